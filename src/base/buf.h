@@ -1,0 +1,40 @@
+/* buf.h: a growing byte buffer.
+ *
+ * `data` is never NULL after buf_init and always has a NUL after its last byte, so a buffer of text is a C string.
+ * Growth beyond `limit` (BUF_LIMIT unless set) ends nothing: the bytes are left out and `overflow` says so. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include "cleanup.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUF_LIMIT ((size_t)2 << 30)
+
+struct buf {
+	char *data;
+	size_t size, capacity, limit;
+	bool overflow;
+};
+
+void buf_init(struct buf *b);
+void buf_done(struct buf *b);
+void buf_reset(struct buf *b);				/* empties it, keeps the memory */
+char *buf_take(struct buf *b, size_t *ret_size);	/* the caller frees the result; `b` is empty again */
+
+/* Returns where `n` more bytes may be written; follow with `b->size += written`. NULL above the limit. */
+char *buf_reserve(struct buf *b, size_t n);
+
+void buf_put(struct buf *b, const void *bytes, size_t n);
+void buf_puts(struct buf *b, const char *text);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *format, ...) _printf_(2, 3);
+
+/* Numbers without printf, which was 60 % of a renderer's instructions. */
+void buf_put_u64(struct buf *b, uint64_t v);
+void buf_put_i64(struct buf *b, int64_t v);
+void buf_put_grouped(struct buf *b, int64_t v);		/* 1,234,567 */
+void buf_put_fixed(struct buf *b, double v, int decimals);	/* as "%.*f" for |v| < 2^53 / 10^decimals */
+void buf_put_varint(struct buf *b, uint64_t v);		/* unsigned LEB128, as in wire/strobe_wire.h */
+
+#endif

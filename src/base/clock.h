@@ -1,0 +1,24 @@
+/* clock.h: times as nanoseconds, and as people write them. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include "err.h"
+#include <stdint.h>
+
+#define NS_PER_SECOND	1000000000LL
+#define NS_PER_DAY	(86400LL * NS_PER_SECOND)
+
+int64_t clock_wall_ns(void);		/* since 1970, UTC */
+int64_t clock_monotonic_ns(void);
+
+/* "90", "90s", "15m", "2h", "7d", "250ms" → nanoseconds; a bare number is seconds. */
+int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err);
+
+/* "now", "-15m" (before `now_ns`), "2026-11-21", "2026-11-21T07:30" with optional seconds and Z (always UTC), or a
+ * number of seconds since 1970 (with fraction) → nanoseconds since 1970. */
+int clock_parse_time(const char *text, int64_t now_ns, int64_t *ret_ns, struct err *err);
+
+/* "2026-11-21T07:30:05Z" into `out`, at least 21 bytes. */
+void clock_format(int64_t ns, char *out, size_t size);
+
+#endif

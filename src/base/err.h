@@ -1,0 +1,22 @@
+/* err.h: what went wrong, as a number for the program and a sentence for the person.
+ *
+ * A function that can fail returns 0 or more on success and a negative errno on failure, and takes `struct err *`
+ * last. The sentence says what was being done, to what, and what to look at; it has no newline and no "strobe:".
+ * Everything below the commands hands errors up; only src/cli prints them. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include "cleanup.h"
+
+struct err {
+	int code;		/* negative errno, 0 if nothing failed */
+	char text[1024];
+};
+
+/* Fills `err` (NULL is fine) and returns `code`, so that `return err_set(err, -errno, "…")` reads well. */
+int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
+
+/* Puts "…: " before the sentence that is there, and returns its code. */
+int err_prefix(struct err *err, const char *format, ...) _printf_(2, 3);
+
+#endif

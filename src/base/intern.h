@@ -1,0 +1,35 @@
+/* intern.h: byte strings as dense numbers 0, 1, 2 …; the same bytes always get the same number. */
+#ifndef BASE_INTERN_H
+#define BASE_INTERN_H
+
+#include "arena.h"
+#include "map.h"
+#include <stdint.h>
+
+/* Bytes with a length; not always UTF-8, may contain NUL. Interned ones also have a NUL behind them. */
+struct str {
+	const char *p;
+	size_t n;
+};
+
+struct intern {
+	struct str *strings;
+	size_t count, capacity;
+	uint32_t *slots;		/* number + 1, 0 is free */
+	uint32_t *hashes;
+	size_t slot_count;
+	struct arena bytes;
+};
+
+void intern_init(struct intern *t);
+void intern_done(struct intern *t);
+
+uint32_t intern_add(struct intern *t, const char *bytes, size_t n);
+uint32_t intern_find(const struct intern *t, const char *bytes, size_t n);	/* UINT32_MAX if unknown */
+
+static inline struct str intern_get(const struct intern *t, uint32_t id)
+{
+	return t->strings[id];
+}
+
+#endif

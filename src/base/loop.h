@@ -1,0 +1,39 @@
+/* loop.h: an event loop over epoll, timerfd and signalfd; one thread, Linux only.
+ *
+ * A watch is embedded in whatever owns the descriptor. Callbacks may remove any watch, also their own. */
+#ifndef BASE_LOOP_H
+#define BASE_LOOP_H
+
+#include "err.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+
+struct watch {
+	void (*ready)(struct watch *w, uint32_t events);	/* EPOLLIN … */
+	int fd;							/* -1 while not added */
+	struct watch *next_dead;				/* used by the loop */
+};
+
+struct loop *loop_new(struct err *err);
+struct loop *loop_free(struct loop *l);
+
+/* Starts watching w->fd, level triggered. The descriptor stays the caller's. */
+int loop_add(struct loop *l, struct watch *w, uint32_t events, struct err *err);
+void loop_remove(struct loop *l, struct watch *w);
+
+/* Makes a timerfd that fires every `period_ns` and watches it; loop_remove_timer closes it. */
+int loop_add_timer(struct loop *l, struct watch *w, int64_t period_ns, struct err *err);
+void loop_remove_timer(struct loop *l, struct watch *w);
+uint64_t loop_timer_read(struct watch *w);		/* expirations since the last read */
+
+/* Blocks SIGINT, SIGTERM and (if `child`) SIGCHLD in this thread and delivers them to `got` from the loop. Call it
+ * before threads are started, so that they inherit the mask. */
+int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, bool child, struct err *err);
+
+/* Runs until loop_stop. Returns its status. */
+int loop_run(struct loop *l, struct err *err);
+void loop_stop(struct loop *l, int status);
+
+#endif

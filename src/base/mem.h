@@ -1,0 +1,21 @@
+/* mem.h: allocation that ends the program with one line when memory is exhausted.
+ *
+ * In exchange every size that comes from outside has a cap at its parser. */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);		/* copies exactly n bytes and adds a NUL */
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Makes room for `need` elements in the array `*p` of `*capacity`, doubling. The usual form is
+ *	GROW(&list, &capacity, count + 1); */
+void mem_grow(void **p, size_t *capacity, size_t need, size_t element);
+#define GROW(p, capacity, need) mem_grow((void **)(p), capacity, need, sizeof(**(p)))
+
+#endif

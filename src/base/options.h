@@ -1,0 +1,57 @@
+/* options.h: the command line of one command, from one table that also makes --help and the man page.
+ *
+ * Long options take "--name VALUE" and "--name=VALUE"; a long option is known by its whole name or a unique prefix;
+ * short ones cluster (-ab) and take "-oFILE" and "-o FILE". "--" ends options. --help and -h are added by itself.
+ * An unknown option is an error that names the nearest known one. */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include "buf.h"
+#include "err.h"
+#include <stdbool.h>
+
+enum option_kind {
+	OPTION_FLAG,		/* bool */
+	OPTION_STRING,		/* const char *, points into argv */
+	OPTION_LIST,		/* struct option_list: may be given several times */
+	OPTION_INT,		/* long */
+	OPTION_DOUBLE,		/* double */
+	OPTION_HEADING,		/* only a line in --help */
+};
+
+struct option_list {
+	const char **items;
+	size_t count, capacity;
+};
+
+struct option_spec {
+	enum option_kind kind;
+	char letter;		/* 0 if there is no short form */
+	const char *name;	/* without "--"; NULL if there is only a letter */
+	const char *value;	/* what --help calls the value, such as "FILE"; NULL for flags */
+	void *target;
+	const char *help;	/* one sentence; NULL hides the option (accepted, not shown) */
+};
+
+struct command_spec {
+	const char *name;	/* "flamegraph" */
+	const char *usage;	/* "[FILE…] [-o OUT]" */
+	const char *summary;	/* one line, no full stop */
+	const char *description;	/* paragraphs for --help and the man page; NULL if the summary says all */
+	const char *examples;	/* lines; NULL if there are none */
+	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
+};
+
+/* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With
+ * `stop_at_operand` everything from the first operand on is an operand (`strobe run -- php -v`).
+ * Returns 0, 1 if --help was asked for (the caller prints options_help), or -EINVAL. */
+int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
+		  struct err *err);
+
+void options_help(const struct command_spec *c, struct buf *out);	/* text, at most 80 columns */
+void options_man(const struct command_spec *c, struct buf *out);	/* roff for man strobe-NAME(1) */
+
+/* The item of `names` (ends with NULL) nearest to `word` by edits, or NULL if none is near. */
+const char *options_nearest(const char *word, const char *const *names);
+
+#endif

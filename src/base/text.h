@@ -1,0 +1,26 @@
+/* text.h: names of any bytes made fit for the place where they are shown.
+ *
+ * Frame names come from PHP source and may hold every byte value. Each function here takes any bytes and appends text
+ * that is valid in its target: what is not UTF-8, NUL and other control characters, and what XML forbids (surrogates,
+ * U+FFFE, U+FFFF) become U+FFFD. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "buf.h"
+#include "intern.h"
+
+/* Reads one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for one bad byte. */
+unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
+
+size_t text_columns(struct str s);			/* code points, bad bytes count as one */
+size_t text_cut(struct str s, size_t code_points);	/* bytes of the first so many code points */
+
+void text_put_plain(struct buf *b, struct str s);	/* terminals: no escape sequences get through */
+void text_put_xml(struct buf *b, struct str s);		/* text and attribute values of XML and HTML */
+void text_put_json(struct buf *b, struct str s);	/* the inside of a JSON string, without the quotes */
+void text_put_url(struct buf *b, struct str s);		/* percent-encoded query component, bytes kept */
+
+/* One frame of a folded line: bytes kept but for ; newline CR NUL, which become _ : they would change the stack. */
+void text_put_folded(struct buf *b, struct str s);
+
+#endif

@@ -1,0 +1,35 @@
+/* format.h: the seam between bytes and profiles. One file per format, one const struct each. */
+#ifndef FORMATS_FORMAT_H
+#define FORMATS_FORMAT_H
+
+#include "profile.h"
+#include "err.h"
+
+struct format {
+	const char *name;		/* as `-f` takes it: "folded" */
+	const char *suffixes;		/* space separated, for choosing by file name: "folded collapsed txt" */
+
+	/* How sure it is that these first bytes are of this format: 0 no, 100 certain. */
+	int (*sniff)(const char *bytes, size_t n);
+
+	/* Adds the content to `p`. Bad input is a sentence with the line or offset. NULL if it is only written. */
+	int (*read)(struct profile *p, const char *bytes, size_t n, struct err *err);
+
+	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. */
+	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+};
+
+extern const struct format format_strobe, format_folded;
+
+extern const struct format *const formats[];		/* all of them, ends with NULL */
+
+const struct format *format_by_name(const char *name);		/* NULL if unknown */
+const struct format *format_by_path(const char *path);		/* by suffix; NULL if none fits */
+
+/* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
+ * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused. */
+#define FORMAT_INPUT_MAX ((size_t)8 << 30)
+int format_load(const char *path, struct profile *p, struct err *err);
+int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
+
+#endif

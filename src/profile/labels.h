@@ -1,0 +1,36 @@
+/* labels.h: what describes a series of samples: entry=index, host=web3, sapi=fpm-fcgi …
+ *
+ * Sorted by key, each key once, so that equal sets have equal text. Keys match [A-Za-z_][A-Za-z0-9_]* and values are
+ * any bytes; whoever reads labels from outside holds them to the caps of wire/strobe_wire.h. */
+#ifndef PROFILE_LABELS_H
+#define PROFILE_LABELS_H
+
+#include "buf.h"
+#include "err.h"
+#include <stdbool.h>
+
+struct label {
+	char *key, *value;	/* NUL-terminated; bytes after a NUL of a value are dropped when it is set */
+};
+
+struct labels {
+	struct label *items;
+	size_t count, capacity;
+};
+
+void labels_init(struct labels *l);
+void labels_done(struct labels *l);
+
+/* Sets, or replaces, one label; both are copied. */
+void labels_set(struct labels *l, const char *key, size_t key_size, const char *value, size_t value_size);
+const char *labels_get(const struct labels *l, const char *key);	/* NULL if there is none */
+void labels_copy(struct labels *to, const struct labels *from);		/* `to` is replaced */
+void labels_keep_common(struct labels *l, const struct labels *other);	/* drops what differs */
+
+/* One unambiguous text per set, key=value joined by commas, with % , = and control bytes of values as %XX. */
+void labels_put(const struct labels *l, struct buf *out);
+
+/* Reads such a text; -EINVAL with a sentence for a bad key or no "=". */
+int labels_parse(const char *text, struct labels *ret, struct err *err);
+
+#endif

@@ -1,0 +1,101 @@
+/* profile.h: a profile is a calling context tree with values.
+ *
+ * Sampler output, a day of a fleet, a traced run, a diff: all are this tree. Node 0 is the root ("all"); every other
+ * node is one frame called from its parent's stack, and a parent always has a smaller number than its children, so
+ * one pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
+ * Values are self values (what the node took without its children), one per column; the same frame under the same
+ * parent is one node. No files, no sockets, no clock in here.
+ *
+ * The struct is open for reading; it is changed through the functions below only.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "intern.h"
+#include "map.h"
+#include "labels.h"
+#include <stdbool.h>
+
+#define PROFILE_ROOT	0u
+#define PROFILE_COLUMNS	16u
+
+struct profile_frame {
+	uint32_t name, file;	/* strings of profile->strings; file is that of "" if unknown */
+	uint32_t line;		/* where the function is defined, 0 unknown */
+};
+
+struct profile_column {
+	char name[64];		/* "samples", "wall_ns", "cpu_ns", "calls", … */
+	char unit[64];		/* "count", "nanoseconds", "bytes" */
+	int64_t *self;		/* one value per node, `node_capacity` of them */
+};
+
+struct profile {
+	struct intern strings;
+
+	struct profile_frame *frames;
+	uint32_t frame_count;
+
+	uint32_t *parents;	/* by node; the root's is itself */
+	uint32_t *node_frames;	/* by node; the root's is UINT32_MAX */
+	uint32_t node_count;	/* at least 1 */
+
+	struct profile_column columns[PROFILE_COLUMNS];
+	uint32_t column_count;
+
+	int64_t start_ns, end_ns;	/* what the profile covers, since 1970; both 0 if unknown */
+	int64_t period_ns;		/* sampling period; 0 if there is none or several were merged */
+	bool mixed_periods;		/* several periods were merged: `samples` do not weigh the same */
+	struct labels labels;		/* those common to everything merged into it */
+
+	/* private */
+	size_t frame_capacity, node_capacity;
+	struct map frame_map, child_map;
+};
+
+struct profile *profile_new(void);
+struct profile *profile_free(struct profile *p);	/* NULL is fine; returns NULL */
+void profile_freep(struct profile **p);
+
+/* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
+ * PROFILE_COLUMNS already. */
+uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line);
+uint32_t profile_column(struct profile *p, const char *name, const char *unit);
+uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
+uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
+
+/* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
+void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
+
+/* Adds a stack given root first as frames; returns its node. */
+uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth);
+
+struct str profile_name(const struct profile *p, uint32_t frame);
+struct str profile_file(const struct profile *p, uint32_t frame);
+
+/* The column that pictures and tables show unless another is asked for: `wanted` if it is not NULL (UINT32_MAX when
+ * the profile lacks it), else the first. */
+uint32_t profile_pick_column(const struct profile *p, const char *wanted);
+
+/* Total (self and all below) of every node: `node_count` numbers, the caller frees. Saturates as profile_add does. */
+int64_t *profile_totals(const struct profile *p, uint32_t column);
+
+int64_t profile_sum(const struct profile *p, uint32_t column);	/* the root's total */
+
+uint32_t *profile_depths(const struct profile *p);		/* root 0; the caller frees */
+uint32_t profile_depth(const struct profile *p);		/* the deepest node's */
+
+/* Adds everything of `from` to `into`, columns by name. Start and end become those of both; labels stay where they
+ * agree. */
+void profile_merge(struct profile *into, const struct profile *from);
+
+/* The same values with every stack turned over: children of the root are the leaves. The caller frees. */
+struct profile *profile_reverse(const struct profile *p);
+
+/* Only the stacks for which `keep` is true of at least one frame (by frame number). The caller frees. */
+struct profile *profile_filter(const struct profile *p, const bool *keep);
+
+/* Adds column `wall_ns` or `cpu_ns` (by the label "clock") as samples × period, if it can and it is not there. */
+void profile_add_time(struct profile *p);
+
+#endif

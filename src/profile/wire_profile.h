@@ -1,0 +1,19 @@
+/* wire_profile.h: between the bytes of wire/strobe_wire.h and a profile. */
+#ifndef PROFILE_WIRE_PROFILE_H
+#define PROFILE_WIRE_PROFILE_H
+
+#include "profile.h"
+#include "strobe_wire.h"
+
+/* Adds a message that strobe_wire_parse accepted to `p`: the tree, and the columns by name. Times, period and
+ * labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
+int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
+
+/* The message's labels; replaces `ret`. */
+void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
+
+/* Appends `p` as one message (above STROBE_WIRE_MAX as several that add up to it). -E2BIG if one frame name alone is above the
+ * caps. */
+int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
+
+#endif

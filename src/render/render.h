@@ -1,0 +1,33 @@
+/* render.h: pictures of a profile. Pure: profile and options in, bytes out; no files, no clock, no globals. */
+#ifndef RENDER_RENDER_H
+#define RENDER_RENDER_H
+
+#include "buf.h"
+#include "err.h"
+#include "profile.h"
+
+/* Names and effects as flamegraph.pl's options of the same name. */
+struct flamegraph_options {
+	const char *title, *subtitle, *notes;	/* NULL is the default or none */
+	double width;				/* of the picture, px: 1200 */
+	double frame_height;			/* px: 16 */
+	double min_width;			/* narrower frames are left out, px (or percent): 0.1 */
+	bool min_width_percent;
+	const char *font_type;			/* "Verdana" */
+	double font_size;			/* 12 */
+	double font_width;			/* average glyph width / size: 0.59 */
+	const char *count_name;			/* "samples", by default from the column's name */
+	const char *name_type;			/* "Function:" */
+	const char *colors;			/* palette: "hot" */
+	const char *bg_colors;			/* NULL: by palette */
+	bool hash, inverted, reverse;
+	uint32_t column;			/* which values; see profile_pick_column */
+};
+
+void flamegraph_defaults(struct flamegraph_options *o);
+
+/* Appends a whole SVG document. An empty profile gives a picture that says so. Returns -EINVAL for options that
+ * make no sense, such as an unknown palette. */
+int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+
+#endif
