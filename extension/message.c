@@ -1,0 +1,251 @@
+/* message.c: encodes samples.
+ *
+ * A message needs every string once and every frame once, before the nodes. So the trie is walked first to number
+ * them, comparing by content: two functions at different addresses may have the same name. Then the sections are
+ * written, into a buffer of 128 KB or, when that is too small, into a memfd of the size that it took.
+ */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "message.h"
+#include "text.h"
+
+#include <sys/mman.h>
+
+#define STRINGS		(TRIE_NODES * 2)
+#define STRING_SLOTS	(STRINGS * 2)
+#define FRAME_SLOTS	(TRIE_NODES * 2)
+
+/* A string of the message: the name of a function, or a path (then `path` is set). */
+struct text {
+	const struct function_id *function;
+	const zend_string *path;
+	uint32_t slot;
+};
+
+struct frame {
+	uint32_t name, file, line;	/* references as in the message */
+	uint32_t slot;
+};
+
+/* All that encoding needs, in one mapping of zeroes. `slots` hold index + 1 and are zero again afterwards. */
+static struct scratch {
+	struct text texts[STRINGS];
+	struct frame frames[TRIE_NODES];
+	uint32_t text_slots[STRING_SLOTS];
+	uint32_t frame_slots[FRAME_SLOTS];
+	uint32_t node_frames[TRIE_NODES];
+	uint32_t text_count, frame_count, first_text;
+	char name[STROBE_WIRE_STRING];
+	uint8_t buffer[STROBE_WIRE_INLINE];
+} *scratch;
+
+bool message_map(void)
+{
+	void *p;
+
+	if (scratch)
+		return true;
+	p = mmap(NULL, sizeof(*scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	scratch = p;
+	return true;
+}
+
+void message_unmap(void)
+{
+	if (scratch)
+		munmap(scratch, sizeof(*scratch));
+	scratch = NULL;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0xff51afd7ed558ccdull;
+	return h ^ (h >> 33);
+}
+
+static bool is_path(const struct function_id *f)
+{
+	return !f->name && f->file;
+}
+
+static uint64_t text_hash(const struct text *t)
+{
+	const struct function_id *f = t->function;
+	uint64_t h = 1;
+
+	if (t->path)
+		return mix(2, zend_string_hash_val((zend_string *)t->path));
+	if (f->closure)
+		return mix(mix(3, zend_string_hash_val(f->file)), f->line);
+	if (f->name)
+		h = mix(h, zend_string_hash_val(f->name));
+	if (f->scope)
+		h = mix(h, zend_inline_hash_func(ZSTR_VAL(f->scope->name), text_class_length(f->scope)));
+	return h;
+}
+
+static bool strings_equal(const zend_string *a, const zend_string *b)
+{
+	return a == b || (a && b && zend_string_equal_content(a, b));
+}
+
+static bool scopes_equal(const zend_class_entry *a, const zend_class_entry *b)
+{
+	size_t n;
+
+	if (!a || !b || a == b)
+		return a == b;
+	n = text_class_length(a);
+	return n == text_class_length(b) && memcmp(ZSTR_VAL(a->name), ZSTR_VAL(b->name), n) == 0;
+}
+
+static bool texts_equal(const struct text *a, const struct text *b)
+{
+	const struct function_id *f = a->function, *g = b->function;
+
+	if (a->path || b->path)
+		return a->path && b->path && strings_equal(a->path, b->path);
+	if (f->closure != g->closure)
+		return false;
+	if (f->closure)
+		return f->line == g->line && strings_equal(f->file, g->file);
+	return strings_equal(f->name, g->name) && scopes_equal(f->scope, g->scope);
+}
+
+/* Finds or adds a string; returns the reference to it. */
+static uint32_t number_text(struct scratch *s, struct text t)
+{
+	uint32_t slot = (uint32_t)text_hash(&t) % STRING_SLOTS;
+	uint32_t i;
+
+	for (; (i = s->text_slots[slot]); slot = (slot + 1) % STRING_SLOTS)
+		if (texts_equal(&s->texts[i - 1], &t))
+			return s->first_text + i - 1;
+	t.slot = slot;
+	s->texts[s->text_count++] = t;
+	s->text_slots[slot] = s->text_count;
+	return s->first_text + s->text_count - 1;
+}
+
+static uint32_t number_frame(struct scratch *s, const struct function_id *f)
+{
+	struct text name = { .function = f, .path = is_path(f) ? f->file : NULL };
+	struct frame frame = { .line = f->line };
+	uint32_t slot, i;
+
+	frame.name = number_text(s, name);
+	if (f->file)
+		frame.file = number_text(s, (struct text){ .path = f->file });
+	slot = (uint32_t)mix(mix(frame.name, frame.file), frame.line) % FRAME_SLOTS;
+	for (; (i = s->frame_slots[slot]); slot = (slot + 1) % FRAME_SLOTS) {
+		const struct frame *g = &s->frames[i - 1];
+
+		if (g->name == frame.name && g->file == frame.file && g->line == frame.line)
+			return i - 1;
+	}
+	frame.slot = slot;
+	s->frames[s->frame_count++] = frame;
+	s->frame_slots[slot] = s->frame_count;
+	return s->frame_count - 1;
+}
+
+/* `first_text` is the reference of the first name: labels and the column stand before. */
+static void number_all(struct scratch *s, const struct trie *t, uint32_t first_text)
+{
+	s->first_text = first_text;
+	for (uint32_t n = 1; n < t->count; n++)
+		s->node_frames[n] = number_frame(s, &t->nodes[n].function);
+}
+
+static void clear_all(struct scratch *s)
+{
+	for (uint32_t i = 0; i < s->text_count; i++)
+		s->text_slots[s->texts[i].slot] = 0;
+	for (uint32_t i = 0; i < s->frame_count; i++)
+		s->frame_slots[s->frames[i].slot] = 0;
+	s->text_count = s->frame_count = 0;
+}
+
+static void write_text(struct strobe_wire_writer *w, struct scratch *s, const struct text *t)
+{
+	size_t n;
+
+	if (t->path)
+		n = ZSTR_LEN(t->path) < STROBE_WIRE_STRING ? ZSTR_LEN(t->path) : STROBE_WIRE_STRING;
+	else
+		n = text_function(t->function, s->name, sizeof(s->name));
+	strobe_wire_string(w, t->path ? ZSTR_VAL(t->path) : s->name, n);
+}
+
+static size_t write_message(struct scratch *s, void *buffer, size_t capacity, const struct trie *t,
+			    const struct request_labels *labels, const struct message_info *info,
+			    const uint64_t *unreported)
+{
+	struct strobe_wire_info header = {
+		.kind = STROBE_WIRE_SAMPLES,
+		.clock = info->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL,
+		.pid = info->pid,
+		.start_ns = info->start_ns,
+		.end_ns = info->end_ns,
+		.period_ns = info->period_ns,
+	};
+	struct strobe_wire_writer w;
+
+	strobe_wire_begin(&w, buffer, capacity, &header);
+	for (unsigned i = 0; i < labels->count; i++) {
+		strobe_wire_string(&w, labels->items[i].key, strlen(labels->items[i].key));
+		strobe_wire_string(&w, labels->items[i].value, strlen(labels->items[i].value));
+	}
+	strobe_wire_string(&w, ZEND_STRL("samples"));
+	strobe_wire_string(&w, ZEND_STRL("count"));
+	for (uint32_t i = 0; i < s->text_count; i++)
+		write_text(&w, s, &s->texts[i]);
+
+	for (unsigned i = 0; i < labels->count; i++)
+		strobe_wire_label(&w, 2 * i + 1, 2 * i + 2);
+	strobe_wire_column(&w, 2 * labels->count + 1, 2 * labels->count + 2);
+	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++)
+		if (unreported[reason])
+			strobe_wire_drop(&w, reason, unreported[reason]);
+	for (uint32_t i = 0; i < s->frame_count; i++)
+		strobe_wire_frame(&w, s->frames[i].name, s->frames[i].file, s->frames[i].line);
+	for (uint32_t n = 1; n < t->count; n++) {
+		int64_t samples = t->nodes[n].samples;
+
+		strobe_wire_node(&w, t->nodes[n].parent, s->node_frames[n], &samples);
+	}
+	return strobe_wire_end(&w);
+}
+
+void message_send(struct sender *sender, const char *path, const struct trie *t, const struct request_labels *labels,
+		  const struct message_info *info)
+{
+	size_t size;
+	int reason = STROBE_DROP_TOO_LARGE;
+
+	number_all(scratch, t, 2 * labels->count + 3);
+	size = write_message(scratch, scratch->buffer, sizeof(scratch->buffer), t, labels, info, sender->unreported);
+	if (size <= sizeof(scratch->buffer))
+		reason = sender_send(sender, path, scratch->buffer, size);
+	if (reason == STROBE_DROP_TOO_LARGE && size <= STROBE_WIRE_MAX) {
+		void *map;
+		int fd = sender_memfd(size, &map);
+
+		reason = STROBE_DROP_NO_MEMORY;
+		if (fd >= 0) {
+			write_message(scratch, map, size, t, labels, info, sender->unreported);
+			reason = sender_send_memfd(sender, path, fd, map, size);
+		}
+	}
+	clear_all(scratch);
+
+	if (reason)
+		sender_lost(sender, reason, t->samples);
+	else
+		memset(sender->unreported, 0, sizeof(sender->unreported));
+}

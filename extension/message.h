@@ -1,0 +1,25 @@
+/* message.h: a trie of samples as a message of wire/strobe_wire.h. */
+#ifndef STROBE_MESSAGE_H
+#define STROBE_MESSAGE_H
+
+#include "request_labels.h"
+#include "sender.h"
+#include "trie.h"
+
+struct message_info {
+	uint64_t start_ns, end_ns;	/* since 1970 */
+	uint64_t period_ns;
+	bool cpu_clock;
+	uint32_t pid;
+};
+
+/* Gets the memory for encoding (mapped once, used only as far as needed); false if there is none. */
+bool message_map(void);
+void message_unmap(void);
+
+/* Sends the samples of the trie to `path`, with the losses that the daemon does not know of yet. Does not empty the
+ * trie; what could not be sent is counted as lost. Never waits. */
+void message_send(struct sender *s, const char *path, const struct trie *t, const struct request_labels *labels,
+		  const struct message_info *info);
+
+#endif

@@ -1,0 +1,26 @@
+/* php_strobe.h: the module, as PHP and the files of this extension see it. */
+#ifndef PHP_STROBE_H
+#define PHP_STROBE_H
+
+#include "php.h"
+
+#define PHP_STROBE_VERSION "0.1.0"
+
+extern zend_module_entry strobe_module_entry;
+#define phpext_strobe_ptr &strobe_module_entry
+
+/* The settings of DESIGN's ini table that belong to sampling, read at the start of a request. */
+ZEND_BEGIN_MODULE_GLOBALS(strobe)
+	bool sample;			/* strobe.mode = sample */
+	bool cpu_clock;			/* strobe.clock = cpu */
+	double period;			/* seconds */
+	double request_rate;		/* 0 to 1 */
+	zend_long max_depth;
+	char *socket;			/* path; "" is the default path */
+	char *labels;			/* "pool=api,deploy=7" */
+ZEND_END_MODULE_GLOBALS(strobe)
+
+ZEND_EXTERN_MODULE_GLOBALS(strobe)
+#define STROBE_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(strobe, v)
+
+#endif

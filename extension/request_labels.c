@@ -1,0 +1,110 @@
+/* request_labels.c: reads the labels of a request from SAPI and settings. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "request_labels.h"
+#include "php_strobe.h"
+
+#include "SAPI.h"
+
+#include <unistd.h>
+
+static char host[256];
+
+void request_labels_startup(void)
+{
+	if (gethostname(host, sizeof(host) - 1))
+		host[0] = '\0';
+}
+
+static bool is_key(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool letter = (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z') || p[i] == '_';
+
+		if (!letter && (i == 0 || p[i] < '0' || p[i] > '9'))
+			return false;
+	}
+	return n > 0 && n < sizeof(((struct request_label *)0)->key);
+}
+
+/* Adds a label unless its key is there already. Control bytes of the value become "?". */
+static void add(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	struct request_label *label = &l->items[l->count];
+
+	if (l->count == REQUEST_LABELS || !is_key(key, key_size))
+		return;
+	for (unsigned i = 0; i < l->count; i++)
+		if (strlen(l->items[i].key) == key_size && memcmp(l->items[i].key, key, key_size) == 0)
+			return;
+	if (value_size >= sizeof(label->value))
+		value_size = sizeof(label->value) - 1;
+	memcpy(label->key, key, key_size);
+	label->key[key_size] = '\0';
+	for (size_t i = 0; i < value_size; i++)
+		label->value[i] = (unsigned char)value[i] < 0x20 || value[i] == 0x7f ? '?' : value[i];
+	label->value[value_size] = '\0';
+	l->count++;
+}
+
+static void trim(const char **p, const char **end)
+{
+	while (*p < *end && (**p == ' ' || **p == '\t'))
+		(*p)++;
+	while (*p < *end && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
+		(*end)--;
+}
+
+/* "pool=api, deploy=7": whatever has no "=" or no proper key is left out. */
+static void add_configured(struct request_labels *l, const char *p)
+{
+	while (p && *p) {
+		const char *end = p + strcspn(p, ",");
+		const char *next = *end ? end + 1 : end;
+		const char *equals;
+
+		trim(&p, &end);
+		equals = memchr(p, '=', end - p);
+		if (equals) {
+			const char *key_end = equals, *value = equals + 1;
+
+			trim(&p, &key_end);
+			trim(&value, &end);
+			add(l, p, key_end - p, value, end - value);
+		}
+		p = next;
+	}
+}
+
+/* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */
+static void add_entry(struct request_labels *l)
+{
+	const char *path = SG(request_info).path_translated;
+	const char *name;
+	size_t n;
+
+	if (!path || !*path || strcmp(path, "Standard input code") == 0)
+		path = "-";
+	name = strrchr(path, '/');
+	name = name && name[1] ? name + 1 : path;
+	n = strlen(name);
+	if (n > 4 && strcmp(name + n - 4, ".php") == 0)
+		n -= 4;
+	add(l, ZEND_STRL("entry"), name, n);
+}
+
+void request_labels_collect(struct request_labels *l)
+{
+	const char *method = SG(request_info).request_method;
+
+	l->count = 0;
+	add_configured(l, STROBE_G(labels));
+	add_entry(l);
+	add(l, ZEND_STRL("sapi"), sapi_module.name, strlen(sapi_module.name));
+	add(l, ZEND_STRL("host"), host, strlen(host));
+	if (method && *method)
+		add(l, ZEND_STRL("method"), method, strlen(method));
+}

@@ -1,0 +1,31 @@
+/* sampler.h: takes samples of the running request and sends them.
+ *
+ * The ticker sets EG(vm_interrupt); the VM calls us at the next safe point; the stack is merged into the trie; the
+ * trie is sent at the end of the request, and once a second in long ones.
+ */
+#ifndef STROBE_SAMPLER_H
+#define STROBE_SAMPLER_H
+
+#include "sender.h"
+
+/* Counted since the process began; for phpinfo(). */
+struct sampler_stats {
+	uint64_t requests;		/* that were sampled */
+	uint64_t samples;		/* periods that were attributed */
+	uint64_t interrupts;		/* stacks looked at: a late one stands for several periods */
+	uint64_t overhead_ns;		/* spent on them */
+	uint64_t no_thread;		/* requests not sampled because no thread could be made */
+	uint64_t no_memory;		/* the same, for memory */
+};
+
+void sampler_startup(void);
+void sampler_shutdown(void);
+
+void sampler_request_start(void);
+void sampler_request_end(void);
+
+bool sampler_active(void);
+const struct sampler_stats *sampler_stats(void);
+const struct sender *sampler_sender(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* sender.h: hands messages to the daemon over one persistent connection, and never waits.
+ *
+ * It knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and
+ * made again when the daemon went away. A daemon that is missing, stopped, full or restarted costs a few
+ * microseconds and a counted loss. The descriptor is moved out of the way of small numbers, so that a script that
+ * closes and reopens its standard streams still gets the numbers it expects.
+ */
+#ifndef STROBE_SENDER_H
+#define STROBE_SENDER_H
+
+#include "strobe_wire.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct sender {
+	int fd;				/* -1 if not connected */
+	dev_t device;			/* of the socket behind fd: somebody may have closed it behind our back */
+	ino_t inode;
+	char path[108];			/* what fd is connected to */
+	uint64_t messages;		/* handed over */
+	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
+	uint64_t unreported[STROBE_DROP_REASONS];	/* samples, not yet told to the daemon */
+};
+
+void sender_init(struct sender *s);
+
+/* Closes the connection. Also right in a forked child, where the parent keeps its own. */
+void sender_close(struct sender *s);
+
+/* Sends a message of at most STROBE_WIRE_INLINE bytes. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the socket's
+ * buffer is smaller than the message, which may still go by memfd). */
+int sender_send(struct sender *s, const char *path, const void *message, size_t size);
+
+/* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
+int sender_memfd(size_t size, void **ret_map);
+
+/* Unmaps and seals what sender_memfd made, sends it and closes it. Returns as sender_send. */
+int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size);
+
+/* Counts samples that were lost. */
+void sender_lost(struct sender *s, int reason, uint64_t samples);
+
+#endif

@@ -1,0 +1,123 @@
+/* settings.c: the ini table and its checks. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "settings.h"
+
+#include "php_ini.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static ZEND_INI_MH(on_mode)
+{
+	if (zend_string_equals_literal(new_value, "sample"))
+		STROBE_G(sample) = true;
+	else if (ZSTR_LEN(new_value) == 0 || zend_string_equals_literal(new_value, "off"))
+		STROBE_G(sample) = false;
+	else
+		return FAILURE;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_clock)
+{
+	if (zend_string_equals_literal(new_value, "wall"))
+		STROBE_G(cpu_clock) = false;
+	else if (zend_string_equals_literal(new_value, "cpu"))
+		STROBE_G(cpu_clock) = true;
+	else
+		return FAILURE;
+	return SUCCESS;
+}
+
+/* Reads a whole number with fraction, nothing else behind it. */
+static bool parse_double(const zend_string *s, double *ret)
+{
+	const char *end;
+
+	if (ZSTR_LEN(s) == 0)
+		return false;
+	*ret = zend_strtod(ZSTR_VAL(s), &end);
+	return *end == '\0' && isfinite(*ret);
+}
+
+static ZEND_INI_MH(on_period)
+{
+	double v;
+
+	if (!parse_double(new_value, &v) || v < STROBE_MIN_PERIOD || v > STROBE_MAX_PERIOD)
+		return FAILURE;
+	STROBE_G(period) = v;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_request_rate)
+{
+	double v;
+
+	if (!parse_double(new_value, &v) || v < 0 || v > 1)
+		return FAILURE;
+	STROBE_G(request_rate) = v;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_max_depth)
+{
+	double v;
+
+	if (!parse_double(new_value, &v) || v < STROBE_MIN_DEPTH || v > STROBE_MAX_DEPTH || v != floor(v))
+		return FAILURE;
+	STROBE_G(max_depth) = (zend_long)v;
+	return SUCCESS;
+}
+
+/* The socket decides where data goes, so that a script cannot change it; all else only decides what is measured. */
+PHP_INI_BEGIN()
+	PHP_INI_ENTRY("strobe.mode", "off", PHP_INI_ALL, on_mode)
+	PHP_INI_ENTRY("strobe.clock", "wall", PHP_INI_ALL, on_clock)
+	PHP_INI_ENTRY("strobe.period", "0.01", PHP_INI_ALL, on_period)
+	PHP_INI_ENTRY("strobe.request_rate", "1.0", PHP_INI_ALL, on_request_rate)
+	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
+	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, OnUpdateString, socket, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, OnUpdateString, labels, zend_strobe_globals, strobe_globals)
+PHP_INI_END()
+
+void settings_register(int module_number)
+{
+	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
+}
+
+void settings_unregister(int module_number)
+{
+	zend_unregister_ini_entries_ex(module_number, MODULE_PERSISTENT);
+}
+
+bool settings_socket(char *path, size_t size)
+{
+	const char *wanted = STROBE_G(socket);
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	int n;
+
+	if (!wanted || !*wanted)
+		wanted = getenv("STROBE_SOCKET");
+	if (wanted && strncmp(wanted, "unix:", 5) == 0)
+		wanted += 5;
+	if (wanted && *wanted) {
+		n = snprintf(path, size, "%s", wanted);
+		return n > 0 && (size_t)n < size;
+	}
+
+	/* A user's own daemon first, else the machine's. */
+	if (geteuid() != 0 && runtime && *runtime) {
+		n = snprintf(path, size, "%s/strobe/strobe.sock", runtime);
+		if (n > 0 && (size_t)n < size &&
+		    (access(path, F_OK) == 0 || access(STROBE_SYSTEM_SOCKET, F_OK) != 0))
+			return true;
+	}
+	n = snprintf(path, size, "%s", STROBE_SYSTEM_SOCKET);
+	return n > 0 && (size_t)n < size;
+}

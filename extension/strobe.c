@@ -1,0 +1,120 @@
+/* strobe.c: the module entry. Loaded without settings it does nothing. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "php_strobe.h"
+#include "sampler.h"
+#include "settings.h"
+
+#include "ext/standard/info.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(strobe)
+
+#if defined(ZTS) && defined(COMPILE_DL_STROBE)
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+
+static PHP_GINIT_FUNCTION(strobe)
+{
+#if defined(ZTS) && defined(COMPILE_DL_STROBE)
+	ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+	memset(strobe_globals, 0, sizeof(*strobe_globals));
+}
+
+static PHP_MINIT_FUNCTION(strobe)
+{
+	settings_register(module_number);
+	sampler_startup();
+	return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(strobe)
+{
+	sampler_shutdown();
+	settings_unregister(module_number);
+	return SUCCESS;
+}
+
+static PHP_RINIT_FUNCTION(strobe)
+{
+#if defined(ZTS) && defined(COMPILE_DL_STROBE)
+	ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+	sampler_request_start();
+	return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(strobe)
+{
+	sampler_request_end();
+	return SUCCESS;
+}
+
+static void info_row(const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	php_info_print_table_row(2, name, text);
+}
+
+static PHP_MINFO_FUNCTION(strobe)
+{
+	const struct sampler_stats *stats = sampler_stats();
+	const struct sender *sender = sampler_sender();
+	char path[108];
+
+	php_info_print_table_start();
+	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
+#ifdef ZTS
+	php_info_print_table_row(2, "This request is sampled", "no: thread-safe PHP is not supported yet");
+#else
+	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
+#endif
+	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
+	php_info_print_table_row(2, "Connected", sender->fd >= 0 ? "yes" : "no");
+	php_info_print_table_end();
+
+	php_info_print_table_start();
+	php_info_print_table_header(2, "Since this process began", "Count");
+	info_row("Requests sampled", stats->requests);
+	info_row("Samples taken", stats->samples);
+	info_row("Stacks looked at", stats->interrupts);
+	info_row("Nanoseconds spent on them", stats->overhead_ns);
+	info_row("Messages sent", sender->messages);
+	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "Samples lost: %s", strobe_drop_name(reason));
+		info_row(name, sender->lost[reason]);
+	}
+	info_row("Requests not sampled: no thread", stats->no_thread);
+	info_row("Requests not sampled: no memory", stats->no_memory);
+	php_info_print_table_end();
+
+	DISPLAY_INI_ENTRIES();
+}
+
+zend_module_entry strobe_module_entry = {
+	STANDARD_MODULE_HEADER,
+	"strobe",
+	NULL,
+	PHP_MINIT(strobe),
+	PHP_MSHUTDOWN(strobe),
+	PHP_RINIT(strobe),
+	PHP_RSHUTDOWN(strobe),
+	PHP_MINFO(strobe),
+	PHP_STROBE_VERSION,
+	PHP_MODULE_GLOBALS(strobe),
+	PHP_GINIT(strobe),
+	NULL,
+	NULL,
+	STANDARD_MODULE_PROPERTIES_EX
+};
+
+#ifdef COMPILE_DL_STROBE
+ZEND_GET_MODULE(strobe)
+#endif

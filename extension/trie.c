@@ -1,0 +1,110 @@
+/* trie.c: merges stacks. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "trie.h"
+
+#include <sys/mman.h>
+
+#define SLOTS		(TRIE_NODES * 2)
+#define NODES_BYTES	(TRIE_NODES * sizeof(struct trie_node))
+#define SLOTS_BYTES	(SLOTS * sizeof(uint32_t))
+
+bool trie_map(struct trie *t)
+{
+	char *p;
+
+	if (t->nodes)
+		return true;
+	/* Zeroed, and only what is touched counts as used. */
+	p = mmap(NULL, NODES_BYTES + SLOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	memset(t, 0, sizeof(*t));
+	t->nodes = (struct trie_node *)p;
+	t->slots = (uint32_t *)(p + NODES_BYTES);
+	t->count = 1;
+	return true;
+}
+
+void trie_unmap(struct trie *t)
+{
+	if (t->nodes)
+		munmap(t->nodes, NODES_BYTES + SLOTS_BYTES);
+	memset(t, 0, sizeof(*t));
+}
+
+static uint32_t hash(uint32_t parent, const struct function_id *f)
+{
+	uint64_t h = parent * 0x9e3779b97f4a7c15ull;
+
+	h = (h ^ (uintptr_t)f->name) * 0xff51afd7ed558ccdull;
+	h = (h ^ (h >> 32) ^ (uintptr_t)f->file) * 0xff51afd7ed558ccdull;
+	h = (h ^ (h >> 32) ^ (uintptr_t)f->scope ^ f->line) * 0xc4ceb9fe1a85ec53ull;
+	return (uint32_t)(h >> 40) % SLOTS;
+}
+
+static uint32_t child(struct trie *t, uint32_t parent, const struct function_id *f)
+{
+	uint32_t n = t->nodes[parent].last_child;
+	uint32_t slot;
+
+	if (n && function_id_equal(&t->nodes[n].function, f))
+		return n;
+	for (slot = hash(parent, f); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
+		if (t->nodes[n].parent == parent && function_id_equal(&t->nodes[n].function, f))
+			break;
+	if (!n) {
+		n = t->count++;
+		t->slots[slot] = n;
+		t->nodes[n] = (struct trie_node){ .function = *f, .parent = parent, .slot = slot };
+		if (f->name)
+			zend_string_addref(f->name);
+		if (f->file)
+			zend_string_addref(f->file);
+	}
+	t->nodes[parent].last_child = n;
+	return n;
+}
+
+void trie_add(struct trie *t, const struct stack *s, uint32_t samples)
+{
+	uint32_t n = TRIE_ROOT;
+	size_t i = s->depth;
+
+	ZEND_ASSERT(t->count && trie_has_room(t, s->depth));
+	if (s->rootless) {
+		n = t->deep_root;
+	} else if (s->elided_at) {
+		while (i > s->elided_at + 1)
+			n = child(t, n, &s->functions[--i]);
+		t->deep_root = n;
+	} else {
+		t->deep_root = TRIE_ROOT;
+	}
+	while (i > 0)
+		n = child(t, n, &s->functions[--i]);
+	t->nodes[n].samples += samples;
+	t->samples += samples;
+}
+
+void trie_empty(struct trie *t)
+{
+	for (uint32_t n = 1; n < t->count; n++) {
+		struct trie_node *node = &t->nodes[n];
+
+		t->slots[node->slot] = 0;
+		if (node->function.name)
+			zend_string_release(node->function.name);
+		if (node->function.file)
+			zend_string_release(node->function.file);
+	}
+	if (t->count) {
+		t->count = 1;
+		t->nodes[TRIE_ROOT].last_child = 0;
+	}
+	t->deep_root = TRIE_ROOT;
+	t->samples = 0;
+}

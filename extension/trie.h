@@ -1,0 +1,48 @@
+/* trie.h: the samples taken since the last message, merged into a tree of functions.
+ *
+ * All memory is mapped once; adding a sample never allocates. A node keeps a reference to the name and file strings of
+ * its function, so that an address cannot come to mean another function: PHP frees closures, eval'd code and (without
+ * opcache) included files in the middle of a request, and takes their memory again. Classes stay until the request
+ * ends, which is why the trie must be emptied by then.
+ */
+#ifndef STROBE_TRIE_H
+#define STROBE_TRIE_H
+
+#include "stack.h"
+
+#define TRIE_NODES	32768u
+#define TRIE_ROOT	0u
+
+struct trie_node {
+	struct function_id function;
+	uint32_t parent;
+	uint32_t last_child;		/* the child that was used last; 0 none: mostly it is the next one again */
+	uint32_t slot;			/* where it stands in the hash */
+	uint32_t samples;		/* periods that ended with this node as the leaf */
+};
+
+struct trie {
+	struct trie_node *nodes;	/* node 0 is the root */
+	uint32_t *slots;		/* hash from (parent, function) to node, 0 is free */
+	uint32_t count;			/* nodes, the root included; 0 before trie_map */
+	uint32_t deep_root;		/* node of the root half of the last stack that was too deep; 0 none */
+	uint64_t samples;
+};
+
+/* Gets the memory; false if there is none. May be called again. */
+bool trie_map(struct trie *t);
+void trie_unmap(struct trie *t);
+
+/* Whether a stack of so many functions surely fits. */
+static inline bool trie_has_room(const struct trie *t, size_t depth)
+{
+	return t->count + depth <= TRIE_NODES;
+}
+
+/* Adds `samples` to the stack. There must be room. */
+void trie_add(struct trie *t, const struct stack *s, uint32_t samples);
+
+/* Forgets everything and gives the references back. */
+void trie_empty(struct trie *t);
+
+#endif
