@@ -1,0 +1,36 @@
+--TEST--
+Internal functions are leaves: functions, methods, static methods, constructors; user code stays itself
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$run = profile('<?php
+$big = str_repeat("abcdefgh", 40000);
+$numbers = range(1, 20000);
+function hashing($s) { for ($i = 0; $i < 400; $i++) hash("sha256", $s); }
+function method($n) { $o = new ArrayObject($n); for ($i = 0; $i < 800; $i++) $o->getArrayCopy(); }
+function statically($s) { for ($i = 0; $i < 20000; $i++) DateTimeImmutable::createFromFormat("Y-m-d H:i:s", "2026-11-21 07:30:00"); }
+function constructor() { for ($i = 0; $i < 20000; $i++) new DateTime("2026-11-21 07:30:00"); }
+function nested($s) { for ($i = 0; $i < 400; $i++) hash("md5", str_rot13($s)); }
+function pure() { for ($n = 0, $i = 0; $i < 20000000; $i++) $n ^= $i; return $n; }
+function sleeping() { usleep(200000); }
+hashing($big); method($numbers); statically($big); constructor(); nested($big); pure(); sleeping();
+');
+check($run->status === 0, "the program runs: $run->stdout");
+$leaves = fn(string $function, string $leaf): float => array_sum(array_filter($run->stacks(),
+	fn($k) => str_ends_with($k, ";$function;$leaf"), ARRAY_FILTER_USE_KEY)) / max(1, $run->with($function));
+check($leaves('hashing', 'hash') > 0.9, 'hash: ' . $leaves('hashing', 'hash'));
+check($leaves('method', 'ArrayObject::getArrayCopy') > 0.8, 'method: ' . json_encode($run->stacks()));
+check($leaves('statically', 'DateTimeImmutable::createFromFormat') > 0.6, 'static: ' . json_encode($run->stacks()));
+check($leaves('constructor', 'DateTime::__construct') > 0.6, 'constructor: ' . json_encode($run->stacks()));
+check($leaves('nested', 'hash') > 0.2 && $leaves('nested', 'str_rot13') > 0.05, 'nested: ' . json_encode($run->stacks()));
+check($leaves('sleeping', 'usleep') > 0.9, 'usleep: ' . json_encode($run->stacks()));
+$slept = $run->with('usleep', leaf: true);
+check($slept >= 190 && $slept < 400, "200 ms of sleep are $slept samples of 1 ms");
+check($run->with('pure') > 10 && $run->with('pure', leaf: true) > 0.95 * $run->with('pure'), 'a loop without calls is itself the leaf');
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,70 @@
+--TEST--
+Every kind of function is found in the stack under its name, with its declaring class, file and line
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$receiver = new Receiver();
+$inc = "$receiver->directory/included.php";
+file_put_contents($inc, '<?php busy(0.03); return 1;');
+$code = '<?php namespace App {
+use function busy;
+function plain() { busy(0.03); }
+class Base { function inherited() { busy(0.03); } static function make() { busy(0.03); } function __call($n, $a) { busy(0.03); } function __destruct() { busy(0.03); } }
+trait Talks { function talk() { busy(0.03); } }
+final class Child extends Base { use Talks; function __construct() { busy(0.03); } }
+enum Suit { case Hearts; function label() { busy(0.03); } }
+function numbers() { busy(0.03); yield 1; busy(0.03); yield from more(); }
+function more() { busy(0.03); yield 2; }
+plain();
+$c = new Child; $c->inherited(); $c->talk(); Child::make(); $c->missing(); unset($c);
+Suit::Hearts->label();
+$closure = function () { busy(0.03); };
+$closure();
+(fn() => busy(0.03))();
+$f = plain(...); $f();
+array_map(function ($x) { busy(0.03); }, [1]);
+foreach (numbers() as $n);
+$anonymous = new class { function run() { busy(0.03); } }; $anonymous->run();
+include "' . $inc . '"; require "' . $inc . '";
+eval("namespace App; function from_eval() { busy(0.03); } from_eval(); busy(0.03);");
+$fiber = new \Fiber(function () { busy(0.03); \Fiber::suspend(1); busy(0.03); });
+$fiber->start(); $fiber->resume();
+call_user_func_array([new Child, "talk"], []);
+usort($list, fn($a, $b) => busy(0.03)) ?? 0;
+register_shutdown_function(function () { busy(0.03); });
+} namespace { ' . BUSY . ' }';
+$code = str_replace('usort($list,', '$list = [2, 1]; usort($list,', $code);
+$line = function (string $part) use (&$code): int {
+	check(str_contains($code, $part), "the program contains $part");
+	return 1 + substr_count(strstr($code, $part, true), "\n");
+};
+$run = profile($code, [], [], $receiver);
+check($run->status === 0 && $run->stdout === '', "the program runs: $run->stdout");
+
+$script = "$receiver->directory/script.php";
+$names = [$script, 'App\plain', 'App\Base::inherited', 'App\Base::make', 'App\Base::missing', 'App\Base::__call', 'App\Base::__destruct',
+	'App\Child::talk', 'App\Child::__construct', 'App\Suit::label', 'App\numbers', 'App\more', 'App\from_eval', $inc, 'class@anonymous::run',
+	'array_map', 'usort', 'Fiber::start', 'Fiber::resume', "$script({$line('eval(')}) : eval()'d code"];
+foreach (['$closure = function', '(fn() =>', 'array_map(', 'new \Fiber', 'usort($list, fn', 'register_shutdown'] as $part)
+	$names[] = '{closure:' . $script . "({$line($part)})}";
+$found = array_keys($run->frames());
+// A trampoline's own frame is gone once __call runs.
+$missing = array_diff($names, $found, ['App\Base::missing']);
+check(!$missing, 'missing: ' . implode(', ', $missing));
+check(!preg_grep('/\0/', $found), 'no NUL in a name');
+
+foreach (['App\plain' => 'function plain', 'App\Base::inherited' => 'function inherited', 'class@anonymous::run' => 'new class'] as $name => $part) {
+	$f = $run->frames()[$name] ?? ['file' => '', 'line' => 0];
+	check($f['file'] === $script && $f['line'] === $line($part), "$name is at line {$line($part)}: {$f['file']}:{$f['line']}");
+}
+$stacks = implode("\n", array_keys($run->stacks()));
+foreach (["$script;array_map;{closure:$script({$line('array_map(')})};busy", "$script;$inc;busy", "$script;App\\numbers;App\\more;busy",
+	"$script;Fiber::start;{closure:$script({$line('new \Fiber')})};busy", "$script;$script({$line('eval(')}) : eval()'d code;App\\from_eval;busy"] as $path)
+	check(str_contains($stacks, $path), "there is a stack $path");
+echo "done\n";
+?>
+--EXPECT--
+done

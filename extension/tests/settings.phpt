@@ -1,0 +1,51 @@
+--TEST--
+Settings: safe defaults, values that make no sense are refused, the socket cannot be changed by a script
+--FILE--
+<?php
+foreach (ini_get_all('strobe') as $name => $v)
+	echo "$name = ", var_export($v['global_value'], true), " access {$v['access']}\n";
+foreach (['strobe.mode' => ['sample', 'off', '', 'always', 'SAMPLE'], 'strobe.clock' => ['cpu', 'wall', 'sundial'],
+	'strobe.period' => ['0.001', '1', '0', '-1', '1e99', 'nan', 'soon', '0.01x', ''], 'strobe.request_rate' => ['0', '0.5', '1', '1.1', '-0.1', 'half'],
+	'strobe.max_depth' => ['4', '8192', '3', '8193', '10.5', 'deep'], 'strobe.labels' => ['a=b'], 'strobe.socket' => ['/tmp/x']] as $name => $values)
+	foreach ($values as $v)
+		echo "$name=$v: ", ini_set($name, $v) === false ? 'refused' : 'taken', "\n";
+?>
+--EXPECT--
+strobe.clock = 'wall' access 7
+strobe.labels = '' access 7
+strobe.max_depth = '512' access 7
+strobe.mode = 'off' access 7
+strobe.period = '0.01' access 7
+strobe.request_rate = '1.0' access 7
+strobe.socket = '' access 4
+strobe.mode=sample: taken
+strobe.mode=off: taken
+strobe.mode=: taken
+strobe.mode=always: refused
+strobe.mode=SAMPLE: refused
+strobe.clock=cpu: taken
+strobe.clock=wall: taken
+strobe.clock=sundial: refused
+strobe.period=0.001: taken
+strobe.period=1: taken
+strobe.period=0: refused
+strobe.period=-1: refused
+strobe.period=1e99: refused
+strobe.period=nan: refused
+strobe.period=soon: refused
+strobe.period=0.01x: refused
+strobe.period=: refused
+strobe.request_rate=0: taken
+strobe.request_rate=0.5: taken
+strobe.request_rate=1: taken
+strobe.request_rate=1.1: refused
+strobe.request_rate=-0.1: refused
+strobe.request_rate=half: refused
+strobe.max_depth=4: taken
+strobe.max_depth=8192: taken
+strobe.max_depth=3: refused
+strobe.max_depth=8193: refused
+strobe.max_depth=10.5: refused
+strobe.max_depth=deep: refused
+strobe.labels=a=b: taken
+strobe.socket=/tmp/x: refused
