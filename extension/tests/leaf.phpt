@@ -10,7 +10,7 @@ $run = profile('<?php
 $big = str_repeat("abcdefgh", 40000);
 $numbers = range(1, 20000);
 function hashing($s) { for ($i = 0; $i < 400; $i++) hash("sha256", $s); }
-function method($n) { $o = new ArrayObject($n); for ($i = 0; $i < 800; $i++) $o->getArrayCopy(); }
+function method($n) { $o = SplFixedArray::fromArray($n); for ($i = 0; $i < 800; $i++) $o->toArray(); }
 function statically($s) { for ($i = 0; $i < 20000; $i++) DateTimeImmutable::createFromFormat("Y-m-d H:i:s", "2026-11-21 07:30:00"); }
 function constructor() { for ($i = 0; $i < 20000; $i++) new DateTime("2026-11-21 07:30:00"); }
 function nested($s) { for ($i = 0; $i < 400; $i++) hash("md5", str_rot13($s)); }
@@ -22,7 +22,7 @@ check($run->status === 0, "the program runs: $run->stdout");
 $leaves = fn(string $function, string $leaf): float => array_sum(array_filter($run->stacks(),
 	fn($k) => str_ends_with($k, ";$function;$leaf"), ARRAY_FILTER_USE_KEY)) / max(1, $run->with($function));
 check($leaves('hashing', 'hash') > 0.9, 'hash: ' . $leaves('hashing', 'hash'));
-check($leaves('method', 'ArrayObject::getArrayCopy') > 0.8, 'method: ' . json_encode($run->stacks()));
+check($leaves('method', 'SplFixedArray::toArray') > 0.8, 'method: ' . json_encode($run->stacks()));
 check($leaves('statically', 'DateTimeImmutable::createFromFormat') > 0.6, 'static: ' . json_encode($run->stacks()));
 check($leaves('constructor', 'DateTime::__construct') > 0.6, 'constructor: ' . json_encode($run->stacks()));
 check($leaves('nested', 'hash') > 0.2 && $leaves('nested', 'str_rot13') > 0.05, 'nested: ' . json_encode($run->stacks()));
