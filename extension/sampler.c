@@ -140,11 +140,24 @@ static void after_fork(void)
 		zend_atomic_bool_store(&EG(vm_interrupt), true);
 }
 
+/* Quarter octaves: bucket 4k + j holds times from 2^k (1 + j/4) ns. */
+static void count_time(uint64_t ns)
+{
+	unsigned octave = ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
+	unsigned quarter = octave >= 2 ? (unsigned)(ns >> (octave - 2)) & 3 : 0;
+	unsigned bucket = 4 * octave + quarter;
+
+	sampler.stats.interrupts++;
+	sampler.stats.overhead_ns += ns;
+	sampler.stats.times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1]++;
+}
+
 static void take_sample(zend_execute_data *leaf)
 {
 	int64_t now = ticker_now(sampler.cpu);
 	int64_t started = sampler.cpu ? ticker_now(false) : now;
 	int64_t periods = (now - sampler.base_ns) / sampler.period_ns - sampler.done;
+	bool sampled = false;
 	int64_t ended;
 
 	if (periods > 0) {
@@ -161,12 +174,13 @@ static void take_sample(zend_execute_data *leaf)
 			trie_add(&sampler.trie, &sampler.stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
 			sampler.stats.samples += (uint64_t)periods;
 		}
-		sampler.stats.interrupts++;
+		sampled = true;
 	}
 	ticker_set(sampler.base_ns + (sampler.done + 1) * sampler.period_ns, sampler.period_ns, sampler.cpu);
 
 	ended = ticker_now(false);
-	sampler.stats.overhead_ns += (uint64_t)(ended - started);
+	if (sampled)
+		count_time((uint64_t)(ended - started));
 	if (ended >= sampler.flush_ns)
 		send_samples();
 }
@@ -182,26 +196,25 @@ static void interrupt(zend_execute_data *execute_data)
 }
 
 /* Memory for the deepest stack of any setting, mapped once; pages that are not touched cost nothing. */
+#define STACK_BYTES ((STROBE_MAX_DEPTH + 1) * sizeof(zend_function *))
+
 static bool map_stack(struct stack *s)
 {
-	size_t functions = (STROBE_MAX_DEPTH + 1) * sizeof(*s->functions);
-	size_t kept = STROBE_MAX_DEPTH * sizeof(*s->kept);
-	char *p;
+	void *p;
 
 	if (s->functions)
 		return true;
-	p = mmap(NULL, functions + kept, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
-	s->functions = (struct function_id *)p;
-	s->kept = (const zend_execute_data **)(p + functions);
+	s->functions = p;
 	return true;
 }
 
 static void unmap_stack(struct stack *s)
 {
 	if (s->functions)
-		munmap(s->functions, (STROBE_MAX_DEPTH + 1) * sizeof(*s->functions) + STROBE_MAX_DEPTH * sizeof(*s->kept));
+		munmap(s->functions, STACK_BYTES);
 	s->functions = NULL;
 }
 
@@ -272,6 +285,18 @@ void sampler_shutdown(void)
 	unmap_stack(&sampler.stack);
 	message_unmap();
 	trie_unmap(&sampler.trie);
+}
+
+uint64_t sampler_time_share(double share)
+{
+	uint64_t wanted = (uint64_t)((double)sampler.stats.interrupts * share), seen = 0;
+
+	for (unsigned bucket = 0; bucket < SAMPLER_TIMES; bucket++) {
+		seen += sampler.stats.times[bucket];
+		if (seen > wanted)
+			return ((uint64_t)(4 + bucket % 4) << (bucket / 4)) / 4;
+	}
+	return 0;
 }
 
 bool sampler_active(void)

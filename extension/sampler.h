@@ -8,12 +8,15 @@
 
 #include "sender.h"
 
+#define SAMPLER_TIMES 128
+
 /* Counted since the process began; for phpinfo(). */
 struct sampler_stats {
 	uint64_t requests;		/* that were sampled */
 	uint64_t samples;		/* periods that were attributed */
 	uint64_t interrupts;		/* stacks looked at: a late one stands for several periods */
 	uint64_t overhead_ns;		/* spent on them */
+	uint64_t times[SAMPLER_TIMES];	/* how often one took how long, by quarter octaves of nanoseconds */
 	uint64_t no_thread;		/* requests not sampled because no thread could be made */
 	uint64_t no_memory;		/* the same, for memory */
 };
@@ -23,6 +26,9 @@ void sampler_shutdown(void);
 
 void sampler_request_start(void);
 void sampler_request_end(void);
+
+/* The time that this share of the stacks stayed below, in nanoseconds, to a quarter octave. */
+uint64_t sampler_time_share(double share);
 
 bool sampler_active(void);
 const struct sampler_stats *sampler_stats(void);

@@ -9,26 +9,6 @@
 #include "zend_generators.h"
 #include "zend_vm.h"
 
-const struct function_id stack_elided = { 0 };
-
-/* The function of a frame. Returns false for frames that belong to no function (fiber and generator plumbing). */
-static bool identify(const zend_function *f, struct function_id *id)
-{
-	if (!ZEND_USER_CODE(f->type)) {
-		if (!f->common.function_name)
-			return false;
-		*id = (struct function_id){ .name = f->common.function_name, .scope = f->common.scope };
-		return true;
-	}
-	*id = (struct function_id){ .name = f->op_array.function_name, .file = f->op_array.filename };
-	if (id->name) {
-		id->scope = f->op_array.scope;
-		id->line = f->op_array.line_start;
-		id->closure = (f->op_array.fn_flags & ZEND_ACC_CLOSURE) != 0;
-	}
-	return id->file != NULL;
-}
-
 #if PHP_VERSION_ID < 80400
 /* Until PHP 8.3 the VM looks at its interrupt flag only after an internal function has returned and its frame is gone.
  * The call that has just ended is then the opcode before the one to run next, and the INIT opcode that belongs to it
@@ -144,54 +124,59 @@ static const zend_execute_data *real_frame(const zend_execute_data *frame)
 	return frame;
 }
 
-static void append(struct stack *s, const zend_execute_data *frame)
+static void swap_range(const zend_function **p, size_t from, size_t to)
 {
-	if (identify(frame->func, &s->functions[s->depth]))
-		s->depth++;
+	for (; from + 1 < to; from++, to--) {
+		const zend_function *f = p[from];
+
+		p[from] = p[to - 1];
+		p[to - 1] = f;
+	}
+}
+
+/* Rotates the ring so that it begins at `first`: by turning both parts and then the whole, in place. */
+static void unroll(const zend_function **ring, size_t size, size_t first)
+{
+	swap_range(ring, 0, first);
+	swap_range(ring, first, size);
+	swap_range(ring, 0, size);
 }
 
 void stack_collect(struct stack *s, const zend_execute_data *leaf, size_t max_depth, bool limit_walk)
 {
 	const zend_execute_data *frame = real_frame(leaf);
 	size_t half = max_depth / 2, ring = max_depth - half, n = 0;
+	const zend_function **f = s->functions;
 
-	s->depth = 0;
 	s->elided_at = 0;
 	s->rootless = false;
 #if PHP_VERSION_ID < 80400
-	if (frame && ZEND_USER_CODE(frame->func->type)) {
-		const zend_function *f = returned_leaf(frame);
-
-		if (f && identify(f, &s->functions[0])) {
-			s->depth = 1;
-			max_depth--;
-			half = max_depth / 2;
-			ring = max_depth - half;
-		}
-	}
+	if (frame && ZEND_USER_CODE(frame->func->type) && (f[0] = returned_leaf(frame)))
+		n = 1;
 #endif
-	/* The first half is kept as it comes, the rest in a ring, so that in the end the ring holds the root. */
-	for (; frame; frame = real_frame(above(frame)), n++) {
-		if (n < half)
-			s->kept[n] = frame;
-		else if (limit_walk && n >= STACK_WALK_MAX)
-			break;
-		else
-			s->kept[half + (n - half) % ring] = frame;
+	/* The first half is kept as it comes; what follows goes round in a ring that in the end holds the root. One place
+	 * between them is for the NULL. */
+	for (; frame && n < half; frame = real_frame(above(frame)))
+		f[n++] = frame->func;
+	for (; frame && n < max_depth; frame = real_frame(above(frame)))
+		f[1 + n++] = frame->func;
+	if (!frame) {
+		if (n > half)
+			memmove(f + half, f + half + 1, (n - half) * sizeof(*f));
+		s->depth = n;
+		return;
 	}
 
-	if (n <= max_depth) {
-		for (size_t i = 0; i < n; i++)
-			append(s, s->kept[i]);
-		return;
+	s->elided_at = half;
+	f[half] = NULL;
+	for (; frame; frame = real_frame(above(frame)), n++) {
+		if (limit_walk && n >= STACK_WALK_MAX) {
+			s->rootless = true;
+			s->depth = half + 1;
+			return;
+		}
+		f[half + 1 + (n - half) % ring] = frame->func;
 	}
-	for (size_t i = 0; i < half; i++)
-		append(s, s->kept[i]);
-	s->elided_at = s->depth;
-	s->functions[s->depth++] = stack_elided;
-	s->rootless = frame != NULL;
-	if (s->rootless)
-		return;
-	for (size_t i = 0; i < ring; i++)
-		append(s, s->kept[half + (n - half + i) % ring]);
+	unroll(f + half + 1, ring, (n - half) % ring);
+	s->depth = max_depth + 1;
 }

@@ -84,6 +84,8 @@ static PHP_MINFO_FUNCTION(strobe)
 	info_row("Samples taken", stats->samples);
 	info_row("Stacks looked at", stats->interrupts);
 	info_row("Nanoseconds spent on them", stats->overhead_ns);
+	info_row("Nanoseconds per stack, median", sampler_time_share(0.5));
+	info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(0.99));
 	info_row("Messages sent", sender->messages);
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
 		char name[64];

@@ -160,8 +160,8 @@ void ticker_set(int64_t deadline_ns, int64_t period_ns, bool cpu)
 {
 	int64_t wake_by = cpu ? 0 : deadline_ns;
 
-	atomic_store(&ticker.period, period_ns);
-	atomic_store(&ticker.cpu, cpu);
+	atomic_store_explicit(&ticker.period, period_ns, memory_order_relaxed);
+	atomic_store_explicit(&ticker.cpu, cpu, memory_order_relaxed);
 	atomic_store(&ticker.deadline, deadline_ns);
 	if (cpu)
 		wake_by = read_clock(CLOCK_MONOTONIC) + deadline_ns - read_clock(CLOCK_THREAD_CPUTIME_ID);

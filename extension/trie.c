@@ -46,27 +46,68 @@ static uint32_t hash(uint32_t parent, const struct function_id *f)
 	return (uint32_t)(h >> 40) % SLOTS;
 }
 
-static uint32_t child(struct trie *t, uint32_t parent, const struct function_id *f)
+/* What `f` is; NULL is what was left out. Returns false for plumbing that belongs to no function. */
+static bool identify(const zend_function *f, struct function_id *id)
 {
-	uint32_t n = t->nodes[parent].last_child;
-	uint32_t slot;
+	*id = (struct function_id){ 0 };
+	if (!f)
+		return true;
+	id->name = f->common.function_name;
+	if (!ZEND_USER_CODE(f->type)) {
+		id->scope = f->common.scope;
+		return id->name != NULL;
+	}
+	id->file = f->op_array.filename;
+	if (id->name) {
+		id->scope = f->op_array.scope;
+		id->line = f->op_array.line_start;
+		id->closure = (f->op_array.fn_flags & ZEND_ACC_CLOSURE) != 0;
+	}
+	return id->file != NULL;
+}
 
-	if (n && function_id_equal(&t->nodes[n].function, f))
-		return n;
-	for (slot = hash(parent, f); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
-		if (t->nodes[n].parent == parent && function_id_equal(&t->nodes[n].function, f))
+/* Whether `id` is what identify says of `f`, without building it: this is asked for every frame of every sample. */
+static inline bool is_function(const struct function_id *id, const zend_function *f)
+{
+	if (!f || id->name != f->common.function_name)
+		return !f && !id->name && !id->file;
+	if (!ZEND_USER_CODE(f->type))
+		return !id->file && id->scope == f->common.scope && id->name;
+	if (id->file != f->op_array.filename)
+		return false;
+	return !id->name || (id->scope == f->op_array.scope && id->line == f->op_array.line_start);
+}
+
+static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function *f)
+{
+	struct function_id id;
+	uint32_t slot, n;
+
+	if (!identify(f, &id))
+		return parent;
+	for (slot = hash(parent, &id); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
+		if (t->nodes[n].parent == parent && is_function(&t->nodes[n].function, f))
 			break;
 	if (!n) {
 		n = t->count++;
 		t->slots[slot] = n;
-		t->nodes[n] = (struct trie_node){ .function = *f, .parent = parent, .slot = slot };
-		if (f->name)
-			zend_string_addref(f->name);
-		if (f->file)
-			zend_string_addref(f->file);
+		t->nodes[n] = (struct trie_node){ .function = id, .parent = parent, .slot = slot };
+		if (id.name)
+			zend_string_addref(id.name);
+		if (id.file)
+			zend_string_addref(id.file);
 	}
 	t->nodes[parent].last_child = n;
 	return n;
+}
+
+static inline uint32_t child(struct trie *t, uint32_t parent, const zend_function *f)
+{
+	uint32_t n = t->nodes[parent].last_child;
+
+	if (EXPECTED(n && is_function(&t->nodes[n].function, f)))
+		return n;
+	return find_or_add(t, parent, f);
 }
 
 void trie_add(struct trie *t, const struct stack *s, uint32_t samples)
@@ -79,13 +120,13 @@ void trie_add(struct trie *t, const struct stack *s, uint32_t samples)
 		n = t->deep_root;
 	} else if (s->elided_at) {
 		while (i > s->elided_at + 1)
-			n = child(t, n, &s->functions[--i]);
+			n = child(t, n, s->functions[--i]);
 		t->deep_root = n;
 	} else {
 		t->deep_root = TRIE_ROOT;
 	}
 	while (i > 0)
-		n = child(t, n, &s->functions[--i]);
+		n = child(t, n, s->functions[--i]);
 	t->nodes[n].samples += samples;
 	t->samples += samples;
 }

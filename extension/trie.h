@@ -13,6 +13,15 @@
 #define TRIE_NODES	32768u
 #define TRIE_ROOT	0u
 
+/* Which function a node is. Two nodes with equal fields are the same function to a reader of the profile. */
+struct function_id {
+	zend_string *name;		/* NULL: the file scope of `file`, or, without a file, what was left out */
+	zend_string *file;		/* NULL: an internal function */
+	zend_class_entry *scope;	/* class that declares the method, or NULL */
+	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
+	bool closure;
+};
+
 struct trie_node {
 	struct function_id function;
 	uint32_t parent;

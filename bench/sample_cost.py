@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""What one sample costs PHP, at stacks of 10, 50 and 100 functions, beside Excimer where it is installed.
+
+Two views: the time inside our handler by its own clock, which includes reading that clock twice; and the CPU time that
+the whole process, with its ticker thread, spends more than without a profiler, per stack looked at. Runs are
+interleaved, and medians are printed with the quartiles, because the second view is a small difference of large numbers.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(os.path.dirname(HERE), 'build', 'strobe.so'))
+PHP = os.environ.get('PHP', 'php')
+ROUNDS = int(os.environ.get('ROUNDS', '9'))
+WORK = 60_000_000
+
+
+def extension_directory():
+    return subprocess.run([PHP, '-n', '-r', 'echo PHP_EXTENSION_DIR;'], capture_output=True, text=True).stdout
+
+
+def run(depth, kind):
+    command = [PHP, '-n']
+    if kind == 'strobe':
+        command += ['-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001',
+                    '-d', 'strobe.socket=/nonexistent']
+    if kind == 'excimer':
+        command += ['-d', f'extension={extension_directory()}/excimer.so']
+    command += [os.path.join(HERE, 'sample_cost.php'), str(depth), str(WORK), kind]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def spread(values):
+    q = statistics.quantiles(values, n=4)
+    return f'{statistics.median(values):.2f}\tµs\t({q[0]:.2f} to {q[2]:.2f})'
+
+
+def main():
+    kinds = ['none', 'strobe']
+    if os.path.exists(f'{extension_directory()}/excimer.so'):
+        kinds.append('excimer')
+    else:
+        print('# php-excimer is not installed: measured without a peer', file=sys.stderr)
+    for depth in (10, 50, 100):
+        runs = {kind: [] for kind in kinds}
+        for _ in range(ROUNDS):
+            for kind in kinds:
+                runs[kind].append(run(depth, kind))
+        print(f'one sample at depth {depth}, in the handler, median\t'
+              + spread([r['median'] / 1e3 for r in runs['strobe']]))
+        print(f'one sample at depth {depth}, in the handler, mean\t'
+              + spread([r['ns'] / r['stacks'] / 1e3 for r in runs['strobe']]))
+        for kind in kinds[1:]:
+            extra = [(r['cpu'] - n['cpu']) / r['stacks'] * 1e6 for r, n in zip(runs[kind], runs['none'])]
+            print(f'one sample at depth {depth}, CPU of the process, {kind}\t' + spread(extra))
+
+
+main()
