@@ -16,7 +16,7 @@ struct err {
 /* Fills `err` (NULL is fine) and returns `code`, so that `return err_set(err, -errno, "…")` reads well. */
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
-/* Puts "…: " before the sentence that is there, and returns its code. */
+/* Puts "…: " before the sentence that is there, and returns its code (-EIO when `err` is NULL, which kept none). */
 int err_prefix(struct err *err, const char *format, ...) _printf_(2, 3);
 
 #endif

@@ -1,6 +1,7 @@
 /* loop.h: an event loop over epoll, timerfd and signalfd; one thread, Linux only.
  *
- * A watch is embedded in whatever owns the descriptor. Callbacks may remove any watch, also their own. */
+ * A watch is embedded in whatever owns the descriptor. Callbacks may remove any watch, also their own, and free what it
+ * is embedded in: nothing of it is touched after its removal. */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
@@ -13,13 +14,13 @@ struct loop;
 struct watch {
 	void (*ready)(struct watch *w, uint32_t events);	/* EPOLLIN … */
 	int fd;							/* -1 while not added */
-	struct watch *next_dead;				/* used by the loop */
 };
 
 struct loop *loop_new(struct err *err);
 struct loop *loop_free(struct loop *l);
 
-/* Starts watching w->fd, level triggered. The descriptor stays the caller's. */
+/* Starts watching w->fd, level triggered. The descriptor stays the caller's, who removes the watch before closing it;
+ * w->fd is -1 after the removal. */
 int loop_add(struct loop *l, struct watch *w, uint32_t events, struct err *err);
 void loop_remove(struct loop *l, struct watch *w);
 

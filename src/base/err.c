@@ -1,0 +1,62 @@
+/* err.c: sentences about failures; they are cut, never lost, when they do not fit. */
+#include "err.h"
+#include "text.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* A name from outside can be cut in the middle of a character: take the torn end away. */
+static void mend_end(char *text)
+{
+	size_t n = strlen(text), i = n;
+
+	while (i > 0 && n - i < 3 && ((unsigned char)text[i - 1] & 0xc0) == 0x80)
+		i--;
+	if (i > 0 && (unsigned char)text[i - 1] >= 0xc0) {
+		uint32_t c;
+
+		if (text_decode(text + i - 1, text + n, &c) != n - i + 1)
+			text[i - 1] = 0;
+	}
+}
+
+int err_set(struct err *err, int code, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	assert(code < 0);
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(ap, format);
+	n = vsnprintf(err->text, sizeof(err->text), format, ap);
+	va_end(ap);
+	if (n < 0)
+		err->text[0] = 0;
+	else if ((size_t)n >= sizeof(err->text))
+		mend_end(err->text);
+	return code;
+}
+
+int err_prefix(struct err *err, const char *format, ...)
+{
+	char before[sizeof(err->text) / 2];
+	size_t n;
+	va_list ap;
+
+	if (!err)
+		return -EIO;
+	va_start(ap, format);
+	if (vsnprintf(before, sizeof(before), format, ap) < 0)
+		before[0] = 0;
+	va_end(ap);
+	mend_end(before);
+	n = strlen(before);
+	memmove(err->text + n + 2, err->text, sizeof(err->text) - n - 2);
+	err->text[sizeof(err->text) - 1] = 0;
+	memcpy(err->text, before, n);
+	memcpy(err->text + n, ": ", 2);
+	mend_end(err->text);
+	return err->code;
+}

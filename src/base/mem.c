@@ -1,0 +1,87 @@
+/* mem.c: memory, or one line and the end. */
+#include "mem.h"
+#include "cleanup.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Says so without allocating, which is what just failed. */
+static void __attribute__((noreturn)) exhausted(size_t size)
+{
+	dprintf(STDERR_FILENO, "strobe: out of memory: could not get %zu bytes\n", size);
+	exit(2);
+}
+
+void *xmalloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		exhausted(size);
+	return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *p = calloc(count ? count : 1, size ? size : 1);
+
+	if (!p)
+		exhausted(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+	return p;
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size ? size : 1);
+	if (!p)
+		exhausted(size);
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	char *copy = xmalloc(n + 1);
+
+	if (n)
+		memcpy(copy, s, n);
+	copy[n] = 0;
+	return copy;
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		exhausted(strlen(format));
+	return text;
+}
+
+void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
+{
+	size_t n = *capacity;
+
+	assert(element > 0);
+	if (need <= n)
+		return;
+	if (need > SIZE_MAX / 2 / element)
+		exhausted(SIZE_MAX);
+	n = n < 8 ? 8 : n;
+	while (n < need)
+		n *= 2;
+	if (n > SIZE_MAX / element)
+		n = need;
+	*p = xrealloc(*p, n * element);
+	*capacity = n;
+}

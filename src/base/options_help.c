@@ -1,0 +1,238 @@
+/* options_help.c: the table of options as --help text and as a man page. */
+#include "options.h"
+#include "text.h"
+#include <assert.h>
+#include <string.h>
+
+#define WIDTH		80
+#define INDENT		2
+#define HELP_COLUMN	28
+
+static bool is_end(const struct option_spec *o)
+{
+	return o->kind == 0 && !o->name && !o->letter && !o->help;
+}
+
+static void put_spaces(struct buf *out, size_t n)
+{
+	while (n--)
+		buf_putc(out, ' ');
+}
+
+/* Breaks `text` at spaces so that no line is wider than WIDTH; the first begins at `column`, the next at `indent`.
+ * A newline in it ends a line; an empty line stays one. A word that is wider alone stands alone. */
+static void put_wrapped(struct buf *out, const char *text, size_t column, size_t indent)
+{
+	bool fresh = true;	/* nothing stands on this line yet, but the indent */
+
+	while (*text) {
+		size_t n = strcspn(text, " \n"), width = text_columns((struct str){ text, n });
+
+		if (n) {
+			if (!fresh && column + 1 + width > WIDTH) {
+				buf_putc(out, '\n');
+				put_spaces(out, indent);
+				column = indent;
+			} else if (!fresh) {
+				buf_putc(out, ' ');
+				column++;
+			}
+			buf_put(out, text, n);
+			column += width;
+			fresh = false;
+		}
+		text += n;
+		if (*text == '\n') {
+			buf_putc(out, '\n');
+			if (text[1] && text[1] != '\n')
+				put_spaces(out, indent);
+			column = indent;
+			fresh = true;
+		}
+		text += *text != 0;
+	}
+	buf_putc(out, '\n');
+}
+
+/* "-o, --output FILE" */
+static void put_forms(struct buf *out, const struct option_spec *o)
+{
+	if (o->letter)
+		buf_printf(out, "-%c", o->letter);
+	else
+		buf_puts(out, "    ");
+	if (o->name)
+		buf_printf(out, "%s--%s", o->letter ? ", " : "", o->name);
+	if (o->value)
+		buf_printf(out, " %s", o->value);
+}
+
+static void put_option(struct buf *out, const struct option_spec *o)
+{
+	size_t before = out->size, column;
+
+	put_spaces(out, INDENT);
+	put_forms(out, o);
+	column = text_columns((struct str){ out->data + before, out->size - before });
+	if (column + 2 > HELP_COLUMN) {
+		buf_putc(out, '\n');
+		column = 0;
+	}
+	put_spaces(out, HELP_COLUMN - column);
+	put_wrapped(out, o->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+static const struct option_spec help_option = { OPTION_FLAG, 'h', "help", NULL, NULL, "show this text and exit" };
+
+/* The line that --help begins with. Alternatives stay in one piece: "[-p PID | -a]" breaks between, not within. */
+static void put_usage(struct buf *out, const struct command_spec *c)
+{
+	size_t column;
+
+	buf_printf(out, "Usage: strobe %s", c->name);
+	column = out->size < 24 ? out->size + 1 : 8;
+	if (c->usage && *c->usage) {
+		buf_putc(out, ' ');
+		put_wrapped(out, c->usage, column, column);
+	} else {
+		buf_putc(out, '\n');
+	}
+}
+
+void options_help(const struct command_spec *c, struct buf *out)
+{
+	bool heading = false;
+	struct buf text;
+
+	buf_init(&text);
+	put_usage(&text, c);
+	buf_putc(&text, '\n');
+	put_wrapped(&text, c->description ? c->description : c->summary, 0, 0);
+	for (const struct option_spec *o = c->options;; o++) {
+		bool last = is_end(o);
+
+		if (last)
+			o = &help_option;
+		if (!o->help)
+			continue;
+		if (o->kind == OPTION_HEADING) {
+			buf_printf(&text, "\n%s:\n", o->help);
+			heading = true;
+		} else {
+			if (!heading)
+				buf_puts(&text, "\nOptions:\n");
+			heading = true;
+			put_option(&text, o);
+		}
+		if (last)
+			break;
+	}
+	if (c->examples) {
+		buf_puts(&text, "\nExamples:\n");
+		for (const char *p = c->examples; *p; p += strcspn(p, "\n"), p += *p != 0)
+			buf_printf(&text, "  %.*s\n", (int)strcspn(p, "\n"), p);
+	}
+	buf_put(out, text.data, text.size);
+	buf_done(&text);
+}
+
+/* --- The man page --- */
+
+/* Backslashes and hyphens are roff's, and so is a dot or an apostrophe at the start of a line. */
+static void put_roff(struct buf *out, const char *text)
+{
+	bool start = out->size == 0 || out->data[out->size - 1] == '\n';
+
+	for (; *text; text++) {
+		if (start && (*text == '.' || *text == '\''))
+			buf_puts(out, "\\&");
+		if (*text == '\\')
+			buf_puts(out, "\\e");
+		else if (*text == '-')
+			buf_puts(out, "\\-");
+		else
+			buf_putc(out, *text);
+		start = *text == '\n';
+	}
+}
+
+/* Paragraphs are divided by empty lines. */
+static void put_roff_paragraphs(struct buf *out, const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		struct buf part;
+
+		buf_init(&part);
+		buf_put(&part, text, end ? (size_t)(end - text) : strlen(text));
+		put_roff(out, part.data);
+		buf_done(&part);
+		if (!end)
+			break;
+		buf_puts(out, "\n.PP\n");
+		text = end + strspn(end, "\n");
+	}
+	buf_putc(out, '\n');
+}
+
+static void put_roff_option(struct buf *out, const struct option_spec *o)
+{
+	buf_puts(out, ".TP\n");
+	if (o->letter)
+		buf_printf(out, "\\fB\\-%c\\fR", o->letter);
+	if (o->name) {
+		buf_puts(out, o->letter ? ", \\fB\\-\\-" : "\\fB\\-\\-");
+		put_roff(out, o->name);
+		buf_puts(out, "\\fR");
+	}
+	if (o->value) {
+		buf_puts(out, " \\fI");
+		put_roff(out, o->value);
+		buf_puts(out, "\\fR");
+	}
+	buf_putc(out, '\n');
+	put_roff(out, o->help);
+	buf_putc(out, '\n');
+}
+
+void options_man(const struct command_spec *c, struct buf *out)
+{
+	struct buf title;
+
+	buf_init(&title);
+	for (const char *p = c->name; *p; p++)
+		buf_putc(&title, *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
+	buf_printf(out, ".TH \"STROBE\\-%s\" 1 \"\" \"Strobe %s\" \"Strobe manual\"\n.SH NAME\nstrobe\\-", title.data,
+		   STROBE_VERSION);
+	buf_done(&title);
+	put_roff(out, c->name);
+	buf_puts(out, " \\- ");
+	put_roff(out, c->summary);
+	buf_puts(out, "\n.SH SYNOPSIS\n\\fBstrobe ");
+	put_roff(out, c->name);
+	buf_puts(out, "\\fR ");
+	put_roff(out, c->usage ? c->usage : "");
+	buf_puts(out, "\n.SH DESCRIPTION\n");
+	put_roff_paragraphs(out, c->description ? c->description : c->summary);
+	buf_puts(out, ".SH OPTIONS\n");
+	for (const struct option_spec *o = c->options;; o++) {
+		bool last = is_end(o);
+
+		if (last)
+			o = &help_option;
+		if (o->help && o->kind == OPTION_HEADING) {
+			buf_puts(out, ".SS ");
+			put_roff(out, o->help);
+			buf_putc(out, '\n');
+		} else if (o->help) {
+			put_roff_option(out, o);
+		}
+		if (last)
+			break;
+	}
+	if (c->examples) {
+		buf_puts(out, ".SH EXAMPLES\n.nf\n");
+		put_roff(out, c->examples);
+		buf_puts(out, c->examples[strlen(c->examples) - 1] == '\n' ? ".fi\n" : "\n.fi\n");
+	}
+}

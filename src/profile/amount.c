@@ -1,0 +1,63 @@
+/* amount.c: values of columns as people read them. */
+
+#include "amount.h"
+
+#include <string.h>
+
+struct step {
+	double size;
+	const char *name;
+};
+
+/* Minutes begin at ten and hours at one: below that, seconds are what people compare. */
+static const struct step times[] = {
+	{ 3600e9, " h" }, { 600e9, " min" }, { 1e9, " s" }, { 1e6, " ms" }, { 1e3, " \xc2\xb5s" }, { 1, " ns" },
+};
+
+static const struct step sizes[] = {
+	{ 1099511627776.0, " TiB" }, { 1073741824.0, " GiB" }, { 1048576.0, " MiB" }, { 1024.0, " KiB" }, { 1, " B" },
+};
+
+enum amount_unit amount_unit(const char *unit)
+{
+	if (!strcmp(unit, "nanoseconds"))
+		return AMOUNT_TIME;
+	if (!strcmp(unit, "bytes"))
+		return AMOUNT_BYTES;
+	return AMOUNT_COUNT;
+}
+
+/* Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit. */
+static void put_scaled(struct buf *b, int64_t value, const struct step *steps, size_t n)
+{
+	double magnitude = value < 0 ? -(double)value : (double)value, shown;
+	size_t i = 0;
+
+	while (i + 1 < n && magnitude < steps[i].size)
+		i++;
+	shown = magnitude / (steps[i].size == 600e9 ? 60e9 : steps[i].size);
+	if (value < 0)
+		buf_putc(b, '-');
+	buf_put_fixed(b, shown, i + 1 == n || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2);
+	buf_puts(b, steps[i].name);
+}
+
+void amount_put(struct buf *b, int64_t value, enum amount_unit unit)
+{
+	switch (unit) {
+	case AMOUNT_TIME:
+		put_scaled(b, value, times, ARRAY_SIZE(times));
+		break;
+	case AMOUNT_BYTES:
+		put_scaled(b, value, sizes, ARRAY_SIZE(sizes));
+		break;
+	case AMOUNT_COUNT:
+		buf_put_grouped(b, value);
+		break;
+	}
+}
+
+void amount_put_percent(struct buf *b, int64_t part, int64_t whole)
+{
+	buf_put_fixed(b, whole ? 100 * (double)part / (double)whole : 0, 2);
+}

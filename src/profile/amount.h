@@ -1,0 +1,22 @@
+/* amount.h: a value of a column as people read it: "1,234", "1.24 s", "3.50 MiB". */
+#ifndef PROFILE_AMOUNT_H
+#define PROFILE_AMOUNT_H
+
+#include "buf.h"
+#include <stdint.h>
+
+enum amount_unit {
+	AMOUNT_COUNT,		/* a number with thousands commas; the noun is the caller's */
+	AMOUNT_TIME,		/* nanoseconds, shown as ns, µs, ms, s, min or h with three digits */
+	AMOUNT_BYTES,		/* B, KiB, MiB, GiB, TiB with three digits */
+};
+
+/* What a column's unit ("count", "nanoseconds", "bytes") is shown as; unknown ones are counts. */
+enum amount_unit amount_unit(const char *unit);
+
+void amount_put(struct buf *b, int64_t value, enum amount_unit unit);
+
+/* 100 × part / whole with two decimals and no sign behind it; 0.00 of nothing. */
+void amount_put_percent(struct buf *b, int64_t part, int64_t whole);
+
+#endif

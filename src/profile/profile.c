@@ -1,0 +1,382 @@
+/* profile.c: the calling context tree. */
+
+#include "profile.h"
+
+#include "buf.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Frames are found by a hash of what they are; two frames with one hash go to the next key. */
+static uint64_t frame_key(uint32_t name, uint32_t file, uint32_t line)
+{
+	uint64_t h = map_pair(name, file) * 0x9e3779b97f4a7c15ull;
+
+	h ^= h >> 32;
+	h = (h + line) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 33;
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *p = xcalloc(1, sizeof(*p));
+
+	intern_init(&p->strings);
+	map_init(&p->frame_map);
+	map_init(&p->child_map);
+	labels_init(&p->labels);
+	p->node_capacity = 64;
+	p->parents = xcalloc(p->node_capacity, sizeof(*p->parents));
+	p->node_frames = xcalloc(p->node_capacity, sizeof(*p->node_frames));
+	p->node_frames[PROFILE_ROOT] = UINT32_MAX;
+	p->node_count = 1;
+	return p;
+}
+
+struct profile *profile_free(struct profile *p)
+{
+	if (!p)
+		return NULL;
+	intern_done(&p->strings);
+	map_done(&p->frame_map);
+	map_done(&p->child_map);
+	labels_done(&p->labels);
+	for (uint32_t i = 0; i < p->column_count; i++)
+		free(p->columns[i].self);
+	free(p->frames);
+	free(p->parents);
+	free(p->node_frames);
+	free(p);
+	return NULL;
+}
+
+void profile_freep(struct profile **p)
+{
+	*p = profile_free(*p);
+}
+
+uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line)
+{
+	struct profile_frame f = {
+		.name = intern_add(&p->strings, name.p, name.n),
+		.file = intern_add(&p->strings, file.p ? file.p : "", file.n),
+		.line = line,
+	};
+
+	for (uint64_t key = frame_key(f.name, f.file, f.line);; key++) {
+		uint32_t *slot = map_slot(&p->frame_map, key);
+
+		if (*slot == MAP_NONE) {
+			*slot = p->frame_count;
+			break;
+		}
+		if (memcmp(&p->frames[*slot], &f, sizeof(f)) == 0)
+			return *slot;
+	}
+	GROW(&p->frames, &p->frame_capacity, (size_t)p->frame_count + 1);
+	p->frames[p->frame_count] = f;
+	return p->frame_count++;
+}
+
+uint32_t profile_find_column(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->column_count; i++)
+		if (strcmp(p->columns[i].name, name) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+uint32_t profile_column(struct profile *p, const char *name, const char *unit)
+{
+	uint32_t i = profile_find_column(p, name);
+	struct profile_column *c;
+
+	if (i != UINT32_MAX)
+		return i;
+	if (p->column_count == PROFILE_COLUMNS)
+		return UINT32_MAX;
+	c = &p->columns[p->column_count];
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	snprintf(c->unit, sizeof(c->unit), "%s", unit);
+	c->self = xcalloc(p->node_capacity, sizeof(*c->self));
+	return p->column_count++;
+}
+
+/* Doubles the room for nodes in every array that has one entry per node. */
+static void grow_nodes(struct profile *p)
+{
+	size_t n = p->node_capacity * 2;
+
+	p->parents = xrealloc(p->parents, n * sizeof(*p->parents));
+	p->node_frames = xrealloc(p->node_frames, n * sizeof(*p->node_frames));
+	for (uint32_t i = 0; i < p->column_count; i++) {
+		p->columns[i].self = xrealloc(p->columns[i].self, n * sizeof(int64_t));
+		memset(p->columns[i].self + p->node_capacity, 0, (n - p->node_capacity) * sizeof(int64_t));
+	}
+	p->node_capacity = n;
+}
+
+uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
+{
+	uint32_t *slot = map_slot(&p->child_map, map_pair(parent, frame));
+	uint32_t node;
+
+	assert(parent < p->node_count && frame < p->frame_count);
+	if (*slot != MAP_NONE)
+		return *slot;
+	node = *slot = p->node_count;
+	if (node == p->node_capacity)
+		grow_nodes(p);
+	p->parents[node] = parent;
+	p->node_frames[node] = frame;
+	return p->node_count++;
+}
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value)
+{
+	assert(node < p->node_count && column < p->column_count);
+	p->columns[column].self[node] = add_saturating(p->columns[column].self[node], value);
+}
+
+uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth)
+{
+	uint32_t node = PROFILE_ROOT;
+
+	for (size_t i = 0; i < depth; i++)
+		node = profile_child(p, node, frames[i]);
+	return node;
+}
+
+struct str profile_name(const struct profile *p, uint32_t frame)
+{
+	return intern_get(&p->strings, p->frames[frame].name);
+}
+
+struct str profile_file(const struct profile *p, uint32_t frame)
+{
+	return intern_get(&p->strings, p->frames[frame].file);
+}
+
+uint32_t profile_pick_column(const struct profile *p, const char *wanted)
+{
+	if (wanted)
+		return profile_find_column(p, wanted);
+	return p->column_count ? 0 : UINT32_MAX;
+}
+
+int64_t *profile_totals(const struct profile *p, uint32_t column)
+{
+	int64_t *totals = xmalloc(p->node_count * sizeof(*totals));
+
+	assert(column < p->column_count);
+	memcpy(totals, p->columns[column].self, p->node_count * sizeof(*totals));
+	for (uint32_t n = p->node_count - 1; n > 0; n--)
+		totals[p->parents[n]] = add_saturating(totals[p->parents[n]], totals[n]);
+	return totals;
+}
+
+int64_t profile_sum(const struct profile *p, uint32_t column)
+{
+	int64_t sum = 0;
+
+	assert(column < p->column_count);
+	for (uint32_t n = 0; n < p->node_count; n++)
+		sum = add_saturating(sum, p->columns[column].self[n]);
+	return sum;
+}
+
+uint32_t *profile_depths(const struct profile *p)
+{
+	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
+
+	for (uint32_t n = 1; n < p->node_count; n++)
+		depths[n] = depths[p->parents[n]] + 1;
+	return depths;
+}
+
+uint32_t profile_depth(const struct profile *p)
+{
+	_cleanup_(freep) uint32_t *depths = profile_depths(p);
+	uint32_t deepest = 0;
+
+	for (uint32_t n = 1; n < p->node_count; n++)
+		if (depths[n] > deepest)
+			deepest = depths[n];
+	return deepest;
+}
+
+/* Adds the columns of `from` to `into`; numbers[i] becomes the number of its column i, UINT32_MAX without room. */
+static void merge_columns(struct profile *into, const struct profile *from, uint32_t *numbers)
+{
+	for (uint32_t i = 0; i < from->column_count; i++)
+		numbers[i] = profile_column(into, from->columns[i].name, from->columns[i].unit);
+}
+
+static void add_values(struct profile *into, uint32_t to, const struct profile *from, uint32_t node,
+		       const uint32_t *columns)
+{
+	for (uint32_t i = 0; i < from->column_count; i++)
+		if (columns[i] != UINT32_MAX && from->columns[i].self[node])
+			profile_add(into, to, columns[i], from->columns[i].self[node]);
+}
+
+/* The frames of `from` as numbers of `into`; the caller frees. */
+static uint32_t *merge_frames(struct profile *into, const struct profile *from)
+{
+	uint32_t *frames = xmalloc((from->frame_count + 1) * sizeof(*frames));
+
+	for (uint32_t i = 0; i < from->frame_count; i++)
+		frames[i] = profile_frame(into, profile_name(from, i), profile_file(from, i), from->frames[i].line);
+	return frames;
+}
+
+static bool is_empty(const struct profile *p)
+{
+	return p->node_count == 1 && p->column_count == 0 && p->end_ns == 0;
+}
+
+static void merge_facts(struct profile *into, const struct profile *from)
+{
+	if (is_empty(from))
+		return;
+	if (is_empty(into)) {
+		labels_copy(&into->labels, &from->labels);
+		into->start_ns = from->start_ns;
+		into->end_ns = from->end_ns;
+		into->period_ns = from->period_ns;
+		into->mixed_periods = from->mixed_periods;
+		return;
+	}
+	labels_keep_common(&into->labels, &from->labels);
+	if (from->end_ns && (!into->end_ns || from->start_ns < into->start_ns))
+		into->start_ns = from->start_ns;
+	if (from->end_ns > into->end_ns)
+		into->end_ns = from->end_ns;
+	if (from->mixed_periods || from->period_ns != into->period_ns) {
+		into->mixed_periods = true;
+		into->period_ns = 0;
+	}
+}
+
+void profile_merge(struct profile *into, const struct profile *from)
+{
+	_cleanup_(freep) uint32_t *nodes = xmalloc(from->node_count * sizeof(*nodes));
+	_cleanup_(freep) uint32_t *frames = NULL;
+	uint32_t columns[PROFILE_COLUMNS];
+
+	merge_facts(into, from);
+	merge_columns(into, from, columns);
+	frames = merge_frames(into, from);
+	nodes[PROFILE_ROOT] = PROFILE_ROOT;
+	add_values(into, PROFILE_ROOT, from, PROFILE_ROOT, columns);
+	for (uint32_t n = 1; n < from->node_count; n++) {
+		nodes[n] = profile_child(into, nodes[from->parents[n]], frames[from->node_frames[n]]);
+		add_values(into, nodes[n], from, n, columns);
+	}
+}
+
+static void copy_facts(struct profile *to, const struct profile *from)
+{
+	to->start_ns = from->start_ns;
+	to->end_ns = from->end_ns;
+	to->period_ns = from->period_ns;
+	to->mixed_periods = from->mixed_periods;
+	labels_copy(&to->labels, &from->labels);
+}
+
+static bool has_values(const struct profile *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < p->column_count; i++)
+		if (p->columns[i].self[node])
+			return true;
+	return false;
+}
+
+struct profile *profile_reverse(const struct profile *p)
+{
+	struct profile *r = profile_new();
+	_cleanup_(freep) uint32_t *frames = merge_frames(r, p);
+	uint32_t columns[PROFILE_COLUMNS];
+
+	copy_facts(r, p);
+	merge_columns(r, p, columns);
+	for (uint32_t n = 0; n < p->node_count; n++) {
+		uint32_t to = PROFILE_ROOT;
+
+		if (!has_values(p, n))
+			continue;
+		for (uint32_t up = n; up != PROFILE_ROOT; up = p->parents[up])
+			to = profile_child(r, to, frames[p->node_frames[up]]);
+		add_values(r, to, p, n, columns);
+	}
+	return r;
+}
+
+struct profile *profile_filter(const struct profile *p, const bool *keep)
+{
+	struct profile *r = profile_new();
+	_cleanup_(freep) uint32_t *frames = merge_frames(r, p);
+	_cleanup_(freep) bool *inside = xcalloc(p->node_count, sizeof(*inside));
+	_cleanup_(freep) bool *needed = xcalloc(p->node_count, sizeof(*needed));
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+	uint32_t columns[PROFILE_COLUMNS];
+
+	copy_facts(r, p);
+	merge_columns(r, p, columns);
+	for (uint32_t n = 1; n < p->node_count; n++)
+		inside[n] = inside[p->parents[n]] || keep[p->node_frames[n]];
+	for (uint32_t n = p->node_count - 1; n > 0; n--)
+		if (needed[n] || (inside[n] && has_values(p, n)))
+			needed[n] = needed[p->parents[n]] = true;
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		if (!needed[n])
+			continue;
+		nodes[n] = profile_child(r, nodes[p->parents[n]], frames[p->node_frames[n]]);
+		if (inside[n])
+			add_values(r, nodes[n], p, n, columns);
+	}
+	return r;
+}
+
+static int64_t multiply_saturating(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (!__builtin_mul_overflow(a, b, &product))
+		return product;
+	return (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
+}
+
+void profile_add_time(struct profile *p)
+{
+	const char *clock = labels_get(&p->labels, "clock");
+	uint32_t samples = profile_find_column(p, "samples");
+	const char *name;
+	uint32_t time;
+
+	if (!clock || samples == UINT32_MAX || p->period_ns <= 0 || p->mixed_periods)
+		return;
+	if (strcmp(clock, "wall") == 0)
+		name = "wall_ns";
+	else if (strcmp(clock, "cpu") == 0)
+		name = "cpu_ns";
+	else
+		return;
+	if (profile_find_column(p, name) != UINT32_MAX)
+		return;
+	time = profile_column(p, name, "nanoseconds");
+	if (time == UINT32_MAX)
+		return;
+	for (uint32_t n = 0; n < p->node_count; n++)
+		p->columns[time].self[n] = multiply_saturating(p->columns[samples].self[n], p->period_ns);
+}
