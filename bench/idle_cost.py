@@ -13,10 +13,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(os.path.dirname(HERE), 'build', 'strobe.so'))
 PHP = os.environ.get('PHP', 'php')
 CODE = {
-    'userland call': '<?php function f($x) { return $x + 1; } for ($i = 0; $i < (int)$argv[1]; $i++) f($i);',
+    'userland call': '<?php function f($x) { return $x + 1; } for ($i = 0, $n = (int)$argv[1]; $i < $n; $i++) f($i);',
     'method call': '<?php class C { function f($x) { return $x + 1; } } $c = new C; '
-                   'for ($i = 0; $i < (int)$argv[1]; $i++) $c->f($i);',
-    'internal call': '<?php for ($i = 0; $i < (int)$argv[1]; $i++) abs($i);',
+                   'for ($i = 0, $n = (int)$argv[1]; $i < $n; $i++) $c->f($i);',
+    'internal call': '<?php for ($i = 0, $n = (int)$argv[1]; $i < $n; $i++) abs($i);',
 }
 
 

@@ -1,0 +1,251 @@
+/* flat_table.c: the flat report as a table for people, or as JSON. */
+
+#include "report.h"
+
+#include "json.h"
+#include "text.h"
+
+#include <string.h>
+
+#define NAME_MIN 20	/* code points of a function's name that a narrow terminal still shows */
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Times in the unit that leaves three to four digits, everything else as it is. */
+static void put_value(struct buf *out, int64_t v, const char *unit)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
+	double magnitude = v < 0 ? -(double)v : (double)v;
+	size_t i = 0;
+
+	if (strcmp(unit, "nanoseconds") != 0) {
+		buf_put_grouped(out, v);
+		return;
+	}
+	while (i + 1 < ARRAY_SIZE(units) && magnitude < units[i].ns)
+		i++;
+	buf_put_fixed(out, (double)v / units[i].ns, units[i].ns == 1 ? 0 : 2);
+	buf_putc(out, ' ');
+	buf_puts(out, units[i].name);
+}
+
+static size_t code_points(const struct buf *b)
+{
+	return text_columns((struct str){ b->data, b->size });
+}
+
+static void put_spaces(struct buf *out, size_t n)
+{
+	while (n--)
+		buf_putc(out, ' ');
+}
+
+/* Right-aligned in `width` columns. */
+static void put_cell(struct buf *out, int64_t v, const char *unit, size_t width)
+{
+	_cleanup_(buf_done) struct buf cell;
+	size_t n;
+
+	buf_init(&cell);
+	put_value(&cell, v, unit);
+	n = code_points(&cell);
+	put_spaces(out, n < width ? width - n : 0);
+	buf_put(out, cell.data, cell.size);
+}
+
+/* At most `width` code points of the text, the end of it if that matters more; 0 is no limit. */
+static size_t put_text(struct buf *out, struct str s, size_t width, bool keep_end)
+{
+	size_t n = text_columns(s);
+
+	if (!width || n <= width) {
+		text_put_plain(out, s);
+		return n;
+	}
+	if (keep_end) {
+		size_t skip = text_cut(s, n - width + 1);
+
+		buf_puts(out, "…");
+		text_put_plain(out, (struct str){ s.p + skip, s.n - skip });
+	} else {
+		text_put_plain(out, (struct str){ s.p, text_cut(s, width - 1) });
+		buf_puts(out, "…");
+	}
+	return width;
+}
+
+static void put_place(struct buf *place, const struct profile *p, uint32_t frame)
+{
+	struct str file = profile_file(p, frame);
+
+	if (file.n == 0 || (file.n == profile_name(p, frame).n && p->frames[frame].file == p->frames[frame].name))
+		return;
+	buf_put(place, file.p, file.n);
+	if (p->frames[frame].line) {
+		buf_putc(place, ':');
+		buf_put_u64(place, p->frames[frame].line);
+	}
+}
+
+struct widths {
+	size_t value, name, place;
+};
+
+/* How wide the columns must be for these rows, then how wide they may be. */
+static struct widths measure(const struct profile *p, const struct report_options *o, const struct flat_row *rows,
+			     size_t count, const char *unit, int64_t whole)
+{
+	struct widths w = { 7, NAME_MIN, 0 };
+	_cleanup_(buf_done) struct buf b;
+	size_t left;
+
+	buf_init(&b);
+	put_value(&b, whole, unit);
+	if (code_points(&b) > w.value)
+		w.value = code_points(&b);
+	for (size_t i = 0; i < count; i++) {
+		size_t name = text_columns(profile_name(p, rows[i].frame));
+
+		buf_reset(&b);
+		put_place(&b, p, rows[i].frame);
+		w.name = name > w.name ? name : w.name;
+		w.place = code_points(&b) > w.place ? code_points(&b) : w.place;
+	}
+	if (!o->width)
+		return w;
+	/* Two shares, two values, and two spaces between columns. */
+	left = 2 * 8 + 2 * (w.value + 2) + 2;
+	left = o->width > left + NAME_MIN ? o->width - left : NAME_MIN;
+	if (w.name + 2 + w.place > left) {
+		size_t name_share = w.place ? left * 3 / 5 : left;
+
+		if (w.name > name_share)
+			w.name = w.place + 2 < left - name_share ? left - w.place - 2 : name_share;
+		w.place = w.place && left > w.name + 2 + 8 ? left - w.name - 2 : 0;
+	}
+	return w;
+}
+
+static void put_share(struct buf *out, double percent, size_t width)
+{
+	size_t before = out->size;
+
+	buf_put_fixed(out, percent, 1);
+	/* Put the spaces before what was just written. */
+	if (out->size - before < width) {
+		size_t n = out->size - before, pad = width - n;
+
+		if (!buf_reserve(out, pad))
+			return;
+		memmove(out->data + before + pad, out->data + before, n);
+		memset(out->data + before, ' ', pad);
+		out->size += pad;
+		out->data[out->size] = '\0';
+	}
+}
+
+static void put_row(struct buf *out, const struct profile *p, const struct report_options *o, const struct flat_row *row,
+		    const struct widths *w, const char *unit, int64_t whole)
+{
+	_cleanup_(buf_done) struct buf place;
+	size_t n;
+
+	buf_init(&place);
+	put_place(&place, p, row->frame);
+	put_share(out, share(row->self, whole), 6);
+	put_share(out, share(row->total, whole), 8);
+	put_spaces(out, 2);
+	put_cell(out, row->self, unit, w->value);
+	put_spaces(out, 2);
+	put_cell(out, row->total, unit, w->value);
+	put_spaces(out, 2);
+	if (o->color)
+		buf_puts(out, "\033[1m");
+	n = put_text(out, profile_name(p, row->frame), o->width ? w->name : 0, false);
+	if (o->color)
+		buf_puts(out, "\033[0m");
+	if (place.size && w->place) {
+		put_spaces(out, (n < w->name ? w->name - n : 0) + 2);
+		if (o->color)
+			buf_puts(out, "\033[2m");
+		put_text(out, (struct str){ place.data, place.size }, o->width ? w->place : 0, true);
+		if (o->color)
+			buf_puts(out, "\033[0m");
+	}
+	buf_putc(out, '\n');
+}
+
+static void put_json(struct buf *out, const struct profile *p, uint32_t column, const struct flat_row *rows,
+		     size_t count, int64_t whole)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j);
+	json_key(&j, "column");
+	json_str(&j, p->columns[column].name);
+	json_key(&j, "unit");
+	json_str(&j, p->columns[column].unit);
+	json_key(&j, "total");
+	json_i64(&j, whole);
+	json_key(&j, "functions");
+	json_array(&j);
+	for (size_t i = 0; i < count; i++) {
+		json_object(&j);
+		json_key(&j, "function");
+		json_bytes(&j, profile_name(p, rows[i].frame));
+		json_key(&j, "file");
+		json_bytes(&j, profile_file(p, rows[i].frame));
+		json_key(&j, "line");
+		json_u64(&j, p->frames[rows[i].frame].line);
+		json_key(&j, "self");
+		json_i64(&j, rows[i].self);
+		json_key(&j, "total");
+		json_i64(&j, rows[i].total);
+		json_key(&j, "self_percent");
+		json_double(&j, share(rows[i].self, whole));
+		json_key(&j, "total_percent");
+		json_double(&j, share(rows[i].total, whole));
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	buf_putc(out, '\n');
+}
+
+int report_flat_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err)
+{
+	_cleanup_(freep) struct flat_row *rows = NULL;
+	const char *unit;
+	struct widths w;
+	int64_t whole;
+	size_t count;
+
+	if (o->column >= p->column_count)
+		return err_set(err, -EINVAL, "the profile has no such column of values");
+	rows = report_flat(p, o->column, o->by_total, &count);
+	whole = profile_sum(p, o->column);
+	unit = p->columns[o->column].unit;
+	if (o->limit && count > o->limit)
+		count = o->limit;
+	if (o->json) {
+		put_json(out, p, o->column, rows, count, whole);
+		return 0;
+	}
+
+	w = measure(p, o, rows, count, unit, whole);
+	buf_puts(out, " self%  total%  ");
+	put_spaces(out, w.value - 4);
+	buf_puts(out, "self  ");
+	put_spaces(out, w.value - 5);
+	buf_puts(out, "total  function\n");
+	for (size_t i = 0; i < count; i++)
+		put_row(out, p, o, &rows[i], &w, unit, whole);
+	return 0;
+}
