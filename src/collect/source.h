@@ -10,6 +10,8 @@
 /* Counted by every source, read by any thread. */
 struct source_counters {
 	_Atomic uint64_t messages, bytes, connections, connections_now;
+	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
+	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
 	_Atomic int64_t last_message_ns;

@@ -1,0 +1,317 @@
+/* collector.c: the open batch, the queue behind it, and the thread that empties the queue. */
+
+#include "collector.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "open_batch.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define RETRY_NS	(1 * NS_PER_SECOND)
+#define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
+#define MAINTAIN_NS	(60 * NS_PER_SECOND)
+#define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
+#define TOO_OLD_NS	NS_PER_DAY
+#define TOO_NEW_NS	(60 * NS_PER_SECOND)
+
+struct collector {
+	struct collector_sink sink;
+	struct collector_options options;
+	struct collector_counters counters;
+
+	/* the loop's thread only */
+	struct loop *loop;
+	struct watch timer;
+	struct open_batch *open;
+	uint64_t next_id;
+
+	/* under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct open_batch *first, **last;	/* waiting; the writer works on the first and leaves it there */
+	bool flushing, stopping;
+
+	pthread_t writer;
+	bool has_lock, has_writer;
+};
+
+void collector_default_options(struct collector_options *o)
+{
+	*o = (struct collector_options){
+		.commit_ns = NS_PER_SECOND,
+		.queue_bytes = (uint64_t)256 << 20,
+		.max_series = 10000,
+	};
+}
+
+/* --- The writer's thread --- */
+
+/* Waits for a change or the time (monotonic; 0 is for ever). */
+static void wait_until(struct collector *c, int64_t ns)
+{
+	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
+
+	if (ns)
+		pthread_cond_timedwait(&c->changed, &c->lock, &at);
+	else
+		pthread_cond_wait(&c->changed, &c->lock);
+}
+
+static void note_result(struct collector *c, int r, const struct err *err)
+{
+	bool was_failing = atomic_exchange(&c->counters.failing, r < 0);
+
+	if (r < 0)
+		c->counters.commit_failures++;
+	if (r < 0 && !was_failing)
+		log_warning("samples cannot be stored and wait in memory: %s", err->text);
+	if (r >= 0 && was_failing)
+		log_info("samples are stored again");
+}
+
+/* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
+static int commit_first(struct collector *c)
+{
+	struct open_batch *b = c->first;
+	struct err err = { 0 };
+	int r;
+
+	pthread_mutex_unlock(&c->lock);
+	r = c->sink.commit(c->sink.data, &b->batch, &err);
+	note_result(c, r, &err);
+	pthread_mutex_lock(&c->lock);
+	if (r < 0)
+		return r;
+
+	c->first = b->next;
+	if (!c->first)
+		c->last = &c->first;
+	c->counters.commits++;
+	c->counters.queue_bytes -= b->bytes;
+	c->counters.samples_stored += b->samples;
+	c->counters.samples_queued -= b->samples;
+	c->counters.last_commit_ns = clock_wall_ns();
+	pthread_cond_broadcast(&c->changed);
+	open_batch_free(b);
+	return 0;
+}
+
+static void maintain(struct collector *c)
+{
+	pthread_mutex_unlock(&c->lock);
+	c->sink.maintain(c->sink.data);
+	pthread_mutex_lock(&c->lock);
+}
+
+/* After a failure: waits until it is time to try again, or until somebody wants an end. */
+static void wait_to_retry(struct collector *c)
+{
+	int64_t until = clock_monotonic_ns() + (c->flushing ? FLUSH_RETRY_NS : RETRY_NS);
+	bool flushing = c->flushing;
+
+	while (!c->stopping && c->flushing == flushing && clock_monotonic_ns() < until)
+		wait_until(c, until);
+}
+
+static void *write_batches(void *data)
+{
+	struct collector *c = data;
+	int64_t maintain_at = clock_monotonic_ns() + MAINTAIN_FIRST_NS;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stopping) {
+		if (c->first) {
+			if (commit_first(c) < 0)
+				wait_to_retry(c);
+		} else if (c->sink.maintain && !c->flushing && clock_monotonic_ns() >= maintain_at) {
+			maintain(c);
+			maintain_at = clock_monotonic_ns() + MAINTAIN_NS;
+		} else {
+			wait_until(c, c->sink.maintain && !c->flushing ? maintain_at : 0);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* --- The loop's thread --- */
+
+/* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
+static uint64_t take_id(struct collector *c)
+{
+	uint64_t id = c->next_id++;
+
+	return id ? id : c->next_id++;
+}
+
+static void close_batch(struct collector *c)
+{
+	struct open_batch *b = c->open;
+
+	if (!b->batch.count)
+		return;
+	c->open = open_batch_new(take_id(c));
+
+	pthread_mutex_lock(&c->lock);
+	*c->last = b;
+	c->last = &b->next;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void tick(struct watch *w, uint32_t events)
+{
+	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, timer));
+
+	loop_timer_read(w);
+	close_batch(c);
+}
+
+static int64_t time_of(struct collector *c, const struct strobe_wire_message *m, int64_t now)
+{
+	int64_t end = (int64_t)m->info.end_ns;
+
+	if (end >= now - TOO_OLD_NS && end <= now + TOO_NEW_NS)
+		return end;
+	c->counters.times_corrected++;
+	return now;
+}
+
+static void note_sender_drops(struct collector *c, const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_drops;
+
+	for (uint32_t i = 0; i < m->drops; i++) {
+		uint64_t reason = strobe_wire_next(&p);
+		uint64_t samples = strobe_wire_next(&p);
+
+		c->counters.sender_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
+	}
+}
+
+void collector_got(void *data, const struct strobe_wire_message *m)
+{
+	struct collector *c = data;
+	struct collector_counters *n = &c->counters;
+	uint64_t samples = open_batch_samples_of(m);
+	uint64_t before = c->open->bytes;
+	int64_t now = clock_wall_ns();
+	bool folded = false;
+
+	note_sender_drops(c, m);
+	if (!m->nodes || !m->columns)
+		return;
+	n->samples_received += samples;
+	n->last_sample_ns = now;
+	if (n->queue_bytes + open_batch_cost_of(m) > c->options.queue_bytes ||
+	    open_batch_add(c->open, m, time_of(c, m, now), c->options.max_series, &folded) < 0) {
+		n->samples_dropped_queue += samples;
+		return;
+	}
+	n->samples_queued += samples;
+	n->queue_bytes += c->open->bytes - before;
+	n->series_folded += folded;
+}
+
+/* --- Life --- */
+
+static int init_lock(struct collector *c, struct err *err)
+{
+	pthread_condattr_t attributes;
+
+	if (pthread_mutex_init(&c->lock, NULL))
+		return err_set(err, -ENOMEM, "cannot make a lock for the collector");
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	if (pthread_cond_init(&c->changed, &attributes)) {
+		pthread_mutex_destroy(&c->lock);
+		return err_set(err, -ENOMEM, "cannot make a condition for the collector");
+	}
+	pthread_condattr_destroy(&attributes);
+	c->has_lock = true;
+	return 0;
+}
+
+int collector_new(const struct collector_sink *sink, const struct collector_options *o, struct loop *loop,
+		  struct collector **ret, struct err *err)
+{
+	struct collector *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	assert(sink->commit && o->commit_ns > 0 && o->max_series > 0);
+	c->sink = *sink;
+	c->options = *o;
+	c->loop = loop;
+	c->timer.fd = -1;
+	c->timer.ready = tick;
+	c->last = &c->first;
+	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
+		c->next_id = (uint64_t)clock_wall_ns() << 8;
+	c->open = open_batch_new(take_id(c));
+
+	if ((r = init_lock(c, err)) < 0 || (r = loop_add_timer(loop, &c->timer, o->commit_ns, err)) < 0) {
+		collector_free(c);
+		return r;
+	}
+	r = pthread_create(&c->writer, NULL, write_batches, c);
+	if (r) {
+		collector_free(c);
+		return err_set(err, -r, "cannot start the thread that stores samples: %s", strerror(r));
+	}
+	c->has_writer = true;
+	*ret = c;
+	return 0;
+}
+
+uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
+{
+	int64_t until = clock_monotonic_ns() + timeout_ns;
+
+	close_batch(c);
+	pthread_mutex_lock(&c->lock);
+	c->flushing = true;
+	pthread_cond_broadcast(&c->changed);
+	while (c->first && clock_monotonic_ns() < until)
+		wait_until(c, until);
+	c->flushing = false;
+	pthread_mutex_unlock(&c->lock);
+	return c->counters.samples_queued;
+}
+
+struct collector *collector_free(struct collector *c)
+{
+	if (!c)
+		return NULL;
+	if (c->has_writer) {
+		pthread_mutex_lock(&c->lock);
+		c->stopping = true;
+		pthread_cond_broadcast(&c->changed);
+		pthread_mutex_unlock(&c->lock);
+		pthread_join(c->writer, NULL);
+	}
+	if (c->timer.fd >= 0)
+		loop_remove_timer(c->loop, &c->timer);
+	while (c->first) {
+		struct open_batch *b = c->first;
+
+		c->first = b->next;
+		open_batch_free(b);
+	}
+	open_batch_free(c->open);
+	if (c->has_lock) {
+		pthread_cond_destroy(&c->changed);
+		pthread_mutex_destroy(&c->lock);
+	}
+	free(c);
+	return NULL;
+}
+
+const struct collector_counters *collector_counters(const struct collector *c)
+{
+	return &c->counters;
+}

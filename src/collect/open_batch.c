@@ -1,0 +1,191 @@
+/* open_batch.c: messages into profiles, by series. */
+
+#include "open_batch.h"
+
+#include "mem.h"
+#include "wire_profile.h"
+
+#include <assert.h>
+
+/* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. */
+#define NODE_BYTES	48u
+#define FRAME_BYTES	48u
+#define STRING_BYTES	64u
+
+struct open_batch *open_batch_new(uint64_t id)
+{
+	struct open_batch *b = xcalloc(1, sizeof(*b));
+
+	assert(id != 0);
+	b->batch.id = id;
+	intern_init(&b->series);
+	return b;
+}
+
+static void entry_done(const struct batch_entry *e)
+{
+	struct labels *labels = (struct labels *)e->labels;
+
+	labels_done(labels);
+	free(labels);
+	profile_free((struct profile *)e->profile);
+}
+
+struct open_batch *open_batch_free(struct open_batch *b)
+{
+	if (!b)
+		return NULL;
+	for (size_t i = 0; i < b->batch.count; i++)
+		entry_done(&b->batch.entries[i]);
+	free((struct batch_entry *)b->batch.entries);
+	intern_done(&b->series);
+	free(b);
+	return NULL;
+}
+
+uint64_t open_batch_samples_of(const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_columns;
+	uint32_t column = UINT32_MAX;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->columns; i++) {
+		uint64_t name = strobe_wire_next(&p);
+		const char *bytes;
+		size_t n;
+
+		strobe_wire_next(&p);
+		bytes = strobe_wire_find_string(m, name, &n);
+		if (column == UINT32_MAX && n == 7 && !memcmp(bytes, "samples", 7))
+			column = i;
+	}
+	if (column == UINT32_MAX)
+		return 0;
+
+	p = m->at_nodes;
+	for (uint32_t i = 0; i < m->nodes; i++) {
+		strobe_wire_next(&p);
+		strobe_wire_next(&p);
+		for (uint32_t k = 0; k < m->columns; k++) {
+			int64_t v = strobe_wire_unzigzag(strobe_wire_next(&p));
+
+			if (k == column && v > 0)
+				sum += (uint64_t)v;
+		}
+	}
+	return sum;
+}
+
+uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
+{
+	return m->size + (uint64_t)m->nodes * (NODE_BYTES + 8 * m->columns) + (uint64_t)m->frames * FRAME_BYTES +
+	       (uint64_t)m->strings * STRING_BYTES;
+}
+
+static uint64_t profile_cost(const struct profile *p)
+{
+	return (uint64_t)p->node_count * (NODE_BYTES + 8 * p->column_count) + (uint64_t)p->frame_count * FRAME_BYTES +
+	       (uint64_t)p->strings.count * STRING_BYTES + p->strings.bytes.bytes;
+}
+
+static void put_string(struct buf *key, const struct strobe_wire_message *m, uint64_t reference)
+{
+	const char *bytes;
+	size_t n;
+
+	bytes = strobe_wire_find_string(m, reference, &n);
+	buf_put_varint(key, n);
+	buf_put(key, bytes, n);
+}
+
+/* The key is made of the message's own bytes, so that a known series costs no parsing of labels. A sender that
+ * orders its labels differently gets an entry of its own, which adds up in the store. */
+static void put_key(struct buf *key, const struct strobe_wire_message *m, int64_t bucket_ns, bool folded)
+{
+	const uint8_t *p = m->at_labels;
+
+	buf_put_varint(key, (uint64_t)bucket_ns);
+	buf_put_varint(key, (uint64_t)m->info.clock);
+	buf_put_varint(key, m->info.period_ns);
+	buf_put_varint(key, folded ? UINT32_MAX : m->labels);
+	for (uint32_t i = 0; i < m->labels * 2; i++) {
+		uint64_t reference = strobe_wire_next(&p);
+
+		if (!folded)
+			put_string(key, m, reference);
+	}
+	assert(p == m->at_columns);
+	for (uint32_t i = 0; i < m->columns * 2; i++)
+		put_string(key, m, strobe_wire_next(&p));
+}
+
+static void add_entry(struct open_batch *b, const struct strobe_wire_message *m, int64_t bucket_ns, bool folded)
+{
+	struct batch_entry *entries = (struct batch_entry *)b->batch.entries;
+	struct labels *labels = xcalloc(1, sizeof(*labels));
+
+	labels_init(labels);
+	if (folded)
+		labels_set(labels, "entry", 5, "other", 5);
+	else
+		wire_profile_labels(m, labels);
+
+	GROW(&entries, &b->capacity, b->batch.count + 1);
+	entries[b->batch.count] = (struct batch_entry){
+		.bucket_ns = bucket_ns,
+		.labels = labels,
+		.clock = m->info.clock,
+		.period_ns = (int64_t)m->info.period_ns,
+		.profile = profile_new(),
+	};
+	b->batch.entries = entries;
+	b->batch.count++;
+}
+
+/* The number of the message's entry, made if it is new; -ENOSPC when there are too many. */
+static int64_t find_entry(struct open_batch *b, const struct strobe_wire_message *m, int64_t bucket_ns, size_t max,
+			  bool folded)
+{
+	_cleanup_(buf_done) struct buf key;
+	uint32_t i;
+
+	buf_init(&key);
+	put_key(&key, m, bucket_ns, folded);
+	i = intern_find(&b->series, key.data, key.size);
+	if (i != UINT32_MAX)
+		return i;
+	if (b->batch.count >= max)
+		return -ENOSPC;
+	i = intern_add(&b->series, key.data, key.size);
+	assert(i == b->batch.count);
+	add_entry(b, m, bucket_ns, folded);
+	return i;
+}
+
+int open_batch_add(struct open_batch *b, const struct strobe_wire_message *m, int64_t time_ns, unsigned max_series,
+		   bool *ret_folded)
+{
+	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;
+	struct profile *p;
+	uint64_t before;
+	int64_t i;
+	int r;
+
+	assert(time_ns >= 0);
+	*ret_folded = false;
+	i = find_entry(b, m, bucket_ns, max_series, false);
+	if (i < 0) {
+		*ret_folded = true;
+		i = find_entry(b, m, bucket_ns, 2 * (size_t)max_series, true);
+	}
+	if (i < 0)
+		return (int)i;
+
+	p = (struct profile *)b->batch.entries[i].profile;
+	before = profile_cost(p);
+	r = wire_profile_add(p, m);
+	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
+	b->bytes += profile_cost(p) - before;
+	b->samples += open_batch_samples_of(m);
+	return r;
+}

@@ -1,0 +1,368 @@
+/* test_collector.c: batches, the queue, and counters that add up whatever the sink does. */
+
+#include "collector.h"
+
+#include "mem.h"
+#include "test.h"
+#include "test_message.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* A sink that notes what it was given, and can be told to fail or to block. */
+struct sink {
+	pthread_mutex_t lock;
+	bool fails, blocks;
+	uint64_t calls, samples, entries, last_id, batches, maintained;
+	bool id_changed_in_retry;
+	uint64_t failed_id;
+	int64_t bucket_ns;
+	char labels[200], second_labels[200];
+	uint32_t nodes;
+};
+
+static uint64_t samples_of(const struct batch *b)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < b->count; i++)
+		n += (uint64_t)profile_sum(b->entries[i].profile, 0);
+	return n;
+}
+
+static void note_labels(const struct batch *b, size_t i, char *out, size_t size)
+{
+	struct buf text;
+
+	buf_init(&text);
+	labels_put(b->entries[i].labels, &text);
+	snprintf(out, size, "%s", text.data);
+	buf_done(&text);
+}
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct sink *s = data;
+
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		if (!s->blocks)
+			break;
+		pthread_mutex_unlock(&s->lock);
+		usleep(1000);
+	}
+	s->calls++;
+	if (s->failed_id && s->failed_id != b->id)
+		s->id_changed_in_retry = true;
+	s->failed_id = 0;
+	if (s->fails) {
+		s->failed_id = b->id;
+		pthread_mutex_unlock(&s->lock);
+		return err_set(err, -ENOSPC, "the disk of the test is full");
+	}
+	s->batches++;
+	s->samples += samples_of(b);
+	s->entries += b->count;
+	s->last_id = b->id;
+	s->bucket_ns = b->entries[0].bucket_ns;
+	s->nodes = b->entries[0].profile->node_count;
+	note_labels(b, 0, s->labels, sizeof(s->labels));
+	if (b->count > 1)
+		note_labels(b, b->count - 1, s->second_labels, sizeof(s->second_labels));
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+static void set(struct sink *s, bool fails, bool blocks)
+{
+	pthread_mutex_lock(&s->lock);
+	s->fails = fails;
+	s->blocks = blocks;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Everything a test needs. The loop never runs unless the test runs it, so that batches close only by flushing. */
+struct fixture {
+	struct sink sink;
+	struct loop *loop;
+	struct collector *c;
+	const struct collector_counters *n;
+};
+
+static void start(struct fixture *f, const struct collector_options *o)
+{
+	struct collector_options defaults;
+	struct collector_sink sink = { .commit = commit, .data = &f->sink };
+
+	memset(f, 0, sizeof(*f));
+	pthread_mutex_init(&f->sink.lock, NULL);
+	collector_default_options(&defaults);
+	f->loop = loop_new(NULL);
+	CHECK(collector_new(&sink, o ? o : &defaults, f->loop, &f->c, NULL) == 0);
+	f->n = collector_counters(f->c);
+}
+
+static void stop(struct fixture *f)
+{
+	collector_free(f->c);
+	loop_free(f->loop);
+	pthread_mutex_destroy(&f->sink.lock);
+}
+
+static void send_bytes(struct fixture *f, const void *bytes, size_t size)
+{
+	struct strobe_wire_message m;
+
+	CHECK_INT(strobe_wire_parse(bytes, size, &m), STROBE_WIRE_OK);
+	collector_got(f->c, &m);
+}
+
+static void give(struct fixture *f, const struct test_message *t)
+{
+	uint8_t bytes[4096];
+	size_t size = test_message_write(t, bytes, sizeof(bytes));
+
+	CHECK(size <= sizeof(bytes));
+	send_bytes(f, bytes, size);
+}
+
+static void check_sums(const struct fixture *f)
+{
+	CHECK_INT(f->n->samples_received,
+		  f->n->samples_stored + f->n->samples_queued + f->n->samples_dropped_queue);
+}
+
+TEST(messages_of_one_series_and_bucket_become_one_entry)
+{
+	int64_t now = clock_wall_ns();
+	struct fixture f;
+
+	start(&f, NULL);
+	for (int i = 0; i < 5; i++)
+		give(&f, &(struct test_message){ .samples = 3, .end_ns = now });
+	CHECK_INT(f.n->samples_queued, 15);
+	CHECK(f.n->queue_bytes > 0);
+	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.batches, 1);
+	CHECK_INT(f.sink.entries, 1);
+	CHECK_INT(f.sink.samples, 15);
+	CHECK_INT(f.sink.nodes, 3);
+	CHECK_INT(f.sink.bucket_ns, now - now % BATCH_BUCKET_NS);
+	CHECK_STR(f.sink.labels, "entry=index");
+	CHECK_INT(f.n->samples_stored, 15);
+	CHECK_INT(f.n->queue_bytes, 0);
+	CHECK_INT(f.n->commits, 1);
+	check_sums(&f);
+	stop(&f);
+}
+
+TEST(labels_and_buckets_keep_entries_apart)
+{
+	int64_t now = clock_wall_ns();
+	struct fixture f;
+
+	start(&f, NULL);
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now });
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now, .entry = "api" });
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now - BATCH_BUCKET_NS });
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK_INT(f.sink.entries, 3);
+	CHECK_INT(f.sink.samples, 3);
+	stop(&f);
+}
+
+TEST(nothing_received_is_no_batch)
+{
+	struct fixture f;
+
+	start(&f, NULL);
+	give(&f, &(struct test_message){ .bare = true, .lost = 5 });
+	CHECK_INT(collector_flush(f.c, NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.calls, 0);
+	CHECK_INT(f.n->last_sample_ns, 0);
+	CHECK_INT(f.n->sender_drops[STROBE_DROP_FULL], 5);
+	stop(&f);
+}
+
+TEST(unknown_reasons_of_senders_count_as_other)
+{
+	struct strobe_wire_info info = { .kind = STROBE_WIRE_SAMPLES };
+	struct strobe_wire_writer w;
+	struct fixture f;
+	uint8_t bytes[256];
+
+	start(&f, NULL);
+	strobe_wire_begin(&w, bytes, sizeof(bytes), &info);
+	strobe_wire_drop(&w, (enum strobe_drop)77, 9);
+	send_bytes(&f, bytes, strobe_wire_end(&w));
+	CHECK_INT(f.n->sender_drops[0], 9);
+	stop(&f);
+}
+
+TEST(a_failing_sink_gets_the_same_batch_until_it_can)
+{
+	struct fixture f;
+
+	start(&f, NULL);
+	set(&f.sink, true, false);
+	give(&f, &(struct test_message){ .samples = 4 });
+	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 2), 4);
+	CHECK(f.n->failing);
+	CHECK(f.n->commit_failures >= 1);
+	CHECK_INT(f.n->samples_queued, 4);
+	CHECK_INT(f.n->samples_stored, 0);
+	check_sums(&f);
+
+	set(&f.sink, false, false);
+	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
+	CHECK(!f.n->failing);
+	CHECK_INT(f.sink.samples, 4);
+	CHECK(!f.sink.id_changed_in_retry);
+	CHECK_INT(f.n->samples_stored, 4);
+	check_sums(&f);
+	stop(&f);
+}
+
+TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
+{
+	struct collector_options o;
+	struct fixture f;
+	char entry[20];
+
+	collector_default_options(&o);
+	o.queue_bytes = 20000;
+	start(&f, &o);
+	set(&f.sink, false, true);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(entry, sizeof(entry), "e%d", i);
+		give(&f, &(struct test_message){ .samples = 2, .entry = entry });
+	}
+	CHECK(f.n->samples_dropped_queue > 0);
+	CHECK(f.n->samples_queued > 0);
+	CHECK(f.n->queue_bytes <= 20000);
+	CHECK_INT(f.n->samples_received, 2000);
+	check_sums(&f);
+
+	set(&f.sink, false, false);
+	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
+	CHECK_INT(f.n->samples_stored, f.sink.samples);
+	check_sums(&f);
+	give(&f, &(struct test_message){ .samples = 2 });
+	CHECK_INT(f.n->samples_queued, 2);
+	stop(&f);
+}
+
+TEST(too_many_series_go_to_one_called_other)
+{
+	struct collector_options o;
+	struct fixture f;
+	int64_t now = clock_wall_ns();
+	char entry[20];
+
+	collector_default_options(&o);
+	o.max_series = 10;
+	start(&f, &o);
+	for (int i = 0; i < 50; i++) {
+		snprintf(entry, sizeof(entry), "e%d", i);
+		give(&f, &(struct test_message){ .samples = 1, .entry = entry, .end_ns = now });
+	}
+	CHECK_INT(f.n->series_folded, 40);
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK_INT(f.sink.entries, 11);
+	CHECK_INT(f.sink.samples, 50);
+	CHECK_STR(f.sink.second_labels, "entry=other");
+	check_sums(&f);
+	stop(&f);
+}
+
+TEST(series_without_end_are_dropped_and_counted)
+{
+	struct collector_options o;
+	struct fixture f;
+	int64_t now = clock_wall_ns();
+
+	collector_default_options(&o);
+	o.max_series = 5;
+	start(&f, &o);
+	for (int i = 0; i < 30; i++)		/* even the folded series differ: each is of another bucket */
+		give(&f, &(struct test_message){ .samples = 1, .end_ns = now - i * BATCH_BUCKET_NS });
+	CHECK_INT(f.n->samples_queued, 10);
+	CHECK_INT(f.n->samples_dropped_queue, 20);
+	check_sums(&f);
+	stop(&f);
+}
+
+TEST(a_wrong_clock_of_a_sender_is_replaced_by_the_time_of_receipt)
+{
+	int64_t now = clock_wall_ns();
+	struct fixture f;
+
+	start(&f, NULL);
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now - 2 * NS_PER_DAY });
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now + 300 * NS_PER_SECOND });
+	give(&f, &(struct test_message){ .samples = 1, .end_ns = now - 3600 * NS_PER_SECOND });
+	CHECK_INT(f.n->times_corrected, 2);
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK(f.sink.bucket_ns >= now - now % BATCH_BUCKET_NS);
+	CHECK(f.sink.entries >= 2);
+	stop(&f);
+}
+
+TEST(batch_ids_differ_between_starts)
+{
+	struct fixture f;
+	uint64_t first;
+
+	start(&f, NULL);
+	give(&f, &(struct test_message){ .samples = 1 });
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	first = f.sink.last_id;
+	give(&f, &(struct test_message){ .samples = 1 });
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK(f.sink.last_id != first);
+	stop(&f);
+
+	start(&f, NULL);
+	give(&f, &(struct test_message){ .samples = 1 });
+	collector_flush(f.c, 10 * NS_PER_SECOND);
+	CHECK(first != 0 && f.sink.last_id != 0 && f.sink.last_id != first);
+	stop(&f);
+}
+
+struct stopper {
+	struct watch w;
+	struct fixture *f;
+};
+
+static void stop_loop(struct watch *w, uint32_t events)
+{
+	struct fixture *f = ((struct stopper *)w)->f;
+
+	loop_timer_read(w);
+	if (f->n->samples_queued == 0)
+		loop_stop(f->loop, 0);
+}
+
+TEST(the_loop_closes_batches_by_itself)
+{
+	struct stopper timer = { 0 };
+	struct collector_options o;
+	struct fixture f;
+
+	collector_default_options(&o);
+	o.commit_ns = 5 * 1000000;
+	start(&f, &o);
+	give(&f, &(struct test_message){ .samples = 6 });
+	timer.f = &f;
+	timer.w.fd = -1;
+	timer.w.ready = stop_loop;
+	CHECK(loop_add_timer(f.loop, &timer.w, 2 * 1000000, NULL) == 0);
+	loop_run(f.loop, NULL);
+	CHECK_INT(f.sink.samples, 6);
+	CHECK_INT(f.n->samples_stored, 6);
+	CHECK(f.n->last_commit_ns > 0);
+	loop_remove_timer(f.loop, &timer.w);
+	stop(&f);
+}
+
+TEST_MAIN()

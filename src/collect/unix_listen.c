@@ -1,0 +1,155 @@
+/* unix_listen.c: the socket file and its permissions. */
+
+#include "unix_listen.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define FIRST_PASSED_FD	3	/* where systemd puts the sockets it passes */
+#define BACKLOG		4096
+
+static int get_int(int fd, int option)
+{
+	int v = -1;
+	socklen_t size = sizeof(v);
+
+	return getsockopt(fd, SOL_SOCKET, option, &v, &size) ? -1 : v;
+}
+
+static bool listens_on(int fd, const char *path)
+{
+	struct sockaddr_un a = { 0 };
+	socklen_t size = sizeof(a);
+
+	return get_int(fd, SO_TYPE) == SOCK_SEQPACKET && get_int(fd, SO_ACCEPTCONN) == 1 &&
+	       !getsockname(fd, (struct sockaddr *)&a, &size) && a.sun_family == AF_UNIX &&
+	       !strncmp(a.sun_path, path, sizeof(a.sun_path));
+}
+
+static long env_number(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long v;
+
+	if (!text || !*text)
+		return -1;
+	v = strtol(text, &end, 10);
+	return *end ? -1 : v;
+}
+
+/* The socket of this path that systemd passed, or -1. */
+static int activated(const char *path)
+{
+	long count = env_number("LISTEN_FDS");
+
+	if (env_number("LISTEN_PID") != getpid())
+		return -1;
+	for (int fd = FIRST_PASSED_FD; fd < FIRST_PASSED_FD + count && fd < FIRST_PASSED_FD + 64; fd++) {
+		if (!listens_on(fd, path))
+			continue;
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+		return fd;
+	}
+	return -1;
+}
+
+static int lock_directory(const char *path, int *ret_fd, struct err *err)
+{
+	_cleanup_(freep) char *directory = strdup(path);
+	_cleanup_(fd_closep) int fd = -1;
+	char *slash = directory ? strrchr(directory, '/') : NULL;
+
+	if (!slash)
+		return err_set(err, -EINVAL, "the socket '%s' needs an absolute path", path);
+	slash[slash == directory] = '\0';
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, -errno, "cannot listen in '%s': %s", directory, strerror(errno));
+	if (flock(fd, LOCK_EX) < 0)
+		return err_set(err, -errno, "cannot lock '%s': %s", directory, strerror(errno));
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* Removes a socket file that nobody listens on. */
+static int remove_stale(const struct sockaddr_un *a, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	const char *path = a->sun_path;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(err, -EEXIST, "'%s' exists and is no socket; move it away or choose another path", path);
+
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+	/* EAGAIN is a living daemon with a full backlog, perhaps a stopped one. */
+	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 || errno == EAGAIN)
+		return err_set(err, -EADDRINUSE, "another strobe listens on unix:%s; stop it, or choose another "
+			       "socket with --from or STROBE_SOCKET", path);
+	if (errno == EPROTOTYPE)
+		return err_set(err, -EADDRINUSE, "another program listens on '%s'; choose another path", path);
+	if (errno != ECONNREFUSED)
+		return err_set(err, -errno, "cannot find out who listens on '%s': %s", path, strerror(errno));
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_set(err, -errno, "cannot replace the unused socket '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+/* Nobody can connect before listen(), so the permissions are right from the start. */
+static int open_to_group(const char *path, struct err *err)
+{
+	struct group *g = geteuid() == 0 ? getgrnam("strobe") : NULL;
+
+	if (g && lchown(path, (uid_t)-1, g->gr_gid) < 0)
+		return err_set(err, -errno, "cannot give '%s' to group strobe: %s", path, strerror(errno));
+	if (chmod(path, 0660) < 0)
+		return err_set(err, -errno, "cannot set the mode of '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+int unix_listen(const char *path, int *ret_fd, bool *ret_activated, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = -1, lock = -1;
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t n = strlen(path);
+	int r;
+
+	if (n >= sizeof(a.sun_path))
+		return err_set(err, -ENAMETOOLONG, "the socket path '%s' has %zu bytes; at most %zu are possible",
+			       path, n, sizeof(a.sun_path) - 1);
+	memcpy(a.sun_path, path, n + 1);
+
+	*ret_fd = activated(path);
+	*ret_activated = *ret_fd >= 0;
+	if (*ret_activated)
+		return 0;
+
+	/* Two daemons that start at once must not both find the same dead socket and replace each other's. */
+	if ((r = lock_directory(path, &lock, err)) < 0 || (r = remove_stale(&a, err)) < 0)
+		return r;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0)
+		return err_set(err, -errno, "cannot listen on unix:%s: %s", path, strerror(errno));
+	if ((r = open_to_group(path, err)) < 0) {
+		unlink(path);
+		return r;
+	}
+	if (listen(fd, BACKLOG) < 0)
+		return err_set(err, -errno, "cannot listen on unix:%s: %s", path, strerror(errno));
+
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}

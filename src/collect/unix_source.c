@@ -1,0 +1,348 @@
+/* unix_source.c: connections, datagrams, and what to do with bad ones. */
+
+#include "unix_source.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "memfd.h"
+#include "unix_listen.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define CONNECTIONS_MAX		20000
+#define DATAGRAM_MAX		(256 * 1024)	/* twice what a proper sender puts into one */
+#define DATAGRAMS_PER_TURN	32		/* then the other connections have theirs */
+#define ACCEPTS_PER_TURN	256
+#define REJECTED_MAX		1000		/* bad messages of one connection before it is closed */
+#define PASSED_FDS		4		/* room for them; of more the kernel keeps the rest away from us */
+
+struct connection {
+	struct watch watch;
+	struct unix_source *source;
+	struct ucred peer;			/* who connected; 0 if unknown */
+	unsigned rejected;
+	struct connection *next, **link;
+};
+
+struct unix_source {
+	struct source base;
+	struct watch listener;
+	char *path;
+	bool activated;
+	dev_t device;				/* of the socket file, so that only our own is removed */
+	ino_t inode;
+	int spare;				/* given up to accept and refuse when descriptors have run out */
+	unsigned count;
+	bool told_full;
+	struct connection *connections;
+	uint8_t datagram[DATAGRAM_MAX];
+};
+
+/* --- Messages --- */
+
+static void reject(struct connection *c, _Atomic uint64_t *counter)
+{
+	(*counter)++;
+	c->rejected++;
+}
+
+static void got_message(struct connection *c, const void *bytes, size_t size)
+{
+	struct source *s = &c->source->base;
+	struct strobe_wire_message m;
+	enum strobe_wire_error e = strobe_wire_parse(bytes, size, &m);
+
+	if (e) {
+		reject(c, &s->counters.rejected[e]);
+		return;
+	}
+	s->counters.messages++;
+	s->counters.bytes += size;
+	s->counters.last_message_ns = clock_wall_ns();
+	s->got(s->data, &m);
+}
+
+static void got_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
+{
+	_cleanup_(freep) void *bytes = fd_count == 1 ? memfd_read(fds[0], size) : NULL;
+
+	if (bytes)
+		got_message(c, bytes, (size_t)size);
+	else
+		reject(c, &c->source->base.counters.rejected_memfd);
+}
+
+static void got_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
+{
+	uint64_t memfd_size;
+	enum strobe_wire_error e = strobe_wire_open_envelope(c->source->datagram, size, &memfd_size);
+
+	if (e == STROBE_WIRE_BAD_MAGIC)
+		got_message(c, c->source->datagram, size);
+	else if (e)
+		reject(c, &c->source->base.counters.rejected[e]);
+	else
+		got_envelope(c, memfd_size, fds, fd_count);
+}
+
+/* Takes the descriptors out of a received message; at most PASSED_FDS of them fit into it. */
+static size_t take_fds(struct msghdr *h, int *ret_fds)
+{
+	size_t n = 0;
+
+	for (struct cmsghdr *p = CMSG_FIRSTHDR(h); p; p = CMSG_NXTHDR(h, p)) {
+		size_t count = (p->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (p->cmsg_level != SOL_SOCKET || p->cmsg_type != SCM_RIGHTS)
+			continue;
+		assert(n + count <= PASSED_FDS);
+		memcpy(ret_fds + n, CMSG_DATA(p), count * sizeof(int));
+		n += count;
+	}
+	return n;
+}
+
+/* Reads one datagram. Returns 1, 0 if there is none now, -1 if the connection is over. */
+static int receive(struct connection *c)
+{
+	struct unix_source *s = c->source;
+	union {
+		struct cmsghdr align;
+		char space[CMSG_LEN(PASSED_FDS * sizeof(int))];
+	} control;
+	struct iovec part = { s->datagram, sizeof(s->datagram) };
+	struct msghdr h = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space),
+	};
+	int fds[PASSED_FDS];
+	size_t fd_count;
+	ssize_t n;
+
+	n = recvmsg(c->watch.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+
+	fd_count = take_fds(&h, fds);
+	if (h.msg_flags & MSG_TRUNC)
+		reject(c, &s->base.counters.rejected[STROBE_WIRE_TOO_LARGE]);
+	else if (h.msg_flags & MSG_CTRUNC)
+		reject(c, &s->base.counters.rejected_memfd);
+	else if (n > 0)
+		got_datagram(c, (size_t)n, fds, fd_count);
+	for (size_t i = 0; i < fd_count; i++)
+		close(fds[i]);
+	return n > 0 ? 1 : -1;
+}
+
+/* --- Connections --- */
+
+static void connection_close(struct connection *c)
+{
+	struct unix_source *s = c->source;
+	int fd = c->watch.fd;
+
+	loop_remove(s->base.loop, &c->watch);
+	close(fd);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	s->count--;
+	s->base.counters.connections_now = s->count;
+	free(c);
+}
+
+static void connection_ready(struct watch *w, uint32_t events)
+{
+	struct connection *c = (struct connection *)((char *)w - offsetof(struct connection, watch));
+
+	for (unsigned i = 0; i < DATAGRAMS_PER_TURN; i++) {
+		int r = receive(c);
+
+		if (r == 0)
+			return;
+		if (c->rejected >= REJECTED_MAX) {
+			c->source->base.counters.connections_closed_for_garbage++;
+			log_warning("closed a connection of process %d: it sent %u messages that were none",
+				    (int)c->peer.pid, c->rejected);
+			r = -1;
+		}
+		if (r < 0) {
+			connection_close(c);
+			return;
+		}
+	}
+}
+
+static void connection_open(struct unix_source *s, int fd)
+{
+	struct connection *c = xcalloc(1, sizeof(*c));
+	socklen_t size = sizeof(c->peer);
+	struct err err;
+
+	c->source = s;
+	c->watch.fd = fd;
+	c->watch.ready = connection_ready;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &size))
+		memset(&c->peer, 0, sizeof(c->peer));
+	if (loop_add(s->base.loop, &c->watch, EPOLLIN | EPOLLRDHUP, &err) < 0) {
+		s->base.counters.connections_refused++;
+		close(fd);
+		free(c);
+		return;
+	}
+	c->next = s->connections;
+	c->link = &s->connections;
+	if (c->next)
+		c->next->link = &c->next;
+	s->connections = c;
+	s->count++;
+	s->base.counters.connections++;
+	s->base.counters.connections_now = s->count;
+}
+
+static void refuse(struct unix_source *s, int fd)
+{
+	close(fd);
+	s->base.counters.connections_refused++;
+	if (!s->told_full)
+		log_warning("unix:%s: more than %u processes are connected; further ones are refused and counted",
+			    s->path, s->count);
+	s->told_full = true;
+}
+
+/* Without descriptors a connection cannot even be refused, and the loop would spin on it: the spare one makes room. */
+static bool refuse_without_fds(struct unix_source *s)
+{
+	int fd;
+
+	if (s->spare < 0)
+		return false;
+	close(s->spare);
+	fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		refuse(s, fd);
+	s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd >= 0;
+}
+
+static void listener_ready(struct watch *w, uint32_t events)
+{
+	struct unix_source *s = (struct unix_source *)((char *)w - offsetof(struct unix_source, listener));
+
+	for (unsigned i = 0; i < ACCEPTS_PER_TURN; i++) {
+		int fd = accept4(w->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_without_fds(s))
+			continue;
+		if (fd < 0)
+			return;
+		if (s->count >= CONNECTIONS_MAX)
+			refuse(s, fd);
+		else
+			connection_open(s, fd);
+	}
+}
+
+/* --- Life --- */
+
+/* Every PHP worker keeps a connection, and the usual limit is 1,024. */
+static void raise_fd_limit(void)
+{
+	const rlim_t wanted = CONNECTIONS_MAX + 1000;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < wanted) {
+		l.rlim_cur = l.rlim_max < wanted ? l.rlim_max : wanted;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+/* What was sent before now has arrived as far as its sender knows, so it is read before the end. */
+static void drain(struct unix_source *s)
+{
+	struct connection *next;
+
+	listener_ready(&s->listener, EPOLLIN);
+	for (struct connection *c = s->connections; c; c = next) {
+		next = c->next;
+		for (unsigned i = 0; i < 100 * DATAGRAMS_PER_TURN && c->rejected < REJECTED_MAX; i++)
+			if (receive(c) <= 0)
+				break;
+	}
+}
+
+static struct source *unix_source_close(struct source *base)
+{
+	struct unix_source *s = (struct unix_source *)base;
+	struct stat st;
+
+	if (s->listener.fd >= 0) {
+		int fd = s->listener.fd;
+
+		/* Gone from the file system first, so that a sender sees "nobody there" and not a closed connection. */
+		if (!s->activated && !lstat(s->path, &st) && st.st_dev == s->device && st.st_ino == s->inode)
+			unlink(s->path);
+		drain(s);
+		loop_remove(base->loop, &s->listener);
+		close(fd);
+	}
+	while (s->connections)
+		connection_close(s->connections);
+	if (s->spare >= 0)
+		close(s->spare);
+	free(s->path);
+	free(base->url);
+	free(s);
+	return NULL;
+}
+
+static int unix_source_open(const char *url, struct loop *loop, source_got *got, void *data, struct source **ret,
+			    struct err *err)
+{
+	const char *path = *url == '/' ? url : url + strlen("unix:");
+	_cleanup_(fd_closep) int fd = -1;
+	struct unix_source *s;
+	struct stat st;
+	bool activated;
+	int r;
+
+	if (*path != '/')
+		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in unix:/run/strobe/strobe.sock", url);
+	r = unix_listen(path, &fd, &activated, err);
+	if (r < 0)
+		return r;
+	raise_fd_limit();
+
+	s = xcalloc(1, sizeof(*s));
+	s->base = (struct source){ .ops = &unix_source_ops, .got = got, .data = data, .loop = loop };
+	s->base.url = xasprintf("unix:%s", path);
+	s->path = xstrdup(path);
+	s->activated = activated;
+	if (!lstat(path, &st)) {
+		s->device = st.st_dev;
+		s->inode = st.st_ino;
+	}
+	s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	s->listener.ready = listener_ready;
+	s->listener.fd = TAKE_FD(fd);
+	r = loop_add(loop, &s->listener, EPOLLIN, err);
+	if (r < 0) {
+		unix_source_close(&s->base);
+		return r;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+const struct source_ops unix_source_ops = {
+	.scheme = "unix",
+	.open = unix_source_open,
+	.close = unix_source_close,
+};
