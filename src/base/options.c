@@ -106,10 +106,10 @@ static const struct option_spec *find_long(const struct command_spec *c, const c
 			if (!o->name[n])
 				return o;
 			/* Hidden options are for those who know them by heart. */
-			if (o->help && found)
-				other = o;
-			else if (o->help)
+			if (o->help && !found)
 				found = o;
+			else if (o->help && !other)
+				other = o;
 		}
 		if (last)
 			break;

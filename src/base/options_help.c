@@ -99,33 +99,38 @@ static void put_usage(struct buf *out, const struct command_spec *c)
 	}
 }
 
+/* --help closes the options that stand under no heading, or all of them. `o` is what comes next. */
+static bool is_place_for_help(const struct option_spec *o, bool *shown, unsigned options_before)
+{
+	if (*shown || !(is_end(o) || (o->kind == OPTION_HEADING && options_before)))
+		return false;
+	*shown = true;
+	return true;
+}
+
 void options_help(const struct command_spec *c, struct buf *out)
 {
-	bool heading = false;
+	bool help_shown = false;
+	unsigned options = 0;
 	struct buf text;
 
 	buf_init(&text);
 	put_usage(&text, c);
 	buf_putc(&text, '\n');
 	put_wrapped(&text, c->description ? c->description : c->summary, 0, 0);
+	if (c->options->kind != OPTION_HEADING)
+		buf_puts(&text, "\nOptions:\n");
 	for (const struct option_spec *o = c->options;; o++) {
-		bool last = is_end(o);
-
-		if (last)
-			o = &help_option;
-		if (!o->help)
-			continue;
+		if (is_place_for_help(o, &help_shown, options))
+			put_option(&text, &help_option);
+		if (is_end(o))
+			break;
 		if (o->kind == OPTION_HEADING) {
 			buf_printf(&text, "\n%s:\n", o->help);
-			heading = true;
-		} else {
-			if (!heading)
-				buf_puts(&text, "\nOptions:\n");
-			heading = true;
+		} else if (o->help) {
 			put_option(&text, o);
+			options++;
 		}
-		if (last)
-			break;
 	}
 	if (c->examples) {
 		buf_puts(&text, "\nExamples:\n");
@@ -197,6 +202,8 @@ static void put_roff_option(struct buf *out, const struct option_spec *o)
 
 void options_man(const struct command_spec *c, struct buf *out)
 {
+	bool help_shown = false;
+	unsigned options = 0;
 	struct buf title;
 
 	buf_init(&title);
@@ -216,19 +223,18 @@ void options_man(const struct command_spec *c, struct buf *out)
 	put_roff_paragraphs(out, c->description ? c->description : c->summary);
 	buf_puts(out, ".SH OPTIONS\n");
 	for (const struct option_spec *o = c->options;; o++) {
-		bool last = is_end(o);
-
-		if (last)
-			o = &help_option;
-		if (o->help && o->kind == OPTION_HEADING) {
+		if (is_place_for_help(o, &help_shown, options))
+			put_roff_option(out, &help_option);
+		if (is_end(o))
+			break;
+		if (o->kind == OPTION_HEADING) {
 			buf_puts(out, ".SS ");
 			put_roff(out, o->help);
 			buf_putc(out, '\n');
 		} else if (o->help) {
 			put_roff_option(out, o);
+			options++;
 		}
-		if (last)
-			break;
 	}
 	if (c->examples) {
 		buf_puts(out, ".SH EXAMPLES\n.nf\n");

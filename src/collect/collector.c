@@ -38,6 +38,7 @@ struct collector {
 
 	pthread_t writer;
 	bool has_lock, has_writer;
+	bool told_unfit;			/* the writer's thread only */
 };
 
 void collector_default_options(struct collector_options *o)
@@ -62,16 +63,39 @@ static void wait_until(struct collector *c, int64_t ns)
 		pthread_cond_wait(&c->changed, &c->lock);
 }
 
+/* Whether the sink will say the same however often it is asked. */
+static bool is_hopeless(int r)
+{
+	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
+}
+
 static void note_result(struct collector *c, int r, const struct err *err)
 {
-	bool was_failing = atomic_exchange(&c->counters.failing, r < 0);
+	bool failing = r < 0 && !is_hopeless(r);
+	bool was_failing = atomic_exchange(&c->counters.failing, failing);
 
 	if (r < 0)
 		c->counters.commit_failures++;
-	if (r < 0 && !was_failing)
+	if (failing && !was_failing)
 		log_warning("samples cannot be stored and wait in memory: %s", err->text);
-	if (r >= 0 && was_failing)
+	if (!failing && was_failing)
 		log_info("samples are stored again");
+	if (is_hopeless(r) && !c->told_unfit)
+		log_error("samples were dropped, and are counted from now on: %s", err->text);
+	c->told_unfit = is_hopeless(r) || (c->told_unfit && r < 0);
+}
+
+static void count_batch(struct collector_counters *n, const struct open_batch *b, int r)
+{
+	if (r < 0) {
+		n->samples_dropped_unfit += b->samples;
+	} else {
+		n->commits++;
+		n->samples_stored += b->samples;
+		n->last_commit_ns = clock_wall_ns();
+	}
+	n->samples_queued -= b->samples;
+	n->queue_bytes -= b->bytes;
 }
 
 /* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
@@ -85,17 +109,13 @@ static int commit_first(struct collector *c)
 	r = c->sink.commit(c->sink.data, &b->batch, &err);
 	note_result(c, r, &err);
 	pthread_mutex_lock(&c->lock);
-	if (r < 0)
+	if (r < 0 && !is_hopeless(r))
 		return r;
 
 	c->first = b->next;
 	if (!c->first)
 		c->last = &c->first;
-	c->counters.commits++;
-	c->counters.queue_bytes -= b->bytes;
-	c->counters.samples_stored += b->samples;
-	c->counters.samples_queued -= b->samples;
-	c->counters.last_commit_ns = clock_wall_ns();
+	count_batch(&c->counters, b, r);
 	pthread_cond_broadcast(&c->changed);
 	open_batch_free(b);
 	return 0;
@@ -279,6 +299,7 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	while (c->first && clock_monotonic_ns() < until)
 		wait_until(c, until);
 	c->flushing = false;
+	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 	return c->counters.samples_queued;
 }

@@ -3,7 +3,8 @@
  * The loop's thread merges arriving messages into the open batch, one profile per series and 10-second bucket. Every
  * second the batch is closed and a writer thread gives it to the sink, so that a slow disk never keeps a PHP process
  * waiting. While the sink is slow, closed batches queue up to a cap of bytes; beyond it new samples are dropped and
- * counted. A batch that the sink could not keep (disk full) is tried again until it can.
+ * counted. A batch that the sink could not keep (disk full) is tried again until it can; one that it never can keep
+ * (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since nothing behind it would be stored otherwise.
  * The collector knows nothing of stores: the program that owns both connects them.
  */
 #ifndef COLLECT_COLLECTOR_H
@@ -16,7 +17,7 @@ struct collector;
 
 /* Where batches go. Both are called from the writer thread only. */
 struct collector_sink {
-	/* Returns 0 once the batch is durable; on failure the same batch comes again a second later. */
+	/* Returns 0 once the batch is durable; on most failures the same batch comes again a second later. */
 	int (*commit)(void *data, const struct batch *b, struct err *err);
 	/* Background work, about every minute and never while a batch waits; may be NULL. */
 	void (*maintain)(void *data);
@@ -33,6 +34,7 @@ struct collector_options {
 struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* the queue was full */
+	_Atomic uint64_t samples_dropped_unfit;			/* the sink can never keep them: too many series */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t times_corrected;			/* ended over a day ago or over a minute ahead: receipt time used */
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */

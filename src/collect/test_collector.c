@@ -12,7 +12,7 @@
 /* A sink that notes what it was given, and can be told to fail or to block. */
 struct sink {
 	pthread_mutex_t lock;
-	bool fails, blocks;
+	bool fails, blocks, refuses;
 	uint64_t calls, samples, entries, last_id, batches, maintained;
 	bool id_changed_in_retry;
 	uint64_t failed_id;
@@ -59,6 +59,10 @@ static int commit(void *data, const struct batch *b, struct err *err)
 		s->failed_id = b->id;
 		pthread_mutex_unlock(&s->lock);
 		return err_set(err, -ENOSPC, "the disk of the test is full");
+	}
+	if (s->refuses) {
+		pthread_mutex_unlock(&s->lock);
+		return err_set(err, -E2BIG, "the test wants no more series");
 	}
 	s->batches++;
 	s->samples += samples_of(b);
@@ -129,7 +133,8 @@ static void give(struct fixture *f, const struct test_message *t)
 static void check_sums(const struct fixture *f)
 {
 	CHECK_INT(f->n->samples_received,
-		  f->n->samples_stored + f->n->samples_queued + f->n->samples_dropped_queue);
+		  f->n->samples_stored + f->n->samples_queued + f->n->samples_dropped_queue +
+		  f->n->samples_dropped_unfit);
 }
 
 TEST(messages_of_one_series_and_bucket_become_one_entry)
@@ -219,6 +224,28 @@ TEST(a_failing_sink_gets_the_same_batch_until_it_can)
 	CHECK_INT(f.sink.samples, 4);
 	CHECK(!f.sink.id_changed_in_retry);
 	CHECK_INT(f.n->samples_stored, 4);
+	check_sums(&f);
+	stop(&f);
+}
+
+TEST(a_batch_that_can_never_be_kept_does_not_hold_up_the_others)
+{
+	struct fixture f;
+
+	start(&f, NULL);
+	f.sink.refuses = true;
+	give(&f, &(struct test_message){ .samples = 4 });
+	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
+	CHECK_INT(f.n->samples_dropped_unfit, 4);
+	CHECK_INT(f.n->samples_stored, 0);
+	CHECK(!f.n->failing);
+	check_sums(&f);
+
+	f.sink.refuses = false;
+	give(&f, &(struct test_message){ .samples = 5 });
+	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
+	CHECK_INT(f.n->samples_stored, 5);
+	CHECK_INT(f.n->queue_bytes, 0);
 	check_sums(&f);
 	stop(&f);
 }

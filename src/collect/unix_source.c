@@ -212,7 +212,7 @@ static void refuse(struct unix_source *s, int fd)
 	close(fd);
 	s->base.counters.connections_refused++;
 	if (!s->told_full)
-		log_warning("unix:%s: more than %u processes are connected; further ones are refused and counted",
+		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused and counted",
 			    s->path, s->count);
 	s->told_full = true;
 }

@@ -12,7 +12,8 @@ struct format {
 	/* How sure it is that these first bytes are of this format: 0 no, 100 certain. */
 	int (*sniff)(const char *bytes, size_t n);
 
-	/* Adds the content to `p`. Bad input is a sentence with the line or offset. NULL if it is only written. */
+	/* Adds the content to `p`. Bad input is a sentence with the line or offset; when it could be left out, the
+	 * result is how many lines or messages were, and `err` says which was the first. NULL if it is only written. */
 	int (*read)(struct profile *p, const char *bytes, size_t n, struct err *err);
 
 	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. */
@@ -21,13 +22,17 @@ struct format {
 
 extern const struct format format_strobe, format_folded;
 
+#define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
+
 extern const struct format *const formats[];		/* all of them, ends with NULL */
 
 const struct format *format_by_name(const char *name);		/* NULL if unknown */
 const struct format *format_by_path(const char *path);		/* by suffix; NULL if none fits */
 
 /* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
- * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused. */
+ * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused; an empty one is -ENODATA. Returns 0, or how many
+ * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. After an error `p` may
+ * hold what stood before it. */
 #define FORMAT_INPUT_MAX ((size_t)8 << 30)
 int format_load(const char *path, struct profile *p, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);

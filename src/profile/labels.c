@@ -167,7 +167,8 @@ int labels_parse(const char *text, struct labels *ret, struct err *err)
 {
 	_cleanup_(labels_done) struct labels l = { 0 };
 
-	while (*text) {
+	/* People write "pool=api, deploy=7"; keys have no spaces, so those before one are no part of anything. */
+	for (text += strspn(text, ", "); *text; text += strspn(text, ", ")) {
 		const char *end = text + strcspn(text, ",");
 		const char *equals = memchr(text, '=', (size_t)(end - text));
 		_cleanup_(buf_done) struct buf value = { 0 };
@@ -180,7 +181,7 @@ int labels_parse(const char *text, struct labels *ret, struct err *err)
 		buf_init(&value);
 		unescape(&value, equals + 1, end);
 		labels_set(&l, text, (size_t)(equals - text), value.data, value.size);
-		text = *end ? end + 1 : end;
+		text = end;
 	}
 	labels_done(ret);
 	*ret = l;

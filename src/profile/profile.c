@@ -240,32 +240,29 @@ static uint32_t *merge_frames(struct profile *into, const struct profile *from)
 	return frames;
 }
 
-static bool is_empty(const struct profile *p)
+void profile_cover(struct profile *p, int64_t start_ns, int64_t end_ns)
 {
-	return p->node_count == 1 && p->column_count == 0 && p->end_ns == 0;
+	if (!end_ns)
+		return;
+	if (!p->end_ns || start_ns < p->start_ns)
+		p->start_ns = start_ns;
+	if (!p->end_ns || end_ns > p->end_ns)
+		p->end_ns = end_ns;
 }
 
-static void merge_facts(struct profile *into, const struct profile *from)
+void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, const struct labels *labels)
 {
-	if (is_empty(from))
-		return;
-	if (is_empty(into)) {
-		labels_copy(&into->labels, &from->labels);
-		into->start_ns = from->start_ns;
-		into->end_ns = from->end_ns;
-		into->period_ns = from->period_ns;
-		into->mixed_periods = from->mixed_periods;
+	if (p->node_count == 1) {
+		p->period_ns = period_ns;
+		p->mixed_periods = mixed_periods;
+		labels_copy(&p->labels, labels);
 		return;
 	}
-	labels_keep_common(&into->labels, &from->labels);
-	if (from->end_ns && (!into->end_ns || from->start_ns < into->start_ns))
-		into->start_ns = from->start_ns;
-	if (from->end_ns > into->end_ns)
-		into->end_ns = from->end_ns;
-	if (from->mixed_periods || from->period_ns != into->period_ns) {
-		into->mixed_periods = true;
-		into->period_ns = 0;
+	if (mixed_periods || period_ns != p->period_ns) {
+		p->mixed_periods = true;
+		p->period_ns = 0;
 	}
+	labels_keep_common(&p->labels, labels);
 }
 
 void profile_merge(struct profile *into, const struct profile *from)
@@ -274,7 +271,9 @@ void profile_merge(struct profile *into, const struct profile *from)
 	_cleanup_(freep) uint32_t *frames = NULL;
 	uint32_t columns[PROFILE_COLUMNS];
 
-	merge_facts(into, from);
+	profile_cover(into, from->start_ns, from->end_ns);
+	if (from->node_count > 1 || into->node_count == 1)
+		profile_describe(into, from->period_ns, from->mixed_periods, &from->labels);
 	merge_columns(into, from, columns);
 	frames = merge_frames(into, from);
 	nodes[PROFILE_ROOT] = PROFILE_ROOT;

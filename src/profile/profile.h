@@ -85,8 +85,15 @@ int64_t profile_sum(const struct profile *p, uint32_t column);	/* the root's tot
 uint32_t *profile_depths(const struct profile *p);		/* root 0; the caller frees */
 uint32_t profile_depth(const struct profile *p);		/* the deepest node's */
 
-/* Adds everything of `from` to `into`, columns by name. Start and end become those of both; labels stay where they
- * agree. */
+/* What is being added was taken between these times: start and end become those of both. 0, 0 says nothing. */
+void profile_cover(struct profile *p, int64_t start_ns, int64_t end_ns);
+
+/* Call this before the nodes of something with this period and these labels are added one by one. A profile without
+ * nodes takes them over; in another one a second period makes `mixed_periods`, and only labels that agree stay. */
+void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, const struct labels *labels);
+
+/* Adds everything of `from` to `into`, columns by name (those above PROFILE_COLUMNS are left out), with times, period
+ * and labels as the two functions above say. */
 void profile_merge(struct profile *into, const struct profile *from);
 
 /* The same values with every stack turned over: children of the root are the leaves. The caller frees. */

@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "amount.h"
 #include "json.h"
 #include "text.h"
 
@@ -14,25 +15,9 @@ static double share(int64_t part, int64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Times in the unit that leaves three to four digits, everything else as it is. */
 static void put_value(struct buf *out, int64_t v, const char *unit)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
-	double magnitude = v < 0 ? -(double)v : (double)v;
-	size_t i = 0;
-
-	if (strcmp(unit, "nanoseconds") != 0) {
-		buf_put_grouped(out, v);
-		return;
-	}
-	while (i + 1 < ARRAY_SIZE(units) && magnitude < units[i].ns)
-		i++;
-	buf_put_fixed(out, (double)v / units[i].ns, units[i].ns == 1 ? 0 : 2);
-	buf_putc(out, ' ');
-	buf_puts(out, units[i].name);
+	amount_put(out, v, amount_unit(unit));
 }
 
 static size_t code_points(const struct buf *b)

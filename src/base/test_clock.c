@@ -1,0 +1,106 @@
+/* test_clock.c: times as people write them. */
+#include "clock.h"
+#include "test.h"
+
+static int64_t duration(const char *text)
+{
+	int64_t ns = -1;
+
+	return clock_parse_duration(text, &ns, NULL) < 0 ? -1 : ns;
+}
+
+static int64_t time_of(const char *text)
+{
+	const int64_t now = 1795247405LL * NS_PER_SECOND;	/* 2026-11-21T07:50:05Z */
+	int64_t ns = -1;
+
+	return clock_parse_time(text, now, &ns, NULL) < 0 ? -1 : ns;
+}
+
+TEST(durations_have_units)
+{
+	CHECK_INT(duration("90"), 90 * NS_PER_SECOND);
+	CHECK_INT(duration("90s"), 90 * NS_PER_SECOND);
+	CHECK_INT(duration("15m"), 900 * NS_PER_SECOND);
+	CHECK_INT(duration("2h"), 7200 * NS_PER_SECOND);
+	CHECK_INT(duration("7d"), 7 * NS_PER_DAY);
+	CHECK_INT(duration("250ms"), 250000000);
+	CHECK_INT(duration("10us"), 10000);
+	CHECK_INT(duration("0"), 0);
+	CHECK_INT(duration("1.5h"), 5400 * NS_PER_SECOND);
+	CHECK_INT(duration("0.01"), 10000000);
+	CHECK_INT(duration(".5s"), 500000000);
+}
+
+TEST(what_is_no_duration_is_refused_with_examples)
+{
+	static const char *const bad[] = {
+		"", "s", "-5", "5x", "1h30m", "5 s", "1..5", ".", "99999999999999999999", "300000d", "1e3", "5S",
+	};
+	int64_t ns;
+	struct err err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_INT(duration(bad[i]), -1);
+	CHECK_INT(clock_parse_duration("5x", &ns, &err), -EINVAL);
+	CHECK_STR(err.text, "'5x' is not a length of time, such as 90s, 15m, 2h, 7d or 250ms");
+}
+
+TEST(times_may_be_relative_dates_or_seconds)
+{
+	CHECK_INT(time_of("now"), 1795247405LL * NS_PER_SECOND);
+	CHECK_INT(time_of("-15m"), (1795247405LL - 900) * NS_PER_SECOND);
+	CHECK_INT(time_of("1970-01-02"), NS_PER_DAY);
+	CHECK_INT(time_of("2026-11-21T07:50:05"), 1795247405LL * NS_PER_SECOND);
+	CHECK_INT(time_of("2026-11-21T07:50:05Z"), 1795247405LL * NS_PER_SECOND);
+	CHECK_INT(time_of("2026-11-21 07:50"), 1795247400LL * NS_PER_SECOND);
+	CHECK_INT(time_of("2024-02-29"), 1709164800LL * NS_PER_SECOND);
+	CHECK_INT(time_of("2026-11-21T07:50:05.25Z"), 1795247405LL * NS_PER_SECOND + 250000000);
+	CHECK_INT(time_of("1795247405"), 1795247405LL * NS_PER_SECOND);
+	CHECK_INT(time_of("1795247405.123456789"), 1795247405123456789LL);
+	CHECK_INT(time_of("0"), 0);
+}
+
+TEST(what_is_no_time_is_refused)
+{
+	static const char *const bad[] = {
+		"", "yesterday", "2026-13-01", "2026-02-30", "2025-02-29", "2026-11-21T24:00", "2026-11-21T07",
+		"2026-11-21T07:60", "2026-11-21x", "2026-1-2", "1.2.3", "--5m", "2026-11-21T07:30+01:00",
+		"10000000000", "+5m", "NOW",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_INT(time_of(bad[i]), -1);
+}
+
+TEST(times_are_shown_in_utc)
+{
+	char text[32];
+
+	clock_format(1795247405LL * NS_PER_SECOND + 999999999, text, sizeof(text));
+	CHECK_STR(text, "2026-11-21T07:50:05Z");
+	clock_format(0, text, sizeof(text));
+	CHECK_STR(text, "1970-01-01T00:00:00Z");
+	clock_format(-1, text, 21);
+	CHECK_STR(text, "1969-12-31T23:59:59Z");
+}
+
+TEST(what_is_shown_is_read_back)
+{
+	for (int64_t t = 0; t < 4000000000LL; t += 12345677) {
+		char text[32];
+
+		clock_format(t * NS_PER_SECOND, text, sizeof(text));
+		CHECK_INT(time_of(text), t * NS_PER_SECOND);
+	}
+}
+
+TEST(clocks_go_forward)
+{
+	int64_t a = clock_monotonic_ns(), b = clock_monotonic_ns();
+
+	CHECK(a > 0 && b >= a);
+	CHECK(clock_wall_ns() > 1700000000LL * NS_PER_SECOND);
+}
+
+TEST_MAIN()

@@ -1,0 +1,266 @@
+/* test_options.c: the command line, its mistakes, and the help that explains it. */
+#include "options.h"
+#include "test.h"
+#include "text.h"
+
+static bool reverse, quiet, hidden;
+static const char *output, *title;
+static struct option_list labels;
+static long width;
+static double minimum;
+
+static const struct option_spec specs[] = {
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "where to write the picture; - is standard output" },
+	{ OPTION_FLAG, 'r', "reverse", NULL, &reverse, "turn stacks over" },
+	{ OPTION_FLAG, 'q', NULL, NULL, &quiet, "say nothing" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Looks" },
+	{ OPTION_STRING, 0, "title", "TEXT", &title, "the text above the picture" },
+	{ OPTION_INT, 'w', "width", "PIXELS", &width, "how wide the picture is; the default is what fits the window that it "
+	  "is shown in, and the text is wrapped" },
+	{ OPTION_DOUBLE, 0, "minwidth", "PIXELS", &minimum, "leave out frames that are narrower" },
+	{ OPTION_LIST, 'l', "label", "KEY=VALUE", &labels, "only samples with this label" },
+	{ OPTION_FLAG, 0, "hash", NULL, &hidden, NULL },
+	{ 0 },
+};
+
+static const struct command_spec command = {
+	"flamegraph", "[FILE…] [-o OUT]", "draw a flame graph",
+	"Reads profiles of any known format and draws one picture of all of them.\n\n.With two paragraphs, of which the "
+	"second begins with a dot and is long enough to be wrapped at the end of a line.",
+	"strobe flamegraph profile.strobe -o out.svg\nstrobe collapse x | strobe flamegraph -\n", specs,
+};
+
+static char line[400], *words[40];
+static int operands;
+static struct err err;
+
+/* Divides `text` at spaces and parses it. */
+static int parse(const char *text, bool stop)
+{
+	int argc = 0;
+
+	free(labels.items);
+	labels = (struct option_list){ 0 };
+	reverse = quiet = hidden = false;
+	output = title = NULL;
+	width = 0;
+	minimum = 0;
+	operands = -1;
+	err = (struct err){ 0 };
+	snprintf(line, sizeof(line), "strobe %s", text);
+	for (char *p = line; *p;) {
+		words[argc++] = p;
+		p += strcspn(p, " ");
+		if (*p)
+			*p++ = 0;
+	}
+	words[argc] = NULL;
+	return options_parse(&command, argc, words, stop, &operands, &err);
+}
+
+TEST(options_have_long_and_short_forms)
+{
+	CHECK_INT(parse("-o a.svg --title=hello -w 100 --minwidth 0.5 -r", false), 0);
+	CHECK_STR(output, "a.svg");
+	CHECK_STR(title, "hello");
+	CHECK_INT(width, 100);
+	CHECK(minimum == 0.5);
+	CHECK(reverse && !quiet);
+	CHECK_INT(operands, 0);
+}
+
+TEST(short_options_cluster_and_take_their_value_at_once)
+{
+	CHECK_INT(parse("-rqoout.svg", false), 0);
+	CHECK(reverse && quiet);
+	CHECK_STR(output, "out.svg");
+	CHECK_INT(parse("-rw -5", false), 0);
+	CHECK_INT(width, -5);
+}
+
+TEST(a_value_may_be_empty_or_hold_an_equals_sign)
+{
+	CHECK_INT(parse("--title= --label=a=b -l c=d", false), 0);
+	CHECK_STR(title, "");
+	CHECK_INT(labels.count, 2);
+	CHECK_STR(labels.items[0], "a=b");
+	CHECK_STR(labels.items[1], "c=d");
+}
+
+TEST(operands_stand_anywhere_and_come_first_afterwards)
+{
+	CHECK_INT(parse("one -r two - -o x three -- -q --four", false), 0);
+	CHECK_INT(operands, 6);
+	CHECK_STR(words[1], "one");
+	CHECK_STR(words[2], "two");
+	CHECK_STR(words[3], "-");
+	CHECK_STR(words[4], "three");
+	CHECK_STR(words[5], "-q");
+	CHECK_STR(words[6], "--four");
+	CHECK(!words[7]);
+	CHECK(!quiet && reverse);
+}
+
+TEST(a_command_to_run_keeps_its_own_options)
+{
+	CHECK_INT(parse("-r php -o x -- -v", true), 0);
+	CHECK_INT(operands, 5);
+	CHECK_STR(words[1], "php");
+	CHECK_STR(words[2], "-o");
+	CHECK_STR(words[4], "--");
+	CHECK(!output);
+	CHECK_INT(parse("-r -- php -o x", true), 0);
+	CHECK_INT(operands, 3);
+	CHECK_STR(words[1], "php");
+}
+
+TEST(a_unique_prefix_is_enough)
+{
+	CHECK_INT(parse("--rev --out=x --wid 3", false), 0);
+	CHECK(reverse);
+	CHECK_STR(output, "x");
+	CHECK_INT(width, 3);
+	CHECK_INT(parse("--ha", false), -EINVAL);
+	CHECK_INT(parse("--hash", false), 0);
+	CHECK(hidden);
+}
+
+TEST(help_is_asked_for_by_itself)
+{
+	CHECK_INT(parse("--help", false), 1);
+	CHECK_INT(parse("-rh", false), 1);
+	CHECK_INT(parse("x --he", false), 1);
+	CHECK_INT(parse("-- --help", false), 0);
+}
+
+TEST(a_mistyped_option_gets_the_nearest_name)
+{
+	CHECK_INT(parse("--ouput x", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--ouput'; did you mean '--output'?");
+	CHECK_INT(parse("--wdith=3", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--wdith'; did you mean '--width'?");
+	CHECK_INT(parse("--reversed", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--reversed'; did you mean '--reverse'?");
+	CHECK_INT(parse("--colour", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--colour'; 'strobe flamegraph --help' lists the known ones");
+	CHECK_INT(parse("-x", false), -EINVAL);
+	CHECK_STR(err.text, "unknown option '-x'; 'strobe flamegraph --help' lists the known ones");
+}
+
+TEST(other_mistakes_are_named)
+{
+	CHECK_INT(parse("-o", false), -EINVAL);
+	CHECK_STR(err.text, "option '--output' needs a value: FILE");
+	CHECK_INT(parse("--title", false), -EINVAL);
+	CHECK_STR(err.text, "option '--title' needs a value: TEXT");
+	CHECK_INT(parse("--reverse=yes", false), -EINVAL);
+	CHECK_STR(err.text, "option '--reverse' takes no value");
+	CHECK_INT(parse("-w 3px", false), -EINVAL);
+	CHECK_STR(err.text, "option '--width' takes a whole number, not '3px'");
+	CHECK_INT(parse("--width=", false), -EINVAL);
+	CHECK_INT(parse("--width=99999999999999999999", false), -EINVAL);
+	CHECK_STR(err.text, "option '--width' cannot be as large as 99999999999999999999");
+	CHECK_INT(parse("--minwidth=nan", false), -EINVAL);
+	CHECK_INT(parse("--minwidth=1e999", false), -EINVAL);
+	CHECK_STR(err.text, "option '--minwidth' takes a number, not '1e999'");
+	CHECK_INT(parse("--=x", false), -EINVAL);
+}
+
+TEST(an_ambiguous_prefix_names_both)
+{
+	static bool a, b;
+	static const struct option_spec two[] = {
+		{ OPTION_FLAG, 0, "on-cpu", NULL, &a, "x" }, { OPTION_FLAG, 0, "off-cpu", NULL, &b, "x" },
+		{ OPTION_FLAG, 0, "on", NULL, &b, "x" }, { 0 },
+	};
+	static const struct command_spec c = { "record", "", "x", NULL, NULL, two };
+	char *argv[] = { "strobe", "--o", NULL };
+	char *exact[] = { "strobe", "--on", NULL };
+	int n;
+
+	CHECK_INT(options_parse(&c, 2, argv, false, &n, &err), -EINVAL);
+	CHECK_STR(err.text, "option '--o' is ambiguous: '--on-cpu' or '--off-cpu'");
+	CHECK_INT(options_parse(&c, 2, exact, false, &n, &err), 0);
+	CHECK(b && !a);
+}
+
+TEST(the_nearest_word_is_near)
+{
+	static const char *const names[] = { "flamegraph", "collapse", "report", "run", "serve", "status", NULL };
+
+	CHECK_STR(options_nearest("flamgraph", names), "flamegraph");
+	CHECK_STR(options_nearest("flame", names), "flamegraph");
+	CHECK_STR(options_nearest("rnu", names), "run");
+	CHECK_STR(options_nearest("statsu", names), "status");
+	CHECK_STR(options_nearest("server", names), "serve");
+	CHECK(!options_nearest("xyz", names));
+	CHECK(!options_nearest("", names));
+	CHECK(!options_nearest("a", names));
+}
+
+/* No line may be wider than a terminal of 80 columns. */
+static size_t widest(const char *text)
+{
+	size_t most = 0;
+
+	for (; *text; text += *text != 0) {
+		size_t n = strcspn(text, "\n"), columns = text_columns((struct str){ text, n });
+
+		most = columns > most ? columns : most;
+		text += n;
+	}
+	return most;
+}
+
+TEST(help_shows_every_option_in_80_columns)
+{
+	struct buf b;
+
+	buf_init(&b);
+	options_help(&command, &b);
+	CHECK_STR(b.data,
+		  "Usage: strobe flamegraph [FILE…] [-o OUT]\n"
+		  "\n"
+		  "Reads profiles of any known format and draws one picture of all of them.\n"
+		  "\n"
+		  ".With two paragraphs, of which the second begins with a dot and is long enough\n"
+		  "to be wrapped at the end of a line.\n"
+		  "\n"
+		  "Options:\n"
+		  "  -o, --output FILE         where to write the picture; - is standard output\n"
+		  "  -r, --reverse             turn stacks over\n"
+		  "  -q                        say nothing\n"
+		  "  -h, --help                show this text and exit\n"
+		  "\n"
+		  "Looks:\n"
+		  "      --title TEXT          the text above the picture\n"
+		  "  -w, --width PIXELS        how wide the picture is; the default is what fits\n"
+		  "                            the window that it is shown in, and the text is\n"
+		  "                            wrapped\n"
+		  "      --minwidth PIXELS     leave out frames that are narrower\n"
+		  "  -l, --label KEY=VALUE     only samples with this label\n"
+		  "\n"
+		  "Examples:\n"
+		  "  strobe flamegraph profile.strobe -o out.svg\n"
+		  "  strobe collapse x | strobe flamegraph -\n");
+	CHECK(widest(b.data) <= 80);
+	buf_done(&b);
+}
+
+TEST(the_man_page_escapes_what_roff_would_read)
+{
+	struct buf b;
+
+	buf_init(&b);
+	options_man(&command, &b);
+	CHECK(strstr(b.data, ".TH \"STROBE\\-FLAMEGRAPH\" 1"));
+	CHECK(strstr(b.data, "\n.SH NAME\nstrobe\\-flamegraph \\- draw a flame graph\n"));
+	CHECK(strstr(b.data, "\n.PP\n\\&.With two paragraphs"));
+	CHECK(strstr(b.data, "\n.TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\nwhere to write"));
+	CHECK(strstr(b.data, "\n.SS Looks\n"));
+	CHECK(!strstr(b.data, "hash"));
+	CHECK(strstr(b.data, "\n.SH EXAMPLES\n.nf\nstrobe flamegraph profile.strobe \\-o out.svg\n"));
+	buf_done(&b);
+}
+
+TEST_MAIN()

@@ -1,0 +1,34 @@
+/* child.h: runs somebody else's command in our place: same terminal, same process group, signals passed on.
+ *
+ * As a shell would, it outlives the child whatever signal comes; SIGINT and SIGQUIT of a terminal reach the child by
+ * themselves, those sent to us alone are forwarded. */
+#ifndef CLI_CHILD_H
+#define CLI_CHILD_H
+
+#include "err.h"
+#include "loop.h"
+#include <signal.h>
+#include <sys/resource.h>
+
+struct child {
+	pid_t pid;
+	int exit_code;			/* 128 + the signal if one ended it */
+	bool over;
+	struct rusage usage;		/* its own and of the children that it waited for; once it is over */
+	void (*ended)(struct child *c);	/* called once from the loop */
+
+	struct loop *loop;
+	struct watch signals;
+	sigset_t original;		/* of signals: what we were started with */
+};
+
+/* Blocks the signals and watches them, so that none of them ends us any more. */
+int child_init(struct child *c, struct loop *loop, struct err *err);
+
+/* Starts the program at `path` with `scan_dir` as PHP_INI_SCAN_DIR. On failure *ret_code is what `env` would exit
+ * with: 126 if it cannot be executed, 127 if it is not there. */
+int child_start(struct child *c, const char *path, char **argv, const char *scan_dir, int *ret_code, struct err *err);
+
+void child_done(struct child *c);
+
+#endif

@@ -1,0 +1,66 @@
+/* cmd_collapse.c: `strobe collapse`: any known profile as folded stacks, one line each. */
+
+#include "commands.h"
+
+#include "format.h"
+#include "inputs.h"
+#include "io.h"
+
+static const char *output = "-", *column;
+
+static const struct option_spec options[] = {
+	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
+	{ OPTION_STRING, 0, "column", "NAME", &column,
+	  "What is counted: samples, wall_ns, cpu_ns, ...; the first column of the profile unless given." },
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "collapse",
+	.usage = "[FILE...|-] [-o OUT]",
+	.summary = "write profiles as folded stacks, one line each",
+	.description =
+		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
+		"them up and writes each stack once: frames from the root to the leaf with ; between them, a space, "
+		"and the value. Stacks are sorted, so that equal profiles give equal text. Without FILE it reads "
+		"profile.strobe if that is there, else standard input.\n\n"
+		"The exit code is 4 when nothing was sampled.",
+	.examples =
+		"strobe collapse profile.strobe | grep -F Parser\n"
+		"strobe collapse a.folded b.folded -o both.folded\n",
+	.options = options,
+};
+
+static int collapse(const struct inputs *in)
+{
+	_cleanup_(buf_done) struct buf folded;
+	struct err err = { 0 };
+	uint32_t number;
+	int code;
+
+	buf_init(&folded);
+	if ((code = inputs_column(in, &spec, column, &number)))
+		return code;
+	if (!inputs_have_values(in, &spec, number))
+		return EXIT_NOTHING;
+	if (format_folded.write(in->profile, number, &folded, &err) < 0 ||
+	    io_write_file(output, folded.data, folded.size, &err) < 0)
+		return command_cannot(&spec, &err);
+	return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct inputs in = { 0 };
+	int operands, code;
+
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	code = inputs_load(&in, &spec, argv + 1, (size_t)operands, false);
+	if (!code)
+		code = collapse(&in);
+	inputs_done(&in);
+	return code;
+}
+
+const struct command command_collapse = { &spec, run };

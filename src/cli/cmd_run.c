@@ -1,0 +1,225 @@
+/* cmd_run.c: `strobe run -- php script.php`: one command under the extension, with no set-up and no root. */
+
+#include "commands.h"
+
+#include "child.h"
+#include "clock.h"
+#include "extension_file.h"
+#include "php.h"
+#include "recording.h"
+#include "run_result.h"
+#include "source.h"
+#include "workspace.h"
+
+#include <string.h>
+
+/* Our own failures, as env and timeout have them. */
+#define EXIT_SETUP		125
+#define EXIT_NOT_EXECUTABLE	126
+#define EXIT_NOT_FOUND		127
+
+/* Children of the command that still run, such as workers in the background, may end what they are at. */
+#define GRACE_NS		(200 * 1000000LL)
+#define GRACE_STEP_NS		(10 * 1000000LL)
+
+#define RATE_MAX		10000		/* the extension's shortest period is 0.1 ms */
+
+static double rate = 100;
+static const char *clock_name = "wall", *output = "profile.strobe", *extension;
+static long rows = 10;
+static bool quiet;
+
+static const struct option_spec options[] = {
+	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second of each PHP process; 100 unless given." },
+	{ OPTION_STRING, 0, "clock", "CLOCK", &clock_name,
+	  "What time is sampled: wall (default; waiting counts) or cpu (only work counts)." },
+	{ OPTION_STRING, 'o', "output", "FILE", &output,
+	  "Where the profile goes: .strobe, .folded or .svg by its suffix; profile.strobe unless given." },
+	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions; 10 unless given, 0 for no table." },
+	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of the one that is found." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "run",
+	.usage = "[OPTIONS] -- COMMAND [ARGUMENT...]",
+	.summary = "run a PHP command and profile it",
+	.description =
+		"Runs COMMAND with the sampling extension loaded into every PHP that it starts, prints the functions "
+		"that took most time to standard error, and writes the profile. It needs no set-up and no root.\n\n"
+		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal N "
+		"ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
+		"executed, and 127 when it is not found.\n\n"
+		"PHP reads the settings through PHP_INI_SCAN_DIR, so a command that clears its environment or runs "
+		"`php -n` is not seen.",
+	.examples =
+		"strobe run -- php script.php\n"
+		"strobe run -F 1000 -o import.svg -- php bin/console import\n"
+		"strobe run --clock cpu -- vendor/bin/phpunit\n",
+	.options = options,
+};
+
+struct run {
+	struct loop *loop;
+	struct workspace workspace;
+	struct recording recording;
+	struct child child;
+	struct source *source;
+	struct watch grace;
+	int64_t started_ns, ended_ns;
+};
+
+static bool is_over(const struct run *r)
+{
+	return r->source->counters.connections_now == 0 || clock_monotonic_ns() - r->ended_ns >= GRACE_NS;
+}
+
+static void grace_step(struct watch *w, uint32_t events)
+{
+	struct run *r = (struct run *)((char *)w - offsetof(struct run, grace));
+
+	loop_timer_read(w);
+	if (is_over(r))
+		loop_stop(r->loop, 0);
+}
+
+static void command_ended(struct child *c)
+{
+	struct run *r = (struct run *)((char *)c - offsetof(struct run, child));
+
+	r->ended_ns = clock_monotonic_ns();
+	if (loop_add_timer(r->loop, &r->grace, GRACE_STEP_NS, NULL) < 0)
+		loop_stop(r->loop, 0);
+}
+
+static void run_done(struct run *r)
+{
+	r->source = source_close(r->source);
+	if (r->grace.fd >= 0)
+		loop_remove_timer(r->loop, &r->grace);
+	child_done(&r->child);
+	workspace_done(&r->workspace);
+	recording_done(&r->recording);
+	r->loop = loop_free(r->loop);
+}
+
+static int run_init(struct run *r, const struct php *php, const char *file, struct err *err)
+{
+	struct workspace_settings settings = { file, clock_name, 1 / rate };
+	_cleanup_(freep) char *url = NULL;
+	int e;
+
+	r->grace = (struct watch){ .ready = grace_step, .fd = -1 };
+	r->child.signals.fd = -1;
+	r->child.ended = command_ended;
+	recording_init(&r->recording);
+	r->loop = loop_new(err);
+	if (!r->loop)
+		return err->code;
+	/* Signals first: from here on an interrupt must not leave the directory behind. */
+	if ((e = child_init(&r->child, r->loop, err)) < 0 ||
+	    (e = workspace_init(&r->workspace, &settings, err)) < 0)
+		return e;
+	if (asprintf(&url, "unix:%s", r->workspace.socket) < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	return source_open(url, r->loop, recording_got, &r->recording, &r->source, err);
+}
+
+/* Runs the command to its end. Returns its exit code, or one of ours. */
+static int run_command(struct run *r, const char *program, char **argv, struct err *err)
+{
+	int code;
+
+	r->started_ns = clock_monotonic_ns();
+	if (child_start(&r->child, program, argv, r->workspace.scan_dir, &code, err) < 0 ||
+	    (code = EXIT_SETUP, loop_run(r->loop, err)) < 0) {
+		command_cannot(&spec, err);
+		return code;
+	}
+	r->source = source_close(r->source);	/* reads what has been sent before */
+	return r->child.exit_code;
+}
+
+static int show_result(const struct run *r, const struct php *php, int argc, char **argv, struct err *err)
+{
+	const struct rusage *u = &r->child.usage;
+	struct run_result result = {
+		.recording = &r->recording,
+		.wall_ns = r->ended_ns - r->started_ns,
+		.cpu_ns = (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * NS_PER_SECOND +
+			  (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000LL,
+		.rate = rate,
+		.clock = clock_name,
+		.php_version = php->version,
+		.settings_ignored = php_ignores_settings(argc, argv),
+		.output = output,
+		.rows = (size_t)rows,
+		.quiet = quiet,
+	};
+
+	return run_result_show(&result, err);
+}
+
+static int check_options(int operands)
+{
+	if (operands == 0)
+		return command_usage(&spec, "which command? For example: strobe run -- php script.php");
+	if (!(rate > 0 && rate <= RATE_MAX))
+		return command_usage(&spec, "the rate must be above 0 and at most %d Hz", RATE_MAX);
+	if (1 / rate > 3600)
+		return command_usage(&spec, "the rate must be at least one sample per hour");
+	if (strcmp(clock_name, "wall") && strcmp(clock_name, "cpu"))
+		return command_usage(&spec, "there is no clock '%s'; wall and cpu are known", clock_name);
+	if (rows < 0)
+		return command_usage(&spec, "-n must not be negative");
+	return 0;
+}
+
+/* Everything that can go wrong before the command starts. Returns 0 or an exit code. */
+static int prepare(struct run *r, const char *name, char **ret_program, struct php *php, struct err *err)
+{
+	_cleanup_(freep) char *path = NULL, *file = NULL;
+	int e = php_find_program(name, ret_program);
+
+	if (e < 0) {
+		err_set(err, e, e == -ENOENT ? "found no command '%s'" : "'%s' is no program that can be executed", name);
+		return e == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	}
+	if (run_result_check(output, err) < 0 || php_find(*ret_program, &path, err) < 0 ||
+	    php_probe(path, php, err) < 0)
+		return EXIT_SETUP;
+	if (!php->has_strobe && extension_file_find(php, extension, &file, err) < 0)
+		return EXIT_SETUP;
+	return run_init(r, php, file, err) < 0 ? EXIT_SETUP : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_(freep) char *program = NULL;
+	struct run r = { .grace.fd = -1, .child.signals.fd = -1 };
+	struct php php = { 0 };
+	struct err err = { 0 };
+	int operands, code;
+
+	if ((code = command_options(&spec, argc, argv, true, &operands)) >= 0)
+		return code == EXIT_USAGE ? EXIT_SETUP : code;
+	if (check_options(operands))
+		return EXIT_SETUP;
+	argv[1 + operands] = NULL;
+
+	code = prepare(&r, argv[1], &program, &php, &err);
+	if (code)
+		command_cannot(&spec, &err);
+	else
+		code = run_command(&r, program, argv + 1, &err);
+	if (r.child.over && show_result(&r, &php, operands, argv + 1, &err) < 0) {
+		command_cannot(&spec, &err);
+		code = code ? code : EXIT_SETUP;
+	}
+	run_done(&r);
+	php_done(&php);
+	return code;
+}
+
+const struct command command_run = { &spec, run };

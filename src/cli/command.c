@@ -1,0 +1,42 @@
+/* command.c: what every command does the same way: --help, wrong options, errors. */
+
+#include "commands.h"
+
+#include <stdarg.h>
+
+int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands)
+{
+	struct err err = { 0 };
+	struct buf help;
+	int r;
+
+	r = options_parse(spec, argc, argv, stop_at_operand, ret_operands, &err);
+	if (r < 0)
+		return command_usage(spec, "%s", err.text);
+	if (r == 0)
+		return -1;
+
+	buf_init(&help);
+	options_help(spec, &help);
+	fwrite(help.data, 1, help.size, stdout);
+	buf_done(&help);
+	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+}
+
+int command_cannot(const struct command_spec *spec, const struct err *err)
+{
+	fprintf(stderr, "strobe %s: %s\n", spec->name, err->text);
+	return EXIT_CANNOT;
+}
+
+int command_usage(const struct command_spec *spec, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "strobe %s: ", spec->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nSee `strobe %s --help`.\n", spec->name);
+	return EXIT_USAGE;
+}

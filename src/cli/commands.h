@@ -1,0 +1,42 @@
+/* commands.h: what main.c knows of a command, and what every command does the same way.
+ *
+ * A command is one file, cmd_NAME.c, that defines `const struct command command_NAME`; it is declared below and
+ * stands in the table of main.c. Its options table makes --help and the man page. Commands are the only place that
+ * prints errors: everything below them hands a sentence up.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "err.h"
+#include "options.h"
+
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_USAGE = 1,			/* the command line makes no sense */
+	EXIT_CANNOT = 2,		/* says why, and what to do */
+	EXIT_DIFFERENCE = 3,		/* above the limit that was asked for */
+	EXIT_NOTHING = 4,		/* nothing was sampled */
+};
+
+struct command {
+	const struct command_spec *spec;
+	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit code */
+};
+
+extern const struct command command_run, command_serve, command_status;
+extern const struct command command_flamegraph, command_collapse, command_report;
+
+/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
+ * on, else the exit code to end with:
+ *	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+ *		return code;
+ */
+int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands);
+
+/* Prints "strobe NAME: sentence" to standard error. Returns EXIT_CANNOT. */
+int command_cannot(const struct command_spec *spec, const struct err *err);
+
+/* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
+int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
+
+#endif

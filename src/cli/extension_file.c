@@ -1,0 +1,121 @@
+/* extension_file.c: where strobe.so may be, and for which PHP it is built. */
+
+#include "extension_file.h"
+
+#include "io.h"
+#include "mem.h"
+#include "places.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define FILE_MAX	((size_t)64 << 20)
+
+/* "API20220829,NTS" or "API20220829,TS,debug": the string that every extension carries and PHP compares. */
+static size_t build_length(const char *p, const char *end)
+{
+	const char *start = p;
+
+	p += 3;
+	for (int i = 0; i < 8; i++, p++)
+		if (p >= end || !isdigit((unsigned char)*p))
+			return 0;
+	if (end - p > 4 && !memcmp(p, ",NTS", 4))
+		p += 4;
+	else if (end - p > 3 && !memcmp(p, ",TS", 3))
+		p += 3;
+	else
+		return 0;
+	if (end - p > 6 && !memcmp(p, ",debug", 6))
+		p += 6;
+	return p < end && *p == '\0' ? (size_t)(p - start) : 0;
+}
+
+/* The build an extension is for; NULL if the file holds no such string. */
+static char *read_build(const char *path)
+{
+	_cleanup_(buf_done) struct buf b;
+	const char *p, *end;
+
+	buf_init(&b);
+	if (io_read_file(path, &b, FILE_MAX, NULL) < 0 || b.size < 4 || memcmp(b.data, "\177ELF", 4))
+		return NULL;
+	end = b.data + b.size;
+	for (p = b.data; (p = memmem(p, (size_t)(end - p), "API", 3)); p++) {
+		size_t n = build_length(p, end);
+
+		if (n)
+			return xstrndup(p, n);
+	}
+	return NULL;
+}
+
+/* Returns the path (absolute) if the file there fits; else notes in `found` what it is. */
+static char *check(const struct php *p, const char *path, struct buf *found)
+{
+	_cleanup_(freep) char *build = NULL;
+
+	if (access(path, R_OK) < 0)
+		return NULL;
+	build = read_build(path);
+	if (build && !strcmp(build, p->build))
+		return realpath(path, NULL);
+	buf_printf(found, "%s%s is %s%s", found->size ? ", " : "", path, build ? "for " : "no PHP extension",
+		   build ? build : "");
+	return NULL;
+}
+
+/* The php-config that builds for this PHP, as far as it can be guessed from names. */
+static char *config_of(const struct php *p)
+{
+	const char *slash = strrchr(p->path, '/');
+	int n = slash ? (int)(slash - p->path) : 0;
+	char *path = xasprintf("%.*s/php-config%s", n, p->path, p->minor);
+
+	if (slash && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup("/path/to/php-config");
+}
+
+static int explain(const struct php *p, const struct buf *found, const struct buf *looked, struct err *err)
+{
+	_cleanup_(freep) char *config = config_of(p);
+
+	if (found->size)
+		return err_set(err, -ENOEXEC, "no extension fits PHP %s (%s), which needs %s: %s. Build it with "
+			       "`make PHP_CONFIG=%s`", p->version, p->path, p->build, found->data, config);
+	return err_set(err, -ENOENT, "found no extension for PHP %s (%s); looked for %s. Build it with "
+		       "`make PHP_CONFIG=%s`", p->version, p->path, looked->data, config);
+}
+
+int extension_file_find(const struct php *p, const char *wanted, char **ret_path, struct err *err)
+{
+	_cleanup_(freep) char *program = places_program();
+	const char *directory = program ? program : "/usr/bin";
+	_cleanup_(buf_done) struct buf found, looked;
+	char *paths[4];
+	size_t count = 0;
+	char *fits = NULL;
+
+	buf_init(&found);
+	buf_init(&looked);
+	if (wanted) {
+		paths[count++] = xstrdup(wanted);
+	} else {
+		paths[count++] = xasprintf("%s/php%s/strobe.so", directory, p->minor);
+		paths[count++] = xasprintf("%s/strobe.so", directory);
+		paths[count++] = xasprintf("%s/../lib/strobe/php%s/strobe.so", directory, p->minor);
+		paths[count++] = xasprintf("%s/strobe.so", p->extension_dir);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!fits)
+			fits = check(p, paths[i], &found);
+		buf_printf(&looked, "%s%s", i ? ", " : "", paths[i]);
+		free(paths[i]);
+	}
+	if (!fits)
+		return explain(p, &found, &looked, err);
+	*ret_path = fits;
+	return 0;
+}

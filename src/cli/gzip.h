@@ -1,0 +1,11 @@
+/* gzip.h: bytes as a .gz file. */
+#ifndef CLI_GZIP_H
+#define CLI_GZIP_H
+
+#include "buf.h"
+#include "err.h"
+
+/* Appends the compressed bytes. Equal bytes give equal files: no name and no time are in it. */
+int gzip_put(struct buf *out, const void *bytes, size_t n, struct err *err);
+
+#endif

@@ -1,0 +1,134 @@
+/* inputs.c: reads and adds up what a command was given. */
+
+#include "inputs.h"
+
+#include "format.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* What `strobe run` writes unless told otherwise. */
+static const char recorded[] = "profile.strobe";
+
+static const char *shown(const char *file)
+{
+	return strcmp(file, "-") ? file : "standard input";
+}
+
+static int load(struct inputs *in, const struct command_spec *spec, const char *file)
+{
+	struct err err = { 0 };
+	int r = format_load(file, in->profile, &err);
+
+	if (!in->first)
+		in->first = file;
+	in->files++;
+	if (r == -ENODATA) {
+		in->empty_files++;
+		return 0;
+	}
+	if (r < 0)
+		return command_cannot(spec, &err);
+	if (r > 0)
+		fprintf(stderr, "strobe %s: %s\n", spec->name, err.text);
+	return 0;
+}
+
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static int load_default(struct inputs *in, const struct command_spec *spec, bool quiet)
+{
+	struct err err = { 0 };
+
+	if (access(recorded, R_OK) == 0) {
+		if (!quiet && is_pipe(STDIN_FILENO))
+			fprintf(stderr, "strobe %s: reading %s; to read standard input instead, say -\n", spec->name,
+				recorded);
+		return load(in, spec, recorded);
+	}
+	if (!isatty(STDIN_FILENO))
+		return load(in, spec, "-");
+	err_set(&err, -ENOENT, "no file was given and there is no %s here; record one with `strobe run -- php "
+		"script.php`, or name a file", recorded);
+	return command_cannot(spec, &err);
+}
+
+int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count, bool quiet)
+{
+	int code = 0;
+
+	*in = (struct inputs){ .profile = profile_new() };
+	if (count == 0)
+		code = load_default(in, spec, quiet);
+	for (size_t i = 0; i < count && !code; i++)
+		code = load(in, spec, files[i]);
+	if (!code)
+		profile_add_time(in->profile);
+	return code;
+}
+
+void inputs_done(struct inputs *in)
+{
+	in->profile = profile_free(in->profile);
+}
+
+int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
+{
+	const struct profile *p = in->profile;
+	_cleanup_(buf_done) struct buf names;
+	struct err err = { 0 };
+
+	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
+	if (*ret_column != UINT32_MAX || p->column_count == 0)
+		return 0;
+
+	buf_init(&names);
+	for (uint32_t i = 0; i < p->column_count; i++) {
+		buf_puts(&names, i == 0 ? "" : i + 1 == p->column_count ? " and " : ", ");
+		buf_puts(&names, p->columns[i].name);
+	}
+	err_set(&err, -ENOENT, "'%s' has no column '%s'; it has %s", shown(in->first), wanted, names.data);
+	return command_cannot(spec, &err);
+}
+
+static bool has_positive(const struct profile *p, uint32_t column)
+{
+	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
+		if (p->columns[column].self[i] > 0)
+			return true;
+	return false;
+}
+
+static void put_where(const struct inputs *in, struct buf *out)
+{
+	if (in->files == 1)
+		buf_printf(out, "'%s'", shown(in->first));
+	else
+		buf_printf(out, "%zu files", in->files);
+}
+
+bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column)
+{
+	const struct profile *p = in->profile;
+	_cleanup_(buf_done) struct buf b;
+
+	if (has_positive(p, column))
+		return true;
+	buf_init(&b);
+	buf_puts(&b, "nothing was sampled: ");
+	put_where(in, &b);
+	if (in->empty_files == in->files) {
+		buf_puts(&b, in->files == 1 ? " is empty (0 bytes)" : " are empty (0 bytes)");
+	} else {
+		buf_printf(&b, " with %u stack%s", p->node_count - 1, p->node_count == 2 ? "" : "s");
+		if (column != UINT32_MAX)
+			buf_printf(&b, ", none with a value in column '%s'", p->columns[column].name);
+	}
+	fprintf(stderr, "strobe %s: %s\n", spec->name, b.data);
+	return false;
+}

@@ -1,0 +1,29 @@
+/* inputs.h: the profiles that a command was given, as one.
+ *
+ * Commands that read profiles take any number of files of any known format and add them up. Without a file they take
+ * what `strobe run` wrote here, and without that what comes in on standard input.
+ */
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
+
+#include "commands.h"
+#include "profile.h"
+
+struct inputs {
+	struct profile *profile;	/* never NULL after inputs_load */
+	size_t files, empty_files;	/* empty: of no bytes */
+	const char *first;		/* name of the first, for sentences */
+};
+
+/* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
+int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count, bool quiet);
+void inputs_done(struct inputs *in);
+
+/* The column called `wanted`, or the first if it is NULL; UINT32_MAX if the profile has no columns at all.
+ * Returns 0, or an exit code after it has said which columns there are. */
+int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
+
+/* Whether the column holds anything above zero. If not it says so, and what was looked at. */
+bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column);
+
+#endif

@@ -1,0 +1,137 @@
+/* main.c: the command table. */
+
+#include "commands.h"
+
+#include <string.h>
+
+/* In the order of `strobe --help`: first what a newcomer types. */
+static const struct command *const commands[] = {
+	&command_run,
+	&command_serve,
+	&command_status,
+	&command_flamegraph,
+	&command_report,
+	&command_collapse,
+};
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i]->spec->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static int flush(struct buf *b)
+{
+	bool written = fwrite(b->data, 1, b->size, stdout) == b->size && fflush(stdout) == 0;
+
+	buf_done(b);
+	return written ? EXIT_FINE : EXIT_CANNOT;
+}
+
+static int help(void)
+{
+	struct buf b;
+
+	buf_init(&b);
+	buf_puts(&b, "Strobe shows where PHP spends its time, in production and on one laptop.\n\n"
+		     "Usage: strobe COMMAND [OPTIONS]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		buf_printf(&b, "  %-12s %s\n", commands[i]->spec->name, commands[i]->spec->summary);
+	buf_puts(&b, "\n"
+		     "`strobe COMMAND --help` explains one command, `strobe --version` prints the\n"
+		     "version. Start with one of these:\n\n"
+		     "  strobe run -- php script.php      profile one PHP command, no set-up\n"
+		     "  strobe serve                      collect, store and show, on this machine\n");
+	return flush(&b);
+}
+
+/* strobe(1): the list of commands. The pages of the commands come from their options. */
+static void overview_page(struct buf *b)
+{
+	buf_puts(b, ".TH STROBE 1 \"\" \"strobe " STROBE_VERSION "\" \"Strobe\"\n"
+		    ".SH NAME\nstrobe \\- continuous profiler for PHP\n"
+		    ".SH SYNOPSIS\n.B strobe\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
+		    ".SH DESCRIPTION\n"
+		    "Samples PHP inside its processes, keeps the samples, and shows them as flame graphs and tables.\n"
+		    ".SH COMMANDS\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		buf_printf(b, ".TP\n\\fBstrobe\\-%s\\fR(1)\n%s.\n", commands[i]->spec->name,
+			   commands[i]->spec->summary);
+	buf_puts(b, ".SH ENVIRONMENT\n"
+		    ".TP\n.B STROBE_SOCKET\nThe socket between PHP and the daemon, instead of "
+		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
+		    ".TP\n.B NO_COLOR\nNo colours in tables when set.\n"
+		    ".SH EXIT STATUS\n"
+		    "0 fine, 1 wrong command line, 2 cannot (the message says why), 3 difference above the limit, "
+		    "4 nothing sampled. strobe\\-run(1) passes on the status of its command.\n");
+}
+
+static int unknown(const char *name)
+{
+	const char *names[ARRAY_SIZE(commands) + 2];
+	const char *nearest;
+	size_t n = 0;
+
+	for (; n < ARRAY_SIZE(commands); n++)
+		names[n] = commands[n]->spec->name;
+	names[n++] = "help";
+	names[n] = NULL;
+
+	nearest = options_nearest(name, names);
+	if (nearest)
+		fprintf(stderr, "strobe: there is no command '%s'; did you mean '%s'?\n", name, nearest);
+	else
+		fprintf(stderr, "strobe: there is no command '%s'; `strobe --help` lists them.\n", name);
+	return EXIT_USAGE;
+}
+
+/* `strobe help [COMMAND]`, and the hidden `strobe man [COMMAND]` that the build makes the man pages with. */
+static int explain(const char *name, void (*page)(const struct command_spec *, struct buf *),
+		   void (*overview)(struct buf *))
+{
+	const struct command *c = NULL;
+	struct buf b;
+
+	if (!name && !overview)
+		return help();
+	if (name && !(c = find(name)))
+		return unknown(name);
+
+	buf_init(&b);
+	if (c)
+		page(c->spec, &b);
+	else
+		overview(&b);
+	return flush(&b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+	const char *first;
+
+	if (argc < 2)
+		return help();
+	first = argv[1];
+
+	if (!strcmp(first, "--help") || !strcmp(first, "-h"))
+		return help();
+	if (!strcmp(first, "help"))
+		return explain(argc > 2 ? argv[2] : NULL, options_help, NULL);
+	if (!strcmp(first, "man"))
+		return explain(argc > 2 ? argv[2] : NULL, options_man, overview_page);
+	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
+		puts("strobe " STROBE_VERSION);
+		return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+	}
+	if (*first == '-') {
+		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe --help`.\n",
+			first);
+		return EXIT_USAGE;
+	}
+
+	c = find(first);
+	return c ? c->run(argc - 1, argv + 1) : unknown(first);
+}

@@ -1,0 +1,32 @@
+/* php.h: which PHP a command will run, and what that PHP is. */
+#ifndef CLI_PHP_H
+#define CLI_PHP_H
+
+#include "err.h"
+#include <stdbool.h>
+
+struct php {
+	char *path;			/* of the command line PHP that was asked */
+	char *version;			/* "8.2.35" */
+	char *minor;			/* "8.2" */
+	char *build;			/* what an extension must be built for: "API20220829,NTS" */
+	char *extension_dir;
+	bool has_strobe;		/* its own settings load the extension already */
+};
+
+/* Finds `name` as a shell would: with a slash it is a path, else it is looked for in PATH. The caller frees.
+ * Returns -ENOENT, or -EACCES if what is there cannot be executed; no sentence. */
+int php_find_program(const char *name, char **ret_path);
+
+/* The PHP behind `program` (a path): itself when it is called php or php8.2, what its #! line names when it is a
+ * script for PHP, else `php` from PATH. The caller frees. */
+int php_find(const char *program, char **ret_path, struct err *err);
+
+/* Asks the PHP at `path` what it is, by running it. */
+int php_probe(const char *path, struct php *ret, struct err *err);
+void php_done(struct php *p);
+
+/* Whether these arguments tell PHP to read no settings (-n), so that nothing can be loaded into it. */
+bool php_ignores_settings(int argc, char **argv);
+
+#endif

@@ -1,0 +1,18 @@
+/* places.h: where the socket and the state are, as DESIGN says and as the environment may say otherwise. */
+#ifndef CLI_PLACES_H
+#define CLI_PLACES_H
+
+#include "err.h"
+
+/* The URL of the socket: STROBE_SOCKET, else /run/strobe/strobe.sock for root, else strobe/strobe.sock under
+ * XDG_RUNTIME_DIR. Makes the directory of a default socket. The caller frees. */
+int places_socket(char **ret_url, struct err *err);
+
+/* The URL of the store: STATE_DIRECTORY (systemd sets it), else /var/lib/strobe for root, else strobe under
+ * XDG_STATE_HOME or ~/.local/state. The caller frees. */
+int places_store(char **ret_url, struct err *err);
+
+/* The directory of the running program; NULL if the system does not say. The caller frees. */
+char *places_program(void);
+
+#endif

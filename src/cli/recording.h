@@ -1,0 +1,20 @@
+/* recording.h: messages of one command and its children, merged into one profile. */
+#ifndef CLI_RECORDING_H
+#define CLI_RECORDING_H
+
+#include "profile.h"
+#include "strobe_wire.h"
+
+struct recording {
+	struct profile *profile;	/* period and labels are set, as far as all messages agree */
+	uint64_t messages, samples, unfit;	/* unfit: messages with too many different columns */
+	uint64_t lost[STROBE_DROP_REASONS];	/* samples that the senders could not hand over */
+};
+
+void recording_init(struct recording *r);
+void recording_done(struct recording *r);
+
+/* A source_got: `data` is the recording. */
+void recording_got(void *data, const struct strobe_wire_message *m);
+
+#endif

@@ -1,0 +1,187 @@
+/* run_result.c: summary, table, file, and the reasons for an empty profile. */
+
+#include "run_result.h"
+
+#include "clock.h"
+#include "format.h"
+#include "io.h"
+#include "render.h"
+#include "report.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+static bool is_picture(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 4 && !strcmp(path + n - 4, ".svg");
+}
+
+int run_result_check(const char *path, struct err *err)
+{
+	const struct format *format = format_by_path(path);
+	const char *slash = strrchr(path, '/');
+	_cleanup_(freep) char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return err_set(err, -EINVAL, "standard output belongs to the command; give -o a file");
+	if (!is_picture(path) && (!format || !format->write))
+		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, .folded "
+			       "or .svg", path);
+	if (stat(directory, &st) < 0)
+		return err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
+	if (access(directory, W_OK | X_OK) < 0)
+		return err_set(err, -errno, "cannot write '%s': %s; choose another place with -o", path, strerror(errno));
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, -EISDIR, "cannot write '%s': it is a directory", path);
+	return 0;
+}
+
+static int encode(const char *path, const struct profile *p, struct buf *out, struct err *err)
+{
+	struct flamegraph_options o;
+
+	if (!is_picture(path))
+		return format_by_path(path)->write(p, UINT32_MAX, out, err);
+	flamegraph_defaults(&o);
+	o.column = profile_pick_column(p, NULL);
+	return flamegraph_svg(p, &o, out, err);
+}
+
+static int write_profile(const struct run_result *r, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b;
+	int e;
+
+	buf_init(&b);
+	e = encode(r->output, r->recording->profile, &b, err);
+	return e < 0 ? e : io_write_file(r->output, b.data, b.size, err);
+}
+
+static void put_duration(struct buf *b, int64_t ns)
+{
+	bool long_enough = ns >= NS_PER_SECOND;
+
+	buf_put_fixed(b, (double)ns / (long_enough ? 1e9 : 1e6), long_enough ? 2 : ns < 10000000 ? 1 : 0);
+	buf_puts(b, long_enough ? " s" : " ms");
+}
+
+static void put_rate(struct buf *b, const struct run_result *r)
+{
+	double hz = r->rate;
+
+	buf_put_fixed(b, hz, hz == (double)(long)hz ? 0 : 2);
+	buf_printf(b, " Hz%s", strcmp(r->clock, "cpu") ? "" : " of CPU time");
+}
+
+static void put_summary(struct buf *b, const struct run_result *r)
+{
+	buf_puts(b, "strobe: ");
+	put_duration(b, r->wall_ns);
+	buf_puts(b, " wall, ");
+	put_duration(b, r->cpu_ns);
+	buf_puts(b, " CPU, ");
+	buf_put_u64(b, r->recording->samples);
+	buf_puts(b, r->recording->samples == 1 ? " sample (" : " samples (");
+	put_rate(b, r);
+	buf_printf(b, ", php %s)\n", r->php_version);
+}
+
+/* What was lost on the way; nothing if nothing was. */
+static void put_losses(struct buf *b, const struct recording *r)
+{
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		if (r->lost[i])
+			buf_printf(b, "strobe: %llu more samples were lost: %s\n", (unsigned long long)r->lost[i],
+				   strobe_drop_name(i));
+	if (r->unfit)
+		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
+			   (unsigned long long)r->unfit);
+}
+
+static bool has_losses(const struct recording *r)
+{
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		if (r->lost[i])
+			return true;
+	return r->unfit > 0;
+}
+
+/* A PHP sends nothing before its first sample, so that "no message" may be a short script or no PHP at all. */
+static void put_why_empty(struct buf *b, const struct run_result *r)
+{
+	int64_t period = (int64_t)(1e9 / r->rate);
+
+	buf_puts(b, "strobe: no samples in ");
+	put_duration(b, r->wall_ns);
+	if (has_losses(r->recording)) {
+		buf_puts(b, ": all were lost, see below\n");
+		put_losses(b, r->recording);
+	} else if (r->settings_ignored) {
+		buf_puts(b, ": `php -n` reads no settings, so the extension was not loaded; leave -n out\n");
+	} else if (!strcmp(r->clock, "cpu") && r->cpu_ns < 10 * period) {
+		buf_puts(b, ": only ");
+		put_duration(b, r->cpu_ns);
+		buf_puts(b, " of CPU time were used; try --clock wall, or a higher rate with -F 1000\n");
+	} else if (r->wall_ns < 20 * period) {
+		buf_puts(b, ", part of which PHP needs to start: the script was shorter than the sampling period of ");
+		put_duration(b, period);
+		buf_puts(b, r->rate < 1000 ? "; try -F 1000\n" : "; try a higher rate with -F\n");
+	} else {
+		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, or one with a cleared "
+			    "environment or -n\n");
+	}
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	return isatty(STDERR_FILENO) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
+}
+
+static int put_table(struct buf *b, const struct run_result *r, struct err *err)
+{
+	struct report_options o = {
+		.column = profile_pick_column(r->recording->profile, NULL),
+		.limit = r->rows,
+		.width = terminal_width(),
+		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
+	};
+
+	return r->rows ? report_flat_table(r->recording->profile, &o, b, err) : 0;
+}
+
+static void put_next_step(struct buf *b, const char *output)
+{
+	if (is_picture(output))
+		buf_printf(b, "strobe: wrote %s; open it in a browser\n", output);
+	else
+		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);
+}
+
+int run_result_show(const struct run_result *r, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b;
+	int e = 0;
+
+	buf_init(&b);
+	if (r->recording->samples == 0) {
+		put_why_empty(&b, r);
+	} else {
+		e = write_profile(r, err);
+		if (!r->quiet) {
+			put_summary(&b, r);
+			put_losses(&b, r->recording);
+			if (put_table(&b, r, err) < 0)
+				e = err->code;
+			if (e >= 0)
+				put_next_step(&b, r->output);
+		}
+	}
+	fwrite(b.data, 1, b.size, stderr);
+	return e;
+}

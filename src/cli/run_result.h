@@ -1,0 +1,28 @@
+/* run_result.h: what `strobe run` says and writes when its command has ended. */
+#ifndef CLI_RUN_RESULT_H
+#define CLI_RUN_RESULT_H
+
+#include "err.h"
+#include "recording.h"
+
+struct run_result {
+	const struct recording *recording;
+	int64_t wall_ns, cpu_ns;	/* of the command */
+	double rate;			/* samples per second */
+	const char *clock;		/* "wall", "cpu" */
+	const char *php_version;
+	bool settings_ignored;		/* the command was `php -n …` */
+	const char *output;
+	size_t rows;			/* of the table; 0 is no table */
+	bool quiet;
+};
+
+/* Whether the profile could be written to `path`: a known suffix, a directory that exists. Asked before the command
+ * runs, so that an hour of sampling is not lost to a typing error. */
+int run_result_check(const char *path, struct err *err);
+
+/* Writes the profile and prints summary and table to standard error; or says why there are no samples, and then
+ * writes nothing. */
+int run_result_show(const struct run_result *r, struct err *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* workspace.c: mkdtemp, one ini, and its end. */
+
+#include "workspace.h"
+
+#include "io.h"
+#include "mem.h"
+
+#include <string.h>
+#include <sys/un.h>
+
+#define NAME		"strobe-run-XXXXXX"
+#define SOCKET_NAME	"strobe.sock"
+
+/* A socket's path has to fit into 107 bytes, which not every TMPDIR leaves room for; and what stands in an ini
+ * between single quotes cannot contain one. */
+static bool is_usable(const char *parent)
+{
+	struct sockaddr_un a;
+
+	return parent && *parent == '/' && !strpbrk(parent, "'\n:") &&
+	       strlen(parent) + sizeof("/" NAME "/" SOCKET_NAME) <= sizeof(a.sun_path);
+}
+
+static char *make_directory(void)
+{
+	const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		_cleanup_(freep) char *path = NULL;
+
+		if (!is_usable(parents[i]))
+			continue;
+		path = xasprintf("%s/" NAME, parents[i]);
+		if (mkdtemp(path))
+			return TAKE_PTR(path);
+	}
+	return NULL;
+}
+
+/* Unset means PHP's own directory, which an empty entry stands for; set but empty means none. */
+static char *scan_dir(const char *directory)
+{
+	const char *before = getenv("PHP_INI_SCAN_DIR");
+
+	if (before && !*before)
+		return xstrdup(directory);
+	return xasprintf("%s:%s", before ? before : "", directory);
+}
+
+static int write_ini(const struct workspace *w, const struct workspace_settings *s, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b;
+
+	buf_init(&b);
+	if (s->extension && strpbrk(s->extension, "'\n"))
+		return err_set(err, -EINVAL, "an ini cannot name the extension '%s'; move it to a path without quotes",
+			       s->extension);
+	if (s->extension)
+		buf_printf(&b, "extension='%s'\n", s->extension);
+	buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
+	buf_put_fixed(&b, s->period, 9);
+	buf_printf(&b, "\nstrobe.request_rate=1\nstrobe.socket='%s'\n", w->socket);
+	return io_write_file(w->ini, b.data, b.size, err);
+}
+
+int workspace_init(struct workspace *w, const struct workspace_settings *s, struct err *err)
+{
+	int r;
+
+	*w = (struct workspace){ .directory = make_directory() };
+	if (!w->directory)
+		return err_set(err, -EACCES, "cannot make a private directory under XDG_RUNTIME_DIR, TMPDIR or /tmp: %s",
+			       strerror(errno));
+	w->ini = xasprintf("%s/strobe.ini", w->directory);
+	w->socket = xasprintf("%s/" SOCKET_NAME, w->directory);
+	w->scan_dir = scan_dir(w->directory);
+	r = write_ini(w, s, err);
+	if (r < 0)
+		workspace_done(w);
+	return r;
+}
+
+void workspace_done(struct workspace *w)
+{
+	if (w->directory) {
+		unlink(w->ini);
+		unlink(w->socket);
+		rmdir(w->directory);
+	}
+	free(w->directory);
+	free(w->ini);
+	free(w->socket);
+	free(w->scan_dir);
+	*w = (struct workspace){ 0 };
+}

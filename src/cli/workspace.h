@@ -1,0 +1,24 @@
+/* workspace.h: the private directory of one `strobe run`: settings for PHP and the socket, for nobody else to see. */
+#ifndef CLI_WORKSPACE_H
+#define CLI_WORKSPACE_H
+
+#include "err.h"
+
+struct workspace {
+	char *directory, *ini, *socket;
+	char *scan_dir;			/* PHP_INI_SCAN_DIR with the directory behind what it was */
+};
+
+struct workspace_settings {
+	const char *extension;		/* NULL if PHP loads it by itself */
+	const char *clock;
+	double period;			/* seconds */
+};
+
+/* Makes it under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */
+int workspace_init(struct workspace *w, const struct workspace_settings *s, struct err *err);
+
+/* Removes it and all in it; fine on one that was never made (all zero). */
+void workspace_done(struct workspace *w);
+
+#endif

@@ -1,0 +1,249 @@
+/* folded.c: folded stacks, one per line: "main;parse;read 12", root first, the count last.
+ *
+ * Logs of a day have a million lines and a few ten thousand different stacks, so a line is first looked up whole. */
+#include "format.h"
+#include "folded_line.h"
+#include "folded_write.h"
+#include "mem.h"
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* --- Known stacks --- */
+
+/* Stacks that were seen, by 128 bits of hash: two that differ do not meet in this. */
+struct known {
+	struct known_stack {
+		uint64_t low, high;
+		uint32_t node;		/* PROFILE_ROOT: free, because no line stands for the root */
+	} *slots;
+	size_t count, capacity;
+};
+
+static struct known_stack *known_find(const struct known *k, XXH128_hash_t hash)
+{
+	size_t mask = k->capacity - 1, i = (size_t)hash.low64 & mask;
+
+	while (k->slots[i].node != PROFILE_ROOT &&
+	       (k->slots[i].low != hash.low64 || k->slots[i].high != hash.high64))
+		i = (i + 1) & mask;
+	return &k->slots[i];
+}
+
+static void known_grow(struct known *k)
+{
+	struct known old = *k;
+
+	k->capacity = old.capacity ? old.capacity * 2 : 1024;
+	k->slots = xcalloc(k->capacity, sizeof(*k->slots));
+	for (size_t i = 0; i < old.capacity; i++)
+		if (old.slots[i].node != PROFILE_ROOT)
+			*known_find(k, (XXH128_hash_t){ old.slots[i].low, old.slots[i].high }) = old.slots[i];
+	free(old.slots);
+}
+
+/* --- Reading --- */
+
+struct step {
+	uint32_t node;
+	size_t end;		/* of its frame in the line */
+};
+
+struct folded_reader {
+	struct profile *profile;
+	uint32_t column;
+	struct known known;
+
+	/* The last stack that was not known, frame by frame: the next one often begins with the same frames. */
+	struct str last;
+	struct step *steps;
+	size_t depth, step_capacity;
+
+	struct intern names;		/* with `frames` by name: one lookup per frame instead of three */
+	uint32_t *frames;
+	size_t frame_capacity;
+
+	double carry;			/* what rounding has left out so far */
+	uint64_t line, stacks, skipped;
+};
+
+/* How many frames at the start are those of the last stack. */
+static size_t common_depth(const struct folded_reader *r, struct str stack)
+{
+	size_t n = stack.n < r->last.n ? stack.n : r->last.n, same = 0, low = 0, high = r->depth;
+
+	while (same + 8 <= n && !memcmp(stack.p + same, r->last.p + same, 8))
+		same += 8;
+	while (same < n && stack.p[same] == r->last.p[same])
+		same++;
+	/* A frame is the same if it ends before the difference, and at a ; or the end in both. */
+	while (low < high) {
+		size_t middle = (low + high + 1) / 2, end = r->steps[middle - 1].end;
+
+		if (end < same || (end == same && (end == stack.n || stack.p[end] == ';') &&
+				   (end == r->last.n || r->last.p[end] == ';')))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
+{
+	size_t known = r->names.count;
+	uint32_t id = intern_add(&r->names, name, n);
+
+	if (r->names.count > known) {
+		GROW(&r->frames, &r->frame_capacity, r->names.count);
+		r->frames[id] = profile_frame(r->profile, (struct str){ name, n }, (struct str){ "", 0 }, 0);
+	}
+	return r->frames[id];
+}
+
+static uint32_t add_stack(struct folded_reader *r, struct str stack)
+{
+	size_t depth = common_depth(r, stack);
+	uint32_t node = depth ? r->steps[depth - 1].node : PROFILE_ROOT;
+	size_t at = depth ? r->steps[depth - 1].end + 1 : 0;
+
+	while (at < stack.n) {
+		const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
+		size_t end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+
+		node = profile_child(r->profile, node, frame_of(r, stack.p + at, end - at));
+		GROW(&r->steps, &r->step_capacity, depth + 1);
+		r->steps[depth++] = (struct step){ node, end };
+		at = end + 1;
+	}
+	r->depth = depth;
+	r->last = stack;
+	assert(node != PROFILE_ROOT);
+	return node;
+}
+
+/* Rounds so that the sum of all lines stays right: what one count loses the next one gets. */
+static int64_t rounded(struct folded_reader *r, const struct folded_line *l)
+{
+	double whole;
+
+	if (l->fraction == 0)
+		return l->count;
+	r->carry += l->fraction;
+	whole = floor(r->carry + 0.5);
+	r->carry -= whole;
+	if (l->count == INT64_MAX || l->count == -INT64_MAX)
+		return l->count;
+	return l->count + (int64_t)whole;
+}
+
+static void add_line(struct folded_reader *r, const struct folded_line *l)
+{
+	XXH128_hash_t hash = XXH3_128bits(l->stack.p, l->stack.n);
+	struct known_stack *k;
+
+	if (r->known.count * 3 >= r->known.capacity * 2)
+		known_grow(&r->known);
+	k = known_find(&r->known, hash);
+	if (k->node == PROFILE_ROOT) {
+		*k = (struct known_stack){ hash.low64, hash.high64, add_stack(r, l->stack) };
+		r->known.count++;
+	}
+	profile_add(r->profile, k->node, r->column, rounded(r, l));
+	r->stacks++;
+}
+
+/* Notes a line that is no stack; the first one is shown. */
+static void skip_line(struct folded_reader *r, const char *line, size_t n, enum folded_line_kind kind, struct err *err)
+{
+	int shown = n < 60 ? (int)n : 60;
+
+	if (r->skipped++)
+		return;
+	if (kind == FOLDED_LARGE_COUNT)
+		err_set(err, -ERANGE, "line %llu has a count above %lld", (unsigned long long)r->line,
+			(long long)INT64_MAX);
+	else
+		err_set(err, -EINVAL, "line %llu is no folded stack, which is frames divided by ; and a count: '%.*s%s'",
+			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
+}
+
+static void read_lines(struct folded_reader *r, const char *bytes, size_t n, struct err *err)
+{
+	const char *p = bytes, *end = bytes + n;
+
+	while (p < end) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		size_t size = (size_t)((newline ? newline : end) - p);
+		struct folded_line l;
+		enum folded_line_kind kind = folded_line_parse(p, size, &l);
+
+		r->line++;
+		if (kind == FOLDED_STACK)
+			add_line(r, &l);
+		else if (kind != FOLDED_BLANK)
+			skip_line(r, p, size, kind, err);
+		p += size + 1;
+	}
+}
+
+static int folded_read(struct profile *p, const char *bytes, size_t n, struct err *err)
+{
+	const struct labels none = { 0 };
+	struct folded_reader r = { .profile = p };
+
+	profile_describe(p, 0, false, &none);
+	r.column = profile_column(p, "samples", "count");
+	if (r.column == UINT32_MAX)
+		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the %u that are there",
+			       PROFILE_COLUMNS);
+	intern_init(&r.names);
+	read_lines(&r, bytes, n, err);
+	intern_done(&r.names);
+	free(r.frames);
+	free(r.steps);
+	free(r.known.slots);
+	if (r.stacks == 0 && r.skipped == 0)
+		return err_set(err, -ENODATA, "there is no stack in it, only empty lines");
+	if (r.stacks == 0)
+		return -EINVAL;
+	return r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;
+}
+
+/* --- Sniffing --- */
+
+/* Most of its first lines are stacks. One line alone may be cut off by the end of what is shown here. */
+static int folded_sniff(const char *bytes, size_t n)
+{
+	const char *p = bytes, *end = bytes + n;
+	unsigned stacks = 0, others = 0;
+	bool divided = false;
+
+	while (p < end && stacks + others < 100) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		size_t size = (size_t)((newline ? newline : end) - p);
+		struct folded_line l;
+		enum folded_line_kind kind;
+
+		if (!newline && stacks + others > 0)
+			break;
+		kind = folded_line_parse(p, size, &l);
+		if (kind == FOLDED_STACK)
+			stacks++;
+		else if (kind != FOLDED_BLANK && (newline || n < FORMAT_SNIFF_MAX))
+			others++;
+		divided |= memchr(p, ';', size) != NULL;
+		if (!newline && n >= FORMAT_SNIFF_MAX && divided)
+			return 20;
+		p += size + 1;
+	}
+	if (stacks == 0 || stacks < others)
+		return 0;
+	return divided ? 70 : 40;
+}
+
+const struct format format_folded = {
+	"folded", "folded collapsed txt log", folded_sniff, folded_read, folded_write,
+};

@@ -1,0 +1,65 @@
+/* folded_line.c: takes a line apart from its end, because names may hold spaces and digits. */
+#include "folded_line.h"
+#include <stdbool.h>
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "12", "-12", "12.", "12.5". */
+static enum folded_line_kind parse_count(const char *p, const char *end, struct folded_line *ret)
+{
+	bool negative = p < end && *p == '-', overflow = false;
+	double scale = 1;
+
+	p += negative;
+	if (p == end || !is_digit(*p))
+		return FOLDED_NO_COUNT;
+	ret->count = 0;
+	ret->fraction = 0;
+	for (; p < end && is_digit(*p); p++)
+		overflow |= __builtin_mul_overflow(ret->count, 10, &ret->count) ||
+			    __builtin_add_overflow(ret->count, *p - '0', &ret->count);
+	if (p < end && *p == '.')
+		for (p++; p < end && is_digit(*p); p++)
+			ret->fraction += (*p - '0') * (scale /= 10);
+	if (p != end)
+		return FOLDED_NO_COUNT;
+	if (overflow)
+		return FOLDED_LARGE_COUNT;
+	if (negative) {
+		ret->count = -ret->count;
+		ret->fraction = -ret->fraction;
+	}
+	return FOLDED_STACK;
+}
+
+enum folded_line_kind folded_line_parse(const char *line, size_t n, struct folded_line *ret)
+{
+	const char *end = line + n, *count;
+	enum folded_line_kind kind;
+
+	if (end > line && end[-1] == '\r')
+		end--;
+	while (end > line && is_space(end[-1]))
+		end--;
+	if (end == line)
+		return FOLDED_BLANK;
+	for (count = end; count > line && !is_space(count[-1]);)
+		count--;
+	kind = parse_count(count, end, ret);
+	if (kind != FOLDED_STACK)
+		return kind;
+	for (end = count; end > line && (is_space(end[-1]) || end[-1] == ';');)
+		end--;
+	if (end == line)
+		return FOLDED_NO_COUNT;
+	ret->stack = (struct str){ line, (size_t)(end - line) };
+	return FOLDED_STACK;
+}

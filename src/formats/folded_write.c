@@ -1,0 +1,116 @@
+/* folded_write.c: walks the tree in the order of names; no recursion, stacks may be any number of frames deep. */
+#include "folded_write.h"
+#include "mem.h"
+#include "text.h"
+#include <assert.h>
+#include <string.h>
+
+static int compare_strings(struct str a, struct str b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static int compare_frames(const void *a, const void *b, void *data)
+{
+	const struct profile *p = data;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int order = compare_strings(profile_name(p, i), profile_name(p, j));
+
+	if (!order)
+		order = compare_strings(profile_file(p, i), profile_file(p, j));
+	if (!order)
+		order = (p->frames[i].line > p->frames[j].line) - (p->frames[i].line < p->frames[j].line);
+	return order;
+}
+
+/* Which node comes first below each, and which after it; 0 is none. */
+struct order {
+	uint32_t *first_child, *next_sibling;
+};
+
+/* Frames are sorted once, and nodes put into the lists of their parents in the order of their frames, from the back. */
+static void order_init(struct order *o, const struct profile *p)
+{
+	_cleanup_(freep) uint32_t *frames = xmalloc(p->frame_count * sizeof(*frames));
+	_cleanup_(freep) uint32_t *first = xcalloc(p->frame_count, sizeof(*first));
+	_cleanup_(freep) uint32_t *next = xcalloc(p->node_count, sizeof(*next));
+
+	o->first_child = xcalloc(p->node_count, sizeof(*o->first_child));
+	o->next_sibling = xcalloc(p->node_count, sizeof(*o->next_sibling));
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		frames[i] = i;
+	qsort_r(frames, p->frame_count, sizeof(*frames), compare_frames, (void *)p);
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		next[n] = first[p->node_frames[n]];
+		first[p->node_frames[n]] = n;
+	}
+	for (uint32_t i = p->frame_count; i-- > 0;)
+		for (uint32_t n = first[frames[i]]; n; n = next[n]) {
+			o->next_sibling[n] = o->first_child[p->parents[n]];
+			o->first_child[p->parents[n]] = n;
+		}
+}
+
+static void order_done(struct order *o)
+{
+	free(o->first_child);
+	free(o->next_sibling);
+}
+
+static void put_frame(struct buf *path, struct str name)
+{
+	if (path->size)
+		buf_putc(path, ';');
+	/* Readers drop an empty frame at the end of a stack. */
+	if (name.n)
+		text_put_folded(path, name);
+	else
+		buf_puts(path, "[unknown]");
+}
+
+int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	_cleanup_(freep) size_t *ends = NULL;	/* of the path above each depth */
+	uint32_t depth = 0, n;
+	struct order o;
+	struct buf path;
+
+	column = column == UINT32_MAX ? 0 : column;
+	if (column >= p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
+	order_init(&o, p);
+	buf_init(&path);
+	n = o.first_child[PROFILE_ROOT];
+	while (n) {
+		int64_t self = p->columns[column].self[n];
+
+		ends[depth] = path.size;
+		put_frame(&path, profile_name(p, p->node_frames[n]));
+		if (self) {
+			buf_put(out, path.data, path.size);
+			buf_putc(out, ' ');
+			buf_put_i64(out, self);
+			buf_putc(out, '\n');
+		}
+		if (o.first_child[n]) {
+			n = o.first_child[n];
+			depth++;
+			continue;
+		}
+		path.size = ends[depth];
+		while (n && !o.next_sibling[n]) {
+			n = p->parents[n];
+			if (n)
+				path.size = ends[--depth];
+		}
+		n = n ? o.next_sibling[n] : 0;
+	}
+	buf_done(&path);
+	order_done(&o);
+	if (out->overflow)
+		return err_set(err, -EFBIG, "the folded text is larger than the %zu bytes that fit", out->limit);
+	return 0;
+}

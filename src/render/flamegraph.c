@@ -1,0 +1,273 @@
+/* flamegraph.c: one whole SVG document: what the options mean, the head, the foot, and the parts between.
+ *
+ * The document is complete without its script: programs, mail readers and `<img>` see every frame that is wide enough
+ * to be seen. The script (flamegraph.js) adds zoom and search; it fetches nothing.
+ */
+
+#include "render.h"
+
+#include "assets.h"
+#include "options.h"
+#include "picture.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of a picture, 32,768 px by default: browsers and viewers fail on pictures that are much higher. */
+#define DEPTH_MAX	2047u
+
+#define SIZE_MAX_PX	100000.0
+
+void flamegraph_defaults(struct flamegraph_options *o)
+{
+	*o = (struct flamegraph_options){
+		.width = 1200,
+		.frame_height = 16,
+		.min_width = 0.1,
+		.font_type = "Verdana",
+		.font_size = 12,
+		.font_width = 0.59,
+		.name_type = "Function:",
+		.colors = "hot",
+		.column = UINT32_MAX,
+	};
+}
+
+static int check_range(const char *name, double v, double min, double max, struct err *err)
+{
+	if (v >= min && v <= max)
+		return 0;
+	return err_set(err, -EINVAL, "--%s %g makes no sense: it must be from %g to %g", name, v, min, max);
+}
+
+static int check_sizes(const struct flamegraph_options *o, struct err *err)
+{
+	int e;
+
+	if ((e = check_range("width", o->width, 100, SIZE_MAX_PX, err)) < 0 ||
+	    (e = check_range("height", o->frame_height, 2, 1000, err)) < 0 ||
+	    (e = check_range("minwidth", o->min_width, 0, o->min_width_percent ? 100 : SIZE_MAX_PX, err)) < 0 ||
+	    (e = check_range("fontsize", o->font_size, 1, 200, err)) < 0)
+		return e;
+	return check_range("fontwidth", o->font_width, 0.01, 10, err);
+}
+
+static int find_palette(struct picture *g, struct err *err)
+{
+	char top[8], bottom[8];
+	const char *nearest;
+
+	g->palette = palette_find(g->o->colors);
+	if (!g->palette) {
+		nearest = options_nearest(g->o->colors, palette_names);
+		return err_set(err, -EINVAL, "there is no palette '%s'; %s%s", g->o->colors,
+			       nearest ? "did you mean " : "known are hot, mem, io, wakeup, chain, java, js, perl, red, "
+			       "green, blue, aqua, yellow, purple and orange", nearest ? nearest : "");
+	}
+	if (!palette_background(g->palette, g->o->bg_colors, top, bottom))
+		return err_set(err, -EINVAL, "there is no background '%s'; known are yellow, blue, green, grey and "
+			       "#rrggbb", g->o->bg_colors);
+	return 0;
+}
+
+/* "samples" and "calls" are counts of what their name says; of time and bytes the unit says enough. */
+static void name_values(struct picture *g)
+{
+	const struct profile_column *c;
+
+	g->count_name = g->o->count_name;
+	if (g->o->column == UINT32_MAX) {
+		g->count_name = g->count_name ? g->count_name : "samples";
+		return;
+	}
+	c = &g->p->columns[g->o->column];
+	if (!g->count_name && amount_unit(c->unit) != AMOUNT_COUNT)
+		g->unit = amount_unit(c->unit);
+	else if (!g->count_name)
+		g->count_name = c->name;
+}
+
+static void measure(struct picture *g)
+{
+	const struct flamegraph_options *o = g->o;
+	struct layout_limits limits = {
+		o->min_width, o->width - 2 * PICTURE_MARGIN, o->min_width_percent, DEPTH_MAX
+	};
+
+	layout_init(&g->layout, g->p, o->column, &limits);
+	g->scale = g->layout.total ? limits.width / (double)g->layout.total : 0;
+	g->top = 3 * o->font_size + (o->subtitle ? 2 * o->font_size : 0);
+	g->bottom = 2 * o->font_size + 10;
+	g->height = g->layout.count ? (g->layout.depth + 1) * o->frame_height + g->top + g->bottom :
+				      5 * o->font_size + g->top;
+	g->element_min = picture_element_min(&g->layout);
+}
+
+static void put_text(struct buf *out, const char *text)
+{
+	text_put_xml(out, (struct str){ text, strlen(text) });
+}
+
+/* An attribute: name="number". */
+static void put_size(struct buf *out, const char *name, double v)
+{
+	buf_printf(out, " %s=\"", name);
+	picture_put_number(out, v);
+	buf_putc(out, '"');
+}
+
+static const char *title_of(const struct flamegraph_options *o)
+{
+	if (o->title)
+		return o->title;
+	return o->inverted ? "Icicle Graph" : "Flame Graph";
+}
+
+static void put_root(const struct picture *g, struct buf *out)
+{
+	buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"");
+	put_size(out, "width", g->o->width);
+	put_size(out, "height", g->height);
+	buf_puts(out, " viewBox=\"0 0 ");
+	picture_put_number(out, g->o->width);
+	buf_putc(out, ' ');
+	picture_put_number(out, g->height);
+	buf_puts(out, "\" font-family=\"");
+	put_text(out, g->o->font_type);
+	buf_puts(out, ",sans-serif\"");
+	put_size(out, "font-size", g->o->font_size);
+	buf_puts(out, " role=\"group\" aria-label=\"");
+	put_text(out, title_of(g->o));
+	buf_puts(out, "\">\n");
+}
+
+static void put_background(const struct picture *g, struct buf *out)
+{
+	char top[8], bottom[8];
+
+	palette_background(g->palette, g->o->bg_colors, top, bottom);
+	buf_printf(out, "<defs><linearGradient id=\"background\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">"
+			"<stop stop-color=\"%s\" offset=\"5%%\"/><stop stop-color=\"%s\" offset=\"95%%\"/>"
+			"</linearGradient></defs>\n"
+			"<rect id=\"paper\" width=\"100%%\" height=\"100%%\" fill=\"url(#background)\"/>\n",
+		   top, bottom);
+}
+
+static void put_line(struct buf *out, const char *id, const char *anchor, double x, double y, double size,
+		     const char *text)
+{
+	buf_printf(out, "<text id=\"%s\" text-anchor=\"%s\"", id, anchor);
+	put_size(out, "x", x);
+	put_size(out, "y", y);
+	put_size(out, "font-size", size);
+	buf_putc(out, '>');
+	put_text(out, text);
+	buf_puts(out, "</text>\n");
+}
+
+static void put_head(const struct picture *g, struct buf *out)
+{
+	const struct flamegraph_options *o = g->o;
+
+	put_root(g, out);
+	if (o->notes) {
+		buf_puts(out, "<desc id=\"notes\">");
+		put_text(out, o->notes);
+		buf_puts(out, "</desc>\n");
+	}
+	buf_puts(out, "<style>");
+	buf_put(out, asset_flamegraph_css, asset_flamegraph_css_size);
+	buf_puts(out, "</style>\n");
+	put_background(g, out);
+	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, title_of(o));
+	if (o->subtitle)
+		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, o->subtitle);
+}
+
+/* What the picture does not show. Empty if it shows everything. */
+static void put_note(const struct picture *g, struct buf *out)
+{
+	const struct layout *l = &g->layout;
+
+	if (l->narrow) {
+		buf_put_grouped(out, (int64_t)l->narrow);
+		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
+		picture_put_number(out, g->o->min_width);
+		buf_puts(out, g->o->min_width_percent ? "%" : " px");
+		buf_puts(out, l->narrow == 1 ? " is not drawn: " : " are not drawn: ");
+		amount_put_percent(out, l->narrow_value, l->total);
+		buf_puts(out, "% of all");
+	}
+	if (l->deep) {
+		buf_puts(out, l->narrow ? "; of " : "Of ");
+		buf_put_grouped(out, l->depth_uncut + 1LL);
+		buf_puts(out, " levels the first ");
+		buf_put_grouped(out, DEPTH_MAX + 1LL);
+		buf_puts(out, " are drawn");
+	}
+}
+
+static void put_script(const struct picture *g, const char *note, struct buf *out)
+{
+	buf_puts(out, "<script type=\"application/json\" id=\"profile\">");
+	picture_put_table(g, note, out);
+	buf_puts(out, "</script>\n<script><![CDATA[\n");
+	buf_put(out, asset_flamegraph_js, asset_flamegraph_js_size);
+	buf_puts(out, "]]></script>\n");
+}
+
+static void put_picture(const struct picture *g, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf note;
+	double y = g->height - g->bottom / 2;
+
+	buf_init(&note);
+	put_note(g, &note);
+	put_head(g, out);
+	picture_put_frames(g, out);
+	put_line(out, "details", "start", PICTURE_MARGIN, y, g->o->font_size, note.data);
+	put_line(out, "matched", "end", g->o->width - PICTURE_MARGIN, y, g->o->font_size, "");
+	put_script(g, note.data, out);
+	buf_puts(out, "</svg>\n");
+}
+
+/* A picture of nothing says so: a blank one looks like a defect of the viewer. */
+static void put_nothing(const struct picture *g, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf text;
+
+	buf_init(&text);
+	buf_puts(&text, "Nothing was sampled: ");
+	buf_put_grouped(&text, g->p->node_count - 1LL);
+	buf_puts(&text, g->p->node_count == 2 ? " stack, none with a value" : " stacks, none with a value");
+	if (g->o->column != UINT32_MAX)
+		buf_printf(&text, " in column %s", g->p->columns[g->o->column].name);
+	put_head(g, out);
+	put_line(out, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, text.data);
+	buf_puts(out, "</svg>\n");
+}
+
+int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *reversed = o->reverse ? profile_reverse(p) : NULL;
+	struct picture g = { .p = reversed ? reversed : p, .o = o };
+	int e;
+
+	if (o->column != UINT32_MAX && o->column >= p->column_count)
+		return err_set(err, -EINVAL, "the profile has no column %u", o->column);
+	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(&g, err)) < 0)
+		return e;
+	name_values(&g);
+	measure(&g);
+	if (g.layout.count)
+		put_picture(&g, out);
+	else
+		put_nothing(&g, out);
+	layout_done(&g.layout);
+	if (out->overflow)
+		return err_set(err, -EFBIG, "the picture would be larger than %zu bytes; try a higher --minwidth",
+			       out->limit);
+	return 0;
+}

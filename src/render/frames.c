@@ -1,0 +1,233 @@
+/* frames.c: frames as SVG elements, at flamegraph.pl's coordinates.
+ *
+ * Chromium takes 30 µs to read one frame's elements, which is 2.3 s for 76,000 of them. So in a large picture only the
+ * widest are elements; the others, of a pixel or less each, are one path, and the script knows them from the table.
+ */
+
+#include "picture.h"
+
+#include "mem.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELEMENTS_MAX	10000	/* 0.3 s to open */
+#define ELEMENTS_WIDEST	5000	/* of a picture that has more than that */
+
+static int widest_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+int64_t picture_element_min(const struct layout *l)
+{
+	int64_t *values, min;
+
+	if (l->count <= ELEMENTS_MAX)
+		return 0;
+	values = xmalloc(l->count * sizeof(*values));
+	for (size_t i = 0; i < l->count; i++)
+		values[i] = l->boxes[i].value;
+	qsort(values, l->count, sizeof(*values), widest_first);
+	min = values[ELEMENTS_WIDEST] + 1;
+	free(values);
+	return min;
+}
+
+struct str picture_name(const struct picture *g, const struct layout_box *box)
+{
+	struct str name;
+
+	if (box->frame == UINT32_MAX)
+		return (struct str){ "all", 3 };
+	name = profile_name(g->p, box->frame);
+	if (name.n >= 4 && !memcmp(name.p + name.n - 4, "_[", 2) && strchr("kwij", name.p[name.n - 2]) &&
+	    name.p[name.n - 2] && name.p[name.n - 1] == ']')
+		name.n -= 4;
+	return name;
+}
+
+struct rgb picture_color(const struct picture *g, const struct layout_box *box)
+{
+	struct str name = { "", 0 };
+
+	if (box->frame != UINT32_MAX)
+		name = profile_name(g->p, box->frame);
+	return palette_color(g->palette, name, g->o->hash);
+}
+
+void picture_put_number(struct buf *out, double v)
+{
+	if (v == floor(v) && fabs(v) < 1e15)
+		buf_put_i64(out, (int64_t)v);
+	else
+		buf_printf(out, "%.15g", v);
+}
+
+void picture_put_title(const struct picture *g, const struct layout_box *box, struct buf *out)
+{
+	text_put_xml(out, picture_name(g, box));
+	buf_puts(out, " (");
+	if (g->count_name) {
+		buf_put_grouped(out, box->value);
+		buf_putc(out, ' ');
+		text_put_xml(out, (struct str){ g->count_name, strlen(g->count_name) });
+	} else {
+		amount_put(out, box->value, g->unit);
+	}
+	buf_puts(out, ", ");
+	if (box->frame == UINT32_MAX)
+		buf_puts(out, "100");
+	else
+		amount_put_percent(out, box->value, g->layout.total);
+	buf_puts(out, "%)");
+}
+
+/* Tenths of a pixel, rounded as printf's "%.1f" rounds: ten times a double is exact in a long double, so that only
+ * what is a tie in truth is treated as one. */
+static int64_t tenths(double px)
+{
+	return (int64_t)rintl((long double)px * 10);
+}
+
+static void put_tenths(struct buf *out, int64_t v)
+{
+	buf_put_i64(out, v / 10);
+	buf_putc(out, '.');
+	buf_putc(out, (char)('0' + v % 10));
+}
+
+/* Upper and lower edge of the row. */
+static void edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2)
+{
+	double h = g->o->frame_height;
+
+	if (g->o->inverted) {
+		*ret_y1 = g->top + depth * h;
+		*ret_y2 = g->top + (depth + 1) * h - PICTURE_FRAME_GAP;
+	} else {
+		*ret_y1 = g->height - g->bottom - (depth + 1) * h + PICTURE_FRAME_GAP;
+		*ret_y2 = g->height - g->bottom - depth * h;
+	}
+}
+
+/* As many characters as fit, the last two replaced by dots when that is not all. */
+static void put_label(const struct picture *g, struct str name, double width, struct buf *out)
+{
+	double fit = width / (g->o->font_size * g->o->font_width);
+	size_t characters = fit < 1e9 ? (size_t)fit : (size_t)1e9;
+
+	if (text_columns(name) <= characters) {
+		text_put_xml(out, name);
+		return;
+	}
+	name.n = text_cut(name, characters - 2);
+	text_put_xml(out, name);
+	buf_puts(out, "..");
+}
+
+static bool has_room(const struct picture *g, double width)
+{
+	return width / (g->o->font_size * g->o->font_width) >= 3;
+}
+
+static void put_element(const struct picture *g, const struct layout_box *box, struct buf *out)
+{
+	double x1 = PICTURE_MARGIN + (double)box->start * g->scale;
+	double x2 = PICTURE_MARGIN + (double)(box->start + box->value) * g->scale;
+	double y1, y2;
+
+	edges(g, box->depth, &y1, &y2);
+	buf_puts(out, "<g><title>");
+	picture_put_title(g, box, out);
+	buf_puts(out, "</title><rect x=\"");
+	put_tenths(out, tenths(x1));
+	buf_puts(out, "\" y=\"");
+	picture_put_number(out, y1);
+	buf_puts(out, "\" width=\"");
+	put_tenths(out, tenths(x2) - tenths(x1));
+	buf_puts(out, "\" height=\"");
+	buf_put_fixed(out, y2 - y1, 1);
+	buf_puts(out, "\" fill=\"");
+	palette_put(out, picture_color(g, box));
+	buf_puts(out, "\" rx=\"2\" ry=\"2\"/>");
+	if (has_room(g, x2 - x1)) {
+		buf_puts(out, "<text x=\"");
+		buf_put_fixed(out, x1 + 3, 2);
+		buf_puts(out, "\" y=\"");
+		picture_put_number(out, 3 + (y1 + y2) / 2);
+		buf_puts(out, "\">");
+		put_label(g, picture_name(g, box), x2 - x1, out);
+		buf_puts(out, "</text>");
+	}
+	buf_puts(out, "</g>\n");
+}
+
+/* A stretch of one row that narrow boxes cover without gaps, in tenths of a pixel. */
+struct run {
+	int64_t from, to;
+};
+
+static void put_run(const struct picture *g, uint32_t depth, const struct run *r, struct buf *out)
+{
+	double y1, y2;
+
+	edges(g, depth, &y1, &y2);
+	buf_putc(out, 'M');
+	put_tenths(out, r->from);
+	buf_putc(out, ' ');
+	picture_put_number(out, y1);
+	buf_putc(out, 'h');
+	put_tenths(out, r->to - r->from);
+	buf_putc(out, 'v');
+	picture_put_number(out, y2 - y1);
+	buf_putc(out, 'H');
+	put_tenths(out, r->from);
+	buf_puts(out, "z\n");
+}
+
+/* Boxes of one row come from left to right, so one open run per row is enough. */
+static void put_narrow(const struct picture *g, struct buf *out)
+{
+	struct run *runs = xcalloc(g->layout.depth + 1, sizeof(*runs));
+
+	buf_puts(out, "<path id=\"narrow\" fill=\"");
+	palette_put(out, palette_middle(g->palette));
+	buf_puts(out, "\" d=\"");
+	for (size_t i = 0; i < g->layout.count; i++) {
+		const struct layout_box *box = &g->layout.boxes[i];
+		struct run *r = &runs[box->depth];
+		int64_t from = tenths(PICTURE_MARGIN + (double)box->start * g->scale);
+		int64_t to = tenths(PICTURE_MARGIN + (double)(box->start + box->value) * g->scale);
+
+		if (box->value >= g->element_min)
+			continue;
+		if (r->to == from && r->to > r->from) {
+			r->to = to;
+			continue;
+		}
+		if (r->to > r->from)
+			put_run(g, box->depth, r, out);
+		*r = (struct run){ from, to };
+	}
+	for (uint32_t depth = 0; depth <= g->layout.depth; depth++)
+		if (runs[depth].to > runs[depth].from)
+			put_run(g, depth, &runs[depth], out);
+	buf_puts(out, "\"/>\n");
+	free(runs);
+}
+
+void picture_put_frames(const struct picture *g, struct buf *out)
+{
+	buf_puts(out, "<g id=\"frames\">\n");
+	if (g->element_min > 0)
+		put_narrow(g, out);
+	for (size_t i = 0; i < g->layout.count; i++)
+		if (g->layout.boxes[i].value >= g->element_min)
+			put_element(g, &g->layout.boxes[i], out);
+	buf_puts(out, "</g>\n");
+}

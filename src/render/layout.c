@@ -1,0 +1,181 @@
+/* layout.c: from the tree to boxes.
+ *
+ * A day of a fleet has millions of nodes and a picture some ten thousand: nodes that are too narrow are dropped before
+ * anything is sorted. A parent has a smaller number than its children, so every pass here is a loop.
+ */
+
+#include "layout.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One node that will be drawn, with what its order among its siblings depends on. */
+struct candidate {
+	uint32_t node, parent;
+	struct str name;
+	uint32_t frame;
+	unsigned char after;		/* what follows the name in a line of folded stacks */
+};
+
+struct work {
+	const struct profile *p;
+	uint32_t column;
+	int64_t *totals;
+	struct candidate *list;		/* sorted by parent, then by name */
+	size_t count;
+	uint32_t *first;		/* by node: its first child in `list`; only of nodes that are drawn */
+};
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t *totals_of(const struct profile *p, uint32_t column)
+{
+	const int64_t *self = p->columns[column].self;
+	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
+
+	for (uint32_t i = 0; i < p->node_count; i++)
+		totals[i] = self[i] > 0 ? self[i] : 0;
+	for (uint32_t i = p->node_count - 1; i > 0; i--)
+		totals[p->parents[i]] = add_saturated(totals[p->parents[i]], totals[i]);
+	return totals;
+}
+
+/* As the lines of folded stacks sort, where a name is followed by the ; before its callee or by the space before its
+ * count: flamegraph.pl sorts lines, and this gives its pictures. */
+static int by_parent_and_name(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+	int order;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	order = n ? memcmp(x->name.p, y->name.p, n) : 0;
+	if (order)
+		return order;
+	if (x->name.n < y->name.n)
+		return x->after <= (unsigned char)y->name.p[n] ? -1 : 1;
+	if (x->name.n > y->name.n)
+		return (unsigned char)x->name.p[n] < y->after ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* In the order of flamegraph.pl's operations: a frame of exactly that width must fall on the same side. */
+static double narrowest(int64_t total, const struct layout_limits *limits)
+{
+	if (limits->percent)
+		return (double)total * limits->min_width / 100;
+	return limits->min_width / (limits->width / (double)total);
+}
+
+/* Picks the nodes to draw. A narrow node's children are no wider, so only its own width decides. */
+static void select_nodes(struct work *w, struct layout *l, const struct layout_limits *limits)
+{
+	const struct profile *p = w->p;
+	double min_value = narrowest(l->total, limits);
+	uint32_t *depths = profile_depths(p);
+
+	for (uint32_t i = 1; i < p->node_count; i++) {
+		uint32_t parent = p->parents[i];
+
+		if (w->totals[i] == 0)
+			continue;
+		if ((double)w->totals[i] < min_value) {
+			l->narrow++;
+			if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value)
+				l->narrow_value = add_saturated(l->narrow_value, w->totals[i]);
+			continue;
+		}
+		if (depths[i] > l->depth_uncut)
+			l->depth_uncut = depths[i];
+		if (depths[i] > limits->depth_max) {
+			l->deep++;
+			continue;
+		}
+		w->list[w->count++] = (struct candidate){
+			i, parent, profile_name(p, p->node_frames[i]), p->node_frames[i],
+			p->columns[w->column].self[i] > 0 ? ' ' : ';'
+		};
+	}
+	free(depths);
+}
+
+static void index_children(struct work *w)
+{
+	qsort(w->list, w->count, sizeof(*w->list), by_parent_and_name);
+	for (size_t i = w->count; i-- > 0;)
+		w->first[w->list[i].parent] = (uint32_t)i;
+}
+
+/* Places children beside each other from the left end of their parent; what is left over on the right is the
+ * parent's own. `next` is the child to place at each depth and `at` where it begins. */
+static void place(struct work *w, struct layout *l)
+{
+	uint32_t *next = xcalloc(l->depth_uncut + 2, sizeof(*next));
+	int64_t *at = xcalloc(l->depth_uncut + 2, sizeof(*at));
+	uint32_t *node = xcalloc(l->depth_uncut + 2, sizeof(*node));
+	uint32_t depth = 0;
+
+	l->boxes[l->count++] = (struct layout_box){ UINT32_MAX, 0, 0, l->total };
+	next[0] = w->first[PROFILE_ROOT];
+	for (;;) {
+		const struct candidate *c = next[depth] < w->count ? &w->list[next[depth]] : NULL;
+
+		if (!c || c->parent != node[depth]) {
+			if (depth-- == 0)
+				break;
+			continue;
+		}
+		l->boxes[l->count++] = (struct layout_box){ c->frame, depth + 1, at[depth], w->totals[c->node] };
+		next[depth]++;
+		at[depth + 1] = at[depth];
+		at[depth] = add_saturated(at[depth], w->totals[c->node]);
+		depth++;
+		node[depth] = c->node;
+		next[depth] = w->first[c->node];
+		if (depth > l->depth)
+			l->depth = depth;
+	}
+	free(node);
+	free(at);
+	free(next);
+}
+
+void layout_init(struct layout *l, const struct profile *p, uint32_t column, const struct layout_limits *limits)
+{
+	struct work w = { .p = p, .column = column };
+
+	assert(column == UINT32_MAX || column < p->column_count);
+	*l = (struct layout){ 0 };
+	if (column == UINT32_MAX)
+		return;
+	w.totals = totals_of(p, column);
+	l->total = w.totals[PROFILE_ROOT];
+	if (l->total > 0) {
+		w.list = xcalloc(p->node_count, sizeof(*w.list));
+		w.first = xmalloc(p->node_count * sizeof(*w.first));
+		memset(w.first, 0xff, p->node_count * sizeof(*w.first));
+		select_nodes(&w, l, limits);
+		index_children(&w);
+		l->boxes = xcalloc(w.count + 1, sizeof(*l->boxes));
+		place(&w, l);
+		assert(l->count == w.count + 1);
+	}
+	free(w.first);
+	free(w.list);
+	free(w.totals);
+}
+
+void layout_done(struct layout *l)
+{
+	free(l->boxes);
+	*l = (struct layout){ 0 };
+}

@@ -1,0 +1,43 @@
+/* layout.h: where each frame of a flame graph stands: which row, from which value to which.
+ *
+ * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
+ * the root is as wide as everything together. Boxes are in preorder, siblings in byte order of their names as
+ * lines of folded stacks sort, so that equal profiles give equal pictures. What is too narrow or too deep to be drawn is counted, not forgotten.
+ */
+#ifndef RENDER_LAYOUT_H
+#define RENDER_LAYOUT_H
+
+#include "profile.h"
+
+struct layout_box {
+	uint32_t frame;			/* UINT32_MAX is the root */
+	uint32_t depth;			/* the root's is 0 */
+	int64_t start, value;
+};
+
+struct layout {
+	struct layout_box *boxes;	/* box 0 is the root; there is none if the total is 0 */
+	size_t count;
+	int64_t total;
+	uint32_t depth;			/* of the deepest box */
+
+	size_t narrow;			/* nodes that were left out because they, or what they stand on, are too narrow */
+	int64_t narrow_value;		/* what they took, without what they stand on */
+	size_t deep;			/* nodes left out below `depth_max` */
+	uint32_t depth_uncut;		/* depth of the picture without depth_max */
+};
+
+/* What is left out: nodes narrower than `min_width`, which is in pixels of a root that is `width` wide, or in percent of
+ * it, and nodes deeper than `depth_max`. */
+struct layout_limits {
+	double min_width, width;
+	bool percent;
+	uint32_t depth_max;
+};
+
+/* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, which only a difference has, count as
+ * nothing. */
+void layout_init(struct layout *l, const struct profile *p, uint32_t column, const struct layout_limits *limits);
+void layout_done(struct layout *l);
+
+#endif

@@ -1,0 +1,338 @@
+/* palette.c: colours from names, computed as flamegraph.pl computes them. */
+
+#include "palette.h"
+
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a colour is mixed from, each in [0, 1). */
+struct dice {
+	double v1, v2;
+};
+
+static int scaled(double v, int range)
+{
+	return (int)(range * v);
+}
+
+static struct rgb hot(struct dice d)
+{
+	return (struct rgb){ 205 + scaled(d.v2, 50), scaled(d.v1, 230), scaled(d.v2, 55) };
+}
+
+static struct rgb mem(struct dice d)
+{
+	return (struct rgb){ 0, 190 + scaled(d.v2, 50), scaled(d.v1, 210) };
+}
+
+static struct rgb io(struct dice d)
+{
+	int x = 80 + scaled(d.v1, 60);
+
+	return (struct rgb){ x, x, 190 + scaled(d.v2, 55) };
+}
+
+static struct rgb red(struct dice d)
+{
+	int x = 50 + scaled(d.v1, 80);
+
+	return (struct rgb){ 200 + scaled(d.v1, 55), x, x };
+}
+
+static struct rgb green(struct dice d)
+{
+	int x = 50 + scaled(d.v1, 60);
+
+	return (struct rgb){ x, 200 + scaled(d.v1, 55), x };
+}
+
+static struct rgb blue(struct dice d)
+{
+	int x = 80 + scaled(d.v1, 60);
+
+	return (struct rgb){ x, x, 205 + scaled(d.v1, 50) };
+}
+
+static struct rgb aqua(struct dice d)
+{
+	int x = 165 + scaled(d.v1, 55);
+
+	return (struct rgb){ 50 + scaled(d.v1, 60), x, x };
+}
+
+static struct rgb yellow(struct dice d)
+{
+	int x = 175 + scaled(d.v1, 55);
+
+	return (struct rgb){ x, x, 50 + scaled(d.v1, 20) };
+}
+
+static struct rgb purple(struct dice d)
+{
+	int x = 190 + scaled(d.v1, 65);
+
+	return (struct rgb){ x, 80 + scaled(d.v1, 60), x };
+}
+
+static struct rgb orange(struct dice d)
+{
+	return (struct rgb){ 190 + scaled(d.v1, 65), 90 + scaled(d.v1, 65), 0 };
+}
+
+typedef struct rgb (*mix)(struct dice);
+
+static bool has(struct str s, const char *part)
+{
+	return memmem(s.p, s.n, part, strlen(part)) != NULL;
+}
+
+static bool starts(struct str s, const char *part)
+{
+	return s.n >= strlen(part) && !memcmp(s.p, part, strlen(part));
+}
+
+static bool ends(struct str s, const char *part)
+{
+	size_t n = strlen(part);
+
+	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
+}
+
+/* Names of the Java class library and of the usual domains, also as JVM signatures ("Ljava/lang/…"). */
+static bool is_java(struct str s)
+{
+	static const char *const packages[] = { "java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/" };
+
+	if (s.n && *s.p == 'L')
+		s = (struct str){ s.p + 1, s.n - 1 };
+	for (size_t i = 0; i < ARRAY_SIZE(packages); i++)
+		if (starts(s, packages[i]))
+			return true;
+	return false;
+}
+
+static mix by_java(struct str s)
+{
+	if (ends(s, "_[j]"))
+		return green;
+	if (ends(s, "_[i]"))
+		return aqua;
+	if (is_java(s))
+		return green;
+	if (ends(s, "_[k]"))
+		return orange;
+	return has(s, "::") ? yellow : red;
+}
+
+static mix by_perl(struct str s)
+{
+	if (has(s, "::"))
+		return yellow;
+	if (has(s, "Perl") || has(s, ".pl"))
+		return green;
+	return ends(s, "_[k]") ? orange : red;
+}
+
+static bool is_script(struct str s)
+{
+	const char *slash = memchr(s.p, '/', s.n);
+
+	return slash && has((struct str){ slash, (size_t)(s.p + s.n - slash) }, ".js");
+}
+
+static mix by_js(struct str s)
+{
+	if (ends(s, "_[j]"))
+		return has(s, "/") ? green : aqua;
+	if (has(s, "::"))
+		return yellow;
+	if (is_script(s))
+		return green;
+	if (has(s, ":"))
+		return aqua;
+	if (s.n == 1 && *s.p == ' ')
+		return green;
+	return has(s, "_[k]") ? orange : red;
+}
+
+static mix by_chain(struct str s)
+{
+	return has(s, "_[w]") ? aqua : blue;
+}
+
+struct palette {
+	mix plain;			/* NULL if the name decides */
+	mix (*by_name)(struct str name);
+	mix middle;
+	const char *background;
+};
+
+const char *const palette_names[] = {
+	"hot", "mem", "io", "wakeup", "chain", "java", "js", "perl",
+	"red", "green", "blue", "aqua", "yellow", "purple", "orange", NULL
+};
+
+/* In the order of the names above. */
+static const struct palette palettes[] = {
+	{ hot, NULL, hot, "yellow" },	  { mem, NULL, mem, "green" },	    { io, NULL, io, "blue" },
+	{ aqua, NULL, aqua, "blue" },	  { NULL, by_chain, blue, "blue" }, { NULL, by_java, green, "yellow" },
+	{ NULL, by_js, green, "yellow" }, { NULL, by_perl, green, "yellow" },
+	{ red, NULL, red, "grey" },	  { green, NULL, green, "grey" },   { blue, NULL, blue, "grey" },
+	{ aqua, NULL, aqua, "grey" },	  { yellow, NULL, yellow, "grey" }, { purple, NULL, purple, "grey" },
+	{ orange, NULL, orange, "grey" },
+};
+
+const struct palette *palette_find(const char *name)
+{
+	_Static_assert(ARRAY_SIZE(palettes) + 1 == ARRAY_SIZE(palette_names), "a name for each palette");
+
+	for (size_t i = 0; palette_names[i]; i++)
+		if (!strcmp(palette_names[i], name))
+			return &palettes[i];
+	return NULL;
+}
+
+/* The next code point; a byte that is not UTF-8 stands for itself. */
+static uint32_t next_character(const char **p, const char *end)
+{
+	uint32_t c;
+	unsigned n = text_decode(*p, end, &c);
+
+	if (n == 0) {
+		c = (unsigned char)**p;
+		n = 1;
+	}
+	*p += n;
+	return c;
+}
+
+/* The first number of drand48 after srand48(sum of the code points): Perl's rand since 5.20. */
+static struct dice dice_by_sum(struct str name)
+{
+	uint32_t sum = 0;
+	uint64_t x;
+	double v;
+
+	for (const char *p = name.p; p < name.p + name.n;)
+		sum += next_character(&p, name.p + name.n);
+	x = ((uint64_t)sum << 16) + 0x330e;
+	x = (x * 0x5deece66dULL + 0xb) & ((1ULL << 48) - 1);
+	v = (double)x / 281474976710656.0;
+	return (struct dice){ v, v };
+}
+
+/* Weighs three characters, the first most, into [0, 1]. */
+static double weigh(const uint32_t *characters, size_t n)
+{
+	double vector = 0, weight = 1, max = 1;
+	uint32_t mod = 10;
+
+	for (size_t i = 0; i < n && i < 3; i++, mod++) {
+		vector += (double)(characters[i] % mod) / (mod - 1) * weight;
+		max += weight;
+		weight *= 0.70;
+	}
+	return 1 - vector / max;
+}
+
+#define WEIGHED 3
+
+/* A module's name before a backtick does not count. */
+static size_t first_characters(struct str name, uint32_t *ret)
+{
+	const char *p = name.p, *end = name.p + name.n, *tick;
+	size_t n = 0;
+
+	tick = name.n > 1 ? memchr(p + 1, '`', name.n - 1) : NULL;
+	if (tick)
+		p = tick + 1;
+	while (p < end && n < WEIGHED)
+		ret[n++] = next_character(&p, end);
+	return n;
+}
+
+/* The same for the name read backwards: the last three characters before the last backtick. */
+static size_t last_characters(struct str name, uint32_t *ret)
+{
+	const char *p = name.p, *end = name.p + name.n, *tick;
+	size_t n = 0;
+
+	tick = name.n > 1 ? memrchr(p, '`', name.n - 1) : NULL;
+	if (tick)
+		end = tick;
+	while (p < end) {
+		memmove(ret + 1, ret, (WEIGHED - 1) * sizeof(*ret));
+		ret[0] = next_character(&p, end);
+		n += n < WEIGHED;
+	}
+	return n;
+}
+
+static struct dice dice_by_hash(struct str name)
+{
+	uint32_t first[WEIGHED] = { 0 }, last[WEIGHED] = { 0 };
+	double v1 = weigh(first, first_characters(name, first));
+
+	return (struct dice){ v1, weigh(last, last_characters(name, last)) };
+}
+
+struct rgb palette_color(const struct palette *p, struct str name, bool hash)
+{
+	/* Separators that stack collapsers put between user and kernel, or between waker and sleeper. */
+	if (name.n == 2 && !memcmp(name.p, "--", 2))
+		return (struct rgb){ 160, 160, 160 };
+	if (name.n == 1 && *name.p == '-')
+		return (struct rgb){ 200, 200, 200 };
+	return (p->plain ? p->plain : p->by_name(name))(hash ? dice_by_hash(name) : dice_by_sum(name));
+}
+
+struct rgb palette_middle(const struct palette *p)
+{
+	return p->middle((struct dice){ 0.5, 0.5 });
+}
+
+void palette_put(struct buf *b, struct rgb c)
+{
+	buf_puts(b, "rgb(");
+	buf_put_i64(b, c.r);
+	buf_putc(b, ',');
+	buf_put_i64(b, c.g);
+	buf_putc(b, ',');
+	buf_put_i64(b, c.b);
+	buf_putc(b, ')');
+}
+
+static bool is_hex_color(const char *s)
+{
+	size_t n = strspn(s + 1, "0123456789abcdefABCDEF");
+
+	return *s == '#' && s[n + 1] == 0 && (n == 3 || n == 6);
+}
+
+bool palette_background(const struct palette *p, const char *name, char ret_top[8], char ret_bottom[8])
+{
+	static const char *const gradients[][3] = {
+		{ "yellow", "#eeeeee", "#eeeeb0" },
+		{ "blue", "#eeeeee", "#e0e0ff" },
+		{ "green", "#eef2ee", "#e0ffe0" },
+		{ "grey", "#f8f8f8", "#e8e8e8" },
+	};
+
+	if (!name)
+		name = p->background;
+	if (is_hex_color(name)) {
+		snprintf(ret_top, 8, "%s", name);
+		snprintf(ret_bottom, 8, "%s", name);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(gradients); i++) {
+		if (strcmp(gradients[i][0], name))
+			continue;
+		snprintf(ret_top, 8, "%s", gradients[i][1]);
+		snprintf(ret_bottom, 8, "%s", gradients[i][2]);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,33 @@
+/* palette.h: the colour of a frame follows from its name alone, so that a function looks the same in every picture.
+ *
+ * Palettes and the two ways to derive a colour from a name are those of flamegraph.pl: by default the sum of the
+ * name's code points seeds a 48-bit linear congruential generator; with `hash` its first three characters decide.
+ */
+#ifndef RENDER_PALETTE_H
+#define RENDER_PALETTE_H
+
+#include "buf.h"
+#include "intern.h"
+#include <stdbool.h>
+
+struct rgb {
+	int r, g, b;
+};
+
+struct palette;
+
+const struct palette *palette_find(const char *name);		/* NULL if unknown */
+extern const char *const palette_names[];			/* ends with NULL */
+
+struct rgb palette_color(const struct palette *p, struct str name, bool hash);
+
+/* The colour of what is too narrow for one of its own: the palette's middle. */
+struct rgb palette_middle(const struct palette *p);
+
+void palette_put(struct buf *b, struct rgb c);			/* rgb(205,0,0) */
+
+/* Upper and lower end of the background's gradient. `name` is yellow, blue, green, grey, #rgb… or NULL for the one that
+ * goes with the palette. Returns false if it is unknown. The results are at most 7 characters long. */
+bool palette_background(const struct palette *p, const char *name, char ret_top[8], char ret_bottom[8]);
+
+#endif

@@ -1,0 +1,281 @@
+/* api_profile.c: the merged profile of a view, in the format that was asked for. */
+
+#include "api.h"
+
+#include "ask.h"
+#include "flame_data.h"
+#include "format.h"
+#include "render.h"
+#include "text.h"
+
+#include <string.h>
+
+enum shape { SHAPE_JSON, SHAPE_FOLDED, SHAPE_STROBE, SHAPE_SVG, SHAPE_FLAME, SHAPE_UNKNOWN };
+
+static const struct {
+	const char *name, *type, *suffix;
+} shapes[] = {
+	[SHAPE_JSON] = { "json", "application/json", NULL },
+	[SHAPE_FOLDED] = { "folded", "text/plain; charset=utf-8", "folded" },
+	[SHAPE_STROBE] = { "strobe", "application/vnd.strobe.profile", "strobe" },
+	[SHAPE_SVG] = { "svg", "image/svg+xml", NULL },
+	[SHAPE_FLAME] = { "flame", "application/vnd.strobe.flame", NULL },
+};
+
+/* By the parameter, else by the first type of Accept that is known, else JSON. */
+static enum shape choose_shape(const struct view *v, const char *accept)
+{
+	const char *best = NULL;
+	enum shape shape = SHAPE_JSON;
+
+	for (unsigned i = 0; i < SHAPE_UNKNOWN; i++) {
+		const char *at;
+
+		if (v->format) {
+			if (strcmp(v->format, shapes[i].name) == 0)
+				return (enum shape)i;
+			continue;
+		}
+		at = accept ? memmem(accept, strlen(accept), shapes[i].type, strcspn(shapes[i].type, ";")) : NULL;
+		if (at && (!best || at < best)) {
+			best = at;
+			shape = (enum shape)i;
+		}
+	}
+	return v->format ? SHAPE_UNKNOWN : shape;
+}
+
+/* --- JSON: flat arrays, so that a big tree needs no deep nesting in any reader --- */
+
+static void put_frames(struct json *j, const struct profile *p)
+{
+	json_key(j, "strings");
+	json_array(j);
+	for (size_t i = 0; i < p->strings.count; i++)
+		json_bytes(j, intern_get(&p->strings, (uint32_t)i));
+	json_end(j);
+
+	json_key(j, "frames");
+	json_object(j);
+	json_key(j, "name");
+	json_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].name);
+	json_end(j);
+	json_key(j, "file");
+	json_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].file);
+	json_end(j);
+	json_key(j, "line");
+	json_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].line);
+	json_end(j);
+	json_end(j);
+}
+
+static void put_nodes(struct json *j, const struct profile *p)
+{
+	json_key(j, "nodes");
+	json_object(j);
+	json_key(j, "parent");
+	json_array(j);
+	for (uint32_t i = 0; i < p->node_count; i++)
+		json_u64(j, p->parents[i]);
+	json_end(j);
+	json_key(j, "frame");
+	json_array(j);
+	for (uint32_t i = 0; i < p->node_count; i++)
+		json_i64(j, i == PROFILE_ROOT ? -1 : (int64_t)p->node_frames[i]);
+	json_end(j);
+	json_key(j, "values");
+	json_array(j);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		json_array(j);
+		for (uint32_t i = 0; i < p->node_count; i++)
+			json_i64(j, p->columns[c].self[i]);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+/* Columns, period and labels: what both JSON and the canvas say of a profile. */
+static void put_about(struct json *j, const struct profile *p)
+{
+	json_key(j, "columns");
+	json_array(j);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		json_object(j);
+		json_key(j, "name");
+		json_str(j, p->columns[c].name);
+		json_key(j, "unit");
+		json_str(j, p->columns[c].unit);
+		json_key(j, "total");
+		json_i64(j, profile_sum(p, c));
+		json_end(j);
+	}
+	json_end(j);
+	json_key(j, "period_ns");
+	json_i64(j, p->period_ns);
+	json_key(j, "mixed_periods");
+	json_bool(j, p->mixed_periods);
+	json_key(j, "labels");
+	json_object(j);
+	for (size_t i = 0; i < p->labels.count; i++) {
+		json_key(j, p->labels.items[i].key);
+		json_str(j, p->labels.items[i].value);
+	}
+	json_end(j);
+}
+
+static void put_json(const struct ask *a, const struct site *s, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	ask_json_head(a, s, &j);
+	put_about(&j, a->profile);
+	put_frames(&j, a->profile);
+	put_nodes(&j, a->profile);
+	json_end(&j);
+	buf_putc(out, '\n');
+}
+
+/* --- The canvas --- */
+
+struct about {
+	const struct ask *ask;
+	const struct site *site;
+};
+
+static void put_flame_about(struct json *j, void *data)
+{
+	const struct about *about = data;
+	const struct ask *a = about->ask;
+
+	json_key(j, "about");
+	ask_json_head(a, about->site, j);
+	put_about(j, a->profile);
+	json_key(j, "column");
+	json_u64(j, a->column);
+	json_key(j, "reverse");
+	json_bool(j, a->view.reverse);
+	json_end(j);
+}
+
+static void put_flame(const struct ask *a, const struct site *s, struct buf *out)
+{
+	struct about about = { a, s };
+	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
+
+	flame_data_put(turned ? turned : a->profile, a->column, FLAME_DATA_BOXES, out, put_flame_about, &about);
+}
+
+/* --- The picture --- */
+
+/* What the picture shows, as its title unless another is asked for. */
+static void put_title(const struct view *v, struct buf *out)
+{
+	const char *entry = view_label(v, "entry"), *host = view_label(v, "host");
+
+	if (v->title) {
+		buf_puts(out, v->title);
+		return;
+	}
+	buf_puts(out, entry ? entry : "All entry points");
+	if (host)
+		buf_printf(out, " on %s", host);
+}
+
+static int put_svg(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf title, subtitle;
+	struct flamegraph_options o;
+
+	buf_init(&title);
+	buf_init(&subtitle);
+	put_title(&a->view, &title);
+	if (a->total == 0)
+		ask_why_empty(a, s, &subtitle);
+	else
+		view_describe(&a->view, &subtitle);
+
+	flamegraph_defaults(&o);
+	o.title = title.data;
+	o.subtitle = subtitle.data;
+	o.column = a->column;
+	o.reverse = a->view.reverse;
+	o.inverted = a->view.inverted;
+	return flamegraph_svg(a->profile, &o, out, err);
+}
+
+/* --- Answers --- */
+
+static void answer_shape(struct site *s, const struct request *q, struct response *r, const struct ask *a,
+			 enum shape shape)
+{
+	struct err err = { 0 };
+	int code = 0;
+
+	switch (shape) {
+	case SHAPE_JSON:
+		put_json(a, s, &r->body);
+		break;
+	case SHAPE_FLAME:
+		put_flame(a, s, &r->body);
+		break;
+	case SHAPE_SVG:
+		code = put_svg(a, s, &r->body, &err);
+		break;
+	case SHAPE_FOLDED:
+		code = a->profile->column_count ? format_folded.write(a->profile, a->column, &r->body, &err) : 0;
+		break;
+	case SHAPE_STROBE:
+		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
+		break;
+	case SHAPE_UNKNOWN:
+		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg or flame", a->view.format);
+		return;
+	}
+	if (code < 0) {
+		ask_refuse(r, q, code, &err);
+		return;
+	}
+	r->type = shapes[shape].type;
+	if (shapes[shape].suffix)
+		r->disposition = shape == SHAPE_FOLDED ? "inline; filename=\"profile.folded\"" :
+							 "attachment; filename=\"profile.strobe\"";
+}
+
+void api_profile(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(ask_done) struct ask a;
+	struct err err = { 0 };
+	enum shape shape;
+	int code = ask_view(&a, q, &err);
+
+	if (code < 0) {
+		ask_refuse(r, q, code, &err);
+		return;
+	}
+	shape = choose_shape(&a.view, q->accept);
+	if (shape != SHAPE_UNKNOWN && (code = ask_profile(&a, s, &err)) < 0) {
+		ask_refuse(r, q, code, &err);
+		return;
+	}
+	answer_shape(s, q, r, &a, shape);
+}
+
+void api_flamegraph(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(ask_done) struct ask a;
+	struct err err = { 0 };
+	int code = ask_view(&a, q, &err);
+
+	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0)
+		ask_refuse(r, q, code, &err);
+	else
+		answer_shape(s, q, r, &a, SHAPE_SVG);
+}

@@ -1,0 +1,139 @@
+/* api_status.c: every counter of the daemon as JSON; what `strobe status` shows. */
+
+#include "api.h"
+
+#include "clock.h"
+#include "health.h"
+
+static void put_u64(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	json_u64(j, v);
+}
+
+/* Seconds since 1970, or null if it never happened. */
+static void put_time(struct json *j, const char *key, int64_t ns)
+{
+	json_key(j, key);
+	if (ns)
+		json_double(j, (double)ns / 1e9);
+	else
+		json_str(j, NULL);
+}
+
+static void put_samples(struct json *j, const struct collector_counters *c)
+{
+	json_key(j, "samples");
+	json_object(j);
+	put_u64(j, "received", c->samples_received);
+	put_u64(j, "stored", c->samples_stored);
+	put_u64(j, "queued", c->samples_queued);
+	json_key(j, "dropped");
+	json_object(j);
+	put_u64(j, "queue_full", c->samples_dropped_queue);
+	put_u64(j, "unfit", c->samples_dropped_unfit);
+	json_end(j);
+	json_key(j, "dropped_by_senders");
+	json_object(j);
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		put_u64(j, strobe_drop_name(i), c->sender_drops[i]);
+	json_end(j);
+	put_u64(j, "series_folded", c->series_folded);
+	put_u64(j, "times_corrected", c->times_corrected);
+	put_time(j, "last", c->last_sample_ns);
+	json_end(j);
+
+	json_key(j, "commits");
+	json_object(j);
+	put_u64(j, "done", c->commits);
+	put_u64(j, "failed", c->commit_failures);
+	put_u64(j, "queue_bytes", c->queue_bytes);
+	json_key(j, "failing");
+	json_bool(j, c->failing);
+	put_time(j, "last", c->last_commit_ns);
+	json_end(j);
+}
+
+static void put_source(struct json *j, const struct source *s)
+{
+	const struct source_counters *c = &s->counters;
+
+	json_object(j);
+	json_key(j, "url");
+	json_str(j, s->url);
+	put_u64(j, "connections", c->connections_now);
+	put_u64(j, "connections_total", c->connections);
+	put_u64(j, "connections_refused", c->connections_refused);
+	put_u64(j, "connections_closed_for_garbage", c->connections_closed_for_garbage);
+	put_u64(j, "messages", c->messages);
+	put_u64(j, "bytes", c->bytes);
+	json_key(j, "rejected");
+	json_object(j);
+	for (unsigned i = STROBE_WIRE_OK + 1; i < STROBE_WIRE_ERRORS; i++)
+		put_u64(j, strobe_wire_error_name((enum strobe_wire_error)i), c->rejected[i]);
+	put_u64(j, "memfd", c->rejected_memfd);
+	json_end(j);
+	put_time(j, "last_message", c->last_message_ns);
+	json_end(j);
+}
+
+static void put_store(struct json *j, const struct site *s)
+{
+	struct store_stats stats;
+
+	store_stats(s->options.store, &stats);
+	json_key(j, "store");
+	json_object(j);
+	json_key(j, "url");
+	json_str(j, s->options.store_url);
+	put_u64(j, "bytes", stats.bytes);
+	put_u64(j, "days", stats.days);
+	put_time(j, "oldest", stats.oldest_ns);
+	put_time(j, "newest", stats.newest_ns);
+	put_u64(j, "samples_stored", stats.samples_stored);
+	put_u64(j, "batches", stats.batches);
+	put_u64(j, "replays", stats.replays);
+	put_u64(j, "commits", stats.commits);
+	json_key(j, "commit_seconds_total");
+	json_double(j, (double)stats.commit_ns_total / 1e9);
+	json_key(j, "commit_seconds_max");
+	json_double(j, (double)stats.commit_ns_max / 1e9);
+	put_u64(j, "compactions", stats.compactions);
+	put_u64(j, "days_expired", stats.days_expired);
+	put_u64(j, "errors", stats.errors);
+	put_u64(j, "max_bytes", s->options.limits.max_bytes);
+	json_key(j, "max_age_seconds");
+	json_i64(j, s->options.limits.max_age_ns / NS_PER_SECOND);
+	json_end(j);
+}
+
+void api_status(struct site *s, const struct request *q, struct response *r)
+{
+	char text[1200];
+	const char *reason = health_reason(s, text, sizeof(text));
+	struct json j;
+
+	r->type = "application/json";
+	json_init(&j, &r->body);
+	json_object(&j);
+	json_key(&j, "version");
+	json_str(&j, STROBE_VERSION);
+	put_time(&j, "now", q->now_ns);
+	put_time(&j, "started", s->start_ns);
+	json_key(&j, "uptime_seconds");
+	json_i64(&j, (q->now_ns - s->start_ns) / NS_PER_SECOND);
+	json_key(&j, "ready");
+	json_bool(&j, !reason);
+	json_key(&j, "not_ready");
+	json_str(&j, reason);
+	if (s->options.collector)
+		put_samples(&j, s->options.collector);
+	json_key(&j, "sources");
+	json_array(&j);
+	for (size_t i = 0; i < s->options.source_count; i++)
+		put_source(&j, s->options.sources[i]);
+	json_end(&j);
+	put_store(&j, s);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}

@@ -1,0 +1,182 @@
+/* auth.c: the checks of auth.h, in the order of that list. */
+
+#include "auth.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+static int refuse(struct buf *why, int status, const char *sentence)
+{
+	buf_puts(why, sentence);
+	return status;
+}
+
+/* --- 1. Host --- */
+
+static bool port_fits(const struct address *host, int port)
+{
+	return host->port == port || (host->port < 0 && port == 80);
+}
+
+/* A name without a port may come with any port: the reverse proxy's is not known here. */
+static bool is_allowed_host(const struct auth_rules *a, const struct address *host)
+{
+	for (size_t i = 0; i < a->allow_host_count; i++) {
+		struct address allowed;
+
+		if (address_parse(a->allow_hosts[i], &allowed) == 0 && strcmp(allowed.host, host->host) == 0 &&
+		    allowed.bracketed == host->bracketed && (allowed.port < 0 || allowed.port == host->port))
+			return true;
+	}
+	return false;
+}
+
+/* Who listens on every address is known by the one that the connection came to. It is a number, not a name, so no
+ * DNS answer can point at it. */
+static bool is_local_address(const struct auth_rules *a, const struct auth_request *q, const struct address *host)
+{
+	return address_is_wildcard(&a->listen) && q->local_address && strcmp(q->local_address, host->host) == 0;
+}
+
+static bool host_is_ours(const struct auth_rules *a, const struct auth_request *q)
+{
+	struct address host;
+
+	if (!q->host || address_parse(q->host, &host) < 0)
+		return false;
+	if (is_allowed_host(a, &host))
+		return true;
+	if (!port_fits(&host, a->listen.port))
+		return false;
+	return address_is_loopback(&host) || strcmp(host.host, a->listen.host) == 0 || is_local_address(a, q, &host);
+}
+
+/* --- 2. Origin and Sec-Fetch-Site --- */
+
+/* The origin of a page that this server sent has the host that the page's requests are sent to. */
+static bool origin_is_ours(const struct auth_request *q)
+{
+	struct address origin, host;
+	const char *p = q->origin;
+
+	if (strncmp(p, "http://", 7) == 0)
+		p += 7;
+	else if (strncmp(p, "https://", 8) == 0)
+		p += 8;
+	else
+		return false;
+	if (address_parse(p, &origin) < 0 || address_parse(q->host, &host) < 0)
+		return false;
+	return strcmp(origin.host, host.host) == 0 && origin.port == host.port && origin.bracketed == host.bracketed;
+}
+
+static bool is_top_level_navigation(const struct auth_request *q)
+{
+	return q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
+	       q->fetch_dest && strcmp(q->fetch_dest, "document") == 0;
+}
+
+static bool is_safe_method(const char *method)
+{
+	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+static int check_origin(const struct auth_request *q, bool by_bearer, struct buf *why)
+{
+	bool from_here = q->fetch_site && strcmp(q->fetch_site, "same-origin") == 0;
+	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
+
+	if (q->origin && !origin_is_ours(q))
+		return refuse(why, 403, "this request comes from a page of another origin, which may not read this server");
+	if (!from_here && !from_nowhere && !(q->is_page && is_safe_method(q->method) && is_top_level_navigation(q)))
+		return refuse(why, 403, "this request comes from a page of another site, which may link here but not read or embed");
+	if (!is_safe_method(q->method) && !from_here && !q->origin && !by_bearer)
+		return refuse(why, 403, "a request that changes something must come from this server's own pages or carry a token");
+	return 0;
+}
+
+/* --- 3. Token --- */
+
+bool auth_token_is(const struct auth_rules *a, const char *token, size_t n)
+{
+	size_t want;
+	unsigned differ;
+
+	if (!a->token)
+		return false;
+	want = strlen(a->token);
+	differ = n != want;
+	for (size_t i = 0; i < n; i++)
+		differ |= (unsigned char)token[i] ^ (unsigned char)a->token[i % want];
+	return differ == 0;
+}
+
+static bool bearer_is_right(const struct auth_rules *a, const char *authorization)
+{
+	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
+		return false;
+	authorization += 7;
+	authorization += strspn(authorization, " ");
+	return auth_token_is(a, authorization, strlen(authorization));
+}
+
+static bool cookie_is_right(const struct auth_rules *a, const char *cookie)
+{
+	const size_t n = strlen(AUTH_COOKIE);
+
+	while (cookie && *cookie) {
+		cookie += strspn(cookie, " ;");
+		if (strncmp(cookie, AUTH_COOKIE, n) == 0 && cookie[n] == '=' &&
+		    auth_token_is(a, cookie + n + 1, strcspn(cookie + n + 1, ";")))
+			return true;
+		cookie += strcspn(cookie, ";");
+	}
+	return false;
+}
+
+int auth_check(const struct auth_rules *a, const struct auth_request *q, struct buf *why)
+{
+	bool by_bearer;
+	int status;
+
+	assert(q->method);
+	assert(a->listen.port > 0);
+
+	if (!host_is_ours(a, q))
+		return refuse(why, 421, "the Host of this request is not a name of this server; "
+			      "add the name with --allow-host if it should be");
+
+	by_bearer = bearer_is_right(a, q->authorization);
+	status = check_origin(q, by_bearer, why);
+	if (status)
+		return status;
+
+	if (a->token && !q->is_login && !by_bearer && !cookie_is_right(a, q->cookie))
+		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
+	return 0;
+}
+
+int auth_check_token(const char *token, struct err *err)
+{
+	size_t n = strlen(token);
+
+	if (n < AUTH_TOKEN_MIN || n > AUTH_TOKEN_MAX)
+		return err_set(err, -EINVAL, "the token has %zu characters; it needs %u to %u, such as those of "
+			       "'openssl rand -hex 16'", n, AUTH_TOKEN_MIN, AUTH_TOKEN_MAX);
+	for (const char *p = token; *p; p++)
+		if (*p <= ' ' || *p >= 0x7f || strchr("\";,\\", *p))
+			return err_set(err, -EINVAL, "the token holds a character that cannot stand in a cookie; "
+				       "use letters and digits");
+	return 0;
+}
+
+int auth_check_allow_host(const char *name, struct err *err)
+{
+	struct address a;
+
+	if (address_parse(name, &a) < 0)
+		return err_set(err, -EINVAL, "'%s' is not a host name that a browser could ask for; "
+			       "give it as strobe.example.org or strobe.example.org:8443", name);
+	return 0;
+}

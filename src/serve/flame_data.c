@@ -1,0 +1,302 @@
+/* flame_data.c: from the tree to boxes. Every step is one pass over arrays; nothing recurses, at any depth. */
+
+#include "flame_data.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+struct layout {
+	const struct profile *p;
+	int64_t *totals;
+	int64_t least;			/* boxes narrower than this are left out */
+	uint32_t left_out;
+	uint32_t *first_child;		/* by node, into `children`; node_count + 1 of them */
+	uint32_t *children;		/* nodes, by parent and then by name */
+	uint32_t *order;		/* nodes, by depth and then by start: what is written */
+	uint32_t count;
+	int64_t *starts;		/* by node */
+	uint32_t *depths;		/* first place in `order` of each depth */
+	size_t depth_count, depth_capacity;
+};
+
+static void layout_done(struct layout *l)
+{
+	free(l->totals);
+	free(l->first_child);
+	free(l->children);
+	free(l->order);
+	free(l->starts);
+	free(l->depths);
+}
+
+/* --- Which boxes --- */
+
+static uint32_t count_boxes(const struct layout *l, int64_t least)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 1; i < l->p->node_count; i++)
+		n += l->totals[i] >= least;
+	return n;
+}
+
+static void choose_boxes(struct layout *l, uint32_t max_boxes)
+{
+	uint32_t all = count_boxes(l, 1), n = all;
+
+	for (l->least = 1; n > max_boxes && l->least < INT64_MAX / 2; n = count_boxes(l, l->least))
+		l->least *= 2;
+	l->left_out = all - n;
+}
+
+static bool is_box(const struct layout *l, uint32_t node)
+{
+	return node == PROFILE_ROOT || l->totals[node] >= l->least;
+}
+
+/* --- In which order --- */
+
+struct named {
+	struct str name;
+	uint32_t frame;
+};
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	size_t n = a->name.n < b->name.n ? a->name.n : b->name.n;
+	int r = memcmp(a->name.p, b->name.p, n);
+
+	if (r)
+		return r;
+	if (a->name.n != b->name.n)
+		return a->name.n < b->name.n ? -1 : 1;
+	return a->frame < b->frame ? -1 : a->frame > b->frame;
+}
+
+/* Where each frame stands among all of them by name. The caller frees. */
+static uint32_t *rank_frames(const struct profile *p)
+{
+	struct named *names = xcalloc((size_t)p->frame_count + 1, sizeof(*names));
+	uint32_t *ranks = xcalloc((size_t)p->frame_count + 1, sizeof(*ranks));
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		names[f] = (struct named){ profile_name(p, f), f };
+	qsort(names, p->frame_count, sizeof(*names), compare_names);
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		ranks[names[i].frame] = i;
+	free(names);
+	return ranks;
+}
+
+/* Nodes sorted by the rank of their frame: a counting sort. The caller frees. */
+static uint32_t *nodes_by_name(const struct layout *l)
+{
+	const struct profile *p = l->p;
+	_cleanup_(freep) uint32_t *ranks = rank_frames(p);
+	_cleanup_(freep) uint32_t *at = xcalloc((size_t)p->frame_count + 1, sizeof(*at));
+	uint32_t *sorted = xcalloc(p->node_count, sizeof(*sorted));
+
+	for (uint32_t i = 1; i < p->node_count; i++)
+		at[ranks[p->node_frames[i]] + 1]++;
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		at[f + 1] += at[f];
+	for (uint32_t i = 1; i < p->node_count; i++)
+		sorted[at[ranks[p->node_frames[i]]]++] = i;
+	return sorted;
+}
+
+/* A second, stable counting sort by parent keeps the names in order among siblings. */
+static void sort_children(struct layout *l)
+{
+	const struct profile *p = l->p;
+	_cleanup_(freep) uint32_t *by_name = nodes_by_name(l);
+	_cleanup_(freep) uint32_t *at = NULL;
+
+	l->first_child = xcalloc((size_t)p->node_count + 1, sizeof(*l->first_child));
+	l->children = xcalloc(p->node_count, sizeof(*l->children));
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (is_box(l, i))
+			l->first_child[p->parents[i] + 1]++;
+	for (uint32_t i = 0; i < p->node_count; i++)
+		l->first_child[i + 1] += l->first_child[i];
+
+	at = xcalloc((size_t)p->node_count + 1, sizeof(*at));
+	memcpy(at, l->first_child, ((size_t)p->node_count + 1) * sizeof(*at));
+	for (uint32_t i = 0; i + 1 < p->node_count; i++)
+		if (is_box(l, by_name[i]))
+			l->children[at[p->parents[by_name[i]]]++] = by_name[i];
+}
+
+/* --- Where they are --- */
+
+static void begin_depth(struct layout *l, uint32_t at)
+{
+	GROW(&l->depths, &l->depth_capacity, l->depth_count + 1);
+	l->depths[l->depth_count++] = at;
+}
+
+/* Depth by depth: walking a depth from left to right and appending the children makes the next one, in order. */
+static void place_boxes(struct layout *l)
+{
+	uint32_t depth_end = 1;
+
+	l->order = xcalloc(l->p->node_count, sizeof(*l->order));
+	l->starts = xcalloc(l->p->node_count, sizeof(*l->starts));
+	l->order[0] = PROFILE_ROOT;
+	l->count = 1;
+	begin_depth(l, 0);
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint32_t node = l->order[i];
+		int64_t start = l->starts[node];
+
+		if (i == depth_end) {
+			begin_depth(l, i);
+			depth_end = l->count;
+		}
+		for (uint32_t c = l->first_child[node]; c < l->first_child[node + 1]; c++) {
+			uint32_t child = l->children[c];
+
+			l->starts[child] = start;
+			start += l->totals[child];
+			l->order[l->count++] = child;
+		}
+	}
+	begin_depth(l, l->count);
+}
+
+/* --- The bytes --- */
+
+static void put_u32(struct buf *out, uint32_t v)
+{
+	v = htole32(v);
+	buf_put(out, &v, sizeof(v));
+}
+
+static void put_double(struct buf *out, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	bits = htole64(bits);
+	buf_put(out, &bits, sizeof(bits));
+}
+
+static void fill_up(struct buf *out, size_t begin)
+{
+	while ((out->size - begin) % 8 && !out->overflow)
+		buf_putc(out, '\0');
+}
+
+static void put_values(const struct layout *l, const int64_t *values, bool wide, struct buf *out)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		int64_t v = values[l->order[i]];
+
+		if (wide)
+			put_double(out, (double)v);
+		else
+			put_u32(out, (uint32_t)v);
+	}
+}
+
+/* Strings of the profile that frames use, in the order of first use; `of_frame` says which is whose. */
+static void put_strings(const struct profile *p, struct json *j, const char *list, const char *index,
+			struct str (*of)(const struct profile *, uint32_t))
+{
+	struct intern used;
+
+	intern_init(&used);
+	json_key(j, index);
+	json_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, intern_add(&used, of(p, f).p, of(p, f).n));
+	json_u64(j, intern_add(&used, list[0] == 'n' ? "all" : "", list[0] == 'n' ? 3 : 0));
+	json_end(j);
+
+	json_key(j, list);
+	json_array(j);
+	for (size_t i = 0; i < used.count; i++)
+		json_bytes(j, intern_get(&used, (uint32_t)i));
+	json_end(j);
+	intern_done(&used);
+}
+
+/* One more frame than the profile has: the last one is the root's. */
+static void put_text(const struct profile *p, struct buf *out, void (*about)(struct json *j, void *data), void *data)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j);
+	put_strings(p, &j, "names", "frame_name", profile_name);
+	put_strings(p, &j, "files", "frame_file", profile_file);
+	json_key(&j, "frame_line");
+	json_array(&j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(&j, p->frames[f].line);
+	json_u64(&j, 0);
+	json_end(&j);
+	if (about)
+		about(&j, data);
+	json_end(&j);
+}
+
+static void put_header(const struct layout *l, bool wide, size_t text_size, struct buf *out)
+{
+	buf_puts(out, "SFLM");
+	put_u32(out, 1);
+	put_u32(out, l->count);
+	put_u32(out, (uint32_t)(l->depth_count - 1));
+	put_u32(out, wide ? 8 : 4);
+	put_u32(out, (uint32_t)text_size);
+	put_double(out, (double)l->totals[PROFILE_ROOT]);
+	put_u32(out, l->left_out);
+	for (unsigned i = 0; i < 7; i++)
+		put_u32(out, 0);
+}
+
+static void put_boxes(const struct layout *l, bool wide, struct buf *out, size_t begin)
+{
+	const struct profile *p = l->p;
+
+	for (size_t d = 0; d < l->depth_count; d++)
+		put_u32(out, l->depths[d]);
+	fill_up(out, begin);
+	put_values(l, l->starts, wide, out);
+	fill_up(out, begin);
+	put_values(l, l->totals, wide, out);
+	fill_up(out, begin);
+	for (uint32_t i = 0; i < l->count; i++)
+		put_u32(out, l->order[i] == PROFILE_ROOT ? p->frame_count : p->node_frames[l->order[i]]);
+	fill_up(out, begin);
+}
+
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
+		    void (*about)(struct json *j, void *data), void *data)
+{
+	_cleanup_(layout_done) struct layout l = { .p = p };
+	_cleanup_(buf_done) struct buf text;
+	size_t begin = out->size;
+	bool wide;
+
+	assert(max_boxes > 0);
+
+	l.totals = column < p->column_count ? profile_totals(p, column) : xcalloc(p->node_count, sizeof(*l.totals));
+	choose_boxes(&l, max_boxes);
+	sort_children(&l);
+	place_boxes(&l);
+	assert(l.depths[l.depth_count - 1] == l.count);
+
+	buf_init(&text);
+	put_text(p, &text, about, data);
+	wide = l.totals[PROFILE_ROOT] > UINT32_MAX;
+	put_header(&l, wide, text.size, out);
+	assert(out->overflow || out->size - begin == FLAME_DATA_HEADER);
+	put_boxes(&l, wide, out, begin);
+	buf_put(out, text.data, text.size);
+}

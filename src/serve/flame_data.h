@@ -1,0 +1,39 @@
+/* flame_data.h: a profile laid out for the canvas of the page: every box with its place, ready for typed arrays.
+ *
+ * All integers and doubles are little-endian; sections follow each other without gaps, and each begins at a multiple
+ * of 8 (zero bytes fill up).
+ *
+ *   offset  size  header
+ *        0     4  magic "SFLM"
+ *        4     4  version, 1
+ *        8     4  n, number of boxes; the first is the root
+ *       12     4  d, number of depths; the root's is 0
+ *       16     4  w, bytes of a value: 4 or 8. 4 while the total is below 2^32
+ *       20     4  bytes of the text
+ *       24     8  total of the root, a double
+ *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
+ *       36    28  zero
+ *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
+ *                 start of each box, n times w bytes: unsigned when w is 4, a double when w is 8
+ *                 width of each box, the same
+ *                 frame of each box, n times 4 bytes: index into the lists of the text
+ *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
+ *                 …} with whatever else the caller adds about the profile
+ *
+ * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
+ * start within it, so nothing else is needed to find them, or the parent, by bisection.
+ */
+#ifndef SERVE_FLAME_DATA_H
+#define SERVE_FLAME_DATA_H
+
+#include "json.h"
+#include "profile.h"
+
+#define FLAME_DATA_HEADER 64u
+#define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* at most; then narrower ones are left out */
+
+/* Appends the profile. `about` is called inside the JSON object to add keys; NULL is fine. */
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
+		    void (*about)(struct json *j, void *data), void *data);
+
+#endif

@@ -1,0 +1,47 @@
+/* health.c: alive is that this thread answers; ready is that the store does, too, and that an input is open. */
+
+#include "health.h"
+
+#include "clock.h"
+
+/* Asks for a range that holds nothing, so that the answer costs next to nothing. */
+static int ask_store(const struct site *s, struct err *err)
+{
+	struct store_query q = { .from_ns = 0, .to_ns = BATCH_BUCKET_NS };
+	uint64_t samples[1] = { 0 };
+
+	return store_timeline(s->options.store, &q, BATCH_BUCKET_NS, samples, 1, err);
+}
+
+const char *health_reason(const struct site *s, char *text, size_t size)
+{
+	struct err err = { 0 };
+
+	if (!s->options.collector || s->options.source_count == 0)
+		snprintf(text, size, "no input is open");
+	else if (ask_store(s, &err) < 0)
+		snprintf(text, size, "the store does not answer: %s", err.text);
+	else if (s->options.collector->failing)
+		snprintf(text, size, "the last commit failed, samples wait in memory; see the daemon's log");
+	else
+		return NULL;
+	return text;
+}
+
+void health_alive(struct site *s, const struct request *q, struct response *r)
+{
+	(void)s;
+	(void)q;
+	buf_puts(&r->body, "ok\n");
+}
+
+void health_ready(struct site *s, const struct request *q, struct response *r)
+{
+	char text[1200];
+	const char *reason = health_reason(s, text, sizeof(text));
+
+	if (reason)
+		response_error(r, q, 503, "%s", reason);
+	else
+		buf_puts(&r->body, "ok\n");
+}

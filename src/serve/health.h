@@ -1,0 +1,13 @@
+/* health.h: /healthz and /readyz, for supervisors and load balancers. */
+#ifndef SERVE_HEALTH_H
+#define SERVE_HEALTH_H
+
+#include "http.h"
+
+/* NULL when samples can come in and be asked for, else the reason why not, in `text`. */
+const char *health_reason(const struct site *s, char *text, size_t size);
+
+void health_alive(struct site *s, const struct request *q, struct response *r);
+void health_ready(struct site *s, const struct request *q, struct response *r);
+
+#endif

@@ -1,0 +1,31 @@
+/* html.c: head and foot. No inline script or style anywhere: the Content-Security-Policy would block it. */
+
+#include "html.h"
+
+#include "assets.h"
+#include "text.h"
+
+#include <string.h>
+
+void html_text(struct buf *out, const char *text)
+{
+	text_put_xml(out, (struct str){ text, strlen(text) });
+}
+
+void html_begin(struct buf *out, const char *title)
+{
+	buf_puts(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	html_text(out, title);
+	buf_printf(out, "</title>\n"
+		   "<link rel=\"icon\" type=\"image/svg+xml\" href=\"/assets/%s/icon.svg\">\n"
+		   "<link rel=\"stylesheet\" href=\"/assets/%s/app.css\">\n"
+		   "<script type=\"module\" src=\"/assets/%s/app.js\"></script>\n"
+		   "</head>\n<body>\n", assets_hash, assets_hash, assets_hash);
+}
+
+void html_end(struct buf *out)
+{
+	buf_puts(out, "</body>\n</html>\n");
+}

@@ -1,0 +1,11 @@
+/* html.h: the frame of every page, and text that is safe inside it. */
+#ifndef SERVE_HTML_H
+#define SERVE_HTML_H
+
+#include "buf.h"
+
+void html_text(struct buf *out, const char *text);		/* any bytes, as text or attribute value */
+void html_begin(struct buf *out, const char *title);		/* head with stylesheet and script, and <body> */
+void html_end(struct buf *out);
+
+#endif

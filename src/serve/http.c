@@ -1,0 +1,58 @@
+/* http.c: responses before they are sent. */
+
+#include "http.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+const int http_codes[HTTP_CODES] = { 200, 303, 304, 400, 401, 403, 404, 405, 406, 413, 421, 500, 503, 0 };
+
+size_t http_code_index(int code)
+{
+	size_t i = 0;
+
+	while (i < HTTP_CODES - 1 && http_codes[i] != code)
+		i++;
+	return i;
+}
+
+void response_init(struct response *r)
+{
+	*r = (struct response){ .status = 200, .type = "text/plain; charset=utf-8" };
+	buf_init(&r->body);
+	arena_init(&r->bytes);
+}
+
+void response_done(struct response *r)
+{
+	buf_done(&r->body);
+	arena_done(&r->bytes);
+}
+
+void response_error(struct response *r, const struct request *q, int status, const char *format, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	r->status = status;
+	buf_reset(&r->body);
+	if (strncmp(q->path, "/api/", 5) == 0) {
+		struct json j;
+
+		r->type = "application/json";
+		json_init(&j, &r->body);
+		json_object(&j);
+		json_key(&j, "error");
+		json_str(&j, text);
+		json_end(&j);
+		buf_putc(&r->body, '\n');
+		return;
+	}
+	r->type = "text/plain; charset=utf-8";
+	buf_puts(&r->body, text);
+	buf_putc(&r->body, '\n');
+}

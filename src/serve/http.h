@@ -1,0 +1,55 @@
+/* http.h: a request as handlers see it, and the response that they fill. They know nothing of connections. */
+#ifndef SERVE_HTTP_H
+#define SERVE_HTTP_H
+
+#include "auth.h"
+#include "buf.h"
+#include "json.h"
+#include "params.h"
+#include "server.h"
+#include <stdatomic.h>
+
+/* Counted per status of http_codes; the last one is any other. */
+#define HTTP_CODES 14u
+extern const int http_codes[HTTP_CODES];
+
+struct http_counters {
+	_Atomic uint64_t requests[HTTP_CODES];
+};
+
+/* What the handlers work on; the same for every request. */
+struct site {
+	struct server_options options;
+	struct auth_rules auth;
+	struct http_counters http;
+	int64_t start_ns;
+};
+
+struct request {
+	struct auth_request headers;
+	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
+	bool has_body, accepts_gzip, accepts_html;
+	int64_t now_ns;
+};
+
+struct response {
+	int status;
+	const char *type;			/* Content-Type */
+	struct buf body;
+	const char *allow, *location, *disposition;	/* headers; NULL where there is none */
+	const char *etag;			/* also makes it cacheable for ever */
+	bool gzipped;
+	const char *set_cookie;
+	struct arena bytes;			/* for the above */
+};
+
+void response_init(struct response *r);
+void response_done(struct response *r);
+
+/* A sentence as plain text, or as {"error": sentence} below /api. Replaces what is in the body. */
+void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
+
+/* Where `code` is counted. */
+size_t http_code_index(int code);
+
+#endif

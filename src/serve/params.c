@@ -1,0 +1,104 @@
+/* params.c: takes a query string apart. Nothing in it is believed: see fuzz_params.c. */
+
+#include "params.h"
+
+#include "strobe_wire.h"
+
+#include <string.h>
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Decodes in place of a copy; returns the new length, or -EINVAL. */
+static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		if (c == '+') {
+			c = ' ';
+		} else if (c == '%') {
+			int high = i + 1 < n ? hex_digit(text[i + 1]) : -1, low = i + 2 < n ? hex_digit(text[i + 2]) : -1;
+
+			if (high < 0 || low < 0)
+				return err_set(err, -EINVAL, "the address has a %% that is not followed by two hexadecimal digits");
+			c = (char)(high << 4 | low);
+			i += 2;
+		}
+		if (c == '\0')
+			return err_set(err, -EINVAL, "the address has a NUL byte (%%00) in a parameter");
+		text[to++] = c;
+	}
+	text[to] = '\0';
+	*ret_n = to;
+	return 0;
+}
+
+/* One "key=value" of `n` bytes. */
+static int add_pair(struct params *p, const char *pair, size_t n, struct err *err)
+{
+	const char *equals = memchr(pair, '=', n);
+	size_t key_size = equals ? (size_t)(equals - pair) : n, value_size = equals ? n - key_size - 1 : 0;
+	char *key = arena_copy(&p->bytes, pair, key_size);
+	char *value = arena_copy(&p->bytes, equals ? equals + 1 : "", value_size);
+	int r;
+
+	if (p->count == PARAMS_MAX)
+		return err_set(err, -EINVAL, "the address has more than %u parameters", PARAMS_MAX);
+	if ((r = decode(key, key_size, &key_size, err)) < 0 || (r = decode(value, value_size, &value_size, err)) < 0)
+		return r;
+	if (key_size > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)key, key_size))
+		return err_set(err, -EINVAL, "the address has a parameter whose name is no label: "
+			       "letters, digits and _, at most %u of them", STROBE_WIRE_LABEL_KEY);
+	if (value_size > STROBE_WIRE_LABEL_VALUE + 2)
+		return err_set(err, -EINVAL, "the value of '%s' is longer than %u bytes", key, STROBE_WIRE_LABEL_VALUE);
+
+	p->items[p->count++] = (struct param){ key, value };
+	return 0;
+}
+
+int params_parse(struct params *p, const char *query, struct err *err)
+{
+	p->count = 0;
+	arena_init(&p->bytes);
+
+	if (!query)
+		return 0;
+	if (strlen(query) > PARAMS_QUERY_MAX)
+		return err_set(err, -EINVAL, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
+
+	while (*query) {
+		size_t n = strcspn(query, "&");
+		int r = n ? add_pair(p, query, n, err) : 0;
+
+		if (r < 0)
+			return r;
+		query += n;
+		query += *query == '&';
+	}
+	return 0;
+}
+
+void params_done(struct params *p)
+{
+	arena_done(&p->bytes);
+	p->count = 0;
+}
+
+const char *params_get(const struct params *p, const char *key)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->items[i].key, key) == 0)
+			return p->items[i].value;
+	return NULL;
+}

@@ -1,0 +1,86 @@
+/* router.c: the table of paths. */
+
+#include "router.h"
+
+#include "api.h"
+#include "assets.h"
+#include "health.h"
+#include "metrics.h"
+#include "page.h"
+
+#include <string.h>
+
+typedef void handler(struct site *s, const struct request *q, struct response *r);
+
+struct route {
+	const char *path;		/* ending in "/": everything below it */
+	handler *answer;
+	bool is_page, is_login;
+};
+
+static const struct route routes[] = {
+	{ "/", page_answer, .is_page = true },
+	{ "/login", login_answer, .is_page = true, .is_login = true },
+	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
+	{ "/assets/", assets_answer },
+	{ "/favicon.ico", assets_icon },
+	{ "/api/v1/status", api_status },
+	{ "/api/v1/labels", api_labels },
+	{ "/api/v1/timeline", api_timeline },
+	{ "/api/v1/profile", api_profile },
+	{ "/api/v1/functions", api_functions },
+	{ "/healthz", health_alive },
+	{ "/readyz", health_ready },
+	{ "/metrics", metrics_answer },
+};
+
+static const struct route *find_route(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
+		const char *at = routes[i].path;
+		size_t n = strlen(at);
+
+		if (strcmp(path, at) == 0 || (n > 1 && at[n - 1] == '/' && strncmp(path, at, n) == 0))
+			return &routes[i];
+	}
+	return NULL;
+}
+
+/* Who is refused learns nothing else: this comes before the path is looked at, but for whether it is a page. */
+static bool refuse(struct site *s, struct request *q, const struct route *route, struct response *r)
+{
+	_cleanup_(buf_done) struct buf why;
+	int status;
+
+	buf_init(&why);
+	q->headers.is_page = route && route->is_page;
+	q->headers.is_login = route && route->is_login;
+	status = auth_check(&s->auth, &q->headers, &why);
+	if (status == 401 && q->accepts_html && route && route->is_page)
+		login_form(q, r, 401, why.data);
+	else if (status)
+		response_error(r, q, status, "%s", why.data);
+	return status != 0;
+}
+
+void router_answer(struct site *s, struct request *q, struct response *r)
+{
+	const struct route *route = find_route(q->path);
+
+	if (refuse(s, q, route, r))
+		return;
+	if (q->has_body) {
+		response_error(r, q, 413, "nothing here takes a request body");
+		return;
+	}
+	if (!route) {
+		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at /api/v1/status");
+		return;
+	}
+	if (strcmp(q->headers.method, "GET") != 0 && strcmp(q->headers.method, "HEAD") != 0) {
+		response_error(r, q, 405, "this address answers GET and HEAD");
+		r->allow = "GET, HEAD";
+		return;
+	}
+	route->answer(s, q, r);
+}

@@ -1,0 +1,406 @@
+/* server.c: connections, by libmicrohttpd; what a request means is the router's affair.
+ *
+ * A small pool of threads, each with its own epoll: a query of the store takes up to some 100 ms, and must not keep
+ * /healthz waiting. Nothing here takes a body, every header fits in CONNECTION_MEMORY, and who is slow is cut off. */
+
+#include "server.h"
+
+#include "address.h"
+#include "auth.h"
+#include "clock.h"
+#include "http.h"
+#include "log.h"
+#include "mem.h"
+#include "router.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define THREADS			4u
+#define CONNECTIONS		256u
+#define CONNECTION_SECONDS	30u
+#define CONNECTION_MEMORY	(32u * 1024)
+#define BACKLOG			128
+
+#define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+/* A picture carries its own style and script, which work where it is opened as a file. Here it is only looked at. */
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+
+struct server {
+	struct site site;
+	struct MHD_Daemon *daemon;
+	int fd;				/* -1 once libmicrohttpd owns it */
+	char url[ADDRESS_HOST + 32];
+};
+
+/* One request while it is read: libmicrohttpd calls twice. */
+struct exchange {
+	char *query;			/* NULL if the address has none */
+	bool too_long, begun;
+};
+
+/* --- Answers --- */
+
+static void add_header(struct MHD_Response *m, const char *name, const char *value)
+{
+	if (value)
+		MHD_add_response_header(m, name, value);
+}
+
+static void add_headers(struct MHD_Response *m, const struct response *r)
+{
+	bool picture = strcmp(r->type, "image/svg+xml") == 0;
+
+	add_header(m, "Content-Type", r->type);
+	add_header(m, "Content-Security-Policy", picture ? PICTURE_POLICY : POLICY);
+	add_header(m, "X-Content-Type-Options", "nosniff");
+	add_header(m, "Referrer-Policy", "no-referrer");
+	add_header(m, "Cross-Origin-Resource-Policy", "same-origin");
+	add_header(m, "Cross-Origin-Opener-Policy", "same-origin");
+	add_header(m, "Cache-Control", r->etag ? "private, max-age=31536000, immutable" : "no-store");
+	add_header(m, "ETag", r->etag);
+	add_header(m, "Vary", r->etag ? "Accept-Encoding" : NULL);
+	add_header(m, "Content-Encoding", r->gzipped ? "gzip" : NULL);
+	add_header(m, "Allow", r->allow);
+	add_header(m, "Location", r->location);
+	add_header(m, "Set-Cookie", r->set_cookie);
+	add_header(m, "Content-Disposition", r->disposition);
+	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
+}
+
+static enum MHD_Result send_response(struct server *s, struct MHD_Connection *c, const struct request *q,
+				     struct response *r)
+{
+	struct MHD_Response *m;
+	enum MHD_Result done;
+	size_t size;
+	char *body;
+
+	if (r->body.overflow)
+		response_error(r, q, 500, "the answer is above %zu bytes; ask for a shorter range or fewer labels",
+			       r->body.limit);
+	body = buf_take(&r->body, &size);
+	m = MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
+	if (!m) {
+		free(body);
+		return MHD_NO;
+	}
+	add_headers(m, r);
+	s->site.http.requests[http_code_index(r->status)]++;
+	done = MHD_queue_response(c, (unsigned)r->status, m);
+	MHD_destroy_response(m);
+	return done;
+}
+
+/* --- Requests --- */
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* The address that the other side reached us by, as text. */
+static const char *local_address(struct MHD_Connection *c, char *text, size_t size)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct sockaddr_storage address = { 0 };
+	socklen_t n = sizeof(address);
+
+	if (!info || getsockname(info->connect_fd, (struct sockaddr *)&address, &n) < 0)
+		return NULL;
+	if (address.ss_family == AF_INET)
+		return inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, text, (socklen_t)size);
+	if (address.ss_family == AF_INET6)
+		return inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, text, (socklen_t)size);
+	return NULL;
+}
+
+/* A header that came twice could be read in two ways, so such a request is not answered. */
+struct seen {
+	unsigned host, origin, authorization;
+};
+
+static enum MHD_Result note_header(void *data, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct seen *seen = data;
+
+	(void)kind;
+	(void)value;
+	seen->host += strcasecmp(name, "Host") == 0;
+	seen->origin += strcasecmp(name, "Origin") == 0;
+	seen->authorization += strcasecmp(name, "Authorization") == 0;
+	return MHD_YES;
+}
+
+static bool has_doubled_headers(struct MHD_Connection *c)
+{
+	struct seen seen = { 0 };
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, note_header, &seen);
+	return seen.host > 1 || seen.origin > 1 || seen.authorization > 1;
+}
+
+static bool announces_body(struct MHD_Connection *c)
+{
+	const char *length = header(c, "Content-Length");
+
+	return header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
+}
+
+static void fill_request(struct request *q, struct MHD_Connection *c, const char *method, const char *path,
+			 const struct exchange *e, char *address, size_t address_size)
+{
+	const char *encoding = header(c, "Accept-Encoding");
+
+	*q = (struct request){
+		.path = path, .query = e->query, .accept = header(c, "Accept"),
+		.if_none_match = header(c, "If-None-Match"), .has_body = announces_body(c),
+		.now_ns = clock_wall_ns(),
+		.headers = {
+			.method = method, .host = header(c, "Host"), .origin = header(c, "Origin"),
+			.fetch_site = header(c, "Sec-Fetch-Site"), .fetch_mode = header(c, "Sec-Fetch-Mode"),
+			.fetch_dest = header(c, "Sec-Fetch-Dest"), .authorization = header(c, "Authorization"),
+			.cookie = header(c, "Cookie"), .local_address = local_address(c, address, address_size),
+		},
+	};
+	q->accepts_gzip = encoding && strstr(encoding, "gzip") && !strstr(encoding, "gzip;q=0");
+	q->accepts_html = q->accept && strstr(q->accept, "text/html");
+}
+
+static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *path, const char *method,
+			      const char *version, const char *upload, size_t *upload_size, void **con_cls)
+{
+	struct server *s = data;
+	struct exchange *e = *con_cls;
+	struct request q;
+	struct response r;
+	enum MHD_Result done;
+	char address[INET6_ADDRSTRLEN];
+
+	(void)version;
+	(void)upload;
+	if (!e)
+		return MHD_NO;
+	/* Answering at the first call closes the connection, which is right only where a body follows. */
+	if (!e->begun && !announces_body(c)) {
+		e->begun = true;
+		return MHD_YES;
+	}
+	if (e->begun && *upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+
+	response_init(&r);
+	fill_request(&q, c, method, path, e, address, sizeof(address));
+	if (e->too_long)
+		response_error(&r, &q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
+	else if (has_doubled_headers(c))
+		response_error(&r, &q, 400, "a header came twice that may come once");
+	else
+		router_answer(&s->site, &q, &r);
+	done = send_response(s, c, &q, &r);
+	response_done(&r);
+	return done;
+}
+
+/* The query string is kept as it came: libmicrohttpd's own reading of it forgives too much. */
+static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *c)
+{
+	struct exchange *e = xcalloc(1, sizeof(*e));
+	const char *query = strchr(uri, '?');
+
+	(void)data;
+	(void)c;
+	e->too_long = strlen(uri) > PARAMS_QUERY_MAX;
+	if (query && !e->too_long)
+		e->query = xstrdup(query + 1);
+	return e;
+}
+
+static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why)
+{
+	struct exchange *e = *con_cls;
+
+	(void)data;
+	(void)c;
+	(void)why;
+	if (e)
+		free(e->query);
+	free(e);
+	*con_cls = NULL;
+}
+
+static void log_line(void *data, const char *format, va_list args)
+{
+	char text[512];
+
+	(void)data;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("http: %s", text);
+}
+
+/* --- Listening --- */
+
+static int say_why_not(const char *listen_at, int error, struct err *err)
+{
+	if (error == EADDRINUSE)
+		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' tells by whom); "
+			       "choose another with --listen", listen_at);
+	if (error == EACCES)
+		return err_set(err, -error, "%s needs privileges (ports below 1024 do); choose another with --listen",
+			       listen_at);
+	return err_set(err, -error, "cannot listen on %s: %s", listen_at, strerror(error));
+}
+
+static int bind_address(const char *listen_at, const struct addrinfo *ai, int *ret_fd, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	int one = 1;
+
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return say_why_not(listen_at, errno, err);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return say_why_not(listen_at, errno, err);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+static int bound_port(int fd)
+{
+	struct sockaddr_storage a = { 0 };
+	socklen_t n = sizeof(a);
+
+	if (getsockname(fd, (struct sockaddr *)&a, &n) < 0)
+		return -errno;
+	return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port :
+					       ((struct sockaddr_in *)&a)->sin_port);
+}
+
+/* A name other than localhost is looked up once, here. */
+static int start_listening(struct server *s, const char *listen_at, struct err *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
+	struct address *a = &s->site.auth.listen;
+	const char *host = strcmp(a->host, "localhost") == 0 ? "127.0.0.1" : a->host;
+	char port[8];
+	int r;
+
+	snprintf(port, sizeof(port), "%d", a->port);
+	r = getaddrinfo(host, port, &hints, &found);
+	if (r != 0)
+		return err_set(err, -EINVAL, "cannot listen on %s: %s", listen_at, gai_strerror(r));
+	r = bind_address(listen_at, found, &s->fd, err);
+	freeaddrinfo(found);
+	if (r < 0)
+		return r;
+
+	a->port = bound_port(s->fd);
+	if (a->port < 0)
+		return err_set(err, a->port, "cannot tell the port of %s", listen_at);
+	return 0;
+}
+
+/* libmicrohttpd's threads inherit the mask: signals are the business of the daemon's own loop. */
+static int start_daemon(struct server *s, struct err *err)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	s->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC, 0, NULL, NULL, answer, s,
+		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
+		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->fd,
+		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL,
+		MHD_OPTION_END);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!s->daemon)
+		return err_set(err, -EIO, "cannot start the HTTP server: %s", strerror(errno));
+	s->fd = -1;
+	return 0;
+}
+
+/* --- Life --- */
+
+static int check_options(struct server *s, const char *listen_at, struct err *err)
+{
+	const struct server_options *o = &s->site.options;
+	int r;
+
+	if (address_parse(listen_at, &s->site.auth.listen) < 0 || s->site.auth.listen.port < 0)
+		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or [::1]:8787",
+			       listen_at);
+	if (o->token && (r = auth_check_token(o->token, err)) < 0)
+		return r;
+	for (size_t i = 0; i < o->allow_host_count; i++)
+		if ((r = auth_check_allow_host(o->allow_hosts[i], err)) < 0)
+			return r;
+	if (!address_is_loopback(&s->site.auth.listen) && !o->token)
+		return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about a site; "
+			       "give a token with --token-file, or listen on %s", listen_at, SERVER_LISTEN);
+	return 0;
+}
+
+int server_new(const struct server_options *o, struct server **ret, struct err *err)
+{
+	const char *listen_at = o->listen ? o->listen : SERVER_LISTEN;
+	struct server *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	assert(o->store);
+
+	s->fd = -1;
+	s->site.options = *o;
+	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
+	s->site.auth.token = o->token;
+	s->site.auth.allow_hosts = o->allow_hosts;
+	s->site.auth.allow_host_count = o->allow_host_count;
+
+	if ((r = check_options(s, listen_at, err)) < 0 || (r = start_listening(s, listen_at, err)) < 0 ||
+	    (r = start_daemon(s, err)) < 0) {
+		server_free(s);
+		return r;
+	}
+	snprintf(s->url, sizeof(s->url), s->site.auth.listen.bracketed ? "http://[%s]:%d" : "http://%s:%d",
+		 s->site.auth.listen.host, s->site.auth.listen.port);
+	*ret = s;
+	return 0;
+}
+
+unsigned server_port(const struct server *s)
+{
+	return (unsigned)s->site.auth.listen.port;
+}
+
+const char *server_url(const struct server *s)
+{
+	return s->url;
+}
+
+struct server *server_free(struct server *s)
+{
+	if (!s)
+		return NULL;
+	if (s->daemon)
+		MHD_stop_daemon(s->daemon);
+	fd_closep(&s->fd);
+	free(s);
+	return NULL;
+}

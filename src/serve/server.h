@@ -1,0 +1,45 @@
+/* server.h: the daemon's HTTP side: pages for people, a JSON API and metrics for programs.
+ *
+ * It reads the store and the counters of the collector and the sources, and changes none of them. It runs in threads
+ * of its own, so a slow query never keeps a sample waiting. Only loopback may ask unless a token is set, and every
+ * request is checked for the name it was sent to (auth.h): a page of another origin can neither read nor drive it.
+ */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include "collector.h"
+#include "err.h"
+#include "source.h"
+#include "store.h"
+
+#define SERVER_LISTEN "127.0.0.1:8787"
+
+struct server;
+
+/* Everything it points to stays the caller's and must outlive the server. */
+struct server_options {
+	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is SERVER_LISTEN */
+	const char *token;			/* NULL: none. 16 to 256 printable characters, needed beyond loopback */
+	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's: "strobe.example.org" */
+	size_t allow_host_count;
+
+	struct store *store;
+	const char *store_url;			/* only shown; may be NULL */
+	struct store_limits limits;		/* only shown */
+	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
+	struct source *const *sources;
+	size_t source_count;
+	int64_t start_ns;			/* of the daemon, clock_wall_ns(); 0 is now */
+};
+
+/* Listens and answers from here on. -EADDRINUSE, -EACCES (wider than loopback without a token) and -EINVAL come with
+ * a sentence that says what to do. */
+int server_new(const struct server_options *o, struct server **ret, struct err *err);
+
+unsigned server_port(const struct server *s);
+const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
+
+/* Stops listening, ends the requests under way and waits for the threads. NULL is fine; returns NULL. */
+struct server *server_free(struct server *s);
+
+#endif

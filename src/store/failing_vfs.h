@@ -1,0 +1,22 @@
+/* failing_vfs.h: a file system for SQLite whose n-th write, sync or truncation fails. Only tests include it.
+ *
+ * It stands in front of the usual one and hands everything on; registered as the default, it is what the store under
+ * test uses without knowing. One thread only. */
+#ifndef STORE_FAILING_VFS_H
+#define STORE_FAILING_VFS_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+void failing_vfs_register(void);
+void failing_vfs_unregister(void);
+
+/* Lets operation `n`, counted from 1 from now on, fail with `error`; with `forever` also all after it. 0 is never. */
+void failing_vfs_arm(unsigned n, bool forever, int error);
+
+/* No more failures; true if there was one. */
+bool failing_vfs_disarm(void);
+
+const char *failing_vfs_last(void);	/* what failed last: "write", "sync" … */
+
+#endif

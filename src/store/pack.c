@@ -1,0 +1,65 @@
+/* pack.c: one byte in front says whether what follows is compressed, so that a reader needs no setting. */
+#include "pack.h"
+#include "strobe_wire.h"
+#include <assert.h>
+#include <zstd.h>
+
+enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
+
+#define WORTH_TRYING	256		/* bytes */
+#define LEVEL		6		/* of zstd: written once, read often */
+
+static bool put_compressed(struct buf *out, const void *bytes, size_t n)
+{
+	size_t start = out->size, size;
+	char *to;
+
+	buf_putc(out, PACK_ZSTD);
+	buf_put_varint(out, n);
+	to = buf_reserve(out, ZSTD_compressBound(n));
+	size = to ? ZSTD_compress(to, ZSTD_compressBound(n), bytes, n, LEVEL) : 0;
+	if (!to || ZSTD_isError(size) || out->size + size - start > n) {
+		out->size = start;
+		return false;
+	}
+	out->size += size;
+	return true;
+}
+
+void pack_put(struct buf *out, const void *bytes, size_t n)
+{
+	assert(bytes || n == 0);
+	if (n >= WORTH_TRYING && n <= PACK_MAX && put_compressed(out, bytes, n))
+		return;
+	buf_putc(out, PACK_PLAIN);
+	buf_put(out, bytes, n);
+}
+
+int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t **ret_bytes, size_t *ret_size)
+{
+	const uint8_t *p = data;
+	struct strobe_wire_cursor c = { p + 1, p + size };
+	uint64_t n;
+	char *to;
+
+	if (size == 0)
+		return -EBADMSG;
+	if (p[0] == PACK_PLAIN) {
+		*ret_bytes = p + 1;
+		*ret_size = size - 1;
+		return 0;
+	}
+	if (p[0] != PACK_ZSTD || !strobe_wire_get_varint(&c, &n) || n > PACK_MAX)
+		return -EBADMSG;
+	/* The frame states its size too; believing ours alone would reserve memory for a lie. */
+	if (ZSTD_getFrameContentSize(c.p, (size_t)(c.end - c.p)) != n)
+		return -EBADMSG;
+	buf_reset(scratch);
+	to = buf_reserve(scratch, n ? n : 1);
+	if (!to || ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p)) != n)
+		return -EBADMSG;
+	scratch->size += n;
+	*ret_bytes = (const uint8_t *)scratch->data;
+	*ret_size = n;
+	return 0;
+}

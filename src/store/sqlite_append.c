@@ -1,0 +1,279 @@
+/* sqlite_append.c: one batch into one day file, in one transaction. */
+#include "chunk.h"
+#include "mem.h"
+#include "sqlite_day.h"
+#include "sqlite_error.h"
+#include <assert.h>
+#include <string.h>
+
+static int load_series(struct day *d, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	_cleanup_(buf_done) struct buf key = { 0 };
+	int rc = day_prepare(d, "SELECT id, labels, clock, period_ns, columns FROM series ORDER BY id", &s, err);
+
+	if (rc < 0)
+		return rc;
+	buf_init(&key);
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		series_key_of_row(s, 1, &key);
+		if (intern_add(&d->series, key.data, key.size) + 1 != sqlite3_column_int64(s, 0))
+			return err_set(err, -EBADMSG, "cannot read '%s': its list of series is damaged", d->path);
+	}
+	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
+}
+
+static int load_batches(struct day *d, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = day_prepare(d, "SELECT id FROM batch", &s, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+		map_set(&d->batches, (uint64_t)sqlite3_column_int64(s, 0), 1);
+	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
+}
+
+/* After a commit that failed, memory is ahead of the file; what the file says is right. */
+static void forget(struct day *d)
+{
+	d->stacks = stack_dict_free(d->stacks);
+	intern_done(&d->series);
+	intern_init(&d->series);
+	map_clear(&d->batches);
+	d->loaded = false;
+}
+
+static int load(struct day *d, struct err *err)
+{
+	int rc;
+
+	if (d->loaded)
+		return 0;
+	forget(d);
+	rc = stack_dict_load(d->db, d->path, &d->stacks, err);
+	if (rc >= 0)
+		rc = load_series(d, err);
+	if (rc >= 0)
+		rc = load_batches(d, err);
+	if (rc < 0) {
+		forget(d);
+		return rc;
+	}
+	d->loaded = true;
+	return 0;
+}
+
+static int run(struct day *d, sqlite3_stmt *s, struct err *err)
+{
+	int rc = sqlite3_step(s);
+
+	if (rc != SQLITE_DONE)
+		return sqlite_failed(d->db, "write to", d->path, err);
+	return 0;
+}
+
+static int insert_series(struct day *d, uint32_t id, const struct batch_entry *e, struct str labels,
+			 struct str columns, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (id >= DAY_SERIES)
+		return err_set(err, -E2BIG, "cannot write to '%s': it has %u series already; use fewer label values",
+			       d->path, DAY_SERIES);
+	rc = day_prepare(d, "INSERT INTO series VALUES(?, ?, ?, ?, ?)", &s, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(s, 1, id);
+	sqlite3_bind_text(s, 2, labels.p, (int)labels.n, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 3, e->clock);
+	sqlite3_bind_int64(s, 4, e->period_ns);
+	sqlite3_bind_blob(s, 5, columns.p, (int)columns.n, SQLITE_STATIC);
+	return run(d, s, err);
+}
+
+static int find_series(struct day *d, const struct batch_entry *e, uint32_t *ret_id, struct err *err)
+{
+	_cleanup_(buf_done) struct buf labels = { 0 }, columns = { 0 }, key = { 0 };
+	struct str l, c;
+	uint32_t count = (uint32_t)d->series.count, number;
+
+	buf_init(&labels);
+	buf_init(&columns);
+	buf_init(&key);
+	labels_put(e->labels, &labels);
+	series_put_columns(e->profile, &columns);
+	l = (struct str){ labels.data, labels.size };
+	c = (struct str){ columns.data, columns.size };
+	series_put_key(&key, l, e->clock, e->period_ns, c);
+	number = intern_add(&d->series, key.data, key.size);
+	*ret_id = number + 1;
+	return number == count ? insert_series(d, *ret_id, e, l, c, err) : 0;
+}
+
+/* The profile's nodes as rows of a chunk; returns the sum of "samples". */
+static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const uint32_t *nodes, unsigned bucket)
+{
+	uint32_t samples = profile_find_column(p, "samples");
+	uint64_t sum = 0;
+
+	chunk_rows_reset(rows, p->column_count);
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		int64_t values[PROFILE_COLUMNS];
+		bool any = false;
+
+		for (uint32_t c = 0; c < p->column_count; c++) {
+			values[c] = p->columns[c].self[i];
+			any |= values[c] != 0;
+		}
+		if (!any)
+			continue;
+		chunk_rows_add(rows, nodes[i], bucket, values);
+		if (samples != UINT32_MAX && values[samples] > 0)
+			sum += (uint64_t)values[samples];
+	}
+	return sum;
+}
+
+/* What the entries of one batch share. */
+struct append {
+	struct day *day;
+	sqlite3_stmt *insert;
+	struct chunk_rows rows;
+	struct buf data;
+	uint32_t *nodes;
+	size_t node_capacity;
+	uint32_t hours;
+	uint64_t samples;
+};
+
+static int append_entry(struct append *a, const struct batch_entry *e, struct err *err)
+{
+	unsigned bucket = (unsigned)((e->bucket_ns - day_start_ns(a->day->number)) / BATCH_BUCKET_NS);
+	uint32_t series;
+	int rc;
+
+	if (e->profile->column_count == 0)
+		return 0;
+	rc = find_series(a->day, e, &series, err);
+	if (rc < 0)
+		return rc;
+	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
+	stack_dict_add(a->day->stacks, e->profile, a->nodes);
+	a->samples += add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS);
+	buf_reset(&a->data);
+	if (!chunk_encode(&a->rows, &a->data))
+		return 0;
+	sqlite3_reset(a->insert);
+	sqlite3_bind_int64(a->insert, 1, bucket);
+	sqlite3_bind_int64(a->insert, 2, series);
+	sqlite3_bind_blob64(a->insert, 3, a->data.data, a->data.size, SQLITE_STATIC);
+	a->hours |= 1u << (bucket / CHUNK_BUCKETS);
+	return run(a->day, a->insert, err);
+}
+
+static int insert_block(struct day *d, const char *sql, uint32_t first, const struct buf *data, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (data->size == 0)
+		return 0;
+	if (data->overflow)
+		return err_set(err, -EFBIG, "cannot write to '%s': the batch has over 2 GB of names", d->path);
+	rc = day_prepare(d, sql, &s, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(s, 1, first);
+	sqlite3_bind_blob64(s, 2, data->data, data->size, SQLITE_STATIC);
+	return run(d, s, err);
+}
+
+static int insert_stacks(struct day *d, struct err *err)
+{
+	_cleanup_(buf_done) struct buf frames = { 0 }, nodes = { 0 };
+	uint32_t first_frame, first_node;
+	int rc;
+
+	buf_init(&frames);
+	buf_init(&nodes);
+	stack_dict_new(d->stacks, &frames, &first_frame, &nodes, &first_node);
+	rc = insert_block(d, "INSERT INTO frame_block VALUES(?, ?)", first_frame, &frames, err);
+	if (rc < 0)
+		return rc;
+	return insert_block(d, "INSERT INTO node_block VALUES(?, ?)", first_node, &nodes, err);
+}
+
+static int insert_batch(struct day *d, uint64_t id, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (id == 0)
+		return 0;
+	rc = day_prepare(d, "INSERT INTO batch(id) VALUES(?)", &s, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(s, 1, (int64_t)id);
+	return run(d, s, err);
+}
+
+static bool in_day(const struct day *d, const struct batch_entry *e)
+{
+	int64_t from_midnight = e->bucket_ns - day_start_ns(d->number);
+
+	return from_midnight >= 0 && from_midnight < (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
+}
+
+static int append_all(struct append *a, const struct batch *b, struct err *err)
+{
+	struct day *d = a->day;
+	int rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
+
+	for (size_t i = 0; rc >= 0 && i < b->count; i++)
+		if (in_day(d, &b->entries[i]))
+			rc = append_entry(a, &b->entries[i], err);
+	if (rc >= 0)
+		rc = insert_stacks(d, err);
+	if (rc >= 0)
+		rc = insert_batch(d, b->id, err);
+	sqlite3_reset(a->insert);
+	if (rc >= 0)
+		rc = day_exec(d, "COMMIT", "write to", err);
+	if (rc < 0 && !sqlite3_get_autocommit(d->db))
+		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct err *err)
+{
+	struct append a = { .day = d };
+	int rc = load(d, err);
+
+	if (rc < 0)
+		return rc;
+	if (b->id && map_get(&d->batches, b->id) != MAP_NONE)
+		return 0;
+	rc = day_prepare(d, "INSERT INTO recent(bucket, series, data) VALUES(?, ?, ?)", &a.insert, err);
+	if (rc < 0)
+		return rc;
+	chunk_rows_init(&a.rows);
+	buf_init(&a.data);
+	rc = append_all(&a, b, err);
+	sqlite3_finalize(a.insert);
+	chunk_rows_done(&a.rows);
+	buf_done(&a.data);
+	free(a.nodes);
+	if (rc < 0) {
+		forget(d);
+		return rc;
+	}
+	stack_dict_saved(d->stacks);
+	if (b->id)
+		map_set(&d->batches, b->id, 1);
+	d->hours_to_compact |= a.hours;
+	*samples += a.samples;
+	return 1;
+}

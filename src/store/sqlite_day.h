@@ -1,0 +1,86 @@
+/* sqlite_day.h: one day in one self-contained SQLite file, DIRECTORY/YYYY-MM-DD.db (UTC).
+ *
+ *   frame_block, node_block   first, data            the day's stacks, see stack_tree.h
+ *   series                    id, labels, clock, period_ns, columns       see series.h
+ *   recent                    id, bucket, series, data     chunks as they were committed, in the order of commits, so
+ *                                                          that a commit writes to the end of the file and nowhere
+ *                                                          else; bucket counts 10 seconds from midnight
+ *   chunk                     id, data               id = hour << 24 | series: hours that were compacted
+ *   batch                     seq, id                which batches are in this file
+ *
+ * PRAGMA application_id is DAY_APPLICATION, user_version DAY_SCHEMA. A struct day belongs to one thread at a time.
+ */
+#ifndef STORE_SQLITE_DAY_H
+#define STORE_SQLITE_DAY_H
+
+#include "series.h"
+#include "stack_dict.h"
+#include <sqlite3.h>
+#include <sys/types.h>
+
+#define DAY_APPLICATION	0x53545242	/* "STRB" */
+#define DAY_SCHEMA	1
+#define DAY_BUCKETS	8640u
+#define DAY_SERIES	(1u << 24)	/* cap of series in a day */
+
+struct day {
+	int64_t number;			/* days since 1970 */
+	char *path;
+	sqlite3 *db;
+	uint32_t hours_to_compact;	/* bit per hour that has rows in `recent`; kept by whoever writes */
+	uint64_t used;			/* when the store used it last, for closing the one unused longest */
+
+	/* private: what a writer knows of the file, loaded by the first append and dropped by one that failed */
+	struct stack_dict *stacks;
+	struct intern series;		/* keys; the number is the id - 1 */
+	struct map batches;
+	bool loaded;
+	dev_t device;
+	ino_t inode;
+};
+
+/* "DIRECTORY/2026-11-21.db" with `suffix` behind it; the caller frees. */
+char *day_path(const char *directory, int64_t number, const char *suffix);
+
+/* The number of the day whose file has this name, or -1 if it is no day file's. */
+int64_t day_of_name(const char *name);
+
+enum day_mode { DAY_READ, DAY_WRITE };
+
+/* Opens the file; with DAY_WRITE it is created when it is not there. -ENOENT: it is not there. -EBADMSG: damaged or
+ * foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed has it. */
+int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err);
+struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
+
+/* False once somebody removed or replaced the file; what is written then would be lost. */
+bool day_is_in_place(const struct day *d);
+
+/* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
+ * Adds to *samples what the column "samples" held. */
+int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct err *err);
+
+/* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
+int day_exec(struct day *d, const char *sql, const char *doing, struct err *err);
+int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *err);
+
+/* One number, or `otherwise` if the statement gives none or fails. */
+int64_t day_number(struct day *d, const char *sql, int64_t otherwise);
+
+/* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if it is none. */
+int series_of_row(sqlite3_stmt *row, int column, struct series *ret);
+void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out);	/* replaces what is in `out` */
+
+/* First and one after the last bucket of the day that has samples; false if there are none. */
+bool day_extent(struct day *d, unsigned *ret_first, unsigned *ret_end);
+
+static inline int64_t day_start_ns(int64_t number)
+{
+	return number * (int64_t)DAY_BUCKETS * BATCH_BUCKET_NS;
+}
+
+static inline int64_t chunk_id(unsigned hour, uint32_t series)
+{
+	return (int64_t)hour << 24 | series;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* sqlite_error.c: one place that knows which of SQLite's codes mean what to an administrator. */
+#include "sqlite_error.h"
+#include <string.h>
+
+static int system_code(sqlite3 *db)
+{
+	switch (sqlite3_system_errno(db)) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return -ENOSPC;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return -EACCES;
+	case ENOENT:
+		return -ENOENT;
+	default:
+		return -EIO;
+	}
+}
+
+static int code_of(sqlite3 *db)
+{
+	switch (sqlite3_errcode(db) & 0xff) {
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EBADMSG;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_TOOBIG:
+		return -EFBIG;
+	default:
+		return system_code(db);
+	}
+}
+
+int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *err)
+{
+	int code = code_of(db), number = sqlite3_system_errno(db);
+
+	if (code == -ENOSPC)
+		return err_set(err, code, "cannot %s '%s': no space is left on the disk; free some, or lower "
+			       "the store's size limit", doing, path);
+	if (code == -EBADMSG)
+		return err_set(err, code, "cannot %s '%s': the file is damaged or not a database of Strobe (%s)",
+			       doing, path, sqlite3_errmsg(db));
+	if (number && (code == -EIO || code == -EACCES || code == -ENOENT))
+		return err_set(err, code, "cannot %s '%s': %s (%s)", doing, path, sqlite3_errmsg(db),
+			       strerror(number));
+	return err_set(err, code, "cannot %s '%s': %s", doing, path, sqlite3_errmsg(db));
+}
+
+int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err)
+{
+	int rc = sqlite3_prepare_v2(db, sql, -1, ret, NULL);
+
+	if (rc == SQLITE_ERROR)
+		return err_set(err, -EBADMSG, "cannot read '%s': its tables are not those of Strobe (%s)", path,
+			       sqlite3_errmsg(db));
+	return rc ? sqlite_failed(db, "read", path, err) : 0;
+}

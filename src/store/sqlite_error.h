@@ -1,0 +1,25 @@
+/* sqlite_error.h: what SQLite says, as a negative errno and a sentence. */
+#ifndef STORE_SQLITE_ERROR_H
+#define STORE_SQLITE_ERROR_H
+
+#include "err.h"
+#include <sqlite3.h>
+
+/* Fills `err` with "cannot DOING 'PATH': …" for the last failure of `db` and returns its errno: -ENOSPC when the disk
+ * is full, -EBADMSG when the file is damaged or no database, -EBUSY, -ENOMEM, -EACCES, -EFBIG, otherwise -EIO. */
+int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *err);
+
+/* Prepares a statement of ours; -EBADMSG if the file's tables do not fit it, otherwise as sqlite_failed has it. */
+int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err);
+
+static inline void stmt_finalizep(sqlite3_stmt **s)
+{
+	sqlite3_finalize(*s);
+}
+
+static inline void stmt_resetp(sqlite3_stmt **s)
+{
+	sqlite3_reset(*s);
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* sqlite_query.c: any range of time and any filter, merged into one profile.
+ *
+ * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row, however
+ * the rows are spread over series and hours. Only then the tree is walked once, parents before children, and what has
+ * values becomes part of the profile. */
+#include "chunk.h"
+#include "mem.h"
+#include "sqlite_scan.h"
+#include <assert.h>
+#include <string.h>
+
+struct query {
+	struct profile *profile;
+	uint64_t samples;
+	int64_t first, end;		/* buckets with samples: [first, end) */
+	struct labels labels;
+	bool any;			/* there was a row; labels, period and buckets are known */
+
+	/* of the day being read */
+	struct stack_tree tree;
+	int64_t *values[PROFILE_COLUMNS];	/* by column of the profile, then by node; NULL if all are 0 */
+};
+
+/* Columns are found before anything is added up, so that those that follow from others come last. */
+static int note_columns(void *data, const struct series *s)
+{
+	struct query *q = data;
+
+	for (uint32_t i = 0; i < s->column_count; i++)
+		profile_column(q->profile, s->columns[i].name, s->columns[i].unit);
+	return 0;
+}
+
+static int note_time_columns(void *data, const struct series *s)
+{
+	struct query *q = data;
+	const char *name = series_time_column(s);
+
+	if (name)
+		profile_column(q->profile, name, "nanoseconds");
+	return 0;
+}
+
+static int64_t *values_of(struct query *q, const char *name, const char *unit)
+{
+	uint32_t column = profile_column(q->profile, name, unit);
+
+	if (column == UINT32_MAX)	/* more columns than a profile holds; the first ones are shown */
+		return NULL;
+	if (!q->values[column])
+		q->values[column] = xcalloc(q->tree.node_count, sizeof(int64_t));
+	return q->values[column];
+}
+
+static void note_series(struct query *q, const struct scan_chunk *c)
+{
+	_cleanup_(labels_done) struct labels labels;
+	struct profile *p = q->profile;
+
+	labels_init(&labels);
+	series_labels(c->series, &labels);
+	if (!q->any) {
+		labels_copy(&q->labels, &labels);
+		p->period_ns = c->series->period_ns;
+		q->first = INT64_MAX;
+		q->any = true;
+	} else if (p->period_ns != c->series->period_ns) {
+		p->period_ns = 0;
+		p->mixed_periods = true;
+	}
+	labels_keep_common(&q->labels, &labels);
+}
+
+static inline void add_to(int64_t *values, uint32_t node, int64_t v)
+{
+	if (values)
+		values[node] = add_saturated(values[node], v);
+}
+
+static int64_t multiply_saturated(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(a, b, &product))
+		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+	return product;
+}
+
+static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, struct err *err)
+{
+	const struct series *s = c->series;
+	const char *time_name = series_time_column(s);
+	struct query *q = data;
+	int64_t *columns[PROFILE_COLUMNS], *times, row[PROFILE_COLUMNS];
+	unsigned bucket, first = UINT32_MAX, last = 0;
+	uint32_t node;
+	int rc;
+
+	if (!q->tree.node_count) {
+		rc = stack_tree_load(&q->tree, d->db, d->path, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (uint32_t i = 0; i < s->column_count; i++)
+		columns[i] = values_of(q, s->columns[i].name, s->columns[i].unit);
+	times = time_name ? values_of(q, time_name, "nanoseconds") : NULL;
+
+	while ((rc = scan_next(c, &node, &bucket, row)) > 0) {
+		if (node >= q->tree.node_count)
+			return -EBADMSG;
+		for (uint32_t i = 0; i < s->column_count; i++)
+			add_to(columns[i], node, row[i]);
+		if (times)
+			add_to(times, node, multiply_saturated(row[s->samples], s->period_ns));
+		if (s->samples != UINT32_MAX && row[s->samples] > 0)
+			q->samples += (uint64_t)row[s->samples];
+		first = bucket < first ? bucket : first;
+		last = bucket > last ? bucket : last;
+	}
+	if (first == UINT32_MAX)
+		return rc;
+	note_series(q, c);
+	if (c->hour_bucket + first < q->first)
+		q->first = c->hour_bucket + first;
+	if (c->hour_bucket + last + 1 > q->end)
+		q->end = c->hour_bucket + last + 1;
+	return rc;
+}
+
+static bool has_values(const struct query *q, uint32_t node)
+{
+	for (uint32_t c = 0; c < q->profile->column_count; c++)
+		if (q->values[c] && q->values[c][node])
+			return true;
+	return false;
+}
+
+/* Which nodes have values, or something below them that has; the caller frees. */
+static bool *needed_nodes(const struct query *q)
+{
+	bool *needed = xcalloc(q->tree.node_count, sizeof(*needed));
+
+	needed[0] = true;
+	for (uint32_t i = q->tree.node_count - 1; i > 0; i--) {
+		needed[i] = needed[i] || has_values(q, i);
+		if (needed[i])
+			needed[q->tree.parents[i]] = true;
+	}
+	return needed;
+}
+
+static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
+{
+	if (frames[number] == UINT32_MAX) {
+		struct str name, file;
+		uint32_t line;
+
+		stack_tree_frame(&q->tree, number, &name, &file, &line);
+		frames[number] = profile_frame(q->profile, name, file, line);
+	}
+	return frames[number];
+}
+
+static void add_day(struct query *q)
+{
+	const struct stack_tree *t = &q->tree;
+	_cleanup_(freep) bool *needed = needed_nodes(q);
+	_cleanup_(freep) uint32_t *nodes = xmalloc(t->node_count * sizeof(*nodes));
+	_cleanup_(freep) uint32_t *frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
+
+	memset(frames, 0xff, (t->frame_count + 1) * sizeof(*frames));
+	nodes[0] = PROFILE_ROOT;
+	for (uint32_t i = 0; i < t->node_count; i++) {
+		if (!needed[i])
+			continue;
+		if (i > 0)
+			nodes[i] = profile_child(q->profile, nodes[t->parents[i]], frame_of(q, frames, t->node_frames[i]));
+		for (uint32_t c = 0; c < q->profile->column_count; c++)
+			if (q->values[c] && q->values[c][i])
+				profile_add(q->profile, nodes[i], c, q->values[c][i]);
+	}
+}
+
+static void end_day(void *data, const struct series *series, size_t count)
+{
+	struct query *q = data;
+
+	if (q->tree.node_count)
+		add_day(q);
+	for (uint32_t c = 0; c < PROFILE_COLUMNS; c++) {
+		free(q->values[c]);
+		q->values[c] = NULL;
+	}
+	stack_tree_done(&q->tree);
+	stack_tree_init(&q->tree);
+}
+
+static int run(struct query *q, struct sqlite_store *s, const struct store_query *what, struct store_looked *looked,
+	       struct err *err)
+{
+	const struct scan_visitor columns = { .series = note_columns, .data = q };
+	const struct scan_visitor times = { .series = note_time_columns, .data = q };
+	const struct scan_visitor chunks = { .chunk = add_chunk, .day_end = end_day, .data = q };
+	int rc = sqlite_scan(s, what, &columns, NULL, err);
+
+	if (rc >= 0)
+		rc = sqlite_scan(s, what, &times, NULL, err);
+	if (rc >= 0)
+		rc = sqlite_scan(s, what, &chunks, looked, err);
+	end_day(q, NULL, 0);
+	return rc;
+}
+
+int sqlite_query(struct store *store, const struct store_query *what, struct profile **ret,
+		 struct store_looked *looked, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct sqlite_store *s = (struct sqlite_store *)store;
+	struct query q = { .profile = p };
+	int rc;
+
+	labels_init(&q.labels);
+	stack_tree_init(&q.tree);
+	rc = run(&q, s, what, looked, err);
+	if (rc >= 0 && q.any) {
+		p->start_ns = q.first * BATCH_BUCKET_NS;
+		p->end_ns = q.end * BATCH_BUCKET_NS;
+		labels_copy(&p->labels, &q.labels);
+	}
+	labels_done(&q.labels);
+	if (rc < 0)
+		return rc;
+	pthread_rwlock_rdlock(&s->files);
+	sqlite_store_extent(s, &looked->first_ns, &looked->last_ns);
+	pthread_rwlock_unlock(&s->files);
+	looked->samples = q.samples;
+	*ret = TAKE_PTR(p);
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* sqlite_retention.c: old days go as whole files, so that removing them costs nothing and needs no space. */
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "sqlite_store.h"
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
+struct piece {
+	int64_t day;
+	uint64_t bytes;
+	char name[300];
+};
+
+struct pieces {
+	struct piece *items;
+	size_t count, capacity;
+};
+
+/* "2026-11-21.db" with anything behind it. */
+static int64_t day_of_piece(const char *name)
+{
+	char day[sizeof("2026-11-21.db")];
+
+	if (strlen(name) < sizeof(day) - 1)
+		return -1;
+	memcpy(day, name, sizeof(day) - 1);
+	day[sizeof(day) - 1] = 0;
+	name += sizeof(day) - 1;
+	if (*name && strcmp(name, "-wal") && strcmp(name, "-shm") && strcmp(name, "-journal") &&
+	    strncmp(name, ".corrupt-", 9))
+		return -1;
+	return day_of_name(day);
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->day != y->day)
+		return x->day < y->day ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int list(const struct sqlite_store *s, struct pieces *ret, struct err *err)
+{
+	DIR *dir = opendir(s->directory);
+	struct dirent *e;
+
+	if (!dir)
+		return err_set(err, -errno, "cannot read the directory '%s': %s", s->directory, strerror(errno));
+	while ((e = readdir(dir))) {
+		int64_t day = day_of_piece(e->d_name);
+		struct piece *p;
+		struct stat st;
+
+		if (day < 0 || strlen(e->d_name) >= sizeof(p->name) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		GROW(&ret->items, &ret->capacity, ret->count + 1);
+		p = &ret->items[ret->count++];
+		p->day = day;
+		p->bytes = (uint64_t)st.st_size;
+		snprintf(p->name, sizeof(p->name), "%s", e->d_name);
+	}
+	closedir(dir);
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_pieces);
+	return 0;
+}
+
+/* Removes all that is there of one day; `why` is for the log. */
+static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, const char *why, struct err *err)
+{
+	_cleanup_(freep) char *path = day_path(s->directory, day, "");
+	int result = 0;
+
+	pthread_mutex_lock(&s->writer);
+	sqlite_store_close_day(s, day);
+	pthread_rwlock_wrlock(&s->files);
+	for (size_t i = 0; i < p->count; i++) {
+		_cleanup_(freep) char *piece = xasprintf("%s/%s", s->directory, p->items[i].name);
+
+		if (p->items[i].day == day && unlink(piece) < 0 && errno != ENOENT && result == 0)
+			result = err_set(err, -errno, "cannot remove '%s': %s", piece, strerror(errno));
+	}
+	pthread_rwlock_unlock(&s->files);
+	map_set(&s->settled, (uint64_t)day, 0);
+	pthread_mutex_unlock(&s->writer);
+	if (result < 0)
+		return result;
+	pthread_mutex_lock(&s->counting);
+	s->stats.days_expired++;
+	pthread_mutex_unlock(&s->counting);
+	log_info("removed '%s': %s", path, why);
+	return 0;
+}
+
+static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+{
+	if (!s->cap_reported)
+		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the day being written stays; "
+			    "raise the limit or sample less", s->directory, (unsigned long long)(bytes >> 20),
+			    (unsigned long long)(l->max_bytes >> 20));
+	s->cap_reported = true;
+}
+
+int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
+{
+	_cleanup_(freep) struct piece *items = NULL;
+	struct pieces p = { 0 };
+	int64_t today = now_ns / NS_PER_DAY, newest;
+	uint64_t bytes = 0;
+	int rc = list(s, &p, err);
+
+	items = p.items;
+	if (rc < 0 || p.count == 0)
+		return rc;
+	newest = p.items[p.count - 1].day;
+	for (size_t i = 0; i < p.count; i++)
+		bytes += p.items[i].bytes;
+
+	for (size_t i = 0; i < p.count && rc >= 0;) {
+		int64_t day = p.items[i].day;
+		uint64_t of_day = 0;
+		bool old = l->max_age_ns > 0 && day_start_ns(day + 1) <= now_ns - l->max_age_ns;
+		bool large = l->max_bytes > 0 && bytes > l->max_bytes && day != newest;
+
+		for (; i < p.count && p.items[i].day == day; i++)
+			of_day += p.items[i].bytes;
+		if (day == today || !(old || large))
+			continue;
+		rc = remove_day(s, &p, day, old ? "older than the limit" : "the store was above its limit of size", err);
+		bytes -= of_day;
+	}
+	if (rc >= 0 && l->max_bytes > 0 && bytes > l->max_bytes)
+		report_cap(s, l, bytes);
+	else
+		s->cap_reported = false;
+	return rc;
+}

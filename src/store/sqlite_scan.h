@@ -1,0 +1,48 @@
+/* sqlite_scan.h: walks over the chunks that a question is about, day by day; what is done with them is the visitor's.
+ *
+ * Each day is read in one read transaction of an own connection, so a visitor sees chunks and stacks that belong
+ * together while the writer goes on. Damaged chunks and days are counted, noted and passed over. */
+#ifndef STORE_SQLITE_SCAN_H
+#define STORE_SQLITE_SCAN_H
+
+#include "chunk.h"
+#include "sqlite_store.h"
+
+struct scan_chunk {
+	const struct series *series;
+	uint32_t id;			/* of the series within its day */
+	struct chunk_reader *reader;	/* its header is read, no row yet */
+	int64_t hour_bucket;		/* first bucket of its hour, since 1970 */
+	unsigned from, to;		/* buckets of the hour that are asked for: [from, to) */
+};
+
+/* All may be NULL; without `chunk` chunks are not read. Negative results end the scan, but for -EBADMSG: what was
+ * damaged is passed over. */
+struct scan_visitor {
+	int (*series)(void *data, const struct series *s);		/* each one that matches, of each day */
+	int (*chunk)(void *data, struct day *d, const struct scan_chunk *c, struct err *err);
+	void (*day_end)(void *data, const struct series *series, size_t count);	/* series by id - 1 */
+	void *data;
+};
+
+/* `looked` is added to but for samples, first_ns and last_ns, which the visitor knows; NULL if it is not wanted. */
+int sqlite_scan(struct sqlite_store *s, const struct store_query *q, const struct scan_visitor *v,
+		struct store_looked *looked, struct err *err);
+
+/* The next row that is asked for: 1, 0 after the last, or -EBADMSG. */
+static inline int scan_next(const struct scan_chunk *c, uint32_t *ret_stack, unsigned *ret_bucket, int64_t *values)
+{
+	int rc;
+
+	do
+		rc = chunk_next(c->reader, ret_stack, ret_bucket, values);
+	while (rc > 0 && (*ret_bucket < c->from || *ret_bucket >= c->to));
+	return rc;
+}
+
+static inline bool scan_is_whole(const struct scan_chunk *c)
+{
+	return c->reader->first_bucket >= c->from && c->reader->last_bucket < c->to;
+}
+
+#endif

@@ -1,0 +1,472 @@
+/* sqlite_store.c: the directory, its lock, and the days that the writer has open. */
+#include "sqlite_store.h"
+#include "clock.h"
+#include "io.h"
+#include "log.h"
+#include "mem.h"
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define SET_ASIDE_MAX	1000	/* files of one day; beyond it something is wrong that renaming does not cure */
+
+static struct sqlite_store *of(struct store *s)
+{
+	return (struct sqlite_store *)s;
+}
+
+static_assert(offsetof(struct sqlite_store, store) == 0, "a store is cast to its backend");
+
+void sqlite_store_count_error(struct sqlite_store *s)
+{
+	pthread_mutex_lock(&s->counting);
+	s->stats.errors++;
+	pthread_mutex_unlock(&s->counting);
+}
+
+void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why)
+{
+	bool known;
+
+	pthread_mutex_lock(&s->counting);
+	s->stats.errors++;
+	known = map_get(&s->suspects, (uint64_t)number) == 1;
+	map_set(&s->suspects, (uint64_t)number, 1);
+	pthread_mutex_unlock(&s->counting);
+	if (!known)
+		log_warning("%s; what can be read of that day is still shown", why);
+}
+
+static int compare_days(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void dir_closep(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+int sqlite_store_days(const struct sqlite_store *s, int64_t **ret, size_t *ret_count, struct err *err)
+{
+	_cleanup_(dir_closep) DIR *dir = opendir(s->directory);
+	_cleanup_(freep) int64_t *days = NULL;
+	size_t count = 0, capacity = 0;
+	struct dirent *e;
+
+	if (!dir)
+		return err_set(err, -errno, "cannot read the directory '%s': %s", s->directory, strerror(errno));
+	GROW(&days, &capacity, 1);
+	while ((e = readdir(dir))) {
+		int64_t number = day_of_name(e->d_name);
+
+		if (number < 0)
+			continue;
+		GROW(&days, &capacity, count + 1);
+		days[count++] = number;
+	}
+	qsort(days, count, sizeof(*days), compare_days);
+	*ret = TAKE_PTR(days);
+	*ret_count = count;
+	return 0;
+}
+
+uint64_t sqlite_store_bytes(const struct sqlite_store *s)
+{
+	_cleanup_(dir_closep) DIR *dir = opendir(s->directory);
+	uint64_t bytes = 0;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		struct stat st;
+
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	}
+	return bytes;
+}
+
+/* --- Days that are open for writing -------------------------------------------------------------------------- */
+
+struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
+		if (s->days[i] && s->days[i]->number == number)
+			return s->days[i];
+	return NULL;
+}
+
+void sqlite_store_close_day(struct sqlite_store *s, int64_t number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
+		if (s->days[i] && s->days[i]->number == number)
+			s->days[i] = day_close(s->days[i]);
+}
+
+/* A free place, if need be that of the day unused longest. */
+static struct day **free_place(struct sqlite_store *s)
+{
+	struct day **oldest = &s->days[0];
+
+	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++) {
+		if (!s->days[i])
+			return &s->days[i];
+		if (s->days[i]->used < (*oldest)->used)
+			oldest = &s->days[i];
+	}
+	*oldest = day_close(*oldest);
+	return oldest;
+}
+
+int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err)
+{
+	_cleanup_(freep) char *path = day_path(s->directory, number, ""), *log = day_path(s->directory, number, "-wal");
+	_cleanup_(freep) char *index = day_path(s->directory, number, "-shm"), *aside = NULL, *aside_log = NULL;
+	struct stat st;
+	int rc = 0;
+
+	sqlite_store_close_day(s, number);
+	for (unsigned n = 1; n <= SET_ASIDE_MAX; n++) {
+		free(aside);
+		aside = xasprintf("%s.corrupt-%u", path, n);
+		if (access(aside, F_OK) < 0)
+			break;
+	}
+	aside_log = xasprintf("%s-wal", aside);
+	pthread_rwlock_wrlock(&s->files);
+	/* The log first: one that stays behind would be taken for that of the next file of this name. */
+	if (stat(log, &st) == 0 && st.st_size == 0)
+		unlink(log);
+	if (rename(log, aside_log) < 0 && errno != ENOENT)
+		rc = -errno;
+	if (rc == 0 && rename(path, aside) < 0 && errno != ENOENT)
+		rc = -errno;
+	if (rc == 0)
+		unlink(index);
+	pthread_rwlock_unlock(&s->files);
+	sqlite_store_count_error(s);
+	if (rc < 0)
+		return err_set(err, rc, "cannot set the damaged file '%s' aside: %s", path, strerror(-rc));
+	log_warning("%s; it was set aside as '%s', and the day goes on in a new file", why, aside);
+	return 0;
+}
+
+int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err)
+{
+	struct day *d = sqlite_store_open_day(s, number);
+	struct err why = { 0 };
+	int rc;
+
+	if (d && !day_is_in_place(d)) {
+		log_warning("'%s' was removed or replaced while it was written to; the day goes on in a new file",
+			    d->path);
+		sqlite_store_close_day(s, number);
+		d = NULL;
+	}
+	if (!d) {
+		struct day **place = free_place(s);
+
+		rc = day_open(s->directory, number, DAY_WRITE, &d, &why);
+		if (rc == -EBADMSG) {
+			rc = sqlite_store_set_aside(s, number, why.text, err);
+			if (rc < 0)
+				return rc;
+			rc = day_open(s->directory, number, DAY_WRITE, &d, &why);
+		}
+		if (rc < 0)
+			return err_set(err, rc, "%s", why.text);
+		*place = d;
+	}
+	d->used = ++s->uses;
+	*ret = d;
+	return 0;
+}
+
+/* --- Appending ------------------------------------------------------------------------------------------------ */
+
+static int check_batch(const struct batch *b, struct err *err)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		const struct batch_entry *e = &b->entries[i];
+
+		if (e->bucket_ns < 0 || e->bucket_ns % BATCH_BUCKET_NS)
+			return err_set(err, -EINVAL, "cannot store a batch: %lld is not the start of a 10-second bucket",
+				       (long long)e->bucket_ns);
+		if (e->period_ns < 0 || e->clock < STROBE_CLOCK_NONE || e->clock > STROBE_CLOCK_CPU)
+			return err_set(err, -EINVAL, "cannot store a batch: entry %zu has an impossible clock or period",
+				       i);
+	}
+	return 0;
+}
+
+/* The smallest day of the batch above `after`, or -1. */
+static int64_t next_day(const struct batch *b, int64_t after)
+{
+	int64_t next = -1;
+
+	for (size_t i = 0; i < b->count; i++) {
+		int64_t number = b->entries[i].bucket_ns / NS_PER_DAY;
+
+		if (number > after && (next < 0 || number < next))
+			next = number;
+	}
+	return next;
+}
+
+static int append_to_day(struct sqlite_store *s, int64_t number, const struct batch *b, uint64_t *samples,
+			 struct err *err)
+{
+	struct err why = { 0 };
+	struct day *d;
+	int rc;
+
+	for (int attempt = 0; ; attempt++) {
+		rc = sqlite_store_day(s, number, &d, err);
+		if (rc < 0)
+			return rc;
+		rc = day_append(d, b, samples, &why);
+		if (rc >= 0)
+			break;
+		/* A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
+		if (rc != -ENOSPC && rc != -EBUSY && rc != -E2BIG && rc != -EFBIG)
+			sqlite_store_close_day(s, number);
+		if (rc != -EBADMSG || attempt > 0)
+			return err_set(err, rc, "%s", why.text);
+		rc = sqlite_store_set_aside(s, number, why.text, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc > 0)
+		map_set(&s->settled, (uint64_t)number, 0);
+	return rc;
+}
+
+/* Days are committed one after another. When a later one fails, or the machine stops in between, the batch comes
+ * again, and those that have its id already leave it alone. */
+static int append(struct store *store, const struct batch *b, struct err *err)
+{
+	struct sqlite_store *s = of(store);
+	int64_t started_ns = clock_monotonic_ns(), took_ns;
+	uint64_t samples = 0, commits = 0;
+	int rc = check_batch(b, err);
+
+	if (rc < 0)
+		return rc;
+	if (s->read_only)
+		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
+	pthread_mutex_lock(&s->writer);
+	for (int64_t day = next_day(b, -1); day >= 0 && rc >= 0; day = next_day(b, day)) {
+		rc = append_to_day(s, day, b, &samples, err);
+		commits += rc > 0;
+	}
+	pthread_mutex_unlock(&s->writer);
+	took_ns = clock_monotonic_ns() - started_ns;
+
+	pthread_mutex_lock(&s->counting);
+	s->stats.errors += rc < 0;
+	s->stats.commits += commits;
+	s->stats.samples_stored += samples;
+	s->stats.commit_ns_total += (uint64_t)took_ns;
+	if ((uint64_t)took_ns > s->stats.commit_ns_max)
+		s->stats.commit_ns_max = (uint64_t)took_ns;
+	if (rc >= 0 && b->count) {
+		s->stats.batches += commits > 0;
+		s->stats.replays += commits == 0;
+	}
+	pthread_mutex_unlock(&s->counting);
+	return rc < 0 ? rc : 0;
+}
+
+/* --- The rest of what a store does ---------------------------------------------------------------------------- */
+
+/* The first day that has samples, or the last one: nearly always the very first or last file. */
+static bool find_extent(const struct sqlite_store *s, const int64_t *days, size_t count, bool last, int64_t *ret_ns)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t number = days[last ? count - 1 - i : i];
+		struct day *d;
+		unsigned first, end;
+		bool any;
+
+		if (day_open(s->directory, number, DAY_READ, &d, NULL) < 0)
+			continue;
+		any = day_extent(d, &first, &end);
+		day_close(d);
+		if (any) {
+			*ret_ns = day_start_ns(number) + (last ? end : first) * BATCH_BUCKET_NS;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, int64_t *ret_last_ns)
+{
+	_cleanup_(freep) int64_t *days = NULL;
+	size_t count = 0;
+
+	*ret_first_ns = *ret_last_ns = 0;
+	if (sqlite_store_days(s, &days, &count, NULL) < 0)
+		return false;
+	return find_extent(s, days, count, false, ret_first_ns) && find_extent(s, days, count, true, ret_last_ns);
+}
+
+static int maintain(struct store *store, const struct store_limits *l, int64_t now_ns, struct err *err)
+{
+	struct sqlite_store *s = of(store);
+	struct err second = { 0 };
+	int rc, rc2;
+
+	if (s->read_only)
+		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
+	rc = sqlite_compact(s, now_ns, err);
+	/* Also when compaction failed: removing days may be what gives it room. */
+	rc2 = sqlite_retain(s, l, now_ns, rc < 0 ? &second : err);
+	if (rc < 0 || rc2 < 0)
+		sqlite_store_count_error(s);
+	return rc < 0 ? rc : rc2;
+}
+
+static void stats(struct store *store, struct store_stats *ret)
+{
+	struct sqlite_store *s = of(store);
+	_cleanup_(freep) int64_t *days = NULL;
+	size_t count = 0;
+
+	pthread_mutex_lock(&s->counting);
+	*ret = s->stats;
+	pthread_mutex_unlock(&s->counting);
+	pthread_rwlock_rdlock(&s->files);
+	ret->bytes = sqlite_store_bytes(s);
+	if (sqlite_store_days(s, &days, &count, NULL) >= 0)
+		ret->days = count;
+	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
+	pthread_rwlock_unlock(&s->files);
+}
+
+static struct store *sqlite_close(struct store *store)
+{
+	struct sqlite_store *s = of(store);
+
+	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
+		day_close(s->days[i]);
+	map_done(&s->settled);
+	map_done(&s->suspects);
+	pthread_mutex_destroy(&s->writer);
+	pthread_mutex_destroy(&s->counting);
+	pthread_rwlock_destroy(&s->files);
+	fd_closep(&s->lock_fd);
+	free(s->directory);
+	free(s);
+	return NULL;
+}
+
+static const struct store_ops sqlite_ops = {
+	.scheme = "sqlite",
+	.append = append,
+	.query = sqlite_query,
+	.timeline = sqlite_timeline,
+	.labels = sqlite_labels,
+	.maintain = maintain,
+	.stats = stats,
+	.close = sqlite_close,
+};
+
+/* --- Opening -------------------------------------------------------------------------------------------------- */
+
+/* The lock ends with the process, however it ends, so a stale file never keeps anybody out. */
+static int take_lock(struct sqlite_store *s, struct err *err)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/LOCK", s->directory);
+	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	char text[32] = "";
+	ssize_t n;
+
+	if (fd < 0)
+		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return err_set(err, -errno, "cannot lock '%s': %s", path, strerror(errno));
+		n = pread(fd, text, sizeof(text) - 1, 0);
+		text[n > 0 ? n : 0] = 0;
+		return err_set(err, -EBUSY, "'%s' is in use by another strobe (pid %ld)", s->directory,
+			       strtol(text, NULL, 10));
+	}
+	n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) < 0)
+		log_warning("cannot write '%s': %s", path, strerror(errno));	/* it is only for people */
+	s->lock_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* The version stands at bytes 60 to 63 of a database, the application at 68 to 71, so no connection is needed to
+ * refuse a directory that a newer Strobe has written to, before anything in it is changed. */
+static int refuse_newer(struct sqlite_store *s, struct err *err)
+{
+	_cleanup_(freep) int64_t *days = NULL;
+	size_t count;
+	int rc = sqlite_store_days(s, &days, &count, err);
+
+	for (size_t i = 0; rc >= 0 && i < count; i++) {
+		_cleanup_(freep) char *path = day_path(s->directory, days[i], "");
+		_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+		uint8_t h[72];
+
+		if (fd < 0 || pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h))
+			continue;
+		if (h[68] == 'S' && h[69] == 'T' && h[70] == 'R' && h[71] == 'B' && (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
+			return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %u, this one knows up "
+				       "to %d); upgrade strobe, or move the file away", path,
+				       (unsigned)h[60] << 24 | h[61] << 16 | h[62] << 8 | h[63], DAY_SCHEMA);
+	}
+	return rc;
+}
+
+static int open_directory(struct sqlite_store *s, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (s->read_only) {
+		if (stat(s->directory, &st) < 0)
+			return err_set(err, -errno, "cannot open the store '%s': %s", s->directory, strerror(errno));
+		if (!S_ISDIR(st.st_mode))
+			return err_set(err, -ENOTDIR, "cannot open the store '%s': it is not a directory", s->directory);
+		return 0;
+	}
+	rc = io_make_dirs(s->directory, 0750, err);
+	if (rc < 0)
+		return rc;
+	rc = take_lock(s, err);
+	return rc < 0 ? rc : refuse_newer(s, err);
+}
+
+int sqlite_store_open(const char *directory, bool read_only, struct store **ret, struct err *err)
+{
+	struct sqlite_store *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->store.ops = &sqlite_ops;
+	s->directory = xstrdup(directory);
+	s->read_only = read_only;
+	s->lock_fd = -1;
+	map_init(&s->settled);
+	map_init(&s->suspects);
+	pthread_mutex_init(&s->writer, NULL);
+	pthread_mutex_init(&s->counting, NULL);
+	pthread_rwlock_init(&s->files, NULL);
+	rc = open_directory(s, err);
+	if (rc < 0) {
+		sqlite_close(&s->store);
+		return rc;
+	}
+	*ret = &s->store;
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* sqlite_store.h: a store that is a directory with one SQLite file per day.
+ *
+ *   DIRECTORY/LOCK                          held (flock) by the writer, with its process id inside
+ *   DIRECTORY/YYYY-MM-DD.db, -wal, -shm     a day, see sqlite_day.h
+ *   DIRECTORY/YYYY-MM-DD.db.corrupt-N       a damaged or foreign file that was set aside
+ *
+ * The writer keeps a few days open. Every query opens its own connections, so that any thread and any other process
+ * can ask while the writer writes.
+ */
+#ifndef STORE_SQLITE_STORE_H
+#define STORE_SQLITE_STORE_H
+
+#include "sqlite_day.h"
+#include "store.h"
+#include <pthread.h>
+
+#define SQLITE_STORE_OPEN_DAYS	4	/* with their dictionaries in memory */
+
+struct sqlite_store {
+	struct store store;		/* first, so that one is the other */
+	char *directory;
+	bool read_only;
+	int lock_fd;
+
+	pthread_mutex_t writer;		/* everything down to `cap_reported`, and writing as such */
+	struct day *days[SQLITE_STORE_OPEN_DAYS];
+	uint64_t uses;
+	struct map settled;		/* days that need no compaction */
+	bool cap_reported;
+
+	/* Held shared by whoever reads day files, alone by whoever removes or renames them: a connection that opens
+	 * its log after the file was removed would leave a stray log behind. */
+	pthread_rwlock_t files;
+
+	pthread_mutex_t counting;
+	struct store_stats stats;	/* the counters in it */
+	struct map suspects;		/* days that a query found damaged; the next maintenance looks at them */
+};
+
+int sqlite_store_open(const char *directory, bool read_only, struct store **ret, struct err *err);
+
+/* Days that have a file, ascending. The caller frees. */
+int sqlite_store_days(const struct sqlite_store *s, int64_t **ret, size_t *ret_count, struct err *err);
+
+/* The writer's connection to a day; stays the store's. Opens it, sets a damaged file aside. The writer mutex is held. */
+int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err);
+struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number);	/* NULL if the writer has it not open */
+void sqlite_store_close_day(struct sqlite_store *s, int64_t number);
+
+/* Renames a damaged file to .corrupt-N, says so in the log and counts it. The writer mutex is held. */
+int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err);
+
+void sqlite_store_count_error(struct sqlite_store *s);
+
+/* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */
+void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why);
+
+/* The other files of this folder. */
+int sqlite_query(struct store *store, const struct store_query *q, struct profile **ret, struct store_looked *looked,
+		 struct err *err);
+int sqlite_timeline(struct store *store, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
+		    struct err *err);
+int sqlite_labels(struct store *store, const struct store_query *q, struct store_labels *ret, struct err *err);
+
+/* Compacts the hours of all days that are over at `now_ns`. The writer mutex is not held. */
+int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
+
+/* Removes what is above the limits. The writer mutex is not held. */
+int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+
+uint64_t sqlite_store_bytes(const struct sqlite_store *s);
+
+/* When the first bucket with samples begins and the last one ends; false for an empty store. */
+bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, int64_t *ret_last_ns);
+
+#endif

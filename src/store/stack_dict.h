@@ -1,0 +1,24 @@
+/* stack_dict.h: the writer's side of stack_tree.h: from stacks to node numbers, and what is new since the last commit.
+ *
+ * It holds the whole dictionary of one day in memory (about 30 bytes per node). A commit that failed leaves it ahead
+ * of the file: throw it away and load it again. */
+#ifndef STORE_STACK_DICT_H
+#define STORE_STACK_DICT_H
+
+#include "stack_tree.h"
+
+struct stack_dict;
+
+int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err);
+struct stack_dict *stack_dict_free(struct stack_dict *d);
+
+/* Fills `nodes`, one number per node of `p`. Beyond STACK_TREE_NODES or STACK_TREE_FRAMES a stack is cut to the part
+ * that is known already, so that its samples still count. Returns how many nodes were cut. */
+size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes);
+
+/* What was added since stack_dict_saved: packed blocks (empty if nothing) and the numbers of their first records. */
+void stack_dict_new(struct stack_dict *d, struct buf *ret_frames, uint32_t *ret_first_frame, struct buf *ret_nodes,
+		    uint32_t *ret_first_node);
+void stack_dict_saved(struct stack_dict *d);
+
+#endif

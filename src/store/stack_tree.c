@@ -1,0 +1,133 @@
+/* stack_tree.c: blocks of records from a day file into arrays, checked on the way. */
+#include "stack_tree.h"
+#include "mem.h"
+#include "pack.h"
+#include "sqlite_error.h"
+#include "strobe_wire.h"
+#include <assert.h>
+
+void stack_tree_init(struct stack_tree *t)
+{
+	memset(t, 0, sizeof(*t));
+	arena_init(&t->bytes);
+}
+
+void stack_tree_done(struct stack_tree *t)
+{
+	free(t->records);
+	free(t->parents);
+	free(t->node_frames);
+	arena_done(&t->bytes);
+	memset(t, 0, sizeof(*t));
+}
+
+static bool get_text(struct strobe_wire_cursor *c, struct str *ret)
+{
+	uint64_t n;
+
+	if (!strobe_wire_get_varint(c, &n) || n > (size_t)(c->end - c->p))
+		return false;
+	*ret = (struct str){ (const char *)c->p, (size_t)n };
+	c->p += n;
+	return true;
+}
+
+static bool get_frame(struct strobe_wire_cursor *c, struct str *name, struct str *file, uint64_t *line)
+{
+	return get_text(c, name) && get_text(c, file) && strobe_wire_get_varint(c, line) && *line <= UINT32_MAX;
+}
+
+static int add_frames(struct stack_tree *t, const uint8_t *bytes, size_t n)
+{
+	struct strobe_wire_cursor c;
+
+	c.p = (const uint8_t *)arena_copy(&t->bytes, bytes, n);
+	c.end = c.p + n;
+	while (c.p < c.end) {
+		const uint8_t *start = c.p;
+		struct str name, file;
+		uint64_t line;
+
+		if (t->frame_count == STACK_TREE_FRAMES || !get_frame(&c, &name, &file, &line))
+			return -EBADMSG;
+		GROW(&t->records, &t->record_capacity, t->frame_count + 1);
+		t->records[t->frame_count++] = (struct str){ (const char *)start, (size_t)(c.p - start) };
+	}
+	return 0;
+}
+
+static int add_nodes(struct stack_tree *t, const uint8_t *bytes, size_t n)
+{
+	struct strobe_wire_cursor c = { bytes, bytes + n };
+
+	while (c.p < c.end) {
+		uint64_t distance, frame;
+
+		if (!strobe_wire_get_varint(&c, &distance) || !strobe_wire_get_varint(&c, &frame))
+			return -EBADMSG;
+		if (distance == 0 || distance > t->node_count || frame >= t->frame_count ||
+		    t->node_count == STACK_TREE_NODES)
+			return -EBADMSG;
+		GROW(&t->parents, &t->parent_capacity, t->node_count + 1);
+		GROW(&t->node_frames, &t->frame_capacity, t->node_count + 1);
+		t->parents[t->node_count] = t->node_count - (uint32_t)distance;
+		t->node_frames[t->node_count] = (uint32_t)frame;
+		t->node_count++;
+	}
+	return 0;
+}
+
+static int load_blocks(struct stack_tree *t, sqlite3 *db, const char *path, bool frames, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	_cleanup_(buf_done) struct buf scratch = { 0 };
+	int rc = sqlite_prepare(db, frames ? "SELECT first, data FROM frame_block ORDER BY first" :
+				"SELECT first, data FROM node_block ORDER BY first", path, &s, err);
+
+	if (rc < 0)
+		return rc;
+	buf_init(&scratch);
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		uint32_t expected = frames ? t->frame_count : t->node_count;
+		const void *data = sqlite3_column_blob(s, 1);
+		const uint8_t *bytes;
+		size_t n;
+
+		if (sqlite3_column_int64(s, 0) != expected ||
+		    pack_get(data, (size_t)sqlite3_column_bytes(s, 1), &scratch, &bytes, &n) < 0 ||
+		    (frames ? add_frames(t, bytes, n) : add_nodes(t, bytes, n)) < 0)
+			return err_set(err, -EBADMSG, "cannot read '%s': its list of %s is damaged at number %u", path,
+				       frames ? "frames" : "stacks", expected);
+	}
+	if (rc != SQLITE_DONE)
+		return sqlite_failed(db, "read", path, err);
+	return 0;
+}
+
+int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
+{
+	int rc;
+
+	assert(t->node_count == 0);
+	GROW(&t->parents, &t->parent_capacity, 1);
+	GROW(&t->node_frames, &t->frame_capacity, 1);
+	t->parents[0] = t->node_frames[0] = 0;
+	t->node_count = 1;
+	rc = load_blocks(t, db, path, true, err);
+	return rc < 0 ? rc : load_blocks(t, db, path, false, err);
+}
+
+void stack_tree_frame(const struct stack_tree *t, uint32_t frame, struct str *ret_name, struct str *ret_file,
+		      uint32_t *ret_line)
+{
+	const uint8_t *p;
+	size_t n;
+
+	assert(frame < t->frame_count);
+	p = (const uint8_t *)t->records[frame].p;
+	ret_name->p = strobe_wire_next_string(&p, &n);
+	ret_name->n = n;
+	ret_file->p = strobe_wire_next_string(&p, &n);
+	ret_file->n = n;
+	*ret_line = (uint32_t)strobe_wire_next(&p);
+}

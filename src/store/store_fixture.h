@@ -1,0 +1,219 @@
+/* store_fixture.h: batches and answers in a form that a test can write down and compare. Only tests include it. */
+#ifndef STORE_FIXTURE_H
+#define STORE_FIXTURE_H
+
+#include "buf.h"
+#include "mem.h"
+#include "store.h"
+#include <ftw.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SECOND	1000000000LL
+#define HOUR	(3600 * SECOND)
+#define DAY	(24 * HOUR)
+#define NOON	(1763726400LL * SECOND)		/* 2025-11-21 12:00 UTC */
+#define PERIOD	(10LL * 1000 * 1000)
+
+static int fixture_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static inline void fixture_remove(char *directory)
+{
+	nftw(directory, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(directory);
+}
+
+static inline char *fixture_directory(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = xasprintf("%s/strobe-store-XXXXXX", base && *base ? base : "/tmp");
+
+	if (!mkdtemp(path)) {
+		perror(path);
+		exit(1);
+	}
+	return path;
+}
+
+/* A batch in the making; everything in it is freed by maker_done. */
+struct maker {
+	struct batch batch;
+	struct batch_entry entries[256];
+	struct labels labels[256];
+	struct profile *profiles[256];
+};
+
+static inline struct maker *maker_new(uint64_t id)
+{
+	struct maker *m = xcalloc(1, sizeof(*m));
+
+	m->batch.id = id;
+	m->batch.entries = m->entries;
+	return m;
+}
+
+static inline void maker_free(struct maker *m)
+{
+	for (size_t i = 0; i < m->batch.count; i++) {
+		labels_done(&m->labels[i]);
+		profile_free(m->profiles[i]);
+	}
+	free(m);
+}
+
+/* Adds an entry without stacks; follow with maker_stack. */
+static inline void maker_series(struct maker *m, int64_t ns, const char *labels, enum strobe_clock clock,
+				int64_t period_ns)
+{
+	size_t i = m->batch.count++;
+
+	labels_init(&m->labels[i]);
+	if (labels_parse(labels, &m->labels[i], NULL) < 0)
+		abort();
+	m->profiles[i] = profile_new();
+	m->entries[i] = (struct batch_entry){
+		.bucket_ns = ns - ns % BATCH_BUCKET_NS, .labels = &m->labels[i], .clock = clock,
+		.period_ns = period_ns, .profile = m->profiles[i],
+	};
+}
+
+/* "main;f;g", root first, into the entry added last. */
+static inline void maker_value(struct maker *m, const char *stack, const char *column, const char *unit, int64_t value)
+{
+	struct profile *p = m->profiles[m->batch.count - 1];
+	uint32_t c = profile_column(p, column, unit), node = PROFILE_ROOT;
+
+	while (*stack) {
+		size_t n = strcspn(stack, ";");
+
+		node = profile_child(p, node, profile_frame(p, (struct str){ stack, n },
+							    (struct str){ "/srv/index.php", 14 }, 7));
+		stack += n + (stack[n] == ';');
+	}
+	profile_add(p, node, c, value);
+}
+
+static inline void maker_stack(struct maker *m, const char *stack, int64_t samples)
+{
+	maker_value(m, stack, "samples", "count", samples);
+}
+
+static inline void maker_add(struct maker *m, int64_t ns, const char *labels, const char *stack, int64_t samples)
+{
+	maker_series(m, ns, labels, STROBE_CLOCK_WALL, PERIOD);
+	maker_stack(m, stack, samples);
+}
+
+/* One stack of one series as a batch of its own. */
+static inline int append_one(struct store *s, uint64_t id, int64_t ns, const char *labels, const char *stack,
+			     int64_t samples)
+{
+	struct maker *m = maker_new(id);
+	struct err err = { 0 };
+	int rc;
+
+	maker_add(m, ns, labels, stack, samples);
+	rc = store_append(s, &m->batch, &err);
+	if (rc < 0)
+		printf("# %s\n", err.text);
+	maker_free(m);
+	return rc;
+}
+
+static int fixture_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static inline void fixture_path(const struct profile *p, uint32_t node, struct buf *out)
+{
+	uint32_t *path = xcalloc(p->node_count, sizeof(*path)), depth = 0;
+
+	for (; node != PROFILE_ROOT; node = p->parents[node])
+		path[depth++] = node;
+	while (depth--) {
+		struct str name = profile_name(p, p->node_frames[path[depth]]);
+
+		buf_put(out, name.p, name.n);
+		if (depth)
+			buf_putc(out, ';');
+	}
+	free(path);
+}
+
+/* "main;f 3,main;g 1": the stacks with values of one column, sorted. The caller frees. */
+static inline char *folded(const struct profile *p, const char *column)
+{
+	uint32_t c = profile_find_column(p, column);
+	char **lines = xcalloc(p->node_count, sizeof(*lines)), *text;
+	struct buf all;
+	size_t n = 0;
+
+	buf_init(&all);
+	for (uint32_t i = 0; c != UINT32_MAX && i < p->node_count; i++) {
+		struct buf line;
+
+		if (!p->columns[c].self[i])
+			continue;
+		buf_init(&line);
+		fixture_path(p, i, &line);
+		buf_printf(&line, " %lld", (long long)p->columns[c].self[i]);
+		lines[n++] = buf_take(&line, NULL);
+	}
+	qsort(lines, n, sizeof(*lines), fixture_compare);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(&all, "%s%s", i ? "," : "", lines[i]);
+		free(lines[i]);
+	}
+	free(lines);
+	text = buf_take(&all, NULL);
+	return text;
+}
+
+static inline struct profile *ask(struct store *s, int64_t from_ns, int64_t to_ns, const struct label_filter *filters,
+				  size_t count, struct store_looked *looked)
+{
+	struct store_query q = { from_ns, to_ns, filters, count };
+	struct profile *p = NULL;
+	struct err err = { 0 };
+
+	if (store_query(s, &q, &p, looked, &err) < 0) {
+		printf("# %s\n", err.text);
+		return NULL;
+	}
+	return p;
+}
+
+/* The samples of everything in a range, folded. */
+static inline char *ask_folded(struct store *s, int64_t from_ns, int64_t to_ns)
+{
+	struct profile *p = ask(s, from_ns, to_ns, NULL, 0, NULL);
+	char *text = p ? folded(p, "samples") : xstrdup("(failed)");
+
+	profile_free(p);
+	return text;
+}
+
+static inline int64_t ask_sum(struct store *s, int64_t from_ns, int64_t to_ns)
+{
+	struct profile *p = ask(s, from_ns, to_ns, NULL, 0, NULL);
+	uint32_t c = p ? profile_find_column(p, "samples") : UINT32_MAX;
+	int64_t sum = !p ? -1 : c == UINT32_MAX ? 0 : profile_sum(p, c);
+
+	profile_free(p);
+	return sum;
+}
+
+#define CHECK_FOLDED(s, from, to, expected)				\
+	do {								\
+		char *folded_ = ask_folded(s, from, to);		\
+									\
+		CHECK_STR(folded_, expected);				\
+		free(folded_);						\
+	} while (0)
+
+#endif

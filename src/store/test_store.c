@@ -1,0 +1,753 @@
+/* test_store.c: what every store promises, whatever it is built on.
+ *
+ * STORE_URL names the store to test (it must be empty; each test uses times of its own); without it every test gets
+ * a new directory with SQLite files. */
+#include "store_fixture.h"
+#include "test.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct fixture {
+	char *directory;
+	char *url;
+	struct store *store;
+};
+
+static struct fixture open_store(void)
+{
+	struct fixture f = { 0 };
+	struct err err = { 0 };
+
+	if (getenv("STORE_URL")) {
+		f.url = xstrdup(getenv("STORE_URL"));
+	} else {
+		f.directory = fixture_directory();
+		f.url = xasprintf("sqlite:%s", f.directory);
+	}
+	if (store_open(f.url, false, &f.store, &err) < 0) {
+		printf("not ok - the store opens\n# %s\n", err.text);
+		exit(1);
+	}
+	return f;
+}
+
+static void reopen(struct fixture *f)
+{
+	struct err err = { 0 };
+
+	f->store = store_close(f->store);
+	if (store_open(f->url, false, &f->store, &err) < 0) {
+		printf("not ok - the store opens again\n# %s\n", err.text);
+		exit(1);
+	}
+}
+
+static void done(struct fixture *f)
+{
+	store_close(f->store);
+	if (f->directory)
+		fixture_remove(f->directory);
+	free(f->url);
+}
+
+static int maintain(struct store *s, int64_t now_ns, int64_t max_age_ns, uint64_t max_bytes)
+{
+	struct store_limits l = { max_age_ns, max_bytes };
+	struct err err = { 0 };
+	int rc = store_maintain(s, &l, now_ns, &err);
+
+	if (rc < 0)
+		printf("# %s\n", err.text);
+	return rc;
+}
+
+TEST(an_empty_store_answers_with_counts)
+{
+	struct fixture f = open_store();
+	struct store_looked looked;
+	struct profile *p = ask(f.store, 0, INT64_MAX, NULL, 0, &looked);
+	struct store_query q = { 0, INT64_MAX };
+	struct store_labels labels;
+	struct store_stats stats;
+	uint64_t samples[2] = { 7, 7 };
+
+	CHECK(p && p->node_count == 1);
+	CHECK_INT(looked.days + looked.series + looked.chunks + looked.samples, 0);
+	CHECK_INT(looked.first_ns, 0);
+	CHECK_INT(store_timeline(f.store, &q, HOUR, samples, 2, NULL), 0);
+	CHECK_INT(samples[0] + samples[1], 0);
+	CHECK_INT(store_labels(f.store, &q, &labels, NULL), 0);
+	CHECK_INT(labels.count, 0);
+	store_labels_done(&labels);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.days, 0);
+	CHECK_INT(maintain(f.store, NOON, DAY, 1), 0);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(what_was_appended_is_given_back_as_one_tree)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(1);
+	struct store_looked looked;
+	struct profile *p;
+	struct store_stats stats;
+
+	maker_add(m, NOON, "entry=index", "main;run;query", 3);
+	maker_stack(m, "main;run", 2);
+	maker_stack(m, "main", 1);
+	maker_add(m, NOON + 10 * SECOND, "entry=index", "main;run;query", 4);
+	maker_add(m, NOON, "entry=api", "main;run;render", 5);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &looked);
+	CHECK(p);
+	if (p) {
+		char *text = folded(p, "samples"), *time = folded(p, "wall_ns");
+
+		CHECK_STR(text, "main 1,main;run 2,main;run;query 7,main;run;render 5");
+		CHECK_STR(time, "main 10000000,main;run 20000000,main;run;query 70000000,main;run;render 50000000");
+		CHECK_INT(p->start_ns, NOON);
+		CHECK_INT(p->end_ns, NOON + 20 * SECOND);
+		CHECK_INT(p->period_ns, PERIOD);
+		CHECK(!p->mixed_periods);
+		CHECK_STR(p->columns[0].name, "samples");
+		CHECK_STR(p->columns[0].unit, "count");
+		CHECK_INT(p->frame_count, 4);
+		CHECK_STR(profile_file(p, 0).p, "/srv/index.php");
+		CHECK_INT(p->frames[0].line, 7);
+		free(text);
+		free(time);
+	}
+	CHECK_INT(looked.samples, 15);
+	CHECK_INT(looked.series, 2);
+	CHECK_INT(looked.series_matched, 2);
+	CHECK_INT(looked.first_ns, NOON);
+	CHECK_INT(looked.last_ns, NOON + 20 * SECOND);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.samples_stored, 15);
+	CHECK_INT(stats.batches, 1);
+	CHECK_INT(stats.oldest_ns, NOON);
+	CHECK_INT(stats.newest_ns, NOON + 20 * SECOND);
+	CHECK(stats.bytes > 0);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(it_is_still_there_after_closing_and_opening)
+{
+	struct fixture f = open_store();
+
+	CHECK_INT(append_one(f.store, 1, NOON, "entry=index", "main;a", 1), 0);
+	reopen(&f);
+	CHECK_INT(append_one(f.store, 2, NOON, "entry=index", "main;a", 1), 0);
+	CHECK_INT(append_one(f.store, 3, NOON, "entry=index", "main;b", 1), 0);
+	reopen(&f);
+	CHECK_FOLDED(f.store, NOON, NOON + 1, "main;a 2,main;b 1");
+	done(&f);
+}
+
+TEST(a_range_takes_the_buckets_that_it_overlaps)
+{
+	struct fixture f = open_store();
+
+	for (int i = 0; i < 4; i++) {
+		char stack[] = "a";
+
+		stack[0] = (char)('a' + i);
+		CHECK_INT(append_one(f.store, 0, NOON + i * 10 * SECOND, "entry=index", stack, 1), 0);
+	}
+	for (int compacted = 0; compacted < 2; compacted++) {
+		CHECK_FOLDED(f.store, NOON + 10 * SECOND, NOON + 20 * SECOND, "b 1");
+		CHECK_FOLDED(f.store, NOON + 19 * SECOND, NOON + 21 * SECOND, "b 1,c 1");
+		CHECK_FOLDED(f.store, NOON + 20 * SECOND - 1, NOON + 20 * SECOND, "b 1");
+		CHECK_FOLDED(f.store, NOON + 20 * SECOND, NOON + 20 * SECOND, "");
+		CHECK_FOLDED(f.store, NOON + 30 * SECOND, NOON + 10 * SECOND, "");
+		CHECK_FOLDED(f.store, INT64_MIN, NOON + 1, "a 1");
+		CHECK_FOLDED(f.store, NOON + 40 * SECOND, INT64_MAX, "");
+		CHECK_FOLDED(f.store, INT64_MIN, INT64_MAX, "a 1,b 1,c 1,d 1");
+		CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
+	}
+	done(&f);
+}
+
+static char *filtered(struct store *s, const struct label_filter *filters, size_t count)
+{
+	struct profile *p = ask(s, NOON, NOON + HOUR, filters, count, NULL);
+	char *text = p ? folded(p, "samples") : xstrdup("(failed)");
+
+	profile_free(p);
+	return text;
+}
+
+#define CHECK_FILTERED(expected, ...)								\
+	do {											\
+		const struct label_filter filters_[] = { __VA_ARGS__ };				\
+		char *text_ = filtered(f.store, filters_, ARRAY_SIZE(filters_));		\
+												\
+		CHECK_STR(text_, expected);							\
+		free(text_);									\
+	} while (0)
+
+TEST(filters_choose_series)
+{
+	struct fixture f = open_store();
+	struct store_looked looked;
+	const struct label_filter nobody = { "host", "nobody", LABEL_IS };
+	struct profile *p;
+
+	append_one(f.store, 0, NOON, "entry=index,host=web1", "a", 1);
+	append_one(f.store, 0, NOON, "entry=index,host=web2", "b", 1);
+	append_one(f.store, 0, NOON, "entry=api,host=web1", "c", 1);
+	append_one(f.store, 0, NOON, "host=db1", "d", 1);
+
+	CHECK_FILTERED("a 1,b 1", { "entry", "index", LABEL_IS });
+	CHECK_FILTERED("a 1", { "entry", "index", LABEL_IS }, { "host", "web1", LABEL_IS });
+	CHECK_FILTERED("a 1,b 1,c 1", { "entry", "index", LABEL_IS }, { "entry", "api", LABEL_IS });
+	CHECK_FILTERED("a 1,c 1", { "entry", "index", LABEL_IS }, { "entry", "api", LABEL_IS },
+		       { "host", "web1", LABEL_IS });
+	CHECK_FILTERED("c 1,d 1", { "entry", "index", LABEL_IS_NOT });
+	CHECK_FILTERED("d 1", { "entry", "index", LABEL_IS_NOT }, { "entry", "api", LABEL_IS_NOT });
+	CHECK_FILTERED("a 1,b 1,c 1", { "host", "web", LABEL_IS_PREFIX });
+	CHECK_FILTERED("d 1", { "entry", "", LABEL_IS });
+	CHECK_FILTERED("a 1,b 1,c 1", { "entry", "", LABEL_IS_NOT });
+	CHECK_FILTERED("a 1,b 1,c 1,d 1", { "clock", "wall", LABEL_IS });
+	CHECK_FILTERED("", { "clock", "cpu", LABEL_IS });
+
+	p = ask(f.store, NOON, NOON + HOUR, &nobody, 1, &looked);
+	CHECK(p && p->node_count == 1);
+	CHECK_INT(looked.series, 4);
+	CHECK_INT(looked.series_matched, 0);
+	CHECK_INT(looked.samples, 0);
+	CHECK_INT(looked.days, 1);
+	CHECK_INT(looked.first_ns, NOON);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(the_answer_has_the_labels_that_all_of_it_shares)
+{
+	struct fixture f = open_store();
+	const struct label_filter index = { "entry", "index", LABEL_IS };
+	struct profile *p;
+
+	append_one(f.store, 0, NOON, "entry=index,host=web1,sapi=fpm", "a", 1);
+	append_one(f.store, 0, NOON, "entry=index,host=web2,sapi=fpm", "b", 1);
+	append_one(f.store, 0, NOON + HOUR, "entry=api,host=web1,sapi=cli", "c", 1);
+	p = ask(f.store, NOON, NOON + HOUR, &index, 1, NULL);
+	CHECK(p);
+	if (p) {
+		CHECK_STR(labels_get(&p->labels, "entry"), "index");
+		CHECK_STR(labels_get(&p->labels, "sapi"), "fpm");
+		CHECK_STR(labels_get(&p->labels, "clock"), "wall");
+		CHECK(!labels_get(&p->labels, "host"));
+	}
+	profile_free(p);
+	done(&f);
+}
+
+TEST(several_periods_and_clocks_give_exact_times)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(0);
+	struct profile *p;
+
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, 10);
+	maker_stack(m, "main", 3);
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, 7);
+	maker_stack(m, "main", 2);
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_CPU, 5);
+	maker_stack(m, "main", 4);
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_NONE, 0);
+	maker_value(m, "main", "io_bytes", "bytes", -9);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, NULL);
+	CHECK(p && p->column_count == 4);
+	if (p && p->column_count == 4) {
+		CHECK_STR(p->columns[0].name, "samples");
+		CHECK_STR(p->columns[1].name, "io_bytes");
+		CHECK_STR(p->columns[1].unit, "bytes");
+		CHECK_INT(profile_sum(p, 0), 9);
+		CHECK_INT(profile_sum(p, 1), -9);
+		CHECK_INT(profile_sum(p, profile_find_column(p, "wall_ns")), 44);
+		CHECK_INT(profile_sum(p, profile_find_column(p, "cpu_ns")), 20);
+		CHECK_INT(p->period_ns, 0);
+		CHECK(p->mixed_periods);
+		CHECK(!labels_get(&p->labels, "clock"));
+	}
+	profile_free(p);
+	done(&f);
+}
+
+TEST(a_time_that_was_measured_is_not_computed_again)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(0);
+	struct profile *p;
+
+	maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, 10);
+	maker_stack(m, "main", 3);
+	maker_value(m, "main", "wall_ns", "nanoseconds", 31);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, NULL);
+	CHECK(p && p->column_count == 2);
+	if (p && p->column_count == 2)
+		CHECK_INT(profile_sum(p, profile_find_column(p, "wall_ns")), 31);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(values_at_the_ends_of_their_range_are_kept_and_sums_stop_there)
+{
+	struct fixture f = open_store();
+
+	for (int i = 0; i < 2; i++) {
+		struct maker *m = maker_new(0);
+
+		maker_series(m, NOON, "entry=a", STROBE_CLOCK_NONE, 0);
+		maker_value(m, "most", "x", "count", INT64_MAX);
+		maker_value(m, "least", "x", "count", INT64_MIN);
+		maker_value(m, "one", "x", "count", 1);
+		CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+		maker_free(m);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct profile *p = ask(f.store, NOON, NOON + HOUR, NULL, 0, NULL);
+		char *text = p ? folded(p, "x") : NULL;
+
+		CHECK_STR(text, "least -9223372036854775808,most 9223372036854775807,one 2");
+		free(text);
+		profile_free(p);
+		CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
+	}
+	done(&f);
+}
+
+TEST(a_batch_that_comes_again_changes_nothing)
+{
+	struct fixture f = open_store();
+	struct store_stats stats;
+
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(append_one(f.store, UINT64_MAX, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(append_one(f.store, UINT64_MAX, NOON, "entry=a", "main", 1), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.batches, 2);
+	CHECK_INT(stats.replays, 3);
+	reopen(&f);
+	CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
+	CHECK_INT(append_one(f.store, 42, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 2);
+	/* Without an id nothing is recognised. */
+	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 4);
+	done(&f);
+}
+
+TEST(a_batch_over_midnight_is_one_batch)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(9);
+	int64_t midnight = NOON + 12 * HOUR;
+	struct store_stats stats;
+	struct store_looked looked;
+	struct profile *p;
+
+	maker_add(m, midnight - 10 * SECOND, "entry=a", "main;before", 1);
+	maker_add(m, midnight, "entry=a", "main;after", 2);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	CHECK_FOLDED(f.store, midnight - DAY, midnight + DAY, "main;after 2,main;before 1");
+	CHECK_FOLDED(f.store, midnight - DAY, midnight, "main;before 1");
+	CHECK_FOLDED(f.store, midnight, midnight + DAY, "main;after 2");
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.batches, 1);
+	CHECK_INT(stats.replays, 1);
+	p = ask(f.store, midnight - DAY, midnight + DAY, NULL, 0, &looked);
+	CHECK_INT(looked.series, 1);	/* the same one on both days */
+	CHECK_INT(looked.samples, 3);
+	CHECK(p && p->frame_count == 3);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(impossible_batches_are_refused_with_a_sentence)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(1);
+	struct err err = { 0 };
+
+	maker_add(m, NOON, "entry=a", "main", 1);
+	m->entries[0].bucket_ns = NOON + 1;
+	CHECK_INT(store_append(f.store, &m->batch, &err), -EINVAL);
+	CHECK(strstr(err.text, "10-second bucket") != NULL);
+	m->entries[0].bucket_ns = -BATCH_BUCKET_NS;
+	CHECK_INT(store_append(f.store, &m->batch, &err), -EINVAL);
+	m->entries[0].bucket_ns = NOON;
+	m->entries[0].period_ns = -1;
+	CHECK_INT(store_append(f.store, &m->batch, &err), -EINVAL);
+	maker_free(m);
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), 0);
+	done(&f);
+}
+
+/* A few thousand samples of many stacks, series and buckets, the same every time. */
+static void fill(struct store *s, int64_t from_ns, int hours, unsigned seed)
+{
+	uint64_t r = 88172645463325252ull + seed;
+
+	for (int round = 0; round < hours * 20; round++) {
+		struct maker *m = maker_new(0);
+
+		for (int i = 0; i < 25; i++) {
+			char labels[64], stack[128];
+
+			r ^= r << 13;
+			r ^= r >> 7;
+			r ^= r << 17;
+			snprintf(labels, sizeof(labels), "entry=e%d,host=h%d", (int)(r % 3), (int)(r >> 8) % 4);
+			snprintf(stack, sizeof(stack), "main;f%d;g%d;h%d", (int)(r >> 16 & 7), (int)(r >> 20 & 31),
+				 (int)(r >> 28 & 3));
+			maker_add(m, from_ns + round * 180 * SECOND + (int64_t)(r >> 40) % 180 * SECOND, labels, stack,
+				  1 + (int64_t)(r >> 50) % 3);
+		}
+		CHECK_INT(store_append(s, &m->batch, NULL), 0);
+		maker_free(m);
+	}
+}
+
+/* Everything that can be asked about three hours, as one text. */
+static char *all_answers(struct store *s, int64_t from_ns)
+{
+	static const struct label_filter filters[] = { { "host", "h1", LABEL_IS }, { "entry", "e", LABEL_IS_PREFIX } };
+	struct store_query q = { from_ns, from_ns + 3 * HOUR };
+	struct store_labels labels;
+	struct profile *p;
+	struct buf all;
+	uint64_t steps[36];
+	char *text;
+
+	buf_init(&all);
+	for (int i = 0; i < 3; i++) {
+		int64_t from = from_ns + i * 1234 * SECOND;
+
+		text = ask_folded(s, from, from + 4321 * SECOND);
+		buf_printf(&all, "range %d: %s\n", i, text);
+		free(text);
+	}
+	p = ask(s, from_ns, from_ns + 3 * HOUR, filters, 2, NULL);
+	text = p ? folded(p, "wall_ns") : xstrdup("failed");
+	buf_printf(&all, "filtered: %s\n", text);
+	free(text);
+	profile_free(p);
+	CHECK_INT(store_timeline(s, &q, 300 * SECOND, steps, ARRAY_SIZE(steps), NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		buf_printf(&all, "%llu ", (unsigned long long)steps[i]);
+	CHECK_INT(store_labels(s, &q, &labels, NULL), 0);
+	for (size_t i = 0; i < labels.count; i++)
+		for (size_t k = 0; k < labels.items[i].value_count; k++)
+			buf_printf(&all, "%s=%s:%llu ", labels.items[i].key, labels.items[i].values[k].value,
+				   (unsigned long long)labels.items[i].values[k].samples);
+	store_labels_done(&labels);
+	return buf_take(&all, NULL);
+}
+
+TEST(compaction_changes_no_answer)
+{
+	struct fixture f = open_store();
+	char *before, *after;
+	struct store_stats stats;
+
+	fill(f.store, NOON, 3, 1);
+	before = all_answers(f.store, NOON);
+	CHECK(strlen(before) > 1000);
+	/* In the middle of the second hour only the first is compacted. */
+	CHECK_INT(maintain(f.store, NOON + HOUR + HOUR / 2, 0, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.compactions, 1);
+	after = all_answers(f.store, NOON);
+	CHECK_STR(after, before);
+	free(after);
+	CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.compactions, 3);
+	after = all_answers(f.store, NOON);
+	CHECK_STR(after, before);
+	free(after);
+	CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.compactions, 3);	/* nothing was left to do */
+	reopen(&f);
+	after = all_answers(f.store, NOON);
+	CHECK_STR(after, before);
+	free(after);
+	free(before);
+	done(&f);
+}
+
+TEST(late_samples_join_an_hour_that_was_compacted)
+{
+	struct fixture f = open_store();
+	char *before, *after;
+
+	fill(f.store, NOON, 3, 1);
+	CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	fill(f.store, NOON, 3, 2);
+	before = all_answers(f.store, NOON);
+	CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	after = all_answers(f.store, NOON);
+	CHECK_STR(after, before);
+	free(after);
+	free(before);
+	done(&f);
+}
+
+TEST(the_timeline_counts_samples_per_step)
+{
+	struct fixture f = open_store();
+	struct store_query q = { NOON + 5 * SECOND, NOON + 65 * SECOND };
+	const struct label_filter a = { "entry", "a", LABEL_IS };
+	uint64_t steps[4] = { 9, 9, 9, 9 };
+	struct err err = { 0 };
+
+	append_one(f.store, 0, NOON, "entry=a", "main", 1);
+	append_one(f.store, 0, NOON + 20 * SECOND, "entry=a", "main", 2);
+	append_one(f.store, 0, NOON + 30 * SECOND, "entry=b", "main", 4);
+	append_one(f.store, 0, NOON + 60 * SECOND, "entry=a", "main", 8);
+	append_one(f.store, 0, NOON + 70 * SECOND, "entry=a", "main", 16);
+	CHECK_INT(store_timeline(f.store, &q, 20 * SECOND, steps, 4, &err), 0);
+	CHECK_INT(steps[0], 3);
+	CHECK_INT(steps[1], 4);
+	CHECK_INT(steps[2], 8);
+	CHECK_INT(steps[3], 0);
+	q.filters = &a;
+	q.filter_count = 1;
+	CHECK_INT(store_timeline(f.store, &q, 20 * SECOND, steps, 2, &err), 0);
+	CHECK_INT(steps[0], 3);
+	CHECK_INT(steps[1], 0);
+	CHECK_INT(store_timeline(f.store, &q, 15 * SECOND, steps, 2, &err), -EINVAL);
+	CHECK_INT(store_timeline(f.store, &q, 0, steps, 2, &err), -EINVAL);
+	done(&f);
+}
+
+TEST(labels_are_listed_with_most_samples_first)
+{
+	struct fixture f = open_store();
+	struct store_query q = { NOON, NOON + HOUR };
+	struct store_labels l;
+
+	append_one(f.store, 0, NOON, "entry=few,host=x", "main", 1);
+	append_one(f.store, 0, NOON, "entry=many,host=x", "main", 5);
+	append_one(f.store, 0, NOON + 2 * HOUR, "entry=later", "main", 50);
+	CHECK_INT(store_labels(f.store, &q, &l, NULL), 0);
+	CHECK_INT(l.count, 3);
+	if (l.count == 3) {
+		CHECK_STR(l.items[0].key, "clock");
+		CHECK_STR(l.items[1].key, "entry");
+		CHECK_INT(l.items[1].value_count, 2);
+		CHECK_STR(l.items[1].values[0].value, "many");
+		CHECK_INT(l.items[1].values[0].samples, 5);
+		CHECK_STR(l.items[1].values[1].value, "few");
+		CHECK_STR(l.items[2].key, "host");
+		CHECK_INT(l.items[2].values[0].samples, 6);
+	}
+	store_labels_done(&l);
+	done(&f);
+}
+
+TEST(names_and_label_values_may_be_any_bytes)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(1);
+	struct profile *p, *in;
+	char value[256], name[256];
+	struct label_filter is = { "entry", value, LABEL_IS };
+
+	for (int i = 0; i < 255; i++)
+		value[i] = (char)(i + 1);
+	value[255] = 0;
+	for (int i = 0; i < 256; i++)
+		name[i] = (char)i;
+	maker_add(m, NOON, "entry=x", "main", 1);
+	labels_set(&m->labels[0], "entry", 5, value, 255);
+	in = m->profiles[0];
+	profile_add(in, profile_child(in, 0, profile_frame(in, (struct str){ name, 256 }, (struct str){ name, 256 },
+							   UINT32_MAX)), 0, 1);
+	maker_add(m, NOON, "entry=x", "other", 1);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	for (int i = 0; i < 2; i++) {
+		p = ask(f.store, NOON, NOON + HOUR, &is, 1, NULL);
+		CHECK(p && p->frame_count == 2);
+		if (p && p->frame_count == 2) {
+			CHECK_INT(profile_name(p, 1).n, 256);
+			CHECK(!memcmp(profile_name(p, 1).p, name, 256));
+			CHECK(!memcmp(profile_file(p, 1).p, name, 256));
+			CHECK(p->frames[1].line == UINT32_MAX);
+			CHECK_STR(labels_get(&p->labels, "entry"), value);
+		}
+		profile_free(p);
+		CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
+		reopen(&f);
+	}
+	done(&f);
+}
+
+TEST(a_stack_of_a_hundred_thousand_frames_is_a_stack)
+{
+	struct fixture f = open_store();
+	struct maker *m = maker_new(1);
+	struct profile *p;
+	uint32_t node = 0;
+
+	maker_add(m, NOON, "entry=x", "main", 1);
+	p = m->profiles[0];
+	for (int i = 0; i < 100000; i++)
+		node = profile_child(p, node, (uint32_t)(i % 2 ? 0 : profile_frame(p, (struct str){ "f", 1 },
+									       (struct str){ "", 0 }, 0)));
+	profile_add(p, node, 0, 1);
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	p = ask(f.store, NOON, NOON + HOUR, NULL, 0, NULL);
+	CHECK(p && profile_depth(p) == 100000);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(days_above_the_age_are_removed_and_younger_ones_stay)
+{
+	struct fixture f = open_store();
+	struct store_stats stats;
+
+	for (int day = 0; day < 5; day++)
+		append_one(f.store, 0, NOON + day * DAY, "entry=a", "main", 1);
+	/* At noon of the last day, two days reach back into the third one, which therefore stays. */
+	CHECK_INT(maintain(f.store, NOON + 4 * DAY, 2 * DAY, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.days, 3);
+	CHECK_INT(stats.days_expired, 2);
+	CHECK_INT(stats.oldest_ns, NOON + 2 * DAY);
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), 3);
+	/* A day that was removed can be written again. */
+	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), 4);
+	done(&f);
+}
+
+TEST(the_oldest_days_go_when_the_store_is_too_large_but_never_the_one_being_written)
+{
+	struct fixture f = open_store();
+	struct store_stats stats;
+
+	for (int day = 0; day < 5; day++)
+		append_one(f.store, 0, NOON + day * DAY, "entry=a", "main", 1);
+	CHECK_INT(maintain(f.store, NOON + 4 * DAY, 0, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.days, 5);
+	CHECK_INT(maintain(f.store, NOON + 4 * DAY, 0, stats.bytes - 1), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.days, 4);
+	CHECK_INT(stats.oldest_ns, NOON + DAY);
+	CHECK_INT(maintain(f.store, NOON + 4 * DAY, 0, 1), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.days, 1);
+	CHECK_INT(stats.oldest_ns, NOON + 4 * DAY);
+	CHECK_INT(append_one(f.store, 0, NOON + 4 * DAY, "entry=a", "main", 1), 0);
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), 2);
+	done(&f);
+}
+
+struct reader {
+	struct fixture *f;
+	atomic_bool stop;
+	unsigned asked, wrong;
+};
+
+/* Every batch adds 1 to "a" and 2 to "b" together, so an answer that tears one apart shows. */
+static void *read_on(void *data)
+{
+	struct reader *r = data;
+	int64_t last = 0;
+
+	while (!atomic_load(&r->stop)) {
+		struct profile *p = ask(r->f->store, NOON, NOON + 2 * HOUR, NULL, 0, NULL);
+		uint32_t c = p ? profile_find_column(p, "samples") : UINT32_MAX;
+		int64_t sum = c == UINT32_MAX ? 0 : profile_sum(p, c);
+
+		if (!p || sum % 3 || sum < last)
+			r->wrong++;
+		last = sum;
+		r->asked++;
+		profile_free(p);
+	}
+	return NULL;
+}
+
+TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacted)
+{
+	struct fixture f = open_store();
+	struct reader r = { .f = &f };
+	pthread_t thread;
+
+	CHECK_INT(pthread_create(&thread, NULL, read_on, &r), 0);
+	for (int i = 0; i < 200; i++) {
+		struct maker *m = maker_new((uint64_t)i + 1);
+
+		maker_add(m, NOON + i * 20 * SECOND, "entry=a", "main;a", 1);
+		maker_add(m, NOON + i * 20 * SECOND, "entry=b", "main;b", 2);
+		CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+		maker_free(m);
+		if (i % 20 == 19)
+			CHECK_INT(maintain(f.store, NOON + i * 20 * SECOND + HOUR + 100 * SECOND, 0, 0), 0);
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(thread, NULL);
+	CHECK_INT(r.wrong, 0);
+	CHECK(r.asked > 0);
+	CHECK_INT(ask_sum(f.store, NOON, NOON + 2 * HOUR), 600);
+	done(&f);
+}
+
+TEST(a_store_opened_for_reading_works_beside_the_writer_and_cannot_write)
+{
+	struct fixture f = open_store();
+	struct store *reader = NULL;
+	struct err err = { 0 };
+
+	append_one(f.store, 0, NOON, "entry=a", "main", 1);
+	CHECK_INT(store_open(f.url, true, &reader, &err), 0);
+	if (reader) {
+		CHECK_INT(ask_sum(reader, NOON, NOON + HOUR), 1);
+		append_one(f.store, 0, NOON, "entry=a", "main", 1);
+		CHECK_INT(ask_sum(reader, NOON, NOON + HOUR), 2);
+		CHECK(append_one(reader, 0, NOON, "entry=a", "main", 1) == -EROFS);
+		CHECK(maintain(reader, NOON, 0, 0) == -EROFS);
+	}
+	store_close(reader);
+	CHECK_INT(append_one(f.store, 0, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(ask_sum(f.store, NOON, NOON + HOUR), 3);
+	done(&f);
+}
+
+TEST(addresses_that_mean_no_store_get_a_sentence)
+{
+	static const char *const urls[] = { "", "mysql:/x", "/var/lib/strobe", "sqlite:", "sqlite" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		struct store *s = NULL;
+		struct err err = { 0 };
+
+		CHECK_INT(store_open(urls[i], false, &s, &err), -EINVAL);
+		CHECK(strstr(err.text, "sqlite:") != NULL);
+	}
+}
+
+TEST_MAIN()
