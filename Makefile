@@ -1,0 +1,68 @@
+# The front door. Meson builds the daemon (build/meson), phpize the extension (build/php<version>); the scripts named
+# here can be run by hand as well. `make help` lists what can be asked for.
+
+.PHONY: all help setup run test asan fuzz bench install web clean
+.DEFAULT_GOAL := all
+
+export CC CFLAGS PHP_CONFIG PREFIX DESTDIR WERROR ONCE TESTS FUZZ_SECONDS NINJAFLAGS
+
+# Make's own default is not a wish of the user.
+ifeq ($(origin CC),default)
+CC :=
+endif
+
+all:
+	@scripts/build
+
+help:
+	@echo 'make                      build/strobe, and the extension for every PHP found (build/php<version>/strobe.so)'
+	@echo 'make PHP_CONFIG=FILE      the same, only for the PHP of this php-config'
+	@echo 'make run                  a DokuWiki site under the profiler, from nothing to its flame graph; Ctrl-C ends it'
+	@echo 'make run ONCE=1           the same, ends after the picture var/demo/flamegraph.svg'
+	@echo 'make test                 all tests; TESTS="unit cli" only these suites, or tests whose name contains a word'
+	@echo '                          (suites: unit fuzz cli php web system)'
+	@echo 'make asan                 unit tests, goldens and fuzz corpora with ASan and UBSan'
+	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS=10 (clang)'
+	@echo 'make bench                the table of measurements'
+	@echo 'make install              DESTDIR= PREFIX=/usr/local: binary, extension, man pages, systemd unit'
+	@echo 'make setup                installs the Debian packages that building, the demo and the tests need'
+	@echo 'make web                  the web page again (npm); its result is kept in web/dist'
+	@echo 'make clean                removes build/ (the state of the demo and of the tests stays in var/)'
+	@echo
+	@echo 'CC=clang, CFLAGS=… and WERROR=1 (warnings are errors) are heeded.'
+
+setup:
+	@scripts/setup build run test
+
+run:
+	@scripts/setup build run
+	@scripts/build
+	@demo/run
+
+test:
+	@scripts/setup build run test
+	@scripts/build
+	@tests/run $(TESTS)
+
+asan:
+	@scripts/setup build test
+	@scripts/sanitize
+
+fuzz:
+	@scripts/setup build test
+	@scripts/fuzz
+
+bench:
+	@scripts/setup build run test
+	@scripts/build
+	@bench/run
+
+install:
+	@scripts/build
+	@scripts/install
+
+web:
+	@web/build.sh
+
+clean:
+	rm -rf build

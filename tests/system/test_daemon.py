@@ -1,0 +1,305 @@
+"""`strobe serve` and `strobe status`: starts, stops, kills, strangers on the socket."""
+import json
+import os
+import random
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+from daemon import Daemon
+from strobe_test import STROBE, Directory, check, main, test, wait_for
+from wire import connect, message, send_memfd
+
+WORK = {('main', 'work'): 3, ('main', 'rest'): 1}
+
+
+def stored(d):
+    return d.status()['samples']['stored']
+
+
+def run(*arguments, **options):
+    return subprocess.run([STROBE, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+@test
+def samples_are_stored_shown_and_kept_over_a_restart():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            for _ in range(25):
+                s.send(message(WORK))
+            check(wait_for(lambda: stored(d) == 100), f'100 samples are stored, not {stored(d)}')
+            check(d.stop() == 0, 'SIGTERM ends with 0')
+            s.close()
+            check(not os.path.exists(d.socket), 'the socket file is gone')
+            check(len(d.lines) == 1, f'one line is printed, not {d.lines}')
+        with Daemon(directory) as d:
+            check(d.status()['store']['oldest'], 'the store still covers time')
+            profile = d.get('/api/v1/profile?from=-1h')
+            check('work' in profile and 'main' in profile, f'the samples are still there: {profile[:200]}')
+            check(d.stop(signal.SIGINT) == 0, 'SIGINT ends with 0')
+
+
+@test
+def the_end_flushes_what_was_sent_a_moment_before():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            for _ in range(50):
+                s.send(message(WORK))
+            check(d.stop() == 0, 'ends with 0')
+            s.close()
+        with Daemon(directory) as d:
+            check('"work"' in d.get('/api/v1/profile?from=-1h') or 'work' in d.get('/api/v1/profile?from=-1h'),
+                  'the samples are there')
+            total = total_samples(d)
+            check(total == 200, f'200 samples are there, not {total}')
+
+
+def total_samples(d):
+    """Samples in the store, as the timeline counts them."""
+    answer = json.loads(d.get('/api/v1/timeline?from=-1h'))
+    return sum(answer['samples'])
+
+
+@test
+def the_socket_is_for_owner_and_group_only():
+    with Directory() as directory, Daemon(directory) as d:
+        mode = stat.S_IMODE(os.stat(d.socket).st_mode)
+        check(mode == 0o660, f'mode is 660, not {mode:o}')
+
+
+@test
+def a_second_instance_says_what_is_taken():
+    with Directory() as directory, Daemon(directory) as d:
+        second = run(*d.command[1:])
+        check(second.returncode == 2, f'exit 2, not {second.returncode}')
+        check(second.stderr.count('\n') == 1 and f'{directory}/state' in second.stderr,
+              f'one sentence names the state: {second.stderr!r}')
+        other = run('serve', '--listen', '127.0.0.1:0', '--from', f'unix:{d.socket}',
+                    '--store', f'sqlite:{directory}/other')
+        check(other.returncode == 2 and 'another strobe listens on unix:' in other.stderr,
+              f'a taken socket has its sentence: {other.stderr!r}')
+        port = d.url.rsplit(':', 1)[1]
+        third = run('serve', '--listen', f'127.0.0.1:{port}', '--from', f'unix:{directory}/third.sock',
+                    '--store', f'sqlite:{directory}/third')
+        check(third.returncode == 2 and port in third.stderr, f'a taken port has its sentence: {third.stderr!r}')
+        check(not os.path.exists(f'{directory}/third.sock'), 'it leaves no socket behind')
+        s = connect(d.socket)
+        s.send(message(WORK))
+        check(wait_for(lambda: stored(d) == 4), 'the first goes on')
+        s.close()
+
+
+@test
+def kill_9_under_load_loses_at_most_the_last_second():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            end = time.monotonic() + 4
+            while time.monotonic() < end:
+                s.send(message(WORK))
+                time.sleep(0.002)
+            committed = stored(d)
+            d.process.kill()
+            d.process.wait()
+            s.close()
+        check(committed > 0, 'something was committed')
+        check(os.path.exists(d.socket), 'the socket of the killed daemon lies there')
+        with Daemon(directory) as d:
+            total = total_samples(d)
+            check(total >= committed, f'all {committed} committed samples are there, not {total}')
+            check(not [line for line in d.lines if 'listening' not in line], f'the start is clean: {d.lines}')
+            s = connect(d.socket)
+            s.send(message(WORK))
+            check(wait_for(lambda: stored(d) == 4), 'it stores again')
+            check(wait_for(lambda: total_samples(d) == total + 4), 'new samples come on top')
+            s.close()
+
+
+@test
+def garbage_on_the_socket_is_counted_and_hurts_nobody():
+    with Directory() as directory, Daemon(directory) as d:
+        good, bad = connect(d.socket), connect(d.socket)
+        noise = random.Random(1)
+        for _ in range(300):
+            bad.send(noise.randbytes(noise.randrange(1, 3000)))
+        whole = message(WORK)
+        for n in range(1, len(whole)):
+            bad.send(whole[:n])
+        good.send(whole)
+        check(wait_for(lambda: stored(d) == 4), 'the good message arrives')
+        check(wait_for(lambda: sum(d.status()['sources'][0]['rejected'].values()) == 300 + len(whole) - 1),
+              f'each is counted: {d.status()["sources"][0]["rejected"]}')
+        try:
+            for _ in range(2000):
+                bad.send(b'STRBnonsense')
+            closed = False
+        except (BrokenPipeError, ConnectionResetError):
+            closed = True
+        check(closed or wait_for(lambda: d.status()['sources'][0]['connections_closed_for_garbage'] == 1),
+              'the stranger is disconnected')
+        check(d.status()['samples']['received'] == 4, 'nothing else was taken for a sample')
+        good.close()
+        bad.close()
+
+
+@test
+def large_messages_arrive_as_memfd():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        send_memfd(s, message(WORK, padding=50))
+        check(wait_for(lambda: stored(d) == 4), 'a message of 3 MB is stored')
+        check(d.status()['sources'][0]['rejected']['memfd'] == 0, 'nothing is rejected')
+        s.close()
+
+
+@test
+def a_stopped_daemon_takes_what_the_socket_holds_when_it_goes_on():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        s.send(message(WORK))
+        wait_for(lambda: stored(d) == 4)
+        d.process.send_signal(signal.SIGSTOP)
+        s.setblocking(False)
+        sent = 0
+        try:
+            while sent < 10000:
+                s.send(message(WORK))
+                sent += 1
+        except BlockingIOError:
+            pass
+        d.process.send_signal(signal.SIGCONT)
+        check(0 < sent < 10000, f'the socket filled up after {sent} messages')
+        check(wait_for(lambda: stored(d) == 4 + 4 * sent), 'all that it took is stored')
+        s.setblocking(True)
+        s.send(message(WORK, drops={2: 77}))
+        check(wait_for(lambda: d.status()['samples']['dropped_by_senders']['socket_full'] == 77),
+              'what the sender lost is known')
+        s.close()
+
+
+@test
+def many_processes_are_served():
+    with Directory() as directory, Daemon(directory) as d:
+        senders = [connect(d.socket) for _ in range(300)]
+        for s in senders:
+            s.send(message(WORK))
+        check(wait_for(lambda: stored(d) == 1200), 'every message is stored')
+        check(d.status()['sources'][0]['connections'] == 300, 'all are connected')
+        for s in senders:
+            s.close()
+        check(wait_for(lambda: d.status()['sources'][0]['connections'] == 0), 'all are gone')
+
+
+@test
+def status_shows_counters_and_says_when_there_is_no_daemon():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        s.send(message(WORK, drops={1: 5}))
+        wait_for(lambda: stored(d) == 4)
+        text = run('status', '--url', d.url)
+        check(text.returncode == 0 and '4 received, 4 stored' in text.stdout and 'no_daemon 5' in text.stdout,
+              f'the text has the numbers: {text.stdout} {text.stderr}')
+        raw = run('status', '--url', d.url, '--json')
+        check(json.loads(raw.stdout)['samples']['stored'] == 4, 'the JSON has them too')
+        s.close()
+        d.stop()
+        gone = run('status', '--url', d.url)
+        check(gone.returncode == 2 and 'strobe serve' in gone.stderr and not gone.stdout,
+              f'without a daemon there is a sentence: {gone.stderr!r}')
+
+
+@test
+def a_token_is_asked_for():
+    with Directory() as directory:
+        with open(f'{directory}/token', 'w') as f:
+            f.write('0123456789abcdef0123456789abcdef\n')
+        os.chmod(f'{directory}/token', 0o600)
+        with Daemon(directory, '--token-file', f'{directory}/token') as d:
+            without = run('status', '--url', d.url)
+            check(without.returncode == 2 and '--token-file' in without.stderr, f'refused: {without.stderr!r}')
+            given = run('status', '--url', d.url, '--token-file', f'{directory}/token')
+            check(given.returncode == 0, f'accepted: {given.stderr!r}')
+        wide = run('serve', '--listen', '0.0.0.0:0', '--from', f'unix:{directory}/w.sock',
+                   '--store', f'sqlite:{directory}/w')
+        check(wide.returncode == 2 and 'token' in wide.stderr, f'no wide listener without one: {wide.stderr!r}')
+
+
+@test
+def impossible_places_have_one_sentence():
+    with Directory() as directory:
+        cases = [
+            (['--store', f'sqlite:{directory}/a', '--from', f'unix:{directory}/missing/s'], 2, 'missing'),
+            (['--store', f'sqlite:{directory}/b', '--from', 'tcp:127.0.0.1:99'], 2, 'tcp:127.0.0.1:99'),
+            (['--store', f'sqlite:{directory}/c', '--from', f'unix:{directory}/' + 'x' * 200], 2, 'bytes'),
+            (['--store', 'nosuch:/x', '--from', f'unix:{directory}/s'], 2, 'nosuch'),
+            (['--store', 'sqlite:/proc/nowhere', '--from', f'unix:{directory}/s'], 2, '/proc/nowhere'),
+            (['--max-bytes', 'lots'], 1, 'lots'),
+            (['--retain', '-1'], 1, '--retain'),
+            (['--nonsense'], 1, 'nonsense'),
+            (['operand'], 1, 'operand'),
+        ]
+        for options, code, word in cases:
+            r = run('serve', '--listen', '127.0.0.1:0', *options)
+            check(r.returncode == code and word in r.stderr and not r.stdout,
+                  f'{options}: exit {code} and a sentence with {word!r}, not {r.returncode} {r.stderr!r}')
+
+
+@test
+def without_options_the_places_of_the_user_are_taken():
+    with Directory() as directory:
+        environment = {'STROBE_SOCKET': f'{directory}/own.sock', 'STATE_DIRECTORY': f'{directory}/own-state'}
+        d = Daemon(directory, environment=environment)
+        d.command = [STROBE, 'serve', '--listen', '127.0.0.1:0']
+        d.socket = f'{directory}/own.sock'
+        with d:
+            s = connect(d.socket)
+            s.send(message(WORK))
+            check(wait_for(lambda: stored(d) == 4), 'samples are stored')
+            check(os.path.isdir(f'{directory}/own-state'), 'in the directory of the environment')
+            s.close()
+            check(d.stop() == 0, 'ends with 0')
+
+
+@test
+def systemd_is_told_and_its_socket_is_taken_over():
+    with Directory() as directory:
+        notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notices.bind(f'{directory}/notify')
+        notices.settimeout(20)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(f'{directory}/strobe.sock')
+        listener.listen(10)
+        early = connect(f'{directory}/strobe.sock')     # before the daemon runs
+        early.send(message(WORK))
+        d = Daemon(directory, environment={'NOTIFY_SOCKET': f'{directory}/notify', 'WATCHDOG_USEC': '200000',
+                                           'LISTEN_FDS': '1'})
+        # As systemd does it: the socket is descriptor 3, and LISTEN_PID is the process that execs.
+        d.command = ['sh', '-c', f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ exec "$@"', 'sh', *d.command]
+        os.set_inheritable(listener.fileno(), True)
+        popen = subprocess.Popen
+        try:
+            subprocess.Popen = lambda *a, **k: popen(*a, **k, pass_fds=(listener.fileno(),))
+            d.start()
+        finally:
+            subprocess.Popen = popen
+        try:
+            check(notices.recv(100) == b'READY=1', 'READY=1 comes')
+            check(notices.recv(100) == b'WATCHDOG=1', 'the watchdog is fed')
+            check(wait_for(lambda: stored(d) == 4), 'what was sent before the start arrives')
+            check(d.stop() == 0, 'ends with 0')
+            while (notice := notices.recv(100)) == b'WATCHDOG=1':
+                pass
+            check(notice == b'STOPPING=1', f'STOPPING=1 comes, not {notice}')
+            check(os.path.exists(f'{directory}/strobe.sock'), "systemd's socket stays")
+        finally:
+            d.__exit__()
+            for s in (notices, listener, early):
+                s.close()
+
+
+if __name__ == '__main__':
+    main()

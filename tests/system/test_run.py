@@ -1,0 +1,269 @@
+"""`strobe run`: the program it runs notices nothing, and whoever ran it learns what it did."""
+import glob
+import os
+import pty
+import re
+import signal
+import subprocess
+
+from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
+
+BUSY = '<?php function busy($s) { $n = 0; for ($t = microtime(true); microtime(true) - $t < $s;) $n++; return $n; }\n'
+
+
+class Place:
+    """A directory with scripts, from which commands run; TMPDIR lies in it, so that leftovers show."""
+
+    def __enter__(self):
+        if not os.path.exists(STROBE):
+            raise Skip(f'{STROBE} is not built')
+        self.holder = Directory()
+        self.path = self.holder.__enter__()
+        os.mkdir(f'{self.path}/tmp')
+        self.environment = {k: v for k, v in os.environ.items() if k not in ('XDG_RUNTIME_DIR', 'PHP_INI_SCAN_DIR')}
+        self.environment['TMPDIR'] = f'{self.path}/tmp'
+        return self
+
+    def __exit__(self, *_):
+        check(os.listdir(f'{self.path}/tmp') == [], 'nothing is left behind')
+        self.holder.__exit__()
+
+    def script(self, text, name='script.php', mode=0o644):
+        path = f'{self.path}/{name}'
+        with open(path, 'w') as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def command(self, *command, options=()):
+        if not os.path.exists(EXTENSION):
+            raise Skip(f'{EXTENSION} is not built')
+        return [STROBE, 'run', '--extension', EXTENSION, *options, '--', *command]
+
+    def run(self, *command, options=(), environment=None, **more):
+        return subprocess.run(self.command(*command, options=options), capture_output=True, text=True, timeout=120,
+                              cwd=self.path, env={**self.environment, **(environment or {})}, **more)
+
+    def samples(self, result):
+        found = re.search(r'(\d+) samples? \(', result.stderr)
+        return int(found.group(1)) if found else 0
+
+
+@test
+def a_script_is_profiled_and_its_output_untouched():
+    with Place() as p:
+        script = p.script(BUSY + 'function outer() { busy(0.5); } outer(); echo "to stdout\n"; '
+                          'fwrite(STDERR, "to stderr\n"); echo fgets(STDIN);')
+        r = p.run('php', script, input='to stdin\n')
+        check(r.returncode == 0, f'exit 0: {r.returncode} {r.stderr}')
+        check(r.stdout == 'to stdout\nto stdin\n', f'stdout is the script\'s alone: {r.stdout!r}')
+        check(r.stderr.startswith('to stderr\nstrobe: '), f'stderr begins with the script\'s: {r.stderr!r}')
+        check(re.search(r'strobe: [\d.]+ m?s wall, [\d.]+ m?s CPU, \d+ samples \(100 Hz, php \d+\.\d+\.\d+\)',
+                        r.stderr), f'the summary: {r.stderr}')
+        check(p.samples(r) >= 20, f'half a second has some 50 samples, not {p.samples(r)}')
+        check('busy' in r.stderr and 'outer' in r.stderr, f'the functions are listed: {r.stderr}')
+        check('strobe flamegraph profile.strobe' in r.stderr, 'the next step is named')
+        with open(f'{p.path}/profile.strobe', 'rb') as f:
+            check(f.read(4) == b'STRB', 'the profile is written')
+
+
+@test
+def the_exit_code_is_the_commands():
+    with Place() as p:
+        for code in (0, 1, 42, 255):
+            r = p.run('php', '-r', f'exit({code});', options=['-q'])
+            check(r.returncode == code, f'{code} stays {code}, not {r.returncode}')
+        r = p.run('php', '-r', 'posix_kill(getmypid(), SIGKILL);' if has('posix') else 'exit(137);', options=['-q'])
+        check(r.returncode == 137, f'a signal is 128 + its number, not {r.returncode}')
+        r = p.run('sh', '-c', 'kill -TERM $$', options=['-q'])
+        check(r.returncode == 143, f'also of other commands, not {r.returncode}')
+
+
+def has(extension):
+    return subprocess.run(['php', '-r', f'exit(extension_loaded("{extension}") ? 0 : 1);']).returncode == 0
+
+
+@test
+def own_failures_are_125_to_127():
+    with Place() as p:
+        r = p.run('no-such-command-anywhere')
+        check(r.returncode == 127 and "'no-such-command-anywhere'" in r.stderr, f'not found: {r.returncode} {r.stderr}')
+        p.script('x', name='data.txt')
+        r = p.run('./data.txt')
+        check(r.returncode == 126 and 'data.txt' in r.stderr, f'not executable: {r.returncode} {r.stderr}')
+        p.script('no program', name='odd', mode=0o755)
+        r = p.run('./odd')
+        check(r.returncode == 126 and '#!' in r.stderr, f'no #! line: {r.returncode} {r.stderr}')
+        for options in (['--nonsense'], ['-F', '0'], ['--clock', 'moon'], ['-o', '-'], ['-o', 'x.unknown'],
+                        ['-o', '/nonexistent/x.strobe'], ['-o', '/tmp']):
+            r = p.run('php', '-r', 'echo 1;', options=options)
+            word = 'rate' if options[0] == '-F' else options[-1]
+            word = 'standard output' if word == '-' else word
+            check(r.returncode == 125 and r.stdout == '' and word in r.stderr,
+                  f'{options}: {r.returncode} {r.stderr!r}')
+        r = subprocess.run([STROBE, 'run'], capture_output=True, text=True)
+        check(r.returncode == 125 and 'strobe run -- php' in r.stderr, f'no command: {r.returncode} {r.stderr!r}')
+
+
+@test
+def an_unwritable_output_is_said_before_the_command_runs():
+    if os.geteuid() == 0:
+        place = '/proc'                     # even root cannot make files there
+    with Place() as p:
+        if os.geteuid() != 0:
+            place = f'{p.path}/readonly'
+            os.mkdir(place, 0o555)
+        r = p.run('php', '-r', 'usleep(50000); echo "ran";', options=['-F', '1000', '-o', f'{place}/x.strobe'])
+        check(r.returncode == 125 and place in r.stderr, f'exit 125 and a sentence: {r.returncode} {r.stderr!r}')
+        if os.geteuid() != 0:
+            check(r.stdout == '', 'the command has not run')
+
+
+@test
+def children_of_the_command_are_profiled_too():
+    with Place() as p:
+        child = p.script(BUSY + 'function in_child() { busy(0.3); } in_child();', name='child.php')
+        parent = p.script(BUSY + f'function in_parent() {{ busy(0.3); }} in_parent(); '
+                          f'passthru(PHP_BINARY . " " . escapeshellarg("{child}"));', name='parent.php')
+        r = p.run('php', parent, options=['-o', 'x.folded'])
+        with open(f'{p.path}/x.folded') as f:
+            folded = f.read()
+        check('in_parent;busy' in folded and 'in_child;busy' in folded, f'both are there: {folded}')
+        r = p.run('sh', '-c', f'php {child}; php {child}', options=['-o', 'y.folded'])
+        check(p.samples(r) >= 30, f'two children of a shell: {r.stderr}')
+
+
+@test
+def a_script_with_a_first_line_needs_no_php_in_the_command():
+    with Place() as p:
+        p.script('#!/usr/bin/env php\n' + BUSY + 'busy(0.3);', name='tool', mode=0o755)
+        r = p.run('./tool')
+        check(r.returncode == 0 and p.samples(r) >= 15, f'sampled: {r.stderr}')
+
+
+@test
+def signals_reach_the_command_and_strobe_outlives_it():
+    with Place() as p:
+        ready = f'{p.path}/ready'
+        script = p.script('#!/bin/sh\ntrap "exit 7" TERM\ntrap "exit 8" HUP\ntrap "exit 9" INT\n'
+                          f'touch {ready}\nwhile :; do sleep 0.05; done\n', name='waits', mode=0o755)
+        for signo, code in ((signal.SIGTERM, 7), (signal.SIGHUP, 8), (signal.SIGINT, 9)):
+            process = subprocess.Popen(p.command(script, options=['-q']), cwd=p.path, env=p.environment,
+                                       stderr=subprocess.DEVNULL)
+            check(wait_for(lambda: os.path.exists(ready)), 'the command runs')
+            process.send_signal(signo)
+            check(process.wait(30) == code, f'{signo.name} gives {code}, not {process.returncode}')
+            os.unlink(ready)
+
+
+@test
+def control_c_of_a_terminal_reaches_the_command_once():
+    with Place() as p:
+        ready, count = f'{p.path}/ready', f'{p.path}/count'
+        p.script(f'<?php pcntl_async_signals(true); $n = 0; pcntl_signal(SIGINT, function () use (&$n) {{ $n++; }});\n'
+                 f'touch("{ready}"); for ($t = microtime(true); microtime(true) - $t < 1.0;) usleep(1000);\n'
+                 f'file_put_contents("{count}", $n); exit(3);')
+        if not has('pcntl'):
+            raise Skip('php has no pcntl')
+        command = p.command('php', f'{p.path}/script.php', options=['-q'])
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(p.path)
+            os.execve(command[0], command, p.environment)
+        check(wait_for(lambda: os.path.exists(ready)), 'the script runs')
+        os.write(terminal, b'\x03')
+        status = os.waitpid(pid, 0)[1]
+        os.close(terminal)
+        check(os.waitstatus_to_exitcode(status) == 3, f'the exit code is the script\'s: {status}')
+        with open(count) as f:
+            check(f.read() == '1', 'one SIGINT came')
+
+
+@test
+def nothing_sampled_has_its_reason():
+    with Place() as p:
+        script = p.script(BUSY + 'busy(0.3);')
+        r = p.run('php', '-n', script)
+        check(r.returncode == 0 and 'no samples' in r.stderr and '-n' in r.stderr, f'-n: {r.stderr!r}')
+        r = p.run('php', '-r', '1;', options=['-F', '1'])
+        check('sampling period of 1.00 s' in r.stderr and '-F 1000' in r.stderr, f'short: {r.stderr!r}')
+        r = p.run('sleep', '0.5')
+        check('ran no PHP' in r.stderr, f'no PHP: {r.stderr!r}')
+        r = p.run('env', '-u', 'PHP_INI_SCAN_DIR', 'php', script)
+        check('environment' in r.stderr, f'cleared environment: {r.stderr!r}')
+        r = p.run('php', '-r', 'usleep(400000);', options=['--clock', 'cpu'])
+        check('CPU time' in r.stderr and '--clock wall' in r.stderr, f'no CPU used: {r.stderr!r}')
+        check(not glob.glob(f'{p.path}/profile.*'), 'no empty profile is written')
+
+
+@test
+def the_output_is_a_picture_or_folded_stacks_by_its_name():
+    with Place() as p:
+        script = p.script(BUSY + 'busy(0.3);')
+        r = p.run('php', script, options=['-o', 'x.svg', '-q'])
+        check(r.stderr == '', f'-q is quiet: {r.stderr!r}')
+        with open(f'{p.path}/x.svg') as f:
+            svg = f.read()
+        check(svg.startswith('<?xml') or svg.startswith('<svg'), 'an SVG')
+        check('busy' in svg, 'with the function in it')
+        r = p.run('php', script, options=['-o', 'x.folded', '-n', '0', '-F', '500'])
+        check('%' not in r.stderr, f'-n 0 is no table: {r.stderr}')
+        check(p.samples(r) >= 60, f'-F 500 samples more often: {r.stderr}')
+
+
+@test
+def an_extension_for_another_php_is_refused_with_a_way_out():
+    with Place() as p:
+        with open(EXTENSION, 'rb') as f:
+            data = f.read()
+        broken = re.sub(rb'API20\d{6},', b'API20990101,', data)
+        with open(f'{p.path}/strobe.so', 'wb') as f:
+            f.write(broken)
+        r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/strobe.so', '--', 'php', '-r', 'echo 1;'],
+                           capture_output=True, text=True, env=p.environment, cwd=p.path)
+        check(r.returncode == 125 and r.stdout == '', f'125 and nothing ran: {r.returncode} {r.stdout!r}')
+        check('API20990101' in r.stderr and 'make PHP_CONFIG=' in r.stderr and r.stderr.count('\n') == 1,
+              f'one sentence: {r.stderr!r}')
+        r = subprocess.run([STROBE, 'run', '--extension', f'{p.path}/none.so', '--', 'php', '-r', 'echo 1;'],
+                           capture_output=True, text=True, env=p.environment, cwd=p.path)
+        check(r.returncode == 125 and 'none.so' in r.stderr, f'a missing one: {r.stderr!r}')
+
+
+@test
+def without_php_there_is_a_sentence():
+    with Place() as p:
+        os.mkdir(f'{p.path}/bin')
+        os.symlink('/bin/sleep', f'{p.path}/bin/sleep')
+        r = p.run('sleep', '0', environment={'PATH': f'{p.path}/bin'})
+        check(r.returncode == 125 and 'found no PHP' in r.stderr, f'{r.returncode} {r.stderr!r}')
+
+
+@test
+def an_extension_that_is_loaded_already_is_not_loaded_twice():
+    with Place() as p:
+        os.mkdir(f'{p.path}/conf.d')
+        with open(f'{p.path}/conf.d/strobe.ini', 'w') as f:
+            f.write(f'extension={EXTENSION}\n')
+        script = p.script(BUSY + 'busy(0.3);')
+        r = p.run('php', script, environment={'PHP_INI_SCAN_DIR': f'{p.path}/conf.d'})
+        check(r.stdout == '' and 'already loaded' not in r.stderr, f'no warning: {r.stdout!r}')
+        check(p.samples(r) >= 15, f'sampled: {r.stderr}')
+
+
+@test
+def a_background_child_does_not_keep_strobe_waiting():
+    with Place() as p:
+        with open(f'{p.path}/out', 'w+') as out:
+            command = p.command('sh', '-c', 'php -r "sleep(60);" & echo $!', options=['-q'])
+            result = subprocess.run(command, stdout=out, stderr=out, cwd=p.path, env=p.environment, timeout=50)
+            out.seek(0)
+            child = int(out.readline())
+        check(result.returncode == 0, 'it ends before its grandchild')
+        try:
+            os.kill(child, signal.SIGKILL)
+        except ProcessLookupError:
+            check(False, 'the grandchild was still running')
+
+
+if __name__ == '__main__':
+    main()
