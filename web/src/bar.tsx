@@ -1,0 +1,87 @@
+// The bar at the top: what to look at, and how the daemon is.
+
+import { useState } from 'preact/hooks';
+import * as format from './format';
+import { flame, labels, loading, refresh, status } from './load';
+import { Picker } from './picker';
+import { change, live, setFilter, view } from './state';
+
+const RANGES = [
+	['-5m', '5m', 'last 5 minutes'], ['-15m', '15m', 'last 15 minutes'], ['-1h', '1h', 'last hour'],
+	['-6h', '6h', 'last 6 hours'], ['-24h', '24h', 'last 24 hours'], ['-7d', '7d', 'last 7 days'],
+];
+const ALWAYS = ['entry', 'host', 'sapi'];
+const WORDS: Record<string, string> = { entry: 'all entry points', host: 'all hosts', sapi: 'all SAPIs' };
+
+// Labels worth choosing by: the three usual ones, and those with more than one value or a filter.
+function shownLabels(): string[] {
+	const filtered = view.value.filters.map(([key]) => key);
+	const several = labels.value.filter((l) => l.values.length > 1).map((l) => l.key);
+	return [...new Set([...ALWAYS, ...filtered, ...several])].slice(0, 8);
+}
+
+function Ranges() {
+	const v = view.value, [custom, setCustom] = useState(false);
+	const preset = v.to === 'now' ? v.from : '';
+	const known = RANGES.some(([from]) => from === preset);
+	const about = flame.value?.about;
+	const submit = (e: SubmitEvent) => {
+		const f = new FormData(e.currentTarget as HTMLFormElement);
+		e.preventDefault();
+		setCustom(false);
+		change({ from: String(f.get('from') || '-1h'), to: String(f.get('to') || 'now') });
+	};
+
+	return <div class="ranges">
+		<div class="segments" role="group" aria-label="Time range">
+			{RANGES.map(([from, short, long]) => <button key={from} type="button" title={long} aria-label={long}
+				aria-pressed={preset === from} onClick={() => change({ from, to: 'now' })}>{short}</button>)}
+			<button type="button" class="custom" aria-pressed={!known} aria-expanded={custom} title="Choose a time range"
+				onClick={() => setCustom(!custom)}>
+				{known || !about ? 'custom' : format.range(about.from, about.to)}
+			</button>
+		</div>
+		{custom && <form class="popup times" onSubmit={submit}>
+			<label>From <input name="from" defaultValue={v.from} spellcheck={false} autocomplete="off" /></label>
+			<label>To <input name="to" defaultValue={v.to} spellcheck={false} autocomplete="off" /></label>
+			<p>As -90m, 2026-11-21T07:30 (UTC), now.</p>
+			<button class="primary">Show</button>
+		</form>}
+	</div>;
+}
+
+function Health() {
+	const s = status.value;
+	if (!s)
+		return <span class="health" title="The daemon's state is not known yet"><i class="dot" />…</span>;
+	const last = s.samples?.last;
+	const lost = (s.samples?.dropped.queue_full || 0) +
+		Object.values(s.samples?.dropped_by_senders || {}).reduce((a, b) => a + b, 0);
+	const words = !s.ready ? 'not ready' : last ? `last sample ${format.ago(s.now - last)}` : 'no sample yet';
+	const title = s.not_ready || `${format.count(s.samples?.stored || 0)} samples stored since the start, ${format.count(lost)} lost`;
+	return <a class="health" href="/api/v1/status" title={title}>
+		<i class={`dot ${!s.ready ? 'bad' : last && s.now - last < 60 ? 'good' : ''}`} />{words}
+		{lost > 0 && <span class="lost">{format.count(lost)} lost</span>}
+	</a>;
+}
+
+export function Bar() {
+	const v = view.value;
+	return <header class="bar">
+		<a class="brand" href="/">Strobe</a>
+		<div class="pickers">
+			{shownLabels().map((key) => <Picker key={key} label={key} all={WORDS[key] || 'all'}
+				chosen={v.filters.filter(([k]) => k === key).map(([, x]) => x).join(', ')}
+				values={labels.value.find((l) => l.key === key)?.values || []} choose={(x) => setFilter(key, x)} />)}
+		</div>
+		<Ranges />
+		<div class="refresh">
+			<button type="button" class="icon" title="Ask again" aria-label="Refresh" aria-busy={loading.value} onClick={refresh}>
+				<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" /></svg>
+			</button>
+			<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 seconds"
+				onClick={() => live.value = !live.value}>live</button>
+		</div>
+		<Health />
+	</header>;
+}

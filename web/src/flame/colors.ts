@@ -1,0 +1,65 @@
+// Colours of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
+// functions are blue-grey, since they have no file of their own. Lightness differs by name, so that neighbours can be
+// told apart, and text on it stays readable: contrast is above 4.5 to 1 in both themes.
+
+import type { FlameData } from './data';
+
+export interface Theme {
+	dark: boolean;
+	background: string;
+	text: string;
+	run: string;		// many boxes, each narrower than half a pixel
+	match: string;
+	matchText: string;
+	focus: string;
+	root: string;
+}
+
+export function readTheme(dark: boolean): Theme {
+	return dark ? {
+		dark, background: '#15171a', text: '#f2f0ec', run: '#3a3d42', match: '#b45cf0', matchText: '#160a1f', focus: '#ffffff',
+		root: '#33373d',
+	} : {
+		dark, background: '#ffffff', text: '#1c1a17', run: '#d4d1cb', match: '#8b2fc9', matchText: '#ffffff', focus: '#111111',
+		root: '#e4e1da',
+	};
+}
+
+function hash(text: string): number {
+	let h = 2166136261;
+	for (let i = 0; i < text.length; i++)
+		h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+	h ^= h >>> 15;
+	return (Math.imul(h, 0x2c1b3c6d) >>> 8) & 0xffff;
+}
+
+// What a function belongs to: "Wiki\Parser" of "Wiki\Parser::parse", else its file.
+function owner(name: string, file: string): string {
+	const method = name.lastIndexOf('::');
+	const whole = method > 0 ? name.slice(0, method) : name;
+	const space = whole.lastIndexOf('\\');
+	if (space > 0)
+		return whole.slice(0, space);
+	return method > 0 ? whole : file;
+}
+
+function frameColor(theme: Theme, name: string, file: string, faint: boolean): string {
+	const shade = hash(name) % 9;
+	let hue: number, saturation: number;
+	if (file) {
+		hue = 6 + hash(owner(name, file)) % 47;
+		saturation = theme.dark ? 46 : 78;
+	} else {
+		hue = 205 + hash(name) % 20;
+		saturation = theme.dark ? 18 : 32;
+	}
+	const lightness = theme.dark ? 31 + shade * 1.2 : 70 + shade * 1.4;
+	return faint ? `hsl(${hue} ${saturation / 4}% ${theme.dark ? 22 : 90}%)` : `hsl(${hue} ${saturation}% ${lightness}%)`;
+}
+
+// A colour per frame. Faint ones stand behind the matches of a search.
+export function frameColors(data: FlameData, theme: Theme, faint: boolean): string[] {
+	const colors = data.frameName.map((n, f) => frameColor(theme, data.names[n], data.files[data.frameFile[f]], faint));
+	colors[colors.length - 1] = theme.root;
+	return colors;
+}

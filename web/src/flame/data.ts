@@ -1,0 +1,260 @@
+// A laid-out profile as the server sends it (src/serve/flame_data.h draws the bytes), and questions about it.
+// Boxes stand in typed arrays, sorted by depth and then by start, so that parents and children are found by bisection
+// and a box costs 12 or 20 bytes whatever its name is.
+
+export interface Column {
+	name: string;
+	unit: string;
+	total: number;
+}
+
+export interface Looked {
+	samples: number;
+	series: number;
+	series_matched: number;
+	store_from: number;
+	store_to: number;
+}
+
+export interface About {
+	from: number;
+	to: number;
+	looked: Looked;
+	empty?: string;
+	columns: Column[];
+	column: number;
+	period_ns: number;
+	labels: Record<string, string>;
+	reverse: boolean;
+}
+
+export type Values = Uint32Array | Float64Array;
+
+export class FlameData {
+	readonly count: number;
+	readonly depths: number;
+	readonly total: number;
+	readonly leftOut: number;
+	readonly offsets: Uint32Array;		// first box of each depth, and the count
+	readonly start: Values;
+	readonly width: Values;
+	readonly frame: Uint32Array;
+	readonly names: string[];
+	readonly files: string[];
+	readonly frameName: number[];
+	readonly frameFile: number[];
+	readonly frameLine: number[];
+	readonly about: About;
+	readonly firstChild: Uint32Array;
+	readonly endChild: Uint32Array;
+
+	constructor(bytes: ArrayBuffer) {
+		const head = new DataView(bytes);
+		if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
+			throw new Error('the server sent something else than a flame graph; reload the page');
+
+		const count = this.count = head.getUint32(8, true);
+		this.depths = head.getUint32(12, true);
+		const wide = head.getUint32(16, true) === 8;
+		this.total = head.getFloat64(24, true);
+		this.leftOut = head.getUint32(32, true);
+
+		let at = 64;
+		const take = <T>(n: number, size: number, make: (at: number, n: number) => T): T => {
+			const part = make(at, n);
+			at += (n * size + 7) & ~7;
+			return part;
+		};
+		const u32 = (o: number, n: number) => new Uint32Array(bytes, o, n);
+		const values = (o: number, n: number): Values => wide ? new Float64Array(bytes, o, n) : u32(o, n);
+		this.offsets = take(this.depths + 1, 4, u32);
+		this.start = take(count, wide ? 8 : 4, values);
+		this.width = take(count, wide ? 8 : 4, values);
+		this.frame = take(count, 4, u32);
+
+		const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
+		this.names = text.names;
+		this.files = text.files;
+		this.frameName = text.frame_name;
+		this.frameFile = text.frame_file;
+		this.frameLine = text.frame_line;
+		this.about = text.about;
+
+		this.firstChild = new Uint32Array(count);
+		this.endChild = new Uint32Array(count);
+		this.linkChildren();
+	}
+
+	// One pass over each depth and the next one, side by side.
+	private linkChildren(): void {
+		const { offsets, start, width } = this;
+		for (let d = 0; d < this.depths; d++) {
+			const end = d + 1 < this.depths ? offsets[d + 2] : offsets[d + 1];
+			let c = offsets[d + 1];
+			for (let i = offsets[d]; i < offsets[d + 1]; i++) {
+				const right = start[i] + width[i];
+				this.firstChild[i] = c;
+				while (c < end && start[c] < right)
+					c++;
+				this.endChild[i] = c;
+			}
+		}
+	}
+
+	depthOf(box: number): number {
+		let low = 0, high = this.depths;
+		while (high - low > 1) {
+			const middle = (low + high) >> 1;
+			if (this.offsets[middle] <= box)
+				low = middle;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	// The first box of a depth that ends after x; the end of the depth if none does.
+	firstAfter(depth: number, x: number): number {
+		let low = this.offsets[depth], high = this.offsets[depth + 1];
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.start[middle] + this.width[middle] <= x)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	// The box of a depth that x is in, or -1.
+	at(depth: number, x: number): number {
+		if (depth < 0 || depth >= this.depths)
+			return -1;
+		const box = this.firstAfter(depth, x);
+		return box < this.offsets[depth + 1] && this.start[box] <= x ? box : -1;
+	}
+
+	parent(box: number): number {
+		return box === 0 ? 0 : this.at(this.depthOf(box) - 1, this.start[box]);
+	}
+
+	self(box: number): number {
+		let self = this.width[box];
+		for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
+			self -= this.width[c];
+		return self;
+	}
+
+	name(box: number): string {
+		return this.names[this.frameName[this.frame[box]]];
+	}
+
+	place(frame: number): string {
+		const file = this.files[this.frameFile[frame]];
+		return file && this.frameLine[frame] ? `${file}:${this.frameLine[frame]}` : file;
+	}
+
+	// Names from below the root down to the box: what links say, since they outlive this data.
+	path(box: number): string[] {
+		const path: string[] = [];
+		for (; box > 0; box = this.parent(box))
+			path.push(this.name(box));
+		return path.reverse();
+	}
+
+	// The box at the end of the path, or as far down it as there are boxes.
+	find(path: string[]): number {
+		let box = 0;
+		for (const name of path) {
+			let c = this.firstChild[box];
+			const end = this.endChild[box];
+			while (c < end && this.name(c) !== name)
+				c++;
+			if (c === end)
+				break;
+			box = c;
+		}
+		return box;
+	}
+}
+
+export interface Found {
+	match: Uint8Array;	// by frame
+	hits: number[];		// boxes that match and have no matching box below them, left to right
+	sum: number;		// of their widths, so nothing counts twice
+	frames: number;
+}
+
+// Everything whose name matches, within one box.
+export function searchBoxes(data: FlameData, pattern: RegExp, within: number): Found {
+	const match = new Uint8Array(data.frameName.length), byName = data.names.map((n) => pattern.test(n));
+	let frames = 0;
+	for (let f = 0; f < match.length; f++)
+		frames += match[f] = byName[data.frameName[f]] ? 1 : 0;
+
+	// Depth by depth, what stands on a match is covered; reading the children of `within` only needs a range per depth.
+	const hits: number[] = [], covered = new Uint8Array(data.count);
+	let sum = 0, low = within, high = within + 1;
+	while (low < high) {
+		for (let i = low; i < high; i++) {
+			const hit = match[data.frame[i]];
+			if (hit && !covered[i]) {
+				hits.push(i);
+				sum += data.width[i];
+			}
+			if (hit || covered[i])
+				covered.fill(1, data.firstChild[i], data.endChild[i]);
+		}
+		const next = data.firstChild[low];
+		high = data.endChild[high - 1];
+		low = next;
+	}
+	hits.sort((a, b) => data.start[a] - data.start[b]);
+	return { match, hits, sum, frames };
+}
+
+export interface Row {
+	frame: number;
+	name: string;
+	self: number;
+	total: number;
+}
+
+// One row per function, of what stands on one box. A recursive function counts once per stack in its total.
+export function functionRows(data: FlameData, within: number): Row[] {
+	const frames = data.frameName.length, reverse = data.about.reverse;
+	const self = new Float64Array(frames), total = new Float64Array(frames), open = new Uint32Array(frames);
+	const path = new Uint32Array(data.depths + 1), next = new Uint32Array(data.depths + 1);
+	let top = -1;
+
+	const enter = (box: number) => {
+		const f = data.frame[box];
+		if (open[f]++ === 0)
+			total[f] += data.width[box];
+		if (!reverse)
+			self[f] += data.self(box);
+		path[++top] = box;
+		next[top] = data.firstChild[box];
+	};
+	enter(within);
+	while (top >= 0) {
+		if (next[top] < data.endChild[path[top]])
+			enter(next[top]++);
+		else
+			open[data.frame[path[top--]]]--;
+	}
+	// Turned over, the boxes above the root are the leaves.
+	if (reverse) {
+		if (within === 0)
+			for (let c = data.firstChild[0]; c < data.endChild[0]; c++)
+				self[data.frame[c]] += data.width[c];
+		else
+			self[data.frame[data.find(data.path(within).slice(0, 1))]] += data.width[within];
+	}
+
+	const rows: Row[] = [];
+	for (let f = 0; f < frames - 1; f++)
+		if (total[f] > 0)
+			rows.push({ frame: f, name: data.names[data.frameName[f]], self: self[f], total: total[f] });
+	return rows;
+}

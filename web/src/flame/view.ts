@@ -1,0 +1,422 @@
+// The flame graph on a canvas. It knows neither the page's framework nor the server: data, zoom and matches are set
+// from outside, and what a person does is told to the callbacks.
+//
+// A drawing costs what is visible: each row is entered by bisection, and a run of boxes narrower than half a pixel is
+// one grey rectangle. The canvas is as high as its window only; the rows scroll beneath it.
+
+import { FlameData } from './data';
+import { frameColors, readTheme, type Theme } from './colors';
+
+export const ROW = 19;
+const PAD = 4;
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
+const ANIMATION_MS = 160;
+
+export interface FlameEvents {
+	zoom(box: number): void;
+	hover(box: number, x: number, y: number): void;		// -1: nothing; in pixels of the window
+	focus(box: number): void;				// by keyboard
+	search(): void;						// "/" was pressed
+	next(step: number): void;				// "n" or "N"
+}
+
+export class FlameView {
+	private readonly canvas = document.createElement('canvas');
+	private readonly spacer = document.createElement('div');
+	private readonly context: CanvasRenderingContext2D;
+	private readonly textWidths = new Map<string, number>();
+	private readonly watcher: ResizeObserver;
+	private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
+	private data: FlameData | null = null;
+	private theme: Theme;
+	private colors: string[] = [];
+	private faint: string[] = [];
+	private match: Uint8Array | null = null;
+	private zoomed = 0;
+	private focused = -1;
+	private hovered = -1;
+	private touched = -1;
+	private inverted = false;
+	private left = 0;		// what is shown, in values
+	private right = 1;
+	private frameWanted = 0;
+	private animation = 0;
+	private cssWidth = 0;
+	private cssHeight = 0;
+	drawn = 0;			// rectangles of the last drawing
+
+	constructor(private readonly box: HTMLElement, private readonly events: FlameEvents) {
+		this.context = this.canvas.getContext('2d', { alpha: false })!;
+		this.theme = readTheme(this.scheme.matches);
+		this.canvas.className = 'flame-canvas';
+		this.spacer.className = 'flame-spacer';
+		box.append(this.canvas, this.spacer);
+
+		this.watcher = new ResizeObserver(() => this.resize());
+		this.watcher.observe(box);
+		this.scheme.addEventListener('change', this.changeTheme);
+		box.addEventListener('scroll', this.scrolled);
+		box.addEventListener('keydown', this.keyed);
+		this.canvas.addEventListener('pointermove', this.moved);
+		this.canvas.addEventListener('pointerleave', this.leftCanvas);
+		this.canvas.addEventListener('click', this.clicked);
+	}
+
+	destroy(): void {
+		this.watcher.disconnect();
+		this.scheme.removeEventListener('change', this.changeTheme);
+		this.box.removeEventListener('scroll', this.scrolled);
+		this.box.removeEventListener('keydown', this.keyed);
+		cancelAnimationFrame(this.frameWanted);
+		cancelAnimationFrame(this.animation);
+		this.canvas.remove();
+		this.spacer.remove();
+	}
+
+	// --- What is shown ---
+
+	setData(data: FlameData, zoomed: number): void {
+		this.data = data;
+		this.match = null;
+		this.focused = this.hovered = this.touched = -1;
+		this.recolor();
+		this.zoomed = zoomed;
+		this.left = data.start[zoomed];
+		this.right = this.left + data.width[zoomed];
+		this.measure(true);
+	}
+
+	setZoom(box: number): void {
+		if (!this.data || box === this.zoomed)
+			return;
+		this.zoomed = box;
+		this.show(box);
+		this.animateTo(this.data.start[box], this.data.start[box] + this.data.width[box]);
+	}
+
+	setMatch(match: Uint8Array | null): void {
+		this.match = match;
+		this.want();
+	}
+
+	setInverted(inverted: boolean): void {
+		if (this.inverted === inverted)
+			return;
+		this.inverted = inverted;
+		this.measure(true);
+	}
+
+	setFocus(box: number): void {
+		this.focused = box;
+		if (box >= 0)
+			this.show(box);
+		this.want();
+	}
+
+	// How wide a box is now, in pixels; 0 if it is outside.
+	shownWidth(box: number): number {
+		const d = this.data!, k = this.cssWidth / (this.right - this.left);
+		const l = Math.max(d.start[box], this.left), r = Math.min(d.start[box] + d.width[box], this.right);
+		return Math.max(0, (r - l) * k);
+	}
+
+	// --- Places ---
+
+	private rows(): number {
+		return (this.data ? this.data.depths : 0) * ROW + 2 * PAD;
+	}
+
+	private rowTop(depth: number): number {
+		if (this.inverted)
+			return PAD + depth * ROW;
+		return Math.max(this.rows(), this.cssHeight) - PAD - (depth + 1) * ROW;
+	}
+
+	private depthAt(y: number): number {
+		y += this.box.scrollTop;
+		return this.inverted ? Math.floor((y - PAD) / ROW)
+			: Math.floor((Math.max(this.rows(), this.cssHeight) - PAD - y) / ROW);
+	}
+
+	private boxAt(event: { offsetX: number; offsetY: number }): number {
+		if (!this.data)
+			return -1;
+		const x = this.left + event.offsetX * (this.right - this.left) / this.cssWidth;
+		return this.data.at(this.depthAt(event.offsetY), x);
+	}
+
+	private show(box: number): void {
+		const top = this.rowTop(this.data!.depthOf(box));
+		if (top < this.box.scrollTop + ROW)
+			this.box.scrollTop = top - ROW;
+		else if (top + 2 * ROW > this.box.scrollTop + this.cssHeight)
+			this.box.scrollTop = top + 2 * ROW - this.cssHeight;
+	}
+
+	private resize(): void {
+		this.measure(this.cssHeight === 0);
+	}
+
+	private measure(toRoot: boolean): void {
+		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
+		if (!width || !height)
+			return;
+		const below = this.box.scrollHeight - this.box.scrollTop;
+		this.cssWidth = width;
+		this.cssHeight = height;
+		this.canvas.width = Math.round(width * scale);
+		this.canvas.height = Math.round(height * scale);
+		this.canvas.style.width = `${width}px`;
+		this.canvas.style.height = `${height}px`;
+		this.spacer.style.height = `${Math.max(0, this.rows() - height)}px`;
+		if (toRoot)
+			this.box.scrollTop = this.inverted ? 0 : this.box.scrollHeight;
+		else if (!this.inverted)
+			this.box.scrollTop = this.box.scrollHeight - below;
+		this.draw();
+	}
+
+	// --- Drawing ---
+
+	private want(): void {
+		if (!this.frameWanted)
+			this.frameWanted = requestAnimationFrame(() => {
+				this.frameWanted = 0;
+				this.draw();
+			});
+	}
+
+	private animateTo(left: number, right: number): void {
+		const fromLeft = this.left, fromRight = this.right, begin = performance.now();
+		const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+		cancelAnimationFrame(this.animation);
+		const step = (now: number) => {
+			const t = still ? 1 : Math.min(1, Math.max(0, (now - begin) / ANIMATION_MS)), ease = 1 - (1 - t) ** 3;
+			this.left = fromLeft + (left - fromLeft) * ease;
+			this.right = fromRight + (right - fromRight) * ease;
+			this.draw();
+			if (t < 1)
+				this.animation = requestAnimationFrame(step);
+		};
+		step(begin);
+	}
+
+	private recolor(): void {
+		if (!this.data)
+			return;
+		this.colors = frameColors(this.data, this.theme, false);
+		this.faint = frameColors(this.data, this.theme, true);
+	}
+
+	private draw(): void {
+		const g = this.context, scale = devicePixelRatio || 1;
+		g.setTransform(scale, 0, 0, scale, 0, 0);
+		g.fillStyle = this.theme.background;
+		g.fillRect(0, 0, this.cssWidth, this.cssHeight);
+		this.drawn = 0;
+		if (!this.data || !this.data.total)
+			return;
+		g.font = FONT;
+		g.textBaseline = 'middle';
+		for (let depth = 0; depth < this.data.depths; depth++) {
+			const y = this.rowTop(depth) - this.box.scrollTop;
+			if (y > -ROW && y < this.cssHeight)
+				this.drawRow(depth, y);
+		}
+		this.outline(this.hovered, 1);
+		this.outline(this.focused, 2);
+	}
+
+	private drawRow(depth: number, y: number): void {
+		const d = this.data!, g = this.context, { start, width } = d;
+		const left = this.left, right = this.right, k = this.cssWidth / (right - left), end = d.offsets[depth + 1];
+		const dim = depth < d.depthOf(this.zoomed);
+		let runFrom = -1, runTo = -1;
+		const flush = () => {
+			if (runFrom < 0)
+				return;
+			g.fillStyle = this.theme.run;
+			g.fillRect(runFrom / 2, y, (runTo + 1 - runFrom) / 2, ROW - 1);
+			this.drawn++;
+			runFrom = -1;
+		};
+
+		for (let i = d.firstAfter(depth, left); i < end && start[i] < right; i++) {
+			const w = width[i] * k;
+			if (w < 0.5) {
+				const pixel = Math.floor((start[i] - left) * k * 2);
+				if (runFrom >= 0 && pixel > runTo + 1)
+					flush();
+				if (runFrom < 0)
+					runFrom = pixel;
+				runTo = pixel;
+				// All that starts within the same half pixel is part of the same run.
+				i = this.skipTo(i + 1, end, left + (pixel + 1) / (2 * k)) - 1;
+				continue;
+			}
+			flush();
+			const x = Math.max(0, (start[i] - left) * k);
+			const wide = Math.min(this.cssWidth, (start[i] + width[i] - left) * k) - x;
+			this.drawBox(d.frame[i], i, x, y, wide, dim);
+		}
+		flush();
+	}
+
+	private skipTo(low: number, high: number, x: number): number {
+		const start = this.data!.start;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (start[middle] < x)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	private drawBox(frame: number, box: number, x: number, y: number, w: number, dim: boolean): void {
+		const g = this.context, hit = this.match !== null && this.match[frame] === 1;
+		g.globalAlpha = dim ? 0.55 : 1;
+		g.fillStyle = hit ? this.theme.match : this.match ? this.faint[frame] : this.colors[frame];
+		g.fillRect(x, y, Math.max(w - (w > 2 ? 0.8 : 0.2), 0.3), ROW - 1);
+		this.drawn++;
+		if (w > 22) {
+			const text = this.label(this.data!.name(box), w - 8);
+			g.fillStyle = hit ? this.theme.matchText : this.theme.text;
+			if (text)
+				g.fillText(text, x + 4, y + ROW / 2);
+		}
+		g.globalAlpha = 1;
+	}
+
+	private outline(box: number, thick: number): void {
+		if (box < 0 || !this.data)
+			return;
+		const d = this.data, g = this.context, k = this.cssWidth / (this.right - this.left);
+		const y = this.rowTop(d.depthOf(box)) - this.box.scrollTop;
+		const x = Math.max(0, (d.start[box] - this.left) * k), w = Math.max(this.shownWidth(box), 1.5);
+		if (d.start[box] >= this.right || d.start[box] + d.width[box] <= this.left)
+			return;
+		g.strokeStyle = this.theme.focus;
+		g.lineWidth = thick;
+		g.strokeRect(x + thick / 2, y + thick / 2, w - thick - 0.5, ROW - 1 - thick);
+	}
+
+	// The longest form of a name that fits: with its namespace, with its class, alone, or cut.
+	private label(name: string, room: number): string {
+		if (this.textWidth(name) <= room)
+			return name;
+		const short = name.startsWith('{') ? name : name.slice(name.lastIndexOf('\\') + 1);
+		if (short !== name && this.textWidth(short) <= room)
+			return short;
+		const method = short.slice(short.lastIndexOf('::') + 2);
+		if (short.includes('::') && this.textWidth(method) <= room)
+			return method;
+		const fit = Math.floor(method.length * room / this.textWidth(method)) - 1;
+		return fit >= 2 ? `${method.slice(0, fit)}…` : '';
+	}
+
+	private textWidth(text: string): number {
+		let w = this.textWidths.get(text);
+		if (w === undefined) {
+			w = this.context.measureText(text.length > 400 ? text.slice(0, 400) : text).width;
+			this.textWidths.set(text, w);
+		}
+		return w;
+	}
+
+	// --- What a person does ---
+
+	private readonly changeTheme = () => {
+		this.theme = readTheme(this.scheme.matches);
+		this.recolor();
+		this.want();
+	};
+
+	private readonly scrolled = () => {
+		this.leftCanvas();
+		this.want();
+	};
+
+	private readonly moved = (event: PointerEvent) => {
+		if (event.pointerType !== 'mouse')
+			return;
+		const box = this.boxAt(event);
+		this.canvas.style.cursor = box >= 0 ? 'pointer' : 'default';
+		if (box !== this.hovered)
+			this.want();
+		this.hovered = box;
+		this.events.hover(box, event.clientX, event.clientY);
+	};
+
+	private readonly leftCanvas = () => {
+		if (this.hovered >= 0)
+			this.want();
+		this.hovered = this.touched = -1;
+		this.events.hover(-1, 0, 0);
+	};
+
+	// A finger cannot hover: its first touch shows what a box is, the second one on it zooms.
+	private readonly clicked = (event: MouseEvent) => {
+		const box = this.boxAt(event), byFinger = (event as PointerEvent).pointerType === 'touch';
+		if (byFinger && box !== this.touched) {
+			this.touched = this.hovered = box;
+			this.events.hover(box, event.clientX, event.clientY);
+			this.want();
+			return;
+		}
+		this.touched = -1;
+		if (box >= 0) {
+			this.focused = -1;
+			if (byFinger)
+				this.leftCanvas();
+			this.events.zoom(box);
+		}
+	};
+
+	private walk(key: string): number {
+		const d = this.data!, from = this.focused < 0 ? this.zoomed : this.focused;
+		const up = this.inverted ? 'ArrowDown' : 'ArrowUp', down = this.inverted ? 'ArrowUp' : 'ArrowDown';
+		if (this.focused < 0)
+			return from;
+		if (key === up)
+			return d.firstChild[from] < d.endChild[from] ? this.widestChild(from) : from;
+		if (key === down)
+			return d.parent(from);
+		const parent = d.parent(from), next = from + (key === 'ArrowRight' ? 1 : -1);
+		return from > 0 && next >= d.firstChild[parent] && next < d.endChild[parent] ? next : from;
+	}
+
+	// Going up leads along the hot path; siblings are a step to the side.
+	private widestChild(box: number): number {
+		const d = this.data!;
+		let best = d.firstChild[box];
+		for (let c = best; c < d.endChild[box]; c++)
+			if (d.width[c] > d.width[best])
+				best = c;
+		return best;
+	}
+
+	private readonly keyed = (event: KeyboardEvent) => {
+		if (!this.data || !this.data.total || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		if (event.key.startsWith('Arrow')) {
+			this.setFocus(this.walk(event.key));
+			this.events.focus(this.focused);
+		} else if (event.key === 'Enter' && this.focused >= 0) {
+			this.events.zoom(this.focused);
+		} else if (event.key === 'Backspace') {
+			this.events.zoom(this.data.parent(this.zoomed));
+		} else if (event.key === 'Escape') {
+			this.setFocus(-1);
+			this.events.zoom(0);
+		} else if (event.key === '/') {
+			this.events.search();
+		} else if (event.key === 'n' || event.key === 'N') {
+			this.events.next(event.key === 'n' ? 1 : -1);
+		} else {
+			return;
+		}
+		event.preventDefault();
+	};
+}
