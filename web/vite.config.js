@@ -5,7 +5,6 @@ import { defineConfig } from 'vite';
 export default defineConfig({
 	base: './',
 	publicDir: false,
-	esbuild: false,
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	build: {
 		target: 'es2022',

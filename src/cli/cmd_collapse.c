@@ -33,7 +33,7 @@ static const struct command_spec spec = {
 
 static int collapse(const struct inputs *in)
 {
-	_cleanup_(buf_done) struct buf folded;
+	_cleanup_(buf_done) struct buf folded = { 0 };
 	struct err err = { 0 };
 	uint32_t number;
 	int code;

@@ -61,7 +61,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
 		"strobe flamegraph monday.strobe tuesday.strobe --title Week -o week.svgz\n"
-		"zcat stacks.folded.gz | strobe flamegraph - --reverse --colors blue > callers.svg\n",
+		"zcat stacks.folded.gz | strobe flamegraph - --reverse --colors blue > out.svg\n",
 	.options = options,
 };
 
@@ -104,7 +104,7 @@ static int choose_output(const char **ret_path, bool *ret_compress)
 
 static int write_picture(struct buf *svg, const char *path, bool compress)
 {
-	_cleanup_(buf_done) struct buf packed;
+	_cleanup_(buf_done) struct buf packed = { 0 };
 	struct err err = { 0 };
 	int e = 0;
 
@@ -122,7 +122,7 @@ static int write_picture(struct buf *svg, const char *path, bool compress)
 
 static int draw(const struct inputs *in, const char *path, bool compress)
 {
-	_cleanup_(buf_done) struct buf svg;
+	_cleanup_(buf_done) struct buf svg = { 0 };
 	struct err err = { 0 };
 	bool has_values;
 	int code;

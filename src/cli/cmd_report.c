@@ -57,7 +57,7 @@ static int report(const struct inputs *in)
 		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
 		.width = terminal_width(),
 	};
-	_cleanup_(buf_done) struct buf table;
+	_cleanup_(buf_done) struct buf table = { 0 };
 	struct err err = { 0 };
 	bool has_values;
 	int code;

@@ -102,7 +102,7 @@ static int read_token(const char *path, struct buf *b, struct err *err)
 static int serve(struct daemon_options *o, struct err *err)
 {
 	_cleanup_(freep) char *socket_url = NULL, *default_store = NULL;
-	_cleanup_(buf_done) struct buf token;
+	_cleanup_(buf_done) struct buf token = { 0 };
 	const char *one;
 	int r;
 

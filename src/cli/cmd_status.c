@@ -34,7 +34,7 @@ static const struct command_spec spec = {
 
 static int ask(struct buf *body, struct err *err)
 {
-	_cleanup_(buf_done) struct buf token;
+	_cleanup_(buf_done) struct buf token = { 0 };
 	int r;
 
 	buf_init(&token);
@@ -56,7 +56,7 @@ static int ask(struct buf *body, struct err *err)
 
 static int show(struct buf *out, struct err *err)
 {
-	_cleanup_(buf_done) struct buf body;
+	_cleanup_(buf_done) struct buf body = { 0 };
 	int r;
 
 	buf_init(&body);
@@ -71,7 +71,7 @@ static int show(struct buf *out, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_(buf_done) struct buf out;
+	_cleanup_(buf_done) struct buf out = { 0 };
 	struct err err = { 0 };
 	int operands, code, r;
 

@@ -119,7 +119,7 @@ static int open_all(struct daemon *d, struct err *err)
 
 static void say_ready(const struct daemon *d)
 {
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
 	for (size_t i = 0; i < d->source_count; i++)

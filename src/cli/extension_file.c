@@ -34,7 +34,7 @@ static size_t build_length(const char *p, const char *end)
 /* The build an extension is for; NULL if the file holds no such string. */
 static char *read_build(const char *path)
 {
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	const char *p, *end;
 
 	buf_init(&b);

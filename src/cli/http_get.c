@@ -128,7 +128,7 @@ int http_get(const char *base, const char *path, const char *token, int timeout_
 	     struct err *err)
 {
 	_cleanup_(address_done) struct address a = { 0 };
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	_cleanup_(fd_closep) int fd = -1;
 	int64_t until = clock_monotonic_ns() + timeout_ms * 1000000LL;
 	int r;

@@ -80,7 +80,7 @@ void inputs_done(struct inputs *in)
 int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
 {
 	const struct profile *p = in->profile;
-	_cleanup_(buf_done) struct buf names;
+	_cleanup_(buf_done) struct buf names = { 0 };
 	struct err err = { 0 };
 
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
@@ -115,7 +115,7 @@ static void put_where(const struct inputs *in, struct buf *out)
 bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column)
 {
 	const struct profile *p = in->profile;
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 
 	if (has_positive(p, column))
 		return true;

@@ -99,7 +99,7 @@ static bool read_word(struct reader *r, struct buf *out)
 
 static bool read_scalar(struct reader *r)
 {
-	_cleanup_(buf_done) struct buf value;
+	_cleanup_(buf_done) struct buf value = { 0 };
 	struct json_pairs *p = r->pairs;
 
 	buf_init(&value);

@@ -154,7 +154,7 @@ int php_probe(const char *path, struct php *ret, struct err *err)
 		"$m[1] ?? '', \"\\t\", ini_get('extension_dir'), \"\\t\", (int)extension_loaded('strobe'), \"\\n\";",
 		NULL
 	};
-	_cleanup_(buf_done) struct buf output;
+	_cleanup_(buf_done) struct buf output = { 0 };
 	int r;
 
 	buf_init(&output);

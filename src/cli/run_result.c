@@ -53,7 +53,7 @@ static int encode(const char *path, const struct profile *p, struct buf *out, st
 
 static int write_profile(const struct run_result *r, struct err *err)
 {
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	int e;
 
 	buf_init(&b);
@@ -165,7 +165,7 @@ static void put_next_step(struct buf *b, const char *output)
 
 int run_result_show(const struct run_result *r, struct err *err)
 {
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	int e = 0;
 
 	buf_init(&b);

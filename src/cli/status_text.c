@@ -185,7 +185,7 @@ static void put_store(struct buf *b, const struct json_pairs *p)
 
 int status_text_put(const char *url, const struct buf *json, struct buf *out, struct err *err)
 {
-	_cleanup_(json_pairs_done) struct json_pairs p;
+	_cleanup_(json_pairs_done) struct json_pairs p = { 0 };
 
 	if (!json_pairs_read(json->data, json->size, &p) || !json_pairs_get(&p, "version"))
 		return err_set(err, -EBADMSG, "%s answers, but not as a strobe daemon does", url);

@@ -49,7 +49,7 @@ static char *scan_dir(const char *directory)
 
 static int write_ini(const struct workspace *w, const struct workspace_settings *s, struct err *err)
 {
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
 	if (s->extension && strpbrk(s->extension, "'\n"))

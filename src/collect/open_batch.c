@@ -146,7 +146,7 @@ static void add_entry(struct open_batch *b, const struct strobe_wire_message *m,
 static int64_t find_entry(struct open_batch *b, const struct strobe_wire_message *m, int64_t bucket_ns, size_t max,
 			  bool folded)
 {
-	_cleanup_(buf_done) struct buf key;
+	_cleanup_(buf_done) struct buf key = { 0 };
 	uint32_t i;
 
 	buf_init(&key);

@@ -128,15 +128,14 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 static int64_t rounded(struct folded_reader *r, const struct folded_line *l)
 {
 	double whole;
+	int64_t count;
 
 	if (l->fraction == 0)
 		return l->count;
 	r->carry += l->fraction;
 	whole = floor(r->carry + 0.5);
 	r->carry -= whole;
-	if (l->count == INT64_MAX || l->count == -INT64_MAX)
-		return l->count;
-	return l->count + (int64_t)whole;
+	return __builtin_add_overflow(l->count, (int64_t)whole, &count) ? l->count : count;
 }
 
 static void add_line(struct folded_reader *r, const struct folded_line *l)

@@ -16,27 +16,24 @@ static bool is_digit(char c)
 static enum folded_line_kind parse_count(const char *p, const char *end, struct folded_line *ret)
 {
 	bool negative = p < end && *p == '-', overflow = false;
-	double scale = 1;
+	double fraction = 0, scale = 1;
+	uint64_t magnitude = 0;
 
 	p += negative;
 	if (p == end || !is_digit(*p))
 		return FOLDED_NO_COUNT;
-	ret->count = 0;
-	ret->fraction = 0;
 	for (; p < end && is_digit(*p); p++)
-		overflow |= __builtin_mul_overflow(ret->count, 10, &ret->count) ||
-			    __builtin_add_overflow(ret->count, *p - '0', &ret->count);
+		overflow |= __builtin_mul_overflow(magnitude, 10, &magnitude) ||
+			    __builtin_add_overflow(magnitude, (uint64_t)(*p - '0'), &magnitude);
 	if (p < end && *p == '.')
 		for (p++; p < end && is_digit(*p); p++)
-			ret->fraction += (*p - '0') * (scale /= 10);
+			fraction += (*p - '0') * (scale /= 10);
 	if (p != end)
 		return FOLDED_NO_COUNT;
-	if (overflow)
+	if (overflow || magnitude > (uint64_t)INT64_MAX + negative)
 		return FOLDED_LARGE_COUNT;
-	if (negative) {
-		ret->count = -ret->count;
-		ret->fraction = -ret->fraction;
-	}
+	ret->count = (int64_t)(negative ? 0 - magnitude : magnitude);
+	ret->fraction = negative ? -fraction : fraction;
 	return FOLDED_STACK;
 }
 

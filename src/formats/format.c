@@ -132,7 +132,7 @@ static int load_mapped(const char *path, int fd, size_t size, struct profile *p,
 int format_load(const char *path, struct profile *p, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = -1;
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	struct stat st;
 	int r;
 

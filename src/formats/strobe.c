@@ -36,7 +36,7 @@ static void add_clock(struct labels *labels, enum strobe_clock clock)
 
 static void describe(struct profile *p, const struct strobe_wire_message *m)
 {
-	_cleanup_(labels_done) struct labels labels;
+	_cleanup_(labels_done) struct labels labels = { 0 };
 
 	profile_cover(p, (int64_t)m->info.start_ns, (int64_t)m->info.end_ns);
 	/* A message without samples says nothing about the others. */

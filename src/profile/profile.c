@@ -187,12 +187,12 @@ int64_t *profile_totals(const struct profile *p, uint32_t column)
 
 int64_t profile_sum(const struct profile *p, uint32_t column)
 {
-	int64_t sum = 0;
+	__int128 sum = 0;
 
 	assert(column < p->column_count);
 	for (uint32_t n = 0; n < p->node_count; n++)
-		sum = add_saturating(sum, p->columns[column].self[n]);
-	return sum;
+		sum += p->columns[column].self[n];
+	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
 uint32_t *profile_depths(const struct profile *p)

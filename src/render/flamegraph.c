@@ -220,7 +220,7 @@ static void put_script(const struct picture *g, const char *note, struct buf *ou
 
 static void put_picture(const struct picture *g, struct buf *out)
 {
-	_cleanup_(buf_done) struct buf note;
+	_cleanup_(buf_done) struct buf note = { 0 };
 	double y = g->height - g->bottom / 2;
 
 	buf_init(&note);
@@ -236,7 +236,7 @@ static void put_picture(const struct picture *g, struct buf *out)
 /* A picture of nothing says so: a blank one looks like a defect of the viewer. */
 static void put_nothing(const struct picture *g, struct buf *out)
 {
-	_cleanup_(buf_done) struct buf text;
+	_cleanup_(buf_done) struct buf text = { 0 };
 
 	buf_init(&text);
 	buf_puts(&text, "Nothing was sampled: ");

@@ -218,7 +218,7 @@ function find() {
 		matches ? "Matched: " + percent(matchedValue(), values[state.zoom]) : "";
 	matchedText.textContent = shown;
 	matchedText.setAttribute("data-share", matches ? matchedValue() / values[state.zoom] : "");
-	controls.previous.hidden = controls.next.hidden = !matches;
+	controls.previous.disabled = controls.next.disabled = !matches;
 }
 
 function step(direction) {
@@ -235,14 +235,14 @@ function step(direction) {
 function pathOf(i) {
 	const names = [];
 	for (; i; i = parents[i])
-		names.push(encodeURIComponent(nameAt(i).toWellFormed?.() ?? nameAt(i)));
-	return names.reverse().join(";");
+		names.push(";" + encodeURIComponent(nameAt(i)));
+	return names.reverse().join("");
 }
 
 /* The frame of that path, or the deepest that is there. */
 function frameOf(path) {
 	let at = 0;
-	for (const part of path ? path.split(";") : []) {
+	for (const part of path ? path.split(";").slice(1) : []) {
 		const name = decodeURIComponent(part);
 		let child = at + 1;
 		while (child < ends[at] && nameAt(child) !== name)

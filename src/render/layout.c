@@ -36,13 +36,20 @@ static int64_t add_saturated(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int64_t *totals_of(const struct profile *p, uint32_t column)
+static int64_t own_value(const struct work *w, uint32_t node)
 {
-	const int64_t *self = p->columns[column].self;
+	int64_t own = w->p->columns[w->column].self[node];
+
+	return own > 0 ? own : 0;
+}
+
+static int64_t *totals_of(const struct work *w)
+{
+	const struct profile *p = w->p;
 	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
 
 	for (uint32_t i = 0; i < p->node_count; i++)
-		totals[i] = self[i] > 0 ? self[i] : 0;
+		totals[i] = own_value(w, i);
 	for (uint32_t i = p->node_count - 1; i > 0; i--)
 		totals[p->parents[i]] = add_saturated(totals[p->parents[i]], totals[i]);
 	return totals;
@@ -102,7 +109,7 @@ static void select_nodes(struct work *w, struct layout *l, const struct layout_l
 		}
 		w->list[w->count++] = (struct candidate){
 			i, parent, profile_name(p, p->node_frames[i]), p->node_frames[i],
-			p->columns[w->column].self[i] > 0 ? ' ' : ';'
+			own_value(w, i) ? ' ' : ';'
 		};
 	}
 	free(depths);
@@ -115,8 +122,8 @@ static void index_children(struct work *w)
 		w->first[w->list[i].parent] = (uint32_t)i;
 }
 
-/* Places children beside each other from the left end of their parent; what is left over on the right is the
- * parent's own. `next` is the child to place at each depth and `at` where it begins. */
+/* Places children beside each other, behind what their parent took itself: a stack's line sorts before those of its
+ * callees. `next` is the child to place at each depth and `at` where it begins. */
 static void place(struct work *w, struct layout *l)
 {
 	uint32_t *next = xcalloc(l->depth_uncut + 2, sizeof(*next));
@@ -125,6 +132,7 @@ static void place(struct work *w, struct layout *l)
 	uint32_t depth = 0;
 
 	l->boxes[l->count++] = (struct layout_box){ UINT32_MAX, 0, 0, l->total };
+	at[0] = own_value(w, PROFILE_ROOT);
 	next[0] = w->first[PROFILE_ROOT];
 	for (;;) {
 		const struct candidate *c = next[depth] < w->count ? &w->list[next[depth]] : NULL;
@@ -136,7 +144,7 @@ static void place(struct work *w, struct layout *l)
 		}
 		l->boxes[l->count++] = (struct layout_box){ c->frame, depth + 1, at[depth], w->totals[c->node] };
 		next[depth]++;
-		at[depth + 1] = at[depth];
+		at[depth + 1] = add_saturated(at[depth], own_value(w, c->node));
 		at[depth] = add_saturated(at[depth], w->totals[c->node]);
 		depth++;
 		node[depth] = c->node;
@@ -157,7 +165,7 @@ void layout_init(struct layout *l, const struct profile *p, uint32_t column, con
 	*l = (struct layout){ 0 };
 	if (column == UINT32_MAX)
 		return;
-	w.totals = totals_of(p, column);
+	w.totals = totals_of(&w);
 	l->total = w.totals[PROFILE_ROOT];
 	if (l->total > 0) {
 		w.list = xcalloc(p->node_count, sizeof(*w.list));

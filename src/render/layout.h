@@ -1,8 +1,9 @@
 /* layout.h: where each frame of a flame graph stands: which row, from which value to which.
  *
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
- * the root is as wide as everything together. Boxes are in preorder, siblings in byte order of their names as
- * lines of folded stacks sort, so that equal profiles give equal pictures. What is too narrow or too deep to be drawn is counted, not forgotten.
+ * the root is as wide as everything together. Boxes are in preorder, siblings in the order of
+ * their lines as folded stacks (by bytes), so that equal profiles give equal pictures. What is too narrow or too deep to
+ * be drawn is counted, not forgotten.
  */
 #ifndef RENDER_LAYOUT_H
 #define RENDER_LAYOUT_H

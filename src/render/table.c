@@ -60,7 +60,7 @@ static void put_place(struct json *j, const struct picture *g, const struct layo
 
 static void put_names(struct json *j, const struct picture *g, const struct names *n)
 {
-	_cleanup_(buf_done) struct buf scratch;
+	_cleanup_(buf_done) struct buf scratch = { 0 };
 
 	buf_init(&scratch);
 	json_key(j, "names");

@@ -37,7 +37,7 @@ static void enter(struct flat_row *rows, uint32_t *open, uint32_t frame, int64_t
 static void add_totals(struct flat_row *rows, const struct profile *p, const int64_t *totals)
 {
 	_cleanup_(freep) uint32_t *open = xcalloc(p->frame_count + 1, sizeof(*open));
-	_cleanup_(links_done) struct links links;
+	_cleanup_(links_done) struct links links = { 0 };
 	uint32_t n = PROFILE_ROOT;
 
 	links_init(&links, p);

@@ -34,7 +34,7 @@ static void put_spaces(struct buf *out, size_t n)
 /* Right-aligned in `width` columns. */
 static void put_cell(struct buf *out, int64_t v, const char *unit, size_t width)
 {
-	_cleanup_(buf_done) struct buf cell;
+	_cleanup_(buf_done) struct buf cell = { 0 };
 	size_t n;
 
 	buf_init(&cell);
@@ -87,7 +87,7 @@ static struct widths measure(const struct profile *p, const struct report_option
 			     size_t count, const char *unit, int64_t whole)
 {
 	struct widths w = { 7, NAME_MIN, 0 };
-	_cleanup_(buf_done) struct buf b;
+	_cleanup_(buf_done) struct buf b = { 0 };
 	size_t left;
 
 	buf_init(&b);
@@ -138,7 +138,7 @@ static void put_share(struct buf *out, double percent, size_t width)
 static void put_row(struct buf *out, const struct profile *p, const struct report_options *o, const struct flat_row *row,
 		    const struct widths *w, const char *unit, int64_t whole)
 {
-	_cleanup_(buf_done) struct buf place;
+	_cleanup_(buf_done) struct buf place = { 0 };
 	size_t n;
 
 	buf_init(&place);

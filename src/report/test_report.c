@@ -85,7 +85,7 @@ TEST(a_stack_of_half_a_million_frames_is_walked_without_recursion)
 TEST(the_table_shows_shares_values_and_places)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	_cleanup_(buf_done) struct buf out;
+	_cleanup_(buf_done) struct buf out = { 0 };
 	struct report_options o = { 0 };
 
 	add(p, "main", "work", NULL, 1500);
@@ -100,7 +100,7 @@ TEST(the_table_shows_shares_values_and_places)
 TEST(a_narrow_terminal_cuts_names_and_keeps_the_end_of_paths)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	_cleanup_(buf_done) struct buf out;
+	_cleanup_(buf_done) struct buf out = { 0 };
 	struct report_options o = { .width = 72 };
 
 	add(p, "Some\\Very\\Long\\Name\\Of\\A\\Function::that_goes_on", NULL, NULL, 10);
@@ -115,7 +115,7 @@ TEST(a_narrow_terminal_cuts_names_and_keeps_the_end_of_paths)
 TEST(names_of_any_bytes_cannot_control_the_terminal)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	_cleanup_(buf_done) struct buf out;
+	_cleanup_(buf_done) struct buf out = { 0 };
 	struct report_options o = { 0 };
 
 	add(p, "\033]0;title\007\xff\n", NULL, NULL, 10);
@@ -129,7 +129,7 @@ TEST(names_of_any_bytes_cannot_control_the_terminal)
 TEST(a_profile_without_values_is_refused_with_a_sentence)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	_cleanup_(buf_done) struct buf out;
+	_cleanup_(buf_done) struct buf out = { 0 };
 	struct report_options o = { 0 };
 	struct err err = { 0 };
 

@@ -51,7 +51,7 @@ static void put_rows(struct json *j, const struct ask *a)
 
 void api_functions(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
+	_cleanup_(ask_done) struct ask a = { 0 };
 	struct err err = { 0 };
 	struct json j;
 	int code = ask_view(&a, q, &err);

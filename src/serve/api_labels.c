@@ -27,7 +27,7 @@ static void put_label(struct json *j, const struct store_label *l)
 
 void api_labels(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
+	_cleanup_(ask_done) struct ask a = { 0 };
 	struct store_labels labels = { 0 };
 	struct store_query query;
 	struct err err = { 0 };
@@ -61,7 +61,7 @@ void api_labels(struct site *s, const struct request *q, struct response *r)
 
 void api_timeline(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
+	_cleanup_(ask_done) struct ask a = { 0 };
 	_cleanup_(freep) uint64_t *samples = NULL;
 	struct store_query query;
 	struct err err = { 0 };

@@ -251,7 +251,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 
 void api_profile(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
+	_cleanup_(ask_done) struct ask a = { 0 };
 	struct err err = { 0 };
 	enum shape shape;
 	int code = ask_view(&a, q, &err);
@@ -270,7 +270,7 @@ void api_profile(struct site *s, const struct request *q, struct response *r)
 
 void api_flamegraph(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
+	_cleanup_(ask_done) struct ask a = { 0 };
 	struct err err = { 0 };
 	int code = ask_view(&a, q, &err);
 

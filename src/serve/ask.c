@@ -80,7 +80,7 @@ void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 	json_end(j);
 
 	if (a->profile && a->total == 0) {
-		_cleanup_(buf_done) struct buf why;
+		_cleanup_(buf_done) struct buf why = { 0 };
 
 		buf_init(&why);
 		ask_why_empty(a, s, &why);

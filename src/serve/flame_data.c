@@ -280,7 +280,7 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes
 		    void (*about)(struct json *j, void *data), void *data)
 {
 	_cleanup_(layout_done) struct layout l = { .p = p };
-	_cleanup_(buf_done) struct buf text;
+	_cleanup_(buf_done) struct buf text = { 0 };
 	size_t begin = out->size;
 	bool wide;
 

@@ -23,7 +23,7 @@ void login_form(const struct request *q, struct response *r, int status, const c
 
 static void enter(struct response *r, const char *token)
 {
-	_cleanup_(buf_done) struct buf cookie;
+	_cleanup_(buf_done) struct buf cookie = { 0 };
 
 	buf_init(&cookie);
 	if (token)

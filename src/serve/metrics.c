@@ -39,7 +39,7 @@ static void seconds(struct buf *out, const char *name, const char *type, int64_t
 /* Label values escape backslash, quote and newline; other control bytes are made harmless. */
 static void put_label_value(struct buf *out, const char *value)
 {
-	_cleanup_(buf_done) struct buf plain;
+	_cleanup_(buf_done) struct buf plain = { 0 };
 
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ value, strlen(value) });

@@ -131,7 +131,7 @@ static void put_address(struct buf *out, const char *path, const struct request 
 
 static void put_picture(struct buf *out, const struct ask *a, const struct request *q)
 {
-	_cleanup_(buf_done) struct buf words;
+	_cleanup_(buf_done) struct buf words = { 0 };
 
 	buf_init(&words);
 	view_describe(&a->view, &words);
@@ -225,7 +225,7 @@ static void put_how_to_start(struct buf *out)
 
 static void put_empty(struct buf *out, const struct site *s, const struct ask *a)
 {
-	_cleanup_(buf_done) struct buf why;
+	_cleanup_(buf_done) struct buf why = { 0 };
 	char first[32], last[32];
 
 	buf_init(&why);
@@ -269,8 +269,8 @@ static void put_error(struct response *r, int status, const char *sentence)
 
 void page_answer(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a;
-	_cleanup_(buf_done) struct buf title;
+	_cleanup_(ask_done) struct ask a = { 0 };
+	_cleanup_(buf_done) struct buf title = { 0 };
 	struct err err = { 0 };
 	int code;
 

@@ -49,7 +49,7 @@ static const struct route *find_route(const char *path)
 /* Who is refused learns nothing else: this comes before the path is looked at, but for whether it is a page. */
 static bool refuse(struct site *s, struct request *q, const struct route *route, struct response *r)
 {
-	_cleanup_(buf_done) struct buf why;
+	_cleanup_(buf_done) struct buf why = { 0 };
 	int status;
 
 	buf_init(&why);

@@ -28,39 +28,71 @@ static struct str str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-static const char *const layers[][4] = {
-	{ "{main}", "{main}", "{main}", "{main}" },
-	{ "Kernel::handle", "Kernel::handle", "Kernel::handle", "Worker::run" },
-	{ "Router::dispatch", "Router::dispatch", "Session::start", "Queue::take" },
-	{ "Wiki\\Page::view", "Wiki\\Page::edit", "Wiki\\Search::find", "Wiki\\Feed::build" },
-	{ "Wiki\\Parser::parse", "Wiki\\Parser::tokenize", "Wiki\\Cache::fetch", "Template\\Engine::render" },
-	{ "Wiki\\Lexer::parse", "Wiki\\Lexer::reduce", "Template\\Compiler::compile", "Wiki\\Handler::section_open" },
-	{ "preg_match", "preg_replace_callback", "{closure:/srv/wiki/inc/parser.php:112}", "str_replace" },
-	{ "file_get_contents", "unserialize", "mb_strtolower", "array_map" },
+/* Who calls whom: each function with those it calls, the likelier ones first; a negative one ends the stack. */
+struct function {
+	const char *name, *file;
+	uint32_t line;
+	int calls[5];
 };
 
-static uint32_t frame_at(struct profile *p, unsigned layer, unsigned pick)
-{
-	char file[64];
+static const struct function functions[] = {
+	[0] = { "{main}", "/srv/wiki/index.php", 1, { 2 } },
+	[1] = { "{main}", "/srv/wiki/cron.php", 1, { 13, 12 } },
+	[2] = { "Wiki\\Kernel::handle", "/srv/wiki/inc/Kernel.php", 48, { 3, 3, 4 } },
+	[3] = { "Wiki\\Router::dispatch", "/srv/wiki/inc/Router.php", 112, { 5, 5, 6, 7 } },
+	[4] = { "Wiki\\Session::start", "/srv/wiki/inc/Session.php", 31, { 24, 25 } },
+	[5] = { "Wiki\\Page::view", "/srv/wiki/inc/Page.php", 210, { 8, 8, 9, 10 } },
+	[6] = { "Wiki\\Page::edit", "/srv/wiki/inc/Page.php", 355, { 8, 10, 24 } },
+	[7] = { "Wiki\\Search::find", "/srv/wiki/inc/Search.php", 77, { 23, 24, 21, 26 } },
+	[8] = { "Wiki\\Parser::parse", "/srv/wiki/inc/Parser.php", 140, { 14, 14, 15 } },
+	[9] = { "Wiki\\Cache::fetch", "/srv/wiki/inc/Cache.php", 66, { 24, 25, -1 } },
+	[10] = { "Template\\Engine::render", "/srv/wiki/lib/Template/Engine.php", 402, { 11, 11, 17 } },
+	[11] = { "Template\\Node::display", "/srv/wiki/lib/Template/Node.php", 58, { 11, 17, 22, 26, -1 } },
+	[12] = { "Wiki\\Feed::build", "/srv/wiki/inc/Feed.php", 19, { 8, 10 } },
+	[13] = { "Wiki\\Queue::work", "/srv/wiki/inc/Queue.php", 25, { 12, 18, 24 } },
+	[14] = { "Wiki\\Lexer::parse", "/srv/wiki/inc/Lexer.php", 51, { 16, 16, 20 } },
+	[15] = { "Wiki\\Handler::finalize", "/srv/wiki/inc/Handler.php", 611, { 22, 26, -1 } },
+	[16] = { "Wiki\\Lexer::reduce", "/srv/wiki/inc/Lexer.php", 133, { 20, 19, 14 } },
+	[17] = { "htmlspecialchars", "", 0, { -1 } },
+	[18] = { "Wiki\\Mailer::send", "/srv/wiki/inc/Mailer.php", 88, { 23, 26 } },
+	[19] = { "{closure:/srv/wiki/inc/Lexer.php:171}", "/srv/wiki/inc/Lexer.php", 171, { 21, 22, -1 } },
+	[20] = { "preg_match", "", 0, { -1 } },
+	[21] = { "mb_strtolower", "", 0, { -1 } },
+	[22] = { "str_replace", "", 0, { -1 } },
+	[23] = { "fread", "", 0, { -1 } },
+	[24] = { "file_get_contents", "", 0, { -1 } },
+	[25] = { "unserialize", "", 0, { -1 } },
+	[26] = { "array_map", "", 0, { 19, -1, -1 } },
+};
 
-	snprintf(file, sizeof(file), layer < 6 ? "/srv/wiki/inc/layer%u.php" : "", layer);
-	return profile_frame(p, str_of(layers[layer][pick]), str_of(file), layer < 6 ? 10 + 17 * layer + pick : 0);
+static uint32_t frame_of(struct profile *p, const struct function *f)
+{
+	return profile_frame(p, str_of(f->name), str_of(f->file), f->line);
 }
 
-/* Stacks with some recursion, as template engines and parsers have. */
+static unsigned count_calls(const struct function *f)
+{
+	unsigned n = 0;
+
+	while (n < ARRAY_SIZE(f->calls) && f->calls[n] != 0)
+		n++;
+	return n;
+}
+
 static void add_site_stacks(struct profile *p, uint64_t *random, unsigned entry, uint32_t column, unsigned n)
 {
-	uint32_t frames[64];
+	uint32_t frames[48];
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned depth = 0, rounds = 1 + next_random(random) % 3;
+		int at = entry == 3;
+		unsigned depth = 0;
 
-		for (unsigned layer = 0; layer < 4; layer++)
-			frames[depth++] = frame_at(p, layer, layer == 3 ? entry : entry % 3);
-		for (unsigned r = 0; r < rounds; r++)
-			for (unsigned layer = 4; layer < 8; layer++)
-				if (layer < 6 || next_random(random) % 3)
-					frames[depth++] = frame_at(p, layer, next_random(random) * (entry + 1) % 7 % 4);
+		while (at >= 0 && depth < ARRAY_SIZE(frames)) {
+			const struct function *f = &functions[at];
+
+			frames[depth++] = frame_of(p, f);
+			at = f->calls[next_random(random) * (entry + 1) % 7 % count_calls(f)];
+		}
 		profile_add(p, profile_stack(p, frames, depth), column, 1);
 	}
 }
@@ -105,7 +137,7 @@ static int append_one(struct store *store, int64_t bucket_ns, const char *entry,
 		      unsigned samples, uint64_t *random, unsigned boxes, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	_cleanup_(labels_done) struct labels labels;
+	_cleanup_(labels_done) struct labels labels = { 0 };
 	uint32_t column = profile_column(p, "samples", "count");
 	struct batch_entry e = {
 		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000, .profile = p,

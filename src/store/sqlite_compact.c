@@ -412,7 +412,7 @@ static int check_tables(struct day *d, struct err *err)
 /* True if everything in the file can be read, as far as that can be known without reading every chunk. */
 static bool is_sound(struct sqlite_store *s, int64_t number, struct err *why)
 {
-	_cleanup_(stack_tree_done) struct stack_tree t;
+	_cleanup_(stack_tree_done) struct stack_tree t = { 0 };
 	struct day *d;
 	int rc = day_open(s->directory, number, DAY_READ, &d, why);
 

@@ -54,7 +54,7 @@ static int64_t *values_of(struct query *q, const char *name, const char *unit)
 
 static void note_series(struct query *q, const struct scan_chunk *c)
 {
-	_cleanup_(labels_done) struct labels labels;
+	_cleanup_(labels_done) struct labels labels = { 0 };
 	struct profile *p = q->profile;
 
 	labels_init(&labels);

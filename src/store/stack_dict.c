@@ -44,7 +44,7 @@ DEFINE_FREEP(struct stack_dict, stack_dict_free)
 int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err)
 {
 	_cleanup_(stack_dict_freep) struct stack_dict *d = NULL;
-	_cleanup_(stack_tree_done) struct stack_tree t;
+	_cleanup_(stack_tree_done) struct stack_tree t = { 0 };
 	int rc;
 
 	stack_tree_init(&t);

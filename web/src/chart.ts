@@ -20,6 +20,14 @@ function data(t: Timeline): uPlot.AlignedData {
 	return [t.samples.map((_, i) => t.from + i * t.step), t.samples];
 }
 
+// What tells one tick from the next: the time, or the day at midnight.
+function tick(unix: number, step: number): string {
+	const d = new Date(unix * 1000), midnight = d.getHours() === 0 && d.getMinutes() === 0;
+	if (step >= 86400 || midnight)
+		return d.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+	return format.time(unix, false).slice(0, step < 60 ? 8 : 5);
+}
+
 function options(width: number, t: () => Timeline, brush: (from: number, to: number) => void, hover: (text: string) => void): uPlot.Options {
 	const axis: uPlot.Axis = {
 		stroke: () => css('--muted'), font: '11px system-ui, sans-serif', grid: { stroke: () => css('--line'), width: 1 },
@@ -30,11 +38,11 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 		cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
 		scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] }, x: { range: () => [t().from, Math.max(t().to, t().from + t().step)] } },
 		axes: [
-			{ ...axis, size: 24, space: 90, grid: { show: false } },
+			{ ...axis, size: 24, space: 90, grid: { show: false }, values: (_u, splits, _i, _space, step) => splits.map((v) => tick(v, step)) },
 			{ ...axis, size: 46, space: 26, values: (_u, splits) => splits.map((v) => Number.isInteger(v) ? format.count(v) : '') },
 		],
 		series: [{}, {
-			stroke: () => css('--accent'), width: 1, points: { show: false },
+			width: 0, points: { show: false },
 			fill: () => css('--accent-fill'), paths: uPlot.paths.bars!({ size: [1, 64], align: 1, gap: 0 }),
 		}],
 		hooks: {

@@ -42,7 +42,7 @@ function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 
 	return <div class="search" role="search">
 		<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
-		<input id="search" type="text" placeholder="search (regular expression)" aria-label="Search functions by regular expression"
+		<input id="search" type="text" placeholder="search by regexp" aria-label="Search functions by regular expression"
 			value={search.value} spellcheck={false} autocomplete="off" onInput={(e) => {
 				hitAt = -1;
 				focused.value = -1;

@@ -162,6 +162,7 @@ export class FlameView {
 		if (!width || !height)
 			return;
 		const below = this.box.scrollHeight - this.box.scrollTop;
+		this.box.style.setProperty('--rows', `${this.rows()}px`);
 		this.cssWidth = width;
 		this.cssHeight = height;
 		this.canvas.width = Math.round(width * scale);
@@ -250,8 +251,9 @@ export class FlameView {
 				if (runFrom < 0)
 					runFrom = pixel;
 				runTo = pixel;
-				// All that starts within the same half pixel is part of the same run.
-				i = this.skipTo(i + 1, end, left + (pixel + 1) / (2 * k)) - 1;
+				// All that starts within the same half pixel is part of the same run, but for the last one if it is wide.
+				const last = this.skipTo(i + 1, end, left + (pixel + 1) / (2 * k)) - 1;
+				i = last > i && width[last] * k >= 0.5 ? last - 1 : last;
 				continue;
 			}
 			flush();
