@@ -93,7 +93,7 @@ int extension_file_find(const struct php *p, const char *wanted, char **ret_path
 {
 	_cleanup_(freep) char *program = places_program();
 	const char *directory = program ? program : "/usr/bin";
-	_cleanup_(buf_done) struct buf found, looked;
+	_cleanup_(buf_done) struct buf found = { 0 }, looked = { 0 };
 	char *paths[4];
 	size_t count = 0;
 	char *fits = NULL;

@@ -191,7 +191,7 @@ static void put_title(const struct view *v, struct buf *out)
 
 static int put_svg(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
 {
-	_cleanup_(buf_done) struct buf title, subtitle;
+	_cleanup_(buf_done) struct buf title = { 0 }, subtitle = { 0 };
 	struct flamegraph_options o;
 
 	buf_init(&title);
