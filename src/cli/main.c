@@ -50,7 +50,7 @@ static int help(void)
 /* strobe(1): the list of commands. The pages of the commands come from their options. */
 static void overview_page(struct buf *b)
 {
-	buf_puts(b, ".TH STROBE 1 \"\" \"strobe " STROBE_VERSION "\" \"Strobe\"\n"
+	buf_puts(b, ".TH STROBE 1 \"\" \"Strobe " STROBE_VERSION "\" \"Strobe manual\"\n"
 		    ".SH NAME\nstrobe \\- continuous profiler for PHP\n"
 		    ".SH SYNOPSIS\n.B strobe\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
 		    ".SH DESCRIPTION\n"

@@ -20,6 +20,7 @@
 #define DATAGRAM_MAX		(256 * 1024)	/* twice what a proper sender puts into one */
 #define DATAGRAMS_PER_TURN	32		/* then the other connections have theirs */
 #define ACCEPTS_PER_TURN	256
+#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* senders may go on sending; an end has to come */
 #define REJECTED_MAX		1000		/* bad messages of one connection before it is closed */
 #define PASSED_FDS		4		/* room for them; of more the kernel keeps the rest away from us */
 
@@ -267,15 +268,13 @@ static void raise_fd_limit(void)
 /* What was sent before now has arrived as far as its sender knows, so it is read before the end. */
 static void drain(struct unix_source *s)
 {
-	struct connection *next;
+	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;
 
 	listener_ready(&s->listener, EPOLLIN);
-	for (struct connection *c = s->connections; c; c = next) {
-		next = c->next;
-		for (unsigned i = 0; i < 100 * DATAGRAMS_PER_TURN && c->rejected < REJECTED_MAX; i++)
+	for (struct connection *c = s->connections; c; c = c->next)
+		while (c->rejected < REJECTED_MAX && clock_monotonic_ns() < until)
 			if (receive(c) <= 0)
 				break;
-	}
 }
 
 static struct source *unix_source_close(struct source *base)

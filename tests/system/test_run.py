@@ -87,7 +87,8 @@ def has(extension):
 def own_failures_are_125_to_127():
     with Place() as p:
         r = p.run('no-such-command-anywhere')
-        check(r.returncode == 127 and "'no-such-command-anywhere'" in r.stderr, f'not found: {r.returncode} {r.stderr}')
+        check(r.returncode == 127 and "'no-such-command-anywhere'" in r.stderr,
+              f'not found: {r.returncode} {r.stderr}')
         p.script('x', name='data.txt')
         r = p.run('./data.txt')
         check(r.returncode == 126 and 'data.txt' in r.stderr, f'not executable: {r.returncode} {r.stderr}')
@@ -160,7 +161,8 @@ def signals_reach_the_command_and_strobe_outlives_it():
 def control_c_of_a_terminal_reaches_the_command_once():
     with Place() as p:
         ready, count = f'{p.path}/ready', f'{p.path}/count'
-        p.script(f'<?php pcntl_async_signals(true); $n = 0; pcntl_signal(SIGINT, function () use (&$n) {{ $n++; }});\n'
+        p.script(f'<?php pcntl_async_signals(true); $n = 0;\n'
+                 'pcntl_signal(SIGINT, function () use (&$n) { $n++; });\n'
                  f'touch("{ready}"); for ($t = microtime(true); microtime(true) - $t < 1.0;) usleep(1000);\n'
                  f'file_put_contents("{count}", $n); exit(3);')
         if not has('pcntl'):
