@@ -150,10 +150,10 @@ def plain(text):
 
 
 class Load:
-    """Several visitors at once, for some seconds, for a number of requests, or until stopped."""
+    """Several visitors at once, until stopped, or until each has made `requests` requests."""
 
-    def __init__(self, port, visitors=3, pause=0.0):
-        self.port, self.visitors, self.pause = port, visitors, pause
+    def __init__(self, port, visitors=3, pause=0.0, requests=None):
+        self.port, self.visitors, self.pause, self.requests = port, visitors, pause, requests
         self.counts = collections.Counter()
         self.seconds = collections.Counter()
         self.latencies = []
@@ -172,7 +172,9 @@ class Load:
 
     def visit(self, number):
         visitor = Visitor(self.port, number, self.visitors)
-        while not self.ended.is_set():
+        made = 0
+        while not self.ended.is_set() and made != self.requests:
+            made += 1
             try:
                 kind, seconds = visitor.next()
                 with self.lock:
@@ -191,8 +193,11 @@ class Load:
 
     def stop(self):
         self.ended.set()
+        self.wait()
+
+    def wait(self):
         for thread in self.threads:
-            thread.join(70)
+            thread.join()
         self.elapsed = time.monotonic() - self.started
 
     def total(self):

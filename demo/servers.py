@@ -138,7 +138,8 @@ class Php:
 
     @staticmethod
     def versions(build):
-        found = sorted((os.path.basename(os.path.dirname(p))[3:] for p in glob.glob(f'{glob.escape(build)}/php*/strobe.so')),
+        paths = glob.glob(f'{glob.escape(build)}/php[0-9]*.[0-9]*/strobe.so')
+        found = sorted((os.path.basename(os.path.dirname(p))[3:] for p in paths),
                        key=lambda v: [int(n) for n in v.split('.')], reverse=True)
         default = os.path.basename(os.path.dirname(os.path.realpath(os.path.join(build, 'strobe.so'))))[3:]
         return sorted(found, key=lambda v: v != default)
@@ -154,7 +155,7 @@ class Php:
 
 
 class Site:
-    """The wiki behind nginx and php-fpm. With a `socket` it is sampled, without it PHP runs as if Strobe were not there."""
+    """The wiki behind nginx and php-fpm. With a `socket_path` it is sampled, without PHP never hears of Strobe."""
 
     def __init__(self, name, state, sockets, wiki, php, socket_path=None, workers=4, period='0.01'):
         self.name, self.state, self.wiki, self.php, self.workers = name, state, wiki, php, workers

@@ -7,6 +7,12 @@
 
 #define CAPACITY_FIRST 16
 
+/* Key and value side by side, because a large map misses the cache once per look at an entry. */
+struct map_entry {
+	uint64_t key;
+	uint32_t value;
+};
+
 void map_init(struct map *m)
 {
 	*m = (struct map){ 0 };
@@ -16,8 +22,7 @@ void map_done(struct map *m)
 {
 	if (!m)
 		return;
-	free(m->keys);
-	free(m->values);
+	free(m->entries);
 	*m = (struct map){ 0 };
 }
 
@@ -25,7 +30,7 @@ void map_clear(struct map *m)
 {
 	/* All bytes 0xff are MAP_NONE. */
 	if (m->capacity)
-		memset(m->values, 0xff, m->capacity * sizeof(*m->values));
+		memset(m->entries, 0xff, m->capacity * sizeof(*m->entries));
 	m->count = 0;
 }
 
@@ -37,13 +42,13 @@ static inline uint64_t mix(uint64_t key)
 	return key ^ key >> 29;
 }
 
-static inline size_t find(const struct map *m, uint64_t key)
+static inline struct map_entry *find(const struct map *m, uint64_t key)
 {
 	size_t mask = m->capacity - 1, i = mix(key) & mask;
 
-	while (m->values[i] != MAP_NONE && m->keys[i] != key)
+	while (m->entries[i].value != MAP_NONE && m->entries[i].key != key)
 		i = (i + 1) & mask;
-	return i;
+	return &m->entries[i];
 }
 
 static void grow(struct map *m)
@@ -51,38 +56,32 @@ static void grow(struct map *m)
 	struct map old = *m;
 
 	m->capacity = old.capacity ? old.capacity * 2 : CAPACITY_FIRST;
-	m->keys = xmalloc(m->capacity * sizeof(*m->keys));
-	m->values = xmalloc(m->capacity * sizeof(*m->values));
-	memset(m->values, 0xff, m->capacity * sizeof(*m->values));
+	m->entries = xmalloc(m->capacity * sizeof(*m->entries));
+	memset(m->entries, 0xff, m->capacity * sizeof(*m->entries));
 	for (size_t i = 0; i < old.capacity; i++)
-		if (old.values[i] != MAP_NONE) {
-			size_t at = find(m, old.keys[i]);
-
-			m->keys[at] = old.keys[i];
-			m->values[at] = old.values[i];
-		}
-	free(old.keys);
-	free(old.values);
+		if (old.entries[i].value != MAP_NONE)
+			*find(m, old.entries[i].key) = old.entries[i];
+	free(old.entries);
 }
 
 uint32_t map_get(const struct map *m, uint64_t key)
 {
-	return m->capacity ? m->values[find(m, key)] : MAP_NONE;
+	return m->capacity ? find(m, key)->value : MAP_NONE;
 }
 
 uint32_t *map_slot(struct map *m, uint64_t key)
 {
-	size_t at;
+	struct map_entry *e;
 
 	/* Above two thirds linear probing begins to run long. */
 	if (m->count * 3 >= m->capacity * 2)
 		grow(m);
-	at = find(m, key);
-	if (m->values[at] == MAP_NONE) {
-		m->keys[at] = key;
+	e = find(m, key);
+	if (e->value == MAP_NONE) {
+		e->key = key;
 		m->count++;
 	}
-	return &m->values[at];
+	return &e->value;
 }
 
 void map_set(struct map *m, uint64_t key, uint32_t value)

@@ -10,8 +10,7 @@
 #define MAP_NONE UINT32_MAX	/* the value that says "not there", so it cannot be stored */
 
 struct map {
-	uint64_t *keys;
-	uint32_t *values;
+	struct map_entry *entries;
 	size_t count, capacity;
 };
 

@@ -99,6 +99,18 @@ static void put_usage(struct buf *out, const struct command_spec *c)
 	}
 }
 
+static void put_indented(struct buf *out, const char *lines)
+{
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+
+		put_spaces(out, n ? INDENT : 0);
+		buf_put(out, lines, n);
+		buf_putc(out, '\n');
+		lines += n + (lines[n] != 0);
+	}
+}
+
 /* --help closes the options that stand under no heading, or all of them. `o` is what comes next. */
 static bool is_place_for_help(const struct option_spec *o, bool *shown, unsigned options_before)
 {
@@ -134,8 +146,7 @@ void options_help(const struct command_spec *c, struct buf *out)
 	}
 	if (c->examples) {
 		buf_puts(&text, "\nExamples:\n");
-		for (const char *p = c->examples; *p; p += strcspn(p, "\n"), p += *p != 0)
-			buf_printf(&text, "  %.*s\n", (int)strcspn(p, "\n"), p);
+		put_indented(&text, c->examples);
 	}
 	buf_put(out, text.data, text.size);
 	buf_done(&text);

@@ -10,11 +10,6 @@
 /* What `strobe run` writes unless told otherwise. */
 static const char recorded[] = "profile.strobe";
 
-static const char *shown(const char *file)
-{
-	return strcmp(file, "-") ? file : "standard input";
-}
-
 static int load(struct inputs *in, const struct command_spec *spec, const char *file)
 {
 	struct err err = { 0 };
@@ -77,22 +72,34 @@ void inputs_done(struct inputs *in)
 	in->profile = profile_free(in->profile);
 }
 
+static void put_where(const struct inputs *in, struct buf *out)
+{
+	if (in->files > 1)
+		buf_printf(out, "%zu files", in->files);
+	else if (!strcmp(in->first, "-"))
+		buf_puts(out, "standard input");
+	else
+		buf_printf(out, "'%s'", in->first);
+}
+
 int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
 {
 	const struct profile *p = in->profile;
-	_cleanup_(buf_done) struct buf names = { 0 };
+	_cleanup_(buf_done) struct buf sentence = { 0 };
 	struct err err = { 0 };
 
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 	if (*ret_column != UINT32_MAX || p->column_count == 0)
 		return 0;
 
-	buf_init(&names);
+	buf_init(&sentence);
+	put_where(in, &sentence);
+	buf_printf(&sentence, in->files > 1 ? " have no column '%s'; they have " : " has no column '%s'; it has ", wanted);
 	for (uint32_t i = 0; i < p->column_count; i++) {
-		buf_puts(&names, i == 0 ? "" : i + 1 == p->column_count ? " and " : ", ");
-		buf_puts(&names, p->columns[i].name);
+		buf_puts(&sentence, i == 0 ? "" : i + 1 == p->column_count ? " and " : ", ");
+		buf_puts(&sentence, p->columns[i].name);
 	}
-	err_set(&err, -ENOENT, "'%s' has no column '%s'; it has %s", shown(in->first), wanted, names.data);
+	err_set(&err, -ENOENT, "%s", sentence.data);
 	return command_cannot(spec, &err);
 }
 
@@ -102,14 +109,6 @@ static bool has_positive(const struct profile *p, uint32_t column)
 		if (p->columns[column].self[i] > 0)
 			return true;
 	return false;
-}
-
-static void put_where(const struct inputs *in, struct buf *out)
-{
-	if (in->files == 1)
-		buf_printf(out, "'%s'", shown(in->first));
-	else
-		buf_printf(out, "%zu files", in->files);
 }
 
 bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column)

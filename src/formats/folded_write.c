@@ -59,15 +59,15 @@ static void order_done(struct order *o)
 	free(o->next_sibling);
 }
 
-static void put_frame(struct buf *path, struct str name)
+/* The name of the leaf must not be empty: readers drop empty frames at the end of a stack. */
+static void put_line(struct buf *out, const struct buf *path, struct str leaf, int64_t value)
 {
-	if (path->size)
-		buf_putc(path, ';');
-	/* Readers drop an empty frame at the end of a stack. */
-	if (name.n)
-		text_put_folded(path, name);
-	else
-		buf_puts(path, "[unknown]");
+	buf_put(out, path->data, path->size);
+	if (!leaf.n)
+		buf_puts(out, "[unknown]");
+	buf_putc(out, ' ');
+	buf_put_i64(out, value);
+	buf_putc(out, '\n');
 }
 
 int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
@@ -85,16 +85,14 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	buf_init(&path);
 	n = o.first_child[PROFILE_ROOT];
 	while (n) {
-		int64_t self = p->columns[column].self[n];
+		struct str name = profile_name(p, p->node_frames[n]);
 
 		ends[depth] = path.size;
-		put_frame(&path, profile_name(p, p->node_frames[n]));
-		if (self) {
-			buf_put(out, path.data, path.size);
-			buf_putc(out, ' ');
-			buf_put_i64(out, self);
-			buf_putc(out, '\n');
-		}
+		if (depth)
+			buf_putc(&path, ';');
+		text_put_folded(&path, name);
+		if (p->columns[column].self[n])
+			put_line(out, &path, name, p->columns[column].self[n]);
 		if (o.first_child[n]) {
 			n = o.first_child[n];
 			depth++;

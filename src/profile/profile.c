@@ -29,6 +29,7 @@ struct profile *profile_new(void)
 	p->node_capacity = 64;
 	p->parents = xcalloc(p->node_capacity, sizeof(*p->parents));
 	p->node_frames = xcalloc(p->node_capacity, sizeof(*p->node_frames));
+	p->first_children = xcalloc(p->node_capacity, sizeof(*p->first_children));
 	p->node_frames[PROFILE_ROOT] = UINT32_MAX;
 	p->node_count = 1;
 	return p;
@@ -47,6 +48,7 @@ struct profile *profile_free(struct profile *p)
 	free(p->frames);
 	free(p->parents);
 	free(p->node_frames);
+	free(p->first_children);
 	free(p);
 	return NULL;
 }
@@ -110,6 +112,7 @@ static void grow_nodes(struct profile *p)
 
 	p->parents = xrealloc(p->parents, n * sizeof(*p->parents));
 	p->node_frames = xrealloc(p->node_frames, n * sizeof(*p->node_frames));
+	p->first_children = xrealloc(p->first_children, n * sizeof(*p->first_children));
 	for (uint32_t i = 0; i < p->column_count; i++) {
 		p->columns[i].self = xrealloc(p->columns[i].self, n * sizeof(int64_t));
 		memset(p->columns[i].self + p->node_capacity, 0, (n - p->node_capacity) * sizeof(int64_t));
@@ -119,17 +122,27 @@ static void grow_nodes(struct profile *p)
 
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 {
-	uint32_t *slot = map_slot(&p->child_map, map_pair(parent, frame));
-	uint32_t node;
+	uint32_t first, node = p->node_count;
 
 	assert(parent < p->node_count && frame < p->frame_count);
-	if (*slot != MAP_NONE)
-		return *slot;
-	node = *slot = p->node_count;
+	first = p->first_children[parent];
+	if (first && p->node_frames[first] == frame)
+		return first;
+	if (first) {
+		uint32_t *slot = map_slot(&p->child_map, map_pair(parent, frame));
+
+		if (*slot != MAP_NONE)
+			return *slot;
+		*slot = node;
+	} else {
+		p->first_children[parent] = node;
+	}
 	if (node == p->node_capacity)
 		grow_nodes(p);
+	assert(node < UINT32_MAX);
 	p->parents[node] = parent;
 	p->node_frames[node] = frame;
+	p->first_children[node] = 0;
 	return p->node_count++;
 }
 

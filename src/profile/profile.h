@@ -50,7 +50,8 @@ struct profile {
 
 	/* private */
 	size_t frame_capacity, node_capacity;
-	struct map frame_map, child_map;
+	struct map frame_map, child_map;	/* child_map has all children but the first of each node … */
+	uint32_t *first_children;		/* … which is here, because most nodes have only one; 0 is none */
 };
 
 struct profile *profile_new(void);

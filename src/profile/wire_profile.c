@@ -44,15 +44,18 @@ static void reader_done(struct reader *r)
 	free(r->nodes);
 }
 
-/* The message's name of a column as a C string; what stands behind a NUL byte is dropped. */
-static void copy_name(const struct strobe_wire_message *m, uint64_t reference, char out[64])
+/* The message's name of a column as a C string; what stands behind a NUL byte is dropped, and none at all would be
+ * a column that cannot be asked for, nor written. */
+static void copy_name(const struct strobe_wire_message *m, uint64_t reference, const char *none, char out[64])
 {
 	size_t n;
 	const char *bytes = strobe_wire_find_string(m, reference, &n);
 
-	n = n < 63 ? n : 63;
+	n = strnlen(bytes, n < 63 ? n : 63);
 	memcpy(out, bytes, n);
 	out[n] = 0;
+	if (!n)
+		memcpy(out, none, strlen(none) + 1);
 }
 
 /* Finds or adds the message's columns. -E2BIG with nothing added when they do not all fit. */
@@ -63,8 +66,8 @@ static int map_columns(struct profile *p, const struct strobe_wire_message *m, u
 	uint32_t added = 0;
 
 	for (uint32_t i = 0; i < m->columns; i++) {
-		copy_name(m, strobe_wire_next(&at), names[i]);
-		copy_name(m, strobe_wire_next(&at), units[i]);
+		copy_name(m, strobe_wire_next(&at), "unnamed", names[i]);
+		copy_name(m, strobe_wire_next(&at), "", units[i]);
 		added += profile_find_column(p, names[i]) == UINT32_MAX;
 	}
 	/* One name twice among them counts twice here, and is no message that a sender of ours makes. */

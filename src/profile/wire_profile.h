@@ -12,8 +12,8 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
 /* The message's labels; replaces `ret`. */
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
 
-/* Appends `p` as one message (above STROBE_WIRE_MAX as several that add up to it). -E2BIG if one frame name alone is above the
- * caps. */
+/* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. Values of the
+ * root itself have no place in it. -E2BIG if one name or label alone is above the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
 #endif

@@ -59,12 +59,12 @@ static int find_palette(struct picture *g, struct err *err)
 	const char *nearest;
 
 	g->palette = palette_find(g->o->colors);
-	if (!g->palette) {
-		nearest = options_nearest(g->o->colors, palette_names);
-		return err_set(err, -EINVAL, "there is no palette '%s'; %s%s", g->o->colors,
-			       nearest ? "did you mean " : "known are hot, mem, io, wakeup, chain, java, js, perl, red, "
-			       "green, blue, aqua, yellow, purple and orange", nearest ? nearest : "");
-	}
+	nearest = g->palette ? NULL : options_nearest(g->o->colors, palette_names);
+	if (nearest)
+		return err_set(err, -EINVAL, "there is no palette '%s'; did you mean '%s'?", g->o->colors, nearest);
+	if (!g->palette)
+		return err_set(err, -EINVAL, "there is no palette '%s'; known are hot, mem, io, wakeup, chain, java, js, "
+			       "perl, red, green, blue, aqua, yellow, purple and orange", g->o->colors);
 	if (!palette_background(g->palette, g->o->bg_colors, top, bottom))
 		return err_set(err, -EINVAL, "there is no background '%s'; known are yellow, blue, green, grey and "
 			       "#rrggbb", g->o->bg_colors);
@@ -196,7 +196,7 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
-		buf_puts(out, l->narrow == 1 ? " is not drawn: " : " are not drawn: ");
+		buf_puts(out, l->narrow == 1 ? " is not drawn; it holds " : " are not drawn; they hold ");
 		amount_put_percent(out, l->narrow_value, l->total);
 		buf_puts(out, "% of all");
 	}

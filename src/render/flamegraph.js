@@ -69,13 +69,14 @@ let drawn = [];			/* [frame, its element], left to right in each row */
 
 const scale = () => inner / values[state.zoom];
 
+const rowTop = depth => data.inverted ? data.top + depth * data.frameHeight :
+	data.height - data.bottom - (depth + 1) * data.frameHeight + data.gap;
+
 function box(i) {
 	const whole = isAncestor(i, state.zoom);
 	const x = whole ? 0 : (starts[i] - starts[state.zoom]) * scale();
 	const width = whole ? inner : values[i] * scale();
-	const row = data.inverted ? data.top + depths[i] * data.frameHeight :
-		data.height - data.bottom - (depths[i] + 1) * data.frameHeight + data.gap;
-	return { x: x + data.margin, y: row, width, height: data.frameHeight - data.gap };
+	return { x: x + data.margin, y: rowTop(depths[i]), width, height: data.frameHeight - data.gap };
 }
 
 function element(name, attributes, parent) {
@@ -108,46 +109,83 @@ function drawFrame(i, into) {
 	drawn.push([i, g]);
 }
 
-/* Frames that are no elements become stretches of colour, one path for all. `least` is the value of an element. */
-function narrowPath(least, wanted) {
-	const path = [], from = [], to = [];
-	const flush = depth => {
-		if (to[depth] > from[depth]) {
-			const y = box(rows[depth][0]).y, width = Math.max(to[depth] - from[depth], 0.1);
-			path.push("M" + from[depth].toFixed(1) + " " + y + "h" + width.toFixed(1) + "v" +
-				(data.frameHeight - data.gap) + "H" + from[depth].toFixed(1) + "z");
-		}
-	};
-	for (let i = state.zoom; i < ends[state.zoom]; i++) {
-		if (values[i] >= least || wanted && !wanted[nameOf[i]])
-			continue;
-		const depth = depths[i], x = data.margin + (starts[i] - starts[state.zoom]) * scale();
-		if (!(x - to[depth] < 0.2)) {
-			flush(depth);
-			from[depth] = x;
-		}
-		to[depth] = x + values[i] * scale();
-	}
-	from.forEach((_, depth) => flush(depth));
-	return path.join("");
+const rounded = px => Math.round(px * 10) / 10;		/* toFixed takes four times as long */
+const down = "v" + (data.frameHeight - data.gap) + "h-";
+
+function rectangle(x, y, width) {
+	const w = rounded(width);
+	return "M" + rounded(x) + " " + y + "h" + w + down + w + "z";
 }
 
+/* Frames that are no elements: one path for each colour, and one for all that are narrower than a pixel, whose
+ * neighbours flow together. */
+function narrowPaths() {
+	const paths = new Map(), k = scale(), first = starts[state.zoom], open = [[], []];
+	const add = (fill, x, depth, width) => {
+		const piece = rectangle(x, rowTop(depth), width), path = paths.get(fill);
+		path ? path.push(piece) : paths.set(fill, [piece]);
+	};
+	const close = (run, fill, depth) => run && add(fill, run.x, depth, Math.max(run.end - run.x, 0.2));
+
+	for (let i = state.zoom; i < ends[state.zoom]; i++) {
+		if (values[i] >= leastElement)
+			continue;
+		const x = data.margin + (starts[i] - first) * k, width = values[i] * k, depth = depths[i];
+		const match = matches && matches[nameOf[i]] ? 1 : 0;
+		if (width >= 1) {
+			add(match ? MATCH : data.fills[nameOf[i]], x, depth, width);
+			continue;
+		}
+		const run = open[match][depth];
+		if (run && x - run.end < 0.2) {
+			run.end = x + width;
+		} else {
+			close(run, match ? MATCH : data.narrowFill, depth);
+			open[match][depth] = { x, end: x + width };
+		}
+	}
+	open[0].forEach((run, depth) => close(run, data.narrowFill, depth));
+	open[1].forEach((run, depth) => close(run, MATCH, depth));
+	return paths;
+}
+
+const MATCH = 0xe600e6;
 let leastElement = data.elementMin;
 
+/* The document has the paths of the whole picture; they come back when they fit again. */
+const originalPaths = [...framesGroup.querySelectorAll("path")];
+
 function drawNarrow() {
-	for (const id of ["narrow", "narrow-match"])
-		byId(id)?.remove();
-	const plain = narrowPath(leastElement, null), match = matches && narrowPath(leastElement, matches);
-	if (match)
-		framesGroup.prepend(element("path", { id: "narrow-match", d: match }));
-	if (plain)
-		framesGroup.prepend(element("path", { id: "narrow", fill: color(data.narrowFill), d: plain }));
+	const all = document.createDocumentFragment();
+	for (const path of framesGroup.querySelectorAll("path"))
+		path.remove();
+	if (state.zoom === 0 && !matches)
+		return framesGroup.prepend(...originalPaths);
+	for (const [fill, pieces] of narrowPaths())
+		element("path", { class: "narrow", fill: color(fill), d: pieces.join("") }, all);
+	framesGroup.prepend(all);
 }
 
-/* Elements for what is at least a pixel wide, but for everything in a small picture that is not zoomed. */
+/* The widest are elements with a title and, if there is room, a label. */
+const ELEMENTS = 500;
+
+function chooseElements() {
+	const wide = [];
+	for (let i = state.zoom; i < ends[state.zoom]; i++)
+		if (values[i] * scale() >= 1)
+			wide.push(values[i]);
+	return wide.length > ELEMENTS ? wide.sort((a, b) => b - a)[ELEMENTS] + 1 : 1 / scale();
+}
+
 function draw() {
 	const all = document.createDocumentFragment();
-	leastElement = state.zoom === 0 ? data.elementMin : 1 / scale();
+	if (state.zoom === 0) {
+		leastElement = data.elementMin;
+		drawn = original;
+		framesGroup.replaceChildren(...original.map(([, g]) => g));
+		return mark();
+	}
+	leastElement = chooseElements();
 	drawn = [];
 	for (let i = state.zoom; i; i = parents[i])
 		drawFrame(parents[i], all);
@@ -172,12 +210,15 @@ function mark() {
 	showCursor();
 }
 
-/* The elements of the document as it came are in the order of the table. */
+/* The elements of the document as it came are in the order of the table. They are what is shown without a zoom. */
+const original = [];
+
 function adoptElements() {
 	const elements = framesGroup.querySelectorAll("g");
 	for (let i = 0, at = 0; i < count; i++)
 		if (values[i] >= data.elementMin)
-			drawn.push([i, elements[at++]]);
+			original.push([i, elements[at++]]);
+	drawn = original;
 }
 
 /* --- Search ----------------------------------------------------------------------------------------------------- */
@@ -336,13 +377,17 @@ function zoomTo(i, isStep) {
 	refresh();
 }
 
-/* After a change of zoom: draws again. After one of the search alone marking is enough. */
-function refresh(searchOnly) {
+function showState() {
 	controls.reset.hidden = state.zoom === 0;
 	if (controls.input.value !== state.search)
 		controls.input.value = state.search;
 	controls.ignoreCase.setAttribute("aria-pressed", state.ignoreCase);
 	find();
+}
+
+/* After a change of zoom: draws again. After one of the search alone marking is enough. */
+function refresh(searchOnly) {
+	showState();
 	if (searchOnly)
 		mark();
 	else
@@ -537,7 +582,10 @@ details.setAttribute("aria-live", "polite");
 keepInSight();
 readAddress();
 readQuery();
-refresh(state.zoom === 0);
+if (address() !== "#")
+	refresh(state.zoom === 0);
+else
+	showState();
 
 svg.addEventListener("pointermove", onMove);
 svg.addEventListener("click", onClick);

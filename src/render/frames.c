@@ -1,7 +1,8 @@
 /* frames.c: frames as SVG elements, at flamegraph.pl's coordinates.
  *
  * Chromium takes 30 µs to read one frame's elements, which is 2.3 s for 76,000 of them. So in a large picture only the
- * widest are elements; the others, of a pixel or less each, are one path, and the script knows them from the table.
+ * widest are elements; the others, too narrow for a label, are paths: one for each colour, and one for all that are
+ * narrower than a pixel. The script knows their names from the table.
  */
 
 #include "picture.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #define ELEMENTS_MAX	10000	/* 0.3 s to open */
-#define ELEMENTS_WIDEST	5000	/* of a picture that has more than that */
+#define ELEMENTS_WIDEST	2000	/* of a picture that has more than that */
 
 static int widest_first(const void *a, const void *b)
 {
@@ -167,16 +168,30 @@ static void put_element(const struct picture *g, const struct layout_box *box, s
 	buf_puts(out, "</g>\n");
 }
 
-/* A stretch of one row that narrow boxes cover without gaps, in tenths of a pixel. */
+/* A stretch of one row, in tenths of a pixel. */
 struct run {
 	int64_t from, to;
+	uint32_t depth;
+	int color;
 };
 
-static void put_run(const struct picture *g, uint32_t depth, const struct run *r, struct buf *out)
+static struct run run_of(const struct picture *g, const struct layout_box *box)
+{
+	struct rgb c = picture_color(g, box);
+
+	return (struct run){
+		.from = tenths(PICTURE_MARGIN + (double)box->start * g->scale),
+		.to = tenths(PICTURE_MARGIN + (double)(box->start + box->value) * g->scale),
+		.depth = box->depth,
+		.color = c.r << 16 | c.g << 8 | c.b,
+	};
+}
+
+static void put_run(const struct picture *g, const struct run *r, struct buf *out)
 {
 	double y1, y2;
 
-	edges(g, depth, &y1, &y2);
+	edges(g, r->depth, &y1, &y2);
 	buf_putc(out, 'M');
 	put_tenths(out, r->from);
 	buf_putc(out, ' ');
@@ -190,42 +205,80 @@ static void put_run(const struct picture *g, uint32_t depth, const struct run *r
 	buf_puts(out, "z\n");
 }
 
-/* Boxes of one row come from left to right, so one open run per row is enough. */
-static void put_narrow(const struct picture *g, struct buf *out)
+static void open_path(struct rgb c, struct buf *out)
 {
-	struct run *runs = xcalloc(g->layout.depth + 1, sizeof(*runs));
-
-	buf_puts(out, "<path id=\"narrow\" fill=\"");
-	palette_put(out, palette_middle(g->palette));
+	buf_puts(out, "<path class=\"narrow\" fill=\"");
+	palette_put(out, c);
 	buf_puts(out, "\" d=\"");
-	for (size_t i = 0; i < g->layout.count; i++) {
-		const struct layout_box *box = &g->layout.boxes[i];
-		struct run *r = &runs[box->depth];
-		int64_t from = tenths(PICTURE_MARGIN + (double)box->start * g->scale);
-		int64_t to = tenths(PICTURE_MARGIN + (double)(box->start + box->value) * g->scale);
+}
 
-		if (box->value >= g->element_min)
+static int by_color(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return (x->color > y->color) - (x->color < y->color);
+}
+
+#define PIXEL	10	/* tenths */
+
+/* Boxes of a pixel and more, colour by colour. */
+static void put_colored(const struct picture *g, struct buf *out)
+{
+	struct run *runs = xcalloc(g->layout.count, sizeof(*runs));
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->layout.count; i++) {
+		struct run r = run_of(g, &g->layout.boxes[i]);
+
+		if (g->layout.boxes[i].value < g->element_min && r.to - r.from >= PIXEL)
+			runs[n++] = r;
+	}
+	qsort(runs, n, sizeof(*runs), by_color);
+	for (size_t i = 0; i < n; i++) {
+		int c = runs[i].color;
+
+		if (i == 0 || c != runs[i - 1].color)
+			open_path((struct rgb){ c >> 16, c >> 8 & 255, c & 255 }, out);
+		put_run(g, &runs[i], out);
+		if (i + 1 == n || c != runs[i + 1].color)
+			buf_puts(out, "\"/>\n");
+	}
+	free(runs);
+}
+
+/* Boxes below a pixel. Those of one row come from left to right, so one open run per row is enough. */
+static void put_merged(const struct picture *g, struct buf *out)
+{
+	struct run *open = xcalloc((size_t)g->layout.depth + 1, sizeof(*open));
+
+	open_path(palette_middle(g->palette), out);
+	for (size_t i = 0; i < g->layout.count; i++) {
+		struct run r = run_of(g, &g->layout.boxes[i]), *last = &open[r.depth];
+
+		if (g->layout.boxes[i].value >= g->element_min || r.to - r.from >= PIXEL)
 			continue;
-		if (r->to == from && r->to > r->from) {
-			r->to = to;
+		if (last->to == r.from && last->to > last->from) {
+			last->to = r.to;
 			continue;
 		}
-		if (r->to > r->from)
-			put_run(g, box->depth, r, out);
-		*r = (struct run){ from, to };
+		if (last->to > last->from)
+			put_run(g, last, out);
+		*last = r;
 	}
 	for (uint32_t depth = 0; depth <= g->layout.depth; depth++)
-		if (runs[depth].to > runs[depth].from)
-			put_run(g, depth, &runs[depth], out);
+		if (open[depth].to > open[depth].from)
+			put_run(g, &open[depth], out);
 	buf_puts(out, "\"/>\n");
-	free(runs);
+	free(open);
 }
 
 void picture_put_frames(const struct picture *g, struct buf *out)
 {
 	buf_puts(out, "<g id=\"frames\">\n");
-	if (g->element_min > 0)
-		put_narrow(g, out);
+	if (g->element_min > 0) {
+		put_merged(g, out);
+		put_colored(g, out);
+	}
 	for (size_t i = 0; i < g->layout.count; i++)
 		if (g->layout.boxes[i].value >= g->element_min)
 			put_element(g, &g->layout.boxes[i], out);

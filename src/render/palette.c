@@ -306,9 +306,9 @@ void palette_put(struct buf *b, struct rgb c)
 
 static bool is_hex_color(const char *s)
 {
-	size_t n = strspn(s + 1, "0123456789abcdefABCDEF");
+	size_t n = *s == '#' ? strspn(s + 1, "0123456789abcdefABCDEF") : 0;
 
-	return *s == '#' && s[n + 1] == 0 && (n == 3 || n == 6);
+	return (n == 3 || n == 6) && s[n + 1] == 0;
 }
 
 bool palette_background(const struct palette *p, const char *name, char ret_top[8], char ret_bottom[8])

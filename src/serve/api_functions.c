@@ -64,9 +64,9 @@ void api_functions(struct site *s, const struct request *q, struct response *r)
 	json_init(&j, &r->body);
 	ask_json_head(&a, s, &j);
 	json_key(&j, "column");
-	json_str(&j, a.profile->column_count ? a.profile->columns[a.column].name : NULL);
+	json_str(&j, a.profile->columns[a.column].name);
 	json_key(&j, "unit");
-	json_str(&j, a.profile->column_count ? a.profile->columns[a.column].unit : NULL);
+	json_str(&j, a.profile->columns[a.column].unit);
 	json_key(&j, "total");
 	json_i64(&j, a.total);
 	put_rows(&j, &a);

@@ -230,7 +230,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		code = put_svg(a, s, &r->body, &err);
 		break;
 	case SHAPE_FOLDED:
-		code = a->profile->column_count ? format_folded.write(a->profile, a->column, &r->body, &err) : 0;
+		code = format_folded.write(a->profile, a->column, &r->body, &err);
 		break;
 	case SHAPE_STROBE:
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);

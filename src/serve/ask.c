@@ -29,8 +29,11 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (a->profile->column_count == 0)
+	if (a->profile->column_count == 0) {
+		/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such column". */
+		profile_column(a->profile, "samples", "count");
 		return 0;
+	}
 	a->column = profile_pick_column(a->profile, a->view.column);
 	if (a->column == UINT32_MAX)
 		return err_set(err, -EINVAL, "column=%.80s: these samples have no such column; the first one is %s",

@@ -29,7 +29,8 @@ static int step(struct day *d, sqlite3_stmt *s, struct err *err)
 }
 
 /* Runs `work` in a transaction. */
-static int in_transaction(struct day *d, int (*work)(struct sqlite_store *s, struct day *d, unsigned hour, struct err *err),
+static int in_transaction(struct day *d,
+			  int (*work)(struct sqlite_store *s, struct day *d, unsigned hour, struct err *err),
 			  struct sqlite_store *s, unsigned hour, struct err *err)
 {
 	int rc = day_exec(d, "BEGIN IMMEDIATE", "compact", err);

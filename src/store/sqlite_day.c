@@ -170,15 +170,23 @@ static int create_file(const char *path, struct err *err)
 static int open_writer(struct day *d, struct err *err)
 {
 	int rc = create_file(d->path, err);
+	struct stat st;
 
 	if (rc < 0)
 		return rc;
+	if (stat(d->path, &st) < 0)
+		return err_set(err, -errno, "cannot open '%s': %s", d->path, strerror(errno));
+	d->device = st.st_dev;
+	d->inode = st.st_ino;
 	if (sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
 		return sqlite_failed(d->db, "open", d->path, err);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
+	/* Only an empty file takes it; asked of any other it would write the first page at each opening. */
+	rc = st.st_size == 0 ? day_exec(d, "PRAGMA auto_vacuum=INCREMENTAL", "create", err) : 0;
 	/* FULL: a commit that returned has reached the disk, not only the kernel. */
-	rc = day_exec(d, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-		      "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA trusted_schema=OFF", "open", err);
+	if (rc >= 0)
+		rc = day_exec(d, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+			      "PRAGMA cache_size=-16384; PRAGMA trusted_schema=OFF", "open", err);
 	if (rc < 0)
 		return rc;
 	rc = check_schema(d, err);
@@ -241,17 +249,6 @@ static int open_reader(struct day *d, struct err *err)
 	return rc;
 }
 
-static int remember_file(struct day *d, struct err *err)
-{
-	struct stat st;
-
-	if (stat(d->path, &st) < 0)
-		return err_set(err, -errno, "cannot open '%s': %s", d->path, strerror(errno));
-	d->device = st.st_dev;
-	d->inode = st.st_ino;
-	return 0;
-}
-
 bool day_is_in_place(const struct day *d)
 {
 	struct stat st;
@@ -275,9 +272,6 @@ int day_open(const char *directory, int64_t number, enum day_mode mode, struct d
 	if (rc < 0)
 		return rc;
 	d->hours_to_compact = (1u << 24) - 1;	/* until compaction has looked */
-	rc = remember_file(d, err);
-	if (rc < 0)
-		return rc;
 	*ret = TAKE_PTR(d);
 	return 0;
 }

@@ -121,8 +121,8 @@ def first_run(tree):
         svg = f.read()
     check(all(name in svg for name in ('doku.php', 'p_wiki_xhtml', 'GeSHi')), "the picture shows DokuWiki's functions")
     by_self, _, by_total = output.partition('with all that they call')
-    check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None, 'the functions with the most self time '
-          'are those of a wiki', by_self)
+    check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None,
+          'the functions with the most self time are those of a wiki', by_self)
     check('doku.php' in by_total, 'the script is among the functions with the most total time', by_total)
     check(ports(output) and not any(listens(p) for p in ports(output)), 'nothing listens any more', output)
     check(not gone(tree), 'no process is left', left_over(tree))

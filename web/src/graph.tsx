@@ -109,15 +109,12 @@ function Crumbs() {
 	const d = flame.value, box = zoomed.value;
 	if (!d)
 		return <nav class="crumbs" aria-label="Zoom" />;
-	const path = d.path(box), shown = path.slice(-4);
+	const line = d.line(box), shown = line.slice(-4);
 	return <nav class="crumbs" aria-label="Zoom">
 		<button type="button" disabled={!box} onClick={() => setZoom([])}>all</button>
-		{path.length > shown.length && <span>… {path.length - shown.length}</span>}
-		{shown.map((name, i) => {
-			const depth = path.length - shown.length + i + 1;
-			return <button key={depth} type="button" title={name} disabled={depth === path.length}
-				aria-current={depth === path.length ? 'location' : undefined} onClick={() => setZoom(path.slice(0, depth))}>{name}</button>;
-		})}
+		{line.length > shown.length && <span>… {line.length - shown.length}</span>}
+		{shown.map((b) => <button key={b} type="button" title={d.name(b)} disabled={b === box}
+			aria-current={b === box ? 'location' : undefined} onClick={() => zoomTo(b)}>{d.name(b)}</button>)}
 		{box > 0 && <button type="button" class="reset" onClick={() => setZoom([])}>reset zoom</button>}
 	</nav>;
 }

@@ -32,18 +32,18 @@ function Head({ by, children }: { by: Key; children: string }) {
 	</th>;
 }
 
-function Cell({ v, all, most, unit }: { v: number; all: number; most: number; unit: string }) {
+function Cell({ v, all, unit }: { v: number; all: number; unit: string }) {
 	return <td title={format.value(v, unit)}>
-		<meter aria-hidden="true" min={0} max={most || 1} value={v} />
+		<meter aria-hidden="true" min={0} max={all || 1} value={v} />
 		<span>{format.share(v, all)}</span>
 	</td>;
 }
 
-function Line({ row, index, all, most, unit }: { row: Row; index: number; all: number; most: number; unit: string }) {
+function Line({ row, index, all, unit }: { row: Row; index: number; all: number; unit: string }) {
 	const d = flame.value!, place = d.place(row.frame), wanted = searchFor(row.name), chosen = search.value === wanted;
 	return <tr class={chosen ? 'chosen' : ''} aria-rowindex={index + 2}>
-		<Cell v={row.self} all={all} most={most} unit={unit} />
-		<Cell v={row.total} all={all} most={all} unit={unit} />
+		<Cell v={row.self} all={all} unit={unit} />
+		<Cell v={row.total} all={all} unit={unit} />
 		<th scope="row" title={place ? `${row.name}\n${place}` : row.name}>
 			<button type="button" aria-pressed={chosen} onClick={() => setSearch(chosen ? '' : wanted, true)}>{row.name}</button>
 			{place && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
@@ -72,7 +72,6 @@ export function Table() {
 	}, [needle, order]);
 
 	const unit = d?.about.columns[d.about.column]?.unit || 'count', all = d ? d.width[zoomed.value] : 0;
-	const most = list.reduce((m, r) => Math.max(m, r.self), 0);
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
 	const column = d?.about.columns[d.about.column]?.name || 'samples';
 
@@ -88,7 +87,7 @@ export function Table() {
 				<thead><tr><Head by="self">Self</Head><Head by="total">Total</Head><Head by="name">Function</Head></tr></thead>
 				<tbody>
 					{first > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }}><td colSpan={3} /></tr>}
-					{shown.slice(first, last).map((r, i) => <Line key={r.frame} row={r} index={first + i} all={all} most={most} unit={unit} />)}
+					{shown.slice(first, last).map((r, i) => <Line key={r.frame} row={r} index={first + i} all={all} unit={unit} />)}
 					{last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={3} /></tr>}
 				</tbody>
 			</table>

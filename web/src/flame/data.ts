@@ -154,21 +154,37 @@ export class FlameData {
 		return file && this.frameLine[frame] ? `${file}:${this.frameLine[frame]}` : file;
 	}
 
-	// Names from below the root down to the box: what links say, since they outlive this data.
-	path(box: number): string[] {
-		const path: string[] = [];
+	// The boxes from above the root to this one.
+	line(box: number): number[] {
+		const line: number[] = [];
 		for (; box > 0; box = this.parent(box))
-			path.push(this.name(box));
-		return path.reverse();
+			line.push(box);
+		return line.reverse();
+	}
+
+	// Names of that line: what links say, since they outlive this data. Where a name alone could be two boxes, such as
+	// "{main}" of two scripts, its file and line are added.
+	path(box: number): string[] {
+		return this.line(box).map((b) => {
+			const parent = this.parent(b), name = this.name(b);
+			for (let c = this.firstChild[parent]; c < this.endChild[parent]; c++)
+				if (c !== b && this.name(c) === name)
+					return this.fullName(b);
+			return name;
+		});
+	}
+
+	private fullName(box: number): string {
+		return `${this.name(box)}@${this.place(this.frame[box])}`;
 	}
 
 	// The box at the end of the path, or as far down it as there are boxes.
 	find(path: string[]): number {
 		let box = 0;
-		for (const name of path) {
+		for (const wanted of path) {
 			let c = this.firstChild[box];
 			const end = this.endChild[box];
-			while (c < end && this.name(c) !== name)
+			while (c < end && this.name(c) !== wanted && this.fullName(c) !== wanted)
 				c++;
 			if (c === end)
 				break;
@@ -249,7 +265,7 @@ export function functionRows(data: FlameData, within: number): Row[] {
 			for (let c = data.firstChild[0]; c < data.endChild[0]; c++)
 				self[data.frame[c]] += data.width[c];
 		else
-			self[data.frame[data.find(data.path(within).slice(0, 1))]] += data.width[within];
+			self[data.frame[data.line(within)[0]]] += data.width[within];
 	}
 
 	const rows: Row[] = [];

@@ -308,11 +308,11 @@ export class FlameView {
 	private label(name: string, room: number): string {
 		if (this.textWidth(name) <= room)
 			return name;
-		const short = name.startsWith('{') ? name : name.slice(name.lastIndexOf('\\') + 1);
+		const short = name.startsWith('{closure') ? name : name.slice(name.lastIndexOf('\\') + 1);
 		if (short !== name && this.textWidth(short) <= room)
 			return short;
-		const method = short.slice(short.lastIndexOf('::') + 2);
-		if (short.includes('::') && this.textWidth(method) <= room)
+		const at = short.lastIndexOf('::'), method = at > 0 ? short.slice(at + 2) : short;
+		if (this.textWidth(method) <= room)
 			return method;
 		const fit = Math.floor(method.length * room / this.textWidth(method)) - 1;
 		return fit >= 2 ? `${method.slice(0, fit)}…` : '';

@@ -1,0 +1,63 @@
+/* test_amount.c: values as people read them. */
+
+#include "amount.h"
+
+#include "test.h"
+
+static const char *amount(int64_t value, enum amount_unit unit)
+{
+	static struct buf b;
+
+	if (!b.data)
+		buf_init(&b);
+	buf_reset(&b);
+	amount_put(&b, value, unit);
+	return b.data;
+}
+
+TEST(counts_have_commas)
+{
+	CHECK_STR(amount(0, AMOUNT_COUNT), "0");
+	CHECK_STR(amount(1234567, AMOUNT_COUNT), "1,234,567");
+	CHECK_STR(amount(-1234, AMOUNT_COUNT), "-1,234");
+}
+
+TEST(times_have_three_digits_and_the_unit_that_fits)
+{
+	CHECK_STR(amount(0, AMOUNT_TIME), "0 ns");
+	CHECK_STR(amount(999, AMOUNT_TIME), "999 ns");
+	CHECK_STR(amount(1500, AMOUNT_TIME), "1.50 \xc2\xb5s");
+	CHECK_STR(amount(12345678, AMOUNT_TIME), "12.3 ms");
+	CHECK_STR(amount(1240000000, AMOUNT_TIME), "1.24 s");
+	CHECK_STR(amount(599000000000, AMOUNT_TIME), "599 s");
+	CHECK_STR(amount(600000000000, AMOUNT_TIME), "10.0 min");
+	CHECK_STR(amount(5400000000000, AMOUNT_TIME), "1.50 h");
+	CHECK_STR(amount(-2000000, AMOUNT_TIME), "-2.00 ms");
+}
+
+TEST(bytes_are_counted_in_powers_of_1024)
+{
+	CHECK_STR(amount(1023, AMOUNT_BYTES), "1023 B");
+	CHECK_STR(amount(1536, AMOUNT_BYTES), "1.50 KiB");
+	CHECK_STR(amount(3670016, AMOUNT_BYTES), "3.50 MiB");
+}
+
+TEST(the_largest_numbers_are_no_special_case)
+{
+	CHECK_STR(amount(INT64_MIN, AMOUNT_TIME), "-2562048 h");
+	CHECK_STR(amount(INT64_MAX, AMOUNT_COUNT), "9,223,372,036,854,775,807");
+}
+
+TEST(shares_have_two_decimals_and_nothing_of_nothing_is_nothing)
+{
+	struct buf b;
+
+	buf_init(&b);
+	amount_put_percent(&b, 1, 3);
+	buf_putc(&b, ' ');
+	amount_put_percent(&b, 5, 0);
+	CHECK_STR(b.data, "33.33 0.00");
+	buf_done(&b);
+}
+
+TEST_MAIN()

@@ -1,0 +1,200 @@
+/* test_flamegraph.c: what every picture promises, whatever the profile and the options. */
+
+#include "render.h"
+
+#include "test.h"
+#include "xml_check.h"
+
+static uint32_t frame(struct profile *p, const char *name, size_t n)
+{
+	return profile_frame(p, (struct str){ name, n }, (struct str){ name, n }, 7);
+}
+
+static void add(struct profile *p, const char *a, const char *b, int64_t value)
+{
+	uint32_t column = profile_column(p, "samples", "count");
+	uint32_t frames[2] = { frame(p, a, strlen(a)), frame(p, b, strlen(b)) };
+
+	profile_add(p, profile_stack(p, frames, 2), column, value);
+}
+
+static bool is_well_formed(const struct buf *b)
+{
+	size_t at;
+	const char *wrong = xml_check(b->data, b->size, &at);
+
+	if (wrong)
+		printf("# offset %zu: %s: %.60s\n", at, wrong, b->data + at);
+	return !wrong;
+}
+
+/* Draws and checks; the caller frees. */
+static char *draw(const struct profile *p, const struct flamegraph_options *o)
+{
+	struct buf b;
+
+	buf_init(&b);
+	CHECK_INT(flamegraph_svg(p, o, &b, NULL), 0);
+	CHECK(is_well_formed(&b));
+	return buf_take(&b, NULL);
+}
+
+TEST(names_of_all_bytes_give_a_well_formed_picture)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count");
+	struct flamegraph_options o;
+
+	flamegraph_defaults(&o);
+	for (int first = 0; first < 256; first++) {
+		for (int second = 0; second < 256; second += 5) {
+			char name[] = { (char)first, (char)second, (char)first };
+
+			profile_add(p, profile_child(p, PROFILE_ROOT, frame(p, name, 3)), column, 1);
+		}
+	}
+	o.min_width = 0;
+	free(draw(p, &o));
+	o.reverse = o.inverted = o.hash = true;
+	free(draw(p, &o));
+}
+
+TEST(names_of_64_kb_and_names_that_look_like_markup_do_no_harm)
+{
+	static const char *const nasty[] = {
+		"]]>", "</script>", "<![CDATA[", "</title></g></svg>", "&amp;", "&#0;", "\"'><", "-->", "\xed\xa0\x80",
+		"\xef\xbf\xbf", "\xf4\x90\x80\x80", "\xc0\xaf", "\xe2\x80\xa8", "<?xml?>", "a\rb\tc\nd", "_[k]", "",
+	};
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count");
+	_cleanup_(freep) char *large = malloc(65536);
+	struct flamegraph_options o;
+
+	flamegraph_defaults(&o);
+	for (size_t i = 0; i < 65536; i++)
+		large[i] = (char)(i % 251);
+	profile_add(p, profile_child(p, PROFILE_ROOT, frame(p, large, 65536)), column, 100);
+	for (size_t i = 0; i < ARRAY_SIZE(nasty); i++) {
+		profile_add(p, profile_child(p, PROFILE_ROOT, frame(p, nasty[i], strlen(nasty[i]))), column, 10);
+		o.title = o.subtitle = o.notes = o.font_type = o.name_type = nasty[i];
+		o.count_name = i & 1 ? nasty[i] : NULL;
+		free(draw(p, &o));
+	}
+}
+
+TEST(an_empty_profile_gives_a_picture_that_says_so)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) char *without_columns = NULL, *without_values = NULL;
+	struct flamegraph_options o;
+
+	flamegraph_defaults(&o);
+	without_columns = draw(p, &o);
+	CHECK(strstr(without_columns, "Nothing was sampled: 0 stacks") != NULL);
+	add(p, "a", "b", 0);
+	o.column = 0;
+	without_values = draw(p, &o);
+	CHECK(strstr(without_values, "none with a value in column samples") != NULL);
+}
+
+TEST(what_is_counted_follows_from_the_column_unless_it_is_said)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) char *time = NULL, *named = NULL, *calls = NULL;
+	struct flamegraph_options o;
+
+	add(p, "a", "b", 0);
+	profile_add(p, 2, profile_column(p, "wall_ns", "nanoseconds"), 1240000000);
+	profile_add(p, 2, profile_column(p, "calls", "count"), 1234);
+	flamegraph_defaults(&o);
+	o.column = 1;
+	time = draw(p, &o);
+	CHECK(strstr(time, "<title>b (1.24 s, 100.00%)</title>") != NULL);
+	o.column = 2;
+	calls = draw(p, &o);
+	CHECK(strstr(calls, "<title>b (1,234 calls, 100.00%)</title>") != NULL);
+	o.count_name = "beans";
+	named = draw(p, &o);
+	CHECK(strstr(named, "<title>b (1,234 beans, 100.00%)</title>") != NULL);
+}
+
+/* x = 10 + 1180/3 = 403.33, 10 + 2 × 1180/3 = 796.67: the width is the difference of what is printed. */
+TEST(coordinates_are_rounded_before_widths_are_taken)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) char *svg = NULL;
+	struct flamegraph_options o;
+
+	add(p, "m", "a", 1);
+	add(p, "m", "b", 1);
+	add(p, "m", "c", 1);
+	flamegraph_defaults(&o);
+	o.column = 0;
+	svg = draw(p, &o);
+	CHECK(strstr(svg, "<rect x=\"10.0\" y=\"37\" width=\"393.3\" height=\"15.0\"") != NULL);
+	CHECK(strstr(svg, "<rect x=\"403.3\" y=\"37\" width=\"393.4\" height=\"15.0\"") != NULL);
+	CHECK(strstr(svg, "<rect x=\"796.7\" y=\"37\" width=\"393.3\" height=\"15.0\"") != NULL);
+}
+
+TEST(a_label_is_cut_to_the_room_there_is)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) char *svg = NULL;
+	struct flamegraph_options o;
+
+	add(p, "m", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 1);
+	add(p, "m", "zz", 29);
+	flamegraph_defaults(&o);
+	o.column = 0;
+	svg = draw(p, &o);
+	/* 1180 / 30 = 39.3 px are five characters of 7.08 px. */
+	CHECK(strstr(svg, ">\xc3\xa9\xc3\xa9\xc3\xa9..</text>") != NULL);
+}
+
+TEST(options_that_make_no_sense_are_refused_with_a_sentence)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct flamegraph_options good, o;
+	struct buf b;
+
+	flamegraph_defaults(&good);
+	buf_init(&b);
+#define REFUSED(assignment)							\
+	do {									\
+		struct err err = { 0 };						\
+										\
+		o = good;							\
+		o.assignment;							\
+		CHECK_INT(flamegraph_svg(p, &o, &b, &err), -EINVAL);		\
+		CHECK(strlen(err.text) > 0);					\
+	} while (0)
+	REFUSED(width = 0);
+	REFUSED(width = 1e300);
+	REFUSED(width = __builtin_nan(""));
+	REFUSED(frame_height = -1);
+	REFUSED(min_width = -0.1);
+	REFUSED(font_size = __builtin_inf());
+	REFUSED(font_width = 0);
+	REFUSED(colors = "beige");
+	REFUSED(bg_colors = "\"/><script>");
+	REFUSED(column = 0);
+#undef REFUSED
+	CHECK_INT(b.size, 0);
+	buf_done(&b);
+}
+
+TEST(the_check_of_these_tests_finds_what_is_not_well_formed)
+{
+	static const char *const bad[] = {
+		"", "<a>", "<a></b>", "<a/><b/>", "<a b=\"<\"/>", "<a b=\"1\" b=\"2\"/>", "<a>&x;</a>", "<a>]]></a>",
+		"<a>\x01</a>", "<a>\xff</a>", "<a><![CDATA[</a>", "text", "<a b=c/>",
+	};
+	static const char good[] = "<?xml version=\"1.0\"?>\n<a b=\"&lt;\"><c/>x<![CDATA[<]]></a>\n";
+	size_t at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(xml_check(bad[i], strlen(bad[i]), &at) != NULL);
+	CHECK(xml_check(good, strlen(good), &at) == NULL);
+}
+
+TEST_MAIN()

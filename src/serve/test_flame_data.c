@@ -1,0 +1,170 @@
+/* test_flame_data.c: the bytes for the canvas, read back as a browser would. */
+
+#include "flame_data.h"
+#include "mem.h"
+#include "test.h"
+
+#include <endian.h>
+
+struct boxes {
+	uint32_t n, depths, value_size, left_out;
+	double total;
+	const uint32_t *offsets, *start, *width, *frame;
+	const char *text;
+};
+
+static uint32_t u32_at(const struct buf *b, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, b->data + at, sizeof(v));
+	return le32toh(v);
+}
+
+static size_t take(const struct buf *b, size_t *at, size_t bytes)
+{
+	size_t here = *at;
+
+	*at += (bytes + 7) / 8 * 8;
+	CHECK(*at <= b->size);
+	return here;
+}
+
+static void read_boxes(const struct buf *b, struct boxes *r)
+{
+	size_t at = FLAME_DATA_HEADER;
+	uint32_t text_size = u32_at(b, 20);
+
+	CHECK(memcmp(b->data, "SFLM", 4) == 0);
+	CHECK_INT(u32_at(b, 4), 1);
+	r->n = u32_at(b, 8);
+	r->depths = u32_at(b, 12);
+	r->value_size = u32_at(b, 16);
+	memcpy(&r->total, b->data + 24, 8);
+	r->left_out = u32_at(b, 32);
+	r->offsets = (const uint32_t *)(const void *)(b->data + take(b, &at, (r->depths + 1) * 4));
+	r->start = (const uint32_t *)(const void *)(b->data + take(b, &at, (size_t)r->n * r->value_size));
+	r->width = (const uint32_t *)(const void *)(b->data + take(b, &at, (size_t)r->n * r->value_size));
+	r->frame = (const uint32_t *)(const void *)(b->data + take(b, &at, (size_t)r->n * 4));
+	r->text = b->data + at;
+	CHECK_INT(at + text_size, b->size);
+}
+
+static struct str str_of(const char *text)
+{
+	return (struct str){ text, strlen(text) };
+}
+
+/* "a;b;c" as one-letter frames. */
+static void add(struct profile *p, const char *stack, int64_t value)
+{
+	uint32_t frames[16], depth = 0;
+
+	for (const char *c = stack; *c; c++)
+		if (*c != ';')
+			frames[depth++] = profile_frame(p, (struct str){ c, 1 }, str_of("f.php"), 1);
+	profile_add(p, profile_stack(p, frames, depth), 0, value);
+}
+
+static struct profile *small(void)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "samples", "count");
+	add(p, "b;c", 3);
+	add(p, "a;z", 2);
+	add(p, "a", 1);
+	add(p, "b;a", 4);
+	return p;
+}
+
+TEST(boxes_stand_by_depth_then_by_name_and_children_within_their_parent)
+{
+	_cleanup_(profile_freep) struct profile *p = small();
+	_cleanup_(buf_done) struct buf out;
+	struct boxes b;
+	static const uint32_t starts[] = { 0, 0, 3, 0, 3, 7 }, widths[] = { 10, 3, 7, 2, 4, 3 };
+
+	buf_init(&out);
+	flame_data_put(p, 0, FLAME_DATA_BOXES, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.n, 6);
+	CHECK_INT(b.depths, 3);
+	CHECK_INT(b.value_size, 4);
+	CHECK(b.total == 10.0);
+	CHECK_INT(b.offsets[1], 1);
+	CHECK_INT(b.offsets[2], 3);
+	CHECK_INT(b.offsets[3], 6);
+	CHECK(memcmp(b.start, starts, sizeof(starts)) == 0);
+	CHECK(memcmp(b.width, widths, sizeof(widths)) == 0);
+	CHECK_INT(b.frame[0], p->frame_count);
+	CHECK_STR(b.text, "{\"frame_name\":[0,1,2,3,4],\"names\":[\"b\",\"c\",\"a\",\"z\",\"all\"],"
+		  "\"frame_file\":[0,0,0,0,1],\"files\":[\"f.php\",\"\"],\"frame_line\":[1,1,1,1,0]}");
+}
+
+TEST(the_narrowest_boxes_are_left_out_when_there_are_too_many)
+{
+	_cleanup_(profile_freep) struct profile *p = small();
+	_cleanup_(buf_done) struct buf out;
+	struct boxes b;
+
+	buf_init(&out);
+	flame_data_put(p, 0, 4, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.n, 3);
+	CHECK_INT(b.left_out, 3);
+	CHECK_INT(b.width[1], 7);
+	CHECK_INT(b.width[2], 4);
+}
+
+TEST(an_empty_profile_is_one_box_without_width)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out;
+	struct boxes b;
+
+	buf_init(&out);
+	flame_data_put(p, 0, FLAME_DATA_BOXES, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.n, 1);
+	CHECK_INT(b.depths, 1);
+	CHECK_INT(b.width[0], 0);
+}
+
+TEST(large_values_travel_as_doubles)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out;
+	struct boxes b;
+	double width;
+
+	profile_column(p, "wall_ns", "nanoseconds");
+	add(p, "a", 5000000000);
+	buf_init(&out);
+	flame_data_put(p, 0, FLAME_DATA_BOXES, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.value_size, 8);
+	memcpy(&width, (const char *)b.width + 8, 8);
+	CHECK(width == 5000000000.0);
+}
+
+TEST(a_stack_of_a_hundred_thousand_frames_is_laid_out)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out;
+	uint32_t node = PROFILE_ROOT, frame;
+	struct boxes b;
+
+	profile_column(p, "samples", "count");
+	frame = profile_frame(p, str_of("f"), str_of(""), 0);
+	for (unsigned i = 0; i < 100000; i++)
+		node = profile_child(p, node, frame);
+	profile_add(p, node, 0, 1);
+	buf_init(&out);
+	flame_data_put(p, 0, FLAME_DATA_BOXES, &out, NULL, NULL);
+	read_boxes(&out, &b);
+	CHECK_INT(b.n, 100001);
+	CHECK_INT(b.depths, 100001);
+}
+
+TEST_MAIN()

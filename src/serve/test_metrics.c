@@ -1,0 +1,131 @@
+/* test_metrics.c: every line that Prometheus reads is one it can read, and the names that people rely on are there. */
+
+#include "clock.h"
+#include "fake_store.h"
+#include "metrics.h"
+#include "test.h"
+
+#include <ctype.h>
+#include <math.h>
+
+static struct collector_counters counters;
+static struct source source = { .url = (char *)"unix:/run/a\"b\\c\nd.sock" };
+static struct source *sources[] = { &source };
+
+static void put(struct site *s, struct buf *out)
+{
+	*s = (struct site){ .options = { .store = &fake_store, .collector = &counters, .sources = sources,
+					 .source_count = 1 }, .start_ns = 5 * NS_PER_SECOND };
+	buf_init(out);
+	metrics_put(s, 65 * NS_PER_SECOND, 1234567, out);
+}
+
+/* name{key="value",…} number */
+static bool is_sample(const char *line, char *ret_name, size_t size)
+{
+	const char *p = line;
+	char *end;
+
+	while (isalnum((unsigned char)*p) || *p == '_')
+		p++;
+	snprintf(ret_name, size, "%.*s", (int)(p - line), line);
+	if (p == line)
+		return false;
+	if (*p == '{') {
+		do {
+			p++;
+			while (isalnum((unsigned char)*p) || *p == '_')
+				p++;
+			if (*p++ != '=' || *p++ != '"')
+				return false;
+			for (; *p && *p != '"'; p++)
+				if (*p == '\\' && !strchr("\\\"n", *++p))
+					return false;
+			if (*p++ != '"')
+				return false;
+		} while (*p == ',');
+		if (*p++ != '}')
+			return false;
+	}
+	if (*p++ != ' ' || !*p)
+		return false;
+	return !isnan(strtod(p, &end)) && *end == '\0';
+}
+
+TEST(every_line_is_help_type_or_a_sample_of_the_family_above_it)
+{
+	_cleanup_(buf_done) struct buf out;
+	struct site s;
+	char family[128] = "", name[128];
+	unsigned samples = 0;
+
+	put(&s, &out);
+	CHECK(out.data[out.size - 1] == '\n');
+	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
+		char type[16];
+
+		if (strncmp(line, "# HELP ", 7) == 0)
+			continue;
+		if (sscanf(line, "# TYPE %127s %15s", family, type) == 2) {
+			CHECK(strcmp(type, "counter") == 0 || strcmp(type, "gauge") == 0);
+			continue;
+		}
+		samples++;
+		if (!is_sample(line, name, sizeof(name)))
+			CHECK_STR(line, "a sample");
+		CHECK_STR(name, family);
+	}
+	CHECK(samples > 60);
+}
+
+static void check_line(const char *text, const char *line)
+{
+	char whole[256];
+
+	snprintf(whole, sizeof(whole), "\n%s\n", line);
+	if (!strstr(text, whole))
+		CHECK_STR("not there", line);
+}
+
+TEST(counters_come_out_under_the_names_that_dashboards_use)
+{
+	_cleanup_(buf_done) struct buf out;
+	struct site s;
+
+	counters.samples_received = 100;
+	counters.samples_stored = 90;
+	counters.samples_dropped_queue = 7;
+	counters.sender_drops[STROBE_DROP_FULL] = 3;
+	counters.last_sample_ns = 1234567891234567890;
+	source.counters.messages = 11;
+	source.counters.rejected[STROBE_WIRE_BAD_MAGIC] = 2;
+	put(&s, &out);
+	check_line(out.data, "strobe_build_info{version=\"" STROBE_VERSION "\"} 1");
+	check_line(out.data, "strobe_samples_received_total 100");
+	check_line(out.data, "strobe_samples_stored_total 90");
+	check_line(out.data, "strobe_samples_dropped_total{reason=\"queue_full\"} 7");
+	check_line(out.data, "strobe_samples_dropped_total{reason=\"socket_full\"} 3");
+	check_line(out.data, "strobe_last_sample_timestamp_seconds 1234567891.234567");
+	check_line(out.data, "strobe_store_bytes 4096");
+	check_line(out.data, "strobe_store_commit_seconds_total 1.500000");
+	check_line(out.data, "strobe_store_commit_seconds_max 0.020000");
+	check_line(out.data, "strobe_uptime_seconds 60.000000");
+	check_line(out.data, "process_resident_memory_bytes 1234567");
+	check_line(out.data, "strobe_ready 1");
+	check_line(out.data, "strobe_http_requests_total{code=\"404\"} 0");
+	CHECK(strstr(out.data, "strobe_messages_received_total{source=\"unix:/run/a\\\"b\\\\c") != NULL);
+	CHECK(strstr(out.data, "d.sock\",reason=\"bad_magic\"} 2\n") != NULL);
+}
+
+TEST(a_store_that_fails_is_not_ready)
+{
+	_cleanup_(buf_done) struct buf out;
+	struct site s;
+
+	fake_store_fails = 1;
+	put(&s, &out);
+	fake_store_fails = 0;
+	check_line(out.data, "strobe_ready 0");
+}
+
+TEST_MAIN()

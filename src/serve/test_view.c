@@ -1,0 +1,156 @@
+/* test_view.c: from a query string to a question, and a sentence for all that makes no sense. */
+
+#include "clock.h"
+#include "test.h"
+#include "view.h"
+
+#define NOW (1795248000LL * NS_PER_SECOND)	/* 2026-11-21T08:00:00Z */
+
+struct parsed {
+	struct params params;
+	struct view view;
+	struct err err;
+	int code;
+};
+
+static void parse(struct parsed *p, const char *query)
+{
+	memset(p, 0, sizeof(*p));
+	arena_init(&p->view.bytes);
+	p->code = params_parse(&p->params, query, &p->err);
+	if (p->code >= 0)
+		p->code = view_parse(&p->view, &p->params, NOW, &p->err);
+}
+
+static void parsed_done(struct parsed *p)
+{
+	view_done(&p->view);
+	params_done(&p->params);
+}
+
+static void check_bad(const char *query, const char *part)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, query);
+	CHECK_INT(p.code, -EINVAL);
+	if (!strstr(p.err.text, part))
+		CHECK_STR(p.err.text, part);
+}
+
+TEST(no_parameters_are_the_last_hour)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, NULL);
+	CHECK_INT(p.code, 0);
+	CHECK_INT(p.view.to_ns, NOW);
+	CHECK_INT(p.view.from_ns, NOW - 3600 * NS_PER_SECOND);
+	CHECK_INT(p.view.filter_count, 0);
+	CHECK_INT(p.view.step_ns, 20 * NS_PER_SECOND);
+	CHECK_INT(p.view.steps, 180);
+}
+
+TEST(reserved_names_say_how_and_all_others_are_labels)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, "from=2026-11-21T07:00&to=2026-11-21T07%3A30&entry=index&limit=5&reverse=1&column=wall_ns&pool=a%20b+c&&");
+	CHECK_INT(p.code, 0);
+	CHECK_INT(p.view.from_ns, NOW - 3600 * NS_PER_SECOND);
+	CHECK_INT(p.view.to_ns, NOW - 1800 * NS_PER_SECOND);
+	CHECK_INT(p.view.limit, 5);
+	CHECK(p.view.reverse && !p.view.inverted);
+	CHECK_STR(p.view.column, "wall_ns");
+	CHECK_INT(p.view.filter_count, 2);
+	CHECK_STR(p.view.filters[0].key, "entry");
+	CHECK_STR(p.view.filters[1].value, "a b c");
+	CHECK_STR(view_label(&p.view, "entry"), "index");
+	CHECK(view_label(&p.view, "host") == NULL);
+}
+
+TEST(filters_say_is_and_is_not_and_begins_with)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, "a=x&b=!x&c=x*&d==!x*&e=&f=*&g=!");
+	CHECK_INT(p.code, 0);
+	CHECK_INT(p.view.filter_count, 6);
+	CHECK(p.view.filters[0].match == LABEL_IS);
+	CHECK(p.view.filters[1].match == LABEL_IS_NOT);
+	CHECK_STR(p.view.filters[1].value, "x");
+	CHECK(p.view.filters[2].match == LABEL_IS_PREFIX);
+	CHECK_STR(p.view.filters[2].value, "x");
+	CHECK(p.view.filters[3].match == LABEL_IS);
+	CHECK_STR(p.view.filters[3].value, "!x*");
+	CHECK(p.view.filters[4].match == LABEL_IS_PREFIX);
+	CHECK_STR(p.view.filters[4].value, "");
+	CHECK(p.view.filters[5].match == LABEL_IS_NOT);
+	CHECK_STR(p.view.filters[5].value, "");
+}
+
+TEST(a_view_is_described_in_words)
+{
+	_cleanup_(parsed_done) struct parsed p;
+	_cleanup_(buf_done) struct buf out;
+
+	buf_init(&out);
+	parse(&p, "entry=foo&host=!w\x01");
+	view_describe(&p.view, &out);
+	CHECK_STR(out.data, "samples of entry=foo, host not w\xef\xbf\xbd between 2026-11-21T07:00:00Z and 2026-11-21T08:00:00Z");
+}
+
+TEST(what_makes_no_sense_gets_a_sentence)
+{
+	check_bad("from=yesterday", "from: ");
+	check_bad("to=x", "to: ");
+	check_bad("from=now&to=-1h", "is not before");
+	check_bad("limit=-1", "limit=-1");
+	check_bad("limit=99999999999999999999999", "limit=");
+	check_bad("reverse=yes", "reverse=yes");
+	check_bad("step=7s", "multiple of 10 seconds");
+	check_bad("step=0", "multiple of 10 seconds");
+	check_bad("step=abc", "step: ");
+	check_bad("step=10s&from=-365d", "more than 10000 steps");
+	check_bad("a=%", "hexadecimal");
+	check_bad("a=%4", "hexadecimal");
+	check_bad("a=%zz", "hexadecimal");
+	check_bad("a=%00b", "NUL");
+	check_bad("%00=b", "NUL");
+	check_bad("1a=b", "no label");
+	check_bad("=b", "no label");
+	check_bad("a-b=c", "no label");
+}
+
+TEST(sizes_have_caps)
+{
+	static char query[PARAMS_QUERY_MAX + 2];
+
+	memset(query, 'a', sizeof(query) - 1);
+	check_bad(query, "longer than 8192");
+	query[1100] = '\0';
+	query[1] = '=';
+	check_bad(query, "longer than 1024");
+	query[1] = 'a';
+	query[65] = '\0';
+	check_bad(query, "no label");
+	for (size_t i = 0; i + 2 < 200; i += 2)
+		memcpy(query + i, "a&", 3);
+	check_bad(query, "more than 64");
+}
+
+TEST(a_long_range_gets_a_step_that_makes_some_hundred)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, "from=-7d");
+	CHECK_INT(p.view.step_ns, 3600 * NS_PER_SECOND);
+	CHECK_INT(p.view.steps, 168);
+	parsed_done(&p);
+	parse(&p, "from=1970-01-01");
+	CHECK_INT(p.code, 0);
+	CHECK(p.view.steps <= VIEW_STEPS + 1 && p.view.steps > 100);
+	CHECK_INT(p.view.step_ns % BATCH_BUCKET_NS, 0);
+}
+
+TEST_MAIN()

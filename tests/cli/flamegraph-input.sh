@@ -1,0 +1,7 @@
+# without a file: profile.strobe, else standard input; - is standard input; also compressed
+strobe flamegraph <data/blog.folded >a.svg
+strobe flamegraph - <data/blog.folded | cmp - a.svg && echo equal
+gzip -c data/blog.folded | strobe flamegraph - | cmp - a.svg && echo equal
+cp data/shop.strobe profile.strobe
+strobe flamegraph | svg-frames | wc -l
+cat data/blog.folded | strobe flamegraph | svg-frames | wc -l

@@ -1,0 +1,19 @@
+# above 10,000 frames only the widest are elements; the others are paths, and the table has them all
+python3 - <<'PY'
+with open('many.folded', 'w') as f:
+    for i in range(300):
+        for j in range(40):
+            f.write(f'main;a{i:03d};b{j:02d} {1 + i * j % 7}\n')
+PY
+strobe flamegraph many.folded --minwidth 0 -o a.svg
+svg-frames a.svg | wc -l
+xmllint --noout a.svg
+grep -c '<path class="narrow"' a.svg
+python3 - <<'PY'
+import json, xml.etree.ElementTree as xml
+table = next(e for e in xml.parse('a.svg').iter('{http://www.w3.org/2000/svg}script') if e.get('id') == 'profile')
+table = json.loads(table.text)
+print({key: len(value) if isinstance(value, list) else value for key, value in table.items()})
+leaves = [v for v, d in zip(table['value'], table['depth']) if d == 3]
+print(sum(leaves) == table['value'][0], max(s + v for s, v in zip(table['start'], table['value'])) == table['value'][0])
+PY

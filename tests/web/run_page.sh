@@ -1,0 +1,33 @@
+#!/bin/sh
+# Runs the browser tests: run_page.sh TEST-SERVER CACHE. They need node, Chromium, and two npm packages (the lock of
+# web/ says which), which are taken from web/node_modules or installed into CACHE. What is missing is a skip.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+web=$here/../../web
+cache=$2
+
+skip() {
+	echo "skip - the page in a browser: $1"
+	exit 0
+}
+
+command -v node >/dev/null || skip "node is not installed"
+[ "$(node -p 'Number(process.versions.node.split(".")[0]) >= 20')" = true ] || skip "node is older than 20"
+for name in chromium chromium-browser google-chrome; do
+	CHROMIUM=${CHROMIUM:-$(command -v $name || true)}
+done
+[ -n "$CHROMIUM" ] || skip "chromium is not installed"
+export CHROMIUM
+
+modules=$web/node_modules
+if [ ! -d "$modules/puppeteer-core" ] || [ ! -d "$modules/axe-core" ]; then
+	modules=$cache/node_modules
+	if [ ! -d "$modules/puppeteer-core" ] || ! cmp -s "$web/package-lock.json" "$cache/package-lock.json"; then
+		command -v npm >/dev/null || skip "npm is not installed"
+		mkdir -p "$cache"
+		cp "$web/package.json" "$web/package-lock.json" "$cache/"
+		(cd "$cache" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >"$cache/npm.log" 2>&1) ||
+			skip "npm could not install puppeteer-core: $(grep -m1 -i error "$cache/npm.log" | cut -c1-120)"
+	fi
+fi
+NODE_MODULES=$modules exec node "$here/test_page.mjs" "$1"

@@ -1,0 +1,421 @@
+// The page in a real browser, on a store with known content: node test_page.mjs TEST-SERVER
+
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { check, end, raw, serve, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const program = process.argv[2];
+
+const site = await serve(program);
+const bare = await serve(program, '--empty');
+const big = await serve(program, '--boxes', '80000');
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'],
+	protocolTimeout: 60_000 });
+
+// Everything that a page should not say, while it is open.
+async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false } = {}) {
+	const page = await browser.newPage();
+	page.complaints = [];
+	// The hint about reading a canvas back is about colors() below.
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') &&
+		page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('requestfailed', (r) => r.failure()?.errorText !== 'net::ERR_ABORTED' && page.complaints.push(`failed: ${r.url()}`));
+	page.on('request', (r) => r.url().startsWith('data:') || new URL(r.url()).origin === new URL(address).origin ||
+		page.complaints.push(`elsewhere: ${r.url()}`));
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.setJavaScriptEnabled(scripts);
+	await page.evaluateOnNewDocument(() => {
+		globalThis.violations = [];
+		globalThis.shift = 0;
+		document.addEventListener('securitypolicyviolation', (e) => globalThis.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
+		new PerformanceObserver((list) => list.getEntries().forEach((e) => globalThis.shift += e.value)).observe({ type: 'layout-shift', buffered: true });
+	});
+	await page.goto(address);
+	if (scripts)
+		await ready(page);
+	return page;
+}
+
+const ready = (page) => page.waitForSelector('main[data-ready="true"]');
+
+// Two frames of the browser later, what was to be drawn is drawn. A tab in the background gets no frames.
+async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+const colors = (page) => page.evaluate(() => {
+	const c = document.querySelector('.flame canvas'), bytes = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+	return new Set(bytes).size;
+});
+
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+
+// The middle of the widest part of the row `above` the root.
+async function pointInRow(page, above, share = 0.6) {
+	await drawn(page);
+	return page.$eval('.flame', (e, n, s) => {
+		const r = e.getBoundingClientRect();
+		return { x: r.left + e.clientWidth * s, y: r.bottom - 4 - (n + 0.5) * 19 };
+	}, above, share);
+}
+
+async function clickRow(page, above, share) {
+	const { x, y } = await pointInRow(page, above, share);
+	await page.mouse.click(x, y);
+	await drawn(page);
+}
+
+// Scrollable regions and contrast included: nothing that axe calls serious or critical.
+async function accessible(page, where) {
+	await page.addScriptTag({ path: axe });
+	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, where, bad);
+}
+
+let page = await openPage(site);
+
+await test('the page opens without complaints of the browser or violations of its policy', async () => {
+	await page.waitForSelector('.plot canvas');
+	check(page.complaints.length === 0, page.complaints);
+	check((await page.evaluate(() => globalThis.violations)).length === 0, await page.evaluate(() => globalThis.violations));
+});
+
+await test('nothing on the page jumps while it loads', async () => {
+	const fresh = await openPage(`${site}/?entry=index`);
+	await fresh.waitForSelector('.plot canvas');
+	await drawn(fresh);
+	const shift = await fresh.evaluate(() => globalThis.shift);
+	check(shift < 0.1, 'layout shift', shift);
+	await fresh.close();
+});
+
+await test('the flame graph is drawn', async () => {
+	await drawn(page);
+	check(await colors(page) > 50, 'colours', await colors(page));
+});
+
+await test('the table has the functions with the largest self value first', async () => {
+	const rows = await page.$$eval('.rows tbody tr:not(.gap)', (all) => all.map((tr) => parseFloat(tr.cells[0].textContent)));
+	check(rows.length > 10 && rows[0] > 5, rows);
+	check(rows.every((v, i) => i === 0 || v <= rows[i - 1]), rows);
+});
+
+await test('a search marks boxes and says how much of the graph they are', async () => {
+	const before = await colors(page);
+	await page.type('#search', 'parser::PARSE');
+	await drawn(page);
+	check(/^\d+(\.\d+)?% matched$/.test(await text(page, '.matched')), await text(page, '.matched'));
+	check(page.url().includes('#search=parser%3A%3APARSE'), page.url());
+	check(await colors(page) !== before);
+});
+
+await test('the matched share is what the API has as total', async () => {
+	const shown = parseFloat(await text(page, '.matched'));
+	const { functions } = await (await fetch(`${site}/api/v1/functions?limit=0`)).json();
+	const share = 100 * functions.find((f) => f.name === 'Wiki\\Parser::parse').total_share;
+	check(Math.abs(shown - share) < 0.06, shown, share);
+});
+
+await test('Enter goes to the next match, and its name is told', async () => {
+	await page.focus('#search');
+	await page.keyboard.press('Enter');
+	await drawn(page);
+	check(page.url().includes('search='), page.url());
+});
+
+await test('a search that is no regular expression is taken as text', async () => {
+	await page.$eval('#search', (e) => e.select());
+	await page.type('#search', 'parse(');
+	await drawn(page);
+	check(await text(page, '.matched') === 'no match');
+	await page.keyboard.press('Escape');
+	await drawn(page);
+	check(await text(page, '.matched') === '');
+});
+
+await test('a click zooms, the address has the path, and Back leads out again', async () => {
+	await clickRow(page, 2);
+	check(page.url().includes('Wiki%5CKernel%3A%3Ahandle'), page.url());
+	check((await text(page, '.crumbs')).includes('Wiki\\Kernel::handle'));
+	await page.goBack();
+	await drawn(page);
+	check(!page.url().includes('zoom='), page.url());
+	check(!(await text(page, '.crumbs')).includes('Wiki\\Kernel::handle'));
+	await page.goForward();
+	await drawn(page);
+	check((await text(page, '.crumbs')).includes('Wiki\\Kernel::handle'));
+});
+
+await test('a link opens the same zoom and search', async () => {
+	const other = await openPage(`${site}/?inverted=1#zoom=%7Bmain%7D%40%2Fsrv%2Fwiki%2Findex.php%3A1;Wiki%5CKernel%3A%3Ahandle&search=preg`);
+	await drawn(other);
+	check((await text(other, '.crumbs')).includes('Wiki\\Kernel::handle'));
+	check((await text(other, '.matched')).endsWith('matched'));
+	check(await other.$eval('.flame', (e) => e.scrollTop) === 0);
+	await other.close();
+});
+
+await test('the table shows what is on the zoomed box only', async () => {
+	check(!(await text(page, '.rows tbody')).includes('Wiki\\Queue::work'));
+	await page.click('.crumbs .reset');
+	await drawn(page);
+	await page.type('.narrow', 'queuework');
+	await drawn(page);
+	check((await text(page, '.rows tbody')).includes('Wiki\\Queue::work'), await text(page, '.rows tbody'));
+	await page.$eval('.narrow', (e) => e.select());
+	await page.keyboard.press('Backspace');
+});
+
+await test('a click on a function searches exactly it', async () => {
+	await page.click('.rows tbody tr:not(.gap) th button');
+	await drawn(page);
+	check((await page.$eval('#search', (e) => e.value)).startsWith('^'));
+	check((await text(page, '.matched')).endsWith('matched'));
+	await page.click('.rows tbody tr.chosen th button');
+	await drawn(page);
+	check(await page.$eval('#search', (e) => e.value) === '');
+});
+
+await test('columns sort both ways', async () => {
+	await page.click('th.name button');
+	const first = await text(page, '.rows tbody tr:not(.gap) th button');
+	await page.click('th.name button');
+	check(await text(page, '.rows tbody tr:not(.gap) th button') !== first);
+	check(await page.$eval('th.name', (e) => e.ariaSort) === 'descending');
+	await page.click('th.self button');
+});
+
+await test('arrow keys walk the boxes and tell where they are', async () => {
+	await page.focus('.flame');
+	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
+		await page.keyboard.press(key);
+	await drawn(page);
+	const said = await text(page, '.graph .sr');
+	check(/^.+, .+, total [\d,]+ , [\d.]+%/.test(said) && said.includes('Kernel::handle'), said);
+	await page.keyboard.press('Enter');
+	await drawn(page);
+	check(page.url().includes('zoom='), page.url());
+	await page.keyboard.press('Escape');
+	await drawn(page);
+	check(!page.url().includes('zoom='), page.url());
+});
+
+await test('the pointer shows name, place, self and total', async () => {
+	const { x, y } = await pointInRow(page, 2);
+	await page.mouse.move(x, y);
+	await page.waitForSelector('.tip');
+	const said = await text(page, '.tip');
+	check(said.includes('Wiki\\Kernel::handle') && said.includes('Kernel.php:48') && said.includes('self'), said);
+	await page.mouse.move(5, 5);
+});
+
+await test('an entry point can be chosen, and the reversed graph keeps it', async () => {
+	await page.click('.picker .pick');
+	await page.type('.picker input', 'cron');
+	await page.keyboard.press('Enter');
+	await ready(page);
+	check(page.url().includes('entry=cron'), page.url());
+	await page.waitForFunction(() => document.querySelector('.rows tbody').textContent.includes('Queue::work'));
+	await page.evaluate(() => [...document.querySelectorAll('.graph .segments button')].find((b) => b.textContent === 'reversed').click());
+	await ready(page);
+	check(page.url().includes('entry=cron') && page.url().includes('reverse=1'), page.url());
+	await page.goto(site);
+	await ready(page);
+});
+
+await test('dragging over the timeline chooses a range', async () => {
+	await page.waitForSelector('.plot .u-over');
+	const r = await page.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
+	await page.mouse.move(r.x + r.w * 0.3, r.y + r.h / 2);
+	await page.mouse.down();
+	await page.mouse.move(r.x + r.w * 0.5, r.y + r.h / 2, { steps: 5 });
+	await page.mouse.up();
+	await ready(page);
+	check(/from=\d{4}-\d\d-\d\dT[^&]+&to=\d{4}-/.test(page.url()), page.url());
+	await page.goBack();
+	await ready(page);
+	check(!page.url().includes('from='), page.url());
+});
+
+await test('an empty result says why, and offers what there is', async () => {
+	const other = await openPage(`${site}/?entry=nothing`);
+	const said = await text(other, '.empty');
+	check(/no samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: index/.test(said), said);
+	await other.evaluate(() => [...document.querySelectorAll('.ways button')].find((b) => b.textContent === 'Show all that is stored').click());
+	await ready(other);
+	check((await text(other, '.rows tbody')).length > 100);
+	await other.close();
+});
+
+await test('an empty store says how to begin', async () => {
+	const other = await openPage(bare);
+	const said = await text(other, '.empty');
+	check(said.includes('strobe run -- php script.php') && said.includes('strobe.mode=sample'), said);
+	check(other.complaints.length === 0, other.complaints);
+	await other.close();
+});
+
+await test('a bad parameter is answered with its sentence', async () => {
+	const answer = await raw(site, '/?limit=x');
+	check(answer.status === 400 && answer.bytes.toString().includes('limit=x: give a number of rows'));
+});
+
+await test('without scripts there are the form, the picture and the table', async () => {
+	const other = await openPage(site, { scripts: false });
+	const html = await other.content();
+	check(html.includes('Wiki\\Parser::parse') && html.includes('<select name="entry">'));
+	await other.waitForSelector('img.picture');
+	const answer = await raw(site, '/flamegraph.svg');
+	check(answer.status === 200 && answer.headers['content-type'] === 'image/svg+xml');
+	await other.close();
+});
+
+for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]])
+	await test(`axe finds nothing serious: ${where}`, async () => {
+		const open = await browser.newPage();
+		await open.setBypassCSP(true);		// axe itself comes from outside
+		await open.setViewport({ width: how.width || 1440, height: how.height || 900 });
+		await open.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: how.dark ? 'dark' : 'light' }]);
+		await open.goto(site);
+		await ready(open);
+		await accessible(open, where);
+		await open.click('.picker .pick');
+		await accessible(open, `${where}, list open`);
+		for (const address of [`${site}/?entry=nothing`, bare]) {
+			await open.goto(address);
+			await ready(open);
+			await accessible(open, `${where}, ${address}`);
+		}
+		await open.close();
+	});
+
+await test('a phone needs no sideways scrolling', async () => {
+	const other = await openPage(site, { width: 390, height: 844, phone: true });
+	const over = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	check(over <= 0, over);
+	check(await colors(other) > 30);
+	await other.close();
+});
+
+await test('on a phone the first touch shows a box and the second one zooms', async () => {
+	const other = await openPage(site, { width: 390, height: 844, phone: true });
+	await other.$eval('.flame', (e) => e.scrollIntoView({ block: 'center' }));
+	const { x, y } = await pointInRow(other, 2);
+	await other.touchscreen.tap(x, y);
+	await other.waitForSelector('.tip');
+	check(!other.url().includes('zoom='), other.url());
+	await other.touchscreen.tap(x, y);
+	await drawn(other);
+	check(other.url().includes('zoom='), other.url());
+	await other.close();
+});
+
+await test('eighty thousand boxes are drawn with few rectangles, and searched', async () => {
+	const other = await openPage(`${big}/?entry=big`);
+	await drawn(other);
+	check(await colors(other) > 100);
+	const bytes = await (await fetch(`${big}/api/v1/profile?entry=big&format=flame`)).arrayBuffer();
+	check(new DataView(bytes).getUint32(8, true) >= 80000);
+	await other.type('#search', 'method1');
+	await drawn(other);
+	check((await text(other, '.matched')).endsWith('matched'));
+	await clickRow(other, 3);
+	check(other.url().includes('zoom='), other.url());
+	await other.close();
+});
+
+await test('names of all 256 byte values are valid JSON and UTF-8', async () => {
+	for (const path of ['/api/v1/profile?entry=bytes', '/api/v1/functions?entry=bytes&limit=0']) {
+		const { bytes } = await raw(site, path);
+		const said = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+		const names = JSON.parse(said).functions?.map((f) => f.name) ?? JSON.parse(said).strings;
+		check(names.length >= 256 - 1 && !said.includes('<'), path, names.length);
+	}
+});
+
+await test('names of all 256 byte values are a well-formed picture and page', async () => {
+	const svg = await raw(site, '/flamegraph.svg?entry=bytes'), html = await raw(site, '/?entry=bytes');
+	const wrong = await page.evaluate((s) => {
+		const d = new DOMParser().parseFromString(s, 'image/svg+xml');
+		return d.querySelector('parsererror')?.textContent || (d.documentElement.localName === 'svg' ? '' : 'no svg');
+	}, new TextDecoder('utf-8', { fatal: true }).decode(svg.bytes));
+	check(wrong === '', wrong);
+	new TextDecoder('utf-8', { fatal: true }).decode(html.bytes);
+	const other = await openPage(`${site}/?entry=bytes`);
+	check(other.complaints.length === 0, other.complaints);
+	await other.close();
+});
+
+await test('a rebound name is misdirected', async () => {
+	for (const path of ['/', '/api/v1/status', '/metrics', '/healthz', '/nothing']) {
+		const answer = await raw(site, path, { headers: { Host: `evil.example:${new URL(site).port}` } });
+		check(answer.status === 421, path, answer.status);
+	}
+});
+
+await test('a page of another origin can neither read nor embed', async () => {
+	const other = http.createServer((_q, r) => {
+		r.setHeader('Content-Type', 'text/html');
+		r.end('<!doctype html><title>elsewhere</title>');
+	});
+	await new Promise((r) => other.listen(0, '127.0.0.1', r));
+	const tab = await browser.newPage();
+	await tab.goto(`http://127.0.0.1:${other.address().port}/`);
+	const got = await tab.evaluate(async (address) => {
+		const reads = async (mode) => {
+			try {
+				const r = await fetch(`${address}/api/v1/status`, { mode });
+				return mode === 'cors' ? r.status : r.type;
+			} catch {
+				return 'refused';
+			}
+		};
+		const image = new Image();
+		const shown = new Promise((resolve) => { image.onload = () => resolve('shown'); image.onerror = () => resolve('refused'); });
+		image.src = `${address}/flamegraph.svg`;
+		return { cors: await reads('cors'), blind: await reads('no-cors'), image: await shown };
+	}, site);
+	check(got.cors === 'refused' && got.image === 'refused' && got.blind === 'refused', got);
+	await tab.close();
+	other.close();
+});
+
+await test('no answer ever has a CORS header, and all have the policy', async () => {
+	for (const path of ['/', '/api/v1/status', '/nothing', '/flamegraph.svg', '/metrics']) {
+		const { headers } = await raw(site, path, { headers: { Host: new URL(site).host } });
+		check(!Object.keys(headers).some((h) => h.startsWith('access-control')), path);
+		check(headers['content-security-policy']?.includes("default-src 'none'") && headers['x-content-type-options'] === 'nosniff', path);
+		check(headers['referrer-policy'] === 'no-referrer' && headers['cache-control'] === 'no-store', path);
+	}
+});
+
+await test('HEAD answers without a body, and bodies are refused', async () => {
+	const head = await raw(site, '/api/v1/status', { method: 'HEAD' });
+	check(head.status === 200 && head.bytes.length === 0 && Number(head.headers['content-length']) > 100);
+	const body = await raw(site, '/api/v1/status', { method: 'POST', headers: { Origin: site, 'Content-Length': 3 }, body: 'abc' });
+	check(body.status === 413, body.status);
+	const post = await raw(site, '/api/v1/status', { method: 'POST', headers: { Origin: site, 'Content-Length': 0 } });
+	check(post.status === 405 && post.headers.allow === 'GET, HEAD', post.status);
+	const long = await raw(site, `/?a=${'x'.repeat(9000)}`);
+	check(long.status === 400, long.status);
+	const huge = await raw(site, '/', { headers: { X: 'x'.repeat(60000) } }).catch(() => ({ status: 431 }));
+	check(huge.status === 431, huge.status);
+});
+
+await test('after all this the page has nothing to complain about', async () => {
+	check(page.complaints.length === 0, page.complaints);
+});
+
+await browser.close();
+await end();

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Builds web/dist, which is committed, so that compiling Strobe needs no npm. Needs node 20.19 or newer, and npm.
+# The same sources give the same bytes: tests/web/test_dist_is_current.py builds again and compares.
+set -eu
+cd "$(dirname "$0")"
+
+if [ ! -d node_modules ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+	npm ci --no-audit --no-fund --loglevel=error
+fi
+npx --no-install tsc --noEmit
+npx --no-install vite build --logLevel warn
+cp src/icon.svg dist/icon.svg
+python3 source_hash.py > dist/SOURCE_HASH

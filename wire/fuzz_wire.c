@@ -1,0 +1,114 @@
+/* fuzz_wire.c: any bytes as a message and as an envelope.
+ *
+ * What the parser accepts is walked to its last byte, loaded into a profile, written again and parsed again: the tree,
+ * the labels and the header must be the same. */
+#include "wire_profile.h"
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Steps through every section as the header says; every byte of the message is read on the way. */
+static uint64_t walk(const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_strings;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->strings; i++) {
+		size_t n;
+		const char *bytes = strobe_wire_next_string(&p, &n);
+
+		for (size_t k = 0; k < n; k++)
+			sum += (uint8_t)bytes[k];
+	}
+	if (p != m->at_labels)
+		abort();
+	for (uint32_t i = 0; i < 2 * (m->labels + m->columns + m->drops) + 3 * m->frames; i++)
+		sum += strobe_wire_next(&p);
+	if (p != m->at_nodes)
+		abort();
+	for (uint64_t i = 0; i < (uint64_t)m->nodes * (2 + m->columns); i++)
+		sum += strobe_wire_next(&p);
+	return sum;
+}
+
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	struct buf x, y;
+	bool same;
+
+	buf_init(&x);
+	buf_init(&y);
+	labels_put(a, &x);
+	labels_put(b, &y);
+	same = !strcmp(x.data, y.data);
+	buf_done(&x);
+	buf_done(&y);
+	return same;
+}
+
+static bool same_tree(const struct profile *a, const struct profile *b)
+{
+	if (a->node_count != b->node_count || a->column_count != b->column_count ||
+	    memcmp(a->parents, b->parents, a->node_count * sizeof(*a->parents)))
+		return false;
+	for (uint32_t c = 0; c < a->column_count; c++)
+		if (strcmp(a->columns[c].name, b->columns[c].name) || strcmp(a->columns[c].unit, b->columns[c].unit) ||
+		    memcmp(a->columns[c].self, b->columns[c].self, a->node_count * sizeof(int64_t)))
+			return false;
+	for (uint32_t n = 1; n < a->node_count; n++) {
+		struct str x = profile_name(a, a->node_frames[n]), y = profile_name(b, b->node_frames[n]);
+
+		if (x.n != y.n || memcmp(x.p, y.p, x.n))
+			return false;
+	}
+	return true;
+}
+
+static void again(const struct strobe_wire_message *m)
+{
+	struct profile *p = profile_new(), *back = profile_new();
+	struct strobe_wire_message n;
+	struct labels labels;
+	struct err err;
+	struct buf b;
+
+	buf_init(&b);
+	labels_init(&labels);
+	if (wire_profile_add(p, m) < 0)
+		abort();
+	p->start_ns = (int64_t)m->info.start_ns;
+	p->end_ns = (int64_t)m->info.end_ns;
+	p->period_ns = (int64_t)m->info.period_ns;
+	wire_profile_labels(m, &p->labels);
+	if (wire_profile_write(p, &b, &err) < 0 || strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK ||
+	    wire_profile_add(back, &n) < 0)
+		abort();
+	wire_profile_labels(&n, &labels);
+	if (!same_tree(p, back) || !same_labels(&p->labels, &labels) || n.info.start_ns != m->info.start_ns ||
+	    n.info.end_ns != m->info.end_ns || n.info.period_ns != m->info.period_ns)
+		abort();
+	profile_free(p);
+	profile_free(back);
+	labels_done(&labels);
+	buf_done(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct strobe_wire_message m;
+	enum strobe_wire_error e = strobe_wire_parse(data, size, &m);
+	uint64_t envelope;
+
+	if (!strobe_wire_error_name(e)[0])
+		abort();
+	if (e == STROBE_WIRE_OK) {
+		volatile uint64_t sum = walk(&m);
+
+		(void)sum;
+		again(&m);
+	}
+	if (strobe_wire_open_envelope(data, size, &envelope) == STROBE_WIRE_OK &&
+	    (e == STROBE_WIRE_OK || size != STROBE_WIRE_ENVELOPE || envelope > STROBE_WIRE_MAX))
+		abort();
+	return 0;
+}

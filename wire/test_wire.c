@@ -1,0 +1,505 @@
+/* test_wire.c: every message that the writer makes is read back, and no damage to one does harm. */
+#include "cleanup.h"
+#include "mem.h"
+#include "strobe_wire.h"
+#include "test.h"
+
+static uint64_t state = 0x9e3779b97f4a7c15u;
+
+static uint64_t next_random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)(next_random() >> 33) % n;
+}
+
+/* A value of any magnitude. */
+static int64_t any_value(void)
+{
+	uint64_t v = next_random() >> below(64);
+
+	return (int64_t)(below(2) ? v : 0 - v);
+}
+
+/* What a message is made of, kept to compare with what is read. */
+struct model {
+	struct strobe_wire_info info;
+	uint32_t labels, columns, drops, strings, frames, nodes;
+	char text[64][20];
+	size_t length[64];
+	uint32_t label[8][2], column[4][2];
+	uint64_t drop[6][2];
+	uint32_t frame[64][3];
+	uint32_t parent[300], node_frame[300];
+	int64_t value[300][4];
+};
+
+static void model_make(struct model *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->info = (struct strobe_wire_info){
+		.kind = STROBE_WIRE_SAMPLES, .clock = (enum strobe_clock)below(3), .pid = (uint32_t)next_random(),
+		.start_ns = next_random() >> 2, .period_ns = next_random() >> 1,
+	};
+	m->info.end_ns = m->info.start_ns + (next_random() >> 2);
+	m->strings = 1 + below(64);
+	for (uint32_t i = 0; i < m->strings; i++) {
+		m->length[i] = (size_t)snprintf(m->text[i], sizeof(m->text[i]), "k%u%.*s", i, (int)below(12), "_abcdefghijk");
+		if (i % 5 == 4)
+			m->text[i][1] = 0, m->text[i][0] = (char)0xff;
+	}
+	m->labels = below(9);
+	m->columns = below(5);
+	m->drops = below(7);
+	for (uint32_t i = 0; i < m->labels; i++) {
+		m->label[i][0] = 1 + below(m->strings) / 5 * 5;		/* 1, 6, 11 …: fit to be keys */
+		m->label[i][1] = below(m->strings + 1);
+	}
+	for (uint32_t i = 0; i < m->columns; i++) {
+		m->column[i][0] = 1 + below(m->strings);
+		m->column[i][1] = below(m->strings + 1);
+	}
+	for (uint32_t i = 0; i < m->drops; i++) {
+		m->drop[i][0] = 1 + below(9);
+		m->drop[i][1] = next_random() >> below(64);
+	}
+	m->frames = below(64);
+	for (uint32_t i = 0; i < m->frames; i++) {
+		m->frame[i][0] = below(m->strings + 1);
+		m->frame[i][1] = below(m->strings + 1);
+		m->frame[i][2] = (uint32_t)(next_random() >> (32 + below(32)));
+	}
+	m->nodes = m->frames ? below(300) : 0;
+	for (uint32_t i = 0; i < m->nodes; i++) {
+		m->parent[i] = below(i + 1);
+		m->node_frame[i] = below(m->frames);
+		for (uint32_t k = 0; k < m->columns; k++)
+			m->value[i][k] = any_value();
+	}
+}
+
+static size_t model_write(const struct model *m, void *buffer, size_t capacity)
+{
+	struct strobe_wire_writer w;
+
+	strobe_wire_begin(&w, buffer, capacity, &m->info);
+	for (uint32_t i = 0; i < m->strings; i++)
+		CHECK_INT(strobe_wire_string(&w, m->text[i], m->length[i]), i + 1);
+	for (uint32_t i = 0; i < m->labels; i++)
+		strobe_wire_label(&w, m->label[i][0], m->label[i][1]);
+	for (uint32_t i = 0; i < m->columns; i++)
+		strobe_wire_column(&w, m->column[i][0], m->column[i][1]);
+	for (uint32_t i = 0; i < m->drops; i++)
+		strobe_wire_drop(&w, (enum strobe_drop)m->drop[i][0], m->drop[i][1]);
+	for (uint32_t i = 0; i < m->frames; i++)
+		CHECK_INT(strobe_wire_frame(&w, m->frame[i][0], m->frame[i][1], m->frame[i][2]), i);
+	for (uint32_t i = 0; i < m->nodes; i++)
+		CHECK_INT(strobe_wire_node(&w, m->parent[i], m->node_frame[i], m->value[i]), i + 1);
+	return strobe_wire_end(&w);
+}
+
+/* Walks all sections of an accepted message and compares. */
+static bool model_matches(const struct model *m, const struct strobe_wire_message *got)
+{
+	const uint8_t *p = got->at_strings;
+	bool same = !memcmp(&m->info, &got->info, sizeof(m->info)) && m->labels == got->labels &&
+		    m->columns == got->columns && m->drops == got->drops && m->strings == got->strings &&
+		    m->frames == got->frames && m->nodes == got->nodes;
+
+	for (uint32_t i = 0; i < m->strings && same; i++) {
+		size_t n;
+		const char *bytes = strobe_wire_next_string(&p, &n);
+
+		same &= n == m->length[i] && !memcmp(bytes, m->text[i], n);
+	}
+	for (uint32_t i = 0; i < m->labels && same; i++)
+		for (int k = 0; k < 2; k++)
+			same &= strobe_wire_next(&p) == m->label[i][k];
+	for (uint32_t i = 0; i < m->columns && same; i++)
+		for (int k = 0; k < 2; k++)
+			same &= strobe_wire_next(&p) == m->column[i][k];
+	for (uint32_t i = 0; i < m->drops && same; i++)
+		for (int k = 0; k < 2; k++)
+			same &= strobe_wire_next(&p) == m->drop[i][k];
+	same &= p == got->at_frames;
+	for (uint32_t i = 0; i < m->frames && same; i++)
+		for (int k = 0; k < 3; k++)
+			same &= strobe_wire_next(&p) == m->frame[i][k];
+	for (uint32_t i = 0; i < m->nodes && same; i++) {
+		same &= i + 1 - strobe_wire_next(&p) == m->parent[i];
+		same &= strobe_wire_next(&p) == m->node_frame[i];
+		for (uint32_t k = 0; k < m->columns; k++)
+			same &= strobe_wire_unzigzag(strobe_wire_next(&p)) == m->value[i][k];
+	}
+	return same;
+}
+
+static struct model model;
+static uint8_t buffer[1 << 16], copy[1 << 16];
+
+TEST(every_message_is_read_back)
+{
+	unsigned nodes = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		struct strobe_wire_message got;
+		size_t n;
+
+		model_make(&model);
+		n = model_write(&model, buffer, sizeof(buffer));
+		CHECK(n <= sizeof(buffer));
+		CHECK_INT(strobe_wire_parse(buffer, n, &got), STROBE_WIRE_OK);
+		CHECK_INT(got.size, n);
+		CHECK(model_matches(&model, &got));
+		nodes += got.nodes;
+	}
+	CHECK(nodes > 100000);
+}
+
+TEST(measuring_gives_the_size_that_writing_needs)
+{
+	for (int i = 0; i < 200; i++) {
+		size_t n, less;
+
+		model_make(&model);
+		n = model_write(&model, NULL, 0);
+		CHECK_INT(model_write(&model, buffer, n), n);
+		/* One byte less is too small, is said to be, and nothing is written behind it. */
+		less = below((uint32_t)n);
+		memset(copy, 0xa5, sizeof(copy));
+		CHECK_INT(model_write(&model, copy, less), n);
+		for (size_t k = less; k < n + 100; k++)
+			if (copy[k] != 0xa5) {
+				CHECK(!"written past the capacity");
+				break;
+			}
+	}
+}
+
+/* Parses a copy that ends where the memory ends, so that a sanitizer sees each byte read behind it. */
+static enum strobe_wire_error parse_exactly(const uint8_t *bytes, size_t n, struct strobe_wire_message *m)
+{
+	uint8_t *exact = xmalloc(n);
+	enum strobe_wire_error e;
+
+	if (n)
+		memcpy(exact, bytes, n);
+	e = strobe_wire_parse(exact, n, m);
+	free(exact);
+	return e;
+}
+
+TEST(every_truncation_is_refused)
+{
+	for (int i = 0; i < 20; i++) {
+		struct strobe_wire_message got;
+		size_t n;
+
+		model_make(&model);
+		n = model_write(&model, buffer, sizeof(buffer));
+		for (size_t k = 0; k < n; k++) {
+			uint8_t size[4];
+
+			CHECK_INT(parse_exactly(buffer, k, &got), STROBE_WIRE_TRUNCATED);
+			if (k < STROBE_WIRE_HEADER)
+				continue;
+			/* Also when the header claims the shorter size. */
+			memcpy(size, buffer + 8, 4);
+			strobe_wire_put_le(buffer + 8, k, 4);
+			if (parse_exactly(buffer, k, &got) == STROBE_WIRE_OK)
+				CHECK(!"a shorter message is accepted");
+			memcpy(buffer + 8, size, 4);
+		}
+	}
+}
+
+TEST(every_changed_byte_gives_an_error_or_another_valid_message)
+{
+	unsigned refused = 0, accepted = 0;
+
+	for (int i = 0; i < 10; i++) {
+		size_t n;
+
+		do {
+			model_make(&model);
+			n = model_write(&model, buffer, sizeof(buffer));
+		} while (n > 2000);
+		for (size_t k = 0; k < n; k++)
+			for (unsigned bit = 0; bit < 8; bit++) {
+				struct strobe_wire_message got;
+				enum strobe_wire_error e;
+
+				buffer[k] ^= (uint8_t)(1u << bit);
+				e = parse_exactly(buffer, n, &got);
+				buffer[k] ^= (uint8_t)(1u << bit);
+				CHECK((unsigned)e < STROBE_WIRE_ERRORS);
+				e ? refused++ : accepted++;
+			}
+	}
+	CHECK(refused > 1000 && accepted > 1000);
+}
+
+TEST(garbage_is_refused)
+{
+	for (int i = 0; i < 20000; i++) {
+		struct strobe_wire_message got;
+		size_t n = below(300);
+
+		for (size_t k = 0; k < n; k++)
+			buffer[k] = (uint8_t)next_random();
+		/* Half of it gets past the first checks. */
+		if (i % 2 && n >= STROBE_WIRE_HEADER) {
+			memcpy(buffer, "STRB\1\1\1\0", 8);
+			strobe_wire_put_le(buffer + 8, n, 4);
+			memset(buffer + 16, 0, 48);
+			for (int k = 40; k < 60; k += 4)
+				buffer[k] = (uint8_t)below(4);
+		}
+		parse_exactly(buffer, n, &got);
+	}
+	CHECK_INT(parse_exactly((const uint8_t *)"", 0, &(struct strobe_wire_message){ 0 }), STROBE_WIRE_TRUNCATED);
+}
+
+/* --- One error after another, in the order of the list in the header --- */
+
+static const struct strobe_wire_info info = {
+	.kind = STROBE_WIRE_SAMPLES, .clock = STROBE_CLOCK_WALL, .pid = 1, .start_ns = 1, .end_ns = 2, .period_ns = 3,
+};
+
+/* A message with one of everything; returns its size. */
+static size_t small(void)
+{
+	struct strobe_wire_writer w;
+	const int64_t value = 5;
+
+	strobe_wire_begin(&w, buffer, sizeof(buffer), &info);
+	strobe_wire_string(&w, "entry", 5);
+	strobe_wire_string(&w, "samples", 7);
+	strobe_wire_label(&w, 1, 2);
+	strobe_wire_column(&w, 2, 0);
+	strobe_wire_drop(&w, STROBE_DROP_FULL, 9);
+	strobe_wire_frame(&w, 1, 0, 7);
+	strobe_wire_node(&w, 0, 0, &value);
+	return strobe_wire_end(&w);
+}
+
+static enum strobe_wire_error with(size_t at, uint64_t v, unsigned bytes)
+{
+	struct strobe_wire_message m;
+	size_t n = small();
+
+	strobe_wire_put_le(buffer + at, v, bytes);
+	return parse_exactly(buffer, n, &m);
+}
+
+TEST(the_header_is_checked_field_by_field)
+{
+	CHECK_INT(with(0, 'S', 1), STROBE_WIRE_OK);
+	CHECK_INT(with(0, 'X', 1), STROBE_WIRE_BAD_MAGIC);
+	CHECK_INT(with(4, 0, 1), STROBE_WIRE_UNKNOWN_VERSION);
+	CHECK_INT(with(4, 2, 1), STROBE_WIRE_UNKNOWN_VERSION);
+	CHECK_INT(with(5, 0, 1), STROBE_WIRE_UNKNOWN_KIND);
+	CHECK_INT(with(5, 2, 1), STROBE_WIRE_UNKNOWN_KIND);
+	CHECK_INT(with(6, 3, 1), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(7, 1, 1), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(8, STROBE_WIRE_MAX + 1, 4), STROBE_WIRE_TOO_LARGE);
+	CHECK_INT(with(8, small() + 1, 4), STROBE_WIRE_TRUNCATED);
+	CHECK_INT(with(8, small() - 1, 4), STROBE_WIRE_BAD_LENGTH);
+	CHECK_INT(with(8, 0, 4), STROBE_WIRE_BAD_LENGTH);
+	CHECK_INT(with(16, 3, 8), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(24, UINT64_MAX, 8), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(32, UINT64_MAX, 8), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(46, 1, 2), STROBE_WIRE_BAD_HEADER);
+	CHECK_INT(with(60, 1, 4), STROBE_WIRE_BAD_HEADER);
+}
+
+TEST(counts_above_their_caps_are_refused_before_anything_is_read)
+{
+	CHECK_INT(with(40, STROBE_WIRE_LABELS + 1, 2), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(42, STROBE_WIRE_COLUMNS + 1, 2), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(44, STROBE_WIRE_DROPS + 1, 2), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(48, STROBE_WIRE_STRINGS + 1, 4), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(52, STROBE_WIRE_FRAMES + 1, 4), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(56, STROBE_WIRE_NODES + 1, 4), STROBE_WIRE_TOO_MANY);
+	CHECK_INT(with(56, UINT32_MAX, 4), STROBE_WIRE_TOO_MANY);
+	CHECK(with(56, STROBE_WIRE_NODES, 4) != STROBE_WIRE_OK);
+	CHECK_INT(with(56, 0, 4), STROBE_WIRE_TRAILING);
+}
+
+static void raw_begin(struct strobe_wire_writer *w)
+{
+	strobe_wire_begin(w, buffer, sizeof(buffer), &info);
+}
+
+static enum strobe_wire_error raw_end(struct strobe_wire_writer *w)
+{
+	struct strobe_wire_message m;
+
+	return parse_exactly(buffer, strobe_wire_end(w), &m);
+}
+
+static enum strobe_wire_error label_with(const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	struct strobe_wire_writer w;
+
+	raw_begin(&w);
+	strobe_wire_string(&w, key, key_size);
+	strobe_wire_string(&w, value, value_size);
+	strobe_wire_label(&w, 1, 2);
+	return raw_end(&w);
+}
+
+TEST(labels_are_held_to_their_rules)
+{
+	char longest[2000];
+
+	memset(longest, 'k', sizeof(longest));
+	CHECK_INT(label_with("entry", 5, "x", 1), STROBE_WIRE_OK);
+	CHECK_INT(label_with("_a9", 3, "", 0), STROBE_WIRE_OK);
+	CHECK_INT(label_with("9a", 2, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("a-b", 3, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("@", 1, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("[", 1, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("a\0", 2, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("", 0, "x", 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with(longest, STROBE_WIRE_LABEL_KEY, longest, STROBE_WIRE_LABEL_VALUE), STROBE_WIRE_OK);
+	CHECK_INT(label_with(longest, STROBE_WIRE_LABEL_KEY + 1, "", 0), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(label_with("a", 1, longest, STROBE_WIRE_LABEL_VALUE + 1), STROBE_WIRE_BAD_LABEL);
+}
+
+TEST(references_must_exist_and_be_near_where_they_are_walked)
+{
+	struct strobe_wire_writer w;
+	int64_t none = 0;
+
+	raw_begin(&w);
+	strobe_wire_string(&w, "a", 1);
+	strobe_wire_label(&w, 1, 2);
+	CHECK_INT(raw_end(&w), STROBE_WIRE_BAD_REFERENCE);
+
+	raw_begin(&w);
+	strobe_wire_column(&w, 0, 0);
+	CHECK_INT(raw_end(&w), STROBE_WIRE_BAD_LABEL);
+
+	for (uint32_t at = STROBE_WIRE_NAMED; at <= STROBE_WIRE_NAMED + 1; at++) {
+		raw_begin(&w);
+		for (uint32_t i = 0; i <= STROBE_WIRE_NAMED; i++)
+			strobe_wire_string(&w, "a", 1);
+		strobe_wire_column(&w, at, 1);
+		CHECK_INT(raw_end(&w), at == STROBE_WIRE_NAMED ? STROBE_WIRE_OK : STROBE_WIRE_BAD_LABEL);
+	}
+
+	raw_begin(&w);
+	strobe_wire_frame(&w, 1, 0, 0);
+	CHECK_INT(raw_end(&w), STROBE_WIRE_BAD_REFERENCE);
+
+	raw_begin(&w);
+	strobe_wire_node(&w, 0, 0, &none);
+	CHECK_INT(raw_end(&w), STROBE_WIRE_BAD_REFERENCE);
+
+	/* A node that is its own parent, and one whose parent would stand before the root. */
+	for (uint32_t distance = 0; distance <= 2; distance++) {
+		raw_begin(&w);
+		strobe_wire_frame(&w, 0, 0, 0);
+		strobe_wire_node(&w, 1 - distance, 0, &none);
+		CHECK_INT(raw_end(&w), distance == 1 ? STROBE_WIRE_OK : STROBE_WIRE_BAD_REFERENCE);
+	}
+}
+
+TEST(strings_are_capped)
+{
+	static char longest[STROBE_WIRE_STRING + 1];
+	static uint8_t large[STROBE_WIRE_STRING + 1000];
+
+	for (size_t n = STROBE_WIRE_STRING; n <= STROBE_WIRE_STRING + 1; n++) {
+		struct strobe_wire_message m;
+		struct strobe_wire_writer w;
+
+		strobe_wire_begin(&w, large, sizeof(large), &info);
+		strobe_wire_string(&w, longest, n);
+		CHECK_INT(strobe_wire_parse(large, strobe_wire_end(&w), &m),
+			  n == STROBE_WIRE_STRING ? STROBE_WIRE_OK : STROBE_WIRE_TOO_MANY);
+	}
+}
+
+TEST(varints_have_one_to_ten_bytes_and_64_bits)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		int good;
+		uint64_t v;
+	} cases[] = {
+		{ "\x00", 1, 1, 0 }, { "\x7f", 1, 1, 127 }, { "\x80\x01", 2, 1, 128 }, { "\x80\x00", 2, 1, 0 },
+		{ "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, 1, UINT64_MAX },
+		{ "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, 0, 0 },
+		{ "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11, 0, 0 }, { "\x80", 1, 0, 0 }, { "", 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const uint8_t *p = (const uint8_t *)cases[i].bytes;
+		struct strobe_wire_cursor c = { p, p + cases[i].n };
+		uint64_t v = 99;
+
+		CHECK_INT(strobe_wire_get_varint(&c, &v), cases[i].good);
+		CHECK(!cases[i].good || v == cases[i].v);
+		CHECK(c.p == (cases[i].good ? p + cases[i].n : p));
+	}
+}
+
+TEST(zigzag_keeps_every_sign_and_size)
+{
+	static const int64_t values[] = { 0, 1, -1, 2, -2, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+
+	CHECK(strobe_wire_zigzag(-1) == 1 && strobe_wire_zigzag(1) == 2 && strobe_wire_zigzag(INT64_MIN) == UINT64_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		CHECK(strobe_wire_unzigzag(strobe_wire_zigzag(values[i])) == values[i]);
+	for (int i = 0; i < 10000; i++) {
+		int64_t v = any_value();
+
+		CHECK(strobe_wire_unzigzag(strobe_wire_zigzag(v)) == v);
+	}
+}
+
+TEST(an_envelope_carries_a_size_within_the_cap)
+{
+	uint8_t e[STROBE_WIRE_ENVELOPE + 1] = { 0 };
+	struct strobe_wire_message m;
+	uint64_t size = 0;
+
+	strobe_wire_put_envelope(e, 200000);
+	CHECK_INT(strobe_wire_open_envelope(e, STROBE_WIRE_ENVELOPE, &size), STROBE_WIRE_OK);
+	CHECK_INT(size, 200000);
+	CHECK_INT(strobe_wire_open_envelope(e, STROBE_WIRE_ENVELOPE + 1, &size), STROBE_WIRE_BAD_LENGTH);
+	CHECK_INT(strobe_wire_open_envelope(e, 5, &size), STROBE_WIRE_BAD_LENGTH);
+	CHECK_INT(strobe_wire_open_envelope(e, 3, &size), STROBE_WIRE_BAD_MAGIC);
+	CHECK_INT(strobe_wire_open_envelope(e, 0, &size), STROBE_WIRE_BAD_MAGIC);
+	e[4] = 2;
+	CHECK_INT(strobe_wire_open_envelope(e, STROBE_WIRE_ENVELOPE, &size), STROBE_WIRE_UNKNOWN_VERSION);
+	strobe_wire_put_envelope(e, STROBE_WIRE_MAX);
+	CHECK_INT(strobe_wire_open_envelope(e, STROBE_WIRE_ENVELOPE, &size), STROBE_WIRE_OK);
+	strobe_wire_put_envelope(e, (uint64_t)STROBE_WIRE_MAX + 1);
+	CHECK_INT(strobe_wire_open_envelope(e, STROBE_WIRE_ENVELOPE, &size), STROBE_WIRE_TOO_LARGE);
+	small();
+	CHECK_INT(strobe_wire_open_envelope(buffer, STROBE_WIRE_ENVELOPE, &size), STROBE_WIRE_BAD_MAGIC);
+	CHECK_INT(strobe_wire_parse(e, STROBE_WIRE_ENVELOPE, &m), STROBE_WIRE_TRUNCATED);
+}
+
+TEST(errors_and_drops_have_names_for_metrics)
+{
+	for (unsigned i = 0; i < STROBE_WIRE_ERRORS; i++)
+		for (unsigned k = 0; k < i; k++)
+			CHECK(strcmp(strobe_wire_error_name((enum strobe_wire_error)i),
+				     strobe_wire_error_name((enum strobe_wire_error)k)));
+	CHECK_STR(strobe_wire_error_name(STROBE_WIRE_ERRORS), "other");
+	CHECK_STR(strobe_drop_name(STROBE_DROP_FULL), "socket_full");
+	CHECK_STR(strobe_drop_name(0), "other");
+	CHECK_STR(strobe_drop_name(12345), "other");
+}
+
+TEST_MAIN()
