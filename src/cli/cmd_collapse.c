@@ -23,7 +23,7 @@ static const struct command_spec spec = {
 		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
 		"them up and writes each stack once: frames from the root to the leaf with ; between them, a space, "
 		"and the value. Stacks are sorted, so that equal profiles give equal text. Without FILE it reads "
-		"profile.strobe if that is there, else standard input.\n\n"
+		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe collapse profile.strobe | grep -F Parser\n"
@@ -56,7 +56,7 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands, false);
+	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
 	if (!code)
 		code = collapse(&in);
 	inputs_done(&in);

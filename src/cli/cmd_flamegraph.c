@@ -52,8 +52,8 @@ static const struct command_spec spec = {
 	.summary = "draw a profile as a flame graph (SVG)",
 	.description =
 		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
-		"them up and draws them. Without FILE it draws profile.strobe if that is there, else what comes in on "
-		"standard input. Without -o the picture goes to standard output, or to flamegraph.svg when that is a "
+		"them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which `strobe run` "
+		"writes. Without -o the picture goes to standard output, or to flamegraph.svg when that is a "
 		"terminal.\n\n"
 		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "
 		"search with Ctrl-F. Options have the names that they have in flamegraph.pl.\n\n"
@@ -61,7 +61,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
 		"strobe flamegraph monday.strobe tuesday.strobe --title Week -o week.svgz\n"
-		"zcat stacks.folded.gz | strobe flamegraph - --reverse --colors blue > out.svg\n",
+		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n",
 	.options = options,
 };
 
@@ -150,7 +150,7 @@ static int run(int argc, char **argv)
 	if ((code = parse_min_width(min_width)) || (code = choose_output(&path, &compress)))
 		return code;
 
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands, quiet);
+	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
 	if (!code)
 		code = draw(&in, path, compress);
 	inputs_done(&in);

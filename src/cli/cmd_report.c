@@ -31,7 +31,7 @@ static const struct command_spec spec = {
 		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
 		"them up and prints one row per function: what it took itself and with everything that it called. "
 		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
-		"profile.strobe if that is there, else standard input.\n\n"
+		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"
@@ -86,7 +86,7 @@ static int run(int argc, char **argv)
 	if (rows < 0)
 		return command_usage(&spec, "--rows %ld makes no sense; 0 is all", rows);
 
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands, true);
+	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
 	if (!code)
 		code = report(&in);
 	inputs_done(&in);

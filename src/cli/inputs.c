@@ -29,37 +29,34 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	return 0;
 }
 
-static bool is_pipe(int fd)
+/* Whether somebody feeds standard input: a pipe or a file, unlike a terminal or /dev/null. */
+static bool is_fed(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-static int load_default(struct inputs *in, const struct command_spec *spec, bool quiet)
+static int load_default(struct inputs *in, const struct command_spec *spec)
 {
 	struct err err = { 0 };
 
-	if (access(recorded, R_OK) == 0) {
-		if (!quiet && is_pipe(STDIN_FILENO))
-			fprintf(stderr, "strobe %s: reading %s; to read standard input instead, say -\n", spec->name,
-				recorded);
-		return load(in, spec, recorded);
-	}
-	if (!isatty(STDIN_FILENO))
+	if (is_fed(STDIN_FILENO))
 		return load(in, spec, "-");
+	if (access(recorded, R_OK) == 0)
+		return load(in, spec, recorded);
 	err_set(&err, -ENOENT, "no file was given and there is no %s here; record one with `strobe run -- php "
 		"script.php`, or name a file", recorded);
 	return command_cannot(spec, &err);
 }
 
-int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count, bool quiet)
+int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
 {
 	int code = 0;
 
 	*in = (struct inputs){ .profile = profile_new() };
 	if (count == 0)
-		code = load_default(in, spec, quiet);
+		code = load_default(in, spec);
 	for (size_t i = 0; i < count && !code; i++)
 		code = load(in, spec, files[i]);
 	if (!code)

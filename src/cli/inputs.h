@@ -1,7 +1,7 @@
 /* inputs.h: the profiles that a command was given, as one.
  *
  * Commands that read profiles take any number of files of any known format and add them up. Without a file they take
- * what `strobe run` wrote here, and without that what comes in on standard input.
+ * what a pipe or a file feeds to standard input, and else what `strobe run` wrote here.
  */
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
@@ -16,7 +16,7 @@ struct inputs {
 };
 
 /* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
-int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count, bool quiet);
+int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count);
 void inputs_done(struct inputs *in);
 
 /* The column called `wanted`, or the first if it is NULL; UINT32_MAX if the profile has no columns at all.

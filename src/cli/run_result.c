@@ -166,21 +166,19 @@ static void put_next_step(struct buf *b, const char *output)
 int run_result_show(const struct run_result *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
-	int e = 0;
+	/* Also when it is empty: the profile of an earlier run must not pass for that of this one. */
+	int e = write_profile(r, err);
 
 	buf_init(&b);
 	if (r->recording->samples == 0) {
 		put_why_empty(&b, r);
-	} else {
-		e = write_profile(r, err);
-		if (!r->quiet) {
-			put_summary(&b, r);
-			put_losses(&b, r->recording);
-			if (put_table(&b, r, err) < 0)
-				e = err->code;
-			if (e >= 0)
-				put_next_step(&b, r->output);
-		}
+	} else if (!r->quiet) {
+		put_summary(&b, r);
+		put_losses(&b, r->recording);
+		if (put_table(&b, r, err) < 0)
+			e = err->code;
+		if (e >= 0)
+			put_next_step(&b, r->output);
 	}
 	fwrite(b.data, 1, b.size, stderr);
 	return e;

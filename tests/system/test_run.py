@@ -1,5 +1,4 @@
 """`strobe run`: the program it runs notices nothing, and whoever ran it learns what it did."""
-import glob
 import os
 import pty
 import re
@@ -195,7 +194,9 @@ def nothing_sampled_has_its_reason():
         check('environment' in r.stderr, f'cleared environment: {r.stderr!r}')
         r = p.run('php', '-r', 'usleep(400000);', options=['--clock', 'cpu'])
         check('CPU time' in r.stderr and '--clock wall' in r.stderr, f'no CPU used: {r.stderr!r}')
-        check(not glob.glob(f'{p.path}/profile.*'), 'no empty profile is written')
+        r = subprocess.run([STROBE, 'report', f'{p.path}/profile.strobe'], capture_output=True, text=True)
+        check(r.returncode == 4 and 'nothing was sampled' in r.stderr,
+              f'the profile is that of this run, which is empty: {r.returncode} {r.stderr!r}')
 
 
 @test
