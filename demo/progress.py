@@ -50,6 +50,6 @@ class Step:
 
 def terminal_width():
     try:
-        return max(40, os.get_terminal_size().columns)
+        return max(40, os.get_terminal_size().columns or 100)
     except OSError:
         return 100

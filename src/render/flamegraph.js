@@ -187,8 +187,10 @@ function draw() {
 	}
 	leastElement = chooseElements();
 	drawn = [];
+	const callers = [];
 	for (let i = state.zoom; i; i = parents[i])
-		drawFrame(parents[i], all);
+		callers.unshift(parents[i]);
+	callers.forEach(i => drawFrame(i, all));
 	for (let i = state.zoom; i < ends[state.zoom]; i++)
 		if (values[i] >= leastElement)
 			drawFrame(i, all);

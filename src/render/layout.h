@@ -1,9 +1,9 @@
 /* layout.h: where each frame of a flame graph stands: which row, from which value to which.
  *
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
- * the root is as wide as everything together. Boxes are in preorder, siblings in the order of
- * their lines as folded stacks (by bytes), so that equal profiles give equal pictures. What is too narrow or too deep to
- * be drawn is counted, not forgotten.
+ * the root is as wide as everything together. Boxes are in preorder, siblings in the order of their lines as folded
+ * stacks (by bytes), so that equal profiles give equal pictures. What is too narrow or too deep to be drawn is counted,
+ * not forgotten.
  */
 #ifndef RENDER_LAYOUT_H
 #define RENDER_LAYOUT_H
@@ -28,8 +28,8 @@ struct layout {
 	uint32_t depth_uncut;		/* depth of the picture without depth_max */
 };
 
-/* What is left out: nodes narrower than `min_width`, which is in pixels of a root that is `width` wide, or in percent of
- * it, and nodes deeper than `depth_max`. */
+/* What is left out: nodes narrower than `min_width`, which is in pixels of a root that is `width` wide or in percent
+ * of it, and nodes deeper than `depth_max`. */
 struct layout_limits {
 	double min_width, width;
 	bool percent;

@@ -26,8 +26,8 @@ struct rgb palette_middle(const struct palette *p);
 
 void palette_put(struct buf *b, struct rgb c);			/* rgb(205,0,0) */
 
-/* Upper and lower end of the background's gradient. `name` is yellow, blue, green, grey, #rgb… or NULL for the one that
- * goes with the palette. Returns false if it is unknown. The results are at most 7 characters long. */
+/* Upper and lower end of the background's gradient. `name` is yellow, blue, green, grey, #rgb, #rrggbb, or NULL for the
+ * one that goes with the palette. Returns false if it is unknown. */
 bool palette_background(const struct palette *p, const char *name, char ret_top[8], char ret_bottom[8]);
 
 #endif

@@ -62,7 +62,9 @@ static bool same(struct str a, struct str b)
 
 static bool entity(struct xml *x)
 {
-	static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#39;", "&#34;", "&#9;", "&#10;", "&#13;" };
+	static const char *const known[] = {
+		"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#39;", "&#34;", "&#9;", "&#10;", "&#13;"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (skip(x, known[i]))

@@ -235,7 +235,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 	case SHAPE_STROBE:
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
 		break;
-	case SHAPE_UNKNOWN:
+	default:
 		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg or flame", a->view.format);
 		return;
 	}

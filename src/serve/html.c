@@ -2,7 +2,7 @@
 
 #include "html.h"
 
-#include "assets.h"
+#include "web_assets.h"
 #include "text.h"
 
 #include <string.h>

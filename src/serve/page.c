@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define TABLE_ROWS 100u
+#define TABLE_ROWS 50u
 
 /* --- The form --- */
 
@@ -194,24 +194,33 @@ static void put_function(struct buf *out, const struct ask *a, const struct flat
 	buf_puts(out, "</th></tr>\n");
 }
 
-static void put_table(struct buf *out, const struct ask *a)
+static void put_table(struct buf *out, const struct ask *a, bool by_total)
 {
 	size_t count = 0;
-	_cleanup_(freep) struct flat_row *rows = report_flat(a->profile, a->column, false, &count);
+	_cleanup_(freep) struct flat_row *rows = report_flat(a->profile, a->column, by_total, &count);
 	size_t shown = count < TABLE_ROWS ? count : TABLE_ROWS;
+	const char *by = by_total ? "total" : "self";
 
-	buf_puts(out, "<section class=\"functions plain\" aria-label=\"Functions\">\n<h2>Functions</h2>\n<p>");
+	buf_printf(out, "<h2>Functions by %s</h2>\n<p>", by);
 	put_value(out, &a->profile->columns[a->column], a->total);
 	buf_printf(out, " of %s in ", a->profile->columns[a->column].name);
 	buf_put_grouped(out, (int64_t)count);
 	buf_puts(out, " functions");
 	if (shown < count)
-		buf_printf(out, ", the first %zu by self", shown);
+		buf_printf(out, ", the first %zu", shown);
 	buf_puts(out, ".</p>\n<table>\n<thead><tr><th colspan=\"2\" scope=\"colgroup\">Self</th>"
 		      "<th colspan=\"2\" scope=\"colgroup\">Total</th><th scope=\"col\">Function</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < shown; i++)
 		put_function(out, a, &rows[i]);
-	buf_puts(out, "</tbody>\n</table>\n</section>\n");
+	buf_puts(out, "</tbody>\n</table>\n");
+}
+
+static void put_tables(struct buf *out, const struct ask *a)
+{
+	buf_puts(out, "<section class=\"functions plain\" aria-label=\"Functions\">\n");
+	put_table(out, a, false);
+	put_table(out, a, true);
+	buf_puts(out, "</section>\n");
 }
 
 /* --- Nothing to show --- */
@@ -291,7 +300,7 @@ void page_answer(struct site *s, const struct request *q, struct response *r)
 		put_empty(&r->body, s, &a);
 	} else {
 		put_picture(&r->body, &a, q);
-		put_table(&r->body, &a);
+		put_tables(&r->body, &a);
 	}
 	buf_puts(&r->body, "</main>\n</div>\n");
 	html_end(&r->body);

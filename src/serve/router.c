@@ -3,7 +3,7 @@
 #include "router.h"
 
 #include "api.h"
-#include "assets.h"
+#include "web_assets.h"
 #include "health.h"
 #include "metrics.h"
 #include "page.h"

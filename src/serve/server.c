@@ -12,6 +12,7 @@
 #include "log.h"
 #include "mem.h"
 #include "router.h"
+#include "web_assets.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -31,8 +32,9 @@
 
 #define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-/* A picture carries its own style and script, which work where it is opened as a file. Here it is only looked at. */
-#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+/* A picture carries its own style and its own script, which is known by its hash. */
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src '%s'; base-uri 'none'; " \
+		"form-action 'none'; frame-ancestors 'none'"
 
 struct server {
 	struct site site;
@@ -57,10 +59,12 @@ static void add_header(struct MHD_Response *m, const char *name, const char *val
 
 static void add_headers(struct MHD_Response *m, const struct response *r)
 {
-	bool picture = strcmp(r->type, "image/svg+xml") == 0;
+	char policy[512] = POLICY;
 
+	if (strcmp(r->type, "image/svg+xml") == 0)
+		snprintf(policy, sizeof(policy), PICTURE_POLICY, picture_script_hash);
 	add_header(m, "Content-Type", r->type);
-	add_header(m, "Content-Security-Policy", picture ? PICTURE_POLICY : POLICY);
+	add_header(m, "Content-Security-Policy", policy);
 	add_header(m, "X-Content-Type-Options", "nosniff");
 	add_header(m, "Referrer-Policy", "no-referrer");
 	add_header(m, "Cross-Origin-Resource-Policy", "same-origin");

@@ -1,6 +1,6 @@
 /* test_router.c: paths and methods, errors in the form that the asker reads, and sentences for empty answers. */
 
-#include "assets.h"
+#include "web_assets.h"
 #include "clock.h"
 #include "fake_store.h"
 #include "router.h"

@@ -170,7 +170,7 @@ await test('the table shows what is on the zoomed box only', async () => {
 	check(!(await text(page, '.rows tbody')).includes('Wiki\\Queue::work'));
 	await page.click('.crumbs .reset');
 	await drawn(page);
-	await page.type('.narrow', 'queuework');
+	await page.type('.narrow', 'queue work');
 	await drawn(page);
 	check((await text(page, '.rows tbody')).includes('Wiki\\Queue::work'), await text(page, '.rows tbody'));
 	await page.$eval('.narrow', (e) => e.select());
@@ -251,9 +251,9 @@ await test('dragging over the timeline chooses a range', async () => {
 await test('an empty result says why, and offers what there is', async () => {
 	const other = await openPage(`${site}/?entry=nothing`);
 	const said = await text(other, '.empty');
-	check(/no samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: index/.test(said), said);
+	check(/no samples of entry=nothing between .* and .*; the store holds samples from .* to .*, entries: .*index/.test(said), said);
 	await other.evaluate(() => [...document.querySelectorAll('.ways button')].find((b) => b.textContent === 'Show all that is stored').click());
-	await ready(other);
+	await other.waitForSelector('.rows tbody button');
 	check((await text(other, '.rows tbody')).length > 100);
 	await other.close();
 });
@@ -274,7 +274,7 @@ await test('a bad parameter is answered with its sentence', async () => {
 await test('without scripts there are the form, the picture and the table', async () => {
 	const other = await openPage(site, { scripts: false });
 	const html = await other.content();
-	check(html.includes('Wiki\\Parser::parse') && html.includes('<select name="entry">'));
+	check(html.includes('Wiki\\Parser::parse') && html.includes('file_get_contents') && html.includes('<select name="entry">'));
 	await other.waitForSelector('img.picture');
 	const answer = await raw(site, '/flamegraph.svg');
 	check(answer.status === 200 && answer.headers['content-type'] === 'image/svg+xml');
@@ -346,15 +346,31 @@ await test('names of all 256 byte values are valid JSON and UTF-8', async () => 
 
 await test('names of all 256 byte values are a well-formed picture and page', async () => {
 	const svg = await raw(site, '/flamegraph.svg?entry=bytes'), html = await raw(site, '/?entry=bytes');
-	const wrong = await page.evaluate((s) => {
+	const blank = await browser.newPage();
+	const wrong = await blank.evaluate((s) => {
 		const d = new DOMParser().parseFromString(s, 'image/svg+xml');
 		return d.querySelector('parsererror')?.textContent || (d.documentElement.localName === 'svg' ? '' : 'no svg');
 	}, new TextDecoder('utf-8', { fatal: true }).decode(svg.bytes));
 	check(wrong === '', wrong);
+	await blank.close();
 	new TextDecoder('utf-8', { fatal: true }).decode(html.bytes);
 	const other = await openPage(`${site}/?entry=bytes`);
 	check(other.complaints.length === 0, other.complaints);
 	await other.close();
+});
+
+await test('the picture opens with its own script, which zooms', async () => {
+	const tab = await browser.newPage(), said = [];
+	tab.on('console', (m) => said.push(m.text()));
+	tab.on('pageerror', (e) => said.push(e.message));
+	await tab.goto(`${site}/flamegraph.svg?entry=index`);
+	const before = tab.url();
+	const frame = await tab.evaluateHandle(() => [...document.querySelectorAll('#frames g, #frames rect, #frames path')]
+		.find((e) => e.textContent.includes('Kernel::handle')));
+	await frame.asElement().click();
+	check(said.length === 0, said);
+	check(tab.url() !== before, tab.url());
+	await tab.close();
 });
 
 await test('a rebound name is misdirected', async () => {

@@ -27,7 +27,7 @@ function Empty() {
 		<p class="why">{empty}</p>
 		{nothing ? <HowToStart /> : <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
-			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10) })}>Show all that is stored</button>
+			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all that is stored</button>
 		</p>}
 	</section>;
 }

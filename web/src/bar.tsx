@@ -34,7 +34,7 @@ function Ranges() {
 
 	return <div class="ranges">
 		<div class="segments" role="group" aria-label="Time range">
-			{RANGES.map(([from, short, long]) => <button key={from} type="button" title={long} aria-label={long}
+			{RANGES.map(([from, short, long]) => <button key={from} type="button" title={long}
 				aria-pressed={preset === from} onClick={() => change({ from, to: 'now' })}>{short}</button>)}
 			<button type="button" class="custom" aria-pressed={!known} aria-expanded={custom} title="Choose a time range"
 				onClick={() => setCustom(!custom)}>

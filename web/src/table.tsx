@@ -46,7 +46,7 @@ function Line({ row, index, all, unit }: { row: Row; index: number; all: number;
 		<Cell v={row.total} all={all} unit={unit} />
 		<th scope="row" title={place ? `${row.name}\n${place}` : row.name}>
 			<button type="button" aria-pressed={chosen} onClick={() => setSearch(chosen ? '' : wanted, true)}>{row.name}</button>
-			{place && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
+			{place && !row.name.includes(place.replace(/:\d+$/, '')) && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
 		</th>
 	</tr>;
 }

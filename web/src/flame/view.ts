@@ -20,6 +20,16 @@ export interface FlameEvents {
 	next(step: number): void;				// "n" or "N"
 }
 
+// "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
+function shorterNames(name: string): string[] {
+	if (name.startsWith('{closure:'))
+		return [name, `{closure ${name.slice(name.lastIndexOf('/') + 1, -1)}}`, 'closure'];
+	if (name.startsWith('/'))
+		return [name, name.slice(name.lastIndexOf('/') + 1)];
+	const short = name.slice(name.lastIndexOf('\\') + 1), at = short.lastIndexOf('::');
+	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
+}
+
 export class FlameView {
 	private readonly canvas = document.createElement('canvas');
 	private readonly spacer = document.createElement('div');
@@ -58,7 +68,7 @@ export class FlameView {
 		box.addEventListener('scroll', this.scrolled);
 		box.addEventListener('keydown', this.keyed);
 		this.canvas.addEventListener('pointermove', this.moved);
-		this.canvas.addEventListener('pointerleave', this.leftCanvas);
+		this.canvas.addEventListener('pointerleave', this.pointerLeft);
 		this.canvas.addEventListener('click', this.clicked);
 	}
 
@@ -304,18 +314,16 @@ export class FlameView {
 		g.strokeRect(x + thick / 2, y + thick / 2, w - thick - 0.5, ROW - 1 - thick);
 	}
 
-	// The longest form of a name that fits: with its namespace, with its class, alone, or cut.
+	// The longest form of a name that fits: whole, without namespace or folder, without class, or cut.
 	private label(name: string, room: number): string {
-		if (this.textWidth(name) <= room)
-			return name;
-		const short = name.startsWith('{closure') ? name : name.slice(name.lastIndexOf('\\') + 1);
-		if (short !== name && this.textWidth(short) <= room)
-			return short;
-		const at = short.lastIndexOf('::'), method = at > 0 ? short.slice(at + 2) : short;
-		if (this.textWidth(method) <= room)
-			return method;
-		const fit = Math.floor(method.length * room / this.textWidth(method)) - 1;
-		return fit >= 2 ? `${method.slice(0, fit)}…` : '';
+		const forms = shorterNames(name), last = forms[forms.length - 1];
+		for (const form of forms)
+			if (this.textWidth(form) <= room)
+				return form;
+		let fit = Math.floor(last.length * room / this.textWidth(last));
+		while (fit >= 2 && this.context.measureText(`${last.slice(0, fit)}…`).width > room)
+			fit--;
+		return fit >= 2 ? `${last.slice(0, fit)}…` : '';
 	}
 
 	private textWidth(text: string): number {
@@ -349,6 +357,12 @@ export class FlameView {
 			this.want();
 		this.hovered = box;
 		this.events.hover(box, event.clientX, event.clientY);
+	};
+
+	// A finger leaves whenever it is lifted, before its click comes.
+	private readonly pointerLeft = (event: PointerEvent) => {
+		if (event.pointerType === 'mouse')
+			this.leftCanvas();
 	};
 
 	private readonly leftCanvas = () => {

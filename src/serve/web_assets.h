@@ -1,9 +1,9 @@
-/* assets.h: the built files of web/dist, compressed, inside the program.
+/* web_assets.h: the built files of web/dist, compressed, inside the program.
  *
  * They are served below /assets/HASH/, where HASH is that of all of them, so an address always means the same bytes
  * and may be kept for ever. web/embed.py makes the table at build time. */
-#ifndef SERVE_ASSETS_H
-#define SERVE_ASSETS_H
+#ifndef SERVE_WEB_ASSETS_H
+#define SERVE_WEB_ASSETS_H
 
 #include "http.h"
 
@@ -14,6 +14,7 @@ struct asset {
 };
 
 extern const char assets_hash[];		/* 16 hexadecimal digits */
+extern const char picture_script_hash[];	/* "sha256-…" of the script in pictures, as a policy names it */
 extern const struct asset assets[];		/* ends with a NULL name */
 
 void assets_answer(struct site *s, const struct request *q, struct response *r);

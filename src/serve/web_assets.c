@@ -1,6 +1,6 @@
-/* assets.c: finds a built file and hands it out, compressed for those who can read that. */
+/* web_assets.c: finds a built file and hands it out, compressed for those who can read that. */
 
-#include "assets.h"
+#include "web_assets.h"
 
 #include <assert.h>
 #include <string.h>

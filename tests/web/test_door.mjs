@@ -1,0 +1,59 @@
+// Who gets in when the server listens beyond its own machine, and who cannot even start it. No browser needed, so
+// this runs wherever node is: node test_door.mjs TEST-SERVER
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check, end, raw, serve, test } from './lib.mjs';
+
+const program = process.argv[2], token = 'correct-horse-battery';
+const address = await serve(program, '--empty', '--token', token);
+
+function start(...args) {
+	const folder = mkdtempSync(join(tmpdir(), 'strobe-door-'));
+	const done = spawnSync(program, [folder, '--empty', ...args], { input: '', encoding: 'utf8' });
+	rmSync(folder, { recursive: true });
+	return done;
+}
+
+await test('without the token nothing is told', async () => {
+	for (const path of ['/', '/api/v1/status', '/metrics', '/healthz', '/flamegraph.svg', '/nothing'])
+		check((await raw(address, path)).status === 401, path);
+	const page = await raw(address, '/', { headers: { Accept: 'text/html' } });
+	check(page.status === 401 && page.bytes.toString().includes('action="/login"') && page.headers['www-authenticate'] === 'Bearer');
+});
+
+await test('the token opens as a bearer and as the cookie of the login', async () => {
+	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).status === 200);
+	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}x` } })).status === 401);
+	const login = await raw(address, `/login?token=${token}`);
+	const cookie = login.headers['set-cookie'][0];
+	check(login.status === 303 && login.headers.location === '/' && /HttpOnly; SameSite=Lax/.test(cookie), cookie);
+	check((await raw(address, '/', { headers: { Cookie: cookie.split(';')[0] } })).status === 200);
+	check((await raw(address, '/login?token=wrong-wrong-wrong')).status === 401);
+});
+
+await test('a busy address is an error that names it and what to do', async () => {
+	const { host } = new URL(address), done = start('--listen', host);
+	check(done.status === 2 && done.stderr.includes(`${host} is in use`) && done.stderr.includes('choose another with --listen'), done.stderr);
+});
+
+await test('listening beyond this machine needs a token', async () => {
+	const open = start('--listen', '0.0.0.0:0');
+	check(open.status === 2 && open.stderr.includes('give a token'), open.stderr);
+	check(start('--listen', '0.0.0.0:0', '--token', token).status === 0);
+	check(start('--listen', '0.0.0.0:0', '--token', 'short').stderr.includes('the token has 5 characters'));
+});
+
+await test('an address that is none gets a sentence', async () => {
+	for (const bad of ['8787', 'localhost', ':8787', '127.0.0.1:99999', '127.0.0.1:x'])
+		check(start('--listen', bad).stderr.includes('give an address and port'), bad);
+});
+
+await test('an IPv6 loopback address works where there is one', async () => {
+	const done = start('--listen', '[::1]:0');
+	check(done.status === 0 ? /^http:\/\/\[::1\]:\d+$/.test(done.stdout.trim()) : done.stderr.includes('cannot listen on [::1]:0'), done);
+});
+
+await end();
