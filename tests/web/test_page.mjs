@@ -335,6 +335,23 @@ await test('eighty thousand boxes are drawn with few rectangles, and searched', 
 	await other.close();
 });
 
+await test('every format of a profile adds up to the same samples', async () => {
+	const range = 'from=-24h&to=now&entry=cron';
+	const { total } = await (await fetch(`${site}/api/v1/functions?${range}`)).json();
+	const { nodes, columns, frames } = await (await fetch(`${site}/api/v1/profile?${range}`)).json();
+	check(total > 0 && columns[0].name === 'samples' && columns[0].total === total);
+	check(nodes.values[0].reduce((a, b) => a + b, 0) === total);
+	check(nodes.parent.every((p, i) => i === 0 ? p === 0 : p < i) && nodes.frame.every((f) => f < frames.name.length));
+	const folded = await (await fetch(`${site}/api/v1/profile?${range}&format=folded`)).text();
+	check(folded.trim().split('\n').reduce((a, l) => a + Number(l.slice(l.lastIndexOf(' '))), 0) === total);
+	const { bytes } = await raw(site, `/api/v1/profile?${range}&format=strobe`);
+	check(bytes.subarray(0, 4).toString() === 'STRB');
+	const flame = await (await fetch(`${site}/api/v1/profile?${range}&format=flame`)).arrayBuffer();
+	check(new DataView(flame).getFloat64(24, true) === total);
+	const timeline = await (await fetch(`${site}/api/v1/timeline?${range}`)).json();
+	check(timeline.samples.reduce((a, b) => a + b, 0) === total);
+});
+
 await test('names of all 256 byte values are valid JSON and UTF-8', async () => {
 	for (const path of ['/api/v1/profile?entry=bytes', '/api/v1/functions?entry=bytes&limit=0']) {
 		const { bytes } = await raw(site, path);
