@@ -34,12 +34,12 @@ static void begin(struct json *j, bool array)
 	buf_putc(j->out, array ? '[' : '{');
 }
 
-void json_object(struct json *j)
+void json_open_object(struct json *j)
 {
 	begin(j, false);
 }
 
-void json_array(struct json *j)
+void json_open_array(struct json *j)
 {
 	begin(j, true);
 }

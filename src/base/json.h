@@ -2,7 +2,7 @@
  *
  * Strings may be any bytes: what is not UTF-8 becomes U+FFFD, and < > & and U+2028/9 are escaped so that the text can
  * stand inside a <script>. Commas are put by the writer:
- *	json_object(&j); json_key(&j, "samples"); json_i64(&j, 12); json_end(&j);
+ *	json_open_object(&j); json_key(&j, "samples"); json_i64(&j, 12); json_end(&j);
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -19,8 +19,8 @@ struct json {
 };
 
 void json_init(struct json *j, struct buf *out);
-void json_object(struct json *j);
-void json_array(struct json *j);
+void json_open_object(struct json *j);
+void json_open_array(struct json *j);
 void json_end(struct json *j);				/* closes the innermost object or array */
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *text);	/* NULL is null */

@@ -10,18 +10,18 @@ TEST(commas_stand_between_values_only)
 
 	buf_init(&b);
 	json_init(&j, &b);
-	json_object(&j);
+	json_open_object(&j);
 	json_key(&j, "a");
 	json_i64(&j, -1);
 	json_key(&j, "b");
-	json_array(&j);
+	json_open_array(&j);
 	json_u64(&j, UINT64_MAX);
 	json_bool(&j, true);
 	json_bool(&j, false);
 	json_str(&j, NULL);
-	json_array(&j);
+	json_open_array(&j);
 	json_end(&j);
-	json_object(&j);
+	json_open_object(&j);
 	json_end(&j);
 	json_end(&j);
 	json_key(&j, "c\"");
@@ -60,7 +60,7 @@ TEST(doubles_read_back_as_themselves)
 	}
 	buf_reset(&b);
 	json_init(&j, &b);
-	json_array(&j);
+	json_open_array(&j);
 	json_double(&j, 0.1);
 	json_double(&j, NAN);
 	json_double(&j, -INFINITY);
@@ -77,7 +77,7 @@ TEST(depth_goes_to_its_limit)
 	buf_init(&b);
 	json_init(&j, &b);
 	for (int i = 0; i < JSON_DEPTH; i++)
-		json_array(&j);
+		json_open_array(&j);
 	json_i64(&j, 1);
 	for (int i = 0; i < JSON_DEPTH; i++)
 		json_end(&j);

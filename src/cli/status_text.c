@@ -4,22 +4,27 @@
 
 #include "clock.h"
 #include "intern.h"
-#include "json_pairs.h"
-#include "mem.h"
 #include "text.h"
 
+#include <jansson.h>
 #include <string.h>
 
-static const char *get(const struct json_pairs *p, const char *path)
+/* The number `key` of the object, 0 if it has none. */
+static double number(const json_t *object, const char *key)
 {
-	const char *v = json_pairs_get(p, path);
-
-	return v ? v : "";
+	return json_number_value(json_object_get(object, key));
 }
 
-static uint64_t number(const struct json_pairs *p, const char *path)
+static int64_t whole(const json_t *object, const char *key)
 {
-	return strtoull(get(p, path), NULL, 10);
+	return (int64_t)number(object, key);
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *v = json_string_value(json_object_get(object, key));
+
+	return v ? v : "";
 }
 
 static void put_plain(struct buf *b, const char *text)
@@ -59,10 +64,8 @@ static void put_bytes(struct buf *b, uint64_t n)
 }
 
 /* "12 s ago", or "never". */
-static void put_ago(struct buf *b, const struct json_pairs *p, const char *path)
+static void put_ago(struct buf *b, double at, double now)
 {
-	double at = strtod(get(p, path), NULL), now = strtod(get(p, "now"), NULL);
-
 	if (at > 0) {
 		put_seconds(b, now - at);
 		buf_puts(b, " ago");
@@ -71,111 +74,95 @@ static void put_ago(struct buf *b, const struct json_pairs *p, const char *path)
 	}
 }
 
-/* Lists what below `prefix` is not zero: "socket_full 12, no_daemon 3". Returns whether there was anything. */
-static bool put_reasons(struct buf *b, const struct json_pairs *p, const char *prefix)
+/* Lists what is not zero: "socket_full 12, no_daemon 3", or the word for nothing. */
+static void put_reasons(struct buf *b, json_t *reasons, const char *nothing)
 {
-	size_t n = strlen(prefix);
+	const char *reason;
 	bool any = false;
+	json_t *count;
 
-	for (size_t i = 0; i < p->count; i++) {
-		uint64_t v = strtoull(p->items[i].value, NULL, 10);
-
-		if (strncmp(p->items[i].path, prefix, n) || !v)
+	json_object_foreach(reasons, reason, count) {
+		if (!json_integer_value(count))
 			continue;
 		buf_puts(b, any ? ", " : "");
-		put_plain(b, p->items[i].path + n);
+		put_plain(b, reason);
 		buf_putc(b, ' ');
-		buf_put_grouped(b, (int64_t)v);
+		buf_put_grouped(b, json_integer_value(count));
 		any = true;
 	}
-	return any;
+	if (!any)
+		buf_puts(b, nothing);
 }
 
-static void put_reason_line(struct buf *b, const struct json_pairs *p, const char *label, const char *prefix)
+static void put_count(struct buf *b, const json_t *object, const char *key, const char *what)
 {
-	put_label(b, label);
-	if (!put_reasons(b, p, prefix))
-		buf_puts(b, "nothing");
-	buf_putc(b, '\n');
-}
-
-static void put_count(struct buf *b, const struct json_pairs *p, const char *path, const char *what)
-{
-	buf_put_grouped(b, (int64_t)number(p, path));
+	buf_put_grouped(b, whole(object, key));
 	buf_puts(b, what);
 }
 
-static void put_head(struct buf *b, const struct json_pairs *p, const char *url)
+static void put_head(struct buf *b, const json_t *status, const char *url)
 {
 	buf_puts(b, "strobe ");
-	put_plain(b, get(p, "version"));
+	put_plain(b, text(status, "version"));
 	buf_printf(b, " at %s, up ", url);
-	put_seconds(b, (double)number(p, "uptime_seconds"));
-	if (!strcmp(get(p, "ready"), "true")) {
+	put_seconds(b, number(status, "uptime_seconds"));
+	if (json_is_true(json_object_get(status, "ready"))) {
 		buf_puts(b, ", ready\n");
 		return;
 	}
 	buf_puts(b, ", NOT READY: ");
-	put_plain(b, get(p, "not_ready"));
+	put_plain(b, text(status, "not_ready"));
 	buf_putc(b, '\n');
 }
 
-static void put_samples(struct buf *b, const struct json_pairs *p)
+static void put_samples(struct buf *b, const json_t *status)
 {
+	const json_t *samples = json_object_get(status, "samples"), *commits = json_object_get(status, "commits");
+	double now = number(status, "now");
+
 	put_label(b, "samples");
-	put_count(b, p, "samples.received", " received, ");
-	put_count(b, p, "samples.stored", " stored, ");
-	put_count(b, p, "samples.queued", " on their way; the last came ");
-	put_ago(b, p, "samples.last");
+	put_count(b, samples, "received", " received, ");
+	put_count(b, samples, "stored", " stored, ");
+	put_count(b, samples, "queued", " on their way; the last came ");
+	put_ago(b, number(samples, "last"), now);
 	buf_putc(b, '\n');
-	put_reason_line(b, p, "dropped", "samples.dropped.");
-	put_reason_line(b, p, "lost by PHP", "samples.dropped_by_senders.");
+	put_label(b, "dropped");
+	put_reasons(b, json_object_get(samples, "dropped"), "nothing");
+	buf_putc(b, '\n');
+	put_label(b, "lost by PHP");
+	put_reasons(b, json_object_get(samples, "dropped_by_senders"), "nothing");
+	buf_putc(b, '\n');
 	put_label(b, "commits");
-	put_count(b, p, "commits.done", " done, ");
-	put_count(b, p, "commits.failed", " failed; the last was ");
-	put_ago(b, p, "commits.last");
-	buf_puts(b, strcmp(get(p, "commits.failing"), "true") ? "\n" : "; FAILING now\n");
+	put_count(b, commits, "done", " done, ");
+	put_count(b, commits, "failed", " failed; the last was ");
+	put_ago(b, number(commits, "last"), now);
+	buf_puts(b, json_is_true(json_object_get(commits, "failing")) ? "; FAILING now\n" : "\n");
 }
 
-/* Returns false when there is no source of this number. */
-static bool put_source(struct buf *b, const struct json_pairs *p, unsigned i)
+static void put_source(struct buf *b, const json_t *source)
 {
-	_cleanup_(freep) char *prefix = xasprintf("sources.%u.", i);
-	const char *const names[] = { "url", "connections", "messages", "rejected." };
-	char *paths[ARRAY_SIZE(names)];
-	bool found;
-
-	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
-		paths[k] = xasprintf("%s%s", prefix, names[k]);
-	found = json_pairs_get(p, paths[0]) != NULL;
-	if (found) {
-		put_label(b, "source");
-		put_plain(b, get(p, paths[0]));
-		buf_puts(b, ": ");
-		put_count(b, p, paths[1], " processes connected, ");
-		put_count(b, p, paths[2], " messages, rejected: ");
-		if (!put_reasons(b, p, paths[3]))
-			buf_puts(b, "none");
-		buf_putc(b, '\n');
-	}
-	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
-		free(paths[k]);
-	return found;
+	put_label(b, "source");
+	put_plain(b, text(source, "url"));
+	buf_puts(b, ": ");
+	put_count(b, source, "connections", " processes connected, ");
+	put_count(b, source, "messages", " messages, rejected: ");
+	put_reasons(b, json_object_get(source, "rejected"), "none");
+	buf_putc(b, '\n');
 }
 
-static void put_store(struct buf *b, const struct json_pairs *p)
+static void put_store(struct buf *b, const json_t *store)
 {
-	double oldest = strtod(get(p, "store.oldest"), NULL);
+	double oldest = number(store, "oldest");
 	char at[32];
 
 	put_label(b, "store");
-	put_plain(b, get(p, "store.url"));
+	put_plain(b, text(store, "url"));
 	buf_puts(b, ": ");
-	put_bytes(b, number(p, "store.bytes"));
+	put_bytes(b, (uint64_t)whole(store, "bytes"));
 	if (oldest > 0) {
 		clock_format((int64_t)(oldest * 1e9), at, sizeof(at));
 		buf_puts(b, ", ");
-		put_count(b, p, "store.days", number(p, "store.days") == 1 ? " day" : " days");
+		put_count(b, store, "days", whole(store, "days") == 1 ? " day" : " days");
 		buf_printf(b, " since %s", at);
 	} else {
 		buf_puts(b, ", empty");
@@ -185,14 +172,16 @@ static void put_store(struct buf *b, const struct json_pairs *p)
 
 int status_text_put(const char *url, const struct buf *json, struct buf *out, struct err *err)
 {
-	_cleanup_(json_pairs_done) struct json_pairs p = { 0 };
+	_cleanup_(json_decrefp) json_t *status = json_loadb(json->data, json->size, 0, NULL);
+	json_t *source;
+	size_t i;
 
-	if (!json_pairs_read(json->data, json->size, &p) || !json_pairs_get(&p, "version"))
+	if (!json_object_get(status, "version"))
 		return err_set(err, -EBADMSG, "%s answers, but not as a strobe daemon does", url);
-	put_head(out, &p, url);
-	put_samples(out, &p);
-	for (unsigned i = 0; put_source(out, &p, i); i++)
-		;
-	put_store(out, &p);
+	put_head(out, status, url);
+	put_samples(out, status);
+	json_array_foreach(json_object_get(status, "sources"), i, source)
+		put_source(out, source);
+	put_store(out, json_object_get(status, "store"));
 	return 0;
 }

@@ -64,17 +64,17 @@ static void put_names(struct json *j, const struct picture *g, const struct name
 
 	buf_init(&scratch);
 	json_key(j, "names");
-	json_array(j);
+	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++)
 		json_bytes(j, picture_name(g, n->first[i]));
 	json_end(j);
 	json_key(j, "places");
-	json_array(j);
+	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++)
 		put_place(j, g, n->first[i], &scratch);
 	json_end(j);
 	json_key(j, "fills");
-	json_array(j);
+	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++) {
 		struct rgb c = picture_color(g, n->first[i]);
 
@@ -89,7 +89,7 @@ static void put_field(struct json *j, const struct picture *g, const struct name
 		      enum box_field field)
 {
 	json_key(j, key);
-	json_array(j);
+	json_open_array(j);
 	for (size_t i = 0; i < g->layout.count; i++) {
 		const struct layout_box *box = &g->layout.boxes[i];
 
@@ -145,7 +145,7 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 
 	names_init(&n, g);
 	json_init(&j, out);
-	json_object(&j);
+	json_open_object(&j);
 	put_sizes(&j, g);
 	put_words(&j, g, note);
 	json_key(&j, "elementMin");

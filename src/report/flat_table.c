@@ -172,7 +172,7 @@ static void put_json(struct buf *out, const struct profile *p, uint32_t column, 
 	struct json j;
 
 	json_init(&j, out);
-	json_object(&j);
+	json_open_object(&j);
 	json_key(&j, "column");
 	json_str(&j, p->columns[column].name);
 	json_key(&j, "unit");
@@ -180,9 +180,9 @@ static void put_json(struct buf *out, const struct profile *p, uint32_t column, 
 	json_key(&j, "total");
 	json_i64(&j, whole);
 	json_key(&j, "functions");
-	json_array(&j);
+	json_open_array(&j);
 	for (size_t i = 0; i < count; i++) {
-		json_object(&j);
+		json_open_object(&j);
 		json_key(&j, "function");
 		json_bytes(&j, profile_name(p, rows[i].frame));
 		json_key(&j, "file");

@@ -12,7 +12,7 @@ static void put_row(struct json *j, const struct ask *a, const struct flat_row *
 	const struct profile_frame *f = &a->profile->frames[row->frame];
 	double total = (double)a->total;
 
-	json_object(j);
+	json_open_object(j);
 	json_key(j, "name");
 	json_bytes(j, profile_name(a->profile, row->frame));
 	json_key(j, "file");
@@ -43,7 +43,7 @@ static void put_rows(struct json *j, const struct ask *a)
 	json_key(j, "count");
 	json_u64(j, count);
 	json_key(j, "functions");
-	json_array(j);
+	json_open_array(j);
 	for (size_t i = 0; i < limit; i++)
 		put_row(j, a, &rows[i]);
 	json_end(j);

@@ -8,13 +8,13 @@
 
 static void put_label(struct json *j, const struct store_label *l)
 {
-	json_object(j);
+	json_open_object(j);
 	json_key(j, "key");
 	json_str(j, l->key);
 	json_key(j, "values");
-	json_array(j);
+	json_open_array(j);
 	for (size_t i = 0; i < l->value_count; i++) {
-		json_object(j);
+		json_open_object(j);
 		json_key(j, "value");
 		json_str(j, l->values[i].value);
 		json_key(j, "samples");
@@ -44,13 +44,13 @@ void api_labels(struct site *s, const struct request *q, struct response *r)
 
 	r->type = "application/json";
 	json_init(&j, &r->body);
-	json_object(&j);
+	json_open_object(&j);
 	json_key(&j, "from");
 	json_double(&j, (double)a.view.from_ns / 1e9);
 	json_key(&j, "to");
 	json_double(&j, (double)a.view.to_ns / 1e9);
 	json_key(&j, "labels");
-	json_array(&j);
+	json_open_array(&j);
 	for (size_t i = 0; i < labels.count; i++)
 		put_label(&j, &labels.items[i]);
 	json_end(&j);
@@ -86,7 +86,7 @@ void api_timeline(struct site *s, const struct request *q, struct response *r)
 
 	r->type = "application/json";
 	json_init(&j, &r->body);
-	json_object(&j);
+	json_open_object(&j);
 	json_key(&j, "from");
 	json_double(&j, (double)query.from_ns / 1e9);
 	json_key(&j, "to");
@@ -94,7 +94,7 @@ void api_timeline(struct site *s, const struct request *q, struct response *r)
 	json_key(&j, "step");
 	json_i64(&j, a.view.step_ns / 1000000000);
 	json_key(&j, "samples");
-	json_array(&j);
+	json_open_array(&j);
 	for (size_t i = 0; i < a.view.steps; i++)
 		json_u64(&j, samples[i]);
 	json_end(&j);

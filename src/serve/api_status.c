@@ -24,17 +24,17 @@ static void put_time(struct json *j, const char *key, int64_t ns)
 static void put_samples(struct json *j, const struct collector_counters *c)
 {
 	json_key(j, "samples");
-	json_object(j);
+	json_open_object(j);
 	put_u64(j, "received", c->samples_received);
 	put_u64(j, "stored", c->samples_stored);
 	put_u64(j, "queued", c->samples_queued);
 	json_key(j, "dropped");
-	json_object(j);
+	json_open_object(j);
 	put_u64(j, "queue_full", c->samples_dropped_queue);
 	put_u64(j, "unfit", c->samples_dropped_unfit);
 	json_end(j);
 	json_key(j, "dropped_by_senders");
-	json_object(j);
+	json_open_object(j);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		put_u64(j, strobe_drop_name(i), c->sender_drops[i]);
 	json_end(j);
@@ -44,7 +44,7 @@ static void put_samples(struct json *j, const struct collector_counters *c)
 	json_end(j);
 
 	json_key(j, "commits");
-	json_object(j);
+	json_open_object(j);
 	put_u64(j, "done", c->commits);
 	put_u64(j, "failed", c->commit_failures);
 	put_u64(j, "queue_bytes", c->queue_bytes);
@@ -58,7 +58,7 @@ static void put_source(struct json *j, const struct source *s)
 {
 	const struct source_counters *c = &s->counters;
 
-	json_object(j);
+	json_open_object(j);
 	json_key(j, "url");
 	json_str(j, s->url);
 	put_u64(j, "connections", c->connections_now);
@@ -68,7 +68,7 @@ static void put_source(struct json *j, const struct source *s)
 	put_u64(j, "messages", c->messages);
 	put_u64(j, "bytes", c->bytes);
 	json_key(j, "rejected");
-	json_object(j);
+	json_open_object(j);
 	for (unsigned i = STROBE_WIRE_OK + 1; i < STROBE_WIRE_ERRORS; i++)
 		put_u64(j, strobe_wire_error_name((enum strobe_wire_error)i), c->rejected[i]);
 	put_u64(j, "memfd", c->rejected_memfd);
@@ -83,7 +83,7 @@ static void put_store(struct json *j, const struct site *s)
 
 	store_stats(s->options.store, &stats);
 	json_key(j, "store");
-	json_object(j);
+	json_open_object(j);
 	json_key(j, "url");
 	json_str(j, s->options.store_url);
 	put_u64(j, "bytes", stats.bytes);
@@ -115,7 +115,7 @@ void api_status(struct site *s, const struct request *q, struct response *r)
 
 	r->type = "application/json";
 	json_init(&j, &r->body);
-	json_object(&j);
+	json_open_object(&j);
 	json_key(&j, "version");
 	json_str(&j, STROBE_VERSION);
 	put_time(&j, "now", q->now_ns);
@@ -129,7 +129,7 @@ void api_status(struct site *s, const struct request *q, struct response *r)
 	if (s->options.collector)
 		put_samples(&j, s->options.collector);
 	json_key(&j, "sources");
-	json_array(&j);
+	json_open_array(&j);
 	for (size_t i = 0; i < s->options.source_count; i++)
 		put_source(&j, s->options.sources[i]);
 	json_end(&j);

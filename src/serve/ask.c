@@ -62,12 +62,12 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 
 void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 {
-	json_object(j);
+	json_open_object(j);
 	json_time(j, "from", a->view.from_ns);
 	json_time(j, "to", a->view.to_ns);
 
 	json_key(j, "looked");
-	json_object(j);
+	json_open_object(j);
 	json_key(j, "days");
 	json_u64(j, a->looked.days);
 	json_key(j, "series");

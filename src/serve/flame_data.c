@@ -212,14 +212,14 @@ static void put_strings(const struct profile *p, struct json *j, const char *lis
 
 	intern_init(&used);
 	json_key(j, index);
-	json_array(j);
+	json_open_array(j);
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		json_u64(j, intern_add(&used, of(p, f).p, of(p, f).n));
 	json_u64(j, intern_add(&used, list[0] == 'n' ? "all" : "", list[0] == 'n' ? 3 : 0));
 	json_end(j);
 
 	json_key(j, list);
-	json_array(j);
+	json_open_array(j);
 	for (size_t i = 0; i < used.count; i++)
 		json_bytes(j, intern_get(&used, (uint32_t)i));
 	json_end(j);
@@ -232,11 +232,11 @@ static void put_text(const struct profile *p, struct buf *out, void (*about)(str
 	struct json j;
 
 	json_init(&j, out);
-	json_object(&j);
+	json_open_object(&j);
 	put_strings(p, &j, "names", "frame_name", profile_name);
 	put_strings(p, &j, "files", "frame_file", profile_file);
 	json_key(&j, "frame_line");
-	json_array(&j);
+	json_open_array(&j);
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		json_u64(&j, p->frames[f].line);
 	json_u64(&j, 0);

@@ -45,7 +45,7 @@ void response_error(struct response *r, const struct request *q, int status, con
 
 		r->type = "application/json";
 		json_init(&j, &r->body);
-		json_object(&j);
+		json_open_object(&j);
 		json_key(&j, "error");
 		json_str(&j, text);
 		json_end(&j);
