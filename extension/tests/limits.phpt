@@ -17,7 +17,11 @@ function limited(Receiver $receiver, array $prefix, string $code): array
 {
 	file_put_contents("$receiver->directory/l.php", $code);
 	chmod($receiver->directory, 0755);
-	$ini = ['strobe.mode' => 'sample', 'strobe.period' => '0.001', 'strobe.socket' => $receiver->path];
+	// Where the other user can read it.
+	copy(extension_path(), "$receiver->directory/strobe.so");
+	chmod("$receiver->directory/strobe.so", 0755);
+	$ini = ['extension' => "$receiver->directory/strobe.so", 'strobe.mode' => 'sample', 'strobe.period' => '0.001',
+		'strobe.socket' => $receiver->path];
 	exec(implode(' ', array_map('escapeshellarg', [...$prefix, ...php_command($ini, ["$receiver->directory/l.php"])])) . ' 2>&1', $out, $status);
 	return [$status, implode("\n", $out)];
 }
