@@ -48,6 +48,8 @@ TEST(another_servers_answer_is_called_so)
 		CHECK_STR(err.text, "http://h:1 answers, but not as a strobe daemon does");
 		CHECK_INT(out.size, 0);
 	}
+	buf_done(&json);
+	buf_done(&out);
 }
 
 TEST(an_answer_of_odd_types_is_harmless)
