@@ -1,0 +1,34 @@
+--TEST--
+Beside Excimer, in either order of loading, both take their samples
+--EXTENSIONS--
+sockets
+--SKIPIF--
+<?php
+if (!file_exists(ini_get('extension_dir') . '/excimer.so'))
+	die('skip php-excimer is not installed');
+?>
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$code = '<?php ' . BUSY . '
+$e = new ExcimerProfiler;
+$e->setPeriod(0.001);
+$e->setEventType(EXCIMER_REAL);
+$e->start();
+busy(0.4);
+$e->stop();
+$n = 0;
+foreach ($e->getLog() as $entry)
+	$n += $entry->getEventCount();
+echo $n;
+';
+foreach ([['excimer', extension_path()], [extension_path(), 'excimer']] as $order) {
+	$run = profile($code, ['extension' => $order]);
+	check($run->status === 0 && (int)$run->stdout >= 200, "Excimer has its samples: $run->stdout");
+	check($run->with('busy') >= 350, "and so have we: {$run->with('busy')}");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
