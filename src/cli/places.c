@@ -46,10 +46,10 @@ int places_store(char **ret_url, struct err *err)
 
 	if (set)		/* systemd separates several by colons */
 		*ret_url = xasprintf("sqlite:%.*s", (int)strcspn(set, ":"), set);
+	else if (env("XDG_STATE_HOME"))		/* whoever sets it means it, root too */
+		*ret_url = xasprintf("sqlite:%s/strobe", env("XDG_STATE_HOME"));
 	else if (geteuid() == 0)
 		*ret_url = xstrdup("sqlite:/var/lib/strobe");
-	else if (env("XDG_STATE_HOME"))
-		*ret_url = xasprintf("sqlite:%s/strobe", env("XDG_STATE_HOME"));
 	else if (env("HOME"))
 		*ret_url = xasprintf("sqlite:%s/.local/state/strobe", env("HOME"));
 	else

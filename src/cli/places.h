@@ -8,8 +8,8 @@
  * XDG_RUNTIME_DIR. Makes the directory of a default socket. The caller frees. */
 int places_socket(char **ret_url, struct err *err);
 
-/* The URL of the store: STATE_DIRECTORY (systemd sets it), else /var/lib/strobe for root, else strobe under
- * XDG_STATE_HOME or ~/.local/state. The caller frees. */
+/* The URL of the store: STATE_DIRECTORY (systemd sets it), else strobe under XDG_STATE_HOME, else
+ * /var/lib/strobe for root and strobe under ~/.local/state for others. The caller frees. */
 int places_store(char **ret_url, struct err *err);
 
 /* The directory of the running program; NULL if the system does not say. The caller frees. */
