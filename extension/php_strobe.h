@@ -9,7 +9,7 @@
 extern zend_module_entry strobe_module_entry;
 #define phpext_strobe_ptr &strobe_module_entry
 
-/* The settings of DESIGN's ini table that belong to sampling, read at the start of a request. */
+/* The settings, explained in docs/extension.md; read at the start of a request. */
 ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool sample;			/* strobe.mode = sample */
 	bool cpu_clock;			/* strobe.clock = cpu */
