@@ -271,7 +271,7 @@ void sampler_startup(void)
 	sender_init(&sampler.sender);
 	sampler.pid = getpid();
 	request_labels_startup();
-	pthread_atfork(NULL, NULL, after_fork);
+	pthread_atfork(ticker_settle, NULL, after_fork);
 	next_interrupt = zend_interrupt_function;
 	zend_interrupt_function = interrupt;
 }

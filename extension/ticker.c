@@ -24,6 +24,7 @@
 static struct {
 	pthread_t thread;
 	_Atomic bool running, stop;
+	_Atomic uint32_t started;		/* a futex too: 1 once the thread runs our code */
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t deadline, period;
 	_Atomic bool cpu;
@@ -88,6 +89,8 @@ static int64_t step(int64_t deadline)
 static void *run(void *unused)
 {
 	(void)unused;
+	atomic_store(&ticker.started, 1);
+	syscall(SYS_futex, &ticker.started, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	while (!atomic_load(&ticker.stop)) {
 		uint32_t word = atomic_load(&ticker.word);
 		int64_t deadline = atomic_load(&ticker.deadline);
@@ -115,6 +118,7 @@ int ticker_start(void (*fire)(void))
 		ticker.cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
 	ticker.fire = fire;
 	atomic_store(&ticker.stop, false);
+	atomic_store(&ticker.started, 0);
 	atomic_store(&ticker.fired, false);
 	atomic_store(&ticker.deadline, TICKER_NEVER);
 	atomic_store(&ticker.sleep_until, 0);
@@ -142,6 +146,14 @@ void ticker_stop(void)
 	wake();
 	pthread_join(ticker.thread, NULL);
 	atomic_store(&ticker.running, false);
+}
+
+void ticker_settle(void)
+{
+	const struct timespec step = { 0, 10 * 1000 * 1000 };
+
+	for (int i = 0; i < 10 && atomic_load(&ticker.running) && !atomic_load(&ticker.started); i++)
+		syscall(SYS_futex, &ticker.started, FUTEX_WAIT_PRIVATE, 0, &step, NULL, 0);
 }
 
 void ticker_forget(void)

@@ -25,6 +25,10 @@ int ticker_start(void (*fire)(void));
 /* Ends the thread, if this process has one, and waits for it: before the code is unloaded. */
 void ticker_stop(void);
 
+/* Before a fork: waits, a tenth of a second at most, for a thread that has only just been made. While it starts, the C
+ * library (or a sanitizer) may hold locks for it, which in the child nobody would ever release. */
+void ticker_settle(void);
+
 /* In the child after a fork: there is no thread any more. Async-signal-safe. */
 void ticker_forget(void);
 
