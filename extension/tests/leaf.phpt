@@ -9,14 +9,14 @@ require __DIR__ . '/strobe.inc';
 $run = profile('<?php
 $big = str_repeat("abcdefgh", 40000);
 $numbers = range(1, 20000);
-function hashing($s) { for ($i = 0; $i < 400; $i++) hash("sha256", $s); }
-function method($n) { $o = SplFixedArray::fromArray($n); for ($i = 0; $i < 800; $i++) $o->toArray(); }
-function statically($s) { for ($i = 0; $i < 20000; $i++) DateTimeImmutable::createFromFormat("Y-m-d H:i:s", "2026-11-21 07:30:00"); }
-function constructor() { for ($i = 0; $i < 20000; $i++) new DateTime("2026-11-21 07:30:00"); }
-function nested($s) { for ($i = 0; $i < 400; $i++) hash("md5", str_rot13($s)); }
+function hashing($s) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 5; $i++) hash("sha256", $s); }
+function method($n) { $o = SplFixedArray::fromArray($n); for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 20; $i++) $o->toArray(); }
+function statically() { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 500; $i++) DateTimeImmutable::createFromFormat("Y-m-d H:i:s", "2026-11-21 07:30:00"); }
+function constructor() { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 500; $i++) new DateTime("2026-11-21 07:30:00"); }
+function nested($s) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 5; $i++) hash("md5", str_rot13($s)); }
 function pure() { for ($n = 0, $i = 0; $i < 20000000; $i++) $n ^= $i; return $n; }
 function sleeping() { usleep(200000); }
-hashing($big); method($numbers); statically($big); constructor(); nested($big); pure(); sleeping();
+hashing($big); method($numbers); statically(); constructor(); nested($big); pure(); sleeping();
 ');
 check($run->status === 0, "the program runs: $run->stdout");
 $leaves = fn(string $function, string $leaf): float => array_sum(array_filter($run->stacks(),
