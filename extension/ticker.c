@@ -163,11 +163,6 @@ void ticker_forget(void)
 	atomic_store(&ticker.fired, false);
 }
 
-bool ticker_running(void)
-{
-	return atomic_load(&ticker.running);
-}
-
 void ticker_set(int64_t deadline_ns, int64_t period_ns, bool cpu)
 {
 	int64_t wake_by = cpu ? 0 : deadline_ns;

@@ -32,8 +32,6 @@ void ticker_settle(void);
 /* In the child after a fork: there is no thread any more. Async-signal-safe. */
 void ticker_forget(void);
 
-bool ticker_running(void);
-
 /* Fires when the clock reaches `deadline_ns`: CLOCK_MONOTONIC, or the CPU time of the thread that called
  * ticker_start if `cpu`. `period_ns` is how far the next deadline will be. */
 void ticker_set(int64_t deadline_ns, int64_t period_ns, bool cpu);
