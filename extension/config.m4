@@ -1,5 +1,6 @@
 dnl The extension `strobe`: phpize, ./configure, make.
 dnl Headers of ../wire are shared with the daemon; sources never are, because phpize cannot build what lies outside.
+dnl A package that was made for PECL brings the folder wire/ with it.
 
 PHP_ARG_ENABLE([strobe],
   [whether to enable strobe],
@@ -11,7 +12,10 @@ PHP_ARG_ENABLE([strobe-dev],
   [no], [no])
 
 if test "$PHP_STROBE" != "no"; then
-  STROBE_CFLAGS="-I@ext_srcdir@/../wire -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
+  STROBE_CFLAGS="-I@ext_srcdir@ -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
+  for folder in base sample send trace compat api wire ../wire; do
+    STROBE_CFLAGS="$STROBE_CFLAGS -I@ext_srcdir@/$folder"
+  done
   if test "$PHP_STROBE_DEV" = "yes"; then
     STROBE_CFLAGS="$STROBE_CFLAGS -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wstrict-prototypes -Werror"
   fi
@@ -21,7 +25,15 @@ if test "$PHP_STROBE" != "no"; then
   PHP_ADD_LIBRARY([pthread], [1], [STROBE_SHARED_LIBADD])
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
-  PHP_NEW_EXTENSION([strobe],
-    [strobe.c settings.c sampler.c ticker.c stack.c trie.c text.c message.c request_labels.c sender.c],
-    [$ext_shared],, [$STROBE_CFLAGS])
+  STROBE_SOURCES="strobe.c settings.c"
+  STROBE_SOURCES="$STROBE_SOURCES base/text.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
+  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/sender.c"
+
+  PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])
+  for folder in base sample send trace compat api; do
+    PHP_ADD_BUILD_DIR([$ext_builddir/$folder])
+  done
 fi

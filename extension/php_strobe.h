@@ -18,6 +18,11 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	zend_long max_depth;
 	char *socket;			/* path; "" is the default path */
 	char *labels;			/* "pool=api,deploy=7" */
+	char *compat;			/* names of extensions to stand in for */
+	bool instrument;		/* the call observer is wanted; "auto" is decided already */
+	bool compat_builtins;
+	zend_long trace_max_nodes;
+	double trace_rate;		/* 0 to 1 */
 ZEND_END_MODULE_GLOBALS(strobe)
 
 ZEND_EXTERN_MODULE_GLOBALS(strobe)

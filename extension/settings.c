@@ -5,6 +5,7 @@
 #endif
 
 #include "settings.h"
+#include "standin.h"
 
 #include "php_ini.h"
 
@@ -75,6 +76,36 @@ static ZEND_INI_MH(on_max_depth)
 	return SUCCESS;
 }
 
+/* "auto" waits for the other settings: settings_register decides. */
+static ZEND_INI_MH(on_instrument)
+{
+	if (zend_string_equals_literal(new_value, "auto") || zend_ini_parse_bool(new_value) ||
+	    zend_string_equals_literal(new_value, "0") || ZSTR_LEN(new_value) == 0 ||
+	    zend_string_equals_literal_ci(new_value, "off"))
+		return SUCCESS;
+	return FAILURE;
+}
+
+static ZEND_INI_MH(on_trace_rate)
+{
+	double v;
+
+	if (!parse_double(new_value, &v) || v < 0 || v > 1)
+		return FAILURE;
+	STROBE_G(trace_rate) = v;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_trace_max_nodes)
+{
+	double v;
+
+	if (!parse_double(new_value, &v) || v < STROBE_MIN_NODES || v > STROBE_MAX_NODES || v != floor(v))
+		return FAILURE;
+	STROBE_G(trace_max_nodes) = (zend_long)v;
+	return SUCCESS;
+}
+
 /* The socket decides where data goes, so that a script cannot change it; all else only decides what is measured. */
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.mode", "off", PHP_INI_ALL, on_mode)
@@ -84,11 +115,27 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
 	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, OnUpdateString, socket, zend_strobe_globals, strobe_globals)
 	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, OnUpdateString, labels, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, OnUpdateString, compat, zend_strobe_globals, strobe_globals)
+	PHP_INI_ENTRY("strobe.instrument", "auto", PHP_INI_SYSTEM, on_instrument)
+	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins, zend_strobe_globals, strobe_globals)
+	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
+	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
 PHP_INI_END()
+
+/* The observer can only be registered while PHP starts, so that settings which need it later must ask for it now. */
+static bool wants_observer(void)
+{
+	const char *instrument = INI_STR("strobe.instrument");
+
+	if (instrument && strcmp(instrument, "auto") != 0)
+		return INI_BOOL("strobe.instrument");
+	return STROBE_G(trace_rate) > 0 || (standin_parse(STROBE_G(compat), NULL, 0) & STANDIN_TRACERS);
+}
 
 void settings_register(int module_number)
 {
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
+	STROBE_G(instrument) = wants_observer();
 }
 
 void settings_unregister(int module_number)

@@ -13,6 +13,8 @@
 #define STROBE_SYSTEM_SOCKET	"/run/strobe/strobe.sock"
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192
+#define STROBE_MIN_NODES	1024		/* of a trace */
+#define STROBE_MAX_NODES	67108864
 
 void settings_register(int module_number);
 void settings_unregister(int module_number);

@@ -7,6 +7,8 @@
 #include "php_strobe.h"
 #include "sampler.h"
 #include "settings.h"
+#include "standin.h"
+#include "tracer.h"
 
 #include "ext/standard/info.h"
 
@@ -28,11 +30,14 @@ static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
 	sampler_startup();
+	tracer_startup();
+	standin_startup(type);
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
+	tracer_shutdown();
 	sampler_shutdown();
 	settings_unregister(module_number);
 	return SUCCESS;
@@ -43,6 +48,7 @@ static PHP_RINIT_FUNCTION(strobe)
 #if defined(ZTS) && defined(COMPILE_DL_STROBE)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	tracer_request_start();
 	sampler_request_start();
 	return SUCCESS;
 }
@@ -50,6 +56,7 @@ static PHP_RINIT_FUNCTION(strobe)
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
 	sampler_request_end();
+	tracer_request_end();
 	return SUCCESS;
 }
 

@@ -10,7 +10,7 @@
 #ifndef STROBE_TEXT_H
 #define STROBE_TEXT_H
 
-#include "trie.h"
+#include "function_id.h"
 
 /* The name of a class as far as it is shown: that of an anonymous one ends at its NUL, where its address begins. */
 size_t text_class_length(const zend_class_entry *ce);

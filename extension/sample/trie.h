@@ -1,26 +1,16 @@
 /* trie.h: the samples taken since the last message, merged into a tree of functions.
  *
  * All memory is mapped once; adding a sample never allocates. A node keeps a reference to the name and file strings of
- * its function, so that an address cannot come to mean another function: PHP frees closures, eval'd code and (without
- * opcache) included files in the middle of a request, and takes their memory again. Classes stay until the request
- * ends, which is why the trie must be emptied by then.
+ * its function; classes stay until the request ends, which is why the trie must be emptied by then.
  */
 #ifndef STROBE_TRIE_H
 #define STROBE_TRIE_H
 
+#include "function_id.h"
 #include "stack.h"
 
 #define TRIE_NODES	32768u
 #define TRIE_ROOT	0u
-
-/* Which function a node is. Two nodes with equal fields are the same function to a reader of the profile. */
-struct function_id {
-	zend_string *name;		/* NULL: the file scope of `file`, or, without a file, what was left out */
-	zend_string *file;		/* NULL: an internal function */
-	zend_class_entry *scope;	/* class that declares the method, or NULL */
-	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
-	bool closure;
-};
 
 struct trie_node {
 	struct function_id function;

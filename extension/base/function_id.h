@@ -1,0 +1,21 @@
+/* function_id.h: which function a frame of a profile is.
+ *
+ * Two frames with equal fields are the same function to a reader of the profile. Whoever keeps one keeps a reference
+ * to its strings, so that an address cannot come to mean another function: PHP frees closures, eval'd code and
+ * (without opcache) included files in the middle of a request, and takes their memory again. Classes stay until the
+ * request ends.
+ */
+#ifndef STROBE_FUNCTION_ID_H
+#define STROBE_FUNCTION_ID_H
+
+#include "php.h"
+
+struct function_id {
+	zend_string *name;		/* NULL: the file scope of `file`, or, without a file, what was left out */
+	zend_string *file;		/* NULL: an internal function */
+	zend_class_entry *scope;	/* class that declares the method, or NULL */
+	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
+	bool closure;
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* standin.h: modules that answer for another extension.
+ *
+ * strobe.compat names extensions. For each that is named and that PHP has not loaded, a module of that name is
+ * registered when strobe starts: functions, classes, constants, settings and phpinfo() are then those of a module with
+ * its name and version, so that extension_loaded(), phpversion() and reflection answer as if the original were there.
+ * PHP registers all extensions of php.ini before it starts the first, so the order in which they are loaded does not
+ * matter: with the original present, ours abstains.
+ */
+#ifndef STROBE_STANDIN_H
+#define STROBE_STANDIN_H
+
+#include "php.h"
+
+enum standin_id {
+	STANDIN_EXCIMER = 1,
+	STANDIN_TIDEWAYS_XHPROF = 2,
+	STANDIN_XHPROF = 4,
+	STANDIN_UPROFILER = 8,
+};
+
+/* One per name, defined beside its implementation. Each has its own MINIT, RINIT, … as any module. */
+extern zend_module_entry strobe_excimer_module, strobe_tideways_module, strobe_xhprof_module, strobe_uprofiler_module;
+
+/* The names in a value of strobe.compat ("excimer,xhprof", blanks allowed) as STANDIN_ bits; unknown ones are put into
+ * `unknown`, cut to `size` bytes, if there are any. Needs no PHP. */
+unsigned standin_parse(const char *names, char *unknown, size_t size);
+
+/* Which of the named ones need the tracer; decides strobe.instrument=auto. */
+#define STANDIN_TRACERS (STANDIN_TIDEWAYS_XHPROF | STANDIN_XHPROF | STANDIN_UPROFILER)
+
+/* In MINIT: registers the modules that are named and absent. */
+void standin_startup(int type);
+
+/* Those that were registered, as STANDIN_ bits; for phpinfo(). */
+unsigned standin_active(void);
+
+#endif

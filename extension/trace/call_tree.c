@@ -1,0 +1,99 @@
+/* call_tree.c: reads and frees finished trees. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "call_tree.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *name, *unit;
+} columns[TREE_COLUMNS] = {
+	[TREE_CALLS] = { "calls", "count" },
+	[TREE_WALL_NS] = { "wall_ns", "nanoseconds" },
+	[TREE_CPU_NS] = { "cpu_ns", "nanoseconds" },
+	[TREE_MEMORY_BYTES] = { "memory_bytes", "bytes" },
+	[TREE_PEAK_BYTES] = { "peak_memory_bytes", "bytes" },
+	[TREE_ALLOCATIONS] = { "allocations", "count" },
+	[TREE_FREES] = { "frees", "count" },
+	[TREE_ALLOCATED_BYTES] = { "allocated_bytes", "bytes" },
+	[TREE_SAMPLES] = { "samples", "count" },
+};
+
+const char *tree_column_name(enum tree_column c)
+{
+	return columns[c].name;
+}
+
+const char *tree_column_unit(enum tree_column c)
+{
+	return columns[c].unit;
+}
+
+void call_tree_free(struct call_tree *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		const struct call_function *f = &t->functions[i];
+
+		if (f->name)
+			zend_string_release(f->name);
+		if (f->class_name)
+			zend_string_release(f->class_name);
+		if (f->file)
+			zend_string_release(f->file);
+	}
+	free(t->functions);
+	free(t->nodes);
+	free(t);
+}
+
+void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
+{
+	for (uint32_t i = 0; i < t->node_count; i++)
+		ret[i] = t->nodes[i].value[c];
+	/* Calls are each node's own. */
+	if (c == TREE_CALLS)
+		return;
+	for (uint32_t i = 1; i < t->node_count; i++)
+		ret[t->nodes[i].parent] -= t->nodes[i].value[c];
+}
+
+size_t call_function_text(const struct call_function *f, char *out, size_t size)
+{
+	const char *class_end = f->class_name ? memchr(ZSTR_VAL(f->class_name), 0, ZSTR_LEN(f->class_name) + 1) : NULL;
+	int n;
+
+	switch (f->kind) {
+	case CALL_ROOT:
+		n = snprintf(out, size, "main()");
+		break;
+	case CALL_FOLDED:
+		n = snprintf(out, size, "[folded]");
+		break;
+	case CALL_ELIDED:
+		n = snprintf(out, size, "[elided]");
+		break;
+	case CALL_LOAD:
+		n = snprintf(out, size, "compile %s", ZSTR_VAL(f->file));
+		break;
+	case CALL_FUNCTION:
+		if (f->closure)
+			n = snprintf(out, size, "{closure:%s(%u)}", f->file ? ZSTR_VAL(f->file) : "", (unsigned)f->line);
+		else if (f->class_name)
+			n = snprintf(out, size, "%.*s::%s", (int)(class_end - ZSTR_VAL(f->class_name)),
+				     ZSTR_VAL(f->class_name), ZSTR_VAL(f->name));
+		else
+			n = snprintf(out, size, "%s", ZSTR_VAL(f->name));
+		break;
+	default:
+		n = snprintf(out, size, "%s", ZSTR_VAL(f->file));
+		break;
+	}
+	if (n < 0)
+		return 0;
+	return (size_t)n < size ? (size_t)n : size ? size - 1 : 0;
+}

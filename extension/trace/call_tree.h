@@ -1,0 +1,85 @@
+/* call_tree.h: one finished profile inside PHP: a calling context tree with values.
+ *
+ * This is the seam between what measures (trace/, sample/) and what shows (compat/, api/, send/). It is plain arrays:
+ * a parent always has a smaller index than its children, so that each walk is a loop and no depth of recursion in PHP
+ * can overflow our stack. Values are inclusive; what a node took itself is its value less those of its children.
+ *
+ * A tree keeps its own references to strings and to nothing else of PHP's. It lives in the C library's memory, so
+ * that it neither counts against memory_limit nor shows in the memory that it reports; its strings are of the request,
+ * so that it must be freed before the request's memory is.
+ */
+#ifndef STROBE_CALL_TREE_H
+#define STROBE_CALL_TREE_H
+
+#include "php.h"
+
+/* The values a node has, always in this order. Which of them were measured says `call_tree.columns`. */
+enum tree_column {
+	TREE_CALLS,		/* calls; a generator's resumption is a call, a fiber's is none */
+	TREE_WALL_NS,		/* elapsed time */
+	TREE_CPU_NS,		/* CPU time of the PHP thread; wall less CPU is time off the CPU */
+	TREE_MEMORY_BYTES,	/* growth of memory_get_usage(), may be negative */
+	TREE_PEAK_BYTES,	/* growth of memory_get_peak_usage() */
+	TREE_ALLOCATIONS,	/* calls of the allocator: malloc and realloc */
+	TREE_FREES,		/* frees */
+	TREE_ALLOCATED_BYTES,	/* bytes asked for by the allocations */
+	TREE_SAMPLES,		/* periods of a sampling profile in which it was seen */
+	TREE_COLUMNS
+};
+
+#define TREE_HAS(column) (1u << (column))
+
+/* The name and unit of a column as the wire and the daemon know it: "wall_ns" in "nanoseconds". */
+const char *tree_column_name(enum tree_column c);
+const char *tree_column_unit(enum tree_column c);
+
+enum call_kind {
+	CALL_ROOT,		/* node 0 only; "main()" where a name is wanted */
+	CALL_FUNCTION,		/* a function, method or closure */
+	CALL_FILE,		/* the file scope of `file`, run by include, require or as the main script */
+	CALL_EVAL,		/* the code of an eval; `file` is "path(line) : eval()'d code" */
+	CALL_LOAD,		/* compilation of `file` */
+	CALL_FOLDED,		/* "[folded]": all calls below its parent for which the node budget had no room */
+	CALL_ELIDED,		/* "[elided]": the middle of a stack that was deeper than allowed (sampling only) */
+};
+
+struct call_function {
+	enum call_kind kind;
+	bool internal;		/* implemented in C */
+	bool closure;
+	zend_string *name;	/* as declared, without class; NULL unless kind is CALL_FUNCTION */
+	zend_string *class_name;/* of the class that declares the method (anonymous: with NUL and path behind), or NULL */
+	zend_string *file;	/* NULL for internal functions and the kinds without file */
+	uint32_t line, end_line;/* of the definition; 0 for internal functions and file scope */
+};
+
+struct call_node {
+	uint32_t parent;	/* index; 0 for the root itself */
+	uint32_t function;	/* index */
+	int64_t value[TREE_COLUMNS];
+};
+
+struct call_tree {
+	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop */
+	uint32_t node_count;
+	struct call_function *functions;	/* each function once; two nodes with equal index are the same one */
+	uint32_t function_count;
+	unsigned columns;			/* TREE_HAS bits */
+	uint64_t folded_calls;			/* calls that found no room in the node budget */
+	uint64_t start_ns, end_ns;		/* since 1970-01-01 UTC */
+	uint64_t period_ns;			/* between samples; 0 for an exact trace */
+	bool cpu_clock;				/* the samples were taken by CPU time */
+};
+
+/* Frees a tree; NULL is fine. */
+void call_tree_free(struct call_tree *t);
+
+/* What each node took itself: value less the children's. `ret` has node_count elements. */
+void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret);
+
+/* Writes the name of a function as it stands in a profile: "strlen", "App\Cart::price", "{closure:/srv/a.php(41)}",
+ * "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size` bytes, without a NUL. Returns the
+ * length. */
+size_t call_function_text(const struct call_function *f, char *out, size_t size);
+
+#endif

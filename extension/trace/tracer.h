@@ -1,0 +1,56 @@
+/* tracer.h: the exact call tree of what runs between a start and a stop.
+ *
+ * It hears of calls through PHP's call observer, which is registered at start-up only when strobe.instrument says so:
+ * without it nothing is possible and nothing costs. While no session is open no function has a handler, except that
+ * the observer remembers which functions it has been asked about; starting gives these their handlers, stopping takes
+ * them away again.
+ *
+ * Any number of sessions may be open at once, started and stopped in any order (an application that calls
+ * xhprof_enable() in a request that is traced by strobe.trigger_secret): there is one tree, in which each session has
+ * its own nodes, so that a second session costs nothing more per call. All measure what any of them asks for.
+ */
+#ifndef STROBE_TRACER_H
+#define STROBE_TRACER_H
+
+#include "call_tree.h"
+
+enum trace_metric {
+	TRACE_WALL = 1,
+	TRACE_CPU = 2,
+	TRACE_MEMORY = 4,
+	TRACE_PEAK = 8,
+	TRACE_ALLOCATIONS = 16,		/* TREE_ALLOCATIONS, TREE_FREES, TREE_ALLOCATED_BYTES */
+	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; ignored with TRACE_WALL */
+};					/* none of them: calls are counted, nothing else */
+
+struct trace_options {
+	unsigned metrics;		/* TRACE_ bits */
+	bool no_internals;		/* only functions written in PHP */
+	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
+	bool loads;			/* nodes for compilation (CALL_LOAD) */
+};
+
+struct trace_session;
+
+/* Whether the observer is registered. If not, say so with TRACER_UNAVAILABLE. */
+bool tracer_available(void);
+#define TRACER_UNAVAILABLE "needs the call observer: set strobe.instrument=1 in php.ini (it is read when PHP starts)"
+
+/* Opens a session. NULL if the observer is not registered or there is no memory. The function that is running when it
+ * starts is not part of it, what it calls from now on is, right below the root. */
+struct trace_session *tracer_start(const struct trace_options *options);
+
+/* Closes the session and returns what it saw: calls that are still running count until now. The caller frees the tree.
+ * NULL, with the session gone all the same, if there is no memory for it. */
+struct call_tree *tracer_stop(struct trace_session *s);
+
+/* Closes the session without a result. NULL is fine. Sessions left open at the end of the request are dropped by
+ * tracer_request_end; whoever holds one must close or forget it in its own request end before. */
+void tracer_drop(struct trace_session *s);
+
+void tracer_startup(void);		/* in MINIT: registers the observer if wanted */
+void tracer_shutdown(void);
+void tracer_request_start(void);
+void tracer_request_end(void);
+
+#endif
