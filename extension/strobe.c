@@ -26,6 +26,11 @@ static PHP_GINIT_FUNCTION(strobe)
 	memset(strobe_globals, 0, sizeof(*strobe_globals));
 }
 
+static PHP_GSHUTDOWN_FUNCTION(strobe)
+{
+	tracer_thread_end();
+}
+
 static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
@@ -119,7 +124,7 @@ zend_module_entry strobe_module_entry = {
 	PHP_STROBE_VERSION,
 	PHP_MODULE_GLOBALS(strobe),
 	PHP_GINIT(strobe),
-	NULL,
+	PHP_GSHUTDOWN(strobe),
 	NULL,
 	STANDARD_MODULE_PROPERTIES_EX
 };

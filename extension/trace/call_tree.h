@@ -38,7 +38,8 @@ enum call_kind {
 	CALL_FUNCTION,		/* a function, method or closure */
 	CALL_FILE,		/* the file scope of `file`, run by include, require or as the main script */
 	CALL_EVAL,		/* the code of an eval; `file` is "path(line) : eval()'d code" */
-	CALL_LOAD,		/* compilation of `file` */
+	CALL_LOAD,		/* compilation of `file`, or its look-up in opcache */
+	CALL_LOAD_EVAL,		/* compilation of the code of an eval; `file` as with CALL_EVAL */
 	CALL_FOLDED,		/* "[folded]": all calls below its parent for which the node budget had no room */
 	CALL_ELIDED,		/* "[elided]": the middle of a stack that was deeper than allowed (sampling only) */
 };

@@ -49,7 +49,8 @@ struct call_tree *tracer_stop(struct trace_session *s);
 void tracer_drop(struct trace_session *s);
 
 void tracer_startup(void);		/* in MINIT: registers the observer if wanted */
-void tracer_shutdown(void);
+void tracer_shutdown(void);		/* in MSHUTDOWN */
+void tracer_thread_end(void);		/* in GSHUTDOWN */
 void tracer_request_start(void);
 void tracer_request_end(void);
 
