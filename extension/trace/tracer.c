@@ -90,6 +90,7 @@ static bool begin_capture(struct capture *c)
 		return false;
 	}
 	c->metrics = 0;
+	c->deaf = false;
 	c->internals = c->files = c->loads = false;
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
@@ -195,6 +196,8 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	s->key = new_key();
 	s->function = nodes_identity(&c->nodes, &root);
 	s->start_ns = realtime_ns();
+	if (options->annotation)
+		capture_annotate(c, options->annotation);
 	for (last = &c->sessions; *last; last = &(*last)->next)
 		;
 	*last = s;
@@ -237,6 +240,46 @@ struct call_tree *tracer_stop(struct trace_session *s)
 	t = capture_project(c, s);
 	close_session(c, s);
 	return t;
+}
+
+/* The calls above the marker are put on the stack again, above a new one. */
+void tracer_restart(struct trace_session *s)
+{
+	struct capture *c = CAPTURE;
+	size_t count, kept = 0;
+	struct saved_call *calls;
+	struct node *n;
+
+	if (!s || !is_open(c, s) || !s->at)
+		return;
+	count = (size_t)(c->top - c->stack) - s->at;
+	calls = calloc(count ? count : 1, sizeof(*calls));
+	if (!calls)
+		return;
+	n = c->current;
+	for (struct entry *e = c->top; e > c->stack + s->at; e--) {
+		if (e->frame)
+			calls[kept++] = (struct saved_call){ n, e->frame };
+		n = e->caller;
+	}
+	while (c->top > c->stack + s->at)
+		capture_pop(c);
+	capture_pop(c);
+	s->key = new_key();
+	s->start_ns = realtime_ns();
+	cpu_clock_resync(&c->cpu);
+	capture_mark(c);
+	while (kept--) {
+		const struct node *was = calls[kept].node;
+
+		if (!was->function)
+			break;
+		n = nodes_child_of(&c->nodes, c->current, was->key, was->function);
+		if (!capture_push(c, n, calls[kept].frame))
+			break;
+		n->calls++;
+	}
+	free(calls);
 }
 
 void tracer_drop(struct trace_session *s)
@@ -283,6 +326,7 @@ void tracer_thread_end(void)
 	free(c->stack);
 	free(c->strands);
 	free(c->seen);
+	nodes_thread_end();
 	c->stack = NULL;
 	c->strands = NULL;
 	c->seen = NULL;
