@@ -76,7 +76,11 @@ static bool start_module(zend_module_entry *m, int type)
 	m->type = type;
 	m->module_number = zend_next_free_module();
 	m->handle = NULL;
+#if PHP_VERSION_ID >= 80400
+	m = zend_register_module_ex(m, type);
+#else
 	m = zend_register_module_ex(m);
+#endif
 	return m && zend_startup_module_ex(m) == SUCCESS;
 }
 
