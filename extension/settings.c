@@ -129,7 +129,7 @@ static bool wants_observer(void)
 
 	if (instrument && strcmp(instrument, "auto") != 0)
 		return INI_BOOL("strobe.instrument");
-	return STROBE_G(trace_rate) > 0 || (standin_parse(STROBE_G(compat), NULL, 0) & STANDIN_TRACERS);
+	return STROBE_G(trace_rate) > 0 || (standin_wanted() & STANDIN_TRACERS);
 }
 
 void settings_register(int module_number)
