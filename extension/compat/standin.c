@@ -53,12 +53,12 @@ void standin_startup(int type)
 			continue;
 		if (zend_hash_str_exists(&module_registry, standins[i].name, strlen(standins[i].name)))
 			continue;
+		m->type = type;
+		m->module_number = zend_next_free_module();
 		m->handle = NULL;
 #if PHP_VERSION_ID >= 80400
 		m = zend_register_module_ex(m, type);
 #else
-		m->type = type;
-		m->module_number = zend_next_free_module();
 		m = zend_register_module_ex(m);
 #endif
 		if (m && zend_startup_module_ex(m) == SUCCESS)

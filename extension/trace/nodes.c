@@ -330,7 +330,9 @@ static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
 	if (!copy)
 		return false;
 	memcpy(copy, code, sizeof(*copy));
+	/* These are of the closure object itself, and go with it. */
 	copy->fn_flags &= ~ZEND_ACC_HEAP_RT_CACHE;
+	copy->static_variables = NULL;
 	function_add_ref((zend_function *)copy);
 	f->pinned = copy;
 	t->pinned++;
