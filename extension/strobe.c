@@ -5,6 +5,7 @@
 #endif
 
 #include "php_strobe.h"
+#include "api.h"
 #include "sampler.h"
 #include "settings.h"
 #include "standin.h"
@@ -26,17 +27,24 @@ static PHP_GINIT_FUNCTION(strobe)
 	memset(strobe_globals, 0, sizeof(*strobe_globals));
 }
 
+static PHP_GSHUTDOWN_FUNCTION(strobe)
+{
+	api_thread_free(strobe_globals->api);
+}
+
 static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
 	sampler_startup();
 	tracer_startup();
+	api_startup(module_number);
 	standin_startup(type);
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
+	api_shutdown();
 	tracer_shutdown();
 	sampler_shutdown();
 	settings_unregister(module_number);
@@ -50,11 +58,13 @@ static PHP_RINIT_FUNCTION(strobe)
 #endif
 	tracer_request_start();
 	sampler_request_start();
+	api_request_start();
 	return SUCCESS;
 }
 
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
+	api_request_end();
 	sampler_request_end();
 	tracer_request_end();
 	return SUCCESS;
@@ -81,6 +91,7 @@ static PHP_MINFO_FUNCTION(strobe)
 #else
 	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
 #endif
+	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", sender->fd >= 0 ? "yes" : "no");
 	php_info_print_table_end();
@@ -102,6 +113,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	}
 	info_row("Requests not sampled: no thread", stats->no_thread);
 	info_row("Requests not sampled: no memory", stats->no_memory);
+	api_info_counts();
 	php_info_print_table_end();
 
 	DISPLAY_INI_ENTRIES();
@@ -110,7 +122,7 @@ static PHP_MINFO_FUNCTION(strobe)
 zend_module_entry strobe_module_entry = {
 	STANDARD_MODULE_HEADER,
 	"strobe",
-	NULL,
+	strobe_functions,
 	PHP_MINIT(strobe),
 	PHP_MSHUTDOWN(strobe),
 	PHP_RINIT(strobe),
@@ -119,7 +131,7 @@ zend_module_entry strobe_module_entry = {
 	PHP_STROBE_VERSION,
 	PHP_MODULE_GLOBALS(strobe),
 	PHP_GINIT(strobe),
-	NULL,
+	PHP_GSHUTDOWN(strobe),
 	NULL,
 	STANDARD_MODULE_PROPERTIES_EX
 };

@@ -23,6 +23,8 @@ enum trace_metric {
 	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; ignored with TRACE_WALL */
 };					/* none of them: calls are counted, nothing else */
 
+#define TRACE_METRICS 63		/* all of them */
+
 struct trace_options {
 	unsigned metrics;		/* TRACE_ bits */
 	bool no_internals;		/* only functions written in PHP */
