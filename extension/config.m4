@@ -27,8 +27,10 @@ if test "$PHP_STROBE" != "no"; then
 
   STROBE_SOURCES="strobe.c settings.c"
   STROBE_SOURCES="$STROBE_SOURCES base/text.c base/random.c"
-  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c"
-  STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/project.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
   STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/run_message.c send/sender.c"
   STROBE_SOURCES="$STROBE_SOURCES api/api.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"

@@ -30,6 +30,7 @@ static PHP_GINIT_FUNCTION(strobe)
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
 	api_thread_free(strobe_globals->api);
+	tracer_thread_end();
 }
 
 static PHP_MINIT_FUNCTION(strobe)

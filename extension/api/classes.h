@@ -5,6 +5,8 @@
 #include "api_thread.h"
 #include "call_tree.h"
 
+#include "zend_exceptions.h"
+
 extern zend_class_entry *strobe_exception_ce, *strobe_profile_ce;
 
 void trace_class_register(void);

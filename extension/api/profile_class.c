@@ -11,6 +11,7 @@
 #include "trigger.h"
 
 #include "ext/json/php_json.h"
+#include "zend_interfaces.h"
 
 #include <errno.h>
 #include <stdlib.h>

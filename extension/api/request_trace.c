@@ -49,11 +49,8 @@ static void open_session(struct api_thread *a)
 static void become_child(struct api_thread *a)
 {
 	a->forked = false;
-	if (!a->session)
-		return;
-	tracer_drop(a->session);
-	a->session = NULL;
-	open_session(a);
+	if (a->session)
+		tracer_restart(a->session);
 }
 
 /* In the child, inside fork(): only stores. The interrupt brings us to become_child at the next safe point. */

@@ -56,7 +56,11 @@ void standin_startup(int type)
 		m->type = type;
 		m->module_number = zend_next_free_module();
 		m->handle = NULL;
+#if PHP_VERSION_ID >= 80400
+		m = zend_register_module_ex(m, type);
+#else
 		m = zend_register_module_ex(m);
+#endif
 		if (m && zend_startup_module_ex(m) == SUCCESS)
 			active |= standins[i].id;
 	}

@@ -78,6 +78,7 @@ size_t call_function_text(const struct call_function *f, char *out, size_t size)
 		n = snprintf(out, size, "[elided]");
 		break;
 	case CALL_LOAD:
+	case CALL_LOAD_EVAL:
 		n = snprintf(out, size, "compile %s", ZSTR_VAL(f->file));
 		break;
 	case CALL_FUNCTION:

@@ -20,9 +20,9 @@ enum tree_column {
 	TREE_CPU_NS,		/* CPU time of the PHP thread; wall less CPU is time off the CPU */
 	TREE_MEMORY_BYTES,	/* growth of memory_get_usage(), may be negative */
 	TREE_PEAK_BYTES,	/* growth of memory_get_peak_usage() */
-	TREE_ALLOCATIONS,	/* calls of the allocator: malloc and realloc */
-	TREE_FREES,		/* frees */
-	TREE_ALLOCATED_BYTES,	/* bytes asked for by the allocations */
+	TREE_ALLOCATIONS,	/* calls of PHP's allocator; a reallocation is an allocation and a free */
+	TREE_FREES,
+	TREE_ALLOCATED_BYTES,	/* bytes asked for, by a reallocation its whole new size */
 	TREE_SAMPLES,		/* periods of a sampling profile in which it was seen */
 	TREE_COLUMNS
 };
@@ -38,7 +38,8 @@ enum call_kind {
 	CALL_FUNCTION,		/* a function, method or closure */
 	CALL_FILE,		/* the file scope of `file`, run by include, require or as the main script */
 	CALL_EVAL,		/* the code of an eval; `file` is "path(line) : eval()'d code" */
-	CALL_LOAD,		/* compilation of `file` */
+	CALL_LOAD,		/* compilation of `file`, or its look-up in opcache */
+	CALL_LOAD_EVAL,		/* compilation of the code of an eval; `file` as with CALL_EVAL */
 	CALL_FOLDED,		/* "[folded]": all calls below its parent for which the node budget had no room */
 	CALL_ELIDED,		/* "[elided]": the middle of a stack that was deeper than allowed (sampling only) */
 };

@@ -1,42 +1,384 @@
-/* tracer.c: the call observer and its sessions. */
+/* tracer.c: opens and closes sessions, and with the first and the last of them the capture. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "tracer.h"
+#include "capture.h"
+#include "php_strobe.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SAMPLED_PERIOD_NS 1000000
+
+#ifdef ZTS
+TSRM_TLS struct capture *strobe_capture TSRM_TLS_MODEL_ATTR;
+#else
+struct capture strobe_capture;
+#endif
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 bool tracer_available(void)
 {
-	return false;
+	return observe_available();
+}
+
+static bool needs_clock(unsigned metrics)
+{
+	return metrics & (TRACE_WALL | TRACE_CPU);
+}
+
+static enum capture_mode mode_for(unsigned metrics)
+{
+	if (metrics & (TRACE_MEMORY | TRACE_PEAK | TRACE_ALLOCATIONS))
+		return CAPTURE_ALL;
+	if (metrics & TRACE_CPU)
+		return CAPTURE_CPU;
+	return metrics & TRACE_WALL ? CAPTURE_WALL : CAPTURE_COUNTS;
+}
+
+/* A tick of sampled time: it belongs to what runs now. */
+static void tick(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+{
+	struct capture *c = timer->owner;
+
+	if (c->active && c->current)
+		c->current->wall += periods;
+}
+
+static void start_timer(struct capture *c)
+{
+	c->timer.expired = tick;
+	c->timer.owner = c;
+	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
+		c->timer.period_ns = 0;
+}
+
+/* A session that needs exact time joins one that samples it: what was sampled becomes ticks. */
+static void stop_timer(struct capture *c)
+{
+	double ticks = (double)c->timer.period_ns / c->ns_per_tick;
+
+	if (!c->timer.period_ns)
+		return;
+	timer_stop(&c->timer);
+	c->timer.period_ns = 0;
+	for (uint32_t i = c->nodes.count; i-- > 0;) {
+		struct node *n = nodes_at(&c->nodes, i);
+
+		if (n->parent)
+			n->parent->wall += n->wall;
+		n->wall = (uint64_t)((double)n->wall * ticks);
+	}
+}
+
+static bool begin_capture(struct capture *c)
+{
+	if (!nodes_init(&c->nodes, (uint32_t)STROBE_G(trace_max_nodes)))
+		return false;
+	if (!capture_stack_init(c) || !strands_init(c)) {
+		nodes_done(&c->nodes);
+		return false;
+	}
+	c->metrics = 0;
+	c->deaf = false;
+	c->internals = c->files = c->loads = false;
+	c->counts = (struct allocation_counts){ 0 };
+	c->timer.period_ns = 0;
+	c->ns_per_tick = clock_ns_per_tick();
+	c->mode = CAPTURE_COUNTS;
+	return true;
+}
+
+static void end_capture(struct capture *c)
+{
+	timer_stop(&c->timer);
+	c->timer.period_ns = 0;
+	observe_remove(c);
+	allocations_stop(c);
+	cpu_clock_stop(&c->cpu);
+	c->active = false;
+	strands_done(c);
+	capture_stack_done(c);
+	nodes_done(&c->nodes);
+}
+
+/* Makes the capture measure what the new session wants, beside what it measures already. */
+static bool widen(struct capture *c, const struct trace_options *o)
+{
+	unsigned metrics = c->metrics | o->metrics;
+	bool was_active = c->active;
+
+	if (metrics & TRACE_CPU)
+		metrics |= TRACE_WALL;
+	if (needs_clock(metrics))
+		metrics &= ~(unsigned)TRACE_SAMPLED_WALL;
+	if ((metrics & TRACE_ALLOCATIONS) && !c->stack_counts) {
+		c->stack_counts = calloc(c->capacity, sizeof(*c->stack_counts));
+		if (!c->stack_counts)
+			return false;
+	}
+	if (was_active) {
+		capture_flush(c);
+		observe_remove(c);
+	}
+	if ((metrics & TRACE_CPU) && !(c->metrics & TRACE_CPU))
+		cpu_clock_start(&c->cpu, c->ns_per_tick);
+	if ((c->metrics & TRACE_SAMPLED_WALL) && !(metrics & TRACE_SAMPLED_WALL))
+		stop_timer(c);
+	if (metrics & TRACE_ALLOCATIONS)
+		allocations_start(c);
+	c->metrics = metrics;
+	c->mode = mode_for(metrics);
+	c->internals |= !o->no_internals;
+	c->files |= o->files;
+	c->loads |= o->loads;
+	c->active = true;
+	if (was_active)
+		capture_flush(c);	/* running calls begin to be measured in all that is new now */
+	else if ((metrics & TRACE_SAMPLED_WALL))
+		start_timer(c);
+	observe_install(c);
+	return true;
+}
+
+static bool is_wide_enough(const struct capture *c, const struct trace_options *o)
+{
+	unsigned metrics = o->metrics & TRACE_WALL ? o->metrics & ~(unsigned)TRACE_SAMPLED_WALL : o->metrics;
+
+	return c->active && (c->metrics & metrics) == metrics && (c->internals || o->no_internals) &&
+	       (c->files || !o->files) && (c->loads || !o->loads);
+}
+
+/* Never two alike while a capture lasts: nodes of a session that is over must not be taken for those of a new one. */
+static uintptr_t new_key(void)
+{
+	ZEND_TLS uintptr_t last = 3;
+
+	return last += 2;
 }
 
 struct trace_session *tracer_start(const struct trace_options *options)
 {
-	return NULL;
+	static const struct call_function root = { .kind = CALL_ROOT };
+	struct capture *c = CAPTURE;
+	struct trace_session **last, *s;
+	bool first;
+
+#ifdef ZTS
+	if (!c)
+		return NULL;
+#endif
+	if (!observe_available())
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->options = *options;
+	if (s->options.metrics & TRACE_CPU)
+		s->options.metrics |= TRACE_WALL;
+	first = !c->active;
+	if ((first && !begin_capture(c)) || (!is_wide_enough(c, &s->options) && !widen(c, &s->options))) {
+		if (first && c->nodes.root)
+			end_capture(c);
+		free(s);
+		return NULL;
+	}
+	s->key = new_key();
+	s->function = nodes_identity(&c->nodes, &root);
+	s->start_ns = realtime_ns();
+	if (options->annotation)
+		capture_annotate(c, options->annotation);
+	for (last = &c->sessions; *last; last = &(*last)->next)
+		;
+	*last = s;
+	capture_mark(c);
+	return s;
+}
+
+/* Its marker may lie below calls that go on: then it stays, as the entry of nobody. */
+static void close_session(struct capture *c, struct trace_session *s)
+{
+	struct trace_session **p = &c->sessions;
+
+	if (s->at && c->stack + s->at == c->top)
+		capture_pop(c);
+	while (*p && *p != s)
+		p = &(*p)->next;
+	if (*p)
+		*p = s->next;
+	free(s);
+	if (!c->sessions)
+		end_capture(c);
+}
+
+static bool is_open(const struct capture *c, const struct trace_session *s)
+{
+	for (const struct trace_session *o = c->sessions; o; o = o->next)
+		if (o == s)
+			return true;
+	return false;
 }
 
 struct call_tree *tracer_stop(struct trace_session *s)
 {
-	return NULL;
+	struct capture *c = CAPTURE;
+	struct call_tree *t;
+
+	if (!s || !is_open(c, s))
+		return NULL;
+	capture_flush(c);
+	t = capture_project(c, s);
+	close_session(c, s);
+	return t;
+}
+
+/* The calls above the marker are put on the stack again, above a new one. */
+void tracer_restart(struct trace_session *s)
+{
+	struct capture *c = CAPTURE;
+	size_t count, kept = 0;
+	struct saved_call *calls;
+	struct node *n;
+
+	if (!s || !is_open(c, s) || !s->at)
+		return;
+	count = (size_t)(c->top - c->stack) - s->at;
+	calls = calloc(count ? count : 1, sizeof(*calls));
+	if (!calls)
+		return;
+	n = c->current;
+	for (struct entry *e = c->top; e > c->stack + s->at; e--) {
+		if (e->frame)
+			calls[kept++] = (struct saved_call){ n, e->frame };
+		n = e->caller;
+	}
+	while (c->top > c->stack + s->at)
+		capture_pop(c);
+	capture_pop(c);
+	s->key = new_key();
+	s->start_ns = realtime_ns();
+	cpu_clock_resync(&c->cpu);
+	capture_mark(c);
+	while (kept--) {
+		const struct node *was = calls[kept].node;
+
+		if (!was->function)
+			break;
+		n = nodes_child_of(&c->nodes, c->current, was->key, was->function);
+		if (!capture_push(c, n, calls[kept].frame))
+			break;
+		n->calls++;
+	}
+	free(calls);
 }
 
 void tracer_drop(struct trace_session *s)
 {
+	if (s && is_open(CAPTURE, s))
+		close_session(CAPTURE, s);
+}
+
+static bool measures_cpu(const struct capture *c)
+{
+#ifdef ZTS
+	if (!c)
+		return false;
+#endif
+	return c->active && (c->metrics & TRACE_CPU);
+}
+
+static void before_fork(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_before_fork(&CAPTURE->cpu);
+}
+
+static void in_child(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_in_child(&CAPTURE->cpu);
 }
 
 void tracer_startup(void)
 {
+	clock_startup();
+	observe_startup();
+	if (observe_available()) {
+		strands_startup();
+		pthread_atfork(before_fork, NULL, in_child);
+	}
+#ifndef ZTS
+	capture_stack_done(&strobe_capture);
+#endif
 }
 
 void tracer_shutdown(void)
 {
+	compile_shutdown();
+}
+
+#ifdef ZTS
+static void make_capture(void)
+{
+	if (strobe_capture)
+		return;
+	strobe_capture = calloc(1, sizeof(*strobe_capture));
+	if (strobe_capture)
+		capture_stack_done(strobe_capture);
+}
+#endif
+
+void tracer_thread_end(void)
+{
+	struct capture *c = CAPTURE;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	free(c->stack);
+	free(c->strands);
+	free(c->seen);
+	nodes_thread_end();
+	c->stack = NULL;
+	c->strands = NULL;
+	c->seen = NULL;
+	c->capacity = c->strand_capacity = c->seen_capacity = 0;
+#ifdef ZTS
+	free(c);
+	strobe_capture = NULL;
+#endif
 }
 
 void tracer_request_start(void)
 {
+	if (!observe_available())
+		return;
+#ifdef ZTS
+	make_capture();
+#endif
+	compile_request_start();
 }
 
 void tracer_request_end(void)
 {
+	struct capture *c = CAPTURE;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	while (c->sessions)
+		close_session(c, c->sessions);
+	observe_request_end(c);
 }

@@ -1,0 +1,158 @@
+/* capture.h: what the files of trace/ share: the state of the trace that is being taken.
+ *
+ * One per PHP thread. It is active while at least one session is open. Running calls are entries of one stack; that of a
+ * fiber is its upper part, taken off when the fiber is suspended and put on again, below whoever resumes it, when it goes
+ * on, so that each moment belongs to exactly one path from the root. Each open session has one entry among them, its
+ * marker: nodes below the marker are what the session sees.
+ */
+#ifndef STROBE_CAPTURE_H
+#define STROBE_CAPTURE_H
+
+#include "cpu_clock.h"
+#include "nodes.h"
+#include "timers.h"
+#include "tracer.h"
+
+/* A call that is running. Its node is the `caller` of the entry above it, or capture.current. */
+struct entry {
+	struct node *caller;
+	zend_execute_data *frame;	/* NULL: a marker, a compilation, or the bottom of the stack */
+	uint64_t wall, cpu;		/* ticks when it began, or when it was last brought up to date */
+	int64_t memory, peak;
+};
+
+struct allocation_counts {
+	uint64_t allocations, frees, bytes;
+};
+
+struct trace_session {
+	struct trace_options options;
+	uintptr_t key;			/* of its markers: odd, so never that of a function */
+	struct function *function;	/* of its markers */
+	size_t at;			/* index of its marker in the stack; 0 while there is none */
+	uint64_t start_ns;		/* since 1970 */
+	struct trace_session *next;	/* the one opened after it */
+};
+
+/* A fiber, or the main program, that is running or waits for one that it has resumed. */
+struct strand {
+	zend_fiber_context *context;
+	size_t bottom;			/* its first entry */
+};
+
+struct suspended {
+	zend_fiber_context *context;
+	struct saved_call *calls;
+	size_t count;
+	struct suspended *next;
+};
+
+struct saved_call {
+	struct node *node;
+	zend_execute_data *frame;
+};
+
+enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_ALL };
+
+struct capture {
+	/* Touched by each call. */
+	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
+	struct node *current;
+	unsigned metrics;		/* what any session asked for */
+	struct cpu_clock cpu;
+
+	bool active;
+	bool internals, files, loads;	/* what any session asked for */
+	enum capture_mode mode;
+	struct entry idle[1];		/* the stack while nothing is traced: each call finds it full, each end finds no frame */
+	struct entry *stack;
+	struct allocation_counts *stack_counts;	/* beside the stack, with TRACE_ALLOCATIONS */
+	size_t capacity;
+	uint64_t overflow;		/* calls that found no memory for an entry */
+	struct allocation_counts counts;
+	bool counting;
+	bool deaf;			/* calls are not seen for a moment: the stack looks full */
+	const struct trace_annotation *annotation;
+
+	struct nodes nodes;
+	struct trace_session *sessions;	/* in the order of opening */
+	double ns_per_tick;
+	struct strobe_timer timer;	/* of sampled time */
+
+	struct strand *strands;		/* the last one is running */
+	size_t strand_count, strand_capacity;
+	struct suspended *suspended;
+
+	void ***seen;			/* run-time caches of the functions that the observer knows in this request */
+	uint32_t seen_count, seen_capacity;
+};
+
+#ifdef ZTS
+extern TSRM_TLS struct capture *strobe_capture TSRM_TLS_MODEL_ATTR;
+#define CAPTURE strobe_capture
+#else
+extern struct capture strobe_capture;
+#define CAPTURE (&strobe_capture)
+#endif
+
+/* --- calls.c: what happens at each call */
+
+struct capture_handlers {
+	void (*begin)(zend_execute_data *frame);
+	void (*end)(zend_execute_data *frame, zval *result);
+};
+
+extern const struct capture_handlers capture_handlers[];	/* by mode */
+
+/* Puts a call on the stack; `frame` may be NULL. Returns false if there is no memory: it then is not there. */
+bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame);
+
+/* Takes the topmost call off. */
+void capture_pop(struct capture *c);
+
+/* Brings the values of all running calls up to now. */
+void capture_flush(struct capture *c);
+
+/* Gives each session that has none a marker on top of the stack. */
+void capture_mark(struct capture *c);
+
+/* Calls are told apart by what `a` says from now on. */
+void capture_annotate(struct capture *c, const struct trace_annotation *a);
+
+/* Makes the running stack empty and ready, or idle again. */
+bool capture_stack_init(struct capture *c);
+void capture_stack_done(struct capture *c);
+
+/* --- observe.c: which functions have handlers */
+
+void observe_startup(void);
+bool observe_available(void);
+
+/* Gives the functions of this thread the handlers of c->mode, and those that are called first from now on; internal
+ * ones too with c->internals. */
+void observe_install(struct capture *c);
+void observe_remove(struct capture *c);
+void observe_request_end(struct capture *c);
+
+/* --- strands.c: fibers */
+
+void strands_startup(void);
+bool strands_init(struct capture *c);
+void strands_done(struct capture *c);
+
+/* --- allocations.c: counts of the allocator */
+
+void allocations_start(struct capture *c);
+void allocations_stop(struct capture *c);
+
+/* --- compile.c: compilation of files and of eval's strings */
+
+void compile_request_start(void);
+void compile_shutdown(void);
+
+/* --- project.c */
+
+/* The tree of one session. NULL without memory. */
+struct call_tree *capture_project(struct capture *c, const struct trace_session *s);
+
+#endif

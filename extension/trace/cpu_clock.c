@@ -1,0 +1,91 @@
+/* cpu_clock.c: the restartable sequence that is never entered, and the system call. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <features.h>
+
+#include "cpu_clock.h"
+
+#ifdef CPU_CLOCK_RSEQ
+#include <sys/rseq.h>
+
+/* A descriptor as in struct rseq_cs of linux/rseq.h (version and flags, start, length, abort address): the kernel checks
+ * that the signature stands before the abort address when it clears the pointer to it. */
+extern const uint32_t strobe_rseq_cs[8] __attribute__((visibility("hidden")));
+
+#if defined(__x86_64__)
+#define ABORT	".long 0x53053053\n" "strobe_rseq_abort: ud2\n"
+#else
+#define ABORT	".inst 0xd428bc00\n" "strobe_rseq_abort: brk #0\n"
+#endif
+
+__asm__(".pushsection .data.rel.ro, \"aw\"\n"
+	".balign 32\n"
+	".globl strobe_rseq_cs\n"
+	".hidden strobe_rseq_cs\n"
+	"strobe_rseq_cs:\n"
+	"	.long 0, 0\n"
+	"	.quad strobe_rseq_start, 1, strobe_rseq_abort\n"
+	".popsection\n"
+	".pushsection .text\n"
+	"strobe_rseq_start:\n"
+	"	nop\n"
+	"	nop\n"
+	ABORT
+	".popsection\n");
+
+static volatile uint64_t *thread_flag(void)
+{
+	struct rseq *r;
+
+	if (__rseq_size == 0)
+		return NULL;
+	r = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	return (volatile uint64_t *)&r->rseq_cs;
+}
+#endif
+
+void cpu_clock_start(struct cpu_clock *c, double ns_per_tick)
+{
+	*c = (struct cpu_clock){ .ticks_per_ns = 1 / ns_per_tick };
+#ifdef CPU_CLOCK_RSEQ
+	c->flag = thread_flag();
+	c->mark = (uint64_t)(uintptr_t)strobe_rseq_cs;
+#endif
+	cpu_clock_resync(c);
+}
+
+void cpu_clock_stop(struct cpu_clock *c)
+{
+	if (c->flag && *c->flag == c->mark)
+		*c->flag = 0;
+	c->flag = NULL;
+}
+
+uint64_t cpu_clock_resync(struct cpu_clock *c)
+{
+	struct timespec t;
+
+	/* First the mark: an interruption after it is seen by the next read. */
+	if (c->flag)
+		*c->flag = c->mark;
+	__asm__ volatile("" ::: "memory");
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	c->base_ticks = clock_ticks();
+	c->base_cpu = c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
+	c->resyncs++;
+	return c->base_cpu;
+}
+
+void cpu_clock_before_fork(struct cpu_clock *c)
+{
+	cpu_clock_resync(c);
+}
+
+void cpu_clock_in_child(struct cpu_clock *c)
+{
+	c->offset = c->base_cpu;
+	cpu_clock_resync(c);
+}

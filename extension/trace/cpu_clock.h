@@ -1,0 +1,53 @@
+/* cpu_clock.h: the CPU time of this thread, mostly without a system call.
+ *
+ * While the thread has not been taken off its processor, its CPU time grows as fast as the clock; so one system call
+ * after each interruption is enough, if only one knew of interruptions. Linux tells: the pointer to the "restartable
+ * sequence" that a thread publishes for the kernel (rseq(2), registered for every thread by glibc 2.35 and later) is
+ * cleared when the thread is preempted, migrated or gets a signal outside that sequence. Ours is one that is never
+ * entered. A read costs 1 to 3 ns on top of that of the clock; CLOCK_THREAD_CPUTIME_ID costs 500 to 1,200.
+ *
+ * Without rseq (an older C library, musl, a kernel or processor that has none) every read is a system call.
+ */
+#ifndef STROBE_CPU_CLOCK_H
+#define STROBE_CPU_CLOCK_H
+
+#include "clock.h"
+
+#include <stddef.h>
+
+#if defined(__linux__) && defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__)) && \
+	(__GLIBC__ > 2 || __GLIBC_MINOR__ >= 35)
+#define CPU_CLOCK_RSEQ 1
+#endif
+
+struct cpu_clock {
+	volatile uint64_t *flag;	/* the thread's rseq_cs, NULL without rseq */
+	uint64_t mark;			/* what flag holds while nothing has happened */
+	uint64_t base_cpu, base_ticks;	/* CPU time and clock at the last system call, both in ticks */
+	uint64_t offset;		/* what the process had used that this one was forked from */
+	double ticks_per_ns;
+	uint64_t resyncs;		/* system calls made */
+};
+
+/* Begins to watch the calling thread. */
+void cpu_clock_start(struct cpu_clock *c, double ns_per_tick);
+
+/* Ends it: nothing of us may be known to the kernel once the library is unloaded or the thread is gone. */
+void cpu_clock_stop(struct cpu_clock *c);
+
+/* Asks the kernel. Returns the CPU time in ticks. */
+uint64_t cpu_clock_resync(struct cpu_clock *c);
+
+/* Around a fork: a child's CPU time begins at zero, but calls go on in it that began in its parent. */
+void cpu_clock_before_fork(struct cpu_clock *c);
+void cpu_clock_in_child(struct cpu_clock *c);
+
+/* The CPU time of the thread in ticks, given the clock's reading of just now. */
+static inline uint64_t cpu_clock_at(struct cpu_clock *c, uint64_t ticks)
+{
+	if (__builtin_expect(c->flag && *c->flag == c->mark, 1))
+		return c->base_cpu + (ticks - c->base_ticks);
+	return cpu_clock_resync(c);
+}
+
+#endif

@@ -1,0 +1,466 @@
+/* nodes.c: finds and makes nodes. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "nodes.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define BLOCK_BYTES	(1024u * 1024)
+#define LIST_MAX	8u
+#define KEY_NOTHING	1u		/* no address */
+#define KEY_FOLDED	3u
+#define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
+
+struct block {
+	struct block *next;
+	size_t size;
+};
+
+/* The first block of the last tree is kept for the next one, so that starting and stopping costs no system call. */
+ZEND_TLS struct block *spare;
+
+/* Memory that holds anything. */
+static void *take(struct nodes *t, size_t size)
+{
+	void *p;
+
+	size = (size + 63) & ~(size_t)63;
+	if (size > (size_t)(t->end - t->free)) {
+		size_t bytes = size + 64 > BLOCK_BYTES ? size + 64 : BLOCK_BYTES;
+		struct block *b = bytes == BLOCK_BYTES ? spare : NULL;
+
+		if (b)
+			spare = NULL;
+		else
+			b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (b == MAP_FAILED)
+			return NULL;
+		b->next = t->blocks;
+		b->size = bytes;
+		t->blocks = b;
+		t->free = (char *)b + 64;
+		t->end = (char *)b + bytes;
+	}
+	p = t->free;
+	t->free += size;
+	return p;
+}
+
+static void *take_zeroed(struct nodes *t, size_t size)
+{
+	void *p = take(t, size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
+/* Makes an array twice as large; what was there is copied, the rest is zero. */
+static bool grow(void *array, uint32_t *capacity, size_t size)
+{
+	uint32_t wanted = *capacity ? *capacity * 2 : 64;
+	void **p = array;
+	void *bigger = realloc(*p, (size_t)wanted * size);
+
+	if (!bigger)
+		return false;
+	*p = bigger;
+	*capacity = wanted;
+	return true;
+}
+
+static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+{
+	uint32_t chunk = t->count / NODES_PER_CHUNK;
+	struct node *n;
+
+	if (chunk == t->chunk_count) {
+		if (chunk == t->chunk_capacity && !grow(&t->chunks, &t->chunk_capacity, sizeof(*t->chunks)))
+			return NULL;
+		t->chunks[chunk] = take(t, NODES_PER_CHUNK * sizeof(struct node));
+		if (!t->chunks[chunk])
+			return NULL;
+		t->chunk_count++;
+	}
+	n = nodes_at(t, t->count);
+	memset(n, 0, sizeof(*n));
+	n->number = t->count++;
+	n->key = key;
+	n->last = t->none;
+	n->parent = parent;
+	n->function = f;
+	return n;
+}
+
+/* A node outside the tree, without a number. */
+static struct node *make_outside(struct nodes *t, uintptr_t key)
+{
+	struct node *n = take_zeroed(t, sizeof(*n));
+
+	if (n) {
+		n->key = key;
+		n->last = n;
+		n->parent = n;
+	}
+	return n;
+}
+
+static uint32_t slot_of(uint64_t h, uint32_t slots)
+{
+	return (uint32_t)((h * 0x9e3779b97f4a7c15ull) >> 32) & (slots - 1);
+}
+
+static bool fill_table(struct nodes *t, struct node *p, uint32_t size)
+{
+	struct node **table = take_zeroed(t, size * sizeof(*table));
+
+	if (!table)
+		return false;
+	p->table = table;
+	p->table_size = size;
+	for (struct node *c = p->child; c; c = c->sibling) {
+		uint32_t i = slot_of(c->key, size);
+
+		while (table[i])
+			i = (i + 1) & (size - 1);
+		table[i] = c;
+	}
+	return true;
+}
+
+static struct node *look_up(struct node *p, uintptr_t key)
+{
+	if (!p->table) {
+		for (struct node *c = p->child; c; c = c->sibling)
+			if (c->key == key)
+				return c;
+		return NULL;
+	}
+	for (uint32_t i = slot_of(key, p->table_size); p->table[i]; i = (i + 1) & (p->table_size - 1))
+		if (p->table[i]->key == key)
+			return p->table[i];
+	return NULL;
+}
+
+static void add_child(struct nodes *t, struct node *p, struct node *n)
+{
+	n->sibling = p->child;
+	p->child = n;
+	p->children++;
+	if (p->table && p->children * 2 <= p->table_size) {
+		uint32_t i = slot_of(n->key, p->table_size);
+
+		while (p->table[i])
+			i = (i + 1) & (p->table_size - 1);
+		p->table[i] = n;
+	} else if (p->children > LIST_MAX && !fill_table(t, p, p->table ? p->table_size * 2 : LIST_MAX * 4)) {
+		p->table = NULL;
+	}
+}
+
+/* Where calls go that have no node of their own: the folded child of `parent`. */
+static struct node *folded_child(struct nodes *t, struct node *parent)
+{
+	static const struct call_function folded = { .kind = CALL_FOLDED };
+	struct node *n = look_up(parent, KEY_FOLDED);
+	struct function *f;
+
+	t->full = true;
+	if (n)
+		return n;
+	f = nodes_identity(t, &folded);
+	n = f ? make_node(t, parent, KEY_FOLDED, f) : NULL;
+	if (!n)
+		return t->sink;
+	n->last = t->sink;
+	add_child(t, parent, n);
+	return n;
+}
+
+struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+{
+	struct node *n;
+
+	if (parent == t->sink || parent->key == KEY_FOLDED)
+		return t->sink;
+	n = look_up(parent, key);
+	if (!n) {
+		if (!f || t->count >= t->max)
+			return folded_child(t, parent);
+		n = make_node(t, parent, key, f);
+		if (!n)
+			return t->sink;
+		add_child(t, parent, n);
+	}
+	return parent->last = n;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0xff51afd7ed558ccdull;
+	return h ^ (h >> 33);
+}
+
+static uint64_t string_hash(zend_string *s)
+{
+	return s ? zend_string_hash_val(s) : 0;
+}
+
+static uint64_t identity_hash(const struct call_function *f)
+{
+	uint64_t h = mix(f->kind, f->line);
+
+	h = mix(h, string_hash(f->name));
+	h = mix(h, string_hash(f->class_name));
+	return mix(h, string_hash(f->file));
+}
+
+static bool strings_equal(const zend_string *a, const zend_string *b)
+{
+	return a == b || (a && b && zend_string_equal_content(a, b));
+}
+
+static bool same_identity(const struct call_function *a, const struct call_function *b)
+{
+	return a->kind == b->kind && a->line == b->line && a->internal == b->internal && a->closure == b->closure &&
+	       strings_equal(a->name, b->name) && strings_equal(a->class_name, b->class_name) &&
+	       strings_equal(a->file, b->file);
+}
+
+static void insert(struct function **table, uint32_t slots, uint64_t hash, struct function *f)
+{
+	uint32_t i = slot_of(hash, slots);
+
+	while (table[i])
+		i = (i + 1) & (slots - 1);
+	table[i] = f;
+}
+
+/* Both tables stay at most half full, so that a search always ends. */
+static bool make_room(struct nodes *t)
+{
+	uint32_t slots = t->slots ? t->slots * 2 : 128;
+	struct function **tables;
+
+	if (t->function_count == t->function_capacity && !grow(&t->functions, &t->function_capacity, sizeof(*t->functions)))
+		return false;
+	if ((t->function_count + 1) * 2 <= t->slots)
+		return true;
+	tables = take_zeroed(t, 2 * (size_t)slots * sizeof(*tables));
+	if (!tables)
+		return false;
+	t->slots = slots;
+	t->by_key = tables;
+	t->by_identity = tables + slots;
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		insert(t->by_identity, slots, identity_hash(&t->functions[i]->id), t->functions[i]);
+		insert(t->by_key, slots, t->functions[i]->key, t->functions[i]);
+	}
+	return true;
+}
+
+static struct function *make_function(struct nodes *t, uintptr_t key, const struct call_function *id)
+{
+	struct function *f;
+
+	if (!make_room(t))
+		return NULL;
+	f = take_zeroed(t, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->id = *id;
+	f->key = key;
+	if (id->name)
+		zend_string_addref(id->name);
+	if (id->class_name)
+		zend_string_addref(id->class_name);
+	if (id->file)
+		zend_string_addref(id->file);
+	f->number = t->function_count;
+	t->functions[t->function_count++] = f;
+	insert(t->by_identity, t->slots, identity_hash(id), f);
+	insert(t->by_key, t->slots, key, f);
+	return f;
+}
+
+struct function *nodes_identity(struct nodes *t, const struct call_function *id)
+{
+	if (t->slots)
+		for (uint32_t i = slot_of(identity_hash(id), t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
+			if (same_identity(&t->by_identity[i]->id, id))
+				return t->by_identity[i];
+	return make_function(t, KEY_NOTHING, id);
+}
+
+const struct function *nodes_first_alike(const struct nodes *t, const struct function *f)
+{
+	uint32_t i = slot_of(identity_hash(&f->id), t->slots);
+
+	while (!same_identity(&t->by_identity[i]->id, &f->id))
+		i = (i + 1) & (t->slots - 1);
+	return t->by_identity[i];
+}
+
+static void describe(const zend_function *f, struct call_function *id)
+{
+	*id = (struct call_function){ .kind = CALL_FUNCTION, .name = f->common.function_name };
+	if (id->name && f->common.scope)
+		id->class_name = f->common.scope->name;
+	if (!ZEND_USER_CODE(f->type)) {
+		id->internal = true;
+		return;
+	}
+	id->file = f->op_array.filename;
+	if (!id->name) {
+		id->kind = f->type == ZEND_EVAL_CODE ? CALL_EVAL : CALL_FILE;
+		return;
+	}
+	id->closure = (f->op_array.fn_flags & ZEND_ACC_CLOSURE) != 0;
+	id->line = f->op_array.line_start;
+	id->end_line = f->op_array.line_end;
+}
+
+/* One more user of the code of a closure: a copy that counts as one. */
+static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
+{
+	zend_op_array *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return false;
+	memcpy(copy, code, sizeof(*copy));
+	/* These are of the closure object itself, and go with it. */
+	copy->fn_flags &= ~ZEND_ACC_HEAP_RT_CACHE;
+	copy->static_variables = NULL;
+	function_add_ref((zend_function *)copy);
+	f->pinned = copy;
+	t->pinned++;
+	return true;
+}
+
+/* The record of a function whose key means it until the tree is done; NULL if there is none and none can be made. */
+static struct function *lasting_function(struct nodes *t, const zend_function *code)
+{
+	uintptr_t key = function_key(code);
+	bool may_go = ZEND_USER_CODE(code->type) && (code->common.fn_flags & ZEND_ACC_CLOSURE) && code->op_array.refcount;
+	struct call_function id;
+	struct function *f;
+
+	if (t->slots)
+		for (uint32_t i = slot_of(key, t->slots); t->by_key[i]; i = (i + 1) & (t->slots - 1))
+			if (t->by_key[i]->key == key)
+				return t->by_key[i];
+	if (may_go && t->pinned >= PINNED_MAX)
+		return NULL;
+	describe(code, &id);
+	f = make_function(t, key, &id);
+	if (f && may_go && !pin(t, f, &code->op_array)) {
+		f->key = KEY_NOTHING;
+		return NULL;
+	}
+	if (f && id.internal && t->annotation)
+		f->annotated = t->annotation->applies(code);
+	return f;
+}
+
+/* The record of a function as it is called: with the suffix that this call has, if it has one. */
+static struct function *annotated_function(struct nodes *t, struct function *f, zend_execute_data *frame)
+{
+	zend_string *suffix = t->annotation->suffix(frame), *name;
+	struct call_function id = f->id;
+
+	if (!suffix)
+		return f;
+	name = zend_string_concat2(ZSTR_VAL(id.name), ZSTR_LEN(id.name), ZSTR_VAL(suffix), ZSTR_LEN(suffix));
+	id.name = name;
+	f = nodes_identity(t, &id);
+	zend_string_release(name);
+	zend_string_release(suffix);
+	return f;
+}
+
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame)
+{
+	const zend_function *code = frame->func;
+	struct call_function id;
+	struct function *f;
+	struct node *n;
+
+	if (parent == t->sink || parent->key == KEY_FOLDED)
+		return t->sink;
+	if (EXPECTED(code->common.function_name)) {
+		if (!t->annotation || ZEND_USER_CODE(code->type)) {
+			n = look_up(parent, function_key(code));
+			if (n)
+				return parent->last = n;
+		}
+		if (t->count >= t->max && !t->annotation)
+			return folded_child(t, parent);
+		f = lasting_function(t, code);
+		if (f && !f->annotated)
+			return nodes_child_of(t, parent, f->key, f);
+		if (f) {
+			f = annotated_function(t, f, frame);
+			return nodes_child_of(t, parent, (uintptr_t)f, f);
+		}
+	}
+	describe(code, &id);
+	f = nodes_identity(t, &id);
+	return nodes_child_of(t, parent, (uintptr_t)f, f);
+}
+
+bool nodes_init(struct nodes *t, uint32_t max)
+{
+	static const struct call_function root = { .kind = CALL_ROOT };
+	struct function *f;
+
+	memset(t, 0, sizeof(*t));
+	t->max = max;
+	t->none = make_outside(t, KEY_NOTHING);
+	t->sink = make_outside(t, KEY_NOTHING);
+	f = nodes_identity(t, &root);
+	t->root = t->none && t->sink && f ? make_node(t, NULL, KEY_NOTHING, f) : NULL;
+	if (!t->root)
+		nodes_done(t);
+	return t->root != NULL;
+}
+
+static void forget_function(struct function *f)
+{
+	if (f->id.name)
+		zend_string_release(f->id.name);
+	if (f->id.class_name)
+		zend_string_release(f->id.class_name);
+	if (f->id.file)
+		zend_string_release(f->id.file);
+	if (f->pinned) {
+		destroy_op_array(f->pinned);
+		free(f->pinned);
+	}
+}
+
+void nodes_thread_end(void)
+{
+	if (spare)
+		munmap(spare, spare->size);
+	spare = NULL;
+}
+
+void nodes_done(struct nodes *t)
+{
+	for (uint32_t i = 0; i < t->function_count; i++)
+		forget_function(t->functions[i]);
+	free(t->functions);
+	free(t->chunks);
+	while (t->blocks) {
+		struct block *b = t->blocks;
+
+		t->blocks = b->next;
+		if (!spare && b->size == BLOCK_BYTES)
+			spare = b;
+		else
+			munmap(b, b->size);
+	}
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,104 @@
+/* nodes.h: the calling context tree while it grows.
+ *
+ * A node is a function called by way of its ancestors. What runs next is mostly what ran last, so a node remembers the
+ * child that was used last: one comparison of keys finds it again. Otherwise its children are looked through, in a hash
+ * when there are many.
+ *
+ * The key of a function is an address: its opcodes (which copies of a closure share), or the function itself if it is
+ * internal. Named functions stay until the request ends, so their addresses mean them all the time. Closures may go
+ * before: some are kept alive while the tree is (not all, since that memory counts against memory_limit). Whatever else
+ * PHP frees in the middle of a request (the file scope of scripts, the code of eval, further closures) is looked up by
+ * name, file and line each time; the key of its nodes is then the address of our own record.
+ *
+ * Memory comes from mmap and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
+ * that would need a new node goes to a node "[folded]" below its caller, one for all of them, and the calls below that
+ * to nodes.sink, whose values nobody reads.
+ */
+#ifndef STROBE_NODES_H
+#define STROBE_NODES_H
+
+#include "call_tree.h"
+#include "tracer.h"
+
+/* A function that has been called. Lives as long as the tree. */
+struct function {
+	struct call_function id;	/* with references of its own */
+	uintptr_t key;			/* that it was found by first */
+	uint32_t number;		/* among those of the tree, from 0 */
+	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
+	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
+};
+
+/* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. */
+struct node {
+	uintptr_t key;
+	struct node *last;		/* child used last; never NULL: nodes.none, whose key is that of nothing */
+	uint64_t calls;
+	uint64_t wall;			/* or, when time is sampled, periods in which the node was running itself */
+	uint64_t cpu;
+	int64_t memory, peak;
+	struct node *parent;
+
+	struct node *child, *sibling;
+	struct node **table;		/* hash of the children by key, once there are more than LIST_MAX */
+	uint32_t table_size, children;
+	uint32_t number;		/* in the order of making */
+	struct function *function;	/* NULL only for nodes.none and nodes.sink */
+	uint64_t allocations, frees, allocated;
+} __attribute__((aligned(64)));
+
+struct nodes {
+	struct node *root;
+	struct node *none, *sink;
+	uint32_t count, max;
+	bool full;			/* something was folded */
+
+	struct block *blocks;		/* of memory, the newest first */
+	char *free, *end;		/* what is left of the newest */
+	struct node **chunks;		/* arrays of NODES_PER_CHUNK nodes, in the order of their making */
+	uint32_t chunk_count, chunk_capacity;
+
+	struct function **functions;	/* by number */
+	uint32_t function_count, function_capacity;
+	struct function **by_key, **by_identity;	/* open hashes of the same size */
+	uint32_t slots;
+	uint32_t pinned;
+	const struct trace_annotation *annotation;	/* NULL without */
+};
+
+#define NODES_PER_CHUNK 1024u
+
+/* Makes an empty tree. Returns false without memory. */
+bool nodes_init(struct nodes *t, uint32_t max);
+void nodes_done(struct nodes *t);
+
+/* Gives back what the calling thread keeps for its next tree. */
+void nodes_thread_end(void);
+
+/* The key of a function. */
+static zend_always_inline uintptr_t function_key(const zend_function *f)
+{
+	return ZEND_USER_CODE(f->type) ? (uintptr_t)f->op_array.opcodes : (uintptr_t)f;
+}
+
+/* The child of `parent` that stands for the function of a call, made if need be. Never NULL: without memory it is
+ * nodes.sink. */
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame);
+
+/* The same for a function that is known. */
+struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
+
+/* The record of something that is not a zend_function, such as a file that is compiled. The strings of `id` are copied by
+ * reference. NULL without memory. */
+struct function *nodes_identity(struct nodes *t, const struct call_function *id);
+
+/* The first record made that has the same identity. */
+const struct function *nodes_first_alike(const struct nodes *t, const struct function *f);
+
+/* The n-th node in the order of making: a parent always comes before its children. */
+static inline struct node *nodes_at(const struct nodes *t, uint32_t n)
+{
+	return &t->chunks[n / NODES_PER_CHUNK][n % NODES_PER_CHUNK];
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* project.c: what one session has seen, as a finished tree. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "capture.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define NOWHERE UINT32_MAX
+
+/* While a tree is built: where each node of the capture went, and hashes for both kinds of numbers. */
+struct projection {
+	const struct capture *capture;
+	const struct trace_session *session;
+	struct call_tree *tree;
+	uint32_t *place;		/* by node: index in the tree, or NOWHERE */
+	uint32_t *function;		/* by function: index in the tree + 1, 0 not yet used */
+	uint32_t *slots;		/* (parent, function) to index + 1 */
+	uint32_t slot_count;
+};
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_left_out(const struct trace_session *s, const struct call_function *f)
+{
+	switch (f->kind) {
+	case CALL_FUNCTION:
+		return f->internal && s->options.no_internals;
+	case CALL_FILE:
+	case CALL_EVAL:
+		return !s->options.files;
+	case CALL_LOAD:
+	case CALL_LOAD_EVAL:
+		return !s->options.loads;
+	default:
+		return false;
+	}
+}
+
+/* Functions with one identity (a file that was included twice, a method of PHP's own that subclasses have copies of) are one
+ * function of the tree. */
+static uint32_t number_function(struct projection *p, const struct function *f)
+{
+	const struct function *first = nodes_first_alike(&p->capture->nodes, f);
+	struct call_tree *t = p->tree;
+	struct call_function *copy;
+
+	if (p->function[first->number])
+		return p->function[first->number] - 1;
+	copy = &t->functions[t->function_count++];
+	*copy = first->id;
+	if (copy->name)
+		zend_string_addref(copy->name);
+	if (copy->class_name)
+		zend_string_addref(copy->class_name);
+	if (copy->file)
+		zend_string_addref(copy->file);
+	p->function[first->number] = t->function_count;
+	return t->function_count - 1;
+}
+
+static uint32_t find_or_add(struct projection *p, uint32_t parent, uint32_t function)
+{
+	struct call_tree *t = p->tree;
+	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
+	uint32_t i = (uint32_t)(h >> 32) & (p->slot_count - 1);
+
+	for (; p->slots[i]; i = (i + 1) & (p->slot_count - 1)) {
+		const struct call_node *n = &t->nodes[p->slots[i] - 1];
+
+		if (n->parent == parent && n->function == function)
+			return p->slots[i] - 1;
+	}
+	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
+	p->slots[i] = ++t->node_count;
+	return t->node_count - 1;
+}
+
+static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
+{
+	return (int64_t)((double)(int64_t)ticks * c->ns_per_tick);
+}
+
+static void add(struct projection *p, uint32_t place, const struct node *n)
+{
+	int64_t *v = p->tree->nodes[place].value;
+	const struct capture *c = p->capture;
+
+	v[TREE_CALLS] += (int64_t)n->calls;
+	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns : nanoseconds(c, n->wall);
+	v[TREE_CPU_NS] += nanoseconds(c, n->cpu);
+	v[TREE_MEMORY_BYTES] += n->memory;
+	v[TREE_PEAK_BYTES] += n->peak;
+	v[TREE_ALLOCATIONS] += (int64_t)n->allocations;
+	v[TREE_FREES] += (int64_t)n->frees;
+	v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocated;
+}
+
+static bool has_values(const struct node *n)
+{
+	return n->calls || n->wall || n->cpu || n->memory || n->allocations || n->frees;
+}
+
+static void place_node(struct projection *p, uint32_t i)
+{
+	const struct node *n = nodes_at(&p->capture->nodes, i);
+	const struct call_function *f = &n->function->id;
+	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
+
+	if (f->kind == CALL_ROOT) {
+		if (n->key == p->session->key) {
+			p->place[i] = 0;
+			add(p, 0, n);
+		} else {
+			p->place[i] = parent;
+		}
+	} else if (parent == NOWHERE || is_left_out(p->session, f) || (!has_values(n) && !n->child)) {
+		p->place[i] = parent;
+	} else {
+		p->place[i] = find_or_add(p, parent, number_function(p, n->function));
+		add(p, p->place[i], n);
+		if (f->kind == CALL_FOLDED)
+			p->tree->folded_calls += n->calls;
+	}
+}
+
+static unsigned columns_of(unsigned metrics)
+{
+	unsigned columns = TREE_HAS(TREE_CALLS);
+
+	if (metrics & (TRACE_WALL | TRACE_SAMPLED_WALL))
+		columns |= TREE_HAS(TREE_WALL_NS);
+	if (metrics & TRACE_CPU)
+		columns |= TREE_HAS(TREE_CPU_NS);
+	if (metrics & TRACE_MEMORY)
+		columns |= TREE_HAS(TREE_MEMORY_BYTES);
+	if (metrics & TRACE_PEAK)
+		columns |= TREE_HAS(TREE_PEAK_BYTES);
+	if (metrics & TRACE_ALLOCATIONS)
+		columns |= TREE_HAS(TREE_ALLOCATIONS) | TREE_HAS(TREE_FREES) | TREE_HAS(TREE_ALLOCATED_BYTES);
+	return columns;
+}
+
+/* Sampled time was given to the node that ran. */
+static void make_inclusive(struct call_tree *t, enum tree_column column)
+{
+	for (uint32_t i = t->node_count - 1; i > 0; i--)
+		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
+}
+
+/* The thread's CPU time is corrected after each interruption, by microseconds, also downwards. */
+static void correct_cpu(struct call_tree *t)
+{
+	for (uint32_t i = 0; i < t->node_count; i++)
+		if (t->nodes[i].value[TREE_CPU_NS] < 0)
+			t->nodes[i].value[TREE_CPU_NS] = 0;
+}
+
+static bool allocate(struct projection *p)
+{
+	const struct nodes *from = &p->capture->nodes;
+
+	for (p->slot_count = 64; p->slot_count < from->count * 2; p->slot_count *= 2)
+		;
+	p->tree = calloc(1, sizeof(*p->tree));
+	p->place = malloc(from->count * sizeof(*p->place));
+	p->function = calloc(from->function_count, sizeof(*p->function));
+	p->slots = calloc(p->slot_count, sizeof(*p->slots));
+	if (!p->tree || !p->place || !p->function || !p->slots)
+		return false;
+	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
+	p->tree->functions = calloc(from->function_count, sizeof(*p->tree->functions));
+	return p->tree->nodes && p->tree->functions;
+}
+
+/* Most of what was reserved is often not needed: another session's nodes, copies of functions. */
+static void shrink(struct call_tree *t)
+{
+	void *smaller = realloc(t->nodes, (size_t)t->node_count * sizeof(*t->nodes));
+
+	if (smaller)
+		t->nodes = smaller;
+	smaller = realloc(t->functions, (size_t)t->function_count * sizeof(*t->functions));
+	if (smaller)
+		t->functions = smaller;
+}
+
+struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
+{
+	struct projection p = { .capture = c, .session = s };
+	struct call_tree *t = NULL;
+
+	if (allocate(&p)) {
+		t = p.tree;
+		t->node_count = 1;
+		t->nodes[0] = (struct call_node){ .function = number_function(&p, c->nodes.root->function) };
+		for (uint32_t i = 0; i < c->nodes.count; i++)
+			place_node(&p, i);
+		t->folded_calls += c->nodes.sink->calls;
+		t->nodes[0].value[TREE_CALLS] = 1;
+		t->columns = columns_of(s->options.metrics);
+		t->start_ns = s->start_ns;
+		t->end_ns = realtime_ns();
+		if (t->end_ns < t->start_ns)
+			t->end_ns = t->start_ns;
+		if (c->timer.period_ns)
+			make_inclusive(t, TREE_WALL_NS);
+		correct_cpu(t);
+		shrink(t);
+	} else if (p.tree) {
+		call_tree_free(p.tree);
+	}
+	free(p.place);
+	free(p.function);
+	free(p.slots);
+	return t;
+}

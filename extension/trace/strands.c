@@ -1,0 +1,181 @@
+/* strands.c: what fibers do to the stack of running calls.
+ *
+ * PHP tells of each switch. A fiber that is resumed runs below whoever resumes it, as its real stack does, until it is
+ * suspended or ends: its running calls are then taken off the stack, and remembered if it can go on. While it is
+ * suspended no time passes for them. Their calls are counted once, where they began.
+ */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "capture.h"
+
+#include "zend_fibers.h"
+#include "zend_observer.h"
+
+#include <stdlib.h>
+
+static bool add_strand(struct capture *c, zend_fiber_context *context)
+{
+	if (c->strand_count == c->strand_capacity) {
+		size_t wanted = c->strand_capacity ? c->strand_capacity * 2 : 8;
+		void *bigger = realloc(c->strands, wanted * sizeof(*c->strands));
+
+		if (!bigger)
+			return false;
+		c->strands = bigger;
+		c->strand_capacity = wanted;
+	}
+	c->strands[c->strand_count++] = (struct strand){ context, (size_t)(c->top - c->stack) + 1 };
+	return true;
+}
+
+bool strands_init(struct capture *c)
+{
+	c->strand_count = 0;
+	return add_strand(c, EG(current_fiber_context));
+}
+
+static void forget(struct suspended *s)
+{
+	free(s->calls);
+	free(s);
+}
+
+void strands_done(struct capture *c)
+{
+	while (c->suspended) {
+		struct suspended *s = c->suspended;
+
+		c->suspended = s->next;
+		forget(s);
+	}
+	c->strand_count = 0;
+}
+
+static struct suspended *take_suspended(struct capture *c, const zend_fiber_context *context)
+{
+	for (struct suspended **p = &c->suspended; *p; p = &(*p)->next)
+		if ((*p)->context == context) {
+			struct suspended *s = *p;
+
+			*p = s->next;
+			return s;
+		}
+	return NULL;
+}
+
+/* Remembers the running calls from `bottom` up, without the markers: sessions mark the strand that goes on by themselves. */
+static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
+{
+	size_t depth = (size_t)(c->top - c->stack) + 1 - bottom;
+	struct suspended *s = calloc(1, sizeof(*s));
+	struct node *n = c->current;
+	size_t i;
+
+	if (!s)
+		return;
+	s->context = context;
+	s->calls = calloc(depth ? depth : 1, sizeof(*s->calls));
+	if (!s->calls) {
+		free(s);
+		return;
+	}
+	for (struct entry *e = c->top; e >= c->stack + bottom; e--) {
+		if (e->frame)
+			s->calls[s->count++] = (struct saved_call){ n, e->frame };
+		n = e->caller;
+	}
+	/* The root first. */
+	for (i = 0; i < s->count / 2; i++) {
+		struct saved_call call = s->calls[i];
+
+		s->calls[i] = s->calls[s->count - 1 - i];
+		s->calls[s->count - 1 - i] = call;
+	}
+	s->next = c->suspended;
+	c->suspended = s;
+}
+
+/* The running strand stops. */
+static void leave(struct capture *c)
+{
+	struct strand *s = &c->strands[--c->strand_count];
+
+	if (s->context->status != ZEND_FIBER_STATUS_DEAD)
+		save(c, s->context, s->bottom);
+	while ((size_t)(c->top - c->stack) >= s->bottom)
+		capture_pop(c);
+}
+
+/* A strand begins or goes on, on top of the one that runs. */
+static void enter(struct capture *c, zend_fiber_context *context)
+{
+	struct suspended *s = take_suspended(c, context);
+
+	if (!add_strand(c, context)) {
+		if (s)
+			forget(s);
+		return;
+	}
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		struct node *was = s->calls[i].node;
+		struct node *n = was->function ? nodes_child_of(&c->nodes, c->current, was->key, was->function) : was;
+
+		if (!capture_push(c, n, s->calls[i].frame))
+			break;
+	}
+	forget(s);
+}
+
+/* Whether `from` resumes or starts a fiber, instead of handing control back. */
+static bool is_resumption(const zend_fiber_context *from)
+{
+	return EG(active_fiber) && &EG(active_fiber)->context != from;
+}
+
+static void switched(zend_fiber_context *from, zend_fiber_context *to)
+{
+	struct capture *c = CAPTURE;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	if (!c->active)
+		return;
+	if (is_resumption(from)) {
+		enter(c, to);
+	} else {
+		do
+			leave(c);
+		while (c->strand_count && c->strands[c->strand_count - 1].context != to);
+		if (!c->strand_count)
+			enter(c, to);	/* the trace began in the fiber: what goes on now was never seen */
+	}
+	capture_mark(c);
+}
+
+/* A fiber is freed, suspended or not: its address may come to mean another one. */
+static void destroyed(zend_fiber_context *context)
+{
+	struct capture *c = CAPTURE;
+	struct suspended *s;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	s = c->active ? take_suspended(c, context) : NULL;
+	if (s)
+		forget(s);
+}
+
+void strands_startup(void)
+{
+	zend_observer_fiber_switch_register(switched);
+	zend_observer_fiber_destroy_register(destroyed);
+}
