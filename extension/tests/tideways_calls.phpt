@@ -12,7 +12,7 @@ file_put_contents($inc, '<?php App\from_file();');
 function same() { App\C::same(); }
 }
 namespace App {
-function from_file() {}
+function from_file() { static $n; $n++; }
 class C {
 	static function same() { array_sum(range(1, 3)); }
 	function closure() { return function () { \same(); }; }

@@ -7,7 +7,7 @@ strobe.compat=xhprof
 require __DIR__ . '/edges.inc';
 
 function throws() { inner(); throw new Exception; }
-function inner() { }
+function inner() { static $n; $n++; }
 function catches() { try { throws(); } catch (Exception) { inner(); } }
 class D { function __destruct() { throw new LogicException; } }
 function rethrow() { try { $d = new D; unset($d); } finally { inner(); } }

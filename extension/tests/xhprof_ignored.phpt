@@ -6,11 +6,12 @@ strobe.compat=xhprof
 <?php
 require __DIR__ . '/edges.inc';
 
+$text = 'abc';
 function a($n) { b($n); }
 function b($n) { abs(1); if ($n) a($n - 1); else c(); }
 function c() { array_map('d', [1, 2]); }
 function d() { return C::m(); }
-class C { static function m() { return (function () { return strtoupper('x'); })(); } }
+class C { static function m() { return (function () { return strtoupper($GLOBALS['text']); })(); } }
 
 foreach ([['b'], ['a'], ['array_map'], 'b', ['C::m', 'C::{closure}', 'd'], ['main()', 'xhprof_disable'], 'main()', [], ['a', 'b', 'c', 'd', 'array_map', 'abs'],
 	['no' => 'a', 5 => 'b', 1, null, [2]]] as $ignored) {

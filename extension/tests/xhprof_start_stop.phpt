@@ -6,7 +6,8 @@ strobe.compat=xhprof
 <?php
 require __DIR__ . '/edges.inc';
 
-function early() { return strrev('abc'); }
+$text = 'abc';
+function early() { return strrev($GLOBALS['text']); }
 class M { static function early() { early(); } function __destruct() { early(); } }
 $closure = function () { early(); };
 function start() { xhprof_enable(); early(); }
