@@ -32,6 +32,8 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/project.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/edges.c compat/recording.c compat/sampled.c compat/info.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/tideways.c compat/xhprof.c compat/uprofiler.c"
   STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/sender.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])

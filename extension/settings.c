@@ -129,7 +129,7 @@ static bool wants_observer(void)
 
 	if (entry && entry->value && !zend_string_equals_literal(entry->value, "auto"))
 		return zend_ini_parse_bool(entry->value);
-	return STROBE_G(trace_rate) > 0 || (standin_parse(STROBE_G(compat), NULL, 0) & STANDIN_TRACERS);
+	return STROBE_G(trace_rate) > 0 || (standin_wanted() & STANDIN_TRACERS);
 }
 
 void settings_register(int module_number)
