@@ -110,6 +110,12 @@ void api_shutdown(void)
 
 void api_request_start(void)
 {
+	struct api_thread *a = api_thread_if_any();
+
+	/* The last message of the request before had them too, and that is sent after our end. */
+	if (a)
+		a->labels.count = 0;
+	STROBE_G(own_labels) = NULL;
 	STROBE_G(in_request) = true;
 	trigger_request_start();
 	request_trace_start();
@@ -125,8 +131,6 @@ void api_request_end(void)
 		return;
 	trace_class_request_end(a);
 	sampler_class_request_end(a);
-	a->labels.count = 0;
-	STROBE_G(own_labels) = NULL;
 }
 
 void api_info_request(void)
