@@ -127,11 +127,11 @@ PHP_INI_END()
 /* The observer can only be registered while PHP starts, so that settings which need it later must ask for it now. */
 static bool wants_observer(void)
 {
-	const char *instrument = INI_STR("strobe.instrument");
+	const zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("strobe.instrument"));
 
-	if (instrument && strcmp(instrument, "auto") != 0)
-		return INI_BOOL("strobe.instrument");
-	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_parse(STROBE_G(compat), NULL, 0) & STANDIN_TRACERS);
+	if (entry && entry->value && !zend_string_equals_literal(entry->value, "auto"))
+		return zend_ini_parse_bool(entry->value);
+	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
 }
 
 void settings_register(int module_number)

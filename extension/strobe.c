@@ -97,6 +97,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", sender->fd >= 0 ? "yes" : "no");
+	standin_info();
 	php_info_print_table_end();
 
 	php_info_print_table_start();
