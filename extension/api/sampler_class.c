@@ -217,6 +217,7 @@ ZEND_METHOD(Strobe_Sampler, start)
 	}
 	s->timer.expired = take_sample;
 	s->timer.owner = s;
+	s->timer.passive = true;
 	s->start_ns = realtime_ns();
 	first = 1 + (int64_t)(random_share(&a->random) * (double)s->period_ns);
 	if (timer_start(&s->timer, s->clock, first, s->period_ns)) {
