@@ -26,7 +26,8 @@ enum {
 
 ZEND_BEGIN_MODULE_GLOBALS(strobe_tideways)
 	struct recording recording;
-	bool clock_use_rdtsc;		/* is shown, and decides nothing: the tracer takes the best clock there is */
+	bool clock_use_rdtsc;		/* both are shown, and decide nothing: the tracer takes the best clock there is */
+	bool documented_rdtsc;
 ZEND_END_MODULE_GLOBALS(strobe_tideways)
 
 static ZEND_DECLARE_MODULE_GLOBALS(strobe_tideways)
@@ -42,7 +43,7 @@ PHP_INI_END()
 
 /* The name that the original's documentation uses. It belongs to strobe, so that reflection shows what the original has. */
 static const zend_ini_entry_def documented_spelling[] = {
-	STD_PHP_INI_ENTRY("tideways.clock_use_rdtsc", "0", PHP_INI_SYSTEM, OnUpdateBool, clock_use_rdtsc,
+	STD_PHP_INI_ENTRY("tideways.clock_use_rdtsc", "0", PHP_INI_SYSTEM, OnUpdateBool, documented_rdtsc,
 			  zend_strobe_tideways_globals, strobe_tideways_globals)
 PHP_INI_END()
 
@@ -131,7 +132,8 @@ static PHP_MINFO_FUNCTION(tideways_xhprof)
 {
 	php_info_print_table_start();
 	php_info_print_table_row(2, "Version", VERSION);
-	php_info_print_table_row(2, "Clock Source", TIDEWAYS_G(clock_use_rdtsc) ? "tsc" : "clock_gettime");
+	php_info_print_table_row(2, "Clock Source",
+				 TIDEWAYS_G(clock_use_rdtsc) || TIDEWAYS_G(documented_rdtsc) ? "tsc" : "clock_gettime");
 	php_info_print_table_row(2, "Provided by", "Strobe " PHP_STROBE_VERSION);
 	php_info_print_table_end();
 	DISPLAY_INI_ENTRIES();
