@@ -32,6 +32,9 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/project.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer.c compat/excimer_event.c compat/excimer_log.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_log_class.c compat/excimer_formats.c compat/excimer_profiler.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_timer.c"
   STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/sender.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])

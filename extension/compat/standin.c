@@ -13,7 +13,7 @@ static const struct {
 	unsigned id;
 	zend_module_entry *module;
 } standins[] = {
-	{ "excimer", STANDIN_EXCIMER, NULL },
+	{ "excimer", STANDIN_EXCIMER, &strobe_excimer_module },
 	{ "tideways_xhprof", STANDIN_TIDEWAYS_XHPROF, NULL },
 	{ "xhprof", STANDIN_XHPROF, NULL },
 	{ "uprofiler", STANDIN_UPROFILER, NULL },
