@@ -5,6 +5,7 @@
 #endif
 
 #include "php_strobe.h"
+#include "api.h"
 #include "sampler.h"
 #include "settings.h"
 #include "standin.h"
@@ -28,6 +29,7 @@ static PHP_GINIT_FUNCTION(strobe)
 
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
+	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
 }
 
@@ -36,12 +38,14 @@ static PHP_MINIT_FUNCTION(strobe)
 	settings_register(module_number);
 	sampler_startup();
 	tracer_startup();
+	api_startup(module_number);
 	standin_startup(type);
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
+	api_shutdown();
 	tracer_shutdown();
 	sampler_shutdown();
 	settings_unregister(module_number);
@@ -55,11 +59,13 @@ static PHP_RINIT_FUNCTION(strobe)
 #endif
 	tracer_request_start();
 	sampler_request_start();
+	api_request_start();
 	return SUCCESS;
 }
 
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
+	api_request_end();
 	sampler_request_end();
 	tracer_request_end();
 	return SUCCESS;
@@ -86,8 +92,10 @@ static PHP_MINFO_FUNCTION(strobe)
 #else
 	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
 #endif
+	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", sender->fd >= 0 ? "yes" : "no");
+	standin_info();
 	php_info_print_table_end();
 
 	php_info_print_table_start();
@@ -107,6 +115,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	}
 	info_row("Requests not sampled: no thread", stats->no_thread);
 	info_row("Requests not sampled: no memory", stats->no_memory);
+	api_info_counts();
 	php_info_print_table_end();
 
 	DISPLAY_INI_ENTRIES();
@@ -115,7 +124,7 @@ static PHP_MINFO_FUNCTION(strobe)
 zend_module_entry strobe_module_entry = {
 	STANDARD_MODULE_HEADER,
 	"strobe",
-	NULL,
+	strobe_functions,
 	PHP_MINIT(strobe),
 	PHP_MSHUTDOWN(strobe),
 	PHP_RINIT(strobe),

@@ -92,6 +92,7 @@ static void send_samples(void)
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (sampler.trie.samples) {
+		request_labels_add_own(&sampler.labels);
 		if (settings_socket(path, sizeof(path)))
 			message_send(&sampler.sender, path, &sampler.trie, &sampler.labels, &info);
 		else

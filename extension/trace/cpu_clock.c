@@ -74,7 +74,18 @@ uint64_t cpu_clock_resync(struct cpu_clock *c)
 	__asm__ volatile("" ::: "memory");
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	c->base_ticks = clock_ticks();
-	c->base_cpu = (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
+	c->base_cpu = c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
 	c->resyncs++;
 	return c->base_cpu;
+}
+
+void cpu_clock_before_fork(struct cpu_clock *c)
+{
+	cpu_clock_resync(c);
+}
+
+void cpu_clock_in_child(struct cpu_clock *c)
+{
+	c->offset = c->base_cpu;
+	cpu_clock_resync(c);
 }

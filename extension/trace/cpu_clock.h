@@ -24,6 +24,7 @@ struct cpu_clock {
 	volatile uint64_t *flag;	/* the thread's rseq_cs, NULL without rseq */
 	uint64_t mark;			/* what flag holds while nothing has happened */
 	uint64_t base_cpu, base_ticks;	/* CPU time and clock at the last system call, both in ticks */
+	uint64_t offset;		/* what the process had used that this one was forked from */
 	double ticks_per_ns;
 	uint64_t resyncs;		/* system calls made */
 };
@@ -36,6 +37,10 @@ void cpu_clock_stop(struct cpu_clock *c);
 
 /* Asks the kernel. Returns the CPU time in ticks. */
 uint64_t cpu_clock_resync(struct cpu_clock *c);
+
+/* Around a fork: a child's CPU time begins at zero, but calls go on in it that began in its parent. */
+void cpu_clock_before_fork(struct cpu_clock *c);
+void cpu_clock_in_child(struct cpu_clock *c);
 
 /* The CPU time of the thread in ticks, given the clock's reading of just now. */
 static inline uint64_t cpu_clock_at(struct cpu_clock *c, uint64_t ticks)

@@ -7,9 +7,9 @@
 #include "capture.h"
 #include "php_strobe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SAMPLED_PERIOD_NS 1000000
 
@@ -288,12 +288,35 @@ void tracer_drop(struct trace_session *s)
 		close_session(CAPTURE, s);
 }
 
+static bool measures_cpu(const struct capture *c)
+{
+#ifdef ZTS
+	if (!c)
+		return false;
+#endif
+	return c->active && (c->metrics & TRACE_CPU);
+}
+
+static void before_fork(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_before_fork(&CAPTURE->cpu);
+}
+
+static void in_child(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_in_child(&CAPTURE->cpu);
+}
+
 void tracer_startup(void)
 {
 	clock_startup();
 	observe_startup();
-	if (observe_available())
+	if (observe_available()) {
 		strands_startup();
+		pthread_atfork(before_fork, NULL, in_child);
+	}
 #ifndef ZTS
 	capture_stack_done(&strobe_capture);
 #endif
