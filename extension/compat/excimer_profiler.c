@@ -4,19 +4,12 @@
 #include "config.h"
 #endif
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "excimer.h"
 #include "excimer_event.h"
+#include "random.h"
 
 #include "php_ini.h"
 #include "zend_exceptions.h"
-
-#include <stdatomic.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #define DEFAULT_PERIOD 0.1	/* seconds */
 
@@ -43,33 +36,13 @@ static struct excimer_log *log_of(const struct profiler_object *o)
 	return excimer_log_of(Z_OBJ(o->log));
 }
 
-/* From 0 up to, but not including, 1, and not from mt_rand: the numbers that the application draws must not depend on
- * whether it is profiled. A sequence of numbers, scrambled (splitmix64), that all threads share; a forked child goes
- * another way because its process id is part of it. */
-static double random_share(void)
-{
-	static _Atomic uint64_t sequence;
-	uint64_t z;
-
-	if (!atomic_load_explicit(&sequence, memory_order_relaxed)) {
-		uint64_t seed = 0;
-
-		if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-			seed = (uint64_t)timer_now(TIMER_WALL);
-		atomic_store_explicit(&sequence, seed | 1, memory_order_relaxed);
-	}
-	z = atomic_fetch_add_explicit(&sequence, 0x9e3779b97f4a7c15u, memory_order_relaxed);
-	z ^= (uint64_t)getpid() * 0xd6e8feb86659fd93u;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
 static void set_period(struct profiler_object *o, double seconds)
 {
+	struct random random = { 0 };	/* anew each time: a forked child must not follow its parent */
+
 	o->event.period_ns = excimer_ns(seconds);
-	o->event.first_ns = (int64_t)(random_share() * (double)o->event.period_ns);
+	o->event.first_ns = (int64_t)(random_share(&random) * (double)o->event.period_ns);
 	log_of(o)->period_ns = o->event.period_ns;
 }
 
