@@ -16,7 +16,8 @@ struct format {
 	 * result is how many lines or messages were, and `err` says which was the first. NULL if it is only written. */
 	int (*read)(struct profile *p, const char *bytes, size_t n, struct err *err);
 
-	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. */
+	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. When something
+	 * has no place in the format, the result is how many stacks that were, and `err` says what. */
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 };
 

@@ -15,6 +15,10 @@ struct flat_row {
 /* Rows of every frame, most self first (ties: most total, then name), or most total first. The caller frees. */
 struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count);
 
+/* What shares are of: everything that was taken. Where nodes have negative values, as of memory that was given back,
+ * it is more than the profile's sum, which could be nothing or less. */
+int64_t report_whole(const struct profile *p, uint32_t column);
+
 struct report_options {
 	uint32_t column;
 	size_t limit;			/* rows; 0 is all */

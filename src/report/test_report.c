@@ -97,6 +97,23 @@ TEST(the_table_shows_shares_values_and_places)
 			    "  25.0   100.0      500    2,000  main                  /srv/a.php:7\n");
 }
 
+TEST(memory_that_was_given_back_is_shown_as_such_and_shares_are_of_what_was_taken)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct report_options o = { 0 };
+
+	add(p, "main", "take", NULL, 1000);
+	add(p, "main", "give", NULL, -1000);
+	CHECK_INT(report_whole(p, 0), 1000);
+	buf_init(&out);
+	CHECK_INT(report_flat_table(p, &o, &out, NULL), 0);
+	CHECK_STR(out.data, " self%  total%     self    total  function\n"
+			    " 100.0   100.0    1,000    1,000  take                  /srv/a.php:7\n"
+			    "   0.0     0.0        0        0  main                  /srv/a.php:7\n"
+			    "-100.0  -100.0   -1,000   -1,000  give                  /srv/a.php:7\n");
+}
+
 TEST(a_narrow_terminal_cuts_names_and_keeps_the_end_of_paths)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
