@@ -32,10 +32,13 @@ const struct format *format_by_path(const char *path);		/* by suffix; NULL if no
 
 /* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
  * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused; an empty one is -ENODATA. Returns 0, or how many
- * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. After an error `p` may
- * hold what stood before it. */
+ * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if it is of no
+ * format that is known. After an error `p` may hold what stood before it. */
 #define FORMAT_INPUT_MAX ((size_t)8 << 30)
 int format_load(const char *path, struct profile *p, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
+
+/* The same with a limit of its own, for what strangers send. */
+int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err);
 
 #endif

@@ -34,7 +34,6 @@ struct site {
 struct request {
 	struct auth_request headers;
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
-	const char *user_agent;
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
 	bool has_body, body_too_large, accepts_gzip, accepts_html;
