@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-const struct format *const formats[] = { &format_strobe, &format_folded, NULL };
+const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, NULL };
 
 const struct format *format_by_name(const char *name)
 {

@@ -21,7 +21,7 @@ struct format {
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 };
 
-extern const struct format format_strobe, format_folded;
+extern const struct format format_strobe, format_folded, format_xhprof;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 
