@@ -197,6 +197,17 @@ final class Profile implements \Countable, \JsonSerializable
      */
     public function toSpeedscope(?string $metric = null): array {}
 
+    /**
+     * The array of xhprof, for the many tools that read it: "caller==>callee" and "main()", with "ct" (calls; samples in a
+     * sampling profile), "wt" and "cpu" in microseconds, "mu", "pmu", "mem.na", "mem.nf", "mem.aa", as far as they were
+     * measured. Files are "run_init::dir/file.php", compilation is "load::dir/file.php", a call of a function within itself is
+     * "f==>f@1", a closure "{closure}::dir/file.php/3-5".
+     *
+     * @return array<string, array<string, int>>
+     * @throws Exception if there is no memory for it
+     */
+    public function toXhprof(): array {}
+
     /** A gzipped profile.proto with all metrics, as `pprof` and `go tool pprof` read it. */
     public function toPprof(): string {}
 

@@ -30,7 +30,7 @@ same();
 $c = new App\C;
 ($c->closure())();
 (function () { same(); })();
-(fn() => abs(1))();
+(fn() => abs(hrtime(true)))();
 $c->missing(1);
 App\C::gone();
 "$c";
@@ -71,4 +71,5 @@ main()==>tideways_xhprof_disable 1
 main()==>{closure} 2
 same==>App\C::same 5
 {closure}==>abs 1
+{closure}==>hrtime 1
 {closure}==>same 1

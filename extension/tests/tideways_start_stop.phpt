@@ -5,7 +5,8 @@ strobe.compat=tideways_xhprof
 --FILE--
 <?php
 require __DIR__ . '/edges.inc';
-function f() { return abs(-1); }
+$number = -1;
+function f() { return abs($GLOBALS['number']); }
 function on() { tideways_xhprof_enable(); f(); }
 function off() { return tideways_xhprof_disable(); }
 

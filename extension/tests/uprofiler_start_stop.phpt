@@ -5,7 +5,8 @@ strobe.compat=uprofiler
 --FILE--
 <?php
 require __DIR__ . '/edges.inc';
-function f() { return abs(-1); }
+$number = -1;
+function f() { return abs($GLOBALS['number']); }
 
 var_dump(uprofiler_disable(), uprofiler_sample_disable());
 var_dump(uprofiler_enable(UPROFILER_FLAGS_NO_BUILTINS | uprofiler_FLAGS_CPU));

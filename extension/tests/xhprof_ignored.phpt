@@ -13,7 +13,7 @@ function c() { array_map('d', [1, 2]); }
 function d() { return C::m(); }
 class C { static function m() { return (function () { return strtoupper($GLOBALS['text']); })(); } }
 
-foreach ([['b'], ['a'], ['array_map'], 'b', ['C::m', 'C::{closure}', 'd'], ['main()', 'xhprof_disable'], 'main()', [], ['a', 'b', 'c', 'd', 'array_map', 'abs'],
+foreach ([['b'], ['a'], ['array_map'], 'b', ['C::m', 'd'], ['main()', 'xhprof_disable'], 'main()', [], ['a', 'b', 'c', 'd', 'array_map', 'abs'],
 	['no' => 'a', 5 => 'b', 1, null, [2]]] as $ignored) {
 	xhprof_enable(0, ['ignored_functions' => $ignored]);
 	a(1);
@@ -98,10 +98,11 @@ d==>C::m 2
 main() 1
 main()==>a 1
 main()==>xhprof_disable 1
--- ["C::m","C::{closure}","d"]
+-- ["C::m","d"]
+C::{closure}==>strtoupper 2
 a==>b 1
 a@1==>b@1 1
-array_map==>strtoupper 2
+array_map==>C::{closure} 2
 b==>a@1 1
 b==>abs 1
 b@1==>abs 1

@@ -12,6 +12,7 @@ function direct($n) { if ($n) direct($n - 1); }
 
 register_shutdown_function(function () {
 	echo error_get_last()['message'], "\n";
+	ini_set('memory_limit', '256M');
 	var_dump(xhprof_disable());
 	xhprof_enable(XHPROF_FLAGS_NO_BUILTINS);
 	direct(2);
