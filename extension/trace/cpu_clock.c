@@ -64,7 +64,7 @@ void cpu_clock_stop(struct cpu_clock *c)
 	c->flag = NULL;
 }
 
-uint64_t cpu_clock_resync(struct cpu_clock *c)
+void cpu_clock_resync(struct cpu_clock *c)
 {
 	struct timespec t;
 
@@ -76,7 +76,6 @@ uint64_t cpu_clock_resync(struct cpu_clock *c)
 	c->base_ticks = clock_ticks();
 	c->base_cpu = c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
 	c->resyncs++;
-	return c->base_cpu;
 }
 
 void cpu_clock_before_fork(struct cpu_clock *c)
