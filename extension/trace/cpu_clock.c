@@ -47,6 +47,15 @@ static volatile uint64_t *thread_flag(void)
 }
 #endif
 
+const char *cpu_clock_name(void)
+{
+#ifdef CPU_CLOCK_RSEQ
+	if (thread_flag())
+		return "rseq";
+#endif
+	return "clock_gettime";
+}
+
 void cpu_clock_start(struct cpu_clock *c, double ns_per_tick)
 {
 	*c = (struct cpu_clock){ .ticks_per_ns = 1 / ns_per_tick };
