@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#define KIND_RUN	2
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
 
@@ -294,7 +293,7 @@ static size_t write_message(const struct encoder *e, void *buffer, size_t capaci
 {
 	const struct call_tree *t = e->tree;
 	struct strobe_wire_info header = {
-		.kind = (enum strobe_wire_kind)KIND_RUN,
+		.kind = STROBE_WIRE_RUN,
 		.clock = clock_of(t),
 		.pid = pid,
 		.start_ns = t->start_ns,
