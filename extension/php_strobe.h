@@ -23,6 +23,10 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool compat_builtins;
 	zend_long trace_max_nodes;
 	double trace_rate;		/* 0 to 1 */
+
+	/* What the thread has in the lists of all threads, for when it ends. */
+	struct ticker_slot *ticker_slot;
+	struct sampler *sampler;
 ZEND_END_MODULE_GLOBALS(strobe)
 
 ZEND_EXTERN_MODULE_GLOBALS(strobe)

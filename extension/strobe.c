@@ -30,8 +30,8 @@ static PHP_GINIT_FUNCTION(strobe)
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
 	tracer_thread_end();
-	sampler_thread_end();
-	timers_thread_end();
+	sampler_thread_end(strobe_globals->sampler);
+	timers_thread_end(strobe_globals->ticker_slot);
 }
 
 static PHP_MINIT_FUNCTION(strobe)

@@ -6,6 +6,7 @@
 
 #include "timers.h"
 
+#include "php_strobe.h"
 #include "ticker.h"
 
 #include "zend_atomic.h"
@@ -32,6 +33,7 @@ ZEND_TLS struct {
 	int64_t cpu_at_fork;
 } thread;
 
+static bool up;			/* the module is */
 static void (*next_interrupt)(zend_execute_data *frame);
 static void (*tell_child)(void);
 
@@ -203,7 +205,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 		return ECANCELED;
 	if (UNEXPECTED(thread.forked))
 		go_on();
-	if (UNEXPECTED(!thread.slot) && !(thread.slot = ticker_join(&EG(vm_interrupt))))
+	if (UNEXPECTED(!thread.slot) && !(thread.slot = STROBE_G(ticker_slot) = ticker_join(&EG(vm_interrupt))))
 		return ENOMEM;
 	if ((r = ticker_start(raise_interrupt)))
 		return r;
@@ -367,6 +369,7 @@ static void after_fork(void)
 
 void timers_startup(void (*in_child)(void))
 {
+	up = true;
 	tell_child = in_child;
 	pthread_atfork(before_fork, NULL, after_fork);
 	zend_observer_error_register(error_seen);
@@ -376,6 +379,7 @@ void timers_startup(void (*in_child)(void))
 
 void timers_shutdown(void)
 {
+	up = false;
 	ticker_stop();
 	thread.slot = NULL;
 	if (zend_interrupt_function == interrupt)
@@ -396,11 +400,13 @@ void timers_request_end(void)
 }
 
 /* The slots of threads that outlive the module are gone already. */
-void timers_thread_end(void)
+void timers_thread_end(struct ticker_slot *slot)
 {
-	if (!thread.slot)
+	if (!slot || !up)
 		return;
-	stop_all();
-	ticker_leave(thread.slot);
-	thread.slot = NULL;
+	if (slot == thread.slot) {
+		stop_all();
+		thread.slot = NULL;
+	}
+	ticker_leave(slot);
 }
