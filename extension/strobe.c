@@ -6,6 +6,7 @@
 
 #include "php_strobe.h"
 #include "api.h"
+#include "request_labels.h"
 #include "sampler.h"
 #include "settings.h"
 #include "standin.h"
@@ -62,6 +63,7 @@ static PHP_RINIT_FUNCTION(strobe)
 #endif
 	timers_request_start();
 	tracer_request_start();
+	request_labels_request_start();
 	sampler_request_start();
 	api_request_start();
 	return SUCCESS;
