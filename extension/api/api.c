@@ -9,6 +9,7 @@
 #include "classes.h"
 #include "php_strobe.h"
 #include "request_trace.h"
+#include "runs.h"
 #include "tracer.h"
 #include "trigger.h"
 
@@ -110,6 +111,12 @@ void api_shutdown(void)
 
 void api_request_start(void)
 {
+	struct api_thread *a = api_thread_if_any();
+
+	/* The last message of the request before had them too, and that is sent after our end. */
+	if (a)
+		a->labels.count = 0;
+	STROBE_G(own_labels) = NULL;
 	STROBE_G(in_request) = true;
 	trigger_request_start();
 	request_trace_start();
@@ -125,8 +132,6 @@ void api_request_end(void)
 		return;
 	trace_class_request_end(a);
 	sampler_class_request_end(a);
-	a->labels.count = 0;
-	STROBE_G(own_labels) = NULL;
 }
 
 void api_info_request(void)
@@ -145,18 +150,19 @@ static void row(const char *name, uint64_t value)
 
 void api_info_counts(void)
 {
-	static const struct api_thread none;
-	const struct api_thread *a = api_thread_if_any();
+	struct request_trace_counts requests;
+	struct runs_counts runs;
 
-	a = a ? a : &none;
-	row("Requests traced", a->traced);
-	row("Requests not traced: no call observer", a->unavailable);
-	row("Requests not traced: no memory", a->no_memory);
-	row("Runs sent", a->runs);
+	request_trace_counts(&requests);
+	runs_counts(&runs);
+	row("Requests traced", requests.traced);
+	row("Requests not traced: no call observer", requests.no_observer);
+	row("Requests not traced: no memory", requests.no_memory);
+	row("Runs sent", runs.sent);
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Runs lost: %s", strobe_drop_name(reason));
-		row(name, a->sender.lost[reason]);
+		row(name, runs.lost[reason]);
 	}
 }

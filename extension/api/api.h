@@ -24,7 +24,7 @@ struct api_thread;
 /* Frees what a PHP thread holds; NULL is fine. */
 void api_thread_free(struct api_thread *a);
 
-/* Rows of phpinfo(): the request first, counts since the process began second. */
+/* Rows of phpinfo(): of the request, and counts since the process began. */
 void api_info_request(void);
 void api_info_counts(void);
 

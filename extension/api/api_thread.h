@@ -24,7 +24,6 @@ struct api_thread {
 	struct trace_session *session;	/* of the traced request */
 	const char *source;		/* why it is traced: "trigger", "sampled" */
 	bool forked;			/* this is a child that has not noticed yet */
-	uint64_t traced, no_memory, unavailable;
 
 	/* trigger.c */
 	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */
@@ -32,7 +31,6 @@ struct api_thread {
 
 	/* runs.c */
 	struct sender sender;		/* its losses count runs */
-	uint64_t runs;			/* sent */
 	pid_t pid;			/* that the connection and the random numbers belong to */
 	struct random random;
 };

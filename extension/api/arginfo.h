@@ -77,6 +77,7 @@ ZEND_METHOD(Strobe_Profile, getTotals);
 ZEND_METHOD(Strobe_Profile, getFunctions);
 ZEND_METHOD(Strobe_Profile, toFolded);
 ZEND_METHOD(Strobe_Profile, toSpeedscope);
+ZEND_METHOD(Strobe_Profile, toXhprof);
 ZEND_METHOD(Strobe_Profile, toPprof);
 ZEND_METHOD(Strobe_Profile, jsonSerialize);
 ZEND_METHOD(Strobe_Profile, save);

@@ -27,7 +27,7 @@ static zend_object_handlers handlers;
 
 static struct profile_object *from_object(zend_object *o)
 {
-	return (struct profile_object *)((char *)o - XtOffsetOf(struct profile_object, std));
+	return (struct profile_object *)((char *)o - offsetof(struct profile_object, std));
 }
 
 static zend_object *create(zend_class_entry *ce)
@@ -142,6 +142,16 @@ ZEND_METHOD(Strobe_Profile, toSpeedscope)
 		export_speedscope(tree_of(ZEND_THIS), metric, return_value);
 }
 
+ZEND_METHOD(Strobe_Profile, toXhprof)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (export_xhprof(tree_of(ZEND_THIS), return_value))
+		return;
+	zval_ptr_dtor(return_value);
+	ZVAL_NULL(return_value);
+	zend_throw_exception(strobe_exception_ce, "There is no memory for the array", 0);
+}
+
 ZEND_METHOD(Strobe_Profile, jsonSerialize)
 {
 	const struct call_tree *t = tree_of(ZEND_THIS);
@@ -254,6 +264,7 @@ static const zend_function_entry strobe_profile_methods[] = {
 	ZEND_ME(Strobe_Profile, getFunctions, arginfo_strobe_array, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, toFolded, arginfo_strobe_folded, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, toSpeedscope, arginfo_strobe_speedscope, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Profile, toXhprof, arginfo_strobe_array, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, toPprof, arginfo_strobe_string, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, jsonSerialize, arginfo_strobe_array, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, save, arginfo_strobe_save, ZEND_ACC_PUBLIC)
@@ -268,5 +279,5 @@ void profile_class_register(void)
 	strobe_profile_ce = zend_register_internal_class(&ce);
 	strobe_profile_ce->create_object = create;
 	zend_class_implements(strobe_profile_ce, 2, zend_ce_countable, php_json_serializable_ce);
-	class_seal(strobe_profile_ce, &handlers, XtOffsetOf(struct profile_object, std), free_object);
+	class_seal(strobe_profile_ce, &handlers, offsetof(struct profile_object, std), free_object);
 }

@@ -15,8 +15,11 @@
 #include "zend_atomic.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+static _Atomic uint64_t traced, no_memory, no_observer;
 
 static void (*next_interrupt)(zend_execute_data *execute_data);
 
@@ -35,14 +38,11 @@ static void open_session(struct api_thread *a)
 	};
 
 	if (!tracer_available()) {
-		a->unavailable++;
+		atomic_fetch_add(&no_observer, 1);
 		return;
 	}
 	a->session = tracer_start(&options);
-	if (a->session)
-		a->traced++;
-	else
-		a->no_memory++;
+	atomic_fetch_add(a->session ? &traced : &no_memory, 1);
 }
 
 /* What the parent has seen is the parent's. */
@@ -131,7 +131,7 @@ void request_trace_end(void)
 		runs_labels(labels);
 		runs_send(a, t, source_of(a, labels), NULL, labels, id);
 	} else {
-		sender_lost(&a->sender, STROBE_DROP_NO_MEMORY, 1);
+		runs_lost(a, STROBE_DROP_NO_MEMORY);
 	}
 	free(labels);
 	call_tree_free(t);
@@ -142,6 +142,13 @@ bool request_trace_active(void)
 	const struct api_thread *a = api_thread_if_any();
 
 	return a && a->session;
+}
+
+void request_trace_counts(struct request_trace_counts *ret)
+{
+	ret->traced = atomic_load(&traced);
+	ret->no_memory = atomic_load(&no_memory);
+	ret->no_observer = atomic_load(&no_observer);
 }
 
 void request_trace_startup(void)

@@ -7,6 +7,7 @@
 #define STROBE_REQUEST_TRACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 void request_trace_startup(void);
 void request_trace_shutdown(void);
@@ -15,5 +16,12 @@ void request_trace_end(void);
 
 /* Whether the running request is traced. */
 bool request_trace_active(void);
+
+/* Requests since the process began. */
+struct request_trace_counts {
+	uint64_t traced, no_memory, no_observer;
+};
+
+void request_trace_counts(struct request_trace_counts *ret);
 
 #endif

@@ -13,6 +13,10 @@
 
 #include "SAPI.h"
 
+#include <stdatomic.h>
+
+static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
+
 void runs_hide_secret(struct request_labels *l)
 {
 	for (unsigned i = 0; i < l->count; i++)
@@ -45,12 +49,24 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
 	random_id(&a->random, ret_id);
 	if (request_url(url, sizeof(url)))
 		info.url = url;
-	if (settings_socket(path, sizeof(path))) {
-		reason = run_message_send(&a->sender, path, t, &info, labels);
-	} else {
-		reason = STROBE_DROP_NO_DAEMON;
-		sender_lost(&a->sender, reason, 1);
+	if (!settings_socket(path, sizeof(path))) {
+		runs_lost(a, STROBE_DROP_NO_DAEMON);
+		return STROBE_DROP_NO_DAEMON;
 	}
-	a->runs += !reason;
+	reason = run_message_send(&a->sender, path, t, &info, labels);
+	atomic_fetch_add(reason ? &lost[reason] : &sent, 1);
 	return reason;
+}
+
+void runs_lost(struct api_thread *a, int reason)
+{
+	sender_lost(&a->sender, reason, 1);
+	atomic_fetch_add(&lost[reason], 1);
+}
+
+void runs_counts(struct runs_counts *ret)
+{
+	ret->sent = atomic_load(&sent);
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		ret->lost[i] = atomic_load(&lost[i]);
 }

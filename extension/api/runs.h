@@ -16,4 +16,14 @@ void runs_hide_secret(struct request_labels *l);
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
 	      const struct request_labels *labels, char ret_id[33]);
 
+/* Counts a run that could not even be made. */
+void runs_lost(struct api_thread *a, int reason);
+
+/* Runs since the process began: sent, and lost by reason. */
+struct runs_counts {
+	uint64_t sent, lost[STROBE_DROP_REASONS];
+};
+
+void runs_counts(struct runs_counts *ret);
+
 #endif

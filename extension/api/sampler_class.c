@@ -39,14 +39,14 @@ static zend_object_handlers handlers;
 
 static struct sampler_object *from_object(zend_object *o)
 {
-	return (struct sampler_object *)((char *)o - XtOffsetOf(struct sampler_object, std));
+	return (struct sampler_object *)((char *)o - offsetof(struct sampler_object, std));
 }
 
 static zend_object *create(zend_class_entry *ce)
 {
 	struct sampler_object *s = zend_object_alloc(sizeof(*s), ce);
 
-	memset(s, 0, XtOffsetOf(struct sampler_object, std));
+	memset(s, 0, offsetof(struct sampler_object, std));
 	zend_object_std_init(&s->std, ce);
 	object_properties_init(&s->std, ce);
 	s->std.handlers = &handlers;
@@ -217,6 +217,7 @@ ZEND_METHOD(Strobe_Sampler, start)
 	}
 	s->timer.expired = take_sample;
 	s->timer.owner = s;
+	s->timer.passive = true;
 	s->start_ns = realtime_ns();
 	first = 1 + (int64_t)(random_share(&a->random) * (double)s->period_ns);
 	if (timer_start(&s->timer, s->clock, first, s->period_ns)) {
@@ -277,5 +278,5 @@ void sampler_class_register(void)
 	INIT_NS_CLASS_ENTRY(ce, "Strobe", "Sampler", strobe_sampler_methods);
 	sampler_ce = zend_register_internal_class(&ce);
 	sampler_ce->create_object = create;
-	class_seal(sampler_ce, &handlers, XtOffsetOf(struct sampler_object, std), free_object);
+	class_seal(sampler_ce, &handlers, offsetof(struct sampler_object, std), free_object);
 }

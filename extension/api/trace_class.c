@@ -19,7 +19,7 @@ static zend_object_handlers handlers;
 
 static struct trace_object *from_object(zend_object *o)
 {
-	return (struct trace_object *)((char *)o - XtOffsetOf(struct trace_object, std));
+	return (struct trace_object *)((char *)o - offsetof(struct trace_object, std));
 }
 
 static zend_object *create(zend_class_entry *ce)
@@ -180,5 +180,5 @@ void trace_class_register(void)
 	INIT_NS_CLASS_ENTRY(ce, "Strobe", "Trace", strobe_trace_methods);
 	trace_ce = zend_register_internal_class(&ce);
 	trace_ce->create_object = create;
-	class_seal(trace_ce, &handlers, XtOffsetOf(struct trace_object, std), free_object);
+	class_seal(trace_ce, &handlers, offsetof(struct trace_object, std), free_object);
 }

@@ -151,7 +151,37 @@ static bool is_in_pairs(const struct secret *s, const char *p, char separator)
 	return found;
 }
 
-/* The built-in server can only be asked for all headers at once. Programs do not see that they were asked for. */
+/* The built-in server can only be asked for all variables at once, and hands them to the input filter, which for this time is
+ * ours: it looks at each and keeps none, so that programs do not see that they were asked for. */
+static bool seen_by_filter;
+
+static unsigned int look(int arg, const char *name, char **value, size_t size, size_t *new_size)
+{
+	if (strcmp(name, HEADER) == 0)
+		seen_by_filter |= secret_equals(current(), *value, size);
+	return 0;
+}
+
+static bool is_shown_to_filter(void)
+{
+	unsigned int (*filter)(int, const char *, char **, size_t, size_t *) = sapi_module.input_filter;
+	zval variables;
+
+	array_init(&variables);
+	seen_by_filter = false;
+	sapi_module.input_filter = look;
+	zend_try {
+		sapi_module.register_server_variables(&variables);
+	} zend_catch {
+		sapi_module.input_filter = filter;
+		zend_bailout();
+	} zend_end_try();
+	sapi_module.input_filter = filter;
+	zval_ptr_dtor(&variables);
+	return seen_by_filter;
+}
+
+/* Other servers that can only be asked for all have threads, which share the filter. */
 static bool is_in_variables(const struct secret *s)
 {
 	bool found = false;
@@ -170,8 +200,10 @@ static bool is_in_header(const struct secret *s)
 {
 	const char *header;
 
+	if (!sapi_module.getenv && (!SG(server_context) || !sapi_module.register_server_variables))
+		return false;
 	if (!sapi_module.getenv)
-		return SG(server_context) && sapi_module.register_server_variables && is_in_variables(s);
+		return strcmp(sapi_module.name, "cli-server") == 0 ? is_shown_to_filter() : is_in_variables(s);
 	header = sapi_module.getenv(HEADER, strlen(HEADER));
 	return header && secret_equals(s, header, strlen(header));
 }

@@ -454,11 +454,14 @@ bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format 
 		release(&b);
 		return false;
 	}
-	/* The array is the request's and counts against memory_limit, which ends the request by a jump. */
+	/* The array is the request's and counts against memory_limit, which ends the request by a jump. Shutdown functions
+	 * still run after it and need what there is of memory. */
 	zend_try {
 		complete = fill(&b);
 	} zend_catch {
 		release(&b);
+		zend_array_destroy(b.result);
+		ZVAL_NULL(ret);
 		zend_bailout();
 	} zend_end_try();
 	release(&b);

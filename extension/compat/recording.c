@@ -32,10 +32,11 @@ static unsigned metrics_for(const struct edge_format *format)
 	return metrics;
 }
 
-/* The names to ignore as keys, NULL if there are none. */
+/* The names to ignore as keys, NULL if there are none. In an array, only what stands under a number is one. */
 static HashTable *ignored_functions(const zval *options)
 {
 	zval *names, *name;
+	zend_string *key;
 	HashTable *set;
 
 	if (!options || Z_TYPE_P(options) != IS_ARRAY)
@@ -52,9 +53,9 @@ static HashTable *ignored_functions(const zval *options)
 		zend_hash_add_empty_element(set, Z_STR_P(names));
 		return set;
 	}
-	ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(names), name) {
+	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL_P(names), key, name) {
 		ZVAL_DEREF(name);
-		if (Z_TYPE_P(name) == IS_STRING)
+		if (!key && Z_TYPE_P(name) == IS_STRING)
 			zend_hash_add_empty_element(set, Z_STR_P(name));
 	} ZEND_HASH_FOREACH_END();
 	return set;

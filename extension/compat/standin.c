@@ -19,7 +19,7 @@ static const struct {
 	unsigned id;
 	zend_module_entry *module;
 } standins[] = {
-	{ "excimer", STANDIN_EXCIMER, NULL },
+	{ "excimer", STANDIN_EXCIMER, &strobe_excimer_module },
 	{ "tideways_xhprof", STANDIN_TIDEWAYS_XHPROF, &strobe_tideways_module },
 	{ "xhprof", STANDIN_XHPROF, &strobe_xhprof_module },
 	{ "uprofiler", STANDIN_UPROFILER, &strobe_uprofiler_module },

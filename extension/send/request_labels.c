@@ -115,7 +115,7 @@ static void add_configured(struct request_labels *l, const char *p)
 }
 
 /* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */
-static void add_entry(struct request_labels *l)
+void request_labels_request_start(void)
 {
 	const char *path = SG(request_info).path_translated;
 	const char *name;
@@ -128,7 +128,9 @@ static void add_entry(struct request_labels *l)
 	n = strlen(name);
 	if (n > 4 && strcmp(name + n - 4, ".php") == 0)
 		n -= 4;
-	add(l, ZEND_STRL("entry"), name, n);
+	n = n < sizeof(STROBE_G(entry)) ? n : sizeof(STROBE_G(entry)) - 1;
+	memcpy(STROBE_G(entry), name, n);
+	STROBE_G(entry)[n] = '\0';
 }
 
 void request_labels_collect(struct request_labels *l)
@@ -137,7 +139,7 @@ void request_labels_collect(struct request_labels *l)
 
 	l->count = 0;
 	add_configured(l, STROBE_G(labels));
-	add_entry(l);
+	add(l, ZEND_STRL("entry"), STROBE_G(entry), strlen(STROBE_G(entry)));
 	add(l, ZEND_STRL("sapi"), sapi_module.name, strlen(sapi_module.name));
 	add(l, ZEND_STRL("host"), host, strlen(host));
 	if (method && *method)

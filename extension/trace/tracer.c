@@ -59,6 +59,7 @@ static void start_timer(struct capture *c)
 {
 	c->timer.expired = tick;
 	c->timer.owner = c;
+	c->timer.passive = true;
 	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
 		c->timer.period_ns = 0;
 }
