@@ -5,9 +5,13 @@
 #endif
 
 #include "php_strobe.h"
+#include "api.h"
+#include "request_labels.h"
 #include "sampler.h"
+#include "cpu_clock.h"
 #include "settings.h"
 #include "standin.h"
+#include "timers.h"
 #include "tracer.h"
 
 #include "ext/standard/info.h"
@@ -28,7 +32,10 @@ static PHP_GINIT_FUNCTION(strobe)
 
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
+	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
+	sampler_thread_end();
+	timers_thread_end();
 }
 
 static PHP_MINIT_FUNCTION(strobe)
@@ -36,12 +43,14 @@ static PHP_MINIT_FUNCTION(strobe)
 	settings_register(module_number);
 	sampler_startup();
 	tracer_startup();
+	api_startup(module_number);
 	standin_startup(type);
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
+	api_shutdown();
 	tracer_shutdown();
 	sampler_shutdown();
 	settings_unregister(module_number);
@@ -53,15 +62,20 @@ static PHP_RINIT_FUNCTION(strobe)
 #if defined(ZTS) && defined(COMPILE_DL_STROBE)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	timers_request_start();
 	tracer_request_start();
+	request_labels_request_start();
 	sampler_request_start();
+	api_request_start();
 	return SUCCESS;
 }
 
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
+	api_request_end();
 	sampler_request_end();
 	tracer_request_end();
+	timers_request_end();
 	return SUCCESS;
 }
 
@@ -75,38 +89,40 @@ static void info_row(const char *name, uint64_t value)
 
 static PHP_MINFO_FUNCTION(strobe)
 {
-	const struct sampler_stats *stats = sampler_stats();
-	const struct sender *sender = sampler_sender();
+	struct sampler_stats stats;
 	char path[108];
 
+	sampler_stats(&stats);
 	php_info_print_table_start();
 	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
-#ifdef ZTS
-	php_info_print_table_row(2, "This request is sampled", "no: thread-safe PHP is not supported yet");
-#else
 	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
-#endif
+	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
-	php_info_print_table_row(2, "Connected", sender->fd >= 0 ? "yes" : "no");
+	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
+	standin_info();
+	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: strobe.instrument is off");
+	php_info_print_table_row(2, "Clock of traces", clock_name());
+	php_info_print_table_row(2, "CPU time of traces", cpu_clock_name());
 	php_info_print_table_end();
 
 	php_info_print_table_start();
 	php_info_print_table_header(2, "Since this process began", "Count");
-	info_row("Requests sampled", stats->requests);
-	info_row("Samples taken", stats->samples);
-	info_row("Stacks looked at", stats->interrupts);
-	info_row("Nanoseconds spent on them", stats->overhead_ns);
-	info_row("Nanoseconds per stack, median", sampler_time_share(0.5));
-	info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(0.99));
-	info_row("Messages sent", sender->messages);
+	info_row("Requests sampled", stats.requests);
+	info_row("Samples taken", stats.samples);
+	info_row("Stacks looked at", stats.interrupts);
+	info_row("Nanoseconds spent on them", stats.overhead_ns);
+	info_row("Nanoseconds per stack, median", sampler_time_share(&stats, 0.5));
+	info_row("Nanoseconds per stack, 99th percentile", sampler_time_share(&stats, 0.99));
+	info_row("Messages sent", stats.messages);
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "Samples lost: %s", strobe_drop_name(reason));
-		info_row(name, sender->lost[reason]);
+		info_row(name, stats.lost[reason]);
 	}
-	info_row("Requests not sampled: no thread", stats->no_thread);
-	info_row("Requests not sampled: no memory", stats->no_memory);
+	info_row("Requests not sampled: no thread", stats.no_thread);
+	info_row("Requests not sampled: no memory", stats.no_memory);
+	api_info_counts();
 	php_info_print_table_end();
 
 	DISPLAY_INI_ENTRIES();
@@ -115,7 +131,7 @@ static PHP_MINFO_FUNCTION(strobe)
 zend_module_entry strobe_module_entry = {
 	STANDARD_MODULE_HEADER,
 	"strobe",
-	NULL,
+	strobe_functions,
 	PHP_MINIT(strobe),
 	PHP_MSHUTDOWN(strobe),
 	PHP_RINIT(strobe),

@@ -8,48 +8,67 @@
 
 #include "message.h"
 #include "php_strobe.h"
+#include "random.h"
 #include "request_labels.h"
 #include "settings.h"
 #include "stack.h"
-#include "ticker.h"
+#include "timers.h"
 #include "trie.h"
 
 #include "SAPI.h"
-#include "zend_atomic.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FLUSH_EVERY_NS 1000000000LL
 
-/* One per process: without threads a process runs one request at a time. */
-static struct {
+/* Written by the thread they belong to, read by any. */
+struct counters {
+	_Atomic uint64_t requests, samples, interrupts, overhead_ns, no_thread, messages;
+	_Atomic uint64_t times[SAMPLER_TIMES], lost[STROBE_DROP_REASONS];
+};
+
+/* One per PHP thread that has been sampled. Those of threads that have ended wait for another; none is freed before
+ * the module ends, so that anybody may walk the list at any time. */
+struct sampler {
+	struct sampler *next;
+	_Atomic bool used;
+
 	bool active;			/* a request is being sampled */
+	struct strobe_timer timer;
 	bool cpu;
 	int64_t period_ns;
 	size_t max_depth;
-
-	int64_t base_ns;		/* on the sampling clock: the k-th sample is due at base + k × period */
-	int64_t done;			/* periods accounted for */
 	int64_t flush_ns;		/* CLOCK_MONOTONIC: when to send next */
 	uint64_t start_ns;		/* since 1970: what the trie covers begins here */
 
 	pid_t pid;
-	_Atomic bool forked;		/* this is a child that has not noticed yet */
-	uint64_t random;
+	unsigned forks;			/* as `forks` below, when it was looked at last */
+	struct random random;
 
 	struct stack stack;
 	struct trie trie;
+	struct message_scratch *scratch;
 	struct request_labels labels;
 	struct sender sender;
-	struct sampler_stats stats;
-} sampler;
+	struct counters counters;
+};
 
-static void (*next_interrupt)(zend_execute_data *execute_data);
+ZEND_TLS struct sampler *own;
+
+static _Atomic(struct sampler *) samplers;
+static _Atomic unsigned forks;			/* between the first process and this one */
+static _Atomic uint64_t no_memory;
+
+static void count(_Atomic uint64_t *counter, uint64_t n)
+{
+	uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, before + n, memory_order_relaxed);
+}
 
 static int64_t wall_ns(void)
 {
@@ -59,141 +78,90 @@ static int64_t wall_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* From 0 up to, but not including, 1. Our own generator (xorshift64*): the application's sequence of mt_rand must not
- * depend on whether it is sampled. */
-static double random_share(void)
+/* --- samples */
+
+/* What the sender has counted, for those who look from another thread. */
+static void publish_sender(struct sampler *s)
 {
-	if (!sampler.random && getrandom(&sampler.random, sizeof(sampler.random), GRND_NONBLOCK) < 0)
-		sampler.random = (uint64_t)wall_ns() ^ (uint64_t)getpid() << 32;
-	sampler.random |= sampler.random == 0;
-	sampler.random ^= sampler.random >> 12;
-	sampler.random ^= sampler.random << 25;
-	sampler.random ^= sampler.random >> 27;
-	return (double)((sampler.random * 0x2545f4914f6cdd1dull) >> 11) / 9007199254740992.0;
+	atomic_store_explicit(&s->counters.messages, s->sender.messages, memory_order_relaxed);
+	for (unsigned reason = 0; reason < STROBE_DROP_REASONS; reason++)
+		atomic_store_explicit(&s->counters.lost[reason], s->sender.lost[reason], memory_order_relaxed);
 }
 
-/* Runs in the ticker's thread. */
-static void fire(void)
-{
-	zend_atomic_bool_store(&EG(vm_interrupt), true);
-}
-
-static void send_samples(void)
+static void send_samples(struct sampler *s)
 {
 	char path[108];
 	struct message_info info = {
-		.start_ns = sampler.start_ns,
+		.start_ns = s->start_ns,
 		.end_ns = (uint64_t)wall_ns(),
-		.period_ns = (uint64_t)sampler.period_ns,
-		.cpu_clock = sampler.cpu,
-		.pid = (uint32_t)sampler.pid,
+		.period_ns = (uint64_t)s->period_ns,
+		.cpu_clock = s->cpu,
+		.pid = (uint32_t)s->pid,
 	};
 
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
-	if (sampler.trie.samples) {
+	if (s->trie.samples) {
+		request_labels_add_own(&s->labels);
 		if (settings_socket(path, sizeof(path)))
-			message_send(&sampler.sender, path, &sampler.trie, &sampler.labels, &info);
+			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
 		else
-			sender_lost(&sampler.sender, STROBE_DROP_NO_DAEMON, sampler.trie.samples);
-		trie_empty(&sampler.trie);
+			sender_lost(&s->sender, STROBE_DROP_NO_DAEMON, s->trie.samples);
+		trie_empty(&s->trie);
+		publish_sender(s);
 	}
-	sampler.start_ns = info.end_ns;
-	sampler.flush_ns = ticker_now(false) + FLUSH_EVERY_NS;
-}
-
-/* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
-static void schedule(void)
-{
-	sampler.base_ns = ticker_now(sampler.cpu) - sampler.period_ns + (int64_t)(random_share() * sampler.period_ns);
-	sampler.done = 0;
-	ticker_set(sampler.base_ns + sampler.period_ns, sampler.period_ns, sampler.cpu);
-}
-
-/* A forked child has its parent's samples, its connection and its random numbers, and no ticker. */
-static void become_child(void)
-{
-	atomic_store(&sampler.forked, false);
-	sampler.pid = getpid();
-	sampler.random = 0;
-	sender_close(&sampler.sender);
-	memset(sampler.sender.unreported, 0, sizeof(sampler.sender.unreported));
-	trie_empty(&sampler.trie);
-	if (!sampler.active)
-		return;
-	if (ticker_start(fire)) {
-		sampler.stats.no_thread++;
-		sampler.active = false;
-		return;
-	}
-	sampler.start_ns = (uint64_t)wall_ns();
-	sampler.flush_ns = ticker_now(false) + FLUSH_EVERY_NS;
-	schedule();
-}
-
-/* In the child, inside fork(): only stores. The interrupt brings us to become_child at the next safe point. */
-static void after_fork(void)
-{
-	ticker_forget();
-	atomic_store(&sampler.forked, true);
-	if (sampler.active)
-		zend_atomic_bool_store(&EG(vm_interrupt), true);
+	s->start_ns = info.end_ns;
+	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
 }
 
 /* Quarter octaves: bucket 4k + j holds times from 2^k (1 + j/4) ns. */
-static void count_time(uint64_t ns)
+static void count_time(struct counters *c, uint64_t ns)
 {
 	unsigned octave = ns ? 63 - (unsigned)__builtin_clzll(ns) : 0;
 	unsigned quarter = octave >= 2 ? (unsigned)(ns >> (octave - 2)) & 3 : 0;
 	unsigned bucket = 4 * octave + quarter;
 
-	sampler.stats.interrupts++;
-	sampler.stats.overhead_ns += ns;
-	sampler.stats.times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1]++;
+	count(&c->interrupts, 1);
+	count(&c->overhead_ns, ns);
+	count(&c->times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1], 1);
 }
 
-static void take_sample(zend_execute_data *leaf)
+static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execute_data *leaf)
 {
-	int64_t now = ticker_now(sampler.cpu);
-	int64_t started = sampler.cpu ? ticker_now(false) : now;
-	int64_t periods = (now - sampler.base_ns) / sampler.period_ns - sampler.done;
-	bool sampled = false;
-	int64_t ended;
+	struct sampler *s = timer->owner;
+	int64_t started = timer_now(TIMER_WALL), ended;
 
-	if (periods > 0) {
-		sampler.done += periods;
-		stack_collect(&sampler.stack, leaf, sampler.max_depth, sampler.trie.deep_root != TRIE_ROOT);
-		if (!trie_has_room(&sampler.trie, sampler.stack.depth)) {
-			bool rootless = sampler.stack.rootless;
+	stack_collect(&s->stack, leaf, s->max_depth, s->trie.deep_root != TRIE_ROOT);
+	if (!trie_has_room(&s->trie, s->stack.depth)) {
+		bool rootless = s->stack.rootless;
 
-			send_samples();
-			if (rootless)
-				stack_collect(&sampler.stack, leaf, sampler.max_depth, false);
-		}
-		if (sampler.stack.depth) {
-			trie_add(&sampler.trie, &sampler.stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
-			sampler.stats.samples += (uint64_t)periods;
-		}
-		sampled = true;
+		send_samples(s);
+		if (rootless)
+			stack_collect(&s->stack, leaf, s->max_depth, false);
 	}
-	ticker_set(sampler.base_ns + (sampler.done + 1) * sampler.period_ns, sampler.period_ns, sampler.cpu);
-
-	ended = ticker_now(false);
-	if (sampled)
-		count_time((uint64_t)(ended - started));
-	if (ended >= sampler.flush_ns)
-		send_samples();
+	if (s->stack.depth) {
+		trie_add(&s->trie, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
+		count(&s->counters.samples, periods);
+	}
+	ended = timer_now(TIMER_WALL);
+	count_time(&s->counters, (uint64_t)(ended - started));
+	if (ended >= s->flush_ns)
+		send_samples(s);
 }
 
-static void interrupt(zend_execute_data *execute_data)
+/* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
+static void begin(struct sampler *s)
 {
-	if (UNEXPECTED(atomic_load_explicit(&sampler.forked, memory_order_relaxed)))
-		become_child();
-	else if (sampler.active && ticker_take())
-		take_sample(EG(current_execute_data));
-	if (next_interrupt)
-		next_interrupt(execute_data);
+	int64_t first = (int64_t)(random_share(&s->random) * (double)s->period_ns);
+
+	s->start_ns = (uint64_t)wall_ns();
+	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
+	s->active = timer_start(&s->timer, s->cpu ? TIMER_CPU : TIMER_WALL, first, s->period_ns) == 0;
+	if (!s->active)
+		count(&s->counters.no_thread, 1);
 }
+
+/* --- one per thread */
 
 /* Memory for the deepest stack of any setting, mapped once; pages that are not touched cost nothing. */
 #define STACK_BYTES ((STROBE_MAX_DEPTH + 1) * sizeof(zend_function *))
@@ -218,6 +186,88 @@ static void unmap_stack(struct stack *s)
 	s->functions = NULL;
 }
 
+static bool map_all(struct sampler *s)
+{
+	return trie_map(&s->trie) && map_stack(&s->stack) && (s->scratch || (s->scratch = message_map()));
+}
+
+/* Gives everything back but the counts. */
+static void leave(struct sampler *s)
+{
+	sender_close(&s->sender);
+	unmap_stack(&s->stack);
+	trie_unmap(&s->trie);
+	s->scratch = message_unmap(s->scratch);
+	s->active = false;
+	atomic_store(&s->used, false);
+}
+
+static struct sampler *reuse(void)
+{
+	for (struct sampler *s = atomic_load(&samplers); s; s = s->next)
+		if (!atomic_load(&s->used) && !atomic_exchange(&s->used, true))
+			return s;
+	return NULL;
+}
+
+static struct sampler *join(void)
+{
+	struct sampler *s = reuse();
+
+	if (!s) {
+		if (!(s = calloc(1, sizeof(*s))))
+			return NULL;
+		sender_init(&s->sender);
+		s->timer = (struct strobe_timer){ .expired = take_sample, .owner = s, .passive = true };
+		atomic_store(&s->used, true);
+		s->next = atomic_load(&samplers);
+		while (!atomic_compare_exchange_weak(&samplers, &s->next, s))
+			;
+	}
+	s->pid = getpid();
+	s->forks = atomic_load(&forks);
+	s->random = (struct random){ 0 };
+	return s;
+}
+
+/* --- forks */
+
+static void count_fork(void)
+{
+	atomic_fetch_add(&forks, 1);
+}
+
+/* A forked child has its parent's samples, its connections and its random numbers, and one thread. */
+static void become_child(struct sampler *s)
+{
+	s->forks = atomic_load(&forks);
+	s->pid = getpid();
+	s->random = (struct random){ 0 };
+	sender_close(&s->sender);
+	memset(s->sender.unreported, 0, sizeof(s->sender.unreported));
+	trie_empty(&s->trie);
+	for (struct sampler *other = atomic_load(&samplers); other; other = other->next)
+		if (other != s && atomic_load(&other->used))
+			leave(other);
+}
+
+static bool is_child(const struct sampler *s)
+{
+	return s->forks != atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+/* At the child's first safe point. */
+static void forked(void)
+{
+	if (!own || !is_child(own))
+		return;
+	become_child(own);
+	if (own->active)
+		begin(own);
+}
+
+/* --- requests */
+
 /* opcache.preload runs as a request too, in FPM's master: it has no request behind it, and no thread may be there. */
 static bool is_preloading(void)
 {
@@ -226,90 +276,118 @@ static bool is_preloading(void)
 
 void sampler_request_start(void)
 {
-#ifdef ZTS
-	return;		/* one request at a time is what everything here relies on */
-#endif
+	struct sampler *s = own;
+
 	if (!STROBE_G(sample) || is_preloading())
 		return;
-	if (atomic_load(&sampler.forked) || sampler.pid != getpid())
-		become_child();
-	if (STROBE_G(request_rate) < 1 && random_share() >= STROBE_G(request_rate))
-		return;
-	if (!trie_map(&sampler.trie) || !message_map() || !map_stack(&sampler.stack)) {
-		sampler.stats.no_memory++;
+	if (!s && !(s = own = join())) {
+		atomic_fetch_add(&no_memory, 1);
 		return;
 	}
-	if (ticker_start(fire)) {
-		sampler.stats.no_thread++;
+	if (is_child(s))
+		become_child(s);
+	if (STROBE_G(request_rate) < 1 && random_share(&s->random) >= STROBE_G(request_rate))
+		return;
+	if (!map_all(s)) {
+		atomic_fetch_add(&no_memory, 1);
 		return;
 	}
 
-	sampler.cpu = STROBE_G(cpu_clock);
-	sampler.period_ns = (int64_t)(STROBE_G(period) * 1e9);
-	sampler.max_depth = (size_t)STROBE_G(max_depth);
-	request_labels_collect(&sampler.labels);
-	sampler.start_ns = (uint64_t)wall_ns();
-	sampler.flush_ns = ticker_now(false) + FLUSH_EVERY_NS;
-	sampler.stats.requests++;
-	sampler.active = true;
-	schedule();
+	s->cpu = STROBE_G(cpu_clock);
+	s->period_ns = (int64_t)(STROBE_G(period) * 1e9);
+	s->max_depth = (size_t)STROBE_G(max_depth);
+	request_labels_collect(&s->labels);
+	begin(s);
+	if (s->active)
+		count(&s->counters.requests, 1);
 }
 
 void sampler_request_end(void)
 {
-	if (!sampler.active)
+	struct sampler *s = own;
+
+	if (!s || !s->active)
 		return;
-	if (atomic_load(&sampler.forked))
-		become_child();
-	ticker_clear();
-	sampler.active = false;
-	send_samples();
+	s->active = false;
+	timer_stop(&s->timer);
+	if (is_child(s))
+		become_child(s);
+	send_samples(s);
 }
+
+/* --- the life of the process */
 
 void sampler_startup(void)
 {
-	sender_init(&sampler.sender);
-	sampler.pid = getpid();
 	request_labels_startup();
-	pthread_atfork(ticker_settle, NULL, after_fork);
-	next_interrupt = zend_interrupt_function;
-	zend_interrupt_function = interrupt;
+	pthread_atfork(NULL, NULL, count_fork);
+	timers_startup(forked);
+}
+
+void sampler_thread_end(void)
+{
+	if (own)
+		leave(own);
+	own = NULL;
 }
 
 void sampler_shutdown(void)
 {
-	ticker_stop();
-	if (zend_interrupt_function == interrupt)
-		zend_interrupt_function = next_interrupt;
-	sender_close(&sampler.sender);
-	unmap_stack(&sampler.stack);
-	message_unmap();
-	trie_unmap(&sampler.trie);
+	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
+
+	timers_shutdown();
+	own = NULL;
+	for (; s; s = next) {
+		next = s->next;
+		leave(s);
+		free(s);
+	}
 }
 
-uint64_t sampler_time_share(double share)
+/* --- for people */
+
+bool sampler_active(void)
 {
-	uint64_t wanted = (uint64_t)((double)sampler.stats.interrupts * share), seen = 0;
+	return own && own->active;
+}
+
+bool sampler_connected(void)
+{
+	return own && own->sender.fd >= 0;
+}
+
+static void sum(uint64_t *total, _Atomic uint64_t *counter)
+{
+	*total += atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void sampler_stats(struct sampler_stats *ret)
+{
+	*ret = (struct sampler_stats){ .no_memory = atomic_load(&no_memory) };
+	for (struct sampler *s = atomic_load(&samplers); s; s = s->next) {
+		struct counters *c = &s->counters;
+
+		sum(&ret->requests, &c->requests);
+		sum(&ret->samples, &c->samples);
+		sum(&ret->interrupts, &c->interrupts);
+		sum(&ret->overhead_ns, &c->overhead_ns);
+		sum(&ret->no_thread, &c->no_thread);
+		sum(&ret->messages, &c->messages);
+		for (unsigned i = 0; i < SAMPLER_TIMES; i++)
+			sum(&ret->times[i], &c->times[i]);
+		for (unsigned reason = 0; reason < STROBE_DROP_REASONS; reason++)
+			sum(&ret->lost[reason], &c->lost[reason]);
+	}
+}
+
+uint64_t sampler_time_share(const struct sampler_stats *stats, double share)
+{
+	uint64_t wanted = (uint64_t)((double)stats->interrupts * share), seen = 0;
 
 	for (unsigned bucket = 0; bucket < SAMPLER_TIMES; bucket++) {
-		seen += sampler.stats.times[bucket];
+		seen += stats->times[bucket];
 		if (seen > wanted)
 			return ((uint64_t)(4 + bucket % 4) << (bucket / 4)) / 4;
 	}
 	return 0;
-}
-
-bool sampler_active(void)
-{
-	return sampler.active;
-}
-
-const struct sampler_stats *sampler_stats(void)
-{
-	return &sampler.stats;
-}
-
-const struct sender *sampler_sender(void)
-{
-	return &sampler.sender;
 }

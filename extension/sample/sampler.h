@@ -1,7 +1,7 @@
 /* sampler.h: takes samples of the running request and sends them.
  *
- * The ticker sets EG(vm_interrupt); the VM calls us at the next safe point; the stack is merged into the trie; the
- * trie is sent at the end of the request, and once a second in long ones.
+ * A timer of timers.h calls us at a safe point of the VM; the stack is merged into the trie; the trie is sent at the
+ * end of the request, and once a second in long ones. Each PHP thread has its own trie and its own connection.
  */
 #ifndef STROBE_SAMPLER_H
 #define STROBE_SAMPLER_H
@@ -10,7 +10,7 @@
 
 #define SAMPLER_TIMES 128
 
-/* Counted since the process began; for phpinfo(). */
+/* Counted since the process began, in all its threads; for phpinfo(). */
 struct sampler_stats {
 	uint64_t requests;		/* that were sampled */
 	uint64_t samples;		/* periods that were attributed */
@@ -19,6 +19,8 @@ struct sampler_stats {
 	uint64_t times[SAMPLER_TIMES];	/* how often one took how long, by quarter octaves of nanoseconds */
 	uint64_t no_thread;		/* requests not sampled because no thread could be made */
 	uint64_t no_memory;		/* the same, for memory */
+	uint64_t messages;		/* handed over */
+	uint64_t lost[STROBE_DROP_REASONS];	/* samples */
 };
 
 void sampler_startup(void);
@@ -26,12 +28,13 @@ void sampler_shutdown(void);
 
 void sampler_request_start(void);
 void sampler_request_end(void);
+void sampler_thread_end(void);		/* in GSHUTDOWN */
+
+bool sampler_active(void);		/* the request of this thread is sampled */
+bool sampler_connected(void);		/* this thread is connected to the daemon */
+void sampler_stats(struct sampler_stats *ret);
 
 /* The time that this share of the stacks stayed below, in nanoseconds, to a quarter octave. */
-uint64_t sampler_time_share(double share);
-
-bool sampler_active(void);
-const struct sampler_stats *sampler_stats(void);
-const struct sender *sampler_sender(void);
+uint64_t sampler_time_share(const struct sampler_stats *stats, double share);
 
 #endif

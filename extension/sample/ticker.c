@@ -12,46 +12,74 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define STACK_SIZE (64 * 1024)
 
-/* `deadline` and `sleep_until` are the two sides of a handshake: whoever moves the deadline stores it and then looks
- * whether the thread sleeps longer than that; the thread stores how long it means to sleep and then looks whether
- * the deadline has moved. All are sequentially consistent, so one of the two always sees the other. */
+/* CPU time that is nearly over is looked at again after this long at the earliest. */
+#define CPU_GRAIN_NS 50000
+
+/* What `sleep_until` says while the ticker looks at the slots. */
+#define AWAKE INT64_MIN
+
+enum state { NONE, STARTING, RUNNING };
+
+/* Slots are never freed while the ticker runs, so that it may walk the list at any time. */
+struct ticker_slot {
+	struct ticker_slot *next;
+	_Atomic bool used;
+	_Atomic(void *) target;			/* NULL: fire no more */
+	_Atomic bool firing;			/* the ticker may be about to use the target that it has read */
+	_Atomic bool fired;
+	_Atomic int64_t at[TICKER_CLOCKS];
+	_Atomic int64_t gap[TICKER_CLOCKS];
+	_Atomic clockid_t cpu_clock;
+};
+
+/* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
+ * whether the ticker sleeps longer than that. The ticker reads `word`, says that it is awake, looks at the deadlines,
+ * stores how long it means to sleep, and sleeps unless the word has changed. All are sequentially consistent: either
+ * the ticker sees the deadline, or the PHP thread sees the ticker awake or asleep and changes the word. */
 static struct {
 	pthread_t thread;
-	_Atomic bool running, stop;
+	_Atomic int state;
+	_Atomic bool stop;
 	_Atomic uint32_t started;		/* a futex too: 1 once the thread runs our code */
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
-	_Atomic int64_t deadline, period;
-	_Atomic bool cpu;
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
-	_Atomic bool fired;
-	clockid_t cpu_clock;
-	void (*fire)(void);
+	_Atomic(struct ticker_slot *) slots;
+	void (*fire)(void *target);
 } ticker;
 
-static int64_t read_clock(clockid_t clock)
+static bool read_clock(clockid_t clock, int64_t *ret)
 {
 	struct timespec t;
 
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	if (clock_gettime(clock, &t))
+		return false;
+	*ret = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return true;
 }
 
-int64_t ticker_now(bool cpu)
+int64_t ticker_now(unsigned clock)
 {
-	return read_clock(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
+	int64_t now = 0;
+
+	read_clock(clock ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+	return now;
 }
 
-static void wake(void)
+static void pause_for(long ns)
 {
-	atomic_fetch_add(&ticker.word, 1);
-	syscall(SYS_futex, &ticker.word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	const struct timespec t = { 0, ns };
+
+	nanosleep(&t, NULL);
 }
+
+/* --- the thread */
 
 static void wait_until(uint32_t word, int64_t until)
 {
@@ -61,67 +89,100 @@ static void wait_until(uint32_t word, int64_t until)
 		FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Fires if it is time. Returns until when to sleep. */
-static int64_t step(int64_t deadline)
+static int64_t after(int64_t now, int64_t ns)
 {
-	bool cpu = atomic_load(&ticker.cpu);
-	int64_t period = atomic_load(&ticker.period);
-	int64_t now = read_clock(CLOCK_MONOTONIC);
+	return ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
+}
+
+/* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
+ * fast as real time, and that of a blocked thread not at all: what is left of it says only when to look again. */
+static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
+{
+	int64_t at = atomic_load(&s->at[clock]);
+	int64_t half = atomic_load(&s->gap[clock]) / 2;
 	int64_t left;
 
-	if (deadline == TICKER_NEVER)
+	if (at == TICKER_NEVER)
 		return TICKER_NEVER;
-	left = deadline - (cpu ? read_clock(ticker.cpu_clock) : now);
-	if (left > 0) {
-		/* CPU time passes at most as fast as real time; a blocked thread's does not pass at all. */
-		if (cpu && left < period / 2)
-			left = period / 2;
-		return now + left;
+	if (clock && !read_clock(atomic_load(&s->cpu_clock), &now))
+		return TICKER_NEVER;		/* its thread is gone */
+	left = at - now;
+	if (clock && left > 0) {
+		left = left > half ? left : half;
+		left = left > CPU_GRAIN_NS ? left : CPU_GRAIN_NS;
 	}
-	/* Not taken since the last time: whoever takes it moves the deadline, and that wakes us. */
-	if (atomic_load(&ticker.fired))
-		return TICKER_NEVER;
-	atomic_store(&ticker.fired, true);
-	ticker.fire();
-	return now + left % period + period;
+	return left;
+}
+
+static void fire(struct ticker_slot *s)
+{
+	void *target;
+
+	atomic_store(&s->firing, true);
+	target = atomic_load(&s->target);
+	if (target) {
+		atomic_store(&s->fired, true);
+		ticker.fire(target);
+	}
+	atomic_store(&s->firing, false);
+}
+
+/* Fires the slot if it is time. Returns until when it needs nothing more. */
+static int64_t step(struct ticker_slot *s)
+{
+	bool was_fired = atomic_load(&s->fired), due = false;
+	int64_t now = ticker_now(0), until = TICKER_NEVER;
+
+	for (unsigned clock = 0; clock < TICKER_CLOCKS; clock++) {
+		int64_t left = left_of(s, clock, now);
+
+		if (left == TICKER_NEVER)
+			continue;
+		if (left <= 0) {
+			int64_t gap = atomic_load(&s->gap[clock]);
+
+			due = true;
+			left = gap > 0 ? left % gap + gap : TICKER_NEVER;
+		}
+		if (after(now, left) < until)
+			until = after(now, left);
+	}
+	if (!due)
+		return until;
+	fire(s);
+	/* Not taken since the last time: whoever takes it moves a deadline, and that wakes us. */
+	return was_fired ? TICKER_NEVER : until;
 }
 
 static void *run(void *unused)
 {
 	(void)unused;
 	atomic_store(&ticker.started, 1);
-	syscall(SYS_futex, &ticker.started, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	syscall(SYS_futex, &ticker.started, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	while (!atomic_load(&ticker.stop)) {
 		uint32_t word = atomic_load(&ticker.word);
-		int64_t deadline = atomic_load(&ticker.deadline);
-		int64_t until = step(deadline);
+		int64_t until = TICKER_NEVER;
 
-		int64_t moved;
+		atomic_store(&ticker.sleep_until, AWAKE);
+		for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
+			int64_t slot_until = step(s);
 
+			if (slot_until < until)
+				until = slot_until;
+		}
 		atomic_store(&ticker.sleep_until, until);
-		moved = atomic_load(&ticker.deadline);
-		if (moved == deadline || (!atomic_load(&ticker.cpu) && moved >= until))
-			wait_until(word, until);
+		wait_until(word, until);
 	}
 	return NULL;
 }
 
-int ticker_start(void (*fire)(void))
+/* --- its life */
+
+static int make_thread(void)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
 	int r;
-
-	if (atomic_load(&ticker.running))
-		return 0;
-	if (pthread_getcpuclockid(pthread_self(), &ticker.cpu_clock))
-		ticker.cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
-	ticker.fire = fire;
-	atomic_store(&ticker.stop, false);
-	atomic_store(&ticker.started, 0);
-	atomic_store(&ticker.fired, false);
-	atomic_store(&ticker.deadline, TICKER_NEVER);
-	atomic_store(&ticker.sleep_until, 0);
 
 	if ((r = pthread_attr_init(&attr)))
 		return r;
@@ -131,58 +192,153 @@ int ticker_start(void (*fire)(void))
 	r = pthread_create(&ticker.thread, &attr, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	if (r)
-		return r;
-	pthread_setname_np(ticker.thread, "strobe-ticker");
-	atomic_store(&ticker.running, true);
-	return 0;
+	if (!r)
+		pthread_setname_np(ticker.thread, "strobe-ticker");
+	return r;
+}
+
+int ticker_start(void (*fire)(void *target))
+{
+	int r, none;
+
+	for (;;) {
+		if (atomic_load_explicit(&ticker.state, memory_order_acquire) == RUNNING)
+			return 0;
+		none = NONE;
+		if (atomic_compare_exchange_strong(&ticker.state, &none, STARTING))
+			break;
+		if (none == STARTING)
+			pause_for(20000);	/* another thread is making it */
+	}
+	ticker.fire = fire;
+	atomic_store(&ticker.stop, false);
+	atomic_store(&ticker.started, 0);
+	atomic_store(&ticker.sleep_until, AWAKE);
+	r = make_thread();
+	atomic_store(&ticker.state, r ? NONE : RUNNING);
+	return r;
+}
+
+static void wake(void)
+{
+	atomic_fetch_add(&ticker.word, 1);
+	syscall(SYS_futex, &ticker.word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 void ticker_stop(void)
 {
-	if (!atomic_load(&ticker.running))
-		return;
-	atomic_store(&ticker.stop, true);
-	wake();
-	pthread_join(ticker.thread, NULL);
-	atomic_store(&ticker.running, false);
+	struct ticker_slot *s, *next;
+
+	if (atomic_load(&ticker.state) == RUNNING) {
+		atomic_store(&ticker.stop, true);
+		wake();
+		pthread_join(ticker.thread, NULL);
+		atomic_store(&ticker.state, NONE);
+	}
+	for (s = atomic_exchange(&ticker.slots, NULL); s; s = next) {
+		next = s->next;
+		free(s);
+	}
 }
 
 void ticker_settle(void)
 {
 	const struct timespec step = { 0, 10 * 1000 * 1000 };
 
-	for (int i = 0; i < 10 && atomic_load(&ticker.running) && !atomic_load(&ticker.started); i++)
+	for (int i = 0; i < 10 && atomic_load(&ticker.state) != NONE && !atomic_load(&ticker.started); i++)
 		syscall(SYS_futex, &ticker.started, FUTEX_WAIT_PRIVATE, 0, &step, NULL, 0);
 }
 
-void ticker_forget(void)
+static void clear(struct ticker_slot *s)
 {
-	atomic_store(&ticker.running, false);
-	atomic_store(&ticker.deadline, TICKER_NEVER);
-	atomic_store(&ticker.fired, false);
+	for (unsigned clock = 0; clock < TICKER_CLOCKS; clock++)
+		atomic_store(&s->at[clock], TICKER_NEVER);
+	atomic_store(&s->fired, false);
 }
 
-void ticker_set(int64_t deadline_ns, int64_t period_ns, bool cpu)
+void ticker_forget(struct ticker_slot *own)
 {
-	int64_t wake_by = cpu ? 0 : deadline_ns;
+	atomic_store(&ticker.state, NONE);
+	for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
+		atomic_store(&s->firing, false);
+		clear(s);
+		if (s != own) {
+			atomic_store(&s->target, NULL);
+			atomic_store(&s->used, false);
+		}
+	}
+}
 
-	atomic_store_explicit(&ticker.period, period_ns, memory_order_relaxed);
-	atomic_store_explicit(&ticker.cpu, cpu, memory_order_relaxed);
-	atomic_store(&ticker.deadline, deadline_ns);
-	if (cpu)
-		wake_by = read_clock(CLOCK_MONOTONIC) + deadline_ns - read_clock(CLOCK_THREAD_CPUTIME_ID);
-	if (atomic_load(&ticker.sleep_until) > wake_by)
+/* --- the slots */
+
+static struct ticker_slot *reuse_slot(void)
+{
+	for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next)
+		if (!atomic_load(&s->used) && !atomic_exchange(&s->used, true))
+			return s;
+	return NULL;
+}
+
+static struct ticker_slot *new_slot(void)
+{
+	struct ticker_slot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	atomic_store(&s->used, true);
+	clear(s);
+	s->next = atomic_load(&ticker.slots);
+	while (!atomic_compare_exchange_weak(&ticker.slots, &s->next, s))
+		;
+	return s;
+}
+
+struct ticker_slot *ticker_join(void *target)
+{
+	struct ticker_slot *s = reuse_slot();
+	clockid_t cpu_clock;
+
+	if (!s && !(s = new_slot()))
+		return NULL;
+	if (pthread_getcpuclockid(pthread_self(), &cpu_clock))
+		cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
+	atomic_store(&s->cpu_clock, cpu_clock);
+	atomic_store(&s->target, target);
+	return s;
+}
+
+/* The ticker uses the target for one store, so that there is hardly ever anything to wait for. */
+void ticker_leave(struct ticker_slot *s)
+{
+	clear(s);
+	atomic_store(&s->target, NULL);
+	while (atomic_load(&s->firing))
+		pause_for(20000);
+	clear(s);
+	atomic_store(&s->used, false);
+}
+
+void ticker_set(struct ticker_slot *s, unsigned clock, struct ticker_deadline d)
+{
+	atomic_store_explicit(&s->gap[clock], d.gap_ns, memory_order_relaxed);
+	atomic_store(&s->at[clock], d.at_ns);
+}
+
+void ticker_wake_by(int64_t wake_by_ns)
+{
+	int64_t until = atomic_load(&ticker.sleep_until);
+
+	if (until == AWAKE) {
+		atomic_fetch_add(&ticker.word, 1);	/* and so it will not fall asleep before it has looked again */
+		until = atomic_load(&ticker.sleep_until);
+		if (until == AWAKE)
+			return;
+	}
+	if (until > wake_by_ns)
 		wake();
 }
 
-void ticker_clear(void)
+bool ticker_take(struct ticker_slot *s)
 {
-	atomic_store(&ticker.deadline, TICKER_NEVER);
-	atomic_store(&ticker.fired, false);
-}
-
-bool ticker_take(void)
-{
-	return atomic_load(&ticker.fired) && atomic_exchange(&ticker.fired, false);
+	return atomic_load_explicit(&s->fired, memory_order_relaxed) && atomic_exchange(&s->fired, false);
 }

@@ -1,8 +1,9 @@
-/* ticker.h: one thread per process that says when it is time for the next sample.
+/* ticker.h: one thread per process that says when it is time, for all timers of all PHP threads.
  *
- * It knows nothing of PHP. The thread sleeps on a futex until the deadline, sets a flag and calls `fire` (which must
- * only store to memory), and goes on to the next deadline without any call from the sampled thread. If the flag has
- * still not been taken by then (the sampled thread is blocked), it sleeps until somebody moves the deadline: a
+ * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
+ * The ticker sleeps on a futex until the earliest of all, sets the flag of the slot and calls `fire` (which must only
+ * store to memory), and goes on to the deadline after that without any call from the PHP thread. If the flag has still
+ * not been taken by then (the PHP thread is blocked), it forgets the slot until somebody moves the deadline: a
  * process that waits costs no wake-ups.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
@@ -16,33 +17,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TICKER_NEVER INT64_MAX
+#define TICKER_NEVER	INT64_MAX
+#define TICKER_CLOCKS	2		/* 0: CLOCK_MONOTONIC, 1: CPU time of the slot's thread */
 
-/* Starts the thread for the calling thread's samples if it does not run. Returns 0 or an errno (EAGAIN when no more
- * threads are allowed). */
-int ticker_start(void (*fire)(void));
+struct ticker_slot;
 
-/* Ends the thread, if this process has one, and waits for it: before the code is unloaded. */
+struct ticker_deadline {
+	int64_t at_ns;			/* TICKER_NEVER: none */
+	int64_t gap_ns;			/* how far the deadline after it will be; 0: there is none */
+};
+
+/* A slot for the calling thread; NULL if there is no memory. `target` is what fire is called with, and is not touched
+ * any more once ticker_leave has returned. Slots are reused, and freed by ticker_stop. */
+struct ticker_slot *ticker_join(void *target);
+void ticker_leave(struct ticker_slot *slot);
+
+/* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
+ * allowed). All callers give the same `fire`. */
+int ticker_start(void (*fire)(void *target));
+
+/* Ends the thread, if this process has one, waits for it, and frees all slots: before the code is unloaded. */
 void ticker_stop(void);
 
 /* Before a fork: waits, a tenth of a second at most, for a thread that has only just been made. While it starts, the C
  * library (or a sanitizer) may hold locks for it, which in the child nobody would ever release. */
 void ticker_settle(void);
 
-/* In the child after a fork: there is no thread any more. Async-signal-safe. */
-void ticker_forget(void);
+/* In the child after a fork: there is no thread any more, and of all that had slots only the caller is left, whose
+ * slot is `own` (or NULL). Async-signal-safe. */
+void ticker_forget(struct ticker_slot *own);
 
-/* Fires when the clock reaches `deadline_ns`: CLOCK_MONOTONIC, or the CPU time of the thread that called
- * ticker_start if `cpu`. `period_ns` is how far the next deadline will be. */
-void ticker_set(int64_t deadline_ns, int64_t period_ns, bool cpu);
+/* Moves a deadline of the calling thread's slot. `wake_by_ns` is the time of CLOCK_MONOTONIC at which the ticker has to
+ * look at the slot at the latest; it is woken, by a system call, only if it meant to sleep longer. */
+void ticker_set(struct ticker_slot *slot, unsigned clock, struct ticker_deadline d);
+void ticker_wake_by(int64_t wake_by_ns);
 
-/* No more ticks. Costs no system call. */
-void ticker_clear(void);
+/* Whether the slot has been fired since the last call. */
+bool ticker_take(struct ticker_slot *slot);
 
-/* Whether it has fired since the last call. */
-bool ticker_take(void);
-
-/* The time of the clock that the ticker goes by, in nanoseconds. */
-int64_t ticker_now(bool cpu);
+/* The time of a clock for the calling thread, in nanoseconds. */
+int64_t ticker_now(unsigned clock);
 
 #endif

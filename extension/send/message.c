@@ -31,7 +31,7 @@ struct frame {
 };
 
 /* All that encoding needs, in one mapping of zeroes. `slots` hold index + 1 and are zero again afterwards. */
-static struct scratch {
+struct message_scratch {
 	struct text texts[STRINGS];
 	struct frame frames[TRIE_NODES];
 	uint32_t text_slots[STRING_SLOTS];
@@ -40,26 +40,20 @@ static struct scratch {
 	uint32_t text_count, frame_count, first_text;
 	char name[STROBE_WIRE_STRING];
 	uint8_t buffer[STROBE_WIRE_INLINE];
-} *scratch;
+};
 
-bool message_map(void)
+struct message_scratch *message_map(void)
 {
-	void *p;
+	void *p = mmap(NULL, sizeof(struct message_scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (scratch)
-		return true;
-	p = mmap(NULL, sizeof(*scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return false;
-	scratch = p;
-	return true;
+	return p == MAP_FAILED ? NULL : p;
 }
 
-void message_unmap(void)
+struct message_scratch *message_unmap(struct message_scratch *m)
 {
-	if (scratch)
-		munmap(scratch, sizeof(*scratch));
-	scratch = NULL;
+	if (m)
+		munmap(m, sizeof(*m));
+	return NULL;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -118,7 +112,7 @@ static bool texts_equal(const struct text *a, const struct text *b)
 }
 
 /* Finds or adds a string; returns the reference to it. */
-static uint32_t number_text(struct scratch *s, struct text t)
+static uint32_t number_text(struct message_scratch *s, struct text t)
 {
 	uint32_t slot = (uint32_t)text_hash(&t) % STRING_SLOTS;
 	uint32_t i;
@@ -132,7 +126,7 @@ static uint32_t number_text(struct scratch *s, struct text t)
 	return s->first_text + s->text_count - 1;
 }
 
-static uint32_t number_frame(struct scratch *s, const struct function_id *f)
+static uint32_t number_frame(struct message_scratch *s, const struct function_id *f)
 {
 	struct text name = { .function = f, .path = is_path(f) ? f->file : NULL };
 	struct frame frame = { .line = f->line };
@@ -155,14 +149,14 @@ static uint32_t number_frame(struct scratch *s, const struct function_id *f)
 }
 
 /* `first_text` is the reference of the first name: labels and the column stand before. */
-static void number_all(struct scratch *s, const struct trie *t, uint32_t first_text)
+static void number_all(struct message_scratch *s, const struct trie *t, uint32_t first_text)
 {
 	s->first_text = first_text;
 	for (uint32_t n = 1; n < t->count; n++)
 		s->node_frames[n] = number_frame(s, &t->nodes[n].function);
 }
 
-static void clear_all(struct scratch *s)
+static void clear_all(struct message_scratch *s)
 {
 	for (uint32_t i = 0; i < s->text_count; i++)
 		s->text_slots[s->texts[i].slot] = 0;
@@ -171,7 +165,7 @@ static void clear_all(struct scratch *s)
 	s->text_count = s->frame_count = 0;
 }
 
-static void write_text(struct strobe_wire_writer *w, struct scratch *s, const struct text *t)
+static void write_text(struct strobe_wire_writer *w, struct message_scratch *s, const struct text *t)
 {
 	size_t n;
 
@@ -182,7 +176,7 @@ static void write_text(struct strobe_wire_writer *w, struct scratch *s, const st
 	strobe_wire_string(w, t->path ? ZSTR_VAL(t->path) : s->name, n);
 }
 
-static size_t write_message(struct scratch *s, void *buffer, size_t capacity, const struct trie *t,
+static size_t write_message(struct message_scratch *s, void *buffer, size_t capacity, const struct trie *t,
 			    const struct request_labels *labels, const struct message_info *info,
 			    const uint64_t *unreported)
 {
@@ -222,27 +216,27 @@ static size_t write_message(struct scratch *s, void *buffer, size_t capacity, co
 	return strobe_wire_end(&w);
 }
 
-void message_send(struct sender *sender, const char *path, const struct trie *t, const struct request_labels *labels,
-		  const struct message_info *info)
+void message_send(struct message_scratch *m, struct sender *sender, const char *path, const struct trie *t,
+		  const struct request_labels *labels, const struct message_info *info)
 {
 	size_t size;
 	int reason = STROBE_DROP_TOO_LARGE;
 
-	number_all(scratch, t, 2 * labels->count + 3);
-	size = write_message(scratch, scratch->buffer, sizeof(scratch->buffer), t, labels, info, sender->unreported);
-	if (size <= sizeof(scratch->buffer))
-		reason = sender_send(sender, path, scratch->buffer, size);
+	number_all(m, t, 2 * labels->count + 3);
+	size = write_message(m, m->buffer, sizeof(m->buffer), t, labels, info, sender->unreported);
+	if (size <= sizeof(m->buffer))
+		reason = sender_send(sender, path, m->buffer, size);
 	if (reason == STROBE_DROP_TOO_LARGE && size <= STROBE_WIRE_MAX) {
 		void *map;
 		int fd = sender_memfd(size, &map);
 
 		reason = STROBE_DROP_NO_MEMORY;
 		if (fd >= 0) {
-			write_message(scratch, map, size, t, labels, info, sender->unreported);
+			write_message(m, map, size, t, labels, info, sender->unreported);
 			reason = sender_send_memfd(sender, path, fd, map, size);
 		}
 	}
-	clear_all(scratch);
+	clear_all(m);
 
 	if (reason)
 		sender_lost(sender, reason, t->samples);

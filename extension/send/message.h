@@ -13,13 +13,17 @@ struct message_info {
 	uint32_t pid;
 };
 
-/* Gets the memory for encoding (mapped once, used only as far as needed); false if there is none. */
-bool message_map(void);
-void message_unmap(void);
+struct message_scratch;
+
+/* Gets the memory that a thread needs for encoding (used only as far as needed); NULL if there is none. */
+struct message_scratch *message_map(void);
+
+/* Gives it back; NULL is fine. Always returns NULL. */
+struct message_scratch *message_unmap(struct message_scratch *m);
 
 /* Sends the samples of the trie to `path`, with the losses that the daemon does not know of yet. Does not empty the
  * trie; what could not be sent is counted as lost. Never waits. */
-void message_send(struct sender *s, const char *path, const struct trie *t, const struct request_labels *labels,
-		  const struct message_info *info);
+void message_send(struct message_scratch *m, struct sender *s, const char *path, const struct trie *t,
+		  const struct request_labels *labels, const struct message_info *info);
 
 #endif

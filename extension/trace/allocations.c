@@ -1,6 +1,6 @@
 /* allocations.c: counts what PHP's allocator is asked for.
  *
- * The allocator lets handlers stand before it; ours count, take themselves out of the way and ask it. Where a heap has
+ * A reallocation is an allocation of the new size and a free. The allocator lets handlers stand before it; ours count, take themselves out of the way and ask it. Where a heap has
  * handlers already (USE_ZEND_ALLOC=0), those are asked.
  */
 
@@ -77,6 +77,7 @@ static void *reallocate(void *p, size_t size PLACE_ARGS)
 	int *handlers = has_handlers(heap), was = *handlers;
 
 	c->counts.allocations++;
+	c->counts.frees++;
 	c->counts.bytes += size;
 	if (before.any)
 		return before.reallocate(p, size PLACE);

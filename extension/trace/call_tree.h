@@ -20,9 +20,9 @@ enum tree_column {
 	TREE_CPU_NS,		/* CPU time of the PHP thread; wall less CPU is time off the CPU */
 	TREE_MEMORY_BYTES,	/* growth of memory_get_usage(), may be negative */
 	TREE_PEAK_BYTES,	/* growth of memory_get_peak_usage() */
-	TREE_ALLOCATIONS,	/* calls of the allocator: malloc and realloc */
-	TREE_FREES,		/* frees */
-	TREE_ALLOCATED_BYTES,	/* bytes asked for by the allocations */
+	TREE_ALLOCATIONS,	/* calls of PHP's allocator; a reallocation is an allocation and a free */
+	TREE_FREES,
+	TREE_ALLOCATED_BYTES,	/* bytes asked for, by a reallocation its whole new size */
 	TREE_SAMPLES,		/* periods of a sampling profile in which it was seen */
 	TREE_COLUMNS
 };

@@ -48,7 +48,7 @@ static bool grow_stack(struct capture *c)
 	struct allocation_counts *counts;
 	struct entry *bigger;
 
-	if (!c->active)
+	if (!c->active || c->deaf)
 		return false;
 	bigger = malloc(wanted * sizeof(*bigger));
 	if (!bigger)
@@ -69,9 +69,32 @@ static bool grow_stack(struct capture *c)
 	return true;
 }
 
-static zend_never_inline struct node *find_node(struct capture *c, zend_execute_data *frame)
+static bool annotation_applies(const zend_function *f)
 {
-	return nodes_child(&c->nodes, c->current, function_key(frame->func), frame->func);
+	return CAPTURE->annotation->applies(f);
+}
+
+/* It may run PHP code, which is none of the program's. */
+static zend_string *annotation_suffix(zend_execute_data *frame)
+{
+	struct capture *c = CAPTURE;
+	struct entry *limit = c->limit;
+	zend_string *suffix;
+
+	c->deaf = true;
+	c->limit = c->top + 1;
+	suffix = c->annotation->suffix(frame);
+	c->limit = limit;
+	c->deaf = false;
+	return suffix;
+}
+
+void capture_annotate(struct capture *c, const struct trace_annotation *a)
+{
+	static const struct trace_annotation ours = { annotation_applies, annotation_suffix };
+
+	c->annotation = a;
+	c->nodes.annotation = &ours;
 }
 
 /* Whether there is one more entry. If there is no memory for it the call is not seen; its end finds that the frame on top
@@ -137,7 +160,7 @@ static zend_always_inline void begin(zend_execute_data *frame, const enum captur
 	caller = c->current;
 	n = caller->last;
 	if (UNEXPECTED(n->key != function_key(frame->func)))
-		n = find_node(c, frame);
+		n = nodes_child(&c->nodes, caller, frame);
 	n->calls++;
 	c->current = n;
 	e = ++c->top;

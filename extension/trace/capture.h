@@ -71,6 +71,8 @@ struct capture {
 	uint64_t overflow;		/* calls that found no memory for an entry */
 	struct allocation_counts counts;
 	bool counting;
+	bool deaf;			/* calls are not seen for a moment: the stack looks full */
+	const struct trace_annotation *annotation;
 
 	struct nodes nodes;
 	struct trace_session *sessions;	/* in the order of opening */
@@ -113,6 +115,9 @@ void capture_flush(struct capture *c);
 
 /* Gives each session that has none a marker on top of the stack. */
 void capture_mark(struct capture *c);
+
+/* Calls are told apart by what `a` says from now on. */
+void capture_annotate(struct capture *c, const struct trace_annotation *a);
 
 /* Makes the running stack empty and ready, or idle again. */
 bool capture_stack_init(struct capture *c);

@@ -13,12 +13,17 @@
 #define LIST_MAX	8u
 #define KEY_NOTHING	1u		/* no address */
 #define KEY_FOLDED	3u
+#define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
 
 struct block {
 	struct block *next;
 	size_t size;
 };
 
+/* The first block of the last tree is kept for the next one, so that starting and stopping costs no system call. */
+ZEND_TLS struct block *spare;
+
+/* Memory that holds anything. */
 static void *take(struct nodes *t, size_t size)
 {
 	void *p;
@@ -26,8 +31,12 @@ static void *take(struct nodes *t, size_t size)
 	size = (size + 63) & ~(size_t)63;
 	if (size > (size_t)(t->end - t->free)) {
 		size_t bytes = size + 64 > BLOCK_BYTES ? size + 64 : BLOCK_BYTES;
-		struct block *b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct block *b = bytes == BLOCK_BYTES ? spare : NULL;
 
+		if (b)
+			spare = NULL;
+		else
+			b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (b == MAP_FAILED)
 			return NULL;
 		b->next = t->blocks;
@@ -39,6 +48,13 @@ static void *take(struct nodes *t, size_t size)
 	p = t->free;
 	t->free += size;
 	return p;
+}
+
+static void *take_zeroed(struct nodes *t, size_t size)
+{
+	void *p = take(t, size);
+
+	return p ? memset(p, 0, size) : NULL;
 }
 
 /* Makes an array twice as large; what was there is copied, the rest is zero. */
@@ -69,6 +85,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 		t->chunk_count++;
 	}
 	n = nodes_at(t, t->count);
+	memset(n, 0, sizeof(*n));
 	n->number = t->count++;
 	n->key = key;
 	n->last = t->none;
@@ -80,7 +97,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 /* A node outside the tree, without a number. */
 static struct node *make_outside(struct nodes *t, uintptr_t key)
 {
-	struct node *n = take(t, sizeof(*n));
+	struct node *n = take_zeroed(t, sizeof(*n));
 
 	if (n) {
 		n->key = key;
@@ -97,7 +114,7 @@ static uint32_t slot_of(uint64_t h, uint32_t slots)
 
 static bool fill_table(struct nodes *t, struct node *p, uint32_t size)
 {
-	struct node **table = take(t, size * sizeof(*table));
+	struct node **table = take_zeroed(t, size * sizeof(*table));
 
 	if (!table)
 		return false;
@@ -180,20 +197,6 @@ struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key,
 	return parent->last = n;
 }
 
-struct node *nodes_child(struct nodes *t, struct node *parent, uintptr_t key, const zend_function *f)
-{
-	struct node *n;
-
-	if (parent == t->sink || parent->key == KEY_FOLDED)
-		return t->sink;
-	n = look_up(parent, key);
-	if (n)
-		return parent->last = n;
-	if (t->count >= t->max)
-		return folded_child(t, parent);
-	return nodes_child_of(t, parent, key, nodes_function(t, f));
-}
-
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0xff51afd7ed558ccdull;
@@ -238,14 +241,14 @@ static void insert(struct function **table, uint32_t slots, uint64_t hash, struc
 /* Both tables stay at most half full, so that a search always ends. */
 static bool make_room(struct nodes *t)
 {
-	uint32_t slots = t->slots ? t->slots * 2 : 1024;
+	uint32_t slots = t->slots ? t->slots * 2 : 128;
 	struct function **tables;
 
 	if (t->function_count == t->function_capacity && !grow(&t->functions, &t->function_capacity, sizeof(*t->functions)))
 		return false;
 	if ((t->function_count + 1) * 2 <= t->slots)
 		return true;
-	tables = take(t, 2 * (size_t)slots * sizeof(*tables));
+	tables = take_zeroed(t, 2 * (size_t)slots * sizeof(*tables));
 	if (!tables)
 		return false;
 	t->slots = slots;
@@ -264,7 +267,7 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 
 	if (!make_room(t))
 		return NULL;
-	f = take(t, sizeof(*f));
+	f = take_zeroed(t, sizeof(*f));
 	if (!f)
 		return NULL;
 	f->id = *id;
@@ -300,7 +303,7 @@ const struct function *nodes_first_alike(const struct nodes *t, const struct fun
 	return t->by_identity[i];
 }
 
-static void describe(const zend_function *f, struct call_function *id)
+void nodes_describe(const zend_function *f, struct call_function *id)
 {
 	*id = (struct call_function){ .kind = CALL_FUNCTION, .name = f->common.function_name };
 	if (id->name && f->common.scope)
@@ -319,26 +322,28 @@ static void describe(const zend_function *f, struct call_function *id)
 	id->end_line = f->op_array.line_end;
 }
 
-/* Code of eval, closures and included files goes away when nobody uses it; one more user is a copy that counts. */
-static void pin(struct function *f, const zend_function *code)
+/* One more user of the code of a closure: a copy that counts as one. */
+static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
 {
-	zend_op_array *copy;
+	zend_op_array *copy = malloc(sizeof(*copy));
 
-	if (!ZEND_USER_CODE(code->type) || !code->op_array.refcount)
-		return;
-	copy = malloc(sizeof(*copy));
 	if (!copy)
-		return;
-	memcpy(copy, &code->op_array, sizeof(*copy));
-	copy->type = ZEND_USER_FUNCTION;
+		return false;
+	memcpy(copy, code, sizeof(*copy));
+	/* These are of the closure object itself, and go with it. */
 	copy->fn_flags &= ~ZEND_ACC_HEAP_RT_CACHE;
+	copy->static_variables = NULL;
 	function_add_ref((zend_function *)copy);
 	f->pinned = copy;
+	t->pinned++;
+	return true;
 }
 
-struct function *nodes_function(struct nodes *t, const zend_function *code)
+/* The record of a function whose key means it until the tree is done; NULL if there is none and none can be made. */
+static struct function *lasting_function(struct nodes *t, const zend_function *code)
 {
 	uintptr_t key = function_key(code);
+	bool may_go = ZEND_USER_CODE(code->type) && (code->common.fn_flags & ZEND_ACC_CLOSURE) && code->op_array.refcount;
 	struct call_function id;
 	struct function *f;
 
@@ -346,11 +351,63 @@ struct function *nodes_function(struct nodes *t, const zend_function *code)
 		for (uint32_t i = slot_of(key, t->slots); t->by_key[i]; i = (i + 1) & (t->slots - 1))
 			if (t->by_key[i]->key == key)
 				return t->by_key[i];
-	describe(code, &id);
+	if (may_go && t->pinned >= PINNED_MAX)
+		return NULL;
+	nodes_describe(code, &id);
 	f = make_function(t, key, &id);
-	if (f)
-		pin(f, code);
+	if (f && may_go && !pin(t, f, &code->op_array)) {
+		f->key = KEY_NOTHING;
+		return NULL;
+	}
+	if (f && id.internal && t->annotation)
+		f->annotated = t->annotation->applies(code);
 	return f;
+}
+
+/* The record of a function as it is called: with the suffix that this call has, if it has one. */
+static struct function *annotated_function(struct nodes *t, struct function *f, zend_execute_data *frame)
+{
+	zend_string *suffix = t->annotation->suffix(frame), *name;
+	struct call_function id = f->id;
+
+	if (!suffix)
+		return f;
+	name = zend_string_concat2(ZSTR_VAL(id.name), ZSTR_LEN(id.name), ZSTR_VAL(suffix), ZSTR_LEN(suffix));
+	id.name = name;
+	f = nodes_identity(t, &id);
+	zend_string_release(name);
+	zend_string_release(suffix);
+	return f;
+}
+
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame)
+{
+	const zend_function *code = frame->func;
+	struct call_function id;
+	struct function *f;
+	struct node *n;
+
+	if (parent == t->sink || parent->key == KEY_FOLDED)
+		return t->sink;
+	if (EXPECTED(code->common.function_name)) {
+		if (!t->annotation || ZEND_USER_CODE(code->type)) {
+			n = look_up(parent, function_key(code));
+			if (n)
+				return parent->last = n;
+		}
+		if (t->count >= t->max && !t->annotation)
+			return folded_child(t, parent);
+		f = lasting_function(t, code);
+		if (f && !f->annotated)
+			return nodes_child_of(t, parent, f->key, f);
+		if (f) {
+			f = annotated_function(t, f, frame);
+			return nodes_child_of(t, parent, (uintptr_t)f, f);
+		}
+	}
+	nodes_describe(code, &id);
+	f = nodes_identity(t, &id);
+	return nodes_child_of(t, parent, (uintptr_t)f, f);
 }
 
 bool nodes_init(struct nodes *t, uint32_t max)
@@ -383,6 +440,13 @@ static void forget_function(struct function *f)
 	}
 }
 
+void nodes_thread_end(void)
+{
+	if (spare)
+		munmap(spare, spare->size);
+	spare = NULL;
+}
+
 void nodes_done(struct nodes *t)
 {
 	for (uint32_t i = 0; i < t->function_count; i++)
@@ -393,7 +457,10 @@ void nodes_done(struct nodes *t)
 		struct block *b = t->blocks;
 
 		t->blocks = b->next;
-		munmap(b, b->size);
+		if (!spare && b->size == BLOCK_BYTES)
+			spare = b;
+		else
+			munmap(b, b->size);
 	}
 	memset(t, 0, sizeof(*t));
 }

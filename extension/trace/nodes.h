@@ -5,8 +5,10 @@
  * when there are many.
  *
  * The key of a function is an address: its opcodes (which copies of a closure share), or the function itself if it is
- * internal. Code that PHP may free in the middle of a request is kept alive while the tree is, so that no address comes
- * to mean another function.
+ * internal. Named functions stay until the request ends, so their addresses mean them all the time. Closures may go
+ * before: some are kept alive while the tree is (not all, since that memory counts against memory_limit). Whatever else
+ * PHP frees in the middle of a request (the file scope of scripts, the code of eval, further closures) is looked up by
+ * name, file and line each time; the key of its nodes is then the address of our own record.
  *
  * Memory comes from mmap and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
  * that would need a new node goes to a node "[folded]" below its caller, one for all of them, and the calls below that
@@ -16,13 +18,15 @@
 #define STROBE_NODES_H
 
 #include "call_tree.h"
+#include "tracer.h"
 
 /* A function that has been called. Lives as long as the tree. */
 struct function {
 	struct call_function id;	/* with references of its own */
 	uintptr_t key;			/* that it was found by first */
 	uint32_t number;		/* among those of the tree, from 0 */
-	zend_op_array *pinned;		/* a copy that keeps the code alive, NULL if it cannot go away */
+	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
+	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
 };
 
 /* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. */
@@ -58,6 +62,8 @@ struct nodes {
 	uint32_t function_count, function_capacity;
 	struct function **by_key, **by_identity;	/* open hashes of the same size */
 	uint32_t slots;
+	uint32_t pinned;
+	const struct trace_annotation *annotation;	/* NULL without */
 };
 
 #define NODES_PER_CHUNK 1024u
@@ -66,20 +72,24 @@ struct nodes {
 bool nodes_init(struct nodes *t, uint32_t max);
 void nodes_done(struct nodes *t);
 
+/* Gives back what the calling thread keeps for its next tree. */
+void nodes_thread_end(void);
+
 /* The key of a function. */
 static zend_always_inline uintptr_t function_key(const zend_function *f)
 {
 	return ZEND_USER_CODE(f->type) ? (uintptr_t)f->op_array.opcodes : (uintptr_t)f;
 }
 
-/* The child of `parent` that stands for `f`, made if need be. Never NULL: without memory it is nodes.sink. */
-struct node *nodes_child(struct nodes *t, struct node *parent, uintptr_t key, const zend_function *f);
+/* The child of `parent` that stands for the function of a call, made if need be. Never NULL: without memory it is
+ * nodes.sink. */
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame);
 
 /* The same for a function that is known. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
 
-/* The record of a function, NULL without memory. */
-struct function *nodes_function(struct nodes *t, const zend_function *f);
+/* What a function is, with strings that are still its own. */
+void nodes_describe(const zend_function *f, struct call_function *id);
 
 /* The record of something that is not a zend_function, such as a file that is compiled. The strings of `id` are copied by
  * reference. NULL without memory. */

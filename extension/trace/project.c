@@ -205,6 +205,7 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 		t->nodes[0] = (struct call_node){ .function = number_function(&p, c->nodes.root->function) };
 		for (uint32_t i = 0; i < c->nodes.count; i++)
 			place_node(&p, i);
+		t->folded_calls += c->nodes.sink->calls;
 		t->nodes[0].value[TREE_CALLS] = 1;
 		t->columns = columns_of(s->options.metrics);
 		t->start_ns = s->start_ns;

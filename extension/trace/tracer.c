@@ -7,9 +7,9 @@
 #include "capture.h"
 #include "php_strobe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SAMPLED_PERIOD_NS 1000000
 
@@ -59,6 +59,7 @@ static void start_timer(struct capture *c)
 {
 	c->timer.expired = tick;
 	c->timer.owner = c;
+	c->timer.passive = true;
 	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
 		c->timer.period_ns = 0;
 }
@@ -90,6 +91,7 @@ static bool begin_capture(struct capture *c)
 		return false;
 	}
 	c->metrics = 0;
+	c->deaf = false;
 	c->internals = c->files = c->loads = false;
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
@@ -195,6 +197,8 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	s->key = new_key();
 	s->function = nodes_identity(&c->nodes, &root);
 	s->start_ns = realtime_ns();
+	if (options->annotation)
+		capture_annotate(c, options->annotation);
 	for (last = &c->sessions; *last; last = &(*last)->next)
 		;
 	*last = s;
@@ -239,18 +243,81 @@ struct call_tree *tracer_stop(struct trace_session *s)
 	return t;
 }
 
+/* The calls above the marker are put on the stack again, above a new one. */
+void tracer_restart(struct trace_session *s)
+{
+	struct capture *c = CAPTURE;
+	size_t count, kept = 0;
+	struct saved_call *calls;
+	struct node *n;
+
+	if (!s || !is_open(c, s) || !s->at)
+		return;
+	count = (size_t)(c->top - c->stack) - s->at;
+	calls = calloc(count ? count : 1, sizeof(*calls));
+	if (!calls)
+		return;
+	n = c->current;
+	for (struct entry *e = c->top; e > c->stack + s->at; e--) {
+		if (e->frame)
+			calls[kept++] = (struct saved_call){ n, e->frame };
+		n = e->caller;
+	}
+	while (c->top > c->stack + s->at)
+		capture_pop(c);
+	capture_pop(c);
+	s->key = new_key();
+	s->start_ns = realtime_ns();
+	cpu_clock_resync(&c->cpu);
+	capture_mark(c);
+	while (kept--) {
+		const struct node *was = calls[kept].node;
+
+		if (!was->function)
+			break;
+		n = nodes_child_of(&c->nodes, c->current, was->key, was->function);
+		if (!capture_push(c, n, calls[kept].frame))
+			break;
+		n->calls++;
+	}
+	free(calls);
+}
+
 void tracer_drop(struct trace_session *s)
 {
 	if (s && is_open(CAPTURE, s))
 		close_session(CAPTURE, s);
 }
 
+static bool measures_cpu(const struct capture *c)
+{
+#ifdef ZTS
+	if (!c)
+		return false;
+#endif
+	return c->active && (c->metrics & TRACE_CPU);
+}
+
+static void before_fork(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_before_fork(&CAPTURE->cpu);
+}
+
+static void in_child(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_in_child(&CAPTURE->cpu);
+}
+
 void tracer_startup(void)
 {
 	clock_startup();
 	observe_startup();
-	if (observe_available())
+	if (observe_available()) {
 		strands_startup();
+		pthread_atfork(before_fork, NULL, in_child);
+	}
 #ifndef ZTS
 	capture_stack_done(&strobe_capture);
 #endif
@@ -283,6 +350,7 @@ void tracer_thread_end(void)
 	free(c->stack);
 	free(c->strands);
 	free(c->seen);
+	nodes_thread_end();
 	c->stack = NULL;
 	c->strands = NULL;
 	c->seen = NULL;

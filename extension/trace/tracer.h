@@ -23,14 +23,32 @@ enum trace_metric {
 	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; ignored with TRACE_WALL */
 };					/* none of them: calls are counted, nothing else */
 
+#define TRACE_METRICS 63		/* all of them */
+
+/* Tells calls of some internal functions apart by what they are called with ("PDO::query" by its SQL): their name gets a
+ * suffix, and calls with different ones are different functions of the tree. */
+struct trace_annotation {
+	/* Whether the function is one of these. Asked once per function. */
+	bool (*applies)(const zend_function *f);
+
+	/* The suffix of a call that begins, its arguments are in place. The tracer releases it. NULL: none. It may run PHP
+	 * code, which is not traced, and must leave no exception behind. */
+	zend_string *(*suffix)(zend_execute_data *frame);
+};
+
 struct trace_options {
 	unsigned metrics;		/* TRACE_ bits */
 	bool no_internals;		/* only functions written in PHP */
 	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
-	bool loads;			/* nodes for compilation (CALL_LOAD) */
+	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
+	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
 };
 
 struct trace_session;
+
+/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. For a forked child,
+ * whose parent keeps what was before. */
+void tracer_restart(struct trace_session *s);
 
 /* Whether the observer is registered. If not, say so with TRACER_UNAVAILABLE. */
 bool tracer_available(void);
