@@ -26,13 +26,22 @@ if test "$PHP_STROBE" != "no"; then
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
   STROBE_SOURCES="strobe.c settings.c"
-  STROBE_SOURCES="$STROBE_SOURCES base/text.c"
+  STROBE_SOURCES="$STROBE_SOURCES base/text.c base/random.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/project.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
-  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/sender.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer.c compat/excimer_event.c compat/excimer_log.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_log_class.c compat/excimer_formats.c compat/excimer_profiler.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_timer.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/edges.c compat/recording.c compat/sampled.c compat/info.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/tideways.c compat/xhprof.c compat/uprofiler.c"
+  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/run_message.c send/sender.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/api.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/metrics.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/runs.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])
   for folder in base sample send trace compat api; do

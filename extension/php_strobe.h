@@ -23,10 +23,12 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool compat_builtins;
 	zend_long trace_max_nodes;
 	double trace_rate;		/* 0 to 1 */
-
-	/* What the thread has in the lists of all threads, for when it ends. */
-	struct ticker_slot *ticker_slot;
+	struct ticker_slot *ticker_slot;	/* what the thread has in the lists of all threads, for when it ends */
 	struct sampler *sampler;
+	char entry[256];		/* the running script, as its label says */
+	bool in_request;		/* programs may start something */
+	struct api_thread *api;		/* of api_thread.h */
+	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
 ZEND_END_MODULE_GLOBALS(strobe)
 
 ZEND_EXTERN_MODULE_GLOBALS(strobe)

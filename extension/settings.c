@@ -6,6 +6,7 @@
 
 #include "settings.h"
 #include "standin.h"
+#include "trigger.h"
 
 #include "php_ini.h"
 
@@ -120,17 +121,18 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.instrument", "auto", PHP_INI_SYSTEM, on_instrument)
 	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins, zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
+	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, trigger_on_change, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
 PHP_INI_END()
 
 /* The observer can only be registered while PHP starts, so that settings which need it later must ask for it now. */
 static bool wants_observer(void)
 {
-	const char *instrument = INI_STR("strobe.instrument");
+	const zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("strobe.instrument"));
 
-	if (instrument && strcmp(instrument, "auto") != 0)
-		return INI_BOOL("strobe.instrument");
-	return STROBE_G(trace_rate) > 0 || (standin_parse(STROBE_G(compat), NULL, 0) & STANDIN_TRACERS);
+	if (entry && entry->value && !zend_string_equals_literal(entry->value, "auto"))
+		return zend_ini_parse_bool(entry->value);
+	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
 }
 
 /* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
@@ -173,6 +175,7 @@ void settings_register(int module_number)
 {
 	read_environment();
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
+	trigger_startup();
 	STROBE_G(instrument) = wants_observer();
 }
 

@@ -5,7 +5,10 @@
 #endif
 
 #include "php_strobe.h"
+#include "api.h"
+#include "request_labels.h"
 #include "sampler.h"
+#include "cpu_clock.h"
 #include "settings.h"
 #include "standin.h"
 #include "timers.h"
@@ -29,6 +32,7 @@ static PHP_GINIT_FUNCTION(strobe)
 
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
+	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
 	timers_thread_end(strobe_globals->ticker_slot);
@@ -39,12 +43,14 @@ static PHP_MINIT_FUNCTION(strobe)
 	settings_register(module_number);
 	sampler_startup();
 	tracer_startup();
+	api_startup(module_number);
 	standin_startup(type);
 	return SUCCESS;
 }
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
+	api_shutdown();
 	tracer_shutdown();
 	sampler_shutdown();
 	settings_unregister(module_number);
@@ -58,12 +64,15 @@ static PHP_RINIT_FUNCTION(strobe)
 #endif
 	timers_request_start();
 	tracer_request_start();
+	request_labels_request_start();
 	sampler_request_start();
+	api_request_start();
 	return SUCCESS;
 }
 
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
+	api_request_end();
 	sampler_request_end();
 	tracer_request_end();
 	timers_request_end();
@@ -87,8 +96,13 @@ static PHP_MINFO_FUNCTION(strobe)
 	php_info_print_table_start();
 	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
 	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
+	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
+	standin_info();
+	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: strobe.instrument is off");
+	php_info_print_table_row(2, "Clock of traces", clock_name());
+	php_info_print_table_row(2, "CPU time of traces", cpu_clock_name());
 	php_info_print_table_end();
 
 	php_info_print_table_start();
@@ -108,6 +122,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	}
 	info_row("Requests not sampled: no thread", stats.no_thread);
 	info_row("Requests not sampled: no memory", stats.no_memory);
+	api_info_counts();
 	php_info_print_table_end();
 
 	DISPLAY_INI_ENTRIES();
@@ -116,7 +131,7 @@ static PHP_MINFO_FUNCTION(strobe)
 zend_module_entry strobe_module_entry = {
 	STANDARD_MODULE_HEADER,
 	"strobe",
-	NULL,
+	strobe_functions,
 	PHP_MINIT(strobe),
 	PHP_MSHUTDOWN(strobe),
 	PHP_RINIT(strobe),

@@ -10,7 +10,8 @@
  *   offset  size  header
  *        0     4  magic "STRB"
  *        4     1  version, 1
- *        5     1  kind: 1 samples (values are what happened between start and end)
+ *        5     1  kind: 1 samples (what was seen of a series of labels between start and end; messages add up)
+ *                       2 run (one exact profile, such as the trace of a request; each message is one of its own)
  *        6     1  clock that ran the sampling: 0 none, 1 wall, 2 CPU
  *        7     1  zero
  *        8     4  length of the whole message in bytes, header included
@@ -35,11 +36,23 @@
  *   strings  length, then that many bytes. Any bytes: names are not always UTF-8. Each string once.
  *   labels   key reference, value reference
  *   columns  name reference, unit reference ("samples" in "count", "wall_ns" in "nanoseconds")
- *   drops    reason (enum strobe_drop), number of samples lost for it since the last message that arrived
+ *   drops    reason (enum strobe_drop), number of samples (in a run: of runs) lost for it since the last message that
+ *            arrived
  *   frames   name reference, file reference, line of the definition (0 unknown)
  *   nodes    distance to the parent, frame index, one signed value per column (what the node itself took, without
  *            its children). Node i is counted from 1; its parent is node i - distance; node 0 is the root of the
  *            tree, which has no frame, no values and no bytes here. So a parent always stands before its children.
+ *
+ * A run has these labels beside those that samples have; each may be absent. Their values are no paths and no secrets:
+ *
+ *   source   the namespace that the run belongs to, [A-Za-z0-9._-]{1,64}; "default" if absent
+ *   id       its name there, [A-Za-z0-9._-]{1,64}; whoever stores it makes one if absent
+ *   url      path and query of the request
+ *   name     anything that people call it
+ *
+ * Its columns are "calls", "wall_ns", "cpu_ns", "off_cpu_ns" (wall less CPU), "memory_bytes", "peak_memory_bytes",
+ * "allocations", "frees", "allocated_bytes", "samples", as far as they were measured. Values may be negative: memory
+ * shrinks. Its top node is usually "main()", which holds everything.
  *
  * A message is valid if, checked in this order,
  *    1. there are at least 64 bytes,
@@ -51,7 +64,8 @@
  *    7. every count is within its cap below,
  *    8. every section ends inside the message, every varint is well formed, every string is within its cap,
  *    9. label keys match [A-Za-z_][A-Za-z0-9_]*, label and column names and values are within their caps and
- *       stand among the first STROBE_WIRE_NAMED strings,
+ *       stand among the first STROBE_WIRE_NAMED strings; in a run `source` and `id` are as above, and neither "." nor
+ *       "..", which would not survive in an address,
  *   10. every reference names an existing string or frame, and every parent stands before its node,
  *   11. the last section ends where the message ends.
  *
@@ -81,6 +95,7 @@
 #define STROBE_WIRE_LABELS	64u
 #define STROBE_WIRE_LABEL_KEY	64u			/* bytes */
 #define STROBE_WIRE_LABEL_VALUE	1024u			/* bytes */
+#define STROBE_WIRE_RUN_KEY	64u			/* bytes, source and id of a run each */
 #define STROBE_WIRE_COLUMNS	16u
 #define STROBE_WIRE_COLUMN	64u			/* bytes, name and unit each */
 #define STROBE_WIRE_NAMED	256u			/* labels and columns refer to the first so many strings */
@@ -90,11 +105,11 @@
 #define STROBE_WIRE_FRAMES	(4u * 1024 * 1024)
 #define STROBE_WIRE_NODES	(16u * 1024 * 1024)
 
-enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1 };
+enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2 };
 
 enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_CPU = 2 };
 
-/* Why a sender lost samples. Numbers are part of the format; a reader shows unknown ones as "other". */
+/* Why a sender lost samples or runs. Numbers are part of the format; a reader shows unknown ones as "other". */
 enum strobe_drop {
 	STROBE_DROP_NO_DAEMON = 1,	/* nobody listened on the socket, or it was not there */
 	STROBE_DROP_FULL = 2,		/* the daemon did not read; the socket's buffer was full */
@@ -383,6 +398,20 @@ static inline int strobe_wire_is_label_key(const uint8_t *p, size_t n)
 	return n > 0;
 }
 
+/* Whether these bytes may be the source or the id of a run. */
+static inline int strobe_wire_is_run_key(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char lower = (char)(p[i] | 0x20);
+
+		if ((lower < 'a' || lower > 'z') && (p[i] < '0' || p[i] > '9') && p[i] != '.' && p[i] != '_' && p[i] != '-')
+			return 0;
+	}
+	if (n && p[0] == '.' && (n == 1 || (n == 2 && p[1] == '.')))
+		return 0;
+	return n > 0 && n <= STROBE_WIRE_RUN_KEY;
+}
+
 /* Finds string `reference` (1-based) by walking; only for the few strings of labels and columns. */
 static inline const char *strobe_wire_find_string(const struct strobe_wire_message *m, uint64_t reference,
 						  size_t *ret_length)
@@ -440,6 +469,23 @@ static inline enum strobe_wire_error strobe_wire_check_pairs(const struct strobe
 	return STROBE_WIRE_OK;
 }
 
+/* The labels of a run that name it; strobe_wire_check_pairs has accepted all of them. */
+static inline enum strobe_wire_error strobe_wire_check_run(const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_labels;
+
+	for (uint32_t i = 0; i < m->labels; i++) {
+		size_t key_length, length;
+		const char *key = strobe_wire_find_string(m, strobe_wire_next(&p), &key_length);
+		const char *value = strobe_wire_find_string(m, strobe_wire_next(&p), &length);
+
+		if (((key_length == 6 && !memcmp(key, "source", 6)) || (key_length == 2 && !memcmp(key, "id", 2))) &&
+		    !strobe_wire_is_run_key(value, length))
+			return STROBE_WIRE_BAD_LABEL;
+	}
+	return STROBE_WIRE_OK;
+}
+
 static inline enum strobe_wire_error strobe_wire_check_frames(const struct strobe_wire_message *m,
 							      struct strobe_wire_cursor *c)
 {
@@ -483,7 +529,7 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 		return STROBE_WIRE_BAD_MAGIC;
 	if (p[4] != STROBE_WIRE_VERSION)
 		return STROBE_WIRE_UNKNOWN_VERSION;
-	if (p[5] != STROBE_WIRE_SAMPLES)
+	if (p[5] != STROBE_WIRE_SAMPLES && p[5] != STROBE_WIRE_RUN)
 		return STROBE_WIRE_UNKNOWN_KIND;
 	m->size = (size_t)strobe_wire_get_le(p + 8, 4);
 	if (m->size > STROBE_WIRE_MAX)
@@ -534,6 +580,8 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 		return e;
 	m->at_labels = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->labels, STROBE_WIRE_LABEL_KEY, STROBE_WIRE_LABEL_VALUE, 1)))
+		return e;
+	if (m->info.kind == STROBE_WIRE_RUN && (e = strobe_wire_check_run(m)))
 		return e;
 	m->at_columns = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->columns, STROBE_WIRE_COLUMN, STROBE_WIRE_COLUMN, 0)))

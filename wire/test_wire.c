@@ -43,7 +43,7 @@ static void model_make(struct model *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->info = (struct strobe_wire_info){
-		.kind = STROBE_WIRE_SAMPLES, .clock = (enum strobe_clock)below(3), .pid = (uint32_t)next_random(),
+		.kind = below(2) ? STROBE_WIRE_SAMPLES : STROBE_WIRE_RUN, .clock = (enum strobe_clock)below(3), .pid = (uint32_t)next_random(),
 		.start_ns = next_random() >> 2, .period_ns = next_random() >> 1,
 	};
 	m->info.end_ns = m->info.start_ns + (next_random() >> 2);
@@ -304,7 +304,8 @@ TEST(the_header_is_checked_field_by_field)
 	CHECK_INT(with(4, 0, 1), STROBE_WIRE_UNKNOWN_VERSION);
 	CHECK_INT(with(4, 2, 1), STROBE_WIRE_UNKNOWN_VERSION);
 	CHECK_INT(with(5, 0, 1), STROBE_WIRE_UNKNOWN_KIND);
-	CHECK_INT(with(5, 2, 1), STROBE_WIRE_UNKNOWN_KIND);
+	CHECK_INT(with(5, 2, 1), STROBE_WIRE_OK);
+	CHECK_INT(with(5, 3, 1), STROBE_WIRE_UNKNOWN_KIND);
 	CHECK_INT(with(6, 3, 1), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(7, 1, 1), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(8, STROBE_WIRE_MAX + 1, 4), STROBE_WIRE_TOO_LARGE);
@@ -370,6 +371,47 @@ TEST(labels_are_held_to_their_rules)
 	CHECK_INT(label_with(longest, STROBE_WIRE_LABEL_KEY, longest, STROBE_WIRE_LABEL_VALUE), STROBE_WIRE_OK);
 	CHECK_INT(label_with(longest, STROBE_WIRE_LABEL_KEY + 1, "", 0), STROBE_WIRE_BAD_LABEL);
 	CHECK_INT(label_with("a", 1, longest, STROBE_WIRE_LABEL_VALUE + 1), STROBE_WIRE_BAD_LABEL);
+}
+
+static enum strobe_wire_error run_with(const char *key, const char *value, size_t value_size)
+{
+	struct strobe_wire_info run = info;
+	struct strobe_wire_writer w;
+
+	run.kind = STROBE_WIRE_RUN;
+	run.clock = STROBE_CLOCK_NONE;
+	run.period_ns = 0;
+	strobe_wire_begin(&w, buffer, sizeof(buffer), &run);
+	strobe_wire_string(&w, "entry", 5);
+	strobe_wire_string(&w, key, strlen(key));
+	strobe_wire_string(&w, value, value_size);
+	strobe_wire_label(&w, 1, 1);
+	strobe_wire_label(&w, 2, 3);
+	return raw_end(&w);
+}
+
+TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
+{
+	static const char *const good[] = { "a", "shop", "Shop.v2_3-x", "0", ".hidden", "...", "-" };
+	static const char *const bad[] = { "", ".", "..", "a b", "a/b", "a%2f", "\xc3\xa4", "a\n", "@", "[", "`", "{", ":" };
+	char longest[STROBE_WIRE_RUN_KEY + 1];
+
+	memset(longest, 'x', sizeof(longest));
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		CHECK_INT(run_with("source", good[i], strlen(good[i])), STROBE_WIRE_OK);
+		CHECK_INT(run_with("id", good[i], strlen(good[i])), STROBE_WIRE_OK);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CHECK_INT(run_with("source", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
+		CHECK_INT(run_with("id", bad[i], strlen(bad[i])), STROBE_WIRE_BAD_LABEL);
+		/* Only there: what else a run is labelled with, and the same key of samples, is free. */
+		CHECK_INT(run_with("url", bad[i], strlen(bad[i])), STROBE_WIRE_OK);
+		CHECK_INT(label_with("id", 2, bad[i], strlen(bad[i])), STROBE_WIRE_OK);
+	}
+	CHECK_INT(run_with("id", "a\0b", 3), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(run_with("id", longest, STROBE_WIRE_RUN_KEY), STROBE_WIRE_OK);
+	CHECK_INT(run_with("id", longest, STROBE_WIRE_RUN_KEY + 1), STROBE_WIRE_BAD_LABEL);
+	CHECK_INT(run_with("name", "any thing / at all", 18), STROBE_WIRE_OK);
 }
 
 TEST(references_must_exist_and_be_near_where_they_are_walked)

@@ -8,65 +8,113 @@
 
 #include "php_strobe.h"
 
+#include "ext/standard/info.h"
+
+#include <strings.h>
+
+#define SEPARATORS ", \t"
+
 static const struct {
 	const char *name;
 	unsigned id;
 	zend_module_entry *module;
 } standins[] = {
-	{ "excimer", STANDIN_EXCIMER, NULL },
-	{ "tideways_xhprof", STANDIN_TIDEWAYS_XHPROF, NULL },
-	{ "xhprof", STANDIN_XHPROF, NULL },
-	{ "uprofiler", STANDIN_UPROFILER, NULL },
+	{ "excimer", STANDIN_EXCIMER, &strobe_excimer_module },
+	{ "tideways_xhprof", STANDIN_TIDEWAYS_XHPROF, &strobe_tideways_module },
+	{ "xhprof", STANDIN_XHPROF, &strobe_xhprof_module },
+	{ "uprofiler", STANDIN_UPROFILER, &strobe_uprofiler_module },
 };
 
 static unsigned active;
+
+#define STANDINS (sizeof(standins) / sizeof(*standins))
+
+/* Adds a name of `n` bytes to a list. */
+static void append_name(char *list, size_t size, const char *name, size_t n)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%.*s", used ? ", " : "", (int)n, name);
+}
 
 unsigned standin_parse(const char *names, char *unknown, size_t size)
 {
 	unsigned found = 0;
 
+	if (size)
+		*unknown = '\0';
 	while (names && *names) {
 		size_t n, i;
 
-		names += strspn(names, ", \t");
-		n = strcspn(names, ", \t");
-		for (i = 0; i < sizeof(standins) / sizeof(*standins); i++)
-			if (strlen(standins[i].name) == n && memcmp(standins[i].name, names, n) == 0)
+		names += strspn(names, SEPARATORS);
+		n = strcspn(names, SEPARATORS);
+		for (i = 0; i < STANDINS; i++)
+			if (strlen(standins[i].name) == n && strncasecmp(standins[i].name, names, n) == 0)
 				break;
-		if (i < sizeof(standins) / sizeof(*standins))
+		if (i < STANDINS)
 			found |= standins[i].id;
-		else if (n && unknown)
-			snprintf(unknown, size, "%.*s", (int)n, names);
+		else if (n && size)
+			append_name(unknown, size, names, n);
 		names += n;
 	}
 	return found;
 }
 
-void standin_startup(int type)
+unsigned standin_wanted(void)
 {
-	unsigned wanted = standin_parse(STROBE_G(compat), NULL, 0);
+	unsigned named = standin_parse(STROBE_G(compat), NULL, 0), wanted = 0;
 
-	for (size_t i = 0; i < sizeof(standins) / sizeof(*standins); i++) {
-		zend_module_entry *m = standins[i].module;
-
-		if (!(wanted & standins[i].id) || !m)
-			continue;
-		if (zend_hash_str_exists(&module_registry, standins[i].name, strlen(standins[i].name)))
-			continue;
-		m->type = type;
-		m->module_number = zend_next_free_module();
-		m->handle = NULL;
-#if PHP_VERSION_ID >= 80400
-		m = zend_register_module_ex(m, type);
-#else
-		m = zend_register_module_ex(m);
-#endif
-		if (m && zend_startup_module_ex(m) == SUCCESS)
-			active |= standins[i].id;
-	}
+	for (size_t i = 0; i < STANDINS; i++)
+		if ((named & standins[i].id) && standins[i].module &&
+		    !zend_hash_str_exists(&module_registry, standins[i].name, strlen(standins[i].name)))
+			wanted |= standins[i].id;
+	return wanted;
 }
 
-unsigned standin_active(void)
+static bool start_module(zend_module_entry *m, int type)
 {
-	return active;
+	m->type = type;
+	m->module_number = zend_next_free_module();
+	m->handle = NULL;
+#if PHP_VERSION_ID >= 80400
+	m = zend_register_module_ex(m, type);
+#else
+	m = zend_register_module_ex(m);
+#endif
+	return m && zend_startup_module_ex(m) == SUCCESS;
+}
+
+void standin_startup(int type)
+{
+	unsigned wanted = standin_wanted();
+	zend_module_entry *ours = EG(current_module);
+
+	if (STROBE_G(compat_builtins))
+		CG(compiler_options) |= ZEND_COMPILE_NO_BUILTINS;
+	for (size_t i = 0; i < STANDINS; i++)
+		if ((wanted & standins[i].id) && start_module(standins[i].module, type))
+			active |= standins[i].id;
+	EG(current_module) = ours;
+}
+
+static void list(char *out, size_t size, unsigned ids)
+{
+	*out = '\0';
+	for (size_t i = 0; i < STANDINS; i++)
+		if (ids & standins[i].id)
+			append_name(out, size, standins[i].name, strlen(standins[i].name));
+}
+
+void standin_info(void)
+{
+	char text[256], unknown[256];
+	unsigned named = standin_parse(STROBE_G(compat), unknown, sizeof(unknown));
+
+	list(text, sizeof(text), active);
+	php_info_print_table_row(2, "Stands in for", *text ? text : "nothing");
+	list(text, sizeof(text), named & ~active);
+	if (*text)
+		php_info_print_table_row(2, "Does not stand in for, because it is loaded", text);
+	if (*unknown)
+		php_info_print_table_row(2, "Unknown names in strobe.compat", unknown);
 }

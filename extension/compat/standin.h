@@ -21,17 +21,20 @@ enum standin_id {
 /* One per name, defined beside its implementation. Each has its own MINIT, RINIT, … as any module. */
 extern zend_module_entry strobe_excimer_module, strobe_tideways_module, strobe_xhprof_module, strobe_uprofiler_module;
 
-/* The names in a value of strobe.compat ("excimer,xhprof", blanks allowed) as STANDIN_ bits; unknown ones are put into
- * `unknown`, cut to `size` bytes, if there are any. Needs no PHP. */
+/* The names in a value of strobe.compat ("excimer,xhprof", blanks allowed) as STANDIN_ bits; unknown ones are listed in
+ * `unknown`, cut to `size` bytes, unless `size` is 0. Needs no PHP. */
 unsigned standin_parse(const char *names, char *unknown, size_t size);
+
+/* Those that strobe.compat names and that PHP has not loaded itself. For MINIT. */
+unsigned standin_wanted(void);
 
 /* Which of the named ones need the tracer; decides strobe.instrument=auto. */
 #define STANDIN_TRACERS (STANDIN_TIDEWAYS_XHPROF | STANDIN_XHPROF | STANDIN_UPROFILER)
 
-/* In MINIT: registers the modules that are named and absent. */
+/* In MINIT: registers the modules that are named and absent, and sees to strobe.compat_builtins. */
 void standin_startup(int type);
 
-/* Those that were registered, as STANDIN_ bits; for phpinfo(). */
-unsigned standin_active(void);
+/* Rows for phpinfo(): what was registered, what was not and why. */
+void standin_info(void);
 
 #endif

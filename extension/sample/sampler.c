@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "php_strobe.h"
+#include "random.h"
 #include "request_labels.h"
 #include "settings.h"
 #include "stack.h"
@@ -19,7 +20,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ struct sampler {
 
 	pid_t pid;
 	unsigned forks;			/* as `forks` below, when it was looked at last */
-	uint64_t random;
+	struct random random;
 
 	struct stack stack;
 	struct trie trie;
@@ -79,19 +79,6 @@ static int64_t wall_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* From 0 up to, but not including, 1. Our own generator (xorshift64*): the application's sequence of mt_rand must not
- * depend on whether it is sampled. */
-static double random_share(struct sampler *s)
-{
-	if (!s->random && getrandom(&s->random, sizeof(s->random), GRND_NONBLOCK) < 0)
-		s->random = (uint64_t)wall_ns() ^ (uint64_t)getpid() << 32 ^ (uintptr_t)s;
-	s->random |= s->random == 0;
-	s->random ^= s->random >> 12;
-	s->random ^= s->random << 25;
-	s->random ^= s->random >> 27;
-	return (double)((s->random * 0x2545f4914f6cdd1dull) >> 11) / 9007199254740992.0;
-}
-
 /* --- samples */
 
 /* What the sender has counted, for those who look from another thread. */
@@ -116,6 +103,7 @@ static void send_samples(struct sampler *s)
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (s->trie.samples) {
+		request_labels_add_own(&s->labels);
 		if (settings_socket(path, sizeof(path)))
 			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
 		else
@@ -165,7 +153,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execu
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
 static void begin(struct sampler *s)
 {
-	int64_t first = (int64_t)(random_share(s) * (double)s->period_ns);
+	int64_t first = (int64_t)(random_share(&s->random) * (double)s->period_ns);
 
 	s->start_ns = (uint64_t)wall_ns();
 	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
@@ -239,7 +227,7 @@ static struct sampler *join(void)
 	s->timer = (struct strobe_timer){ .expired = take_sample, .owner = s, .passive = true };
 	s->pid = getpid();
 	s->forks = atomic_load(&forks);
-	s->random = 0;
+	s->random = (struct random){ 0 };
 	return s;
 }
 
@@ -255,7 +243,7 @@ static void become_child(struct sampler *s)
 {
 	s->forks = atomic_load(&forks);
 	s->pid = getpid();
-	s->random = 0;
+	s->random = (struct random){ 0 };
 	sender_close(&s->sender);
 	memset(s->sender.unreported, 0, sizeof(s->sender.unreported));
 	trie_empty(&s->trie);
@@ -299,7 +287,7 @@ void sampler_request_start(void)
 	}
 	if (is_child(s))
 		become_child(s);
-	if (STROBE_G(request_rate) < 1 && random_share(s) >= STROBE_G(request_rate))
+	if (STROBE_G(request_rate) < 1 && random_share(&s->random) >= STROBE_G(request_rate))
 		return;
 	if (!map_all(s)) {
 		atomic_fetch_add(&no_memory, 1);

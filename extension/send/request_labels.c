@@ -9,6 +9,7 @@
 
 #include "SAPI.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 static char host[256];
@@ -30,24 +31,58 @@ static bool is_key(const char *p, size_t n)
 	return n > 0 && n < sizeof(((struct request_label *)0)->key);
 }
 
-/* Adds a label unless its key is there already. Control bytes of the value become "?". */
-static void add(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
+static struct request_label *find(struct request_labels *l, const char *key, size_t key_size)
 {
-	struct request_label *label = &l->items[l->count];
-
-	if (l->count == REQUEST_LABELS || !is_key(key, key_size))
-		return;
 	for (unsigned i = 0; i < l->count; i++)
 		if (strlen(l->items[i].key) == key_size && memcmp(l->items[i].key, key, key_size) == 0)
-			return;
-	if (value_size >= sizeof(label->value))
-		value_size = sizeof(label->value) - 1;
-	memcpy(label->key, key, key_size);
-	label->key[key_size] = '\0';
-	for (size_t i = 0; i < value_size; i++)
+			return &l->items[i];
+	return NULL;
+}
+
+/* Control bytes become "?". */
+static void set_value(struct request_label *label, const char *value, size_t size)
+{
+	if (size >= sizeof(label->value))
+		size = sizeof(label->value) - 1;
+	for (size_t i = 0; i < size; i++)
 		label->value[i] = (unsigned char)value[i] < 0x20 || value[i] == 0x7f ? '?' : value[i];
-	label->value[value_size] = '\0';
-	l->count++;
+	label->value[size] = '\0';
+}
+
+int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	struct request_label *label;
+
+	if (!is_key(key, key_size))
+		return -EINVAL;
+	label = find(l, key, key_size);
+	if (!label) {
+		if (l->count == REQUEST_LABELS)
+			return -ENOSPC;
+		label = &l->items[l->count++];
+		memcpy(label->key, key, key_size);
+		label->key[key_size] = '\0';
+	}
+	set_value(label, value, value_size);
+	return 0;
+}
+
+void request_labels_add_own(struct request_labels *l)
+{
+	const struct request_labels *own = STROBE_G(own_labels);
+
+	for (unsigned i = 0; own && i < own->count; i++) {
+		const struct request_label *label = &own->items[i];
+
+		request_labels_set(l, label->key, strlen(label->key), label->value, strlen(label->value));
+	}
+}
+
+/* Adds a label unless its key is there already. */
+static void add(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	if (!find(l, key, key_size))
+		request_labels_set(l, key, key_size, value, value_size);
 }
 
 static void trim(const char **p, const char **end)
@@ -80,7 +115,7 @@ static void add_configured(struct request_labels *l, const char *p)
 }
 
 /* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */
-static void add_entry(struct request_labels *l)
+void request_labels_request_start(void)
 {
 	const char *path = SG(request_info).path_translated;
 	const char *name;
@@ -93,7 +128,9 @@ static void add_entry(struct request_labels *l)
 	n = strlen(name);
 	if (n > 4 && strcmp(name + n - 4, ".php") == 0)
 		n -= 4;
-	add(l, ZEND_STRL("entry"), name, n);
+	n = n < sizeof(STROBE_G(entry)) ? n : sizeof(STROBE_G(entry)) - 1;
+	memcpy(STROBE_G(entry), name, n);
+	STROBE_G(entry)[n] = '\0';
 }
 
 void request_labels_collect(struct request_labels *l)
@@ -102,7 +139,7 @@ void request_labels_collect(struct request_labels *l)
 
 	l->count = 0;
 	add_configured(l, STROBE_G(labels));
-	add_entry(l);
+	add(l, ZEND_STRL("entry"), STROBE_G(entry), strlen(STROBE_G(entry)));
 	add(l, ZEND_STRL("sapi"), sapi_module.name, strlen(sapi_module.name));
 	add(l, ZEND_STRL("host"), host, strlen(host));
 	if (method && *method)

@@ -22,7 +22,8 @@ check($run->status === 0, "the program runs: $run->stdout");
 $leaves = fn(string $function, string $leaf): float => array_sum(array_filter($run->stacks(),
 	fn($k) => str_ends_with($k, ";$function;$leaf"), ARRAY_FILTER_USE_KEY)) / max(1, $run->with($function));
 check($leaves('hashing', 'hash') > 0.9, 'hash: ' . $leaves('hashing', 'hash'));
-check($leaves('method', 'SplFixedArray::toArray') > 0.8, 'method: ' . json_encode($run->stacks()));
+// The array that it returns is freed by the caller, which since PHP 8.5 is a third of the time.
+check($leaves('method', 'SplFixedArray::toArray') > 0.5, 'method: ' . json_encode($run->stacks()));
 check($leaves('statically', 'DateTimeImmutable::createFromFormat') > 0.6, 'static: ' . json_encode($run->stacks()));
 check($leaves('constructor', 'DateTime::__construct') > 0.6, 'constructor: ' . json_encode($run->stacks()));
 check($leaves('nested', 'hash') > 0.2 && $leaves('nested', 'str_rot13') > 0.05, 'nested: ' . json_encode($run->stacks()));

@@ -8,33 +8,33 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 $inc = "$receiver->directory/included.php";
-file_put_contents($inc, '<?php busy(0.03); return 1;');
+file_put_contents($inc, '<?php busy(0.06); return 1;');
 $code = '<?php namespace App {
 use function busy;
-function plain() { busy(0.03); }
-class Base { function inherited() { busy(0.03); } static function make() { busy(0.03); } function __call($n, $a) { busy(0.03); } function __destruct() { busy(0.03); } }
-trait Talks { function talk() { busy(0.03); } }
-final class Child extends Base { use Talks; function __construct() { busy(0.03); } }
-enum Suit { case Hearts; function label() { busy(0.03); } }
-function numbers() { busy(0.03); yield 1; busy(0.03); yield from more(); }
-function more() { busy(0.03); yield 2; }
+function plain() { busy(0.06); }
+class Base { function inherited() { busy(0.06); } static function make() { busy(0.06); } function __call($n, $a) { busy(0.06); } function __destruct() { busy(0.06); } }
+trait Talks { function talk() { busy(0.06); } }
+final class Child extends Base { use Talks; function __construct() { busy(0.06); } }
+enum Suit { case Hearts; function label() { busy(0.06); } }
+function numbers() { busy(0.06); yield 1; busy(0.06); yield from more(); }
+function more() { busy(0.06); yield 2; }
 plain();
 $c = new Child; $c->inherited(); $c->talk(); Child::make(); $c->missing(); unset($c);
 Suit::Hearts->label();
-$closure = function () { busy(0.03); };
+$closure = function () { busy(0.06); };
 $closure();
-(fn() => busy(0.03))();
+(fn() => busy(0.06))();
 $f = plain(...); $f();
-array_map(function ($x) { busy(0.03); }, [1]);
+array_map(function ($x) { busy(0.06); }, [1]);
 foreach (numbers() as $n);
-$anonymous = new class { function run() { busy(0.03); } }; $anonymous->run();
+$anonymous = new class { function run() { busy(0.06); } }; $anonymous->run();
 include "' . $inc . '"; require "' . $inc . '";
-eval("namespace App; function from_eval() { busy(0.03); } from_eval(); busy(0.03);");
-$fiber = new \Fiber(function () { busy(0.03); \Fiber::suspend(1); busy(0.03); });
+eval("namespace App; function from_eval() { busy(0.06); } from_eval(); busy(0.06);");
+$fiber = new \Fiber(function () { busy(0.06); \Fiber::suspend(1); busy(0.06); });
 $fiber->start(); $fiber->resume();
 call_user_func_array([new Child, "talk"], []);
-usort($list, fn($a, $b) => busy(0.03)) ?? 0;
-register_shutdown_function(function () { busy(0.03); });
+usort($list, fn($a, $b) => busy(0.06)) ?? 0;
+register_shutdown_function(function () { busy(0.06); });
 } namespace { ' . BUSY . ' }';
 $code = str_replace('usort($list,', '$list = [2, 1]; usort($list,', $code);
 $line = function (string $part) use (&$code): int {

@@ -6,18 +6,26 @@ foreach (ini_get_all('strobe') as $name => $v)
 	echo "$name = ", var_export($v['global_value'], true), " access {$v['access']}\n";
 foreach (['strobe.mode' => ['sample', 'off', '', 'always', 'SAMPLE'], 'strobe.clock' => ['cpu', 'wall', 'sundial'],
 	'strobe.period' => ['0.001', '1', '0', '-1', '1e99', 'nan', 'soon', '0.01x', ''], 'strobe.request_rate' => ['0', '0.5', '1', '1.1', '-0.1', 'half'],
-	'strobe.max_depth' => ['4', '8192', '3', '8193', '10.5', 'deep'], 'strobe.labels' => ['a=b'], 'strobe.socket' => ['/tmp/x']] as $name => $values)
+	'strobe.max_depth' => ['4', '8192', '3', '8193', '10.5', 'deep'], 'strobe.labels' => ['a=b'], 'strobe.socket' => ['/tmp/x'],
+	'strobe.compat' => ['xhprof'], 'strobe.instrument' => ['1'], 'strobe.trigger_secret' => ['open'], 'strobe.trace_rate' => ['0.5', '2', '-1', 'all'],
+	'strobe.trace_max_nodes' => ['1024', '67108864', '1023', '67108865', '2000.5', 'many']] as $name => $values)
 	foreach ($values as $v)
 		echo "$name=$v: ", ini_set($name, $v) === false ? 'refused' : 'taken', "\n";
 ?>
 --EXPECT--
 strobe.clock = 'wall' access 7
+strobe.compat = '' access 4
+strobe.compat_builtins = '0' access 4
+strobe.instrument = 'auto' access 4
 strobe.labels = '' access 7
 strobe.max_depth = '512' access 7
 strobe.mode = 'off' access 7
 strobe.period = '0.01' access 7
 strobe.request_rate = '1.0' access 7
 strobe.socket = '' access 4
+strobe.trace_max_nodes = '262144' access 7
+strobe.trace_rate = '0' access 7
+strobe.trigger_secret = '' access 6
 strobe.mode=sample: taken
 strobe.mode=off: taken
 strobe.mode=: taken
@@ -49,3 +57,16 @@ strobe.max_depth=10.5: refused
 strobe.max_depth=deep: refused
 strobe.labels=a=b: taken
 strobe.socket=/tmp/x: refused
+strobe.compat=xhprof: refused
+strobe.instrument=1: refused
+strobe.trigger_secret=open: refused
+strobe.trace_rate=0.5: taken
+strobe.trace_rate=2: refused
+strobe.trace_rate=-1: refused
+strobe.trace_rate=all: refused
+strobe.trace_max_nodes=1024: taken
+strobe.trace_max_nodes=67108864: taken
+strobe.trace_max_nodes=1023: refused
+strobe.trace_max_nodes=67108865: refused
+strobe.trace_max_nodes=2000.5: refused
+strobe.trace_max_nodes=many: refused

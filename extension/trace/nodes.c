@@ -303,7 +303,7 @@ const struct function *nodes_first_alike(const struct nodes *t, const struct fun
 	return t->by_identity[i];
 }
 
-static void describe(const zend_function *f, struct call_function *id)
+void nodes_describe(const zend_function *f, struct call_function *id)
 {
 	*id = (struct call_function){ .kind = CALL_FUNCTION, .name = f->common.function_name };
 	if (id->name && f->common.scope)
@@ -353,7 +353,7 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 				return t->by_key[i];
 	if (may_go && t->pinned >= PINNED_MAX)
 		return NULL;
-	describe(code, &id);
+	nodes_describe(code, &id);
 	f = make_function(t, key, &id);
 	if (f && may_go && !pin(t, f, &code->op_array)) {
 		f->key = KEY_NOTHING;
@@ -405,7 +405,7 @@ struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data
 			return nodes_child_of(t, parent, (uintptr_t)f, f);
 		}
 	}
-	describe(code, &id);
+	nodes_describe(code, &id);
 	f = nodes_identity(t, &id);
 	return nodes_child_of(t, parent, (uintptr_t)f, f);
 }

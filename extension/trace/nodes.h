@@ -88,6 +88,9 @@ struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data
 /* The same for a function that is known. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
 
+/* What a function is, with strings that are still its own. */
+void nodes_describe(const zend_function *f, struct call_function *id);
+
 /* The record of something that is not a zend_function, such as a file that is compiled. The strings of `id` are copied by
  * reference. NULL without memory. */
 struct function *nodes_identity(struct nodes *t, const struct call_function *id);

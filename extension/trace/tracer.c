@@ -7,9 +7,9 @@
 #include "capture.h"
 #include "php_strobe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SAMPLED_PERIOD_NS 1000000
 
@@ -59,6 +59,7 @@ static void start_timer(struct capture *c)
 {
 	c->timer.expired = tick;
 	c->timer.owner = c;
+	c->timer.passive = true;
 	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
 		c->timer.period_ns = 0;
 }
@@ -288,12 +289,35 @@ void tracer_drop(struct trace_session *s)
 		close_session(CAPTURE, s);
 }
 
+static bool measures_cpu(const struct capture *c)
+{
+#ifdef ZTS
+	if (!c)
+		return false;
+#endif
+	return c->active && (c->metrics & TRACE_CPU);
+}
+
+static void before_fork(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_before_fork(&CAPTURE->cpu);
+}
+
+static void in_child(void)
+{
+	if (measures_cpu(CAPTURE))
+		cpu_clock_in_child(&CAPTURE->cpu);
+}
+
 void tracer_startup(void)
 {
 	clock_startup();
 	observe_startup();
-	if (observe_available())
+	if (observe_available()) {
 		strands_startup();
+		pthread_atfork(before_fork, NULL, in_child);
+	}
 #ifndef ZTS
 	capture_stack_done(&strobe_capture);
 #endif

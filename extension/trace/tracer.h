@@ -23,6 +23,8 @@ enum trace_metric {
 	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; ignored with TRACE_WALL */
 };					/* none of them: calls are counted, nothing else */
 
+#define TRACE_METRICS 63		/* all of them */
+
 /* Tells calls of some internal functions apart by what they are called with ("PDO::query" by its SQL): their name gets a
  * suffix, and calls with different ones are different functions of the tree. */
 struct trace_annotation {

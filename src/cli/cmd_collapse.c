@@ -11,7 +11,9 @@ static const char *output = "-", *column;
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is counted: samples, wall_ns, cpu_ns, ...; the first column of the profile unless given." },
+	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
+	  "samples of a sampling profile. --metric is the same." },
+	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ 0 }
 };
 
@@ -36,15 +38,17 @@ static int collapse(const struct inputs *in)
 	_cleanup_(buf_done) struct buf folded = { 0 };
 	struct err err = { 0 };
 	uint32_t number;
-	int code;
+	int code, left_out;
 
 	buf_init(&folded);
 	if ((code = inputs_column(in, &spec, column, &number)))
 		return code;
-	if (!inputs_have_values(in, &spec, number))
+	if (!inputs_have_values(in, &spec, number, false))
 		return EXIT_NOTHING;
-	if (format_folded.write(in->profile, number, &folded, &err) < 0 ||
-	    io_write_file(output, folded.data, folded.size, &err) < 0)
+	left_out = format_folded.write(in->profile, number, &folded, &err);
+	if (left_out > 0)
+		fprintf(stderr, "strobe %s: %s\n", spec.name, err.text);
+	if (left_out < 0 || io_write_file(output, folded.data, folded.size, &err) < 0)
 		return command_cannot(&spec, &err);
 	return EXIT_FINE;
 }

@@ -17,7 +17,9 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Where the picture goes: a file that ends in .svg or .svgz (compressed), or - for standard output." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What widths mean: samples, wall_ns, cpu_ns, ...; the first column of the profile unless given." },
+	  "What widths mean: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
+	  "samples of a sampling profile. --metric is the same." },
+	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Shape" },
 	{ OPTION_FLAG, 0, "inverted", NULL, &o.inverted, "Icicles: the root on top." },
@@ -130,7 +132,7 @@ static int draw(const struct inputs *in, const char *path, bool compress)
 	buf_init(&svg);
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
-	has_values = inputs_have_values(in, &spec, o.column);
+	has_values = inputs_have_values(in, &spec, o.column, false);
 	if (flamegraph_svg(in->profile, &o, &svg, &err) < 0)
 		return err.code == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
 	code = write_picture(&svg, path, compress);

@@ -18,7 +18,9 @@ static const struct option_spec options[] = {
 	  "Most first by what: self (in the function itself; default) or total (with what it calls)." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is counted: samples, wall_ns, cpu_ns, ...; the first column of the profile unless given." },
+	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
+	  "samples of a sampling profile. --metric is the same." },
+	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON, with plain numbers." },
 	{ 0 }
 };
@@ -65,7 +67,7 @@ static int report(const struct inputs *in)
 	buf_init(&table);
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
-	has_values = inputs_have_values(in, &spec, o.column);
+	has_values = inputs_have_values(in, &spec, o.column, true);
 	if (!has_values && !json)
 		return EXIT_NOTHING;
 	if (report_flat_table(in->profile, &o, &table, &err) < 0 ||

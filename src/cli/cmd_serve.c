@@ -16,9 +16,10 @@
 #define TOKEN_FILE_MAX	4096
 #define RETAIN_DAYS_MAX	36500
 
-static const char *listen_address, *store_url, *max_bytes = "10G", *token_file;
+static const char *listen_address, *store_url, *max_bytes = "10G", *runs_size = "2G", *token_file;
 static struct option_list sources, allow_hosts;
-static double retain_days = 30;
+static double retain_days = 30, runs_days = 30;
+static long runs_count = 10000;
 static bool quiet;
 
 static const struct option_spec options[] = {
@@ -31,11 +32,19 @@ static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 0, "retain", "DAYS", &retain_days, "Remove what is older; 30 unless given, 0 keeps all." },
 	{ OPTION_STRING, 0, "max-bytes", "SIZE", &max_bytes,
 	  "Remove the oldest days above this size (500M, 10G); 10G unless given, 0 is no limit." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print warnings and errors only." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
+	{ OPTION_DOUBLE, 0, "runs-age", "DAYS", &runs_days,
+	  "Remove runs that were stored longer ago; 30 unless given, 0 keeps all." },
+	{ OPTION_INT, 0, "runs-count", "N", &runs_count,
+	  "Keep so many runs of each source, the ones stored last; 10,000 unless given, 0 is no limit." },
+	{ OPTION_STRING, 0, "runs-size", "SIZE", &runs_size,
+	  "Remove the runs stored first above this size of all; 2G unless given, 0 is no limit." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Who may ask" },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file,
 	  "Ask every visitor for the token in this file. Needed to listen beyond this machine." },
 	{ OPTION_LIST, 0, "allow-host", "NAME", &allow_hosts,
 	  "Also answer under this name, such as that of a reverse proxy; may be given several times." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print warnings and errors only." },
 	{ 0 }
 };
 
@@ -139,10 +148,18 @@ static int run(int argc, char **argv)
 		return command_usage(&spec, "--retain takes 0 to %d days", RETAIN_DAYS_MAX);
 	if (parse_size(max_bytes, &o.limits.max_bytes, &err) < 0)
 		return command_usage(&spec, "--max-bytes: %s", err.text);
+	if (!(runs_days >= 0 && runs_days <= RETAIN_DAYS_MAX))
+		return command_usage(&spec, "--runs-age takes 0 to %d days", RETAIN_DAYS_MAX);
+	if (runs_count < 0)
+		return command_usage(&spec, "--runs-count must not be negative");
+	if (parse_size(runs_size, &o.limits.runs_max_bytes, &err) < 0)
+		return command_usage(&spec, "--runs-size: %s", err.text);
 
 	if (quiet)
 		log_set_level(1);
 	o.limits.max_age_ns = (int64_t)(retain_days * (double)NS_PER_DAY);
+	o.limits.runs_max_age_ns = (int64_t)(runs_days * (double)NS_PER_DAY);
+	o.limits.runs_max_count = (uint64_t)runs_count;
 	o.store_url = store_url;
 	o.listen = listen_address;
 	o.sources = sources.items;

@@ -10,7 +10,9 @@
 #include "notify.h"
 #include "server.h"
 #include "source.h"
+#include "wire_profile.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -34,6 +36,50 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	struct daemon *d = data;
 
 	return store_append(d->store, b, err);
+}
+
+/* The clock stands in the header of a message, and among the labels of a profile. */
+static void add_clock(struct labels *labels, enum strobe_clock clock)
+{
+	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
+
+	if (clock != STROBE_CLOCK_NONE && !labels_get(labels, "clock"))
+		labels_set(labels, "clock", 5, name, strlen(name));
+}
+
+static struct profile *profile_of_run(const struct collector_run *r)
+{
+	const struct strobe_wire_info *info = &r->message->info;
+	struct profile *p = profile_new();
+	int e = wire_profile_add(p, r->message);
+
+	assert(e >= 0);		/* a message never has more columns than a profile */
+	(void)e;
+	wire_profile_labels(r->message, &p->labels);
+	add_clock(&p->labels, info->clock);
+	p->period_ns = (int64_t)info->period_ns;
+	if (info->start_ns) {
+		p->end_ns = r->time_ns;
+		p->start_ns = r->time_ns - (int64_t)(info->end_ns - info->start_ns);
+	}
+	return p;
+}
+
+static int commit_runs(void *data, struct collector_run *runs, size_t count, struct err *err)
+{
+	struct daemon *d = data;
+	struct store_new_run *list = xcalloc(count, sizeof(*list));
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		list[i].profile = profile_of_run(&runs[i]);
+	rc = store_add_runs(d->store, list, count, clock_wall_ns(), err);
+	for (size_t i = 0; i < count; i++) {
+		runs[i].result = list[i].result;
+		profile_free((struct profile *)list[i].profile);
+	}
+	free(list);
+	return rc;
 }
 
 static void maintain(void *data)
@@ -97,7 +143,7 @@ static int open_server(struct daemon *d, struct err *err)
 
 static int open_all(struct daemon *d, struct err *err)
 {
-	struct collector_sink sink = { .commit = commit, .maintain = maintain, .data = d };
+	struct collector_sink sink = { .commit = commit, .commit_runs = commit_runs, .maintain = maintain, .data = d };
 	struct collector_options options;
 	int64_t watchdog_ns = notify_watchdog_ns();
 	int r;
@@ -161,7 +207,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	}
 	left = close_all(&d);
 	if (r >= 0 && left)
-		return err_set(err, -EIO, "%llu samples could not be stored before the end; see the warnings above",
+		return err_set(err, -EIO, "%llu samples or runs could not be stored before the end; see the warnings above",
 			       (unsigned long long)left);
 	return r;
 }

@@ -100,20 +100,20 @@ int inputs_column(const struct inputs *in, const struct command_spec *spec, cons
 	return command_cannot(spec, &err);
 }
 
-static bool has_positive(const struct profile *p, uint32_t column)
+static bool has_values(const struct profile *p, uint32_t column, bool any_sign)
 {
 	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
-		if (p->columns[column].self[i] > 0)
+		if (p->columns[column].self[i] > 0 || (any_sign && p->columns[column].self[i] < 0))
 			return true;
 	return false;
 }
 
-bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column)
+bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column, bool any_sign)
 {
 	const struct profile *p = in->profile;
 	_cleanup_(buf_done) struct buf b = { 0 };
 
-	if (has_positive(p, column))
+	if (has_values(p, column, any_sign))
 		return true;
 	buf_init(&b);
 	buf_puts(&b, "nothing was sampled: ");
@@ -123,7 +123,8 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 	} else {
 		buf_printf(&b, " with %u stack%s", p->node_count - 1, p->node_count == 2 ? "" : "s");
 		if (column != UINT32_MAX)
-			buf_printf(&b, ", none with a value in column '%s'", p->columns[column].name);
+			buf_printf(&b, ", none with a value%s in column '%s'",
+				   profile_below_zero(p, column, NULL) ? " above zero" : "", p->columns[column].name);
 	}
 	fprintf(stderr, "strobe %s: %s\n", spec->name, b.data);
 	return false;

@@ -19,11 +19,12 @@ struct inputs {
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count);
 void inputs_done(struct inputs *in);
 
-/* The column called `wanted`, or the first if it is NULL; UINT32_MAX if the profile has no columns at all.
+/* The column called `wanted`, or that which profile_pick_column chooses if it is NULL; UINT32_MAX without columns.
  * Returns 0, or an exit code after it has said which columns there are. */
 int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
 
-/* Whether the column holds anything above zero. If not it says so, and what was looked at. */
-bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column);
+/* Whether the column holds anything above zero, or with `any_sign` anything at all. If not it says so, and what was
+ * looked at. */
+bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column, bool any_sign);
 
 #endif

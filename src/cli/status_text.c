@@ -139,6 +139,30 @@ static void put_samples(struct buf *b, const json_t *status)
 	buf_puts(b, json_is_true(json_object_get(commits, "failing")) ? "; FAILING now\n" : "\n");
 }
 
+static void put_runs(struct buf *b, const json_t *status)
+{
+	const json_t *runs = json_object_get(status, "runs"), *store = json_object_get(status, "store");
+
+	if (!runs)
+		return;
+	put_label(b, "runs");
+	put_count(b, runs, "received", " received from PHP, ");
+	put_count(b, runs, "stored", " of them stored, ");
+	put_count(b, runs, "queued", " on their way, ");
+	put_count(b, runs, "posted", " posted; dropped: ");
+	put_reasons(b, json_object_get(runs, "dropped"), "none");
+	buf_puts(b, "; lost by PHP: ");
+	put_reasons(b, json_object_get(runs, "dropped_by_senders"), "none");
+	buf_puts(b, "; the last came ");
+	put_ago(b, number(runs, "last"), number(status, "now"));
+	buf_putc(b, '\n');
+	put_label(b, "");
+	put_count(b, store, "runs", whole(store, "runs") == 1 ? " is kept (" : " are kept (");
+	put_bytes(b, (uint64_t)whole(store, "runs_bytes"));
+	buf_puts(b, "), ");
+	put_count(b, store, "runs_expired", " expired\n");
+}
+
 static void put_source(struct buf *b, const json_t *source)
 {
 	put_label(b, "source");
@@ -180,6 +204,7 @@ int status_text_put(const char *url, const struct buf *json, struct buf *out, st
 		return err_set(err, -EBADMSG, "%s answers, but not as a strobe daemon does", url);
 	put_head(out, status, url);
 	put_samples(out, status);
+	put_runs(out, status);
 	json_array_foreach(json_object_get(status, "sources"), i, source)
 		put_source(out, source);
 	put_store(out, json_object_get(status, "store"));

@@ -11,7 +11,9 @@ static const char answer[] =
 	"\"last\":1000090.0},\"commits\":{\"done\":99,\"failed\":0,\"queue_bytes\":0,\"failing\":false,"
 	"\"last\":1000099.9},\"sources\":[{\"url\":\"unix:/run/s\",\"connections\":14,\"messages\":7000,"
 	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,"
-	"\"oldest\":1000000}}";
+	"\"oldest\":1000000,\"runs\":41,\"runs_bytes\":81920,\"runs_expired\":3},"
+	"\"runs\":{\"received\":40,\"stored\":39,\"known\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
+	"\"dropped_by_senders\":{\"no_daemon\":2},\"last\":1000040.5}}";
 
 TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 {
@@ -27,6 +29,9 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 		  "dropped     queue_full 4\n"
 		  "lost by PHP socket_full 12, refused 1\n"
 		  "commits     99 done, 0 failed; the last was 0 s ago\n"
+		  "runs        40 received from PHP, 39 of them stored, 0 on their way, 5 posted; dropped: conflict 1; "
+		  "lost by PHP: no_daemon 2; the last came 1 min 0 s ago\n"
+		  "            41 are kept (80.0 KB), 3 expired\n"
 		  "source      unix:/run/s: 14 processes connected, 7,000 messages, rejected: truncated 2\n"
 		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z\n");
 	buf_done(&json);

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -16,8 +17,17 @@
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
 #define MAINTAIN_NS	(60 * NS_PER_SECOND)
 #define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
+#define RUNS_AT_ONCE	256u		/* in one commit, */
+#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
 #define TOO_OLD_NS	NS_PER_DAY
 #define TOO_NEW_NS	(60 * NS_PER_SECOND)
+
+struct open_run {
+	struct open_run *next;
+	int64_t time_ns;
+	size_t size;
+	uint8_t bytes[];
+};
 
 struct collector {
 	struct collector_sink sink;
@@ -34,11 +44,12 @@ struct collector {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct open_batch *first, **last;	/* waiting; the writer works on the first and leaves it there */
+	struct open_run *first_run, **last_run;	/* the same */
 	bool flushing, stopping;
 
 	pthread_t writer;
 	bool has_lock, has_writer;
-	bool told_unfit;			/* the writer's thread only */
+	bool told_unfit, told_conflict;	/* the writer's thread only */
 };
 
 void collector_default_options(struct collector_options *o)
@@ -121,6 +132,86 @@ static int commit_first(struct collector *c)
 	return 0;
 }
 
+/* --- Runs, in the writer's thread --- */
+
+/* As many as fit into one commit; at least one. */
+static size_t take_runs(struct collector *c, struct open_run **ret)
+{
+	uint64_t bytes = 0;
+	size_t n = 0;
+
+	for (struct open_run *r = c->first_run; r && n < RUNS_AT_ONCE && bytes < RUNS_AT_ONCE_BYTES; r = r->next) {
+		ret[n++] = r;
+		bytes += r->size;
+	}
+	return n;
+}
+
+static void count_run(struct collector *c, const struct open_run *r, int result)
+{
+	struct collector_counters *n = &c->counters;
+
+	n->runs_stored += result == 1;
+	n->runs_known += result == 0;
+	n->runs_dropped_conflict += result == -EEXIST;
+	n->runs_dropped_unfit += result < 0 && result != -EEXIST;
+	n->runs_queued--;
+	n->queue_bytes -= r->size;
+	if (result >= 0)
+		n->last_commit_ns = clock_wall_ns();
+	if (result == -EEXIST && !c->told_conflict)
+		log_warning("a run was dropped because another one has its source and id; such runs are counted from now on");
+	c->told_conflict |= result == -EEXIST;
+}
+
+static void note_runs_result(struct collector *c, int r, const struct err *err)
+{
+	bool failing = r < 0 && !is_hopeless(r);
+	bool was_failing = atomic_exchange(&c->counters.runs_failing, failing);
+
+	if (r < 0)
+		c->counters.commit_failures++;
+	if (failing && !was_failing)
+		log_warning("runs cannot be stored and wait in memory: %s", err->text);
+	if (!failing && was_failing)
+		log_info("runs are stored again");
+}
+
+/* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
+static int commit_first_runs(struct collector *c)
+{
+	struct strobe_wire_message messages[RUNS_AT_ONCE];
+	struct collector_run runs[RUNS_AT_ONCE];
+	struct open_run *open[RUNS_AT_ONCE];
+	size_t n = take_runs(c, open);
+	struct err err = { 0 };
+	int r;
+
+	pthread_mutex_unlock(&c->lock);
+	for (size_t i = 0; i < n; i++) {
+		enum strobe_wire_error e = strobe_wire_parse(open[i]->bytes, open[i]->size, &messages[i]);
+
+		assert(e == STROBE_WIRE_OK);
+		(void)e;
+		runs[i] = (struct collector_run){ &messages[i], open[i]->time_ns, -EINVAL };
+	}
+	r = c->sink.commit_runs ? c->sink.commit_runs(c->sink.data, runs, n, &err) : -EINVAL;
+	note_runs_result(c, r, &err);
+	pthread_mutex_lock(&c->lock);
+	if (r < 0 && !is_hopeless(r))
+		return r;
+
+	for (size_t i = 0; i < n; i++) {
+		c->first_run = open[i]->next;
+		count_run(c, open[i], r < 0 ? r : runs[i].result);
+		free(open[i]);
+	}
+	if (!c->first_run)
+		c->last_run = &c->first_run;
+	pthread_cond_broadcast(&c->changed);
+	return 0;
+}
+
 static void maintain(struct collector *c)
 {
 	pthread_mutex_unlock(&c->lock);
@@ -145,8 +236,11 @@ static void *write_batches(void *data)
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->stopping) {
-		if (c->first) {
-			if (commit_first(c) < 0)
+		if (c->first || c->first_run) {
+			/* Each has its turn, also while the other cannot be stored. */
+			int batch = c->first ? commit_first(c) : 0, runs = c->first_run ? commit_first_runs(c) : 0;
+
+			if (batch < 0 || runs < 0)
 				wait_to_retry(c);
 		} else if (c->sink.maintain && !c->flushing && clock_monotonic_ns() >= maintain_at) {
 			maintain(c);
@@ -210,15 +304,46 @@ static void note_sender_drops(struct collector *c, const struct strobe_wire_mess
 		uint64_t reason = strobe_wire_next(&p);
 		uint64_t samples = strobe_wire_next(&p);
 
-		c->counters.sender_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
+		if (m->info.kind == STROBE_WIRE_RUN)
+			c->counters.sender_run_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
+		else
+			c->counters.sender_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
 	}
+}
+
+/* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
+static void got_run(struct collector *c, const struct strobe_wire_message *m)
+{
+	struct collector_counters *n = &c->counters;
+	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
+	struct open_run *r;
+
+	n->runs_received++;
+	n->last_run_ns = clock_wall_ns();
+	if (n->queue_bytes + m->size > c->options.queue_bytes) {
+		n->runs_dropped_queue++;
+		return;
+	}
+	r = xmalloc(sizeof(*r) + m->size);
+	r->next = NULL;
+	r->time_ns = time_of(c, m, n->last_run_ns);
+	r->size = m->size;
+	memcpy(r->bytes, bytes, m->size);
+	n->runs_queued++;
+	n->queue_bytes += m->size;
+
+	pthread_mutex_lock(&c->lock);
+	*c->last_run = r;
+	c->last_run = &r->next;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
 }
 
 void collector_got(void *data, const struct strobe_wire_message *m)
 {
 	struct collector *c = data;
 	struct collector_counters *n = &c->counters;
-	uint64_t samples = open_batch_samples_of(m);
+	uint64_t samples = m->info.kind == STROBE_WIRE_RUN ? 0 : open_batch_samples_of(m);
 	uint64_t before = c->open->bytes;
 	int64_t now = clock_wall_ns();
 	bool folded = false;
@@ -226,6 +351,10 @@ void collector_got(void *data, const struct strobe_wire_message *m)
 	note_sender_drops(c, m);
 	if (!m->nodes || !m->columns)
 		return;
+	if (m->info.kind == STROBE_WIRE_RUN) {
+		got_run(c, m);
+		return;
+	}
 	n->samples_received += samples;
 	n->last_sample_ns = now;
 	if (n->queue_bytes + open_batch_cost_of(m) > c->options.queue_bytes ||
@@ -270,6 +399,7 @@ int collector_new(const struct collector_sink *sink, const struct collector_opti
 	c->timer.fd = -1;
 	c->timer.ready = tick;
 	c->last = &c->first;
+	c->last_run = &c->first_run;
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
 		c->next_id = (uint64_t)clock_wall_ns() << 8;
 	c->open = open_batch_new(take_id(c));
@@ -296,12 +426,12 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	pthread_cond_broadcast(&c->changed);
-	while (c->first && clock_monotonic_ns() < until)
+	while ((c->first || c->first_run) && clock_monotonic_ns() < until)
 		wait_until(c, until);
 	c->flushing = false;
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
-	return c->counters.samples_queued;
+	return c->counters.samples_queued + c->counters.runs_queued;
 }
 
 struct collector *collector_free(struct collector *c)
@@ -322,6 +452,12 @@ struct collector *collector_free(struct collector *c)
 
 		c->first = b->next;
 		open_batch_free(b);
+	}
+	while (c->first_run) {
+		struct open_run *r = c->first_run;
+
+		c->first_run = r->next;
+		free(r);
 	}
 	open_batch_free(c->open);
 	if (c->has_lock) {

@@ -14,6 +14,7 @@ struct test_message {
 	uint64_t lost;			/* samples reported as socket_full */
 	uint64_t extra_strings;		/* padding, of 60 KB each */
 	bool bare;			/* no nodes at all */
+	bool run;			/* of kind run */
 };
 
 /* Writes the message into `buffer`; returns its size, which may be above `capacity`. */
@@ -22,7 +23,7 @@ static inline size_t test_message_write(const struct test_message *t, void *buff
 	static const char padding[60 * 1024] = { 'x' };
 	uint64_t end = (uint64_t)(t->end_ns ? t->end_ns : clock_wall_ns());
 	struct strobe_wire_info info = {
-		.kind = STROBE_WIRE_SAMPLES, .clock = STROBE_CLOCK_WALL, .pid = 7,
+		.kind = t->run ? STROBE_WIRE_RUN : STROBE_WIRE_SAMPLES, .clock = STROBE_CLOCK_WALL, .pid = 7,
 		.start_ns = end - 1000000, .end_ns = end, .period_ns = 10000000,
 	};
 	const char *entry = t->entry ? t->entry : "index";

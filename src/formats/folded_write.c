@@ -1,8 +1,10 @@
 /* folded_write.c: walks the tree in the order of names; no recursion, stacks may be any number of frames deep. */
 #include "folded_write.h"
+#include "amount.h"
 #include "mem.h"
 #include "text.h"
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 static int compare_strings(struct str a, struct str b)
@@ -70,6 +72,22 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, i
 	buf_putc(out, '\n');
 }
 
+/* Whatever reads folded stacks draws a width from the number, so that a negative one is none. */
+static int tell_below_zero(const struct profile *p, uint32_t column, struct err *err)
+{
+	_cleanup_(buf_done) struct buf amount = { 0 };
+	uint32_t nodes;
+	int64_t sum = profile_below_zero(p, column, &nodes);
+
+	if (!nodes)
+		return 0;
+	buf_init(&amount);
+	amount_put(&amount, sum, amount_unit(p->columns[column].unit));
+	err_set(err, -ERANGE, "%u stack%s with a value below zero (%s of %s in all) %s left out", nodes,
+		nodes == 1 ? "" : "s", amount.data, p->columns[column].name, nodes == 1 ? "is" : "are");
+	return nodes > INT_MAX ? INT_MAX : (int)nodes;
+}
+
 int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
 	_cleanup_(freep) size_t *ends = NULL;	/* of the path above each depth */
@@ -77,7 +95,7 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	struct order o;
 	struct buf path;
 
-	column = column == UINT32_MAX ? 0 : column;
+	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
 	if (column >= p->column_count)
 		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
@@ -91,7 +109,7 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 		if (depth)
 			buf_putc(&path, ';');
 		text_put_folded(&path, name);
-		if (p->columns[column].self[n])
+		if (p->columns[column].self[n] > 0)
 			put_line(out, &path, name, p->columns[column].self[n]);
 		if (o.first_child[n]) {
 			n = o.first_child[n];
@@ -110,5 +128,5 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	order_done(&o);
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the folded text is larger than the %zu bytes that fit", out->limit);
-	return 0;
+	return tell_below_zero(p, column, err);
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-const struct format *const formats[] = { &format_strobe, &format_folded, NULL };
+const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, NULL };
 
 const struct format *format_by_name(const char *name)
 {
@@ -86,22 +86,22 @@ static int load_plain(const char *name, const char *bytes, size_t n, struct prof
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", name);
 	f = format_by_content(bytes, n);
 	if (!f)
-		return err_set(err, -EINVAL, "'%s' is not a profile that I know: %s", name, guess_content(bytes, n));
+		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", name, guess_content(bytes, n));
 	r = f->read(p, bytes, n, &why);
 	if (r)
 		err_set(err, why.code ? why.code : -EINVAL, "'%s' (%s): %s", name, f->name, why.text);
 	return r;
 }
 
-int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err)
+int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err)
 {
 	struct buf plain;
 	struct err why = { 0 };
 	int r;
 
 	buf_init(&plain);
-	plain.limit = FORMAT_INPUT_MAX + 1;
-	r = decompress(bytes, n, &plain, FORMAT_INPUT_MAX, &why);
+	plain.limit = limit + 1;
+	r = n > limit ? err_set(&why, -EFBIG, "it has more than %zu bytes", limit) : decompress(bytes, n, &plain, limit, &why);
 	if (r > 0)
 		r = load_plain(name, plain.data, plain.size, p, err);
 	else if (r == 0)
@@ -110,6 +110,11 @@ int format_load_bytes(const char *name, const char *bytes, size_t n, struct prof
 		err_set(err, r, "cannot read '%s': %s", name, why.text);
 	buf_done(&plain);
 	return r;
+}
+
+int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err)
+{
+	return format_load_limited(name, bytes, n, FORMAT_INPUT_MAX, p, err);
 }
 
 /* A file as bytes: mapped when it is large (a day of logs need not be copied), else read. A mapped file that is cut

@@ -16,11 +16,12 @@ struct format {
 	 * result is how many lines or messages were, and `err` says which was the first. NULL if it is only written. */
 	int (*read)(struct profile *p, const char *bytes, size_t n, struct err *err);
 
-	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. */
+	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. When something
+	 * has no place in the format, the result is how many stacks that were, and `err` says what. */
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 };
 
-extern const struct format format_strobe, format_folded;
+extern const struct format format_strobe, format_folded, format_xhprof;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 
@@ -31,10 +32,13 @@ const struct format *format_by_path(const char *path);		/* by suffix; NULL if no
 
 /* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
  * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused; an empty one is -ENODATA. Returns 0, or how many
- * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. After an error `p` may
- * hold what stood before it. */
+ * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if it is of no
+ * format that is known. After an error `p` may hold what stood before it. */
 #define FORMAT_INPUT_MAX ((size_t)8 << 30)
 int format_load(const char *path, struct profile *p, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
+
+/* The same with a limit of its own, for what strangers send. */
+int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err);
 
 #endif

@@ -7,6 +7,9 @@ static struct err err;
 static char written[1 << 16];
 
 /* Reads `n` bytes as folded and returns them as we write them; NULL after an error. *ret is what read returned. */
+static struct err err_of_write;
+static int below_zero;		/* stacks that writing left out */
+
 static const char *through_n(const char *text, size_t n, int *ret)
 {
 	struct profile *p = profile_new();
@@ -16,7 +19,7 @@ static const char *through_n(const char *text, size_t n, int *ret)
 	buf_init(&out);
 	*ret = format_folded.read(p, text, n, &err);
 	if (*ret >= 0) {
-		CHECK_INT(format_folded.write(p, UINT32_MAX, &out, NULL), 0);
+		below_zero = format_folded.write(p, UINT32_MAX, &out, &err_of_write);
 		CHECK(out.size < sizeof(written));
 		snprintf(written, sizeof(written), "%s", out.data);
 		CHECK_STR(p->columns[0].name, "samples");
@@ -76,13 +79,26 @@ TEST(fractions_are_rounded_so_that_the_sum_is_right)
 {
 	CHECK_STR(through("a 0.4\na 0.4\na 0.4\na 0.4\na 0.4\n"), "a 2\n");
 	CHECK_STR(through("a 1.5\nb 1.5\nc 2.0\nd 7.\n"), "a 2\nb 1\nc 2\nd 7\n");
-	CHECK_STR(through("a -2.5\nb 0.5\n"), "a -2\n");
+	CHECK_STR(through("a 2.5\nb -0.5\n"), "a 3\n");
 }
 
-TEST(counts_may_be_negative_zero_or_large)
+TEST(counts_may_be_zero_or_large)
 {
-	CHECK_STR(through("a -5\nb 0\nc 9223372036854775807\nc 1\nd -9223372036854775808\n"),
-		  "a -5\nc 9223372036854775807\nd -9223372036854775808\n");
+	CHECK_STR(through("b 0\nc 9223372036854775807\nc 1\n"), "c 9223372036854775807\n");
+	CHECK_INT(below_zero, 0);
+}
+
+TEST(what_is_below_zero_is_read_and_not_written_and_that_is_said)
+{
+	static const char text[] = "a -5\na;b 3\nd -9\n";
+	struct profile *p = profile_new();
+
+	CHECK_INT(format_folded.read(p, text, sizeof(text) - 1, &err), 0);
+	CHECK_INT(profile_sum(p, 0), -11);
+	profile_free(p);
+	CHECK_STR(through(text), "a;b 3\n");
+	CHECK_INT(below_zero, 2);
+	CHECK_STR(err_of_write.text, "2 stacks with a value below zero (-14 of samples in all) are left out");
 }
 
 TEST(lines_that_are_no_stack_are_counted_and_the_first_is_shown)

@@ -182,8 +182,16 @@ struct str profile_file(const struct profile *p, uint32_t frame)
 
 uint32_t profile_pick_column(const struct profile *p, const char *wanted)
 {
+	static const char *const of_a_trace[] = { "wall_ns", "cpu_ns", "samples" };
+
 	if (wanted)
 		return profile_find_column(p, wanted);
+	for (size_t i = 0; p->column_count && !strcmp(p->columns[0].name, "calls") && i < ARRAY_SIZE(of_a_trace); i++) {
+		uint32_t column = profile_find_column(p, of_a_trace[i]);
+
+		if (column != UINT32_MAX)
+			return column;
+	}
 	return p->column_count ? 0 : UINT32_MAX;
 }
 
@@ -206,6 +214,22 @@ int64_t profile_sum(const struct profile *p, uint32_t column)
 	for (uint32_t n = 0; n < p->node_count; n++)
 		sum += p->columns[column].self[n];
 	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
+int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *ret_nodes)
+{
+	uint32_t nodes = 0;
+	int64_t sum = 0;
+
+	assert(column < p->column_count);
+	for (uint32_t n = 0; n < p->node_count; n++)
+		if (p->columns[column].self[n] < 0) {
+			sum = add_saturating(sum, p->columns[column].self[n]);
+			nodes++;
+		}
+	if (ret_nodes)
+		*ret_nodes = nodes;
+	return sum;
 }
 
 uint32_t *profile_depths(const struct profile *p)

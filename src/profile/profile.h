@@ -75,13 +75,18 @@ struct str profile_name(const struct profile *p, uint32_t frame);
 struct str profile_file(const struct profile *p, uint32_t frame);
 
 /* The column that pictures and tables show unless another is asked for: `wanted` if it is not NULL (UINT32_MAX when
- * the profile lacks it), else the first. */
+ * the profile lacks it), else the first; of a trace, whose first is how often functions were called, what time they
+ * took. */
 uint32_t profile_pick_column(const struct profile *p, const char *wanted);
 
 /* Total (self and all below) of every node: `node_count` numbers, the caller frees. Saturates as profile_add does. */
 int64_t *profile_totals(const struct profile *p, uint32_t column);
 
 int64_t profile_sum(const struct profile *p, uint32_t column);	/* the root's total */
+
+/* What nodes with a negative value add up to (0 or less), and how many they are; `ret_nodes` may be NULL. Only memory
+ * and differences have such values, and pictures and folded stacks have no place for them. */
+int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *ret_nodes);
 
 uint32_t *profile_depths(const struct profile *p);		/* root 0; the caller frees */
 uint32_t profile_depth(const struct profile *p);		/* the deepest node's */

@@ -157,6 +157,42 @@ TEST(a_column_added_late_has_zeros_for_earlier_nodes)
 	profile_free(p);
 }
 
+TEST(of_a_trace_time_is_shown_before_calls)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "calls", "count");
+	CHECK_INT(profile_pick_column(p, NULL), 0);
+	profile_column(p, "memory_bytes", "bytes");
+	CHECK_INT(profile_pick_column(p, NULL), 0);
+	profile_column(p, "samples", "count");
+	CHECK_INT(profile_pick_column(p, NULL), 2);
+	profile_column(p, "wall_ns", "nanoseconds");
+	CHECK_INT(profile_pick_column(p, NULL), 3);
+	CHECK_INT(profile_pick_column(p, "memory_bytes"), 1);
+	profile_free(p);
+}
+
+TEST(values_below_zero_are_added_up_apart)
+{
+	struct profile *p = profile_new();
+	uint32_t c = profile_column(p, "memory_bytes", "bytes"), nodes = 9;
+	uint32_t a = profile_child(p, PROFILE_ROOT, profile_frame(p, s("a"), s(""), 0));
+	uint32_t b = profile_child(p, a, profile_frame(p, s("b"), s(""), 0));
+
+	CHECK_INT(profile_below_zero(p, c, &nodes), 0);
+	CHECK_INT(nodes, 0);
+	profile_add(p, a, c, -5);
+	profile_add(p, b, c, 7);
+	CHECK_INT(profile_below_zero(p, c, &nodes), -5);
+	CHECK_INT(nodes, 1);
+	CHECK_INT(profile_sum(p, c), 2);
+	profile_add(p, b, c, INT64_MIN);
+	profile_add(p, b, c, INT64_MIN);
+	CHECK(profile_below_zero(p, c, NULL) == INT64_MIN);
+	profile_free(p);
+}
+
 TEST(columns_end_at_their_cap)
 {
 	struct profile *p = profile_new();
@@ -186,6 +222,7 @@ TEST(values_stop_at_the_ends_of_their_type)
 	CHECK(totals[PROFILE_ROOT] == INT64_MAX && totals[a] == INT64_MAX && totals[b] == 5);
 	CHECK(profile_sum(p, c) == INT64_MAX);
 	free(totals);
+	profile_add(p, b, c, INT64_MIN);
 	profile_add(p, b, c, INT64_MIN);
 	profile_add(p, b, c, INT64_MIN);
 	CHECK(p->columns[c].self[b] == INT64_MIN);

@@ -80,6 +80,27 @@ TEST(a_profile_comes_back_as_it_was)
 	buf_done(&text);
 }
 
+TEST(a_run_is_written_as_one_and_refused_under_a_name_that_it_cannot_have)
+{
+	struct profile *p = sample(), *back = profile_new();
+	struct strobe_wire_message m;
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	CHECK_INT(wire_profile_write_run(p, &b, NULL), 0);
+	CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);
+	CHECK_INT(m.info.kind, STROBE_WIRE_RUN);
+	CHECK_INT(wire_profile_add(back, &m), 0);
+	CHECK(same_tree(p, back));
+	labels_parse("source=shop,id=../x", &p->labels, NULL);
+	CHECK_INT(wire_profile_write_run(p, &b, &err), -EINVAL);
+	CHECK(strstr(err.text, "'../x' cannot be the id of a run") != NULL);
+	profile_free(p);
+	profile_free(back);
+	buf_done(&b);
+}
+
 TEST(adding_twice_doubles)
 {
 	struct profile *p = profile_new(), *back = profile_new();

@@ -133,6 +133,7 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
  * their place only and have their values elsewhere. */
 struct part {
 	const struct profile *profile;
+	enum strobe_wire_kind kind;
 	uint32_t first, end;
 	uint32_t *nodes;		/* number in the message by node; 0 is not in it */
 	uint32_t *frames;		/* index in the message + 1 by frame */
@@ -159,9 +160,9 @@ static void add_frame(struct part *t, uint32_t frame)
 	add_string(t, t->profile->frames[frame].file);
 }
 
-static void part_init(struct part *t, const struct profile *p, uint32_t first, uint32_t end)
+static void part_init(struct part *t, const struct profile *p, enum strobe_wire_kind kind, uint32_t first, uint32_t end)
 {
-	*t = (struct part){ .profile = p, .first = first, .end = end };
+	*t = (struct part){ .profile = p, .kind = kind, .first = first, .end = end };
 	t->nodes = xcalloc(p->node_count, sizeof(*t->nodes));
 	t->frames = xcalloc(p->frame_count, sizeof(*t->frames));
 	t->strings = xcalloc(p->strings.count, sizeof(*t->strings));
@@ -228,13 +229,13 @@ static uint32_t reference_to(const struct part *t, uint32_t string, uint32_t nam
 	return t->strings[string] ? named + t->strings[string] : 0;
 }
 
-static struct strobe_wire_info info_of(const struct profile *p)
+static struct strobe_wire_info info_of(const struct profile *p, enum strobe_wire_kind kind)
 {
 	const char *clock = labels_get(&p->labels, "clock");
 	int64_t start = p->start_ns > 0 ? p->start_ns : 0;
 
 	return (struct strobe_wire_info){
-		.kind = STROBE_WIRE_SAMPLES,
+		.kind = kind,
 		.clock = !clock ? STROBE_CLOCK_NONE :
 			 !strcmp(clock, "wall") ? STROBE_CLOCK_WALL :
 			 !strcmp(clock, "cpu") ? STROBE_CLOCK_CPU : STROBE_CLOCK_NONE,
@@ -248,7 +249,7 @@ static struct strobe_wire_info info_of(const struct profile *p)
 static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 {
 	const struct profile *p = t->profile;
-	const struct strobe_wire_info info = info_of(p);
+	const struct strobe_wire_info info = info_of(p, t->kind);
 	uint32_t labels = (uint32_t)p->labels.count, named = 2 * (labels + p->column_count);
 	struct strobe_wire_writer w;
 
@@ -273,14 +274,15 @@ static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 }
 
 /* Appends nodes [first, end) as one message. 0 if it was too large for one, and nothing was appended. */
-static int append_part(const struct profile *p, uint32_t first, uint32_t end, struct buf *out, struct err *err)
+static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint32_t first, uint32_t end,
+		       struct buf *out, struct err *err)
 {
 	size_t size = 0;
 	char *room = NULL;
 	struct part t;
 	bool fits;
 
-	part_init(&t, p, first, end);
+	part_init(&t, p, kind, first, end);
 	fits = part_fits(&t) && (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX;
 	if (fits && (room = buf_reserve(out, size))) {
 		part_write(&t, room, size);
@@ -310,7 +312,7 @@ static int check_caps(const struct profile *p, struct err *err)
 	return 0;
 }
 
-int wire_profile_write(const struct profile *p, struct buf *out, struct err *err)
+static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct buf *out, struct err *err)
 {
 	size_t before = out->size;
 	uint32_t first = 1, count = p->node_count - 1;
@@ -323,7 +325,7 @@ int wire_profile_write(const struct profile *p, struct buf *out, struct err *err
 		uint32_t left = p->node_count - first;
 
 		count = count < left ? count : left;
-		r = append_part(p, first, first + count, out, err);
+		r = append_part(p, kind, first, first + count, out, err);
 		if (r == 0 && count <= 1)
 			r = err_set(err, -E2BIG, "cannot write a stack of %u frames: one message cannot hold it",
 				    profile_depth(p));
@@ -341,4 +343,23 @@ fail:
 	if (out->capacity)
 		out->data[before] = 0;
 	return r;
+}
+
+int wire_profile_write(const struct profile *p, struct buf *out, struct err *err)
+{
+	return write_as(STROBE_WIRE_SAMPLES, p, out, err);
+}
+
+int wire_profile_write_run(const struct profile *p, struct buf *out, struct err *err)
+{
+	static const char *const keys[] = { "source", "id" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *value = labels_get(&p->labels, keys[i]);
+
+		if (value && !strobe_wire_is_run_key(value, strlen(value)))
+			return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
+				       "'_' or '-'", value, keys[i], STROBE_WIRE_RUN_KEY);
+	}
+	return write_as(STROBE_WIRE_RUN, p, out, err);
 }

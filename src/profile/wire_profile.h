@@ -16,4 +16,7 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
  * root itself have no place in it. -E2BIG if one name or label alone is above the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
+/* The same as messages of a run. -EINVAL if its label `source` or `id` is none that a run may have. */
+int wire_profile_write_run(const struct profile *p, struct buf *out, struct err *err);
+
 #endif

@@ -207,6 +207,13 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_put_grouped(out, DEPTH_MAX + 1LL);
 		buf_puts(out, " are drawn");
 	}
+	if (l->negative) {
+		buf_puts(out, out->size ? "; " : "");
+		buf_put_grouped(out, l->negative);
+		buf_puts(out, l->negative == 1 ? " value below zero is left out, " : " values below zero are left out, ");
+		amount_put(out, l->negative_value, amount_unit(g->p->columns[g->o->column].unit));
+		buf_puts(out, l->negative == 1 ? "" : " in all");
+	}
 }
 
 static void put_script(const struct picture *g, const char *note, struct buf *out)
@@ -243,7 +250,8 @@ static void put_nothing(const struct picture *g, struct buf *out)
 	buf_put_grouped(&text, g->p->node_count - 1LL);
 	buf_puts(&text, g->p->node_count == 2 ? " stack, none with a value" : " stacks, none with a value");
 	if (g->o->column != UINT32_MAX)
-		buf_printf(&text, " in column %s", g->p->columns[g->o->column].name);
+		buf_printf(&text, "%s in column %s", g->layout.negative ? " above zero" : "",
+			   g->p->columns[g->o->column].name);
 	put_head(g, out);
 	put_line(out, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, text.data);
 	buf_puts(out, "</svg>\n");

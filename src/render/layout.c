@@ -165,6 +165,7 @@ void layout_init(struct layout *l, const struct profile *p, uint32_t column, con
 	*l = (struct layout){ 0 };
 	if (column == UINT32_MAX)
 		return;
+	l->negative_value = profile_below_zero(p, column, &l->negative);
 	w.totals = totals_of(&w);
 	l->total = w.totals[PROFILE_ROOT];
 	if (l->total > 0) {

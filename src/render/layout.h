@@ -24,6 +24,8 @@ struct layout {
 
 	size_t narrow;			/* nodes that were left out because they, or what they stand on, are too narrow */
 	int64_t narrow_value;		/* what they took, without what they stand on */
+	uint32_t negative;		/* nodes whose own value is below zero, which no width can show */
+	int64_t negative_value;		/* what they add up to, 0 or less */
 	size_t deep;			/* nodes left out below `depth_max` */
 	uint32_t depth_uncut;		/* depth of the picture without depth_max */
 };
@@ -36,8 +38,8 @@ struct layout_limits {
 	uint32_t depth_max;
 };
 
-/* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, which only a difference has, count as
- * nothing. */
+/* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, as of memory that was given back,
+ * count as nothing and are added up apart. */
 void layout_init(struct layout *l, const struct profile *p, uint32_t column, const struct layout_limits *limits);
 void layout_done(struct layout *l);
 

@@ -108,3 +108,12 @@ struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_t
 	*ret_count = p->frame_count;
 	return rows;
 }
+
+int64_t report_whole(const struct profile *p, uint32_t column)
+{
+	int64_t whole;
+
+	if (__builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &whole))
+		return INT64_MAX;
+	return whole;
+}

@@ -82,6 +82,19 @@ struct widths {
 	size_t value, name, place;
 };
 
+/* Only a minus makes a part wider than the whole. */
+static void measure_negative(struct widths *w, int64_t v, const char *unit)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	if (v >= 0)
+		return;
+	buf_init(&b);
+	put_value(&b, v, unit);
+	if (code_points(&b) > w->value)
+		w->value = code_points(&b);
+}
+
 /* How wide the columns must be for these rows, then how wide they may be. */
 static struct widths measure(const struct profile *p, const struct report_options *o, const struct flat_row *rows,
 			     size_t count, const char *unit, int64_t whole)
@@ -97,6 +110,8 @@ static struct widths measure(const struct profile *p, const struct report_option
 	for (size_t i = 0; i < count; i++) {
 		size_t name = text_columns(profile_name(p, rows[i].frame));
 
+		measure_negative(&w, rows[i].self, unit);
+		measure_negative(&w, rows[i].total, unit);
 		buf_reset(&b);
 		put_place(&b, p, rows[i].frame);
 		w.name = name > w.name ? name : w.name;
@@ -178,7 +193,7 @@ static void put_json(struct buf *out, const struct profile *p, uint32_t column, 
 	json_key(&j, "unit");
 	json_str(&j, p->columns[column].unit);
 	json_key(&j, "total");
-	json_i64(&j, whole);
+	json_i64(&j, profile_sum(p, column));
 	json_key(&j, "functions");
 	json_open_array(&j);
 	for (size_t i = 0; i < count; i++) {
@@ -215,7 +230,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 	if (o->column >= p->column_count)
 		return err_set(err, -EINVAL, "the profile has no such column of values");
 	rows = report_flat(p, o->column, o->by_total, &count);
-	whole = profile_sum(p, o->column);
+	whole = report_whole(p, o->column);
 	unit = p->columns[o->column].unit;
 	if (o->limit && count > o->limit)
 		count = o->limit;

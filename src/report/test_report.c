@@ -97,6 +97,49 @@ TEST(the_table_shows_shares_values_and_places)
 			    "  25.0   100.0      500    2,000  main                  /srv/a.php:7\n");
 }
 
+TEST(memory_that_was_given_back_is_shown_as_such_and_shares_are_of_what_was_taken)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct report_options o = { 0 };
+
+	add(p, "main", "take", NULL, 1000);
+	add(p, "main", "give", NULL, -1000);
+	CHECK_INT(report_whole(p, 0), 1000);
+	buf_init(&out);
+	CHECK_INT(report_flat_table(p, &o, &out, NULL), 0);
+	CHECK_STR(out.data, " self%  total%     self    total  function\n"
+			    " 100.0   100.0    1,000    1,000  take                  /srv/a.php:7\n"
+			    "   0.0     0.0        0        0  main                  /srv/a.php:7\n"
+			    "-100.0  -100.0   -1,000   -1,000  give                  /srv/a.php:7\n");
+}
+
+TEST(a_trace_is_shown_with_all_that_was_measured)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out = { 0 };
+	uint32_t memory = profile_column(p, "memory_bytes", "bytes"), calls = profile_column(p, "calls", "count");
+	uint32_t wall = profile_column(p, "wall_ns", "nanoseconds"), odd = profile_column(p, "odd", "count");
+	uint32_t frames[] = { frame(p, "main()"), frame(p, "load"), frame(p, "main()") };
+	uint32_t top = profile_stack(p, frames, 1), below = profile_stack(p, frames, 2), again = profile_stack(p, frames, 3);
+	struct report_options o = { .column = wall };
+
+	profile_add(p, top, calls, 1);
+	profile_add(p, top, wall, 2500000);
+	profile_add(p, below, calls, 1200);
+	profile_add(p, below, wall, 6500000);
+	profile_add(p, below, memory, 4096);
+	profile_add(p, again, calls, 2);
+	profile_add(p, again, wall, 1000000);
+	profile_add(p, again, memory, -2048);
+	profile_add(p, again, odd, 9);
+	buf_init(&out);
+	CHECK_INT(report_wide_table(p, &o, &out, NULL), 0);
+	CHECK_STR(out.data, "wall%  calls     wall    wall+     memory  odd  function\n"
+			    " 65.0  1,200  6.50 ms  7.50 ms   4.00 KiB    0  load  /srv/a.php:7\n"
+			    " 35.0      3  3.50 ms  10.0 ms  -2.00 KiB    9  main()  /srv/a.php:7\n");
+}
+
 TEST(a_narrow_terminal_cuts_names_and_keeps_the_end_of_paths)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();

@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "flame_data.h"
 #include "format.h"
+#include "profile_json.h"
 #include "render.h"
 #include "text.h"
 
@@ -45,90 +46,7 @@ static enum shape choose_shape(const struct view *v, const char *accept)
 	return v->format ? SHAPE_UNKNOWN : shape;
 }
 
-/* --- JSON: flat arrays, so that a big tree needs no deep nesting in any reader --- */
-
-static void put_frames(struct json *j, const struct profile *p)
-{
-	json_key(j, "strings");
-	json_open_array(j);
-	for (size_t i = 0; i < p->strings.count; i++)
-		json_bytes(j, intern_get(&p->strings, (uint32_t)i));
-	json_end(j);
-
-	json_key(j, "frames");
-	json_open_object(j);
-	json_key(j, "name");
-	json_open_array(j);
-	for (uint32_t f = 0; f < p->frame_count; f++)
-		json_u64(j, p->frames[f].name);
-	json_end(j);
-	json_key(j, "file");
-	json_open_array(j);
-	for (uint32_t f = 0; f < p->frame_count; f++)
-		json_u64(j, p->frames[f].file);
-	json_end(j);
-	json_key(j, "line");
-	json_open_array(j);
-	for (uint32_t f = 0; f < p->frame_count; f++)
-		json_u64(j, p->frames[f].line);
-	json_end(j);
-	json_end(j);
-}
-
-static void put_nodes(struct json *j, const struct profile *p)
-{
-	json_key(j, "nodes");
-	json_open_object(j);
-	json_key(j, "parent");
-	json_open_array(j);
-	for (uint32_t i = 0; i < p->node_count; i++)
-		json_u64(j, p->parents[i]);
-	json_end(j);
-	json_key(j, "frame");
-	json_open_array(j);
-	for (uint32_t i = 0; i < p->node_count; i++)
-		json_i64(j, i == PROFILE_ROOT ? -1 : (int64_t)p->node_frames[i]);
-	json_end(j);
-	json_key(j, "values");
-	json_open_array(j);
-	for (uint32_t c = 0; c < p->column_count; c++) {
-		json_open_array(j);
-		for (uint32_t i = 0; i < p->node_count; i++)
-			json_i64(j, p->columns[c].self[i]);
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
-}
-
-/* Columns, period and labels: what both JSON and the canvas say of a profile. */
-static void put_about(struct json *j, const struct profile *p)
-{
-	json_key(j, "columns");
-	json_open_array(j);
-	for (uint32_t c = 0; c < p->column_count; c++) {
-		json_open_object(j);
-		json_key(j, "name");
-		json_str(j, p->columns[c].name);
-		json_key(j, "unit");
-		json_str(j, p->columns[c].unit);
-		json_key(j, "total");
-		json_i64(j, profile_sum(p, c));
-		json_end(j);
-	}
-	json_end(j);
-	json_key(j, "period_ns");
-	json_i64(j, p->period_ns);
-	json_key(j, "mixed_periods");
-	json_bool(j, p->mixed_periods);
-	json_key(j, "labels");
-	json_open_object(j);
-	for (size_t i = 0; i < p->labels.count; i++) {
-		json_key(j, p->labels.items[i].key);
-		json_str(j, p->labels.items[i].value);
-	}
-	json_end(j);
-}
+/* --- JSON --- */
 
 static void put_json(const struct ask *a, const struct site *s, struct buf *out)
 {
@@ -136,9 +54,8 @@ static void put_json(const struct ask *a, const struct site *s, struct buf *out)
 
 	json_init(&j, out);
 	ask_json_head(a, s, &j);
-	put_about(&j, a->profile);
-	put_frames(&j, a->profile);
-	put_nodes(&j, a->profile);
+	profile_json_about(&j, a->profile);
+	profile_json_tree(&j, a->profile);
 	json_end(&j);
 	buf_putc(out, '\n');
 }
@@ -157,7 +74,7 @@ static void put_flame_about(struct json *j, void *data)
 
 	json_key(j, "about");
 	ask_json_head(a, about->site, j);
-	put_about(j, a->profile);
+	profile_json_about(j, a->profile);
 	json_key(j, "column");
 	json_u64(j, a->column);
 	json_key(j, "reverse");

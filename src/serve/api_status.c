@@ -54,6 +54,30 @@ static void put_samples(struct json *j, const struct collector_counters *c)
 	json_end(j);
 }
 
+static void put_runs(struct json *j, const struct collector_counters *c, uint64_t posted)
+{
+	json_key(j, "runs");
+	json_open_object(j);
+	put_u64(j, "received", c->runs_received);
+	put_u64(j, "stored", c->runs_stored);
+	put_u64(j, "known", c->runs_known);
+	put_u64(j, "queued", c->runs_queued);
+	put_u64(j, "posted", posted);
+	json_key(j, "dropped");
+	json_open_object(j);
+	put_u64(j, "queue_full", c->runs_dropped_queue);
+	put_u64(j, "conflict", c->runs_dropped_conflict);
+	put_u64(j, "unfit", c->runs_dropped_unfit);
+	json_end(j);
+	json_key(j, "dropped_by_senders");
+	json_open_object(j);
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		put_u64(j, strobe_drop_name(i), c->sender_run_drops[i]);
+	json_end(j);
+	put_time(j, "last", c->last_run_ns);
+	json_end(j);
+}
+
 static void put_source(struct json *j, const struct source *s)
 {
 	const struct source_counters *c = &s->counters;
@@ -101,9 +125,18 @@ static void put_store(struct json *j, const struct site *s)
 	put_u64(j, "compactions", stats.compactions);
 	put_u64(j, "days_expired", stats.days_expired);
 	put_u64(j, "errors", stats.errors);
+	put_u64(j, "runs", stats.runs);
+	put_u64(j, "runs_bytes", stats.runs_bytes);
+	put_u64(j, "runs_stored", stats.runs_added);
+	put_u64(j, "runs_expired", stats.runs_expired);
+	put_u64(j, "runs_removed", stats.runs_removed);
 	put_u64(j, "max_bytes", s->options.limits.max_bytes);
 	json_key(j, "max_age_seconds");
 	json_i64(j, s->options.limits.max_age_ns / NS_PER_SECOND);
+	put_u64(j, "runs_max_count", s->options.limits.runs_max_count);
+	put_u64(j, "runs_max_bytes", s->options.limits.runs_max_bytes);
+	json_key(j, "runs_max_age_seconds");
+	json_i64(j, s->options.limits.runs_max_age_ns / NS_PER_SECOND);
 	json_end(j);
 }
 
@@ -126,8 +159,10 @@ void api_status(struct site *s, const struct request *q, struct response *r)
 	json_bool(&j, !reason);
 	json_key(&j, "not_ready");
 	json_str(&j, reason);
-	if (s->options.collector)
+	if (s->options.collector) {
 		put_samples(&j, s->options.collector);
+		put_runs(&j, s->options.collector, s->http.runs_posted);
+	}
 	json_key(&j, "sources");
 	json_open_array(&j);
 	for (size_t i = 0; i < s->options.source_count; i++)

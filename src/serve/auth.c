@@ -82,7 +82,16 @@ static bool is_safe_method(const char *method)
 	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-static int check_origin(const struct auth_request *q, bool by_bearer, struct buf *why)
+/* Browsers tell the origin of everything that changes something, since 2020 all of them. One that is older calls itself
+ * Mozilla all the same. */
+static bool is_program(const struct auth_request *q)
+{
+	const char *agent = q->user_agent ? q->user_agent : "";
+
+	return !q->origin && !q->fetch_site && strncmp(agent, "Mozilla/", 8) && strncmp(agent, "Opera/", 6);
+}
+
+static int check_origin(const struct auth_rules *a, const struct auth_request *q, bool by_bearer, struct buf *why)
 {
 	bool from_here = q->fetch_site && strcmp(q->fetch_site, "same-origin") == 0;
 	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
@@ -91,7 +100,7 @@ static int check_origin(const struct auth_request *q, bool by_bearer, struct buf
 		return refuse(why, 403, "this request comes from a page of another origin, which may not read this server");
 	if (!from_here && !from_nowhere && !(q->is_page && is_safe_method(q->method) && is_top_level_navigation(q)))
 		return refuse(why, 403, "this request comes from a page of another site, which may link here but not read or embed");
-	if (!is_safe_method(q->method) && !from_here && !q->origin && !by_bearer)
+	if (!is_safe_method(q->method) && !from_here && !q->origin && !by_bearer && (a->token || !is_program(q)))
 		return refuse(why, 403, "a request that changes something must come from this server's own pages or carry a token");
 	return 0;
 }
@@ -148,7 +157,7 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, struct 
 			      "add the name with --allow-host if it should be");
 
 	by_bearer = bearer_is_right(a, q->authorization);
-	status = check_origin(q, by_bearer, why);
+	status = check_origin(a, q, by_bearer, why);
 	if (status)
 		return status;
 

@@ -4,6 +4,8 @@
  *   1. Host must be a name of this server. A page that rebinds its own DNS name to 127.0.0.1 still sends that name.
  *   2. Origin and Sec-Fetch-Site must be this server's own. A page elsewhere may link here, but neither call the API
  *      nor embed anything. Another port of localhost is "same-site" to a browser and counts as elsewhere.
+ *      What changes something must come from a page of this server, or carry the token; where no token is set, which
+ *      is on loopback only, from a program: that is who names no origin and is no browser.
  *   3. With a token, every request must carry it, as "Authorization: Bearer …" or as the cookie of /login.
  */
 #ifndef SERVE_AUTH_H
@@ -27,7 +29,7 @@ struct auth_rules {
 
 /* Headers as they came; NULL where there was none. */
 struct auth_request {
-	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *authorization, *cookie;
+	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *authorization, *cookie, *user_agent;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* something a person opens; links from elsewhere may lead to it */
 	bool is_login;				/* needs no token yet */

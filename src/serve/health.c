@@ -23,6 +23,8 @@ const char *health_reason(const struct site *s, char *text, size_t size)
 		snprintf(text, size, "the store does not answer: %s", err.text);
 	else if (s->options.collector->failing)
 		snprintf(text, size, "the last commit failed, samples wait in memory; see the daemon's log");
+	else if (s->options.collector->runs_failing)
+		snprintf(text, size, "the last commit of runs failed, they wait in memory; see the daemon's log");
 	else
 		return NULL;
 	return text;

@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-const int http_codes[HTTP_CODES] = { 200, 303, 304, 400, 401, 403, 404, 405, 406, 413, 421, 500, 503, 0 };
+const int http_codes[HTTP_CODES] = { 200, 201, 204, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 421,
+	500, 503, 0 };
 
 size_t http_code_index(int code)
 {

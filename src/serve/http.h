@@ -10,12 +10,18 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 14u
+#define HTTP_CODES 17u
 extern const int http_codes[HTTP_CODES];
 
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
+	_Atomic uint64_t runs_posted;
+	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
 };
+
+/* Bodies: one run, and all that come at the same time. */
+#define HTTP_BODY_MAX		((size_t)64 << 20)
+#define HTTP_BODIES_MAX		((uint64_t)256 << 20)
 
 /* What the handlers work on; the same for every request. */
 struct site {
@@ -28,7 +34,9 @@ struct site {
 struct request {
 	struct auth_request headers;
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
-	bool has_body, accepts_gzip, accepts_html;
+	const char *body;					/* NULL unless the handler takes one */
+	size_t body_size;
+	bool has_body, body_too_large, accepts_gzip, accepts_html;
 	int64_t now_ns;
 };
 

@@ -135,6 +135,22 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 		"When a batch was last committed, 0 if never.");
 }
 
+static void put_runs(struct buf *out, const struct collector_counters *c, const struct http_counters *h)
+{
+	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs that arrived from PHP processes.");
+	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs that came over HTTP and were stored.");
+	single(out, "strobe_runs_known_total", "counter", c->runs_known,
+	       "Runs that came again from PHP processes and were in the store already.");
+	family(out, "strobe_runs_dropped_total", "counter",
+	       "Runs lost: queue_full, conflict and unfit here, all other reasons by the PHP processes before sending.");
+	labelled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
+	labelled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
+	labelled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		labelled(out, "strobe_runs_dropped_total", "reason", strobe_drop_name(i), c->sender_run_drops[i]);
+	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs that wait for their commit.");
+}
+
 static void put_store(struct buf *out, struct store *store)
 {
 	struct store_stats stats;
@@ -151,6 +167,11 @@ static void put_store(struct buf *out, struct store *store)
 	       "Batches that were in the store already and changed nothing.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
 	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
+	single(out, "strobe_runs", "gauge", stats.runs, "Runs that the store holds.");
+	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of those runs.");
+	single(out, "strobe_runs_stored_total", "counter", stats.runs_added, "Runs committed to the store by this daemon.");
+	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
+	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed, "Runs removed because somebody asked for it.");
 	single(out, "strobe_store_errors_total", "counter", stats.errors, "Operations of the store that failed.");
 }
 
@@ -175,8 +196,10 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 	single(out, "strobe_ready", "gauge", !health_reason(s, text, sizeof(text)),
 	       "1 while an input is open and the store answers.");
 	put_sources(out, s->options.sources, s->options.source_count);
-	if (s->options.collector)
+	if (s->options.collector) {
 		put_collector(out, s->options.collector);
+		put_runs(out, s->options.collector, &s->http);
+	}
 	put_store(out, s->options.store);
 	put_http(out, &s->http);
 	seconds(out, "strobe_uptime_seconds", "gauge", now_ns > s->start_ns ? now_ns - s->start_ns : 0,

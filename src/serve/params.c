@@ -4,6 +4,7 @@
 
 #include "strobe_wire.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static int hex_digit(char c)
@@ -44,6 +45,15 @@ static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 	return 0;
 }
 
+static bool is_key(const char *key, size_t n)
+{
+	if (n > 6 && !memcmp(key, "label.", 6)) {
+		key += 6;
+		n -= 6;
+	}
+	return n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n);
+}
+
 /* One "key=value" of `n` bytes. */
 static int add_pair(struct params *p, const char *pair, size_t n, struct err *err)
 {
@@ -57,7 +67,7 @@ static int add_pair(struct params *p, const char *pair, size_t n, struct err *er
 		return err_set(err, -EINVAL, "the address has more than %u parameters", PARAMS_MAX);
 	if ((r = decode(key, key_size, &key_size, err)) < 0 || (r = decode(value, value_size, &value_size, err)) < 0)
 		return r;
-	if (key_size > STROBE_WIRE_LABEL_KEY || !strobe_wire_is_label_key((const uint8_t *)key, key_size))
+	if (!is_key(key, key_size))
 		return err_set(err, -EINVAL, "the address has a parameter whose name is no label: "
 			       "letters, digits and _, at most %u of them", STROBE_WIRE_LABEL_KEY);
 	if (value_size > STROBE_WIRE_LABEL_VALUE + 2)

@@ -7,6 +7,7 @@
 #include "health.h"
 #include "metrics.h"
 #include "page.h"
+#include "runs.h"
 
 #include <string.h>
 
@@ -15,13 +16,15 @@ typedef void handler(struct site *s, const struct request *q, struct response *r
 struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
-	bool is_page, is_login;
+	bool is_page, is_login, takes_post, takes_delete;
 };
 
 static const struct route routes[] = {
 	{ "/", page_answer, .is_page = true },
 	{ "/login", login_answer, .is_page = true, .is_login = true },
 	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
+	{ "/runs", runs_page, .is_page = true },
+	{ "/runs/", run_page, .is_page = true },
 	{ "/assets/", assets_answer },
 	{ "/favicon.ico", assets_icon },
 	{ "/api/v1/status", api_status },
@@ -29,6 +32,8 @@ static const struct route routes[] = {
 	{ "/api/v1/timeline", api_timeline },
 	{ "/api/v1/profile", api_profile },
 	{ "/api/v1/functions", api_functions },
+	{ "/api/v1/runs", api_runs, .takes_post = true },
+	{ "/api/v1/runs/", api_run, .takes_delete = true },
 	{ "/healthz", health_alive },
 	{ "/readyz", health_ready },
 	{ "/metrics", metrics_answer },
@@ -63,23 +68,60 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 	return status != 0;
 }
 
+static bool is_post(const struct request *q)
+{
+	return strcmp(q->headers.method, "POST") == 0;
+}
+
+bool router_wants_body(struct site *s, struct request *q)
+{
+	_cleanup_(buf_done) struct buf why = { 0 };
+	const struct route *route = find_route(q->path);
+
+	buf_init(&why);
+	q->headers.is_page = q->headers.is_login = false;
+	return route && route->takes_post && is_post(q) && !auth_check(&s->auth, &q->headers, &why);
+}
+
+static bool takes_method(const struct route *route, const struct request *q)
+{
+	const char *method = q->headers.method;
+
+	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || (route->takes_post && is_post(q)) ||
+	       (route->takes_delete && strcmp(method, "DELETE") == 0);
+}
+
+/* Returns false after the answer is filled in. */
+static bool body_is_fine(const struct request *q, const struct route *route, struct response *r)
+{
+	if (!q->has_body)
+		return true;
+	if (!route || !route->takes_post || !is_post(q))
+		response_error(r, q, 413, "nothing here takes a request body");
+	else if (q->body_too_large)
+		response_error(r, q, 413, "a request body may have %zu bytes; compress it with gzip or zstd, or use "
+			       "'strobe import' on the daemon's machine", HTTP_BODY_MAX);
+	else if (!q->body)
+		response_error(r, q, 503, "too much is being received at this moment; try again");
+	else
+		return true;
+	return false;
+}
+
 void router_answer(struct site *s, struct request *q, struct response *r)
 {
 	const struct route *route = find_route(q->path);
 
-	if (refuse(s, q, route, r))
+	if (refuse(s, q, route, r) || !body_is_fine(q, route, r))
 		return;
-	if (q->has_body) {
-		response_error(r, q, 413, "nothing here takes a request body");
-		return;
-	}
 	if (!route) {
 		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at /api/v1/status");
 		return;
 	}
-	if (strcmp(q->headers.method, "GET") != 0 && strcmp(q->headers.method, "HEAD") != 0) {
-		response_error(r, q, 405, "this address answers GET and HEAD");
-		r->allow = "GET, HEAD";
+	if (!takes_method(route, q)) {
+		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
+		response_error(r, q, 405, "this address answers %s", route->takes_post ? "GET, HEAD and POST" :
+			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
 		return;
 	}
 	route->answer(s, q, r);

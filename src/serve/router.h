@@ -4,7 +4,10 @@
 
 #include "http.h"
 
-/* Fills `r`, whatever the request is. */
+/* Fills `r`, whatever the request is. Its body is there, unless it has one that router_wants_body refused. */
 void router_answer(struct site *s, struct request *q, struct response *r);
+
+/* Whether the body that a request announces is worth receiving: somebody takes it, from one who may send it. */
+bool router_wants_body(struct site *s, struct request *q);
 
 #endif

@@ -1,7 +1,8 @@
 /* server.c: connections, by libmicrohttpd; what a request means is the router's affair.
  *
  * A small pool of threads, each with its own epoll: a query of the store takes up to some 100 ms, and must not keep
- * /healthz waiting. Nothing here takes a body, every header fits in CONNECTION_MEMORY, and who is slow is cut off. */
+ * /healthz waiting. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
+ * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off. */
 
 #include "server.h"
 
@@ -47,6 +48,9 @@ struct server {
 struct exchange {
 	char *query;			/* NULL if the address has none */
 	bool too_long, begun;
+	bool takes_body, too_large, too_many;	/* the body was above a limit, all bodies together were */
+	size_t received;			/* bytes of the body, also those that were not kept */
+	struct buf body;
 };
 
 /* --- Answers --- */
@@ -167,16 +171,62 @@ static void fill_request(struct request *q, struct MHD_Connection *c, const char
 	*q = (struct request){
 		.path = path, .query = e->query, .accept = header(c, "Accept"),
 		.if_none_match = header(c, "If-None-Match"), .has_body = announces_body(c),
-		.now_ns = clock_wall_ns(),
+		.now_ns = clock_wall_ns(), .body_too_large = e->too_large,
 		.headers = {
 			.method = method, .host = header(c, "Host"), .origin = header(c, "Origin"),
 			.fetch_site = header(c, "Sec-Fetch-Site"), .fetch_mode = header(c, "Sec-Fetch-Mode"),
 			.fetch_dest = header(c, "Sec-Fetch-Dest"), .authorization = header(c, "Authorization"),
-			.cookie = header(c, "Cookie"), .local_address = local_address(c, address, address_size),
+			.cookie = header(c, "Cookie"), .user_agent = header(c, "User-Agent"), .local_address = local_address(c, address, address_size),
 		},
 	};
+	if (e->takes_body && !e->too_large && !e->too_many) {
+		q->body = e->body.data;
+		q->body_size = e->body.size;
+		q->has_body = true;
+	}
 	q->accepts_gzip = encoding && strstr(encoding, "gzip") && !strstr(encoding, "gzip;q=0");
 	q->accepts_html = q->accept && strstr(q->accept, "text/html");
+}
+
+/* What the header says about the size; 0 if it does not. */
+static uint64_t announced_size(struct MHD_Connection *c)
+{
+	const char *length = header(c, "Content-Length");
+
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+/* Decides before the body comes, so that nobody sends 64 MB for nothing. */
+static bool wants_body(struct server *s, struct MHD_Connection *c, const char *method, const char *path,
+		       struct exchange *e)
+{
+	char address[INET6_ADDRSTRLEN];
+	struct request q;
+
+	fill_request(&q, c, method, path, e, address, sizeof(address));
+	if (e->too_long || has_doubled_headers(c) || !router_wants_body(&s->site, &q))
+		return false;
+	e->too_large = announced_size(c) > HTTP_BODY_MAX;
+	e->too_many = s->site.http.body_bytes + announced_size(c) > HTTP_BODIES_MAX;
+	return !e->too_large && !e->too_many;
+}
+
+/* Keeps a piece of the body, or notes why not; what comes after that is read and forgotten, so that the sender can be
+ * told. One who then goes on for ever is cut off. */
+static enum MHD_Result receive_body(struct server *s, struct exchange *e, const char *bytes, size_t n)
+{
+	e->received += n;
+	if (!e->too_large && !e->too_many) {
+		e->too_large = e->received > HTTP_BODY_MAX;
+		e->too_many = (s->site.http.body_bytes += n) > HTTP_BODIES_MAX;
+		buf_put(&e->body, bytes, n);
+	}
+	if (e->too_large || e->too_many) {
+		s->site.http.body_bytes -= e->body.size;
+		buf_done(&e->body);
+		buf_init(&e->body);
+	}
+	return e->received > 2 * HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 }
 
 static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *path, const char *method,
@@ -190,7 +240,6 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	char address[INET6_ADDRSTRLEN];
 
 	(void)version;
-	(void)upload;
 	if (!e)
 		return MHD_NO;
 	/* Answering at the first call closes the connection, which is right only where a body follows. */
@@ -198,9 +247,15 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		e->begun = true;
 		return MHD_YES;
 	}
-	if (e->begun && *upload_size) {
-		*upload_size = 0;
+	if (!e->begun && wants_body(s, c, method, path, e)) {
+		e->begun = e->takes_body = true;
 		return MHD_YES;
+	}
+	if (e->begun && *upload_size) {
+		size_t n = *upload_size;
+
+		*upload_size = 0;
+		return e->takes_body ? receive_body(s, e, upload, n) : MHD_YES;
 	}
 
 	response_init(&r);
@@ -224,6 +279,7 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 
 	(void)data;
 	(void)c;
+	buf_init(&e->body);
 	e->too_long = strlen(uri) > PARAMS_QUERY_MAX;
 	if (query && !e->too_long)
 		e->query = xstrdup(query + 1);
@@ -233,12 +289,15 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why)
 {
 	struct exchange *e = *con_cls;
+	struct server *s = data;
 
-	(void)data;
 	(void)c;
 	(void)why;
-	if (e)
+	if (e) {
+		s->site.http.body_bytes -= e->body.size;
+		buf_done(&e->body);
 		free(e->query);
+	}
 	free(e);
 	*con_cls = NULL;
 }
@@ -332,7 +391,7 @@ static int start_daemon(struct server *s, struct err *err)
 		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL,
-		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, s,
 		MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!s->daemon)

@@ -155,6 +155,29 @@ TEST(what_changes_something_must_come_from_here_or_carry_a_token)
 	CHECK_INT(ask_rules(&a, q), 0);
 }
 
+TEST(without_a_token_a_program_of_this_machine_may_change_something_and_a_browser_not)
+{
+	struct auth_rules a = rules_of("127.0.0.1:8787", NULL);
+	struct auth_request q = { .host = "localhost:8787", .method = "POST" };
+
+	CHECK_INT(ask_rules(&a, q), 0);
+	q.user_agent = "curl/7.88.1";
+	CHECK_INT(ask_rules(&a, q), 0);
+	q.user_agent = "Mozilla/5.0 (an old browser that tells no origin)";
+	CHECK_INT(ask_rules(&a, q), 403);
+	q.user_agent = "curl/7.88.1";
+	q.fetch_site = "none";
+	CHECK_INT(ask_rules(&a, q), 403);
+	q.fetch_site = NULL;
+	q.origin = "null";
+	CHECK_INT(ask_rules(&a, q), 403);
+	q.origin = "http://evil.example";
+	CHECK_INT(ask_rules(&a, q), 403);
+	q.origin = NULL;
+	q.host = "evil.example:8787";
+	CHECK_INT(ask_rules(&a, q), 421);
+}
+
 TEST(a_token_comes_as_bearer_or_cookie_and_must_be_whole)
 {
 	struct auth_rules a = rules_of("127.0.0.1:8787", TOKEN);

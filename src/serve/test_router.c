@@ -54,6 +54,23 @@ TEST(every_path_answers_and_no_other_does)
 	CHECK_INT(ask_path("/metrics"), 200);
 	CHECK_INT(ask_path("/favicon.ico"), 200);
 	CHECK_INT(ask_path("/login"), 303);
+	CHECK_INT(ask_path("/runs"), 200);
+	CHECK_INT(ask_path("/runs/shop/1"), 200);
+	CHECK_INT(ask_path("/runs/shop/1/flamegraph.svg"), 200);
+	CHECK_INT(ask_path("/api/v1/runs"), 200);
+	CHECK_INT(ask_path("/api/v1/runs/shop/1"), 200);
+	CHECK_INT(ask_path("/api/v1/runs/shop/1/flamegraph"), 200);
+	CHECK_INT(ask_path("/api/v1/runs/shop/1/report"), 200);
+	CHECK_INT(ask_path("/api/v1/runs/shop/2"), 404);
+	CHECK_INT(ask_path("/api/v1/runs/shop/1/nothing"), 404);
+	CHECK_INT(ask_path("/api/v1/runs/shop/"), 404);
+	CHECK_INT(ask_path("/api/v1/runs/shop"), 404);
+	CHECK_INT(ask_path("/api/v1/runs/"), 404);
+	CHECK_INT(ask_path("/api/v1/runs/../1"), 404);
+	CHECK_INT(ask_path("/runs/shop/2"), 404);
+	CHECK_INT(ask_path("/runs/shop/1/nothing"), 404);
+	CHECK_INT(ask_path("/runs/<script>/1"), 404);
+	CHECK_INT(ask_path("/runs/"), 404);
 	CHECK_INT(ask_path("/nothing"), 404);
 	CHECK_INT(ask_path("/api/v1/statusx"), 404);
 	CHECK_INT(ask_path("/api/v1/status/"), 404);
@@ -91,6 +108,122 @@ TEST(bodies_are_not_taken)
 
 	q.has_body = true;
 	CHECK_INT(ask(q, &r), 413);
+}
+
+static int post(const char *query, const char *body, struct response *r)
+{
+	struct request q = request_of("/api/v1/runs", query);
+
+	q.headers.method = "POST";
+	q.body = body;
+	q.body_size = body ? strlen(body) : 0;
+	q.has_body = body != NULL;
+	return ask(q, r);
+}
+
+static int post_status(const char *query, const char *body)
+{
+	_cleanup_(response_done) struct response r;
+
+	return post(query, body, &r);
+}
+
+TEST(a_run_is_posted_in_any_format_and_every_refusal_has_its_status)
+{
+	_cleanup_(response_done) struct response made, refused, other;
+
+	CHECK_INT(post("source=shop&id=7&label.host=web1&name=a+b", "main;f 3\n", &made), 201);
+	CHECK_STR(made.location, "/api/v1/runs/shop/7");
+	CHECK_STR(made.body.data, "{\"source\":\"shop\",\"id\":\"7\",\"stored\":true,\"page\":\"/runs/shop/7\"}\n");
+	CHECK_INT(post_status(NULL, "main;f 3\n"), 201);
+	CHECK_INT(post_status("id=known", "main;f 3\n"), 200);
+	CHECK_INT(post_status("id=other", "main;f 3\n"), 409);
+	CHECK_INT(post_status("id=7", NULL), 400);
+	CHECK_INT(post_status("id=7", "main;f 0\n"), 400);
+	CHECK_INT(post_status("id=7", "STRB"), 415);
+	CHECK_INT(post_status("id=7", "STRB\1\2 and so on"), 400);
+	CHECK_INT(post_status("id=7&id", "%PDF"), 415);
+	CHECK_INT(post("id=7", "\x89PNG and so on", &refused), 415);
+	CHECK(strstr(refused.body.data, "it looks like a PNG image") != NULL);
+	CHECK_INT(post("id=7&host=web1", "main;f 3\n", &other), 400);
+	CHECK(strstr(other.body.data, "label.KEY") != NULL);
+	CHECK_INT(post_status("id=%00", "main;f 3\n"), 400);
+	fake_store_fails = 1;
+	CHECK_INT(post_status("id=7", "main;f 3\n"), 500);
+	fake_store_fails = 0;
+}
+
+TEST(a_body_is_wanted_only_where_it_is_taken_and_from_who_may_send_it)
+{
+	struct site s = site_new();
+	struct request q = request_of("/api/v1/runs", NULL);
+	_cleanup_(response_done) struct response large, busy;
+
+	CHECK(!router_wants_body(&s, &q));
+	q.headers.method = "POST";
+	CHECK(router_wants_body(&s, &q));
+	q.path = "/api/v1/status";
+	CHECK(!router_wants_body(&s, &q));
+	q.path = "/api/v1/runs/shop/1";
+	CHECK(!router_wants_body(&s, &q));
+	q.path = "/api/v1/runs";
+	q.headers.origin = "http://evil.example";
+	CHECK(!router_wants_body(&s, &q));
+	q.headers.origin = NULL;
+	s.auth.token = "0123456789abcdef";
+	CHECK(!router_wants_body(&s, &q));
+	q.headers.authorization = "Bearer 0123456789abcdef";
+	CHECK(router_wants_body(&s, &q));
+	s.auth.token = NULL;
+	q.has_body = true;
+	CHECK_INT(ask(q, &busy), 503);
+	q.body_too_large = true;
+	CHECK_INT(ask(q, &large), 413);
+	CHECK(strstr(large.body.data, "gzip") != NULL);
+}
+
+TEST(a_run_is_removed_once)
+{
+	_cleanup_(response_done) struct response gone, none, list;
+	struct request q = request_of("/api/v1/runs/shop/1", NULL);
+
+	q.headers.method = "DELETE";
+	CHECK_INT(ask(q, &gone), 204);
+	CHECK_INT(gone.body.size, 0);
+	q.path = "/api/v1/runs/shop/2";
+	CHECK_INT(ask(q, &none), 404);
+	q.path = "/api/v1/runs";
+	CHECK_INT(ask(q, &list), 405);
+	CHECK_STR(list.allow, "GET, HEAD, POST");
+}
+
+TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
+{
+	_cleanup_(response_done) struct response json, page, none, bad, one, picture, folded;
+	struct request q = request_of("/api/v1/runs/shop/1", NULL);
+
+	CHECK_INT(ask(request_of("/api/v1/runs", "source=shop&since=-1h&label.host=web*"), &json), 200);
+	CHECK(strstr(json.body.data, "\"url\":\"/cart?\\u003cx\\u003e=1\"") != NULL);
+	CHECK(strstr(json.body.data, "\"totals\":{\"wall_ns\":2000000}") != NULL);
+	CHECK(strstr(json.body.data, "\"next\":\"5.6\"") != NULL);
+	CHECK_INT(ask(request_of("/runs", "source=shop&entry=a%26b"), &page), 200);
+	CHECK(strstr(page.body.data, "<a href=\"/runs/shop/1\">/cart?&lt;x&gt;=1</a>") != NULL);
+	CHECK(strstr(page.body.data, "href=\"/runs?source=shop&amp;entry=a%26b&amp;after=5.6\"") != NULL);
+	CHECK(strstr(page.body.data, "<x>") == NULL);
+	CHECK_INT(ask(request_of("/api/v1/runs", "source=none"), &none), 200);
+	CHECK(strstr(none.body.data, "\"empty\":\"no run of source none is as asked for; 1 were looked at; the store holds 1 run "
+				     "of the source shop\"") != NULL);
+	CHECK_INT(ask(request_of("/runs", "since=yesterday"), &bad), 400);
+	CHECK_INT(ask(request_of("/runs/shop/1", NULL), &one), 200);
+	CHECK(strstr(one.body.data, "<th scope=\"row\">&lt;main&gt;</th>") != NULL);
+	CHECK(strstr(one.body.data, "href=\"?column=off_cpu_ns\">off-CPU</a>") != NULL);
+	q.accept = "image/svg+xml";
+	CHECK_INT(ask(q, &picture), 200);
+	CHECK_STR(picture.type, "image/svg+xml");
+	q.query = "format=folded&column=wall_ns";
+	CHECK_INT(ask(q, &folded), 200);
+	CHECK_STR(folded.body.data, "<main> 2000000\n");
+	CHECK_STR(folded.disposition, "inline; filename=\"shop-1.folded\"");
 }
 
 TEST(a_bad_parameter_is_a_400_with_its_sentence_also_on_the_page)

@@ -113,22 +113,28 @@ static int parse_step(struct view *v, const struct params *p, struct err *err)
 	return 0;
 }
 
-/* An entry of the filter list; `text` is the value as written. */
-static void add_filter(struct view *v, const char *key, const char *text)
+/* "label.host" is the label "host", which a parameter of that name could not ask for if it meant something else. */
+static const char *filter_key(const char *key)
 {
-	struct label_filter *f = &v->filters[v->filter_count++];
+	return strncmp(key, "label.", 6) ? key : key + 6;
+}
+
+struct label_filter view_filter(struct arena *bytes, const char *key, const char *text)
+{
+	struct label_filter f = { .key = key, .value = text, .match = LABEL_IS };
 	size_t n = strlen(text);
 
-	*f = (struct label_filter){ .key = key, .value = text, .match = LABEL_IS };
+	assert(n > 0);
 	if (*text == '=') {
-		f->value = text + 1;
+		f.value = text + 1;
 	} else if (*text == '!') {
-		f->value = text + 1;
-		f->match = LABEL_IS_NOT;
+		f.value = text + 1;
+		f.match = LABEL_IS_NOT;
 	} else if (text[n - 1] == '*') {
-		f->value = arena_copy(&v->bytes, text, n - 1);
-		f->match = LABEL_IS_PREFIX;
+		f.value = arena_copy(bytes, text, n - 1);
+		f.match = LABEL_IS_PREFIX;
 	}
+	return f;
 }
 
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err)
@@ -149,7 +155,7 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	v->title = (text = params_get(p, "title")) && *text ? text : NULL;
 	for (size_t i = 0; i < p->count; i++)
 		if (!is_reserved(p->items[i].key) && *p->items[i].value)
-			add_filter(v, p->items[i].key, p->items[i].value);
+			v->filters[v->filter_count++] = view_filter(&v->bytes, filter_key(p->items[i].key), p->items[i].value);
 	return 0;
 }
 

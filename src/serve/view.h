@@ -38,6 +38,9 @@ extern const char *const view_reserved[];	/* ends with NULL */
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
+/* The filter that `text` (not empty) asks for; its strings are those given, or in `bytes`. */
+struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
+
 struct store_query view_query(const struct view *v);
 
 /* The value that the view is narrowed to by the only LABEL_IS filter of `key`, or NULL. */

@@ -125,14 +125,14 @@ static struct day **free_place(struct sqlite_store *s)
 	return oldest;
 }
 
-int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err)
+int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
+				struct err *err)
 {
-	_cleanup_(freep) char *path = day_path(s->directory, number, ""), *log = day_path(s->directory, number, "-wal");
-	_cleanup_(freep) char *index = day_path(s->directory, number, "-shm"), *aside = NULL, *aside_log = NULL;
+	_cleanup_(freep) char *log = xasprintf("%s-wal", path), *index = xasprintf("%s-shm", path);
+	_cleanup_(freep) char *aside = NULL, *aside_log = NULL;
 	struct stat st;
 	int rc = 0;
 
-	sqlite_store_close_day(s, number);
 	for (unsigned n = 1; n <= SET_ASIDE_MAX; n++) {
 		free(aside);
 		aside = xasprintf("%s.corrupt-%u", path, n);
@@ -154,8 +154,16 @@ int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *w
 	sqlite_store_count_error(s);
 	if (rc < 0)
 		return err_set(err, rc, "cannot set the damaged file '%s' aside: %s", path, strerror(-rc));
-	log_warning("%s; it was set aside as '%s', and the day goes on in a new file", why, aside);
+	log_warning("%s; it was set aside as '%s', and %s in a new file", why, aside, goes_on);
 	return 0;
+}
+
+int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err)
+{
+	_cleanup_(freep) char *path = day_path(s->directory, number, "");
+
+	sqlite_store_close_day(s, number);
+	return sqlite_store_set_file_aside(s, path, why, "the day goes on", err);
 }
 
 int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err)
@@ -248,6 +256,12 @@ static int append_to_day(struct sqlite_store *s, int64_t number, const struct ba
 	return rc;
 }
 
+static int not_open_for_it(const struct sqlite_store *s, struct err *err)
+{
+	return err_set(err, -EROFS, "the store '%s' was opened for %s only", s->directory,
+		       s->mode == SQLITE_STORE_READ ? "reading" : "adding runs");
+}
+
 /* Days are committed one after another. When a later one fails, or the machine stops in between, the batch comes
  * again, and those that have its id already leave it alone. */
 static int append(struct store *store, const struct batch *b, struct err *err)
@@ -259,8 +273,8 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	if (s->read_only)
-		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
+	if (s->mode != SQLITE_STORE_WRITE)
+		return not_open_for_it(s, err);
 	pthread_mutex_lock(&s->writer);
 	for (int64_t day = next_day(b, -1); day >= 0 && rc >= 0; day = next_day(b, day)) {
 		rc = append_to_day(s, day, b, &samples, err);
@@ -322,16 +336,17 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 {
 	struct sqlite_store *s = of(store);
 	struct err second = { 0 };
-	int rc, rc2;
+	int rc, rc2, rc3;
 
-	if (s->read_only)
-		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
+	if (s->mode != SQLITE_STORE_WRITE)
+		return not_open_for_it(s, err);
 	rc = sqlite_compact(s, now_ns, err);
 	/* Also when compaction failed: removing days may be what gives it room. */
 	rc2 = sqlite_retain(s, l, now_ns, rc < 0 ? &second : err);
-	if (rc < 0 || rc2 < 0)
+	rc3 = sqlite_retain_runs(s, l, now_ns, rc < 0 || rc2 < 0 ? &second : err);
+	if (rc < 0 || rc2 < 0 || rc3 < 0)
 		sqlite_store_count_error(s);
-	return rc < 0 ? rc : rc2;
+	return rc < 0 ? rc : rc2 < 0 ? rc2 : rc3;
 }
 
 static void stats(struct store *store, struct store_stats *ret)
@@ -348,6 +363,7 @@ static void stats(struct store *store, struct store_stats *ret)
 	if (sqlite_store_days(s, &days, &count, NULL) >= 0)
 		ret->days = count;
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
+	runs_file_count(s->directory, &ret->runs, &ret->runs_bytes);
 	pthread_rwlock_unlock(&s->files);
 }
 
@@ -357,9 +373,11 @@ static struct store *sqlite_close(struct store *store)
 
 	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
 		day_close(s->days[i]);
+	runs_file_close(s->runs);
 	map_done(&s->settled);
 	map_done(&s->suspects);
 	pthread_mutex_destroy(&s->writer);
+	pthread_mutex_destroy(&s->runs_writer);
 	pthread_mutex_destroy(&s->counting);
 	pthread_rwlock_destroy(&s->files);
 	fd_closep(&s->lock_fd);
@@ -376,6 +394,11 @@ static const struct store_ops sqlite_ops = {
 	.labels = sqlite_labels,
 	.maintain = maintain,
 	.stats = stats,
+	.add_runs = sqlite_add_runs,
+	.list_runs = sqlite_list_runs,
+	.run_sources = sqlite_run_sources,
+	.get_run = sqlite_get_run,
+	.remove_run = sqlite_remove_run,
 	.close = sqlite_close,
 };
 
@@ -434,7 +457,7 @@ static int open_directory(struct sqlite_store *s, struct err *err)
 	struct stat st;
 	int rc;
 
-	if (s->read_only) {
+	if (s->mode == SQLITE_STORE_READ) {
 		if (stat(s->directory, &st) < 0)
 			return err_set(err, -errno, "cannot open the store '%s': %s", s->directory, strerror(errno));
 		if (!S_ISDIR(st.st_mode))
@@ -442,24 +465,25 @@ static int open_directory(struct sqlite_store *s, struct err *err)
 		return 0;
 	}
 	rc = io_make_dirs(s->directory, 0750, err);
-	if (rc < 0)
+	if (rc < 0 || s->mode == SQLITE_STORE_RUNS)
 		return rc;
 	rc = take_lock(s, err);
 	return rc < 0 ? rc : refuse_newer(s, err);
 }
 
-int sqlite_store_open(const char *directory, bool read_only, struct store **ret, struct err *err)
+int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct store **ret, struct err *err)
 {
 	struct sqlite_store *s = xcalloc(1, sizeof(*s));
 	int rc;
 
 	s->store.ops = &sqlite_ops;
 	s->directory = xstrdup(directory);
-	s->read_only = read_only;
+	s->mode = mode;
 	s->lock_fd = -1;
 	map_init(&s->settled);
 	map_init(&s->suspects);
 	pthread_mutex_init(&s->writer, NULL);
+	pthread_mutex_init(&s->runs_writer, NULL);
 	pthread_mutex_init(&s->counting, NULL);
 	pthread_rwlock_init(&s->files, NULL);
 	rc = open_directory(s, err);

@@ -2,7 +2,8 @@
  *
  *   DIRECTORY/LOCK                          held (flock) by the writer, with its process id inside
  *   DIRECTORY/YYYY-MM-DD.db, -wal, -shm     a day, see sqlite_day.h
- *   DIRECTORY/YYYY-MM-DD.db.corrupt-N       a damaged or foreign file that was set aside
+ *   DIRECTORY/runs.sqlite, -wal, -shm       all runs, see sqlite_runs.h
+ *   DIRECTORY/….corrupt-N                   a damaged or foreign file that was set aside
  *
  * The writer keeps a few days open. Every query opens its own connections, so that any thread and any other process
  * can ask while the writer writes.
@@ -11,16 +12,23 @@
 #define STORE_SQLITE_STORE_H
 
 #include "sqlite_day.h"
+#include "sqlite_runs.h"
 #include "store.h"
 #include <pthread.h>
 
 #define SQLITE_STORE_OPEN_DAYS	4	/* with their dictionaries in memory */
 
+/* RUNS: adds runs beside whoever writes, and appends no samples. */
+enum sqlite_store_mode { SQLITE_STORE_READ, SQLITE_STORE_WRITE, SQLITE_STORE_RUNS };
+
 struct sqlite_store {
 	struct store store;		/* first, so that one is the other */
 	char *directory;
-	bool read_only;
+	enum sqlite_store_mode mode;
 	int lock_fd;
+
+	pthread_mutex_t runs_writer;	/* `runs`, and writing to it */
+	struct runs_file *runs;		/* open for writing; NULL until it is needed */
 
 	pthread_mutex_t writer;		/* everything down to `cap_reported`, and writing as such */
 	struct day *days[SQLITE_STORE_OPEN_DAYS];
@@ -37,7 +45,7 @@ struct sqlite_store {
 	struct map suspects;		/* days that a query found damaged; the next maintenance looks at them */
 };
 
-int sqlite_store_open(const char *directory, bool read_only, struct store **ret, struct err *err);
+int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct store **ret, struct err *err);
 
 /* Days that have a file, ascending. The caller frees. */
 int sqlite_store_days(const struct sqlite_store *s, int64_t **ret, size_t *ret_count, struct err *err);
@@ -49,6 +57,10 @@ void sqlite_store_close_day(struct sqlite_store *s, int64_t number);
 
 /* Renames a damaged file to .corrupt-N, says so in the log and counts it. The writer mutex is held. */
 int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *why, struct err *err);
+
+/* The same for any file of the directory, which nobody here may have open. */
+int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
+				struct err *err);
 
 void sqlite_store_count_error(struct sqlite_store *s);
 
@@ -67,6 +79,16 @@ int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 
 /* Removes what is above the limits. The writer mutex is not held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+
+int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
+int sqlite_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
+int sqlite_run_sources(struct store *store, struct store_label *ret, struct err *err);
+int sqlite_get_run(struct store *store, const char *source, const char *id, struct store_run *ret,
+		   struct profile **ret_profile, struct err *err);
+int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err);
+
+/* Removes runs above the limits. */
+int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
 

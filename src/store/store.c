@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-int store_open(const char *url, bool read_only, struct store **ret, struct err *err)
+static int open_as(const char *url, enum sqlite_store_mode mode, struct store **ret, struct err *err)
 {
 	const char *colon = strchr(url, ':');
 
@@ -18,7 +18,17 @@ int store_open(const char *url, bool read_only, struct store **ret, struct err *
 		colon += 2;
 	if (!colon[1])
 		return err_set(err, -EINVAL, "'%s' names no directory; write for example sqlite:/var/lib/strobe", url);
-	return sqlite_store_open(colon + 1, read_only, ret, err);
+	return sqlite_store_open(colon + 1, mode, ret, err);
+}
+
+int store_open(const char *url, bool read_only, struct store **ret, struct err *err)
+{
+	return open_as(url, read_only ? SQLITE_STORE_READ : SQLITE_STORE_WRITE, ret, err);
+}
+
+int store_open_runs(const char *url, struct store **ret, struct err *err)
+{
+	return open_as(url, SQLITE_STORE_RUNS, ret, err);
 }
 
 struct store *store_close(struct store *s)
@@ -59,13 +69,18 @@ int store_labels(struct store *s, const struct store_query *q, struct store_labe
 
 void store_labels_done(struct store_labels *l)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		for (size_t k = 0; k < l->items[i].value_count; k++)
-			free(l->items[i].values[k].value);
-		free(l->items[i].values);
-		free(l->items[i].key);
-	}
+	for (size_t i = 0; i < l->count; i++)
+		store_label_done(&l->items[i]);
 	free(l->items);
+	memset(l, 0, sizeof(*l));
+}
+
+void store_label_done(struct store_label *l)
+{
+	for (size_t i = 0; i < l->value_count; i++)
+		free(l->values[i].value);
+	free(l->values);
+	free(l->key);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -78,4 +93,53 @@ void store_stats(struct store *s, struct store_stats *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	s->ops->stats(s, ret);
+}
+
+/* --- Runs --- */
+
+int store_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)
+{
+	return count ? s->ops->add_runs(s, runs, count, now_ns, err) : 0;
+}
+
+int store_list_runs(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err)
+{
+	assert(q->limit > 0);
+	memset(ret, 0, sizeof(*ret));
+	return s->ops->list_runs(s, q, ret, err);
+}
+
+void store_runs_done(struct store_runs *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		store_run_done(&r->items[i]);
+	free(r->items);
+	memset(r, 0, sizeof(*r));
+}
+
+int store_run_sources(struct store *s, struct store_label *ret, struct err *err)
+{
+	memset(ret, 0, sizeof(*ret));
+	return s->ops->run_sources(s, ret, err);
+}
+
+int store_get_run(struct store *s, const char *source, const char *id, struct store_run *ret,
+		  struct profile **ret_profile, struct err *err)
+{
+	memset(ret, 0, sizeof(*ret));
+	*ret_profile = NULL;
+	return s->ops->get_run(s, source, id, ret, ret_profile, err);
+}
+
+void store_run_done(struct store_run *r)
+{
+	free(r->url);
+	free(r->name);
+	labels_done(&r->labels);
+	memset(r, 0, sizeof(*r));
+}
+
+int store_remove_run(struct store *s, const char *source, const char *id, struct err *err)
+{
+	return s->ops->remove_run(s, source, id, err);
 }

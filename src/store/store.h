@@ -1,11 +1,14 @@
-/* store.h: where samples stay, and can be asked for by time and label.
+/* store.h: where samples and runs stay, and can be asked for by time and label.
  *
  * A store keeps, per 10-second bucket and series (a set of labels with its sampling clock and period), how often
  * each stack was seen. It gives back any time range and any label filter merged into one profile. Accepted means
  * committed: once store_append returns 0, a crash of the program or the machine does not lose the batch.
  *
+ * It also keeps runs: whole exact profiles, each by itself, under a source (a namespace) and an id. A run is stored
+ * once: the same one again changes nothing, and another one under its name is refused.
+ *
  * One writer (append, maintain) and any number of readers may work on one `struct store` from different threads;
- * each of the two writer calls must come from one thread at a time.
+ * each of the two writer calls must come from one thread at a time. Runs may be added and removed by any thread.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -36,12 +39,66 @@ struct store_looked {
 struct store_limits {
 	int64_t max_age_ns;			/* days wholly older than this are removed; 0 keeps all */
 	uint64_t max_bytes;			/* oldest days are removed above this; 0 is no limit */
+	/* Runs go in the order in which they were stored, since a run may be imported long after it ran. */
+	int64_t runs_max_age_ns;		/* since they were stored; 0 keeps all */
+	uint64_t runs_max_count;		/* of each source; 0 is no limit */
+	uint64_t runs_max_bytes;		/* of all together; 0 is no limit */
 };
 
 struct store_stats {
 	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
 	int64_t oldest_ns, newest_ns;
+	uint64_t runs, runs_bytes;		/* that are there now */
+	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
+};
+
+struct store_run_total {
+	char name[64], unit[64];		/* as in struct profile_column */
+	int64_t value;
+};
+
+/* What is known of a run without its profile. */
+struct store_run {
+	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
+	char *url, *name;			/* NULL if it has none */
+	int64_t start_ns, duration_ns;		/* since 1970; when it was stored if its time is not known */
+	int64_t stored_ns;
+	struct labels labels;			/* without source, id, url and name */
+	struct store_run_total totals[PROFILE_COLUMNS];
+	size_t total_count;
+	uint32_t nodes;
+	uint64_t bytes;				/* that it takes in the store */
+};
+
+/* A run to add. Its source, id, url and name are labels of the profile; "default" is the source of one without, and an
+ * id is made for one without. */
+struct store_new_run {
+	const struct profile *profile;
+
+	/* Filled in: what the run is called now, and 1 if it is stored, 0 if it was there already, -EEXIST if another one
+	 * has its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` says why. */
+	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
+	int result;
+	struct err err;
+};
+
+struct store_run_query {
+	const char *source;			/* NULL: any */
+	int64_t from_ns, to_ns;			/* started in [from, to); to_ns 0 is no end */
+	const char *url_part;			/* the URL contains this; NULL: any */
+	const struct label_filter *filters;	/* as in store_query */
+	size_t filter_count;
+	size_t limit;				/* at least 1 */
+	const char *after;			/* `next` of the answer before; NULL or "" for the first */
+};
+
+/* Newest first, by when they started. */
+struct store_runs {
+	struct store_run *items;
+	size_t count;
+	char next[48];				/* "" if there are no more */
+	uint64_t looked;			/* runs that were looked at */
 };
 
 /* One label and its values, most samples first. */
@@ -72,12 +129,21 @@ struct store_ops {
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
 	int (*maintain)(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 	void (*stats)(struct store *s, struct store_stats *ret);
+	int (*add_runs)(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
+	int (*list_runs)(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
+	int (*run_sources)(struct store *s, struct store_label *ret, struct err *err);
+	int (*get_run)(struct store *s, const char *source, const char *id, struct store_run *ret,
+		       struct profile **ret_profile, struct err *err);
+	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	struct store *(*close)(struct store *s);
 };
 
 /* Opens, or creates, the store of `url`: "sqlite:/var/lib/strobe" (a directory). -EBUSY with a sentence when another
  * process writes to it; `read_only` opens beside such a writer and cannot append. */
 int store_open(const char *url, bool read_only, struct store **ret, struct err *err);
+
+/* Opens it only to add, list and remove runs, also while another process writes to it. */
+int store_open_runs(const char *url, struct store **ret, struct err *err);
 struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */
 
 /* A batch whose id (not 0) is in the store already is a replay: it changes nothing and is no error. */
@@ -101,5 +167,26 @@ void store_labels_done(struct store_labels *l);
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 void store_stats(struct store *s, struct store_stats *ret);
+
+/* --- Runs --- */
+
+/* Adds all of them at once: 0 means that what can be kept is committed, and each one's result says whether it is. After
+ * an error nothing was stored, and the same call may be tried again. */
+int store_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
+
+/* -EINVAL for a cursor that is none. */
+int store_list_runs(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
+void store_runs_done(struct store_runs *r);
+
+/* The sources with the number of their runs, most runs first: the values of a label with the key "source". */
+int store_run_sources(struct store *s, struct store_label *ret, struct err *err);
+void store_label_done(struct store_label *l);
+
+/* -ENOENT with a sentence if there is none. The caller frees both; `ret_profile` has all labels of the run. */
+int store_get_run(struct store *s, const char *source, const char *id, struct store_run *ret,
+		  struct profile **ret_profile, struct err *err);
+void store_run_done(struct store_run *r);
+
+int store_remove_run(struct store *s, const char *source, const char *id, struct err *err);	/* -ENOENT */
 
 #endif

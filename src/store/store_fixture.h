@@ -220,6 +220,14 @@ static inline int64_t ask_sum(struct store *s, int64_t from_ns, int64_t to_ns)
 	return sum;
 }
 
+#define CHECK_FOLDED_OF(profile, column, expected)			\
+	do {								\
+		char *folded_ = folded(profile, column);		\
+									\
+		CHECK_STR(folded_, expected);				\
+		free(folded_);						\
+	} while (0)
+
 #define CHECK_FOLDED(s, from, to, expected)				\
 	do {								\
 		char *folded_ = ask_folded(s, from, to);		\

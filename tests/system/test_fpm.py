@@ -1,83 +1,11 @@
 """The extension inside php-fpm: pools, reloads, preloading, opcache, workers that come and go."""
 import os
 import signal
-import subprocess
 import threading
 import time
 
-from strobe_test import (EXTENSION, Directory, Receiver, Skip, check, fastcgi, find_fpm, main, test, wait_for)
-
-BUSY = '<?php function busy($s) { $n = 0; for ($t = microtime(true); microtime(true) - $t < $s;) $n++; return $n; }\n'
-
-
-class Fpm:
-    """A private php-fpm in `directory` with one socket per pool, and a receiver."""
-
-    def __init__(self, directory, pools=None, settings=None):
-        if not os.path.exists(EXTENSION):
-            raise Skip(f'{EXTENSION} is not built')
-        self.directory = directory
-        self.receiver = Receiver(f'{directory}/strobe.sock')
-        conf = f'[global]\npid = {directory}/fpm.pid\nerror_log = {directory}/fpm.log\ndaemonize = no\n'
-        for name, lines in (pools or {'www': []}).items():
-            conf += f'[{name}]\nlisten = {directory}/{name}.sock\npm = static\npm.max_children = 2\n'
-            if os.geteuid() == 0:
-                conf += 'user = root\ngroup = root\n'
-            conf += ''.join(line + '\n' for line in lines)
-        self.write('fpm.conf', conf)
-        arguments = {'extension': EXTENSION, 'strobe.mode': 'sample', 'strobe.period': '0.001',
-                     'strobe.socket': f'{directory}/strobe.sock', **(settings or {})}
-        command = [find_fpm(), '-n', '-R', '-y', f'{directory}/fpm.conf']
-        for key, value in arguments.items():
-            command += ['-d', f'{key}="{value}"']
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(f'{directory}/err', 'w'))
-        first = next(iter(pools or {'www': []}))
-        if not wait_for(lambda: os.path.exists(f'{directory}/{first}.sock')):
-            raise RuntimeError('php-fpm did not start: ' + self.read('err') + self.log())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGQUIT)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.receiver.close()
-
-    def write(self, name, text):
-        with open(f'{self.directory}/{name}', 'w') as f:
-            f.write(text)
-        return f'{self.directory}/{name}'
-
-    def read(self, name):
-        try:
-            with open(f'{self.directory}/{name}') as f:
-                return f.read()
-        except FileNotFoundError:
-            return ''
-
-    def log(self):
-        return self.read('fpm.log')
-
-    def get(self, script, pool='www', **arguments):
-        answer = fastcgi(f'{self.directory}/{pool}.sock', f'{self.directory}/{script}', **arguments)
-        self.receiver.poll()
-        return answer[1]
-
-    def threads(self, pid):
-        return len(os.listdir(f'/proc/{pid}/task'))
-
-    def workers(self):
-        with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as f:
-            return [int(p) for p in f.read().split()]
-
-    def check_healthy(self):
-        for word in ('exited on signal', 'SIGSEGV', 'core dumped', 'PHP Fatal', 'PHP Warning'):
-            check(word not in self.log(), f'the log of php-fpm is free of "{word}": {self.log()[-600:]}')
-
+from fpm import BUSY, Fpm
+from strobe_test import Directory, check, fastcgi, main, test, wait_for
 
 @test
 def each_worker_has_one_thread_and_the_master_none():

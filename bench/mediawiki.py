@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""usage: bench/mediawiki.py [WORD...]
+
+What watching costs a real program: MediaWiki parsing a page of wikitext, beside Debian's profilers.
+
+The wiki is made once, under var/bench/mediawiki, by the reference workloads (STROBE_WORKLOADS, or shared/workloads
+beside this repository), which need Debian's package mediawiki. Ratios are of CPU time against the same parses without
+a profiler, in interleaved rounds. First that of the least: each of the 60 parses is taken from the round in which it was
+fastest, so that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios.
+With words only the variants whose name holds one.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import peers
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build', 'strobe.so'))
+WORKLOADS = os.environ.get('STROBE_WORKLOADS', os.path.join(os.path.dirname(peers.ROOT), 'shared', 'workloads'))
+STATE = os.path.join(peers.ROOT, 'var', 'bench', 'mediawiki')
+ROUNDS = int(os.environ.get('ROUNDS', '7'))
+PAGE, PARSES = 'Page 5', 60
+TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
+# Ten times slower than the others: seen twice is enough.
+SLOW = {'tideways, wall and CPU', 'tideways, all metrics'}
+
+
+def why_not():
+    if not os.path.exists(os.path.join(WORKLOADS, 'mediawiki-setup')):
+        return f'the reference workloads are not in {WORKLOADS}; STROBE_WORKLOADS names their place'
+    if not os.path.exists(os.path.join(os.environ.get('MEDIAWIKI', '/usr/share/mediawiki'), 'maintenance')):
+        return 'Debian\'s package mediawiki is not installed'
+    if not os.path.exists(f'{STATE}/LocalSettings.php'):
+        os.makedirs(os.path.dirname(STATE), exist_ok=True)
+        r = subprocess.run([os.path.join(WORKLOADS, 'mediawiki-setup'), STATE], stdout=sys.stderr, env=dict(os.environ, PHP=peers.PHP))
+        if r.returncode != 0:
+            return 'mediawiki-setup failed'
+    return None
+
+
+def variants():
+    strobe = ['-d', f'extension={EXTENSION}', '-d', 'strobe.socket=/nonexistent']
+    tracing = strobe + ['-d', 'strobe.compat=tideways_xhprof']
+    chosen = {'none': ([], 'none'), 'strobe, loaded, instrument=0': (strobe + ['-d', 'strobe.instrument=0'], 'off'),
+              'strobe, idle, instrument=1': (strobe + ['-d', 'strobe.instrument=1'], 'off'),
+              'strobe, wall': (tracing, TIDEWAYS + '0'), 'strobe, wall and CPU': (tracing, TIDEWAYS + '1'),
+              'strobe, wall and memory': (tracing, TIDEWAYS + '6'), 'strobe, all metrics': (tracing, TIDEWAYS + '7'),
+              'strobe, sampled every 10 ms': (strobe + ['-d', 'strobe.mode=sample'], 'off'),
+              'strobe as Excimer, 1 ms': (strobe + ['-d', 'strobe.compat=excimer'], 'excimer 0.001')}
+    if excimer := peers.peer('excimer'):
+        chosen['Excimer, 1 ms'] = (['-d', f'extension={excimer}'], 'excimer 0.001')
+    if tideways := peers.peer('tideways_xhprof'):
+        load = ['-d', f'extension={tideways}']
+        chosen |= {'tideways, idle': (load, 'off'), 'tideways, wall': (load, TIDEWAYS + '0'),
+                   'tideways, wall and CPU': (load, TIDEWAYS + '1'), 'tideways, wall and memory': (load, TIDEWAYS + '6'),
+                   'tideways, all metrics': (load, TIDEWAYS + '7')}
+    return chosen
+
+
+def run(settings, watcher):
+    command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(PARSES), PAGE]
+    r = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, MW_CONFIG_FILE=f'{STATE}/LocalSettings.php'))
+    try:
+        return json.loads(r.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        return (r.stdout + r.stderr).strip()[:300] or f'status {r.returncode}'
+
+
+def least(rounds):
+    return sum(min(times) for times in zip(*rounds))
+
+
+def main():
+    words = sys.argv[1:]
+    if reason := why_not():
+        peers.say(f'MediaWiki is not measured: {reason}')
+        print(f'MediaWiki parse\t-\t\tnot measured: {reason}')
+        return
+    chosen = {n: v for n, v in variants().items() if n == 'none' or not words or any(w in n for w in words)}
+    seconds, calls, length = {name: [] for name in chosen}, {}, None
+    for i in range(ROUNDS):
+        for name, (settings, watcher) in list(chosen.items()):
+            if name in SLOW and i >= 2:
+                continue
+            result = run(settings, watcher)
+            if isinstance(result, str):
+                peers.say(f'{name} is left out: {result}')
+                del chosen[name]
+                continue
+            length = length or result['length']
+            if result['length'] != length:
+                sys.exit(f'{name}: the page has {result["length"]} bytes, not {length}')
+            seconds[name].append(result['seconds'])
+            calls[name] = result['calls']
+    base = seconds['none']
+    print(f'MediaWiki, {PARSES} parses of a page, no profiler\t{least(base) * 1e3:.0f}\tms')
+    for name in list(chosen)[1:]:
+        s = seconds[name]
+        paired = statistics.median(sum(a) / sum(b) for a, b in zip(s, base))
+        what = f'{calls[name] / 1e6:.1f} M calls' if calls[name] and calls[name] > 50_000 else ''
+        what = what or (f'{calls[name]} samples' if calls[name] else '')
+        print(f'MediaWiki parse: {name}\t×{least(s) / least(base):.2f}\t\t(median ×{paired:.2f}{", " + what if what else ""})')
+
+
+if __name__ == '__main__':
+    main()

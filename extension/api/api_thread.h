@@ -1,0 +1,45 @@
+/* api_thread.h: what the files of api/ keep for one PHP thread. */
+#ifndef STROBE_API_THREAD_H
+#define STROBE_API_THREAD_H
+
+#include "random.h"
+#include "request_labels.h"
+#include "secret.h"
+#include "sender.h"
+#include "stack.h"
+#include "tracer.h"
+#include "trie.h"
+
+struct api_thread {
+	/* functions.c */
+	struct request_labels labels;	/* set by add_label in this request */
+
+	/* trace_class.c, sampler_class.c: lists of those that run */
+	struct trace_object *traces;
+	struct sampler_object *samplers;
+	struct stack stack;		/* for whoever takes a sample; its functions are allocated once */
+	struct trie spare;		/* a mapped trie without owner, or none */
+
+	/* request_trace.c */
+	struct trace_session *session;	/* of the traced request */
+	const char *source;		/* why it is traced: "trigger", "sampled" */
+	bool forked;			/* this is a child that has not noticed yet */
+
+	/* trigger.c */
+	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */
+	bool has_secret;		/* the directory has one, perhaps empty */
+
+	/* runs.c */
+	struct sender sender;		/* its losses count runs */
+	pid_t pid;			/* that the connection and the random numbers belong to */
+	struct random random;
+};
+
+/* The state of this thread, made when it is first asked for; NULL without memory. After a fork the child gets its own
+ * connection and random numbers here. */
+struct api_thread *api_thread(void);
+
+/* The same, if it has been made. */
+struct api_thread *api_thread_if_any(void);
+
+#endif

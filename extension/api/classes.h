@@ -1,0 +1,29 @@
+/* classes.h: the classes of namespace Strobe among themselves. */
+#ifndef STROBE_CLASSES_H
+#define STROBE_CLASSES_H
+
+#include "api_thread.h"
+#include "call_tree.h"
+
+#include "zend_exceptions.h"
+
+extern zend_class_entry *strobe_exception_ce, *strobe_profile_ce;
+
+void trace_class_register(void);
+void sampler_class_register(void);
+void profile_class_register(void);
+
+/* Makes objects of this class neither cloned nor serialized, without properties of the program's. */
+void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object);
+
+/* Makes a Strobe\Profile of a tree, which then is the object's. */
+void profile_object_init(zval *out, struct call_tree *t);
+
+/* At the end of the request: what runs is dropped, its objects stay and know it. */
+void trace_class_request_end(struct api_thread *a);
+void sampler_class_request_end(struct api_thread *a);
+
+/* Whether something may be started: a request runs and has not begun to end. Throws if not. */
+bool api_may_start(void);
+
+#endif

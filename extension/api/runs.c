@@ -1,0 +1,72 @@
+/* runs.c: labels, URL and id of a run, and its way out. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "runs.h"
+
+#include "php_strobe.h"
+#include "request_url.h"
+#include "settings.h"
+#include "trigger.h"
+
+#include "SAPI.h"
+
+#include <stdatomic.h>
+
+static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
+
+void runs_hide_secret(struct request_labels *l)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (trigger_is_in(l->items[i].value, strlen(l->items[i].value)))
+			strcpy(l->items[i].value, "(hidden)");
+}
+
+void runs_labels(struct request_labels *l)
+{
+	char status[16];
+
+	request_labels_collect(l);
+	if (SG(request_info).request_method) {
+		int code = SG(sapi_headers).http_response_code;
+
+		snprintf(status, sizeof(status), "%d", code ? code : 200);
+		request_labels_set(l, ZEND_STRL("http_status"), status, strlen(status));
+	}
+	request_labels_add_own(l);
+	runs_hide_secret(l);
+}
+
+int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
+	      const struct request_labels *labels, char ret_id[33])
+{
+	char url[STROBE_WIRE_LABEL_VALUE + 1], path[108];
+	struct run_info info = { .source = source, .id = ret_id, .name = name, .pid = (uint32_t)a->pid };
+	int reason;
+
+	random_id(&a->random, ret_id);
+	if (request_url(url, sizeof(url)))
+		info.url = url;
+	if (!settings_socket(path, sizeof(path))) {
+		runs_lost(a, STROBE_DROP_NO_DAEMON);
+		return STROBE_DROP_NO_DAEMON;
+	}
+	reason = run_message_send(&a->sender, path, t, &info, labels);
+	atomic_fetch_add(reason ? &lost[reason] : &sent, 1);
+	return reason;
+}
+
+void runs_lost(struct api_thread *a, int reason)
+{
+	sender_lost(&a->sender, reason, 1);
+	atomic_fetch_add(&lost[reason], 1);
+}
+
+void runs_counts(struct runs_counts *ret)
+{
+	ret->sent = atomic_load(&sent);
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		ret->lost[i] = atomic_load(&lost[i]);
+}

@@ -1,0 +1,282 @@
+/* sampler_class.c: Strobe\Sampler. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "arginfo.h"
+#include "classes.h"
+#include "php_strobe.h"
+#include "sampled_tree.h"
+#include "settings.h"
+#include "timers.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* A trie is full after 32,767 nodes; then the next one begins. What finds no room even so is counted. */
+#define TRIES 32
+
+/* A trie that has grown larger than this gives its memory back rather than wait for the next sampler. */
+#define SPARE_NODES 4096
+
+struct sampler_object {
+	struct strobe_timer timer;
+	enum timer_clock clock;
+	int64_t period_ns;
+	size_t max_depth;
+	bool running;
+	uint64_t start_ns;			/* since 1970 */
+	struct trie *tries;			/* of TRIES; NULL while it does not run */
+	unsigned trie_count;
+	uint64_t lost;				/* samples */
+	struct sampler_object *next, **link;	/* among those that run */
+	zend_object std;
+};
+
+static zend_class_entry *sampler_ce;
+static zend_object_handlers handlers;
+
+static struct sampler_object *from_object(zend_object *o)
+{
+	return (struct sampler_object *)((char *)o - offsetof(struct sampler_object, std));
+}
+
+static zend_object *create(zend_class_entry *ce)
+{
+	struct sampler_object *s = zend_object_alloc(sizeof(*s), ce);
+
+	memset(s, 0, offsetof(struct sampler_object, std));
+	zend_object_std_init(&s->std, ce);
+	object_properties_init(&s->std, ce);
+	s->std.handlers = &handlers;
+	return &s->std;
+}
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Mapping a trie costs more than all the rest of a start, so one stays with the thread. */
+static bool add_trie(struct api_thread *a, struct sampler_object *s)
+{
+	struct trie *t = &s->tries[s->trie_count];
+
+	if (s->trie_count == TRIES)
+		return false;
+	*t = a->spare;
+	memset(&a->spare, 0, sizeof(a->spare));
+	if (!trie_map(t))
+		return false;
+	s->trie_count++;
+	return true;
+}
+
+static void release_tries(struct api_thread *a, struct sampler_object *s)
+{
+	while (s->trie_count) {
+		struct trie *t = &s->tries[--s->trie_count];
+		bool small = t->count <= SPARE_NODES;
+
+		trie_empty(t);
+		if (small && !a->spare.nodes)
+			a->spare = *t;
+		else
+			trie_unmap(t);
+	}
+	free(s->tries);
+	s->tries = NULL;
+}
+
+/* Runs at a safe point of the VM. */
+static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+{
+	struct sampler_object *s = timer->owner;
+	struct api_thread *a = api_thread_if_any();
+	struct trie *t = &s->tries[s->trie_count - 1];
+	uint32_t samples = periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX;
+
+	stack_collect(&a->stack, frame, s->max_depth, t->deep_root != TRIE_ROOT);
+	if (!trie_has_room(t, a->stack.depth)) {
+		if (!add_trie(a, s)) {
+			s->lost += periods;
+			return;
+		}
+		t = &s->tries[s->trie_count - 1];
+		if (a->stack.rootless)
+			stack_collect(&a->stack, frame, s->max_depth, false);
+	}
+	if (a->stack.depth)
+		trie_add(t, &a->stack, samples);
+}
+
+static bool prepare(struct api_thread *a, struct sampler_object *s)
+{
+	if (!a)
+		return false;
+	if (!a->stack.functions)
+		a->stack.functions = malloc((STROBE_MAX_DEPTH + 1) * sizeof(*a->stack.functions));
+	if (!a->stack.functions)
+		return false;
+	s->tries = calloc(TRIES, sizeof(*s->tries));
+	s->lost = 0;
+	if (s->tries && add_trie(a, s))
+		return true;
+	free(s->tries);
+	s->tries = NULL;
+	return false;
+}
+
+/* Stops the timer and leaves the list; the tries stay. */
+static void halt(struct sampler_object *s)
+{
+	timer_stop(&s->timer);
+	s->running = false;
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+}
+
+static void drop(struct sampler_object *s)
+{
+	if (!s->running)
+		return;
+	halt(s);
+	release_tries(api_thread_if_any(), s);
+}
+
+static void free_object(zend_object *o)
+{
+	drop(from_object(o));
+	zend_object_std_dtor(o);
+}
+
+void sampler_class_request_end(struct api_thread *a)
+{
+	while (a->samplers)
+		drop(a->samplers);
+}
+
+ZEND_METHOD(Strobe_Sampler, __construct)
+{
+	struct sampler_object *s = from_object(Z_OBJ_P(ZEND_THIS));
+	double period = 0.01;
+	zend_string *clock = NULL;
+	zend_long max_depth = 512;
+
+	ZEND_PARSE_PARAMETERS_START(0, 3)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE(period)
+		Z_PARAM_STR(clock)
+		Z_PARAM_LONG(max_depth)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (!(period >= STROBE_MIN_PERIOD && period <= STROBE_MAX_PERIOD)) {
+		zend_argument_value_error(1, "must be between 0.0001 and 3600 seconds");
+		RETURN_THROWS();
+	}
+	if (clock && !zend_string_equals_literal(clock, "wall") && !zend_string_equals_literal(clock, "cpu")) {
+		zend_argument_value_error(2, "must be either \"wall\" or \"cpu\"");
+		RETURN_THROWS();
+	}
+	if (max_depth < STROBE_MIN_DEPTH || max_depth > STROBE_MAX_DEPTH) {
+		zend_argument_value_error(3, "must be between %d and %d", STROBE_MIN_DEPTH, STROBE_MAX_DEPTH);
+		RETURN_THROWS();
+	}
+	if (s->running) {
+		zend_throw_exception(strobe_exception_ce, "The sampler is running", 0);
+		RETURN_THROWS();
+	}
+	s->period_ns = (int64_t)(period * 1e9);
+	s->clock = clock && zend_string_equals_literal(clock, "cpu") ? TIMER_CPU : TIMER_WALL;
+	s->max_depth = (size_t)max_depth;
+}
+
+/* The first sample comes after a random share of a period, so that what is shorter than one is seen as often as it
+ * deserves. */
+ZEND_METHOD(Strobe_Sampler, start)
+{
+	struct sampler_object *s = from_object(Z_OBJ_P(ZEND_THIS));
+	struct api_thread *a = api_thread();
+	int64_t first;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (s->running) {
+		zend_throw_exception(strobe_exception_ce, "The sampler is running already", 0);
+		RETURN_THROWS();
+	}
+	if (!api_may_start())
+		RETURN_THROWS();
+	if (!prepare(a, s)) {
+		zend_throw_exception(strobe_exception_ce, "There is no memory for samples", 0);
+		RETURN_THROWS();
+	}
+	s->timer.expired = take_sample;
+	s->timer.owner = s;
+	s->timer.passive = true;
+	s->start_ns = realtime_ns();
+	first = 1 + (int64_t)(random_share(&a->random) * (double)s->period_ns);
+	if (timer_start(&s->timer, s->clock, first, s->period_ns)) {
+		release_tries(a, s);
+		zend_throw_exception(strobe_exception_ce, "No thread could be started for the sampler", 0);
+		RETURN_THROWS();
+	}
+	s->running = true;
+	s->next = a->samplers;
+	s->link = &a->samplers;
+	if (s->next)
+		s->next->link = &s->next;
+	a->samplers = s;
+}
+
+ZEND_METHOD(Strobe_Sampler, stop)
+{
+	struct sampler_object *s = from_object(Z_OBJ_P(ZEND_THIS));
+	struct call_tree *t;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (!s->running) {
+		zend_throw_exception(strobe_exception_ce, "The sampler is not running", 0);
+		RETURN_THROWS();
+	}
+	halt(s);
+	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
+	release_tries(api_thread_if_any(), s);
+	if (!t) {
+		zend_throw_exception(strobe_exception_ce, "There is no memory for the profile", 0);
+		RETURN_THROWS();
+	}
+	t->start_ns = s->start_ns;
+	t->end_ns = realtime_ns();
+	if (t->end_ns < t->start_ns)
+		t->end_ns = t->start_ns;	/* the clock was set back */
+	profile_object_init(return_value, t);
+}
+
+ZEND_METHOD(Strobe_Sampler, isRunning)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(from_object(Z_OBJ_P(ZEND_THIS))->running);
+}
+
+static const zend_function_entry strobe_sampler_methods[] = {
+	ZEND_ME(Strobe_Sampler, __construct, arginfo_strobe_sampler_construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Sampler, start, arginfo_strobe_void, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Sampler, stop, arginfo_strobe_stop, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Sampler, isRunning, arginfo_strobe_bool, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+void sampler_class_register(void)
+{
+	zend_class_entry ce;
+
+	INIT_NS_CLASS_ENTRY(ce, "Strobe", "Sampler", strobe_sampler_methods);
+	sampler_ce = zend_register_internal_class(&ce);
+	sampler_ce->create_object = create;
+	class_seal(sampler_ce, &handlers, offsetof(struct sampler_object, std), free_object);
+}

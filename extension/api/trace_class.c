@@ -1,0 +1,184 @@
+/* trace_class.c: Strobe\Trace. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "arginfo.h"
+#include "classes.h"
+#include "php_strobe.h"
+
+struct trace_object {
+	struct trace_session *session;		/* NULL: it does not run */
+	struct trace_object *next, **link;	/* among those that run */
+	zend_object std;
+};
+
+static zend_class_entry *trace_ce;
+static zend_object_handlers handlers;
+
+static struct trace_object *from_object(zend_object *o)
+{
+	return (struct trace_object *)((char *)o - offsetof(struct trace_object, std));
+}
+
+static zend_object *create(zend_class_entry *ce)
+{
+	struct trace_object *t = zend_object_alloc(sizeof(*t), ce);
+
+	zend_object_std_init(&t->std, ce);
+	object_properties_init(&t->std, ce);
+	t->std.handlers = &handlers;
+	return &t->std;
+}
+
+/* From here on it does not run; whoever calls closes the session. */
+static struct trace_session *take_session(struct trace_object *t)
+{
+	struct trace_session *session = t->session;
+
+	if (session) {
+		*t->link = t->next;
+		if (t->next)
+			t->next->link = t->link;
+	}
+	t->session = NULL;
+	return session;
+}
+
+static void free_object(zend_object *o)
+{
+	struct trace_object *t = from_object(o);
+
+	tracer_drop(take_session(t));
+	zend_object_std_dtor(o);
+}
+
+void trace_class_request_end(struct api_thread *a)
+{
+	while (a->traces)
+		tracer_drop(take_session(a->traces));
+}
+
+static bool read_options(HashTable *options, struct trace_options *o)
+{
+	zend_string *key;
+	zval *value;
+
+	ZEND_HASH_FOREACH_STR_KEY_VAL(options, key, value) {
+		bool on;
+
+		ZVAL_DEREF(value);
+		if (!key) {
+			zend_argument_value_error(2, "must have strings as keys");
+			return false;
+		}
+		on = Z_TYPE_P(value) == IS_TRUE;
+		if (!on && Z_TYPE_P(value) != IS_FALSE) {
+			zend_argument_type_error(2, "must have a bool as \"%s\", %s given", ZSTR_VAL(key),
+						 zend_zval_type_name(value));
+			return false;
+		}
+		if (zend_string_equals_literal(key, "internals")) {
+			o->no_internals = !on;
+		} else if (zend_string_equals_literal(key, "files")) {
+			o->files = on;
+		} else if (zend_string_equals_literal(key, "loads")) {
+			o->loads = on;
+		} else {
+			zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\" and \"loads\"");
+			return false;
+		}
+	} ZEND_HASH_FOREACH_END();
+	return true;
+}
+
+ZEND_METHOD(Strobe_Trace, __construct)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+}
+
+ZEND_METHOD(Strobe_Trace, start)
+{
+	struct trace_options o = { .files = true };
+	zend_long metrics = TRACE_WALL | TRACE_CPU | TRACE_MEMORY | TRACE_PEAK;
+	struct api_thread *a = api_thread();
+	HashTable *options = NULL;
+	struct trace_object *t;
+
+	ZEND_PARSE_PARAMETERS_START(0, 2)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(metrics)
+		Z_PARAM_ARRAY_HT(options)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (metrics & ~(zend_long)TRACE_METRICS) {
+		zend_argument_value_error(1, "must be a sum of Strobe\\WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS and SAMPLED_WALL");
+		RETURN_THROWS();
+	}
+	if (options && !read_options(options, &o))
+		RETURN_THROWS();
+	if (!tracer_available()) {
+		zend_throw_exception(strobe_exception_ce, "Tracing " TRACER_UNAVAILABLE, 0);
+		RETURN_THROWS();
+	}
+	if (!api_may_start())
+		RETURN_THROWS();
+	o.metrics = (unsigned)metrics;
+	object_init_ex(return_value, trace_ce);
+	t = from_object(Z_OBJ_P(return_value));
+	t->session = a ? tracer_start(&o) : NULL;
+	if (!t->session) {
+		zval_ptr_dtor(return_value);
+		ZVAL_NULL(return_value);
+		zend_throw_exception(strobe_exception_ce, "There is no memory for a trace", 0);
+		RETURN_THROWS();
+	}
+	t->next = a->traces;
+	t->link = &a->traces;
+	if (t->next)
+		t->next->link = &t->next;
+	a->traces = t;
+}
+
+ZEND_METHOD(Strobe_Trace, stop)
+{
+	struct trace_session *session = take_session(from_object(Z_OBJ_P(ZEND_THIS)));
+	struct call_tree *tree;
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (!session) {
+		zend_throw_exception(strobe_exception_ce, "The trace is not running: it was stopped already", 0);
+		RETURN_THROWS();
+	}
+	tree = tracer_stop(session);
+	if (!tree) {
+		zend_throw_exception(strobe_exception_ce, "There is no memory for the profile", 0);
+		RETURN_THROWS();
+	}
+	profile_object_init(return_value, tree);
+}
+
+ZEND_METHOD(Strobe_Trace, isRunning)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(from_object(Z_OBJ_P(ZEND_THIS))->session);
+}
+
+static const zend_function_entry strobe_trace_methods[] = {
+	ZEND_ME(Strobe_Trace, __construct, arginfo_strobe_private, ZEND_ACC_PRIVATE)
+	ZEND_ME(Strobe_Trace, start, arginfo_strobe_trace_start, ZEND_ACC_PUBLIC | ZEND_ACC_STATIC)
+	ZEND_ME(Strobe_Trace, stop, arginfo_strobe_stop, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Trace, isRunning, arginfo_strobe_bool, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+void trace_class_register(void)
+{
+	zend_class_entry ce;
+
+	INIT_NS_CLASS_ENTRY(ce, "Strobe", "Trace", strobe_trace_methods);
+	trace_ce = zend_register_internal_class(&ce);
+	trace_ce->create_object = create;
+	class_seal(trace_ce, &handlers, offsetof(struct trace_object, std), free_object);
+}

@@ -1,0 +1,36 @@
+/* tree_walk.h: goes through a tree in depth, by a loop.
+ *
+ * Memory is PHP's: formats are made by programs that want them, and count against their limit.
+ */
+#ifndef STROBE_TREE_WALK_H
+#define STROBE_TREE_WALK_H
+
+#include "metrics.h"
+
+/* Stacks are written with so many frames at most; what lies deeper is summed up as one frame "[elided]", because the
+ * text of a recursion of n calls would otherwise have n²/2 frames. */
+#define STACKS_DEPTH	512
+
+struct tree_visitor {
+	void (*enter)(void *data, uint32_t node, uint32_t depth);	/* the root has depth 0; NULL: not told */
+	void (*leave)(void *data, uint32_t node, uint32_t depth);
+};
+
+/* Visits all nodes, each before its children, children in the order of their numbers. */
+void tree_walk(const struct call_tree *t, const struct tree_visitor *v, void *data);
+
+struct stack_visitor {
+	const int *metrics;
+	unsigned metric_count;
+	void (*stack)(void *data, const uint32_t *functions, size_t depth, const int64_t *values);
+};
+
+/* Visits all stacks that took something themselves in at least one of the metrics: functions by index, root first, where
+ * function_count stands for "[elided]". The root of an exact tree is a frame, that of a sampled one is none. */
+void stacks_walk(const struct call_tree *t, const struct stack_visitor *v, void *data);
+
+/* The names of all functions by index, that of "[elided]" behind them; names_free gives them back. */
+zend_string **names_new(const struct call_tree *t);
+void names_free(zend_string **names, const struct call_tree *t);
+
+#endif

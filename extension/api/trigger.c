@@ -1,0 +1,220 @@
+/* trigger.c: keeps the secret and looks for it in requests. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "trigger.h"
+
+#include "api_thread.h"
+#include "php_strobe.h"
+
+#include "SAPI.h"
+
+#define SETTING	"strobe.trigger_secret"
+#define HEADER	"HTTP_X_STROBE_TRACE"
+
+/* That of php.ini or of the pool. It changes only before requests run. */
+static struct secret configured;
+static bool registered;
+
+/* The one that counts here. */
+static const struct secret *current(void)
+{
+	const struct api_thread *a = api_thread_if_any();
+
+	return a && a->has_secret ? &a->secret : &configured;
+}
+
+/* PHP keeps the value that it hands in here, after we return; trigger_startup and trigger_request_start take it away.
+ * A directory's value (.user.ini) lasts for a request; that of a pool, which FPM sets in a new child, for good. The
+ * value that PHP goes back to at the end of a request is the empty one that we have left in its table. */
+ZEND_INI_MH(trigger_on_change)
+{
+	const char *p = new_value ? ZSTR_VAL(new_value) : "";
+	size_t n = new_value ? ZSTR_LEN(new_value) : 0;
+	struct api_thread *a;
+
+	switch (stage) {
+	case ZEND_INI_STAGE_RUNTIME:
+		return FAILURE;
+	case ZEND_INI_STAGE_DEACTIVATE:
+		if ((a = api_thread_if_any()))
+			a->has_secret = false;
+		return SUCCESS;
+	case ZEND_INI_STAGE_HTACCESS:
+		if (!(a = api_thread()))
+			return FAILURE;
+		secret_set(&a->secret, p, n);
+		a->has_secret = true;
+		return SUCCESS;
+	default:
+		/* A new PHP thread reads the table again, where there is nothing any more. */
+		if (n || !registered)
+			secret_set(&configured, p, n);
+		return SUCCESS;
+	}
+}
+
+/* What phpinfo() shows. */
+void trigger_show(zend_ini_entry *entry, int type)
+{
+	const struct secret *s = type == ZEND_INI_DISPLAY_ORIG ? &configured : current();
+
+	if (s->size || s->refused)
+		php_write((void *)ZEND_STRL("(hidden)"));
+	else
+		php_write((void *)ZEND_STRL("no value"));
+}
+
+static void hide_value(void)
+{
+	zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL(SETTING));
+
+	if (!entry || !entry->value || ZSTR_LEN(entry->value) == 0)
+		return;
+	zend_string_release(entry->value);
+	entry->value = ZSTR_EMPTY_ALLOC();
+}
+
+/* get_cfg_var() reads what php.ini and the command line said. */
+static void hide_configuration(void)
+{
+	zend_string *name = zend_string_init(ZEND_STRL(SETTING), 0);
+	zval *value = cfg_get_entry_ex(name);
+
+	if (value && Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value)) {
+		zend_string_release(Z_STR_P(value));
+		ZVAL_EMPTY_STRING(value);
+	}
+	zend_string_release(name);
+}
+
+void trigger_startup(void)
+{
+	registered = true;
+	hide_value();
+	hide_configuration();
+}
+
+void trigger_request_start(void)
+{
+	hide_value();
+}
+
+bool trigger_is_configured(void)
+{
+	return configured.size > 0;
+}
+
+const char *trigger_state(void)
+{
+	const struct secret *s = current();
+
+	if (s->refused)
+		return "off: strobe.trigger_secret must have 16 to 256 bytes";
+	if (!s->size)
+		return "off: strobe.trigger_secret is empty";
+	return tracer_available() ? "on" : "off: strobe.trigger_secret " TRACER_UNAVAILABLE;
+}
+
+bool trigger_is_in(const char *p, size_t n)
+{
+	return secret_is_in(current(), p, n);
+}
+
+static bool is_parameter(const char *p, size_t n)
+{
+	char name[sizeof(TRIGGER_PARAMETER) * 3];
+
+	if (n > sizeof(name))
+		return false;
+	n = url_decode(name, p, n);
+	return n == strlen(TRIGGER_PARAMETER) && memcmp(name, TRIGGER_PARAMETER, n) == 0;
+}
+
+/* Looks through "a=b; STROBE_TRACE=secret" or "a=b&STROBE_TRACE=secret". */
+static bool is_in_pairs(const struct secret *s, const char *p, char separator)
+{
+	bool found = false;
+
+	while (p && *p) {
+		const char *end = strchrnul(p, separator);
+		const char *equals;
+
+		p += strspn(p, " \t");
+		equals = memchr(p, '=', end > p ? (size_t)(end - p) : 0);
+		if (equals && is_parameter(p, (size_t)(equals - p)))
+			found |= secret_equals(s, equals + 1, (size_t)(end - equals - 1));
+		p = *end ? end + 1 : end;
+	}
+	return found;
+}
+
+/* The built-in server can only be asked for all variables at once, and hands them to the input filter, which for this time is
+ * ours: it looks at each and keeps none, so that programs do not see that they were asked for. */
+static bool seen_by_filter;
+
+static unsigned int look(int arg, const char *name, char **value, size_t size, size_t *new_size)
+{
+	if (strcmp(name, HEADER) == 0)
+		seen_by_filter |= secret_equals(current(), *value, size);
+	return 0;
+}
+
+static bool is_shown_to_filter(void)
+{
+	unsigned int (*filter)(int, const char *, char **, size_t, size_t *) = sapi_module.input_filter;
+	zval variables;
+
+	array_init(&variables);
+	seen_by_filter = false;
+	sapi_module.input_filter = look;
+	zend_try {
+		sapi_module.register_server_variables(&variables);
+	} zend_catch {
+		sapi_module.input_filter = filter;
+		zend_bailout();
+	} zend_end_try();
+	sapi_module.input_filter = filter;
+	zval_ptr_dtor(&variables);
+	return seen_by_filter;
+}
+
+/* Other servers that can only be asked for all have threads, which share the filter. */
+static bool is_in_variables(const struct secret *s)
+{
+	bool found = false;
+	zval variables, *header;
+
+	array_init(&variables);
+	sapi_module.register_server_variables(&variables);
+	header = zend_hash_str_find(Z_ARRVAL(variables), ZEND_STRL(HEADER));
+	if (header && Z_TYPE_P(header) == IS_STRING)
+		found = secret_equals(s, Z_STRVAL_P(header), Z_STRLEN_P(header));
+	zval_ptr_dtor(&variables);
+	return found;
+}
+
+static bool is_in_header(const struct secret *s)
+{
+	const char *header;
+
+	if (!sapi_module.getenv && (!SG(server_context) || !sapi_module.register_server_variables))
+		return false;
+	if (!sapi_module.getenv)
+		return strcmp(sapi_module.name, "cli-server") == 0 ? is_shown_to_filter() : is_in_variables(s);
+	header = sapi_module.getenv(HEADER, strlen(HEADER));
+	return header && secret_equals(s, header, strlen(header));
+}
+
+bool trigger_asked(void)
+{
+	const struct secret *s = current();
+
+	/* Without a method there is no request: the environment of a command line asks for nothing. */
+	if (!s->size || !SG(request_info).request_method)
+		return false;
+	return is_in_header(s) | is_in_pairs(s, SG(request_info).cookie_data, ';') |
+	       is_in_pairs(s, SG(request_info).query_string, '&');
+}

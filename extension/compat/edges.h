@@ -1,0 +1,48 @@
+/* edges.h: a call tree as the array that xhprof made known.
+ *
+ * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
+ * microseconds and what else was asked for. A function that is called again while it runs gets the number of its calls
+ * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because the
+ * user ignores them, are transparent: what they call belongs to the nearest caller that is shown.
+ *
+ * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a constant.
+ */
+#ifndef STROBE_EDGES_H
+#define STROBE_EDGES_H
+
+#include "call_tree.h"
+
+#define EDGES_ROOT "main()"
+
+struct edge_names {
+	const char *load;		/* prefix for the compilation of a file; NULL: not shown */
+	const char *load_eval;		/* prefix for that of an eval's code; NULL: not shown */
+	const char *file;		/* prefix for the code of a file or an eval; NULL: not shown */
+	bool closure_lines;		/* closures carry file and lines: "{closure}::dir/file.php/3-5", "A::{closure}/3-5" */
+};
+
+struct edge_column {
+	const char *key;
+	enum tree_column column;	/* nanoseconds are shown as whole microseconds */
+};
+
+#define EDGE_COLUMNS_MAX 8
+
+struct edge_format {
+	const struct edge_names *names;
+	struct edge_column columns[EDGE_COLUMNS_MAX];	/* in the order of the array */
+	unsigned column_count;
+	bool function_info;		/* also "filename" and "lineno" of functions written in PHP */
+	HashTable *ignored;		/* names as keys; NULL: none */
+};
+
+/* The name of a function, with a reference for the caller; NULL if it is not shown. */
+zend_string *edge_name(const struct edge_names *names, const struct call_function *f);
+
+/* Whether the user ignores what has this name. "main()" never is. */
+bool edge_ignored(const HashTable *ignored, const zend_string *name);
+
+/* Fills `ret` with the array. False if there is no memory for the work: `ret` is an empty array then. */
+bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format *format);
+
+#endif

@@ -1,0 +1,39 @@
+/* excimer.h: what the files of the stand-in for Excimer know of each other.
+ *
+ * A profiler (excimer_profiler.c) takes samples into the log of an ExcimerLog object (excimer_log_class.c), whose data
+ * and formats need no object (excimer_log.h, excimer_formats.h). A timer (excimer_timer.c) calls back. Both get their
+ * events from excimer_event.h. excimer.c is the module around them.
+ */
+#ifndef STROBE_EXCIMER_H
+#define STROBE_EXCIMER_H
+
+#include "php.h"
+
+#include "excimer_log.h"
+
+#define EXCIMER_VERSION "1.2.5"		/* whose interface this is */
+
+/* The struct of ours around a zend_object, which must be its member `std`. */
+#define EXCIMER_AROUND(type, object) ((type *)((char *)(object) - XtOffsetOf(type, std)))
+
+/* Registers a class whose objects are of `handlers`, which lack only what is special about them. */
+zend_class_entry *excimer_class(const char *name, const zend_function_entry *methods,
+	zend_object *(*create)(zend_class_entry *), zend_object_handlers *handlers, int offset,
+	void (*free_object)(zend_object *));
+
+/* In MINIT. */
+void excimer_register_profiler(void);
+void excimer_register_log(void);
+void excimer_register_timer(void);
+
+/* A new ExcimerLog in `ret`. */
+void excimer_log_create(zval *ret);
+
+/* The data of an ExcimerLog. */
+struct excimer_log *excimer_log_of(zend_object *log);
+
+/* A timer that calls `callback` once after so many seconds, started, in `ret`; NULL there, and a warning, if it is not
+ * callable. */
+void excimer_timer_create(zval *ret, zval *callback, double seconds);
+
+#endif

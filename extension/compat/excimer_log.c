@@ -1,0 +1,235 @@
+/* excimer_log.c: merges stacks into logs. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "excimer_log.h"
+
+#include "zend_generators.h"
+
+#include <stdlib.h>
+
+#define FIRST_NODES	64u
+#define FIRST_ENTRIES	16u
+#define FIRST_FRAMES	64u
+
+/* A generator that delegates has a placeholder in its place, which knows the real frame. Else `frame` itself. */
+static zend_execute_data *real_frame(zend_execute_data *frame)
+{
+	if (EXPECTED(frame->func))
+		return frame;
+	return zend_generator_check_placeholder_frame(frame);
+}
+
+static bool push(struct excimer_stack *s, const zend_execute_data *frame)
+{
+	if (UNEXPECTED(s->count == s->room)) {
+		size_t room = s->room ? s->room * 2 : FIRST_FRAMES;
+		const zend_execute_data **frames = realloc(s->frames, room * sizeof(*frames));
+
+		if (!frames)
+			return false;
+		s->frames = frames;
+		s->room = room;
+	}
+	s->frames[s->count++] = frame;
+	return true;
+}
+
+bool excimer_stack_collect(struct excimer_stack *s, zend_execute_data *leaf, zend_long max_depth)
+{
+	zend_execute_data *frame = leaf;
+
+	s->count = 0;
+	s->truncated = false;
+	for (zend_long depth = 0; frame; depth++) {
+		frame = real_frame(frame);
+		if (frame->func && ZEND_USER_CODE(frame->func->type) && !push(s, frame))
+			return false;
+		if (!frame->prev_execute_data)
+			break;
+		if (max_depth && depth >= max_depth) {
+			s->truncated = true;
+			break;
+		}
+		frame = frame->prev_execute_data;
+	}
+	return true;
+}
+
+void excimer_stack_done(struct excimer_stack *s)
+{
+	free(s->frames);
+	memset(s, 0, sizeof(*s));
+}
+
+static inline uint32_t line_of(const zend_execute_data *frame)
+{
+	return EXPECTED(frame->opline) ? frame->opline->lineno : 0;
+}
+
+static struct function_id identify(const zend_execute_data *frame)
+{
+	const zend_op_array *f = &frame->func->op_array;
+	struct function_id id = { .name = f->function_name, .file = f->filename, .scope = f->scope };
+
+	/* A file that is included in a method has its scope and no name, and where it begins says nothing. */
+	if (f->function_name) {
+		id.line = f->line_start;
+		id.closure = (f->fn_flags & ZEND_ACC_CLOSURE) != 0;
+	}
+	return id;
+}
+
+/* Whether `node` is `frame`, without building its identity: this is asked for every frame of every sample. NULL is what
+ * was left out. */
+static inline bool is_frame(const struct excimer_node *node, const zend_execute_data *frame)
+{
+	const struct function_id *id = &node->function;
+	const zend_op_array *f;
+
+	if (UNEXPECTED(!frame))
+		return !id->name && !id->file;
+	f = &frame->func->op_array;
+	return node->line == line_of(frame) && id->name == f->function_name && id->file == f->filename &&
+	       id->scope == f->scope && (!id->name || id->line == f->line_start);
+}
+
+static uint32_t hash(uint32_t caller, const struct function_id *f, uint32_t line)
+{
+	uint64_t h = caller * 0x9e3779b97f4a7c15ull ^ line;
+
+	h = (h ^ (uintptr_t)f->name) * 0xff51afd7ed558ccdull;
+	h = (h ^ (h >> 32) ^ (uintptr_t)f->file) * 0xff51afd7ed558ccdull;
+	h = (h ^ (h >> 32) ^ (uintptr_t)f->scope ^ f->line) * 0xc4ceb9fe1a85ec53ull;
+	return (uint32_t)(h >> 32);
+}
+
+/* The slots are a power of two, since node_room is. */
+static uint32_t first_slot(const struct excimer_log *log, uint32_t h)
+{
+	return h & (2 * log->node_room - 1);
+}
+
+static uint32_t next_slot(const struct excimer_log *log, uint32_t slot)
+{
+	return (slot + 1) & (2 * log->node_room - 1);
+}
+
+/* Makes room for one more node. On failure everything is as it was. */
+static bool grow_nodes(struct excimer_log *log)
+{
+	uint32_t room = log->node_room ? log->node_room * 2 : FIRST_NODES;
+	struct excimer_node *nodes;
+	uint32_t *slots;
+
+	if (room > UINT32_MAX / 4 || !(slots = calloc(2 * (size_t)room, sizeof(*slots))))
+		return false;
+	if (!(nodes = realloc(log->nodes, room * sizeof(*nodes)))) {
+		free(slots);
+		return false;
+	}
+	free(log->slots);
+	log->nodes = nodes;
+	log->slots = slots;
+	log->node_room = room;
+	if (!log->node_count)
+		nodes[log->node_count++] = (struct excimer_node){ 0 };
+	for (uint32_t n = 1; n < log->node_count; n++) {
+		uint32_t slot = first_slot(log, hash(nodes[n].caller, &nodes[n].function, nodes[n].line));
+
+		while (slots[slot])
+			slot = next_slot(log, slot);
+		slots[slot] = n;
+	}
+	return true;
+}
+
+/* The node of `frame` (NULL: what was left out) below `caller`; 0 without memory. */
+static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const zend_execute_data *frame)
+{
+	struct function_id id = { 0 };
+	uint32_t line = frame ? line_of(frame) : 1;
+	uint32_t slot, n, h;
+
+	if (frame)
+		id = identify(frame);
+	h = hash(caller, &id, line);
+	for (slot = first_slot(log, h); (n = log->slots[slot]); slot = next_slot(log, slot))
+		if (log->nodes[n].caller == caller && is_frame(&log->nodes[n], frame))
+			break;
+	if (!n) {
+		if (log->node_count == log->node_room) {
+			if (!grow_nodes(log))
+				return 0;
+			for (slot = first_slot(log, h); log->slots[slot];)
+				slot = next_slot(log, slot);
+		}
+		n = log->node_count++;
+		log->slots[slot] = n;
+		log->nodes[n] = (struct excimer_node){ .function = id, .line = line, .caller = caller };
+		if (id.name)
+			zend_string_addref(id.name);
+		if (id.file)
+			zend_string_addref(id.file);
+	}
+	log->nodes[caller].last_called = n;
+	return n;
+}
+
+static inline uint32_t callee(struct excimer_log *log, uint32_t caller, const zend_execute_data *frame)
+{
+	uint32_t n = log->nodes[caller].last_called;
+
+	if (EXPECTED(n && is_frame(&log->nodes[n], frame)))
+		return n;
+	return find_or_add(log, caller, frame);
+}
+
+static bool grow_entries(struct excimer_log *log)
+{
+	size_t room = log->entry_room ? log->entry_room + log->entry_room / 2 : FIRST_ENTRIES;
+	struct excimer_entry *entries = realloc(log->entries, room * sizeof(*entries));
+
+	if (!entries)
+		return false;
+	log->entries = entries;
+	log->entry_room = room;
+	return true;
+}
+
+bool excimer_log_add(struct excimer_log *log, const struct excimer_stack *s, uint64_t events, uint64_t now_ns)
+{
+	uint32_t count = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
+	uint32_t n = 0;
+
+	if (UNEXPECTED(!log->node_room) && !grow_nodes(log))
+		return false;
+	if (UNEXPECTED(log->entry_count == log->entry_room) && !grow_entries(log))
+		return false;
+	if (s->truncated && !(n = callee(log, 0, NULL)))
+		return false;
+	for (size_t i = s->count; i > 0; i--)
+		if (!(n = callee(log, n, s->frames[i - 1])))
+			return false;
+	log->entries[log->entry_count++] = (struct excimer_entry){ .time_ns = now_ns, .node = n, .events = count };
+	log->events += count;
+	return true;
+}
+
+void excimer_log_done(struct excimer_log *log)
+{
+	for (uint32_t n = 1; n < log->node_count; n++) {
+		struct function_id *f = &log->nodes[n].function;
+
+		if (f->name)
+			zend_string_release(f->name);
+		if (f->file)
+			zend_string_release(f->file);
+	}
+	free(log->nodes);
+	free(log->slots);
+	free(log->entries);
+	memset(log, 0, sizeof(*log));
+}

@@ -1,0 +1,14 @@
+/* info.h: what xhprof.collect_additional_info adds to names: the SQL of a query, the URL of a transfer.
+ *
+ *	PDO::exec, PDO::query, mysqli_query, mysqli::query	"PDO::query#SELECT 1"
+ *	PDOStatement::execute					with the values of its argument put in
+ *	curl_exec						"curl_exec#https://example.org/"
+ */
+#ifndef STROBE_INFO_H
+#define STROBE_INFO_H
+
+#include "tracer.h"
+
+extern const struct trace_annotation info_annotation;
+
+#endif

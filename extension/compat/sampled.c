@@ -1,0 +1,255 @@
+/* sampled.c: writes down the stack at each interval. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "sampled.h"
+
+#include "nodes.h"
+#include "stack.h"
+#include "timers.h"
+
+#include "zend_smart_str.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FIRST_DEPTH 256
+
+struct sampled {
+	struct strobe_timer timer;
+	struct sampled_options options;
+	HashTable *entries;
+	int64_t start_ns;		/* by the timer's clock: when the first interval began */
+	uint64_t start_us;		/* since 1970: the key that it would have */
+	uint64_t intervals;		/* written down */
+
+	const zend_function **functions;	/* room for a stack */
+	size_t capacity;		/* functions it may have */
+	const zend_function **outer;	/* what was running at the start, leaf first; compared, never looked into */
+	size_t outer_depth;
+};
+
+static uint64_t realtime_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Collects the whole stack into s->functions. Returns its depth, 0 if there is no memory for it. */
+static size_t collect(struct sampled *s, const zend_execute_data *frame)
+{
+	struct stack stack;
+
+	for (;;) {
+		void *bigger;
+
+		stack.functions = s->functions;
+		if (s->capacity) {
+			stack_collect(&stack, frame, s->capacity, false);
+			if (!stack.elided_at)
+				return stack.depth;
+		}
+		bigger = realloc(s->functions, ((s->capacity ? s->capacity * 4 : FIRST_DEPTH) + 1) * sizeof(*s->functions));
+		if (!bigger)
+			return 0;
+		s->functions = bigger;
+		s->capacity = s->capacity ? s->capacity * 4 : FIRST_DEPTH;
+	}
+}
+
+/* How many of the outermost functions have been running since the start. */
+static size_t count_outer(const struct sampled *s, size_t depth)
+{
+	size_t n = 0;
+
+	while (n < depth && n < s->outer_depth && s->functions[depth - 1 - n] == s->outer[s->outer_depth - 1 - n])
+		n++;
+	return n;
+}
+
+/* --- one stack as text */
+
+struct text {
+	smart_str out;
+	HashTable running;		/* calls by name */
+	size_t skip;			/* frames that are too far from the leaf */
+};
+
+static void put_frame(struct text *t, zend_string *name)
+{
+	zval *calls = zend_hash_find(&t->running, name), one;
+	zend_long level = calls ? Z_LVAL_P(calls) : 0;
+
+	if (calls) {
+		Z_LVAL_P(calls)++;
+	} else {
+		ZVAL_LONG(&one, 1);
+		zend_hash_add_new(&t->running, name, &one);
+	}
+	if (t->skip) {
+		t->skip--;
+		return;
+	}
+	if (t->out.s)
+		smart_str_appendl(&t->out, "==>", 3);
+	smart_str_append(&t->out, name);
+	if (level) {
+		smart_str_appendc(&t->out, '@');
+		smart_str_append_long(&t->out, level);
+	}
+}
+
+static zend_string *name_of(const struct sampled *s, const zend_function *f)
+{
+	struct call_function id;
+
+	nodes_describe(f, &id);
+	return edge_name(s->options.names, &id);
+}
+
+static zend_string *stack_text(struct sampled *s, const zend_execute_data *frame)
+{
+	size_t depth = collect(s, frame), shown = 0, limit = s->options.depth > 1 ? (size_t)s->options.depth : 1;
+	size_t inner = depth - count_outer(s, depth);
+	zend_string **names = safe_emalloc(inner + 1, sizeof(*names), 0);
+	struct text t = { 0 };
+
+	names[shown++] = ZSTR_INIT_LITERAL(EDGES_ROOT, false);
+	for (size_t i = inner; i-- > 0;) {
+		zend_string *name = name_of(s, s->functions[i]);
+
+		if (name)
+			names[shown++] = name;
+	}
+	zend_hash_init(&t.running, 32, NULL, NULL, false);
+	t.skip = shown > limit ? shown - limit : 0;
+	for (size_t i = 0; i < shown; i++) {
+		put_frame(&t, names[i]);
+		zend_string_release(names[i]);
+	}
+	zend_hash_destroy(&t.running);
+	efree(names);
+	return smart_str_extract(&t.out);
+}
+
+/* --- time */
+
+static void write_down(struct sampled *s, uint64_t intervals, const zend_execute_data *frame)
+{
+	zval text;
+
+	if (!intervals)
+		return;
+	ZVAL_STR(&text, stack_text(s, frame));
+	while (intervals--) {
+		uint64_t us = s->start_us + ++s->intervals * s->options.interval_us;
+		char key[40];
+		int n = snprintf(key, sizeof(key), "%llu.%06u", (unsigned long long)(us / 1000000), (unsigned)(us % 1000000));
+
+		Z_TRY_ADDREF(text);
+		zend_hash_str_update(s->entries, key, (size_t)n, &text);
+	}
+	zval_ptr_dtor(&text);
+}
+
+static uint64_t intervals_over(const struct sampled *s)
+{
+	int64_t elapsed = timer_now(TIMER_WALL) - s->start_ns;
+
+	return elapsed > 0 ? (uint64_t)elapsed / (s->options.interval_us * 1000) : 0;
+}
+
+static void expired(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+{
+	struct sampled *s = timer->owner;
+	uint64_t over = intervals_over(s);
+
+	if (over > s->intervals)
+		write_down(s, over - s->intervals, frame);
+}
+
+/* --- life */
+
+/* What runs when sampling is started is "main()" to the result. */
+static bool remember_outer(struct sampled *s)
+{
+	const zend_execute_data *frame = EG(current_execute_data);
+
+	/* The function that starts it is an internal one, and is over before the first sample. */
+	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type))
+		frame = frame->prev_execute_data;
+	s->outer_depth = collect(s, frame);
+	if (!s->outer_depth)
+		return true;
+	s->outer = malloc(s->outer_depth * sizeof(*s->outer));
+	if (!s->outer)
+		return false;
+	memcpy(s->outer, s->functions, s->outer_depth * sizeof(*s->outer));
+	return true;
+}
+
+static void release(struct sampled *s)
+{
+	free(s->functions);
+	free(s->outer);
+	free(s);
+}
+
+struct sampled *sampled_start(const struct sampled_options *options, int *ret_error)
+{
+	struct sampled *s = calloc(1, sizeof(*s));
+	uint64_t now_us, late_us;
+	int64_t interval_ns = (int64_t)options->interval_us * 1000;
+
+	assert(options->interval_us > 0);
+	*ret_error = ENOMEM;
+	if (!s)
+		return NULL;
+	s->options = *options;
+	s->timer.expired = expired;
+	s->timer.owner = s;
+	if (!remember_outer(s)) {
+		release(s);
+		return NULL;
+	}
+	now_us = realtime_us();
+	late_us = now_us % options->interval_us;
+	s->start_us = now_us - late_us;
+	s->start_ns = timer_now(TIMER_WALL) - (options->on_grid ? (int64_t)late_us * 1000 : 0);
+	*ret_error = timer_start(&s->timer, TIMER_WALL, options->on_grid ? interval_ns - (int64_t)late_us * 1000 : interval_ns,
+				 interval_ns);
+	if (*ret_error) {
+		release(s);
+		return NULL;
+	}
+	s->entries = zend_new_array(0);
+	return s;
+}
+
+void sampled_stop(struct sampled *s, zval *ret)
+{
+	const zend_execute_data *frame = EG(current_execute_data);
+	uint64_t over = intervals_over(s);
+
+	timer_stop(&s->timer);
+	if (over > s->intervals)
+		write_down(s, over - s->intervals, frame ? frame->prev_execute_data : NULL);
+	ZVAL_ARR(ret, s->entries);
+	s->entries = NULL;
+	release(s);
+}
+
+void sampled_drop(struct sampled *s)
+{
+	if (!s)
+		return;
+	timer_stop(&s->timer);
+	zend_array_destroy(s->entries);
+	release(s);
+}

@@ -1,0 +1,356 @@
+/* run_message.c: encodes runs.
+ *
+ * A message names each string once, before the frames and nodes that use them. So all strings are numbered first, by
+ * content, in memory of the C library: a run must not fail because the program has used up its own. Then the message
+ * is written into a buffer of 128 KB or, when that is too small, once more into a memfd of the size that it took.
+ */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "run_message.h"
+
+#include <stdlib.h>
+
+#define KIND_RUN	2
+#define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
+#define TEXT_CHUNK	(256u * 1024)
+
+struct text {
+	const char *p;
+	uint32_t n;
+	uint32_t hash;
+};
+
+/* Texts that were put together here rather than found in a string of PHP's. */
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	char bytes[TEXT_CHUNK];
+};
+
+struct pair {
+	uint32_t key, value;
+};
+
+/* A message in the making. References count from 1. */
+struct encoder {
+	const struct call_tree *tree;
+	struct text *texts;
+	uint32_t text_count;
+	uint32_t *slots, slot_count;	/* hash of content to reference; 0 is free */
+	struct chunk *chunks;
+	uint32_t *names, *files;	/* by function: references */
+	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
+	unsigned label_count, column_count;
+	int64_t *self;			/* one row of node_count values for each column */
+	uint8_t *buffer;
+	char scratch[STROBE_WIRE_STRING];
+};
+
+bool run_is_source(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool letter = (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z');
+
+		if (!letter && (p[i] < '0' || p[i] > '9') && p[i] != '.' && p[i] != '_' && p[i] != '-')
+			return false;
+	}
+	return n > 0 && n <= RUN_SOURCE;
+}
+
+bool run_is_reserved(const char *key, size_t n)
+{
+	static const char *const keys[] = { "source", "id", "url", "name" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
+			return true;
+	return false;
+}
+
+/* --- Strings --- */
+
+static uint32_t hash_bytes(const char *p, size_t n)
+{
+	zend_ulong h = zend_inline_hash_func(p, n);
+
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/* Copies a text that would not last. NULL without memory. */
+static const char *keep(struct encoder *e, const char *p, size_t n)
+{
+	struct chunk *c = e->chunks;
+	char *at;
+
+	if (!c || TEXT_CHUNK - c->used < n) {
+		c = malloc(sizeof(*c));
+		if (!c)
+			return NULL;
+		c->next = e->chunks;
+		c->used = 0;
+		e->chunks = c;
+	}
+	at = memcpy(c->bytes + c->used, p, n);
+	c->used += n;
+	return at;
+}
+
+/* Finds or adds a string, cut to the cap; returns the reference to it, or 0 without memory. */
+static uint32_t number(struct encoder *e, const char *p, size_t n, bool lasting)
+{
+	uint32_t hash, i, reference;
+
+	if (n > STROBE_WIRE_STRING)
+		n = STROBE_WIRE_STRING;
+	hash = hash_bytes(p, n);
+	for (i = hash & (e->slot_count - 1); (reference = e->slots[i]); i = (i + 1) & (e->slot_count - 1)) {
+		const struct text *t = &e->texts[reference - 1];
+
+		if (t->hash == hash && t->n == n && memcmp(t->p, p, n) == 0)
+			return reference;
+	}
+	if (!lasting && !(p = keep(e, p, n)))
+		return 0;
+	e->texts[e->text_count++] = (struct text){ p, (uint32_t)n, hash };
+	return e->slots[i] = e->text_count;
+}
+
+static uint32_t number_zend_string(struct encoder *e, const zend_string *s)
+{
+	return number(e, ZSTR_VAL(s), ZSTR_LEN(s), true);
+}
+
+static bool number_function(struct encoder *e, uint32_t i)
+{
+	const struct call_function *f = &e->tree->functions[i];
+	size_t n;
+
+	if (f->kind == CALL_FUNCTION && !f->class_name && !f->closure) {
+		e->names[i] = number_zend_string(e, f->name);
+	} else if (f->kind == CALL_FILE && f->file) {
+		e->names[i] = number_zend_string(e, f->file);
+	} else {
+		n = call_function_text(f, e->scratch, sizeof(e->scratch));
+		e->names[i] = number(e, e->scratch, n, false);
+	}
+	e->files[i] = f->file ? number_zend_string(e, f->file) : 0;
+	return e->names[i] != 0;
+}
+
+static bool is_cut_in_a_character(const char *p, size_t n)
+{
+	return ((unsigned char)p[n] & 0xc0) == 0x80;
+}
+
+static void add_label(struct encoder *e, const char *key, const char *value)
+{
+	size_t n = value ? strlen(value) : 0;
+
+	if (!value || e->label_count == STROBE_WIRE_LABELS)
+		return;
+	if (n > STROBE_WIRE_LABEL_VALUE)
+		for (n = STROBE_WIRE_LABEL_VALUE; n > 0 && is_cut_in_a_character(value, n); n--)
+			;
+	e->labels[e->label_count++] = (struct pair){ number(e, key, strlen(key), true), number(e, value, n, true) };
+}
+
+static void add_labels(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
+{
+	add_label(e, "source", info->source);
+	add_label(e, "id", info->id);
+	add_label(e, "url", info->url);
+	add_label(e, "name", info->name);
+	for (unsigned i = 0; i < labels->count; i++)
+		if (!run_is_reserved(labels->items[i].key, strlen(labels->items[i].key)))
+			add_label(e, labels->items[i].key, labels->items[i].value);
+}
+
+/* --- Values --- */
+
+static void add_column(struct encoder *e, const char *name, const char *unit)
+{
+	e->columns[e->column_count++] = (struct pair){ number(e, name, strlen(name), true),
+						       number(e, unit, strlen(unit), true) };
+}
+
+static bool has_off_cpu(const struct call_tree *t)
+{
+	return (t->columns & TREE_HAS(TREE_WALL_NS)) && (t->columns & TREE_HAS(TREE_CPU_NS));
+}
+
+/* The row of a column that has been filled. */
+static int64_t *row(const struct encoder *e, unsigned column)
+{
+	return e->self + (size_t)column * e->tree->node_count;
+}
+
+static void add_columns(struct encoder *e)
+{
+	const struct call_tree *t = e->tree;
+	unsigned wall = 0, cpu = 0;
+
+	for (int c = 0; c < TREE_COLUMNS; c++) {
+		if (!(t->columns & TREE_HAS(c)))
+			continue;
+		if (c == TREE_WALL_NS)
+			wall = e->column_count;
+		if (c == TREE_CPU_NS)
+			cpu = e->column_count;
+		call_tree_self(t, c, row(e, e->column_count));
+		add_column(e, tree_column_name(c), tree_column_unit(c));
+	}
+	if (!has_off_cpu(t))
+		return;
+	for (uint32_t n = 0; n < t->node_count; n++)
+		row(e, e->column_count)[n] = row(e, wall)[n] - row(e, cpu)[n];
+	add_column(e, "off_cpu_ns", "nanoseconds");
+}
+
+/* --- The message --- */
+
+static unsigned count_columns(const struct call_tree *t)
+{
+	unsigned n = has_off_cpu(t);
+
+	for (int c = 0; c < TREE_COLUMNS; c++)
+		n += (t->columns & TREE_HAS(c)) != 0;
+	return n;
+}
+
+static bool allocate(struct encoder *e)
+{
+	const struct call_tree *t = e->tree;
+	size_t texts = 2 * (size_t)t->function_count + 2 * STROBE_WIRE_LABELS + 2 * COLUMNS;
+
+	for (e->slot_count = 256; e->slot_count < 2 * texts; e->slot_count *= 2)
+		;
+	e->texts = malloc(texts * sizeof(*e->texts));
+	e->slots = calloc(e->slot_count, sizeof(*e->slots));
+	e->names = malloc(t->function_count * sizeof(*e->names) + 1);
+	e->files = malloc(t->function_count * sizeof(*e->files) + 1);
+	e->self = malloc((size_t)t->node_count * count_columns(t) * sizeof(*e->self) + 1);
+	e->buffer = malloc(STROBE_WIRE_INLINE);
+	return e->texts && e->slots && e->names && e->files && e->self && e->buffer;
+}
+
+static void release(struct encoder *e)
+{
+	while (e->chunks) {
+		struct chunk *next = e->chunks->next;
+
+		free(e->chunks);
+		e->chunks = next;
+	}
+	free(e->texts);
+	free(e->slots);
+	free(e->names);
+	free(e->files);
+	free(e->self);
+	free(e->buffer);
+}
+
+/* What labels and columns name must stand among the first strings, so these come first. */
+static bool number_all(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
+{
+	add_labels(e, info, labels);
+	add_columns(e);
+	for (uint32_t i = 0; i < e->tree->function_count; i++)
+		if (!number_function(e, i))
+			return false;
+	return true;
+}
+
+static enum strobe_clock clock_of(const struct call_tree *t)
+{
+	if (!t->period_ns)
+		return STROBE_CLOCK_NONE;
+	return t->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL;
+}
+
+static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
+{
+	const struct call_tree *t = e->tree;
+	int64_t values[COLUMNS];
+
+	for (uint32_t n = 0; n < t->node_count; n++) {
+		for (unsigned k = 0; k < e->column_count; k++)
+			values[k] = row(e, k)[n];
+		/* Number 0 is the message's root, so that ours is 1. */
+		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, values);
+	}
+}
+
+static size_t write_message(const struct encoder *e, void *buffer, size_t capacity, uint32_t pid,
+			    const uint64_t *unreported)
+{
+	const struct call_tree *t = e->tree;
+	struct strobe_wire_info header = {
+		.kind = (enum strobe_wire_kind)KIND_RUN,
+		.clock = clock_of(t),
+		.pid = pid,
+		.start_ns = t->start_ns,
+		.end_ns = t->end_ns > t->start_ns ? t->end_ns : t->start_ns,
+		.period_ns = t->period_ns,
+	};
+	struct strobe_wire_writer w;
+
+	strobe_wire_begin(&w, buffer, capacity, &header);
+	for (uint32_t i = 0; i < e->text_count; i++)
+		strobe_wire_string(&w, e->texts[i].p, e->texts[i].n);
+	for (unsigned i = 0; i < e->label_count; i++)
+		strobe_wire_label(&w, e->labels[i].key, e->labels[i].value);
+	for (unsigned i = 0; i < e->column_count; i++)
+		strobe_wire_column(&w, e->columns[i].key, e->columns[i].value);
+	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++)
+		if (unreported[reason])
+			strobe_wire_drop(&w, reason, unreported[reason]);
+	for (uint32_t i = 0; i < t->function_count; i++)
+		strobe_wire_frame(&w, e->names[i], e->files[i], t->functions[i].line);
+	write_nodes(e, &w);
+	return strobe_wire_end(&w);
+}
+
+static int send_encoded(const struct encoder *e, struct sender *s, const char *path, uint32_t pid)
+{
+	size_t size = write_message(e, e->buffer, STROBE_WIRE_INLINE, pid, s->unreported);
+	int reason = STROBE_DROP_TOO_LARGE;
+	void *map;
+	int fd;
+
+	if (size > STROBE_WIRE_MAX || e->text_count > STROBE_WIRE_STRINGS ||
+	    e->tree->function_count > STROBE_WIRE_FRAMES || e->tree->node_count > STROBE_WIRE_NODES)
+		return STROBE_DROP_TOO_LARGE;
+	if (size <= STROBE_WIRE_INLINE)
+		reason = sender_send(s, path, e->buffer, size);
+	if (reason != STROBE_DROP_TOO_LARGE)
+		return reason;
+	fd = sender_memfd(size, &map);
+	if (fd < 0)
+		return STROBE_DROP_NO_MEMORY;
+	write_message(e, map, size, pid, s->unreported);
+	return sender_send_memfd(s, path, fd, map, size);
+}
+
+int run_message_send(struct sender *s, const char *path, const struct call_tree *t, const struct run_info *info,
+		     const struct request_labels *labels)
+{
+	struct encoder *e = calloc(1, sizeof(*e));
+	int reason = STROBE_DROP_NO_MEMORY;
+
+	ZEND_ASSERT(t->node_count > 0 && run_is_source(info->source, strlen(info->source)));
+	if (e) {
+		e->tree = t;
+		if (allocate(e) && number_all(e, info, labels))
+			reason = send_encoded(e, s, path, info->pid);
+		release(e);
+		free(e);
+	}
+	if (reason)
+		sender_lost(s, reason, 1);
+	else
+		memset(s->unreported, 0, sizeof(s->unreported));
+	return reason;
+}

@@ -1,0 +1,34 @@
+/* run_message.h: a finished tree as a run: a message of wire/strobe_wire.h of kind 2.
+ *
+ * A run is one profile that is kept as such: it has a source (a namespace), an id, perhaps a URL and a name, which
+ * travel as labels. Its tree has one top node "main()", which is the root of the call tree; values are what each node
+ * took itself. The losses that it carries count runs.
+ */
+#ifndef STROBE_RUN_MESSAGE_H
+#define STROBE_RUN_MESSAGE_H
+
+#include "call_tree.h"
+#include "request_labels.h"
+#include "sender.h"
+
+#define RUN_SOURCE	64		/* bytes, of [A-Za-z0-9._-] */
+
+struct run_info {
+	const char *source, *id;
+	const char *url, *name;		/* or NULL; cut to STROBE_WIRE_LABEL_VALUE bytes */
+	uint32_t pid;
+};
+
+/* Whether `p` can be a source or an id. */
+bool run_is_source(const char *p, size_t n);
+
+/* Whether a label of this key says which run it is, so that no other label may have it. */
+bool run_is_reserved(const char *key, size_t n);
+
+/* Sends the tree to `path`, by memfd when it is large, with the losses of `s` that the daemon does not know of yet.
+ * Labels with a reserved key are left out. Never waits. Returns 0, or why it could not be sent, which is counted in `s`
+ * as one lost run. */
+int run_message_send(struct sender *s, const char *path, const struct call_tree *t, const struct run_info *info,
+		     const struct request_labels *labels);
+
+#endif

@@ -1,0 +1,28 @@
+--TEST--
+Without the call observer each function that would trace says what to set, and runs nothing
+--INI--
+strobe.compat=tideways_xhprof,xhprof,uprofiler
+strobe.instrument=0
+--FILE--
+<?php
+function f() {}
+foreach (['tideways_xhprof', 'xhprof', 'uprofiler'] as $api) {
+	var_dump(("{$api}_enable")());
+	f();
+	var_dump(("{$api}_disable")());
+}
+?>
+--EXPECTF--
+
+Warning: tideways_xhprof_enable(): needs the call observer: set strobe.instrument=1 in php.ini (it is read when PHP starts) in %s on line %d
+NULL
+array(0) {
+}
+
+Warning: xhprof_enable(): needs the call observer: set strobe.instrument=1 in php.ini (it is read when PHP starts) in %s on line %d
+NULL
+NULL
+
+Warning: uprofiler_enable(): needs the call observer: set strobe.instrument=1 in php.ini (it is read when PHP starts) in %s on line %d
+bool(false)
+NULL

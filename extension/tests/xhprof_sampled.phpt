@@ -1,0 +1,97 @@
+--TEST--
+xhprof's sampling mode: one entry per interval on the grid of time, the stack as text; needs no call observer
+--INI--
+strobe.compat=xhprof
+strobe.instrument=0
+--FILE--
+<?php
+function foo() { usleep(850000); }
+function bar() { foo(); }
+function spin($seconds) { for ($end = microtime(true) + $seconds; microtime(true) < $end;); }
+function rec($n) { if ($n) rec($n - 1); else spin(0.15); }
+function on() { xhprof_sample_enable(); }
+class C { function m() { (function () { spin(0.15); })(); } }
+
+/* Keys follow each other by the interval, on its grid, and lie between start and end (a key is the time of its interval's begin). */
+function check_keys(array $samples, int $us, float $start, float $end): void
+{
+	$previous = null;
+	foreach ($samples as $key => $stack) {
+		[$s, $fraction] = explode('.', $key);
+		$t = $s * 1000000 + $fraction;
+		if (strlen($fraction) !== 6 || $t % $us)
+			echo "$key is not on the grid\n";
+		if ($previous !== null && $t !== $previous + $us)
+			echo "$key does not follow $previous\n";
+		$previous = $t;
+	}
+	$expected = (int)(($end - $start) * 1e6 / $us);
+	if (abs(count($samples) - $expected) > 1)
+		echo count($samples), " samples instead of $expected\n";
+	if ($samples && (array_key_first($samples) < $start - $us / 1e6 || array_key_last($samples) > $end + $us / 1e6))
+		echo 'from ', array_key_first($samples), ' to ', array_key_last($samples), " instead of $start to $end\n";
+}
+
+function share(array $samples, string $pattern): float
+{
+	return count(preg_grep($pattern, $samples)) / max(1, count($samples));
+}
+
+var_dump(xhprof_sample_disable());
+
+$start = microtime(true);
+var_dump(on());
+bar();
+var_dump(xhprof_sample_enable());
+$r = xhprof_sample_disable();
+check_keys($r, 100000, $start, microtime(true));
+if (count(array_keys($r, 'main()==>bar==>foo==>usleep', true)) < 7)
+	var_dump($r);
+
+ini_set('xhprof.sampling_interval', '1000');
+// At times the machine looks away, and a stack is seen late.
+for ($try = 0; $try < 5; $try++) {
+	$start = microtime(true);
+	xhprof_sample_enable();
+	rec(3);
+	(new C)->m();
+	$r = xhprof_disable();
+	check_keys($r, 1000, $start, microtime(true));
+	if ($good = share($r, '~^main\(\)==>rec==>rec@1==>rec@2==>rec@3==>spin(==>microtime)?$~') > 0.4 &&
+			share($r, '~^main\(\)==>C::m==>C::\{closure[^}]*\}==>spin(==>microtime)?$~') > 0.4)
+		break;
+}
+if (!$good)
+	var_dump(array_count_values($r));
+
+foreach ([[1, '~^(spin|microtime)$~'], [0, '~^(spin|microtime)$~'], [2, '~^(rec@3==>spin|spin==>microtime)$~'], [4, '~^(rec@1==>rec@2==>rec@3==>spin|rec@2==>rec@3==>spin==>microtime)$~']] as [$depth, $pattern]) {
+	ini_set('xhprof.sampling_depth', $depth);
+	xhprof_sample_enable();
+	rec(3);
+	$r = xhprof_sample_disable();
+	if (share($r, $pattern) < 0.9)
+		var_dump($depth, array_count_values($r));
+}
+
+// Never less than 100 µs.
+foreach (['100', '7', '0', '-5'] as $interval) {
+	ini_set('xhprof.sampling_interval', $interval);
+	$start = microtime(true);
+	xhprof_sample_enable();
+	spin(0.02);
+	$r = xhprof_sample_disable();
+	$expected = (int)((microtime(true) - $start) * 10000);
+	if (abs(count($r) - $expected) > 3)
+		echo "$interval: ", count($r), " samples instead of $expected\n";
+}
+
+// Nothing is left when one is not ended.
+xhprof_sample_enable();
+spin(0.01);
+echo "done\n";
+?>
+--EXPECT--
+NULL
+NULL
+NULL
+done

@@ -1,0 +1,418 @@
+/* edges.c: opens the widest place first, until all are open or there are nodes enough. */
+#include "edges.h"
+#include "mem.h"
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define ARROW		"==>"
+#define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
+
+static const struct {
+	const char *key, *column, *unit;
+	int64_t scale;
+	bool divided_by_itself;		/* else by calls */
+} values[EDGE_VALUES] = {
+	[EDGE_CALLS] = { "ct", "calls", "count", 1, true },
+	[EDGE_WALL] = { "wt", "wall_ns", "nanoseconds", 1000, true },
+	[EDGE_CPU] = { "cpu", "cpu_ns", "nanoseconds", 1000, true },
+	[EDGE_MEMORY] = { "mu", "memory_bytes", "bytes", 1, false },
+	[EDGE_PEAK] = { "pmu", "peak_memory_bytes", "bytes", 1, false },
+	[EDGE_ALLOCATIONS] = { "mem.na", "allocations", "count", 1, false },
+	[EDGE_FREES] = { "mem.nf", "frees", "count", 1, false },
+	[EDGE_ALLOCATED] = { "mem.aa", "allocated_bytes", "bytes", 1, false },
+};
+
+struct edge {
+	uint32_t caller, callee;	/* UINT32_MAX: no caller */
+	int64_t value[EDGE_VALUES];
+};
+
+struct edges {
+	struct intern names;
+	struct edge *items;
+	size_t count, capacity;
+	struct map places;		/* by caller and callee */
+	unsigned set;
+};
+
+struct edges *edges_new(void)
+{
+	struct edges *e = xcalloc(1, sizeof(*e));
+
+	intern_init(&e->names);
+	map_init(&e->places);
+	return e;
+}
+
+struct edges *edges_free(struct edges *e)
+{
+	if (!e)
+		return NULL;
+	intern_done(&e->names);
+	map_done(&e->places);
+	free(e->items);
+	free(e);
+	return NULL;
+}
+
+enum edge_value edges_value(struct str key)
+{
+	enum edge_value v = 0;
+
+	while (v < EDGE_VALUES && (strlen(values[v].key) != key.n || memcmp(values[v].key, key.p, key.n)))
+		v++;
+	return v;
+}
+
+size_t edges_count(const struct edges *e)
+{
+	return e->count;
+}
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static int64_t scale(int64_t v, int64_t by)
+{
+	int64_t product;
+
+	if (!__builtin_mul_overflow(v, by, &product))
+		return product;
+	return v < 0 ? INT64_MIN : INT64_MAX;
+}
+
+int edges_add(struct edges *e, struct str pair, const int64_t value[EDGE_VALUES], unsigned set)
+{
+	const char *arrow = memmem(pair.p, pair.n, ARROW, 3);
+	size_t caller_size = arrow ? (size_t)(arrow - pair.p) : 0;
+	uint32_t caller = UINT32_MAX, callee, *slot;
+
+	if (e->count == EDGES_MAX)
+		return -E2BIG;
+	if (arrow)
+		caller = intern_add(&e->names, pair.p, caller_size);
+	callee = intern_add(&e->names, arrow ? arrow + 3 : pair.p, arrow ? pair.n - caller_size - 3 : pair.n);
+	e->set |= set;
+	slot = map_slot(&e->places, map_pair(caller, callee));
+	if (*slot == MAP_NONE) {
+		*slot = (uint32_t)e->count;
+		GROW(&e->items, &e->capacity, e->count + 1);
+		e->items[e->count++] = (struct edge){ .caller = caller, .callee = callee };
+	}
+	for (int v = 0; v < EDGE_VALUES; v++)
+		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v], scale(value[v], values[v].scale));
+	return 0;
+}
+
+/* --- The tree ------------------------------------------------------------------------------------------------- */
+
+/* One function over all of its callers. */
+struct function {
+	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
+	uint32_t frame;			/* of the profile */
+	bool is_callee, reached, opened;
+	bool uneven[EDGE_VALUES];	/* some callers gave it a value below zero, so that no share can be made of it */
+	int64_t value[EDGE_VALUES];	/* inclusive */
+	int64_t done[EDGE_VALUES];	/* of the places that were opened */
+};
+
+/* A place in the tree that may be opened. */
+struct place {
+	uint32_t node, parent, function;	/* parent: a place, UINT32_MAX at the top */
+	int64_t value[EDGE_VALUES];		/* inclusive */
+};
+
+struct tree {
+	const struct edges *edges;
+	struct profile *profile;
+	struct function *functions;
+	uint32_t *next;			/* by edge: the next one of the same caller */
+	struct place *places;
+	size_t count, capacity;
+	uint32_t *heap;			/* places to open, the widest first */
+	size_t heap_count, heap_capacity;
+	uint32_t columns[EDGE_VALUES], off_cpu;
+	enum edge_value width;
+	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
+	uint32_t nodes;			/* made here */
+};
+
+static bool is_wider(const struct tree *t, uint32_t a, uint32_t b)
+{
+	int64_t x = t->places[a].value[t->width], y = t->places[b].value[t->width];
+
+	return x != y ? x > y : a < b;
+}
+
+static void heap_push(struct tree *t, uint32_t place)
+{
+	size_t i = t->heap_count++;
+
+	GROW(&t->heap, &t->heap_capacity, t->heap_count);
+	for (; i && is_wider(t, place, t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		t->heap[i] = t->heap[(i - 1) / 2];
+	t->heap[i] = place;
+}
+
+static uint32_t heap_pop(struct tree *t)
+{
+	uint32_t top = t->heap[0], last = t->heap[--t->heap_count];
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= t->heap_count)
+			break;
+		if (child + 1 < t->heap_count && is_wider(t, t->heap[child + 1], t->heap[child]))
+			child++;
+		if (!is_wider(t, t->heap[child], last))
+			break;
+		t->heap[i] = t->heap[child];
+		i = child;
+	}
+	t->heap[i] = last;
+	return top;
+}
+
+static void sum_up_functions(struct tree *t)
+{
+	const struct edges *e = t->edges;
+
+	t->functions = xcalloc(e->names.count + 1, sizeof(*t->functions));
+	t->next = xmalloc((e->count + 1) * sizeof(*t->next));
+	for (size_t i = 0; i < e->names.count; i++) {
+		t->functions[i].first = UINT32_MAX;
+		t->functions[i].frame = profile_frame(t->profile, intern_get(&e->names, (uint32_t)i), (struct str){ "", 0 }, 0);
+	}
+	/* From the back, so that callees stand in the order in which they came. */
+	for (size_t i = e->count; i-- > 0;) {
+		const struct edge *edge = &e->items[i];
+		struct function *callee = &t->functions[edge->callee];
+
+		for (int v = 0; v < EDGE_VALUES; v++)
+			callee->value[v] = add_saturating(callee->value[v], edge->value[v]);
+		for (int v = 0; v < EDGE_VALUES; v++)
+			callee->uneven[v] |= edge->value[v] < 0;
+		callee->is_callee |= edge->caller != UINT32_MAX && edge->caller != edge->callee;
+		if (edge->caller == UINT32_MAX)
+			continue;
+		t->next[i] = t->functions[edge->caller].first;
+		t->functions[edge->caller].first = (uint32_t)i;
+	}
+}
+
+/* Who has no entry of its own took what its callees took. */
+static void add_missing_values(struct tree *t, uint32_t function)
+{
+	struct function *f = &t->functions[function];
+	bool any = false;
+
+	for (int v = 0; v < EDGE_VALUES; v++)
+		any |= f->value[v] != 0;
+	if (any)
+		return;
+	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i])
+		for (int v = 0; v < EDGE_VALUES; v++)
+			if (v != EDGE_CALLS)
+				f->value[v] = add_saturating(f->value[v], t->edges->items[i].value[v]);
+	f->value[EDGE_CALLS] = 1;
+}
+
+static void add_place(struct tree *t, uint32_t parent, uint32_t function, const int64_t value[EDGE_VALUES])
+{
+	uint32_t above = parent == UINT32_MAX ? PROFILE_ROOT : t->places[parent].node;
+	struct place *p;
+
+	GROW(&t->places, &t->capacity, t->count + 1);
+	p = &t->places[t->count];
+	*p = (struct place){ profile_child(t->profile, above, t->functions[function].frame), parent, function };
+	memcpy(p->value, value, sizeof(p->value));
+	t->nodes++;
+	heap_push(t, (uint32_t)t->count++);
+}
+
+static int64_t part_of(int64_t v, int64_t part, int64_t whole)
+{
+	__int128 product = (__int128)v * part / whole;
+
+	return product > INT64_MAX ? INT64_MAX : product < INT64_MIN ? INT64_MIN : (int64_t)product;
+}
+
+/* What the calls of an edge took below the place that is being opened, whose values `done` has not got yet. Each piece
+ * is what is due up to here less what was due before, so that all pieces together are the edge. */
+static void value_below(const struct tree *t, const struct place *p, const struct edge *e, int64_t ret[EDGE_VALUES])
+{
+	const struct function *f = &t->functions[p->function];
+
+	for (int v = 0; v < EDGE_VALUES; v++) {
+		int by = values[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v : EDGE_CALLS;
+		int64_t whole = f->value[by], after = add_saturating(f->done[by], p->value[by]);
+
+		if (whole <= 0 || f->uneven[by])
+			ret[v] = f->opened ? 0 : e->value[v];
+		else
+			ret[v] = add_saturating(part_of(e->value[v], after < whole ? after : whole, whole),
+						-part_of(e->value[v], f->done[by] < whole ? f->done[by] : whole, whole));
+	}
+}
+
+static bool is_above(const struct tree *t, uint32_t place, uint32_t function)
+{
+	for (int i = 0; place != UINT32_MAX && i < CYCLE_LOOK; i++, place = t->places[place].parent)
+		if (t->places[place].function == function)
+			return true;
+	return false;
+}
+
+static void add_values(struct tree *t, uint32_t node, const int64_t self[EDGE_VALUES])
+{
+	int64_t off;
+
+	for (int v = 0; v < EDGE_VALUES; v++)
+		if (t->edges->set & 1u << v)
+			profile_add(t->profile, node, t->columns[v], self[v]);
+	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[EDGE_WALL], self[EDGE_CPU], &off))
+		profile_add(t->profile, node, t->off_cpu, off);
+}
+
+static void take_away(int64_t self[EDGE_VALUES], const int64_t value[EDGE_VALUES])
+{
+	for (int v = 0; v < EDGE_VALUES; v++)
+		if (v != EDGE_CALLS && __builtin_sub_overflow(self[v], value[v], &self[v]))
+			self[v] = value[v] < 0 ? INT64_MAX : INT64_MIN;
+}
+
+static bool is_nothing(const int64_t value[EDGE_VALUES])
+{
+	for (int v = 0; v < EDGE_VALUES; v++)
+		if (value[v])
+			return false;
+	return true;
+}
+
+static void put_folded(struct tree *t, uint32_t node, const int64_t value[EDGE_VALUES])
+{
+	if (is_nothing(value))
+		return;
+	if (t->folded == UINT32_MAX)
+		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
+	add_values(t, profile_child(t->profile, node, t->folded), value);
+}
+
+/* Divides a place into what it took itself and its callees; those that may not be opened are put together. */
+static void open_place(struct tree *t, uint32_t at)
+{
+	struct place p = t->places[at];		/* a copy: the array grows */
+	struct function *f = &t->functions[p.function];
+	int64_t self[EDGE_VALUES], folded[EDGE_VALUES] = { 0 };
+
+	memcpy(self, p.value, sizeof(self));
+	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i]) {
+		const struct edge *e = &t->edges->items[i];
+		int64_t value[EDGE_VALUES];
+
+		value_below(t, &p, e, value);
+		take_away(self, value);
+		if (is_nothing(value))
+			continue;
+		if (t->nodes < EDGES_NODES && !is_above(t, at, e->callee))
+			add_place(t, at, e->callee, value);
+		else
+			for (int v = 0; v < EDGE_VALUES; v++)
+				folded[v] = add_saturating(folded[v], value[v]);
+	}
+	for (int v = 0; v < EDGE_VALUES; v++)
+		f->done[v] = add_saturating(f->done[v], p.value[v]);
+	f->opened = true;
+	add_values(t, p.node, self);
+	put_folded(t, p.node, folded);
+}
+
+/* Marks everything that can be reached from a function, so that circles which nobody calls are found. */
+static void mark(struct tree *t, uint32_t function, uint32_t *stack)
+{
+	size_t n = 0;
+
+	if (t->functions[function].reached)
+		return;
+	t->functions[function].reached = true;
+	stack[n++] = function;
+	while (n) {
+		uint32_t i = t->functions[stack[--n]].first;
+
+		for (; i != UINT32_MAX; i = t->next[i]) {
+			struct function *callee = &t->functions[t->edges->items[i].callee];
+
+			if (!callee->reached)
+				stack[n++] = t->edges->items[i].callee;
+			callee->reached = true;
+		}
+	}
+}
+
+static void add_top(struct tree *t, uint32_t function, uint32_t *stack)
+{
+	add_missing_values(t, function);
+	add_place(t, UINT32_MAX, function, t->functions[function].value);
+	mark(t, function, stack);
+}
+
+static void add_tops(struct tree *t)
+{
+	uint32_t count = (uint32_t)t->edges->names.count, main = intern_find(&t->edges->names, "main()", 6);
+	_cleanup_(freep) uint32_t *stack = xmalloc((count + 1) * sizeof(*stack));
+
+	if (main != UINT32_MAX)
+		add_top(t, main, stack);
+	for (uint32_t f = 0; f < count; f++)
+		if (f != main && !t->functions[f].is_callee)
+			add_top(t, f, stack);
+	for (uint32_t f = 0; f < count; f++)
+		if (!t->functions[f].reached)
+			add_top(t, f, stack);
+}
+
+static int add_columns(struct tree *t)
+{
+	const unsigned both = 1u << EDGE_WALL | 1u << EDGE_CPU;
+	uint32_t added = 0;
+
+	for (int v = 0; v < EDGE_VALUES; v++)
+		added += t->edges->set & 1u << v && profile_find_column(t->profile, values[v].column) == UINT32_MAX;
+	if (t->profile->column_count + added + 1 > PROFILE_COLUMNS)
+		return -E2BIG;
+	t->off_cpu = UINT32_MAX;
+	for (int v = 0; v < EDGE_VALUES; v++) {
+		if (t->edges->set & 1u << v)
+			t->columns[v] = profile_column(t->profile, values[v].column, values[v].unit);
+		if (v == EDGE_CPU && (t->edges->set & both) == both)
+			t->off_cpu = profile_column(t->profile, "off_cpu_ns", "nanoseconds");
+	}
+	return 0;
+}
+
+int edges_to_profile(const struct edges *e, struct profile *p)
+{
+	struct tree t = { .edges = e, .profile = p, .folded = UINT32_MAX };
+
+	if (add_columns(&t) < 0)
+		return -E2BIG;
+	t.width = e->set & 1u << EDGE_WALL ? EDGE_WALL : EDGE_CALLS;
+	sum_up_functions(&t);
+	add_tops(&t);
+	while (t.heap_count)
+		open_place(&t, heap_pop(&t));
+	free(t.functions);
+	free(t.next);
+	free(t.places);
+	free(t.heap);
+	return 0;
+}

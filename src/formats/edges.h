@@ -1,0 +1,56 @@
+/* edges.h: a call tree from what was counted per caller and callee.
+ *
+ * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other and
+ * what those calls took, with all that they called. Which stack a call came from is not in it. The tree is made so:
+ *
+ *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
+ *      that is nobody's callee.
+ *   2. Where a function was called from several places, each of its callees is divided among those places in
+ *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
+ *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it whole.
+ *   3. What a node took itself is what it took less what its callees took. So the self and total values of functions are
+ *      those of the edges.
+ *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2".
+ *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
+ *      first; once there are EDGES_NODES nodes, or a place holds nothing any more, it is left closed. What a place that
+ *      is left closed called stands below it as "[folded]".
+ */
+#ifndef FORMATS_EDGES_H
+#define FORMATS_EDGES_H
+
+#include "profile.h"
+
+#define EDGES_NODES	200000u		/* of a tree that is made */
+#define EDGES_MAX	2000000u	/* pairs that are read */
+
+enum edge_value {
+	EDGE_CALLS,		/* ct */
+	EDGE_WALL,		/* wt, microseconds */
+	EDGE_CPU,		/* cpu, microseconds */
+	EDGE_MEMORY,		/* mu, bytes, may be negative */
+	EDGE_PEAK,		/* pmu */
+	EDGE_ALLOCATIONS,	/* mem.na */
+	EDGE_FREES,		/* mem.nf */
+	EDGE_ALLOCATED,		/* mem.aa */
+	EDGE_VALUES
+};
+
+struct edges;
+
+struct edges *edges_new(void);
+struct edges *edges_free(struct edges *e);	/* NULL is fine; returns NULL */
+
+/* What a key such as "wt" means; EDGE_VALUES if nothing. */
+enum edge_value edges_value(struct str key);
+
+/* Adds "caller==>callee", or a function without a caller. `set` has a bit per value that was measured. Returns -E2BIG
+ * when there are EDGES_MAX already. */
+int edges_add(struct edges *e, struct str pair, const int64_t value[EDGE_VALUES], unsigned set);
+
+size_t edges_count(const struct edges *e);
+
+/* Adds the tree to `p`, time in nanoseconds and with off_cpu_ns where both clocks were measured. -E2BIG if `p` has no
+ * room for the columns. */
+int edges_to_profile(const struct edges *e, struct profile *p);
+
+#endif

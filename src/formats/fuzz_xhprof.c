@@ -1,0 +1,32 @@
+/* fuzz_xhprof.c: any bytes as pairs of caller and callee; what is accepted must be a tree that can be used. */
+#include "format.h"
+#include "edges.h"
+#include "wire_profile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct profile *p = profile_new();
+	struct err err = { 0 };
+	struct buf out;
+
+	buf_init(&out);
+	format_xhprof.sniff((const char *)data, size);
+	if (format_xhprof.read(p, (const char *)data, size, &err) >= 0) {
+		if (p->node_count < 2 || p->node_count > 2 * EDGES_NODES + 2 * size || !p->column_count)
+			abort();
+		for (uint32_t c = 0; c < p->column_count; c++) {
+			int64_t *totals = profile_totals(p, c);
+
+			free(totals);
+		}
+		if (size < 60000 && wire_profile_write(p, &out, &err) < 0)
+			abort();
+	} else if (!err.code) {
+		abort();
+	}
+	profile_free(p);
+	buf_done(&out);
+	return 0;
+}

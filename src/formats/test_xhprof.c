@@ -1,0 +1,251 @@
+/* test_xhprof.c: pairs of caller and callee become a tree whose tables are theirs. */
+#include "edges.h"
+#include "format.h"
+#include "test.h"
+#include <string.h>
+
+static struct err err;
+
+static struct profile *read_text(const char *text)
+{
+	struct profile *p = profile_new();
+
+	err = (struct err){ 0 };
+	if (format_load_bytes("x", text, strlen(text), p, &err) != 0)
+		p = profile_free(p);
+	return p;
+}
+
+/* "main() 5,main();a 3": one column, in the order of nodes. */
+static const char *tree_of(const struct profile *p, const char *column)
+{
+	static char text[4000];
+	uint32_t c = profile_find_column(p, column);
+	struct buf b;
+
+	buf_init(&b);
+	for (uint32_t n = 1; n < p->node_count && c != UINT32_MAX; n++) {
+		uint32_t path[20], depth = 0;
+
+		for (uint32_t up = n; up; up = p->parents[up])
+			path[depth++] = up;
+		buf_puts(&b, n > 1 ? "," : "");
+		while (depth--)
+			buf_printf(&b, "%s%s", profile_name(p, p->node_frames[path[depth]]).p, depth ? ";" : "");
+		buf_printf(&b, " %lld", (long long)p->columns[c].self[n]);
+	}
+	snprintf(text, sizeof(text), "%s", b.data);
+	buf_done(&b);
+	return text;
+}
+
+/* What a function took itself, over all of its places. */
+static int64_t self_of(const struct profile *p, const char *name, const char *column)
+{
+	uint32_t c = profile_find_column(p, column);
+	int64_t sum = 0;
+
+	for (uint32_t n = 1; n < p->node_count; n++)
+		if (!strcmp(profile_name(p, p->node_frames[n]).p, name))
+			sum += p->columns[c].self[n];
+	return sum;
+}
+
+static const char serialized[] =
+	"a:3:{s:6:\"main()\";a:3:{s:2:\"ct\";i:1;s:2:\"wt\";i:100;s:2:\"mu\";i:500;}"
+	"s:11:\"main()==>f\\\";a:3:{s:2:\"ct\";i:2;s:2:\"wt\";i:60;s:2:\"mu\";i:-40;}"
+	"s:13:\"f\\==>strlen()\";a:3:{s:2:\"ct\";i:9;s:2:\"wt\";d:10.0;s:2:\"mu\";i:0;}}";
+
+TEST(serialized_pairs_are_a_tree_with_all_that_was_measured)
+{
+	struct profile *p = read_text(serialized);
+
+	CHECK_STR(err.text, "");
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "calls"), "main() 1,main();f\\ 2,main();f\\;strlen() 9");
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 40000,main();f\\ 50000,main();f\\;strlen() 10000");
+	CHECK_STR(tree_of(p, "memory_bytes"), "main() 540,main();f\\ -40,main();f\\;strlen() 0");
+	CHECK_INT(profile_pick_column(p, NULL), profile_find_column(p, "wall_ns"));
+	CHECK_INT(p->column_count, 3);
+	profile_free(p);
+}
+
+TEST(json_is_read_the_same_and_both_clocks_give_the_time_off_the_cpu)
+{
+	struct profile *p = read_text("\n{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30,\"mu\":5,\"pmu\":7,\"mem.na\":4,\"mem.nf\":3,"
+				      "\"mem.aa\":999,\"odd\":1},\"main()==>sleep\":{\"ct\":1,\"wt\":80,\"cpu\":15}}");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "off_cpu_ns"), "main() 5000,main();sleep 65000");
+	CHECK_STR(tree_of(p, "peak_memory_bytes"), "main() 7,main();sleep 0");
+	CHECK_STR(tree_of(p, "allocated_bytes"), "main() 999,main();sleep 0");
+	CHECK_STR(p->columns[3].name, "off_cpu_ns");
+	profile_free(p);
+}
+
+TEST(what_a_function_called_is_divided_among_its_callers_and_adds_up)
+{
+	/* c took 30 below a and 10 below b: three quarters and one of what it called; its calls were 1 and 2. */
+	struct profile *p = read_text(
+		"{\"main()\":{\"ct\":1,\"wt\":100,\"mu\":90},\"main()==>a\":{\"ct\":1,\"wt\":50,\"mu\":0},"
+		"\"main()==>b\":{\"ct\":1,\"wt\":20,\"mu\":0},\"a==>c\":{\"ct\":1,\"wt\":30,\"mu\":1000},"
+		"\"b==>c\":{\"ct\":2,\"wt\":10,\"mu\":-999},\"c==>d\":{\"ct\":7,\"wt\":8,\"mu\":300},\"d==>e\":{\"ct\":5,\"wt\":5,\"mu\":1}}");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "wall_ns"),
+		  "main() 30000,main();a 20000,main();b 10000,main();a;c 24000,main();a;c;d 2250,main();b;c 8000,"
+		  "main();b;c;d 750,main();a;c;d;e 3750,main();b;c;d;e 1250");
+	CHECK_INT(self_of(p, "c", "wall_ns"), 32000);
+	CHECK_INT(self_of(p, "d", "calls"), 7);
+	CHECK_INT(self_of(p, "e", "calls"), 5);
+	CHECK_INT(self_of(p, "e", "memory_bytes"), 1);
+	CHECK_INT(self_of(p, "d", "memory_bytes"), 299);
+	CHECK_INT(profile_sum(p, profile_find_column(p, "memory_bytes")), 90);
+	profile_free(p);
+}
+
+TEST(recursion_stands_once_per_level_and_circles_end)
+{
+	struct profile *p = read_text(
+		"{\"main()\":{\"ct\":1,\"wt\":10},\"main()==>r\":{\"ct\":1,\"wt\":9},\"r==>r@1\":{\"ct\":1,\"wt\":6},"
+		"\"r@1==>r@2\":{\"ct\":1,\"wt\":2}}");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r@1 4000,main();r;r@1;r@2 2000");
+	profile_free(p);
+	/* a calls b, b calls a, and nobody else does; and one that calls itself. */
+	p = read_text("{\"a==>b\":{\"ct\":3,\"wt\":6},\"b==>a\":{\"ct\":2,\"wt\":4},\"s==>s\":{\"ct\":1,\"wt\":1}}");
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK(p->node_count < 10);
+	CHECK(self_of(p, "[folded]", "calls") > 0);
+	profile_free(p);
+}
+
+TEST(functions_that_nobody_called_stand_at_the_top)
+{
+	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"started==>x\":{\"ct\":2,\"wt\":3}}");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 10000,started 0,started;x 3000");
+	CHECK_STR(tree_of(p, "calls"), "main() 1,started 1,started;x 2");
+	profile_free(p);
+}
+
+TEST(a_hundred_thousand_levels_are_a_tree)
+{
+	struct profile *p;
+	struct buf b;
+
+	buf_init(&b);
+	buf_puts(&b, "{\"main()\":{\"ct\":1,\"wt\":200000},\"main()==>f\":{\"ct\":1,\"wt\":199999}");
+	for (int i = 0; i < 100000; i++)
+		if (i == 0)
+			buf_puts(&b, ",\"f==>f@1\":{\"ct\":1,\"wt\":199998}");
+		else
+			buf_printf(&b, ",\"f@%d==>f@%d\":{\"ct\":1,\"wt\":%d}", i, i + 1, 199998 - i);
+	buf_puts(&b, "}");
+	p = read_text(b.data);
+	buf_done(&b);
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_INT(profile_depth(p), 100002);
+	CHECK_INT(profile_sum(p, profile_find_column(p, "wall_ns")), 200000000);
+	profile_free(p);
+}
+
+/* Twenty layers of four functions that all call all of the next: 4^20 stacks. */
+TEST(pairs_that_stand_for_more_stacks_than_there_is_memory_are_folded_visibly)
+{
+	struct profile *p;
+	struct buf b;
+	int64_t total;
+
+	buf_init(&b);
+	buf_puts(&b, "{\"main()\":{\"ct\":1,\"wt\":1000000},\"main()==>f0_0\":{\"ct\":4,\"wt\":1000000}");
+	for (int layer = 0; layer < 20; layer++)
+		for (int i = 0; i < (layer ? 4 : 1); i++)
+			for (int k = 0; k < 4; k++)
+				buf_printf(&b, ",\"f%d_%d==>f%d_%d\":{\"ct\":4,\"wt\":%d}", layer, i, layer + 1, k,
+					   layer ? 50000 - layer * 1000 : 200000);
+	buf_puts(&b, "}");
+	p = read_text(b.data);
+	buf_done(&b);
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	total = profile_sum(p, profile_find_column(p, "wall_ns"));
+	CHECK_INT(total, 1000000000);
+	CHECK(p->node_count > 1000 && p->node_count <= 2 * EDGES_NODES + 100);
+	CHECK(self_of(p, "[folded]", "wall_ns") > 0);
+	profile_free(p);
+}
+
+TEST(a_request_that_xhgui_exported_keeps_its_url_and_time)
+{
+	struct profile *p = read_text("{\"meta\":{\"url\":\"/shop?x=1\",\"request_ts_micro\":{\"sec\":1700000000,\"usec\":5}},"
+				      "\"profile\":{\"main()\":{\"ct\":1,\"wt\":10}}}");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(labels_get(&p->labels, "url"), "/shop?x=1");
+	CHECK_INT(p->start_ns, 1700000000000005000);
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 10000");
+	profile_free(p);
+}
+
+TEST(names_of_any_bytes_are_kept)
+{
+	struct profile *p = profile_new();
+	static const char text[] = "a:2:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}s:13:\"main()==>\xff\0\"x\";a:1:{s:2:\"ct\";i:1;}}";
+
+	CHECK_INT(format_load_bytes("x", text, sizeof(text) - 1, p, &err), 0);
+	CHECK_INT(profile_name(p, p->node_frames[2]).n, 4);
+	profile_free(p);
+	p = read_text("{\"main()\":{\"ct\":1},\"main()==>class@anonymous\\u0000/x.php\\\\u0000\":{\"ct\":1}}");
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(profile_name(p, p->node_frames[2]).p, "class@anonymous\xe2\x90\x80/x.php\\u0000");
+	profile_free(p);
+}
+
+static const char *complaint(const char *text)
+{
+	struct profile *p = read_text(text);
+
+	CHECK(!p);
+	profile_free(p);
+	return err.text;
+}
+
+TEST(what_is_broken_is_named_with_its_place)
+{
+	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}"), "'x' (xhprof): at byte 37 the end of the array was expected");
+	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";s:1:\"1\";}}"), "'x' (xhprof): at byte 32 a number was expected");
+	CHECK_STR(complaint("a:9:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}}"),
+		  "'x' (xhprof): at byte 37 a name was expected, such as main()==>foo");
+	CHECK_STR(complaint("{\"main()\":{\"ct\":\"1\"}}"), "'x' (xhprof): 'ct' of 'main()' is no number");
+	CHECK_STR(complaint("{\"main()\":{\"ct\":1}"), "'x' (xhprof): line 1: '}' expected near end of file");
+	CHECK_STR(complaint("{\"main()\":[\"ct\"]}"), "'x' (xhprof): 'main()' has no values such as ct and wt");
+	for (size_t n = 1; n < sizeof(serialized) - 1; n++) {
+		struct profile *p = profile_new();
+
+		CHECK(format_load_bytes("x", serialized, n, p, &err) < 0);
+		profile_free(p);
+	}
+}
+
+TEST_MAIN()

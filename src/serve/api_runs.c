@@ -1,0 +1,406 @@
+/* api_runs.c: runs for programs: lists, one with its profile, adding and removing. */
+
+#include "runs.h"
+
+#include "ask.h"
+#include "format.h"
+#include "profile_json.h"
+#include "report.h"
+#include "wire_profile.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define PROFILE_MAX ((size_t)256 << 20)		/* bytes of a posted profile, once decompressed */
+
+static void put_time(struct json *j, const char *key, int64_t ns)
+{
+	json_key(j, key);
+	json_double(j, (double)ns / 1e9);
+}
+
+static void put_address(struct json *j, const char *key, const char *below, const char *source, const char *id)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	buf_printf(&b, "%s/%s/%s", below, source, id);
+	json_key(j, key);
+	json_str(j, b.data);
+}
+
+static void put_labels(struct json *j, const struct labels *l)
+{
+	json_key(j, "labels");
+	json_open_object(j);
+	for (size_t i = 0; i < l->count; i++) {
+		json_key(j, l->items[i].key);
+		json_str(j, l->items[i].value);
+	}
+	json_end(j);
+}
+
+/* What a list says of a run; keys of an object that is open. */
+static void put_run(struct json *j, const struct store_run *run)
+{
+	json_key(j, "source");
+	json_str(j, run->source);
+	json_key(j, "id");
+	json_str(j, run->id);
+	json_key(j, "url");
+	json_str(j, run->url);
+	json_key(j, "name");
+	json_str(j, run->name);
+	put_time(j, "start", run->start_ns);
+	json_key(j, "duration_ns");
+	json_i64(j, run->duration_ns);
+	put_time(j, "stored", run->stored_ns);
+	put_labels(j, &run->labels);
+	json_key(j, "totals");
+	json_open_object(j);
+	for (size_t i = 0; i < run->total_count; i++) {
+		json_key(j, run->totals[i].name);
+		json_i64(j, run->totals[i].value);
+	}
+	json_end(j);
+	json_key(j, "nodes");
+	json_u64(j, run->nodes);
+	json_key(j, "bytes");
+	json_u64(j, run->bytes);
+	put_address(j, "page", "/runs", run->source, run->id);
+}
+
+/* --- The list --- */
+
+static void list(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(runs_ask_done) struct runs_ask a = { 0 };
+	struct err err = { 0 };
+	struct json j;
+	int e = runs_ask(&a, s, q, &err);
+
+	if (e < 0) {
+		ask_refuse(r, q, e, &err);
+		return;
+	}
+	r->type = "application/json";
+	json_init(&j, &r->body);
+	json_open_object(&j);
+	json_key(&j, "runs");
+	json_open_array(&j);
+	for (size_t i = 0; i < a.runs.count; i++) {
+		json_open_object(&j);
+		put_run(&j, &a.runs.items[i]);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_key(&j, "next");
+	json_str(&j, *a.runs.next ? a.runs.next : NULL);
+	json_key(&j, "looked");
+	json_u64(&j, a.runs.looked);
+	if (a.runs.count == 0) {
+		_cleanup_(buf_done) struct buf why = { 0 };
+
+		buf_init(&why);
+		runs_why_empty(&a, s, &why);
+		json_key(&j, "empty");
+		json_str(&j, why.data);
+	}
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}
+
+/* --- Adding --- */
+
+static void set_label(struct labels *l, const char *key, const char *value)
+{
+	labels_set(l, key, strlen(key), value, strlen(value));
+}
+
+/* What the address says of the run comes before what stands in the profile. */
+static int take_params(struct profile *p, const struct params *params, struct err *err)
+{
+	static const char *const known[] = { "source", "id", "url", "name" };
+
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key, *value = params->items[i].value;
+		bool is_label = !strncmp(key, "label.", 6), is_known = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(known); k++)
+			is_known |= !strcmp(key, known[k]);
+		if (!is_label && !is_known)
+			return err_set(err, -EINVAL, "%.64s= is not known here; a run is posted with source, id, url, name and "
+				       "label.KEY", key);
+		if (*value)
+			set_label(&p->labels, is_label ? key + 6 : key, value);
+	}
+	return 0;
+}
+
+static bool has_values(const struct profile *p)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		for (uint32_t n = 1; n < p->node_count; n++)
+			if (p->columns[c].self[n])
+				return true;
+	return false;
+}
+
+/* The posted profile, with the labels of the address. Fills `r` and returns false if it is none. */
+static bool read_posted(struct profile *p, const struct params *params, const struct request *q, struct response *r)
+{
+	struct err err = { 0 };
+	int e;
+
+	if (!q->body_size) {
+		response_error(r, q, 400, "the request has no body; it is the profile, in any format that strobe reads");
+		return false;
+	}
+	e = format_load_limited("the body", q->body, q->body_size, PROFILE_MAX, p, &err);
+	if (e > 0)	/* half a profile would pass for a whole one later */
+		e = -EINVAL;
+	if (e >= 0)
+		e = take_params(p, params, &err);
+	if (e >= 0 && !has_values(p))
+		e = err_set(&err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
+			    p->node_count - 1);
+	if (e < 0)
+		response_error(r, q, e == -ENOTSUP ? 415 : e == -EFBIG ? 413 : 400, "%s", err.text);
+	return e >= 0;
+}
+
+static void answer_added(struct site *s, const struct store_new_run *run, struct response *r)
+{
+	_cleanup_(buf_done) struct buf location = { 0 };
+	struct json j;
+
+	buf_init(&location);
+	buf_printf(&location, "/api/v1/runs/%s/%s", run->source, run->id);
+	r->status = run->result ? 201 : 200;
+	r->location = arena_copy(&r->bytes, location.data, location.size);
+	r->type = "application/json";
+	s->http.runs_posted += run->result == 1;
+	json_init(&j, &r->body);
+	json_open_object(&j);
+	json_key(&j, "source");
+	json_str(&j, run->source);
+	json_key(&j, "id");
+	json_str(&j, run->id);
+	json_key(&j, "stored");
+	json_bool(&j, run->result == 1);
+	put_address(&j, "page", "/runs", run->source, run->id);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}
+
+static void add(struct site *s, const struct request *q, struct response *r)
+{
+	/* One at a time: a body of 64 MB makes a tree of many times that. */
+	static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct store_new_run run = { .profile = p };
+	struct params params;
+	struct err err = { 0 };
+	int e = params_parse(&params, q->query, &err);
+
+	if (e < 0) {
+		ask_refuse(r, q, e, &err);
+	} else {
+		pthread_mutex_lock(&adding);
+		if (read_posted(p, &params, q, r)) {
+			e = store_add_runs(s->options.store, &run, 1, q->now_ns, &err);
+			if (e < 0)
+				response_error(r, q, 500, "%s", err.text);
+			else if (run.result < 0)
+				response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400, "%s",
+					       run.err.text);
+			else
+				answer_added(s, &run, r);
+		}
+		pthread_mutex_unlock(&adding);
+	}
+	params_done(&params);
+}
+
+void api_runs(struct site *s, const struct request *q, struct response *r)
+{
+	if (strcmp(q->headers.method, "POST"))
+		list(s, q, r);
+	else
+		add(s, q, r);
+}
+
+/* --- One --- */
+
+static const struct {
+	const char *name, *type;
+} shapes[] = {
+	{ "json", "application/json" },
+	{ "strobe", "application/vnd.strobe.profile" },
+	{ "folded", "text/plain" },
+	{ "svg", "image/svg+xml" },
+};
+
+/* By the parameter, else by the type of Accept that stands first, else JSON. NULL if the parameter is not known. */
+static const char *choose_shape(const struct params *p, const char *accept)
+{
+	const char *wanted = params_get(p, "format"), *best = NULL, *shape = "json";
+
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		const char *at = accept ? strstr(accept, shapes[i].type) : NULL;
+
+		if (wanted && *wanted && !strcmp(wanted, shapes[i].name))
+			return shapes[i].name;
+		if (at && (!best || at < best)) {
+			best = at;
+			shape = shapes[i].name;
+		}
+	}
+	return wanted && *wanted ? NULL : shape;
+}
+
+static void put_json(const struct run_ask *a, struct response *r)
+{
+	struct json j;
+
+	r->type = "application/json";
+	json_init(&j, &r->body);
+	json_open_object(&j);
+	json_key(&j, "run");
+	json_open_object(&j);
+	put_run(&j, &a->run);
+	json_end(&j);
+	profile_json_about(&j, a->profile);
+	profile_json_tree(&j, a->profile);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}
+
+static void put_attachment(const struct run_ask *a, const char *suffix, struct response *r)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	buf_printf(&b, "%s; filename=\"%s-%s.%s\"", strcmp(suffix, "folded") ? "attachment" : "inline", a->source, a->id,
+		   suffix);
+	r->disposition = arena_copy(&r->bytes, b.data, b.size);
+}
+
+static void put_shape(const struct run_ask *a, const char *shape, const struct request *q, struct response *r)
+{
+	struct err err = { 0 };
+	int e = 0;
+
+	if (!strcmp(shape, "json")) {
+		put_json(a, r);
+	} else if (!strcmp(shape, "svg")) {
+		run_picture(a, q, r);
+	} else if (!strcmp(shape, "folded")) {
+		e = format_folded.write(a->profile, a->column, &r->body, &err);
+		r->type = "text/plain; charset=utf-8";
+		put_attachment(a, "folded", r);
+	} else {
+		struct profile stored = *a->profile;	/* borrows everything */
+
+		stored.column_count = a->stored_columns;
+		e = wire_profile_write_run(&stored, &r->body, &err);
+		r->type = "application/vnd.strobe.profile";
+		put_attachment(a, "strobe", r);
+	}
+	if (e < 0)
+		ask_refuse(r, q, e, &err);
+}
+
+static void put_wide_row(struct json *j, const struct run_ask *a, const struct wide_row *row, const uint32_t *columns,
+			 size_t count)
+{
+	json_open_object(j);
+	json_key(j, "name");
+	json_bytes(j, profile_name(a->profile, row->frame));
+	json_key(j, "file");
+	json_bytes(j, profile_file(a->profile, row->frame));
+	json_key(j, "line");
+	json_u64(j, a->profile->frames[row->frame].line);
+	for (int total = 0; total < 2; total++) {
+		json_key(j, total ? "total" : "self");
+		json_open_object(j);
+		for (size_t i = 0; i < count; i++) {
+			json_key(j, a->profile->columns[columns[i]].name);
+			json_i64(j, total ? row->total[columns[i]] : row->self[columns[i]]);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* The flat table, with every column. */
+static void put_report(const struct run_ask *a, struct response *r)
+{
+	uint32_t columns[PROFILE_COLUMNS];
+	size_t column_count = report_wide_columns(a->profile, columns), count;
+	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, false, &count);
+	struct json j;
+
+	r->type = "application/json";
+	json_init(&j, &r->body);
+	json_open_object(&j);
+	json_key(&j, "run");
+	json_open_object(&j);
+	put_run(&j, &a->run);
+	json_end(&j);
+	json_key(&j, "column");
+	json_str(&j, a->profile->columns[a->column].name);
+	json_key(&j, "count");
+	json_u64(&j, count);
+	json_key(&j, "functions");
+	json_open_array(&j);
+	for (size_t i = 0; i < count && (!a->limit || i < a->limit); i++)
+		put_wide_row(&j, a, &rows[i], columns, column_count);
+	json_end(&j);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}
+
+static void remove_one(struct site *s, const char *rest, const struct request *q, struct response *r)
+{
+	struct run_ask a;
+	struct err err = { 0 };
+	int e;
+
+	if (!run_ask_address(&a, rest, q, r))
+		return;
+	if (*a.verb) {
+		response_error(r, q, 404, "only a whole run can be removed");
+		return;
+	}
+	e = store_remove_run(s->options.store, a.source, a.id, &err);
+	if (e < 0)
+		response_error(r, q, e == -ENOENT ? 404 : 500, "%s", err.text);
+	else
+		r->status = 204;
+}
+
+void api_run(struct site *s, const struct request *q, struct response *r)
+{
+	const char *rest = q->path + strlen("/api/v1/runs/");
+	_cleanup_(run_ask_done) struct run_ask a = { 0 };
+	const char *shape;
+
+	if (!strcmp(q->headers.method, "DELETE")) {
+		remove_one(s, rest, q, r);
+		return;
+	}
+	if (!run_ask(&a, s, rest, q, r))
+		return;
+	shape = choose_shape(&a.params, q->accept);
+	if (!strcmp(a.verb, "flamegraph"))
+		run_picture(&a, q, r);
+	else if (!strcmp(a.verb, "report"))
+		put_report(&a, r);
+	else if (*a.verb)
+		response_error(r, q, 404, "a run has flamegraph and report below its address, and nothing else");
+	else if (!shape)
+		response_error(r, q, 400, "format=%.40s: give json, strobe, folded or svg", params_get(&a.params, "format"));
+	else
+		put_shape(&a, shape, q, r);
+}

@@ -1,0 +1,91 @@
+/* profile_json.c: flat arrays, so that a big tree needs no deep nesting in any reader. */
+
+#include "profile_json.h"
+
+static void put_frames(struct json *j, const struct profile *p)
+{
+	json_key(j, "strings");
+	json_open_array(j);
+	for (size_t i = 0; i < p->strings.count; i++)
+		json_bytes(j, intern_get(&p->strings, (uint32_t)i));
+	json_end(j);
+
+	json_key(j, "frames");
+	json_open_object(j);
+	json_key(j, "name");
+	json_open_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].name);
+	json_end(j);
+	json_key(j, "file");
+	json_open_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].file);
+	json_end(j);
+	json_key(j, "line");
+	json_open_array(j);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		json_u64(j, p->frames[f].line);
+	json_end(j);
+	json_end(j);
+}
+
+static void put_nodes(struct json *j, const struct profile *p)
+{
+	json_key(j, "nodes");
+	json_open_object(j);
+	json_key(j, "parent");
+	json_open_array(j);
+	for (uint32_t i = 0; i < p->node_count; i++)
+		json_u64(j, p->parents[i]);
+	json_end(j);
+	json_key(j, "frame");
+	json_open_array(j);
+	for (uint32_t i = 0; i < p->node_count; i++)
+		json_i64(j, i == PROFILE_ROOT ? -1 : (int64_t)p->node_frames[i]);
+	json_end(j);
+	json_key(j, "values");
+	json_open_array(j);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		json_open_array(j);
+		for (uint32_t i = 0; i < p->node_count; i++)
+			json_i64(j, p->columns[c].self[i]);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+void profile_json_about(struct json *j, const struct profile *p)
+{
+	json_key(j, "columns");
+	json_open_array(j);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		json_open_object(j);
+		json_key(j, "name");
+		json_str(j, p->columns[c].name);
+		json_key(j, "unit");
+		json_str(j, p->columns[c].unit);
+		json_key(j, "total");
+		json_i64(j, profile_sum(p, c));
+		json_end(j);
+	}
+	json_end(j);
+	json_key(j, "period_ns");
+	json_i64(j, p->period_ns);
+	json_key(j, "mixed_periods");
+	json_bool(j, p->mixed_periods);
+	json_key(j, "labels");
+	json_open_object(j);
+	for (size_t i = 0; i < p->labels.count; i++) {
+		json_key(j, p->labels.items[i].key);
+		json_str(j, p->labels.items[i].value);
+	}
+	json_end(j);
+}
+
+void profile_json_tree(struct json *j, const struct profile *p)
+{
+	put_frames(j, p);
+	put_nodes(j, p);
+}

@@ -1,0 +1,11 @@
+/* profile_json.h: a profile as keys of a JSON object. docs/api.md says what they mean. */
+#ifndef SERVE_PROFILE_JSON_H
+#define SERVE_PROFILE_JSON_H
+
+#include "json.h"
+#include "profile.h"
+
+void profile_json_about(struct json *j, const struct profile *p);	/* columns, period, labels */
+void profile_json_tree(struct json *j, const struct profile *p);	/* strings, frames, nodes */
+
+#endif

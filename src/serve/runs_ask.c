@@ -1,0 +1,252 @@
+/* runs_ask.c: from addresses and parameters to runs of the store. */
+
+#include "runs.h"
+
+#include "ask.h"
+#include "clock.h"
+#include "render.h"
+#include "text.h"
+
+#include <string.h>
+
+#define ROWS		100u
+#define SOURCES_NAMED	8u	/* in the sentence for an empty list */
+
+/* --- Lists --- */
+
+static int parse_count(const char *name, const char *text, size_t max, size_t *ret, struct err *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > max)
+		return err_set(err, -EINVAL, "%s=%.40s: give a number up to %zu", name, text, max);
+	*ret = n;
+	return 0;
+}
+
+static int parse_moment(const char *name, const char *text, int64_t now_ns, int64_t *ret, struct err *err)
+{
+	struct err why;
+
+	if (clock_parse_time(text, now_ns, ret, &why) < 0)
+		return err_set(err, -EINVAL, "%s: %s", name, why.text);
+	return 0;
+}
+
+/* One parameter that is not empty; what is none of those known here is a label. */
+static int take_param(struct runs_ask *a, const char *key, const char *value, int64_t now_ns, struct err *err)
+{
+	struct store_run_query *q = &a->query;
+
+	if (!strcmp(key, "source"))
+		q->source = value;
+	else if (!strcmp(key, "url"))
+		q->url_part = value;
+	else if (!strcmp(key, "after"))
+		q->after = value;
+	else if (!strcmp(key, "since"))
+		return parse_moment(key, value, now_ns, &q->from_ns, err);
+	else if (!strcmp(key, "until"))
+		return parse_moment(key, value, now_ns, &q->to_ns, err);
+	else if (!strcmp(key, "limit"))
+		return parse_count(key, value, RUNS_LIMIT_MAX, &q->limit, err);
+	else
+		a->filters[q->filter_count++] = view_filter(&a->bytes, key, value);
+	return 0;
+}
+
+int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, struct err *err)
+{
+	int r;
+
+	memset(a, 0, sizeof(*a));
+	arena_init(&a->bytes);
+	a->query = (struct store_run_query){ .filters = a->filters, .limit = RUNS_LIMIT };
+	r = params_parse(&a->params, q->query, err);
+	for (size_t i = 0; r >= 0 && i < a->params.count; i++)
+		if (*a->params.items[i].value)
+			r = take_param(a, a->params.items[i].key, a->params.items[i].value, q->now_ns, err);
+	if (r >= 0 && a->query.limit == 0)
+		a->query.limit = RUNS_LIMIT_MAX;
+	if (r >= 0 && a->query.to_ns && a->query.from_ns >= a->query.to_ns)
+		r = err_set(err, -EINVAL, "since=%.40s is not before until=%.40s, so the range holds nothing",
+			    params_get(&a->params, "since"), params_get(&a->params, "until"));
+	return r < 0 ? r : store_list_runs(s->options.store, &a->query, &a->runs, err);
+}
+
+void runs_ask_done(struct runs_ask *a)
+{
+	store_runs_done(&a->runs);
+	arena_done(&a->bytes);
+	params_done(&a->params);
+}
+
+static void put_sources(const struct store_label *sources, struct buf *out)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < sources->value_count; i++)
+		total += sources->values[i].samples;
+	buf_printf(out, "; the store holds %llu run%s of the source%s ", (unsigned long long)total, total == 1 ? "" : "s",
+		   sources->value_count == 1 ? "" : "s");
+	for (size_t i = 0; i < sources->value_count && i < SOURCES_NAMED; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", sources->values[i].value);
+	if (sources->value_count > SOURCES_NAMED)
+		buf_printf(out, " and %zu more", sources->value_count - SOURCES_NAMED);
+}
+
+void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *out)
+{
+	struct store_label sources;
+
+	if (store_run_sources(s->options.store, &sources, NULL) < 0) {
+		buf_puts(out, "no run was found");
+		return;
+	}
+	if (sources.value_count == 0) {
+		buf_puts(out, "there are no runs yet: trace requests with strobe.trace_rate or strobe.trigger_secret, or bring "
+			 "profiles with 'strobe import --source NAME FILE'");
+	} else {
+		buf_puts(out, a->query.after && *a->query.after ? "no more runs" : "no run");
+		if (a->query.source) {
+			buf_puts(out, " of source ");
+			text_put_plain(out, (struct str){ a->query.source, strlen(a->query.source) });
+		}
+		buf_printf(out, " is as asked for; %llu were looked at", (unsigned long long)a->runs.looked);
+		put_sources(&sources, out);
+	}
+	store_label_done(&sources);
+}
+
+/* --- One run --- */
+
+static bool take_key(const char **rest, char ret[STROBE_WIRE_RUN_KEY + 1])
+{
+	size_t n = strcspn(*rest, "/");
+
+	if (!strobe_wire_is_run_key(*rest, n))
+		return false;
+	memcpy(ret, *rest, n);
+	ret[n] = 0;
+	*rest += n;
+	return true;
+}
+
+bool run_ask_address(struct run_ask *a, const char *rest, const struct request *q, struct response *r)
+{
+	memset(a, 0, sizeof(*a));
+	arena_init(&a->params.bytes);
+	if (take_key(&rest, a->source) && *rest++ == '/' && take_key(&rest, a->id) && (!*rest || *rest == '/')) {
+		a->verb = *rest ? rest + 1 : "";
+		return true;
+	}
+	response_error(r, q, 404, "the address of a run ends in its source and its id, as in shop/20261121-1");
+	return false;
+}
+
+static int parse_flag(const struct params *p, const char *name, bool *ret, struct err *err)
+{
+	const char *text = params_get(p, name);
+
+	*ret = text && !strcmp(text, "1");
+	if (text && *text && strcmp(text, "0") && strcmp(text, "1"))
+		return err_set(err, -EINVAL, "%s=%.40s: give 1 or 0", name, text);
+	return 0;
+}
+
+static int parse_params(struct run_ask *a, const struct request *q, struct err *err)
+{
+	const char *limit;
+	int e;
+
+	arena_done(&a->params.bytes);
+	if ((e = params_parse(&a->params, q->query, err)) < 0 ||
+	    (e = parse_flag(&a->params, "reverse", &a->reverse, err)) < 0 ||
+	    (e = parse_flag(&a->params, "inverted", &a->inverted, err)) < 0)
+		return e;
+	limit = params_get(&a->params, "limit");
+	a->limit = ROWS;
+	return limit && *limit ? parse_count("limit", limit, 100000000, &a->limit, err) : 0;
+}
+
+/* A trace says how long a function was off the CPU by what it took of both clocks. */
+static void add_off_cpu(struct profile *p)
+{
+	uint32_t wall = profile_find_column(p, "wall_ns"), cpu = profile_find_column(p, "cpu_ns"), off;
+
+	if (wall == UINT32_MAX || cpu == UINT32_MAX || profile_find_column(p, "off_cpu_ns") != UINT32_MAX)
+		return;
+	off = profile_column(p, "off_cpu_ns", "nanoseconds");
+	for (uint32_t n = 0; off != UINT32_MAX && n < p->node_count; n++)
+		profile_add(p, n, off, p->columns[wall].self[n] - p->columns[cpu].self[n]);
+}
+
+static int choose_column(struct run_ask *a, struct err *err)
+{
+	const char *wanted = params_get(&a->params, "column");
+	_cleanup_(buf_done) struct buf names = { 0 };
+
+	a->stored_columns = a->profile->column_count;
+	profile_add_time(a->profile);
+	add_off_cpu(a->profile);
+	a->column = profile_pick_column(a->profile, wanted && *wanted ? wanted : NULL);
+	if (a->column != UINT32_MAX)
+		return 0;
+	buf_init(&names);
+	for (uint32_t i = 0; i < a->profile->column_count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", a->profile->columns[i].name);
+	return err_set(err, -EINVAL, "column=%.80s: this run has no such column; it has %s", wanted ? wanted : "",
+		       names.size ? names.data : "none");
+}
+
+bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r)
+{
+	struct err err = { 0 };
+	int e;
+
+	if (!run_ask_address(a, rest, q, r))
+		return false;
+	if ((e = parse_params(a, q, &err)) >= 0 &&
+	    (e = store_get_run(s->options.store, a->source, a->id, &a->run, &a->profile, &err)) >= 0)
+		e = choose_column(a, &err);
+	if (e == -ENOENT)
+		response_error(r, q, 404, "%s", err.text);
+	else if (e < 0)
+		ask_refuse(r, q, e, &err);
+	return e >= 0;
+}
+
+void run_ask_done(struct run_ask *a)
+{
+	store_run_done(&a->run);
+	profile_free(a->profile);
+	params_done(&a->params);
+}
+
+void run_picture(const struct run_ask *a, const struct request *q, struct response *r)
+{
+	_cleanup_(buf_done) struct buf title = { 0 }, subtitle = { 0 };
+	const char *wanted = params_get(&a->params, "title");
+	struct flamegraph_options o;
+	struct err err = { 0 };
+	char at[32];
+	int e;
+
+	buf_init(&title);
+	buf_init(&subtitle);
+	buf_puts(&title, wanted && *wanted ? wanted : a->run.name ? a->run.name : a->run.url ? a->run.url : a->run.source);
+	clock_format(a->run.start_ns, at, sizeof(at));
+	buf_printf(&subtitle, "%s of run %s/%s at %s", a->profile->columns[a->column].name, a->source, a->id, at);
+	flamegraph_defaults(&o);
+	o.title = title.data;
+	o.subtitle = subtitle.data;
+	o.column = a->column;
+	o.reverse = a->reverse;
+	o.inverted = a->inverted;
+	e = flamegraph_svg(a->profile, &o, &r->body, &err);
+	if (e < 0)
+		ask_refuse(r, q, e, &err);
+	else
+		r->type = "image/svg+xml";
+}

@@ -1,0 +1,436 @@
+/* sqlite_runs.c: adding runs, removing them, and removing those above the limits. */
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "pack.h"
+#include "sqlite_error.h"
+#include "sqlite_store.h"
+#include "wire_profile.h"
+#include <assert.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <xxhash.h>
+
+#define ROW_BYTES	400	/* of a run beside its profile, with its places in the indexes, roughly */
+#define EXPIRE_ROWS	200	/* removed in one transaction, so that nobody waits long for the file */
+#define MADE_IDS	10	/* tries to make an id that is free */
+
+/* The writer's connection. The lock `runs_writer` is held. */
+static int open_file(struct sqlite_store *s, struct err *err)
+{
+	struct err why = { 0 };
+	int rc;
+
+	if (s->mode == SQLITE_STORE_READ)
+		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
+	if (s->runs && !runs_file_is_in_place(s->runs)) {
+		log_warning("'%s' was removed or replaced while it was open; runs go on in a new file", s->runs->path);
+		s->runs = runs_file_close(s->runs);
+	}
+	if (s->runs)
+		return 0;
+	rc = runs_file_open(s->directory, true, &s->runs, &why);
+	/* Only who has the directory for itself may rename what others may have open. */
+	if (rc == -EBADMSG && s->mode == SQLITE_STORE_WRITE) {
+		_cleanup_(freep) char *path = runs_file_path(s->directory);
+
+		rc = sqlite_store_set_file_aside(s, path, why.text, "runs go on", err);
+		if (rc < 0)
+			return rc;
+		rc = runs_file_open(s->directory, true, &s->runs, &why);
+	}
+	return rc < 0 ? err_set(err, rc, "%s", why.text) : 0;
+}
+
+/* After a failure. A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
+static void give_up(struct sqlite_store *s, int code)
+{
+	if (!sqlite3_get_autocommit(s->runs->db))
+		sqlite3_exec(s->runs->db, "ROLLBACK", NULL, NULL, NULL);
+	if (code != -ENOSPC && code != -EBUSY)
+		s->runs = runs_file_close(s->runs);
+	sqlite_store_count_error(s);
+}
+
+/* --- One run as bytes ----------------------------------------------------------------------------------------- */
+
+struct encoded {
+	struct profile view;		/* borrows all of the profile but its labels */
+	struct labels rest;		/* the labels that stand in no column of their own */
+	struct buf message, packed, totals, label_text;
+	XXH128_canonical_t digest;
+	int64_t start_ns, duration_ns;
+};
+
+static void encoded_done(struct encoded *e)
+{
+	labels_done(&e->view.labels);
+	labels_done(&e->rest);
+	buf_done(&e->message);
+	buf_done(&e->packed);
+	buf_done(&e->totals);
+	buf_done(&e->label_text);
+}
+
+static void put_bytes(struct buf *b, const char *text)
+{
+	buf_put_varint(b, strlen(text));
+	buf_puts(b, text);
+}
+
+static void put_totals(const struct profile *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->column_count; i++) {
+		put_bytes(out, p->columns[i].name);
+		put_bytes(out, p->columns[i].unit);
+		buf_put_varint(out, strobe_wire_zigzag(profile_sum(p, i)));
+	}
+}
+
+/* How long it took: as its times say, else as it was measured. */
+static int64_t duration_of(const struct profile *p)
+{
+	uint32_t wall = profile_find_column(p, "wall_ns");
+	int64_t sum;
+
+	if (p->end_ns > p->start_ns && p->start_ns > 0)
+		return p->end_ns - p->start_ns;
+	sum = wall == UINT32_MAX ? 0 : profile_sum(p, wall);
+	return sum > 0 ? sum : 0;
+}
+
+static void set_label(struct labels *l, const char *key, const char *value)
+{
+	labels_set(l, key, strlen(key), value, strlen(value));
+}
+
+static bool has_column_of_its_own(const char *key)
+{
+	return !strcmp(key, "source") || !strcmp(key, "id") || !strcmp(key, "url") || !strcmp(key, "name");
+}
+
+static int encode(struct encoded *e, const struct store_new_run *run, int64_t now_ns, struct err *err)
+{
+	const struct profile *p = run->profile;
+	int rc;
+
+	buf_init(&e->message);
+	buf_init(&e->packed);
+	buf_init(&e->totals);
+	buf_init(&e->label_text);
+	e->message.limit = PACK_MAX;
+	e->duration_ns = duration_of(p);
+	e->start_ns = p->start_ns > 0 ? p->start_ns : now_ns > e->duration_ns ? now_ns - e->duration_ns : now_ns;
+	e->view = *p;
+	memset(&e->view.labels, 0, sizeof(e->view.labels));
+	labels_copy(&e->view.labels, &p->labels);
+	set_label(&e->view.labels, "source", run->source);
+	set_label(&e->view.labels, "id", run->id);
+	for (size_t i = 0; i < e->view.labels.count; i++)
+		if (!has_column_of_its_own(e->view.labels.items[i].key))
+			set_label(&e->rest, e->view.labels.items[i].key, e->view.labels.items[i].value);
+	labels_put(&e->rest, &e->label_text);
+	put_totals(p, &e->totals);
+	e->view.start_ns = 0;
+	e->view.end_ns = e->duration_ns;
+	rc = wire_profile_write_run(&e->view, &e->message, err);
+	if (rc < 0)
+		return rc;
+	XXH128_canonicalFromHash(&e->digest, XXH3_128bits(e->message.data, e->message.size));
+	pack_put(&e->packed, e->message.data, e->message.size);
+	buf_done(&e->message);
+	buf_init(&e->message);
+	return 0;
+}
+
+/* --- Adding --------------------------------------------------------------------------------------------------- */
+
+/* "20261121-074502-1f9a0c37b2d4": sorts by time, and is told apart from others of the second by chance. */
+static void make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1])
+{
+	time_t seconds = (time_t)(now_ns / NS_PER_SECOND);
+	uint64_t random = 0;
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	if (getrandom(&random, 6, GRND_NONBLOCK) != 6)
+		random = (uint64_t)clock_monotonic_ns() * 0x9e3779b97f4a7c15u;
+	snprintf(ret, STROBE_WIRE_RUN_KEY + 1, "%04d%02d%02d-%02d%02d%02d-%012llx", tm.tm_year + 1900, tm.tm_mon + 1,
+		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned long long)random & 0xffffffffffffu);
+}
+
+/* 1 if the run is there with this digest, 0 if there is none of its name, -EEXIST if it is another one. */
+static int find_same(struct runs_file *f, const char *source, const char *id, const struct encoded *e, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	int rc = sqlite_prepare(f->db, "SELECT digest FROM run WHERE source = ? AND run = ?", f->path, &q, err);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_text(q, 1, source, -1, SQLITE_STATIC);
+	sqlite3_bind_text(q, 2, id, -1, SQLITE_STATIC);
+	rc = sqlite3_step(q);
+	if (rc == SQLITE_DONE)
+		return 0;
+	if (rc != SQLITE_ROW)
+		return sqlite_failed(f->db, "read", f->path, err);
+	if (sqlite3_column_bytes(q, 0) == (int)sizeof(e->digest) &&
+	    !memcmp(sqlite3_column_blob(q, 0), &e->digest, sizeof(e->digest)))
+		return 1;
+	return err_set(err, -EEXIST, "there is another run '%s' of source '%s'; give this one a different id, or remove "
+		       "that one", id, source);
+}
+
+static void bind_text_or_null(sqlite3_stmt *q, int at, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
+}
+
+static int insert_row(struct runs_file *f, const struct store_new_run *run, const struct encoded *e, int64_t now_ns,
+		      struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	int rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, name, labels,"
+				" totals, nodes, digest, bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", f->path, &q, err);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_text(q, 1, run->source, -1, SQLITE_STATIC);
+	sqlite3_bind_text(q, 2, run->id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 3, e->start_ns);
+	sqlite3_bind_int64(q, 4, e->duration_ns);
+	sqlite3_bind_int64(q, 5, now_ns);
+	bind_text_or_null(q, 6, labels_get(&run->profile->labels, "url"));
+	bind_text_or_null(q, 7, labels_get(&run->profile->labels, "name"));
+	sqlite3_bind_text(q, 8, e->label_text.data, (int)e->label_text.size, SQLITE_STATIC);
+	sqlite3_bind_blob(q, 9, e->totals.data, (int)e->totals.size, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 10, run->profile->node_count);
+	sqlite3_bind_blob(q, 11, &e->digest, sizeof(e->digest), SQLITE_STATIC);
+	sqlite3_bind_int64(q, 12, (sqlite3_int64)(e->packed.size + e->totals.size + e->label_text.size + ROW_BYTES));
+	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
+}
+
+static int insert_profile(struct runs_file *f, const struct encoded *e, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	int rc = sqlite_prepare(f->db, "INSERT INTO profile(id, data) VALUES(last_insert_rowid(), ?)", f->path, &q, err);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_blob64(q, 1, e->packed.data, e->packed.size, SQLITE_STATIC);
+	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
+}
+
+/* What the profile's labels call it; -EINVAL if that is no name. */
+static int take_name(struct store_new_run *run, struct err *err)
+{
+	const char *source = labels_get(&run->profile->labels, "source"), *id = labels_get(&run->profile->labels, "id");
+
+	source = source && *source ? source : "default";
+	if (!strobe_wire_is_run_key(source, strlen(source)) || (id && *id && !strobe_wire_is_run_key(id, strlen(id))))
+		return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', '_' or '-'",
+			       strobe_wire_is_run_key(source, strlen(source)) ? id : source,
+			       strobe_wire_is_run_key(source, strlen(source)) ? "id" : "source", STROBE_WIRE_RUN_KEY);
+	snprintf(run->source, sizeof(run->source), "%s", source);
+	snprintf(run->id, sizeof(run->id), "%s", id ? id : "");
+	return 0;
+}
+
+/* Encodes the run under a name that is its own or free. 1 if it is there already, 0 if not. */
+static int settle(struct runs_file *f, struct store_new_run *run, struct encoded *e, int64_t now_ns, struct err *err)
+{
+	bool made = !*run->id;
+	int rc = -EEXIST;
+
+	for (int i = 0; rc == -EEXIST && (i == 0 || (made && i < MADE_IDS)); i++) {
+		if (made)
+			make_id(now_ns, run->id);
+		encoded_done(e);
+		memset(e, 0, sizeof(*e));
+		rc = encode(e, run, now_ns, err);
+		if (rc >= 0)
+			rc = find_same(f, run->source, run->id, e, err);
+	}
+	return rc;
+}
+
+static int add_run(struct runs_file *f, struct store_new_run *run, int64_t now_ns, struct err *err)
+{
+	_cleanup_(encoded_done) struct encoded e = { 0 };
+	int rc = take_name(run, err);
+
+	if (rc >= 0)
+		rc = settle(f, run, &e, now_ns, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = insert_row(f, run, &e, now_ns, err);
+	if (rc >= 0)
+		rc = insert_profile(f, &e, err);
+	return rc < 0 ? rc : 1;
+}
+
+/* Whether it is the run's fault, and every later try would end the same. */
+static bool is_final(int result)
+{
+	return result == -EEXIST || result == -EINVAL || result == -E2BIG || result == -EFBIG;
+}
+
+/* Each one's result, under one transaction. */
+static int add_all(struct runs_file *f, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)
+{
+	int rc = runs_file_exec(f, "BEGIN IMMEDIATE", "write to", err);
+
+	for (size_t i = 0; rc >= 0 && i < count; i++) {
+		memset(&runs[i].err, 0, sizeof(runs[i].err));
+		rc = runs_file_exec(f, "SAVEPOINT one", "write to", err);
+		if (rc < 0)
+			break;
+		runs[i].result = add_run(f, &runs[i], now_ns, &runs[i].err);
+		if (runs[i].result < 0 && !is_final(runs[i].result))
+			return err_set(err, runs[i].result, "%s", runs[i].err.text);
+		rc = runs_file_exec(f, runs[i].result < 0 ? "ROLLBACK TO one; RELEASE one" : "RELEASE one", "write to", err);
+	}
+	return rc < 0 ? rc : runs_file_exec(f, "COMMIT", "write to", err);
+}
+
+int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)
+{
+	struct sqlite_store *s = (struct sqlite_store *)store;
+	uint64_t added = 0;
+	int rc;
+
+	pthread_mutex_lock(&s->runs_writer);
+	rc = open_file(s, err);
+	if (rc >= 0) {
+		rc = add_all(s->runs, runs, count, now_ns, err);
+		if (rc < 0)
+			give_up(s, rc);
+	}
+	pthread_mutex_unlock(&s->runs_writer);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count; i++)
+		added += runs[i].result == 1;
+	pthread_mutex_lock(&s->counting);
+	s->stats.runs_added += added;
+	pthread_mutex_unlock(&s->counting);
+	return 0;
+}
+
+/* --- Removing ------------------------------------------------------------------------------------------------- */
+
+static int remove_row(struct runs_file *f, const char *source, const char *id, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	int rc = sqlite_prepare(f->db, "DELETE FROM run WHERE source = ? AND run = ?", f->path, &q, err);
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_text(q, 1, source, -1, SQLITE_STATIC);
+	sqlite3_bind_text(q, 2, id, -1, SQLITE_STATIC);
+	if (sqlite3_step(q) != SQLITE_DONE)
+		return sqlite_failed(f->db, "write to", f->path, err);
+	return sqlite3_changes(f->db);
+}
+
+int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err)
+{
+	struct sqlite_store *s = (struct sqlite_store *)store;
+	int rc;
+
+	pthread_mutex_lock(&s->runs_writer);
+	rc = open_file(s, err);
+	if (rc >= 0) {
+		rc = remove_row(s->runs, source, id, err);
+		if (rc < 0)
+			give_up(s, rc);
+	}
+	pthread_mutex_unlock(&s->runs_writer);
+	if (rc == 0)
+		return err_set(err, -ENOENT, "there is no run '%.64s' of source '%.64s'", id, source);
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&s->counting);
+	s->stats.runs_removed++;
+	pthread_mutex_unlock(&s->counting);
+	return 0;
+}
+
+/* Removes what `rule` selects, whose only parameter is `limit`, some at a time. Returns how many that were. */
+static int64_t remove_by(struct runs_file *f, const char *rule, int64_t limit, struct err *err)
+{
+	_cleanup_(freep) char *sql = xasprintf("DELETE FROM run WHERE id IN (%s LIMIT %d)", rule, EXPIRE_ROWS);
+	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
+	int rc = sqlite_prepare(f->db, sql, f->path, &q, err);
+	int64_t removed = 0;
+
+	if (rc < 0)
+		return rc;
+	sqlite3_bind_int64(q, 1, limit);
+	do {
+		if (sqlite3_step(q) != SQLITE_DONE)
+			return sqlite_failed(f->db, "write to", f->path, err);
+		removed += sqlite3_changes(f->db);
+		sqlite3_reset(q);
+	} while (sqlite3_changes(f->db) == EXPIRE_ROWS);
+	return removed;
+}
+
+static const char older_than[] = "SELECT id FROM run WHERE stored_ns <= ?";
+static const char above_count[] =
+	"SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source ORDER BY id DESC) AS n FROM run) WHERE n > ?";
+static const char above_bytes[] =
+	"SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS n FROM run) WHERE n > ?";
+
+static int64_t remove_all_above(struct runs_file *f, const struct store_limits *l, int64_t now_ns, struct err *err)
+{
+	const struct { const char *rule; int64_t limit; bool set; } rules[] = {
+		{ older_than, now_ns - l->runs_max_age_ns, l->runs_max_age_ns > 0 },
+		{ above_count, (int64_t)l->runs_max_count, l->runs_max_count > 0 },
+		{ above_bytes, (int64_t)l->runs_max_bytes, l->runs_max_bytes > 0 },
+	};
+	int64_t removed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		int64_t n = rules[i].set ? remove_by(f, rules[i].rule, rules[i].limit, err) : 0;
+
+		if (n < 0)
+			return n;
+		removed += n;
+	}
+	/* What a person removed is given back too. */
+	if (runs_file_exec(f, "PRAGMA incremental_vacuum", "tidy up", removed ? err : NULL) < 0 && removed)
+		return -EIO;
+	if (removed)
+		sqlite3_exec(f->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+	return removed;
+}
+
+int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
+{
+	_cleanup_(freep) char *path = runs_file_path(s->directory);
+	int64_t removed = 0;
+	int rc;
+
+	if (access(path, F_OK) < 0)
+		return 0;
+	pthread_mutex_lock(&s->runs_writer);
+	rc = open_file(s, err);
+	if (rc >= 0) {
+		removed = remove_all_above(s->runs, l, now_ns, err);
+		if (removed < 0)
+			give_up(s, (int)removed);
+	}
+	pthread_mutex_unlock(&s->runs_writer);
+	if (rc < 0 || removed < 0)
+		return rc < 0 ? rc : (int)removed;
+	if (removed)
+		log_info("removed %lld run%s above the limits of age, number or size", (long long)removed,
+			 removed == 1 ? "" : "s");
+	pthread_mutex_lock(&s->counting);
+	s->stats.runs_expired += (uint64_t)removed;
+	pthread_mutex_unlock(&s->counting);
+	return 0;
+}

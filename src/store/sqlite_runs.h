@@ -1,0 +1,55 @@
+/* sqlite_runs.h: all runs of a store in one SQLite file, DIRECTORY/runs.sqlite.
+ *
+ *   run       id            counts up; the order in which runs were stored
+ *             source, run   what it is called; unique together
+ *             start_ns, duration_ns, stored_ns
+ *             url, name     NULL if it has none
+ *             labels        the others, see labels_put
+ *             totals        for each column: length and bytes of its name, the same of its unit, its sum (zigzag), all
+ *                           lengths and the sum as varints of wire/strobe_wire.h
+ *             nodes         of the profile
+ *             digest        XXH3 (128 bits) of the message below: what makes two runs the same one
+ *             bytes         what the run takes here, roughly
+ *   profile   id, data      one or more messages of kind run, packed (pack.h). They start at 0 and end after the
+ *                           duration, so that the same profile gives the same digest whenever it is stored
+ *
+ * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
+ *
+ * Several processes may write to it, each in transactions of its own: the daemon, and `strobe import` beside it. What
+ * is called "file" here is one connection, which one thread uses at a time.
+ */
+#ifndef STORE_SQLITE_RUNS_H
+#define STORE_SQLITE_RUNS_H
+
+#include "err.h"
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define RUNS_APPLICATION	0x53545252	/* "STRR" */
+#define RUNS_SCHEMA		1
+#define RUNS_NAME		"runs.sqlite"
+
+struct runs_file {
+	char *path;
+	sqlite3 *db;
+	dev_t device;
+	ino_t inode;
+};
+
+char *runs_file_path(const char *directory);		/* the caller frees */
+
+/* Opens it; to write, it is created when it is not there. -ENOENT: it is not there, so there are no runs. -EBADMSG:
+ * damaged or foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed has it. */
+int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err);
+struct runs_file *runs_file_close(struct runs_file *f);	/* NULL is fine; returns NULL */
+bool runs_file_is_in_place(const struct runs_file *f);
+
+/* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
+int runs_file_exec(struct runs_file *f, const char *sql, const char *doing, struct err *err);
+
+/* How many runs there are and what they take; zeros if that cannot be told. */
+void runs_file_count(const char *directory, uint64_t *ret_runs, uint64_t *ret_bytes);
+
+#endif

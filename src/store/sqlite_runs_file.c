@@ -1,0 +1,181 @@
+/* sqlite_runs_file.c: the file of runs from its creation to being closed. */
+#include "sqlite_runs.h"
+#include "cleanup.h"
+#include "mem.h"
+#include "sqlite_error.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BUSY_MS		20000		/* a run of 64 MB takes another writer a second or two */
+
+char *runs_file_path(const char *directory)
+{
+	return xasprintf("%s/" RUNS_NAME, directory);
+}
+
+int runs_file_exec(struct runs_file *f, const char *sql, const char *doing, struct err *err)
+{
+	if (sqlite3_exec(f->db, sql, NULL, NULL, NULL))
+		return sqlite_failed(f->db, doing, f->path, err);
+	return 0;
+}
+
+static int get_number(struct runs_file *f, const char *sql, int64_t *ret, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = sqlite_prepare(f->db, sql, f->path, &s, err);
+
+	if (rc < 0)
+		return rc;
+	if (sqlite3_step(s) != SQLITE_ROW)
+		return sqlite_failed(f->db, "read", f->path, err);
+	*ret = sqlite3_column_int64(s, 0);
+	return 0;
+}
+
+static const char schema[] =
+	"CREATE TABLE run(id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, run TEXT NOT NULL,"
+	" start_ns INTEGER NOT NULL, duration_ns INTEGER NOT NULL, stored_ns INTEGER NOT NULL, url TEXT, name TEXT,"
+	" labels TEXT NOT NULL, totals BLOB NOT NULL, nodes INTEGER NOT NULL, digest BLOB NOT NULL,"
+	" bytes INTEGER NOT NULL, UNIQUE(source, run));"
+	"CREATE INDEX run_by_start ON run(start_ns);"
+	"CREATE INDEX run_by_source ON run(source, start_ns);"
+	"CREATE INDEX run_by_bytes ON run(bytes);"
+	"CREATE TABLE profile(id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
+	"CREATE TRIGGER run_removed AFTER DELETE ON run BEGIN DELETE FROM profile WHERE id = OLD.id; END;";
+
+/* The transaction is open: another process may be at it too. Returns 1 if the file is one of runs, 0 if it is empty. */
+static int check_schema(struct runs_file *f, struct err *err)
+{
+	int64_t application = 0, version = 0, tables = 0;
+	int rc;
+
+	if ((rc = get_number(f, "PRAGMA application_id", &application, err)) < 0 ||
+	    (rc = get_number(f, "PRAGMA user_version", &version, err)) < 0 ||
+	    (rc = get_number(f, "SELECT count(*) FROM sqlite_master", &tables, err)) < 0)
+		return rc;
+	if (application == 0 && version == 0 && tables == 0)
+		return 0;
+	if (application != RUNS_APPLICATION || version < 1)
+		return err_set(err, -EBADMSG, "'%s' is a database, but not one of Strobe's runs", f->path);
+	if (version > RUNS_SCHEMA)
+		return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %lld, this one knows up to %d); "
+			       "upgrade strobe, or move the file away", f->path, (long long)version, RUNS_SCHEMA);
+	return 1;
+}
+
+static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
+{
+	int rc = runs_file_exec(f, to_write ? "BEGIN IMMEDIATE" : "BEGIN", "open", err);
+
+	if (rc >= 0)
+		rc = check_schema(f, err);
+	if (rc == 0 && to_write) {
+		_cleanup_(freep) char *sql = xasprintf("%s PRAGMA application_id=%d; PRAGMA user_version=%d;", schema,
+						       RUNS_APPLICATION, RUNS_SCHEMA);
+
+		rc = runs_file_exec(f, sql, "create", err);
+		if (rc >= 0)
+			rc = 1;
+	}
+	if (rc >= 0 && sqlite3_exec(f->db, "COMMIT", NULL, NULL, NULL))
+		rc = sqlite_failed(f->db, "open", f->path, err);
+	if (rc < 0 && !sqlite3_get_autocommit(f->db))
+		sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc == 0 ? err_set(err, -ENOENT, "'%s' is empty", f->path) : rc;
+}
+
+/* SQLite would create it readable by everybody. What root imports belongs to whoever runs the daemon, as the
+ * directory does; SQLite gives log and index the owner of this file. */
+static int create_file(const char *directory, const char *path, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == EEXIST ? 0 : err_set(err, -errno, "cannot create '%s': %s", path, strerror(errno));
+	if (geteuid() == 0 && stat(directory, &st) == 0 && (st.st_uid || st.st_gid) && fchown(fd, st.st_uid, st.st_gid) < 0)
+		return err_set(err, -errno, "cannot give '%s' to the owner of its directory: %s", path, strerror(errno));
+	return 0;
+}
+
+static int open_writer(struct runs_file *f, const char *directory, struct err *err)
+{
+	struct stat st;
+	int rc = create_file(directory, f->path, err);
+
+	if (rc < 0)
+		return rc;
+	if (stat(f->path, &st) < 0)
+		return err_set(err, -errno, "cannot open '%s': %s", f->path, strerror(errno));
+	f->device = st.st_dev;
+	f->inode = st.st_ino;
+	if (sqlite3_open_v2(f->path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
+		return sqlite_failed(f->db, "open", f->path, err);
+	sqlite3_busy_timeout(f->db, BUSY_MS);
+	rc = st.st_size == 0 ? runs_file_exec(f, "PRAGMA auto_vacuum=INCREMENTAL", "create", err) : 0;
+	/* FULL: a commit that returned has reached the disk. The log is cut after a large run. */
+	if (rc >= 0)
+		rc = runs_file_exec(f, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
+				       "PRAGMA journal_size_limit=33554432; PRAGMA trusted_schema=OFF", "open", err);
+	return rc;
+}
+
+static int open_reader(struct runs_file *f, struct err *err)
+{
+	if (access(f->path, F_OK) < 0)
+		return err_set(err, -errno, "cannot open '%s': %s", f->path, strerror(errno));
+	if (sqlite3_open_v2(f->path, &f->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL))
+		return sqlite_failed(f->db, "open", f->path, err);
+	sqlite3_busy_timeout(f->db, BUSY_MS);
+	return runs_file_exec(f, "PRAGMA trusted_schema=OFF", "open", err);
+}
+
+DEFINE_FREEP(struct runs_file, runs_file_close)
+
+int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err)
+{
+	_cleanup_(runs_file_closep) struct runs_file *f = xcalloc(1, sizeof(*f));
+	int rc;
+
+	f->path = runs_file_path(directory);
+	rc = to_write ? open_writer(f, directory, err) : open_reader(f, err);
+	if (rc >= 0)
+		rc = check_or_create(f, to_write, err);
+	if (rc < 0)
+		return rc;
+	*ret = TAKE_PTR(f);
+	return 0;
+}
+
+struct runs_file *runs_file_close(struct runs_file *f)
+{
+	if (!f)
+		return NULL;
+	sqlite3_close_v2(f->db);
+	free(f->path);
+	free(f);
+	return NULL;
+}
+
+bool runs_file_is_in_place(const struct runs_file *f)
+{
+	struct stat st;
+
+	return stat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode;
+}
+
+void runs_file_count(const char *directory, uint64_t *ret_runs, uint64_t *ret_bytes)
+{
+	_cleanup_(runs_file_closep) struct runs_file *f = NULL;
+	int64_t runs = 0, bytes = 0;
+
+	*ret_runs = *ret_bytes = 0;
+	if (runs_file_open(directory, false, &f, NULL) < 0)
+		return;
+	if (get_number(f, "SELECT count(*) FROM run", &runs, NULL) >= 0)
+		*ret_runs = (uint64_t)runs;
+	if (get_number(f, "SELECT coalesce(sum(bytes), 0) FROM run", &bytes, NULL) >= 0)
+		*ret_bytes = (uint64_t)bytes;
+}

@@ -1,0 +1,317 @@
+/* test_sqlite_runs.c: the file of runs when it is damaged, foreign, killed at or out of disk. */
+#include "failing_vfs.h"
+#include "sqlite_runs.h"
+#include "store_fixture.h"
+#include "test.h"
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct store *open_in(const char *directory, bool beside, struct err *err)
+{
+	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
+	struct store *s = NULL;
+	struct err own = { 0 };
+	int rc = beside ? store_open_runs(url, &s, err ? err : &own) : store_open(url, false, &s, err ? err : &own);
+
+	if (rc < 0 && !err)
+		printf("# %s\n", own.text);
+	return s;
+}
+
+static int add(struct store *s, unsigned id, int64_t value, struct err *err)
+{
+	struct profile *p = profile_new();
+	struct store_new_run run = { .profile = p };
+	char name[20];
+	int rc;
+
+	snprintf(name, sizeof(name), "%u", id);
+	labels_set(&p->labels, "source", 6, "s", 1);
+	labels_set(&p->labels, "id", 2, name, strlen(name));
+	for (uint32_t i = 0; i < 40; i++) {
+		char f[20];
+
+		snprintf(f, sizeof(f), "f%u", i * id % 997);
+		profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ f, strlen(f) },
+									    (struct str){ "", 0 }, 0)),
+			    profile_column(p, "wall_ns", "nanoseconds"), value + i);
+	}
+	rc = store_add_runs(s, &run, 1, NOON, err);
+	profile_free(p);
+	return rc < 0 ? rc : run.result;
+}
+
+static size_t count(struct store *s)
+{
+	struct store_run_query q = { .limit = 100000 };
+	struct store_runs runs;
+	size_t n;
+
+	if (store_list_runs(s, &q, &runs, NULL) < 0)
+		return SIZE_MAX;
+	n = runs.count;
+	store_runs_done(&runs);
+	return n;
+}
+
+/* The profile of a run is whole. */
+static bool is_whole(struct store *s, unsigned id, int64_t value)
+{
+	struct store_run run;
+	struct profile *p;
+	char name[20];
+	bool whole;
+
+	snprintf(name, sizeof(name), "%u", id);
+	if (store_get_run(s, "s", name, &run, &p, NULL) < 0)
+		return false;
+	whole = profile_sum(p, 0) == 40 * value + 780 && run.totals[0].value == 40 * value + 780;
+	store_run_done(&run);
+	profile_free(p);
+	return whole;
+}
+
+static unsigned files_like(const char *directory, const char *part)
+{
+	DIR *d = opendir(directory);
+	unsigned n = 0;
+
+	for (struct dirent *e; (e = readdir(d));)
+		n += strstr(e->d_name, part) != NULL;
+	closedir(d);
+	return n;
+}
+
+static void tamper(const char *directory, const char *sql)
+{
+	_cleanup_(freep) char *path = runs_file_path(directory);
+	sqlite3 *db;
+
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void write_over(const char *path, const void *bytes, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fwrite(bytes, 1, n, f) == n);
+	fclose(f);
+}
+
+TEST(the_file_is_for_the_owner_and_the_group)
+{
+	char *directory = fixture_directory(), *path = runs_file_path(directory);
+	struct store *s = open_in(directory, false, NULL);
+	struct stat st;
+
+	CHECK_INT(add(s, 1, 5, NULL), 1);
+	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
+TEST(a_damaged_or_foreign_file_is_set_aside_by_the_daemon_only)
+{
+	char *directory = fixture_directory(), *path = runs_file_path(directory), text[8192];
+	struct store *s, *beside;
+	struct err err = { 0 };
+
+	memset(text, 'x', sizeof(text));
+	write_over(path, text, sizeof(text));
+	beside = open_in(directory, true, NULL);
+	CHECK_INT(add(beside, 1, 5, &err), -EBADMSG);
+	CHECK(strstr(err.text, "runs.sqlite") != NULL);
+	CHECK_INT(files_like(directory, ".corrupt-"), 0);
+	s = open_in(directory, false, NULL);
+	CHECK(count(s) == SIZE_MAX);
+	CHECK_INT(add(s, 1, 5, NULL), 1);
+	CHECK_INT(files_like(directory, ".corrupt-1"), 1);
+	CHECK_INT(add(beside, 2, 5, NULL), 1);
+	CHECK_INT(count(s), 2);
+	/* Removed under our feet. */
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(count(s), 0);
+	CHECK_INT(add(s, 3, 5, NULL), 1);
+	CHECK_INT(count(s), 1);
+	store_close(beside);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
+TEST(a_file_of_a_newer_strobe_is_left_alone_with_a_sentence)
+{
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL);
+	struct err err = { 0 };
+
+	CHECK_INT(add(s, 1, 5, NULL), 1);
+	store_close(s);
+	tamper(directory, "PRAGMA user_version = 2");
+	s = open_in(directory, false, NULL);
+	CHECK_INT(add(s, 2, 5, &err), -ENOTSUP);
+	CHECK(strstr(err.text, "newer Strobe") != NULL);
+	CHECK_INT(files_like(directory, "corrupt"), 0);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+TEST(a_profile_that_makes_no_sense_is_called_damaged_and_the_list_goes_on)
+{
+	static const char *const damages[] = {
+		"UPDATE profile SET data = x'01535452420101'", "UPDATE profile SET data = x'02ffffffff7f'",
+		"UPDATE profile SET data = x''", "DELETE FROM profile", "UPDATE profile SET data = 7",
+		"UPDATE run SET totals = x'ffffff', labels = 'no labels'",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		char *directory = fixture_directory();
+		struct store *s = open_in(directory, false, NULL);
+		struct store_run run;
+		struct profile *p;
+		struct err err = { 0 };
+		int rc;
+
+		CHECK_INT(add(s, 1, 5, NULL), 1);
+		tamper(directory, damages[i]);
+		rc = store_get_run(s, "s", "1", &run, &p, &err);
+		CHECK_INT(rc, i + 1 < ARRAY_SIZE(damages) ? -EBADMSG : 0);
+		CHECK(rc == 0 || strstr(err.text, "the run '1' of source 's' is damaged"));
+		store_run_done(&run);
+		profile_free(p);
+		CHECK_INT(count(s), 1);
+		store_close(s);
+		fixture_remove(directory);
+	}
+}
+
+TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
+{
+	char *directory = fixture_fast_directory();
+	unsigned acknowledged = 0;
+	struct store *s;
+
+	for (int round = 0; round < 8; round++) {
+		int pipe_fds[2];
+		unsigned last = acknowledged, id;
+		pid_t pid;
+
+		CHECK_INT(pipe(pipe_fds), 0);
+		pid = fork();
+		if (pid == 0) {
+			s = open_in(directory, round % 2, NULL);
+			for (id = acknowledged + 1; s; id++)
+				if (add(s, id, id, NULL) < 0 || write(pipe_fds[1], &id, sizeof(id)) != sizeof(id))
+					_exit(1);
+			_exit(1);
+		}
+		close(pipe_fds[1]);
+		while (last < acknowledged + 20 + (unsigned)round && read(pipe_fds[0], &id, sizeof(id)) == sizeof(id))
+			last = id;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		while (read(pipe_fds[0], &id, sizeof(id)) == sizeof(id))
+			last = id;
+		close(pipe_fds[0]);
+		CHECK(last > acknowledged);
+		acknowledged = last;
+	}
+	s = open_in(directory, false, NULL);
+	for (unsigned id = 1; id <= acknowledged; id++)
+		if (!is_whole(s, id, id)) {
+			printf("# run %u of %u is lost\n", id, acknowledged);
+			CHECK(!"a run that was acknowledged is there");
+			break;
+		}
+	CHECK(count(s) <= acknowledged + 1);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+TEST(several_processes_add_at_once_and_each_run_is_there_once)
+{
+	char *directory = fixture_fast_directory();
+	struct store *s = open_in(directory, false, NULL);
+	pid_t pids[4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			struct store *own = open_in(directory, true, NULL);
+			int bad = !own;
+
+			/* Half of them are everybody's. */
+			for (unsigned n = 1; n <= 40 && own; n++)
+				bad |= add(own, n % 2 ? n : 1000 * (unsigned)(i + 1) + n, n, NULL) < 0;
+			_exit(bad);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		int status = -1;
+
+		waitpid(pids[i], &status, 0);
+		CHECK_INT(status, 0);
+	}
+	CHECK_INT(count(s), 20 + 4 * 20);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+/* With operation number `fail_at` of its files failing: what was acknowledged is there, whole and once. Returns false
+ * once there are not so many operations. */
+static bool live_with_failure(unsigned fail_at, bool forever, int error)
+{
+	char *directory = fixture_fast_directory();
+	struct store *s = open_in(directory, false, NULL);
+	struct store_limits l = { .runs_max_count = 4 };
+	bool acknowledged[9] = { false }, failed;
+
+	failing_vfs_arm(fail_at, forever, error);
+	for (unsigned id = 1; id <= 8; id++)
+		acknowledged[id] = add(s, id, id, NULL) >= 0;
+	failed = failing_vfs_disarm();
+	for (unsigned id = 1; id <= 8; id++)
+		if (acknowledged[id])
+			CHECK(is_whole(s, id, id));
+	for (unsigned id = 1; id <= 8; id++)
+		CHECK(add(s, id, id, NULL) >= 0);
+	CHECK_INT(count(s), 8);
+
+	failing_vfs_arm(fail_at, forever, error);
+	store_maintain(s, &l, NOON, NULL);
+	failed |= failing_vfs_disarm();
+	CHECK_INT(store_maintain(s, &l, NOON, NULL), 0);
+	CHECK_INT(count(s), 4);
+	CHECK_INT(files_like(directory, "corrupt"), 0);
+	store_close(s);
+	fixture_remove(directory);
+	return failed;
+}
+
+TEST(each_write_that_fails_in_turn_loses_no_run)
+{
+	unsigned n = 1;
+
+	failing_vfs_register();
+	while (live_with_failure(n, false, SQLITE_IOERR_WRITE) && n < 1000)
+		n++;
+	CHECK(n > 20 && n < 1000);
+	failing_vfs_unregister();
+}
+
+TEST(a_disk_that_is_full_from_each_write_on_loses_no_run)
+{
+	unsigned n = 1;
+
+	failing_vfs_register();
+	while (live_with_failure(n, true, SQLITE_FULL) && n < 1000)
+		n++;
+	CHECK(n > 20 && n < 1000);
+	failing_vfs_unregister();
+}
+
+TEST_MAIN()

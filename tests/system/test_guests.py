@@ -1,0 +1,477 @@
+"""Inside PHP we are guests: servers that are reloaded, many requests, other profilers, the price after it is over.
+
+STROBE_REQUESTS is how many requests the long test makes of each kind (100,000 unless it says otherwise).
+"""
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+from fpm import BUSY, Fpm
+from strobe_test import EXTENSION, ROOT, Directory, Skip, check, fastcgi, main, test, wait_for
+
+sys.path.insert(0, os.path.join(ROOT, 'bench'))
+from peers import peer                                      # noqa: E402
+
+REQUESTS = int(os.environ.get('STROBE_REQUESTS', '100000'))
+TRACERS = {'strobe.compat': 'tideways_xhprof,xhprof,excimer'}
+# What a page is traced by; its result is thrown away when the request ends.
+TRACED = '<?php tideways_xhprof_enable(7); register_shutdown_function(function () { tideways_xhprof_disable(); });\n'
+
+
+class Connection:
+    """One FastCGI connection that is kept for many requests."""
+
+    def __init__(self, path, script):
+        def pair(key, value):
+            return bytes([len(key), len(value)]) + key.encode() + value.encode()
+
+        params = b''.join(pair(k, v) for k, v in {
+            'SCRIPT_FILENAME': script, 'SCRIPT_NAME': '/' + os.path.basename(script), 'REQUEST_METHOD': 'GET',
+            'QUERY_STRING': '', 'REQUEST_URI': '/' + os.path.basename(script), 'SERVER_PROTOCOL': 'HTTP/1.1'}.items())
+        self.request = (self.record(1, struct.pack('>HB5x', 1, 1)) + self.record(4, params) + self.record(4, b'')
+                        + self.record(5, b''))
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(path)
+        self.data = b''
+
+    @staticmethod
+    def record(kind, content):
+        return struct.pack('>BBHHBx', 1, kind, 1, len(content), 0) + content
+
+    def read(self, n):
+        while len(self.data) < n:
+            chunk = self.socket.recv(1 << 16)
+            if not chunk:
+                raise ConnectionError('php-fpm closed the connection')
+            self.data += chunk
+        taken, self.data = self.data[:n], self.data[n:]
+        return taken
+
+    def get(self):
+        self.socket.sendall(self.request)
+        body = b''
+        while True:
+            _, kind, _, n, padding = struct.unpack('>BBHHBx', self.read(8))
+            content = self.read(n + padding)[:n]
+            if kind == 6:
+                body += content
+            if kind == 3:
+                return body.partition(b'\r\n\r\n')[2]
+
+    def close(self):
+        self.socket.close()
+
+
+class Sink(threading.Thread):
+    """Takes the messages of a receiver's socket and forgets them, so that nobody waits."""
+
+    def __init__(self, receiver):
+        super().__init__(daemon=True)
+        self.receiver, self.ended, self.messages = receiver, False, 0
+
+    def run(self):
+        connections = []
+        while not self.ended:
+            try:
+                while True:
+                    connections.append(self.receiver.listener.accept()[0])
+            except (BlockingIOError, OSError):
+                pass
+            for c in connections:
+                try:
+                    while c.recv(1 << 18, socket.MSG_DONTWAIT):
+                        self.messages += 1
+                except OSError:
+                    pass
+            time.sleep(0.01)
+        for c in connections:
+            c.close()
+
+
+def state(pid):
+    """What a process holds, as numbers that must not grow."""
+    def count(what):
+        return len(os.listdir(f'/proc/{pid}/{what}'))
+
+    with open(f'/proc/{pid}/status') as f:
+        rss = int(re.search(r'^VmRSS:\s+(\d+)', f.read(), re.M).group(1))
+    with open(f'/proc/{pid}/maps') as f:
+        mappings = len(f.readlines())
+    timers = 0
+    if os.path.exists(f'/proc/{pid}/timers'):
+        with open(f'/proc/{pid}/timers') as f:
+            timers = f.read().count('ID:')
+    return {'threads': count('task'), 'descriptors': count('fd'), 'timers': timers, 'mappings': mappings, 'kB': rss}
+
+
+PAGE = '''
+function shop(int $n): int { return $n > 0 ? shop($n - 1) + strlen(str_repeat('x', $n)) : 0; }
+class Cart { private array $lines = []; function add(string $s) { $this->lines[] = $s; return $this; }
+    function each() { foreach ($this->lines as $l) yield strtoupper($l); } }
+$cart = (new Cart)->add('a')->add('b');
+$f = new Fiber(function () use ($cart) { foreach ($cart->each() as $l) Fiber::suspend($l); });
+for ($text = $f->start(); !$f->isTerminated(); $text .= $f->resume());
+$sum = array_sum(array_map(fn($i) => shop($i), range(1, 10)));
+eval('function made_' . mt_rand() . '() { return 1; }');
+include_once __DIR__ . '/part.inc';
+echo $text, $sum, part();
+'''
+
+
+@test
+def a_hundred_thousand_requests_leave_a_worker_as_it_was():
+    kinds = {'plain PHP': (True, {}, '<?php'),
+             'sampled': (False, {}, '<?php'),
+             'traced and sampled': (False, TRACERS, TRACED)}
+    for kind, (plain, settings, head) in kinds.items():
+        with Directory() as d, Fpm(d, settings=settings, plain=plain, children=1) as fpm:
+            sink = Sink(fpm.receiver)
+            sink.start()
+            fpm.write('part.inc', '<?php function part() { return "!"; }')
+            c = Connection(f'{d}/www.sock', fpm.write('page.php', head + PAGE))
+            wrong = 0
+            for _ in range(min(3000, REQUESTS)):
+                wrong += c.get() != b'AB220!'
+            pid = fpm.workers()[0]
+            before, start = state(pid), time.monotonic()
+            # What grows without end grows in both halves; a cache that fills up grows in the first one.
+            for half in range(2):
+                for _ in range(REQUESTS // 2):
+                    wrong += c.get() != b'AB220!'
+                after = state(pid)
+                if half == 0:
+                    middle = after
+            seconds = time.monotonic() - start
+            grown = {k: after[k] - before[k] for k in before}
+            print(f'# {kind}: {REQUESTS} requests in {seconds:.1f} s, grown by {grown}, {sink.messages} messages', flush=True)
+            check(wrong == 0, f'{kind}: {wrong} answers were wrong')
+            check(fpm.workers() == [pid], f'{kind}: it is the same worker')
+            for what in ('threads', 'descriptors', 'timers'):
+                check(grown[what] == 0, f'{kind}: {what} grew by {grown[what]}')
+            check(after['mappings'] - middle['mappings'] <= 4, f'{kind}: mappings grew: {before} {middle} {after}')
+            check(after['kB'] - middle['kB'] <= 512 and grown['kB'] <= 2048, f'{kind}: memory grew: {before} {middle} {after}')
+            if not plain:
+                check(sink.messages > 0, f'{kind}: messages came')
+            c.close()
+            sink.ended = True
+            sink.join()
+            fpm.check_healthy()
+
+
+def reload_under_load(plain, settings, head, reloads=4):
+    """Returns how many of how many requests failed, and of how many workers were answers."""
+    with Directory() as d, Fpm(d, settings=settings, plain=plain, before='process_control_timeout = 10\n') as fpm:
+        sink = Sink(fpm.receiver)
+        sink.start()
+        fpm.write('page.php', head + BUSY[5:] + 'busy(0.01); echo "page";')
+        wrong, answers, stop = [], [], threading.Event()
+
+        def load():
+            while not stop.is_set():
+                try:
+                    answer = fastcgi(f'{d}/www.sock', f'{d}/page.php')[1]
+                except OSError as e:
+                    answer = f'{type(e).__name__}: {e}'
+                answers.append(answer)
+                if answer != 'page':
+                    wrong.append(answer)
+                    time.sleep(0.005)
+
+        threads = [threading.Thread(target=load) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for _ in range(reloads):
+            time.sleep(0.7)
+            before = set(fpm.workers())
+            fpm.process.send_signal(signal.SIGUSR2)
+            check(wait_for(lambda: len(fpm.workers()) == 2 and not before & set(fpm.workers())), 'workers are new after a reload')
+        time.sleep(0.5)
+        messages = sink.messages
+        time.sleep(0.5)
+        stop.set()
+        for t in threads:
+            t.join()
+        if not plain:
+            check(sink.messages > messages, 'and they are sampled')
+        check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
+        sink.ended = True
+        sink.join()
+        fpm.check_healthy()
+        return wrong, len(answers)
+
+
+@test
+def reloads_under_load_fail_no_request_that_plain_fpm_does_not():
+    plain, n = reload_under_load(True, {}, '<?php ')
+    watched, m = reload_under_load(False, TRACERS, TRACED)
+    print(f'# {len(plain)} of {n} requests failed without, {len(watched)} of {m} traced and sampled')
+    check(n > 100 and m > 100, f'there was load: {n} and {m} requests')
+    # A request that comes while the master starts again may find nobody; that is a matter of luck for both.
+    check(len(watched) <= len(plain) + 2, f'without {plain}, traced and sampled {watched}')
+
+
+@test
+def opcache_resets_and_changed_scripts_in_mid_life_leave_traces_right():
+    settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'opcache.jit_buffer_size': '16M',
+                'opcache.jit': 'tracing', 'opcache.validate_timestamps': '1', 'opcache.revalidate_freq': '0',
+                'opcache.file_update_protection': '0', 'opcache.max_wasted_percentage': '1', **TRACERS}
+    with Directory() as d, Fpm(d, settings=settings, children=1) as fpm:
+        sink = Sink(fpm.receiver)
+        sink.start()
+        fpm.write('reset.php', '<?php echo opcache_reset() ? "reset" : "not";')
+        wrong = []
+        for generation in range(120):
+            # Other functions at the same addresses, and more of them each time.
+            names = [f'g{generation}_{k}' for k in range(1 + generation % 7)]
+            body = ''.join(f'function {n}(int $n) {{ return $n > 0 ? {n}($n - 1) + 1 : strlen("abc"); }}\n' for n in names)
+            calls = ''.join(f'{n}({k});' for k, n in enumerate(names))
+            fpm.write(f'page{generation % 3}.php',
+                      '<?php\n' + body + 'tideways_xhprof_enable(1);\n' + calls + 'array_map(fn($x) => $x + 1, [1, 2]);\n'
+                      'echo json_encode(array_map(fn($v) => $v["ct"], tideways_xhprof_disable()));')
+            stamp = time.time() - 3600 + generation
+            os.utime(f'{d}/page{generation % 3}.php', (stamp, stamp))
+            for _ in range(3):
+                answer = fpm_answer(d, f'page{generation % 3}.php')
+                try:
+                    seen = json.loads(answer)
+                except ValueError:
+                    wrong.append(answer[:200])
+                    continue
+                for k, n in enumerate(names):
+                    if seen.get(f'main()==>{n}') != 1 or (k > 1 and seen.get(f'{n}@1==>{n}@2') != 1):
+                        wrong.append(f'{n} in {answer[:300]}')
+                if others := [e for e in seen if re.search(r'g\d+_', e) and f'g{generation}_' not in e]:
+                    wrong.append(f'{others} in generation {generation}')
+            if generation % 4 == 0 and fpm_answer(d, 'reset.php') != 'reset':
+                wrong.append('opcache_reset')
+        check(not wrong, f'{len(wrong)} answers were wrong: {wrong[:3]}')
+        sink.ended = True
+        sink.join()
+        fpm.check_healthy()
+
+
+def fpm_answer(directory, script):
+    return fastcgi(f'{directory}/www.sock', f'{directory}/{script}')[1]
+
+
+@test
+def preloaded_code_is_traced():
+    for jit in ('0', 'tracing'):
+        with Directory() as d:
+            with open(f'{d}/preload.php', 'w') as f:
+                f.write('<?php class Preloaded { static function work(int $n) { return $n > 0 ? self::work($n - 1) : helped(); } }\n'
+                        'function helped() { return strrev("deliah"); } Preloaded::work(3);')
+            settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'opcache.preload': f'{d}/preload.php',
+                        'opcache.jit': jit, 'opcache.jit_buffer_size': '16M' if jit != '0' else '0',
+                        'opcache.preload_user': 'root' if os.geteuid() == 0 else '', **TRACERS}
+            with Fpm(d, settings=settings, children=1) as fpm:
+                fpm.write('page.php', '<?php Preloaded::work(1); tideways_xhprof_enable(); Preloaded::work(2);'
+                          'echo json_encode(array_map(fn($v) => $v["ct"], tideways_xhprof_disable()));')
+                for _ in range(30):
+                    seen = json.loads(fpm_answer(d, 'page.php'))
+                    wanted = {'main()==>Preloaded::work': 1, 'Preloaded::work==>Preloaded::work@1': 1,
+                              'Preloaded::work@1==>Preloaded::work@2': 1, 'Preloaded::work@2==>helped': 1, 'helped==>strrev': 1}
+                    if not check(wanted.items() <= seen.items(), f'opcache.jit={jit}: {seen}'):
+                        break
+                check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
+                fpm.check_healthy()
+
+
+@test
+def the_built_in_server_lives_on_through_resets_with_traces():
+    with Directory() as d:
+        probe = socket.create_server(('127.0.0.1', 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        with open(f'{d}/page.php', 'w') as f:
+            f.write(TRACED + BUSY[5:] + 'busy(0.003); $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->start(); busy(0.003);'
+                    'if (mt_rand(1, 5) == 1) opcache_reset(); $e->stop(); echo count($e->getLog()) > 0 ? "page" : "none";')
+        command = ['php', '-n', '-d', 'zend_extension=opcache', '-d', f'extension={EXTENSION}', '-d', 'opcache.enable_cli=1',
+                   '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001', '-d', f'strobe.socket={d}/none',
+                   '-d', f'strobe.compat={TRACERS["strobe.compat"]}', '-S', f'127.0.0.1:{port}', '-t', d]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            def ask():
+                try:
+                    with socket.create_connection(('127.0.0.1', port), timeout=20) as s:
+                        s.sendall(b'GET /page.php HTTP/1.0\r\n\r\n')
+                        data = b''
+                        while chunk := s.recv(1 << 16):
+                            data += chunk
+                        return data.partition(b'\r\n\r\n')[2]
+                except OSError:
+                    return None
+
+            check(wait_for(ask), 'the server answers')
+            answers = [ask() for _ in range(150)]
+            check(answers == [b'page'] * 150, f'all answers are right: {set(answers)}')
+            check(process.poll() is None and len(os.listdir(f'/proc/{process.pid}/task')) == 2, 'one process with two threads')
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def php(*arguments, script):
+    command = ['php', '-n']
+    for a in arguments:
+        command += ['-d', a]
+    r = subprocess.run(command + ['-r', script], capture_output=True, text=True, timeout=120)
+    return r.returncode, r.stdout, r.stderr
+
+
+def last_object(text):
+    try:
+        return json.loads(text[text.rindex('{"'):])
+    except ValueError:
+        return {}
+
+
+def needs(name):
+    path = peer(name)
+    if not path:
+        raise Skip(f'{name} could not be fetched')
+    return path
+
+
+BESIDE = '''
+function busy($s) { for ($n = 0, $t = microtime(true); microtime(true) - $t < $s; $n++) helper($n); return $n; }
+function helper($n) { return abs($n); }
+function sampled() { ob_start(); (new ReflectionExtension("strobe"))->info(); preg_match("/Samples taken => (\\d+)/", ob_get_clean(), $m); return (int)$m[1]; }
+'''
+
+
+@test
+def beside_excimer_ours_abstains_and_both_sample():
+    path = needs('excimer')
+    for order in ([f'extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'extension={path}']):
+        code, out, err = php(*order, 'strobe.compat=excimer,xhprof', 'strobe.mode=sample', 'strobe.period=0.001',
+                             'strobe.socket=/nonexistent', script=BESIDE + '''
+            $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->setEventType(EXCIMER_REAL); $e->start();
+            xhprof_enable(2);
+            busy(0.3);
+            $edges = xhprof_disable();
+            $e->stop();
+            $n = 0; foreach ($e->getLog() as $entry) $n += $entry->getEventCount();
+            echo json_encode(["version" => phpversion("excimer"), "events" => $n, "calls" => $edges["busy==>helper"]["ct"] ?? 0,
+                "inner" => $edges["helper==>abs"]["ct"] ?? 0, "sampled" => sampled()]);''')
+        check(code == 0 and err == '', f'it ends well: {code} {out} {err}')
+        seen = last_object(out)
+        check(seen.get('version') == '1.0.4', f'the original answers: {out}')
+        check(seen.get('events', 0) > 150, f'and samples: {out}')
+        check(seen.get('sampled', 0) > 200 and seen['calls'] > 1000 and seen['inner'] == seen['calls'], f'and so do we: {out}')
+
+
+@test
+def beside_tideways_ours_abstains_and_both_trace():
+    path = needs('tideways_xhprof')
+    for order in ([f'extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'extension={path}']):
+        code, out, err = php(*order, 'strobe.compat=tideways_xhprof,xhprof', 'strobe.mode=sample', 'strobe.period=0.001',
+                             'strobe.socket=/nonexistent', script=BESIDE + '''
+            tideways_xhprof_enable();
+            xhprof_enable(2);
+            busy(0.3);
+            $edges = xhprof_disable();
+            $theirs = tideways_xhprof_disable();
+            echo json_encode(["version" => phpversion("tideways_xhprof"), "theirs" => $theirs["busy==>helper"]["ct"] ?? 0,
+                "calls" => $edges["busy==>helper"]["ct"] ?? 0, "sampled" => sampled()]);''')
+        check(code == 0 and err == '', f'it ends well: {code} {out} {err}')
+        seen = last_object(out)
+        check(seen.get('version', '').startswith('5.0.4'), f'the original answers: {out}')
+        check(seen.get('theirs') == seen.get('calls') and seen.get('calls', 0) > 1000, f'both count the same: {out}')
+        check(seen.get('sampled', 0) > 200, f'and samples are taken: {out}')
+
+
+@test
+def beside_xdebug_in_every_mode_both_do_their_work():
+    path = needs('xdebug')
+    for mode in ('off', 'develop', 'coverage', 'trace', 'profile', 'debug'):
+        for order in ([f'zend_extension={path}', f'extension={EXTENSION}'], [f'extension={EXTENSION}', f'zend_extension={path}']):
+            with Directory() as d:
+                code, out, err = php(*order, f'xdebug.mode={mode}', f'xdebug.output_dir={d}', 'xdebug.start_with_request=yes',
+                                     'xdebug.use_compression=0', 'xdebug.client_port=1', 'xdebug.log_level=0',
+                                     'strobe.compat=tideways_xhprof,excimer', 'strobe.mode=sample', 'strobe.period=0.001',
+                                     'strobe.socket=/nonexistent', script=BESIDE + '''
+                    $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->setEventType(EXCIMER_REAL); $e->start();
+                    if (extension_loaded("xdebug") && xdebug_info("mode") == ["coverage"]) xdebug_start_code_coverage();
+                    tideways_xhprof_enable(7);
+                    busy(0.2);
+                    for ($i = 0; $i < 10; $i++) helper($i);
+                    try { (function () { throw new Exception("x"); })(); } catch (Exception) {}
+                    $edges = tideways_xhprof_disable();
+                    $e->stop();
+                    $coverage = xdebug_info("mode") == ["coverage"] ? count(xdebug_get_code_coverage()) : 0;
+                    echo json_encode(["outer" => $edges["main()==>helper"]["ct"] ?? 0, "calls" => $edges["busy==>helper"]["ct"] ?? 0,
+                        "inner" => $edges["helper==>abs"]["ct"] ?? 0, "events" => count($e->getLog()), "sampled" => sampled(),
+                        "coverage" => $coverage]);''')
+                files = os.listdir(d)
+                which = f'xdebug.mode={mode}, {"ours" if EXTENSION in order[0] else "xdebug"} first'
+                check(code == 0, f'{which}: it ends well: {code} {out[:300]} {err[:300]}')
+                seen = last_object(out)
+                check(seen.get('outer') == 10 and seen.get('calls', 0) > 10 and seen['inner'] == seen['calls'] + 10,
+                      f'{which}: every call is counted: {out[:300]}')
+                check(seen.get('sampled', 0) > 50 and seen.get('events', 0) > 30, f'{which}: samples are taken: {out[:300]}')
+                if mode in ('trace', 'profile'):
+                    check(files and os.path.getsize(f'{d}/{files[0]}') > 1000, f'{which}: xdebug wrote its file: {files}')
+                if mode == 'coverage':
+                    check(seen.get('coverage', 0) > 0, f'{which}: xdebug has its coverage: {out[:300]}')
+
+
+# Instructions per call when something was on before, by callgrind.
+CALLS = '''<?php
+function f($x) { return $x + 1; }
+class C { function m($x) { return $x + 1; } }
+[, $what, $n] = $argv;
+$c = new C;
+$on = ['tideways' => fn() => tideways_xhprof_enable(1), 'xhprof' => fn() => xhprof_enable(4), 'sampled' => fn() => xhprof_sample_enable(),
+    'excimer' => function () { $GLOBALS['e'] = new ExcimerProfiler; $GLOBALS['e']->setPeriod(100); $GLOBALS['e']->start(); }];
+$off = ['tideways' => fn() => tideways_xhprof_disable(), 'xhprof' => fn() => xhprof_disable(), 'sampled' => fn() => xhprof_sample_disable(),
+    'excimer' => fn() => $GLOBALS['e']->stop()];
+if (isset($on[$what])) $on[$what]();
+for ($i = 0; $i < 100; $i++) { f($i); $c->m($i); abs($i); }
+if (isset($off[$what])) $off[$what]();
+for ($i = 0; $i < $n; $i++) { f($i); $c->m($i); abs($i); }
+'''
+
+
+@test
+def after_a_profiler_was_stopped_a_call_costs_what_it_cost_before():
+    if subprocess.run(['which', 'valgrind'], capture_output=True).returncode != 0:
+        raise Skip('valgrind is not installed')
+    with Directory() as d:
+        with open(f'{d}/calls.php', 'w') as f:
+            f.write(CALLS)
+
+        def instructions(settings, what, n):
+            command = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', 'php', '-n']
+            for s in settings:
+                command += ['-d', s]
+            r = subprocess.run(command + [f'{d}/calls.php', what, str(n)], capture_output=True, text=True, timeout=300)
+            if r.returncode != 0 or r.stdout:
+                raise RuntimeError(r.stdout + r.stderr[-500:])
+            return int(re.search(r'Collected : (\d+)', r.stderr).group(1))
+
+        def per_round(settings, what):
+            return (instructions(settings, what, 30_000) - instructions(settings, what, 10_000)) / 20_000
+
+        loaded = [f'extension={EXTENSION}']
+        tracers = loaded + ['strobe.compat=tideways_xhprof,xhprof,excimer']
+        plain = per_round([], 'nothing')
+        check(abs(per_round(loaded, 'nothing') - plain) < 0.1, 'loaded without settings it costs nothing')
+        check(abs(per_round(loaded + ['strobe.compat=excimer'], 'excimer') - plain) < 0.1, 'nor after Excimer was stopped')
+        idle = per_round(tracers, 'nothing')
+        print(f'# three calls: {plain:.1f} instructions, with the observer idle {idle:.1f}')
+        check(plain < idle < plain + 600, f'an idle observer costs a little: {plain:.1f} {idle:.1f}')
+        for what in ('tideways', 'xhprof', 'sampled', 'excimer'):
+            n = per_round(tracers, what)
+            check(abs(n - idle) < 0.1, f'after {what} three calls take {n:.2f} instructions, before {idle:.2f}')
+
+
+main()
