@@ -286,20 +286,11 @@ static void expire(struct strobe_timer *t, const int64_t *now, zend_execute_data
 /* What is due at that time, so that a callback which takes longer than a period cannot keep us here. */
 static struct strobe_timer *next_due(const int64_t *now)
 {
-	struct strobe_timer *waiting = NULL;
-
-	for (struct strobe_timer *t = thread.first; t; t = t->next) {
-		if (deadline(t) > now[t->clock])
-			continue;
-		if (may_run(t))
+	/* One that waits for a callback is seen when that returns. For one that waits until an exception is handled the ticker
+	 * comes again: to raise the interrupt here would never end, since the VM looks at it before it handles the exception. */
+	for (struct strobe_timer *t = thread.first; t; t = t->next)
+		if (deadline(t) <= now[t->clock] && may_run(t))
 			return t;
-		waiting = t;
-	}
-	/* It waits for an exception to be handled. One that waits for a callback is seen when that returns. */
-	if (waiting && !thread.depth) {
-		thread.again = true;
-		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
-	}
 	return NULL;
 }
 
