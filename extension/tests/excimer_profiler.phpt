@@ -43,7 +43,7 @@ $calls = [];
 $callback = function (...$a) use (&$calls, $p) { $calls[] = [count($a), get_class($a[0]), count($a[0]), $a[0] === $p->getLog()]; };
 $p->setFlushCallback($callback, 3);
 $p->start();
-check(work_until(fn() => count($calls) >= 3), 'full logs are told of');
+check(work_until(fn() => count($GLOBALS['calls']) >= 3), 'full logs are told of');
 $p->stop();
 check($calls[0] === [1, 'ExcimerLog', 3, false] && $calls[1] === $calls[0] && $calls[2] === $calls[0], json_encode($calls));
 $calls = [];
@@ -79,7 +79,7 @@ short(1000);
 $n = 0;
 $p = profiler();
 $p->setFlushCallback(function () use (&$p, &$n) { $n++; $p = null; }, 1);
-check(work_until(fn() => $n), 'flushed');
+check(work_until(fn() => $GLOBALS['n']), 'flushed');
 work(0.01);
 check($n === 1 && $p === null, "once: $n");
 
@@ -111,7 +111,7 @@ class Hidden
 }
 set_error_handler(function ($type, $text) { echo "$text\n"; $GLOBALS['warned'] = true; return true; });
 $p = (new Hidden())->profiler();
-check(work_until(fn() => $warned ?? false), 'a warning');
+check(work_until(fn() => $GLOBALS['warned'] ?? false), 'a warning');
 $p->clearFlushCallback();
 work(0.01);
 check(count($p->getLog()) === 0, 'and it has been stopped');
