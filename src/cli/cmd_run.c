@@ -22,17 +22,21 @@
 #define GRACE_NS		(200 * 1000000LL)
 #define GRACE_STEP_NS		(10 * 1000000LL)
 
+#define RATE_DEFAULT	100
 #define RATE_MAX		10000		/* the extension's shortest period is 0.1 ms */
 
-static double rate = 100;
-static const char *clock_name = "wall", *output = "profile.strobe", *extension;
+#define NOT_GIVEN (-1e300)
+static double rate = NOT_GIVEN;
+static const char *clock_name, *output = "profile.strobe", *extension;
 static long rows = 10;
-static bool quiet;
+static bool quiet, trace;
 
 static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second of each PHP process; 100 unless given." },
 	{ OPTION_STRING, 0, "clock", "CLOCK", &clock_name,
 	  "What time is sampled: wall (default; waiting counts) or cpu (only work counts)." },
+	{ OPTION_FLAG, 't', "trace", NULL, &trace,
+	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
 	  "Where the profile goes: .strobe, .folded or .svg by its suffix; profile.strobe unless given." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions; 10 unless given, 0 for no table." },
@@ -48,6 +52,10 @@ static const struct command_spec spec = {
 	.description =
 		"Runs COMMAND with the sampling extension loaded into every PHP that it starts, prints the functions "
 		"that took most time to standard error, and writes the profile. It needs no set-up and no root.\n\n"
+		"With --trace every call of every function is counted and measured, with all stacks, in the command and "
+		"in the PHP processes that it forks or starts; what they took is added up. `strobe flamegraph --metric "
+		"memory_bytes` and the like show the other values that are in the profile; `strobe import` keeps it as "
+		"a run.\n\n"
 		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal N "
 		"ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
 		"executed, and 127 when it is not found.\n\n"
@@ -56,6 +64,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe run -- php script.php\n"
 		"strobe run -F 1000 -o import.svg -- php bin/console import\n"
+		"strobe run --trace -- php script.php\n"
 		"strobe run --clock cpu -- vendor/bin/phpunit\n",
 	.options = options,
 };
@@ -106,7 +115,7 @@ static void run_done(struct run *r)
 
 static int run_init(struct run *r, const struct php *php, const char *file, struct err *err)
 {
-	struct workspace_settings settings = { file, clock_name, 1 / rate };
+	struct workspace_settings settings = { file, clock_name, 1 / rate, trace };
 	_cleanup_(freep) char *url = NULL;
 	int e;
 
@@ -156,6 +165,7 @@ static int show_result(const struct run *r, const struct php *php, int argc, cha
 		.output = output,
 		.rows = (size_t)rows,
 		.quiet = quiet,
+		.trace = trace,
 	};
 
 	return run_result_show(&result, err);
@@ -165,6 +175,12 @@ static int check_options(int operands)
 {
 	if (operands == 0)
 		return command_usage(&spec, "which command? For example: strobe run -- php script.php");
+	if (trace && (rate != NOT_GIVEN || clock_name))
+		return command_usage(&spec, "--trace measures every call; leave %s out, which is for sampling",
+				     rate != NOT_GIVEN ? "-F" : "--clock");
+	if (rate == NOT_GIVEN)
+		rate = RATE_DEFAULT;
+	clock_name = clock_name ? clock_name : "wall";
 	if (!(rate > 0 && rate <= RATE_MAX))
 		return command_usage(&spec, "the rate must be above 0 and at most %d Hz", RATE_MAX);
 	if (1 / rate > 3600)

@@ -23,7 +23,7 @@ struct command {
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit code */
 };
 
-extern const struct command command_run, command_serve, command_status;
+extern const struct command command_run, command_serve, command_status, command_import;
 extern const struct command command_flamegraph, command_collapse, command_report;
 
 /* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go

@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_serve,
 	&command_status,
+	&command_import,
 	&command_flamegraph,
 	&command_report,
 	&command_collapse,

@@ -71,5 +71,6 @@ void recording_got(void *data, const struct strobe_wire_message *m)
 	note_labels(r->profile, m, first);
 	note_time(r->profile, m, first);
 	r->messages++;
+	r->runs += m->info.kind == STROBE_WIRE_RUN;
 	r->samples += open_batch_samples_of(m);
 }

@@ -8,7 +8,8 @@
 struct recording {
 	struct profile *profile;	/* period and labels are set, as far as all messages agree */
 	uint64_t messages, samples, unfit;	/* unfit: messages with too many different columns */
-	uint64_t lost[STROBE_DROP_REASONS];	/* samples that the senders could not hand over */
+	uint64_t runs;			/* messages that were traces */
+	uint64_t lost[STROBE_DROP_REASONS];	/* samples or runs that the senders could not hand over */
 };
 
 void recording_init(struct recording *r);

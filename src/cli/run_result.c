@@ -7,6 +7,7 @@
 #include "io.h"
 #include "render.h"
 #include "report.h"
+#include "wire_profile.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -40,10 +41,12 @@ int run_result_check(const char *path, struct err *err)
 	return 0;
 }
 
-static int encode(const char *path, const struct profile *p, struct buf *out, struct err *err)
+static int encode(const char *path, const struct profile *p, bool trace, struct buf *out, struct err *err)
 {
 	struct flamegraph_options o;
 
+	if (!is_picture(path) && trace && format_by_path(path) == &format_strobe)
+		return wire_profile_write_run(p, out, err);
 	if (!is_picture(path))
 		return format_by_path(path)->write(p, UINT32_MAX, out, err);
 	flamegraph_defaults(&o);
@@ -57,7 +60,9 @@ static int write_profile(const struct run_result *r, struct err *err)
 	int e;
 
 	buf_init(&b);
-	e = encode(r->output, r->recording->profile, &b, err);
+	e = encode(r->output, r->recording->profile, r->trace, &b, err);
+	if (e > 0)
+		fprintf(stderr, "strobe: %s\n", err->text);
 	return e < 0 ? e : io_write_file(r->output, b.data, b.size, err);
 }
 
@@ -84,6 +89,14 @@ static void put_summary(struct buf *b, const struct run_result *r)
 	buf_puts(b, " wall, ");
 	put_duration(b, r->cpu_ns);
 	buf_puts(b, " CPU, ");
+	if (r->trace) {
+		uint32_t calls = profile_find_column(r->recording->profile, "calls");
+
+		buf_put_grouped(b, calls == UINT32_MAX ? 0 : profile_sum(r->recording->profile, calls));
+		buf_printf(b, " calls in %llu trace%s (php %s)\n", (unsigned long long)r->recording->runs,
+			   r->recording->runs == 1 ? "" : "s", r->php_version);
+		return;
+	}
 	buf_put_u64(b, r->recording->samples);
 	buf_puts(b, r->recording->samples == 1 ? " sample (" : " samples (");
 	put_rate(b, r);
@@ -91,12 +104,12 @@ static void put_summary(struct buf *b, const struct run_result *r)
 }
 
 /* What was lost on the way; nothing if nothing was. */
-static void put_losses(struct buf *b, const struct recording *r)
+static void put_losses(struct buf *b, const struct recording *r, bool trace)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		if (r->lost[i])
-			buf_printf(b, "strobe: %llu more samples were lost: %s\n", (unsigned long long)r->lost[i],
-				   strobe_drop_name(i));
+			buf_printf(b, "strobe: %llu more %s were lost: %s\n", (unsigned long long)r->lost[i],
+				   trace ? "traces" : "samples", strobe_drop_name(i));
 	if (r->unfit)
 		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
 			   (unsigned long long)r->unfit);
@@ -115,13 +128,16 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 {
 	int64_t period = (int64_t)(1e9 / r->rate);
 
-	buf_puts(b, "strobe: no samples in ");
+	buf_puts(b, r->trace ? "strobe: no trace came in " : "strobe: no samples in ");
 	put_duration(b, r->wall_ns);
 	if (has_losses(r->recording)) {
 		buf_puts(b, ": all were lost, see below\n");
-		put_losses(b, r->recording);
+		put_losses(b, r->recording, r->trace);
 	} else if (r->settings_ignored) {
 		buf_puts(b, ": `php -n` reads no settings, so the extension was not loaded; leave -n out\n");
+	} else if (r->trace) {
+		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, one with a cleared environment or "
+			    "-n, one that still runs or was killed, or one whose strobe.so is too old to trace\n");
 	} else if (!strcmp(r->clock, "cpu") && r->cpu_ns < 10 * period) {
 		buf_puts(b, ": only ");
 		put_duration(b, r->cpu_ns);
@@ -152,7 +168,10 @@ static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
 	};
 
-	return r->rows ? report_flat_table(r->recording->profile, &o, b, err) : 0;
+	if (!r->rows)
+		return 0;
+	return r->trace ? report_wide_table(r->recording->profile, &o, b, err) :
+			  report_flat_table(r->recording->profile, &o, b, err);
 }
 
 static void put_next_step(struct buf *b, const char *output)
@@ -163,6 +182,15 @@ static void put_next_step(struct buf *b, const char *output)
 		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);
 }
 
+static bool has_values(const struct profile *p)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		for (uint32_t n = 1; n < p->node_count; n++)
+			if (p->columns[c].self[n])
+				return true;
+	return false;
+}
+
 int run_result_show(const struct run_result *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -170,11 +198,11 @@ int run_result_show(const struct run_result *r, struct err *err)
 	int e = write_profile(r, err);
 
 	buf_init(&b);
-	if (r->recording->samples == 0) {
+	if (r->trace ? !has_values(r->recording->profile) : r->recording->samples == 0) {
 		put_why_empty(&b, r);
 	} else if (!r->quiet) {
 		put_summary(&b, r);
-		put_losses(&b, r->recording);
+		put_losses(&b, r->recording, r->trace);
 		if (put_table(&b, r, err) < 0)
 			e = err->code;
 		if (e >= 0)

@@ -14,7 +14,7 @@ struct run_result {
 	bool settings_ignored;		/* the command was `php -n …` */
 	const char *output;
 	size_t rows;			/* of the table; 0 is no table */
-	bool quiet;
+	bool quiet, trace;
 };
 
 /* Whether the profile could be written to `path`: a known suffix, a directory that exists. Asked before the command

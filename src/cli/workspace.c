@@ -57,9 +57,14 @@ static int write_ini(const struct workspace *w, const struct workspace_settings 
 			       s->extension);
 	if (s->extension)
 		buf_printf(&b, "extension='%s'\n", s->extension);
-	buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
-	buf_put_fixed(&b, s->period, 9);
-	buf_printf(&b, "\nstrobe.request_rate=1\nstrobe.socket='%s'\n", w->socket);
+	if (s->trace) {
+		buf_puts(&b, "strobe.mode=off\nstrobe.instrument=1\nstrobe.trace_rate=1\n");
+	} else {
+		buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
+		buf_put_fixed(&b, s->period, 9);
+		buf_puts(&b, "\nstrobe.request_rate=1\nstrobe.trace_rate=0\n");
+	}
+	buf_printf(&b, "strobe.socket='%s'\n", w->socket);
 	return io_write_file(w->ini, b.data, b.size, err);
 }
 

@@ -3,6 +3,7 @@
 #define CLI_WORKSPACE_H
 
 #include "err.h"
+#include <stdbool.h>
 
 struct workspace {
 	char *directory, *ini, *socket;
@@ -13,6 +14,7 @@ struct workspace_settings {
 	const char *extension;		/* NULL if PHP loads it by itself */
 	const char *clock;
 	double period;			/* seconds */
+	bool trace;			/* every request exactly, instead of by samples */
 };
 
 /* Makes it under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */

@@ -1,0 +1,192 @@
+/* cmd_import.c: `strobe import`: profiles of any format into the store, as runs. */
+
+#include "commands.h"
+
+#include "clock.h"
+#include "format.h"
+#include "mem.h"
+#include "places.h"
+#include "store.h"
+#include "strobe_wire.h"
+#include "text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *source, *id, *name, *url, *store_url;
+static struct option_list labels;
+static bool quiet;
+
+static const struct option_spec options[] = {
+	{ OPTION_STRING, 's', "source", "NAME", &source,
+	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the file, or \"default\", unless given." },
+	{ OPTION_STRING, 0, "id", "ID", &id,
+	  "The name of the run in there, of the same characters; that of the file, or a new one, unless given. For one file." },
+	{ OPTION_STRING, 0, "name", "TEXT", &name, "What people call it." },
+	{ OPTION_STRING, 0, "url", "URL", &url, "The request that it is of." },
+	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "A label to find it by; may be given several times." },
+	{ OPTION_STRING, 0, "store", "URL", &store_url,
+	  "The store to add to, such as sqlite:/var/lib/strobe; that of `strobe serve` unless given." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing but the runs, unless something went wrong." },
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "import",
+	.usage = "[OPTIONS] FILE...|-",
+	.summary = "store profiles as runs, to be listed and shown by the daemon",
+	.description =
+		"Reads each FILE, of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
+		"keep, serialized or as JSON; also compressed by gzip or zstd; - is standard input), stores it as one run, "
+		"and prints SOURCE/ID of it on a line of its own.\n\n"
+		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at /runs and "
+		"/api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run whose file "
+		"does not say when it was is taken to have ended when the file was last changed.\n\n"
+		"The same run again changes nothing; another one under a name that is taken is refused.\n\n"
+		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds nothing.",
+	.examples =
+		"strobe import --source shop /tmp/*.xhprof\n"
+		"strobe import --source shop --id before --name 'before the cache' profile.strobe\n"
+		"ssh web1 cat /tmp/run.xhprof | strobe import -s shop --url /cart --label host=web1 -\n",
+	.options = options,
+};
+
+static void set(struct profile *p, const char *key, const char *value)
+{
+	if (value)
+		labels_set(&p->labels, key, strlen(key), value, strlen(value));
+}
+
+/* Checked before anything is stored. */
+static int check_options(int operands)
+{
+	const struct { const char *option, *value; } keys[] = { { "--source", source }, { "--id", id } };
+
+	if (operands == 0)
+		return command_usage(&spec, "which file? For example: strobe import --source shop profile.strobe");
+	if (id && operands > 1)
+		return command_usage(&spec, "--id names one run, and %d files were given", operands);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].value && !strobe_wire_is_run_key(keys[i].value, strlen(keys[i].value)))
+			return command_usage(&spec, "%s '%.80s' cannot be a name: it has 1 to %u letters, digits, '.', '_' "
+					     "or '-'", keys[i].option, keys[i].value, STROBE_WIRE_RUN_KEY);
+	for (size_t i = 0; i < labels.count; i++) {
+		size_t n = strcspn(labels.items[i], "=");
+
+		if (labels.items[i][n] != '=' || n > STROBE_WIRE_LABEL_KEY ||
+		    !strobe_wire_is_label_key((const uint8_t *)labels.items[i], n))
+			return command_usage(&spec, "--label '%.80s' is no KEY=VALUE; a key has letters, digits and _",
+					     labels.items[i]);
+	}
+	return 0;
+}
+
+static void describe(struct profile *p)
+{
+	set(p, "source", source);
+	set(p, "id", id);
+	set(p, "name", name);
+	set(p, "url", url);
+	for (size_t i = 0; i < labels.count; i++) {
+		size_t n = strcspn(labels.items[i], "=");
+		const char *value = labels.items[i] + n + 1;
+
+		labels_set(&p->labels, labels.items[i], n, value, strlen(value));
+	}
+}
+
+/* Whoever kept the profile wrote the file when the request was over. */
+static void take_time_of_file(struct profile *p, const char *file)
+{
+	uint32_t wall = profile_find_column(p, "wall_ns");
+	int64_t took = wall == UINT32_MAX ? 0 : profile_sum(p, wall);
+	struct stat st;
+
+	if (p->start_ns > 0 || !strcmp(file, "-") || stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	p->end_ns = st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec;
+	p->start_ns = took > 0 && took < p->end_ns ? p->end_ns - took : p->end_ns;
+}
+
+static bool has_values(const struct profile *p)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		for (uint32_t n = 1; n < p->node_count; n++)
+			if (p->columns[c].self[n])
+				return true;
+	return false;
+}
+
+static int nothing_in(const char *file)
+{
+	fprintf(stderr, "strobe import: nothing was sampled: '%s' holds no values, so there is nothing to store\n", file);
+	return EXIT_NOTHING;
+}
+
+/* Returns 0 or an exit code, after it has said why. */
+static int import(struct store *s, const char *file, size_t *added)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct store_new_run run = { .profile = p };
+	struct err err = { 0 };
+	int r = format_load(file, p, &err);
+
+	if (r == -ENODATA)
+		return nothing_in(file);
+	if (r < 0)
+		return command_cannot(&spec, &err);
+	if (r > 0)
+		fprintf(stderr, "strobe import: %s\n", err.text);
+	if (!has_values(p))
+		return nothing_in(file);
+	take_time_of_file(p, file);
+	describe(p);
+	r = store_add_runs(s, &run, 1, clock_wall_ns(), &err);
+	if (r < 0)
+		return command_cannot(&spec, &err);
+	if (run.result < 0) {
+		fprintf(stderr, "strobe import: '%s' was not stored: %s\n", file, run.err.text);
+		return EXIT_CANNOT;
+	}
+	if (run.result == 0 && !quiet)
+		fprintf(stderr, "strobe import: '%s' was stored before\n", file);
+	printf("%s/%s\n", run.source, run.id);
+	*added += run.result == 1;
+	return 0;
+}
+
+static int import_all(char **files, size_t count)
+{
+	_cleanup_(freep) char *default_store = NULL;
+	struct store *s = NULL;
+	struct err err = { 0 };
+	size_t added = 0;
+	int code = 0;
+
+	if ((!store_url && places_store(&default_store, &err) < 0) ||
+	    store_open_runs(store_url ? store_url : default_store, &s, &err) < 0)
+		return command_cannot(&spec, &err);
+	for (size_t i = 0; i < count; i++) {
+		int one = import(s, files[i], &added);
+
+		code = one == EXIT_CANNOT || !code ? one : code;
+	}
+	store_close(s);
+	if (added && !quiet)
+		fprintf(stderr, "strobe import: stored %zu run%s in %s; `strobe serve` shows %s at /runs\n", added,
+			added == 1 ? "" : "s", store_url ? store_url : default_store, added == 1 ? "it" : "them");
+	return fflush(stdout) ? EXIT_CANNOT : code;
+}
+
+static int run(int argc, char **argv)
+{
+	int operands, code;
+
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	if ((code = check_options(operands)))
+		return code;
+	return import_all(argv + 1, (size_t)operands);
+}
+
+const struct command command_import = { &spec, run };
