@@ -10,6 +10,7 @@
 #endif
 
 #include "run_message.h"
+#include "platform.h"
 
 #include <stdlib.h>
 
@@ -332,7 +333,7 @@ static int send_encoded(const struct encoder *e, struct sender *s, const char *p
 		reason = sender_send(s, path, e->buffer, size);
 	if (reason != STROBE_DROP_TOO_LARGE)
 		return reason;
-	fd = sender_memfd(size, &map);
+	fd = platform_memfd(size, &map);
 	if (fd < 0)
 		return STROBE_DROP_NO_MEMORY;
 	write_message(e, map, size, pid, s->unreported);
