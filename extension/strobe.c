@@ -34,8 +34,8 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
-	sampler_thread_end();
-	timers_thread_end();
+	sampler_thread_end(strobe_globals->sampler);
+	timers_thread_end(strobe_globals->ticker_slot);
 }
 
 static PHP_MINIT_FUNCTION(strobe)
