@@ -304,7 +304,7 @@ static const zend_function_entry methods[] = {
 void excimer_register_profiler(void)
 {
 	excimer_class("ExcimerProfiler", methods, profiler_new, &profiler_handlers,
-		      XtOffsetOf(struct profiler_object, std), profiler_free);
+		      offsetof(struct profiler_object, std), profiler_free);
 	profiler_handlers.dtor_obj = profiler_destroy;
 	profiler_handlers.get_gc = profiler_gc;
 }

@@ -1,0 +1,82 @@
+--TEST--
+excimer: stacks deeper than the limit lose their callers, visibly; without a limit nothing is too deep
+--INI--
+strobe.compat=excimer
+memory_limit=1G
+excimer.default_max_depth=7
+--FILE--
+<?php
+require __DIR__ . '/excimer.inc';
+
+function stack_at(int $depth, ?int $limit): string
+{
+	$p = profiler();
+	if ($limit !== null)
+		$p->setMaxDepth($limit);
+	down($depth, $p);
+	$log = $p->flush();
+	$longest = '';
+	foreach ($log as $entry) {
+		$trace = array_map(fn($f) => basename($f['function'] ?? $f['file']), $entry->getTrace());
+		if ($trace[0] === 'bottom')
+			return implode(' ', $trace);
+	}
+	return 'never';
+}
+function down(int $depth, ExcimerProfiler $p): void
+{
+	if ($depth > 0)
+		down($depth - 1, $p);
+	else
+		bottom($p);
+}
+function bottom(ExcimerProfiler $p): void
+{
+	$end = microtime(true) + 30;
+	for ($p->start(); count($p->getLog()) < 3 && microtime(true) < $end;)
+		for ($i = 0; $i < 50; $i++);
+	$p->stop();
+}
+
+foreach ([1, 2, 5, 6, 7, 0, -1] as $limit)
+	echo $limit, ': ', stack_at(2, $limit), "\n";
+echo 'setting: ', stack_at(9, null), "\n";
+
+/* Frames of internal functions are not shown but count. */
+$p = profiler();
+$p->setMaxDepth(2);
+$cut = [];
+$log = profiled(function () { array_map(function () { work(0.002); }, [1]); }, 5, $p);
+foreach ($log as $entry)
+	if (($entry->getTrace()[0]['function'] ?? '') === 'work') {
+		$cut = array_map(fn($f) => preg_replace('/^\{closure.*/', 'closure', $f['function']), $entry->getTrace());
+		break;
+	}
+check($cut === ['work', 'closure', 'excimer_truncated'], json_encode($cut));
+$last = array_slice($entry->getTrace(), -1)[0];
+check($last === ['file' => 'excimer fake file', 'line' => 1, 'function' => 'excimer_truncated'], json_encode($last));
+
+/* The number that matters is that of the moment: the limit may change in between. */
+$p = new ExcimerProfiler();
+$p->setMaxDepth(0);
+$p->setPeriod(0.001);
+down(100000, $p);
+$log = $p->flush();
+check(count($log) >= 3, 'a deep stack is sampled');
+check(substr_count($log->formatCollapsed(), 'down;down') >= 50000, 'whole');
+check(count($log[0]->getTrace()) >= 100003, 'its trace: ' . count($log[0]->getTrace()));
+$by = $log->aggregateByFunction();
+check($by['down']['inclusive'] === $log->getEventCount() && $by['down']['self'] === 0, 'recursion counts once');
+check(count($log->getSpeedscopeData()['profiles'][0]['samples'][0]) >= 100003, 'for speedscope');
+echo "done\n";
+?>
+--EXPECT--
+1: bottom down excimer_truncated
+2: bottom down down excimer_truncated
+5: bottom down down down stack_at excimer_depth.php
+6: bottom down down down stack_at excimer_depth.php
+7: bottom down down down stack_at excimer_depth.php
+0: bottom down down down stack_at excimer_depth.php
+-1: bottom excimer_truncated
+setting: bottom down down down down down down down excimer_truncated
+done
