@@ -14,7 +14,7 @@
 #define EXCIMER_VERSION "1.2.5"		/* whose interface this is */
 
 /* The struct of ours around a zend_object, which must be its member `std`. */
-#define EXCIMER_AROUND(type, object) ((type *)((char *)(object) - XtOffsetOf(type, std)))
+#define EXCIMER_AROUND(type, object) ((type *)((char *)(object) - offsetof(type, std)))
 
 /* Registers a class whose objects are of `handlers`, which lack only what is special about them. */
 zend_class_entry *excimer_class(const char *name, const zend_function_entry *methods,

@@ -449,7 +449,7 @@ static const zend_function_entry entry_methods[] = {
 
 void excimer_register_log(void)
 {
-	log_class = excimer_class("ExcimerLog", log_methods, log_new, &log_handlers, XtOffsetOf(struct log_object, std),
+	log_class = excimer_class("ExcimerLog", log_methods, log_new, &log_handlers, offsetof(struct log_object, std),
 				  log_free);
 	log_handlers.get_gc = log_gc;
 	log_handlers.count_elements = log_count;
@@ -458,6 +458,6 @@ void excimer_register_log(void)
 	zend_class_implements(log_class, 3, zend_ce_iterator, zend_ce_countable, zend_ce_arrayaccess);
 
 	entry_class = excimer_class("ExcimerLogEntry", entry_methods, entry_new, &entry_handlers,
-				    XtOffsetOf(struct entry_object, std), entry_free);
+				    offsetof(struct entry_object, std), entry_free);
 	entry_handlers.get_gc = entry_gc;
 }

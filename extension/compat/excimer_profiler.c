@@ -109,7 +109,7 @@ static zend_object *profiler_new(zend_class_entry *class)
 	o->event.type = EXCIMER_REAL;
 	ZVAL_UNDEF(&o->callback);
 	excimer_log_create(&o->log);
-	log_of(o)->max_depth = INI_INT("excimer.default_max_depth");
+	log_of(o)->max_depth = zend_ini_long(ZEND_STRL("excimer.default_max_depth"), 0);
 	log_of(o)->epoch_ns = (uint64_t)timer_now(TIMER_WALL);
 	set_period(o, DEFAULT_PERIOD);
 	decide_passive(o);
@@ -304,7 +304,7 @@ static const zend_function_entry methods[] = {
 void excimer_register_profiler(void)
 {
 	excimer_class("ExcimerProfiler", methods, profiler_new, &profiler_handlers,
-		      XtOffsetOf(struct profiler_object, std), profiler_free);
+		      offsetof(struct profiler_object, std), profiler_free);
 	profiler_handlers.dtor_obj = profiler_destroy;
 	profiler_handlers.get_gc = profiler_gc;
 }

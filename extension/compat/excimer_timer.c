@@ -190,6 +190,6 @@ static const zend_function_entry methods[] = {
 void excimer_register_timer(void)
 {
 	timer_class = excimer_class("ExcimerTimer", methods, timer_new, &timer_handlers,
-				    XtOffsetOf(struct timer_object, std), timer_free);
+				    offsetof(struct timer_object, std), timer_free);
 	timer_handlers.get_gc = timer_gc;
 }
