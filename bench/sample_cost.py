@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one sample costs PHP, at stacks of 10, 50 and 100 functions, beside Excimer where it is installed.
+"""What one sample costs PHP, at stacks of 10, 50 and 100 functions, beside Debian's php-excimer.
 
 Two views: the time inside our handler by its own clock, which includes reading that clock twice; and the CPU time that
 the whole process, with its ticker thread, spends more than without a profiler, per stack looked at. Runs are
@@ -9,7 +9,8 @@ import json
 import os
 import statistics
 import subprocess
-import sys
+
+from peers import peer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(os.path.dirname(HERE), 'build', 'strobe.so'))
@@ -18,18 +19,16 @@ ROUNDS = int(os.environ.get('ROUNDS', '9'))
 WORK = 60_000_000
 
 
-def extension_directory():
-    return subprocess.run([PHP, '-n', '-r', 'echo PHP_EXTENSION_DIR;'], capture_output=True, text=True).stdout
-
-
 def run(depth, kind):
     command = [PHP, '-n']
     if kind == 'strobe':
         command += ['-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001',
                     '-d', 'strobe.socket=/nonexistent']
-    if kind == 'excimer':
-        command += ['-d', f'extension={extension_directory()}/excimer.so']
-    command += [os.path.join(HERE, 'sample_cost.php'), str(depth), str(WORK), kind]
+    if kind == 'Excimer':
+        command += ['-d', f'extension={peer("excimer")}']
+    if kind == 'strobe as Excimer':
+        command += ['-d', f'extension={EXTENSION}', '-d', 'strobe.compat=excimer']
+    command += [os.path.join(HERE, 'sample_cost.php'), str(depth), str(WORK), 'excimer' if 'Excimer' in kind else kind]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -39,11 +38,7 @@ def spread(values):
 
 
 def main():
-    kinds = ['none', 'strobe']
-    if os.path.exists(f'{extension_directory()}/excimer.so'):
-        kinds.append('excimer')
-    else:
-        print('# php-excimer is not installed: measured without a peer', file=sys.stderr)
+    kinds = ['none', 'strobe', 'strobe as Excimer'] + (['Excimer'] if peer('excimer') else [])
     for depth in (10, 50, 100):
         runs = {kind: [] for kind in kinds}
         for _ in range(ROUNDS):

@@ -3,8 +3,8 @@
  * were and the CPU nanoseconds of each time.
  *
  * $argv[3] says who watches: "none", "off" (loaded, never started), "FUNCTION/FUNCTION FLAGS" such as
- * "tideways_xhprof_enable/tideways_xhprof_disable 4", or "METRICS" of Strobe's own API behind "strobe:", such as
- * "strobe:calls". What is measured runs between start and stop; making the result does not count.
+ * "tideways_xhprof_enable/tideways_xhprof_disable 4", or "strobe:METRICS" of Strobe's own API, such as
+ * "strobe:COUNTS". What is measured runs between start and stop; making the result does not count.
  */
 function plain(int $x): int
 {
@@ -97,10 +97,9 @@ function cpu_ns(): int
 [, $kind, $calls, $watcher, $times] = $argv;
 $start = $stop = null;
 if (str_starts_with($watcher, 'strobe:')) {
-	$metrics = substr($watcher, 7);
-	$options = $metrics === 'calls' ? [] : explode(',', $metrics);
-	$start = function () use ($options) { $GLOBALS['trace'] = new Strobe\Trace($options); };
-	$stop = function () { $GLOBALS['trace']->stop(); };
+	$metrics = constant('Strobe\\' . substr($watcher, 7));
+	$start = function () use ($metrics) { $GLOBALS['trace'] = Strobe\Trace::start($metrics); };
+	$stop = function () { return ['ct' => ['ct' => $GLOBALS['trace']->stop()->getTotals()['calls']]]; };
 } elseif (str_contains($watcher, '/')) {
 	[$functions, $flags] = explode(' ', $watcher);
 	[$start, $stop] = explode('/', $functions);

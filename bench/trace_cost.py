@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: bench/trace_cost.py [--extension SO] [--peer SO|none] [--php PHP] [--rounds N] [--calls N] [--counts]
+"""usage: bench/trace_cost.py [--extension SO] [--peer SO|none] [--rounds N] [--calls N] [--counts]
                            [--only VARIANT,...] [--table] [KIND...]
 
 What one traced call costs, by kind of call and by what is measured, with Strobe and with Debian's php-tideways in the
@@ -46,7 +46,9 @@ def variants(extension, peer):
     chosen = [Variant('none', [], 'none')]
     for name, flags in METRICS.items():
         chosen.append(Variant(f'strobe {name}', standing_in, f'{TIDEWAYS}{flags}'))
-    chosen.append(Variant('strobe calls only', strobe + ['-d', 'strobe.instrument=1'], 'strobe:calls'))
+    own = strobe + ['-d', 'strobe.instrument=1']
+    chosen.append(Variant('strobe counts only', own, 'strobe:COUNTS'))
+    chosen.append(Variant('strobe counts, time by samples', own, 'strobe:SAMPLED_WALL'))
     chosen.append(Variant('strobe loaded, instrument=0', strobe + ['-d', 'strobe.instrument=0'], 'off'))
     chosen.append(Variant('strobe idle, instrument=1', standing_in, 'off'))
     if peer:
@@ -63,8 +65,8 @@ def chosen_by(words, name):
                                                                      for m in METRICS])
 
 
-def command(php, variant, kind, calls, times):
-    return [php, '-n', *variant.ini, os.path.join(HERE, 'trace_cost.php'), kind, str(calls), variant.watcher, str(times)]
+def command(php, variant, kind, calls, times, folder=HERE):
+    return [*php, '-n', *variant.ini, f'{folder}/trace_cost.php', kind, str(calls), variant.watcher, str(times)]
 
 
 def run(arguments):
@@ -118,15 +120,15 @@ def print_counts(php, chosen, kinds):
             print(f'instructions of one {SENTENCES[kind]}: {v.name}\t{what}', flush=True)
 
 
-def measure(php, chosen, kind, rounds, calls):
+def measure(php, chosen, kind, rounds, calls, folder=HERE):
     """Lists of nanoseconds per call, a number for each round."""
     ns = {v.name: [] for v in chosen}
     for _ in range(rounds):
         for v in chosen:
             n = calls // 10 if v.name in SLOW else calls
-            result = run(command(php, v, kind, n, TIMES))
+            result = run(command(php, v, kind, n, TIMES, folder))
             if not result:
-                sys.exit(f'{v.name} failed: {problem(command(php, v, kind, n, TIMES))}')
+                sys.exit(f'{v.name} failed: {problem(command(php, v, kind, n, TIMES, folder))}')
             ns[v.name].append(min(result['ns']) / result['calls'])
     return ns
 
@@ -157,7 +159,6 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n\n')[1], allow_abbrev=False)
     p.add_argument('--extension', default=os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build', 'strobe.so')))
     p.add_argument('--peer')
-    p.add_argument('--php', default=peers.PHP)
     p.add_argument('--rounds', type=int, default=int(os.environ.get('ROUNDS', '7')))
     p.add_argument('--calls', type=int, default=500_000)
     p.add_argument('--counts', action='store_true')
@@ -165,23 +166,24 @@ def main():
     p.add_argument('--table', action='store_true')
     p.add_argument('kinds', nargs='*', metavar='KIND')
     o = p.parse_args()
-    kinds = o.kinds or KINDS
+    php, kinds = [peers.PHP], o.kinds or KINDS
     if wrong := set(kinds) - set(KINDS):
         p.error(f'there is no kind {", ".join(wrong)}; kinds: {" ".join(KINDS)}')
     peer = o.peer or peers.peer('tideways_xhprof')
     words = [w for w in o.only.split(',') if w]
     chosen = variants(os.path.abspath(o.extension), None if peer == 'none' else peer)
-    chosen = those_that_run(o.php, [v for v in chosen if v.name == 'none' or not words or chosen_by(words, v.name)])
+    chosen = those_that_run(php, [v for v in chosen if v.name == 'none' or not words or chosen_by(words, v.name)])
     if o.counts:
-        print_counts(o.php, chosen, kinds)
+        print_counts(php, chosen, kinds)
         return
     results = {}
     for kind in kinds:
-        results[kind] = measure(o.php, chosen, kind, o.rounds, o.calls)
+        results[kind] = measure(php, chosen, kind, o.rounds, o.calls)
         if not o.table:
             print_rows(kind, chosen, results[kind])
     if o.table:
         print_table(chosen, results)
 
 
-main()
+if __name__ == '__main__':
+    main()

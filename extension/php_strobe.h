@@ -27,6 +27,10 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool in_request;		/* programs may start something */
 	struct api_thread *api;		/* of api_thread.h */
 	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
+
+	/* What the thread has in the lists of all threads, for when it ends. */
+	struct ticker_slot *ticker_slot;
+	struct sampler *sampler;
 ZEND_END_MODULE_GLOBALS(strobe)
 
 ZEND_EXTERN_MODULE_GLOBALS(strobe)

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static ZEND_INI_MH(on_mode)
@@ -134,8 +135,45 @@ static bool wants_observer(void)
 	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
 }
 
+/* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
+#ifdef ZTS
+static char *socket_variable, *runtime_variable;
+
+static char *copy_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? strdup(value) : NULL;
+}
+
+static void read_environment(void)
+{
+	socket_variable = copy_variable("STROBE_SOCKET");
+	runtime_variable = copy_variable("XDG_RUNTIME_DIR");
+}
+
+static void forget_environment(void)
+{
+	free(socket_variable);
+	free(runtime_variable);
+	socket_variable = runtime_variable = NULL;
+}
+#else
+#define socket_variable getenv("STROBE_SOCKET")
+#define runtime_variable getenv("XDG_RUNTIME_DIR")
+
+static void read_environment(void)
+{
+}
+
+static void forget_environment(void)
+{
+}
+#endif
+
 void settings_register(int module_number)
 {
+	read_environment();
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
 	trigger_startup();
 	STROBE_G(instrument) = wants_observer();
@@ -144,16 +182,17 @@ void settings_register(int module_number)
 void settings_unregister(int module_number)
 {
 	zend_unregister_ini_entries_ex(module_number, MODULE_PERSISTENT);
+	forget_environment();
 }
 
 bool settings_socket(char *path, size_t size)
 {
 	const char *wanted = STROBE_G(socket);
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *runtime = runtime_variable;
 	int n;
 
 	if (!wanted || !*wanted)
-		wanted = getenv("STROBE_SOCKET");
+		wanted = socket_variable;
 	if (wanted && strncmp(wanted, "unix:", 5) == 0)
 		wanted += 5;
 	if (wanted && *wanted) {

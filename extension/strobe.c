@@ -8,6 +8,7 @@
 #include "api.h"
 #include "request_labels.h"
 #include "sampler.h"
+#include "cpu_clock.h"
 #include "settings.h"
 #include "standin.h"
 #include "timers.h"
@@ -33,8 +34,8 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
-	sampler_thread_end();
-	timers_thread_end();
+	sampler_thread_end(strobe_globals->sampler);
+	timers_thread_end(strobe_globals->ticker_slot);
 }
 
 static PHP_MINIT_FUNCTION(strobe)
@@ -99,6 +100,9 @@ static PHP_MINFO_FUNCTION(strobe)
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
 	standin_info();
+	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: strobe.instrument is off");
+	php_info_print_table_row(2, "Clock of traces", clock_name());
+	php_info_print_table_row(2, "CPU time of traces", cpu_clock_name());
 	php_info_print_table_end();
 
 	php_info_print_table_start();

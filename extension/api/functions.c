@@ -24,6 +24,7 @@ static bool is_ours(const zend_string *key)
 ZEND_FUNCTION(Strobe_add_label)
 {
 	struct api_thread *a = api_thread();
+	struct request_labels all;
 	zend_string *key, *value;
 	int r;
 
@@ -38,7 +39,11 @@ ZEND_FUNCTION(Strobe_add_label)
 	}
 	if (!api_may_start())
 		RETURN_THROWS();
-	r = a ? request_labels_set(&a->labels, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value)) : -ENOMEM;
+	/* There must be room beside those that are not the program's. */
+	runs_labels(&all);
+	r = request_labels_set(&all, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value));
+	if (!r)
+		r = a ? request_labels_set(&a->labels, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value)) : -ENOMEM;
 	if (r == -EINVAL)
 		zend_argument_value_error(1, "must be 1 to 64 letters, digits and \"_\", and not begin with a digit");
 	else if (r)

@@ -86,7 +86,8 @@ static bool start_module(zend_module_entry *m, int type)
 
 void standin_startup(int type)
 {
-	unsigned wanted = standin_wanted();
+	/* What dl() loads in the middle of a request hears of no request's end. */
+	unsigned wanted = type == MODULE_PERSISTENT ? standin_wanted() : 0;
 	zend_module_entry *ours = EG(current_module);
 
 	if (STROBE_G(compat_builtins))

@@ -62,6 +62,7 @@ ZEND_TLS struct sampler *own;
 static _Atomic(struct sampler *) samplers;
 static _Atomic unsigned forks;			/* between the first process and this one */
 static _Atomic uint64_t no_memory;
+static bool up;					/* the module is */
 
 static void count(_Atomic uint64_t *counter, uint64_t n)
 {
@@ -218,12 +219,12 @@ static struct sampler *join(void)
 		if (!(s = calloc(1, sizeof(*s))))
 			return NULL;
 		sender_init(&s->sender);
-		s->timer = (struct strobe_timer){ .expired = take_sample, .owner = s, .passive = true };
 		atomic_store(&s->used, true);
 		s->next = atomic_load(&samplers);
 		while (!atomic_compare_exchange_weak(&samplers, &s->next, s))
 			;
 	}
+	s->timer = (struct strobe_timer){ .expired = take_sample, .owner = s, .passive = true };
 	s->pid = getpid();
 	s->forks = atomic_load(&forks);
 	s->random = (struct random){ 0 };
@@ -280,7 +281,7 @@ void sampler_request_start(void)
 
 	if (!STROBE_G(sample) || is_preloading())
 		return;
-	if (!s && !(s = own = join())) {
+	if (!s && !(s = own = STROBE_G(sampler) = join())) {
 		atomic_fetch_add(&no_memory, 1);
 		return;
 	}
@@ -319,22 +320,27 @@ void sampler_request_end(void)
 
 void sampler_startup(void)
 {
+	up = true;
 	request_labels_startup();
 	pthread_atfork(NULL, NULL, count_fork);
 	timers_startup(forked);
 }
 
-void sampler_thread_end(void)
+/* Those of threads that outlive the module are gone already. */
+void sampler_thread_end(struct sampler *s)
 {
-	if (own)
-		leave(own);
-	own = NULL;
+	if (!s || !up)
+		return;
+	if (s == own)
+		own = NULL;
+	leave(s);
 }
 
 void sampler_shutdown(void)
 {
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
+	up = false;
 	timers_shutdown();
 	own = NULL;
 	for (; s; s = next) {

@@ -28,7 +28,10 @@ void sampler_shutdown(void);
 
 void sampler_request_start(void);
 void sampler_request_end(void);
-void sampler_thread_end(void);		/* in GSHUTDOWN */
+
+/* In GSHUTDOWN, with STROBE_G(sampler) of the thread that ends; NULL is fine. */
+struct sampler;
+void sampler_thread_end(struct sampler *s);
 
 bool sampler_active(void);		/* the request of this thread is sampled */
 bool sampler_connected(void);		/* this thread is connected to the daemon */

@@ -5,17 +5,15 @@
 #endif
 
 #include "ticker.h"
+#include "futex.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK_SIZE (64 * 1024)
 
@@ -85,8 +83,7 @@ static void wait_until(uint32_t word, int64_t until)
 {
 	struct timespec t = { until / 1000000000, until % 1000000000 };
 
-	syscall(SYS_futex, &ticker.word, FUTEX_WAIT_BITSET_PRIVATE, word, until == TICKER_NEVER ? NULL : &t, NULL,
-		FUTEX_BITSET_MATCH_ANY);
+	futex_wait(&ticker.word, word, until == TICKER_NEVER ? NULL : &t);
 }
 
 static int64_t after(int64_t now, int64_t ns)
@@ -158,7 +155,7 @@ static void *run(void *unused)
 {
 	(void)unused;
 	atomic_store(&ticker.started, 1);
-	syscall(SYS_futex, &ticker.started, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	futex_wake(&ticker.started, INT_MAX);
 	while (!atomic_load(&ticker.stop)) {
 		uint32_t word = atomic_load(&ticker.word);
 		int64_t until = TICKER_NEVER;
@@ -222,7 +219,7 @@ int ticker_start(void (*fire)(void *target))
 static void wake(void)
 {
 	atomic_fetch_add(&ticker.word, 1);
-	syscall(SYS_futex, &ticker.word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	futex_wake(&ticker.word, 1);
 }
 
 void ticker_stop(void)
@@ -243,10 +240,12 @@ void ticker_stop(void)
 
 void ticker_settle(void)
 {
-	const struct timespec step = { 0, 10 * 1000 * 1000 };
+	for (int i = 0; i < 10 && atomic_load(&ticker.state) != NONE && !atomic_load(&ticker.started); i++) {
+		int64_t until = ticker_now(0) + 10 * 1000 * 1000;
+		struct timespec t = { until / 1000000000, until % 1000000000 };
 
-	for (int i = 0; i < 10 && atomic_load(&ticker.state) != NONE && !atomic_load(&ticker.started); i++)
-		syscall(SYS_futex, &ticker.started, FUTEX_WAIT_PRIVATE, 0, &step, NULL, 0);
+		futex_wait(&ticker.started, 0, &t);
+	}
 }
 
 static void clear(struct ticker_slot *s)

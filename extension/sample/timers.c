@@ -6,6 +6,7 @@
 
 #include "timers.h"
 
+#include "php_strobe.h"
 #include "ticker.h"
 
 #include "zend_atomic.h"
@@ -26,12 +27,14 @@ ZEND_TLS struct {
 	struct ticker_slot *slot;
 	struct ticker_deadline published[CLOCKS];
 	bool open;			/* a request runs */
-	bool again;			/* something due could not be called: look at the next safe point */
+	bool again;			/* something due could not be called: look again, by MIN_DELAY_NS from then */
+	bool postponed;			/* the hooks behind ours have still to be called */
 	unsigned depth;			/* callbacks that run and are not passive */
 	bool forked;			/* this is a child whose timers have not been made to run again */
 	int64_t cpu_at_fork;
 } thread;
 
+static bool up;			/* the module is */
 static void (*next_interrupt)(zend_execute_data *frame);
 static void (*tell_child)(void);
 
@@ -110,6 +113,8 @@ static void publish(const int64_t *now)
 		struct ticker_deadline d = next_deadline(clock);
 		int64_t left;
 
+		if (clock == TIMER_WALL && thread.again)
+			d.at_ns = now[clock];
 		if (d.at_ns == TICKER_NEVER && thread.published[clock].at_ns == TICKER_NEVER)
 			continue;
 		if (d.at_ns < now[clock] + MIN_DELAY_NS)
@@ -165,7 +170,7 @@ static void stop_all(void)
 {
 	while (thread.first)
 		unlink_timer(thread.first);
-	thread.again = false;
+	thread.again = thread.postponed = false;
 	if (!thread.slot)
 		return;
 	for (enum timer_clock clock = TIMER_WALL; clock <= TIMER_CPU; clock++)
@@ -203,7 +208,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 		return ECANCELED;
 	if (UNEXPECTED(thread.forked))
 		go_on();
-	if (UNEXPECTED(!thread.slot) && !(thread.slot = ticker_join(&EG(vm_interrupt))))
+	if (UNEXPECTED(!thread.slot) && !(thread.slot = STROBE_G(ticker_slot) = ticker_join(&EG(vm_interrupt))))
 		return ENOMEM;
 	if ((r = ticker_start(raise_interrupt)))
 		return r;
@@ -286,11 +291,18 @@ static void expire(struct strobe_timer *t, const int64_t *now, zend_execute_data
 /* What is due at that time, so that a callback which takes longer than a period cannot keep us here. */
 static struct strobe_timer *next_due(const int64_t *now)
 {
-	/* One that waits for a callback is seen when that returns. For one that waits until an exception is handled the ticker
-	 * comes again: to raise the interrupt here would never end, since the VM looks at it before it handles the exception. */
-	for (struct strobe_timer *t = thread.first; t; t = t->next)
-		if (deadline(t) <= now[t->clock] && may_run(t))
+	struct strobe_timer *waiting = NULL;
+
+	for (struct strobe_timer *t = thread.first; t; t = t->next) {
+		if (deadline(t) > now[t->clock])
+			continue;
+		if (may_run(t))
 			return t;
+		waiting = t;
+	}
+	/* It waits for an exception to be handled. One that waits for a callback is seen when that returns. The flag of the
+	 * VM must not be raised here: the VM looks at it before it handles the exception, and would never get to that. */
+	thread.again |= waiting && !thread.depth;
 	return NULL;
 }
 
@@ -308,8 +320,17 @@ static void run_due(zend_execute_data *frame)
 	publish(now);
 }
 
+static void look_again(void)
+{
+	int64_t now[CLOCKS];
+
+	thread.again = true;
+	read_clocks(now);
+	publish(now);
+}
+
 /* The hook of the VM. Others in the chain (signal handlers of pcntl) are not called on top of an exception of ours,
- * because what they call would not run and be lost; they come at the next safe point. */
+ * because what they call would not run and be lost; they come when it has been handled. */
 static void interrupt(zend_execute_data *frame)
 {
 	bool had_exception = EG(exception) != NULL;
@@ -320,10 +341,13 @@ static void interrupt(zend_execute_data *frame)
 		run_due(EG(current_execute_data));
 	if (!next_interrupt)
 		return;
-	if (EG(exception) && !had_exception)
-		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
-	else
-		next_interrupt(frame);
+	if (thread.slot && EG(exception) && (!had_exception || thread.postponed)) {
+		thread.postponed = true;
+		look_again();
+		return;
+	}
+	thread.postponed = false;
+	next_interrupt(frame);
 }
 
 /* A fatal error can come in the place of the interrupt: that of max_execution_time does. Shutdown functions follow. */
@@ -358,6 +382,7 @@ static void after_fork(void)
 
 void timers_startup(void (*in_child)(void))
 {
+	up = true;
 	tell_child = in_child;
 	pthread_atfork(before_fork, NULL, after_fork);
 	zend_observer_error_register(error_seen);
@@ -367,6 +392,7 @@ void timers_startup(void (*in_child)(void))
 
 void timers_shutdown(void)
 {
+	up = false;
 	ticker_stop();
 	thread.slot = NULL;
 	if (zend_interrupt_function == interrupt)
@@ -387,11 +413,13 @@ void timers_request_end(void)
 }
 
 /* The slots of threads that outlive the module are gone already. */
-void timers_thread_end(void)
+void timers_thread_end(struct ticker_slot *slot)
 {
-	if (!thread.slot)
+	if (!slot || !up)
 		return;
-	stop_all();
-	ticker_leave(thread.slot);
-	thread.slot = NULL;
+	if (slot == thread.slot) {
+		stop_all();
+		thread.slot = NULL;
+	}
+	ticker_leave(slot);
 }

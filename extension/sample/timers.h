@@ -56,6 +56,10 @@ void timers_shutdown(void);
 
 void timers_request_start(void);
 void timers_request_end(void);		/* stops what still runs; no timer can be started until the next request */
-void timers_thread_end(void);		/* in GSHUTDOWN */
+
+/* In GSHUTDOWN, with STROBE_G(ticker_slot) of the thread that ends; NULL is fine. It may have ended long ago: PHP frees
+ * what it left when another thread gets its number. */
+struct ticker_slot;
+void timers_thread_end(struct ticker_slot *slot);
 
 #endif

@@ -10,6 +10,7 @@
 #endif
 
 #include "message.h"
+#include "platform.h"
 #include "text.h"
 
 #include <sys/mman.h>
@@ -228,7 +229,7 @@ void message_send(struct message_scratch *m, struct sender *sender, const char *
 		reason = sender_send(sender, path, m->buffer, size);
 	if (reason == STROBE_DROP_TOO_LARGE && size <= STROBE_WIRE_MAX) {
 		void *map;
-		int fd = sender_memfd(size, &map);
+		int fd = platform_memfd(size, &map);
 
 		reason = STROBE_DROP_NO_MEMORY;
 		if (fd >= 0) {

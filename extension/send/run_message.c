@@ -10,10 +10,10 @@
 #endif
 
 #include "run_message.h"
+#include "platform.h"
 
 #include <stdlib.h>
 
-#define KIND_RUN	2
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
 
@@ -44,6 +44,7 @@ struct encoder {
 	uint32_t *names, *files;	/* by function: references */
 	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
 	unsigned label_count, column_count;
+	char folded_calls[24];
 	int64_t *self;			/* one row of node_count values for each column */
 	uint8_t *buffer;
 	char scratch[STROBE_WIRE_STRING];
@@ -62,7 +63,7 @@ bool run_is_source(const char *p, size_t n)
 
 bool run_is_reserved(const char *key, size_t n)
 {
-	static const char *const keys[] = { "source", "id", "url", "name" };
+	static const char *const keys[] = { "source", "id", "url", "name", "folded_calls" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
@@ -163,6 +164,11 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 	add_label(e, "id", info->id);
 	add_label(e, "url", info->url);
 	add_label(e, "name", info->name);
+	/* What the tree had no room for is said, and not only seen. */
+	if (e->tree->folded_calls) {
+		snprintf(e->folded_calls, sizeof(e->folded_calls), "%llu", (unsigned long long)e->tree->folded_calls);
+		add_label(e, "folded_calls", e->folded_calls);
+	}
 	for (unsigned i = 0; i < labels->count; i++)
 		if (!run_is_reserved(labels->items[i].key, strlen(labels->items[i].key)))
 			add_label(e, labels->items[i].key, labels->items[i].value);
@@ -288,7 +294,7 @@ static size_t write_message(const struct encoder *e, void *buffer, size_t capaci
 {
 	const struct call_tree *t = e->tree;
 	struct strobe_wire_info header = {
-		.kind = (enum strobe_wire_kind)KIND_RUN,
+		.kind = STROBE_WIRE_RUN,
 		.clock = clock_of(t),
 		.pid = pid,
 		.start_ns = t->start_ns,
@@ -327,7 +333,7 @@ static int send_encoded(const struct encoder *e, struct sender *s, const char *p
 		reason = sender_send(s, path, e->buffer, size);
 	if (reason != STROBE_DROP_TOO_LARGE)
 		return reason;
-	fd = sender_memfd(size, &map);
+	fd = platform_memfd(size, &map);
 	if (fd < 0)
 		return STROBE_DROP_NO_MEMORY;
 	write_message(e, map, size, pid, s->unreported);

@@ -1,21 +1,13 @@
 /* sender.c: the connection to the daemon. */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "sender.h"
+#include "platform.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-/* Below it are the numbers that programs expect to get. */
-#define FIRST_FD 200
 
 void sender_init(struct sender *s)
 {
@@ -59,41 +51,23 @@ static int reason_of(int error)
 	}
 }
 
-static int move_away(int fd)
-{
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-
-	if (moved < 0 && fd < 3)
-		moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (moved < 0)
-		return fd;
-	close(fd);
-	return moved;
-}
-
 static int connect_to(struct sender *s, const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct stat st;
-	size_t n = strlen(path);
-	int fd;
+	int fd = platform_connect(path);
 
-	if (n == 0 || n >= sizeof(address.sun_path))
-		return STROBE_DROP_NO_DAEMON;
-	memcpy(address.sun_path, path, n + 1);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return reason_of(errno);
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) || fstat(fd, &st)) {
+		return reason_of(-fd);
+	if (fstat(fd, &st)) {
 		int reason = reason_of(errno);
 
 		close(fd);
 		return reason;
 	}
-	s->fd = move_away(fd);
+	s->fd = fd;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
-	memcpy(s->path, path, n + 1);
+	snprintf(s->path, sizeof(s->path), "%s", path);
 	return 0;
 }
 
@@ -115,11 +89,11 @@ static int deliver(struct sender *s, const char *path, const struct msghdr *mess
 			if ((reason = connect_to(s, path)))
 				return reason;
 		}
-		if (sendmsg(s->fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+		error = platform_send(s->fd, message);
+		if (error == 0) {
 			s->messages++;
 			return 0;
 		}
-		error = errno;
 		if (error == EINTR)
 			continue;
 		if (error != EPIPE && error != ECONNRESET && error != ENOTCONN)
@@ -138,28 +112,6 @@ int sender_send(struct sender *s, const char *path, const void *bytes, size_t si
 	return deliver(s, path, &message);
 }
 
-int sender_memfd(size_t size, void **ret_map)
-{
-	int fd = memfd_create("strobe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	void *map;
-
-	if (fd < 0)
-		return -1;
-	fd = move_away(fd);
-	/* Allocated now: a write to a page that memory has run out for would be a SIGBUS. */
-	if (posix_fallocate(fd, 0, (off_t)size)) {
-		close(fd);
-		return -1;
-	}
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		close(fd);
-		return -1;
-	}
-	*ret_map = map;
-	return fd;
-}
-
 int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size)
 {
 	uint8_t envelope[STROBE_WIRE_ENVELOPE];
@@ -171,8 +123,7 @@ int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, 
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	int reason = STROBE_DROP_NO_MEMORY;
 
-	munmap(map, size);
-	if (fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0) {
+	if (platform_seal(memfd, map, size)) {
 		strobe_wire_put_envelope(envelope, size);
 		message.msg_control = control.space;
 		message.msg_controllen = sizeof(control.space);

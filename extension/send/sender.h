@@ -32,10 +32,7 @@ void sender_close(struct sender *s);
  * buffer is smaller than the message, which may still go by memfd). */
 int sender_send(struct sender *s, const char *path, const void *message, size_t size);
 
-/* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
-int sender_memfd(size_t size, void **ret_map);
-
-/* Unmaps and seals what sender_memfd made, sends it and closes it. Returns as sender_send. */
+/* Unmaps and seals what platform_memfd made, sends it and closes it. Returns as sender_send. */
 int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size);
 
 /* Counts samples that were lost. */

@@ -188,7 +188,7 @@ $t = Trace::start();
 compare($t->stop(), 'next to nothing');
 
 // A recursion deeper than any format wants.
-function deep($n) { return $n ? deep($n - 1) : strlen(str_repeat('x', 3)); }
+function deep($n) { return $n ? deep($n - 1) : strlen(str_repeat('x', $n + 3)); }
 foreach ([509, 510, 511, 512, 513, 50000] as $depth) {
 	$t = Trace::start(Strobe\WALL);
 	deep($depth);

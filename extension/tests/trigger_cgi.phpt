@@ -42,7 +42,7 @@ function ask(array $ini, array $env = [], string $page = PAGE, ?string $user_ini
 		'REQUEST_URI' => '/rewritten' . (isset($env['QUERY_STRING']) ? "?$env[QUERY_STRING]" : ''), 'DOCUMENT_ROOT' => $receiver->directory];
 	$command = php_command(['strobe.mode' => 'off', 'strobe.socket' => $receiver->path] + $ini, []);
 	$command[0] = $cgi;
-	$p = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, null, $env);
+	$p = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, null, $env + getenv());
 	$answer = stream_get_contents($pipes[1]) . stream_get_contents($pipes[2]);
 	check(proc_close($p) === 0, "php-cgi ends well: $answer");
 	$receiver->poll();

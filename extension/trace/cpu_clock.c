@@ -47,6 +47,15 @@ static volatile uint64_t *thread_flag(void)
 }
 #endif
 
+const char *cpu_clock_name(void)
+{
+#ifdef CPU_CLOCK_RSEQ
+	if (thread_flag())
+		return "rseq";
+#endif
+	return "clock_gettime";
+}
+
 void cpu_clock_start(struct cpu_clock *c, double ns_per_tick)
 {
 	*c = (struct cpu_clock){ .ticks_per_ns = 1 / ns_per_tick };
@@ -64,7 +73,7 @@ void cpu_clock_stop(struct cpu_clock *c)
 	c->flag = NULL;
 }
 
-uint64_t cpu_clock_resync(struct cpu_clock *c)
+void cpu_clock_resync(struct cpu_clock *c)
 {
 	struct timespec t;
 
@@ -76,7 +85,6 @@ uint64_t cpu_clock_resync(struct cpu_clock *c)
 	c->base_ticks = clock_ticks();
 	c->base_cpu = c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
 	c->resyncs++;
-	return c->base_cpu;
 }
 
 void cpu_clock_before_fork(struct cpu_clock *c)

@@ -32,11 +32,14 @@ struct cpu_clock {
 /* Begins to watch the calling thread. */
 void cpu_clock_start(struct cpu_clock *c, double ns_per_tick);
 
+/* How the calling thread's CPU time is got: "rseq" or "clock_gettime". */
+const char *cpu_clock_name(void);
+
 /* Ends it: nothing of us may be known to the kernel once the library is unloaded or the thread is gone. */
 void cpu_clock_stop(struct cpu_clock *c);
 
-/* Asks the kernel. Returns the CPU time in ticks. */
-uint64_t cpu_clock_resync(struct cpu_clock *c);
+/* Asks the kernel. */
+void cpu_clock_resync(struct cpu_clock *c);
 
 /* Around a fork: a child's CPU time begins at zero, but calls go on in it that began in its parent. */
 void cpu_clock_before_fork(struct cpu_clock *c);
@@ -45,9 +48,9 @@ void cpu_clock_in_child(struct cpu_clock *c);
 /* The CPU time of the thread in ticks, given the clock's reading of just now. */
 static inline uint64_t cpu_clock_at(struct cpu_clock *c, uint64_t ticks)
 {
-	if (__builtin_expect(c->flag && *c->flag == c->mark, 1))
-		return c->base_cpu + (ticks - c->base_ticks);
-	return cpu_clock_resync(c);
+	if (__builtin_expect(!c->flag || *c->flag != c->mark, 0))
+		cpu_clock_resync(c);	/* as of a little later than `ticks`: the difference below is negative then */
+	return c->base_cpu + (ticks - c->base_ticks);
 }
 
 #endif

@@ -53,8 +53,8 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "draw a profile as a flame graph (SVG)",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
-		"them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which `strobe run` "
+		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
+		"keep; also compressed by gzip or zstd), adds them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which `strobe run` "
 		"writes. Without -o the picture goes to standard output, or to flamegraph.svg when that is a "
 		"terminal.\n\n"
 		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "

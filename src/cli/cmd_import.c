@@ -46,8 +46,8 @@ static const struct command_spec spec = {
 		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds nothing.",
 	.examples =
 		"strobe import --source shop /tmp/*.xhprof\n"
-		"strobe import --source shop --id before --name 'before the cache' profile.strobe\n"
-		"ssh web1 cat /tmp/run.xhprof | strobe import -s shop --url /cart --label host=web1 -\n",
+		"strobe import --source shop --id before --name 'no cache yet' profile.strobe\n"
+		"zcat web1.gz | strobe import -s shop --url /cart --label host=web1 -\n",
 	.options = options,
 };
 

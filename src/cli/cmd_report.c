@@ -30,8 +30,8 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [--by self|total] [-n ROWS]",
 	.summary = "print a table of functions by self or total",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks; also compressed by gzip or zstd), adds "
-		"them up and prints one row per function: what it took itself and with everything that it called. "
+		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
+		"keep; also compressed by gzip or zstd), adds them up and prints one row per function: what it took itself and with everything that it called. "
 		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",

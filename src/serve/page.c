@@ -104,7 +104,7 @@ static void put_form(struct buf *out, const struct site *s, const struct ask *a)
 	struct store_labels labels = { 0 };
 
 	store_labels(s->options.store, &query, &labels, NULL);
-	buf_puts(out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
+	buf_puts(out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n"
 		      "<form class=\"controls\" method=\"get\" action=\"/\">\n");
 	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
 	put_label_select(out, a, &labels, "host", "Host", "all hosts");

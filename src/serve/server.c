@@ -207,7 +207,7 @@ static bool wants_body(struct server *s, struct MHD_Connection *c, const char *m
 	if (e->too_long || has_doubled_headers(c) || !router_wants_body(&s->site, &q))
 		return false;
 	e->too_large = announced_size(c) > HTTP_BODY_MAX;
-	e->too_many = s->site.http.body_bytes + announced_size(c) > HTTP_BODIES_MAX;
+	e->too_many = atomic_load(&s->site.http.body_bytes) + announced_size(c) > HTTP_BODIES_MAX;
 	return !e->too_large && !e->too_many;
 }
 
@@ -218,7 +218,7 @@ static enum MHD_Result receive_body(struct server *s, struct exchange *e, const 
 	e->received += n;
 	if (!e->too_large && !e->too_many) {
 		e->too_large = e->received > HTTP_BODY_MAX;
-		e->too_many = (s->site.http.body_bytes += n) > HTTP_BODIES_MAX;
+		e->too_many = atomic_fetch_add(&s->site.http.body_bytes, n) + n > HTTP_BODIES_MAX;
 		buf_put(&e->body, bytes, n);
 	}
 	if (e->too_large || e->too_many) {

@@ -121,7 +121,7 @@ static const char *filter_key(const char *key)
 
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text)
 {
-	struct label_filter f = { .key = key, .value = text, .match = LABEL_IS };
+	struct label_filter f = { .key = filter_key(key), .value = text, .match = LABEL_IS };
 	size_t n = strlen(text);
 
 	assert(n > 0);
@@ -155,7 +155,7 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	v->title = (text = params_get(p, "title")) && *text ? text : NULL;
 	for (size_t i = 0; i < p->count; i++)
 		if (!is_reserved(p->items[i].key) && *p->items[i].value)
-			v->filters[v->filter_count++] = view_filter(&v->bytes, filter_key(p->items[i].key), p->items[i].value);
+			v->filters[v->filter_count++] = view_filter(&v->bytes, p->items[i].key, p->items[i].value);
 	return 0;
 }
 

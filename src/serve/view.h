@@ -6,6 +6,7 @@
  *	entry=api*		it begins with "api"
  *	entry==!odd*		it is exactly "!odd*"
  *	entry=			no filter, so that a form with nothing chosen works
+ *	label.from=x		the label "from", which is reserved otherwise
  */
 #ifndef SERVE_VIEW_H
 #define SERVE_VIEW_H
@@ -38,7 +39,7 @@ extern const char *const view_reserved[];	/* ends with NULL */
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
-/* The filter that `text` (not empty) asks for; its strings are those given, or in `bytes`. */
+/* The filter that the parameter `key` ("host" or "label.host") with `text` (not empty) asks for; its strings are those given, or in `bytes`. */
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
 
 struct store_query view_query(const struct view *v);

@@ -204,10 +204,9 @@ TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
 		pid = fork();
 		if (pid == 0) {
 			s = open_in(directory, round % 2, NULL);
-			for (id = acknowledged + 1; s; id++)
-				if (add(s, id, id, NULL) < 0 || write(pipe_fds[1], &id, sizeof(id)) != sizeof(id))
+			for (id = acknowledged + 1;; id++)
+				if (!s || add(s, id, id, NULL) < 0 || write(pipe_fds[1], &id, sizeof(id)) != sizeof(id))
 					_exit(1);
-			_exit(1);
 		}
 		close(pipe_fds[1]);
 		while (last < acknowledged + 20 + (unsigned)round && read(pipe_fds[0], &id, sizeof(id)) == sizeof(id))

@@ -267,8 +267,8 @@ def preloaded_code_is_traced():
     for jit in ('0', 'tracing'):
         with Directory() as d:
             with open(f'{d}/preload.php', 'w') as f:
-                f.write('<?php class Preloaded { static function work(int $n) { return $n > 0 ? self::work($n - 1) : helped(); } }\n'
-                        'function helped() { return strrev("deliah"); } Preloaded::work(3);')
+                f.write('<?php class Preloaded { static function work(int $n) { return $n > 0 ? self::work($n - 1) : helped($n); } }\n'
+                        'function helped($n) { return strrev("deliah$n"); } Preloaded::work(3);')
             settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'opcache.preload': f'{d}/preload.php',
                         'opcache.jit': jit, 'opcache.jit_buffer_size': '16M' if jit != '0' else '0',
                         'opcache.preload_user': 'root' if os.geteuid() == 0 else '', **TRACERS}
@@ -292,7 +292,8 @@ def the_built_in_server_lives_on_through_resets_with_traces():
         port = probe.getsockname()[1]
         probe.close()
         with open(f'{d}/page.php', 'w') as f:
-            f.write(TRACED + BUSY[5:] + 'busy(0.003); $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->start(); busy(0.003);'
+            f.write(TRACED + BUSY[5:] + 'busy(0.003); $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->start();'
+                    'for ($end = microtime(true) + 5; !count($e->getLog()) && microtime(true) < $end;) busy(0.002);'
                     'if (mt_rand(1, 5) == 1) opcache_reset(); $e->stop(); echo count($e->getLog()) > 0 ? "page" : "none";')
         command = ['php', '-n', '-d', 'zend_extension=opcache', '-d', f'extension={EXTENSION}', '-d', 'opcache.enable_cli=1',
                    '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001', '-d', f'strobe.socket={d}/none',
@@ -345,6 +346,8 @@ BESIDE = '''
 function busy($s) { for ($n = 0, $t = microtime(true); microtime(true) - $t < $s; $n++) helper($n); return $n; }
 function helper($n) { return abs($n); }
 function sampled() { ob_start(); (new ReflectionExtension("strobe"))->info(); preg_match("/Samples taken => (\\d+)/", ob_get_clean(), $m); return (int)$m[1]; }
+// Long enough for samples of both, also where the machine has much else to do.
+function enough($log) { busy(0.2); for ($end = microtime(true) + 20; microtime(true) < $end && (sampled() < 100 || ($log && count($log->getLog()) < 50));) busy(0.05); }
 '''
 
 
@@ -356,7 +359,7 @@ def beside_excimer_ours_abstains_and_both_sample():
                              'strobe.socket=/nonexistent', script=BESIDE + '''
             $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->setEventType(EXCIMER_REAL); $e->start();
             xhprof_enable(2);
-            busy(0.3);
+            enough($e);
             $edges = xhprof_disable();
             $e->stop();
             $n = 0; foreach ($e->getLog() as $entry) $n += $entry->getEventCount();
@@ -365,8 +368,8 @@ def beside_excimer_ours_abstains_and_both_sample():
         check(code == 0 and err == '', f'it ends well: {code} {out} {err}')
         seen = last_object(out)
         check(seen.get('version') == '1.0.4', f'the original answers: {out}')
-        check(seen.get('events', 0) > 150, f'and samples: {out}')
-        check(seen.get('sampled', 0) > 200 and seen['calls'] > 1000 and seen['inner'] == seen['calls'], f'and so do we: {out}')
+        check(seen.get('events', 0) >= 50, f'and samples: {out}')
+        check(seen.get('sampled', 0) >= 100 and seen['calls'] > 1000 and seen['inner'] == seen['calls'], f'and so do we: {out}')
 
 
 @test
@@ -377,7 +380,7 @@ def beside_tideways_ours_abstains_and_both_trace():
                              'strobe.socket=/nonexistent', script=BESIDE + '''
             tideways_xhprof_enable();
             xhprof_enable(2);
-            busy(0.3);
+            enough(null);
             $edges = xhprof_disable();
             $theirs = tideways_xhprof_disable();
             echo json_encode(["version" => phpversion("tideways_xhprof"), "theirs" => $theirs["busy==>helper"]["ct"] ?? 0,
@@ -386,7 +389,7 @@ def beside_tideways_ours_abstains_and_both_trace():
         seen = last_object(out)
         check(seen.get('version', '').startswith('5.0.4'), f'the original answers: {out}')
         check(seen.get('theirs') == seen.get('calls') and seen.get('calls', 0) > 1000, f'both count the same: {out}')
-        check(seen.get('sampled', 0) > 200, f'and samples are taken: {out}')
+        check(seen.get('sampled', 0) >= 100, f'and samples are taken: {out}')
 
 
 @test
@@ -402,14 +405,14 @@ def beside_xdebug_in_every_mode_both_do_their_work():
                     $e = new ExcimerProfiler; $e->setPeriod(0.001); $e->setEventType(EXCIMER_REAL); $e->start();
                     if (extension_loaded("xdebug") && xdebug_info("mode") == ["coverage"]) xdebug_start_code_coverage();
                     tideways_xhprof_enable(7);
-                    busy(0.2);
+                    enough($e);
                     for ($i = 0; $i < 10; $i++) helper($i);
                     try { (function () { throw new Exception("x"); })(); } catch (Exception) {}
                     $edges = tideways_xhprof_disable();
                     $e->stop();
                     $coverage = xdebug_info("mode") == ["coverage"] ? count(xdebug_get_code_coverage()) : 0;
                     echo json_encode(["outer" => $edges["main()==>helper"]["ct"] ?? 0, "calls" => $edges["busy==>helper"]["ct"] ?? 0,
-                        "inner" => $edges["helper==>abs"]["ct"] ?? 0, "events" => count($e->getLog()), "sampled" => sampled(),
+                        "inner" => $edges["helper==>abs"]["ct"] ?? 0, "events" => array_sum(array_map(fn($l) => $l->getEventCount(), iterator_to_array($e->getLog()))), "sampled" => sampled(),
                         "coverage" => $coverage]);''')
                 files = os.listdir(d)
                 which = f'xdebug.mode={mode}, {"ours" if EXTENSION in order[0] else "xdebug"} first'
@@ -417,7 +420,7 @@ def beside_xdebug_in_every_mode_both_do_their_work():
                 seen = last_object(out)
                 check(seen.get('outer') == 10 and seen.get('calls', 0) > 10 and seen['inner'] == seen['calls'] + 10,
                       f'{which}: every call is counted: {out[:300]}')
-                check(seen.get('sampled', 0) > 50 and seen.get('events', 0) > 30, f'{which}: samples are taken: {out[:300]}')
+                check(seen.get('sampled', 0) >= 100 and seen.get('events', 0) >= 50, f'{which}: samples are taken: {out[:300]}')
                 if mode in ('trace', 'profile'):
                     check(files and os.path.getsize(f'{d}/{files[0]}') > 1000, f'{which}: xdebug wrote its file: {files}')
                 if mode == 'coverage':

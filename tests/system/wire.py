@@ -52,6 +52,39 @@ def message(stacks, labels=None, clock=1, period=10_000_000, end=None, drops=Non
                        period, len(pairs), 1, len(drops or {}), 0, len(strings), len(frames), len(order), 0) + body
 
 
+def signed(n):
+    return varint(2 * n if n >= 0 else -2 * n - 1)
+
+
+UNITS = {'calls': 'count', 'wall_ns': 'nanoseconds', 'cpu_ns': 'nanoseconds', 'off_cpu_ns': 'nanoseconds',
+         'memory_bytes': 'bytes'}
+
+
+def run_message(calls, labels=None, columns=('calls', 'wall_ns', 'memory_bytes'), end=None, duration=1_000_000,
+                drops=None):
+    """One run. `calls` is a list of (parent, name, values…): the parent's number counts from 1, 0 is the root."""
+    strings, frames = {}, {}
+
+    def text(s):
+        return strings.setdefault(s, len(strings) + 1)
+
+    pairs = [(text(k), text(v)) for k, v in (labels or {}).items()]
+    named = [(text(c), text(UNITS[c])) for c in columns]
+    for parent, name, *values in calls:
+        frames.setdefault(name, (len(frames), text(name)))
+    body = b''.join(varint(i - parent) + varint(frames[name][0]) + b''.join(signed(v) for v in values)
+                    for i, (parent, name, *values) in enumerate(calls, 1))
+    head = b''.join(varint(len(s.encode())) + s.encode() for s in strings)
+    head += b''.join(varint(a) + varint(b) for a, b in pairs + named)
+    head += b''.join(varint(k) + varint(v) for k, v in (drops or {}).items())
+    head += b''.join(varint(name) + varint(0) + varint(0) for _, name in frames.values())
+    body = head + body
+    end = end or time.time_ns()
+    return struct.pack('<4sBBBBIIQQQHHHHIIII', b'STRB', 1, 2, 0, 0, 64 + len(body), os.getpid(), end - duration, end,
+                       0, len(pairs), len(columns), len(drops or {}), 0, len(strings), len(frames), len(calls),
+                       0) + body
+
+
 def connect(path, blocking=True):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.setblocking(blocking)

@@ -69,6 +69,7 @@ export function Bar() {
 	const v = view.value;
 	return <header class="bar">
 		<a class="brand" href="/">Strobe</a>
+		<a href="/runs" title="Single profiles: traced requests and what was imported">Runs</a>
 		<div class="pickers">
 			{shownLabels().map((key) => <Picker key={key} label={key} all={WORDS[key] || 'all'}
 				chosen={v.filters.filter(([k]) => k === key).map(([, x]) => x).join(', ')}

@@ -1,0 +1,83 @@
+/* platform.c: the hand-over on Linux. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Below it are the numbers that programs expect to get. */
+#define FIRST_FD 200
+
+static int move_away(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+
+	if (moved < 0 && fd < 3)
+		moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (moved < 0)
+		return fd;
+	close(fd);
+	return moved;
+}
+
+int platform_connect(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t n = strlen(path);
+	int fd;
+
+	if (n == 0 || n >= sizeof(address.sun_path))
+		return -ENOENT;
+	memcpy(address.sun_path, path, n + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address))) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return move_away(fd);
+}
+
+int platform_send(int fd, const struct msghdr *message)
+{
+	return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
+}
+
+int platform_memfd(size_t size, void **ret_map)
+{
+	int fd = memfd_create("strobe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *map;
+
+	if (fd < 0)
+		return -1;
+	fd = move_away(fd);
+	/* Allocated now: a write to a page that memory has run out for would be a SIGBUS. */
+	if (posix_fallocate(fd, 0, (off_t)size)) {
+		close(fd);
+		return -1;
+	}
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		close(fd);
+		return -1;
+	}
+	*ret_map = map;
+	return fd;
+}
+
+bool platform_seal(int fd, void *map, size_t size)
+{
+	munmap(map, size);
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+}

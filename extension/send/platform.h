@@ -1,0 +1,24 @@
+/* platform.h: what of the hand-over is Linux's own: message sockets, memory that is sent as a file and sealed.
+ *
+ * Descriptors are closed on exec and moved out of the way of small numbers.
+ */
+#ifndef STROBE_PLATFORM_H
+#define STROBE_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+/* Connects to a SOCK_SEQPACKET socket, without waiting. Returns the descriptor or a negative errno. */
+int platform_connect(const char *path);
+
+/* Sends one message, without waiting and without SIGPIPE. Returns 0 or an errno. */
+int platform_send(int fd, const struct msghdr *message);
+
+/* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
+int platform_memfd(size_t size, void **ret_map);
+
+/* Unmaps what platform_memfd mapped, and makes its contents and size final. False if that cannot be done. */
+bool platform_seal(int fd, void *map, size_t size);
+
+#endif

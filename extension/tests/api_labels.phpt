@@ -1,0 +1,72 @@
+--TEST--
+Strobe\add_label and Strobe\labels: keys, values, limits, what is reserved; each request begins without
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$run = profile('<?php
+function thrown(callable $f): string
+{
+	try {
+		$f();
+	} catch (Throwable $e) {
+		return get_class($e) . ": " . $e->getMessage();
+	}
+	return "nothing";
+}
+Strobe\add_label("tenant", "blue");
+Strobe\add_label("tenant", "green");
+Strobe\add_label("pool", "mine");
+Strobe\add_label("entry", "route_x");
+Strobe\add_label("long", str_repeat("v", 300));
+Strobe\add_label("control", "a\nb\0c");
+Strobe\add_label(str_repeat("k", 64), "");
+echo json_encode(Strobe\labels()), "\n";
+foreach (["", "1a", "a-b", "a b", "ä", str_repeat("k", 65), "source", "id", "url", "name", "host", "sapi"] as $key)
+	echo thrown(fn() => Strobe\add_label($key, "x")), "\n";
+for ($i = 0; $i < 24; $i++)
+	Strobe\add_label("l$i", "x");
+echo thrown(fn() => Strobe\add_label("one_more", "x")), "\n";
+Strobe\add_label("l0", "still");
+echo count(Strobe\labels()), Strobe\labels()["l0"], "\n";
+', ['strobe.mode' => 'off', 'strobe.labels' => 'pool=api']);
+echo str_replace([gethostname(), str_repeat('v', 255), str_repeat('k', 64)], ['HOST', 'V255', 'K64'], $run->stdout);
+
+// With an embedded server: labels end with their request.
+$receiver = new Receiver();
+file_put_contents("$receiver->directory/page.php", '<?php if (isset($_GET["set"])) Strobe\add_label("set", $_GET["set"]); echo json_encode(Strobe\labels());');
+$probe = stream_socket_server('tcp://127.0.0.1:0');
+$address = stream_socket_get_name($probe, false);
+fclose($probe);
+$process = proc_open(php_command(['strobe.mode' => 'off', 'strobe.trace_rate' => '1', 'strobe.socket' => $receiver->path], ['-S', $address, '-t', $receiver->directory]), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
+for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
+	usleep(50000);
+$with = json_decode(file_get_contents("http://$address/page.php?set=1"), true);
+$without = json_decode(file_get_contents("http://$address/page.php"), true);
+usleep(50000);
+$receiver->poll();
+proc_terminate($process);
+proc_close($process);
+check($with['set'] === '1' && !isset($without['set']), json_encode([$with, $without]));
+check(($receiver->messages[count($receiver->messages) - 2]['labels']['set'] ?? 0) === '1' && !isset(end($receiver->messages)['labels']['set']), 'so do those of runs');
+echo "done\n";
+?>
+--EXPECT--
+{"pool":"mine","entry":"route_x","sapi":"cli","host":"HOST","tenant":"green","long":"V255","control":"a?b?c","K64":""}
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must be 1 to 64 letters, digits and "_", and not begin with a digit
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "source", which strobe sets itself
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "id", which strobe sets itself
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "url", which strobe sets itself
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "name", which strobe sets itself
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "host", which strobe sets itself
+ValueError: Strobe\add_label(): Argument #1 ($key) must not be "sapi", which strobe sets itself
+Strobe\Exception: There is no room for more than 32 labels
+32still
+done

@@ -1,0 +1,24 @@
+--TEST--
+Preloading is no request: no run comes of it, and preloaded code is traced like any other
+--EXTENSIONS--
+sockets
+--SKIPIF--
+<?php
+if (!is_file(ini_get('extension_dir') . '/opcache.so') && PHP_VERSION_ID < 80500) die('skip there is no opcache');
+?>
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$receiver = new Receiver();
+file_put_contents("$receiver->directory/preload.php", '<?php class Preloaded { static function method() { return strrev("abc"); } } Preloaded::method();');
+$ini = ['strobe.mode' => 'off', 'strobe.trace_rate' => '1', 'opcache.enable_cli' => '1', 'opcache.preload' => "$receiver->directory/preload.php", 'opcache.preload_user' => get_current_user()];
+if (PHP_VERSION_ID < 80500)
+	$ini['zend_extension'] = 'opcache';
+$run = profile('<?php echo Preloaded::method();', $ini, [], $receiver);
+check($run->stdout === 'cba' && $run->status === 0, "$run->stdout$run->stderr");
+check(count($run->runs()) === 1 && $run->runs()[0]['labels']['entry'] === 'script' && run_calls($run->runs()[0])['Preloaded::method'] === 1, count($run->runs()) . ' runs');
+echo "done\n";
+?>
+--EXPECT--
+done

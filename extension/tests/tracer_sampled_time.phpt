@@ -1,0 +1,39 @@
+--TEST--
+Exact counts with sampled time: calls are all there, time is where it was spent, and no call reads a clock
+--INI--
+strobe.instrument=1
+--FILE--
+<?php
+require __DIR__ . '/tracer.inc';
+
+function spin(float $seconds): int { $n = 0; for ($end = microtime(true) + $seconds; microtime(true) < $end; $n++) strrev('x'); return $n; }
+function long() { return spin(0.6); }
+function short() { return spin(0.2); }
+
+$wall = hrtime(true);
+$trace = Strobe\Trace::start(Strobe\SAMPLED_WALL);
+$calls = long() + short();
+$profile = $trace->stop();
+$wall = hrtime(true) - $wall;
+$f = array_column($profile->getFunctions(), null, 'name');
+check($f['strrev']['calls'] === $calls, "strrev: {$f['strrev']['calls']} of $calls calls");
+check($f['spin']['calls'] === 2, 'spin is called twice');
+$total = $profile->getTotals()['wall_ns'];
+/* Each tick stands for 1 ms; the last one may be missing. */
+check(abs($total - $wall) < 20e6 + $wall * 0.1, "$total ns of $wall are accounted for");
+$share = $f['long']['inclusive']['wall_ns'] / max(1, $total);
+check($share > 0.6 && $share < 0.9, "long has $share of the time");
+
+/* A session that wants exact time joins: both have it from then on, and what was sampled stays. */
+$trace = Strobe\Trace::start(Strobe\SAMPLED_WALL);
+spin(0.2);
+$exact = Strobe\Trace::start(Strobe\WALL);
+spin(0.2);
+foreach ([[$exact->stop(), 0.2], [$trace->stop(), 0.4]] as [$p, $seconds]) {
+	$ns = $p->getTotals()['wall_ns'];
+	check($ns > $seconds * 0.8e9, "$ns ns of $seconds s");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,138 @@
+/* ticker.c: the ticker of the extension without PHP, for ThreadSanitizer and AddressSanitizer (tests/php/run ticker).
+ *
+ * Threads come, get ticks at targets in memory of their own, and free it as soon as they have left; meanwhile others
+ * fork, and the children start a ticker of their own. No tick may be late for ever.
+ */
+
+#include "ticker.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS		8
+#define LIVES		150
+#define FORKS		30
+#define TICKS		8
+#define PERIOD_NS	200000
+#define PATIENCE_NS	20000000000LL
+
+static _Atomic int ticks, late;
+static _Thread_local struct ticker_slot *own;
+
+static void fire(void *target)
+{
+	atomic_store((_Atomic bool *)target, true);
+}
+
+static void before(void)
+{
+	ticker_settle();
+}
+
+static void in_child(void)
+{
+	ticker_forget(own);
+}
+
+/* Waits for ticks of a clock, as PHP's VM does: it looks at a flag. */
+static void wait_for_ticks(_Atomic bool *flag, unsigned clock, int count)
+{
+	int64_t end = ticker_now(0) + PATIENCE_NS;
+	int64_t at = ticker_now(clock) + PERIOD_NS;
+
+	ticker_set(own, clock, (struct ticker_deadline){ at, PERIOD_NS });
+	ticker_wake_by(ticker_now(0) + PERIOD_NS);
+	while (count > 0) {
+		if (!clock)
+			sched_yield();
+		if (ticker_now(0) > end) {
+			atomic_fetch_add(&late, 1);
+			return;
+		}
+		if (!atomic_exchange(flag, false) || !ticker_take(own))
+			continue;
+		count--;
+		atomic_fetch_add(&ticks, 1);
+		at = ticker_now(clock) + PERIOD_NS;
+		ticker_set(own, clock, (struct ticker_deadline){ at, PERIOD_NS });
+		ticker_wake_by(ticker_now(0) + PERIOD_NS);
+	}
+}
+
+static void live(unsigned clock, int count)
+{
+	_Atomic bool *flag = calloc(1, sizeof(*flag));
+
+	own = ticker_join(flag);
+	if (!flag || !own || ticker_start(fire))
+		abort();
+	wait_for_ticks(flag, clock, count);
+	ticker_leave(own);
+	own = NULL;
+	free(flag);
+}
+
+static void *threads_life(void *argument)
+{
+	unsigned number = (unsigned)(uintptr_t)argument;
+
+	for (unsigned i = 0; i < LIVES; i++)
+		live(number % 4 == 3, (int)((number + i) % TICKS));
+	return NULL;
+}
+
+/* A child goes on in its own slot. */
+static void *forks_life(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < FORKS; i++) {
+		_Atomic bool *flag = calloc(1, sizeof(*flag));
+		int status;
+		pid_t pid;
+
+		own = ticker_join(flag);
+		if (!flag || !own || ticker_start(fire))
+			abort();
+		wait_for_ticks(flag, 0, 2);
+		pid = fork();
+		if (pid == 0) {
+			alarm(60);
+			if (ticker_start(fire))
+				_exit(2);
+			wait_for_ticks(flag, 0, 3);
+			live(0, 2);
+			_exit(atomic_load(&late) ? 1 : 0);
+		}
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
+			printf("child: %d\n", pid < 0 ? -1 : status);
+			atomic_fetch_add(&late, 1);
+		}
+		ticker_leave(own);
+		own = NULL;
+		free(flag);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[THREADS], forks;
+
+	pthread_atfork(before, NULL, in_child);
+	for (int round = 0; round < 2; round++) {
+		for (uintptr_t i = 0; i < THREADS; i++)
+			pthread_create(&threads[i], NULL, threads_life, (void *)i);
+		pthread_create(&forks, NULL, forks_life, NULL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(threads[i], NULL);
+		pthread_join(forks, NULL);
+		ticker_stop();
+	}
+	printf("%s: %d ticks, %d late\n", atomic_load(&late) ? "not ok" : "ok", atomic_load(&ticks), atomic_load(&late));
+	return atomic_load(&late) != 0;
+}

@@ -1,0 +1,338 @@
+"""Runs: over the socket, over HTTP, by `strobe import`, and `strobe run --trace`."""
+import gzip
+import http.client
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+from daemon import Daemon
+from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
+from wire import connect, message, run_message, send_memfd
+
+# (parent, name, calls, wall, memory)
+CALLS = [(0, 'main()', 1, 2_000_000, 100), (1, 'Cart::add', 3, 5_000_000, 4096), (2, 'free', 9, 1_000_000, -2048)]
+XHPROF = json.dumps({'main()': {'ct': 1, 'wt': 900, 'mu': 50}, 'main()==>load': {'ct': 4, 'wt': 600, 'mu': -10}})
+
+
+def strobe(*arguments, **options):
+    return subprocess.run([STROBE, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def ask(d, path, method='GET', body=None, **headers):
+    """(status, headers, body) of a request."""
+    request = urllib.request.Request(d.url + path, data=body, method=method, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as r:
+            return r.status, r.headers, r.read()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers, e.read()
+
+
+def listed(d, query=''):
+    return [f'{r["source"]}/{r["id"]}' for r in json.loads(d.get('/api/v1/runs' + query))['runs']]
+
+
+def counted(d, key):
+    return d.status()['runs'][key]
+
+
+def labels(id, **more):
+    return {'source': 'shop', 'id': id, 'url': f'/cart?n={id}', 'host': 'web1', **more}
+
+
+@test
+def a_run_that_php_sends_is_stored_listed_fetched_and_drawn():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        s.send(message({('main', 'work'): 3}))
+        s.send(run_message(CALLS, labels('r1', name='first')))
+        check(wait_for(lambda: listed(d) == ['shop/r1']), f'the run is listed: {listed(d)}')
+        check(wait_for(lambda: d.status()['samples']['stored'] == 3), 'samples are stored beside it')
+        run = json.loads(d.get('/api/v1/runs'))['runs'][0]
+        check(run['totals'] == {'calls': 13, 'wall_ns': 8_000_000, 'memory_bytes': 2148}, f'totals: {run["totals"]}')
+        check(run['url'] == '/cart?n=r1' and run['name'] == 'first' and run['labels'] == {'host': 'web1'}, f'{run}')
+        check(run['duration_ns'] == 1_000_000 and abs(run['start'] - time.time()) < 60, f'its time: {run}')
+        profile = json.loads(d.get('/api/v1/runs/shop/r1'))
+        check(profile['nodes']['values'][2] == [0, 100, 4096, -2048], f'values keep their sign: {profile["nodes"]}')
+        folded = d.get('/api/v1/runs/shop/r1?format=folded')
+        check(folded == 'main() 2000000\nmain();Cart::add 5000000\nmain();Cart::add;free 1000000\n', folded)
+        memory = d.get('/api/v1/runs/shop/r1?format=folded&column=memory_bytes')
+        check('free' not in memory and 'Cart::add 4096' in memory, memory)
+        report = json.loads(d.get('/api/v1/runs/shop/r1/report'))
+        check(report['functions'][0]['name'] == 'Cart::add' and report['functions'][0]['self']['calls'] == 3,
+              f'{report["functions"][0]}')
+        for path in ('/api/v1/runs/shop/r1/flamegraph', '/runs/shop/r1/flamegraph.svg?column=memory_bytes'):
+            status, headers, svg = ask(d, path)
+            check(status == 200 and headers['Content-Type'] == 'image/svg+xml' and b'Cart::add' in svg, path)
+        page = d.get('/runs')
+        check('href="/runs/shop/r1">first</a>' in page and '/runs/shop/r1/flamegraph.svg' in page, 'the page lists it')
+        one = d.get('/runs/shop/r1')
+        check('Cart::add' in one and '-2.00 KiB' in one and 'src="/runs/shop/r1/flamegraph.svg' in one, 'and shows it')
+        check('<script>' not in page + one and 'style=' not in page + one, 'without anything inline')
+        s.close()
+
+
+@test
+def the_same_run_again_is_known_and_another_one_of_its_name_is_dropped_and_counted():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        first = run_message(CALLS, labels('r1'))
+        s.send(first)
+        s.send(first)
+        s.send(run_message(CALLS[:1], labels('r1')))
+        s.send(run_message(CALLS, {}))
+        s.send(run_message(CALLS, labels('..'), drops={2: 7}))
+        s.send(run_message(CALLS, labels('r2'), drops={2: 7}))
+        check(wait_for(lambda: counted(d, 'received') == 5 and counted(d, 'queued') == 0), f'{d.status()["runs"]}')
+        runs = d.status()['runs']
+        check((runs['stored'], runs['known'], runs['dropped']['conflict']) == (3, 1, 1), f'counted: {runs}')
+        check(runs['dropped_by_senders']['socket_full'] == 7, f'lost before: {runs["dropped_by_senders"]}')
+        check(d.status()['sources'][0]['rejected']['bad_label'] == 1, 'an id that cannot be in an address is rejected')
+        check(sum(k.startswith('default/') for k in listed(d)) == 1, f'one got a name: {listed(d)}')
+        metrics = d.get('/metrics')
+        check('strobe_runs_dropped_total{reason="conflict"} 1' in metrics and 'strobe_runs 3' in metrics, 'metrics')
+        text = strobe('status', '--url', d.url).stdout
+        check('runs        5 received from PHP, 3 of them stored' in text and 'conflict 1' in text, text)
+        s.close()
+
+
+@test
+def kill_9_keeps_the_runs_that_were_committed():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            for i in range(300):
+                s.send(run_message(CALLS, labels(f'r{i}')))
+            wait_for(lambda: counted(d, 'stored') > 50)
+            stored = counted(d, 'stored')
+            d.process.kill()
+            d.process.wait()
+            s.close()
+        with Daemon(directory) as d:
+            names = listed(d, '?limit=1000')
+            check(len(names) >= stored > 50, f'{stored} were stored, {len(names)} are there')
+            check(b'Cart::add' in ask(d, f'/api/v1/runs/{names[-1]}?format=folded')[2], 'and whole')
+
+
+@test
+def the_end_stores_what_was_sent_a_moment_before():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            for i in range(100):
+                s.send(run_message(CALLS, labels(f'r{i}')))
+            check(d.stop() == 0, 'ends with 0')
+            s.close()
+        with Daemon(directory) as d:
+            check(len(listed(d, '?limit=1000')) == 100, 'all are there')
+
+
+@test
+def a_run_two_hundred_thousand_calls_deep_goes_all_the_way():
+    deep = [(i, 'down', 1, 1000, 16) for i in range(200_000)]
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        send_memfd(s, run_message(deep, labels('deep')))
+        check(wait_for(lambda: listed(d) == ['shop/deep'], 60), 'it is stored')
+        check(json.loads(d.get('/api/v1/runs'))['runs'][0]['totals']['wall_ns'] == 200_000_000, 'whole')
+        status, _, svg = ask(d, '/runs/shop/deep/flamegraph.svg')
+        check(status == 200 and b'down' in svg, 'drawn')
+        check('200 ms' in d.get('/runs/shop/deep'), 'shown')
+        s.close()
+
+
+@test
+def runs_are_posted_in_many_formats_and_refused_with_a_sentence():
+    with Directory() as directory, Daemon(directory) as d:
+        status, headers, body = ask(d, '/api/v1/runs?source=shop&id=x1&url=/a%3Fb&label.deploy=7', 'POST', XHPROF.encode())
+        check(status == 201 and headers['Location'] == '/api/v1/runs/shop/x1', f'{status} {body}')
+        profile = json.loads(d.get('/api/v1/runs/shop/x1'))
+        check(profile['run']['url'] == '/a?b' and profile['run']['labels'] == {'deploy': '7'}, f'{profile["run"]}')
+        check(profile['run']['totals']['memory_bytes'] == 50, f'{profile["run"]["totals"]}')
+        check(ask(d, '/api/v1/runs?source=shop&id=x1&url=/a%3Fb&label.deploy=7', 'POST', XHPROF.encode())[0] == 200, 'again')
+        check(ask(d, '/api/v1/runs?source=shop&id=x1', 'POST', b'main;f 3\n')[0] == 409, 'another one')
+        check(ask(d, '/api/v1/runs?source=shop&id=x2', 'POST', gzip.compress(b'main;f 3\n'))[0] == 201, 'compressed')
+        check(ask(d, '/api/v1/runs', 'POST', run_message(CALLS, labels('x3')))[0] == 201, 'native, with its own name')
+        fetched = ask(d, '/api/v1/runs/shop/x3?format=strobe')[2]
+        check(ask(d, '/api/v1/runs', 'POST', fetched)[0] == 200, 'what was fetched is the same run')
+        check(len(listed(d)) == 3 and counted(d, 'posted') == 3, f'{listed(d)}')
+        cases = [(b'', 400, 'no body'), (b'\x89PNG', 415, 'PNG'), (b'a:1:{s:2:"ct"', 400, 'at byte 12'),
+                 (XHPROF.encode()[:-5], 400, 'line 1'), (b'f 0\n', 400, 'no values')]
+        for body, code, word in cases:
+            status, _, answer = ask(d, '/api/v1/runs?id=bad', 'POST', body)
+            check(status == code and word in json.loads(answer)['error'], f'{body}: {status} {answer}')
+        for query in ('source=a/b', 'id=..', 'host=x', 'id=a%00'):
+            check(ask(d, '/api/v1/runs?' + query, 'POST', b'f 1\n')[0] == 400, query)
+        for origin in ('http://evil.example', 'null'):
+            check(ask(d, '/api/v1/runs?id=evil', 'POST', b'f 1\n', Origin=origin)[0] == 403, 'no page elsewhere')
+        check(ask(d, '/api/v1/runs?id=evil', 'POST', b'f 1\n', **{'User-Agent': 'Mozilla/5.0'})[0] == 403, 'no browser')
+        check(ask(d, '/api/v1/runs/shop/x2', 'DELETE')[0] == 204, 'removed')
+        check(ask(d, '/api/v1/runs/shop/x2', 'DELETE')[0] == 404, 'once')
+        check(ask(d, '/api/v1/runs/shop/x2')[0] == 404, 'and is gone')
+
+
+@test
+def bodies_above_the_limit_are_refused_before_and_while_they_come():
+    with Directory() as directory, Daemon(directory) as d:
+        host = d.url.removeprefix('http://')
+        c = http.client.HTTPConnection(host, timeout=60)
+        c.putrequest('POST', '/api/v1/runs')
+        c.putheader('Content-Length', str(65 << 20))
+        c.endheaders()
+        r = c.getresponse()
+        check(r.status == 413 and b'gzip' in r.read(), 'one that says so')
+        c.close()
+        c = http.client.HTTPConnection(host, timeout=60)
+        c.request('POST', '/api/v1/runs', body=(b'x' * (1 << 20) for _ in range(66)), encode_chunked=True,
+                  headers={'Transfer-Encoding': 'chunked'})
+        check(c.getresponse().status == 413, 'one that does not')
+        c.close()
+        bomb = gzip.compress(b'main;f 1\n' * (40 << 20), 1)
+        check(ask(d, '/api/v1/runs?id=bomb', 'POST', bomb)[0] == 413, 'and one that is small only on the way')
+        check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
+
+
+@test
+def with_a_token_nothing_is_posted_without_it():
+    with Directory() as directory:
+        with open(f'{directory}/token', 'w') as f:
+            f.write('0123456789abcdef0123456789abcdef\n')
+        os.chmod(f'{directory}/token', 0o600)
+        with Daemon(directory, '--token-file', f'{directory}/token') as d:
+            bearer = {'Authorization': 'Bearer 0123456789abcdef0123456789abcdef'}
+            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n')[0] in (401, 403), 'refused')
+            check(ask(d, '/api/v1/runs?id=1', 'POST', b'f 1\n', **bearer)[0] == 201, 'accepted')
+            check(ask(d, '/api/v1/runs/default/1', 'DELETE')[0] in (401, 403), 'not removed')
+
+
+@test
+def import_works_beside_the_daemon_and_without_one():
+    with Directory() as directory:
+        store = ['--store', f'sqlite:{directory}/state']
+        with open(f'{directory}/a.xhprof', 'w') as f:
+            f.write(XHPROF)
+        os.utime(f'{directory}/a.xhprof', (1_700_000_000, 1_700_000_000))
+        before = strobe('import', *store, '--source', 'old', '--id', 'a', f'{directory}/a.xhprof')
+        check(before.returncode == 0 and before.stdout == 'old/a\n', f'without: {before}')
+        with Daemon(directory) as d:
+            check(listed(d) == ['old/a'], 'the daemon finds it')
+            run = json.loads(d.get('/api/v1/runs'))['runs'][0]
+            check(abs(run['start'] - 1_700_000_000) < 1, f'its time is the file\'s: {run["start"]}')
+            s = connect(d.socket)
+            imports = [subprocess.Popen([STROBE, 'import', *store, '--source', 'beside', f'{directory}/a.xhprof'],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(8)]
+            for i in range(200):
+                s.send(run_message(CALLS, labels(f'r{i}')))
+            outs = [p.communicate(timeout=120)[0].strip() for p in imports]
+            check(all(p.returncode == 0 for p in imports), 'all end with 0')
+            check(wait_for(lambda: counted(d, 'stored') == 200), f'{d.status()["runs"]}')
+            check(sorted(outs) == sorted(listed(d, '?source=beside')), 'what they printed is there')
+            check(d.status()['store']['runs'] == 209, f'{d.status()["store"]}')
+            piped = strobe('import', *store, '-s', 'pipe', '--label', 'host=web1', '-', input='main;f 3\n')
+            check(piped.returncode == 0 and piped.stdout.startswith('pipe/'), f'{piped}')
+            check(listed(d, '?label.host=web1&source=pipe') == [piped.stdout.strip()], 'found by its label')
+            s.close()
+
+
+@test
+def runs_expire_by_the_limits_of_serve():
+    with Directory() as directory:
+        with Daemon(directory) as d:
+            s = connect(d.socket)
+            for i in range(20):
+                s.send(run_message(CALLS, labels(f'r{i}')))
+            check(wait_for(lambda: counted(d, 'stored') == 20), 'stored')
+            s.close()
+            d.stop()
+        with Daemon(directory, '--runs-count', '5', '--runs-age', '1', '--runs-size', '1G') as d:
+            check(wait_for(lambda: d.status()['store']['runs'] == 5, 30), 'five are left soon after the start')
+            check(sorted(listed(d)) == sorted(f'shop/r{i}' for i in range(15, 20)), f'the last ones: {listed(d)}')
+            check(wait_for(lambda: d.status()['store']['runs_expired'] == 15), 'and counted')
+    for options in (['--runs-size', 'lots'], ['--runs-age', '-1'], ['--runs-count', '-1']):
+        r = strobe('serve', *options)
+        check(r.returncode == 1 and options[0] in r.stderr, f'{options}: {r}')
+
+
+# --- strobe run --trace, with a sender that does as the extension does ---
+
+FAKE = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+from wire import connect, run_message, send_memfd
+ini = [p for p in os.environ['PHP_INI_SCAN_DIR'].split(':') if 'strobe-run' in p][0] + '/strobe.ini'
+settings = open(ini).read()
+assert 'strobe.trace_rate=1\\n' in settings and 'strobe.instrument=1\\n' in settings and 'strobe.mode=off' in settings
+path = settings.split("strobe.socket='")[1].split("'")[0]
+COLUMNS = ('calls', 'wall_ns', 'cpu_ns', 'off_cpu_ns', 'memory_bytes')
+def send(calls):
+    s = connect(path)
+    send_memfd(s, run_message(calls, {'source': 'cli', 'id': str(os.getpid())}, COLUMNS))
+    s.close()
+deep = int(sys.argv[2])
+if os.fork() == 0:
+    send([(0, 'main()', 1, 1000, 500, 500, 0), (1, 'child', 5, 4_000_000, 1_000_000, 3_000_000, -512)])
+    os._exit(0)
+os.wait()
+send([(0, 'main()', 1, 2000, 2000, 0, 64)] + [(i + 1, 'down', 1, 100, 60, 40, 8) for i in range(deep)])
+print('output')
+sys.exit(3)
+"""
+
+
+def trace(directory, deep, *options):
+    with open(f'{directory}/fake.py', 'w') as f:
+        f.write(FAKE)
+    return strobe('run', '--extension', EXTENSION, '--trace', *options, '--', 'python3', f'{directory}/fake.py',
+                  os.path.dirname(os.path.abspath(__file__)), str(deep), cwd=directory)
+
+
+@test
+def run_trace_adds_up_parent_and_children_and_writes_all_columns():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    with Directory() as directory:
+        r = trace(directory, 10)
+        check(r.returncode == 3 and r.stdout == 'output\n', f'exit code and output are those of the command: {r}')
+        check('17 calls in 2 traces' in r.stderr, r.stderr)
+        check('calls' in r.stderr and 'off-CPU' in r.stderr and '-512 B' in r.stderr, r.stderr)
+        first = r.stderr.splitlines()[2]
+        check(first.split()[-1] == 'child' and '4.00 ms' in first, f'most wall time first: {first}')
+        names = json.loads(strobe('report', '--json', '--metric', 'calls', cwd=directory).stdout)
+        check(names['total'] == 17, f'{names}')
+        for metric in ('wall_ns', 'cpu_ns', 'off_cpu_ns', 'memory_bytes', 'calls'):
+            svg = strobe('flamegraph', '--metric', metric, 'profile.strobe', cwd=directory)
+            check(svg.returncode == 0 and '<svg' in svg.stdout, f'{metric}: {svg.stderr}')
+        wrong = strobe('flamegraph', '--metric', 'cycles', 'profile.strobe', cwd=directory)
+        check(wrong.returncode == 2 and 'calls, wall_ns, cpu_ns' in wrong.stderr, wrong.stderr)
+        kept = strobe('import', '--store', f'sqlite:{directory}/state', '--id', 'mine', 'profile.strobe', cwd=directory)
+        check(kept.stdout == 'cli/mine\n', f'{kept}')
+
+
+@test
+def run_trace_takes_a_stack_of_two_hundred_thousand_calls():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    with Directory() as directory:
+        r = trace(directory, 200_000)
+        check(r.returncode == 3 and '200,007 calls' in r.stderr, r.stderr)
+        check(strobe('flamegraph', '-o', 'deep.svg', cwd=directory).returncode == 0, 'drawn')
+        check('down' in strobe('report', cwd=directory).stdout, 'and reported')
+
+
+@test
+def an_empty_trace_explains_itself():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension is not built')
+    with Directory() as directory:
+        r = strobe('run', '--extension', EXTENSION, '--trace', '--', 'true', cwd=directory)
+        check(r.returncode == 0 and 'no trace came' in r.stderr and 'no PHP' in r.stderr, r.stderr)
+        mixed = strobe('run', '--trace', '-F', '10', '--', 'true', cwd=directory)
+        check(mixed.returncode == 125 and '-F' in mixed.stderr, mixed.stderr)
+
+
+if __name__ == '__main__':
+    main()
