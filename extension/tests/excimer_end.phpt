@@ -25,8 +25,7 @@ echo ended('$t = excimer_set_timeout(function () { no_such_function(); }, 0.005)
 echo ended('$t = excimer_set_timeout(function () { throw new Exception("uncaught"); }, 0.005); work(30);'), "\n";
 $ended = ended('$t = excimer_set_timeout(function () { str_repeat("x", 100000000); exit(7); }, 0.005); work(30);', ['memory_limit' => '32M']);
 /* Only PHP's own allocator knows a limit. */
-check($ended === (getenv('USE_ZEND_ALLOC') === '0' ? ' [7]' : 'Fatal error: Allowed memory size of 33554432 bytes exhausted ' .
-	'(tried to allocate 100003840 bytes) [255]'), $ended);
+check(getenv('USE_ZEND_ALLOC') === '0' ? $ended === ' [7]' : str_starts_with($ended, 'Fatal error: Allowed memory size of 33554432 bytes'), $ended);
 echo ended('$p = profiler(); $p->setFlushCallback(function () { exit(5); }, 1); work(30);'), "\n";
 echo ended('class D { function __destruct() { $GLOBALS["d"] = profiler(); work(0.01); echo "destructor\n"; } } $GLOBALS["x"] = new D();'), "\n";
 echo ended("$kept set_time_limit(1); ini_set('max_execution_time', 1); while (true);"), "\n";
