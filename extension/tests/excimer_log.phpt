@@ -4,14 +4,14 @@ excimer: logs are iterated, counted, indexed and never changed
 strobe.compat=excimer
 --FILE--
 <?php
-/* What PHP calls a closure has its place in it since 8.4. */
-define('CLOSURE', PHP_VERSION_ID < 80400 ? '{closure}' : '{closure:' . __FILE__ . ':8}');
 require __DIR__ . '/excimer.inc';
 
 function inner() { work(0.002); }
 function outer() { inner(); }
 $log = profiled(fn() => outer(), 6);
 $n = count($log);
+/* What PHP calls a closure has its place in it since 8.4. */
+define('CLOSURE', PHP_VERSION_ID < 80400 ? '{closure}' : '{closure:' . __FILE__ . ':6}');
 
 check($log->count() === $n && $n >= 6, 'count');
 check(count(iterator_to_array($log)) === $n, 'foreach');
@@ -54,7 +54,7 @@ foreach ($traces as $trace) {
 	$functions = array_map(fn($f) => $f['function'] ?? '-', $trace);
 	check($functions === ['work', 'inner', 'outer', CLOSURE, 'profiled', '-'], 'innermost first: ' . json_encode($functions));
 	check($trace[1] === ['file' => __FILE__, 'line' => 4, 'function' => 'inner'], 'the line that runs: ' . json_encode($trace[1]));
-	check($trace[3] === ['file' => __FILE__, 'line' => 8, 'function' => CLOSURE, 'closure_line' => 8], json_encode($trace[3]));
+	check($trace[3] === ['file' => __FILE__, 'line' => 6, 'function' => CLOSURE, 'closure_line' => 6], json_encode($trace[3]));
 	check($trace[5] === ['file' => __FILE__, 'line' => 6], 'the outermost frame is the file: ' . json_encode($trace[5]));
 }
 
