@@ -109,7 +109,7 @@ static zend_object *profiler_new(zend_class_entry *class)
 	o->event.type = EXCIMER_REAL;
 	ZVAL_UNDEF(&o->callback);
 	excimer_log_create(&o->log);
-	log_of(o)->max_depth = INI_INT("excimer.default_max_depth");
+	log_of(o)->max_depth = zend_ini_long(ZEND_STRL("excimer.default_max_depth"), 0);
 	log_of(o)->epoch_ns = (uint64_t)timer_now(TIMER_WALL);
 	set_period(o, DEFAULT_PERIOD);
 	decide_passive(o);
