@@ -44,8 +44,10 @@ int metric_find(const struct call_tree *t, const zend_string *name, uint32_t arg
 	for (int m = 0; m < METRICS; m++) {
 		if (!metric_exists(t, m))
 			continue;
-		if (zend_string_equals_cstr(name, metric_name(m), strlen(metric_name(m))))
+		if (zend_string_equals_cstr(name, metric_name(m), strlen(metric_name(m)))) {
+			smart_str_free(&known);
 			return m;
+		}
 		if (known.s)
 			smart_str_appends(&known, ", ");
 		smart_str_appendc(&known, '"');

@@ -72,7 +72,6 @@ var_dump($p, $t);
 
 ini_set('excimer.default_max_depth', '0');
 echo told(fn() => profiled(fn() => work(0.001), 1)[0]->getEventCount() > 0), "\n";
-(new ReflectionMethod('ExcimerLog', '__construct'))->setAccessible(true);
 (new ReflectionMethod('ExcimerLog', '__construct'))->invoke($log);
 ?>
 --EXPECTF--
