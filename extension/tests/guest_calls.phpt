@@ -216,9 +216,9 @@ file_get_contents over HTTP: "slow!!"
 fsockopen: "slow!!"
 
 TEXT;
-$modules = ['sockets'];
+$modules = [];
 $directory = ini_get('extension_dir') ?: PHP_EXTENSION_DIR;
-foreach (['curl', 'sysvsem'] as $name)
+foreach (['sockets', 'curl', 'sysvsem'] as $name)
 	if (file_exists("$directory/$name.so") || file_exists(PHP_EXTENSION_DIR . "/$name.so"))
 		$modules[] = $name;
 if (in_array('curl', $modules))

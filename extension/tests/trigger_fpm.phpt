@@ -4,6 +4,7 @@ The trigger secret of an FPM pool: set in the pool, hidden in its workers, good 
 sockets
 --SKIPIF--
 <?php
+if (PHP_ZTS) die('skip the php-fpm of Debian is not thread-safe');
 if (!is_executable('/usr/sbin/php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION)) die('skip there is no php-fpm');
 ?>
 --FILE--
