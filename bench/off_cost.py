@@ -16,7 +16,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build', 'strobe.so'))
 ROUNDS = int(os.environ.get('ROUNDS', '7'))
 CHROOT = os.environ.get('STROBE_CHROOT', os.path.join(peers.ROOT, 'var', 'test', 'trixie'))
-# Of a function that the JIT knows, the JIT makes none: what it compiles away costs nothing in either case.
 OPCACHE = ['-d', 'zend_extension=opcache', '-d', 'opcache.enable_cli=1']
 JIT = OPCACHE + ['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=64M']
 WAYS = {'interpreter': [], 'opcache': OPCACHE, 'JIT': JIT}

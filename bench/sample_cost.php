@@ -36,7 +36,7 @@ if ($with === 'excimer') {
 	$excimer->stop();
 	$result['stacks'] = count($excimer->getLog());
 }
-if (extension_loaded('strobe')) {
+if (extension_loaded('strobe') && $with !== 'excimer') {
 	ob_start();
 	(new ReflectionExtension('strobe'))->info();
 	$info = ob_get_clean();

@@ -59,12 +59,13 @@ size_t url_decode(char *out, const char *p, size_t n)
 bool secret_equals(const struct secret *s, const char *p, size_t n)
 {
 	char decoded[3 * SECRET_MAX];
-	bool plain;
+	bool found;
 
 	if (s->size == 0 || n > sizeof(decoded))
 		return false;
-	plain = equals(s, p, n);
-	return plain | equals(s, decoded, url_decode(decoded, p, n));
+	found = equals(s, p, n);
+	found |= equals(s, decoded, url_decode(decoded, p, n));
+	return found;
 }
 
 static void plus_to_blank(char *p, size_t n)

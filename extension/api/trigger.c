@@ -211,10 +211,13 @@ static bool is_in_header(const struct secret *s)
 bool trigger_asked(void)
 {
 	const struct secret *s = current();
+	bool found;
 
 	/* Without a method there is no request: the environment of a command line asks for nothing. */
 	if (!s->size || !SG(request_info).request_method)
 		return false;
-	return is_in_header(s) | is_in_pairs(s, SG(request_info).cookie_data, ';') |
-	       is_in_pairs(s, SG(request_info).query_string, '&');
+	found = is_in_header(s);
+	found |= is_in_pairs(s, SG(request_info).cookie_data, ';');
+	found |= is_in_pairs(s, SG(request_info).query_string, '&');
+	return found;
 }

@@ -50,7 +50,7 @@ struct excimer_stack {
 };
 
 /* Walks up from `leaf`, which may be NULL. Frames of internal functions are not kept but count as depth; the depth of
- * the leaf is 0, and what lies beyond `max_depth` is left out. False without memory. */
+ * the innermost user frame is 0, and what lies beyond `max_depth` is left out. False without memory. */
 bool excimer_stack_collect(struct excimer_stack *s, zend_execute_data *leaf, zend_long max_depth);
 void excimer_stack_done(struct excimer_stack *s);
 

@@ -11,6 +11,8 @@
 #include "php_ini.h"
 #include "zend_exceptions.h"
 
+#include <unistd.h>
+
 #define DEFAULT_PERIOD 0.1	/* seconds */
 
 struct profiler_object {
@@ -36,13 +38,24 @@ static struct excimer_log *log_of(const struct profiler_object *o)
 	return excimer_log_of(Z_OBJ(o->log));
 }
 
+/* From 0 up to 1. To ask the kernel each time would be most of what a profiler costs that is made, started and stopped. */
+static double own_share(void)
+{
+	ZEND_TLS struct random random;
+	ZEND_TLS pid_t pid;
+
+	if (UNEXPECTED(pid != getpid())) {
+		pid = getpid();
+		random = (struct random){ 0 };
+	}
+	return random_share(&random);
+}
+
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
 static void set_period(struct profiler_object *o, double seconds)
 {
-	struct random random = { 0 };	/* anew each time: a forked child must not follow its parent */
-
 	o->event.period_ns = excimer_ns(seconds);
-	o->event.first_ns = (int64_t)(random_share(&random) * (double)o->event.period_ns);
+	o->event.first_ns = (int64_t)(own_share() * (double)o->event.period_ns);
 	log_of(o)->period_ns = o->event.period_ns;
 }
 

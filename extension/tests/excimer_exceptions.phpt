@@ -20,7 +20,7 @@ $t = excimer_set_timeout(function ($n) { throw new LogicException("timeout $n");
 try {
 	interrupted();
 } catch (LogicException $e) {
-	echo get_class($e), ' ', $e->getMessage(), ': ', implode(' < ', array_column($e->getTrace(), 'function')), "\n";
+	echo get_class($e), ' ', $e->getMessage(), ': ', preg_replace('~\{closure:[^}]*\}~', '{closure}', implode(' < ', array_column($e->getTrace(), 'function'))), "\n";
 }
 
 /* Two that are due at the same time: the second waits until the first exception is handled. */
