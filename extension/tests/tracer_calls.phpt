@@ -6,7 +6,8 @@ strobe.instrument=1
 <?php
 require __DIR__ . '/tracer.inc';
 
-function a(int $n) { return $n ? b($n - 1) : strrev('x'); }
+/* Of what is constant opcache would make no call. */
+function a(int $n) { return $n ? b($n - 1) : strrev("x$n"); }
 function b(int $n) { return a($n); }
 function generator() { try { yield 1; yield from delegate(); } finally { abs(1); } }
 function delegate() { yield 2; throw new LogicException('x'); }
@@ -58,8 +59,8 @@ traced('no internal functions', 'a(1); array_map("a", [0]);', ['a' => 2, 'a;b' =
 /* Files and eval, with their compilation. */
 $directory = sys_get_temp_dir() . '/strobe-test-' . getmypid();
 mkdir($directory);
-file_put_contents("$directory/one.php", '<?php function one() { return abs(1); } return (function () { return one(); })();');
-file_put_contents("$directory/two.php", '<?php return (fn() => strrev("x"))();');
+file_put_contents("$directory/one.php", '<?php function one() { return abs($GLOBALS["i"] ?? 1); } return (function () { return one(); })();');
+file_put_contents("$directory/two.php", '<?php return (fn() => strrev("x$i"))();');
 $trace = Strobe\Trace::start(Strobe\COUNTS, ['files' => true, 'loads' => true]);
 include "$directory/one.php";
 for ($i = 0; $i < 3; $i++)

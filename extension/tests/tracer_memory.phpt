@@ -14,7 +14,7 @@ require __DIR__ . '/tracer.inc';
 function keep() { $GLOBALS['kept'] = str_repeat('k', 300000); }
 function drop() { $s = str_repeat('d', 2000000); unset($s); return 1; }
 /* Local variables are given back when the function is over: that is its caller's. */
-function locals() { $s = str_repeat('l', 200000); return 1; }
+function locals() { $s = str_repeat('l', 200000); return ord($s[mt_rand(0, 9)]); }
 function calls_locals() { locals(); return 1; }
 function many() { for ($i = 0; $i < 1000; $i++) $a[] = strrev("text $i"); }
 function release() { $GLOBALS['kept'] = null; }

@@ -7,7 +7,7 @@ strobe.instrument=1
 require __DIR__ . '/tracer.inc';
 
 function work() { return abs(-1); }
-function inner() { $GLOBALS['second'] = Strobe\Trace::start(Strobe\COUNTS, ['internals' => false]); work(); return strrev('x'); }
+function inner() { $GLOBALS['second'] = Strobe\Trace::start(Strobe\COUNTS, ['internals' => false]); work(); return strrev(__FILE__ . $GLOBALS['argc']); }
 function outer() { work(); inner(); }
 
 $first = Strobe\Trace::start(Strobe\WALL);
