@@ -24,14 +24,16 @@ $ways = [
 	'killed' => 'posix_kill(getmypid(), 15);',
 ];
 foreach ($ways as $name => $code) {
-	$code = '<?php ' . BUSY . " busy(0.15); $code";
+	$code = '<?php ' . BUSY . " busy(0.3); $code";
 	$sampled = profile($code);
 	$plain = profile($code, ['strobe.mode' => 'off']);
 	$clean = fn($s) => preg_replace(['~/\S*strobe-test-[^/]*~', '~on line \d+~'], '', $s);
 	check($clean($sampled->stdout) === $clean($plain->stdout), "$name:\n$sampled->stdout\n--- without\n$plain->stdout");
 	check($sampled->stderr === $plain->stderr && $sampled->status === $plain->status, "$name: status $sampled->status, without $plain->status");
-	if ($name !== 'killed')
+	if ($name !== 'killed') {
+		/* A third of them: on a busy machine the ticker may have its first turn late. */
 		check($sampled->with('busy') >= 100, "$name: {$sampled->with('busy')} samples");
+	}
 }
 echo "done\n";
 ?>

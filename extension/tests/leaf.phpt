@@ -13,7 +13,7 @@ function hashing($s) { for ($end = microtime(true) + 0.2; microtime(true) < $end
 function method($n) { $o = SplFixedArray::fromArray($n); for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 20; $i++) $o->toArray(); }
 function statically() { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 500; $i++) DateTimeImmutable::createFromFormat("Y-m-d H:i:s", "2026-11-21 07:30:00"); }
 function constructor() { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 500; $i++) new DateTime("2026-11-21 07:30:00"); }
-function nested($s) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 5; $i++) hash("md5", str_rot13($s)); }
+function nested($s) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) for ($i = 0; $i < 5; $i++) hash("md5", str_rot13(str_rot13(str_rot13(str_rot13($s))))); }
 function pure() { for ($n = 0, $i = 0; $i < 20000000; $i++) $n ^= $i; return $n; }
 function sleeping() { usleep(200000); }
 hashing($big); method($numbers); statically(); constructor(); nested($big); pure(); sleeping();
