@@ -45,6 +45,7 @@ check(@($log[0] = 1) && @$log->offsetUnset(0) === null && count($log) === $n, 'n
 $entry = $log[3];
 $before = $entry->getTrace();
 $all = iterator_to_array($log);
+$log->rewind();		/* forgets the current entry, which refers to the log in turn */
 unset($log);
 check($entry->getTrace() === $before, 'an entry without its log');
 
@@ -79,8 +80,6 @@ $empty = (new ExcimerProfiler())->getLog();
 check($empty->formatCollapsed() === '' && $empty->aggregateByFunction() === [] && $empty->getEventCount() === 0, 'an empty log');
 echo json_encode($empty->getSpeedscopeData(), JSON_UNESCAPED_SLASHES), "\n";
 echo "done\n";
-/* Its current entry refers to the log: nothing of the kind is left for the end. */
-$log->rewind();
 ?>
 --EXPECT--
 {"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"Excimer","shared":{"frames":[]},"profiles":[{"type":"sampled","name":"","unit":"nanoseconds","startValue":0,"endValue":0,"samples":[],"weights":[]}]}
