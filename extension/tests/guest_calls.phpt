@@ -216,6 +216,8 @@ file_get_contents over HTTP: "slow!!"
 fsockopen: "slow!!"
 
 TEXT;
+if (PHP_VERSION_ID >= 80400)	/* whose own answer it is that the time is over */
+	$expected = str_replace('pcntl_sigtimedwait: -1', 'pcntl_sigtimedwait: false', $expected);
 $modules = [];
 $directory = ini_get('extension_dir') ?: PHP_EXTENSION_DIR;
 foreach (['sockets', 'curl', 'sysvsem'] as $name)

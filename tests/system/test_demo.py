@@ -142,7 +142,11 @@ def no_samples(tree):
     os.makedirs(scan, exist_ok=True)
     with open(os.path.join(scan, 'zz-rate.ini'), 'w', encoding='utf-8') as f:
         f.write('strobe.request_rate=0\n')
-    code, output, _ = demo(tree, PHP_INI_SCAN_DIR=f':{scan}', SECONDS_OF_LOAD='2')
+    for _ in range(3):
+        code, output, _ = demo(tree, PHP_INI_SCAN_DIR=f':{scan}', SECONDS_OF_LOAD='2')
+        # The wiki's cache goes by whole seconds; on a slow machine a page may be an older one. That is not the matter here.
+        if 'answers of the site were wrong' not in output:
+            break
     check(code != 0 and 'no sample arrived from' in output and 'messages' in output,
           'without samples it ends with a failure and says what the daemon saw', output)
     check(not gone(tree), 'and leaves no process either', left_over(tree))
