@@ -10,6 +10,12 @@
 
 #define FIRST_CAPACITY 256u
 
+static void set_current(struct capture *c, struct node *n)
+{
+	c->current = n;
+	c->guess = &n->first;
+}
+
 bool capture_stack_init(struct capture *c)
 {
 	if (!c->stack) {
@@ -21,7 +27,7 @@ bool capture_stack_init(struct capture *c)
 	c->stack[0] = (struct entry){ .caller = c->nodes.root };
 	c->top = c->stack;
 	c->limit = c->stack + c->capacity;
-	c->current = c->nodes.root;
+	set_current(c, c->nodes.root);
 	c->overflow = 0;
 	return true;
 }
@@ -32,6 +38,7 @@ void capture_stack_done(struct capture *c)
 	c->limit = c->idle + 1;
 	c->idle[0] = (struct entry){ 0 };
 	c->current = NULL;
+	c->guess = NULL;
 	/* A stack that was deep once need not be kept for all time. */
 	if (c->capacity > 16 * FIRST_CAPACITY) {
 		free(c->stack);
@@ -148,21 +155,45 @@ static zend_always_inline void add_values(struct capture *c, struct entry *e, st
 	}
 }
 
+/* The child of the running call that `frame` stands for, if it is not the one that was guessed. */
+static zend_never_inline struct node *find_child(struct capture *c, zend_execute_data *frame, uintptr_t key)
+{
+	struct node *caller = c->current, **guess = c->guess, *n, *before;
+
+	if (guess != &caller->first) {
+		before = (struct node *)((char *)guess - offsetof(struct node, after));
+		/* What is called in a row, and then something else: the guess is for that. */
+		if (before->key == key) {
+			if (*guess == c->nodes.none)
+				*guess = before;
+			return before;
+		}
+	}
+	n = nodes_child(&c->nodes, caller, frame);
+	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
+		*guess = n;
+	return n;
+}
+
 /* Every mode is a function of its own, so that a call pays for what it measures. */
 static zend_always_inline void begin(zend_execute_data *frame, const enum capture_mode mode)
 {
 	struct capture *c = CAPTURE;
 	struct node *caller, *n;
 	struct entry *e;
+	uintptr_t key;
 
 	if (UNEXPECTED(c->top + 1 == c->limit) && !make_room(c))
 		return;
 	caller = c->current;
-	n = caller->last;
-	if (UNEXPECTED(n->key != function_key(frame->func)))
-		n = nodes_child(&c->nodes, caller, frame);
+	key = function_key(frame->func);
+	n = *c->guess;
+	if (UNEXPECTED(n->key != key))
+		n = find_child(c, frame, key);
 	n->calls++;
 	c->current = n;
+	c->guess = &n->first;
+	__builtin_prefetch(n->first);
 	e = ++c->top;
 	e->caller = caller;
 	e->frame = frame;
@@ -175,13 +206,17 @@ static zend_always_inline void end(zend_execute_data *frame, const enum capture_
 {
 	struct capture *c = CAPTURE;
 	struct entry *e = c->top;
+	struct node *n;
 
 	if (UNEXPECTED(e->frame != frame)) {
 		end_elsewhere(c, frame);
 		return;
 	}
-	add_values(c, e, c->current, mode);
+	n = c->current;
+	__builtin_prefetch(n->after);
+	add_values(c, e, n, mode);
 	c->current = e->caller;
+	c->guess = &n->after;
 	c->top = e - 1;
 }
 
@@ -232,7 +267,7 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 		return false;
 	e = ++c->top;
 	*e = (struct entry){ .caller = c->current, .frame = frame };
-	c->current = n;
+	set_current(c, n);
 	start_values(c, e, CAPTURE_ALL);
 	return true;
 }
@@ -260,7 +295,7 @@ void capture_pop(struct capture *c)
 		if (s)
 			s->at = 0;
 	}
-	c->current = e->caller;
+	set_current(c, e->caller);
 	c->top = e - 1;
 }
 

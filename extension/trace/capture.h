@@ -58,6 +58,7 @@ struct capture {
 	/* Touched by each call. */
 	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
 	struct node *current;
+	struct node **guess;		/* where its next child is remembered: current->first, or `after` of the one that ended */
 	unsigned metrics;		/* what any session asked for */
 	struct cpu_clock cpu;
 

@@ -88,7 +88,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	memset(n, 0, sizeof(*n));
 	n->number = t->count++;
 	n->key = key;
-	n->last = t->none;
+	n->first = n->after = t->none;
 	n->parent = parent;
 	n->function = f;
 	return n;
@@ -101,7 +101,7 @@ static struct node *make_outside(struct nodes *t, uintptr_t key)
 
 	if (n) {
 		n->key = key;
-		n->last = n;
+		n->first = n->after = n;
 		n->parent = n;
 	}
 	return n;
@@ -174,7 +174,6 @@ static struct node *folded_child(struct nodes *t, struct node *parent)
 	n = f ? make_node(t, parent, KEY_FOLDED, f) : NULL;
 	if (!n)
 		return t->sink;
-	n->last = t->sink;
 	add_child(t, parent, n);
 	return n;
 }
@@ -194,7 +193,7 @@ struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key,
 			return t->sink;
 		add_child(t, parent, n);
 	}
-	return parent->last = n;
+	return n;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -393,7 +392,7 @@ struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data
 		if (!t->annotation || ZEND_USER_CODE(code->type)) {
 			n = look_up(parent, function_key(code));
 			if (n)
-				return parent->last = n;
+				return n;
 		}
 		if (t->count >= t->max && !t->annotation)
 			return folded_child(t, parent);

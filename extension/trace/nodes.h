@@ -1,8 +1,9 @@
 /* nodes.h: the calling context tree while it grows.
  *
- * A node is a function called by way of its ancestors. What runs next is mostly what ran last, so a node remembers the
- * child that was used last: one comparison of keys finds it again. Otherwise its children are looked through, in a hash
- * when there are many.
+ * A node is a function called by way of its ancestors. What it calls next is mostly what it called the last time at this
+ * point: so a node remembers the child that it called first, and each child the one that came after it. One comparison of
+ * keys then finds the node, and it can be fetched from memory before the call happens. Otherwise the children are looked
+ * through, in a hash when there are many.
  *
  * The key of a function is an address: its opcodes (which copies of a closure share), or the function itself if it is
  * internal. Named functions stay until the request ends, so their addresses mean them all the time. Closures may go
@@ -29,17 +30,18 @@ struct function {
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
 };
 
-/* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. */
+/* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. `first` and `after` are guesses, never
+ * NULL: without one they are nodes.none, whose key is that of nothing. */
 struct node {
 	uintptr_t key;
-	struct node *last;		/* child used last; never NULL: nodes.none, whose key is that of nothing */
+	struct node *first;		/* child that it called first when it ran last */
+	struct node *after;		/* child of the same parent that was called when this one had ended */
 	uint64_t calls;
 	uint64_t wall;			/* or, when time is sampled, periods in which the node was running itself */
 	uint64_t cpu;
 	int64_t memory, peak;
-	struct node *parent;
 
-	struct node *child, *sibling;
+	struct node *parent, *child, *sibling;
 	struct node **table;		/* hash of the children by key, once there are more than LIST_MAX */
 	uint32_t table_size, children;
 	uint32_t number;		/* in the order of making */
