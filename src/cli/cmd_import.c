@@ -129,7 +129,7 @@ static int import(struct store *s, const char *file, size_t *added)
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct store_new_run run = { .profile = p };
 	struct err err = { 0 };
-	int r = format_load(file, p, &err);
+	int r = format_load(file, p, NULL, &err);
 
 	if (r == -ENODATA)
 		return nothing_in(file);

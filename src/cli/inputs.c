@@ -13,7 +13,7 @@ static const char recorded[] = "profile.strobe";
 static int load(struct inputs *in, const struct command_spec *spec, const char *file)
 {
 	struct err err = { 0 };
-	int r = format_load(file, in->profile, &err);
+	int r = format_load(file, in->profile, NULL, &err);
 
 	if (!in->first)
 		in->first = file;

@@ -1,15 +1,65 @@
-/* decompress.c: drives zlib and libzstd by pieces, so that a small file cannot ask for all memory at once. */
+/* decompress.c: drives zlib and libzstd. */
 #include "decompress.h"
+
+#include "mem.h"
+
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#define PIECE ((size_t)256 << 10)
+struct decompressor {
+	bool is_zstd;
+	bool between;		/* a member or frame has ended, and the next has not begun */
+	bool ended;		/* what follows is none */
+	z_stream z;
+	ZSTD_DStream *zstd;
+};
 
-static int above_limit(struct err *err, size_t limit)
+static bool is_gzip(const char *bytes, size_t n)
 {
-	return err_set(err, -EFBIG, "it holds more than %zu bytes once decompressed, which is the limit", limit);
+	return n >= 2 && !memcmp(bytes, "\x1f\x8b", 2);
+}
+
+static bool is_zstd(const char *bytes, size_t n)
+{
+	return n >= 4 && !memcmp(bytes, "\x28\xb5\x2f\xfd", 4);
+}
+
+int decompress_start(const char *bytes, size_t n, struct decompressor **ret, struct err *err)
+{
+	struct decompressor *d;
+
+	*ret = NULL;
+	if (!is_gzip(bytes, n) && !is_zstd(bytes, n))
+		return 0;
+	d = xcalloc(1, sizeof(*d));
+	d->is_zstd = is_zstd(bytes, n);
+	/* 15 + 16: the largest window, gzip only. */
+	if (d->is_zstd ? !(d->zstd = ZSTD_createDStream()) : inflateInit2(&d->z, 15 + 16) != Z_OK) {
+		free(d);
+		return err_set(err, -ENOMEM, "cannot start to decompress: there is no memory");
+	}
+	*ret = d;
+	return 0;
+}
+
+struct decompressor *decompress_stop(struct decompressor *d)
+{
+	if (!d)
+		return NULL;
+	if (d->is_zstd)
+		ZSTD_freeDStream(d->zstd);
+	else
+		inflateEnd(&d->z);
+	free(d);
+	return NULL;
+}
+
+bool decompress_ended(const struct decompressor *d)
+{
+	return d->ended;
 }
 
 static int cut_off(struct err *err)
@@ -22,101 +72,63 @@ static int damaged(struct err *err, const char *why)
 	return err_set(err, -EINVAL, "its compressed data is damaged: %s", why);
 }
 
-/* Room for the next piece of output; one byte above the limit, so that reaching it is seen. */
-static char *piece_room(struct buf *out, size_t before, size_t limit, size_t *ret_n)
+static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
+		      struct err *err)
 {
-	size_t left = limit - (out->size - before) + 1;
+	uInt given = n < UINT_MAX ? (uInt)n : UINT_MAX, wanted = room < UINT_MAX ? (uInt)room : UINT_MAX;
+	int r;
 
-	*ret_n = left < PIECE ? left : PIECE;
-	return buf_reserve(out, *ret_n);
+	if (d->between) {
+		if (n < 2 && !last)
+			return 0;
+		/* Another member may follow; anything else behind the end is padding, as gzip has it. */
+		d->ended = !is_gzip(in, n);
+		if (d->ended)
+			return 0;
+		inflateReset(&d->z);
+		d->between = false;
+	}
+	d->z.next_in = (Bytef *)in;
+	d->z.avail_in = given;
+	d->z.next_out = (Bytef *)out;
+	d->z.avail_out = wanted;
+	r = inflate(&d->z, Z_NO_FLUSH);
+	*ret_taken = given - d->z.avail_in;
+	if (r == Z_STREAM_END)
+		d->between = true;
+	else if (r != Z_OK && r != Z_BUF_ERROR)
+		return damaged(err, d->z.msg ? d->z.msg : "not a gzip stream");
+	else if (last && *ret_taken == n && d->z.avail_out)
+		return cut_off(err);
+	return wanted - d->z.avail_out;
 }
 
-static int gunzip(z_stream *z, const char *bytes, size_t n, struct buf *out, size_t limit, struct err *err)
+static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
+		      struct err *err)
 {
-	size_t before = out->size, fed = 0;
+	ZSTD_inBuffer from = { in, n, 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t r;
 
-	for (;;) {
-		size_t room_size, taken;
-		char *room = piece_room(out, before, limit, &room_size);
-		uInt available;
-		int r;
-
-		if (!room)
-			return above_limit(err, limit);
-		available = n - fed < UINT_MAX ? (uInt)(n - fed) : UINT_MAX;
-		z->next_in = (Bytef *)(bytes + fed);
-		z->avail_in = available;
-		z->next_out = (Bytef *)room;
-		z->avail_out = (uInt)room_size;
-		r = inflate(z, Z_NO_FLUSH);
-		taken = available - z->avail_in;
-		fed += taken;
-		out->size += room_size - z->avail_out;
-		if (out->size - before > limit)
-			return above_limit(err, limit);
-		if (r == Z_STREAM_END) {
-			/* Another member may follow; anything else behind the end is padding, as gzip has it. */
-			if (n - fed < 2 || memcmp(bytes + fed, "\x1f\x8b", 2))
-				return 1;
-			inflateReset(z);
-		} else if (r == Z_BUF_ERROR || (r == Z_OK && fed == n && z->avail_out)) {
-			return cut_off(err);
-		} else if (r != Z_OK) {
-			return damaged(err, z->msg ? z->msg : "not a gzip stream");
-		}
+	if (d->between && n == 0) {
+		d->ended = last;
+		return 0;
 	}
+	r = ZSTD_decompressStream(d->zstd, &to, &from);
+	if (ZSTD_isError(r))
+		return damaged(err, ZSTD_getErrorName(r));
+	*ret_taken = from.pos;
+	d->between = r == 0;
+	if (!d->between && last && from.pos == n && to.pos < room)
+		return cut_off(err);
+	return (ssize_t)to.pos;
 }
 
-static int unzstd(ZSTD_DStream *z, const char *bytes, size_t n, struct buf *out, size_t limit, struct err *err)
+ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
+			struct err *err)
 {
-	ZSTD_inBuffer in = { bytes, n, 0 };
-	size_t before = out->size, r = 1;
-
-	for (;;) {
-		ZSTD_outBuffer piece = { 0 };
-
-		piece.dst = piece_room(out, before, limit, &piece.size);
-		if (!piece.dst)
-			return above_limit(err, limit);
-		r = ZSTD_decompressStream(z, &piece, &in);
-		if (ZSTD_isError(r))
-			return damaged(err, ZSTD_getErrorName(r));
-		out->size += piece.pos;
-		if (out->size - before > limit)
-			return above_limit(err, limit);
-		/* 0: a frame ended. All input taken and room left: nothing more will come. */
-		if (in.pos == n && r == 0)
-			return 1;
-		if (in.pos == n && piece.pos < piece.size)
-			return cut_off(err);
-	}
-}
-
-int decompress(const char *bytes, size_t n, struct buf *out, size_t limit, struct err *err)
-{
-	size_t before = out->size;
-	int r = 0;
-
-	if (n >= 2 && !memcmp(bytes, "\x1f\x8b", 2)) {
-		z_stream z = { 0 };
-
-		/* 15 + 16: the largest window, gzip only. */
-		if (inflateInit2(&z, 15 + 16) != Z_OK)
-			return err_set(err, -ENOMEM, "cannot start to decompress: zlib has no memory");
-		r = gunzip(&z, bytes, n, out, limit, err);
-		inflateEnd(&z);
-	} else if (n >= 4 && !memcmp(bytes, "\x28\xb5\x2f\xfd", 4)) {
-		ZSTD_DStream *z = ZSTD_createDStream();
-
-		if (!z)
-			return err_set(err, -ENOMEM, "cannot start to decompress: libzstd has no memory");
-		r = unzstd(z, bytes, n, out, limit, err);
-		ZSTD_freeDStream(z);
-	}
-	if (r < 0) {
-		out->size = before;
-		if (out->capacity)
-			out->data[before] = 0;
-	}
-	return r;
+	*ret_taken = 0;
+	if (d->ended)
+		return 0;
+	return (d->is_zstd ? unzstd : gunzip)(d, in, n, last, ret_taken, out, room, err);
 }

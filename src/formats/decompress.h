@@ -1,13 +1,28 @@
-/* decompress.h: gzip and zstd, with a cap on what comes out. */
+/* decompress.h: gzip and zstd, piece by piece, so that a small file cannot ask for all memory at once. */
 #ifndef FORMATS_DECOMPRESS_H
 #define FORMATS_DECOMPRESS_H
 
-#include "buf.h"
 #include "err.h"
 
-/* Recognises compressed bytes by how they begin and appends what they hold, several members or frames one after
- * another, to `out`. Returns 1, 0 if they are not compressed, -EFBIG above `limit` bytes, -EINVAL if they are damaged
- * or cut off. */
-int decompress(const char *bytes, size_t n, struct buf *out, size_t limit, struct err *err);
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define DECOMPRESS_MAGIC 4u	/* bytes that tell */
+
+struct decompressor;
+
+/* By how the bytes begin: *ret is NULL if they are not compressed. Several members or frames may follow one another. */
+int decompress_start(const char *bytes, size_t n, struct decompressor **ret, struct err *err);
+struct decompressor *decompress_stop(struct decompressor *d);	/* NULL is fine; returns NULL */
+
+/* Takes from the `n` bytes at `in`, says how many in *ret_taken, and fills `out`. `last`: nothing comes behind these
+ * bytes. Returns how many bytes it gave: 0 when it needs more input, or at the end; -EINVAL if they are damaged or cut
+ * off. */
+ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
+			struct err *err);
+
+/* Whether the compressed data is complete: then what follows is padding. */
+bool decompress_ended(const struct decompressor *d);
 
 #endif

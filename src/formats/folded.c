@@ -57,7 +57,7 @@ struct folded_reader {
 	struct known known;
 
 	/* The last stack that was not known, frame by frame: the next one often begins with the same frames. */
-	struct str last;
+	struct buf last;
 	struct step *steps;
 	size_t depth, step_capacity;
 
@@ -72,18 +72,18 @@ struct folded_reader {
 /* How many frames at the start are those of the last stack. */
 static size_t common_depth(const struct folded_reader *r, struct str stack)
 {
-	size_t n = stack.n < r->last.n ? stack.n : r->last.n, same = 0, low = 0, high = r->depth;
+	size_t n = stack.n < r->last.size ? stack.n : r->last.size, same = 0, low = 0, high = r->depth;
 
-	while (same + 8 <= n && !memcmp(stack.p + same, r->last.p + same, 8))
+	while (same + 8 <= n && !memcmp(stack.p + same, r->last.data + same, 8))
 		same += 8;
-	while (same < n && stack.p[same] == r->last.p[same])
+	while (same < n && stack.p[same] == r->last.data[same])
 		same++;
 	/* A frame is the same if it ends before the difference, and at a ; or the end in both. */
 	while (low < high) {
 		size_t middle = (low + high + 1) / 2, end = r->steps[middle - 1].end;
 
 		if (end < same || (end == same && (end == stack.n || stack.p[end] == ';') &&
-				   (end == r->last.n || r->last.p[end] == ';')))
+				   (end == r->last.size || r->last.data[end] == ';')))
 			low = middle;
 		else
 			high = middle - 1;
@@ -119,7 +119,8 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 		at = end + 1;
 	}
 	r->depth = depth;
-	r->last = stack;
+	buf_reset(&r->last);
+	buf_put(&r->last, stack.p, stack.n);
 	assert(node != PROFILE_ROOT);
 	return node;
 }
@@ -169,37 +170,37 @@ static void skip_line(struct folded_reader *r, const char *line, size_t n, enum 
 			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
 }
 
-static void read_lines(struct folded_reader *r, const char *bytes, size_t n, struct err *err)
+static void read_lines(struct folded_reader *r, struct input *in, struct err *err)
 {
-	const char *p = bytes, *end = bytes + n;
+	struct str line;
 
-	while (p < end) {
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
-		size_t size = (size_t)((newline ? newline : end) - p);
+	while (input_line(in, &line)) {
 		struct folded_line l;
-		enum folded_line_kind kind = folded_line_parse(p, size, &l);
+		enum folded_line_kind kind = folded_line_parse(line.p, line.n, &l);
 
-		r->line++;
+		r->line = in->line;
 		if (kind == FOLDED_STACK)
 			add_line(r, &l);
 		else if (kind != FOLDED_BLANK)
-			skip_line(r, p, size, kind, err);
-		p += size + 1;
+			skip_line(r, line.p, line.n, kind, err);
 	}
 }
 
-static int folded_read(struct profile *p, const char *bytes, size_t n, struct err *err)
+static int folded_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
 	struct folded_reader r = { .profile = p };
 
+	(void)o;
 	profile_describe(p, 0, false, &none);
 	r.column = profile_column(p, "samples", "count");
 	if (r.column == UINT32_MAX)
 		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the %u that are there",
 			       PROFILE_COLUMNS);
 	intern_init(&r.names);
-	read_lines(&r, bytes, n, err);
+	buf_init(&r.last);
+	read_lines(&r, in, err);
+	buf_done(&r.last);
 	intern_done(&r.names);
 	free(r.frames);
 	free(r.steps);

@@ -1,13 +1,7 @@
 /* format.c: the list of formats, and reading a file whatever its format. */
 #include "format.h"
-#include "decompress.h"
 #include "guess.h"
-#include "io.h"
-#include <assert.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, NULL };
 
@@ -75,40 +69,37 @@ static const struct format *format_by_content(const char *bytes, size_t n)
 	return best;
 }
 
-/* Reads what is not compressed (any more). */
-static int load_plain(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err)
+static int load(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
 {
-	const struct format *f;
+	static const struct format_options defaults;
+	struct str start = input_peek(in, FORMAT_SNIFF_MAX);
+	const struct format *f = o && o->format ? o->format : format_by_content(start.p, start.n);
 	struct err why = { 0 };
 	int r;
 
-	if (n == 0)
-		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", name);
-	f = format_by_content(bytes, n);
+	if (in->err.code)
+		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
+	if (start.n == 0)
+		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
 	if (!f)
-		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", name, guess_content(bytes, n));
-	r = f->read(p, bytes, n, &why);
+		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess_content(start.p, start.n));
+	r = f->read(p, in, o ? o : &defaults, &why);
+	/* What the reader says about an input that broke off is not why it did. */
+	if (in->err.code)
+		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (r)
-		err_set(err, why.code ? why.code : -EINVAL, "'%s' (%s): %s", name, f->name, why.text);
+		err_set(err, why.code ? why.code : -EINVAL, "'%s' (%s): %s", in->name, f->name, why.text);
 	return r;
 }
 
 int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err)
 {
-	struct buf plain;
 	struct err why = { 0 };
-	int r;
+	struct input in;
+	int r = input_memory(&in, name, bytes, n, limit, &why);
 
-	buf_init(&plain);
-	plain.limit = limit + 1;
-	r = n > limit ? err_set(&why, -EFBIG, "it has more than %zu bytes", limit) : decompress(bytes, n, &plain, limit, &why);
-	if (r > 0)
-		r = load_plain(name, plain.data, plain.size, p, err);
-	else if (r == 0)
-		r = load_plain(name, bytes, n, p, err);
-	else
-		err_set(err, r, "cannot read '%s': %s", name, why.text);
-	buf_done(&plain);
+	r = r < 0 ? err_set(err, r, "cannot read '%s': %s", name, why.text) : load(&in, p, NULL, err);
+	input_close(&in);
 	return r;
 }
 
@@ -117,44 +108,36 @@ int format_load_bytes(const char *name, const char *bytes, size_t n, struct prof
 	return format_load_limited(name, bytes, n, FORMAT_INPUT_MAX, p, err);
 }
 
-/* A file as bytes: mapped when it is large (a day of logs need not be copied), else read. A mapped file that is cut
- * while it is read would end the program, which is why a small one, such as a log that is being rotated, is not. */
-#define MAP_ABOVE ((size_t)32 << 20)
-
-static int load_mapped(const char *path, int fd, size_t size, struct profile *p, struct err *err)
+int format_load(const char *path, struct profile *p, const struct format_options *o, struct err *err)
 {
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	int r;
+	struct input in;
+	int r = input_open(&in, path, FORMAT_INPUT_MAX, err);
 
-	if (bytes == MAP_FAILED)
-		return err_set(err, -errno, "cannot read '%s': %s", path, strerror(errno));
-	madvise(bytes, size, MADV_SEQUENTIAL);
-	r = format_load_bytes(path, bytes, size, p, err);
-	munmap(bytes, size);
+	if (r >= 0)
+		r = load(&in, p, o, err);
+	input_close(&in);
 	return r;
 }
 
-int format_load(const char *path, struct profile *p, struct err *err)
+int format_whole(struct input *in, size_t limit, struct str *ret, struct err *err)
 {
-	_cleanup_(fd_closep) int fd = -1;
-	_cleanup_(buf_done) struct buf b = { 0 };
-	struct stat st;
-	int r;
+	if (limit < in->limit)
+		in->limit = limit;
+	return input_all(in, ret, err);
+}
 
-	buf_init(&b);
-	b.limit = FORMAT_INPUT_MAX + ((size_t)1 << 20);
-	if (strcmp(path, "-")) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size > FORMAT_INPUT_MAX)
-			return err_set(err, -EFBIG, "'%s' has %lld bytes, and %zu is the limit", path,
-				       (long long)st.st_size, FORMAT_INPUT_MAX);
-		if (S_ISREG(st.st_mode) && (size_t)st.st_size > MAP_ABOVE)
-			return load_mapped(path, fd, (size_t)st.st_size, p, err);
+int format_read_bytes(const struct format *f, struct profile *p, const char *bytes, size_t n, struct err *err)
+{
+	static const struct format_options defaults;
+	struct input in;
+	int r = input_memory(&in, "memory", bytes, n, UINT64_MAX, err);
+
+	/* As it is: bytes that happen to begin like a compressed file are bytes. */
+	if (r < 0 || in.packed) {
+		input_close(&in);
+		return r < 0 ? r : err_set(err, -EINVAL, "it is compressed");
 	}
-	r = io_read_file(path, &b, FORMAT_INPUT_MAX, err);
-	if (r < 0)
-		return r;
-	return format_load_bytes(strcmp(path, "-") ? path : "standard input", b.data, b.size, p, err);
+	r = f->read(p, &in, &defaults, err);
+	input_close(&in);
+	return r;
 }

@@ -2,8 +2,14 @@
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
 
-#include "profile.h"
 #include "err.h"
+#include "input.h"
+#include "profile.h"
+
+/* What a reader is asked to do otherwise than by default, which is all zero. A format passes over what is not its own. */
+struct format_options {
+	const struct format *format;	/* what the input is; NULL: that is seen by its content */
+};
 
 struct format {
 	const char *name;		/* as `-f` takes it: "folded" */
@@ -14,7 +20,7 @@ struct format {
 
 	/* Adds the content to `p`. Bad input is a sentence with the line or offset; when it could be left out, the
 	 * result is how many lines or messages were, and `err` says which was the first. NULL if it is only written. */
-	int (*read)(struct profile *p, const char *bytes, size_t n, struct err *err);
+	int (*read)(struct profile *p, struct input *in, const struct format_options *o, struct err *err);
 
 	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. When something
 	 * has no place in the format, the result is how many stacks that were, and `err` says what. */
@@ -31,14 +37,20 @@ const struct format *format_by_name(const char *name);		/* NULL if unknown */
 const struct format *format_by_path(const char *path);		/* by suffix; NULL if none fits */
 
 /* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
- * An input above `FORMAT_INPUT_MAX` bytes once decompressed is refused; an empty one is -ENODATA. Returns 0, or how many
- * lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if it is of no
- * format that is known. After an error `p` may hold what stood before it. */
-#define FORMAT_INPUT_MAX ((size_t)8 << 30)
-int format_load(const char *path, struct profile *p, struct err *err);
+ * An empty input is -ENODATA; one that has more than `FORMAT_INPUT_MAX` bytes once decompressed is -EFBIG. Returns 0, or how
+ * many lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if it is of
+ * no format that is known. After an error `p` may hold what stood before it. `o` may be NULL. */
+#define FORMAT_INPUT_MAX ((uint64_t)64 << 30)
+int format_load(const char *path, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
 
 /* The same with a limit of its own, for what strangers send. */
 int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err);
+
+/* A reader's input held as a whole, of at most `limit` bytes. */
+int format_whole(struct input *in, size_t limit, struct str *ret, struct err *err);
+
+/* A reader on bytes in memory, for tests and fuzzers. */
+int format_read_bytes(const struct format *f, struct profile *p, const char *bytes, size_t n, struct err *err);
 
 #endif

@@ -11,7 +11,7 @@ static void again(const struct buf *in, struct buf *out)
 	struct err err;
 
 	if (in->size && (format_folded.sniff(in->data, in->size) == 0 ||
-			 format_folded.read(p, in->data, in->size, &err) != 0 ||
+			 format_read_bytes(&format_folded, p, in->data, in->size, &err) != 0 ||
 			 format_folded.write(p, UINT32_MAX, out, &err) < 0))
 		abort();
 	profile_free(p);
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&two);
 	buf_init(&three);
 	format_folded.sniff((const char *)data, size);
-	if (format_folded.read(p, (const char *)data, size, &err) >= 0) {
+	if (format_read_bytes(&format_folded, p, (const char *)data, size, &err) >= 0) {
 		if (format_folded.write(p, UINT32_MAX, &one, &err) < 0)
 			abort();
 		/* Names that were made safe can become equal, so the first reading may still join lines. */

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&out);
 	if (format_load_bytes("fuzz", (const char *)data, size, p, &err) >= 0 &&
 	    format_strobe.write(p, UINT32_MAX, &out, &err) >= 0) {
-		if (format_strobe.read(again, out.data, out.size, &err) != 0 || !same(p, again))
+		if (format_read_bytes(&format_strobe, again, out.data, out.size, &err) != 0 || !same(p, again))
 			abort();
 	}
 	profile_free(p);

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	buf_init(&out);
 	format_xhprof.sniff((const char *)data, size);
-	if (format_xhprof.read(p, (const char *)data, size, &err) >= 0) {
+	if (format_read_bytes(&format_xhprof, p, (const char *)data, size, &err) >= 0) {
 		if (p->node_count < 2 || p->node_count > 2 * EDGES_NODES + 2 * size || !p->column_count)
 			abort();
 		for (uint32_t c = 0; c < p->column_count; c++) {

@@ -59,17 +59,24 @@ static size_t message_size(const char *bytes, size_t left)
 	return size < left ? size : left;
 }
 
-static int strobe_read(struct profile *p, const char *bytes, size_t n, struct err *err)
+#define FILE_MAX ((size_t)8 << 30)
+
+static int strobe_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	size_t at = 0, read = 0;
+	struct str all;
+	int r = format_whole(in, FILE_MAX, &all, err);
 
-	while (at < n) {
-		size_t size = message_size(bytes + at, n - at);
+	(void)o;
+	if (r < 0)
+		return r;
+	while (at < all.n) {
+		size_t size = message_size(all.p + at, all.n - at);
 		struct strobe_wire_message m;
-		enum strobe_wire_error e = strobe_wire_parse(bytes + at, size, &m);
+		enum strobe_wire_error e = strobe_wire_parse(all.p + at, size, &m);
 
 		/* The rest of a file whose writer was killed is left out; what is damaged is not guessed at. */
-		if (e == STROBE_WIRE_TRUNCATED && read && size == n - at) {
+		if (e == STROBE_WIRE_TRUNCATED && read && size == all.n - at) {
 			bad_message(err, -EINVAL, at, e);
 			return 1;
 		}

@@ -17,7 +17,7 @@ static const char *through_n(const char *text, size_t n, int *ret)
 
 	err = (struct err){ 0 };
 	buf_init(&out);
-	*ret = format_folded.read(p, text, n, &err);
+	*ret = format_read_bytes(&format_folded, p, text, n, &err);
 	if (*ret >= 0) {
 		below_zero = format_folded.write(p, UINT32_MAX, &out, &err_of_write);
 		CHECK(out.size < sizeof(written));
@@ -69,7 +69,7 @@ TEST(an_anonymous_class_keeps_its_nul_in_the_profile)
 	static const char text[] = "a;class@anonymous\0/x.php:3 7\n";
 	struct profile *p = profile_new();
 
-	CHECK_INT(format_folded.read(p, text, sizeof(text) - 1, &err), 0);
+	CHECK_INT(format_read_bytes(&format_folded, p, text, sizeof(text) - 1, &err), 0);
 	CHECK_INT(profile_name(p, p->node_frames[2]).n, 24);
 	CHECK(!memcmp(profile_name(p, p->node_frames[2]).p, "class@anonymous\0/x.php:3", 24));
 	profile_free(p);
@@ -93,7 +93,7 @@ TEST(what_is_below_zero_is_read_and_not_written_and_that_is_said)
 	static const char text[] = "a -5\na;b 3\nd -9\n";
 	struct profile *p = profile_new();
 
-	CHECK_INT(format_folded.read(p, text, sizeof(text) - 1, &err), 0);
+	CHECK_INT(format_read_bytes(&format_folded, p, text, sizeof(text) - 1, &err), 0);
 	CHECK_INT(profile_sum(p, 0), -11);
 	profile_free(p);
 	CHECK_STR(through(text), "a;b 3\n");
@@ -168,7 +168,7 @@ TEST(random_stacks_give_the_tree_that_one_by_one_gives)
 			buf_printf(&text, " %u\n", count);
 			profile_add(model, profile_stack(model, stack, depth), c, count);
 		}
-		CHECK_INT(format_folded.read(p, text.data, text.size, &err), 0);
+		CHECK_INT(format_read_bytes(&format_folded, p, text.data, text.size, &err), 0);
 		CHECK_INT(p->node_count, model->node_count);
 		format_folded.write(model, 0, &a, NULL);
 		format_folded.write(p, 0, &b, NULL);
@@ -194,7 +194,7 @@ TEST(stacks_of_200000_frames_are_written)
 	profile_add(p, node, c, 3);
 	CHECK_INT(format_folded.write(p, c, &out, NULL), 0);
 	CHECK_INT(out.size, 200000 * 2 - 1 + 3);
-	CHECK_INT(format_folded.read(back, out.data, out.size, NULL), 0);
+	CHECK_INT(format_read_bytes(&format_folded, back, out.data, out.size, NULL), 0);
 	CHECK_INT(profile_depth(back), 200000);
 	profile_free(p);
 	profile_free(back);

@@ -253,16 +253,20 @@ static int xhprof_sniff(const char *bytes, size_t n)
 	return 0;
 }
 
-static int xhprof_read(struct profile *p, const char *bytes, size_t n, struct err *err)
+static int xhprof_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	const char *start = skip_space(bytes, bytes + n);
 	struct profile *one;
 	struct edges *e;
-	int r;
+	const char *start;
+	struct str all;
+	size_t n;
+	int r = format_whole(in, TEXT_MAX, &all, err);
 
-	n -= (size_t)(start - bytes);
-	if (n > TEXT_MAX)
-		return err_set(err, -EFBIG, "it has %zu bytes, and %zu is the limit", n, TEXT_MAX);
+	(void)o;
+	if (r < 0)
+		return r;
+	start = skip_space(all.p, all.p + all.n);
+	n = all.n - (size_t)(start - all.p);
 	e = edges_new();
 	one = profile_new();
 	r = n && *start == '{' ? read_json(e, one, start, n, err) : read_serialized(e, start, n, err);
