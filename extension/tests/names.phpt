@@ -41,26 +41,32 @@ $line = function (string $part) use (&$code): int {
 	check(str_contains($code, $part), "the program contains $part");
 	return 1 + substr_count(strstr($code, $part, true), "\n");
 };
-$run = profile($code, [], [], $receiver);
-check($run->status === 0 && $run->stdout === '', "the program runs: $run->stdout");
-
 $script = "$receiver->directory/script.php";
 $names = [$script, 'App\plain', 'App\Base::inherited', 'App\Base::make', 'App\Base::missing', 'App\Base::__call', 'App\Base::__destruct',
 	'App\Child::talk', 'App\Child::__construct', 'App\Suit::label', 'App\numbers', 'App\more', 'App\from_eval', $inc, 'class@anonymous::run',
 	'array_map', 'usort', 'Fiber::start', 'Fiber::resume', "$script({$line('eval(')}) : eval()'d code"];
 foreach (['$closure = function', '(fn() =>', 'array_map(', 'new \Fiber', 'usort($list, fn', 'register_shutdown'] as $part)
 	$names[] = '{closure:' . $script . "({$line($part)})}";
-$found = array_keys($run->frames());
-// A trampoline's own frame is gone once __call runs.
-$missing = array_diff($names, $found, ['App\Base::missing']);
+// On a busy machine ticks may come so late that a function has ended before one comes: it has three chances.
+$frames = $stacks = [];
+for ($try = 0; $try < 3; $try++) {
+	$run = profile($code, [], [], $receiver);
+	check($run->status === 0 && $run->stdout === '', "the program runs: $run->stdout");
+	$frames += $run->frames();
+	$stacks += $run->stacks();
+	// A trampoline's own frame is gone once __call runs.
+	$missing = array_diff($names, array_keys($frames), ['App\Base::missing']);
+	if (!$missing)
+		break;
+}
 check(!$missing, 'missing: ' . implode(', ', $missing));
-check(!preg_grep('/\0/', $found), 'no NUL in a name');
+check(!preg_grep('/\0/', array_keys($frames)), 'no NUL in a name');
 
 foreach (['App\plain' => 'function plain', 'App\Base::inherited' => 'function inherited', 'class@anonymous::run' => 'new class'] as $name => $part) {
-	$f = $run->frames()[$name] ?? ['file' => '', 'line' => 0];
+	$f = $frames[$name] ?? ['file' => '', 'line' => 0];
 	check($f['file'] === $script && $f['line'] === $line($part), "$name is at line {$line($part)}: {$f['file']}:{$f['line']}");
 }
-$stacks = implode("\n", array_keys($run->stacks()));
+$stacks = implode("\n", array_keys($stacks));
 foreach (["$script;array_map;{closure:$script({$line('array_map(')})};busy", "$script;$inc;busy", "$script;App\\numbers;App\\more;busy",
 	"$script;Fiber::start;{closure:$script({$line('new \Fiber')})};busy", "$script;$script({$line('eval(')}) : eval()'d code;App\\from_eval;busy"] as $path)
 	check(str_contains($stacks, $path), "there is a stack $path");
