@@ -31,6 +31,7 @@ void flamegraph_defaults(struct flamegraph_options *o)
 		.name_type = "Function:",
 		.colors = "hot",
 		.column = UINT32_MAX,
+		.before_column = UINT32_MAX,
 	};
 }
 
@@ -265,6 +266,8 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
 
 	if (o->column != UINT32_MAX && o->column >= p->column_count)
 		return err_set(err, -EINVAL, "the profile has no column %u", o->column);
+	if (o->before_column != UINT32_MAX && o->before_column >= p->column_count)
+		return err_set(err, -EINVAL, "the profile has no column %u", o->before_column);
 	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(&g, err)) < 0)
 		return e;
 	name_values(&g);

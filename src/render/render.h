@@ -22,6 +22,7 @@ struct flamegraph_options {
 	const char *bg_colors;			/* NULL: by palette */
 	bool hash, inverted, reverse;
 	uint32_t column;			/* which values; see profile_pick_column */
+	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is none */
 };
 
 void flamegraph_defaults(struct flamegraph_options *o);
