@@ -25,7 +25,7 @@ def places():
     """(name, command that runs PHP, folder of the script, path of strobe.so)."""
     version = peers.php_says('PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION')
     yield f'PHP {version}', [peers.PHP], HERE, EXTENSION
-    inside = '/srv/strobe/build/strobe.so'
+    inside = '/srv/strobe/build/php8.4/strobe.so'
     if os.geteuid() != 0 or not os.path.exists(CHROOT + inside):
         peers.say(f'PHP 8.4 is not measured: there is no {CHROOT}{inside}, or no right to enter it (`make test TESTS=chroot` makes it)')
         return
