@@ -6,10 +6,13 @@
 #include "inputs.h"
 #include "io.h"
 
-static const char *output = "-", *column;
+static const char *output = "-", *column, *from;
+static struct format_options reading;		/* what readers are asked for: one line below for each */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from,
+	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
@@ -60,7 +63,9 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
+	if ((code = inputs_from(&spec, from, &reading.format)))
+		return code;
+	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = collapse(&in);
 	inputs_done(&in);

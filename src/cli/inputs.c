@@ -2,8 +2,6 @@
 
 #include "inputs.h"
 
-#include "format.h"
-
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,7 +11,7 @@ static const char recorded[] = "profile.strobe";
 static int load(struct inputs *in, const struct command_spec *spec, const char *file)
 {
 	struct err err = { 0 };
-	int r = format_load(file, in->profile, NULL, &err);
+	int r = format_load(file, in->profile, in->options, &err);
 
 	if (!in->first)
 		in->first = file;
@@ -52,9 +50,15 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
 {
+	return inputs_load_as(in, spec, NULL, files, count);
+}
+
+int inputs_load_as(struct inputs *in, const struct command_spec *spec, const struct format_options *o, char **files,
+		   size_t count)
+{
 	int code = 0;
 
-	*in = (struct inputs){ .profile = profile_new() };
+	*in = (struct inputs){ .profile = profile_new(), .options = o };
 	if (count == 0)
 		code = load_default(in, spec);
 	for (size_t i = 0; i < count && !code; i++)
@@ -62,6 +66,32 @@ int inputs_load(struct inputs *in, const struct command_spec *spec, char **files
 	if (!code)
 		profile_add_time(in->profile);
 	return code;
+}
+
+static int no_such_format(const struct command_spec *spec, const char *name)
+{
+	_cleanup_(buf_done) struct buf known = { 0 };
+	const char *names[64] = { NULL }, *nearest;
+	size_t n = 0;
+
+	buf_init(&known);
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->read && n + 1 < ARRAY_SIZE(names)) {
+			buf_printf(&known, n ? ", %s" : "%s", (*f)->name);
+			names[n++] = (*f)->name;
+		}
+	nearest = options_nearest(name, names);
+	if (nearest)
+		return command_usage(spec, "there is no format '%s' to read; did you mean '%s'?", name, nearest);
+	return command_usage(spec, "there is no format '%s' to read; there are %s", name, known.data);
+}
+
+int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format)
+{
+	*ret_format = name ? format_by_name(name) : NULL;
+	if (name && (!*ret_format || !(*ret_format)->read))
+		return no_such_format(spec, name);
+	return 0;
 }
 
 void inputs_done(struct inputs *in)

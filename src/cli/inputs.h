@@ -7,16 +7,26 @@
 #define CLI_INPUTS_H
 
 #include "commands.h"
+#include "format.h"
 #include "profile.h"
 
 struct inputs {
 	struct profile *profile;	/* never NULL after inputs_load */
 	size_t files, empty_files;	/* empty: of no bytes */
 	const char *first;		/* name of the first, for sentences */
+	const struct format_options *options;
 };
 
 /* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count);
+
+/* The same with options for the readers, which must stay until inputs_done. */
+int inputs_load_as(struct inputs *in, const struct command_spec *spec, const struct format_options *o, char **files,
+		   size_t count);
+
+/* The format called `name` for `--from`, NULL if that is NULL. Returns 0, or EXIT_USAGE after it has said which formats
+ * there are. */
+int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format);
 void inputs_done(struct inputs *in);
 
 /* The column called `wanted`, or that which profile_pick_column chooses if it is NULL; UINT32_MAX without columns.
