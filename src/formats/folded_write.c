@@ -7,58 +7,98 @@
 #include <limits.h>
 #include <string.h>
 
-static int compare_strings(struct str a, struct str b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
-static int compare_frames(const void *a, const void *b, void *data)
-{
-	const struct profile *p = data;
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int order = compare_strings(profile_name(p, i), profile_name(p, j));
-
-	if (!order)
-		order = compare_strings(profile_file(p, i), profile_file(p, j));
-	if (!order)
-		order = (p->frames[i].line > p->frames[j].line) - (p->frames[i].line < p->frames[j].line);
-	return order;
-}
-
-/* Which node comes first below each, and which after it; 0 is none. */
-struct order {
-	uint32_t *first_child, *next_sibling;
+/* Stacks are in the order of their bytes, as Perl sorts them in the scripts that others use. A node stands for its own line,
+ * which ends with its name, and for those of its children, where ; follows: "read", "read64", "read;x". */
+struct key {
+	uint32_t frame;
+	bool children;		/* the lines of the children, not the line itself */
 };
 
-/* Frames are sorted once, and nodes put into the lists of their parents in the order of their frames, from the back. */
+static int compare_keys(const void *a, const void *b, void *data)
+{
+	const struct profile *p = data;
+	const struct key *i = a, *j = b;
+	struct str x = profile_name(p, i->frame), y = profile_name(p, j->frame);
+	size_t same = x.n < y.n ? x.n : y.n;
+	int order = memcmp(x.p, y.p, same), after_x, after_y;
+
+	if (order)
+		return order;
+	after_x = x.n > same ? (unsigned char)x.p[same] : i->children ? ';' : -1;
+	after_y = y.n > same ? (unsigned char)y.p[same] : j->children ? ';' : -1;
+	if (after_x != after_y)
+		return after_x - after_y;
+	return (i->frame > j->frame) - (i->frame < j->frame);
+}
+
+/* What comes first below each node, and what after each line or group of children; 0 is none. The number of what is put out
+ * is twice that of the node, plus one for the group of its children. */
+struct order {
+	uint64_t *first, *next;
+};
+
+/* Keys are sorted once, and nodes put into the lists of their parents in the order of their keys, from the back. */
 static void order_init(struct order *o, const struct profile *p)
 {
-	_cleanup_(freep) uint32_t *frames = xmalloc(p->frame_count * sizeof(*frames));
+	_cleanup_(freep) struct key *keys = xmalloc((size_t)p->frame_count * 2 * sizeof(*keys));
 	_cleanup_(freep) uint32_t *first = xcalloc(p->frame_count, sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xcalloc(p->node_count, sizeof(*next));
+	_cleanup_(freep) bool *inner = xcalloc(p->node_count, sizeof(*inner));
 
-	o->first_child = xcalloc(p->node_count, sizeof(*o->first_child));
-	o->next_sibling = xcalloc(p->node_count, sizeof(*o->next_sibling));
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		frames[i] = i;
-	qsort_r(frames, p->frame_count, sizeof(*frames), compare_frames, (void *)p);
+	o->first = xcalloc(p->node_count, sizeof(*o->first));
+	o->next = xcalloc((size_t)p->node_count * 2, sizeof(*o->next));
+	for (size_t i = 0; i < (size_t)p->frame_count * 2; i++)
+		keys[i] = (struct key){ (uint32_t)(i / 2), i & 1 };
+	qsort_r(keys, (size_t)p->frame_count * 2, sizeof(*keys), compare_keys, (void *)p);
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		next[n] = first[p->node_frames[n]];
 		first[p->node_frames[n]] = n;
+		inner[p->parents[n]] = true;
 	}
-	for (uint32_t i = p->frame_count; i-- > 0;)
-		for (uint32_t n = first[frames[i]]; n; n = next[n]) {
-			o->next_sibling[n] = o->first_child[p->parents[n]];
-			o->first_child[p->parents[n]] = n;
+	for (size_t i = (size_t)p->frame_count * 2; i-- > 0;)
+		for (uint32_t n = first[keys[i].frame]; n; n = next[n]) {
+			uint64_t item = (uint64_t)n * 2 + keys[i].children;
+
+			if (keys[i].children && !inner[n])
+				continue;
+			o->next[item] = o->first[p->parents[n]];
+			o->first[p->parents[n]] = item;
 		}
 }
 
 static void order_done(struct order *o)
 {
-	free(o->first_child);
-	free(o->next_sibling);
+	free(o->first);
+	free(o->next);
+}
+
+/* Whether two frames have one name, such as the <main> of two files: folded stacks know names only. */
+static bool has_equal_names(const struct profile *p)
+{
+	_cleanup_(freep) bool *seen = xcalloc(p->strings.count, sizeof(*seen));
+
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		if (seen[p->frames[i].name])
+			return true;
+		seen[p->frames[i].name] = true;
+	}
+	return false;
+}
+
+/* One column of `p` with frames that are names alone, so that each stack of names is there once. */
+static struct profile *by_names(const struct profile *p, uint32_t column)
+{
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+	struct profile *names = profile_new();
+	uint32_t to = profile_column(names, p->columns[column].name, p->columns[column].unit);
+
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		struct str name = profile_name(p, p->node_frames[n]);
+
+		nodes[n] = profile_child(names, nodes[p->parents[n]], profile_frame(names, name, (struct str){ "", 0 }, 0));
+		profile_add(names, nodes[n], to, p->columns[column].self[n]);
+	}
+	return names;
 }
 
 /* The name of the leaf must not be empty: readers drop empty frames at the end of a stack. */
@@ -88,44 +128,58 @@ static int tell_below_zero(const struct profile *p, uint32_t column, struct err 
 	return nodes > INT_MAX ? INT_MAX : (int)nodes;
 }
 
-int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+static void put_lines(const struct profile *p, uint32_t column, struct buf *out)
 {
-	_cleanup_(freep) size_t *ends = NULL;	/* of the path above each depth */
-	uint32_t depth = 0, n;
+	/* Where the path above each depth ends. */
+	_cleanup_(freep) size_t *ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
+	uint32_t depth = 0;
 	struct order o;
 	struct buf path;
+	uint64_t item;
 
-	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
-	if (column >= p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
-	ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
 	order_init(&o, p);
 	buf_init(&path);
-	n = o.first_child[PROFILE_ROOT];
-	while (n) {
+	item = o.first[PROFILE_ROOT];
+	while (item) {
+		uint32_t n = (uint32_t)(item / 2);
 		struct str name = profile_name(p, p->node_frames[n]);
 
 		ends[depth] = path.size;
-		if (depth)
-			buf_putc(&path, ';');
-		text_put_folded(&path, name);
-		if (p->columns[column].self[n] > 0)
-			put_line(out, &path, name, p->columns[column].self[n]);
-		if (o.first_child[n]) {
-			n = o.first_child[n];
+		if ((item & 1) || p->columns[column].self[n] > 0) {
+			if (depth)
+				buf_putc(&path, ';');
+			text_put_folded(&path, name);
+		}
+		if (item & 1) {
+			item = o.first[n];
 			depth++;
 			continue;
 		}
+		if (p->columns[column].self[n] > 0)
+			put_line(out, &path, name, p->columns[column].self[n]);
 		path.size = ends[depth];
-		while (n && !o.next_sibling[n]) {
+		for (item = o.next[item]; !item && depth > 0; item = o.next[(uint64_t)n * 2 + 1]) {
 			n = p->parents[n];
-			if (n)
-				path.size = ends[--depth];
+			path.size = ends[--depth];
 		}
-		n = n ? o.next_sibling[n] : 0;
 	}
 	buf_done(&path);
 	order_done(&o);
+}
+
+int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
+	if (column >= p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	if (has_equal_names(p)) {
+		struct profile *names = by_names(p, column);
+
+		put_lines(names, 0, out);
+		profile_free(names);
+	} else {
+		put_lines(p, column, out);
+	}
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the folded text is larger than the %zu bytes that fit", out->limit);
 	return tell_below_zero(p, column, err);

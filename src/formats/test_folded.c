@@ -46,6 +46,33 @@ TEST(stacks_are_added_up_and_written_in_the_order_of_names)
 	CHECK_STR(through("b 1\na 2\n"), through("a 2\nb 1\n"));
 }
 
+/* Perl's sort of whole stacks, not of frame after frame: the dot and the digits stand before the semicolon. */
+TEST(stacks_are_in_the_order_of_their_bytes)
+{
+	CHECK_STR(through("f;x 1\nf 2\nf64 3\nf.cold 4\nf.cold;y 5\nfa 6\n"),
+		  "f 2\nf.cold 4\nf.cold;y 5\nf64 3\nf;x 1\nfa 6\n");
+	CHECK_STR(through("a;b;z 1\na;b 2;c 1\na;b 2 3\na;b;c 4\na; 1\n"), "a 1\na;b 2 3\na;b 2;c 1\na;b;c 4\na;b;z 1\n");
+}
+
+TEST(frames_of_one_name_are_one)
+{
+	struct profile *p = profile_new();
+	uint32_t c = profile_column(p, "samples", "count"), nodes[2];
+	struct str name = { "<main>", 6 }, f = { "f", 1 };
+	struct buf out;
+
+	buf_init(&out);
+	for (int i = 0; i < 2; i++) {
+		nodes[i] = profile_child(p, PROFILE_ROOT, profile_frame(p, name, (struct str){ i ? "b.php" : "a.php", 5 }, 0));
+		profile_add(p, nodes[i], c, 1);
+		profile_add(p, profile_child(p, nodes[i], profile_frame(p, f, (struct str){ "", 0 }, 0)), c, 10);
+	}
+	CHECK_INT(format_folded.write(p, c, &out, NULL), 0);
+	CHECK_STR(out.data, "<main> 2\n<main>;f 20\n");
+	profile_free(p);
+	buf_done(&out);
+}
+
 TEST(line_ends_may_be_of_any_kind)
 {
 	CHECK_STR(through("a;b 1\r\na;c 2\r\n"), "a;b 1\na;c 2\n");
