@@ -1,5 +1,7 @@
 /* folded.c: folded stacks, one per line: "main;parse;read 12", root first, the count last.
  *
+ * A difference of two profiles has two counts on every line, "main;parse;read 10 12": what it was and what it is.
+ *
  * Logs of a day have a million lines and a few ten thousand different stacks, so a line is first looked up whole. */
 #include "format.h"
 #include "folded_line.h"
@@ -53,7 +55,8 @@ struct step {
 
 struct folded_reader {
 	struct profile *profile;
-	uint32_t column;
+	bool two;			/* every line has two counts */
+	uint32_t column, before;	/* `before` only with two */
 	struct known known;
 
 	/* The last stack that was not known, frame by frame: the next one often begins with the same frames. */
@@ -65,7 +68,7 @@ struct folded_reader {
 	uint32_t *frames;
 	size_t frame_capacity;
 
-	double carry;			/* what rounding has left out so far */
+	double carry, before_carry;	/* what rounding has left out so far */
 	uint64_t line, stacks, skipped;
 };
 
@@ -126,17 +129,17 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 }
 
 /* Rounds so that the sum of all lines stays right: what one count loses the next one gets. */
-static int64_t rounded(struct folded_reader *r, const struct folded_line *l)
+static int64_t rounded(double *carry, const struct folded_count *c)
 {
 	double whole;
 	int64_t count;
 
-	if (l->fraction == 0)
-		return l->count;
-	r->carry += l->fraction;
-	whole = floor(r->carry + 0.5);
-	r->carry -= whole;
-	return __builtin_add_overflow(l->count, (int64_t)whole, &count) ? l->count : count;
+	if (c->fraction == 0)
+		return c->whole;
+	*carry += c->fraction;
+	whole = floor(*carry + 0.5);
+	*carry -= whole;
+	return __builtin_add_overflow(c->whole, (int64_t)whole, &count) ? c->whole : count;
 }
 
 static void add_line(struct folded_reader *r, const struct folded_line *l)
@@ -151,7 +154,9 @@ static void add_line(struct folded_reader *r, const struct folded_line *l)
 		*k = (struct known_stack){ hash.low64, hash.high64, add_stack(r, l->stack) };
 		r->known.count++;
 	}
-	profile_add(r->profile, k->node, r->column, rounded(r, l));
+	profile_add(r->profile, k->node, r->column, rounded(&r->carry, &l->count));
+	if (r->two)
+		profile_add(r->profile, k->node, r->before, rounded(&r->before_carry, &l->before));
 	r->stacks++;
 }
 
@@ -165,6 +170,9 @@ static void skip_line(struct folded_reader *r, const char *line, size_t n, enum 
 	if (kind == FOLDED_LARGE_COUNT)
 		err_set(err, -ERANGE, "line %llu has a count above %lld", (unsigned long long)r->line,
 			(long long)INT64_MAX);
+	else if (kind == FOLDED_ONE_COUNT)
+		err_set(err, -EINVAL, "line %llu has one count, where the lines of a difference have two: '%.*s%s'",
+			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
 	else
 		err_set(err, -EINVAL, "line %llu is no folded stack, which is frames divided by ; and a count: '%.*s%s'",
 			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
@@ -176,7 +184,7 @@ static void read_lines(struct folded_reader *r, struct input *in, struct err *er
 
 	while (input_line(in, &line)) {
 		struct folded_line l;
-		enum folded_line_kind kind = folded_line_parse(line.p, line.n, &l);
+		enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
 
 		r->line = in->line;
 		if (kind == FOLDED_STACK)
@@ -186,17 +194,53 @@ static void read_lines(struct folded_reader *r, struct input *in, struct err *er
 	}
 }
 
+/* Whether the first lines, all of them, have two counts: a single one may be a name that ends in a number. */
+static bool is_difference(struct input *in)
+{
+	size_t wanted = FORMAT_SNIFF_MAX;
+	struct str start = input_peek(in, wanted);
+	const char *p, *end, *newline;
+	bool any = false;
+
+	while (start.n == wanted && wanted < INPUT_LINE_MAX && !memchr(start.p, '\n', start.n))
+		start = input_peek(in, wanted *= 4);
+	for (p = start.p, end = p + start.n; p < end; p = newline + 1) {
+		struct folded_line l;
+		enum folded_line_kind kind;
+
+		newline = memchr(p, '\n', (size_t)(end - p));
+		/* The last line is whole only if nothing follows. */
+		if (!newline && start.n == wanted)
+			break;
+		newline = newline ? newline : end;
+		kind = folded_line_parse(p, (size_t)(newline - p), true, &l);
+		if (kind == FOLDED_ONE_COUNT)
+			return false;
+		any |= kind == FOLDED_STACK;
+	}
+	return any;
+}
+
+static int add_columns(struct folded_reader *r, struct err *err)
+{
+	r->before = r->two ? profile_column(r->profile, "before", "count") : 0;
+	r->column = profile_column(r->profile, r->two ? "after" : "samples", "count");
+	if (r->column != UINT32_MAX && r->before != UINT32_MAX)
+		return 0;
+	return err_set(err, -E2BIG, "there is no room for a column '%s' beside the %u that are there",
+		       r->two ? "after" : "samples", PROFILE_COLUMNS);
+}
+
 static int folded_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct folded_reader r = { .profile = p };
+	struct folded_reader r = { .profile = p, .two = is_difference(in) };
+	int e;
 
 	(void)o;
 	profile_describe(p, 0, false, &none);
-	r.column = profile_column(p, "samples", "count");
-	if (r.column == UINT32_MAX)
-		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the %u that are there",
-			       PROFILE_COLUMNS);
+	if ((e = add_columns(&r, err)) < 0)
+		return e;
 	intern_init(&r.names);
 	buf_init(&r.last);
 	read_lines(&r, in, err);
@@ -229,7 +273,7 @@ static int folded_sniff(const char *bytes, size_t n)
 
 		if (!newline && stacks + others > 0)
 			break;
-		kind = folded_line_parse(p, size, &l);
+		kind = folded_line_parse(p, size, false, &l);
 		if (kind == FOLDED_STACK)
 			stacks++;
 		else if (kind != FOLDED_BLANK && (newline || n < FORMAT_SNIFF_MAX))

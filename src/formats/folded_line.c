@@ -1,6 +1,5 @@
 /* folded_line.c: takes a line apart from its end, because names may hold spaces and digits. */
 #include "folded_line.h"
-#include <stdbool.h>
 
 static bool is_space(char c)
 {
@@ -13,7 +12,7 @@ static bool is_digit(char c)
 }
 
 /* "12", "-12", "12.", "12.5". */
-static enum folded_line_kind parse_count(const char *p, const char *end, struct folded_line *ret)
+static enum folded_line_kind parse_count(const char *p, const char *end, struct folded_count *ret)
 {
 	bool negative = p < end && *p == '-', overflow = false;
 	double fraction = 0, scale = 1;
@@ -32,14 +31,27 @@ static enum folded_line_kind parse_count(const char *p, const char *end, struct 
 		return FOLDED_NO_COUNT;
 	if (overflow || magnitude > (uint64_t)INT64_MAX + negative)
 		return FOLDED_LARGE_COUNT;
-	ret->count = (int64_t)(negative ? 0 - magnitude : magnitude);
+	ret->whole = (int64_t)(negative ? 0 - magnitude : magnitude);
 	ret->fraction = negative ? -fraction : fraction;
 	return FOLDED_STACK;
 }
 
-enum folded_line_kind folded_line_parse(const char *line, size_t n, struct folded_line *ret)
+/* Takes the number off the end of a line; *end is then where it began. */
+static enum folded_line_kind take_count(const char *line, const char **end, struct folded_count *ret)
 {
-	const char *end = line + n, *count;
+	const char *count = *end;
+	enum folded_line_kind kind;
+
+	while (count > line && !is_space(count[-1]))
+		count--;
+	kind = parse_count(count, *end, ret);
+	*end = count;
+	return kind;
+}
+
+enum folded_line_kind folded_line_parse(const char *line, size_t n, bool two, struct folded_line *ret)
+{
+	const char *end = line + n;
 	enum folded_line_kind kind;
 
 	if (end > line && end[-1] == '\r')
@@ -48,12 +60,17 @@ enum folded_line_kind folded_line_parse(const char *line, size_t n, struct folde
 		end--;
 	if (end == line)
 		return FOLDED_BLANK;
-	for (count = end; count > line && !is_space(count[-1]);)
-		count--;
-	kind = parse_count(count, end, ret);
+	kind = take_count(line, &end, &ret->count);
+	if (kind == FOLDED_STACK && two) {
+		while (end > line && is_space(end[-1]))
+			end--;
+		kind = take_count(line, &end, &ret->before);
+		if (kind == FOLDED_NO_COUNT)
+			return FOLDED_ONE_COUNT;
+	}
 	if (kind != FOLDED_STACK)
 		return kind;
-	for (end = count; end > line && (is_space(end[-1]) || end[-1] == ';');)
+	while (end > line && (is_space(end[-1]) || end[-1] == ';'))
 		end--;
 	if (end == line)
 		return FOLDED_NO_COUNT;

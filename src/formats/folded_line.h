@@ -3,21 +3,29 @@
 #define FORMATS_FOLDED_LINE_H
 
 #include "intern.h"
+#include <stdbool.h>
 
 enum folded_line_kind {
 	FOLDED_BLANK,		/* nothing but spaces */
 	FOLDED_STACK,
 	FOLDED_NO_COUNT,	/* does not end with a number, or nothing stands before it */
+	FOLDED_ONE_COUNT,	/* where two were asked for */
 	FOLDED_LARGE_COUNT,	/* above what fits into 63 bits */
 };
 
-struct folded_line {
-	struct str stack;	/* "root;…;leaf", into the line; no ; at its end */
-	int64_t count;
-	double fraction;	/* what the count has behind the point: 0 ≤ fraction < 1, negative for negative counts */
+struct folded_count {
+	int64_t whole;
+	double fraction;	/* what it has behind the point: 0 ≤ fraction < 1, negative for negative counts */
 };
 
-/* Takes a line without its newline; a CR at its end is no part of it. */
-enum folded_line_kind folded_line_parse(const char *line, size_t n, struct folded_line *ret);
+struct folded_line {
+	struct str stack;		/* "root;…;leaf", into the line; no ; at its end */
+	struct folded_count count;	/* the last number */
+	struct folded_count before;	/* the one before it, if two were asked for */
+};
+
+/* Takes a line without its newline; a CR at its end is no part of it. With `two` it is one of a difference, "root;leaf
+ * 10 12"; otherwise the 10 would belong to the name. */
+enum folded_line_kind folded_line_parse(const char *line, size_t n, bool two, struct folded_line *ret);
 
 #endif

@@ -4,17 +4,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads the folded text of `in`, which we wrote, and writes it again. */
-static void again(const struct buf *in, struct buf *out)
+/* Reads the folded text of `in`, which we wrote, and writes it again. False if that is read as a difference, because all
+ * names in it end in numbers. */
+static bool again(const struct buf *in, struct buf *out)
 {
 	struct profile *p = profile_new();
+	bool same_kind = true;
 	struct err err;
+	int skipped = 0;
 
 	if (in->size && (format_folded.sniff(in->data, in->size) == 0 ||
-			 format_read_bytes(&format_folded, p, in->data, in->size, &err) != 0 ||
+			 (skipped = format_read_bytes(&format_folded, p, in->data, in->size, &err)) < 0 ||
 			 format_folded.write(p, UINT32_MAX, out, &err) < 0))
 		abort();
+	same_kind = profile_find_column(p, "before") == UINT32_MAX;
+	if (same_kind && skipped)
+		abort();
 	profile_free(p);
+	return same_kind;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -31,9 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (format_folded.write(p, UINT32_MAX, &one, &err) < 0)
 			abort();
 		/* Names that were made safe can become equal, so the first reading may still join lines. */
-		again(&one, &two);
-		again(&two, &three);
-		if (two.size != three.size || memcmp(two.data, three.data, two.size))
+		if (again(&one, &two) && again(&two, &three) &&
+		    (two.size != three.size || memcmp(two.data, three.data, two.size)))
 			abort();
 	}
 	profile_free(p);

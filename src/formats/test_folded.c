@@ -22,7 +22,7 @@ static const char *through_n(const char *text, size_t n, int *ret)
 		below_zero = format_folded.write(p, UINT32_MAX, &out, &err_of_write);
 		CHECK(out.size < sizeof(written));
 		snprintf(written, sizeof(written), "%s", out.data);
-		CHECK_STR(p->columns[0].name, "samples");
+		CHECK_STR(p->columns[0].name, p->column_count == 1 ? "samples" : "before");
 		CHECK_STR(p->columns[0].unit, "count");
 	}
 	profile_free(p);
@@ -83,7 +83,7 @@ TEST(line_ends_may_be_of_any_kind)
 
 TEST(names_keep_spaces_digits_and_any_bytes)
 {
-	CHECK_STR(through("main {x};operator new 5 12\n"), "main {x};operator new 5 12\n");
+	CHECK_STR(through("main {x} 1\nmain {x};operator new 5 12\n"), "main {x} 1\nmain {x};operator new 5 12\n");
 	CHECK_STR(through("a;\xff\xfe\x01 3\n"), "a;\xff\xfe\x01 3\n");
 	CHECK_STR(through("  lead;x 3\n"), "  lead;x 3\n");
 	CHECK_STR(through("a;;b 3\n"), "a;;b 3\n");
@@ -161,6 +161,64 @@ TEST(stacks_with_a_common_start_are_kept_apart)
 {
 	CHECK_STR(through("a;bc 1\na;b 2\na;bcd 3\na 4\nab 5\na;bc;d 6\na;b;c 7\na;bc 8\n;x 9\nx 10\n;x;y 11\n"),
 		  ";x 9\n;x;y 11\na 4\na;b 2\na;b;c 7\na;bc 9\na;bc;d 6\na;bcd 3\nab 5\nx 10\n");
+}
+
+TEST(two_counts_on_every_line_are_a_difference)
+{
+	static const char text[] = "a;b 10 12\na;c 0 3\r\na\t4  1\n\nd 2.5 0\nd 2.5 0.5";
+	struct profile *p = profile_new();
+
+	CHECK_INT(format_read_bytes(&format_folded, p, text, sizeof(text) - 1, &err), 0);
+	CHECK_INT(p->column_count, 2);
+	CHECK_STR(p->columns[0].name, "before");
+	CHECK_STR(p->columns[1].name, "after");
+	CHECK_STR(p->columns[1].unit, "count");
+	CHECK_INT(profile_sum(p, 0), 19);
+	CHECK_INT(profile_sum(p, 1), 17);
+	CHECK_INT(profile_pick_column(p, NULL), 1);
+	profile_free(p);
+	CHECK_STR(through(text), "a 1\na;b 12\na;c 3\nd 1\n");
+}
+
+TEST(one_line_with_one_count_makes_it_no_difference)
+{
+	CHECK_STR(through("a;php 8 12\na;php 7 3\na;b 1\n"), "a;b 1\na;php 7 3\na;php 8 12\n");
+}
+
+/* Behind what is looked at to see that it is a difference. */
+TEST(a_difference_whose_later_line_has_one_count_says_which)
+{
+	struct profile *p = profile_new();
+	struct buf text;
+
+	buf_init(&text);
+	for (int i = 0; i < 30000; i++)
+		buf_printf(&text, "a;f%d 1 2\n", i);
+	buf_puts(&text, "a;late 7\na;huge 99999999999999999999 1\n");
+	CHECK_INT(format_read_bytes(&format_folded, p, text.data, text.size, &err), 2);
+	CHECK_STR(err.text, "line 30001 has one count, where the lines of a difference have two: 'a;late 7'");
+	CHECK_INT(profile_sum(p, 0), 30000);
+	CHECK_INT(profile_sum(p, 1), 60000);
+	profile_free(p);
+	buf_done(&text);
+}
+
+TEST(a_difference_may_begin_with_a_line_of_any_length)
+{
+	struct profile *p = profile_new();
+	struct buf text;
+
+	buf_init(&text);
+	for (int i = 0; i < 100000; i++)
+		buf_printf(&text, "f%d;", i);
+	buf_puts(&text, "leaf -1 9223372036854775807\nb 1 2\n");
+	CHECK_INT(format_read_bytes(&format_folded, p, text.data, text.size, &err), 0);
+	CHECK_INT(p->column_count, 2);
+	CHECK_INT(p->columns[0].self[100001], -1);
+	CHECK(p->columns[1].self[100001] == INT64_MAX);
+	CHECK_INT(profile_depth(p), 100001);
+	profile_free(p);
+	buf_done(&text);
 }
 
 static uint64_t state = 42;

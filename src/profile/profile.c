@@ -186,6 +186,8 @@ uint32_t profile_pick_column(const struct profile *p, const char *wanted)
 
 	if (wanted)
 		return profile_find_column(p, wanted);
+	if (p->column_count && !strcmp(p->columns[0].name, "before") && profile_find_column(p, "after") != UINT32_MAX)
+		return profile_find_column(p, "after");
 	for (size_t i = 0; p->column_count && !strcmp(p->columns[0].name, "calls") && i < ARRAY_SIZE(of_a_trace); i++) {
 		uint32_t column = profile_find_column(p, of_a_trace[i]);
 

@@ -76,7 +76,7 @@ struct str profile_file(const struct profile *p, uint32_t frame);
 
 /* The column that pictures and tables show unless another is asked for: `wanted` if it is not NULL (UINT32_MAX when
  * the profile lacks it), else the first; of a trace, whose first is how often functions were called, what time they
- * took. */
+ * took; of a difference what is `after`. */
 uint32_t profile_pick_column(const struct profile *p, const char *wanted);
 
 /* Total (self and all below) of every node: `node_count` numbers, the caller frees. Saturates as profile_add does. */
