@@ -15,16 +15,30 @@
 
 /* --- Known stacks --- */
 
-/* Stacks that were seen, by 128 bits of hash: two that differ do not meet in this. */
+#define KNOWN_FIRST	1024	/* slots; a power of two, as all its doublings */
+
+/* Stacks that were seen, by 128 bits of hash: two that differ do not meet in this. Counts are added up here, so that a
+ * line costs one miss of the cache: the tree of a day is larger than any. */
 struct known {
 	struct known_stack {
 		uint64_t low, high;
+		int64_t count;		/* not yet in the profile */
 		uint32_t node;		/* PROFILE_ROOT: free, because no line stands for the root */
 	} *slots;
 	size_t count, capacity;
+	void *memory;			/* that `slots` are in, aligned to their size */
 };
 
-static struct known_stack *known_find(const struct known *k, XXH128_hash_t hash)
+static void known_allocate(struct known *k, size_t capacity)
+{
+	_Static_assert(sizeof(*k->slots) == 32, "two to a line of the cache");
+
+	k->capacity = capacity;
+	k->memory = xcalloc(capacity + 1, sizeof(*k->slots));
+	k->slots = (void *)(((uintptr_t)k->memory + sizeof(*k->slots) - 1) & ~(uintptr_t)(sizeof(*k->slots) - 1));
+}
+
+static inline struct known_stack *known_find(const struct known *k, XXH128_hash_t hash)
 {
 	size_t mask = k->capacity - 1, i = (size_t)hash.low64 & mask;
 
@@ -38,12 +52,11 @@ static void known_grow(struct known *k)
 {
 	struct known old = *k;
 
-	k->capacity = old.capacity ? old.capacity * 2 : 1024;
-	k->slots = xcalloc(k->capacity, sizeof(*k->slots));
+	known_allocate(k, old.capacity * 2);
 	for (size_t i = 0; i < old.capacity; i++)
 		if (old.slots[i].node != PROFILE_ROOT)
 			*known_find(k, (XXH128_hash_t){ old.slots[i].low, old.slots[i].high }) = old.slots[i];
-	free(old.slots);
+	free(old.memory);
 }
 
 /* --- Reading --- */
@@ -53,11 +66,19 @@ struct step {
 	size_t end;		/* of its frame in the line */
 };
 
+/* A line whose place in the table of known stacks is being fetched while the next one is taken apart. */
+struct pending {
+	struct folded_line line;
+	XXH128_hash_t hash;
+	bool any;
+};
+
 struct folded_reader {
 	struct profile *profile;
 	bool two;			/* every line has two counts */
 	uint32_t column, before;	/* `before` only with two */
 	struct known known;
+	struct pending pending;
 
 	/* The last stack that was not known, frame by frame: the next one often begins with the same frames. */
 	struct buf last;
@@ -66,7 +87,8 @@ struct folded_reader {
 
 	struct intern names;		/* with `frames` by name: one lookup per frame instead of three */
 	uint32_t *frames;
-	size_t frame_capacity;
+	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
+	size_t frame_capacity, name_capacity;
 
 	double carry, before_carry;	/* what rounding has left out so far */
 	uint64_t line, stacks, skipped;
@@ -100,10 +122,32 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 	uint32_t id = intern_add(&r->names, name, n);
 
 	if (r->names.count > known) {
+		size_t old = r->name_capacity;
+		uint32_t frame = profile_frame(r->profile, (struct str){ name, n }, (struct str){ "", 0 }, 0);
+
 		GROW(&r->frames, &r->frame_capacity, r->names.count);
-		r->frames[id] = profile_frame(r->profile, (struct str){ name, n }, (struct str){ "", 0 }, 0);
+		r->frames[id] = frame;
+		GROW(&r->frame_names, &r->name_capacity, (size_t)frame + 1);
+		memset(r->frame_names + old, 0, (r->name_capacity - old) * sizeof(*r->frame_names));
+		r->frame_names[frame] = intern_get(&r->names, id);
 	}
 	return r->frames[id];
+}
+
+/* The first child of `node` if the line goes on with it: then its name need not be looked up. 0 if not. */
+static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at, size_t *ret_end)
+{
+	struct profile_child child = r->profile->first_children[node];
+	struct str name;
+
+	if (!child.node || child.frame >= r->name_capacity)
+		return 0;
+	name = r->frame_names[child.frame];
+	*ret_end = at + name.n;
+	if (!name.p || name.n > stack.n - at || (*ret_end < stack.n && stack.p[*ret_end] != ';') ||
+	    memcmp(name.p, stack.p + at, name.n) != 0)
+		return 0;
+	return child.node;
 }
 
 static uint32_t add_stack(struct folded_reader *r, struct str stack)
@@ -113,10 +157,16 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 	size_t at = depth ? r->steps[depth - 1].end + 1 : 0;
 
 	while (at < stack.n) {
-		const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
-		size_t end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+		size_t end;
+		uint32_t guess = guess_child(r, node, stack, at, &end);
 
-		node = profile_child(r->profile, node, frame_of(r, stack.p + at, end - at));
+		if (!guess) {
+			const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
+
+			end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+			guess = profile_child(r->profile, node, frame_of(r, stack.p + at, end - at));
+		}
+		node = guess;
 		GROW(&r->steps, &r->step_capacity, depth + 1);
 		r->steps[depth++] = (struct step){ node, end };
 		at = end + 1;
@@ -142,22 +192,53 @@ static int64_t rounded(double *carry, const struct folded_count *c)
 	return __builtin_add_overflow(c->whole, (int64_t)whole, &count) ? c->whole : count;
 }
 
-static void add_line(struct folded_reader *r, const struct folded_line *l)
+static void add_count(struct folded_reader *r, struct known_stack *k, int64_t count)
 {
-	XXH128_hash_t hash = XXH3_128bits(l->stack.p, l->stack.n);
+	int64_t sum;
+
+	if (__builtin_add_overflow(k->count, count, &sum)) {
+		profile_add(r->profile, k->node, r->column, k->count);
+		sum = count;
+	}
+	k->count = sum;
+}
+
+static void add_pending(struct folded_reader *r)
+{
+	const struct folded_line *l = &r->pending.line;
+	XXH128_hash_t hash = r->pending.hash;
 	struct known_stack *k;
 
+	if (!r->pending.any)
+		return;
+	r->pending.any = false;
 	if (r->known.count * 3 >= r->known.capacity * 2)
 		known_grow(&r->known);
 	k = known_find(&r->known, hash);
 	if (k->node == PROFILE_ROOT) {
-		*k = (struct known_stack){ hash.low64, hash.high64, add_stack(r, l->stack) };
+		*k = (struct known_stack){ .low = hash.low64, .high = hash.high64, .node = add_stack(r, l->stack) };
 		r->known.count++;
 	}
-	profile_add(r->profile, k->node, r->column, rounded(&r->carry, &l->count));
+	add_count(r, k, rounded(&r->carry, &l->count));
 	if (r->two)
 		profile_add(r->profile, k->node, r->before, rounded(&r->before_carry, &l->before));
 	r->stacks++;
+}
+
+static void add_line(struct folded_reader *r, const struct folded_line *l)
+{
+	struct pending next = { *l, XXH3_128bits(l->stack.p, l->stack.n), true };
+
+	__builtin_prefetch(&r->known.slots[next.hash.low64 & (r->known.capacity - 1)], 1);
+	add_pending(r);
+	r->pending = next;
+}
+
+static void add_counts(struct folded_reader *r)
+{
+	for (size_t i = 0; i < r->known.capacity; i++)
+		if (r->known.slots[i].count)
+			profile_add(r->profile, r->known.slots[i].node, r->column, r->known.slots[i].count);
 }
 
 /* Notes a line that is no stack; the first one is shown. */
@@ -178,20 +259,36 @@ static void skip_line(struct folded_reader *r, const char *line, size_t n, enum 
 			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
 }
 
+static void read_line(struct folded_reader *r, struct str line, struct err *err)
+{
+	struct folded_line l;
+	enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
+
+	if (kind == FOLDED_STACK)
+		add_line(r, &l);
+	else if (kind != FOLDED_BLANK)
+		skip_line(r, line.p, line.n, kind, err);
+}
+
 static void read_lines(struct folded_reader *r, struct input *in, struct err *err)
 {
 	struct str line;
 
-	while (input_line(in, &line)) {
-		struct folded_line l;
-		enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
-
+	known_allocate(&r->known, KNOWN_FIRST);
+	for (;;) {
+		while (input_line_at_hand(in, &line)) {
+			r->line = in->line;
+			read_line(r, line, err);
+		}
+		/* Filling the buffer moves what is in it. */
+		add_pending(r);
+		if (!input_line_slowly(in, &line))
+			break;
 		r->line = in->line;
-		if (kind == FOLDED_STACK)
-			add_line(r, &l);
-		else if (kind != FOLDED_BLANK)
-			skip_line(r, line.p, line.n, kind, err);
+		read_line(r, line, err);
+		add_pending(r);
 	}
+	add_counts(r);
 }
 
 /* Whether the first lines, all of them, have two counts: a single one may be a name that ends in a number. */
@@ -248,7 +345,8 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 	intern_done(&r.names);
 	free(r.frames);
 	free(r.steps);
-	free(r.known.slots);
+	free(r.frame_names);
+	free(r.known.memory);
 	if (r.stacks == 0 && r.skipped == 0)
 		return err_set(err, -ENODATA, "there is no stack in it, only empty lines");
 	if (r.stacks == 0)

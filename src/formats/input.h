@@ -52,18 +52,24 @@ int input_all(struct input *in, struct str *ret, struct err *err);
 /* The slow part of input_line. */
 bool input_line_slowly(struct input *in, struct str *ret);
 
-/* The next line, without its newline (a carriage return before it stays); the last one may lack it. It holds until the
- * next call. False at the end: look at in->err then, or return input_end(). */
-static inline bool input_line(struct input *in, struct str *ret)
+/* The next line if it is in the buffer as a whole: then also the ones before it still hold. */
+static inline bool input_line_at_hand(struct input *in, struct str *ret)
 {
 	const char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
 
 	if (__builtin_expect(!newline, 0))
-		return input_line_slowly(in, ret);
+		return false;
 	*ret = (struct str){ in->at, (size_t)(newline - in->at) };
 	in->at = newline + 1;
 	in->line++;
 	return true;
+}
+
+/* The next line, without its newline (a carriage return before it stays); the last one may lack it. It holds until the
+ * next call. False at the end: look at in->err then, or return input_end(). */
+static inline bool input_line(struct input *in, struct str *ret)
+{
+	return input_line_at_hand(in, ret) || input_line_slowly(in, ret);
 }
 
 /* 0, or the error that ended the input, put into `err`. */

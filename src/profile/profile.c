@@ -31,7 +31,7 @@ struct profile *profile_new(void)
 	p->node_frames = xcalloc(p->node_capacity, sizeof(*p->node_frames));
 	p->first_children = xcalloc(p->node_capacity, sizeof(*p->first_children));
 	p->node_frames[PROFILE_ROOT] = UINT32_MAX;
-	p->node_count = 1;
+	p->node_count = p->indexed_count = 1;
 	return p;
 }
 
@@ -120,30 +120,56 @@ static void grow_nodes(struct profile *p)
 	p->node_capacity = n;
 }
 
+/* Adds a child that is known not to be there. It is found from the next profile_child on. */
+static inline uint32_t append_child(struct profile *p, uint32_t parent, uint32_t frame)
+{
+	if (p->node_count == p->node_capacity)
+		grow_nodes(p);
+	assert(p->node_count < UINT32_MAX);
+	p->parents[p->node_count] = parent;
+	p->node_frames[p->node_count] = frame;
+	p->first_children[p->node_count] = (struct profile_child){ 0 };
+	return p->node_count++;
+}
+
+/* Makes the children findable that were only appended. */
+static void index_children(struct profile *p)
+{
+	for (uint32_t n = p->indexed_count; n < p->node_count; n++) {
+		struct profile_child *first = &p->first_children[p->parents[n]];
+
+		if (first->node)
+			map_set(&p->child_map, map_pair(p->parents[n], p->node_frames[n]), n);
+		else
+			*first = (struct profile_child){ n, p->node_frames[n] };
+	}
+	p->indexed_count = p->node_count;
+}
+
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 {
-	uint32_t first, node = p->node_count;
+	struct profile_child *first;
+	uint32_t node;
 
 	assert(parent < p->node_count && frame < p->frame_count);
-	first = p->first_children[parent];
-	if (first && p->node_frames[first] == frame)
-		return first;
-	if (first) {
+	if (p->indexed_count < p->node_count)
+		index_children(p);
+	first = &p->first_children[parent];
+	node = p->node_count;
+	if (!first->node) {
+		*first = (struct profile_child){ node, frame };
+	} else if (first->frame == frame) {
+		return first->node;
+	} else {
 		uint32_t *slot = map_slot(&p->child_map, map_pair(parent, frame));
 
 		if (*slot != MAP_NONE)
 			return *slot;
 		*slot = node;
-	} else {
-		p->first_children[parent] = node;
 	}
-	if (node == p->node_capacity)
-		grow_nodes(p);
-	assert(node < UINT32_MAX);
-	p->parents[node] = parent;
-	p->node_frames[node] = frame;
-	p->first_children[node] = 0;
-	return p->node_count++;
+	append_child(p, parent, frame);
+	p->indexed_count = p->node_count;
+	return node;
 }
 
 static int64_t add_saturating(int64_t a, int64_t b)

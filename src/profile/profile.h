@@ -51,7 +51,13 @@ struct profile {
 	/* private */
 	size_t frame_capacity, node_capacity;
 	struct map frame_map, child_map;	/* child_map has all children but the first of each node … */
-	uint32_t *first_children;		/* … which is here, because most nodes have only one; 0 is none */
+	struct profile_child *first_children;	/* … which is here, because most nodes have only one */
+	uint32_t indexed_count;			/* nodes above this are in neither yet */
+};
+
+struct profile_child {
+	uint32_t node;		/* 0: there is none */
+	uint32_t frame;
 };
 
 struct profile *profile_new(void);
