@@ -40,6 +40,7 @@ struct command_spec {
 	const char *description;	/* paragraphs for --help and the man page; NULL if the summary says all */
 	const char *examples;	/* lines; NULL if there are none */
 	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
+	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing does */
 };
 
 /* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With

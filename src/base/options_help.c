@@ -54,6 +54,16 @@ static void put_wrapped(struct buf *out, const char *text, size_t column, size_t
 	buf_putc(out, '\n');
 }
 
+static void put_description(struct buf *out, const struct command_spec *c)
+{
+	buf_init(out);
+	buf_puts(out, c->description ? c->description : c->summary);
+	if (c->more)
+		c->more(out);
+	while (out->size && out->data[out->size - 1] == '\n')
+		out->data[--out->size] = 0;
+}
+
 /* "-o, --output FILE" */
 static void put_forms(struct buf *out, const struct option_spec *o)
 {
@@ -122,6 +132,7 @@ static bool is_place_for_help(const struct option_spec *o, bool *shown, unsigned
 
 void options_help(const struct command_spec *c, struct buf *out)
 {
+	_cleanup_(buf_done) struct buf description = { 0 };
 	bool help_shown = false;
 	unsigned options = 0;
 	struct buf text;
@@ -129,7 +140,8 @@ void options_help(const struct command_spec *c, struct buf *out)
 	buf_init(&text);
 	put_usage(&text, c);
 	buf_putc(&text, '\n');
-	put_wrapped(&text, c->description ? c->description : c->summary, 0, 0);
+	put_description(&description, c);
+	put_wrapped(&text, description.data, 0, 0);
 	if (c->options->kind != OPTION_HEADING)
 		buf_puts(&text, "\nOptions:\n");
 	for (const struct option_spec *o = c->options;; o++) {
@@ -213,6 +225,7 @@ static void put_roff_option(struct buf *out, const struct option_spec *o)
 
 void options_man(const struct command_spec *c, struct buf *out)
 {
+	_cleanup_(buf_done) struct buf description = { 0 };
 	bool help_shown = false;
 	unsigned options = 0;
 	struct buf title;
@@ -231,7 +244,8 @@ void options_man(const struct command_spec *c, struct buf *out)
 	buf_puts(out, "\\fR ");
 	put_roff(out, c->usage ? c->usage : "");
 	buf_puts(out, "\n.SH DESCRIPTION\n");
-	put_roff_paragraphs(out, c->description ? c->description : c->summary);
+	put_description(&description, c);
+	put_roff_paragraphs(out, description.data);
 	buf_puts(out, ".SH OPTIONS\n");
 	for (const struct option_spec *o = c->options;; o++) {
 		if (is_place_for_help(o, &help_shown, options))

@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_flamegraph,
 	&command_report,
 	&command_collapse,
+	&command_convert,
 };
 
 static const struct command *find(const char *name)

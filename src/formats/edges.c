@@ -1,45 +1,53 @@
 /* edges.c: opens the widest place first, until all are open or there are nodes enough. */
 #include "edges.h"
+#include "buf.h"
 #include "mem.h"
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #define ARROW		"==>"
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
 
-static const struct {
-	const char *key, *column, *unit;
-	int64_t scale;
-	bool divided_by_itself;		/* else by calls */
-} values[EDGE_VALUES] = {
-	[EDGE_CALLS] = { "ct", "calls", "count", 1, true },
-	[EDGE_WALL] = { "wt", "wall_ns", "nanoseconds", 1000, true },
-	[EDGE_CPU] = { "cpu", "cpu_ns", "nanoseconds", 1000, true },
-	[EDGE_MEMORY] = { "mu", "memory_bytes", "bytes", 1, false },
-	[EDGE_PEAK] = { "pmu", "peak_memory_bytes", "bytes", 1, false },
-	[EDGE_ALLOCATIONS] = { "mem.na", "allocations", "count", 1, false },
-	[EDGE_FREES] = { "mem.nf", "frees", "count", 1, false },
-	[EDGE_ALLOCATED] = { "mem.aa", "allocated_bytes", "bytes", 1, false },
+const struct edges_column edges_xhprof[EDGE_VALUES] = {
+	[EDGE_CALLS] = { "calls", "count", 1, true, "ct" },
+	[EDGE_WALL] = { "wall_ns", "nanoseconds", 1000, true, "wt" },
+	[EDGE_CPU] = { "cpu_ns", "nanoseconds", 1000, true, "cpu" },
+	[EDGE_MEMORY] = { "memory_bytes", "bytes", 1, false, "mu" },
+	[EDGE_PEAK] = { "peak_memory_bytes", "bytes", 1, false, "pmu" },
+	[EDGE_ALLOCATIONS] = { "allocations", "count", 1, false, "mem.na" },
+	[EDGE_FREES] = { "frees", "count", 1, false, "mem.nf" },
+	[EDGE_ALLOCATED] = { "allocated_bytes", "bytes", 1, false, "mem.aa" },
+	[EDGE_SAMPLES] = { "samples", "count", 1, true, "samples" },
 };
 
 struct edge {
 	uint32_t caller, callee;	/* UINT32_MAX: no caller */
-	int64_t value[EDGE_VALUES];
+	int64_t value[EDGES_COLUMNS];
 };
 
 struct edges {
-	struct intern names;
+	const struct edges_column *columns;
+	unsigned column_count;
+	struct intern names;		/* of functions; with their files "file", NUL, "name" */
+	bool with_files;
+	uint32_t *lines;		/* by function, where they have files */
+	int64_t (*own)[EDGES_COLUMNS];	/* by function; NULL if it is not known */
+	size_t line_capacity, own_capacity, own_count;
 	struct edge *items;
 	size_t count, capacity;
 	struct map places;		/* by caller and callee */
 	unsigned set;
 };
 
-struct edges *edges_new(void)
+struct edges *edges_new(const struct edges_column *columns, unsigned count)
 {
 	struct edges *e = xcalloc(1, sizeof(*e));
 
+	assert(count && count <= EDGES_COLUMNS);
+	e->columns = columns;
+	e->column_count = count;
 	intern_init(&e->names);
 	map_init(&e->places);
 	return e;
@@ -52,6 +60,8 @@ struct edges *edges_free(struct edges *e)
 	intern_done(&e->names);
 	map_done(&e->places);
 	free(e->items);
+	free(e->lines);
+	free(e->own);
 	free(e);
 	return NULL;
 }
@@ -60,7 +70,16 @@ enum edge_value edges_value(struct str key)
 {
 	enum edge_value v = 0;
 
-	while (v < EDGE_VALUES && (strlen(values[v].key) != key.n || memcmp(values[v].key, key.p, key.n)))
+	while (v < EDGE_VALUES && (strlen(edges_xhprof[v].key) != key.n || memcmp(edges_xhprof[v].key, key.p, key.n)))
+		v++;
+	return v;
+}
+
+enum edge_value edges_value_of_column(const char *column)
+{
+	enum edge_value v = 0;
+
+	while (v < EDGE_VALUES && strcmp(edges_xhprof[v].column, column))
 		v++;
 	return v;
 }
@@ -88,17 +107,12 @@ static int64_t scale(int64_t v, int64_t by)
 	return v < 0 ? INT64_MIN : INT64_MAX;
 }
 
-int edges_add(struct edges *e, struct str pair, const int64_t value[EDGE_VALUES], unsigned set)
+int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set)
 {
-	const char *arrow = memmem(pair.p, pair.n, ARROW, 3);
-	size_t caller_size = arrow ? (size_t)(arrow - pair.p) : 0;
-	uint32_t caller = UINT32_MAX, callee, *slot;
+	uint32_t *slot;
 
 	if (e->count == EDGES_MAX)
 		return -E2BIG;
-	if (arrow)
-		caller = intern_add(&e->names, pair.p, caller_size);
-	callee = intern_add(&e->names, arrow ? arrow + 3 : pair.p, arrow ? pair.n - caller_size - 3 : pair.n);
 	e->set |= set;
 	slot = map_slot(&e->places, map_pair(caller, callee));
 	if (*slot == MAP_NONE) {
@@ -106,9 +120,52 @@ int edges_add(struct edges *e, struct str pair, const int64_t value[EDGE_VALUES]
 		GROW(&e->items, &e->capacity, e->count + 1);
 		e->items[e->count++] = (struct edge){ .caller = caller, .callee = callee };
 	}
-	for (int v = 0; v < EDGE_VALUES; v++)
-		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v], scale(value[v], values[v].scale));
+	for (unsigned v = 0; v < e->column_count; v++)
+		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v], scale(value[v], e->columns[v].scale));
 	return 0;
+}
+
+int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned set)
+{
+	const char *arrow = memmem(pair.p, pair.n, ARROW, 3);
+	size_t caller_size = arrow ? (size_t)(arrow - pair.p) : 0;
+	uint32_t caller = UINT32_MAX, callee;
+
+	if (e->count == EDGES_MAX)
+		return -E2BIG;
+	if (arrow)
+		caller = intern_add(&e->names, pair.p, caller_size);
+	callee = intern_add(&e->names, arrow ? arrow + 3 : pair.p, arrow ? pair.n - caller_size - 3 : pair.n);
+	return edges_add_pair(e, caller, callee, value, set);
+}
+
+uint32_t edges_function(struct edges *e, struct str name, struct str file, uint32_t line)
+{
+	_cleanup_(buf_done) struct buf key = { 0 };
+	size_t known = e->names.count;
+	uint32_t function;
+
+	buf_init(&key);
+	buf_put(&key, file.p, strnlen(file.p, file.n));
+	buf_putc(&key, 0);
+	buf_put(&key, name.p, name.n);
+	e->with_files = true;
+	function = intern_add(&e->names, key.data, key.size);
+	GROW(&e->lines, &e->line_capacity, (size_t)function + 1);
+	if (e->names.count > known)
+		e->lines[function] = line;
+	return function;
+}
+
+void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)
+{
+	if (function >= e->own_count) {
+		GROW(&e->own, &e->own_capacity, (size_t)function + 1);
+		memset(e->own + e->own_count, 0, (function + 1 - e->own_count) * sizeof(*e->own));
+		e->own_count = function + 1;
+	}
+	for (unsigned v = 0; v < e->column_count; v++)
+		e->own[function][v] = add_saturating(e->own[function][v], scale(value[v], e->columns[v].scale));
 }
 
 /* --- The tree ------------------------------------------------------------------------------------------------- */
@@ -118,15 +175,15 @@ struct function {
 	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
 	uint32_t frame;			/* of the profile */
 	bool is_callee, reached, opened;
-	bool uneven[EDGE_VALUES];	/* some callers gave it a value below zero, so that no share can be made of it */
-	int64_t value[EDGE_VALUES];	/* inclusive */
-	int64_t done[EDGE_VALUES];	/* of the places that were opened */
+	bool uneven[EDGES_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of it */
+	int64_t value[EDGES_COLUMNS];	/* inclusive */
+	int64_t done[EDGES_COLUMNS];	/* of the places that were opened */
 };
 
 /* A place in the tree that may be opened. */
 struct place {
 	uint32_t node, parent, function;	/* parent: a place, UINT32_MAX at the top */
-	int64_t value[EDGE_VALUES];		/* inclusive */
+	int64_t value[EDGES_COLUMNS];		/* inclusive */
 };
 
 struct tree {
@@ -138,8 +195,9 @@ struct tree {
 	size_t count, capacity;
 	uint32_t *heap;			/* places to open, the widest first */
 	size_t heap_count, heap_capacity;
-	uint32_t columns[EDGE_VALUES], off_cpu;
-	enum edge_value width;
+	uint32_t columns[EDGES_COLUMNS], off_cpu;
+	unsigned width;			/* the column by which places are wide */
+	unsigned wall, cpu;		/* columns; both or UINT_MAX */
 	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
 	uint32_t nodes;			/* made here */
 };
@@ -182,6 +240,17 @@ static uint32_t heap_pop(struct tree *t)
 	return top;
 }
 
+static uint32_t frame_of(const struct tree *t, uint32_t function)
+{
+	struct str name = intern_get(&t->edges->names, function), file = { "", 0 };
+
+	if (!t->edges->with_files)
+		return profile_frame(t->profile, name, file, 0);
+	file = (struct str){ name.p, strlen(name.p) };
+	name = (struct str){ name.p + file.n + 1, name.n - file.n - 1 };
+	return profile_frame(t->profile, name, file, t->edges->lines[function]);
+}
+
 static void sum_up_functions(struct tree *t)
 {
 	const struct edges *e = t->edges;
@@ -190,16 +259,16 @@ static void sum_up_functions(struct tree *t)
 	t->next = xmalloc((e->count + 1) * sizeof(*t->next));
 	for (size_t i = 0; i < e->names.count; i++) {
 		t->functions[i].first = UINT32_MAX;
-		t->functions[i].frame = profile_frame(t->profile, intern_get(&e->names, (uint32_t)i), (struct str){ "", 0 }, 0);
+		t->functions[i].frame = frame_of(t, (uint32_t)i);
 	}
 	/* From the back, so that callees stand in the order in which they came. */
 	for (size_t i = e->count; i-- > 0;) {
 		const struct edge *edge = &e->items[i];
 		struct function *callee = &t->functions[edge->callee];
 
-		for (int v = 0; v < EDGE_VALUES; v++)
+		for (unsigned v = 0; v < t->edges->column_count; v++)
 			callee->value[v] = add_saturating(callee->value[v], edge->value[v]);
-		for (int v = 0; v < EDGE_VALUES; v++)
+		for (unsigned v = 0; v < t->edges->column_count; v++)
 			callee->uneven[v] |= edge->value[v] < 0;
 		callee->is_callee |= edge->caller != UINT32_MAX && edge->caller != edge->callee;
 		if (edge->caller == UINT32_MAX)
@@ -215,18 +284,18 @@ static void add_missing_values(struct tree *t, uint32_t function)
 	struct function *f = &t->functions[function];
 	bool any = false;
 
-	for (int v = 0; v < EDGE_VALUES; v++)
+	for (unsigned v = 0; v < t->edges->column_count; v++)
 		any |= f->value[v] != 0;
 	if (any)
 		return;
 	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i])
-		for (int v = 0; v < EDGE_VALUES; v++)
+		for (unsigned v = 0; v < t->edges->column_count; v++)
 			if (v != EDGE_CALLS)
 				f->value[v] = add_saturating(f->value[v], t->edges->items[i].value[v]);
 	f->value[EDGE_CALLS] = 1;
 }
 
-static void add_place(struct tree *t, uint32_t parent, uint32_t function, const int64_t value[EDGE_VALUES])
+static void add_place(struct tree *t, uint32_t parent, uint32_t function, const int64_t *value)
 {
 	uint32_t above = parent == UINT32_MAX ? PROFILE_ROOT : t->places[parent].node;
 	struct place *p;
@@ -248,12 +317,12 @@ static int64_t part_of(int64_t v, int64_t part, int64_t whole)
 
 /* What the calls of an edge took below the place that is being opened, whose values `done` has not got yet. Each piece
  * is what is due up to here less what was due before, so that all pieces together are the edge. */
-static void value_below(const struct tree *t, const struct place *p, const struct edge *e, int64_t ret[EDGE_VALUES])
+static void value_below(const struct tree *t, const struct place *p, const struct edge *e, int64_t *ret)
 {
 	const struct function *f = &t->functions[p->function];
 
-	for (int v = 0; v < EDGE_VALUES; v++) {
-		int by = values[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v : EDGE_CALLS;
+	for (unsigned v = 0; v < t->edges->column_count; v++) {
+		unsigned by = t->edges->columns[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v : EDGE_CALLS;
 		int64_t whole = f->value[by], after = add_saturating(f->done[by], p->value[by]);
 
 		if (whole <= 0 || f->uneven[by])
@@ -272,35 +341,35 @@ static bool is_above(const struct tree *t, uint32_t place, uint32_t function)
 	return false;
 }
 
-static void add_values(struct tree *t, uint32_t node, const int64_t self[EDGE_VALUES])
+static void add_values(struct tree *t, uint32_t node, const int64_t *self)
 {
 	int64_t off;
 
-	for (int v = 0; v < EDGE_VALUES; v++)
+	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (t->edges->set & 1u << v)
 			profile_add(t->profile, node, t->columns[v], self[v]);
-	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[EDGE_WALL], self[EDGE_CPU], &off))
+	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[t->wall], self[t->cpu], &off))
 		profile_add(t->profile, node, t->off_cpu, off);
 }
 
-static void take_away(int64_t self[EDGE_VALUES], const int64_t value[EDGE_VALUES])
+static void take_away(const struct tree *t, int64_t *self, const int64_t *value)
 {
-	for (int v = 0; v < EDGE_VALUES; v++)
+	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (v != EDGE_CALLS && __builtin_sub_overflow(self[v], value[v], &self[v]))
 			self[v] = value[v] < 0 ? INT64_MAX : INT64_MIN;
 }
 
-static bool is_nothing(const int64_t value[EDGE_VALUES])
+static bool is_nothing(const struct tree *t, const int64_t *value)
 {
-	for (int v = 0; v < EDGE_VALUES; v++)
+	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (value[v])
 			return false;
 	return true;
 }
 
-static void put_folded(struct tree *t, uint32_t node, const int64_t value[EDGE_VALUES])
+static void put_folded(struct tree *t, uint32_t node, const int64_t *value)
 {
-	if (is_nothing(value))
+	if (is_nothing(t, value) || t->edges->own)
 		return;
 	if (t->folded == UINT32_MAX)
 		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
@@ -312,24 +381,24 @@ static void open_place(struct tree *t, uint32_t at)
 {
 	struct place p = t->places[at];		/* a copy: the array grows */
 	struct function *f = &t->functions[p.function];
-	int64_t self[EDGE_VALUES], folded[EDGE_VALUES] = { 0 };
+	int64_t self[EDGES_COLUMNS], folded[EDGES_COLUMNS] = { 0 };
 
 	memcpy(self, p.value, sizeof(self));
 	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i]) {
 		const struct edge *e = &t->edges->items[i];
-		int64_t value[EDGE_VALUES];
+		int64_t value[EDGES_COLUMNS];
 
 		value_below(t, &p, e, value);
-		take_away(self, value);
-		if (is_nothing(value))
+		take_away(t, self, value);
+		if (is_nothing(t, value))
 			continue;
 		if (t->nodes < EDGES_NODES && !is_above(t, at, e->callee))
 			add_place(t, at, e->callee, value);
 		else
-			for (int v = 0; v < EDGE_VALUES; v++)
+			for (unsigned v = 0; v < t->edges->column_count; v++)
 				folded[v] = add_saturating(folded[v], value[v]);
 	}
-	for (int v = 0; v < EDGE_VALUES; v++)
+	for (unsigned v = 0; v < t->edges->column_count; v++)
 		f->done[v] = add_saturating(f->done[v], p.value[v]);
 	f->opened = true;
 	add_values(t, p.node, self);
@@ -380,36 +449,113 @@ static void add_tops(struct tree *t)
 			add_top(t, f, stack);
 }
 
+static unsigned find_column(const struct edges *e, const char *name)
+{
+	for (unsigned v = 0; v < e->column_count; v++)
+		if (e->set & 1u << v && !strcmp(e->columns[v].column, name))
+			return v;
+	return UINT_MAX;
+}
+
 static int add_columns(struct tree *t)
 {
-	const unsigned both = 1u << EDGE_WALL | 1u << EDGE_CPU;
+	const struct edges *e = t->edges;
 	uint32_t added = 0;
 
-	for (int v = 0; v < EDGE_VALUES; v++)
-		added += t->edges->set & 1u << v && profile_find_column(t->profile, values[v].column) == UINT32_MAX;
-	if (t->profile->column_count + added + 1 > PROFILE_COLUMNS)
+	for (unsigned v = 0; v < e->column_count; v++)
+		added += e->set & 1u << v && profile_find_column(t->profile, e->columns[v].column) == UINT32_MAX;
+	if (t->profile->column_count + added + 1 > PROFILE_COLUMNS + (e->own != NULL))
 		return -E2BIG;
 	t->off_cpu = UINT32_MAX;
-	for (int v = 0; v < EDGE_VALUES; v++) {
-		if (t->edges->set & 1u << v)
-			t->columns[v] = profile_column(t->profile, values[v].column, values[v].unit);
-		if (v == EDGE_CPU && (t->edges->set & both) == both)
+	t->wall = find_column(e, "wall_ns");
+	t->cpu = find_column(e, "cpu_ns");
+	for (unsigned v = 0; v < e->column_count; v++) {
+		if (e->set & 1u << v)
+			t->columns[v] = profile_column(t->profile, e->columns[v].column, e->columns[v].unit);
+		if (v == t->cpu && t->wall != UINT_MAX && !e->own)
 			t->off_cpu = profile_column(t->profile, "off_cpu_ns", "nanoseconds");
 	}
 	return 0;
 }
 
+/* The first value that is measured, but calls if nothing else is. */
+static unsigned pick_width(const struct edges *e)
+{
+	for (unsigned v = 1; v < e->column_count; v++)
+		if (e->set & 1u << v && e->columns[v].divided_by_itself)
+			return v;
+	return EDGE_CALLS;
+}
+
+/* Where a function's own account goes that has no place in the tree. */
+static void add_own_to_root(struct tree *t, uint32_t function)
+{
+	const int64_t *own = t->edges->own[function];
+
+	if (!is_nothing(t, own))
+		add_values(t, profile_child(t->profile, PROFILE_ROOT, t->functions[function].frame), own);
+}
+
+/* Shares what the function took by its own account among its places, in proportion to what they have by now; where
+ * they have nothing, to what they took with all that they called, and else the first one gets it. */
+static void share_own(struct tree *t, unsigned v, uint32_t function, const uint32_t *next, uint32_t first)
+{
+	int64_t *self = t->profile->columns[t->columns[v]].self, own = t->edges->own[function][v], before = 0, weight;
+	bool by_self;
+	__int128 sum = 0, sum_with_callees = 0, so_far = 0;
+
+	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
+		sum += self[t->places[i].node] > 0 ? self[t->places[i].node] : 0;
+		sum_with_callees += t->places[i].value[v] > 0 ? t->places[i].value[v] : 0;
+	}
+	by_self = sum > 0;
+	sum = by_self ? sum : sum_with_callees;
+	for (uint32_t i = first; i != UINT32_MAX; i = next[i]) {
+		int64_t *here = &self[t->places[i].node], after;
+
+		weight = by_self ? *here : t->places[i].value[v];
+		so_far += weight > 0 ? weight : 0;
+		after = so_far >= sum ? own : (int64_t)((long double)own * (long double)so_far / (long double)sum + 0.5L);
+		*here = after - before;
+		before = after;
+	}
+}
+
+static void share_all_own(struct tree *t)
+{
+	const struct edges *e = t->edges;
+	_cleanup_(freep) uint32_t *first = xmalloc((e->names.count + 1) * sizeof(*first));
+	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
+
+	for (size_t f = 0; f < e->names.count; f++)
+		first[f] = UINT32_MAX;
+	for (size_t i = t->count; i-- > 0;) {
+		next[i] = first[t->places[i].function];
+		first[t->places[i].function] = (uint32_t)i;
+	}
+	for (uint32_t f = 0; f < e->own_count; f++) {
+		if (first[f] == UINT32_MAX)
+			add_own_to_root(t, f);
+		for (unsigned v = 0; v < e->column_count && first[f] != UINT32_MAX; v++)
+			if (e->set & 1u << v)
+				share_own(t, v, f, next, first[f]);
+	}
+}
+
+/* Adds to `p`, which has no nodes yet if functions have an account of their own. */
 int edges_to_profile(const struct edges *e, struct profile *p)
 {
 	struct tree t = { .edges = e, .profile = p, .folded = UINT32_MAX };
 
 	if (add_columns(&t) < 0)
 		return -E2BIG;
-	t.width = e->set & 1u << EDGE_WALL ? EDGE_WALL : EDGE_CALLS;
+	t.width = pick_width(e);
 	sum_up_functions(&t);
 	add_tops(&t);
 	while (t.heap_count)
 		open_place(&t, heap_pop(&t));
+	if (e->own)
+		share_all_own(&t);
 	free(t.functions);
 	free(t.next);
 	free(t.places);

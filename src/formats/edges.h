@@ -23,6 +23,7 @@
 #define EDGES_NODES	200000u		/* of a tree that is made */
 #define EDGES_MAX	2000000u	/* pairs that are read */
 
+/* What the keys of these extensions mean, in their order. The first column is calls in any case. */
 enum edge_value {
 	EDGE_CALLS,		/* ct */
 	EDGE_WALL,		/* wt, microseconds */
@@ -32,20 +33,43 @@ enum edge_value {
 	EDGE_ALLOCATIONS,	/* mem.na */
 	EDGE_FREES,		/* mem.nf */
 	EDGE_ALLOCATED,		/* mem.aa */
+	EDGE_SAMPLES,		/* samples: of a profile that was sampled */
 	EDGE_VALUES
 };
 
+#define EDGES_COLUMNS	16u		/* values of one pair */
+
+struct edges_column {
+	const char *column, *unit;
+	int64_t scale;			/* from what is read to the unit */
+	bool divided_by_itself;		/* else by calls */
+	const char *key;		/* of xhprof */
+};
+
+extern const struct edges_column edges_xhprof[EDGE_VALUES];
+
 struct edges;
 
-struct edges *edges_new(void);
+/* The columns have to stay. */
+struct edges *edges_new(const struct edges_column *columns, unsigned count);
 struct edges *edges_free(struct edges *e);	/* NULL is fine; returns NULL */
 
-/* What a key such as "wt" means; EDGE_VALUES if nothing. */
+/* What a key such as "wt" or a column such as "wall_ns" means; EDGE_VALUES if nothing. */
 enum edge_value edges_value(struct str key);
+enum edge_value edges_value_of_column(const char *column);
 
 /* Adds "caller==>callee", or a function without a caller. `set` has a bit per value that was measured. Returns -E2BIG
  * when there are EDGES_MAX already. */
-int edges_add(struct edges *e, struct str pair, const int64_t value[EDGE_VALUES], unsigned set);
+int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned set);
+
+/* The same in three steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
+ * functions are given in the one way or all in the other. */
+uint32_t edges_function(struct edges *e, struct str name, struct str file, uint32_t line);
+int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
+
+/* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what is
+ * left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */
+void edges_add_own(struct edges *e, uint32_t function, const int64_t *value);
 
 size_t edges_count(const struct edges *e);
 

@@ -388,4 +388,5 @@ static int folded_sniff(const char *bytes, size_t n)
 
 const struct format format_folded = {
 	"folded", "folded collapsed txt log", folded_sniff, folded_read, folded_write,
+	.about = "a line per stack, root;...;leaf and a count"
 };

@@ -3,7 +3,7 @@
 #include "guess.h"
 #include <string.h>
 
-const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, NULL };
+const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, &format_xhprof_json, NULL };
 
 const struct format *format_by_name(const char *name)
 {
@@ -13,44 +13,49 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
-/* Whether the space separated `list` has the `n` bytes at `word`. */
-static bool has_word(const char *list, const char *word, size_t n)
+/* Whether `name` is `suffix`, or ends with a point and it. */
+static bool ends_with(struct str name, const char *suffix, size_t n)
 {
-	while (*list) {
-		size_t length = strcspn(list, " ");
-
-		if (length == n && !memcmp(list, word, n))
-			return true;
-		list += length;
-		list += strspn(list, " ");
-	}
-	return false;
+	return name.n >= n && !memcmp(name.p + name.n - n, suffix, n) && (name.n == n || name.p[name.n - n - 1] == '.');
 }
 
-/* The suffix of a compressed file is the one before .gz and the like. */
-static struct str suffix_of(const char *path)
+/* How long the longest of the space separated suffixes is that fits; 0 if none does. */
+static size_t suffix_length(const char *list, struct str name)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end = name + strlen(name), *dot;
+	size_t longest = 0;
 
-	for (int i = 0; i < 2; i++) {
-		dot = memrchr(name, '.', (size_t)(end - name));
-		if (!dot)
-			break;
-		if (i || !has_word("gz zst", dot + 1, (size_t)(end - dot - 1)))
-			return (struct str){ dot + 1, (size_t)(end - dot - 1) };
-		end = dot;
+	while (*list) {
+		size_t n = strcspn(list, " ");
+
+		if (n > longest && n < name.n && ends_with(name, list, n))
+			longest = n;
+		list += n;
+		list += strspn(list, " ");
 	}
-	return (struct str){ "", 0 };
+	return longest;
 }
 
 const struct format *format_by_path(const char *path)
 {
-	struct str suffix = suffix_of(path);
+	const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
+	struct str name = { start, strlen(start) };
+	const struct format *best = NULL;
+	size_t longest = 0;
 
-	for (const struct format *const *f = formats; *f && suffix.n; f++)
-		if (has_word((*f)->suffixes, suffix.p, suffix.n))
-			return *f;
-	return NULL;
+	/* The suffix of a compressed file is the one before .gz and the like. */
+	name.n -= suffix_length("gz", name) ? 3 : suffix_length("zst", name) ? 4 : 0;
+	/* As valgrind names its files, with the number of the process behind. */
+	if (name.n >= 13 && !memcmp(name.p, "callgrind.out", 13))
+		return format_by_name("callgrind");
+	for (const struct format *const *f = formats; *f; f++) {
+		size_t n = suffix_length((*f)->suffixes, name);
+
+		if (n > longest) {
+			best = *f;
+			longest = n;
+		}
+	}
+	return best;
 }
 
 static const struct format *format_by_content(const char *bytes, size_t n)

@@ -13,7 +13,8 @@ struct format_options {
 
 struct format {
 	const char *name;		/* as `-f` takes it: "folded" */
-	const char *suffixes;		/* space separated, for choosing by file name: "folded collapsed txt" */
+	const char *suffixes;		/* space separated, for choosing by file name: "folded collapsed txt"; the last
+					 * parts of a name behind a point, or all of it */
 
 	/* How sure it is that these first bytes are of this format: 0 no, 100 certain. */
 	int (*sniff)(const char *bytes, size_t n);
@@ -25,9 +26,13 @@ struct format {
 	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. When something
 	 * has no place in the format, the result is how many stacks that were, and `err` says what. */
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
+	const char *about;		/* a few words for the list of formats, without a full stop */
+	bool is_binary;			/* written as what no terminal should get */
+	bool is_compressed;		/* written by gzip already */
 };
 
-extern const struct format format_strobe, format_folded, format_xhprof;
+extern const struct format format_strobe, format_folded, format_xhprof, format_xhprof_json;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 

@@ -1,9 +1,23 @@
-/* fuzz_xhprof.c: any bytes as pairs of caller and callee; what is accepted must be a tree that can be used. */
+/* fuzz_xhprof.c: any bytes as pairs of caller and callee; what is accepted must be a tree that can be used, and
+ * written and read again. */
 #include "format.h"
 #include "edges.h"
 #include "wire_profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void again(const struct format *f, const struct profile *p)
+{
+	struct profile *back = profile_new();
+	struct err err = { 0 };
+	struct buf out;
+
+	buf_init(&out);
+	if (f->write(p, UINT32_MAX, &out, &err) < 0 || format_read_bytes(&format_xhprof, back, out.data, out.size, &err) != 0)
+		abort();
+	profile_free(back);
+	buf_done(&out);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,6 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			int64_t *totals = profile_totals(p, c);
 
 			free(totals);
+		}
+		if (size < 4096) {
+			again(&format_xhprof, p);
+			again(&format_xhprof_json, p);
 		}
 		if (size < 60000 && wire_profile_write(p, &out, &err) < 0)
 			abort();

@@ -102,4 +102,5 @@ static int strobe_write(const struct profile *p, uint32_t column, struct buf *ou
 	return wire_profile_write(&one, out, err);
 }
 
-const struct format format_strobe = { "strobe", "strobe", strobe_sniff, strobe_read, strobe_write };
+const struct format format_strobe = { "strobe", "strobe", strobe_sniff, strobe_read, strobe_write,
+	.about = "Strobe's own, all values and labels", .is_binary = true };

@@ -81,6 +81,9 @@ TEST(formats_are_found_by_name_and_suffix)
 	CHECK(format_by_path("/a.b/x.txt.gz") == &format_folded);
 	CHECK(format_by_path("profile.strobe") == &format_strobe);
 	CHECK(format_by_path("profile.strobe.zst") == &format_strobe);
+	CHECK(format_by_path("x.xhprof") == &format_xhprof);
+	CHECK(format_by_path("x.xhprof.json.gz") == &format_xhprof_json);
+	CHECK(!format_by_path("x.json"));
 	CHECK(!format_by_path("folded") && !format_by_path("x.gz") && !format_by_path("dir.folded/x") &&
 	      !format_by_path("x.") && !format_by_path("x.fold"));
 }

@@ -1,6 +1,7 @@
 /* test_xhprof.c: pairs of caller and callee become a tree whose tables are theirs. */
 #include "edges.h"
 #include "format.h"
+#include "round_trip.h"
 #include "test.h"
 #include <string.h>
 
@@ -246,6 +247,160 @@ TEST(what_is_broken_is_named_with_its_place)
 		CHECK(format_load_bytes("x", serialized, n, p, &err) < 0);
 		profile_free(p);
 	}
+}
+
+/* --- Writing --- */
+
+static const char *const traced[] = {
+	"calls", "count", "wall_ns", "nanoseconds", "cpu_ns", "nanoseconds", "memory_bytes", "bytes", "peak_memory_bytes", "bytes",
+};
+
+static const char *written(const struct profile *p, int (*write)(const struct profile *, uint32_t, struct buf *, struct err *))
+{
+	static char text[4000];
+	struct buf b;
+
+	buf_init(&b);
+	err = (struct err){ 0 };
+	CHECK(write(p, UINT32_MAX, &b, &err) >= 0);
+	snprintf(text, sizeof(text), "%s", b.data);
+	buf_done(&b);
+	return text;
+}
+
+TEST(what_was_read_is_written_as_it_was)
+{
+	struct profile *p = read_text(serialized);
+
+	CHECK(p != NULL);
+	CHECK_STR(written(p, format_xhprof.write),
+		  "a:3:{s:6:\"main()\";a:3:{s:2:\"ct\";i:1;s:2:\"wt\";i:100;s:2:\"mu\";i:500;}"
+		  "s:11:\"main()==>f\\\";a:3:{s:2:\"ct\";i:2;s:2:\"wt\";i:60;s:2:\"mu\";i:-40;}"
+		  "s:13:\"f\\==>strlen()\";a:3:{s:2:\"ct\";i:9;s:2:\"wt\";i:10;s:2:\"mu\";i:0;}}");
+	CHECK_STR(err.text, "");
+	CHECK_STR(written(p, format_xhprof_json.write),
+		  "{\n\"main()\":{\"ct\":1,\"wt\":100,\"mu\":500},\n"
+		  "\"main()==>f\\\\\":{\"ct\":2,\"wt\":60,\"mu\":-40},\n"
+		  "\"f\\\\==>strlen()\":{\"ct\":9,\"wt\":10,\"mu\":0}\n}\n");
+	profile_free(p);
+}
+
+TEST(a_function_that_is_above_itself_has_the_level_in_its_name)
+{
+	struct profile *p = profile_new();
+
+	CHECK_INT(format_load_bytes("x", "main();a;a;b;a 4\na 1\n", 21, p, &err), 0);
+	CHECK_STR(written(p, format_xhprof_json.write),
+		  "{\n\"main()\":{\"ct\":5,\"samples\":5},\n\"main()==>main()@1\":{\"ct\":4,\"samples\":4},\n"
+		  "\"main()@1==>a\":{\"ct\":4,\"samples\":4},\n\"a==>a@1\":{\"ct\":4,\"samples\":4},\n"
+		  "\"a@1==>b\":{\"ct\":4,\"samples\":4},\n\"b==>a@2\":{\"ct\":4,\"samples\":4},\n"
+		  "\"main()==>a\":{\"ct\":1,\"samples\":1}\n}\n");
+	CHECK(strstr(err.text, "ct counts samples, and there is no time"));
+	profile_free(p);
+}
+
+/* One caller per function: then nothing is lost but what is below a microsecond, and the trees have none of that. */
+TEST(trees_whose_functions_have_one_caller_come_back_whole)
+{
+	const struct format *const both[] = { &format_xhprof, &format_xhprof_json };
+	static const struct tree_options o = { .nodes = 300, .names = 1000000, .columns = 3, .column_names = traced };
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		struct profile *p = tree_by_chance(&o), *top = profile_new(), *back;
+		uint32_t main = profile_frame(top, (struct str){ "main()", 6 }, (struct str){ "", 0 }, 0);
+		uint32_t calls = profile_column(top, "calls", "count");
+		uint32_t off = profile_column(p, "off_cpu_ns", "nanoseconds");
+
+		/* The tree below main(), with the column that is made on reading. */
+		for (uint32_t n = 1; n < p->node_count; n++)
+			profile_add(p, n, off, p->columns[1].self[n] - p->columns[2].self[n]);
+		for (uint32_t c = 1; c < p->column_count; c++)
+			profile_column(top, p->columns[c].name, p->columns[c].unit);
+		profile_add(top, profile_child(top, PROFILE_ROOT, main), calls, 1);
+		for (uint32_t n = 1; n < p->node_count; n++) {
+			uint32_t f = profile_frame(top, profile_name(p, p->node_frames[n]), (struct str){ "", 0 }, 0);
+			/* Nodes of `top` are one more than those of `p`. */
+			uint32_t node = profile_child(top, p->parents[n] + 1, f);
+
+			CHECK_INT(node, n + 1);
+			for (uint32_t c = 0; c < p->column_count; c++)
+				profile_add(top, node, c, p->columns[c].self[n]);
+		}
+		back = there_and_back(both[i], top, UINT32_MAX);
+		CHECK(back && same_lines(top, back));
+		profile_free(p);
+		profile_free(top);
+		profile_free(back);
+	}
+}
+
+/* Functions with many callers: where their callees were called from is divided by what they took, and what each took
+ * itself stays. */
+TEST(what_functions_took_themselves_comes_back_from_any_layered_tree)
+{
+	static const struct tree_options o = {
+		.nodes = 60, .names = 5, .columns = 5, .column_names = traced, .layered = true, .below_zero = true,
+	};
+
+	for (int i = 0; i < 20; i++) {
+		struct profile *p = tree_by_chance(&o), *back;
+
+		/* Only memory can be below zero. */
+		for (uint32_t n = 0; n < p->node_count; n++)
+			for (uint32_t c = 0; c < 3; c++)
+				p->columns[c].self[n] = llabs(p->columns[c].self[n]);
+		back = there_and_back(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
+		for (uint32_t f = 0; back && f < p->frame_count; f++)
+			for (uint32_t c = 0; c < 5; c++) {
+				const char *name = profile_name(p, f).p;
+
+				CHECK_INT(self_of(back, name, p->columns[c].name), self_of(p, name, p->columns[c].name));
+			}
+		CHECK(back != NULL);
+		profile_free(p);
+		profile_free(back);
+	}
+}
+
+TEST(samples_come_back_as_samples_not_as_calls)
+{
+	struct profile *p = profile_new(), *back;
+
+	CHECK_INT(format_load_bytes("x", "main();a;b 4\nmain();c 1\n", 24, p, &err), 0);
+	back = there_and_back(&format_xhprof, p, UINT32_MAX);
+	CHECK(back && same_lines(p, back));
+	profile_free(p);
+	profile_free(back);
+}
+
+TEST(what_xhprof_sampled_is_stacks)
+{
+	static const char *const texts[] = {
+		"a:2:{s:17:\"1380818838.100000\";s:14:\"main()==>foo\\a\";s:17:\"1380818838.300000\";s:14:\"main()==>foo\\a\";}",
+		"{\"1380818838.100000\": \"main()==>foo\\\\a\", \"1380818838.300000\": \"main()==>foo\\\\a\"}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct profile *p = read_text(texts[i]);
+
+		CHECK(p != NULL);
+		if (!p)
+			continue;
+		CHECK_STR(tree_of(p, "samples"), "main() 0,main();foo\\a 2");
+		CHECK_INT(p->start_ns, 1380818838100000000);
+		CHECK_INT(p->end_ns, 1380818838300000000);
+		profile_free(p);
+	}
+}
+
+TEST(numbers_beyond_a_double_are_kept)
+{
+	struct profile *p = read_text("{\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}}");
+
+	CHECK(p != NULL);
+	CHECK_STR(tree_of(p, "calls"), "main() 9007199254740993");
+	CHECK_STR(written(p, format_xhprof_json.write), "{\n\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}\n}\n");
+	profile_free(p);
 }
 
 TEST_MAIN()

@@ -5,12 +5,19 @@
  *   JSON         the same object; also as "profile" of an object that has "meta", as XHGui exports it, whose "url" and
  *                "request_ts_micro" or "SERVER" are taken too where they are there
  *
+ *   samples      {"1380818838.141923": "main()==>foo==>bar", …}: what xhprof_sample_disable() returns, the time of each
+ *                sample in seconds and its stack; in both ways of writing
+ *
  * edges.h says how the pairs become a tree. Keys of values that are not known there are passed over; a pair without
- * any known one is none. Numbers may be written as integers or fractions; what cannot be a number is an error.
+ * any known one is none. Numbers may be written as integers or fractions; what cannot be a number is an error. Where
+ * "samples" were counted, as xhprof_write.c does it for sampling profiles, ct says the same and is not taken for calls.
+ *
+ * Caps: 256 MB of text, EDGES_MAX pairs, 128 KB of a pair's name, 4 MB of a sample's stack.
  */
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
+#include "xhprof_write.h"
 #include <assert.h>
 #include <jansson.h>
 #include <math.h>
@@ -18,6 +25,14 @@
 
 #define TEXT_MAX	((size_t)256 << 20)	/* bytes of one such file */
 #define NAME_MAX_BYTES	(2u * 65536)		/* two names and the arrow */
+#define STACK_MAX	(4u << 20)		/* bytes of one sample */
+
+/* What is being read: pairs, or samples. */
+struct xhprof {
+	struct edges *edges;
+	struct profile *profile;
+	size_t samples;
+};
 
 /* What one pair has, as far as it is read. */
 struct values {
@@ -25,14 +40,73 @@ struct values {
 	unsigned set;
 };
 
-static void take_value(struct values *v, struct str key, double number)
+static void take_value(struct values *v, struct str key, int64_t number)
 {
 	enum edge_value which = edges_value(key);
 
 	if (which == EDGE_VALUES)
 		return;
-	v->value[which] = number >= 9.2e18 ? INT64_MAX : number <= -9.2e18 ? INT64_MIN : llround(number);
+	v->value[which] = number;
 	v->set |= 1u << which;
+}
+
+static int64_t to_integer(double number)
+{
+	return number >= 9.2e18 ? INT64_MAX : number <= -9.2e18 ? INT64_MIN : llround(number);
+}
+
+static int too_many(struct err *err)
+{
+	return err_set(err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+}
+
+static int add_pair(struct xhprof *x, struct str pair, struct values *v, struct err *err)
+{
+	if (v->set & 1u << EDGE_SAMPLES) {
+		v->set &= ~(1u << EDGE_CALLS);
+		v->value[EDGE_CALLS] = 0;
+	}
+	return v->set && edges_add(x->edges, pair, v->value, v->set) < 0 ? too_many(err) : 0;
+}
+
+/* The key is the time in seconds; what is none says nothing. */
+static void cover(struct profile *p, struct str key)
+{
+	char text[32], *end;
+	int64_t at;
+	double seconds;
+
+	if (key.n >= sizeof(text))
+		return;
+	memcpy(text, key.p, key.n);
+	text[key.n] = 0;
+	seconds = strtod(text, &end);
+	if (*end || !(seconds > 0 && seconds < 9e9))
+		return;
+	at = llround(seconds * 1e6) * 1000;
+	profile_cover(p, at, at);
+}
+
+/* "main()==>foo==>bar" */
+static int add_sample(struct xhprof *x, struct str key, struct str stack, struct err *err)
+{
+	uint32_t node = PROFILE_ROOT, column = profile_column(x->profile, "samples", "count");
+
+	if (stack.n > STACK_MAX)
+		return err_set(err, -E2BIG, "a stack has more than %u bytes, which is the limit", STACK_MAX);
+	for (;;) {
+		const char *arrow = stack.n ? memmem(stack.p, stack.n, "==>", 3) : NULL;
+		struct str name = { stack.p, arrow ? (size_t)(arrow - stack.p) : stack.n };
+
+		node = profile_child(x->profile, node, profile_frame(x->profile, name, (struct str){ "", 0 }, 0));
+		if (!arrow)
+			break;
+		stack = (struct str){ arrow + 3, stack.n - name.n - 3 };
+	}
+	profile_add(x->profile, node, column, 1);
+	cover(x->profile, key);
+	x->samples++;
+	return 0;
 }
 
 /* --- PHP's serialize() ---------------------------------------------------------------------------------------- */
@@ -72,11 +146,11 @@ static bool take_size(struct text *t, char until, size_t *ret)
 }
 
 /* s:6:"main()"; */
-static bool take_string(struct text *t, struct str *ret)
+static bool take_string(struct text *t, size_t max, struct str *ret)
 {
 	size_t n;
 
-	if (!take(t, "s:") || !take_size(t, ':', &n) || !take(t, "\"") || n > NAME_MAX_BYTES || n > (size_t)(t->end - t->p))
+	if (!take(t, "s:") || !take_size(t, ':', &n) || !take(t, "\"") || n > max || n > (size_t)(t->end - t->p))
 		return false;
 	*ret = (struct str){ t->p, n };
 	t->p += n;
@@ -84,18 +158,25 @@ static bool take_string(struct text *t, struct str *ret)
 }
 
 /* i:-5; or d:1.5E+25; */
-static bool take_number(struct text *t, double *ret)
+static bool take_number(struct text *t, int64_t *ret)
 {
 	char digits[64], *end;
+	bool whole = take(t, "i:");
+	double number;
 	size_t n = 0;
 
-	if (!take(t, "i:") && !take(t, "d:"))
+	if (!whole && !take(t, "d:"))
 		return false;
 	while (t->p < t->end && *t->p != ';' && n < sizeof(digits) - 1)
 		digits[n++] = *t->p++;
 	digits[n] = 0;
-	*ret = strtod(digits, &end);
-	return n && !*end && !isnan(*ret) && take(t, ";");
+	number = strtod(digits, &end);
+	if (!n || *end || isnan(number))
+		return false;
+	*ret = whole ? strtoll(digits, &end, 10) : to_integer(number);
+	if (*end)
+		*ret = to_integer(number);
+	return take(t, ";");
 }
 
 /* The values of one pair: a:2:{s:2:"ct";i:1;…} */
@@ -108,9 +189,9 @@ static int read_values(struct text *t, struct values *v, struct err *err)
 	*v = (struct values){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		struct str key;
-		double number;
+		int64_t number;
 
-		if (!take_string(t, &key))
+		if (!take_string(t, NAME_MAX_BYTES, &key))
 			return bad(t, "the name of a value was expected", err);
 		if (!take_number(t, &number))
 			return bad(t, "a number was expected", err);
@@ -119,12 +200,24 @@ static int read_values(struct text *t, struct values *v, struct err *err)
 	return take(t, "}") ? 0 : bad(t, "the end of an array was expected", err);
 }
 
-static int too_many(struct err *err)
+static int read_sample(struct text *t, struct xhprof *x, struct str key, struct err *err)
 {
-	return err_set(err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+	struct str stack;
+
+	if (!take_string(t, STACK_MAX, &stack))
+		return bad(t, "a stack was expected, such as main()==>foo==>bar", err);
+	return add_sample(x, key, stack, err);
 }
 
-static int read_serialized(struct edges *e, const char *bytes, size_t n, struct err *err)
+static int read_pair(struct text *t, struct xhprof *x, struct str pair, struct err *err)
+{
+	struct values v;
+	int r = read_values(t, &v, err);
+
+	return r < 0 ? r : add_pair(x, pair, &v, err);
+}
+
+static int read_serialized(struct xhprof *x, const char *bytes, size_t n, struct err *err)
 {
 	struct text t = { bytes, bytes, bytes + n };
 	size_t count;
@@ -132,17 +225,14 @@ static int read_serialized(struct edges *e, const char *bytes, size_t n, struct 
 	if (!take(&t, "a:") || !take_size(&t, ':', &count) || !take(&t, "{"))
 		return bad(&t, "a serialized array was expected", err);
 	for (size_t i = 0; i < count; i++) {
-		struct values v;
-		struct str pair;
+		struct str key;
 		int r;
 
-		if (!take_string(&t, &pair))
+		if (!take_string(&t, NAME_MAX_BYTES, &key))
 			return bad(&t, "a name was expected, such as main()==>foo", err);
-		r = read_values(&t, &v, err);
+		r = t.p < t.end && *t.p == 's' ? read_sample(&t, x, key, err) : read_pair(&t, x, key, err);
 		if (r < 0)
 			return r;
-		if (v.set && edges_add(e, pair, v.value, v.set) < 0)
-			return too_many(err);
 	}
 	if (!take(&t, "}"))
 		return bad(&t, "the end of the array was expected", err);
@@ -153,23 +243,35 @@ static int read_serialized(struct edges *e, const char *bytes, size_t n, struct 
 
 /* --- JSON ----------------------------------------------------------------------------------------------------- */
 
-static int read_pairs(struct edges *e, json_t *object, struct err *err)
+static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, struct err *err)
 {
-	const char *pair, *key;
-	json_t *of_pair, *number;
+	struct values v = { 0 };
+	const char *key;
+	json_t *number;
 
-	json_object_foreach(object, pair, of_pair) {
-		struct values v = { 0 };
+	if (!json_is_object(of_pair))
+		return err_set(err, -EINVAL, "'%.80s' has no values such as ct and wt", pair);
+	json_object_foreach(of_pair, key, number) {
+		if (!json_is_number(number))
+			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
+		take_value(&v, (struct str){ key, strlen(key) }, json_is_integer(number) ?
+			   (int64_t)json_integer_value(number) : to_integer(json_real_value(number)));
+	}
+	return add_pair(x, (struct str){ pair, strlen(pair) }, &v, err);
+}
 
-		if (!json_is_object(of_pair))
-			return err_set(err, -EINVAL, "'%.80s' has no values such as ct and wt", pair);
-		json_object_foreach(of_pair, key, number) {
-			if (!json_is_number(number))
-				return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
-			take_value(&v, (struct str){ key, strlen(key) }, json_number_value(number));
-		}
-		if (v.set && edges_add(e, (struct str){ pair, strlen(pair) }, v.value, v.set) < 0)
-			return too_many(err);
+static int read_pairs(struct xhprof *x, json_t *object, struct err *err)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value) {
+		struct str stack = { json_string_value(value), json_string_length(value) };
+		int r = stack.p ? add_sample(x, (struct str){ key, strlen(key) }, stack, err) :
+				  read_json_pair(x, key, value, err);
+
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -209,7 +311,7 @@ static char *without_nul(const char *bytes, size_t n)
 	return copy;
 }
 
-static int read_json(struct edges *e, struct profile *p, const char *bytes, size_t n, struct err *err)
+static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *err)
 {
 	json_error_t why;
 	_cleanup_(freep) char *copy = without_nul(bytes, n);
@@ -220,10 +322,10 @@ static int read_json(struct edges *e, struct profile *p, const char *bytes, size
 	if (!all)
 		return err_set(err, -EINVAL, "line %d: %.200s", why.line, why.text);
 	if (!json_is_object(profile))
-		return read_pairs(e, all, err);
-	r = read_pairs(e, profile, err);
+		return read_pairs(x, all, err);
+	r = read_pairs(x, profile, err);
 	if (r >= 0)
-		read_meta(p, json_object_get(all, "meta"));
+		read_meta(x->profile, json_object_get(all, "meta"));
 	return r;
 }
 
@@ -234,6 +336,25 @@ static const char *skip_space(const char *p, const char *end)
 	while (p < end && strchr("\r\n\t ", *p) && *p)
 		p++;
 	return p;
+}
+
+/* {"1380818838.141923":"main()==> */
+static bool is_json_sample(const char *p, const char *end)
+{
+	const char *key = skip_space(p + 1, end), *value;
+	size_t n;
+
+	if (key == end || *key++ != '"')
+		return false;
+	for (n = 0; key + n < end && n < 24 && ((key[n] >= '0' && key[n] <= '9') || key[n] == '.');)
+		n++;
+	if (!n || key + n == end || key[n] != '"')
+		return false;
+	value = skip_space(key + n + 1, end);
+	if (value == end || *value++ != ':')
+		return false;
+	value = skip_space(value, end);
+	return end - value > 7 && !memcmp(value, "\"main()", 7);
 }
 
 /* Both begin with a name, and soon after has to stand what xhprof counts. */
@@ -248,15 +369,26 @@ static int xhprof_sniff(const char *bytes, size_t n)
 	has_values = memmem(p, look, "\"ct\"", 4) || memmem(p, look, "\"wt\"", 4);
 	if (!memcmp(p, "a:", 2) && p[2] >= '0' && p[2] <= '9')
 		return has_values ? 95 : memmem(p, look, "main()", 6) ? 60 : 0;
+	if (*p == '{' && is_json_sample(p, bytes + n))
+		return 90;
 	if (*p == '{')
 		return !has_values ? 0 : memmem(p, left, "main()", 6) || memmem(p, left, "==>", 3) ? 90 : 0;
 	return 0;
 }
 
+static int add_all(struct xhprof *x, struct profile *p, struct err *err)
+{
+	if (!edges_count(x->edges) && !x->samples)
+		return err_set(err, -EINVAL, "there is no pair of caller and callee in it");
+	if (edges_count(x->edges) && edges_to_profile(x->edges, x->profile) < 0)
+		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+	profile_merge(p, x->profile);
+	return 0;
+}
+
 static int xhprof_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct profile *one;
-	struct edges *e;
+	struct xhprof x;
 	const char *start;
 	struct str all;
 	size_t n;
@@ -267,18 +399,20 @@ static int xhprof_read(struct profile *p, struct input *in, const struct format_
 		return r;
 	start = skip_space(all.p, all.p + all.n);
 	n = all.n - (size_t)(start - all.p);
-	e = edges_new();
-	one = profile_new();
-	r = n && *start == '{' ? read_json(e, one, start, n, err) : read_serialized(e, start, n, err);
-	if (r >= 0 && edges_count(e) == 0)
-		r = err_set(err, -EINVAL, "there is no pair of caller and callee in it");
-	if (r >= 0 && edges_to_profile(e, one) < 0)
-		r = err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+	x = (struct xhprof){ edges_new(edges_xhprof, EDGE_VALUES), profile_new(), 0 };
+	r = n && *start == '{' ? read_json(&x, start, n, err) : read_serialized(&x, start, n, err);
 	if (r >= 0)
-		profile_merge(p, one);
-	profile_free(one);
-	edges_free(e);
+		r = add_all(&x, p, err);
+	profile_free(x.profile);
+	edges_free(x.edges);
 	return r;
 }
 
-const struct format format_xhprof = { "xhprof", "xhprof uprofiler json", xhprof_sniff, xhprof_read, NULL };
+const struct format format_xhprof = {
+	"xhprof", "xhprof uprofiler", xhprof_sniff, xhprof_read, xhprof_write_serialized,
+	.about = "what xhprof, tideways_xhprof and uprofiler keep, by PHP's serialize()",
+};
+
+/* The same to read: content tells how it is written. */
+const struct format format_xhprof_json = { "xhprof-json", "xhprof.json", NULL, xhprof_read, xhprof_write_json,
+	.about = "the same as JSON" };

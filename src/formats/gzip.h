@@ -1,6 +1,6 @@
 /* gzip.h: bytes as a .gz file. */
-#ifndef CLI_GZIP_H
-#define CLI_GZIP_H
+#ifndef FORMATS_GZIP_H
+#define FORMATS_GZIP_H
 
 #include "buf.h"
 #include "err.h"

@@ -1,0 +1,212 @@
+/* cmd_convert.c: `strobe convert`: profiles of any known format as one of another. */
+
+#include "commands.h"
+
+#include "format.h"
+#include "gzip.h"
+#include "inputs.h"
+#include "io.h"
+#include "mem.h"
+
+#include <string.h>
+#include <zstd.h>
+
+static const char *output = "-", *format_name, *column, *from;
+static struct format_options reading;
+static bool quiet;
+
+static const struct option_spec options[] = {
+	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name,
+	  "What to write, of the formats above; unless given, the end of OUT says it." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output,
+	  "A file to write to; what ends in .gz or .zst is compressed. - is standard output, which is the default." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from, "What the input is, if that shall not be seen by its content." },
+	{ OPTION_STRING, 0, "column", "NAME", &column,
+	  "Only these values: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, all that the format can "
+	  "hold, and of those that hold one, time of a trace and samples of a sampling profile. --metric is the same." },
+	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Do not say what the format cannot hold." },
+	{ 0 }
+};
+
+/* One line per format, from the table of formats. */
+static void list_formats(struct buf *out)
+{
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->read || (*f)->write)
+			buf_printf(out, "%s (%s): %s.\n", (*f)->name,
+				   !(*f)->read ? "written" : !(*f)->write ? "read" : "read, written",
+				   (*f)->about ? (*f)->about : "a format of profiles");
+}
+
+static const struct command_spec spec = {
+	.name = "convert",
+	.usage = "[FILE...|-] [-f FORMAT] [-o OUT]",
+	.summary = "write profiles in another format: pprof, speedscope, callgrind, ...",
+	.description =
+		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes them in the "
+		"format of -f, or that by which OUT is named. Without FILE it reads what is piped into it, else "
+		"profile.strobe, which `strobe run` writes. What a format cannot hold is left out and said on "
+		"standard error.\n\n"
+		"The exit code is 4 when nothing was sampled.\n\n"
+		"The formats:\n",
+	.more = list_formats,
+	.examples =
+		"strobe convert profile.strobe -o profile.pb.gz\n"
+		"strobe convert -f callgrind -o callgrind.out.1 profile.strobe\n"
+		"strobe convert cart.xhprof -f speedscope > cart.speedscope.json\n",
+	.options = options,
+};
+
+/* --- The format that is written --- */
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static int unknown_format(void)
+{
+	_cleanup_(buf_done) struct buf known = { 0 };
+	const char *names[64] = { NULL }, *nearest;
+	size_t n = 0;
+
+	buf_init(&known);
+	for (const struct format *const *f = formats; *f; f++)
+		if ((*f)->write && n + 1 < ARRAY_SIZE(names)) {
+			buf_printf(&known, n ? ", %s" : "%s", (*f)->name);
+			names[n++] = (*f)->name;
+		}
+	nearest = format_name ? options_nearest(format_name, names) : NULL;
+	if (nearest)
+		return command_usage(&spec, "there is no format '%s' to write; did you mean '%s'?", format_name, nearest);
+	if (format_name)
+		return command_usage(&spec, "there is no format '%s' to write; there are %s", format_name, known.data);
+	if (strcmp(output, "-"))
+		return command_usage(&spec, "which format? '%s' does not end like one; give -f, one of %s", output, known.data);
+	return command_usage(&spec, "which format? Give -f, one of %s", known.data);
+}
+
+/* Returns 0 or an exit code, after it has said why. */
+static int choose_format(const struct format **ret)
+{
+	const struct format *f = format_name ? format_by_name(format_name) : format_by_path(output);
+
+	if (!f || !f->write)
+		return unknown_format();
+	if (f == &format_xhprof && (ends_with(output, ".json") || ends_with(output, ".json.gz")))
+		f = &format_xhprof_json;
+	if (f->is_binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
+		return command_usage(&spec, "%s is not for a terminal; give -o a file", f->name);
+	*ret = f;
+	return 0;
+}
+
+/* --- Writing --- */
+
+/* Whether the last column was made of samples and period, as it is again wherever the profile is read. */
+static bool is_derived(const struct profile *p, uint32_t c)
+{
+	uint32_t samples = profile_find_column(p, "samples");
+
+	if (samples == UINT32_MAX || samples == c || p->period_ns <= 0 ||
+	    (strcmp(p->columns[c].name, "wall_ns") && strcmp(p->columns[c].name, "cpu_ns")))
+		return false;
+	for (uint32_t n = 0; n < p->node_count; n++) {
+		int64_t time;
+
+		if (__builtin_mul_overflow(p->columns[samples].self[n], p->period_ns, &time) ||
+		    time != p->columns[c].self[n])
+			return false;
+	}
+	return true;
+}
+
+static int write_format(const struct format *f, const struct profile *p, uint32_t number, struct buf *out, struct err *err)
+{
+	struct profile view = *p;	/* borrows everything */
+	int r;
+
+	if (f == &format_strobe && number == UINT32_MAX && p->column_count > 1 && is_derived(p, p->column_count - 1))
+		view.column_count--;
+	r = f->write(&view, number, out, err);
+	if (r > 0 && !quiet)
+		fprintf(stderr, "strobe %s: %s\n", spec.name, err->text);
+	return r;
+}
+
+static int put_zstd(struct buf *out, const struct buf *plain, struct err *err)
+{
+	size_t room = ZSTD_compressBound(plain->size), n;
+	char *at = buf_reserve(out, room);
+
+	if (!at)
+		return err_set(err, -EFBIG, "the result is too large to compress");
+	n = ZSTD_compress(at, room, plain->data, plain->size, 3);
+	if (ZSTD_isError(n))
+		return err_set(err, -EIO, "cannot compress: %s", ZSTD_getErrorName(n));
+	out->size += n;
+	return 0;
+}
+
+static int write_output(const struct format *f, struct buf *plain, struct err *err)
+{
+	_cleanup_(buf_done) struct buf packed = { 0 };
+	int r = 0;
+
+	buf_init(&packed);
+	if (ends_with(output, ".zst"))
+		r = put_zstd(&packed, plain, err);
+	else if (ends_with(output, ".gz") && !f->is_compressed)
+		r = gzip_put(&packed, plain->data, plain->size, err);
+	else
+		return io_write_file(output, plain->data, plain->size, err);
+	return r < 0 ? r : io_write_file(output, packed.data, packed.size, err);
+}
+
+static bool has_values(const struct profile *p)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		for (uint32_t n = 0; n < p->node_count; n++)
+			if (p->columns[c].self[n])
+				return true;
+	return false;
+}
+
+static int convert(const struct inputs *in, const struct format *f)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct err err = { 0 };
+	uint32_t number;
+	int code;
+
+	buf_init(&out);
+	if ((code = inputs_column(in, &spec, column, &number)))
+		return code;
+	if ((column || !has_values(in->profile)) && !inputs_have_values(in, &spec, number, true))
+		return EXIT_NOTHING;
+	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 || write_output(f, &out, &err) < 0)
+		return command_cannot(&spec, &err);
+	return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct inputs in = { 0 };
+	const struct format *f = NULL;
+	int operands, code;
+
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	if ((code = choose_format(&f)) || (code = inputs_from(&spec, from, &reading.format)))
+		return code;
+	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
+	if (!code)
+		code = convert(&in, f);
+	inputs_done(&in);
+	return code;
+}
+
+const struct command command_convert = { &spec, run };

@@ -1,0 +1,28 @@
+/* notes.h: what a writer could not keep, gathered into the one sentence that it hands up; and names in JSON. */
+#ifndef FORMATS_NOTES_H
+#define FORMATS_NOTES_H
+
+#include "err.h"
+#include "profile.h"
+
+struct notes {
+	uint64_t count;		/* of what was left out or changed */
+	uint64_t names;		/* of these, names that were made safe */
+	struct buf text;
+};
+
+void notes_init(struct notes *n);
+void notes_done(struct notes *n);
+void notes_add(struct notes *n, uint64_t count, const char *format, ...) _printf_(3, 4);
+
+/* Notes the nodes of a column that are below zero, for formats that have no such values. */
+void notes_below_zero(struct notes *n, const struct profile *p, uint32_t column);
+
+/* The result of a writer: 0, or how much was noted, and then `err` has the sentence; -EFBIG if `out` is full. */
+int notes_result(struct notes *n, const struct buf *out, const char *what, struct err *err);
+
+/* Appends `s` as a JSON string with its quotes. Control characters are escaped; what is not UTF-8 becomes U+FFFD and is
+ * noted. */
+void notes_put_json(struct notes *n, struct buf *out, struct str s);
+
+#endif

@@ -1,0 +1,140 @@
+/* round_trip.h: for tests: trees by chance, and profiles there and back. */
+#ifndef FORMATS_ROUND_TRIP_H
+#define FORMATS_ROUND_TRIP_H
+
+#include "format.h"
+#include "mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t chance_state = 88172645463325252u;
+
+/* Below `n`; the same numbers in each run. */
+static inline uint32_t chance(uint32_t n)
+{
+	chance_state ^= chance_state << 13;
+	chance_state ^= chance_state >> 7;
+	chance_state ^= chance_state << 17;
+	return (uint32_t)(chance_state >> 33) % n;
+}
+
+struct tree_options {
+	uint32_t nodes, names, columns;
+	const char *const *column_names;	/* with their units behind: "samples", "count", … */
+	bool layered;		/* a function has one depth, so that no pairs go round in a circle */
+	bool below_zero;	/* some values are */
+	bool files;
+};
+
+/* A tree in which every node has a value in every column. */
+static inline struct profile *tree_by_chance(const struct tree_options *o)
+{
+	struct profile *p = profile_new();
+
+	for (uint32_t c = 0; c < o->columns; c++)
+		profile_column(p, o->column_names[2 * c], o->column_names[2 * c + 1]);
+	for (uint32_t i = 0; i < o->nodes; i++) {
+		uint32_t parent = chance(p->node_count), depth = 0, node;
+		char name[64], file[64] = "";
+
+		for (uint32_t up = parent; up; up = p->parents[up])
+			depth++;
+		snprintf(name, sizeof(name), "f%u%s\\g%u", chance(o->names), o->layered ? "" : "x", o->layered ? depth : 0);
+		if (o->files)
+			snprintf(file, sizeof(file), "/src/%c.php", name[1]);
+		node = profile_child(p, parent, profile_frame(p, (struct str){ name, strlen(name) },
+							      (struct str){ file, strlen(file) }, o->files ? (uint32_t)name[1] : 0));
+		for (uint32_t c = 0; c < o->columns; c++)
+			profile_add(p, node, c, (int64_t)(chance(1000) + 1) * (o->below_zero && chance(5) == 0 ? -1000 : 1000));
+	}
+	return p;
+}
+
+static inline int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* One line per node that has values: its stack with files and lines, and its values by name of column. Sorted. */
+static inline void put_lines(const struct profile *p, struct buf *out)
+{
+	char **lines = xcalloc(p->node_count, sizeof(*lines));
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < p->node_count; n++) {
+		uint32_t path[1000], depth = 0;
+		bool any = false;
+		struct buf b;
+
+		buf_init(&b);
+		for (uint32_t up = n; up && depth < 1000; up = p->parents[up])
+			path[depth++] = p->node_frames[up];
+		while (depth--) {
+			struct str name = profile_name(p, path[depth]), file = profile_file(p, path[depth]);
+
+			for (size_t i = 0; i < name.n; i++)
+				buf_printf(&b, name.p[i] < 0x20 ? "<%02x>" : "%c", (unsigned char)name.p[i]);
+			buf_printf(&b, "[%s:%u];", file.p, p->frames[path[depth]].line);
+		}
+		for (uint32_t c = 0; c < p->column_count; c++)
+			if (p->columns[c].self[n]) {
+				buf_printf(&b, " %s(%s)=%" PRId64, p->columns[c].name, p->columns[c].unit, p->columns[c].self[n]);
+				any = true;
+			}
+		if (any)
+			lines[count++] = buf_take(&b, NULL);
+		buf_done(&b);
+	}
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	for (uint32_t i = 0; i < count; i++) {
+		buf_puts(out, lines[i]);
+		buf_putc(out, '\n');
+		free(lines[i]);
+	}
+	free(lines);
+}
+
+/* Prints the first line that differs. */
+static inline bool same_lines(const struct profile *a, const struct profile *b)
+{
+	struct buf x, y;
+	bool same;
+	size_t at = 0;
+
+	buf_init(&x);
+	buf_init(&y);
+	put_lines(a, &x);
+	put_lines(b, &y);
+	same = x.size == y.size && !memcmp(x.data, y.data, x.size);
+	if (!same) {
+		while (at < x.size && at < y.size && x.data[at] == y.data[at])
+			at++;
+		while (at && x.data[at - 1] != '\n')
+			at--;
+		printf("# %.*s\n# %.*s\n", (int)strcspn(x.data + at, "\n"), x.data + at, (int)strcspn(y.data + at, "\n"),
+		       y.data + at);
+	}
+	buf_done(&x);
+	buf_done(&y);
+	return same;
+}
+
+/* Written as `f` and read again, as a file of unknown format; NULL with a line about why. */
+static inline struct profile *there_and_back(const struct format *f, const struct profile *p, uint32_t column)
+{
+	struct profile *back = profile_new();
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	if (f->write(p, column, &b, &err) < 0 || format_load_bytes("bytes", b.data, b.size, back, &err) != 0) {
+		printf("# %s\n", err.text);
+		back = profile_free(back);
+	}
+	buf_done(&b);
+	return back;
+}
+
+#endif

@@ -1,0 +1,256 @@
+/* xhprof_write.c: pairs of caller and callee, by PHP's serialize() or as JSON; xhprof.c has the layout.
+ *
+ *	key	column			per pair
+ *	ct	calls			how often it was called; where calls were not counted, how many samples were below
+ *	wt	wall_ns / 1000		with all that was called; of a sampling profile it is samples × period
+ *	cpu	cpu_ns / 1000
+ *	mu	memory_bytes
+ *	pmu	peak_memory_bytes
+ *	mem.na, mem.nf, mem.aa		allocations, frees, allocated_bytes
+ *	samples	samples			which the originals' page knows, too
+ *
+ * Times are cut down to whole microseconds, never rounded up: so no function takes less than what it calls. The root is
+ * main(), unless the profile has one main() below it that holds everything. off_cpu_ns is wt less cpu when it is read again.
+ */
+#include "xhprof_write.h"
+#include "edges.h"
+#include "mem.h"
+#include "notes.h"
+#include "pairs.h"
+#include <string.h>
+
+static const char main_name[] = "main()";
+
+struct writer {
+	const struct profile *profile;
+	struct pairs *pairs;
+	struct buf *out, key;		/* key: "caller==>callee" */
+	struct notes notes;
+	bool json, is_sampled;
+	uint32_t calls, samples;	/* columns; UINT32_MAX if they are not there */
+	struct {
+		uint32_t column;
+		enum edge_value value;
+	} values[EDGE_VALUES];		/* those that are written, without ct */
+	unsigned value_count;
+};
+
+/* Nothing but main() stands below the root. */
+static bool has_main(const struct profile *p)
+{
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		struct str name;
+
+		if (p->parents[n] != PROFILE_ROOT)
+			continue;
+		name = profile_name(p, p->node_frames[n]);
+		if (name.n != strlen(main_name) || memcmp(name.p, main_name, name.n))
+			return false;
+	}
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (p->columns[c].self[PROFILE_ROOT])
+			return false;
+	return true;
+}
+
+static bool is_derived(const struct profile *p, uint32_t column)
+{
+	return !strcmp(p->columns[column].name, "off_cpu_ns") && profile_find_column(p, "wall_ns") != UINT32_MAX &&
+	       profile_find_column(p, "cpu_ns") != UINT32_MAX;
+}
+
+/* Which columns have a key; the others are noted. */
+static void choose_values(struct writer *w, uint32_t column)
+{
+	const struct profile *p = w->profile;
+
+	w->calls = profile_find_column(p, "calls");
+	w->samples = column == UINT32_MAX ? profile_find_column(p, "samples") : UINT32_MAX;
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		enum edge_value v = edges_value_of_column(p->columns[c].name);
+
+		if ((column != UINT32_MAX && c != column) || v == EDGE_CALLS)
+			continue;
+		if (v == EDGE_VALUES && !is_derived(p, c)) {
+			notes_add(&w->notes, 1, "xhprof has no place for %s, which is left out", p->columns[c].name);
+		} else if (v != EDGE_VALUES) {
+			w->values[w->value_count].column = c;
+			w->values[w->value_count++].value = v;
+		}
+	}
+}
+
+/* Takes the arrow for what it stands for, and nothing else. */
+static void put_name_bytes(struct writer *w, struct str name)
+{
+	const char *arrow;
+	bool changed = false;
+
+	while (name.n && (arrow = memmem(name.p, name.n, "==>", 3))) {
+		buf_put(&w->key, name.p, (size_t)(arrow - name.p));
+		buf_puts(&w->key, "\xef\xbf\xbd");
+		name = (struct str){ arrow + 3, name.n - (size_t)(arrow - name.p) - 3 };
+		changed = true;
+	}
+	if (name.n)
+		buf_put(&w->key, name.p, name.n);
+	w->notes.names += changed;
+}
+
+static void put_name(struct writer *w, uint32_t function)
+{
+	const struct pairs_function *f = &w->pairs->functions[function];
+
+	if (f->frame == UINT32_MAX)
+		buf_puts(&w->key, main_name);
+	else
+		put_name_bytes(w, profile_name(w->profile, f->frame));
+	if (f->level)
+		buf_printf(&w->key, "@%u", f->level);
+}
+
+static void put_text(struct writer *w, struct str s)
+{
+	if (w->json) {
+		notes_put_json(&w->notes, w->out, s);
+	} else {
+		buf_printf(w->out, "s:%zu:\"", s.n);
+		buf_put(w->out, s.p, s.n);
+		buf_puts(w->out, "\";");
+	}
+}
+
+static void put_value(struct writer *w, const char *key, int64_t value, bool first)
+{
+	if (w->json && !first)
+		buf_putc(w->out, ',');
+	put_text(w, (struct str){ key, strlen(key) });
+	buf_puts(w->out, w->json ? ":" : "i:");
+	buf_put_i64(w->out, value);
+	if (!w->json)
+		buf_putc(w->out, ';');
+}
+
+static int64_t scaled_down(int64_t v, int64_t scale)
+{
+	return v / scale - (v % scale < 0);
+}
+
+/* `inclusive` gives what a column has for this pair. */
+static void put_values(struct writer *w, int64_t calls, int64_t (*inclusive)(const struct writer *, uint32_t, uint32_t),
+		       uint32_t pair)
+{
+	if (w->json)
+		buf_putc(w->out, '{');
+	else
+		buf_printf(w->out, "a:%u:{", w->value_count + 1);
+	put_value(w, "ct", calls, true);
+	for (unsigned i = 0; i < w->value_count; i++) {
+		const struct edges_column *c = &edges_xhprof[w->values[i].value];
+
+		put_value(w, c->key, scaled_down(inclusive(w, w->values[i].column, pair), c->scale), false);
+	}
+	buf_putc(w->out, '}');
+}
+
+static int64_t of_pair(const struct writer *w, uint32_t column, uint32_t pair)
+{
+	return w->pairs->inclusive[column][pair];
+}
+
+static int64_t of_all(const struct writer *w, uint32_t column, uint32_t pair)
+{
+	(void)pair;
+	return profile_sum(w->profile, column);
+}
+
+static int64_t calls_of(const struct writer *w, uint32_t pair)
+{
+	if (w->calls != UINT32_MAX)
+		return w->pairs->inclusive[w->calls][pair];
+	if (w->samples != UINT32_MAX)
+		return w->pairs->inclusive[w->samples][pair];
+	return w->pairs->items[pair].nodes;
+}
+
+static void put_main(struct writer *w)
+{
+	put_text(w, (struct str){ main_name, strlen(main_name) });
+	buf_puts(w->out, w->json ? ":" : "");
+	put_values(w, w->calls == UINT32_MAX && w->samples != UINT32_MAX ? profile_sum(w->profile, w->samples) : 1, of_all, 0);
+}
+
+static void put_pair(struct writer *w, uint32_t pair, bool alone)
+{
+	const struct pairs_pair *p = &w->pairs->items[pair];
+
+	buf_reset(&w->key);
+	if (!alone) {
+		put_name(w, p->caller);
+		buf_puts(&w->key, "==>");
+	}
+	put_name(w, p->callee);
+	put_text(w, (struct str){ w->key.data, w->key.size });
+	buf_puts(w->out, w->json ? ":" : "");
+	put_values(w, calls_of(w, pair), of_pair, pair);
+}
+
+static void put_all(struct writer *w, bool with_main)
+{
+	if (w->json)
+		buf_puts(w->out, "{\n");
+	else
+		buf_printf(w->out, "a:%u:{", w->pairs->count + !with_main);
+	if (!with_main)
+		put_main(w);
+	for (uint32_t i = 0; i < w->pairs->count && !w->out->overflow; i++) {
+		if (w->json && (i || !with_main))
+			buf_puts(w->out, ",\n");
+		put_pair(w, i, with_main && w->pairs->items[i].caller == PAIRS_ROOT);
+	}
+	buf_puts(w->out, w->json ? "\n}\n" : "}");
+}
+
+static void note_meaning(struct writer *w)
+{
+	const struct profile *p = w->profile;
+
+	if (w->calls != UINT32_MAX || w->samples == UINT32_MAX)
+		return;
+	if (profile_find_column(p, "wall_ns") == UINT32_MAX && profile_find_column(p, "cpu_ns") == UINT32_MAX)
+		notes_add(&w->notes, 1, "it is a sampling profile without a period: ct counts samples, and there is no time");
+	else
+		notes_add(&w->notes, 1, "it is a sampling profile: ct counts samples, and time is samples × period");
+}
+
+static int write_pairs(const struct profile *p, uint32_t column, bool json, struct buf *out, struct err *err)
+{
+	bool with_main = has_main(p);
+	const struct pairs_options o = { .root = with_main ? NULL : main_name, .column = UINT32_MAX };
+	struct writer w = { .profile = p, .out = out, .json = json };
+	int r;
+
+	if (!p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	notes_init(&w.notes);
+	buf_init(&w.key);
+	choose_values(&w, column);
+	w.pairs = pairs_new(p, &o);
+	put_all(&w, with_main);
+	note_meaning(&w);
+	r = notes_result(&w.notes, out, "array", err);
+	pairs_free(w.pairs);
+	buf_done(&w.key);
+	notes_done(&w.notes);
+	return r;
+}
+
+int xhprof_write_serialized(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	return write_pairs(p, column, false, out, err);
+}
+
+int xhprof_write_json(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	return write_pairs(p, column, true, out, err);
+}
