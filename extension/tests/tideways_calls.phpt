@@ -39,7 +39,7 @@ $anonymous->inherited();
 include $inc;
 eval('App\from_file();');
 array_map('same', [1, 2]);
-$strings = array_map(strtoupper(...), ['a']);
+$strings = array_map('strtoupper', ['a']);
 unset($c);
 $r = tideways_xhprof_disable();
 check_edges($r);
