@@ -1,43 +1,69 @@
-/* cmd_report.c: `strobe report`: which functions took how much, as a table. */
+/* cmd_report.c: `strobe report`: which functions took how much and who called them, as a table. */
 
 #include "commands.h"
 
 #include "inputs.h"
 #include "io.h"
+#include "mem.h"
 #include "report.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
 
-static const char *by = "self", *column;
+static struct option_list by;
+static const char *sort, *column, *callers, *callees, *focus, *ignore, *weights;
 static long rows = 30;
-static bool json;
+static bool json, csv, all_columns;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 0, "by", "self|total", &by,
-	  "Most first by what: self (in the function itself; default) or total (with what it calls)." },
+	{ OPTION_LIST, 0, "by", "WHAT", &by,
+	  "What a row is of: function (default), line, file, class, namespace or package. self and total are taken as --sort." },
+	{ OPTION_STRING, 's', "sort", "KEY", &sort,
+	  "Most first by what: self (in the function itself; default), total (with what it calls), or a column such as "
+	  "cpu_ns or cpu_ns:total." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
+	  "Everything that was measured side by side, self and total (marked by +). Of a trace self is shown so by itself." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
+	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
+	  "Who calls it, and how much of it that was. A whole name, or a part or regular expression that fits only one." },
+	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees, "What it calls; may be given together with --callers." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Only some stacks, or runs" },
+	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches. --filter is the same." },
+	{ OPTION_STRING, 0, "filter", "REGEX", &focus, NULL },
+	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
+	{ OPTION_STRING, 0, "weights", "W,W,...", &weights,
+	  "Instead of adding the files up: their average, one weight for each in their order (uprofiler's wts)." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Form" },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON, with plain numbers." },
+	{ OPTION_FLAG, 0, "csv", NULL, &csv,
+	  "Print CSV, with plain numbers; a name that a spreadsheet would take for a formula gets a ' before it." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "report",
-	.usage = "[FILE...|-] [--by self|total] [-n ROWS]",
-	.summary = "print a table of functions by self or total",
+	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by WHAT] [--sort KEY]",
+	.summary = "print a table of functions, or callers and callees of one",
 	.description =
 		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
 		"keep; also compressed by gzip or zstd), adds them up and prints one row per function: what it took itself and with everything that it called. "
 		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
+		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the function, and "
+		"to what its innermost call had called. So callers add up to its total, and callees to its total less "
+		"self, also with recursion.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"
-		"strobe report --by total -n 10 monday.strobe tuesday.strobe\n"
+		"strobe report --sort total -n 10 monday.strobe tuesday.strobe\n"
+		"strobe report --callers PDO::query --callees PDO::query\n"
+		"strobe report --by namespace --csv >spreadsheet.csv\n"
+		"strobe report --weights 3,1 new.strobe old.strobe\n"
 		"strobe report --json stacks.folded | jq '.functions[0]'\n",
 	.options = options,
 };
@@ -49,28 +75,193 @@ static size_t terminal_width(void)
 	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-static int report(const struct inputs *in)
+/* --- What was asked for --- */
+
+static int parse_by(struct report_options *o)
+{
+	for (size_t i = 0; i < by.count; i++) {
+		const char *what = by.items[i];
+
+		if (!strcmp(what, "self") || !strcmp(what, "total"))
+			sort = sort ? sort : what;
+		else if (!report_by_parse(what, &o->by))
+			return command_usage(&spec, "--by '%s' is not known; it may be function, line, file, class, "
+						    "namespace or package", what);
+	}
+	return 0;
+}
+
+/* "self", "total", "COLUMN", "COLUMN:self" or "COLUMN:total"; a column is also what is shown then. */
+static int parse_sort(struct report_options *o)
+{
+	static char name[64];
+	const char *colon = sort ? strrchr(sort, ':') : NULL;
+	const char *how = colon ? colon + 1 : sort;
+
+	if (!sort)
+		return 0;
+	o->by_total = !strcmp(how, "total");
+	if (!colon && (o->by_total || !strcmp(how, "self")))
+		return 0;
+	if (colon && !o->by_total && strcmp(how, "self"))
+		return command_usage(&spec, "--sort '%s' is not known: behind the colon stands self or total", sort);
+	if (column)
+		return command_usage(&spec, "--sort %s and --column %s: a column is said once; behind --column, --sort is "
+					    "self or total", sort, column);
+	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - sort) : 63, sort);
+	column = name;
+	all_columns = true;
+	return 0;
+}
+
+static int parse(struct report_options *o)
 {
 	const char *no_color = getenv("NO_COLOR");
-	struct report_options o = {
+	int code;
+
+	*o = (struct report_options){
 		.limit = (size_t)rows,
-		.by_total = !strcmp(by, "total"),
 		.json = json,
+		.csv = csv,
+		.sums = true,
 		.color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
 		.width = terminal_width(),
 	};
+	if ((code = parse_by(o)) || (code = parse_sort(o)))
+		return code;
+	if (rows < 0)
+		return command_usage(&spec, "--rows %ld makes no sense; 0 is all", rows);
+	if (json && csv)
+		return command_usage(&spec, "--json and --csv: only one of them can be printed");
+	return 0;
+}
+
+/* --- The profile --- */
+
+/* "3,1.5" as millionths; exactly `count` of them. */
+static int parse_weights(uint64_t *ret, size_t count)
+{
+	const char *at = weights;
+	double sum = 0;
+	size_t n = 0;
+
+	for (;;) {
+		char *end;
+		double w = strtod(at, &end);
+
+		if (end == at || !(w >= 0 && w <= 1e6) || (*end && *end != ','))
+			return command_usage(&spec, "--weights '%s': a weight is a number from 0 to 1000000, with a comma "
+						    "before the next", weights);
+		if (n < count)
+			ret[n] = (uint64_t)(w * 1e6 + 0.5);
+		n++;
+		sum += w;
+		if (!*end)
+			break;
+		at = end + 1;
+	}
+	if (n != count)
+		return command_usage(&spec, "--weights has %zu number%s for %zu file%s", n, n == 1 ? "" : "s", count,
+				     count == 1 ? "" : "s");
+	return sum > 0 ? 0 : command_usage(&spec, "--weights are all 0");
+}
+
+/* Each file by itself, and their average in `in`. */
+static int load_average(struct inputs *in, char **files, size_t count)
+{
+	_cleanup_(freep) uint64_t *w = xcalloc(count + 1, sizeof(*w));
+	struct inputs *each = xcalloc(count + 1, sizeof(*each));
+	_cleanup_(freep) const struct profile **profiles = xcalloc(count + 1, sizeof(*profiles));
+	int code = parse_weights(w, count);
+
+	for (size_t i = 0; i < count && !code; i++) {
+		code = inputs_load(&each[i], &spec, files + i, 1);
+		profiles[i] = each[i].profile;
+		in->files += each[i].files;
+		in->empty_files += each[i].empty_files;
+	}
+	in->first = count ? files[0] : NULL;
+	if (!code)
+		in->profile = report_average(profiles, w, count);
+	for (size_t i = 0; i < count; i++)
+		inputs_done(&each[i]);
+	free(each);
+	return code;
+}
+
+static bool *frames_of(const struct profile *p)
+{
+	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
+}
+
+static void replace(struct inputs *in, struct profile *by_this)
+{
+	profile_free(in->profile);
+	in->profile = by_this;
+}
+
+static int select_stacks(struct inputs *in)
+{
+	_cleanup_(freep) bool *wanted = frames_of(in->profile), *unwanted = frames_of(in->profile);
+	struct err err = { 0 };
+	int n = 0;
+
+	if (!focus && !ignore)
+		return 0;
+	if ((focus && (n = report_match(in->profile, focus, wanted, &err)) < 0) ||
+	    (ignore && report_match(in->profile, ignore, unwanted, &err) < 0))
+		return command_usage(&spec, "%s", err.text);
+	if (focus && n == 0) {
+		fprintf(stderr, "strobe report: none of %u functions matches '%s'\n", in->profile->frame_count, focus);
+		return EXIT_NOTHING;
+	}
+	replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
+	return 0;
+}
+
+/* --- The table --- */
+
+static int put_edges(const struct profile *p, const struct report_options *o, struct buf *table, struct err *err)
+{
+	_cleanup_(freep) bool *above = frames_of(p), *below = frames_of(p);
+	int r;
+
+	if (callers && (r = report_find(p, callers, above, err)) < 0)
+		return r;
+	if (callees && (r = report_find(p, callees, below, err)) < 0)
+		return r;
+	return report_edges_table(p, callers ? above : NULL, callees ? below : NULL, o, table, err);
+}
+
+/* Of a trace everything is shown unless one column was asked for. */
+static int put_table(const struct profile *p, struct report_options *o, struct buf *table, struct err *err)
+{
+	bool wide = all_columns || (!column && profile_find_column(p, "calls") != UINT32_MAX);
+
+	o->all_columns = all_columns || (wide && (json || csv));
+	if (callers || callees)
+		return put_edges(p, o, table, err);
+	return wide ? report_wide_table(p, o, table, err) : report_flat_table(p, o, table, err);
+}
+
+static int report(struct inputs *in, struct report_options *o)
+{
 	_cleanup_(buf_done) struct buf table = { 0 };
 	struct err err = { 0 };
 	bool has_values;
 	int code;
 
-	buf_init(&table);
-	if ((code = inputs_column(in, &spec, column, &o.column)))
+	if ((code = select_stacks(in)))
 		return code;
-	has_values = inputs_have_values(in, &spec, o.column, true);
-	if (!has_values && !json)
+	if (o->by != REPORT_BY_FUNCTION)
+		replace(in, report_group(in->profile, o->by));
+	if ((code = inputs_column(in, &spec, column, &o->column)))
+		return code;
+	has_values = inputs_have_values(in, &spec, o->column, true);
+	if (!has_values && !json && !csv)
 		return EXIT_NOTHING;
-	if (report_flat_table(in->profile, &o, &table, &err) < 0 ||
+	buf_init(&table);
+	if (put_table(in->profile, o, &table, &err) < 0 ||
 	    io_write_all(STDOUT_FILENO, table.data, table.size, &err) < 0)
 		return command_cannot(&spec, &err);
 	return has_values ? EXIT_FINE : EXIT_NOTHING;
@@ -79,18 +270,17 @@ static int report(const struct inputs *in)
 static int run(int argc, char **argv)
 {
 	struct inputs in = { 0 };
+	struct report_options o;
 	int operands, code;
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if (strcmp(by, "self") && strcmp(by, "total"))
-		return command_usage(&spec, "--by '%s' is not known; it may be self or total", by);
-	if (rows < 0)
-		return command_usage(&spec, "--rows %ld makes no sense; 0 is all", rows);
+	if ((code = parse(&o)))
+		return code;
 
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
+	code = weights ? load_average(&in, argv + 1, (size_t)operands) : inputs_load(&in, &spec, argv + 1, (size_t)operands);
 	if (!code)
-		code = report(&in);
+		code = report(&in, &o);
 	inputs_done(&in);
 	return code;
 }

@@ -1,9 +1,10 @@
-/* flat_table.c: the flat report as a table for people, or as JSON. */
+/* flat_table.c: the flat report as a table for people. */
 
 #include "report.h"
 
 #include "amount.h"
-#include "json.h"
+#include "data.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <string.h>
@@ -181,42 +182,29 @@ static void put_row(struct buf *out, const struct profile *p, const struct repor
 	buf_putc(out, '\n');
 }
 
-static void put_json(struct buf *out, const struct profile *p, uint32_t column, const struct flat_row *rows,
-		     size_t count, int64_t whole)
+/* What rows [from, count) took themselves, below the column of shares. */
+static void put_sum(struct buf *out, int64_t sum, const struct widths *w, const char *unit, int64_t whole)
 {
-	struct json j;
+	put_share(out, share(sum, whole), 6);
+	put_spaces(out, 8 + 2);
+	put_cell(out, sum, unit, w->value);
+	put_spaces(out, 2 + w->value + 2);
+}
 
-	json_init(&j, out);
-	json_open_object(&j);
-	json_key(&j, "column");
-	json_str(&j, p->columns[column].name);
-	json_key(&j, "unit");
-	json_str(&j, p->columns[column].unit);
-	json_key(&j, "total");
-	json_i64(&j, profile_sum(p, column));
-	json_key(&j, "functions");
-	json_open_array(&j);
-	for (size_t i = 0; i < count; i++) {
-		json_open_object(&j);
-		json_key(&j, "function");
-		json_bytes(&j, profile_name(p, rows[i].frame));
-		json_key(&j, "file");
-		json_bytes(&j, profile_file(p, rows[i].frame));
-		json_key(&j, "line");
-		json_u64(&j, p->frames[rows[i].frame].line);
-		json_key(&j, "self");
-		json_i64(&j, rows[i].self);
-		json_key(&j, "total");
-		json_i64(&j, rows[i].total);
-		json_key(&j, "self_percent");
-		json_double(&j, share(rows[i].self, whole));
-		json_key(&j, "total_percent");
-		json_double(&j, share(rows[i].total, whole));
-		json_end(&j);
+static void put_sums(struct buf *out, const struct profile *p, const struct report_options *o, const struct flat_row *rows,
+		     size_t shown, size_t count, const struct widths *w, int64_t whole)
+{
+	const char *unit = p->columns[o->column].unit;
+	int64_t rest = 0;
+
+	for (size_t i = shown; i < count; i++)
+		saturating_add(&rest, rows[i].self);
+	if (shown < count) {
+		put_sum(out, rest, w, unit, whole);
+		report_put_rest(out, o->by, count - shown);
 	}
-	json_end(&j);
-	json_end(&j);
-	buf_putc(out, '\n');
+	put_sum(out, profile_sum(p, o->column), w, unit, whole);
+	report_put_all(out, o->by, count);
 }
 
 int report_flat_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err)
@@ -225,27 +213,26 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 	const char *unit;
 	struct widths w;
 	int64_t whole;
-	size_t count;
+	size_t count, shown;
 
 	if (o->column >= p->column_count)
 		return err_set(err, -EINVAL, "the profile has no such column of values");
+	if (o->json || o->csv)
+		return report_wide_table(p, o, out, err);
 	rows = report_flat(p, o->column, o->by_total, &count);
 	whole = report_whole(p, o->column);
 	unit = p->columns[o->column].unit;
-	if (o->limit && count > o->limit)
-		count = o->limit;
-	if (o->json) {
-		put_json(out, p, o->column, rows, count, whole);
-		return 0;
-	}
+	shown = o->limit && count > o->limit ? o->limit : count;
 
-	w = measure(p, o, rows, count, unit, whole);
+	w = measure(p, o, rows, shown, unit, whole);
 	buf_puts(out, " self%  total%  ");
 	put_spaces(out, w.value - 4);
 	buf_puts(out, "self  ");
 	put_spaces(out, w.value - 5);
-	buf_puts(out, "total  function\n");
-	for (size_t i = 0; i < count; i++)
+	buf_printf(out, "total  %s\n", report_by_name(o->by, false));
+	for (size_t i = 0; i < shown; i++)
 		put_row(out, p, o, &rows[i], &w, unit, whole);
+	if (o->sums)
+		put_sums(out, p, o, rows, shown, count, &w, whole);
 	return 0;
 }

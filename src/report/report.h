@@ -19,14 +19,24 @@ struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_t
  * it is more than the profile's sum, which could be nothing or less. */
 int64_t report_whole(const struct profile *p, uint32_t column);
 
+/* What one row is of. */
+enum report_by {
+	REPORT_BY_FUNCTION, REPORT_BY_LINE, REPORT_BY_FILE, REPORT_BY_CLASS, REPORT_BY_NAMESPACE, REPORT_BY_PACKAGE,
+	REPORT_BY_COUNT
+};
+
 struct report_options {
 	uint32_t column;
 	size_t limit;			/* rows; 0 is all */
-	bool by_total, json, color;
+	bool by_total, json, csv, color;
+	bool all_columns;		/* self and total of every column; the wide table has self of each anyway */
+	bool sums;			/* last rows say what was left out, and what all are together */
+	enum report_by by;		/* what the profile was grouped by, for the headings */
 	size_t width;			/* of the terminal; 0 is no limit */
 };
 
-/* Appends the table: self %, total %, self, total, function, and file:line where known. */
+/* Appends the table: self %, total %, self, total, function, and file:line where known. With `csv` or `json` plain numbers;
+ * CSV is of RFC 4180, and a name which a spreadsheet would take for a formula gets a ' before it. */
 int report_flat_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err);
 
 /* --- Several columns at once, as of a trace --- */
@@ -47,7 +57,77 @@ size_t report_wide_columns(const struct profile *p, uint32_t ret[PROFILE_COLUMNS
 /* What a column is called above a table: "wall" of "wall_ns". */
 const char *report_column_title(const char *name);
 
-/* Appends the table: self % and self of each column, total of the time, function and file:line. `json` is not known. */
+/* Appends the table: self % and self of each column, total of the time, function and file:line. */
 int report_wide_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err);
+
+/* --- Who calls whom --- */
+
+enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
+
+#define REPORT_NO_CALLER UINT32_MAX	/* the frame of an edge: the function stands at the root of the stack */
+
+/* What one caller, or one callee, has to do with the function that was asked for. Of a column "calls" the value is how
+ * often this one called that one. */
+struct report_edge {
+	uint32_t frame;
+	int64_t values[PROFILE_COLUMNS];
+};
+
+/* A function and its callers or its callees. Each value of the tree belongs to one edge: to the caller of the
+ * outermost call of the function on its stack, or to what the innermost one called. So recursion counts once, and
+ *	callers: the edges add up to `total`		callees: the edges and `self` add up to `total`
+ * but for "calls", where the callers' edges add up to `self`. */
+struct report_edges {
+	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
+	int64_t again[PROFILE_COLUMNS];		/* the part of total where it stands on the stack more than once */
+	struct report_edge *edges;		/* most of the sorting column first, then most calls, then by name */
+	size_t count;
+};
+
+/* `of` says by frame what the function is; it may be several frames, as of one name in several files. */
+void report_edges(const struct profile *p, const bool *of, enum report_direction direction, uint32_t column,
+		  struct report_edges *ret);
+void report_edges_done(struct report_edges *e);
+
+/* Appends both tables for `callers` and `callees`, either of which may be NULL (no such table), with the function's own
+ * values above and shares of the function and of all. */
+int report_edges_table(const struct profile *p, const bool *callers, const bool *callees, const struct report_options *o,
+		       struct buf *out, struct err *err);
+
+/* --- Which functions --- */
+
+/* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is a
+ * part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns how many
+ * frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. */
+int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
+
+/* Sets `ret` by frame for every name that the extended regular expression matches, small or capital letters alike.
+ * Returns how many, or -EINVAL. */
+int report_match(const struct profile *p, const char *regex, bool *ret, struct err *err);
+
+/* --- Other profiles for the same tables; the caller frees --- */
+
+/* "function", "class", … in the singular or plural; REPORT_BY_COUNT and false if unknown. */
+const char *report_by_name(enum report_by by, bool plural);
+bool report_by_parse(const char *text, enum report_by *ret);
+
+/* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where there
+ * is none:
+ *	line		FILE:LINE where the function is defined
+ *	class		what stands before ::
+ *	namespace	what stands before the last \ of the class or function
+ *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
+ *			else the first two parts of the namespace */
+struct profile *report_group(const struct profile *p, enum report_by by);
+void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out);
+
+/* Only stacks with a frame of `focus` and none of `ignore`; either may be NULL. */
+struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore);
+
+/* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights. Weights are
+ * whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. What is lost in rounding one node is made good at the next, so
+ * that sums are right. */
+#define REPORT_WEIGHT_MAX UINT64_C(1000000000000)
+struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count);
 
 #endif

@@ -2,139 +2,150 @@
 
 #include "report.h"
 
-#include "amount.h"
-#include "text.h"
+#include "data.h"
+#include "grid.h"
+#include "mem.h"
+#include "saturate.h"
 
 #include <string.h>
 
-#define NAME_MIN 20	/* code points of a function's name that a narrow terminal still shows */
-#define CELLS (PROFILE_COLUMNS + 2)
-
-/* One column of the table: the share of the sorting column, its total, or what a function took itself. */
+/* One column of the table: a share of the sorting column, what a function took itself, or with all that it called. */
 struct cell {
 	uint32_t column;
-	enum { CELL_SHARE, CELL_SELF, CELL_TOTAL } kind;
-	char title[80];
-	size_t width;
+	enum { CELL_SHARE, CELL_TOTAL_SHARE, CELL_SELF, CELL_TOTAL } kind;
 };
 
 struct layout {
-	struct cell cells[CELLS];
-	size_t count, room;		/* code points for the function and its place; 0 is no limit */
+	struct cell cells[GRID_COLUMNS];
+	size_t count;
 	int64_t whole;
 };
 
-static void add_cell(struct layout *l, const struct profile *p, uint32_t column, int kind)
+static void add_cell(struct layout *l, uint32_t column, int kind)
 {
-	struct cell *c = &l->cells[l->count++];
-	const char *title = report_column_title(p->columns[column].name);
-
-	c->column = column;
-	c->kind = kind;
-	snprintf(c->title, sizeof(c->title), kind == CELL_SHARE ? "%.60s%%" : kind == CELL_TOTAL ? "%.60s+" : "%.60s", title);
-	c->width = strlen(c->title);
+	l->cells[l->count++] = (struct cell){ column, kind };
 }
 
-static void put_value(struct buf *out, const struct profile *p, const struct layout *l, const struct cell *c,
-		      const struct wide_row *row)
-{
-	int64_t self = row->self[c->column];
-
-	if (c->kind == CELL_SHARE)
-		buf_put_fixed(out, l->whole ? 100.0 * (double)self / (double)l->whole : 0, 1);
-	else
-		amount_put(out, c->kind == CELL_TOTAL ? row->total[c->column] : self, amount_unit(p->columns[c->column].unit));
-}
-
-static size_t measure(const struct profile *p, const struct layout *l, const struct cell *c, const struct wide_row *row)
-{
-	_cleanup_(buf_done) struct buf b = { 0 };
-
-	buf_init(&b);
-	put_value(&b, p, l, c, row);
-	return text_columns((struct str){ b.data, b.size });
-}
-
-static void lay_out(struct layout *l, const struct profile *p, const struct report_options *o, const struct wide_row *rows,
-		    size_t count)
+/* Of calls the total says nothing: how often something was called and all that it called. */
+static void lay_out(struct layout *l, const struct profile *p, const struct report_options *o)
 {
 	uint32_t columns[PROFILE_COLUMNS];
-	size_t n = report_wide_columns(p, columns), used = 0;
+	size_t n = report_wide_columns(p, columns);
 
 	*l = (struct layout){ .whole = report_whole(p, o->column) };
-	add_cell(l, p, o->column, CELL_SHARE);
+	add_cell(l, o->column, CELL_SHARE);
+	if (o->all_columns && strcmp(p->columns[o->column].name, "calls"))
+		add_cell(l, o->column, CELL_TOTAL_SHARE);
 	for (size_t i = 0; i < n; i++) {
-		add_cell(l, p, columns[i], CELL_SELF);
-		if (columns[i] == o->column && strcmp(p->columns[columns[i]].name, "calls"))
-			add_cell(l, p, columns[i], CELL_TOTAL);
+		add_cell(l, columns[i], CELL_SELF);
+		if ((o->all_columns || columns[i] == o->column) && strcmp(p->columns[columns[i]].name, "calls"))
+			add_cell(l, columns[i], CELL_TOTAL);
 	}
+}
+
+static void put_headings(struct grid *g, const struct profile *p, const struct layout *l)
+{
+	static const char *const marks[] = {
+		[CELL_SHARE] = "%", [CELL_TOTAL_SHARE] = "+%", [CELL_SELF] = "", [CELL_TOTAL] = "+"
+	};
+
 	for (size_t i = 0; i < l->count; i++) {
-		for (size_t k = 0; k < count; k++) {
-			size_t width = measure(p, l, &l->cells[i], &rows[k]);
+		const char *title = report_column_title(p->columns[l->cells[i].column].name);
+		char text[80];
 
-			l->cells[i].width = width > l->cells[i].width ? width : l->cells[i].width;
-		}
-		used += l->cells[i].width + 2;
+		snprintf(text, sizeof(text), "%.60s%s", title, marks[l->cells[i].kind]);
+		grid_text(g, text);
 	}
-	if (o->width)
-		l->room = o->width > used + NAME_MIN ? o->width - used : NAME_MIN;
 }
 
-static void put_spaces(struct buf *out, size_t n)
+static void put_values(struct grid *g, const struct profile *p, const struct layout *l, const struct wide_row *row,
+		       bool without_totals)
 {
-	while (n--)
-		buf_putc(out, ' ');
+	for (size_t i = 0; i < l->count; i++) {
+		const struct cell *c = &l->cells[i];
+		const char *unit = p->columns[c->column].unit;
+
+		if (without_totals && (c->kind == CELL_TOTAL || c->kind == CELL_TOTAL_SHARE))
+			grid_text(g, "");
+		else if (c->kind == CELL_SHARE)
+			grid_share(g, row->self[c->column], l->whole);
+		else if (c->kind == CELL_TOTAL_SHARE)
+			grid_share(g, row->total[c->column], l->whole);
+		else
+			grid_value(g, c->kind == CELL_SELF ? row->self[c->column] : row->total[c->column], unit);
+	}
 }
 
-/* The function, and its place as far as there is room. */
-static void put_name(struct buf *out, const struct profile *p, const struct layout *l, const struct report_options *o,
-		     uint32_t frame)
+/* What rows [from, count) took themselves, all together. */
+static struct wide_row sum_of(const struct profile *p, const struct wide_row *rows, size_t from, size_t count)
 {
-	struct str name = profile_name(p, frame), file = profile_file(p, frame);
-	size_t n = text_columns(name), place = text_columns(file) + 14;
+	struct wide_row sum = { 0 };
 
-	if (l->room && n > l->room) {
-		text_put_plain(out, (struct str){ name.p, text_cut(name, l->room - 1) });
-		buf_puts(out, "…");
-		return;
+	for (size_t i = from; i < count; i++)
+		for (uint32_t c = 0; c < p->column_count; c++)
+			saturating_add(&sum.self[c], rows[i].self[c]);
+	return sum;
+}
+
+static struct wide_row everything(const struct profile *p)
+{
+	struct wide_row sum = { 0 };
+
+	for (uint32_t c = 0; c < p->column_count; c++)
+		sum.self[c] = profile_sum(p, c);
+	return sum;
+}
+
+static void put_grid(struct buf *out, const struct grid *g, const struct profile *p, const struct report_options *o,
+		     const struct wide_row *rows, size_t shown, size_t count)
+{
+	size_t room = grid_room(g, o->width);
+
+	grid_put(g, 0, out);
+	buf_printf(out, "%s\n", report_by_name(o->by, false));
+	for (size_t k = 0; k < shown; k++) {
+		grid_put(g, k + 1, out);
+		grid_put_name(out, p, rows[k].frame, room, o->color);
+		buf_putc(out, '\n');
 	}
-	buf_puts(out, o->color ? "\033[1m" : "");
-	text_put_plain(out, name);
-	buf_puts(out, o->color ? "\033[0m" : "");
-	if (!file.n || (l->room && n + place > l->room))
+	if (!o->sums)
 		return;
-	buf_puts(out, o->color ? "  \033[2m" : "  ");
-	text_put_plain(out, file);
-	if (p->frames[frame].line)
-		buf_printf(out, ":%u", p->frames[frame].line);
-	buf_puts(out, o->color ? "\033[0m" : "");
+	if (shown < count) {
+		grid_put(g, shown + 1, out);
+		report_put_rest(out, o->by, count - shown);
+	}
+	grid_put(g, shown + 2, out);
+	report_put_all(out, o->by, count);
 }
 
 int report_wide_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err)
 {
 	_cleanup_(freep) struct wide_row *rows = NULL;
+	_cleanup_(grid_done) struct grid g = { 0 };
+	struct wide_row rest, all;
 	struct layout l;
-	size_t count;
+	size_t count, shown;
 
 	if (o->column >= p->column_count)
 		return err_set(err, -EINVAL, "the profile has no such column of values");
 	rows = report_wide(p, o->column, o->by_total, &count);
-	if (o->limit && count > o->limit)
-		count = o->limit;
-	lay_out(&l, p, o, rows, count);
-	for (size_t i = 0; i < l.count; i++) {
-		put_spaces(out, l.cells[i].width - strlen(l.cells[i].title));
-		buf_printf(out, "%s  ", l.cells[i].title);
+	if (o->json || o->csv) {
+		report_functions_data(p, o, rows, count, out);
+		return 0;
 	}
-	buf_puts(out, "function\n");
-	for (size_t k = 0; k < count; k++) {
-		for (size_t i = 0; i < l.count; i++) {
-			put_spaces(out, l.cells[i].width - measure(p, &l, &l.cells[i], &rows[k]));
-			put_value(out, p, &l, &l.cells[i], &rows[k]);
-			buf_puts(out, "  ");
-		}
-		put_name(out, p, &l, o, rows[k].frame);
-		buf_putc(out, '\n');
+
+	shown = o->limit && count > o->limit ? o->limit : count;
+	rest = sum_of(p, rows, shown, count);
+	all = everything(p);
+	lay_out(&l, p, o);
+	grid_init(&g, l.count);
+	put_headings(&g, p, &l);
+	for (size_t k = 0; k < shown; k++)
+		put_values(&g, p, &l, &rows[k], false);
+	if (o->sums) {
+		put_values(&g, p, &l, &rest, true);
+		put_values(&g, p, &l, &all, true);
 	}
+	put_grid(out, &g, p, o, rows, shown, count);
 	return 0;
 }

@@ -1,0 +1,95 @@
+/* average.c: the weighted average of several runs. */
+
+#include "report.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* 2^63 by the largest weight is 2^103: there is room for 2^24 runs. */
+typedef __int128 wide_int;
+
+/* The tree of all, with nothing in it yet, and the sums of value × weight by column and node. */
+struct averaging {
+	struct profile *all;
+	wide_int *sums[PROFILE_COLUMNS];
+};
+
+static void add_nodes(struct averaging *a, const struct profile *p, uint32_t *nodes)
+{
+	_cleanup_(freep) uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = profile_frame(a->all, profile_name(p, f), profile_file(p, f), p->frames[f].line);
+	for (uint32_t n = 1; n < p->node_count; n++)
+		nodes[n] = profile_child(a->all, nodes[p->parents[n]], frames[p->node_frames[n]]);
+}
+
+static void add_sums(struct averaging *a, const struct profile *p, const uint32_t *nodes, uint64_t weight)
+{
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		uint32_t column = profile_find_column(a->all, p->columns[c].name);
+
+		for (uint32_t n = 0; column != UINT32_MAX && n < p->node_count; n++)
+			a->sums[column][nodes[n]] += (wide_int)p->columns[c].self[n] * (wide_int)weight;
+	}
+}
+
+static wide_int divide_rounded(wide_int sum, wide_int by)
+{
+	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
+}
+
+static void divide(struct averaging *a, uint32_t column, wide_int by)
+{
+	wide_int sum = 0, given = 0;
+
+	for (uint32_t n = 0; n < a->all->node_count; n++) {
+		wide_int share;
+
+		/* Where nothing was measured, nothing appears by rounding. */
+		sum += a->sums[column][n];
+		if (!a->sums[column][n])
+			continue;
+		share = divide_rounded(sum, by) - given;
+		given += share;
+		profile_add(a->all, n, column, (int64_t)share);
+	}
+}
+
+static void describe(struct profile *all, const struct profile *p)
+{
+	profile_describe(all, p->period_ns, p->mixed_periods, &p->labels);
+	profile_cover(all, p->start_ns, p->end_ns);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		profile_column(all, p->columns[c].name, p->columns[c].unit);
+}
+
+struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count)
+{
+	struct averaging a = { profile_new() };
+	uint32_t **nodes = xcalloc(count + 1, sizeof(*nodes));
+	wide_int by = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert(weights[i] <= REPORT_WEIGHT_MAX);
+		by += weights[i];
+		describe(a.all, profiles[i]);
+		nodes[i] = xcalloc(profiles[i]->node_count, sizeof(**nodes));
+		add_nodes(&a, profiles[i], nodes[i]);
+	}
+	for (uint32_t c = 0; c < a.all->column_count; c++)
+		a.sums[c] = xcalloc(a.all->node_count, sizeof(**a.sums));
+	for (size_t i = 0; i < count; i++) {
+		add_sums(&a, profiles[i], nodes[i], weights[i]);
+		free(nodes[i]);
+	}
+	free(nodes);
+	for (uint32_t c = 0; c < a.all->column_count; c++) {
+		if (by)
+			divide(&a, c, by);
+		free(a.sums[c]);
+	}
+	return a.all;
+}

@@ -1,0 +1,24 @@
+/* data.h: what the tables share: their rows as JSON and CSV, and the last lines. */
+#ifndef REPORT_DATA_H
+#define REPORT_DATA_H
+
+#include "csv.h"
+#include "json.h"
+#include "report.h"
+
+/* The rows, at most o->limit of them, as o->json or o->csv asks for. With o->all_columns, or of a wide table, all columns;
+ * else the one. */
+void report_functions_data(const struct profile *p, const struct report_options *o, const struct wide_row *rows,
+			   size_t count, struct buf *out);
+
+/* The columns that are shown: all of a trace in their order, or the one. Returns how many. */
+size_t report_data_columns(const struct profile *p, const struct report_options *o, uint32_t ret[PROFILE_COLUMNS]);
+
+void report_put_place_json(struct json *j, const struct profile *p, uint32_t frame);
+void report_put_place_csv(struct csv *c, const struct profile *p, uint32_t frame);
+
+/* "[12 more functions]" and "[all 42 functions]", each with its newline. */
+void report_put_rest(struct buf *out, enum report_by by, size_t count);
+void report_put_all(struct buf *out, enum report_by by, size_t count);
+
+#endif

@@ -1,0 +1,35 @@
+/* grid.h: a table for people: right-aligned cells, each column as wide as it must be, and a name with its place behind. */
+#ifndef REPORT_GRID_H
+#define REPORT_GRID_H
+
+#include "buf.h"
+#include "profile.h"
+#include "report.h"
+
+#define GRID_COLUMNS (2 * PROFILE_COLUMNS + 4)
+#define GRID_NAME_MIN 20	/* code points of a name that a narrow terminal still shows */
+
+struct grid {
+	size_t columns, cells;
+	struct buf text;		/* all cells, one behind the other */
+	size_t *ends, capacity;		/* where each ends in it */
+	size_t widths[GRID_COLUMNS];
+};
+
+/* Cells come row by row, the headings first. */
+void grid_init(struct grid *g, size_t columns);
+void grid_done(struct grid *g);
+void grid_text(struct grid *g, const char *text);
+void grid_value(struct grid *g, int64_t v, const char *unit);
+void grid_share(struct grid *g, int64_t part, int64_t whole);	/* per cent with one decimal */
+
+/* Appends the cells of a row, two spaces behind each. */
+void grid_put(const struct grid *g, size_t row, struct buf *out);
+
+/* What is left of a terminal of `width` for the name; 0 is no limit. */
+size_t grid_room(const struct grid *g, size_t width);
+
+/* A function and its file:line, as far as there is room. */
+void grid_put_name(struct buf *out, const struct profile *p, uint32_t frame, size_t room, bool color);
+
+#endif

@@ -1,0 +1,298 @@
+/* group.c: the same stacks by file, class, namespace or package, and only some of the stacks.
+ *
+ * Each makes a profile of the same kind, so that all tables and pictures work for it, and recursion within a class counts once
+ * as that of a function does. */
+
+#include "report.h"
+
+#include "mem.h"
+
+#include <string.h>
+
+static const struct {
+	const char *one, *many;
+} names[REPORT_BY_COUNT] = {
+	[REPORT_BY_FUNCTION] = { "function", "functions" },
+	[REPORT_BY_LINE] = { "line", "lines" },
+	[REPORT_BY_FILE] = { "file", "files" },
+	[REPORT_BY_CLASS] = { "class", "classes" },
+	[REPORT_BY_NAMESPACE] = { "namespace", "namespaces" },
+	[REPORT_BY_PACKAGE] = { "package", "packages" },
+};
+
+const char *report_by_name(enum report_by by, bool plural)
+{
+	return plural ? names[by].many : names[by].one;
+}
+
+bool report_by_parse(const char *text, enum report_by *ret)
+{
+	for (enum report_by by = 0; by < REPORT_BY_COUNT; by++)
+		if (!strcmp(text, names[by].one)) {
+			*ret = by;
+			return true;
+		}
+	return false;
+}
+
+static bool starts_with(struct str s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.n >= n && !memcmp(s.p, text, n);
+}
+
+static bool ends_with(struct str s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.n >= n && !memcmp(s.p + s.n - n, text, n);
+}
+
+static bool contains(struct str s, const char *text)
+{
+	return memmem(s.p, s.n, text, strlen(text)) != NULL;
+}
+
+/* "{closure:A\B::c():12}" is code of A\B::c; before PHP 8.4 it is "A\B::{closure}". */
+static struct str without_closure(struct str s)
+{
+	static const char mark[] = "{closure:";
+	const char *stop;
+
+	if (!starts_with(s, mark))
+		return s;
+	s = (struct str){ s.p + strlen(mark), s.n - strlen(mark) };
+	stop = memmem(s.p, s.n, "()", 2);
+	return stop ? (struct str){ s.p, (size_t)(stop - s.p) } : (struct str){ s.p, 0 };
+}
+
+/* Where the last :: stands that is in no brackets, as those of a closure or a template may be; SIZE_MAX if nowhere. */
+static size_t last_scope(struct str s)
+{
+	size_t at = SIZE_MAX;
+	int depth = 0;
+
+	for (size_t i = 0; i + 1 < s.n; i++) {
+		if (strchr("{(<", s.p[i]) && s.p[i])
+			depth++;
+		else if (strchr("})>", s.p[i]) && s.p[i])
+			depth -= depth > 0;
+		else if (depth == 0 && s.p[i] == ':' && s.p[i + 1] == ':')
+			at = i;
+	}
+	return at;
+}
+
+/* An anonymous class is called "Its\Parent@anonymous", NUL, and the path where it stands. */
+static struct str class_of(struct str name)
+{
+	struct str s = without_closure(name);
+	size_t scope = last_scope(s);
+
+	return (struct str){ s.p, scope == SIZE_MAX ? 0 : scope };
+}
+
+static struct str namespace_of(struct str name)
+{
+	struct str s = without_closure(name), class = class_of(name);
+	const char *nul, *slash;
+
+	if (class.n)
+		s = class;
+	if ((nul = memchr(s.p, '\0', s.n)))
+		s.n = (size_t)(nul - s.p);
+	slash = memrchr(s.p, '\\', s.n);
+	return (struct str){ s.p, slash ? (size_t)(slash - s.p) : 0 };
+}
+
+/* vendor/name of ".../vendor/vendor/name/...", the last of them; empty if it is no such path. */
+static struct str vendor_package(struct str path)
+{
+	static const char mark[] = "/vendor/";
+	struct str found = { "", 0 };
+
+	for (const char *at = path.p, *end = path.p + path.n; (at = memmem(at, (size_t)(end - at), mark, strlen(mark)));) {
+		const char *vendor = at + strlen(mark), *name, *stop;
+
+		name = memchr(vendor, '/', (size_t)(end - vendor));
+		stop = name ? memchr(name + 1, '/', (size_t)(end - name - 1)) : NULL;
+		if (stop && name > vendor && stop > name + 1)
+			found = (struct str){ vendor, (size_t)(stop - vendor) };
+		at = vendor - 1;
+	}
+	return found;
+}
+
+static struct str base_name(struct str path)
+{
+	const char *slash = memrchr(path.p, '/', path.n);
+
+	return slash ? (struct str){ slash + 1, (size_t)(path.p + path.n - slash - 1) } : path;
+}
+
+/* A library or program instead of a script: by its name, or where programs are kept. */
+static bool is_module(struct str file)
+{
+	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/", "/lib64/" };
+
+	if (ends_with(base_name(file), ".so") || contains(base_name(file), ".so.") || starts_with(file, "["))
+		return true;
+	if (ends_with(file, ".php"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (starts_with(file, places[i]))
+			return true;
+	return false;
+}
+
+static bool is_kernel(struct str name, struct str file)
+{
+	return ends_with(name, "_[k]") || starts_with(file, "[kernel") || starts_with(file, "[guest.kernel");
+}
+
+/* "Symfony\Component" of "Symfony\Component\Console\Helper". */
+static struct str two_parts(struct str namespace)
+{
+	const char *first = memchr(namespace.p, '\\', namespace.n), *second;
+	const char *end = namespace.p + namespace.n;
+
+	second = first ? memchr(first + 1, '\\', (size_t)(end - first - 1)) : NULL;
+	return second ? (struct str){ namespace.p, (size_t)(second - namespace.p) } : namespace;
+}
+
+static struct str package_of(struct str name, struct str file)
+{
+	struct str package = vendor_package(file);
+
+	if (package.n)
+		return package;
+	if (is_kernel(name, file))
+		return (struct str){ "[kernel]", 8 };
+	return is_module(file) ? base_name(file) : two_parts(namespace_of(name));
+}
+
+static void put_line(const struct profile *p, uint32_t frame, struct buf *out)
+{
+	struct str file = profile_file(p, frame);
+
+	buf_put(out, file.p, file.n);
+	if (file.n && p->frames[frame].line)
+		buf_printf(out, ":%u", p->frames[frame].line);
+	else
+		buf_puts(out, file.n ? " [no line]" : "[no file]");
+}
+
+static void put_or(struct buf *out, struct str s, const char *otherwise)
+{
+	if (s.n)
+		buf_put(out, s.p, s.n);
+	else
+		buf_puts(out, otherwise);
+}
+
+void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out)
+{
+	struct str name = profile_name(p, frame), file = profile_file(p, frame);
+
+	switch (by) {
+	case REPORT_BY_LINE:
+		put_line(p, frame, out);
+		break;
+	case REPORT_BY_FILE:
+		put_or(out, file, "[no file]");
+		break;
+	case REPORT_BY_CLASS:
+		put_or(out, class_of(name), "[no class]");
+		break;
+	case REPORT_BY_NAMESPACE:
+		put_or(out, namespace_of(name), "[no namespace]");
+		break;
+	case REPORT_BY_PACKAGE:
+		put_or(out, package_of(name, file), "[no package]");
+		break;
+	default:
+		buf_put(out, name.p, name.n);
+	}
+}
+
+/* An empty profile with everything of `p` but its frames and nodes. */
+static struct profile *same_kind(const struct profile *p)
+{
+	struct profile *r = profile_new();
+
+	profile_describe(r, p->period_ns, p->mixed_periods, &p->labels);
+	profile_cover(r, p->start_ns, p->end_ns);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		profile_column(r, p->columns[c].name, p->columns[c].unit);
+	return r;
+}
+
+static void copy_values(struct profile *r, uint32_t to, const struct profile *p, uint32_t from)
+{
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (p->columns[c].self[from])
+			profile_add(r, to, c, p->columns[c].self[from]);
+}
+
+struct profile *report_group(const struct profile *p, enum report_by by)
+{
+	struct profile *r = same_kind(p);
+	_cleanup_(freep) uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+	_cleanup_(buf_done) struct buf name = { 0 };
+
+	buf_init(&name);
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		buf_reset(&name);
+		report_group_name(p, f, by, &name);
+		frames[f] = profile_frame(r, (struct str){ name.data, name.size }, (struct str){ "", 0 }, 0);
+	}
+	copy_values(r, PROFILE_ROOT, p, PROFILE_ROOT);
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		nodes[n] = profile_child(r, nodes[p->parents[n]], frames[p->node_frames[n]]);
+		copy_values(r, nodes[n], p, n);
+	}
+	return r;
+}
+
+/* By node: whether its own values stay. */
+static bool *kept(const struct profile *p, const bool *focus, const bool *ignore)
+{
+	_cleanup_(freep) bool *out = xcalloc(p->node_count, sizeof(*out));
+	bool *in = xcalloc(p->node_count, sizeof(*in));
+
+	in[PROFILE_ROOT] = !focus;
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		in[n] = in[p->parents[n]] || focus[p->node_frames[n]];
+		out[n] = out[p->parents[n]] || (ignore && ignore[p->node_frames[n]]);
+	}
+	for (uint32_t n = 0; n < p->node_count; n++)
+		in[n] = in[n] && !out[n];
+	return in;
+}
+
+struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore)
+{
+	struct profile *r = same_kind(p);
+	_cleanup_(freep) bool *keep = kept(p, focus, ignore);
+	_cleanup_(freep) bool *needed = xcalloc(p->node_count, sizeof(*needed));
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+
+	for (uint32_t n = p->node_count - 1; n > 0; n--)
+		if ((needed[n] = needed[n] || keep[n]))
+			needed[p->parents[n]] = true;
+	if (keep[PROFILE_ROOT])
+		copy_values(r, PROFILE_ROOT, p, PROFILE_ROOT);
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		uint32_t f = p->node_frames[n];
+
+		if (!needed[n])
+			continue;
+		nodes[n] = profile_child(r, nodes[p->parents[n]],
+					 profile_frame(r, profile_name(p, f), profile_file(p, f), p->frames[f].line));
+		if (keep[n])
+			copy_values(r, nodes[n], p, n);
+	}
+	return r;
+}

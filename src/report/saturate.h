@@ -1,0 +1,13 @@
+/* saturate.h: sums that stop at the ends of int64_t, as profile_add does. */
+#ifndef REPORT_SATURATE_H
+#define REPORT_SATURATE_H
+
+#include <stdint.h>
+
+static inline void saturating_add(int64_t *sum, int64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum))
+		*sum = v < 0 ? INT64_MIN : INT64_MAX;
+}
+
+#endif

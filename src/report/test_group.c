@@ -1,0 +1,203 @@
+/* test_group.c: which group a function is of, which function a word means, averages, and CSV. */
+
+#include "csv.h"
+#include "report.h"
+#include "test.h"
+
+static uint32_t frame(struct profile *p, const char *name, size_t n, const char *file, uint32_t line)
+{
+	return profile_frame(p, (struct str){ name, n }, (struct str){ file, strlen(file) }, line);
+}
+
+/* The group of a function, in a buffer that the next call uses again. */
+static const char *group(const char *name, const char *file, enum report_by by)
+{
+	static char text[200];
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	report_group_name(p, frame(p, name, strlen(name), file, 7), by, &out);
+	snprintf(text, sizeof(text), "%s", out.data);
+	return text;
+}
+
+TEST(a_class_is_what_stands_before_the_colons)
+{
+	CHECK_STR(group("App\\Cart::total", "", REPORT_BY_CLASS), "App\\Cart");
+	CHECK_STR(group("strlen", "", REPORT_BY_CLASS), "[no class]");
+	CHECK_STR(group("App\\helper", "", REPORT_BY_CLASS), "[no class]");
+	CHECK_STR(group("App\\Cart::{closure}", "", REPORT_BY_CLASS), "App\\Cart");
+	CHECK_STR(group("App\\Cart::{closure:Other::run():12}", "", REPORT_BY_CLASS), "App\\Cart");
+	CHECK_STR(group("{closure:App\\Cart::total():12}", "", REPORT_BY_CLASS), "App\\Cart");
+	CHECK_STR(group("{closure:App\\helper():12}", "", REPORT_BY_CLASS), "[no class]");
+	CHECK_STR(group("{closure:/srv/a.php:3}", "", REPORT_BY_CLASS), "[no class]");
+	CHECK_STR(group("std::map<a::b, int>::find", "", REPORT_BY_CLASS), "std::map<a::b, int>");
+	CHECK_STR(group("::", "", REPORT_BY_CLASS), "[no class]");
+	CHECK_STR(group("", "", REPORT_BY_CLASS), "[no class]");
+}
+
+TEST(a_namespace_is_what_stands_before_the_last_backslash)
+{
+	static const char anonymous[] = "App\\Base@anonymous\0/srv/a\\b.php:3$0::run";
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	CHECK_STR(group("App\\Http\\Kernel::handle", "", REPORT_BY_NAMESPACE), "App\\Http");
+	CHECK_STR(group("App\\helper", "", REPORT_BY_NAMESPACE), "App");
+	CHECK_STR(group("{closure:App\\Http\\helper():12}", "", REPORT_BY_NAMESPACE), "App\\Http");
+	CHECK_STR(group("Cart::total", "", REPORT_BY_NAMESPACE), "[no namespace]");
+	CHECK_STR(group("main", "", REPORT_BY_NAMESPACE), "[no namespace]");
+	buf_init(&out);
+	report_group_name(p, frame(p, anonymous, sizeof(anonymous) - 1, "", 0), REPORT_BY_NAMESPACE, &out);
+	CHECK_STR(out.data, "App");
+}
+
+TEST(a_package_is_of_the_path_else_of_the_module_else_of_the_namespace)
+{
+	CHECK_STR(group("Twig\\Environment::render", "/srv/vendor/twig/twig/src/Environment.php", REPORT_BY_PACKAGE),
+		  "twig/twig");
+	CHECK_STR(group("f", "/srv/vendor/a/b/vendor/c/d/f.php", REPORT_BY_PACKAGE), "c/d");
+	CHECK_STR(group("f", "/srv/vendor/autoload.php", REPORT_BY_PACKAGE), "[no package]");
+	CHECK_STR(group("f", "/srv/vendor//x/f.php", REPORT_BY_PACKAGE), "[no package]");
+	CHECK_STR(group("memcpy", "/usr/lib/x86_64-linux-gnu/libc.so.6", REPORT_BY_PACKAGE), "libc.so.6");
+	CHECK_STR(group("main", "/usr/sbin/php-fpm8.2", REPORT_BY_PACKAGE), "php-fpm8.2");
+	CHECK_STR(group("vfs_read_[k]", "", REPORT_BY_PACKAGE), "[kernel]");
+	CHECK_STR(group("vfs_read", "[kernel.kallsyms]", REPORT_BY_PACKAGE), "[kernel]");
+	CHECK_STR(group("Acme\\Shop\\Cart\\Item::price", "/srv/src/Item.php", REPORT_BY_PACKAGE), "Acme\\Shop");
+	CHECK_STR(group("Acme\\f", "/usr/lib/x.php", REPORT_BY_PACKAGE), "Acme");
+	CHECK_STR(group("strlen", "", REPORT_BY_PACKAGE), "[no package]");
+}
+
+TEST(lines_and_files_say_what_is_unknown)
+{
+	CHECK_STR(group("f", "/srv/a.php", REPORT_BY_LINE), "/srv/a.php:7");
+	CHECK_STR(group("f", "", REPORT_BY_LINE), "[no file]");
+	CHECK_STR(group("f", "/srv/a.php", REPORT_BY_FILE), "/srv/a.php");
+	CHECK_STR(group("f", "", REPORT_BY_FILE), "[no file]");
+}
+
+static uint32_t add(struct profile *p, const char *const *names, int64_t v)
+{
+	uint32_t frames[8], node;
+	size_t depth = 0;
+
+	for (; names[depth]; depth++)
+		frames[depth] = frame(p, names[depth], strlen(names[depth]), "/a.php", 1);
+	node = profile_stack(p, frames, depth);
+	profile_add(p, node, profile_column(p, "samples", "count"), v);
+	return node;
+}
+
+TEST(a_class_that_calls_itself_counts_once)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *g = NULL;
+	_cleanup_(freep) struct flat_row *rows = NULL;
+	size_t n;
+
+	add(p, (const char *[]){ "A::f", "A::g", "B::h", "A::f", NULL }, 5);
+	add(p, (const char *[]){ "A::f", "B::h", NULL }, 2);
+	g = report_group(p, REPORT_BY_CLASS);
+	rows = report_flat(g, 0, true, &n);
+	CHECK_INT(n, 2);
+	CHECK_STR(profile_name(g, rows[0].frame).p, "A");
+	CHECK_INT(rows[0].total, 7);
+	CHECK_INT(rows[0].self, 5);
+	CHECK_INT(rows[1].total, 7);
+	CHECK_INT(rows[1].self, 2);
+}
+
+TEST(stacks_are_kept_by_focus_and_left_out_by_ignore)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *f = NULL, *i = NULL;
+	bool focus[3] = { false }, ignore[3] = { false };
+
+	add(p, (const char *[]){ "main", "load", NULL }, 5);
+	add(p, (const char *[]){ "main", "draw", NULL }, 70);
+	add(p, (const char *[]){ "main", NULL }, 100);
+	CHECK_INT(report_match(p, "^L.*D$", focus, NULL), 1);
+	f = report_filter(p, focus, NULL);
+	CHECK_INT(profile_sum(f, 0), 5);
+	CHECK_INT(f->frame_count, 2);
+	CHECK_INT(report_match(p, "draw", ignore, NULL), 1);
+	i = report_filter(p, NULL, ignore);
+	CHECK_INT(profile_sum(i, 0), 105);
+	CHECK_INT(report_match(p, "(", ignore, NULL), -EINVAL);
+}
+
+TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct err err = { 0 };
+	bool of[4] = { false };
+
+	add(p, (const char *[]){ "main", "Cart::total", "Cart::total_with_tax", "Router::match", NULL }, 1);
+	CHECK_INT(report_find(p, "Cart::total", of, &err), 1);
+	CHECK(!of[0] && of[1] && !of[2] && !of[3]);
+	CHECK_INT(report_find(p, "cart::TOTAL", of, &err), 1);
+	CHECK(of[1] && !of[2]);
+	CHECK_INT(report_find(p, "_tax", of, &err), 1);
+	CHECK(of[2]);
+	CHECK_INT(report_find(p, "^R.*h$", of, &err), 1);
+	CHECK(of[3]);
+	CHECK_INT(report_find(p, "Cart", of, &err), -ENOTUNIQ);
+	CHECK_STR(err.text, "'Cart' fits 2 functions: 'Cart::total', 'Cart::total_with_tax'; give one of them as a whole");
+	CHECK_INT(report_find(p, "Cart::totla", of, &err), -ENOENT);
+	CHECK_STR(err.text, "there is no function 'Cart::totla' among 4; did you mean 'Cart::total'?");
+	CHECK_INT(report_find(p, "mtach", of, &err), -ENOENT);
+	CHECK_STR(err.text, "there is no function 'mtach' among 4; did you mean 'Router::match'?");
+	CHECK_INT(report_find(p, "(", of, &err), -ENOENT);
+	CHECK_INT(report_find(p, "", of, &err), -ENOTUNIQ);
+}
+
+TEST(the_average_of_runs_has_the_weighted_sum_exactly)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *average = NULL;
+	uint64_t weights[] = { 1000000, 2000000 };
+	int64_t sum = 0;
+
+	for (int i = 0; i < 100; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		add(a, (const char *[]){ "main", name, NULL }, 1);
+		if (i % 2)
+			add(b, (const char *[]){ "main", name, NULL }, 1);
+	}
+	add(b, (const char *[]){ "main", "only", NULL }, 6);
+	average = report_average((const struct profile *const[]){ a, b }, weights, 2);
+	/* (100 + 2 × 56) / 3 = 70.67 */
+	CHECK_INT(profile_sum(average, 0), 71);
+	CHECK_INT(average->node_count, 103);
+	for (uint32_t n = 0; n < average->node_count; n++)
+		sum += average->columns[0].self[n];
+	CHECK_INT(sum, 71);
+}
+
+TEST(the_average_of_the_largest_values_does_not_overflow)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *average = NULL;
+	uint64_t weights[] = { REPORT_WEIGHT_MAX, REPORT_WEIGHT_MAX };
+
+	add(a, (const char *[]){ "main", NULL }, INT64_MAX);
+	add(a, (const char *[]){ "main", "less", NULL }, INT64_MIN);
+	average = report_average((const struct profile *const[]){ a, a }, weights, 2);
+	CHECK_INT(average->columns[0].self[1], INT64_MAX);
+	CHECK_INT(average->columns[0].self[2], INT64_MIN);
+}
+
+TEST(csv_cells_are_quoted_and_are_no_formulas)
+{
+	static const char *const texts[] = { "plain", "a,b", "say \"x\"", "=1+1", "+1", "-1", "@f", "\t=x", "\r=x", "a\nb", "", "=\"a,b\"" };
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct csv c = { &out };
+
+	buf_init(&out);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		csv_words(&c, texts[i]);
+	csv_i64(&c, -5);
+	csv_end(&c);
+	CHECK_STR(out.data, "plain,\"a,b\",\"say \"\"x\"\"\",'=1+1,'+1,'-1,'@f,' =x,'\uFFFD=x,a b,,\"'=\"\"a,b\"\"\",-5\r\n");
+}
+
+TEST_MAIN()
