@@ -120,21 +120,21 @@ static void grow_nodes(struct profile *p)
 	p->node_capacity = n;
 }
 
-/* Adds a child that is known not to be there. It is found from the next profile_child on. */
-static inline uint32_t append_child(struct profile *p, uint32_t parent, uint32_t frame)
+uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame)
 {
+	assert(parent < p->node_count && frame < p->frame_count && p->node_count < UINT32_MAX);
 	if (p->node_count == p->node_capacity)
 		grow_nodes(p);
-	assert(p->node_count < UINT32_MAX);
 	p->parents[p->node_count] = parent;
 	p->node_frames[p->node_count] = frame;
-	p->first_children[p->node_count] = (struct profile_child){ 0 };
 	return p->node_count++;
 }
 
 /* Makes the children findable that were only appended. */
 static void index_children(struct profile *p)
 {
+	memset(p->first_children + p->indexed_count, 0,
+	       (p->node_count - p->indexed_count) * sizeof(*p->first_children));
 	for (uint32_t n = p->indexed_count; n < p->node_count; n++) {
 		struct profile_child *first = &p->first_children[p->parents[n]];
 
@@ -167,7 +167,8 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 			return *slot;
 		*slot = node;
 	}
-	append_child(p, parent, frame);
+	profile_append(p, parent, frame);
+	p->first_children[node] = (struct profile_child){ 0 };
 	p->indexed_count = p->node_count;
 	return node;
 }
@@ -358,7 +359,7 @@ static void copy_facts(struct profile *to, const struct profile *from)
 	labels_copy(&to->labels, &from->labels);
 }
 
-static bool has_values(const struct profile *p, uint32_t node)
+bool profile_has_values(const struct profile *p, uint32_t node)
 {
 	for (uint32_t i = 0; i < p->column_count; i++)
 		if (p->columns[i].self[node])
@@ -366,48 +367,45 @@ static bool has_values(const struct profile *p, uint32_t node)
 	return false;
 }
 
-struct profile *profile_reverse(const struct profile *p)
+void profile_add_node(struct profile *to, uint32_t to_node, const struct profile *from, uint32_t node)
+{
+	assert(to->column_count == from->column_count);
+	for (uint32_t i = 0; i < from->column_count; i++)
+		if (from->columns[i].self[node])
+			profile_add(to, to_node, i, from->columns[i].self[node]);
+}
+
+struct profile *profile_new_like(const struct profile *p)
 {
 	struct profile *r = profile_new();
-	_cleanup_(freep) uint32_t *frames = merge_frames(r, p);
-	uint32_t columns[PROFILE_COLUMNS];
 
 	copy_facts(r, p);
-	merge_columns(r, p, columns);
-	for (uint32_t n = 0; n < p->node_count; n++) {
-		uint32_t to = PROFILE_ROOT;
-
-		if (!has_values(p, n))
-			continue;
-		for (uint32_t up = n; up != PROFILE_ROOT; up = p->parents[up])
-			to = profile_child(r, to, frames[p->node_frames[up]]);
-		add_values(r, to, p, n, columns);
-	}
+	for (uint32_t i = 0; i < p->column_count; i++)
+		profile_column(r, p->columns[i].name, p->columns[i].unit);
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		profile_frame(r, profile_name(p, i), profile_file(p, i), p->frames[i].line);
+	assert(r->frame_count == p->frame_count);
 	return r;
 }
 
 struct profile *profile_filter(const struct profile *p, const bool *keep)
 {
-	struct profile *r = profile_new();
-	_cleanup_(freep) uint32_t *frames = merge_frames(r, p);
+	struct profile *r = profile_new_like(p);
 	_cleanup_(freep) bool *inside = xcalloc(p->node_count, sizeof(*inside));
 	_cleanup_(freep) bool *needed = xcalloc(p->node_count, sizeof(*needed));
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
-	uint32_t columns[PROFILE_COLUMNS];
 
-	copy_facts(r, p);
-	merge_columns(r, p, columns);
 	for (uint32_t n = 1; n < p->node_count; n++)
 		inside[n] = inside[p->parents[n]] || keep[p->node_frames[n]];
 	for (uint32_t n = p->node_count - 1; n > 0; n--)
-		if (needed[n] || (inside[n] && has_values(p, n)))
+		if (needed[n] || (inside[n] && profile_has_values(p, n)))
 			needed[n] = needed[p->parents[n]] = true;
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		if (!needed[n])
 			continue;
-		nodes[n] = profile_child(r, nodes[p->parents[n]], frames[p->node_frames[n]]);
+		nodes[n] = profile_append(r, nodes[p->parents[n]], p->node_frames[n]);
 		if (inside[n])
-			add_values(r, nodes[n], p, n, columns);
+			profile_add_node(r, nodes[n], p, n);
 	}
 	return r;
 }

@@ -71,6 +71,10 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
+/* Adds a child that the caller knows not to be there yet: no lookup, and none of the memory that lookups take before
+ * the next profile_child. */
+uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
+
 /* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
 
@@ -110,6 +114,18 @@ void profile_merge(struct profile *into, const struct profile *from);
 
 /* The same values with every stack turned over: children of the root are the leaves. The caller frees. */
 struct profile *profile_reverse(const struct profile *p);
+
+/* The same for a picture of `column` that shows nothing below `least`: a node with less than that in all has no
+ * children, and what they would have is its own. A column with values below zero is turned over as a whole. */
+struct profile *profile_reverse_above(const struct profile *p, uint32_t column, double least);
+
+/* A profile without nodes and with the frames (of the same numbers), columns and facts of `p`, to put a part of it into.
+ * The caller frees. */
+struct profile *profile_new_like(const struct profile *p);
+
+/* Adds the values of a node of `from` to one of `to`, both with the same columns. */
+void profile_add_node(struct profile *to, uint32_t to_node, const struct profile *from, uint32_t node);
+bool profile_has_values(const struct profile *p, uint32_t node);	/* in any column */
 
 /* Only the stacks for which `keep` is true of at least one frame (by frame number). The caller frees. */
 struct profile *profile_filter(const struct profile *p, const bool *keep);

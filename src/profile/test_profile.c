@@ -369,6 +369,81 @@ TEST(turned_over_the_root_has_the_leaves)
 	profile_free(r);
 }
 
+/* The nodes of the whole that have at least `least` are in the cut one with the same total; it has nothing behind others. */
+static void check_cut(const struct profile *whole, struct profile *cut, int64_t least)
+{
+	_cleanup_(freep) int64_t *totals = profile_totals(whole, 0), *cut_totals = profile_totals(cut, 0);
+	_cleanup_(freep) uint32_t *nodes = xcalloc(whole->node_count, sizeof(*nodes));
+	uint32_t count = cut->node_count;
+
+	CHECK(count <= whole->node_count);
+	for (uint32_t n = 1; n < count; n++)
+		CHECK(cut->parents[n] == PROFILE_ROOT || cut_totals[cut->parents[n]] >= least);
+	for (uint32_t n = 1; n < whole->node_count; n++)
+		if (totals[n] >= least) {
+			nodes[n] = profile_child(cut, nodes[whole->parents[n]], whole->node_frames[n]);
+			CHECK(nodes[n] < count);
+			CHECK_INT(cut_totals[nodes[n]], totals[n]);
+		}
+	CHECK_INT(profile_sum(cut, 0), profile_sum(whole, 0));
+	CHECK_INT(profile_sum(cut, 1), profile_sum(whole, 1));
+}
+
+TEST(turned_over_for_a_picture_only_what_cannot_be_seen_is_cut)
+{
+	for (int i = 0; i < 50; i++) {
+		struct profile *p = random_profile(1 + below(400), 5), *whole = profile_reverse(p);
+		int64_t least = 1 + below(300);
+		struct profile *cut = profile_reverse_above(p, 0, (double)least);
+
+		check_cut(whole, cut, least);
+		profile_free(p);
+		profile_free(whole);
+		profile_free(cut);
+	}
+}
+
+TEST(with_values_below_zero_nothing_is_cut)
+{
+	struct profile *p = profile_new(), *r;
+	uint32_t c = profile_column(p, "memory_bytes", "bytes"), a = frame(p, "a"), b = frame(p, "b");
+
+	profile_add(p, profile_stack(p, (uint32_t[]){ a, b }, 2), c, 3);
+	profile_add(p, profile_stack(p, (uint32_t[]){ b }, 1), c, -9);
+	r = profile_reverse_above(p, c, 5);
+	CHECK_INT(r->node_count, 3);
+	CHECK_INT(profile_below_zero(r, c, NULL), -9);
+	profile_free(p);
+	profile_free(r);
+}
+
+/* Both only append nodes, which are to be found when more is added. */
+TEST(what_was_turned_over_or_filtered_can_be_added_to)
+{
+	for (int i = 0; i < 50; i++) {
+		struct profile *p = random_profile(1 + below(400), 9), *r = profile_reverse(p), *again = profile_reverse(p);
+		bool *keep = xcalloc(p->frame_count, sizeof(*keep));
+		uint32_t count = r->node_count;
+		struct profile *kept, *kept_again;
+
+		profile_merge(r, again);
+		CHECK_INT(r->node_count, count);
+		CHECK_INT(profile_sum(r, 0), 2 * profile_sum(p, 0));
+		keep[below(p->frame_count)] = true;
+		kept = profile_filter(p, keep);
+		kept_again = profile_filter(p, keep);
+		count = kept->node_count;
+		profile_merge(kept, kept_again);
+		CHECK_INT(kept->node_count, count);
+		profile_free(p);
+		profile_free(r);
+		profile_free(again);
+		profile_free(kept);
+		profile_free(kept_again);
+		free(keep);
+	}
+}
+
 TEST(filtering_divides_a_profile_into_what_has_a_frame_and_what_has_not)
 {
 	for (int i = 0; i < 50; i++) {

@@ -89,12 +89,25 @@ static void name_values(struct picture *g)
 		g->count_name = c->name;
 }
 
+static struct layout_limits limits_of(const struct flamegraph_options *o)
+{
+	return (struct layout_limits){ o->min_width, o->width - 2 * PICTURE_MARGIN, o->min_width_percent, DEPTH_MAX };
+}
+
+/* What will not be drawn is not turned over. A difference has widths of several columns, and is as a whole. */
+static struct profile *turn_over(const struct profile *p, const struct flamegraph_options *o)
+{
+	struct layout_limits limits = limits_of(o);
+
+	if (o->column == UINT32_MAX || o->before_column != UINT32_MAX)
+		return profile_reverse(p);
+	return profile_reverse_above(p, o->column, layout_narrowest(profile_sum(p, o->column), &limits));
+}
+
 static void measure(struct picture *g)
 {
 	const struct flamegraph_options *o = g->o;
-	struct layout_limits limits = {
-		o->min_width, o->width - 2 * PICTURE_MARGIN, o->min_width_percent, DEPTH_MAX
-	};
+	struct layout_limits limits = limits_of(o);
 
 	layout_init(&g->layout, g->p, o->column, &limits);
 	g->scale = g->layout.total ? limits.width / (double)g->layout.total : 0;
@@ -260,8 +273,8 @@ static void put_nothing(const struct picture *g, struct buf *out)
 
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
-	_cleanup_(profile_freep) struct profile *reversed = o->reverse ? profile_reverse(p) : NULL;
-	struct picture g = { .p = reversed ? reversed : p, .o = o };
+	_cleanup_(profile_freep) struct profile *reversed = NULL;
+	struct picture g = { .p = p, .o = o };
 	int e;
 
 	if (o->column != UINT32_MAX && o->column >= p->column_count)
@@ -270,6 +283,8 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
 		return err_set(err, -EINVAL, "the profile has no column %u", o->before_column);
 	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(&g, err)) < 0)
 		return e;
+	if (o->reverse)
+		g.p = reversed = turn_over(p, o);
 	name_values(&g);
 	measure(&g);
 	if (g.layout.count)

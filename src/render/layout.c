@@ -25,8 +25,8 @@ struct work {
 	uint32_t column;
 	int64_t *totals;
 	struct candidate *list;		/* sorted by parent, then by name */
-	size_t count;
-	uint32_t *first;		/* by node: its first child in `list`; only of nodes that are drawn */
+	size_t count, capacity;
+	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is drawn */
 };
 
 static int64_t add_saturated(int64_t a, int64_t b)
@@ -76,19 +76,20 @@ static int by_parent_and_name(const void *a, const void *b)
 }
 
 /* In the order of flamegraph.pl's operations: a frame of exactly that width must fall on the same side. */
-static double narrowest(int64_t total, const struct layout_limits *limits)
+double layout_narrowest(int64_t total, const struct layout_limits *limits)
 {
 	if (limits->percent)
 		return (double)total * limits->min_width / 100;
 	return limits->min_width / (limits->width / (double)total);
 }
 
-/* Picks the nodes to draw. A narrow node's children are no wider, so only its own width decides. */
+/* Picks the nodes to draw. A narrow node's children are no wider, so only its own width decides. As the memory of
+ * numbers by node is only touched for those, millions of narrow ones cost no more than a look at their totals. */
 static void select_nodes(struct work *w, struct layout *l, const struct layout_limits *limits)
 {
 	const struct profile *p = w->p;
-	double min_value = narrowest(l->total, limits);
-	uint32_t *depths = profile_depths(p);
+	double min_value = layout_narrowest(l->total, limits);
+	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
 
 	for (uint32_t i = 1; i < p->node_count; i++) {
 		uint32_t parent = p->parents[i];
@@ -96,20 +97,23 @@ static void select_nodes(struct work *w, struct layout *l, const struct layout_l
 		if (w->totals[i] == 0)
 			continue;
 		if ((double)w->totals[i] < min_value) {
-			l->narrow++;
-			if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value)
+			if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value) {
+				l->narrow++;
 				l->narrow_value = add_saturated(l->narrow_value, w->totals[i]);
+			}
 			continue;
 		}
+		depths[i] = depths[parent] + 1;
 		if (depths[i] > l->depth_uncut)
 			l->depth_uncut = depths[i];
 		if (depths[i] > limits->depth_max) {
 			l->deep++;
 			continue;
 		}
+		GROW(&w->list, &w->capacity, w->count + 1);
 		w->list[w->count++] = (struct candidate){
-			i, parent, profile_name(p, p->node_frames[i]), p->node_frames[i],
-			own_value(w, i) ? ' ' : ';'
+			.node = i, .parent = parent, .name = profile_name(p, p->node_frames[i]),
+			.frame = p->node_frames[i], .after = own_value(w, i) ? ' ' : ';',
 		};
 	}
 	free(depths);
@@ -119,7 +123,7 @@ static void index_children(struct work *w)
 {
 	qsort(w->list, w->count, sizeof(*w->list), by_parent_and_name);
 	for (size_t i = w->count; i-- > 0;)
-		w->first[w->list[i].parent] = (uint32_t)i;
+		w->first[w->list[i].parent] = (uint32_t)i + 1;
 }
 
 /* Places children beside each other, behind what their parent took itself: a stack's line sorts before those of its
@@ -135,7 +139,7 @@ static void place(struct work *w, struct layout *l)
 	at[0] = own_value(w, PROFILE_ROOT);
 	next[0] = w->first[PROFILE_ROOT];
 	for (;;) {
-		const struct candidate *c = next[depth] < w->count ? &w->list[next[depth]] : NULL;
+		const struct candidate *c = next[depth] && next[depth] <= w->count ? &w->list[next[depth] - 1] : NULL;
 
 		if (!c || c->parent != node[depth]) {
 			if (depth-- == 0)
@@ -169,9 +173,7 @@ void layout_init(struct layout *l, const struct profile *p, uint32_t column, con
 	w.totals = totals_of(&w);
 	l->total = w.totals[PROFILE_ROOT];
 	if (l->total > 0) {
-		w.list = xcalloc(p->node_count, sizeof(*w.list));
-		w.first = xmalloc(p->node_count * sizeof(*w.first));
-		memset(w.first, 0xff, p->node_count * sizeof(*w.first));
+		w.first = xcalloc(p->node_count, sizeof(*w.first));
 		select_nodes(&w, l, limits);
 		index_children(&w);
 		l->boxes = xcalloc(w.count + 1, sizeof(*l->boxes));

@@ -22,8 +22,8 @@ struct layout {
 	int64_t total;
 	uint32_t depth;			/* of the deepest box */
 
-	size_t narrow;			/* nodes that were left out because they, or what they stand on, are too narrow */
-	int64_t narrow_value;		/* what they took, without what they stand on */
+	size_t narrow;			/* nodes that were left out because they are too narrow, without what stands on them */
+	int64_t narrow_value;		/* what they took with all that stands on them */
 	uint32_t negative;		/* nodes whose own value is below zero, which no width can show */
 	int64_t negative_value;		/* what they add up to, 0 or less */
 	size_t deep;			/* nodes left out below `depth_max` */
@@ -37,6 +37,9 @@ struct layout_limits {
 	bool percent;
 	uint32_t depth_max;
 };
+
+/* Below which value a node is too narrow, if everything together is `total`. */
+double layout_narrowest(int64_t total, const struct layout_limits *limits);
 
 /* Lays out `column` of `p` (UINT32_MAX: there is none). Negative self values, as of memory that was given back,
  * count as nothing and are added up apart. */

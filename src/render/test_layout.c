@@ -81,11 +81,12 @@ TEST(narrow_frames_are_counted_with_what_they_hold)
 
 	add(p, "a", 90);
 	add(p, "bc", 4);
-	add(p, "bd", 5);
+	add(p, "bd", 4);
+	add(p, "bde", 1);
 	add(p, "e", 1);
 	layout_init(&l, p, 0, &limits);
 	CHECK_STR(text_of(p, &l), "all:0:0+100 a:1:0+90");
-	CHECK_INT(l.narrow, 4);
+	CHECK_INT(l.narrow, 2);
 	CHECK_INT(l.narrow_value, 10);
 	layout_done(&l);
 }
