@@ -7,6 +7,7 @@
 #include "io.h"
 
 static const char *output = "-", *column, *from;
+static bool all;
 static struct format_options reading;		/* what readers are asked for: one line below for each */
 
 static const struct option_spec options[] = {
@@ -17,6 +18,21 @@ static const struct option_spec options[] = {
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script" },
+	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
+	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs." },
+	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid, "The process and thread ID: php-4152/4160." },
+	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "_[k] behind functions of the kernel." },
+	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "_[j] behind functions compiled while the program ran." },
+	{ OPTION_FLAG, 0, "all", NULL, &all, "Both." },
+	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses, "Addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
+	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined,
+	  "Functions that the compiler has inlined, as addr2line knows them." },
+	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, source lines behind the names." },
+	{ OPTION_FLAG, 0, "srcline", NULL, &reading.source_lines,
+	  "The source lines that `perf script -F +srcline` writes, behind the names." },
+	{ OPTION_STRING, 0, "event-filter", "EVENT", &reading.event,
+	  "Count samples of this event: cycles, cpu-clock:u, ...; unless given, of that which comes first." },
 	{ 0 }
 };
 
@@ -25,14 +41,15 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "write profiles as folded stacks, one line each",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
-		"keep; also compressed by gzip or zstd), adds them up and writes each stack once: frames from the root to the leaf with ; between them, a space, "
-		"and the value. Stacks are sorted, so that equal profiles give equal text. Without FILE it reads "
+		"Reads profiles of any known format (.strobe, folded stacks, text of perf script, what xhprof, "
+		"tideways_xhprof and uprofiler keep; also compressed by gzip or zstd), adds them up and writes each "
+		"stack once: frames from the root to the leaf with ; between them, a space, and the value. Stacks are sorted, so that equal profiles give equal text. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe collapse profile.strobe | grep -F Parser\n"
-		"strobe collapse a.folded b.folded -o both.folded\n",
+		"strobe collapse a.folded b.folded -o both.folded\n"
+		"perf script | strobe collapse --kernel >out.folded\n",
 	.options = options,
 };
 
@@ -65,6 +82,8 @@ static int run(int argc, char **argv)
 		return code;
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;
+	reading.kernel |= all;
+	reading.jit |= all;
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = collapse(&in);

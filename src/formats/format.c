@@ -3,7 +3,14 @@
 #include "guess.h"
 #include <string.h>
 
-const struct format *const formats[] = { &format_strobe, &format_folded, &format_xhprof, &format_xhprof_json, NULL };
+const struct format *const formats[] = {
+	&format_strobe,
+	&format_folded,
+	&format_xhprof,
+	&format_xhprof_json,
+	&format_perf,
+	NULL
+};
 
 const struct format *format_by_name(const char *name)
 {

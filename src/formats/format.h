@@ -9,6 +9,20 @@
 /* What a reader is asked to do otherwise than by default, which is all zero. A format passes over what is not its own. */
 struct format_options {
 	const struct format *format;	/* what the input is; NULL: that is seen by its content */
+
+	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
+	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
+	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run time */
+	bool addresses;			/* of frames without a symbol */
+	bool source_lines;		/* it was written with -F +srcline */
+	bool inlined, context;		/* addr2line is asked for inlined functions, and for source lines */
+	const char *event;		/* only samples of this event; NULL: of that which comes first */
+
+	/* Only what was sampled from `time_min` to `time_max` seconds. */
+	bool time_range;
+	enum { TIME_FROM_FIRST, TIME_FROM_SECOND, TIME_RAW } time_zero;	/* 0 is the first event, its full second, or the
+									 * clock's own zero */
+	double time_min, time_max;
 };
 
 struct format {
@@ -32,7 +46,9 @@ struct format {
 	bool is_compressed;		/* written by gzip already */
 };
 
-extern const struct format format_strobe, format_folded, format_xhprof, format_xhprof_json;
+extern const struct format format_strobe, format_folded;
+extern const struct format format_xhprof, format_xhprof_json;
+extern const struct format format_perf;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 

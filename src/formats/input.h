@@ -72,6 +72,27 @@ static inline bool input_line(struct input *in, struct str *ret)
 	return input_line_at_hand(in, ret) || input_line_slowly(in, ret);
 }
 
+/* What is in the buffer and not read yet. */
+static inline struct str input_buffered(const struct input *in)
+{
+	return (struct str){ in->at, (size_t)(in->end - in->at) };
+}
+
+/* Puts more behind that, which may move it; false if there is no more. */
+static inline bool input_more(struct input *in)
+{
+	size_t n = input_buffered(in).n;
+
+	return input_peek(in, n + 1).n > n;
+}
+
+/* Takes the first `n` bytes of it as read, which are so many lines. */
+static inline void input_skip(struct input *in, size_t n, uint64_t lines)
+{
+	in->at += n;
+	in->line += lines;
+}
+
 /* 0, or the error that ended the input, put into `err`. */
 int input_end(const struct input *in, struct err *err);
 

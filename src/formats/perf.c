@@ -1,0 +1,641 @@
+/* perf.c: what `perf script` writes, a text of samples with their call chains (perf_line.h draws it).
+ *
+ * A profile has some thousand different call chains and a few ten thousand different frames, while the text has millions
+ * of lines. So a chain is first looked up whole, then compared with the last one from its root on, and then line by line,
+ * before anything in it is parsed.
+ *
+ * Each event counts its period: how many cycles, or nanoseconds of a clock, it stands for; 1 if perf did not write that.
+ */
+#include "format.h"
+#include "mem.h"
+#include "perf_inline.h"
+#include "perf_line.h"
+#include "perf_name.h"
+#include "seen.h"
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define CHAIN_BYTES	((size_t)64 << 20)	/* of one call chain */
+#define EVENTS_NAMED	((size_t)8)		/* other events that are told of by name */
+
+struct step {
+	size_t bytes;		/* from where its line begins to the end of the chain */
+	uint32_t node;
+};
+
+struct perf_reader {
+	struct profile *profile;
+	const struct format_options *options;
+	struct input *in;
+	uint32_t value, samples;	/* columns; UINT32_MAX before the first sample */
+
+	struct seen chains;		/* nodes */
+	struct seen lines;		/* numbers in `spans` */
+	struct span {
+		uint32_t first, count;	/* in `frames` */
+	} *spans;
+	uint32_t *frames;		/* callers first */
+	size_t span_count, span_capacity, frame_count, frame_capacity;
+	struct perf_names names;
+	struct perf_inline *inlined;
+
+	/* The last chain that was not known: from its root on the next one often is the same. */
+	struct buf last;
+	uint32_t last_process;
+	struct step *steps;
+	size_t depth, step_capacity;
+	uint32_t *chain_spans;		/* scratch: of the lines of a chain */
+	size_t chain_capacity;
+
+	struct buf line, process;	/* scratch */
+	struct buf event;		/* the one that is counted */
+	bool event_by_default;
+	struct other {
+		char name[64];
+		uint64_t samples;
+	} others[EVENTS_NAMED];		/* of events that are not counted */
+	size_t other_names;
+	uint64_t other_samples, out_of_time, untimed;
+
+	double start;			/* of the range of time; NAN before the first event */
+	uint64_t taken, unreadable;
+	struct err first_unreadable;
+};
+
+/* --- Frames --- */
+
+/* Notes a line that is none of perf's; the first one is shown. */
+static void skip_line(struct perf_reader *r, struct str line, uint64_t number)
+{
+	int shown = line.n < 60 ? (int)line.n : 60;
+
+	if (!r->unreadable++)
+		err_set(&r->first_unreadable, -EINVAL, "line %llu is no line of perf script: '%.*s%s'",
+			(unsigned long long)number, shown, line.p, (size_t)shown < line.n ? "…" : "");
+}
+
+/* Modules are files, unless perf says that it does not know them or that they are none. */
+static struct str file_of(struct str module)
+{
+	bool none = (module.n == 9 && !memcmp(module.p, "[unknown]", 9)) ||
+		    (module.n == 7 && !memcmp(module.p, "inlined", 7));
+
+	return none ? (struct str){ "", 0 } : module;
+}
+
+static void add_frame(struct perf_reader *r, struct str name, struct str module)
+{
+	GROW(&r->frames, &r->frame_capacity, r->frame_count + 1);
+	r->frames[r->frame_count++] = profile_frame(r->profile, name, file_of(module), 0);
+}
+
+/* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Returns where the
+ * next line begins. */
+static const char *take_source_line(const char *p, const char *end, struct buf *out)
+{
+	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
+	size_t start = out->size;
+
+	while (p < stop && perf_is_space(*p))
+		p++;
+	while (stop > p && perf_is_space(stop[-1]))
+		stop--;
+	buf_putc(out, ':');
+	while (p < stop) {
+		const char *close = *p == '[' ? memchr(p, ']', (size_t)(stop - p)) : NULL;
+
+		if (!close)
+			buf_putc(out, *p);
+		p = close ? close + 1 : p + 1;
+	}
+	if (out->size == start + 1)
+		out->size = start;
+	return newline ? newline + 1 : end;
+}
+
+/* Names with the source lines that stand below the frame. */
+static const char *add_names_and_lines(struct perf_reader *r, struct str module, const char *next, const char *end)
+{
+	_cleanup_(buf_done) struct buf name = { 0 };
+
+	buf_init(&name);
+	for (size_t i = 0; i < r->names.count; i++) {
+		struct str text = perf_names_get(&r->names, i);
+
+		buf_reset(&name);
+		buf_put(&name, text.p, text.n);
+		if (!r->names.names[i].nowhere)
+			next = take_source_line(next, end, &name);
+		add_frame(r, (struct str){ name.data, name.size }, module);
+	}
+	return next;
+}
+
+static bool add_inlined(struct perf_reader *r, const struct perf_frame *f)
+{
+	struct str names = { "", 0 };
+
+	if (!r->inlined)
+		r->inlined = perf_inline_new(r->options->context);
+	if (!perf_inline_find(r->inlined, f, &names))
+		return false;
+	for (;;) {
+		const char *newline = memchr(names.p, '\n', names.n);
+
+		add_frame(r, (struct str){ names.p, newline ? (size_t)(newline - names.p) : names.n }, f->module);
+		if (!newline)
+			return true;
+		names.n -= (size_t)(newline + 1 - names.p);
+		names.p = newline + 1;
+	}
+}
+
+/* Adds what the frame stands for to `frames`. Returns where the line after it begins. */
+static const char *add_frames(struct perf_reader *r, const struct perf_frame *f, bool java, const char *next,
+			      const char *end)
+{
+	if (r->options->inlined && add_inlined(r, f))
+		return next;
+	perf_names_of(&r->names, f, r->options, java);
+	if (r->options->source_lines)
+		return add_names_and_lines(r, f->module, next, end);
+	for (size_t i = 0; i < r->names.count; i++)
+		add_frame(r, perf_names_get(&r->names, i), f->module);
+	return next;
+}
+
+static uint32_t new_span(struct perf_reader *r)
+{
+	if (!r->span_count)
+		r->span_count = 1;	/* 0 is "not seen" */
+	assert(r->span_count < UINT32_MAX && r->frame_count < UINT32_MAX);
+	GROW(&r->spans, &r->span_capacity, r->span_count + 1);
+	r->spans[r->span_count] = (struct span){ (uint32_t)r->frame_count, 0 };
+	return (uint32_t)r->span_count++;
+}
+
+static uint32_t parse_line(struct perf_reader *r, struct str line, uint64_t number, bool java, const char **next,
+			   const char *end)
+{
+	uint32_t span = new_span(r);
+	struct perf_frame f;
+
+	if (perf_frame_parse(line, &f)) {
+		*next = add_frames(r, &f, java, *next, end);
+		r->spans[span].count = (uint32_t)r->frame_count - r->spans[span].first;
+	} else if (line.n && line.p[0] != '#') {
+		skip_line(r, line, number);
+	}
+	return span;
+}
+
+/* The frames of a line; *next, where the line behind it begins, moves on if that belongs to it. */
+static uint32_t span_of(struct perf_reader *r, struct str line, uint64_t number, bool java, const char **next,
+			const char *end)
+{
+	uint32_t *slot, span;
+
+	if (r->options->source_lines)
+		return parse_line(r, line, number, java, next, end);
+	slot = seen_slot(&r->lines, XXH3_128bits_withSeed(line.p, line.n, java));
+	if (*slot)
+		return *slot;
+	/* Nothing that is called here looks up lines. */
+	span = parse_line(r, line, number, java, next, end);
+	return *slot = span;
+}
+
+/* --- Call chains --- */
+
+/* How many frames from the root on are those of the last chain. */
+static size_t common_depth(const struct perf_reader *r, uint32_t process, struct str chain)
+{
+	size_t n = chain.n < r->last.size ? chain.n : r->last.size, same = 0, low = 0, high = r->depth;
+	const char *a = chain.p + chain.n, *b = r->last.data + r->last.size;
+
+	if (process != r->last_process || r->options->source_lines)
+		return 0;
+	while (same + 8 <= n && !memcmp(a - same - 8, b - same - 8, 8))
+		same += 8;
+	while (same < n && a[-(ptrdiff_t)same - 1] == b[-(ptrdiff_t)same - 1])
+		same++;
+	/* A line is the same if all of it is, and another one or nothing stands before it in both. */
+	while (low < high) {
+		size_t middle = (low + high + 1) / 2, bytes = r->steps[middle - 1].bytes;
+
+		if (bytes <= same && (bytes == chain.n || a[-(ptrdiff_t)bytes - 1] == '\n'))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+static uint32_t add_span(struct perf_reader *r, uint32_t node, struct span span)
+{
+	for (uint32_t i = 0; i < span.count; i++)
+		node = profile_child(r->profile, node, r->frames[span.first + i]);
+	return node;
+}
+
+/* `number` is that of the event, which stands above the chain. */
+static uint32_t add_chain(struct perf_reader *r, uint32_t process, bool java, struct str chain, uint64_t number)
+{
+	size_t depth = common_depth(r, process, chain), count = 0;
+	uint32_t node = depth ? r->steps[depth - 1].node : process;
+	const char *end = chain.p + chain.n, *p = chain.p;
+	const char *stop = depth ? end - r->steps[depth - 1].bytes : end;
+
+	/* Lines are leaf first, and nodes are made from the root on; where a line begins is needed for the steps. */
+	r->depth = depth;
+	while (p < stop) {
+		const char *newline = memchr(p, '\n', (size_t)(stop - p)), *next = newline ? newline + 1 : stop;
+		uint32_t span = span_of(r, (struct str){ p, (size_t)((newline ? newline : stop) - p) }, ++number, java,
+					&next, stop);
+
+		GROW(&r->chain_spans, &r->chain_capacity, count + 1);
+		GROW(&r->steps, &r->step_capacity, depth + count + 1);
+		r->chain_spans[count] = span;
+		r->steps[depth + count++].bytes = (size_t)(end - p);
+		p = next;
+	}
+	/* The bytes of the steps are those of the leaf first: turn them over on the way. */
+	for (size_t i = 0; i < count / 2; i++) {
+		size_t bytes = r->steps[depth + i].bytes;
+
+		r->steps[depth + i].bytes = r->steps[depth + count - 1 - i].bytes;
+		r->steps[depth + count - 1 - i].bytes = bytes;
+	}
+	for (size_t i = count; i-- > 0;) {
+		node = add_span(r, node, r->spans[r->chain_spans[i]]);
+		r->steps[r->depth++].node = node;
+	}
+	buf_reset(&r->last);
+	buf_put(&r->last, chain.p, chain.n);
+	r->last_process = process;
+	return node;
+}
+
+/* --- Events --- */
+
+/* The node of "comm", "comm-PID" or "comm-PID/TID". */
+static uint32_t process_of(struct perf_reader *r, const struct perf_event *e)
+{
+	bool two = e->tid.n && !(e->tid.n == 1 && *e->tid.p == '0');
+	struct str pid = two ? e->pid : (struct str){ "?", 1 }, tid = two ? e->tid : e->pid;
+
+	buf_reset(&r->process);
+	buf_put(&r->process, e->comm.p, e->comm.n);
+	if (r->options->pid || r->options->tid) {
+		buf_putc(&r->process, '-');
+		buf_put(&r->process, pid.p, pid.n);
+	}
+	if (r->options->tid) {
+		buf_putc(&r->process, '/');
+		buf_put(&r->process, tid.p, tid.n);
+	}
+	for (size_t i = 0; i < r->process.size; i++)
+		if (r->process.data[i] == ' ')
+			r->process.data[i] = '_';
+	return profile_child(r->profile, PROFILE_ROOT,
+			     profile_frame(r->profile, (struct str){ r->process.data, r->process.size },
+					   (struct str){ "", 0 }, 0));
+}
+
+static void count_other(struct perf_reader *r, struct str name)
+{
+	int shown = name.n < sizeof(r->others[0].name) - 1 ? (int)name.n : (int)sizeof(r->others[0].name) - 1;
+	char text[sizeof(r->others[0].name)];
+	size_t i;
+
+	r->other_samples++;
+	snprintf(text, sizeof(text), "%.*s", shown, name.p);
+	for (i = 0; i < r->other_names && strcmp(r->others[i].name, text); i++)
+		;
+	if (i == EVENTS_NAMED)
+		return;
+	if (i == r->other_names)
+		memcpy(r->others[r->other_names++].name, text, sizeof(text));
+	r->others[i].samples++;
+}
+
+/* Cycles and instructions have nothing in common that could be added up, so that one event is taken. */
+static bool is_event_wanted(struct perf_reader *r, struct str name)
+{
+	if (!name.n)
+		return true;
+	if (!r->event.size) {
+		buf_put(&r->event, name.p, name.n);
+		r->event_by_default = true;
+	}
+	if (name.n == r->event.size && !memcmp(name.p, r->event.data, name.n))
+		return true;
+	count_other(r, name);
+	return false;
+}
+
+static bool is_time_wanted(struct perf_reader *r, struct str time)
+{
+	const struct format_options *o = r->options;
+	double t;
+
+	if (!o->time_range)
+		return true;
+	if (!time.n) {
+		r->untimed++;
+		return false;
+	}
+	t = strtod(time.p, NULL);	/* it ends at the colon */
+	if (isnan(r->start))
+		r->start = t;
+	if (o->time_zero == TIME_FROM_FIRST)
+		t -= r->start;
+	else if (o->time_zero == TIME_FROM_SECOND)
+		t -= floor(r->start);
+	if (t >= o->time_min && t <= o->time_max)
+		return true;
+	r->out_of_time++;
+	return false;
+}
+
+/* Clocks count nanoseconds, all other events things. The first sample says whether there are periods. */
+static int add_columns(struct perf_reader *r, const struct perf_event *e, struct err *err)
+{
+	bool clock = e->name.n >= 9 && (!memcmp(e->name.p, "cpu-clock", 9) ||
+					(e->name.n >= 10 && !memcmp(e->name.p, "task-clock", 10)));
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", e->name.n < sizeof(name) ? (int)e->name.n : (int)sizeof(name) - 1, e->name.p);
+	if (e->period && *name)
+		r->value = profile_column(r->profile, name, clock ? "nanoseconds" : "count");
+	r->samples = profile_column(r->profile, "samples", "count");
+	if (!e->period || !*name)
+		r->value = r->samples;
+	if (r->value == UINT32_MAX || r->samples == UINT32_MAX)
+		return err_set(err, -E2BIG, "there is no room for its columns beside the %u that are there", PROFILE_COLUMNS);
+	return 0;
+}
+
+static int add_sample(struct perf_reader *r, const struct perf_event *e, struct str chain, uint64_t number,
+		      struct err *err)
+{
+	bool java = e->comm.n >= 4 && !memcmp(e->comm.p, "java", 4);
+	uint32_t process = process_of(r, e), *node;
+	uint64_t value = e->period ? e->period : 1;
+
+	if (r->samples == UINT32_MAX && add_columns(r, e, err) < 0)
+		return err->code;
+	node = seen_slot(&r->chains, XXH3_128bits_withSeed(chain.p, chain.n, process));
+	if (!*node)
+		*node = add_chain(r, process, java, chain, number);
+	profile_add(r->profile, *node, r->value, value < INT64_MAX ? (int64_t)value : INT64_MAX);
+	if (r->samples != r->value)
+		profile_add(r->profile, *node, r->samples, 1);
+	r->taken++;
+	return 0;
+}
+
+/* --- Lines --- */
+
+static bool is_empty_line(const char *p, const char *stop)
+{
+	return p == stop || (*p == '\r' && p + 1 == stop);
+}
+
+/* Whether an event is a sample: it has a chain, or an empty line where that would be. What is none has neither:
+ * "PERF_RECORD_COMM: …". At the end of the text, where that line may be missing, a sample is what names its event. */
+static bool is_sample(const struct perf_event *e, struct str chain, struct str rest)
+{
+	const char *newline = memchr(rest.p, '\n', rest.n);
+
+	if (chain.n)
+		return true;
+	return rest.n ? is_empty_line(rest.p, newline ? newline : rest.p + rest.n) : e->name.n > 0;
+}
+
+/* An empty line or the next event ends a chain. */
+static bool ends_chain(const char *p, const char *stop)
+{
+	struct perf_event e;
+
+	if (is_empty_line(p, stop))
+		return true;
+	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
+}
+
+/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or with
+ * `last` behind `b`, it ends. */
+static bool find_end(struct str b, bool last, size_t *size, uint64_t *lines)
+{
+	const char *p = b.p + *size, *end = b.p + b.n, *newline;
+	bool found = last;
+
+	for (; p < end; p = newline ? newline + 1 : end, ++*lines) {
+		newline = memchr(p, '\n', (size_t)(end - p));
+		if (!newline && !last)
+			break;
+		if (ends_chain(p, newline ? newline : end)) {
+			found = true;
+			break;
+		}
+	}
+	*size = (size_t)(p - b.p);
+	return found;
+}
+
+/* What stands below an event up to where its chain ends, in one piece and without its last newline. False if that is too
+ * much. */
+static bool take_chain(struct perf_reader *r, struct str *ret)
+{
+	bool last = false;
+	uint64_t lines = 0;
+	size_t size = 0;
+
+	while (!find_end(input_buffered(r->in), last, &size, &lines)) {
+		if (size > CHAIN_BYTES)
+			return false;
+		last = !input_more(r->in);
+	}
+	*ret = (struct str){ input_buffered(r->in).p, size };
+	if (size && ret->p[size - 1] == '\n')
+		ret->n--;
+	input_skip(r->in, size, lines);
+	return true;
+}
+
+/* An event, and the chain below its line. */
+static int read_event(struct perf_reader *r, const struct perf_event *e, struct err *err)
+{
+	bool wanted = is_time_wanted(r, e->time) && is_event_wanted(r, e->name);
+	uint64_t number = r->in->line;
+	struct str chain;
+
+	if (!take_chain(r, &chain))
+		return err_set(err, -E2BIG, "the call chain below line %llu has more than %zu bytes, which is the limit",
+			       (unsigned long long)number, CHAIN_BYTES);
+	if (!wanted || !is_sample(e, chain, input_buffered(r->in)))
+		return 0;
+	return add_sample(r, e, chain, number, err);
+}
+
+/* An event with its only frame behind it. */
+static int read_flat(struct perf_reader *r, const struct perf_event *e, const struct perf_frame *f, struct err *err)
+{
+	const char *end = f->module.p + f->module.n + 1;	/* behind its bracket */
+
+	if (!is_time_wanted(r, e->time) || !is_event_wanted(r, e->name))
+		return 0;
+	return add_sample(r, e, (struct str){ f->address.p, (size_t)(end - f->address.p) }, r->in->line, err);
+}
+
+static int read_line(struct perf_reader *r, struct str line, struct err *err)
+{
+	struct perf_event e, flat;
+	struct perf_frame f;
+	bool event;
+
+	if (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	if (!line.n || line.p[0] == '#')
+		return 0;
+	/* It would not stay while the chain is read. */
+	buf_reset(&r->line);
+	buf_put(&r->line, line.p, line.n);
+	line.p = r->line.data;
+	event = perf_event_parse(line, &e);
+	if (!(event && e.name.n) && perf_flat_parse(line, &flat, &f))
+		return read_flat(r, &flat, &f, err);
+	if (event)
+		return read_event(r, &e, err);
+	/* Frames whose event is missing stand at the start of a text that was cut. */
+	if (!perf_frame_parse(line, &f))
+		skip_line(r, line, r->in->line);
+	return 0;
+}
+
+/* --- The whole --- */
+
+static void tell_others(const struct perf_reader *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->other_names; i++)
+		buf_printf(out, "%s%s %llu", i ? ", " : "", r->others[i].name, (unsigned long long)r->others[i].samples);
+	if (r->other_names == EVENTS_NAMED)
+		buf_puts(out, ", …");
+}
+
+/* What was left out, other than what was asked for. */
+static void tell(const struct perf_reader *r, struct buf *out)
+{
+	if (!r->taken && r->other_samples) {
+		buf_printf(out, "no sample is of event %s; there are ", r->event.data);
+		tell_others(r, out);
+	} else if (r->event_by_default && r->other_samples) {
+		buf_printf(out, "only samples of %s are counted, which comes first; --event-filter takes another event: ",
+			   r->event.data);
+		tell_others(r, out);
+	}
+	if (r->untimed)
+		buf_printf(out, "%s%llu sample%s no time", out->size ? "; " : "", (unsigned long long)r->untimed,
+			   r->untimed == 1 ? " has" : "s have");
+	if (!r->taken && r->out_of_time)
+		buf_printf(out, "%sno sample of %llu is in the range of time", out->size ? "; " : "",
+			   (unsigned long long)r->out_of_time);
+	if (r->unreadable)
+		buf_printf(out, "%s%s", out->size ? "; " : "", r->first_unreadable.text);
+}
+
+static int finish(const struct perf_reader *r, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	uint64_t left_out = r->unreadable + r->untimed + (r->event_by_default || !r->taken ? r->other_samples : 0) +
+			    (r->taken ? 0 : r->out_of_time);
+
+	if (r->in->err.code)
+		return r->in->err.code;
+	if (!left_out && r->taken)
+		return 0;
+	if (!left_out || (!r->taken && left_out == r->unreadable))
+		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s", r->unreadable ? "; " : "",
+			       r->unreadable ? r->first_unreadable.text : "");
+	buf_init(&text);
+	tell(r, &text);
+	err_set(err, -EINVAL, "%s", text.data);
+	return left_out < INT_MAX ? (int)left_out : INT_MAX;
+}
+
+static int perf_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
+{
+	const struct labels none = { 0 };
+	struct perf_reader r = {
+		.profile = p, .options = o, .in = in, .value = UINT32_MAX, .samples = UINT32_MAX, .start = NAN
+	};
+	struct str line;
+	int code = 0;
+
+	profile_describe(p, 0, false, &none);
+	perf_names_init(&r.names);
+	buf_init(&r.last);
+	buf_init(&r.line);
+	buf_init(&r.process);
+	buf_init(&r.event);
+	if (o->event)
+		buf_puts(&r.event, o->event);
+	while (!code && input_line(in, &line))
+		code = read_line(&r, line, err);
+	if (!code)
+		code = finish(&r, err);
+	perf_inline_free(r.inlined);
+	perf_names_done(&r.names);
+	buf_done(&r.last);
+	buf_done(&r.line);
+	buf_done(&r.process);
+	buf_done(&r.event);
+	seen_done(&r.chains);
+	seen_done(&r.lines);
+	free(r.spans);
+	free(r.frames);
+	free(r.steps);
+	free(r.chain_spans);
+	return code;
+}
+
+static bool ends_with_colon(struct str line)
+{
+	while (line.n && perf_is_space(line.p[line.n - 1]))
+		line.n--;
+	return line.n && line.p[line.n - 1] == ':';
+}
+
+/* The first lines that say something are an event and a frame or an empty line. */
+static int perf_sniff(const char *bytes, size_t n)
+{
+	const char *p = bytes, *end = bytes + n;
+	unsigned events = 0, lines = 0;
+
+	for (; p < end && lines < 100; lines++) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		struct str line = { p, (size_t)((newline ? newline : end) - p) };
+		struct perf_event e;
+		struct perf_frame f;
+
+		p = newline ? newline + 1 : end;
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (!line.n || line.p[0] == '#')
+			continue;
+		if (events && perf_frame_parse(line, &f))
+			return 85;
+		if (perf_flat_parse(line, &e, &f))
+			return 85;
+		if (!perf_event_parse(line, &e) || (!e.name.n && !e.time.n && !ends_with_colon(line)))
+			return 0;
+		events++;
+	}
+	return events ? 60 : 0;
+}
+
+const struct format format_perf = {
+	"perf", "perf", perf_sniff, perf_read, NULL, .about = "text of perf script, samples with their call chains"
+};

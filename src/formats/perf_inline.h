@@ -1,0 +1,21 @@
+/* perf_inline.h: which functions the compiler has inlined at an address, as addr2line of binutils knows it.
+ *
+ * Each address costs a process, so that this is only done when it is asked for; an address that comes again is
+ * remembered. Modules are read where the text says they are: on the machine that it was recorded on.
+ */
+#ifndef FORMATS_PERF_INLINE_H
+#define FORMATS_PERF_INLINE_H
+
+#include "perf_line.h"
+
+struct perf_inline;
+
+/* With `context` the source line is behind each name: "read:file.c:12". */
+struct perf_inline *perf_inline_new(bool context);
+struct perf_inline *perf_inline_free(struct perf_inline *x);
+
+/* The names at this frame, callers first, with newlines between them; they stay. False if there is nothing to know: in the
+ * kernel, in code compiled at run time, without debug information. */
+bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct str *ret);
+
+#endif

@@ -1,0 +1,46 @@
+/* perf_line.h: the lines of `perf script`, taken apart.
+ *
+ *	php 24636/24640 [001] 75695.008865:     250000 cpu-clock:u:	an event
+ *	COMM PID/TID [CPU] TIME: PERIOD EVENT:
+ *
+ * PID/ is only there when it was asked for, CPU and PERIOD depend on how it was recorded, and COMM may have spaces and
+ * digits. A trace point has its fields behind EVENT:. The call chain follows, leaf first, and an empty line ends it:
+ *
+ *		    561be3f0 zend_call_function+0x2c0 (/usr/bin/php8.2)	a frame
+ *		ADDRESS SYMBOL+OFFSET (MODULE)
+ *
+ * Recorded without call chains, an event has its only frame behind EVENT:, and COMM is indented.
+ */
+#ifndef FORMATS_PERF_LINE_H
+#define FORMATS_PERF_LINE_H
+
+#include "intern.h"
+#include <stdbool.h>
+
+struct perf_event {
+	struct str comm;
+	struct str pid, tid;	/* `tid` is empty if there is one number only: it is a PID or a TID, nobody can know */
+	struct str time;	/* "75695.008865" in seconds; empty if there is none */
+	struct str name;	/* "cpu-clock:u"; empty if the line does not end with it */
+	uint64_t period;	/* 0 if there is none */
+	struct str rest;	/* what follows PID/TID */
+};
+
+struct perf_frame {
+	struct str address, symbol, module;	/* the symbol with its offset */
+};
+
+/* Whether `line` (no newline) begins an event, which it does at its first byte. */
+bool perf_event_parse(struct str line, struct perf_event *ret);
+
+/* Whether `line` is an event and its only frame; it may be indented. */
+bool perf_flat_parse(struct str line, struct perf_event *ret, struct perf_frame *ret_frame);
+
+bool perf_frame_parse(struct str line, struct perf_frame *ret);
+
+static inline bool perf_is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+#endif

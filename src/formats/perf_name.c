@@ -1,0 +1,180 @@
+/* perf_name.c: names of frames as stackcollapse-perf.pl makes them, so that stacks compare with those that people keep. */
+#include "perf_name.h"
+#include "mem.h"
+#include <string.h>
+
+void perf_names_init(struct perf_names *n)
+{
+	*n = (struct perf_names){ 0 };
+	buf_init(&n->text);
+}
+
+void perf_names_done(struct perf_names *n)
+{
+	buf_done(&n->text);
+	free(n->names);
+}
+
+static bool is(struct str s, const char *text)
+{
+	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
+}
+
+static bool has(struct str s, const char *text)
+{
+	return memmem(s.p, s.n, text, strlen(text)) != NULL;
+}
+
+static bool ends_with(struct str s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.n >= n && !memcmp(s.p + s.n - n, text, n);
+}
+
+static struct str without_offset(struct str symbol)
+{
+	size_t n = symbol.n;
+
+	while (n > 0 && ((symbol.p[n - 1] >= '0' && symbol.p[n - 1] <= '9') ||
+			 (symbol.p[n - 1] >= 'a' && symbol.p[n - 1] <= 'f')))
+		n--;
+	if (n < symbol.n && n >= 3 && !memcmp(symbol.p + n - 3, "+0x", 3))
+		symbol.n = n - 3;
+	return symbol;
+}
+
+static void put_module(struct buf *b, const struct perf_frame *f, bool nowhere, bool address)
+{
+	const char *slash = memrchr(f->module.p, '/', f->module.n);
+
+	buf_putc(b, '[');
+	if (nowhere)
+		buf_puts(b, "unknown");
+	else if (slash)
+		buf_put(b, slash + 1, (size_t)(f->module.p + f->module.n - slash - 1));
+	else
+		buf_put(b, f->module.p, f->module.n);
+	if (address) {
+		buf_puts(b, " <");
+		buf_put(b, f->address.p, f->address.n);
+		buf_putc(b, '>');
+	}
+	buf_putc(b, ']');
+}
+
+/* net/http.(*Client).Do */
+static bool is_go_method(struct str name)
+{
+	const char *receiver = memmem(name.p, name.n, ".(", 2);
+	size_t left = receiver ? (size_t)(name.p + name.n - receiver) - 2 : 0;
+
+	return receiver && memmem(receiver + 2, left, ").", 2);
+}
+
+/* Where the parameters begin. */
+static size_t find_parameters(struct str name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	const char *p = name.p, *end = name.p + name.n;
+
+	while ((p = memchr(p, '(', (size_t)(end - p)))) {
+		size_t left = (size_t)(end - p);
+
+		if (left < sizeof(anonymous) - 1 || memcmp(p, anonymous, sizeof(anonymous) - 1))
+			return (size_t)(p - name.p);
+		p++;
+	}
+	return name.n;
+}
+
+/* Tidies what stands behind `start`. */
+static void tidy(struct buf *b, size_t start, bool java)
+{
+	struct str name = { b->data + start, b->size - start };
+	size_t n = is_go_method(name) ? name.n : find_parameters(name), kept = 0;
+	char *p = b->data + start;
+
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != '"' && p[i] != '\'')
+			p[kept++] = p[i] == ';' ? ':' : p[i];
+	if (java && kept && p[0] == 'L' && memchr(p, '/', kept))
+		memmove(p, p + 1, --kept);
+	b->size = start + kept;
+}
+
+/* Perf itself writes modules of the kernel in square brackets. */
+static bool is_kernel(struct str module)
+{
+	return ((module.n && module.p[0] == '[') || ends_with(module, "vmlinux")) && !has(module, "unknown");
+}
+
+/* /tmp/perf-PID.map, which compilers write while the program runs. */
+static bool is_compiled_late(struct str module)
+{
+	static const char start[] = "/tmp/perf-";
+	const char *p = module.p, *end = module.p + module.n, *digits;
+
+	while ((p = memmem(p, (size_t)(end - p), start, sizeof(start) - 1))) {
+		p += sizeof(start) - 1;
+		for (digits = p; p < end && *p >= '0' && *p <= '9';)
+			p++;
+		if (p > digits && end - p >= 4 && !memcmp(p, ".map", 4))
+			return true;
+	}
+	return false;
+}
+
+static void annotate(struct buf *b, size_t start, bool inlined, struct str module, const struct format_options *o)
+{
+	struct str name = { b->data + start, b->size - start };
+
+	if (inlined) {
+		if (!has(name, "_[i]"))
+			buf_puts(b, "_[i]");
+	} else if (o->kernel && is_kernel(module)) {
+		buf_puts(b, "_[k]");
+	} else if (o->jit && is_compiled_late(module) && !has(name, "_[j]")) {
+		buf_puts(b, "_[j]");
+	}
+}
+
+static void add_name(struct perf_names *n, struct str symbol, const struct perf_frame *f,
+		     const struct format_options *o, bool java)
+{
+	bool unknown = is(symbol, "[unknown]"), nowhere = unknown && is(f->module, "[unknown]");
+	size_t start = n->text.size;
+
+	if (unknown)
+		put_module(&n->text, f, nowhere, o->addresses);
+	else
+		buf_put(&n->text, symbol.p, symbol.n);
+	tidy(&n->text, start, java);
+	annotate(&n->text, start, n->count > 0, f->module, o);
+	GROW(&n->names, &n->capacity, n->count + 1);
+	n->names[n->count++] = (struct perf_name){ n->text.size, nowhere };
+}
+
+void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struct format_options *o, bool java)
+{
+	struct str symbol = without_offset(f->symbol);
+
+	buf_reset(&n->text);
+	n->count = 0;
+	/* In brackets stands the name of a process. */
+	if (symbol.n && symbol.p[0] == '(')
+		return;
+	/* No function is called "" at the end of this. */
+	while (symbol.n >= 2 && !memcmp(symbol.p + symbol.n - 2, "->", 2))
+		symbol.n -= 2;
+	while (symbol.n) {
+		const char *arrow = memmem(symbol.p, symbol.n, "->", 2);
+		size_t length = arrow ? (size_t)(arrow - symbol.p) : symbol.n;
+
+		add_name(n, (struct str){ symbol.p, length }, f, o, java);
+		if (!arrow)
+			break;
+		symbol.p += length + 2;
+		symbol.n -= length + 2;
+	}
+}

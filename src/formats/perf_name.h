@@ -1,0 +1,36 @@
+/* perf_name.h: what a frame of perf is called: a symbol without what tells calls of one function apart.
+ *
+ * Offsets, parameters, quotes and ; go; the parameters stay where the receiver of a Go method stands in brackets. A frame
+ * without a symbol is called as its module, [libc.so.6]. `a->b` of Java's agents is b inlined into a, two functions.
+ */
+#ifndef FORMATS_PERF_NAME_H
+#define FORMATS_PERF_NAME_H
+
+#include "buf.h"
+#include "format.h"
+#include "perf_line.h"
+
+struct perf_names {
+	struct buf text;		/* one name after the other */
+	struct perf_name {
+		size_t end;		/* in `text` */
+		bool nowhere;		/* neither the symbol nor the module is known */
+	} *names;
+	size_t count, capacity;
+};
+
+void perf_names_init(struct perf_names *n);
+void perf_names_done(struct perf_names *n);
+
+static inline struct str perf_names_get(const struct perf_names *n, size_t i)
+{
+	size_t start = i ? n->names[i - 1].end : 0;
+
+	return (struct str){ n->text.data + start, n->names[i].end - start };
+}
+
+/* Replaces `n` by the names of this frame, callers first; none if it stands for no function. `o` has what is wanted
+ * behind the names; `java` says that the process is Java, whose names begin with L. */
+void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struct format_options *o, bool java);
+
+#endif
