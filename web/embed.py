@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a C file that holds the built web files, compressed: embed.py OUT.c PICTURE-SCRIPT FILE…
-
-PICTURE-SCRIPT is the script that pictures carry; its hash lets the server allow that script and no other.
+"""Writes a C file that holds the built web files, compressed: embed.py OUT.c FILE…
 
 The same files always give the same bytes: no time, no name and no level that differs between versions of zlib stands
 in the gzip header.
 """
 
-import base64
 import gzip
 import hashlib
 import os
@@ -27,14 +24,8 @@ def c_bytes(data):
     return '\n'.join(lines)
 
 
-# In the picture it stands after '<![CDATA[' and a newline.
-def script_hash(path):
-    with open(path, 'rb') as f:
-        return base64.b64encode(hashlib.sha256(b'\n' + f.read()).digest()).decode()
-
-
 def main():
-    out, script, files = sys.argv[1], sys.argv[2], sorted(sys.argv[3:], key=os.path.basename)
+    out, files = sys.argv[1], sorted(sys.argv[2:], key=os.path.basename)
     names, arrays, rows = hashlib.sha256(), [], []
 
     for i, path in enumerate(files):
@@ -50,7 +41,6 @@ def main():
     with open(out, 'w') as f:
         f.write('/* Made by web/embed.py from web/dist. */\n\n#include "web_assets.h"\n\n')
         f.write('const char assets_hash[] = "%s";\n\n' % names.hexdigest()[:16])
-        f.write('const char picture_script_hash[] = "sha256-%s";\n\n' % script_hash(script))
         f.write('\n'.join(arrays))
         f.write('\nconst struct asset assets[] = {\n%s\t{ 0 },\n};\n' % ''.join(rows))
 

@@ -4,7 +4,7 @@
 import hashlib
 import os
 
-ALONE = ['build.sh', 'package.json', 'package-lock.json', 'tsconfig.json', 'vite.config.js']
+ALONE = ['build.sh', 'package.json', 'package-lock.json', 'tsconfig.json', 'vite.config.js', 'vite.picture.config.js']
 
 
 def sources():

@@ -11,11 +11,13 @@
 
 static struct flamegraph_options o;
 static const char *output, *min_width, *column;
+static const char *color_by;
 static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the picture goes: a file that ends in .svg or .svgz (compressed), or - for standard output." },
+	  "Where the picture goes: a file that ends in .svg, .svgz (compressed) or .html (a canvas, for millions of "
+	  "frames), or - for standard output (SVG)." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What widths mean: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
@@ -44,6 +46,9 @@ static const struct option_spec options[] = {
 	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb; by the palette unless given." },
+	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
+	  "function (default), layer (PHP, native code, JIT, kernel) or package (of Composer, namespace, library). The picture "
+	  "can switch between them." },
 	{ OPTION_FLAG, 0, "hash", NULL, &o.hash, "Colours by the first characters of a name: relatives look alike." },
 	{ 0 }
 };
@@ -51,7 +56,7 @@ static const struct option_spec options[] = {
 static const struct command_spec spec = {
 	.name = "flamegraph",
 	.usage = "[FILE...|-] [-o OUT]",
-	.summary = "draw a profile as a flame graph (SVG)",
+	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
 		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
 		"keep; also compressed by gzip or zstd), adds them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which `strobe run` "
@@ -82,6 +87,20 @@ static int parse_min_width(const char *text)
 	return 0;
 }
 
+/* Returns 0 or an exit code. */
+static int parse_color_by(const char *text)
+{
+	if (!text)
+		return 0;
+	for (unsigned i = 0; flamegraph_color_by_names[i]; i++) {
+		if (strcmp(text, flamegraph_color_by_names[i]))
+			continue;
+		o.color_by = i;
+		return 0;
+	}
+	return command_usage(&spec, "--color-by '%s' is none of function, layer and package", text);
+}
+
 static bool ends_in(const char *path, const char *suffix)
 {
 	size_t n = strlen(path), m = strlen(suffix);
@@ -90,7 +109,7 @@ static bool ends_in(const char *path, const char *suffix)
 }
 
 /* Where the picture goes, and whether compressed. Returns 0 or an exit code. */
-static int choose_output(const char **ret_path, bool *ret_compress)
+static int choose_output(const char **ret_path, bool *ret_compress, bool *ret_html)
 {
 	const char *path = output;
 
@@ -98,8 +117,9 @@ static int choose_output(const char **ret_path, bool *ret_compress)
 		path = isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-";
 	*ret_path = path;
 	*ret_compress = ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
-	if (strcmp(path, "-") && !ends_in(path, ".svg") && !*ret_compress)
-		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg or .svgz, or "
+	*ret_html = ends_in(path, ".html");
+	if (strcmp(path, "-") && !ends_in(path, ".svg") && !*ret_compress && !*ret_html)
+		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, .svgz or .html, or "
 				     "be - for standard output", path);
 	return 0;
 }
@@ -122,7 +142,7 @@ static int write_picture(struct buf *svg, const char *path, bool compress)
 	return 0;
 }
 
-static int draw(const struct inputs *in, const char *path, bool compress)
+static int draw(const struct inputs *in, const char *path, bool compress, bool html)
 {
 	_cleanup_(buf_done) struct buf svg = { 0 };
 	struct err err = { 0 };
@@ -133,7 +153,7 @@ static int draw(const struct inputs *in, const char *path, bool compress)
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
 	has_values = inputs_have_values(in, &spec, o.column, false);
-	if (flamegraph_svg(in->profile, &o, &svg, &err) < 0)
+	if ((html ? flamegraph_html : flamegraph_svg)(in->profile, &o, &svg, &err) < 0)
 		return err.code == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
 	code = write_picture(&svg, path, compress);
 	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
@@ -143,18 +163,19 @@ static int run(int argc, char **argv)
 {
 	struct inputs in = { 0 };
 	const char *path;
-	bool compress;
+	bool compress, html;
 	int operands, code;
 
 	flamegraph_defaults(&o);
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = parse_min_width(min_width)) || (code = choose_output(&path, &compress)))
+	if ((code = parse_min_width(min_width)) || (code = parse_color_by(color_by)) ||
+	    (code = choose_output(&path, &compress, &html)))
 		return code;
 
 	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
 	if (!code)
-		code = draw(&in, path, compress);
+		code = draw(&in, path, compress, html);
 	inputs_done(&in);
 	return code;
 }

@@ -1,10 +1,14 @@
-/* assets.h: files that stand in the picture as they are; embed.py makes the bytes of flamegraph.css and .js. */
+/* assets.h: files that stand in pictures as they are; embed.py makes the bytes. The scripts are built from web/src/picture
+ * and lie in web/dist. */
 #ifndef RENDER_ASSETS_H
 #define RENDER_ASSETS_H
 
 #include <stddef.h>
 
-extern const char asset_flamegraph_css[], asset_flamegraph_js[];
-extern const size_t asset_flamegraph_css_size, asset_flamegraph_js_size;
+extern const char asset_flamegraph_css[], asset_controls_css[], asset_page_css[];
+extern const size_t asset_flamegraph_css_size, asset_controls_css_size, asset_page_css_size;
+
+extern const char asset_picture_svg_js[], asset_picture_html_js[];
+extern const size_t asset_picture_svg_js_size, asset_picture_html_js_size;
 
 #endif

@@ -1,7 +1,8 @@
 /* flamegraph.c: one whole SVG document: what the options mean, the head, the foot, and the parts between.
  *
  * The document is complete without its script: programs, mail readers and `<img>` see every frame that is wide enough
- * to be seen. The script (flamegraph.js) adds zoom and search; it fetches nothing.
+ * to be seen. The script (web/src/picture) adds zoom, search and the rest; it
+ * fetches nothing.
  */
 
 #include "render.h"
@@ -18,6 +19,8 @@
 #define DEPTH_MAX	2047u
 
 #define SIZE_MAX_PX	100000.0
+
+const char *const flamegraph_color_by_names[] = { "function", "layer", "package", NULL };
 
 void flamegraph_defaults(struct flamegraph_options *o)
 {
@@ -131,7 +134,7 @@ static void put_size(struct buf *out, const char *name, double v)
 	buf_putc(out, '"');
 }
 
-static const char *title_of(const struct flamegraph_options *o)
+const char *picture_title(const struct flamegraph_options *o)
 {
 	if (o->title)
 		return o->title;
@@ -140,8 +143,9 @@ static const char *title_of(const struct flamegraph_options *o)
 
 static void put_root(const struct picture *g, struct buf *out)
 {
-	buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
-		      "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"");
+	if (!g->is_still)
+		buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
+	buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"");
 	put_size(out, "width", g->o->width);
 	put_size(out, "height", g->height);
 	buf_puts(out, " viewBox=\"0 0 ");
@@ -153,7 +157,7 @@ static void put_root(const struct picture *g, struct buf *out)
 	buf_puts(out, ",sans-serif\"");
 	put_size(out, "font-size", g->o->font_size);
 	buf_puts(out, " role=\"group\" aria-label=\"");
-	put_text(out, title_of(g->o));
+	put_text(out, picture_title(g->o));
 	buf_puts(out, "\">\n");
 }
 
@@ -193,9 +197,10 @@ static void put_head(const struct picture *g, struct buf *out)
 	}
 	buf_puts(out, "<style>");
 	buf_put(out, asset_flamegraph_css, asset_flamegraph_css_size);
+	buf_put(out, asset_controls_css, asset_controls_css_size);
 	buf_puts(out, "</style>\n");
 	put_background(g, out);
-	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, title_of(o));
+	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, picture_title(o));
 	if (o->subtitle)
 		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, o->subtitle);
 }
@@ -232,10 +237,12 @@ static void put_note(const struct picture *g, struct buf *out)
 
 static void put_script(const struct picture *g, const char *note, struct buf *out)
 {
+	if (g->is_still)
+		return;
 	buf_puts(out, "<script type=\"application/json\" id=\"profile\">");
 	picture_put_table(g, note, out);
 	buf_puts(out, "</script>\n<script><![CDATA[\n");
-	buf_put(out, asset_flamegraph_js, asset_flamegraph_js_size);
+	buf_put(out, asset_picture_svg_js, asset_picture_svg_js_size);
 	buf_puts(out, "]]></script>\n");
 }
 
@@ -271,29 +278,52 @@ static void put_nothing(const struct picture *g, struct buf *out)
 	buf_puts(out, "</svg>\n");
 }
 
-int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
+int picture_prepare(struct picture *g, struct err *err)
 {
-	_cleanup_(profile_freep) struct profile *reversed = NULL;
-	struct picture g = { .p = p, .o = o };
+	const struct flamegraph_options *o = g->o;
 	int e;
 
-	if (o->column != UINT32_MAX && o->column >= p->column_count)
+	if (o->column != UINT32_MAX && o->column >= g->p->column_count)
 		return err_set(err, -EINVAL, "the profile has no column %u", o->column);
-	if (o->before_column != UINT32_MAX && o->before_column >= p->column_count)
+	if (o->before_column != UINT32_MAX && o->before_column >= g->p->column_count)
 		return err_set(err, -EINVAL, "the profile has no column %u", o->before_column);
-	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(&g, err)) < 0)
+	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(g, err)) < 0)
 		return e;
-	if (o->reverse)
-		g.p = reversed = turn_over(p, o);
-	name_values(&g);
-	measure(&g);
-	if (g.layout.count)
-		put_picture(&g, out);
+	name_values(g);
+	return 0;
+}
+
+static int draw(struct picture *g, struct buf *out, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *reversed = NULL;
+	int e;
+
+	if ((e = picture_prepare(g, err)) < 0)
+		return e;
+	if (g->o->reverse)
+		g->p = reversed = turn_over(g->p, g->o);
+	measure(g);
+	if (g->layout.count)
+		put_picture(g, out);
 	else
-		put_nothing(&g, out);
-	layout_done(&g.layout);
+		put_nothing(g, out);
+	layout_done(&g->layout);
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the picture would be larger than %zu bytes; try a higher --minwidth",
 			       out->limit);
 	return 0;
+}
+
+int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
+{
+	struct picture g = { .p = p, .o = o };
+
+	return draw(&g, out, err);
+}
+
+int picture_put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
+{
+	struct picture g = { .p = p, .o = o, .is_still = true };
+
+	return draw(&g, out, err);
 }

@@ -7,6 +7,7 @@
 
 #include "picture.h"
 
+#include "groups.h"
 #include "mem.h"
 #include "text.h"
 
@@ -52,13 +53,32 @@ struct str picture_name(const struct picture *g, const struct layout_box *box)
 	return name;
 }
 
-struct rgb picture_color(const struct picture *g, const struct layout_box *box)
+static struct rgb function_color(const struct picture *g, uint32_t frame)
 {
 	struct str name = { "", 0 };
 
-	if (box->frame != UINT32_MAX)
-		name = profile_name(g->p, box->frame);
+	if (frame != UINT32_MAX)
+		name = profile_name(g->p, frame);
 	return palette_color(g->palette, name, g->o->hash);
+}
+
+struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by)
+{
+	struct str name, file;
+
+	if (by == COLOR_BY_FUNCTION)
+		return function_color(g, frame);
+	if (frame == UINT32_MAX)
+		return (struct rgb){ 200, 200, 200 };
+	name = profile_name(g->p, frame);
+	file = profile_file(g->p, frame);
+	return by == COLOR_BY_LAYER ? group_layer_color(group_layer(name, file), name) :
+				      group_package_color(group_package(name, file), name);
+}
+
+struct rgb picture_color(const struct picture *g, const struct layout_box *box)
+{
+	return picture_color_by(g, box->frame, g->o->color_by);
 }
 
 void picture_put_number(struct buf *out, double v)

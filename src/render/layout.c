@@ -135,7 +135,7 @@ static void place(struct work *w, struct layout *l)
 	uint32_t *node = xcalloc(l->depth_uncut + 2, sizeof(*node));
 	uint32_t depth = 0;
 
-	l->boxes[l->count++] = (struct layout_box){ UINT32_MAX, 0, 0, l->total };
+	l->boxes[l->count++] = (struct layout_box){ PROFILE_ROOT, UINT32_MAX, 0, 0, l->total };
 	at[0] = own_value(w, PROFILE_ROOT);
 	next[0] = w->first[PROFILE_ROOT];
 	for (;;) {
@@ -146,7 +146,9 @@ static void place(struct work *w, struct layout *l)
 				break;
 			continue;
 		}
-		l->boxes[l->count++] = (struct layout_box){ c->frame, depth + 1, at[depth], w->totals[c->node] };
+		l->boxes[l->count++] = (struct layout_box){
+			c->node, c->frame, depth + 1, at[depth], w->totals[c->node]
+		};
 		next[depth]++;
 		at[depth + 1] = add_saturated(at[depth], own_value(w, c->node));
 		at[depth] = add_saturated(at[depth], w->totals[c->node]);

@@ -11,7 +11,7 @@
 #include "profile.h"
 
 struct layout_box {
-	uint32_t frame;			/* UINT32_MAX is the root */
+	uint32_t node, frame;		/* of the profile; the root's frame is UINT32_MAX */
 	uint32_t depth;			/* the root's is 0 */
 	int64_t start, value;
 };

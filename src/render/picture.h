@@ -8,6 +8,7 @@
 #define RENDER_PICTURE_H
 
 #include "amount.h"
+#include "json.h"
 #include "layout.h"
 #include "palette.h"
 #include "render.h"
@@ -24,6 +25,7 @@ struct picture {
 	double top, bottom, height;	/* px above and below the frames, and of all */
 	enum amount_unit unit;
 	const char *count_name;		/* NULL if the unit says it all: "1.24 s" */
+	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
 };
 
@@ -31,14 +33,30 @@ struct picture {
 struct str picture_name(const struct picture *g, const struct layout_box *box);
 struct rgb picture_color(const struct picture *g, const struct layout_box *box);
 
+/* The same for a frame and a way to colour, whatever the options say; UINT32_MAX is the root. */
+struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by);
+
 /* "name (1,234 samples, 12.34%)", any bytes made fit for XML. */
 void picture_put_title(const struct picture *g, const struct layout_box *box, struct buf *out);
 
 /* A length in px with as many decimals as it has. */
 void picture_put_number(struct buf *out, double v);
 
+/* The heading: what the options say, or what it is by default. */
+const char *picture_title(const struct flamegraph_options *o);
+
+/* Checks the options of a picture that has `p` and `o`, and finds its palette and its unit. */
+int picture_prepare(struct picture *g, struct err *err);
+
+/* The picture as an element <svg> for a page of HTML, without its script. */
+int picture_put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+
 void picture_put_frames(const struct picture *g, struct buf *out);
 void picture_put_table(const struct picture *g, const char *note, struct buf *out);
+
+/* What the scripts of both kinds of pictures are told: words, units, colours of `count` frames. */
+void picture_put_words(struct json *j, const struct picture *g, const char *note);
+void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
 
 /* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. */
 int64_t picture_element_min(const struct layout *l);

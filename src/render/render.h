@@ -6,6 +6,10 @@
 #include "err.h"
 #include "profile.h"
 
+enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE };
+
+extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
+
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
@@ -21,6 +25,7 @@ struct flamegraph_options {
 	const char *colors;			/* palette: "hot" */
 	const char *bg_colors;			/* NULL: by palette */
 	bool hash, inverted, reverse;
+	enum flamegraph_color_by color_by;
 	uint32_t column;			/* which values; see profile_pick_column */
 	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is none */
 };
@@ -30,5 +35,12 @@ void flamegraph_defaults(struct flamegraph_options *o);
 /* Appends a whole SVG document. An empty profile gives a picture that says so. Returns -EINVAL for options that
  * make no sense, such as an unknown palette. */
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+
+/* The same as a page with a canvas, for millions of frames: one file that needs nothing beside it. With scripts off it
+ * shows a still picture of the widest frames. */
+int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+
+/* "sha256-…" of the scripts in both, as a content security policy names them. */
+extern const char flamegraph_svg_script_hash[], flamegraph_html_script_hash[];
 
 #endif

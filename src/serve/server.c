@@ -12,6 +12,7 @@
 #include "http.h"
 #include "log.h"
 #include "mem.h"
+#include "render.h"
 #include "router.h"
 #include "web_assets.h"
 
@@ -66,7 +67,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	char policy[512] = POLICY;
 
 	if (strcmp(r->type, "image/svg+xml") == 0)
-		snprintf(policy, sizeof(policy), PICTURE_POLICY, picture_script_hash);
+		snprintf(policy, sizeof(policy), PICTURE_POLICY, flamegraph_svg_script_hash);
 	add_header(m, "Content-Type", r->type);
 	add_header(m, "Content-Security-Policy", policy);
 	add_header(m, "X-Content-Type-Options", "nosniff");

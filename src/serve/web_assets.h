@@ -14,7 +14,6 @@ struct asset {
 };
 
 extern const char assets_hash[];		/* 16 hexadecimal digits */
-extern const char picture_script_hash[];	/* "sha256-…" of the script in pictures, as a policy names it */
 extern const struct asset assets[];		/* ends with a NULL name */
 
 void assets_answer(struct site *s, const struct request *q, struct response *r);

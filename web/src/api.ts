@@ -1,6 +1,6 @@
 // Answers of the server. An error is always a sentence that a person can read.
 
-import { FlameData } from './flame/data';
+import { readFlame, type FlameData } from './flame/data';
 import { queryOf, type View } from './state';
 
 export interface Label {
@@ -44,7 +44,7 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 export async function getFlame(v: View, signal: AbortSignal): Promise<FlameData> {
 	// Which way up is the canvas's business.
 	const answer = await get('/api/v1/profile', queryOf({ ...v, inverted: false }, { format: 'flame' }), signal);
-	return new FlameData(await answer.arrayBuffer());
+	return readFlame(await answer.arrayBuffer());
 }
 
 // Labels to choose from are those of the range, whatever has been chosen already.

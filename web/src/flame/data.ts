@@ -1,4 +1,4 @@
-// A laid-out profile as the server sends it (src/serve/flame_data.h draws the bytes), and questions about it.
+// A laid-out profile and questions about it.
 // Boxes stand in typed arrays, sorted by depth and then by start, so that parents and children are found by bisection
 // and a box costs 12 or 20 bytes whatever its name is.
 
@@ -28,60 +28,79 @@ export interface About {
 	reverse: boolean;
 }
 
+export const ABOUT_NOTHING: About = {
+	from: 0, to: 0, looked: { samples: 0, series: 0, series_matched: 0, store_from: 0, store_to: 0 }, columns: [], column: 0,
+	period_ns: 0, labels: {}, reverse: false,
+};
+
 export type Values = Uint32Array | Float64Array;
+
+// Boxes, sorted by depth, then by start. `before` and `after` are what both sides of a difference took, children
+// included; `width` is what is drawn, and may be either of them or something else.
+export interface Boxes {
+	depths: number;
+	total: number;
+	leftOut: number;
+	offsets: Uint32Array;		// first box of each depth, and the count
+	start: Values;
+	width: Values;
+	frame: Uint32Array;
+	before?: Values;
+	after?: Values;
+}
+
+// What frames are called, and what is known of the whole.
+export interface Words {
+	names: string[];
+	files: string[];
+	frameName: number[];
+	frameFile: number[];
+	frameLine: number[];
+	about: About;
+}
 
 export class FlameData {
 	readonly count: number;
 	readonly depths: number;
 	readonly total: number;
 	readonly leftOut: number;
-	readonly offsets: Uint32Array;		// first box of each depth, and the count
+	readonly offsets: Uint32Array;
 	readonly start: Values;
 	readonly width: Values;
 	readonly frame: Uint32Array;
+	readonly before?: Values;
+	readonly after?: Values;
 	readonly names: string[];
 	readonly files: string[];
 	readonly frameName: number[];
 	readonly frameFile: number[];
 	readonly frameLine: number[];
 	readonly about: About;
+	readonly parents: Uint32Array;
 	readonly firstChild: Uint32Array;
 	readonly endChild: Uint32Array;
 
-	constructor(bytes: ArrayBuffer) {
-		const head = new DataView(bytes);
-		if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
-			throw new Error('the server sent something else than a flame graph; reload the page');
+	constructor(boxes: Boxes, readonly words: Words) {
+		this.depths = boxes.depths;
+		this.total = boxes.total;
+		this.leftOut = boxes.leftOut;
+		this.offsets = boxes.offsets;
+		this.start = boxes.start;
+		this.width = boxes.width;
+		this.frame = boxes.frame;
+		this.before = boxes.before;
+		this.after = boxes.after;
+		this.names = words.names;
+		this.files = words.files;
+		this.frameName = words.frameName;
+		this.frameFile = words.frameFile;
+		this.frameLine = words.frameLine;
+		this.about = words.about;
 
-		const count = this.count = head.getUint32(8, true);
-		this.depths = head.getUint32(12, true);
-		const wide = head.getUint32(16, true) === 8;
-		this.total = head.getFloat64(24, true);
-		this.leftOut = head.getUint32(32, true);
-
-		let at = 64;
-		const take = <T>(n: number, size: number, make: (at: number, n: number) => T): T => {
-			const part = make(at, n);
-			at += (n * size + 7) & ~7;
-			return part;
-		};
-		const u32 = (o: number, n: number) => new Uint32Array(bytes, o, n);
-		const values = (o: number, n: number): Values => wide ? new Float64Array(bytes, o, n) : u32(o, n);
-		this.offsets = take(this.depths + 1, 4, u32);
-		this.start = take(count, wide ? 8 : 4, values);
-		this.width = take(count, wide ? 8 : 4, values);
-		this.frame = take(count, 4, u32);
-
-		const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
-		this.names = text.names;
-		this.files = text.files;
-		this.frameName = text.frame_name;
-		this.frameFile = text.frame_file;
-		this.frameLine = text.frame_line;
-		this.about = text.about;
-
-		this.firstChild = new Uint32Array(count);
-		this.endChild = new Uint32Array(count);
+		this.count = this.frame.length;
+		this.parents = new Uint32Array(this.count);
+		this.firstChild = new Uint32Array(this.count);
+		this.endChild = new Uint32Array(this.count);
 		this.linkChildren();
 	}
 
@@ -94,8 +113,8 @@ export class FlameData {
 			for (let i = offsets[d]; i < offsets[d + 1]; i++) {
 				const right = start[i] + width[i];
 				this.firstChild[i] = c;
-				while (c < end && start[c] < right)
-					c++;
+				for (; c < end && start[c] < right; c++)
+					this.parents[c] = i;
 				this.endChild[i] = c;
 			}
 		}
@@ -135,7 +154,7 @@ export class FlameData {
 	}
 
 	parent(box: number): number {
-		return box === 0 ? 0 : this.at(this.depthOf(box) - 1, this.start[box]);
+		return this.parents[box];
 	}
 
 	self(box: number): number {
@@ -194,6 +213,35 @@ export class FlameData {
 	}
 }
 
+// The bytes that src/render/flame_data.h draws.
+export function readFlame(bytes: ArrayBuffer): FlameData {
+	const head = new DataView(bytes);
+	if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
+		throw new Error('these bytes are something else than a flame graph; reload the page');
+
+	const count = head.getUint32(8, true), depths = head.getUint32(12, true), wide = head.getUint32(16, true) === 8;
+	const isDifference = head.getUint32(36, true) === 1;
+	let at = 64;
+	const take = <T>(n: number, size: number, make: (at: number, n: number) => T): T => {
+		const part = make(at, n);
+		at += (n * size + 7) & ~7;
+		return part;
+	};
+	const u32 = (o: number, n: number) => new Uint32Array(bytes, o, n);
+	const values = (): Values => take<Values>(count, wide ? 8 : 4, wide ? (o, n) => new Float64Array(bytes, o, n) : u32);
+	const boxes: Boxes = {
+		depths, total: head.getFloat64(24, true), leftOut: head.getUint32(32, true), offsets: take(depths + 1, 4, u32),
+		start: values(), width: values(), frame: take(count, 4, u32),
+	};
+	if (isDifference) {
+		boxes.before = values();
+		boxes.after = values();
+	}
+	const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
+	return new FlameData(boxes, { names: text.names, files: text.files, frameName: text.frame_name,
+		frameFile: text.frame_file, frameLine: text.frame_line, about: text.about || { ...ABOUT_NOTHING } });
+}
+
 export interface Found {
 	match: Uint8Array;	// by frame
 	hits: number[];		// boxes that match and have no matching box below them, left to right
@@ -206,7 +254,7 @@ export function searchBoxes(data: FlameData, pattern: RegExp, within: number): F
 	const match = new Uint8Array(data.frameName.length), byName = data.names.map((n) => pattern.test(n));
 	let frames = 0;
 	for (let f = 0; f < match.length; f++)
-		frames += match[f] = byName[data.frameName[f]] ? 1 : 0;
+		frames += match[f] = byName[data.frameName[f]] && f !== data.frame[0] ? 1 : 0;
 
 	// Depth by depth, what stands on a match is covered; reading the children of `within` only needs a range per depth.
 	const hits: number[] = [], covered = new Uint8Array(data.count);
@@ -229,6 +277,19 @@ export function searchBoxes(data: FlameData, pattern: RegExp, within: number): F
 	return { match, hits, sum, frames };
 }
 
+// Every box that matches within one, callers before callees, left to right.
+export function matchingBoxes(data: FlameData, match: Uint8Array, within: number): number[] {
+	const found: number[] = [];
+	let low = within, high = within + 1;
+	while (low < high) {
+		for (let i = low; i < high; i++)
+			if (match[data.frame[i]])
+				found.push(i);
+		[low, high] = [data.firstChild[low], data.endChild[high - 1]];
+	}
+	return found.sort((a, b) => data.start[a] - data.start[b] || a - b);
+}
+
 export interface Row {
 	frame: number;
 	name: string;
@@ -236,19 +297,27 @@ export interface Row {
 	total: number;
 }
 
-// One row per function, of what stands on one box. A recursive function counts once per stack in its total.
-export function functionRows(data: FlameData, within: number): Row[] {
-	const frames = data.frameName.length, reverse = data.about.reverse;
+// One row per function, of what stands on one box. A recursive function counts once per stack in its total. `values` are
+// totals by box; those that are drawn unless others are given.
+export function functionRows(data: FlameData, within: number, values: Values = data.width): Row[] {
+	const frames = data.frameName.length, reverse = data.about.reverse, root = data.frame[0];
 	const self = new Float64Array(frames), total = new Float64Array(frames), open = new Uint32Array(frames);
-	const path = new Uint32Array(data.depths + 1), next = new Uint32Array(data.depths + 1);
+	const seen = new Uint8Array(frames), path = new Uint32Array(data.depths + 1), next = new Uint32Array(data.depths + 1);
 	let top = -1;
 
+	const own = (box: number) => {
+		let left = values[box];
+		for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
+			left -= values[c];
+		return left;
+	};
 	const enter = (box: number) => {
 		const f = data.frame[box];
+		seen[f] = 1;
 		if (open[f]++ === 0)
-			total[f] += data.width[box];
+			total[f] += values[box];
 		if (!reverse)
-			self[f] += data.self(box);
+			self[f] += own(box);
 		path[++top] = box;
 		next[top] = data.firstChild[box];
 	};
@@ -263,14 +332,38 @@ export function functionRows(data: FlameData, within: number): Row[] {
 	if (reverse) {
 		if (within === 0)
 			for (let c = data.firstChild[0]; c < data.endChild[0]; c++)
-				self[data.frame[c]] += data.width[c];
+				self[data.frame[c]] += values[c];
 		else
-			self[data.frame[data.line(within)[0]]] += data.width[within];
+			self[data.frame[data.line(within)[0]]] += values[within];
 	}
 
 	const rows: Row[] = [];
-	for (let f = 0; f < frames - 1; f++)
-		if (total[f] > 0)
+	for (let f = 0; f < frames; f++)
+		if (seen[f] && f !== root)
 			rows.push({ frame: f, name: data.names[data.frameName[f]], self: self[f], total: total[f] });
 	return rows;
+}
+
+// Along the hot path.
+function widestChild(data: FlameData, box: number): number {
+	let best = data.firstChild[box];
+	for (let c = best; c < data.endChild[box]; c++)
+		if (data.width[c] > data.width[best])
+			best = c;
+	return best < data.endChild[box] ? best : box;
+}
+
+// Where an arrow key leads: to the widest callee, to the caller, to a callee of the same caller. Above the zoomed box
+// the way to it is the only one.
+export function walk(data: FlameData, from: number, zoomed: number, inverted: boolean, key: string): number {
+	const outwards = key === (inverted ? 'ArrowDown' : 'ArrowUp');
+	if (outwards) {
+		const line = data.line(zoomed), at = from === 0 ? 0 : line.indexOf(from) + 1;
+		return (from === 0 || at > 0) && at < line.length ? line[at] : widestChild(data, from);
+	}
+	const parent = data.parent(from);
+	if (key === 'ArrowUp' || key === 'ArrowDown')
+		return parent;
+	const next = from + (key === 'ArrowRight' ? 1 : -1);
+	return from > 0 && next >= data.firstChild[parent] && next < data.endChild[parent] ? next : from;
 }

@@ -4,13 +4,22 @@
 // A drawing costs what is visible: each row is entered by bisection, and a run of boxes narrower than half a pixel is
 // one grey rectangle. The canvas is as high as its window only; the rows scroll beneath it.
 
-import { FlameData } from './data';
+import { walk, type FlameData } from './data';
 import { frameColors, readTheme, type Theme } from './colors';
 
 export const ROW = 19;
 const PAD = 4;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const ANIMATION_MS = 160;
+
+// How boxes are coloured, where it is not by the theme: one colour per box, with dark text on each.
+export interface Paint {
+	fill(box: number): string;
+	match: string;
+	matchText: string;
+}
+
+const PAINTED_TEXT = '#000000';
 
 export interface FlameEvents {
 	zoom(box: number): void;
@@ -30,6 +39,11 @@ function shorterNames(name: string): string[] {
 	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
 }
 
+// Would a cut there leave the first half of a character that takes two?
+function isHalf(text: string, at: number): boolean {
+	return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+}
+
 export class FlameView {
 	private readonly canvas = document.createElement('canvas');
 	private readonly spacer = document.createElement('div');
@@ -41,6 +55,7 @@ export class FlameView {
 	private theme: Theme;
 	private colors: string[] = [];
 	private faint: string[] = [];
+	private paint: Paint | null = null;
 	private match: Uint8Array | null = null;
 	private zoomed = 0;
 	private focused = -1;
@@ -55,7 +70,8 @@ export class FlameView {
 	private cssHeight = 0;
 	drawn = 0;			// rectangles of the last drawing
 
-	constructor(private readonly box: HTMLElement, private readonly events: FlameEvents) {
+	// `ownKeys` is false where the page listens for keys itself.
+	constructor(private readonly box: HTMLElement, private readonly events: FlameEvents, ownKeys = true) {
 		this.context = this.canvas.getContext('2d', { alpha: false })!;
 		this.theme = readTheme(this.scheme.matches);
 		this.canvas.className = 'flame-canvas';
@@ -66,7 +82,8 @@ export class FlameView {
 		this.watcher.observe(box);
 		this.scheme.addEventListener('change', this.changeTheme);
 		box.addEventListener('scroll', this.scrolled);
-		box.addEventListener('keydown', this.keyed);
+		if (ownKeys)
+			box.addEventListener('keydown', this.keyed);
 		this.canvas.addEventListener('pointermove', this.moved);
 		this.canvas.addEventListener('pointerleave', this.pointerLeft);
 		this.canvas.addEventListener('click', this.clicked);
@@ -106,6 +123,11 @@ export class FlameView {
 
 	setMatch(match: Uint8Array | null): void {
 		this.match = match;
+		this.want();
+	}
+
+	setPaint(paint: Paint | null): void {
+		this.paint = paint;
 		this.want();
 	}
 
@@ -213,7 +235,7 @@ export class FlameView {
 	}
 
 	private recolor(): void {
-		if (!this.data)
+		if (!this.data || this.paint)
 			return;
 		this.colors = frameColors(this.data, this.theme, false);
 		this.faint = frameColors(this.data, this.theme, true);
@@ -287,14 +309,15 @@ export class FlameView {
 	}
 
 	private drawBox(frame: number, box: number, x: number, y: number, w: number, dim: boolean): void {
-		const g = this.context, hit = this.match !== null && this.match[frame] === 1;
+		const g = this.context, hit = this.match !== null && this.match[frame] === 1, paint = this.paint;
 		g.globalAlpha = dim ? 0.55 : 1;
-		g.fillStyle = hit ? this.theme.match : this.match ? this.faint[frame] : this.colors[frame];
+		g.fillStyle = paint ? (hit ? paint.match : paint.fill(box)) :
+			hit ? this.theme.match : this.match ? this.faint[frame] : this.colors[frame];
 		g.fillRect(x, y, Math.max(w - (w > 2 ? 0.8 : 0.2), 0.3), ROW - 1);
 		this.drawn++;
 		if (w > 22) {
 			const text = this.label(this.data!.name(box), w - 8);
-			g.fillStyle = hit ? this.theme.matchText : this.theme.text;
+			g.fillStyle = paint ? (hit ? paint.matchText : PAINTED_TEXT) : hit ? this.theme.matchText : this.theme.text;
 			if (text)
 				g.fillText(text, x + 4, y + ROW / 2);
 		}
@@ -320,10 +343,11 @@ export class FlameView {
 		for (const form of forms)
 			if (this.textWidth(form) <= room)
 				return form;
-		let fit = Math.floor(last.length * room / this.textWidth(last));
-		while (fit >= 2 && this.context.measureText(`${last.slice(0, fit)}…`).width > room)
+		const characters = last.length > 400 ? last.slice(0, 400) : last;
+		let fit = Math.floor(characters.length * room / this.textWidth(characters));
+		while (fit >= 2 && (isHalf(characters, fit) || this.context.measureText(`${characters.slice(0, fit)}…`).width > room))
 			fit--;
-		return fit >= 2 ? `${last.slice(0, fit)}…` : '';
+		return fit >= 2 ? `${characters.slice(0, fit)}…` : '';
 	}
 
 	private textWidth(text: string): number {
@@ -390,34 +414,11 @@ export class FlameView {
 		}
 	};
 
-	private walk(key: string): number {
-		const d = this.data!, from = this.focused < 0 ? this.zoomed : this.focused;
-		const up = this.inverted ? 'ArrowDown' : 'ArrowUp', down = this.inverted ? 'ArrowUp' : 'ArrowDown';
-		if (this.focused < 0)
-			return from;
-		if (key === up)
-			return d.firstChild[from] < d.endChild[from] ? this.widestChild(from) : from;
-		if (key === down)
-			return d.parent(from);
-		const parent = d.parent(from), next = from + (key === 'ArrowRight' ? 1 : -1);
-		return from > 0 && next >= d.firstChild[parent] && next < d.endChild[parent] ? next : from;
-	}
-
-	// Going up leads along the hot path; siblings are a step to the side.
-	private widestChild(box: number): number {
-		const d = this.data!;
-		let best = d.firstChild[box];
-		for (let c = best; c < d.endChild[box]; c++)
-			if (d.width[c] > d.width[best])
-				best = c;
-		return best;
-	}
-
 	private readonly keyed = (event: KeyboardEvent) => {
 		if (!this.data || !this.data.total || event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		if (event.key.startsWith('Arrow')) {
-			this.setFocus(this.walk(event.key));
+			this.setFocus(this.focused < 0 ? this.zoomed : walk(this.data, this.focused, this.zoomed, this.inverted, event.key));
 			this.events.focus(this.focused);
 		} else if (event.key === 'Enter' && this.focused >= 0) {
 			this.events.zoom(this.focused);

@@ -11,6 +11,7 @@
 struct layout {
 	const struct profile *p;
 	int64_t *totals;
+	int64_t *before, *after;	/* of a difference: totals of both sides; else NULL */
 	int64_t least;			/* boxes narrower than this are left out */
 	uint32_t left_out;
 	uint32_t *first_child;		/* by node, into `children`; node_count + 1 of them */
@@ -25,6 +26,8 @@ struct layout {
 static void layout_done(struct layout *l)
 {
 	free(l->totals);
+	free(l->before);
+	free(l->after);
 	free(l->first_child);
 	free(l->children);
 	free(l->order);
@@ -256,7 +259,8 @@ static void put_header(const struct layout *l, bool wide, size_t text_size, stru
 	put_u32(out, (uint32_t)text_size);
 	put_double(out, (double)l->totals[PROFILE_ROOT]);
 	put_u32(out, l->left_out);
-	for (unsigned i = 0; i < 7; i++)
+	put_u32(out, l->before ? 1 : 0);
+	for (unsigned i = 0; i < 6; i++)
 		put_u32(out, 0);
 }
 
@@ -274,29 +278,80 @@ static void put_boxes(const struct layout *l, bool wide, struct buf *out, size_t
 	for (uint32_t i = 0; i < l->count; i++)
 		put_u32(out, l->order[i] == PROFILE_ROOT ? p->frame_count : p->node_frames[l->order[i]]);
 	fill_up(out, begin);
+	if (l->before) {
+		put_values(l, l->before, wide, out);
+		fill_up(out, begin);
+		put_values(l, l->after, wide, out);
+		fill_up(out, begin);
+	}
 }
 
-void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
-		    void (*about)(struct json *j, void *data), void *data)
+static void put_layout(struct layout *l, uint32_t max_boxes, struct buf *out,
+		       void (*about)(struct json *j, void *data), void *data)
 {
-	_cleanup_(layout_done) struct layout l = { .p = p };
 	_cleanup_(buf_done) struct buf text = { 0 };
 	size_t begin = out->size;
 	bool wide;
 
 	assert(max_boxes > 0);
 
-	l.totals = column < p->column_count ? profile_totals(p, column) : xcalloc(p->node_count, sizeof(*l.totals));
-	choose_boxes(&l, max_boxes);
-	sort_children(&l);
-	place_boxes(&l);
-	assert(l.depths[l.depth_count - 1] == l.count);
+	choose_boxes(l, max_boxes);
+	sort_children(l);
+	place_boxes(l);
+	assert(l->depths[l->depth_count - 1] == l->count);
 
 	buf_init(&text);
-	put_text(p, &text, about, data);
-	wide = l.totals[PROFILE_ROOT] > UINT32_MAX;
-	put_header(&l, wide, text.size, out);
+	put_text(l->p, &text, about, data);
+	wide = l->totals[PROFILE_ROOT] > UINT32_MAX;
+	put_header(l, wide, text.size, out);
 	assert(out->overflow || out->size - begin == FLAME_DATA_HEADER);
-	put_boxes(&l, wide, out, begin);
+	put_boxes(l, wide, out, begin);
 	buf_put(out, text.data, text.size);
+}
+
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
+		    void (*about)(struct json *j, void *data), void *data)
+{
+	_cleanup_(layout_done) struct layout l = { .p = p };
+
+	l.totals = column < p->column_count ? profile_totals(p, column) : xcalloc(p->node_count, sizeof(*l.totals));
+	put_layout(&l, max_boxes, out, about, data);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	a = a > b ? a : b;
+	return a > 0 ? a : 0;
+}
+
+/* Totals of the larger own value of both sides. */
+static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint32_t before_column)
+{
+	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;
+	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
+
+	for (uint32_t i = p->node_count; i-- > 0;) {
+		int64_t own = larger(after[i], before[i]);
+
+		if (__builtin_add_overflow(totals[i], own, &totals[i]))
+			totals[i] = INT64_MAX;
+		if (i > 0 && __builtin_add_overflow(totals[p->parents[i]], totals[i], &totals[p->parents[i]]))
+			totals[p->parents[i]] = INT64_MAX;
+	}
+	return totals;
+}
+
+void flame_data_put_difference(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes,
+			       struct buf *out)
+{
+	_cleanup_(layout_done) struct layout l = { .p = p };
+
+	if (before_column == UINT32_MAX) {
+		flame_data_put(p, column, max_boxes, out, NULL, NULL);
+		return;
+	}
+	l.totals = totals_of_larger(p, column, before_column);
+	l.before = profile_totals(p, before_column);
+	l.after = profile_totals(p, column);
+	put_layout(&l, max_boxes, out, NULL, NULL);
 }

@@ -12,19 +12,21 @@
  *       20     4  bytes of the text
  *       24     8  total of the root, a double
  *       32     4  boxes left out because they were too narrow (FLAME_DATA_BOXES)
- *       36    28  zero
+ *       36     4  1: a difference, with two more sections of values; else 0
+ *       40    24  zero
  *       64        first box of each depth: d + 1 times 4 bytes, the last one is n
  *                 start of each box, n times w bytes: unsigned when w is 4, a double when w is 8
  *                 width of each box, the same
  *                 frame of each box, n times 4 bytes: index into the lists of the text
+ *                 of a difference: what each box took before, and after, n times w bytes each
  *                 text: JSON, {"names": […], "files": […], "frame_name": […], "frame_file": […], "frame_line": […],
  *                 …} with whatever else the caller adds about the profile
  *
  * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
  * start within it, so nothing else is needed to find them, or the parent, by bisection.
  */
-#ifndef SERVE_FLAME_DATA_H
-#define SERVE_FLAME_DATA_H
+#ifndef RENDER_FLAME_DATA_H
+#define RENDER_FLAME_DATA_H
 
 #include "json.h"
 #include "profile.h"
@@ -35,5 +37,10 @@
 /* Appends the profile. `about` is called inside the JSON object to add keys; NULL is fine. */
 void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
 		    void (*about)(struct json *j, void *data), void *data);
+
+/* The same for a picture: nothing is added to the text. Unless `before_column` is UINT32_MAX it has both sides, and widths
+ * are what stacks took on the side where they took more, so that what vanished can be seen as well. */
+void flame_data_put_difference(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes,
+			       struct buf *out);
 
 #endif

@@ -1,0 +1,185 @@
+/* groups.c: layers and packages by the marks that names carry: suffixes of perf's collapsers, brackets of modules,
+ * namespaces, folders of Composer.
+ */
+
+#include "groups.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const group_layer_names[LAYERS] = { "PHP", "native", "JIT", "kernel" };
+
+static bool has(struct str s, const char *part)
+{
+	return memmem(s.p, s.n, part, strlen(part)) != NULL;
+}
+
+static bool starts(struct str s, const char *part)
+{
+	return s.n >= strlen(part) && !memcmp(s.p, part, strlen(part));
+}
+
+static bool ends(struct str s, const char *part)
+{
+	size_t n = strlen(part);
+
+	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
+}
+
+static bool is_php_file(struct str s)
+{
+	return ends(s, ".php") || ends(s, ".phtml") || ends(s, ".inc") || has(s, ".php:") || starts(s, "phar://");
+}
+
+/* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which C++
+ * has too, but there with brackets, templates or blanks. */
+static bool is_php_name(struct str name)
+{
+	if (starts(name, "{main}") || starts(name, "{closure") || has(name, "{closure}") || is_php_file(name))
+		return true;
+	if (has(name, "`") || has(name, ".so") || has(name, "("))
+		return false;
+	return has(name, "\\") || (has(name, "::") && !has(name, "<") && !has(name, " "));
+}
+
+enum group_layer group_layer(struct str name, struct str file)
+{
+	if (ends(name, "_[k]") || has(name, "[kernel") || has(file, "[kernel") || starts(name, "vmlinux`"))
+		return LAYER_KERNEL;
+	if (ends(name, "_[j]"))
+		return LAYER_JIT;
+	return is_php_file(file) || is_php_name(name) ? LAYER_PHP : LAYER_NATIVE;
+}
+
+/* Up to and without the `count`th separator; all if there are fewer. */
+static struct str first_parts(struct str s, char separator, unsigned count)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == separator && --count == 0)
+			return (struct str){ s.p, i };
+	return s;
+}
+
+static struct str before_last(struct str s, char separator)
+{
+	const char *at = s.n ? memrchr(s.p, separator, s.n) : NULL;
+
+	return (struct str){ s.p, at ? (size_t)(at - s.p) : 0 };
+}
+
+static struct str after_last(struct str s, char separator)
+{
+	const char *at = s.n ? memrchr(s.p, separator, s.n) : NULL;
+
+	return at ? (struct str){ at + 1, s.n - (size_t)(at + 1 - s.p) } : s;
+}
+
+/* "symfony/console" of /srv/app/vendor/symfony/console/Application.php. */
+static struct str composer_package(struct str path)
+{
+	static const char folder[] = "/vendor/";
+	const char *at = path.n ? memmem(path.p, path.n, folder, sizeof(folder) - 1) : NULL;
+	struct str inside;
+
+	if (!at)
+		return (struct str){ "", 0 };
+	at += sizeof(folder) - 1;
+	inside = first_parts((struct str){ at, path.n - (size_t)(at - path.p) }, '/', 2);
+	return memchr(inside.p, '/', inside.n) && !is_php_file(inside) ? inside : (struct str){ "", 0 };
+}
+
+/* Of Class::method the class, of Name\Space\Class the first two parts of the namespace. */
+static struct str owner(struct str name)
+{
+	const char *method = memmem(name.p, name.n, "::", 2);
+	struct str type = { name.p, method ? (size_t)(method - name.p) : 0 }, space;
+
+	space = before_last(type.n ? type : name, '\\');
+	return space.n ? first_parts(space, '\\', 2) : type;
+}
+
+/* "libc.so.6" of libc.so.6`malloc and of malloc [libc.so.6]. */
+static struct str module(struct str name)
+{
+	const char *tick = name.n > 1 ? memchr(name.p + 1, '`', name.n - 1) : NULL;
+
+	if (tick)
+		return (struct str){ name.p, (size_t)(tick - name.p) };
+	if (ends(name, "]") && !ends(name, "_[k]") && !ends(name, "_[j]") && !ends(name, "_[i]") && !ends(name, "_[w]")) {
+		struct str last = after_last(name, '[');
+
+		return (struct str){ last.p, last.n - 1 };
+	}
+	return (struct str){ "", 0 };
+}
+
+struct str group_package(struct str name, struct str file)
+{
+	struct str found = composer_package(file.n ? file : name);
+
+	if (group_layer(name, file) == LAYER_KERNEL)
+		return (struct str){ "kernel", 6 };
+	if (!found.n)
+		found = module(name);
+	if (!found.n && group_layer(name, file) == LAYER_PHP && !starts(name, "/") && !starts(name, "{"))
+		found = owner(name);
+	if (!found.n && file.n)
+		found = before_last(file, '/');
+	if (!found.n && starts(name, "/"))
+		found = before_last(name, '/');
+	if (!found.n && has(name, "/"))
+		found = before_last(first_parts(name, '/', 4), '/');
+	if (!found.n && has(name, "::") && !has(name, "("))
+		found = first_parts(name, ':', 1);
+	return found;
+}
+
+/* FNV-1a, stirred: the low bits of FNV alone are alike for names that are alike. */
+static uint32_t stir(struct str s)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < s.n; i++)
+		h = (h ^ (unsigned char)s.p[i]) * 16777619u;
+	h = (h ^ h >> 15) * 0x2c1b3c6du;
+	return h ^ h >> 13;
+}
+
+static int channel(double n, double hue, double saturation, double lightness)
+{
+	double k = fmod(n + hue / 30, 12), a = saturation * fmin(lightness, 1 - lightness);
+	double c = lightness - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1));
+
+	return (int)lrint(255 * c);
+}
+
+static struct rgb from_hsl(double hue, double saturation, double lightness)
+{
+	return (struct rgb){ channel(0, hue, saturation, lightness), channel(8, hue, saturation, lightness),
+			     channel(4, hue, saturation, lightness) };
+}
+
+#define SHADES	9u
+
+static double shade(struct str name)
+{
+	return (double)(stir(name) % SHADES) / (SHADES - 1);
+}
+
+/* Orange, blue, yellow, purple: apart for all kinds of eyes, also by their lightness. */
+struct rgb group_layer_color(enum group_layer layer, struct str name)
+{
+	static const struct { double hue, saturation, lightness; } looks[LAYERS] = {
+		[LAYER_PHP] = { 24, 0.88, 0.64 }, [LAYER_NATIVE] = { 206, 0.62, 0.66 },
+		[LAYER_JIT] = { 52, 0.80, 0.62 }, [LAYER_KERNEL] = { 292, 0.38, 0.70 },
+	};
+
+	return from_hsl(looks[layer].hue, looks[layer].saturation, looks[layer].lightness + 0.08 * shade(name));
+}
+
+struct rgb group_package_color(struct str package, struct str name)
+{
+	if (!package.n)
+		return from_hsl(40, 0.06, 0.74 + 0.08 * shade(name));
+	return from_hsl(stir(package) % 360, 0.58, 0.68 + 0.1 * shade(name));
+}

@@ -1,0 +1,24 @@
+/* groups.h: what a frame belongs to, for colours that tell about structure: its layer (PHP, native code, the kernel) or
+ * its package. Both are read from the name and the file, so that folded stacks have them as well as our own profiles.
+ */
+#ifndef RENDER_GROUPS_H
+#define RENDER_GROUPS_H
+
+#include "intern.h"
+#include "palette.h"
+
+enum group_layer { LAYER_PHP, LAYER_NATIVE, LAYER_JIT, LAYER_KERNEL, LAYERS };
+
+extern const char *const group_layer_names[LAYERS];
+
+enum group_layer group_layer(struct str name, struct str file);
+
+/* A Composer package by its folder, the first two parts of a namespace, a class, a library, a folder, "kernel"; a part of what was
+ * given, or constant. Empty if nothing tells. */
+struct str group_package(struct str name, struct str file);
+
+/* The colours: a hue per group, a shade per name, all light enough for black text. */
+struct rgb group_layer_color(enum group_layer layer, struct str name);
+struct rgb group_package_color(struct str package, struct str name);
+
+#endif

@@ -1,0 +1,431 @@
+// What a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the table,
+// keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
+
+import { matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
+import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
+import type { FlameEvents, Paint } from '../flame/view';
+import { button, html, icon } from './dom';
+import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
+import { Twin } from './twin';
+import { amount, change, compile, escapeRegExp, percent, type Unit } from './words';
+
+export interface View {
+	setData(data: FlameData, zoomed: number): void;
+	setZoom(box: number): void;
+	setMatch(match: Uint8Array | null): void;
+	setInverted(inverted: boolean): void;
+	setPaint(paint: Paint, name: string): void;	// the name tells paints apart; '' is that of the document
+	setFocus(box: number): void;
+	shownWidth(box: number): number;
+	flush?(): void;			// draws what the setters have changed
+}
+
+export interface About extends Unit {
+	nameType: string;
+	note: string;
+	reversed: boolean;
+	inverted: boolean;
+	colorBy: ColorBy;
+	fills: Record<ColorBy, string>;		// rrggbb of each frame, one after the other
+	layers: [name: string, color: string][];
+}
+
+export interface Place {
+	bar: HTMLElement;
+	frame: HTMLElement | SVGElement;		// what has the focus while keys walk
+	say(text: string): void;
+	matched(text: string, share: string): void;
+	table(twin: HTMLElement | null): void;
+	resized(): void;				// the bar may have other rows now
+}
+
+const MATCH = '#8a2be2', MATCH_TEXT = '#ffffff';
+const LEAST = 1e-6;		// of all: what a reversed graph leaves out
+const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
+const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
+
+function cut(all: string): string[] {
+	const fills: string[] = [];
+	for (let at = 0; at < all.length; at += 6)
+		fills.push(`#${all.slice(at, at + 6)}`);
+	return fills;
+}
+
+// From white to orange for more, to blue for less: told apart by all kinds of eyes.
+export function differenceColor(share: number): string {
+	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
+	const mix = (c: number) => Math.round(245 + (c - 245) * t);
+	return share === 0 ? 'rgb(240,240,240)' : `rgb(${mix(r)},${mix(g)},${mix(b)})`;
+}
+
+export class Page {
+	private data: FlameData;
+	private zoomed = 0;
+	private cursor = -1;
+	private found: Found | null = null;
+	private wrong = false;
+	private state: State;
+	private readonly start: State;
+	private readonly steps: Steps;
+	private readonly fills: Record<ColorBy, string[]>;
+	private readonly isDifference: boolean;
+	private readonly twin: Twin;
+	private hasTwin = false;
+	private made = '';		// which data `data` is
+	view!: View;
+
+	private readonly undo = button(icon('undo'), 'Undo (Ctrl-Z)', () => this.steps.go(-1));
+	private readonly redo = button(icon('redo'), 'Redo (Ctrl-Shift-Z)', () => this.steps.go(1));
+	private readonly reset = button('Reset zoom', 'Reset zoom (Escape)', () => this.zoomTo(0));
+	private readonly inverted = button('Icicle', 'Icicle: the root on top', () => this.change({ inverted: !this.state.inverted }));
+	private readonly reversed = button('Reversed', 'Reversed: stacks merged from their ends, to see who calls what is costly',
+		() => this.change({ reversed: !this.state.reversed, zoom: [] }));
+	private readonly self = button('Self', 'Colours by what frames took themselves, not with all below them',
+		() => this.change({ self: !this.state.self }));
+	private readonly table = button('Table', 'The same as a table', () => this.showTable(!this.hasTwin));
+	private readonly input = html('input', { type: 'search', placeholder: 'Search by regexp', 'aria-label':
+		'Search function names by regular expression (Ctrl-F)', spellcheck: 'false', autocomplete: 'off' });
+	private readonly ignoreCase = button('Aa', 'Ignore case (Ctrl-I)', () => this.toggleCase());
+	private readonly previous = button(icon('previous'), 'Previous match (Shift-Enter)', () => this.step(-1));
+	private readonly next = button(icon('next'), 'Next match (Enter)', () => this.step(1));
+	private readonly keep = button('Keep', 'Keep only stacks through what the search matches, or through the marked frame', () => this.filter(true));
+	private readonly remove = button('Remove', 'Remove stacks through what the search matches, or through the marked frame', () => this.filter(false));
+	private readonly chips = html('span', { class: 'chips', role: 'group', 'aria-label': 'Filters' });
+	private readonly legend = html('span', { class: 'legend' });
+	private readonly color = this.select('Colours', COLOR_WORDS, (value) => this.change({ color: value }));
+	private readonly width = this.select('Width', WIDTH_WORDS, (value) => this.change({ meaning: value, zoom: this.state.zoom }));
+
+	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
+		this.data = base;
+		this.isDifference = !!base.before;
+		this.fills = { function: cut(about.fills.function), layer: cut(about.fills.layer), package: cut(about.fills.package) };
+		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
+			color: about.colorBy, meaning: '', self: false };
+		this.state = this.start;
+		this.twin = new Twin(about, this.isDifference, (name) => this.search(name === this.exactly() ? '' : `^${escapeRegExp(name)}$`, ''));
+		this.steps = new Steps((fragment) => this.open(fragment));
+		this.build();
+	}
+
+	private select<T extends string>(label: string, words: [T, string][], act: (value: T) => void): HTMLSelectElement {
+		const s = html('select', { 'aria-label': label, title: label }, ...words.map(([value, text]) => html('option', { value }, text)));
+		s.addEventListener('change', () => act(s.value as T));
+		return s;
+	}
+
+	private build(): void {
+		const group = (name: string, ...of: Node[]) => html('span', { class: name }, ...of);
+		this.input.addEventListener('input', () => this.search(this.input.value, 'search'));
+		this.place.bar.setAttribute('role', 'toolbar');
+		this.place.bar.setAttribute('aria-label', 'Flame graph');
+		this.place.bar.append(
+			group('joined', this.undo, this.redo), this.reset,
+			group('joined', this.inverted, this.reversed),
+			...(this.isDifference ? [this.self, this.width] : [this.color]),
+			this.table, this.legend, this.chips, html('span', { class: 'space' }),
+			group('find', icon('find'), this.input), this.ignoreCase,
+			group('joined', this.previous, this.next), group('joined', this.keep, this.remove));
+		window.addEventListener('keydown', (e) => this.key(e));
+	}
+
+	// --- From the state to what is seen ---
+
+	// Called once, when there is a view. `before` may change what the address says.
+	begin(before: (state: State) => State = (s) => s): void {
+		this.state = before(fromFragment(location.hash, this.start));
+		this.refresh();
+	}
+
+	events(): FlameEvents {
+		return {
+			zoom: (box) => {
+				this.cursor = -1;
+				this.zoomTo(box);
+				this.place.say(this.describe(box));
+			},
+			hover: (box) => this.place.say(box >= 0 ? this.describe(box) : this.cursor >= 0 ? this.describe(this.cursor) : this.note()),
+			focus: (box) => this.moveTo(box),
+			search: () => this.input.focus(),
+			next: (step) => this.step(step),
+		};
+	}
+
+	private open(fragment: string): void {
+		this.state = fromFragment(fragment, this.start);
+		this.cursor = -1;
+		this.refresh();
+	}
+
+	private change(part: Partial<State>, kind = ''): void {
+		if (part.reversed !== undefined || part.filters || part.meaning !== undefined)
+			this.cursor = -1;
+		this.state = { ...this.state, ...part };
+		this.steps.add(toFragment(this.state, this.start), kind);
+		this.refresh();
+	}
+
+	private refresh(): void {
+		const fresh = this.makeData(), zoomed = this.data.find(this.state.zoom), s = this.state;
+		this.find(zoomed);
+		this.view.setInverted(s.inverted);
+		this.view.setPaint(this.paint(), s.color === this.start.color && !s.self ? '' : `${s.color} ${s.self}`);
+		if (fresh)
+			this.view.setData(this.data, zoomed);
+		else if (zoomed !== this.zoomed)
+			this.view.setZoom(zoomed);
+		if (this.cursor >= 0 && this.outside(this.cursor, zoomed))
+			this.cursor = zoomed;
+		const moved = fresh || zoomed !== this.zoomed;
+		this.zoomed = zoomed;
+		this.view.setMatch(this.found ? this.found.match : null);
+		this.view.setFocus(this.cursor);
+		this.view.flush?.();
+		this.showState();
+		if (this.hasTwin && moved)
+			this.twin.show(this.data, zoomed);
+	}
+
+	private outside(box: number, zoomed: number): boolean {
+		const d = this.data, end = d.start[zoomed] + d.width[zoomed];
+		return d.start[box] >= end || d.start[box] + d.width[box] <= d.start[zoomed];
+	}
+
+	// Other data when other stacks are wanted. Returns true if they are other ones than before.
+	private makeData(): boolean {
+		const { filters, reversed, meaning } = this.state, key = JSON.stringify([filters, reversed, meaning]);
+		if (key === this.made)
+			return false;
+		this.made = key;
+		const given: Filter[] = [];
+		for (const f of filters) {
+			const pattern = compile(f.text, f.ignoreCase);
+			if (pattern)
+				given.push({ match: this.matches(pattern), keep: f.keep });
+		}
+		this.data = derive(this.base, given, meaning);
+		if (reversed !== this.about.reversed)
+			this.data = turnOver(this.data, LEAST);
+		return true;
+	}
+
+	private matches(pattern: RegExp): Uint8Array {
+		const d = this.base, byName = d.names.map((n) => pattern.test(n));
+		const match = Uint8Array.from(d.frameName, (n) => byName[n] ? 1 : 0);
+		match[d.frame[0]] = 0;
+		return match;
+	}
+
+	private find(zoomed: number): void {
+		const pattern = compile(this.state.search, this.state.ignoreCase);
+		this.wrong = pattern === undefined;
+		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, pattern, zoomed) : null;
+		const share = this.found ? this.found.sum / this.data.width[zoomed] : 0;
+		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${percent(share, 1)}` : '',
+			this.found ? String(share) : '');
+	}
+
+	// --- Colours ---
+
+	private paint(): Paint {
+		const d = this.data, { before, after } = d, fills = this.fills[this.state.color];
+		const plain = (box: number) => fills[d.frame[box]];
+		return { fill: before && after ? this.differencePaint(before, after) : plain, match: MATCH, matchText: MATCH_TEXT };
+	}
+
+	private differencePaint(before: ArrayLike<number>, after: ArrayLike<number>): (box: number) => string {
+		const d = this.data, delta = (box: number) => {
+			let v = after[box] - before[box];
+			for (let c = d.firstChild[box]; this.state.self && c < d.endChild[box]; c++)
+				v -= after[c] - before[c];
+			return v;
+		};
+		let most = 0;
+		for (let i = 0; i < d.count; i++)
+			most = Math.max(most, Math.abs(delta(i)));
+		return (box) => differenceColor(most ? delta(box) / most : 0);
+	}
+
+	// --- Words ---
+
+	private note(): string {
+		const turned = this.state.reversed !== this.about.reversed;
+		if (this.data.total <= 0)
+			return 'Nothing is left: the filters have removed every stack';
+		return turned && this.about.note ? `Turned over from what was drawn: ${this.about.note}` : this.about.note;
+	}
+
+	title(box: number): string {
+		const d = this.data;
+		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
+	}
+
+	private describe(box: number): string {
+		const d = this.data, own = d.self(box), place = d.place(d.frame[box]);
+		let text = `${this.about.nameType} ${this.title(box)}`;
+		if (d.before && d.after)
+			text += `, before ${amount(d.before[box], this.about)}, change ${change(d.before[box], d.after[box], this.about)}`;
+		if (own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
+			text += `, self ${percent(own, d.total)}`;
+		if (this.zoomed && box !== this.zoomed && d.width[box] < d.width[this.zoomed])
+			text += `, ${percent(d.width[box], d.width[this.zoomed])} of ${d.name(this.zoomed)}`;
+		return place ? `${text} — ${place}` : text;
+	}
+
+	private exactly(): string {
+		const match = /^\^(.*)\$$/.exec(this.state.search);
+		return match ? match[1].replace(/\\(.)/g, '$1') : '';
+	}
+
+	// --- Controls ---
+
+	private showState(): void {
+		const s = this.state, pressed = (b: HTMLElement, on: boolean) => b.setAttribute('aria-pressed', String(on));
+		this.undo.disabled = !this.steps.canUndo;
+		this.redo.disabled = !this.steps.canRedo;
+		this.reset.hidden = this.zoomed === 0;
+		pressed(this.inverted, s.inverted);
+		pressed(this.reversed, s.reversed);
+		pressed(this.self, s.self);
+		pressed(this.ignoreCase, s.ignoreCase);
+		this.color.value = s.color;
+		this.width.value = s.meaning;
+		if (this.input.value !== s.search)
+			this.input.value = s.search;
+		this.input.classList.toggle('wrong', this.wrong);
+		this.input.setAttribute('aria-invalid', String(this.wrong));
+		this.previous.disabled = this.next.disabled = !this.found?.hits.length;
+		this.keep.disabled = this.remove.disabled = !this.subject();
+		this.chips.replaceChildren(...s.filters.map((f, i) => this.chip(f.keep, f.text, i)));
+		this.legend.replaceChildren(...this.legendItems());
+		this.place.say(this.cursor >= 0 ? this.describe(this.cursor) : this.note());
+		this.place.resized();
+	}
+
+	private chip(keep: boolean, text: string, i: number): HTMLElement {
+		const words = `${keep ? 'only' : 'without'} ${text.length > 30 ? `${text.slice(0, 29)}…` : text}`;
+		return button(`${words} ×`, `End the filter: ${keep ? 'only stacks through' : 'without stacks through'} ${text}`, () =>
+			this.change({ filters: this.state.filters.filter((_, at) => at !== i) }));
+	}
+
+	private legendItems(): HTMLElement[] {
+		const items: [string, string][] = this.isDifference ? [['less', differenceColor(-1)], ['more', differenceColor(1)]] :
+			this.state.color === 'layer' ? this.about.layers.map(([name, color]) => [name, `#${color}`]) : [];
+		return items.map(([name, color]) => {
+			const swatch = html('i', {});
+			swatch.style.background = color;
+			return html('span', {}, swatch, name);
+		});
+	}
+
+	private showTable(on: boolean): void {
+		this.hasTwin = on;
+		this.table.setAttribute('aria-expanded', String(on));
+		if (on)
+			this.twin.show(this.data, this.zoomed);
+		this.place.table(on ? this.twin.box : null);
+		if (on)
+			this.twin.box.focus();
+	}
+
+	// --- What a person does ---
+
+	private zoomTo(box: number): void {
+		if (box === this.zoomed)
+			return;
+		this.change({ zoom: this.data.path(box) });
+	}
+
+	private search(text: string, kind: string): void {
+		this.change({ search: text }, kind);
+	}
+
+	private toggleCase(): void {
+		this.change({ ignoreCase: !this.state.ignoreCase });
+	}
+
+	// What the filters would be about: the search, or else the marked or zoomed frame.
+	private subject(): string {
+		if (this.state.search)
+			return this.found ? this.state.search : '';
+		const box = this.cursor > 0 ? this.cursor : this.zoomed;
+		return box > 0 ? `^${escapeRegExp(this.data.name(box))}$` : '';
+	}
+
+	private filter(keep: boolean): void {
+		const text = this.subject();
+		if (!text)
+			return;
+		this.change({ filters: [...this.state.filters, { text, keep, ignoreCase: this.state.ignoreCase }], search: keep ? this.state.search : '' });
+	}
+
+	// The next match, left to right. One that is too narrow to be seen is shown in its caller's width.
+	private step(direction: number): void {
+		const hits = this.found ? matchingBoxes(this.data, this.found.match, this.zoomed) : [];
+		if (!hits.length)
+			return;
+		const at = this.cursor >= 0 ? hits.indexOf(this.cursor) : -1;
+		const box = hits[at < 0 && direction < 0 ? hits.length - 1 : (at + direction + hits.length) % hits.length];
+		if (this.view.shownWidth(box) < 3)
+			this.zoomTo(this.widerThan(box));
+		this.moveTo(box);
+	}
+
+	private widerThan(box: number): number {
+		const d = this.data;
+		let at = d.parent(box);
+		while (at > 0 && d.width[box] / d.width[at] > 0.2)
+			at = d.parent(at);
+		return at;
+	}
+
+	private moveTo(box: number): void {
+		this.cursor = box;
+		this.view.setFocus(box);
+		this.view.flush?.();
+		this.place.say(this.describe(box));
+		this.keep.disabled = this.remove.disabled = !this.subject();
+	}
+
+	private escape(): void {
+		const s = this.state;
+		this.cursor = -1;
+		if (s.search)
+			this.search('', '');
+		else if (s.zoom.length)
+			this.zoomTo(0);
+		this.refresh();
+		this.input.blur();
+	}
+
+	private key(e: KeyboardEvent): void {
+		const target = e.target as Element, typing = target === this.input, elsewhere = target.localName === 'select' || !!target.closest('.twin');
+		const command = (e.ctrlKey || e.metaKey) && !e.altKey, key = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+		if (command && key === 'f' || key === '/' && !typing) {
+			this.input.focus();
+			this.input.select();
+		} else if (command && key === 'i') {
+			this.toggleCase();
+		} else if (command && !typing && (key === 'z' || key === 'y')) {
+			this.steps.go(key === 'y' || e.shiftKey ? 1 : -1);
+		} else if (key === 'Escape') {
+			this.escape();
+		} else if (key === 'F3' || typing && key === 'Enter') {
+			if (key === 'F3' && !this.found)
+				this.input.focus();
+			this.step(e.shiftKey ? -1 : 1);
+		} else if (typing || elsewhere || command || e.altKey) {
+			return;
+		} else if (key.startsWith('Arrow')) {
+			this.moveTo(this.cursor < 0 ? this.zoomed : walk(this.data, this.cursor, this.zoomed, this.state.inverted, key));
+		} else if (key === 'Enter' && target.localName !== 'button' && this.cursor >= 0) {
+			this.zoomTo(this.cursor);
+		} else if (key === 'Backspace') {
+			this.zoomTo(this.data.parent(this.zoomed));
+		} else if (key === 'n') {
+			this.step(e.shiftKey ? -1 : 1);
+		} else {
+			return;
+		}
+		e.preventDefault();
+	}
+}

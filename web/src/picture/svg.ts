@@ -1,0 +1,453 @@
+// The script in an SVG flame graph. The frames stand in the document as elements for whoever runs no script, and as
+// numbers in the table "profile" (src/render/table.c). This draws from the numbers: only what can be seen becomes an
+// element, so that 76,000 frames zoom as quickly as 76.
+
+import { ABOUT_NOTHING, FlameData } from '../flame/data';
+import type { FlameEvents, Paint } from '../flame/view';
+import { html, svg } from './dom';
+import { Page, type About, type View } from './page';
+
+interface Table extends About {
+	width: number;
+	height: number;
+	top: number;
+	bottom: number;
+	margin: number;
+	gap: number;
+	frameHeight: number;
+	characterWidth: number;
+	elementMin: number;
+	narrowFill: string;
+	names: string[];
+	places: string[];
+	depth: number[];
+	name: number[];
+	skip: number[];
+	value: number[];
+	before?: number[];
+	after?: number[];
+}
+
+const ELEMENTS = 500;		// of a zoomed picture
+const BAR_GAP = 8, TABLE_HEIGHT = 420;
+
+// Preorder as it is in the table; by depth as the engine wants it. `number` is where each box of the table went.
+function readTable(t: Table): { data: FlameData; number: Uint32Array } {
+	const count = t.depth.length, number = new Uint32Array(count), depths = t.depth.reduce((a, b) => Math.max(a, b), 0) + 1;
+	const offsets = new Uint32Array(depths + 1), at = new Uint32Array(depths), end = new Float64Array(depths + 1);
+	const start = new Float64Array(count), width = new Float64Array(count), frame = new Uint32Array(count);
+	for (const d of t.depth)
+		offsets[d + 1]++;
+	for (let d = 0; d < depths; d++)
+		offsets[d + 1] += offsets[d];
+	at.set(offsets.subarray(0, depths));
+	for (let i = 0; i < count; i++) {
+		const d = t.depth[i], j = at[d]++;
+		number[i] = j;
+		start[j] = end[d] + t.skip[i];		// where its elder sibling, or its caller, left off
+		width[j] = t.value[i];
+		frame[j] = t.name[i];
+		end[d] = start[j] + width[j];
+		end[d + 1] = start[j];
+	}
+	const moved = (values?: number[]) => values && values.reduce((out, v, i) => {
+		out[number[i]] = v;
+		return out;
+	}, new Float64Array(count));
+	const self = t.names.map((_, i) => i);
+	const data = new FlameData({ depths, total: width[0], leftOut: 0, offsets, start, width, frame, before: moved(t.before), after: moved(t.after) }, {
+		names: t.names, files: t.places.length ? t.places : [''], frameName: self, frameFile: t.places.length ? self : self.map(() => 0),
+		frameLine: self.map(() => 0),
+		about: { ...ABOUT_NOTHING, reverse: t.reversed },
+	});
+	return { data, number };
+}
+
+const rounded = (px: number) => Math.round(px * 10) / 10;		// toFixed takes four times as long
+
+class SvgView implements View {
+	private data: FlameData;
+	private zoomed = 0;
+	private match: Uint8Array | null = null;
+	private inverted: boolean;
+	private paint: Paint | null = null;
+	private painted = '';		// which colours; '' are those of the document
+	private focused = -1;
+	private dirty = true;
+	private drawn: [box: number, element: Element][] = [];
+	private readonly original: [box: number, element: Element][] = [];
+	private readonly originalPaths: Element[];
+	private readonly pointer = svg('rect', { id: 'pointer', visibility: 'hidden' });
+	private readonly cursor = svg('rect', { id: 'cursor', visibility: 'hidden' });
+	private readonly inner: number;
+	private touched = -1;
+	title: (box: number) => string = () => '';
+
+	constructor(private readonly root: SVGSVGElement, private readonly frames: SVGGElement, private readonly t: Table,
+		private readonly base: FlameData, number: Uint32Array, private readonly events: FlameEvents) {
+		this.data = base;
+		this.inverted = t.inverted;
+		this.inner = t.width - 2 * t.margin;
+		this.originalPaths = [...frames.querySelectorAll('path')];
+		const elements = frames.querySelectorAll(':scope > g, :scope > a');
+		for (let i = 0, at = 0; i < number.length; i++)
+			if (t.value[i] >= t.elementMin)
+				this.original.push([number[i], elements[at++]]);
+		this.drawn = this.original;
+		root.append(this.pointer, this.cursor);
+		root.addEventListener('pointermove', (e) => this.moved(e));
+		root.addEventListener('pointerleave', () => this.outline(this.pointer, -1));
+		root.addEventListener('click', (e) => this.clicked(e));
+	}
+
+	setData(data: FlameData, zoomed: number): void {
+		this.data = data;
+		this.zoomed = zoomed;
+		this.dirty = true;
+	}
+	setZoom(box: number): void {
+		this.zoomed = box;
+		this.dirty = true;
+	}
+	setMatch(match: Uint8Array | null): void {
+		this.match = match;
+	}
+	setInverted(inverted: boolean): void {
+		this.dirty ||= inverted !== this.inverted;
+		this.inverted = inverted;
+	}
+	setPaint(paint: Paint, name: string): void {
+		this.paint = paint;
+		this.dirty ||= name !== this.painted;
+		this.painted = name;
+	}
+	setFocus(box: number): void {
+		this.focused = box;
+	}
+	shownWidth(box: number): number {
+		return this.box(box).width;
+	}
+
+	// --- Places ---
+
+	private get k(): number {
+		return this.data.width[this.zoomed] > 0 ? this.inner / this.data.width[this.zoomed] : 0;
+	}
+
+	private rowTop(depth: number): number {
+		const t = this.t;
+		return this.inverted ? t.top + depth * t.frameHeight : t.height - t.bottom - (depth + 1) * t.frameHeight + t.gap;
+	}
+
+	private box(i: number): { x: number; y: number; width: number; height: number } {
+		const d = this.data, depth = d.depthOf(i), t = this.t, left = d.start[this.zoomed], right = left + d.width[this.zoomed];
+		const from = Math.max(d.start[i], left), to = Math.min(d.start[i] + d.width[i], right);
+		return { x: t.margin + (from - left) * this.k, y: this.rowTop(depth), width: Math.max(0, to - from) * this.k, height: t.frameHeight - t.gap };
+	}
+
+	boxAt(x: number, y: number): number {
+		const t = this.t, d = this.data, from = this.inverted ? y - t.top : t.height - t.bottom - y;
+		if (x < t.margin || x > t.margin + this.inner || d.total <= 0)
+			return -1;
+		return d.at(Math.floor(from / t.frameHeight), d.start[this.zoomed] + (x - t.margin) / this.k);
+	}
+
+	// --- Drawing ---
+
+	private get isOriginal(): boolean {
+		return this.data === this.base && this.zoomed === 0 && this.inverted === this.t.inverted && this.painted === '';
+	}
+
+	flush(): void {
+		if (this.dirty)
+			this.draw();
+		this.dirty = false;
+		this.mark();
+		this.outline(this.cursor, this.focused);
+		this.outline(this.pointer, -1);
+		if (this.focused >= 0)
+			this.cursor.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	}
+
+	// Boxes that stand on the zoomed one, row by row.
+	private eachRow(act: (low: number, high: number, depth: number) => void): void {
+		const d = this.data;
+		let low = this.zoomed, high = this.zoomed + 1;
+		for (let depth = d.depthOf(this.zoomed); low < high; depth++) {
+			act(low, high, depth);
+			[low, high] = [d.firstChild[low], d.endChild[high - 1]];
+		}
+	}
+
+	// Boxes at least that wide are elements.
+	private least(): number {
+		const wide: number[] = [], { width } = this.data, pixel = 1 / this.k;
+		if (this.isOriginal)
+			return this.t.elementMin;
+		this.eachRow((low, high) => {
+			for (let i = low; i < high; i++)
+				if (width[i] >= pixel)
+					wide.push(width[i]);
+		});
+		return wide.length > ELEMENTS ? wide.sort((a, b) => b - a)[ELEMENTS] + Number.EPSILON : pixel;
+	}
+
+	private draw(): void {
+		if (this.isOriginal) {
+			this.drawn = this.original;
+			this.frames.replaceChildren(...this.original.map(([, g]) => g));
+			return;
+		}
+		const all = document.createDocumentFragment(), d = this.data, least = this.least();
+		this.drawn = [];
+		if (d.total > 0) {
+			for (let i = this.zoomed; i > 0; i = d.parent(i))
+				this.drawBox(d.parent(i), all);
+			this.eachRow((low, high) => {
+				for (let i = low; i < high; i++)
+					if (d.width[i] >= least)
+						this.drawBox(i, all);
+			});
+		}
+		this.frames.replaceChildren(all);
+	}
+
+	private drawBox(i: number, into: Node): void {
+		const b = this.box(i), text = this.label(this.data.name(i), b.width);
+		const g = svg('g', {}, svg('title', {}, this.title(i)), svg('rect', { x: b.x.toFixed(1), y: b.y, width: b.width.toFixed(1),
+			height: b.height, fill: this.paint!.fill(i), rx: 2, ry: 2 }));
+		if (text)
+			g.append(svg('text', { x: (b.x + 3).toFixed(2), y: b.y + b.height / 2 + 3 }, text));
+		into.appendChild(g);
+		this.drawn.push([i, g]);
+	}
+
+	private label(name: string, width: number): string {
+		const room = Math.floor(width / this.t.characterWidth);
+		if (room < 3 || name.length <= room)
+			return room < 3 ? '' : name;
+		const characters = Array.from(name);
+		return characters.length <= room ? name : `${characters.slice(0, room - 2).join('')}..`;
+	}
+
+	// Classes of the elements that are there: dimmed callers, matches.
+	private mark(): void {
+		const d = this.data, above = d.total > 0 ? d.depthOf(this.zoomed) : 0, hits = this.match;
+		for (const [i, g] of this.drawn) {
+			const dim = i < d.offsets[above], match = hits && hits[d.frame[i]];
+			const wanted = dim && match ? 'dim match' : dim ? 'dim' : match ? 'match' : '';
+			if (wanted)
+				g.setAttribute('class', wanted);
+			else
+				g.removeAttribute('class');
+		}
+		this.drawNarrow();
+	}
+
+	// The document has the paths of the whole picture; they come back when they fit again.
+	private drawNarrow(): void {
+		for (const path of this.frames.querySelectorAll(':scope > path'))
+			path.remove();
+		if (this.isOriginal && !this.match)
+			return this.frames.prepend(...this.originalPaths);
+		const all = document.createDocumentFragment();
+		if (this.data.total > 0)
+			for (const [fill, pieces] of this.narrowPaths())
+				all.append(svg('path', { class: 'narrow', fill, d: pieces.join('') }));
+		this.frames.prepend(all);
+	}
+
+	// Boxes that are no elements: one path for each colour, and one for all that are narrower than a pixel, whose
+	// neighbours flow together.
+	private narrowPaths(): Map<string, string[]> {
+		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed], least = this.least();
+		const down = `v${t.frameHeight - t.gap}h-`, narrow = t.narrowFill, hits = this.match, paint = this.paint!;
+		const add = (fill: string, x: number, top: number, width: number) => {
+			const w = rounded(width), piece = `M${rounded(x)} ${top}h${w}${down}${w}z`, path = paths.get(fill);
+			path ? path.push(piece) : paths.set(fill, [piece]);
+		};
+		this.eachRow((low, high, depth) => {
+			const top = this.rowTop(depth);
+			let from = 0, to = -1, runFill = '';
+			const close = () => to > from && add(runFill, from, top, Math.max(to - from, 0.2));
+			for (let i = low; i < high; i++) {
+				if (d.width[i] >= least)
+					continue;
+				const x = t.margin + (d.start[i] - first) * k, width = d.width[i] * k, hit = hits !== null && hits[d.frame[i]] === 1;
+				if (width >= 1) {
+					add(hit ? paint.match : paint.fill(i), x, top, width);
+					continue;
+				}
+				const fill = hit ? paint.match : narrow;
+				if (fill !== runFill || x - to >= 0.2) {
+					close();
+					from = x;
+					runFill = fill;
+				}
+				to = x + width;
+			}
+			close();
+		});
+		return paths;
+	}
+
+	private outline(e: Element, i: number): void {
+		const b = i >= 0 && i < this.data.count ? this.box(i) : null;
+		e.setAttribute('visibility', b ? 'visible' : 'hidden');
+		if (!b)
+			return;
+		e.setAttribute('x', String(b.x));
+		e.setAttribute('y', String(b.y));
+		e.setAttribute('width', String(Math.max(b.width, 1)));
+		e.setAttribute('height', String(b.height));
+	}
+
+	// --- Pointer ---
+
+	private position(e: MouseEvent): number {
+		const target = e.target as Element, ctm = this.root.getScreenCTM();
+		if (target.closest('.controls, .strip, .twin-hole') || !ctm)
+			return -1;
+		const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(ctm.inverse());
+		return this.boxAt(p.x, p.y);
+	}
+
+	private moved(e: PointerEvent): void {
+		if (e.pointerType === 'touch')
+			return;
+		const i = this.position(e);
+		this.outline(this.pointer, i);
+		this.root.style.cursor = i >= 0 ? 'pointer' : '';
+		this.events.hover(i, e.clientX, e.clientY);
+	}
+
+	// A finger cannot hover: its first touch shows what a box is, the second one on it zooms. Links of --nameattr open
+	// with Ctrl, as in flamegraph.pl's pictures.
+	private clicked(e: MouseEvent): void {
+		const i = this.position(e), byFinger = (e as PointerEvent).pointerType === 'touch';
+		if (i < 0 || e.button !== 0 || e.ctrlKey || e.metaKey)
+			return;
+		if ((e.target as Element).closest('a'))
+			e.preventDefault();
+		if (byFinger && i !== this.touched) {
+			this.touched = i;
+			this.events.hover(i, e.clientX, e.clientY);
+			this.outline(this.pointer, i);
+			return;
+		}
+		this.touched = -1;
+		this.events.zoom(i);
+	}
+}
+
+// --- The document: a bar above the picture, a table below it, both and the words at the foot kept in sight ---
+
+class Paper {
+	private readonly head = svg('g', { id: 'head' });
+	private readonly foot = svg('g', { id: 'foot' });
+	private readonly hole: SVGForeignObjectElement;
+	private readonly headStrip: SVGRectElement;
+	private readonly footStrip: SVGRectElement;
+	private readonly details: Element;
+	private readonly matchedText: Element;
+	private readonly twinHole = svg('foreignObject', { class: 'twin-hole' });
+	readonly bar = html('div', { class: 'controls' });
+	private barHeight = 0;
+	private twinHeight = 0;
+
+	constructor(private readonly root: SVGSVGElement, private readonly t: Table) {
+		const strip = { class: 'strip', x: 0, width: t.width };
+		this.details = root.querySelector('#details')!;
+		this.matchedText = root.querySelector('#matched')!;
+		this.details.setAttribute('aria-live', 'polite');
+		this.matchedText.setAttribute('aria-live', 'polite');
+		this.hole = svg('foreignObject', { x: t.margin, width: t.width - 2 * t.margin, height: 400 }, this.bar);
+		this.headStrip = svg('rect', { ...strip, height: 0 });
+		this.footStrip = svg('rect', { ...strip, y: t.height - t.bottom + 4, height: t.bottom - 4, visibility: 'hidden' });
+		this.head.append(this.headStrip, this.hole);
+		this.foot.append(this.footStrip, this.details, this.matchedText);
+		root.append(this.foot, this.head);
+		addEventListener('scroll', () => this.keepInSight(), { passive: true });
+		addEventListener('resize', () => this.keepInSight());
+		addEventListener('beforeprint', () => this.size(0));
+		addEventListener('afterprint', () => this.size(this.barHeight));
+	}
+
+	say(text: string): void {
+		this.details.textContent = text;
+	}
+
+	matched(text: string, share: string): void {
+		this.matchedText.textContent = text;
+		this.matchedText.setAttribute('data-share', share);
+	}
+
+	// The bar stands above the picture's own paper, whatever number of rows it needs.
+	fit(): void {
+		const height = this.bar.offsetHeight;
+		if (!height || height + BAR_GAP === this.barHeight)
+			return;
+		this.barHeight = height + BAR_GAP;
+		this.hole.setAttribute('height', String(height));
+		this.hole.setAttribute('y', String(-height - BAR_GAP / 2));
+		this.headStrip.setAttribute('y', String(-this.barHeight));
+		this.headStrip.setAttribute('height', String(this.barHeight));
+		this.size(this.barHeight);
+		this.keepInSight();
+	}
+
+	private size(above: number): void {
+		const { width, height } = this.t, below = above ? this.twinHeight : 0, paper = this.root.querySelector('#paper');
+		this.root.setAttribute('viewBox', `0 ${-above} ${width} ${height + above + below}`);
+		this.root.setAttribute('height', String(height + above + below));
+		paper?.setAttribute('y', String(-above));
+	}
+
+	table(twin: HTMLElement | null): void {
+		const { t } = this;
+		this.twinHole.remove();
+		this.twinHeight = twin ? TABLE_HEIGHT + 2 * BAR_GAP : 0;
+		this.size(this.barHeight);
+		if (twin) {
+			this.twinHole.replaceChildren(twin);
+			for (const [key, value] of Object.entries({ x: t.margin, y: t.height, width: t.width - 2 * t.margin, height: TABLE_HEIGHT }))
+				this.twinHole.setAttribute(key, String(value));
+			this.root.insertBefore(this.twinHole, this.foot);
+			twin.scrollIntoView({ block: 'nearest' });
+		}
+		this.keepInSight();
+	}
+
+	keepInSight(): void {
+		const r = this.root.getBoundingClientRect(), all = this.t.height + this.barHeight + this.twinHeight, size = r.height / all || 1;
+		const up = Math.max(0, -r.top) / size, down = Math.max(0, r.bottom - innerHeight) / size;
+		const lift = Math.max(0, down - this.twinHeight);
+		this.head.setAttribute('transform', `translate(0 ${up})`);
+		this.foot.setAttribute('transform', `translate(0 ${-lift})`);
+		this.headStrip.setAttribute('class', up ? 'strip over' : 'strip');
+		this.footStrip.setAttribute('visibility', lift ? 'visible' : 'hidden');
+	}
+}
+
+// Links made for flamegraph.pl's script: ?x=PIXEL&y=PIXEL&s=SEARCH.
+function readQuery(view: SvgView, data: FlameData): { zoom?: string[]; search?: string } {
+	const query = new URLSearchParams(location.search), number = (key: string) => Number(query.get(key));
+	const box = query.has('x') && query.has('y') ? view.boxAt(number('x') + 0.05, number('y') + 1) : -1;
+	return { ...(box > 0 && { zoom: data.path(box) }), ...(query.get('s') && { search: query.get('s')! }) };
+}
+
+const root = (document.currentScript as SVGElement | null)?.ownerSVGElement || document.documentElement as unknown as SVGSVGElement;
+const table: Table = JSON.parse(root.querySelector('#profile')!.textContent!);
+const frames = root.querySelector<SVGGElement>('#frames')!;
+const { data, number } = readTable(table), paper = new Paper(root, table);
+const page = new Page(table, data, { bar: paper.bar, frame: frames, say: (s) => paper.say(s), matched: (s, share) => paper.matched(s, share),
+	table: (twin) => paper.table(twin), resized: () => paper.fit() });
+const view = new SvgView(root, frames, table, data, number, page.events());
+
+view.title = (box) => page.title(box);
+page.view = view;
+frames.setAttribute('role', 'img');
+frames.setAttribute('tabindex', '0');
+frames.setAttribute('aria-label', `Flame graph of ${data.count - 1} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.`);
+page.begin((state) => ({ ...state, ...readQuery(view, data) }));
+document.fonts?.ready.then(() => paper.fit());
