@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #define BLOCK_BYTES	(1024u * 1024)
+#define LIST_FIRST	4u		/* slots: one line of the cache */
 #define LIST_MAX	8u
 #define KEY_NOTHING	1u		/* no address */
 #define KEY_FOLDED	3u
@@ -112,52 +113,80 @@ static uint32_t slot_of(uint64_t h, uint32_t slots)
 	return (uint32_t)((h * 0x9e3779b97f4a7c15ull) >> 32) & (slots - 1);
 }
 
-static bool fill_table(struct nodes *t, struct node *p, uint32_t size)
+static void put(struct node *p, struct node *n, uint32_t at)
 {
-	struct node **table = take_zeroed(t, size * sizeof(*table));
+	p->slots[at] = (struct slot){ n->key, n };
+}
 
-	if (!table)
+static void put_hashed(struct node *p, struct node *n)
+{
+	uint32_t i = slot_of(n->key, p->slot_count);
+
+	while (p->slots[i].node)
+		i = (i + 1) & (p->slot_count - 1);
+	put(p, n, i);
+}
+
+/* Room for one more child than there are, those filled in. A hash stays at most half full. */
+static bool grow_slots(struct nodes *t, struct node *p)
+{
+	uint32_t size = p->children < LIST_FIRST ? LIST_FIRST : p->children < LIST_MAX ? LIST_MAX : LIST_MAX * 4;
+	uint32_t at = p->children;
+	struct slot *slots;
+
+	while (size > LIST_MAX && (p->children + 1) * 2 > size)
+		size *= 2;
+	slots = take_zeroed(t, size * sizeof(*slots));
+	if (!slots)
 		return false;
-	p->table = table;
-	p->table_size = size;
-	for (struct node *c = p->child; c; c = c->sibling) {
-		uint32_t i = slot_of(c->key, size);
-
-		while (table[i])
-			i = (i + 1) & (size - 1);
-		table[i] = c;
-	}
+	p->slots = slots;
+	p->slot_count = size;
+	for (struct node *c = p->child; c; c = c->sibling)
+		if (size > LIST_MAX)
+			put_hashed(p, c);
+		else
+			put(p, c, --at);
 	return true;
 }
 
 static struct node *look_up(struct node *p, uintptr_t key)
 {
-	if (!p->table) {
+	uint32_t i;
+
+	if (!p->slots) {
 		for (struct node *c = p->child; c; c = c->sibling)
 			if (c->key == key)
 				return c;
 		return NULL;
 	}
-	for (uint32_t i = slot_of(key, p->table_size); p->table[i]; i = (i + 1) & (p->table_size - 1))
-		if (p->table[i]->key == key)
-			return p->table[i];
+	if (p->slot_count <= LIST_MAX) {
+		for (i = 0; i < p->children; i++)
+			if (p->slots[i].key == key)
+				return p->slots[i].node;
+		return NULL;
+	}
+	for (i = slot_of(key, p->slot_count); p->slots[i].node; i = (i + 1) & (p->slot_count - 1))
+		if (p->slots[i].key == key)
+			return p->slots[i].node;
 	return NULL;
 }
 
 static void add_child(struct nodes *t, struct node *p, struct node *n)
 {
+	bool full = p->slot_count <= LIST_MAX ? p->children >= p->slot_count : (p->children + 1) * 2 > p->slot_count;
+
+	/* Without memory the children are looked through one by one. */
+	if (p->children > 0 && full && !grow_slots(t, p)) {
+		p->slots = NULL;
+		p->slot_count = 0;
+	}
+	if (p->slot_count > LIST_MAX)
+		put_hashed(p, n);
+	else if (p->slots)
+		put(p, n, p->children);
 	n->sibling = p->child;
 	p->child = n;
 	p->children++;
-	if (p->table && p->children * 2 <= p->table_size) {
-		uint32_t i = slot_of(n->key, p->table_size);
-
-		while (p->table[i])
-			i = (i + 1) & (p->table_size - 1);
-		p->table[i] = n;
-	} else if (p->children > LIST_MAX && !fill_table(t, p, p->table ? p->table_size * 2 : LIST_MAX * 4)) {
-		p->table = NULL;
-	}
 }
 
 /* Where calls go that have no node of their own: the folded child of `parent`. */

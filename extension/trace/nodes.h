@@ -30,6 +30,11 @@ struct function {
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
 };
 
+struct slot {
+	uintptr_t key;
+	struct node *node;		/* NULL: free */
+};
+
 /* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. `first` and `after` are guesses, never
  * NULL: without one they are nodes.none, whose key is that of nothing. */
 struct node {
@@ -42,8 +47,8 @@ struct node {
 	int64_t memory, peak;
 
 	struct node *parent, *child, *sibling;
-	struct node **table;		/* hash of the children by key, once there are more than LIST_MAX */
-	uint32_t table_size, children;
+	struct slot *slots;		/* the children by key, once there are two; keys beside each other cost one miss of the cache */
+	uint32_t slot_count, children;	/* slots: a list of that many at most, or a hash */
 	uint32_t number;		/* in the order of making */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
 	uint64_t allocations, frees, allocated;
