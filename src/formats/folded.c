@@ -167,7 +167,8 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 			guess = profile_child(r->profile, node, frame_of(r, stack.p + at, end - at));
 		}
 		node = guess;
-		GROW(&r->steps, &r->step_capacity, depth + 1);
+		if (depth == r->step_capacity)
+			GROW(&r->steps, &r->step_capacity, depth + 1);
 		r->steps[depth++] = (struct step){ node, end };
 		at = end + 1;
 	}

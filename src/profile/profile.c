@@ -105,7 +105,8 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 	return p->column_count++;
 }
 
-/* Doubles the room for nodes in every array that has one entry per node. */
+/* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
+ * takes no memory. */
 static void grow_nodes(struct profile *p)
 {
 	size_t n = p->node_capacity * 2;
@@ -113,10 +114,8 @@ static void grow_nodes(struct profile *p)
 	p->parents = xrealloc(p->parents, n * sizeof(*p->parents));
 	p->node_frames = xrealloc(p->node_frames, n * sizeof(*p->node_frames));
 	p->first_children = xrealloc(p->first_children, n * sizeof(*p->first_children));
-	for (uint32_t i = 0; i < p->column_count; i++) {
+	for (uint32_t i = 0; i < p->column_count; i++)
 		p->columns[i].self = xrealloc(p->columns[i].self, n * sizeof(int64_t));
-		memset(p->columns[i].self + p->node_capacity, 0, (n - p->node_capacity) * sizeof(int64_t));
-	}
 	p->node_capacity = n;
 }
 
@@ -127,6 +126,8 @@ uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame)
 		grow_nodes(p);
 	p->parents[p->node_count] = parent;
 	p->node_frames[p->node_count] = frame;
+	for (uint32_t i = 0; i < p->column_count; i++)
+		p->columns[i].self[p->node_count] = 0;
 	return p->node_count++;
 }
 

@@ -24,7 +24,7 @@ struct work {
 	const struct profile *p;
 	uint32_t column;
 	int64_t *totals;
-	struct candidate *list;		/* sorted by parent, then by name */
+	struct candidate *list;		/* siblings beside each other, by name */
 	size_t count, capacity;
 	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is drawn */
 };
@@ -57,14 +57,12 @@ static int64_t *totals_of(const struct work *w)
 
 /* As the lines of folded stacks sort, where a name is followed by the ; before its callee or by the space before its
  * count: flamegraph.pl sorts lines, and this gives its pictures. */
-static int by_parent_and_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 	size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
 	int order;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
 	order = n ? memcmp(x->name.p, y->name.p, n) : 0;
 	if (order)
 		return order;
@@ -119,11 +117,31 @@ static void select_nodes(struct work *w, struct layout *l, const struct layout_l
 	free(depths);
 }
 
+/* Brings the children of each node together, sorted by name. */
 static void index_children(struct work *w)
 {
-	qsort(w->list, w->count, sizeof(*w->list), by_parent_and_name);
+	struct candidate *sorted = xcalloc(w->count, sizeof(*sorted));
+	uint32_t end = 1;
+
+	for (size_t i = 0; i < w->count; i++)
+		w->first[w->list[i].parent]++;
+	/* Where the children of each end; writing them from the back brings it to where they begin. */
+	for (size_t i = 0; i <= w->count; i++) {
+		uint32_t *first = &w->first[i ? w->list[i - 1].node : PROFILE_ROOT];
+
+		end += *first;
+		*first = *first ? end : 0;
+	}
 	for (size_t i = w->count; i-- > 0;)
-		w->first[w->list[i].parent] = (uint32_t)i + 1;
+		sorted[--w->first[w->list[i].parent] - 1] = w->list[i];
+	free(w->list);
+	w->list = sorted;
+	for (size_t from = 0, to = 0; from < w->count; from = to) {
+		while (to < w->count && sorted[to].parent == sorted[from].parent)
+			to++;
+		if (to - from > 1)
+			qsort(sorted + from, to - from, sizeof(*sorted), by_name);
+	}
 }
 
 /* Places children beside each other, behind what their parent took itself: a stack's line sorts before those of its
