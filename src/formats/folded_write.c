@@ -85,31 +85,73 @@ static bool has_equal_names(const struct profile *p)
 	return false;
 }
 
-/* One column of `p` with frames that are names alone, so that each stack of names is there once. */
-static struct profile *by_names(const struct profile *p, uint32_t column)
+/* What stands behind a stack: one count, or two of a difference. */
+struct counts {
+	uint32_t column, before;	/* before: UINT32_MAX, or the column of the first of two */
+	uint32_t measured;		/* UINT32_MAX, or a column for whose values there are lines too */
+};
+
+static bool is_above_zero(const struct profile *p, uint32_t node, uint32_t column)
+{
+	return column != UINT32_MAX && p->columns[column].self[node] > 0;
+}
+
+static uint32_t same_column(struct profile *to, const struct profile *from, uint32_t column)
+{
+	if (column == UINT32_MAX)
+		return UINT32_MAX;
+	return profile_column(to, from->columns[column].name, from->columns[column].unit);
+}
+
+static void add_value(struct profile *to, uint32_t node, uint32_t column, const struct profile *from, uint32_t n, uint32_t c)
+{
+	if (column != UINT32_MAX)
+		profile_add(to, node, column, from->columns[c].self[n]);
+}
+
+/* These columns of `p` with frames that are names alone, so that each stack of names is there once. */
+static struct profile *by_names(const struct profile *p, struct counts c, struct counts *ret_counts)
 {
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
 	struct profile *names = profile_new();
-	uint32_t to = profile_column(names, p->columns[column].name, p->columns[column].unit);
 
+	ret_counts->column = same_column(names, p, c.column);
+	ret_counts->before = same_column(names, p, c.before);
+	ret_counts->measured = same_column(names, p, c.measured);
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		struct str name = profile_name(p, p->node_frames[n]);
 
 		nodes[n] = profile_child(names, nodes[p->parents[n]], profile_frame(names, name, (struct str){ "", 0 }, 0));
-		profile_add(names, nodes[n], to, p->columns[column].self[n]);
+		add_value(names, nodes[n], ret_counts->column, p, n, c.column);
+		if (c.before != c.column)
+			add_value(names, nodes[n], ret_counts->before, p, n, c.before);
+		if (c.measured != c.before)
+			add_value(names, nodes[n], ret_counts->measured, p, n, c.measured);
 	}
 	return names;
 }
 
 /* The name of the leaf must not be empty: readers drop empty frames at the end of a stack. */
-static void put_line(struct buf *out, const struct buf *path, struct str leaf, int64_t value)
+static void put_line(struct buf *out, const struct buf *path, struct str leaf, const struct profile *p, uint32_t node,
+		     struct counts c)
 {
+	int64_t count = p->columns[c.column].self[node];
+
 	buf_put(out, path->data, path->size);
 	if (!leaf.n)
 		buf_puts(out, "[unknown]");
+	if (c.before != UINT32_MAX) {
+		buf_putc(out, ' ');
+		buf_put_i64(out, p->columns[c.before].self[node] > 0 ? p->columns[c.before].self[node] : 0);
+	}
 	buf_putc(out, ' ');
-	buf_put_i64(out, value);
+	buf_put_i64(out, count > 0 ? count : 0);
 	buf_putc(out, '\n');
+}
+
+static bool has_line(const struct profile *p, uint32_t node, struct counts c)
+{
+	return is_above_zero(p, node, c.column) || is_above_zero(p, node, c.before) || is_above_zero(p, node, c.measured);
 }
 
 /* Whatever reads folded stacks draws a width from the number, so that a negative one is none. */
@@ -128,7 +170,7 @@ static int tell_below_zero(const struct profile *p, uint32_t column, struct err 
 	return nodes > INT_MAX ? INT_MAX : (int)nodes;
 }
 
-static void put_lines(const struct profile *p, uint32_t column, struct buf *out)
+static void put_lines(const struct profile *p, struct counts c, struct buf *out)
 {
 	/* Where the path above each depth ends. */
 	_cleanup_(freep) size_t *ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
@@ -145,7 +187,7 @@ static void put_lines(const struct profile *p, uint32_t column, struct buf *out)
 		struct str name = profile_name(p, p->node_frames[n]);
 
 		ends[depth] = path.size;
-		if ((item & 1) || p->columns[column].self[n] > 0) {
+		if ((item & 1) || has_line(p, n, c)) {
 			if (depth)
 				buf_putc(&path, ';');
 			text_put_folded(&path, name);
@@ -155,8 +197,8 @@ static void put_lines(const struct profile *p, uint32_t column, struct buf *out)
 			depth++;
 			continue;
 		}
-		if (p->columns[column].self[n] > 0)
-			put_line(out, &path, name, p->columns[column].self[n]);
+		if (has_line(p, n, c))
+			put_line(out, &path, name, p, n, c);
 		path.size = ends[depth];
 		for (item = o.next[item]; !item && depth > 0; item = o.next[(uint64_t)n * 2 + 1]) {
 			n = p->parents[n];
@@ -167,20 +209,40 @@ static void put_lines(const struct profile *p, uint32_t column, struct buf *out)
 	order_done(&o);
 }
 
-int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+static int write_counts(const struct profile *p, struct counts c, struct buf *out, struct err *err)
 {
-	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
-	if (column >= p->column_count)
-		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	if (has_equal_names(p)) {
-		struct profile *names = by_names(p, column);
+		struct counts of_names;
+		struct profile *names = by_names(p, c, &of_names);
 
-		put_lines(names, 0, out);
+		put_lines(names, of_names, out);
 		profile_free(names);
 	} else {
-		put_lines(p, column, out);
+		put_lines(p, c, out);
 	}
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the folded text is larger than the %zu bytes that fit", out->limit);
-	return tell_below_zero(p, column, err);
+	return 0;
+}
+
+int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	int e;
+
+	column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
+	if (column >= p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	e = write_counts(p, (struct counts){ column, UINT32_MAX, UINT32_MAX }, out, err);
+	return e < 0 ? e : tell_below_zero(p, column, err);
+}
+
+int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured, struct buf *out,
+			    struct err *err)
+{
+	int e = write_counts(p, (struct counts){ after, before, measured }, out, err), left_out;
+
+	if (e < 0)
+		return e;
+	left_out = tell_below_zero(p, after, err);
+	return left_out ? left_out : tell_below_zero(p, before, err);
 }

@@ -10,4 +10,9 @@
  * their value is negative, and then `err` says what they add up to. */
 int folded_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
+/* The same with two counts, as difffolded.pl writes them: "a;b 10 12", and 0 for a value that is not above zero. A stack with
+ * a value in column `measured`, which is `before` before it was scaled, has a line even if both are 0. */
+int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured, struct buf *out,
+			    struct err *err);
+
 #endif

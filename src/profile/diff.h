@@ -1,0 +1,77 @@
+/* diff.h: what changed between two profiles, stack by stack.
+ *
+ * The result is a profile with the stacks of both and two columns of self values, "before" and "after", so that what
+ * is gone is as visible as what is new. Where the two are not equally much (one hour against one day), `before` is
+ * scaled to what it would be as much as `after`: by a fraction of whole numbers and rounded along the walk of the
+ * tree, so that every subtree is right to one unit and the sum of all self deltas is the delta of the totals, always.
+ *
+ * Two samples of one thing are never equal. How much of a change may be chance is for diff_noise to say.
+ */
+#ifndef PROFILE_DIFF_H
+#define PROFILE_DIFF_H
+
+#include "err.h"
+#include "profile.h"
+
+enum diff_scale {
+	DIFF_AS_IT_IS,
+	DIFF_BY_TOTAL,		/* as if both had the same total: shares are compared */
+	DIFF_BY_RATE,		/* as if both covered the same time */
+	DIFF_BY_REQUESTS,	/* as if both had as many requests */
+};
+
+struct diff_options {
+	enum diff_scale scale;
+	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
+	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses sums */
+};
+
+struct diff {
+	struct profile *profile;
+	uint32_t before, after;		/* its columns, self values, both in the scale of `after` */
+	uint32_t measured;		/* `before` as it was measured; the same column if nothing is scaled */
+	double factor;			/* measured × factor is before, but for rounding */
+	double before_weight, after_weight;	/* what one sample adds to a value here; 0: not sampled but measured */
+	bool shares;			/* scaled by total */
+};
+
+/* Compares a column of `a` (before) with one of `b` (after). Functions are the same if their names are and their files
+ * and lines agree best: a function that moved is no new one. Returns -EINVAL when it cannot be scaled as asked for:
+ * nothing is known of times or requests, or a total is not above zero. diff_done frees what is in `ret`. */
+int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
+		 const struct diff_options *o, struct diff *ret, struct err *err);
+void diff_done(struct diff *d);
+
+/* The columns to compare: `wanted` if it is not NULL, else the one that is shown of `a`, or of `b`, or the first that
+ * both have. Where there is none they are those that each is shown by, which diff_check refuses. UINT32_MAX: not there. */
+void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
+		  uint32_t *ret_b);
+
+/* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after` is
+ * what shares are of. */
+double diff_error(const struct diff *d, double before, double after, double whole_after);
+
+/* The difference from which on it is none of chance: `sigma` standard errors, and half a sample more. */
+double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
+
+/* How many standard errors must be exceeded so that chance alone shows one of `count` values as changed in less than one
+ * of twenty comparisons. */
+double diff_sigma(size_t count);
+
+/* What a sample of a column weighs in it, 0 if its values are no samples. */
+double diff_sample_weight(const struct profile *p, uint32_t column);
+
+/* Why a comparison says little, or nothing at all. */
+struct diff_doubts {
+	struct diff_doubt {
+		bool fatal;		/* it makes no sense */
+		char text[320];		/* a sentence without a full stop */
+	} items[8];
+	size_t count;
+};
+
+/* `name_a` and `name_b` are for the sentences. */
+void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,
+		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_doubts *ret);
+
+#endif

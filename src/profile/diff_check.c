@@ -1,0 +1,184 @@
+/* diff_check.c: whether two profiles can be compared, and what of a difference may be chance.
+ *
+ * A function that n of N samples hit would be hit by another number of another N samples: the standard error of n is
+ * sqrt(n (1 - n/N)). Samples are taken as independent here. They are less than that where one slow request has many,
+ * so that this noise is the least that there is.
+ */
+
+#include "diff.h"
+
+#include "amount.h"
+#include "mem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define FEW_SAMPLES	200	/* the error of a share of one half is then 3.5 points */
+
+static bool has_both(const struct profile *a, const struct profile *b, const char *name, uint32_t *ret_a, uint32_t *ret_b)
+{
+	uint32_t in_a = profile_find_column(a, name), in_b = profile_find_column(b, name);
+
+	if (in_a == UINT32_MAX || in_b == UINT32_MAX)
+		return false;
+	*ret_a = in_a;
+	*ret_b = in_b;
+	return true;
+}
+
+void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
+		  uint32_t *ret_b)
+{
+	*ret_a = profile_pick_column(a, wanted);
+	*ret_b = profile_pick_column(b, wanted);
+	if (wanted || *ret_a == UINT32_MAX || *ret_b == UINT32_MAX ||
+	    !strcmp(a->columns[*ret_a].name, b->columns[*ret_b].name))
+		return;
+	if (has_both(a, b, a->columns[*ret_a].name, ret_a, ret_b) || has_both(a, b, b->columns[*ret_b].name, ret_a, ret_b))
+		return;
+	for (uint32_t i = 0; i < a->column_count; i++)
+		if (has_both(a, b, a->columns[i].name, ret_a, ret_b))
+			return;
+}
+
+/* Samples count as one, time that was made of samples as what one stands for. Two counts of folded stacks are taken for
+ * samples too: they mostly are. */
+double diff_sample_weight(const struct profile *p, uint32_t column)
+{
+	const struct profile_column *c = &p->columns[column];
+	uint32_t samples = profile_find_column(p, "samples");
+	int64_t count;
+
+	if (column == samples || !strcmp(c->name, "before") || !strcmp(c->name, "after"))
+		return strcmp(c->unit, "count") ? 0 : 1;
+	if (samples == UINT32_MAX || strcmp(c->unit, "nanoseconds"))
+		return 0;
+	count = profile_sum(p, samples);
+	return count > 0 ? (double)profile_sum(p, column) / (double)count : 0;
+}
+
+double diff_error(const struct diff *d, double before, double after, double whole_after)
+{
+	double wa = d->before_weight, wb = d->after_weight, expected, variance, apart;
+
+	before = before > 0 ? before : 0;
+	after = after > 0 ? after : 0;
+	if (wa <= 0 && wb <= 0)
+		return 0;
+	/* What both would have if nothing had changed, as far as both together tell. */
+	if (wa <= 0)
+		expected = before;
+	else if (wb <= 0)
+		expected = after;
+	else
+		expected = (before / wa + after / wb) / (1 / wa + 1 / wb);
+	variance = expected * (wa + wb);
+	/* With few samples on one side that is too good to be true. */
+	apart = before * wa + after * wb;
+	variance = apart > variance ? apart : variance;
+	if (d->shares && whole_after > 0)
+		variance *= expected < whole_after ? 1 - expected / whole_after : 0;
+	return sqrt(variance);
+}
+
+double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after)
+{
+	return sigma * diff_error(d, before, after, whole_after) + (d->before_weight + d->after_weight) / 2;
+}
+
+double diff_sigma(size_t count)
+{
+	double sigma = 1.96;
+
+	while (sigma < 8 && erfc(sigma / sqrt(2)) * (double)count > 0.05)
+		sigma += 0.01;
+	return sigma;
+}
+
+/* --- Doubts --- */
+
+static void _printf_(3, 4) doubt(struct diff_doubts *all, bool fatal, const char *format, ...)
+{
+	struct diff_doubt *d = &all->items[all->count];
+	va_list arguments;
+
+	if (all->count == ARRAY_SIZE(all->items))
+		return;
+	all->count++;
+	d->fatal = fatal;
+	va_start(arguments, format);
+	vsnprintf(d->text, sizeof(d->text), format, arguments);
+	va_end(arguments);
+}
+
+static const char *clock_of(const struct profile *p)
+{
+	const char *clock = labels_get(&p->labels, "clock");
+
+	return !clock ? NULL : !strcmp(clock, "cpu") ? "CPU time" : !strcmp(clock, "wall") ? "the wall clock" : clock;
+}
+
+static void check_columns(const struct profile_column *a, const char *name_a, const struct profile_column *b,
+			  const char *name_b, struct diff_doubts *all)
+{
+	if (strcmp(a->unit, b->unit))
+		doubt(all, true, "'%s' counts %s (%s) and '%s' %s (%s)", name_a, a->name, a->unit, name_b, b->name,
+		      b->unit);
+	else if (strcmp(a->name, b->name) && !(!strcmp(a->name, "before") && !strcmp(b->name, "after")))
+		doubt(all, true, "'%s' counts %s and '%s' %s", name_a, a->name, name_b, b->name);
+}
+
+static void check_periods(const struct profile *a, const char *name_a, const struct profile *b, const char *name_b,
+			  enum diff_scale scale, struct diff_doubts *all)
+{
+	_cleanup_(buf_done) struct buf period_a = { 0 }, period_b = { 0 };
+	bool fatal = scale != DIFF_BY_TOTAL;
+
+	if (a->mixed_periods || b->mixed_periods) {
+		doubt(all, fatal, "'%s' has samples of several periods, which do not weigh the same",
+		      a->mixed_periods ? name_a : name_b);
+		return;
+	}
+	if (!a->period_ns || !b->period_ns || a->period_ns == b->period_ns)
+		return;
+	buf_init(&period_a);
+	buf_init(&period_b);
+	amount_put(&period_a, a->period_ns, AMOUNT_TIME);
+	amount_put(&period_b, b->period_ns, AMOUNT_TIME);
+	doubt(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b, period_b.data,
+	      fatal ? "their numbers of samples say nothing; compare shares by --normalize total, or time by --column" :
+	      "only shares are compared");
+}
+
+static void check_size(const struct profile *p, uint32_t column, const char *name, struct diff_doubts *all)
+{
+	double weight = diff_sample_weight(p, column), samples;
+
+	if (weight <= 0)
+		return;
+	samples = (double)profile_sum(p, column) / weight;
+	if (samples >= 1 && samples < FEW_SAMPLES)
+		doubt(all, false, "'%s' has only %.0f samples: a share of one half may be off by %.0f points by chance",
+		      name, samples, 100 * 1.96 * sqrt(0.25 / samples));
+}
+
+void diff_check(const struct profile *a, uint32_t column_a, const char *name_a, const struct profile *b,
+		uint32_t column_b, const char *name_b, enum diff_scale scale, struct diff_doubts *ret)
+{
+	const char *clock_a = clock_of(a), *clock_b = clock_of(b);
+	double weight_a = diff_sample_weight(a, column_a), weight_b = diff_sample_weight(b, column_b);
+	bool are_samples = !strcmp(a->columns[column_a].name, "samples");
+
+	ret->count = 0;
+	check_columns(&a->columns[column_a], name_a, &b->columns[column_b], name_b, ret);
+	if (clock_a && clock_b && are_samples && strcmp(clock_a, clock_b))
+		doubt(ret, true, "'%s' was sampled by %s and '%s' by %s", name_a, clock_a, name_b, clock_b);
+	if (are_samples)
+		check_periods(a, name_a, b, name_b, scale, ret);
+	if ((weight_a > 0) != (weight_b > 0))
+		doubt(ret, false, "'%s' was sampled and '%s' was not: what measuring each call costs is in the "
+		      "difference", weight_a > 0 ? name_a : name_b, weight_a > 0 ? name_b : name_a);
+	check_size(a, column_a, name_a, ret);
+	check_size(b, column_b, name_b, ret);
+}

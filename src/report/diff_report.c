@@ -1,0 +1,128 @@
+/* diff_report.c: adds up a difference by function, and sorts by change. */
+
+#include "diff_report.h"
+
+#include "mem.h"
+#include "report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of one column by frame; the caller frees. */
+static struct flat_row *by_frame(const struct profile *p, uint32_t column)
+{
+	struct flat_row *rows = xcalloc((size_t)p->frame_count + 1, sizeof(*rows));
+	_cleanup_(freep) struct flat_row *sorted = NULL;
+	size_t count;
+
+	sorted = report_flat(p, column, false, &count);
+	for (size_t i = 0; i < count; i++)
+		rows[sorted[i].frame] = sorted[i];
+	return rows;
+}
+
+/* What shares are of: everything before, or, if that was nothing, everything after. */
+static double base_of(const struct diff_report *r)
+{
+	double measured = (double)report_whole(r->diff->profile, r->diff->measured) * r->diff->factor;
+
+	return measured > 0 ? measured : r->after > 0 ? (double)r->after : 1;
+}
+
+/* `exact` is `before` without rounding. */
+static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int64_t after, double exact)
+{
+	double base = base_of(r), delta = (double)after - exact;
+	double noise = exact != 0 || after ? diff_noise(r->diff, r->sigma, exact, (double)after, (double)r->after) : 0;
+
+	return (struct diff_cell){
+		.before = before, .after = after,
+		.before_percent = 100 * exact / base,
+		.after_percent = r->after > 0 ? 100 * (double)after / (double)r->after : 0,
+		.change = 100 * delta / base, .noise = 100 * noise / base,
+		.changed = fabs(delta) > noise,
+	};
+}
+
+static void add_rows(struct diff_report *r)
+{
+	const struct diff *d = r->diff;
+	const struct profile *p = d->profile;
+	_cleanup_(freep) struct flat_row *before = by_frame(p, d->before), *after = by_frame(p, d->after);
+	_cleanup_(freep) struct flat_row *measured = by_frame(p, d->measured);
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		r->compared += before[i].total || after[i].total || before[i].self || after[i].self || measured[i].total;
+	r->sigma = r->options->sigma > 0 ? r->options->sigma : diff_sigma(r->compared);
+	r->all = cell_of(r, profile_sum(p, d->before), profile_sum(p, d->after),
+			 (double)profile_sum(p, d->measured) * d->factor);
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		struct diff_row row = { .frame = i };
+
+		if (!before[i].total && !after[i].total && !before[i].self && !after[i].self && !measured[i].total)
+			continue;
+		row.self = cell_of(r, before[i].self, after[i].self, (double)measured[i].self * d->factor);
+		row.total = cell_of(r, before[i].total, after[i].total, (double)measured[i].total * d->factor);
+		if (!row.self.changed && !row.total.changed) {
+			r->quiet++;
+			if (!r->options->all)
+				continue;
+		}
+		r->rows[r->count++] = row;
+	}
+}
+
+static int compare(const void *a, const void *b, void *data)
+{
+	const struct diff_row *x = a, *y = b;
+	const struct diff_report *r = data;
+	bool by_total = r->options->by_total;
+	double x1 = fabs(by_total ? x->total.change : x->self.change), x2 = fabs(by_total ? x->self.change : x->total.change);
+	double y1 = fabs(by_total ? y->total.change : y->self.change), y2 = fabs(by_total ? y->self.change : y->total.change);
+	struct str n, m;
+	int order;
+
+	if (x1 != y1)
+		return x1 > y1 ? -1 : 1;
+	if (x2 != y2)
+		return x2 > y2 ? -1 : 1;
+	n = profile_name(r->diff->profile, x->frame);
+	m = profile_name(r->diff->profile, y->frame);
+	order = memcmp(n.p, m.p, n.n < m.n ? n.n : m.n);
+	if (order || n.n != m.n)
+		return order ? order : n.n < m.n ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o)
+{
+	*r = (struct diff_report){ .diff = d, .options = o };
+	r->before = report_whole(d->profile, d->before);
+	r->after = report_whole(d->profile, d->after);
+	r->rows = xcalloc((size_t)d->profile->frame_count + 1, sizeof(*r->rows));
+	add_rows(r);
+	qsort_r(r->rows, r->count, sizeof(*r->rows), compare, r);
+}
+
+void diff_report_done(struct diff_report *r)
+{
+	free(r->rows);
+	*r = (struct diff_report){ 0 };
+}
+
+bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret_frame, double *ret_change)
+{
+	bool grew = r->all.changed && r->all.change > percent;
+
+	*ret_frame = UINT32_MAX;
+	*ret_change = grew ? r->all.change : percent;
+	for (size_t i = 0; i < r->count && !grew; i++) {
+		const struct diff_cell *c = &r->rows[i].total;
+
+		if (!c->changed || c->change <= *ret_change)
+			continue;
+		*ret_frame = r->rows[i].frame;
+		*ret_change = c->change;
+	}
+	return grew || *ret_frame != UINT32_MAX;
+}

@@ -1,0 +1,54 @@
+/* diff_report.h: a difference as a table: which functions changed, how much, and whether that may be chance. */
+#ifndef REPORT_DIFF_REPORT_H
+#define REPORT_DIFF_REPORT_H
+
+#include "buf.h"
+#include "diff.h"
+
+/* One metric of one function. `before` and `after` are whole numbers whose differences add up; change is exact: in
+ * percent of everything that was taken before. */
+struct diff_cell {
+	int64_t before, after;
+	double before_percent, after_percent;	/* each of everything on its side */
+	double change, noise;		/* percent of the whole before; less than the noise may be chance */
+	bool changed;			/* by more than the noise */
+};
+
+struct diff_row {
+	uint32_t frame;
+	struct diff_cell self, total;	/* total counts a recursive function once per stack */
+};
+
+struct diff_report_options {
+	const char *name_before, *name_after, *column, *compared;	/* "by total", "as they are", … */
+	size_t limit;			/* rows; 0 is all */
+	bool by_total;			/* most changed in total first, not in self */
+	bool all;			/* also what may be chance, and what did not change */
+	double sigma;			/* standard errors of noise; 0 is chosen by the number of functions */
+	bool color;
+	size_t width;			/* of the terminal; 0 is no limit */
+};
+
+struct diff_report {
+	const struct diff *diff;
+	const struct diff_report_options *options;
+	struct diff_row *rows;		/* most changed first */
+	size_t count, compared, quiet;	/* rows; functions with values; of these, those that changed by noise or not at all */
+	double sigma;
+	int64_t before, after;		/* everything; where values are negative, what shares are of */
+	struct diff_cell all;		/* the sums, as one function */
+};
+
+/* Options and difference must stay until diff_report_done. */
+void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o);
+void diff_report_done(struct diff_report *r);
+
+/* What grew by more than `percent` of the whole before, and by more than the noise: the function that grew most in total, or
+ * UINT32_MAX for everything together. Returns false if nothing did. */
+bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret_frame, double *ret_change);
+
+void diff_report_put_table(const struct diff_report *r, struct buf *out);
+void diff_report_put_json(const struct diff_report *r, struct buf *out);
+void diff_report_put_csv(const struct diff_report *r, struct buf *out);
+
+#endif
