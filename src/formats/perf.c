@@ -32,7 +32,7 @@ struct perf_reader {
 	uint32_t value, samples;	/* columns; UINT32_MAX before the first sample */
 
 	struct seen chains;		/* nodes */
-	struct seen lines;		/* numbers in `spans` */
+	struct seen lines;		/* frames, as number_of says */
 	struct span {
 		uint32_t first, count;	/* in `frames` */
 	} *spans;
@@ -46,7 +46,12 @@ struct perf_reader {
 	uint32_t last_process;
 	struct step *steps;
 	size_t depth, step_capacity;
-	uint32_t *chain_spans;		/* scratch: of the lines of a chain */
+	struct chain_line {
+		struct str text;
+		XXH128_hash_t hash;
+		size_t bytes;		/* as of a step */
+		uint32_t frames;	/* as number_of says */
+	} *chain;			/* scratch */
 	size_t chain_capacity;
 
 	struct buf line, process;	/* scratch */
@@ -166,45 +171,33 @@ static const char *add_frames(struct perf_reader *r, const struct perf_frame *f,
 	return next;
 }
 
-static uint32_t new_span(struct perf_reader *r)
+/* The frames of a line as one number, so that those of most lines are known without a look elsewhere: twice the frame and
+ * one for a single frame, twice the number of a span for others. It is never 0. */
+static uint32_t number_of(struct perf_reader *r, struct span span)
 {
-	if (!r->span_count)
-		r->span_count = 1;	/* 0 is "not seen" */
-	assert(r->span_count < UINT32_MAX && r->frame_count < UINT32_MAX);
+	assert(r->frame_count < UINT32_MAX / 2 && r->span_count < UINT32_MAX / 2 && r->profile->frame_count < UINT32_MAX / 2);
+	if (span.count == 1)
+		return r->frames[--r->frame_count] * 2 + 1;
+	r->span_count += !r->span_count;
 	GROW(&r->spans, &r->span_capacity, r->span_count + 1);
-	r->spans[r->span_count] = (struct span){ (uint32_t)r->frame_count, 0 };
-	return (uint32_t)r->span_count++;
+	r->spans[r->span_count] = span;
+	return (uint32_t)r->span_count++ * 2;
 }
 
+/* *next, where the line behind this one begins, moves on if that belongs to it. */
 static uint32_t parse_line(struct perf_reader *r, struct str line, uint64_t number, bool java, const char **next,
 			   const char *end)
 {
-	uint32_t span = new_span(r);
+	struct span span = { (uint32_t)r->frame_count, 0 };
 	struct perf_frame f;
 
 	if (perf_frame_parse(line, &f)) {
 		*next = add_frames(r, &f, java, *next, end);
-		r->spans[span].count = (uint32_t)r->frame_count - r->spans[span].first;
+		span.count = (uint32_t)r->frame_count - span.first;
 	} else if (line.n && line.p[0] != '#') {
 		skip_line(r, line, number);
 	}
-	return span;
-}
-
-/* The frames of a line; *next, where the line behind it begins, moves on if that belongs to it. */
-static uint32_t span_of(struct perf_reader *r, struct str line, uint64_t number, bool java, const char **next,
-			const char *end)
-{
-	uint32_t *slot, span;
-
-	if (r->options->source_lines)
-		return parse_line(r, line, number, java, next, end);
-	slot = seen_slot(&r->lines, XXH3_128bits_withSeed(line.p, line.n, java));
-	if (*slot)
-		return *slot;
-	/* Nothing that is called here looks up lines. */
-	span = parse_line(r, line, number, java, next, end);
-	return *slot = span;
+	return number_of(r, span);
 }
 
 /* --- Call chains --- */
@@ -233,48 +226,69 @@ static size_t common_depth(const struct perf_reader *r, uint32_t process, struct
 	return low;
 }
 
-static uint32_t add_span(struct perf_reader *r, uint32_t node, struct span span)
+/* Looks for the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first is
+ * looked up, so that the cache misses of the look-ups overlap. Returns how many there are. */
+static size_t find_lines(struct perf_reader *r, bool java, struct str chain, const char *stop, uint64_t number)
 {
+	const char *end = chain.p + chain.n, *next;
+	size_t n = 0;
+
+	for (const char *p = chain.p; p < stop; p = next, n++) {
+		const char *newline = memchr(p, '\n', (size_t)(stop - p));
+		struct chain_line *l;
+
+		GROW(&r->chain, &r->chain_capacity, n + 1);
+		l = &r->chain[n];
+		l->text = (struct str){ p, (size_t)((newline ? newline : stop) - p) };
+		l->bytes = (size_t)(end - p);
+		next = newline ? newline + 1 : stop;
+		if (r->options->source_lines) {
+			l->frames = parse_line(r, l->text, number + n + 1, java, &next, stop);
+			continue;
+		}
+		l->hash = XXH3_128bits_withSeed(l->text.p, l->text.n, java);
+		seen_prefetch(&r->lines, l->hash);
+	}
+	for (size_t i = 0; i < n && !r->options->source_lines; i++) {
+		uint32_t *slot = seen_slot(&r->lines, r->chain[i].hash);
+
+		if (!*slot)
+			*slot = parse_line(r, r->chain[i].text, number + i + 1, java, &next, stop);
+		r->chain[i].frames = *slot;
+	}
+	return n;
+}
+
+static uint32_t add_line(struct perf_reader *r, uint32_t node, uint32_t frames)
+{
+	struct span span;
+
+	if (frames & 1)
+		return profile_child(r->profile, node, frames / 2);
+	span = r->spans[frames / 2];
 	for (uint32_t i = 0; i < span.count; i++)
 		node = profile_child(r->profile, node, r->frames[span.first + i]);
 	return node;
 }
 
-/* `number` is that of the event, which stands above the chain. */
+/* `number` is that of the event's line, which stands above the chain. */
 static uint32_t add_chain(struct perf_reader *r, uint32_t process, bool java, struct str chain, uint64_t number)
 {
-	size_t depth = common_depth(r, process, chain), count = 0;
+	size_t depth = common_depth(r, process, chain), n;
 	uint32_t node = depth ? r->steps[depth - 1].node : process;
-	const char *end = chain.p + chain.n, *p = chain.p;
-	const char *stop = depth ? end - r->steps[depth - 1].bytes : end;
+	const char *stop = chain.p + chain.n - (depth ? r->steps[depth - 1].bytes : 0);
 
-	/* Lines are leaf first, and nodes are made from the root on; where a line begins is needed for the steps. */
+	n = find_lines(r, java, chain, stop, number);
+	GROW(&r->steps, &r->step_capacity, depth + n);
+	/* Lines are leaf first. */
+	while (n-- > 0) {
+		node = add_line(r, node, r->chain[n].frames);
+		r->steps[depth++] = (struct step){ r->chain[n].bytes, node };
+	}
 	r->depth = depth;
-	while (p < stop) {
-		const char *newline = memchr(p, '\n', (size_t)(stop - p)), *next = newline ? newline + 1 : stop;
-		uint32_t span = span_of(r, (struct str){ p, (size_t)((newline ? newline : stop) - p) }, ++number, java,
-					&next, stop);
-
-		GROW(&r->chain_spans, &r->chain_capacity, count + 1);
-		GROW(&r->steps, &r->step_capacity, depth + count + 1);
-		r->chain_spans[count] = span;
-		r->steps[depth + count++].bytes = (size_t)(end - p);
-		p = next;
-	}
-	/* The bytes of the steps are those of the leaf first: turn them over on the way. */
-	for (size_t i = 0; i < count / 2; i++) {
-		size_t bytes = r->steps[depth + i].bytes;
-
-		r->steps[depth + i].bytes = r->steps[depth + count - 1 - i].bytes;
-		r->steps[depth + count - 1 - i].bytes = bytes;
-	}
-	for (size_t i = count; i-- > 0;) {
-		node = add_span(r, node, r->spans[r->chain_spans[i]]);
-		r->steps[r->depth++].node = node;
-	}
+	r->last_process = process;
 	buf_reset(&r->last);
 	buf_put(&r->last, chain.p, chain.n);
-	r->last_process = process;
 	return node;
 }
 
@@ -597,7 +611,7 @@ static int perf_read(struct profile *p, struct input *in, const struct format_op
 	free(r.spans);
 	free(r.frames);
 	free(r.steps);
-	free(r.chain_spans);
+	free(r.chain);
 	return code;
 }
 

@@ -22,4 +22,11 @@ void seen_done(struct seen *s);		/* {0} is an empty one */
 /* Where the number of this text is. It is 0 for a new one, and must be set to another before the next call. */
 uint32_t *seen_slot(struct seen *s, XXH128_hash_t hash);
 
+/* Has that place at hand when it is asked for some hundred instructions later. */
+static inline void seen_prefetch(const struct seen *s, XXH128_hash_t hash)
+{
+	if (s->capacity)
+		__builtin_prefetch(&s->entries[hash.low64 & (s->capacity - 1)]);
+}
+
 #endif
