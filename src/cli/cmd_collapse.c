@@ -6,8 +6,13 @@
 #include "inputs.h"
 #include "io.h"
 
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
 static const char *output = "-", *column, *from;
-static bool all;
+static const char *times;
+static bool all, without_recursion, time_raw, time_from_second;
 static struct format_options reading;		/* what readers are asked for: one line below for each */
 
 static const struct option_spec options[] = {
@@ -18,6 +23,8 @@ static const struct option_spec options[] = {
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_FLAG, 0, "recursive", NULL, &without_recursion,
+	  "A function that calls itself directly becomes one frame: a;b;b;b;c is a;b;c." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script" },
 	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
 	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs." },
@@ -33,6 +40,11 @@ static const struct option_spec options[] = {
 	  "The source lines that `perf script -F +srcline` writes, behind the names." },
 	{ OPTION_STRING, 0, "event-filter", "EVENT", &reading.event,
 	  "Count samples of this event: cycles, cpu-clock:u, ...; unless given, of that which comes first." },
+	{ OPTION_STRING, 0, "time", "MIN,MAX", &times,
+	  "Only what was sampled between these seconds, counted from the first event; without MIN or MAX all before or "
+	  "after the other." },
+	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second, "They count from the full second of the first event." },
+	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "They are the times that stand in the text." },
 	{ 0 }
 };
 
@@ -53,7 +65,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-static int collapse(const struct inputs *in)
+static int collapse(struct inputs *in)
 {
 	_cleanup_(buf_done) struct buf folded = { 0 };
 	struct err err = { 0 };
@@ -61,6 +73,12 @@ static int collapse(const struct inputs *in)
 	int code, left_out;
 
 	buf_init(&folded);
+	if (without_recursion) {
+		struct profile *whole = in->profile;
+
+		in->profile = profile_without_recursion(whole);
+		profile_free(whole);
+	}
 	if ((code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if (!inputs_have_values(in, &spec, number, false))
@@ -73,6 +91,36 @@ static int collapse(const struct inputs *in)
 	return EXIT_FINE;
 }
 
+/* A number of seconds, or `otherwise` if there is nothing up to `end`. */
+static bool parse_seconds(const char *p, const char *end, double otherwise, double *ret)
+{
+	char *stop;
+
+	*ret = otherwise;
+	if (p == end)
+		return true;
+	*ret = strtod(p, &stop);
+	return stop == end && !isspace((unsigned char)*p) && isfinite(*ret);
+}
+
+/* "10,20", "10,", ",20" */
+static int parse_times(void)
+{
+	const char *comma = times ? strchr(times, ',') : NULL;
+
+	if (!times)
+		return time_raw || time_from_second ? command_usage(&spec, "--timeraw and --timezerosecs say what the "
+								    "seconds of --time count from") : 0;
+	if (!comma || !parse_seconds(times, comma, -INFINITY, &reading.time_min) ||
+	    !parse_seconds(comma + 1, times + strlen(times), INFINITY, &reading.time_max))
+		return command_usage(&spec, "--time takes two numbers of seconds, as in 10,20.5, not '%s'", times);
+	if (reading.time_min > reading.time_max)
+		return command_usage(&spec, "--time %s ends before it begins", times);
+	reading.time_range = true;
+	reading.time_zero = time_raw ? TIME_RAW : time_from_second ? TIME_FROM_SECOND : TIME_FROM_FIRST;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct inputs in = { 0 };
@@ -80,7 +128,7 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;
 	reading.kernel |= all;
 	reading.jit |= all;

@@ -542,6 +542,8 @@ static void tell_others(const struct perf_reader *r, struct buf *out)
 /* What was left out, other than what was asked for. */
 static void tell(const struct perf_reader *r, struct buf *out)
 {
+	struct err missing;
+
 	if (!r->taken && r->other_samples) {
 		buf_printf(out, "no sample is of event %s; there are ", r->event.data);
 		tell_others(r, out);
@@ -556,6 +558,8 @@ static void tell(const struct perf_reader *r, struct buf *out)
 	if (!r->taken && r->out_of_time)
 		buf_printf(out, "%sno sample of %llu is in the range of time", out->size ? "; " : "",
 			   (unsigned long long)r->out_of_time);
+	if (perf_inline_error(r->inlined, &missing) < 0)
+		buf_printf(out, "%s%s", out->size ? "; " : "", missing.text);
 	if (r->unreadable)
 		buf_printf(out, "%s%s", out->size ? "; " : "", r->first_unreadable.text);
 }
@@ -564,7 +568,7 @@ static int finish(const struct perf_reader *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	uint64_t left_out = r->unreadable + r->untimed + (r->event_by_default || !r->taken ? r->other_samples : 0) +
-			    (r->taken ? 0 : r->out_of_time);
+			    (r->taken ? 0 : r->out_of_time) + (perf_inline_error(r->inlined, NULL) < 0);
 
 	if (r->in->err.code)
 		return r->in->err.code;

@@ -11,6 +11,7 @@
 
 struct perf_inline {
 	bool context;
+	int missing;			/* errno of what could not be run */
 	struct intern asked;		/* "address module" */
 	struct str *answers;		/* by number in `asked`; n is 0 if there is none */
 	size_t capacity;
@@ -59,38 +60,40 @@ static void read_all(int fd, struct buf *out)
 	}
 }
 
-/* Replaces `out` by what the program writes; nothing if it cannot be run. */
-static void ask(char *const argv[], struct buf *out)
+/* Replaces `out` by what the program writes. Returns 0, or why it cannot be run. */
+static int ask(char *const argv[], struct buf *out)
 {
 	_cleanup_(fd_closep) int from = -1;
 	posix_spawn_file_actions_t actions;
-	int pipes[2], status;
+	int pipes[2], status, error;
 	pid_t pid;
 
 	buf_reset(out);
 	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return;
+		return errno;
 	from = pipes[0];
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, pipes[1], STDOUT_FILENO);
-	if (posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) == 0) {
-		close(pipes[1]);
+	error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	close(pipes[1]);
+	if (!error) {
 		read_all(from, out);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	} else {
-		close(pipes[1]);
 	}
 	posix_spawn_file_actions_destroy(&actions);
+	return error;
 }
 
-static void ask_address(const char *address, const char *module, struct buf *out)
+static void ask_address(struct perf_inline *x, const char *address, const char *module, struct buf *out)
 {
 	char *const argv[] = { (char *)"addr2line", (char *)"-a", (char *)address, (char *)"-e", (char *)module,
 			       (char *)"-i", (char *)"-f", (char *)"-s", (char *)"-C", NULL };
 
-	ask(argv, out);
+	/* One that is not there is not asked a second time. */
+	if (!x->missing)
+		x->missing = ask(argv, out);
 }
 
 static const char *symbols_of(struct perf_inline *x, const char *module)
@@ -180,11 +183,11 @@ static void find_names(struct perf_inline *x, const struct perf_frame *f, struct
 	char place[32];
 
 	buf_init(&answer);
-	ask_address(address, module, &answer);
+	ask_address(x, address, module, &answer);
 	/* The address may be that of the running process; the symbol and its offset are in the file. */
 	if (strstr(answer.data, "??\n??:0") && find_start(x, module, f->symbol, &start)) {
 		snprintf(place, sizeof(place), "0x%llx", (unsigned long long)start);
-		ask_address(place, module, &answer);
+		ask_address(x, place, module, &answer);
 	}
 	put_names(x, answer.data, out);
 	buf_done(&answer);
@@ -224,4 +227,12 @@ bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct 
 	buf_done(&text);
 	*ret = x->answers[id];
 	return ret->n > 0;
+}
+
+int perf_inline_error(const struct perf_inline *x, struct err *err)
+{
+	if (!x || !x->missing)
+		return 0;
+	return err_set(err, -x->missing, "addr2line of binutils, which knows what is inlined, cannot be run: %s",
+		       strerror(x->missing));
 }

@@ -6,6 +6,7 @@
 #ifndef FORMATS_PERF_INLINE_H
 #define FORMATS_PERF_INLINE_H
 
+#include "err.h"
 #include "perf_line.h"
 
 struct perf_inline;
@@ -17,5 +18,8 @@ struct perf_inline *perf_inline_free(struct perf_inline *x);
 /* The names at this frame, callers first, with newlines between them; they stay. False if there is nothing to know: in the
  * kernel, in code compiled at run time, without debug information. */
 bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct str *ret);
+
+/* 0, or the error that there is no addr2line to be asked; `x` may be NULL. */
+int perf_inline_error(const struct perf_inline *x, struct err *err);
 
 #endif

@@ -130,6 +130,9 @@ bool profile_has_values(const struct profile *p, uint32_t node);	/* in any colum
 /* Only the stacks for which `keep` is true of at least one frame (by frame number). The caller frees. */
 struct profile *profile_filter(const struct profile *p, const bool *keep);
 
+/* The same with frames of one name that stand directly below each other as one. The caller frees. */
+struct profile *profile_without_recursion(const struct profile *p);
+
 /* Adds column `wall_ns` or `cpu_ns` (by the label "clock") as samples × period, if it can and it is not there. */
 void profile_add_time(struct profile *p);
 

@@ -542,4 +542,26 @@ TEST(time_is_samples_times_the_period_where_that_is_true)
 	profile_free(unknown);
 }
 
+TEST(direct_recursion_is_one_frame_and_indirect_recursion_stays)
+{
+	struct profile *p = profile_new(), *r;
+	uint32_t column = profile_column(p, "samples", "count");
+	uint32_t a = profile_frame(p, (struct str){ "a", 1 }, (struct str){ "", 0 }, 0);
+	uint32_t elsewhere = profile_frame(p, (struct str){ "a", 1 }, (struct str){ "x.php", 5 }, 7);
+	uint32_t b = profile_frame(p, (struct str){ "b", 1 }, (struct str){ "", 0 }, 0);
+
+	profile_add(p, profile_stack(p, (uint32_t[]){ a, a, elsewhere, a, b }, 5), column, 1);
+	profile_add(p, profile_stack(p, (uint32_t[]){ a, a }, 2), column, 2);
+	profile_add(p, profile_stack(p, (uint32_t[]){ a, b }, 2), column, 4);
+	profile_add(p, profile_stack(p, (uint32_t[]){ a, b, a, b }, 4), column, 8);
+	r = profile_without_recursion(p);
+	CHECK_INT(r->node_count, 5);
+	CHECK_INT(r->columns[0].self[profile_stack(r, (uint32_t[]){ a }, 1)], 2);
+	CHECK_INT(r->columns[0].self[profile_stack(r, (uint32_t[]){ a, b }, 2)], 5);
+	CHECK_INT(r->columns[0].self[profile_stack(r, (uint32_t[]){ a, b, a, b }, 4)], 8);
+	CHECK_INT(r->node_count, 5);
+	profile_free(p);
+	profile_free(r);
+}
+
 TEST_MAIN()
