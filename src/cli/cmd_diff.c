@@ -2,6 +2,8 @@
 
 #include "commands.h"
 
+#include "amount.h"
+#include "diff_picture.h"
 #include "diff_report.h"
 #include "folded_write.h"
 #include "inputs.h"
@@ -14,13 +16,14 @@
 static const char *normalize, *by = "self", *column, *format, *output = "-";
 static double fail_over = -1, sigma;
 static long rows = 30;
+static struct diff_picture picture;
 static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the result goes: standard output (-, the default), or a file; one that ends in .json, .csv or .folded is "
-	  "written in that form." },
-	{ OPTION_STRING, 'f', "format", "FORM", &format, "table (default), json, csv or folded." },
+	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg or .svgz is a picture, "
+	  "and .json, .csv and .folded say what they are too." },
+	{ OPTION_STRING, 'f', "format", "FORM", &format, "table (default), json, csv, folded or svg." },
 	{ OPTION_FLAG, 0, "folded", NULL, &folded, "As -f folded: each stack with its two counts, as difffolded.pl does." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "As -f json." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv, "As -f csv." },
@@ -47,6 +50,18 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 'a', "all", NULL, &all, "Also functions that changed by no more than the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma,
 	  "Noise in standard errors; unless given, so many that chance shows a change in one of twenty tables." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The picture" },
+	{ OPTION_STRING, 0, "width-of", "WHAT", &picture.width_of,
+	  "What widths mean: maximum (of before and after, so that what is gone is seen too; default), after, before or "
+	  "difference." },
+	{ OPTION_STRING, 0, "delta", "WHICH", &picture.delta,
+	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self). Orange is more, "
+	  "blue is less." },
+	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Heading; \"Difference\" unless given." },
+	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "A second, smaller line below the heading." },
+	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture; 1200 unless given." },
+	{ OPTION_FLAG, 0, "inverted", NULL, &picture.o.inverted, "Icicles: the root on top." },
+	{ OPTION_FLAG, 0, "reverse", NULL, &picture.o.reverse, "Stacks turned over: merged from the leaves." },
 	{ 0 }
 };
 
@@ -66,16 +81,18 @@ static const struct command_spec spec = {
 		"The exit code is 3 when something grew by more than --fail-over, and 4 when nothing was sampled.",
 	.examples =
 		"strobe diff monday.strobe tuesday.strobe\n"
+		"strobe diff before.folded after.folded -o diff.svg\n"
 		"strobe diff --by total --all -r 100 before.folded after.folded\n"
 		"strobe diff base.strobe new.strobe --fail-over 1 || echo slower\n"
 		"strobe diff --folded -s before.folded after.folded -o both.folded\n",
 	.options = options,
 };
 
-enum form { FORM_TABLE, FORM_JSON, FORM_CSV, FORM_FOLDED };
+enum form { FORM_TABLE, FORM_JSON, FORM_CSV, FORM_FOLDED, FORM_SVG };
 
 static const char *const form_names[] = {
-	[FORM_TABLE] = "table", [FORM_JSON] = "json", [FORM_CSV] = "csv", [FORM_FOLDED] = "folded", NULL
+	[FORM_TABLE] = "table", [FORM_JSON] = "json", [FORM_CSV] = "csv", [FORM_FOLDED] = "folded",
+	[FORM_SVG] = "svg", NULL
 };
 
 /* What is being compared: one profile twice if it is a difference already. */
@@ -122,6 +139,8 @@ static int choose_form(enum form *ret)
 		form = FORM_JSON;
 	else if (csv || (!format && ends_in(output, ".csv")))
 		form = FORM_CSV;
+	else if (!format && diff_picture_is(output))
+		form = FORM_SVG;
 	*ret = (enum form)form;
 	return 0;
 }
@@ -271,6 +290,14 @@ static int put_form(const struct diff_report *r, enum form form, struct buf *out
 	return 0;
 }
 
+static int draw(const struct diff_report *r)
+{
+	const char *unit = r->diff->profile->columns[r->diff->after].unit;
+
+	picture.count_name = amount_unit(unit) == AMOUNT_COUNT ? r->options->column : NULL;
+	return diff_picture_write(&picture, r->diff, output, &spec);
+}
+
 static int tell_growth(const struct diff_report *r)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
@@ -301,7 +328,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	const char *no_color = getenv("NO_COLOR");
 	struct diff_report_options o = {
 		.name_before = s->name_before, .name_after = s->name_after,
-		.column = s->is_difference ? "counts" : s->after->columns[s->column_after].name,
+		.column = s->is_difference ? "samples" : s->after->columns[s->column_after].name,
 		.compared = compared[scale],
 		.limit = (size_t)rows, .by_total = !strcmp(by, "total"), .all = all, .sigma = sigma,
 		.color = !strcmp(output, "-") && isatty(STDOUT_FILENO) && !(no_color && *no_color),
@@ -313,7 +340,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 
 	buf_init(&out);
 	diff_report_init(&r, d, &o);
-	code = put_form(&r, form, &out);
+	code = form == FORM_SVG ? draw(&r) : put_form(&r, form, &out);
 	return code ? code : tell_growth(&r);
 }
 
@@ -337,9 +364,10 @@ static int run(int argc, char **argv)
 	enum form form = FORM_TABLE;
 	int operands, code;
 
+	flamegraph_defaults(&picture.o);
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = check_options()) || (code = choose_form(&form)))
+	if ((code = check_options()) || (code = choose_form(&form)) || (code = diff_picture_options(&picture, &spec)))
 		return code;
 	if (operands != 1 && operands != 2)
 		return command_usage(&spec, "two profiles are needed, A (before) and B (after)");

@@ -152,6 +152,7 @@ static int draw(const struct inputs *in, const char *path, bool compress, bool h
 	buf_init(&svg);
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
+	inputs_difference(in, column, &o.column, &o.before_column);
 	has_values = inputs_have_values(in, &spec, o.column, false);
 	if ((html ? flamegraph_html : flamegraph_svg)(in->profile, &o, &svg, &err) < 0)
 		return err.code == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);

@@ -130,6 +130,15 @@ int inputs_column(const struct inputs *in, const struct command_spec *spec, cons
 	return command_cannot(spec, &err);
 }
 
+void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before)
+{
+	uint32_t after = profile_find_column(in->profile, "after");
+
+	*ret_before = wanted || after == UINT32_MAX ? UINT32_MAX : profile_find_column(in->profile, "before");
+	if (*ret_before != UINT32_MAX)
+		*column = after;
+}
+
 static bool has_values(const struct profile *p, uint32_t column, bool any_sign)
 {
 	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)

@@ -33,6 +33,10 @@ void inputs_done(struct inputs *in);
  * Returns 0, or an exit code after it has said which columns there are. */
 int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
 
+/* Of a difference, columns "before" and "after", with no other column asked for: `*column` becomes what is after, and
+ * `*ret_before` what was before. UINT32_MAX if it is none. */
+void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before);
+
 /* Whether the column holds anything above zero, or with `any_sign` anything at all. If not it says so, and what was
  * looked at. */
 bool inputs_have_values(const struct inputs *in, const struct command_spec *spec, uint32_t column, bool any_sign);

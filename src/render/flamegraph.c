@@ -57,6 +57,12 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	return check_range("fontwidth", o->font_width, 0.01, 10, err);
 }
 
+/* Behind blue and orange nothing coloured. */
+static const char *picture_background(const struct flamegraph_options *o)
+{
+	return o->bg_colors || o->before_column == UINT32_MAX ? o->bg_colors : "grey";
+}
+
 static int find_palette(struct picture *g, struct err *err)
 {
 	char top[8], bottom[8];
@@ -69,7 +75,7 @@ static int find_palette(struct picture *g, struct err *err)
 	if (!g->palette)
 		return err_set(err, -EINVAL, "there is no palette '%s'; known are hot, mem, io, wakeup, chain, java, js, "
 			       "perl, red, green, blue, aqua, yellow, purple and orange", g->o->colors);
-	if (!palette_background(g->palette, g->o->bg_colors, top, bottom))
+	if (!palette_background(g->palette, picture_background(g->o), top, bottom))
 		return err_set(err, -EINVAL, "there is no background '%s'; known are yellow, blue, green, grey and "
 			       "#rrggbb", g->o->bg_colors);
 	return 0;
@@ -89,7 +95,7 @@ static void name_values(struct picture *g)
 	if (!g->count_name && amount_unit(c->unit) != AMOUNT_COUNT)
 		g->unit = amount_unit(c->unit);
 	else if (!g->count_name)
-		g->count_name = c->name;
+		g->count_name = g->o->before_column == UINT32_MAX ? c->name : "samples";
 }
 
 static struct layout_limits limits_of(const struct flamegraph_options *o)
@@ -112,7 +118,11 @@ static void measure(struct picture *g)
 	const struct flamegraph_options *o = g->o;
 	struct layout_limits limits = limits_of(o);
 
+	g->difference = difference_new(g->p, o);
+	limits.widths = g->difference ? g->difference->widths : NULL;
 	layout_init(&g->layout, g->p, o->column, &limits);
+	if (g->difference)
+		difference_scale(g->difference, &g->layout);
 	g->scale = g->layout.total ? limits.width / (double)g->layout.total : 0;
 	g->top = 3 * o->font_size + (o->subtitle ? 2 * o->font_size : 0);
 	g->bottom = 2 * o->font_size + 10;
@@ -165,7 +175,7 @@ static void put_background(const struct picture *g, struct buf *out)
 {
 	char top[8], bottom[8];
 
-	palette_background(g->palette, g->o->bg_colors, top, bottom);
+	palette_background(g->palette, picture_background(g->o), top, bottom);
 	buf_printf(out, "<defs><linearGradient id=\"background\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">"
 			"<stop stop-color=\"%s\" offset=\"5%%\"/><stop stop-color=\"%s\" offset=\"95%%\"/>"
 			"</linearGradient></defs>\n"
@@ -210,6 +220,10 @@ static void put_note(const struct picture *g, struct buf *out)
 {
 	const struct layout *l = &g->layout;
 
+	if (g->difference) {
+		difference_put_note(g->difference, out);
+		buf_puts(out, l->narrow || l->deep ? "; " : "");
+	}
 	if (l->narrow) {
 		buf_put_grouped(out, (int64_t)l->narrow);
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
@@ -308,6 +322,7 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 	else
 		put_nothing(g, out);
 	layout_done(&g->layout);
+	g->difference = difference_free(g->difference);
 	if (out->overflow)
 		return err_set(err, -EFBIG, "the picture would be larger than %zu bytes; try a higher --minwidth",
 			       out->limit);

@@ -78,6 +78,8 @@ struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flameg
 
 struct rgb picture_color(const struct picture *g, const struct layout_box *box)
 {
+	if (g->difference)
+		return difference_color(g->difference, box);
 	return picture_color_by(g, box->frame, g->o->color_by);
 }
 
@@ -93,6 +95,11 @@ void picture_put_title(const struct picture *g, const struct layout_box *box, st
 {
 	text_put_xml(out, picture_name(g, box));
 	buf_puts(out, " (");
+	if (g->difference) {
+		difference_put_words(g->difference, box, g->count_name, out);
+		buf_putc(out, ')');
+		return;
+	}
 	if (g->count_name) {
 		buf_put_grouped(out, box->value);
 		buf_putc(out, ' ');
@@ -271,7 +278,7 @@ static void put_merged(const struct picture *g, struct buf *out)
 {
 	struct run *open = xcalloc((size_t)g->layout.depth + 1, sizeof(*open));
 
-	open_path(palette_middle(g->palette), out);
+	open_path(g->difference ? (struct rgb){ 200, 200, 200 } : palette_middle(g->palette), out);
 	for (size_t i = 0; i < g->layout.count; i++) {
 		struct run r = run_of(g, &g->layout.boxes[i]), *last = &open[r.depth];
 

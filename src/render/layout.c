@@ -22,7 +22,7 @@ struct candidate {
 
 struct work {
 	const struct profile *p;
-	uint32_t column;
+	const int64_t *own;		/* by node: its width without that of its children */
 	int64_t *totals;
 	struct candidate *list;		/* siblings beside each other, by name */
 	size_t count, capacity;
@@ -38,7 +38,7 @@ static int64_t add_saturated(int64_t a, int64_t b)
 
 static int64_t own_value(const struct work *w, uint32_t node)
 {
-	int64_t own = w->p->columns[w->column].self[node];
+	int64_t own = w->own[node];
 
 	return own > 0 ? own : 0;
 }
@@ -183,13 +183,15 @@ static void place(struct work *w, struct layout *l)
 
 void layout_init(struct layout *l, const struct profile *p, uint32_t column, const struct layout_limits *limits)
 {
-	struct work w = { .p = p, .column = column };
+	struct work w = { .p = p };
 
 	assert(column == UINT32_MAX || column < p->column_count);
 	*l = (struct layout){ 0 };
 	if (column == UINT32_MAX)
 		return;
-	l->negative_value = profile_below_zero(p, column, &l->negative);
+	w.own = limits->widths ? limits->widths : p->columns[column].self;
+	if (!limits->widths)
+		l->negative_value = profile_below_zero(p, column, &l->negative);
 	w.totals = totals_of(&w);
 	l->total = w.totals[PROFILE_ROOT];
 	if (l->total > 0) {

@@ -36,6 +36,7 @@ struct layout_limits {
 	double min_width, width;
 	bool percent;
 	uint32_t depth_max;
+	const int64_t *widths;		/* by node, none below zero: instead of the column's self values; NULL: these */
 };
 
 /* Below which value a node is too narrow, if everything together is `total`. */

@@ -3,11 +3,13 @@
  *	flamegraph.c	checks the options, writes head and foot
  *	frames.c	the frames as elements, for eyes and for programs that read the file
  *	table.c		the same frames as numbers, for the script
+ *	difference.c	widths, colours and words where there are values before and after
  */
 #ifndef RENDER_PICTURE_H
 #define RENDER_PICTURE_H
 
 #include "amount.h"
+#include "difference.h"
 #include "json.h"
 #include "layout.h"
 #include "palette.h"
@@ -20,6 +22,7 @@ struct picture {
 	const struct profile *p;
 	const struct flamegraph_options *o;
 	const struct palette *palette;
+	struct picture_difference *difference;	/* NULL: the picture is of one profile */
 	struct layout layout;
 	double scale;			/* px per unit of value */
 	double top, bottom, height;	/* px above and below the frames, and of all */

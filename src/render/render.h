@@ -10,6 +10,13 @@ enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE }
 
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
 
+/* Of a difference: what widths mean (by default the larger of both sides, so that what is gone is there too), and of which
+ * change the colours are. Their names end with NULL. */
+enum flamegraph_width_of { WIDTH_OF_MAXIMUM, WIDTH_OF_AFTER, WIDTH_OF_BEFORE, WIDTH_OF_DIFFERENCE };
+enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
+
+extern const char *const flamegraph_width_names[], *const flamegraph_delta_names[];
+
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
@@ -28,6 +35,8 @@ struct flamegraph_options {
 	enum flamegraph_color_by color_by;
 	uint32_t column;			/* which values; see profile_pick_column */
 	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is none */
+	enum flamegraph_width_of width_of;
+	enum flamegraph_delta delta;
 };
 
 void flamegraph_defaults(struct flamegraph_options *o);

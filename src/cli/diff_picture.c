@@ -1,0 +1,80 @@
+/* diff_picture.c: draws for `strobe diff`. */
+
+#include "diff_picture.h"
+
+#include "gzip.h"
+#include "io.h"
+
+#include <string.h>
+
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+
+	return n > m && !strcmp(path + n - m, suffix);
+}
+
+static bool is_packed(const char *path)
+{
+	return ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
+}
+
+bool diff_picture_is(const char *path)
+{
+	return ends_in(path, ".svg") || is_packed(path);
+}
+
+static int find(const struct command_spec *spec, const char *option, const char *value, const char *const *names, int *ret)
+{
+	const char *nearest;
+
+	for (*ret = 0; value && names[*ret]; ++*ret)
+		if (!strcmp(names[*ret], value))
+			return 0;
+	*ret = 0;
+	if (!value)
+		return 0;
+	nearest = options_nearest(value, names);
+	if (nearest)
+		return command_usage(spec, "there is no --%s '%s'; did you mean '%s'?", option, value, nearest);
+	return command_usage(spec, "there is no --%s '%s'", option, value);
+}
+
+int diff_picture_options(struct diff_picture *d, const struct command_spec *spec)
+{
+	int width_of, delta, code;
+
+	if ((code = find(spec, "width-of", d->width_of, flamegraph_width_names, &width_of)) ||
+	    (code = find(spec, "delta", d->delta, flamegraph_delta_names, &delta)))
+		return code;
+	d->o.width_of = (enum flamegraph_width_of)width_of;
+	d->o.delta = (enum flamegraph_delta)delta;
+	return 0;
+}
+
+int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path, const struct command_spec *spec)
+{
+	_cleanup_(buf_done) struct buf svg = { 0 }, packed = { 0 };
+	struct flamegraph_options o = d->o;
+	struct err err = { 0 };
+	int e;
+
+	buf_init(&svg);
+	buf_init(&packed);
+	o.column = diff->after;
+	o.before_column = diff->before;
+	o.title = o.title ? o.title : o.inverted ? "Difference (icicles)" : "Difference";
+	o.count_name = d->count_name;
+	e = flamegraph_svg(diff->profile, &o, &svg, &err);
+	if (e == -EINVAL)
+		return command_usage(spec, "%s", err.text);
+	if (e >= 0 && is_packed(path))
+		e = gzip_put(&packed, svg.data, svg.size, &err);
+	if (e >= 0)
+		e = io_write_file(path, is_packed(path) ? packed.data : svg.data, is_packed(path) ? packed.size : svg.size, &err);
+	if (e < 0)
+		return command_cannot(spec, &err);
+	if (strcmp(path, "-"))
+		fprintf(stderr, "strobe %s: wrote %s\n", spec->name, path);
+	return 0;
+}

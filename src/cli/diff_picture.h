@@ -1,0 +1,24 @@
+/* diff_picture.h: a difference as a picture. */
+#ifndef CLI_DIFF_PICTURE_H
+#define CLI_DIFF_PICTURE_H
+
+#include "commands.h"
+#include "diff.h"
+#include "render.h"
+
+struct diff_picture {
+	const char *width_of, *delta;		/* by name; NULL is the default */
+	const char *count_name;			/* of counts: "samples"; NULL where the unit says it all */
+	struct flamegraph_options o;
+};
+
+/* Whether `path` ends in what a picture ends in: .svg, .svgz, .svg.gz. */
+bool diff_picture_is(const char *path);
+
+/* Checks what was given by name. Returns 0 or an exit code. */
+int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
+
+/* Draws and writes. Returns 0 or an exit code. */
+int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path, const struct command_spec *spec);
+
+#endif

@@ -1,0 +1,209 @@
+/* difference.c: how a change looks. */
+
+#include "difference.h"
+
+#include "amount.h"
+#include "mem.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const flamegraph_width_names[] = {
+	[WIDTH_OF_MAXIMUM] = "maximum", [WIDTH_OF_AFTER] = "after", [WIDTH_OF_BEFORE] = "before",
+	[WIDTH_OF_DIFFERENCE] = "difference", NULL
+};
+
+const char *const flamegraph_delta_names[] = { [DELTA_INCLUSIVE] = "inclusive", [DELTA_SELF] = "self", NULL };
+
+static int64_t above_zero(int64_t v)
+{
+	return v > 0 ? v : 0;
+}
+
+static int64_t subtract(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return a < b ? INT64_MIN : INT64_MAX;
+	return difference;
+}
+
+static int64_t self_of(const struct picture_difference *d, uint32_t column, uint32_t node)
+{
+	return d->p->columns[column].self[node];
+}
+
+static int64_t width_of(const struct picture_difference *d, uint32_t node)
+{
+	int64_t before = above_zero(self_of(d, d->o->before_column, node));
+	int64_t after = above_zero(self_of(d, d->o->column, node));
+
+	switch (d->o->width_of) {
+	case WIDTH_OF_AFTER:
+		return after;
+	case WIDTH_OF_BEFORE:
+		return before;
+	case WIDTH_OF_DIFFERENCE:
+		return after > before ? after - before : before - after;
+	case WIDTH_OF_MAXIMUM:
+		break;
+	}
+	return after > before ? after : before;
+}
+
+struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o)
+{
+	struct picture_difference *d;
+
+	if (o->before_column == UINT32_MAX || o->column == UINT32_MAX)
+		return NULL;
+	d = xcalloc(1, sizeof(*d));
+	d->p = p;
+	d->o = o;
+	d->before = profile_totals(p, o->before_column);
+	d->after = profile_totals(p, o->column);
+	d->widths = xcalloc(p->node_count, sizeof(*d->widths));
+	for (uint32_t n = 0; n < p->node_count; n++)
+		d->widths[n] = width_of(d, n);
+	return d;
+}
+
+struct picture_difference *difference_free(struct picture_difference *d)
+{
+	if (!d)
+		return NULL;
+	free(d->before);
+	free(d->after);
+	free(d->widths);
+	free(d);
+	return NULL;
+}
+
+/* --- Colours --- */
+
+static double delta_of(const struct picture_difference *d, uint32_t node)
+{
+	if (d->o->delta == DELTA_SELF)
+		return (double)self_of(d, d->o->column, node) - (double)self_of(d, d->o->before_column, node);
+	return (double)d->after[node] - (double)d->before[node];
+}
+
+void difference_scale(struct picture_difference *d, const struct layout *l)
+{
+	d->most = 0;
+	for (size_t i = 0; i < l->count; i++)
+		d->most = fmax(d->most, fabs(delta_of(d, l->boxes[i].node)));
+}
+
+/* By the root of the share, so that a tenth of the largest change is seen too. The page's script does the same. */
+struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box)
+{
+	static const struct rgb more = { 230, 97, 1 }, less = { 43, 123, 186 };
+	double delta = delta_of(d, box->node), strength;
+	struct rgb end = delta > 0 ? more : less;
+
+	if (delta == 0 || d->most == 0)
+		return (struct rgb){ 240, 240, 240 };
+	strength = sqrt(fabs(delta) / d->most);
+	return (struct rgb){
+		(int)floor(245 + (end.r - 245) * strength + 0.5), (int)floor(245 + (end.g - 245) * strength + 0.5),
+		(int)floor(245 + (end.b - 245) * strength + 0.5),
+	};
+}
+
+/* --- Words --- */
+
+static void put_amount(const struct picture_difference *d, int64_t v, const char *count_name, struct buf *out)
+{
+	if (count_name)
+		buf_put_grouped(out, v);
+	else
+		amount_put(out, v, amount_unit(d->p->columns[d->o->column].unit));
+}
+
+static void put_percent(double part, double whole, struct buf *out)
+{
+	buf_put_fixed(out, whole > 0 ? 100 * part / whole : 0, 2);
+	buf_putc(out, '%');
+}
+
+static void put_signed(double v, const char *unit, struct buf *out)
+{
+	buf_putc(out, v < 0 ? '-' : '+');
+	buf_put_fixed(out, fabs(v), 2);
+	buf_puts(out, unit);
+}
+
+/* "+405, +81.82%, +24.55 points", or "+405, new, …". */
+static void put_delta(const struct picture_difference *d, int64_t before, int64_t after, const char *count_name, struct buf *out)
+{
+	double base = (double)(d->before[PROFILE_ROOT] > 0 ? d->before[PROFILE_ROOT] : d->after[PROFILE_ROOT]);
+	int64_t delta = subtract(after, before);
+
+	if (delta == 0) {
+		buf_puts(out, "no change");
+		return;
+	}
+	buf_puts(out, delta > 0 ? "+" : "");
+	put_amount(d, delta, count_name, out);
+	buf_puts(out, ", ");
+	if (before == 0)
+		buf_puts(out, "new");
+	else
+		put_signed(100 * (double)delta / (double)before, "%", out);
+	if (base <= 0)
+		return;
+	buf_puts(out, ", ");
+	put_signed(100 * (double)delta / base, " points", out);
+}
+
+static void put_side(const struct picture_difference *d, const char *side, int64_t v, int64_t whole, const char *count_name,
+		     struct buf *out)
+{
+	buf_puts(out, side);
+	put_amount(d, v, count_name, out);
+	if (count_name) {
+		buf_putc(out, ' ');
+		text_put_xml(out, (struct str){ count_name, strlen(count_name) });
+	}
+	buf_puts(out, ", ");
+	put_percent((double)v, (double)whole, out);
+}
+
+void difference_put_words(const struct picture_difference *d, const struct layout_box *box, const char *count_name,
+			  struct buf *out)
+{
+	uint32_t n = box->node;
+	int64_t self_before = self_of(d, d->o->before_column, n), self_after = self_of(d, d->o->column, n);
+
+	put_side(d, "before ", d->before[n], d->before[PROFILE_ROOT], count_name, out);
+	put_side(d, "; after ", d->after[n], d->after[PROFILE_ROOT], count_name, out);
+	buf_puts(out, "; ");
+	put_delta(d, d->before[n], d->after[n], count_name, out);
+	if (!self_before && !self_after)
+		return;
+	if (self_before == d->before[n] && self_after == d->after[n]) {
+		buf_puts(out, "; all of it self");
+		return;
+	}
+	put_side(d, "; self before ", self_before, d->before[PROFILE_ROOT], NULL, out);
+	put_side(d, ", after ", self_after, d->after[PROFILE_ROOT], NULL, out);
+	buf_puts(out, ": ");
+	put_delta(d, self_before, self_after, count_name, out);
+}
+
+void difference_put_note(const struct picture_difference *d, struct buf *out)
+{
+	static const char *const widths[] = {
+		[WIDTH_OF_MAXIMUM] = "the larger of before and after", [WIDTH_OF_AFTER] = "after",
+		[WIDTH_OF_BEFORE] = "before", [WIDTH_OF_DIFFERENCE] = "how much changed",
+	};
+
+	buf_puts(out, d->o->delta == DELTA_SELF ? "Orange took more itself than before, blue less" :
+						  "Orange is more than before, blue is less");
+	buf_puts(out, "; widths are ");
+	buf_puts(out, widths[d->o->width_of]);
+}

@@ -1,0 +1,38 @@
+/* difference.h: what a picture shows when a profile has values before and after: widths, colours and words of a change.
+ *
+ * Every frame of both sides is drawn: what is gone has a width too, unless the options say that widths are those of one
+ * side. Blue is less and orange is more, which all kinds of eyes tell apart; white is no change.
+ */
+#ifndef RENDER_DIFFERENCE_H
+#define RENDER_DIFFERENCE_H
+
+#include "layout.h"
+#include "palette.h"
+#include "render.h"
+
+struct picture_difference {
+	const struct profile *p;
+	const struct flamegraph_options *o;
+	int64_t *before, *after;	/* totals by node */
+	int64_t *widths;		/* self values by node that the frames are as wide as */
+	double most;			/* the largest change that has a colour */
+};
+
+/* NULL if the options ask for no difference. Free it with difference_free, which returns NULL. */
+struct picture_difference *difference_new(const struct profile *p, const struct flamegraph_options *o);
+struct picture_difference *difference_free(struct picture_difference *d);
+
+/* Finds the largest change among the boxes that are drawn, which has the strongest colour. */
+void difference_scale(struct picture_difference *d, const struct layout *l);
+
+struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
+
+/* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its side,
+ * points are percent of everything before. `count_name` is NULL where the unit says it all. */
+void difference_put_words(const struct picture_difference *d, const struct layout_box *box, const char *count_name,
+			  struct buf *out);
+
+/* What colours and widths mean, for below the picture. */
+void difference_put_note(const struct picture_difference *d, struct buf *out);
+
+#endif

@@ -1,0 +1,19 @@
+# a difference as a picture: both sides are there, words have both values; folded stacks with two counts are drawn so too
+printf 'p;a 10\np;b 10\ngone 20\nsame 20\n' >before.folded
+printf 'p;a 30\np;b 30\nnew 20\nsame 20\n' >after.folded
+diff() {
+	strobe diff --normalize none before.folded after.folded "$@"
+}
+diff -o d.svg && svg-frames <d.svg
+grep -o 'id="details"[^<]*' d.svg
+echo
+diff -f svg --width-of difference --delta self --reverse --title "What changed" 2>/dev/null | svg-frames
+echo
+diff -o z.svgz && gzip -dc <z.svgz >z.svg && cmp d.svg z.svg && echo same
+diff --folded -o d.folded
+strobe flamegraph --title Difference d.folded | cmp - d.svg && echo same
+strobe flamegraph --column after d.folded | svg-frames | head -2
+diff --width-of afer -o x.svg; echo "exit $?"
+diff --delta total -o x.svg; echo "exit $?"
+diff --width 1 -o x.svg; echo "exit $?"
+strobe diff data/cart.json data/cart.xhprof -f svg | grep -o '<title>main[^<]*'
