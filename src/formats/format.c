@@ -8,6 +8,8 @@ const struct format *const formats[] = {
 	&format_folded,
 	&format_xhprof,
 	&format_xhprof_json,
+	&format_pprof,
+	&format_speedscope,
 	&format_perf,
 	NULL
 };

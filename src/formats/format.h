@@ -49,6 +49,7 @@ struct format {
 extern const struct format format_strobe, format_folded;
 extern const struct format format_xhprof, format_xhprof_json;
 extern const struct format format_perf;
+extern const struct format format_pprof, format_speedscope;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 

@@ -16,6 +16,7 @@
  */
 #include "edges.h"
 #include "format.h"
+#include "json_read.h"
 #include "mem.h"
 #include "xhprof_write.h"
 #include <assert.h>
@@ -274,11 +275,6 @@ static int read_pairs(struct xhprof *x, json_t *object, struct err *err)
 			return r;
 	}
 	return 0;
-}
-
-static void json_decrefp_(json_t **j)
-{
-	json_decref(*j);
 }
 
 /* What XHGui says of the request. */

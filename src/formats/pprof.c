@@ -1,0 +1,588 @@
+/* pprof.c: profile.proto, as Go's runtime, pprof, Pyroscope and Parca have it; pprof.h has the layout.
+ *
+ * What makes a file valid, in the order in which it is checked:
+ *	1. The whole is fields of a message; those that are not known are passed over.
+ *	2. The first string is ""; an index beyond the last one stands for it, too.
+ *	3. No two locations and no two functions have one id, and none has 0.
+ *	4. Each sample has one value per sample_type, and its locations exist; so do the functions of locations.
+ *
+ * Columns are the sample types. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of time are
+ * the columns cpu_ns and wall_ns. The type that is shown by default comes first. A location of several lines is inlined
+ * functions; one without any is its address, in the file of its mapping. Where a function stands is its start_line: the
+ * line that ran is not of a frame here. Labels are the comments "key=value", and those of samples that all samples have.
+ *
+ * Caps: 1 GB, PROFILE_COLUMNS types, LINES_MAX lines of a location, DEPTH_MAX frames of a stack, NODES_MAX stacks.
+ */
+#include "pprof.h"
+#include "format.h"
+#include "mem.h"
+#include "protobuf.h"
+#include "strobe_wire.h"
+#include <assert.h>
+#include <string.h>
+
+#define SIZE_LIMIT	((size_t)1 << 30)
+#define LINES_MAX	1024u
+#define DEPTH_MAX	65536u
+#define NODES_MAX	(50u << 20)
+
+struct location {
+	uint32_t first, count;		/* of `lines` */
+};
+
+struct reader {
+	struct profile *profile;	/* one of its own */
+	struct protobuf all;
+	struct str *strings;
+	size_t string_count, string_capacity;
+	struct { uint64_t type, unit; } types[PROFILE_COLUMNS];	/* strings */
+	uint32_t type_count, columns[PROFILE_COLUMNS];
+	int64_t scales[PROFILE_COLUMNS];
+	struct map functions;		/* id to frame */
+	struct map mappings;		/* id to string */
+	struct map location_ids;
+	struct location *locations;
+	uint32_t *lines;		/* frames, the innermost first */
+	size_t location_count, location_capacity, line_count, line_capacity;
+	uint32_t *stack;		/* frames, the leaf first */
+	size_t stack_capacity;
+	uint64_t samples, default_type, period, period_type, period_unit;
+	int64_t time, duration;
+	struct labels labels;		/* those that all samples have */
+	struct err *err;
+};
+
+static int bad(struct reader *r, const char *what)
+{
+	return err_set(r->err, -EINVAL, "%s", what);
+}
+
+/* Whether the message ended where its last field did. */
+static int check_end(struct reader *r, const struct protobuf *m)
+{
+	if (m->p == m->end)
+		return 0;
+	return err_set(r->err, -EINVAL, "there is no field of a profile.proto at byte %zu: it is damaged or cut off",
+		       (size_t)(m->p - r->all.p));
+}
+
+static struct str text(const struct reader *r, uint64_t index)
+{
+	return index < r->string_count ? r->strings[index] : (struct str){ "", 0 };
+}
+
+static bool is_text(struct str s, const char *word)
+{
+	return s.n == strlen(word) && !memcmp(s.p, word, s.n);
+}
+
+/* --- Strings, types and facts --- */
+
+static int read_value_type(struct reader *r, struct protobuf m, uint64_t *type, uint64_t *unit)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number == PPROF_TYPE)
+			*type = f.value;
+		else if (f.number == PPROF_UNIT)
+			*unit = f.value;
+	}
+	return check_end(r, &m);
+}
+
+static int read_type(struct reader *r, struct protobuf m)
+{
+	if (r->type_count == PROFILE_COLUMNS)
+		return err_set(r->err, -E2BIG, "it has more than %u sample types, which is the limit", PROFILE_COLUMNS);
+	r->types[r->type_count].type = r->types[r->type_count].unit = 0;
+	r->type_count++;
+	return read_value_type(r, m, &r->types[r->type_count - 1].type, &r->types[r->type_count - 1].unit);
+}
+
+static int read_basics(struct reader *r)
+{
+	struct protobuf m = r->all;
+	struct protobuf_field f;
+	int code = 0;
+
+	while (!code && protobuf_next(&m, &f)) {
+		switch (f.number) {
+		case PPROF_STRING:
+			GROW(&r->strings, &r->string_capacity, r->string_count + 1);
+			r->strings[r->string_count++] = (struct str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
+			break;
+		case PPROF_SAMPLE_TYPE:
+			code = read_type(r, f.bytes);
+			break;
+		case PPROF_TIME:
+			r->time = (int64_t)f.value;
+			break;
+		case PPROF_DURATION:
+			r->duration = (int64_t)f.value;
+			break;
+		case PPROF_PERIOD:
+			r->period = f.value;
+			break;
+		case PPROF_PERIOD_TYPE:
+			code = read_value_type(r, f.bytes, &r->period_type, &r->period_unit);
+			break;
+		case PPROF_DEFAULT_TYPE:
+			r->default_type = f.value;
+			break;
+		default:
+			break;
+		}
+	}
+	return code ? code : check_end(r, &m);
+}
+
+/* --- Columns --- */
+
+static const struct {
+	const char *name, *unit;
+	int64_t scale;
+} units[] = {
+	{ "nanoseconds", "nanoseconds", 1 }, { "microseconds", "nanoseconds", 1000 },
+	{ "milliseconds", "nanoseconds", 1000000 }, { "seconds", "nanoseconds", 1000000000 },
+	{ "bytes", "bytes", 1 }, { "kilobytes", "bytes", 1024 }, { "megabytes", "bytes", 1048576 },
+};
+
+/* A name or unit that columns take; others are cut. */
+static void copy_word(struct str s, const char *none, char out[64])
+{
+	size_t n = strnlen(s.p, s.n < 63 ? s.n : 63);
+
+	memcpy(out, s.p, n);
+	out[n] = 0;
+	if (!n)
+		memcpy(out, none, strlen(none) + 1);
+}
+
+static int add_column(struct reader *r, uint32_t type)
+{
+	char name[64], unit[64];
+
+	copy_word(text(r, r->types[type].type), "samples", name);
+	copy_word(text(r, r->types[type].unit), "count", unit);
+	r->scales[type] = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(unit, units[i].name)) {
+			memcpy(unit, units[i].unit, strlen(units[i].unit) + 1);
+			r->scales[type] = units[i].scale;
+			break;
+		}
+	if (!strcmp(unit, "nanoseconds") && (!strcmp(name, "cpu") || !strcmp(name, "wall")))
+		memcpy(name + strlen(name), "_ns", 4);
+	r->columns[type] = profile_column(r->profile, name, unit);
+	return r->columns[type] == UINT32_MAX ? bad(r, "there is no room for its columns") : 0;
+}
+
+/* What is shown by default is the first, but calls stay in front of time. */
+static int add_columns(struct reader *r)
+{
+	uint32_t first = 0;
+	int code = 0;
+
+	for (uint32_t i = 0; i < r->type_count && r->default_type; i++)
+		if (r->types[i].type == r->default_type)
+			first = i;
+	if (r->type_count && !is_text(text(r, r->types[0].type), "calls"))
+		code = add_column(r, first);
+	for (uint32_t i = 0; i < r->type_count && !code; i++)
+		code = add_column(r, i);
+	return code;
+}
+
+/* --- Functions and locations --- */
+
+static int read_function(struct reader *r, struct protobuf m)
+{
+	uint64_t id = 0, name = 0, system_name = 0, file = 0, line = 0;
+	struct protobuf_field f;
+	uint32_t *slot;
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number == PPROF_FUNCTION_ID)
+			id = f.value;
+		else if (f.number == PPROF_FUNCTION_NAME)
+			name = f.value;
+		else if (f.number == PPROF_FUNCTION_SYSTEM_NAME)
+			system_name = f.value;
+		else if (f.number == PPROF_FUNCTION_FILE)
+			file = f.value;
+		else if (f.number == PPROF_FUNCTION_START)
+			line = f.value;
+	}
+	if (m.p != m.end)
+		return check_end(r, &m);
+	slot = map_slot(&r->functions, id);
+	if (!id || *slot != MAP_NONE)
+		return err_set(r->err, -EINVAL, "two functions have the id %llu, or it is 0", (unsigned long long)id);
+	*slot = profile_frame(r->profile, text(r, name).n ? text(r, name) : text(r, system_name), text(r, file),
+			      line < UINT32_MAX ? (uint32_t)line : 0);
+	return 0;
+}
+
+static int read_mapping(struct reader *r, struct protobuf m)
+{
+	uint64_t id = 0, file = 0;
+	struct protobuf_field f;
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number == PPROF_MAPPING_ID)
+			id = f.value;
+		else if (f.number == PPROF_MAPPING_FILE)
+			file = f.value;
+	}
+	if (m.p == m.end && file < r->string_count)
+		map_set(&r->mappings, id, (uint32_t)file);
+	return check_end(r, &m);
+}
+
+static int read_named(struct reader *r)
+{
+	struct protobuf m = r->all;
+	struct protobuf_field f;
+	int code = 0;
+
+	while (!code && protobuf_next(&m, &f)) {
+		if (f.number == PPROF_FUNCTION)
+			code = read_function(r, f.bytes);
+		else if (f.number == PPROF_MAPPING)
+			code = read_mapping(r, f.bytes);
+	}
+	return code;
+}
+
+static int read_line(struct reader *r, struct protobuf m, struct location *l)
+{
+	uint64_t function = 0;
+	struct protobuf_field f;
+	uint32_t frame;
+
+	while (protobuf_next(&m, &f))
+		if (f.number == PPROF_LINE_FUNCTION)
+			function = f.value;
+	if (m.p != m.end)
+		return check_end(r, &m);
+	frame = map_get(&r->functions, function);
+	if (frame == MAP_NONE)
+		return err_set(r->err, -EINVAL, "a location is of function %llu, which does not exist",
+			       (unsigned long long)function);
+	if (l->count == LINES_MAX)
+		return err_set(r->err, -E2BIG, "a location has more than %u lines, which is the limit", LINES_MAX);
+	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
+	r->lines[r->line_count++] = frame;
+	l->count++;
+	return 0;
+}
+
+/* Without a function there is the address. */
+static void name_by_address(struct reader *r, struct location *l, uint64_t address, uint64_t mapping)
+{
+	uint32_t file = map_get(&r->mappings, mapping);
+	char name[32];
+
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)address);
+	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
+	r->lines[r->line_count++] = profile_frame(r->profile, (struct str){ name, strlen(name) },
+						  text(r, file == MAP_NONE ? 0 : file), 0);
+	l->count = 1;
+}
+
+static int read_location(struct reader *r, struct protobuf m)
+{
+	struct location l = { .first = (uint32_t)r->line_count };
+	uint64_t id = 0, address = 0, mapping = 0;
+	struct protobuf_field f;
+	uint32_t *slot;
+	int code = 0;
+
+	while (!code && protobuf_next(&m, &f)) {
+		if (f.number == PPROF_LOCATION_ID)
+			id = f.value;
+		else if (f.number == PPROF_LOCATION_ADDRESS)
+			address = f.value;
+		else if (f.number == PPROF_LOCATION_MAPPING)
+			mapping = f.value;
+		else if (f.number == PPROF_LOCATION_LINE)
+			code = read_line(r, f.bytes, &l);
+	}
+	if (code || m.p != m.end)
+		return code ? code : check_end(r, &m);
+	if (!l.count)
+		name_by_address(r, &l, address, mapping);
+	slot = map_slot(&r->location_ids, id);
+	if (!id || *slot != MAP_NONE)
+		return err_set(r->err, -EINVAL, "two locations have the id %llu, or it is 0", (unsigned long long)id);
+	*slot = (uint32_t)r->location_count;
+	GROW(&r->locations, &r->location_capacity, r->location_count + 1);
+	r->locations[r->location_count++] = l;
+	return 0;
+}
+
+/* --- Samples --- */
+
+static int add_location(struct reader *r, uint64_t id, size_t *depth)
+{
+	uint32_t at = map_get(&r->location_ids, id);
+	const struct location *l;
+
+	if (at == MAP_NONE)
+		return err_set(r->err, -EINVAL, "sample %llu is of location %llu, which does not exist",
+			       (unsigned long long)r->samples, (unsigned long long)id);
+	l = &r->locations[at];
+	if (*depth + l->count > DEPTH_MAX)
+		return err_set(r->err, -E2BIG, "sample %llu has more than %u frames, which is the limit",
+			       (unsigned long long)r->samples, DEPTH_MAX);
+	GROW(&r->stack, &r->stack_capacity, *depth + l->count);
+	memcpy(r->stack + *depth, r->lines + l->first, l->count * sizeof(*r->stack));
+	*depth += l->count;
+	return 0;
+}
+
+static void read_label(struct reader *r, struct protobuf m, struct labels *labels)
+{
+	struct protobuf_field f;
+	struct str key = { "", 0 }, value = { "", 0 };
+
+	while (protobuf_next(&m, &f)) {
+		if (f.number == PPROF_LABEL_KEY)
+			key = text(r, f.value);
+		else if (f.number == PPROF_LABEL_STR)
+			value = text(r, f.value);
+	}
+	if (value.n && value.n <= STROBE_WIRE_LABEL_VALUE && key.n <= STROBE_WIRE_LABEL_KEY &&
+	    strobe_wire_is_label_key((const uint8_t *)key.p, key.n) && labels->count < STROBE_WIRE_LABELS)
+		labels_set(labels, key.p, key.n, value.p, value.n);
+}
+
+static int64_t scaled(int64_t value, int64_t by)
+{
+	int64_t product;
+
+	if (!__builtin_mul_overflow(value, by, &product))
+		return product;
+	return value < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static int add_sample(struct reader *r, const int64_t *values, uint32_t count, size_t depth)
+{
+	uint32_t node = PROFILE_ROOT;
+
+	if (count != r->type_count)
+		return err_set(r->err, -EINVAL, "sample %llu has %u values, and there are %u sample types",
+			       (unsigned long long)r->samples, count, r->type_count);
+	if ((uint64_t)r->profile->node_count + depth > NODES_MAX)
+		return err_set(r->err, -E2BIG, "it has more than %u different stacks, which is the limit", NODES_MAX);
+	while (depth)
+		node = profile_child(r->profile, node, r->stack[--depth]);
+	for (uint32_t i = 0; i < count; i++)
+		profile_add(r->profile, node, r->columns[i], scaled(values[i], r->scales[i]));
+	return 0;
+}
+
+static int read_numbers(struct reader *r, struct protobuf_field *f, int64_t *values, uint32_t *count, size_t *depth)
+{
+	bool locations = f->number == PPROF_SAMPLE_LOCATION;
+	uint64_t number;
+	int code = 0;
+
+	while (!code && protobuf_packed(f, &number)) {
+		if (locations)
+			code = add_location(r, number, depth);
+		else if (*count < PROFILE_COLUMNS)
+			values[(*count)++] = (int64_t)number;
+		else
+			code = bad(r, "a sample has more values than there are sample types");
+	}
+	if (!code && !protobuf_packed_ended(f))
+		code = bad(r, "the numbers of a sample are damaged");
+	return code;
+}
+
+static int read_sample(struct reader *r, struct protobuf m)
+{
+	_cleanup_(labels_done) struct labels labels = { 0 };
+	int64_t values[PROFILE_COLUMNS];
+	struct protobuf_field f;
+	uint32_t count = 0;
+	size_t depth = 0;
+	int code = 0;
+
+	labels_init(&labels);
+	r->samples++;
+	while (!code && protobuf_next(&m, &f)) {
+		if (f.number == PPROF_SAMPLE_LOCATION || f.number == PPROF_SAMPLE_VALUE)
+			code = read_numbers(r, &f, values, &count, &depth);
+		else if (f.number == PPROF_SAMPLE_LABEL && (r->samples == 1 || r->labels.count))
+			read_label(r, f.bytes, &labels);
+	}
+	if (code || m.p != m.end)
+		return code ? code : check_end(r, &m);
+	if (r->samples == 1)
+		labels_copy(&r->labels, &labels);
+	else
+		labels_keep_common(&r->labels, &labels);
+	return add_sample(r, values, count, depth);
+}
+
+/* "key=value" is how labels of all samples are written. */
+static void read_comment(struct reader *r, struct str s)
+{
+	const char *equals = s.n ? memchr(s.p, '=', s.n) : NULL;
+	size_t n = equals ? (size_t)(equals - s.p) : 0;
+
+	if (n && n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)s.p, n) &&
+	    s.n - n - 1 <= STROBE_WIRE_LABEL_VALUE && r->profile->labels.count < STROBE_WIRE_LABELS)
+		labels_set(&r->profile->labels, s.p, n, equals + 1, s.n - n - 1);
+}
+
+static int read_field(struct reader *r, struct protobuf_field *f)
+{
+	uint64_t index;
+
+	if (f->number == PPROF_SAMPLE)
+		return read_sample(r, f->bytes);
+	if (f->number == PPROF_COMMENT)
+		while (protobuf_packed(f, &index))
+			read_comment(r, text(r, index));
+	return 0;
+}
+
+static int read_each(struct reader *r, uint32_t only)
+{
+	struct protobuf m = r->all;
+	struct protobuf_field f;
+	int code = 0;
+
+	while (!code && protobuf_next(&m, &f))
+		if (f.number == PPROF_LOCATION && only == PPROF_LOCATION)
+			code = read_location(r, f.bytes);
+		else if (only == PPROF_SAMPLE)
+			code = read_field(r, &f);
+	return code;
+}
+
+/* --- The whole --- */
+
+static void set_facts(struct reader *r)
+{
+	struct profile *p = r->profile;
+	struct str type = text(r, r->period_type);
+
+	for (size_t i = 0; i < r->labels.count; i++)
+		labels_set(&p->labels, r->labels.items[i].key, strlen(r->labels.items[i].key), r->labels.items[i].value,
+			   strlen(r->labels.items[i].value));
+	p->start_ns = r->time > 0 ? r->time : 0;
+	if (p->start_ns && (r->duration < 0 || __builtin_add_overflow(p->start_ns, r->duration, &p->end_ns)))
+		p->end_ns = p->start_ns;
+	for (size_t i = 0; i < ARRAY_SIZE(units) && r->period <= INT64_MAX; i++)
+		if (is_text(text(r, r->period_unit), units[i].name) && !strcmp(units[i].unit, "nanoseconds"))
+			p->period_ns = scaled((int64_t)r->period, units[i].scale);
+	if (p->period_ns && !labels_get(&p->labels, "clock") && (is_text(type, "cpu") || is_text(type, "cpu_ns")))
+		labels_set(&p->labels, "clock", 5, "cpu", 3);
+	if (p->period_ns && !labels_get(&p->labels, "clock") && (is_text(type, "wall") || is_text(type, "wall_ns")))
+		labels_set(&p->labels, "clock", 5, "wall", 4);
+}
+
+static int read_all(struct reader *r)
+{
+	int code = read_basics(r);
+
+	if (code)
+		return code;
+	if (r->string_count && r->strings[0].n)
+		return bad(r, "the first string is not empty, so that it is no profile.proto");
+	if (!r->type_count)
+		return bad(r, "it says no sample type, so that it is no profile.proto, or one without values");
+	if ((code = add_columns(r)) || (code = read_named(r)) || (code = read_each(r, PPROF_LOCATION)) ||
+	    (code = read_each(r, PPROF_SAMPLE)))
+		return code;
+	set_facts(r);
+	return 0;
+}
+
+static int merge(struct profile *p, const struct profile *from, struct err *err)
+{
+	uint32_t added = 0;
+
+	for (uint32_t i = 0; i < from->column_count; i++)
+		added += profile_find_column(p, from->columns[i].name) == UINT32_MAX;
+	if (p->column_count + added > PROFILE_COLUMNS)
+		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+	profile_merge(p, from);
+	return 0;
+}
+
+static int pprof_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
+{
+	struct reader r = { .err = err };
+	struct str all;
+	int code = format_whole(in, SIZE_LIMIT, &all, err);
+
+	(void)o;
+	if (code < 0)
+		return code;
+	r.all = (struct protobuf){ (const uint8_t *)all.p, (const uint8_t *)all.p + all.n };
+	r.profile = profile_new();
+	map_init(&r.functions);
+	map_init(&r.mappings);
+	map_init(&r.location_ids);
+	labels_init(&r.labels);
+	code = read_all(&r);
+	if (!code)
+		code = merge(p, r.profile, err);
+	labels_done(&r.labels);
+	map_done(&r.functions);
+	map_done(&r.mappings);
+	map_done(&r.location_ids);
+	free(r.strings);
+	free(r.locations);
+	free(r.lines);
+	free(r.stack);
+	profile_free(r.profile);
+	return code;
+}
+
+/* The types of the fields of a Profile: what has another one is none. */
+static bool is_field(const struct protobuf_field *f)
+{
+	if (f->number >= PPROF_SAMPLE_TYPE && f->number <= PPROF_STRING)
+		return f->type == 2;
+	if (f->number == PPROF_PERIOD_TYPE)
+		return f->type == 2;
+	return f->number == PPROF_COMMENT ? f->type == 2 || f->type == 0 : f->number <= 15 && f->type == 0;
+}
+
+/* Every field up to the end, or to the one that is cut off by the end of what is seen here, is one of a Profile; and one of
+ * them says a type, or is a sample with values. */
+static int pprof_sniff(const char *bytes, size_t n)
+{
+	struct protobuf m = { (const uint8_t *)bytes, (const uint8_t *)bytes + n };
+	struct protobuf_field f, inner;
+	bool sure = false;
+
+	while (protobuf_next(&m, &f)) {
+		struct protobuf of = f.bytes;
+
+		if (!is_field(&f))
+			return 0;
+		while ((f.number == PPROF_SAMPLE_TYPE || f.number == PPROF_SAMPLE) && protobuf_next(&of, &inner)) {
+			if (inner.number > 3)
+				return 0;
+			sure |= f.number == PPROF_SAMPLE_TYPE || inner.number == PPROF_SAMPLE_VALUE;
+		}
+		if ((f.number == PPROF_SAMPLE_TYPE || f.number == PPROF_SAMPLE) && of.p != of.end)
+			return 0;
+	}
+	if (m.p != m.end && (n < FORMAT_SNIFF_MAX || m.p == (const uint8_t *)bytes))
+		return 0;
+	return sure ? 90 : 0;
+}
+
+const struct format format_pprof = {
+	"pprof", "pb pprof", pprof_sniff, pprof_read, pprof_write,
+	.about = "profile.proto within gzip, for pprof, Pyroscope and Parca; all values", .is_binary = true, .is_compressed = true,
+};

@@ -1,0 +1,190 @@
+/* pprof_write.c: a sample per stack that has values; what is common to all (labels) are comments "key=value".
+ *
+ * Columns keep their names and units. Strings of a proto have to be UTF-8; what is none becomes U+FFFD, and is said.
+ */
+#include "pprof.h"
+#include "gzip.h"
+#include "mem.h"
+#include "notes.h"
+#include "protobuf.h"
+#include "text.h"
+#include <string.h>
+
+struct writer {
+	const struct profile *profile;
+	uint32_t columns[PROFILE_COLUMNS], column_count;
+	struct buf out, message, inner;
+	struct intern strings;
+	struct notes notes;
+};
+
+/* As UTF-8, control characters and all. */
+static uint64_t string(struct writer *w, struct str s)
+{
+	_cleanup_(buf_done) struct buf safe = { 0 };
+	const char *end = s.p + s.n;
+	bool changed = false;
+
+	buf_init(&safe);
+	for (const char *p = s.p; p < end;) {
+		uint32_t c;
+		unsigned n = text_decode(p, end, &c);
+
+		if (n)
+			buf_put(&safe, p, n);
+		else
+			buf_puts(&safe, "\xef\xbf\xbd");
+		changed |= !n;
+		p += n ? n : 1;
+	}
+	w->notes.names += changed;
+	return intern_add(&w->strings, safe.data, safe.size);
+}
+
+static uint64_t c_string(struct writer *w, const char *s)
+{
+	return string(w, (struct str){ s, strlen(s) });
+}
+
+static void put_message(struct writer *w, uint32_t number)
+{
+	protobuf_put_bytes(&w->out, number, w->message.data, w->message.size);
+	buf_reset(&w->message);
+}
+
+static void put_value_type(struct writer *w, uint32_t number, const char *type, const char *unit)
+{
+	protobuf_put_number(&w->message, PPROF_TYPE, c_string(w, type));
+	protobuf_put_number(&w->message, PPROF_UNIT, c_string(w, unit));
+	put_message(w, number);
+}
+
+static bool has_values(const struct writer *w, uint32_t node)
+{
+	for (uint32_t i = 0; i < w->column_count; i++)
+		if (w->profile->columns[w->columns[i]].self[node])
+			return true;
+	return false;
+}
+
+/* A location is a frame here, so that both have the same number. */
+static void put_sample(struct writer *w, uint32_t node)
+{
+	const struct profile *p = w->profile;
+
+	buf_reset(&w->inner);
+	for (uint32_t n = node; n != PROFILE_ROOT; n = p->parents[n])
+		buf_put_varint(&w->inner, (uint64_t)p->node_frames[n] + 1);
+	if (w->inner.size)
+		protobuf_put_bytes(&w->message, PPROF_SAMPLE_LOCATION, w->inner.data, w->inner.size);
+	buf_reset(&w->inner);
+	for (uint32_t i = 0; i < w->column_count; i++)
+		buf_put_varint(&w->inner, (uint64_t)p->columns[w->columns[i]].self[node]);
+	protobuf_put_bytes(&w->message, PPROF_SAMPLE_VALUE, w->inner.data, w->inner.size);
+	put_message(w, PPROF_SAMPLE);
+}
+
+/* One mapping that has all names, or pprof looks for symbols. */
+static void put_mapping(struct writer *w)
+{
+	const char *entry = labels_get(&w->profile->labels, "entry");
+
+	protobuf_put_number(&w->message, PPROF_MAPPING_ID, 1);
+	protobuf_put_number(&w->message, PPROF_MAPPING_FILE, c_string(w, entry ? entry : "php"));
+	for (uint32_t i = 0; i < 3; i++)
+		protobuf_put_number(&w->message, PPROF_MAPPING_HAS + i, 1);
+	put_message(w, PPROF_MAPPING);
+}
+
+static void put_frame(struct writer *w, uint32_t i)
+{
+	const struct profile_frame *f = &w->profile->frames[i];
+	uint64_t name = string(w, profile_name(w->profile, i));
+
+	buf_reset(&w->inner);
+	protobuf_put_number(&w->inner, PPROF_LINE_FUNCTION, (uint64_t)i + 1);
+	protobuf_put_number(&w->inner, PPROF_LINE_LINE, f->line);
+	protobuf_put_number(&w->message, PPROF_LOCATION_ID, (uint64_t)i + 1);
+	protobuf_put_number(&w->message, PPROF_LOCATION_MAPPING, 1);
+	protobuf_put_bytes(&w->message, PPROF_LOCATION_LINE, w->inner.data, w->inner.size);
+	put_message(w, PPROF_LOCATION);
+
+	protobuf_put_number(&w->message, PPROF_FUNCTION_ID, (uint64_t)i + 1);
+	protobuf_put_number(&w->message, PPROF_FUNCTION_NAME, name);
+	protobuf_put_number(&w->message, PPROF_FUNCTION_SYSTEM_NAME, name);
+	protobuf_put_number(&w->message, PPROF_FUNCTION_FILE, string(w, profile_file(w->profile, i)));
+	protobuf_put_number(&w->message, PPROF_FUNCTION_START, f->line);
+	put_message(w, PPROF_FUNCTION);
+}
+
+static void put_facts(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	const char *clock = labels_get(&p->labels, "clock");
+	uint32_t shown = w->column_count > 1 ? profile_pick_column(p, NULL) : w->columns[0];
+	struct buf comment;
+
+	protobuf_put_number(&w->out, PPROF_TIME, (uint64_t)p->start_ns);
+	protobuf_put_number(&w->out, PPROF_DURATION, (uint64_t)p->end_ns - (uint64_t)p->start_ns);
+	if (p->period_ns) {
+		put_value_type(w, PPROF_PERIOD_TYPE, clock ? clock : "wall", "nanoseconds");
+		protobuf_put_number(&w->out, PPROF_PERIOD, (uint64_t)p->period_ns);
+	}
+	buf_init(&comment);
+	for (size_t i = 0; i < p->labels.count; i++) {
+		buf_reset(&comment);
+		buf_printf(&comment, "%s=%s", p->labels.items[i].key, p->labels.items[i].value);
+		protobuf_put_number(&w->out, PPROF_COMMENT, string(w, (struct str){ comment.data, comment.size }));
+	}
+	buf_done(&comment);
+	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, p->columns[shown].name));
+}
+
+static void put_all(struct writer *w)
+{
+	const struct profile *p = w->profile;
+
+	intern_add(&w->strings, "", 0);
+	for (uint32_t i = 0; i < w->column_count; i++)
+		put_value_type(w, PPROF_SAMPLE_TYPE, p->columns[w->columns[i]].name, p->columns[w->columns[i]].unit);
+	for (uint32_t n = 0; n < p->node_count && !w->out.overflow; n++)
+		if (has_values(w, n))
+			put_sample(w, n);
+	put_mapping(w);
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		put_frame(w, i);
+	put_facts(w);
+	/* Last, when all are known; the order of fields means nothing. */
+	for (size_t i = 0; i < w->strings.count; i++) {
+		struct str s = intern_get(&w->strings, (uint32_t)i);
+
+		protobuf_put_bytes(&w->out, PPROF_STRING, s.p, s.n);
+	}
+}
+
+int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	struct writer w = { .profile = p };
+	int r;
+
+	if (!p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (column == UINT32_MAX || c == column)
+			w.columns[w.column_count++] = c;
+	buf_init(&w.out);
+	buf_init(&w.message);
+	buf_init(&w.inner);
+	intern_init(&w.strings);
+	notes_init(&w.notes);
+	put_all(&w);
+	r = notes_result(&w.notes, &w.out, "profile", err);
+	if (r >= 0 && gzip_put(out, w.out.data, w.out.size, err) < 0)
+		r = -EFBIG;
+	buf_done(&w.out);
+	buf_done(&w.message);
+	buf_done(&w.inner);
+	intern_done(&w.strings);
+	notes_done(&w.notes);
+	return r;
+}

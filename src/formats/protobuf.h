@@ -1,0 +1,36 @@
+/* protobuf.h: as much of Protocol Buffers' wire format as a profile needs: https://protobuf.dev/programming-guides/encoding.
+ *
+ *	message		field…
+ *	field		varint of (number << 3 | type), then by type
+ *	type 0		varint, 7 bits per byte, the lowest first, at most 10 bytes
+ *	type 1, 5	8, 4 bytes
+ *	type 2		varint of a size, and so many bytes: a string, a message, or numbers that are packed
+ */
+#ifndef FORMATS_PROTOBUF_H
+#define FORMATS_PROTOBUF_H
+
+#include "buf.h"
+
+struct protobuf {
+	const uint8_t *p, *end;
+};
+
+struct protobuf_field {
+	uint32_t number;
+	unsigned type;			/* 0, 1, 2 or 5 */
+	uint64_t value;			/* of types 0, 1 and 5 */
+	struct protobuf bytes;		/* of type 2 */
+};
+
+/* The next field; false at the end, or when what follows is none (then p is not at the end). */
+bool protobuf_next(struct protobuf *m, struct protobuf_field *ret);
+
+/* The next number of packed ones, or the only one of a field that is none; false at the end, or when it is damaged. */
+bool protobuf_packed(struct protobuf_field *f, uint64_t *ret);
+bool protobuf_packed_ended(const struct protobuf_field *f);	/* whether all were given */
+
+/* Numbers that are 0 are left out, as they are what a missing field means. */
+void protobuf_put_number(struct buf *b, uint32_t number, uint64_t value);
+void protobuf_put_bytes(struct buf *b, uint32_t number, const void *bytes, size_t n);
+
+#endif

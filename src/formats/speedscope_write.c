@@ -1,0 +1,146 @@
+/* speedscope_write.c: one sampled profile per column. */
+#include "speedscope.h"
+#include "json_read.h"
+#include "mem.h"
+#include "notes.h"
+#include "preorder.h"
+#include <string.h>
+
+struct writer {
+	const struct profile *profile;
+	struct buf *out;
+	struct notes notes;
+	uint32_t *order, *path;		/* nodes as a walk meets them; frames from the root down */
+};
+
+static void put_frames(struct writer *w)
+{
+	const struct profile *p = w->profile;
+
+	buf_puts(w->out, "\"shared\":{\"frames\":[");
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		struct str file = profile_file(p, f);
+
+		buf_puts(w->out, f ? ",\n{\"name\":" : "\n{\"name\":");
+		notes_put_json(&w->notes, w->out, profile_name(p, f));
+		if (file.n) {
+			buf_puts(w->out, ",\"file\":");
+			notes_put_json(&w->notes, w->out, file);
+		}
+		if (p->frames[f].line)
+			buf_printf(w->out, ",\"line\":%u", p->frames[f].line);
+		buf_putc(w->out, '}');
+	}
+	buf_puts(w->out, "]}");
+}
+
+static void put_stack(struct writer *w, uint32_t node)
+{
+	const struct profile *p = w->profile;
+	uint32_t depth = 0;
+
+	for (uint32_t n = node; n != PROFILE_ROOT; n = p->parents[n])
+		w->path[depth++] = p->node_frames[n];
+	buf_putc(w->out, '[');
+	while (depth--) {
+		buf_put_u64(w->out, w->path[depth]);
+		if (depth)
+			buf_putc(w->out, ',');
+	}
+	buf_putc(w->out, ']');
+}
+
+static const char *unit_of(const struct profile_column *c)
+{
+	static const char *const known[] = { "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(c->unit, known[i]))
+			return known[i];
+	return "none";
+}
+
+static void put_samples(struct writer *w, const int64_t *self)
+{
+	bool first = true;
+
+	buf_puts(w->out, "\"samples\":[");
+	for (uint32_t i = 0; i < w->profile->node_count && !w->out->overflow; i++)
+		if (self[w->order[i]] > 0) {
+			buf_puts(w->out, first ? "\n" : ",\n");
+			put_stack(w, w->order[i]);
+			first = false;
+		}
+	buf_puts(w->out, "],\n\"weights\":[");
+	first = true;
+	for (uint32_t i = 0; i < w->profile->node_count; i++)
+		if (self[w->order[i]] > 0) {
+			buf_puts(w->out, first ? "" : ",");
+			buf_put_i64(w->out, self[w->order[i]]);
+			first = false;
+		}
+	buf_putc(w->out, ']');
+}
+
+static int64_t sum_above_zero(const struct profile *p, uint32_t column)
+{
+	int64_t sum = 0;
+
+	for (uint32_t n = 0; n < p->node_count; n++)
+		if (p->columns[column].self[n] > 0 && __builtin_add_overflow(sum, p->columns[column].self[n], &sum))
+			return INT64_MAX;
+	return sum;
+}
+
+static void put_profile(struct writer *w, uint32_t column)
+{
+	const struct profile_column *c = &w->profile->columns[column];
+
+	notes_below_zero(&w->notes, w->profile, column);
+	buf_puts(w->out, "{\"type\":\"sampled\",\"name\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
+	buf_printf(w->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%lld,\n", unit_of(c),
+		   (long long)sum_above_zero(w->profile, column));
+	put_samples(w, c->self);
+	buf_putc(w->out, '}');
+}
+
+static void put_all(struct writer *w, uint32_t column)
+{
+	const struct profile *p = w->profile;
+	const char *entry = labels_get(&p->labels, "entry");
+	uint32_t shown = profile_pick_column(p, NULL);
+
+	buf_puts(w->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
+	put_frames(w);
+	buf_puts(w->out, ",\n\"profiles\":[\n");
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (column == UINT32_MAX || c == column) {
+			put_profile(w, c);
+			buf_puts(w->out, column == UINT32_MAX && c + 1 < p->column_count ? ",\n" : "");
+		}
+	buf_puts(w->out, "],\n\"name\":");
+	notes_put_json(&w->notes, w->out, entry ? (struct str){ entry, strlen(entry) } : (struct str){ "strobe", 6 });
+	buf_printf(w->out, ",\n\"activeProfileIndex\":%u,\n\"exporter\":\"strobe@" STROBE_VERSION "\",\n\"strobe\":",
+		   column == UINT32_MAX ? shown : 0);
+	json_put_facts(&w->notes, w->out, p);
+	buf_puts(w->out, "}\n");
+}
+
+int speedscope_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	struct writer w = { .profile = p, .out = out };
+	int r;
+
+	if (!p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	notes_init(&w.notes);
+	w.order = preorder_new(p);
+	w.path = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*w.path));
+	put_all(&w, column);
+	r = notes_result(&w.notes, out, "file", err);
+	free(w.order);
+	free(w.path);
+	notes_done(&w.notes);
+	return r;
+}

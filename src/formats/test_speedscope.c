@@ -1,0 +1,156 @@
+/* test_speedscope.c: speedscope's files there and back, and those of others. */
+#include "format.h"
+#include "round_trip.h"
+#include "test.h"
+
+static struct err err;
+
+static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
+
+static struct profile *read_text(const char *text)
+{
+	struct profile *p = profile_new();
+
+	err = (struct err){ 0 };
+	if (format_load_bytes("x", text, strlen(text), p, &err) < 0)
+		p = profile_free(p);
+	return p;
+}
+
+static const char *lines_of(const struct profile *p)
+{
+	static char text[4000];
+	struct buf b;
+
+	if (!p)
+		return err.text;
+	buf_init(&b);
+	put_lines(p, &b);
+	snprintf(text, sizeof(text), "%s", b.data);
+	buf_done(&b);
+	return text;
+}
+
+TEST(a_profile_comes_back_whole)
+{
+	static const struct tree_options o = { .nodes = 500, .names = 7, .columns = 3, .column_names = columns, .files = true };
+
+	for (int i = 0; i < 10; i++) {
+		struct profile *p = tree_by_chance(&o), *back;
+
+		labels_parse("entry=a%2Cb,host=web1", &p->labels, NULL);
+		p->start_ns = 1700000000000000001;
+		p->end_ns = 1700000000500000002;
+		p->period_ns = 10000000;
+		/* Above what a double holds. */
+		profile_add(p, 3, 1, (INT64_C(1) << 53) + 1);
+		back = there_and_back(&format_speedscope, p, UINT32_MAX);
+		CHECK(back && same_lines(p, back));
+		if (!back)
+			return;
+		CHECK_STR(labels_get(&back->labels, "entry"), "a,b");
+		CHECK_INT(back->start_ns, p->start_ns);
+		CHECK_INT(back->end_ns, p->end_ns);
+		CHECK_INT(back->period_ns, p->period_ns);
+		profile_free(p);
+		profile_free(back);
+	}
+}
+
+TEST(what_is_below_zero_is_left_out_and_counted)
+{
+	static const struct tree_options o = { .nodes = 50, .names = 7, .columns = 3, .column_names = columns, .below_zero = true };
+	struct profile *p = tree_by_chance(&o), *back;
+	uint32_t nodes, left_out = 0;
+	struct buf b;
+
+	buf_init(&b);
+	for (uint32_t c = 0; c < 3; c++) {
+		profile_below_zero(p, c, &nodes);
+		left_out += nodes;
+	}
+	CHECK_INT(format_speedscope.write(p, UINT32_MAX, &b, &err), left_out);
+	CHECK(strstr(err.text, "with a value below zero"));
+	back = there_and_back(&format_speedscope, p, UINT32_MAX);
+	for (uint32_t c = 0; back && c < 3; c++)
+		CHECK_INT(profile_sum(back, c), profile_sum(p, c) - profile_below_zero(p, c, NULL));
+	buf_done(&b);
+	profile_free(p);
+	profile_free(back);
+}
+
+TEST(names_of_any_bytes_stay_json)
+{
+	struct profile *p = profile_new(), *back;
+	uint32_t c = profile_column(p, "samples", "count");
+	struct buf b;
+
+	buf_init(&b);
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "a\0\"\\\n\x01\x7f</script>\xe2\x82\xac", 20 }, (struct str){ "", 0 }, 0)), c, 1);
+	back = there_and_back(&format_speedscope, p, UINT32_MAX);
+	CHECK(back && same_lines(p, back));
+	profile_free(back);
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c, 2);
+	CHECK_INT(format_speedscope.write(p, UINT32_MAX, &b, &err), 1);
+	back = read_text(b.data);
+	CHECK(back && profile_find_column(back, "samples") == 0 && profile_sum(back, 0) == 3);
+	buf_done(&b);
+	profile_free(p);
+	profile_free(back);
+}
+
+#define FILE_OF(profiles) "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":" \
+	"[{\"name\":\"a\"},{\"name\":\"b\",\"file\":\"b.c\",\"line\":3,\"col\":1}]},\"profiles\":[" profiles "]}"
+
+TEST(weights_with_fractions_keep_their_sum)
+{
+	struct profile *p = read_text(FILE_OF("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"startValue\":0,\"endValue\":3,"
+		"\"samples\":[[0],[0,1],[0]],\"weights\":[0.75,1.5,0.75]}"));
+
+	CHECK_STR(lines_of(p), "a[:0]; samples(count)=2\na[:0];b[b.c:3]; samples(count)=1\n");
+	profile_free(p);
+}
+
+TEST(threads_are_added_up_in_nanoseconds)
+{
+	struct profile *p = read_text(FILE_OF(
+		"{\"type\":\"sampled\",\"name\":\"t1\",\"unit\":\"milliseconds\",\"samples\":[[0]],\"weights\":[1.5]},"
+		"{\"type\":\"sampled\",\"name\":\"t2\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[2]},"
+		"{\"type\":\"sampled\",\"name\":\"heap\",\"unit\":\"bytes\",\"samples\":[[1],[]],\"weights\":[7, 1]}"));
+
+	CHECK_STR(lines_of(p), " memory_bytes(bytes)=1\na[:0]; wall_ns(nanoseconds)=2001500000\nb[b.c:3]; memory_bytes(bytes)=7\n");
+	profile_free(p);
+}
+
+TEST(events_give_time_to_what_is_open)
+{
+	struct profile *p = read_text(FILE_OF("{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"microseconds\",\"startValue\":100,"
+		"\"endValue\":120,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":100},{\"type\":\"O\",\"frame\":1,\"at\":102.5},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":110},{\"type\":\"C\",\"frame\":0,\"at\":111},"
+		"{\"type\":\"O\",\"frame\":0,\"at\":115},{\"type\":\"C\",\"frame\":0,\"at\":120}]}"));
+
+	CHECK_STR(lines_of(p), "a[:0]; wall_ns(nanoseconds)=8500\na[:0];b[b.c:3]; wall_ns(nanoseconds)=7500\n");
+	CHECK_STR(err.text, "");
+	profile_free(p);
+	p = read_text(FILE_OF("{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":0,\"at\":4}]}"));
+	CHECK_STR(lines_of(p), "a[:0]; samples(count)=3\n");
+	CHECK_STR(err.text, "'x' (speedscope): 1 event closes a frame that is not open");
+	profile_free(p);
+}
+
+TEST(what_is_broken_is_named)
+{
+	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[2]],\"weights\":[1]}"))),
+		  "'x' (speedscope): sample 0 of profile 1 has a frame that does not exist");
+	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[]}"))),
+		  "'x' (speedscope): profile 1 has not one weight for each sample");
+	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"miles\",\"samples\":[[1]],\"weights\":[]}"))),
+		  "'x' (speedscope): profile 1 has the unit 'miles', which is none of this format");
+	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"magic\"}"))), "'x' (speedscope): profile 1 is neither sampled nor evented");
+	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): there is no profile in it");
+	CHECK_STR(lines_of(read_text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")),
+		  "'x' (speedscope): line 1: '}' expected near end of file");
+}
+
+TEST_MAIN()

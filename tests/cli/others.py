@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/others.py STROBE
+
+What `strobe convert` writes, read by others: a decoder of Protocol Buffers that shares nothing with ours, pprof of Go where
+there is one, callgrind_annotate of Valgrind. Prints one line per test.
+"""
+import glob
+import gzip
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
+STROBE = sys.argv[1]
+failed = False
+
+
+def report(sentence, wrong=None, skip=None):
+    global failed
+    if skip:
+        print(f'skip - {sentence}: {skip}')
+    elif wrong:
+        failed = True
+        print(f'# {wrong}\nnot ok - {sentence}')
+    else:
+        print(f'ok - {sentence}')
+
+
+def strobe(*args):
+    return subprocess.run([STROBE, *map(str, args)], check=True, capture_output=True).stdout
+
+
+def folded(file, column):
+    """Value by stack, as `strobe collapse` has it."""
+    out = {}
+    for line in strobe('collapse', '--column', column, file).decode().splitlines():
+        stack, value = line.rsplit(' ', 1)
+        out[stack] = int(value)
+    return out
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def fields(data):
+    """number => list of what is there: ints and bytes"""
+    out, at = {}, 0
+    while at < len(data):
+        key, at = varint(data, at)
+        value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        elif key & 7:
+            raise ValueError(f'type {key & 7}')
+        out.setdefault(key >> 3, []).append(value)
+    return out
+
+
+def numbers(data):
+    out, at = [], 0
+    while at < len(data):
+        value, at = varint(data, at)
+        out.append(value - (1 << 64) if value >> 63 else value)
+    return out
+
+
+def decode_pprof(data):
+    """column => stack => value"""
+    profile = fields(gzip.decompress(data))
+    strings = [s.decode() for s in profile[6]]
+    types = [strings[fields(t)[1][0]] for t in profile[1]]
+    functions = {fields(f)[1][0]: strings[fields(f)[2][0]] for f in profile[5]}
+    locations = {fields(x)[1][0]: functions[fields(fields(x)[4][0])[1][0]] for x in profile[4]}
+    out = {t: {} for t in types}
+    for sample in map(fields, profile[2]):
+        stack = ';'.join(locations[i] for i in reversed(numbers(sample[1][0])))
+        for name, value in zip(types, numbers(sample[2][0])):
+            if value > 0:
+                out[name][stack] = value
+    return out
+
+
+def find_pprof():
+    for name in ['pprof', 'google-pprof']:
+        if shutil.which(name) and b'proto' in subprocess.run([name, '-help'], capture_output=True).stderr:
+            return [name]
+    if shutil.which('go'):
+        return ['go', 'tool', 'pprof']
+    tools = glob.glob('/usr/lib/go-*/pkg/tool/*/pprof')
+    return [tools[0]] if tools else None
+
+
+def check_pprof(work):
+    for file in ['cart.xhprof', 'shop.strobe']:
+        got = decode_pprof(strobe('convert', '-f', 'pprof', DATA / file))
+        wrong = [c for c in got if got[c] != folded(DATA / file, c)]
+        report(f'pprof: {file} decoded by others has the stacks and values of collapse', wrong)
+    sentence = 'pprof: the pprof of Go shows the same self values'
+    tool = find_pprof()
+    if not tool:
+        return report(sentence, skip='there is no pprof and no go here')
+    path = work / 'shop.pb.gz'
+    path.write_bytes(strobe('convert', '-f', 'pprof', DATA / 'shop.strobe'))
+    out = subprocess.run([*tool, '-top', '-nodefraction=0', path], capture_output=True, text=True, check=True).stdout
+    got = {m[2]: int(m[1]) for m in re.finditer(r'^ +(\d+) +[\d.]+% +[\d.]+% +\d+ +[\d.]+% +(.*)$', out, re.M) if m[1] != '0'}
+    want = {}
+    for stack, value in folded(DATA / 'shop.strobe', 'samples').items():
+        leaf = stack.rsplit(';', 1)[-1]
+        want[leaf] = want.get(leaf, 0) + value
+    report(sentence, got != want and f'{got} is not {want}')
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix='strobe-others-') as directory:
+        check_pprof(pathlib.Path(directory))
+    sys.exit(failed)
+
+
+main()
