@@ -21,8 +21,8 @@ static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg or .svgz is a picture, "
-	  "and .json, .csv and .folded say what they are too." },
+	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg, .svgz or .html is a "
+	  "picture, and .json, .csv and .folded say what they are too." },
 	{ OPTION_STRING, 'f', "format", "FORM", &format, "table (default), json, csv, folded or svg." },
 	{ OPTION_FLAG, 0, "folded", NULL, &folded, "As -f folded: each stack with its two counts, as difffolded.pl does." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "As -f json." },

@@ -21,7 +21,7 @@ static bool is_packed(const char *path)
 
 bool diff_picture_is(const char *path)
 {
-	return ends_in(path, ".svg") || is_packed(path);
+	return ends_in(path, ".svg") || ends_in(path, ".html") || is_packed(path);
 }
 
 static int find(const struct command_spec *spec, const char *option, const char *value, const char *const *names, int *ret)
@@ -65,7 +65,8 @@ int diff_picture_write(struct diff_picture *d, const struct diff *diff, const ch
 	o.before_column = diff->before;
 	o.title = o.title ? o.title : o.inverted ? "Difference (icicles)" : "Difference";
 	o.count_name = d->count_name;
-	e = flamegraph_svg(diff->profile, &o, &svg, &err);
+	e = ends_in(path, ".html") ? flamegraph_html(diff->profile, &o, &svg, &err) :
+				     flamegraph_svg(diff->profile, &o, &svg, &err);
 	if (e == -EINVAL)
 		return command_usage(spec, "%s", err.text);
 	if (e >= 0 && is_packed(path))

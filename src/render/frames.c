@@ -83,6 +83,11 @@ struct rgb picture_color(const struct picture *g, const struct layout_box *box)
 	return picture_color_by(g, box->frame, g->o->color_by);
 }
 
+struct rgb picture_narrow_color(const struct picture *g)
+{
+	return g->o->before_column != UINT32_MAX ? (struct rgb){ 215, 215, 215 } : palette_middle(g->palette);
+}
+
 void picture_put_number(struct buf *out, double v)
 {
 	if (v == floor(v) && fabs(v) < 1e15)
@@ -278,7 +283,7 @@ static void put_merged(const struct picture *g, struct buf *out)
 {
 	struct run *open = xcalloc((size_t)g->layout.depth + 1, sizeof(*open));
 
-	open_path(g->difference ? (struct rgb){ 200, 200, 200 } : palette_middle(g->palette), out);
+	open_path(picture_narrow_color(g), out);
 	for (size_t i = 0; i < g->layout.count; i++) {
 		struct run r = run_of(g, &g->layout.boxes[i]), *last = &open[r.depth];
 

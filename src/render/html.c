@@ -113,6 +113,10 @@ static void put_about(const struct picture *g, struct buf *out)
 	json_init(&j, out);
 	json_open_object(&j);
 	picture_put_words(&j, g, "");
+	if (g->o->before_column != UINT32_MAX && g->o->width_of != WIDTH_OF_MAXIMUM) {
+		json_key(&j, "widthOf");
+		json_str(&j, flamegraph_width_names[g->o->width_of]);
+	}
 	picture_put_fills(&j, g, frames, count + 1);
 	json_end(&j);
 	buf_puts(out, "</script>\n");

@@ -36,6 +36,9 @@ struct picture {
 struct str picture_name(const struct picture *g, const struct layout_box *box);
 struct rgb picture_color(const struct picture *g, const struct layout_box *box);
 
+/* Of what is narrower than a pixel, where frames flow together. */
+struct rgb picture_narrow_color(const struct picture *g);
+
 /* The same for a frame and a way to colour, whatever the options say; UINT32_MAX is the root. */
 struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by);
 

@@ -215,6 +215,10 @@ void picture_put_words(struct json *j, const struct picture *g, const char *note
 	json_str(j, g->o->name_type);
 	json_key(j, "note");
 	json_str(j, note);
+	if (g->o->before_column != UINT32_MAX) {
+		json_key(j, "self");
+		json_bool(j, g->o->delta == DELTA_SELF);
+	}
 }
 
 static void put_narrow_fill(struct json *j, const struct picture *g)
@@ -222,7 +226,7 @@ static void put_narrow_fill(struct json *j, const struct picture *g)
 	_cleanup_(buf_done) struct buf fill = { 0 };
 
 	buf_init(&fill);
-	palette_put(&fill, palette_middle(g->palette));
+	palette_put(&fill, picture_narrow_color(g));
 	json_key(j, "narrowFill");
 	json_str(j, fill.data);
 }

@@ -7,7 +7,7 @@ import type { FlameEvents, Paint } from '../flame/view';
 import { button, html, icon } from './dom';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
 import { Twin } from './twin';
-import { amount, change, compile, escapeRegExp, percent, type Unit } from './words';
+import { amount, compile, difference, escapeRegExp, percent, type Unit } from './words';
 
 export interface View {
 	setData(data: FlameData, zoomed: number): void;
@@ -26,6 +26,8 @@ export interface About extends Unit {
 	reversed: boolean;
 	inverted: boolean;
 	colorBy: ColorBy;
+	self?: boolean;				// of a difference: State.self
+	widthOf?: Meaning;			// '' unless given
 	fills: Record<ColorBy, string>;		// rrggbb of each frame, one after the other
 	layers: [name: string, color: string][];
 }
@@ -100,7 +102,7 @@ export class Page {
 		this.isDifference = !!base.before;
 		this.fills = { function: cut(about.fills.function), layer: cut(about.fills.layer), package: cut(about.fills.package) };
 		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
-			color: about.colorBy, meaning: '', self: false };
+			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
 		this.state = this.start;
 		this.twin = new Twin(about, this.isDifference, (name) => this.search(name === this.exactly() ? '' : `^${escapeRegExp(name)}$`, ''));
 		this.steps = new Steps((fragment) => this.open(fragment));
@@ -168,7 +170,7 @@ export class Page {
 		const fresh = this.makeData(), zoomed = this.data.find(this.state.zoom), s = this.state;
 		this.find(zoomed);
 		this.view.setInverted(s.inverted);
-		this.view.setPaint(this.paint(), s.color === this.start.color && !s.self ? '' : `${s.color} ${s.self}`);
+		this.view.setPaint(this.paint(), s.color === this.start.color && s.self === this.start.self ? '' : `${s.color} ${s.self}`);
 		if (fresh)
 			this.view.setData(this.data, zoomed);
 		else if (zoomed !== this.zoomed)
@@ -255,16 +257,16 @@ export class Page {
 	}
 
 	title(box: number): string {
-		const d = this.data;
+		const d = this.data, { before, after } = d;
+		if (before && after)
+			return `${d.name(box)} (${difference(before[box], after[box], before[0], after[0], this.about)})`;
 		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
 	}
 
 	private describe(box: number): string {
 		const d = this.data, own = d.self(box), place = d.place(d.frame[box]);
 		let text = `${this.about.nameType} ${this.title(box)}`;
-		if (d.before && d.after)
-			text += `, before ${amount(d.before[box], this.about)}, change ${change(d.before[box], d.after[box], this.about)}`;
-		if (own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
+		if (!d.before && own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
 			text += `, self ${percent(own, d.total)}`;
 		if (this.zoomed && box !== this.zoomed && d.width[box] < d.width[this.zoomed])
 			text += `, ${percent(d.width[box], d.width[this.zoomed])} of ${d.name(this.zoomed)}`;

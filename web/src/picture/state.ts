@@ -40,7 +40,7 @@ export function toFragment(s: State, start: State): string {
 			parts.push(`${key}=${s[key] ? 1 : 0}`);
 	if (s.color !== start.color)
 		parts.push(`color=${s.color}`);
-	if (s.meaning)
+	if (s.meaning !== start.meaning)
 		parts.push(`width=${s.meaning}`);
 	return `#${parts.join('&')}`;
 }
@@ -70,7 +70,7 @@ export function fromFragment(fragment: string, start: State): State {
 		else if (key === 'color')
 			s.color = COLORS.find((c) => c === value) || start.color;
 		else if (key === 'width')
-			s.meaning = MEANINGS.find((m) => m === value) || '';
+			s.meaning = MEANINGS.find((m) => m === value) || start.meaning;
 	}
 	return s;
 }

@@ -25,10 +25,19 @@ export function percent(part: number, whole: number): string {
 	return `${(whole ? 100 * part / whole : 0).toFixed(2)}%`;
 }
 
-// "+20 samples, +200.00%"; what was not there before has no percentage.
-export function change(before: number, after: number, unit: Unit): string {
-	const delta = after - before, sign = delta > 0 ? '+' : '';
-	return `${sign}${amount(delta, unit)}${before ? `, ${sign}${percent(delta, before).replace('-', '−')}` : ''}`;
+// What a frame took before and after, the same as src/render/difference.c without what it took itself. Points are percent
+// of everything before.
+export function difference(before: number, after: number, allBefore: number, allAfter: number, unit: Unit): string {
+	const bare: Unit = unit.countName === null ? unit : { ...unit, unit: 'count', countName: null };
+	const signed = (v: number, what: string) => `${v < 0 ? '-' : '+'}${Math.abs(v).toFixed(2)}${what}`;
+	const delta = after - before, base = allBefore > 0 ? allBefore : allAfter;
+	let change = 'no change';
+	if (delta) {
+		change = `${delta > 0 ? '+' : '-'}${amount(Math.abs(delta), bare)}, ${before ? signed(100 * delta / before, '%') : 'new'}`;
+		if (base > 0)
+			change += `, ${signed(100 * delta / base, ' points')}`;
+	}
+	return `before ${amount(before, unit)}, ${percent(before, allBefore)}; after ${amount(after, unit)}, ${percent(after, allAfter)}; ${change}`;
 }
 
 export function escapeRegExp(text: string): string {
