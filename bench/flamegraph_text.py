@@ -24,7 +24,7 @@ KEEP = os.environ.get('KEEP') == '1'
 FOLDED = [('100,000 lines, 20,000 stacks', 100_000, 20_000, 30, 80)]
 LARGE = [('1,000,000 lines, 20,000 stacks', 1_000_000, 20_000, 30, 80),
          ('1,000,000 lines, 200,000 stacks', 1_000_000, 200_000, 30, 80),
-         ('a day: 3,000,000 lines, 50,000 stacks', 3_000_000, 50_000, 11, 36)]
+         ('a day: 3,000,000 lines, 50,000 stacks', 3_000_000, 50_000, 12, 37)]
 PERF = (64_000, 20_000, 20, 60) if FULL else (6_400, 2_000, 20, 60)
 BT = (165_000, 20_000, 20, 60) if FULL else (15_000, 2_000, 20, 60)
 FOLDED_PEERS = ['flamegraph.pl', 'inferno-flamegraph']
@@ -98,7 +98,12 @@ def draw(text):
     strobe = [STROBE, 'flamegraph', text.path]
     text.show('flamegraph', strobe)
     text.show('flamegraph --reverse', [*strobe, '--reverse'])
-    if '.html' in subprocess.run([STROBE, 'flamegraph', '--help'], capture_output=True, text=True).stdout:
+    words = subprocess.run([STROBE, 'flamegraph', '--help'], capture_output=True, text=True).stdout
+    if '--also' in words:
+        also = [f'{change}:{os.path.join(PLACE, name)}' for change, name in
+                [('reverse', 'also1.svg'), ('function=Parser', 'also2.svg'), ('reverse,function=Gateway', 'also3.svg')]]
+        text.show('flamegraph, four pictures by --also', [*strobe, '-q', *(w for a in also for w in ('--also', a))])
+    if '.html' in words:
         # Only by its name is it known to be one.
         html = os.path.join(PLACE, 'out.html')
         text.show('flamegraph -o x.html', [*strobe, '-q', '-o', html], output='out.html')

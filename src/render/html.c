@@ -31,6 +31,9 @@ static void put_text(struct buf *out, const char *text)
 
 #define STEP		((size_t)256 * 1024)
 
+/* Of 5 million frames 6 takes three times as long, for 4% less. */
+#define LEVEL		3
+
 static int deflate_all(z_stream *z, const struct buf *in, struct buf *out)
 {
 	size_t left = in->size;
@@ -59,7 +62,7 @@ static int put_zlib(struct buf *out, const struct buf *in, struct err *err)
 	z_stream z = { 0 };
 	int e;
 
-	if (deflateInit(&z, Z_DEFAULT_COMPRESSION) != Z_OK)
+	if (deflateInit(&z, LEVEL) != Z_OK)
 		return err_set(err, -ENOMEM, "not enough memory to compress");
 	e = deflate_all(&z, in, out);
 	deflateEnd(&z);
