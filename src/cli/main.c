@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
 	&command_import,
 	&command_flamegraph,
 	&command_report,
+	&command_callgraph,
 	&command_diff,
 	&command_collapse,
 	&command_convert,

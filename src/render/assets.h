@@ -11,4 +11,7 @@ extern const size_t asset_flamegraph_css_size, asset_controls_css_size, asset_pa
 extern const char asset_picture_svg_js[], asset_picture_html_js[];
 extern const size_t asset_picture_svg_js_size, asset_picture_html_js_size;
 
+extern const char asset_callgraph_css[], asset_callgraph_js[];
+extern const size_t asset_callgraph_css_size, asset_callgraph_js_size;
+
 #endif

@@ -3,59 +3,29 @@
 #include "report.h"
 
 #include "mem.h"
+#include "saturate.h"
+#include "walk.h"
 
 #include <string.h>
-
-/* The tree as lists of children, for walking it in depth-first order without recursion. 0 is none. */
-struct links {
-	uint32_t *first_child, *next_sibling;
-};
-
-static void links_init(struct links *l, const struct profile *p)
-{
-	l->first_child = xcalloc(p->node_count, sizeof(*l->first_child));
-	l->next_sibling = xcalloc(p->node_count, sizeof(*l->next_sibling));
-	for (uint32_t n = p->node_count - 1; n > 0; n--) {
-		l->next_sibling[n] = l->first_child[p->parents[n]];
-		l->first_child[p->parents[n]] = n;
-	}
-}
-
-static void links_done(struct links *l)
-{
-	free(l->first_child);
-	free(l->next_sibling);
-}
 
 /* Opens a frame on the way down. Only its outermost call counts, for its total holds those of the inner ones. */
 static void enter(struct flat_row *rows, uint32_t *open, uint32_t frame, int64_t total)
 {
-	if (open[frame]++ == 0 && __builtin_add_overflow(rows[frame].total, total, &rows[frame].total))
-		rows[frame].total = total < 0 ? INT64_MIN : INT64_MAX;
+	if (open[frame]++ == 0)
+		saturating_add(&rows[frame].total, total);
 }
 
 static void add_totals(struct flat_row *rows, const struct profile *p, const int64_t *totals)
 {
 	_cleanup_(freep) uint32_t *open = xcalloc(p->frame_count + 1, sizeof(*open));
-	_cleanup_(links_done) struct links links = { 0 };
-	uint32_t n = PROFILE_ROOT;
+	_cleanup_(walk_done) struct walk w = { 0 };
 
-	links_init(&links, p);
-	for (;;) {
-		if (links.first_child[n]) {
-			n = links.first_child[n];
-		} else {
-			while (n != PROFILE_ROOT && !links.next_sibling[n]) {
-				open[p->node_frames[n]]--;
-				n = p->parents[n];
-			}
-			if (n == PROFILE_ROOT)
-				return;
-			open[p->node_frames[n]]--;
-			n = links.next_sibling[n];
-		}
-		enter(rows, open, p->node_frames[n], totals[n]);
-	}
+	walk_init(&w, p);
+	while (walk_next(&w))
+		if (w.leaving)
+			open[p->node_frames[w.node]]--;
+		else
+			enter(rows, open, p->node_frames[w.node], totals[w.node]);
 }
 
 struct order {
@@ -97,12 +67,8 @@ struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_t
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		rows[i].frame = i;
-	for (uint32_t n = 1; n < p->node_count; n++) {
-		struct flat_row *row = &rows[p->node_frames[n]];
-
-		if (__builtin_add_overflow(row->self, p->columns[column].self[n], &row->self))
-			row->self = p->columns[column].self[n] < 0 ? INT64_MIN : INT64_MAX;
-	}
+	for (uint32_t n = 1; n < p->node_count; n++)
+		saturating_add(&rows[p->node_frames[n]].self, p->columns[column].self[n]);
 	add_totals(rows, p, totals);
 	qsort_r(rows, p->frame_count, sizeof(*rows), compare, &order);
 	*ret_count = p->frame_count;

@@ -188,7 +188,10 @@ TEST(the_average_of_the_largest_values_does_not_overflow)
 
 TEST(csv_cells_are_quoted_and_are_no_formulas)
 {
-	static const char *const texts[] = { "plain", "a,b", "say \"x\"", "=1+1", "+1", "-1", "@f", "\t=x", "\r=x", "a\nb", "", "=\"a,b\"" };
+	static const char *const texts[] = {
+		"plain", "a,b", "say \"x\"", "=1+1", "+1", "-1", "@f", "\t=x", "\r=x", "a\nb", "",
+		"=\"a,b\"",
+	};
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct csv c = { &out };
 

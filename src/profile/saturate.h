@@ -1,6 +1,6 @@
 /* saturate.h: sums that stop at the ends of int64_t, as profile_add does. */
-#ifndef REPORT_SATURATE_H
-#define REPORT_SATURATE_H
+#ifndef PROFILE_SATURATE_H
+#define PROFILE_SATURATE_H
 
 #include <stdint.h>
 

@@ -1,0 +1,291 @@
+/* callgraph.c: the graph in Graphviz's language.
+ *
+ * Every name is a quoted string in which \ and " get a \ before them, and & is written as an entity, since Graphviz reads
+ * entities in strings; NUL, control characters and what is not UTF-8 become U+FFFD (text.h). Boxes are n0, n1, …, so no
+ * name is ever an identifier. Labels of the HTML kind are not used.
+ */
+
+#include "callgraph.h"
+
+#include "amount.h"
+#include "graph.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LABEL_WIDTH 36		/* code points of a line of a box, */
+#define LABEL_LINES 3		/* and how many lines a name may take */
+#define TOOLTIP_MAX 2000	/* bytes of a name in a tooltip */
+
+/* What all of it is drawn with. */
+struct drawing {
+	const struct profile *p;
+	const struct callgraph_options *o;
+	const struct graph *g;
+	struct buf *out;
+	int64_t whole;
+	enum amount_unit unit;
+};
+
+void callgraph_defaults(struct callgraph_options *o)
+{
+	*o = (struct callgraph_options){ .max_nodes = CALLGRAPH_NODES, .threshold = 0.5 };
+}
+
+static double share(const struct drawing *d, int64_t v)
+{
+	double part = d->whole > 0 ? (double)v / (double)d->whole : 0;
+
+	return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+/* The inside of a quoted string. */
+static void put_escaped(struct buf *out, struct str s)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+
+	buf_init(&plain);
+	text_put_plain(&plain, s);
+	for (size_t i = 0; i < plain.size; i++) {
+		char c = plain.data[i];
+
+		if (c == '"' || c == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, c);
+		if (c == '&')
+			buf_puts(out, "amp;");
+	}
+}
+
+/* Where a line of at most LABEL_WIDTH code points may end: behind the last \ or before the last ::, else anywhere. */
+static size_t line_end(struct str s)
+{
+	size_t room = text_cut(s, LABEL_WIDTH), end = 0;
+
+	if (room == s.n)
+		return room;
+	for (size_t i = 1; i + 1 < room; i++) {
+		if (s.p[i] == '\\')
+			end = i + 1;
+		else if (s.p[i] == ':' && s.p[i + 1] == ':')
+			end = i;
+	}
+	return end ? end : room;
+}
+
+/* The name on several lines, its middle left out if these are not enough. */
+static void put_name(struct buf *out, struct str s)
+{
+	if (!s.n)
+		buf_puts(out, "[no name]\\n");
+	for (int line = 0; s.n; line++) {
+		size_t n = line_end(s);
+
+		if (line == LABEL_LINES - 1 && n < s.n) {
+			size_t columns = text_columns(s);
+			size_t skip = columns > LABEL_WIDTH ? text_cut(s, columns - LABEL_WIDTH + 1) : 0;
+
+			buf_puts(out, "…");
+			s = (struct str){ s.p + skip, s.n - skip };
+			n = s.n;
+		}
+		put_escaped(out, (struct str){ s.p, n });
+		buf_puts(out, "\\n");
+		s = (struct str){ s.p + n, s.n - n };
+	}
+}
+
+static void put_amount(const struct drawing *d, int64_t v)
+{
+	amount_put(d->out, v, d->unit);
+	buf_puts(d->out, " (");
+	buf_put_fixed(d->out, 100 * share(d, v), 1);
+	buf_puts(d->out, "%)");
+}
+
+static void put_times(struct buf *out, int64_t calls)
+{
+	buf_put_grouped(out, calls);
+	buf_puts(out, calls == 1 ? " call" : " calls");
+}
+
+/* From nearly white to red by what it took itself; dark enough for black letters on each. */
+static void put_color(const struct drawing *d, int64_t self)
+{
+	static const double stops[][3] = { { 255, 250, 242 }, { 253, 200, 140 }, { 233, 90, 60 } };
+	double at = 2 * sqrt(share(d, self));
+	int i = at < 1 ? 0 : 1;
+	char text[16];
+	int rgb[3];
+
+	for (int k = 0; k < 3; k++)
+		rgb[k] = (int)(stops[i][k] + (at - i) * (stops[i + 1][k] - stops[i][k]));
+	snprintf(text, sizeof(text), "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+	buf_printf(d->out, " fillcolor=\"%s\"", text);
+}
+
+static void put_node_words(const struct drawing *d, const struct graph_node *n, bool of_calls)
+{
+	if (of_calls) {
+		buf_puts(d->out, "called ");
+		put_amount(d, n->self);
+		return;
+	}
+	buf_puts(d->out, "self ");
+	put_amount(d, n->self);
+	buf_puts(d->out, "\\ntotal ");
+	put_amount(d, n->total);
+	if (n->calls > 0) {
+		buf_puts(d->out, "\\n");
+		put_times(d->out, n->calls);
+	}
+}
+
+static bool of_calls(const struct drawing *d)
+{
+	return !strcmp(d->p->columns[d->o->column].name, "calls");
+}
+
+static struct str cut(struct str s, size_t n)
+{
+	return s.n > n ? (struct str){ s.p, n } : s;
+}
+
+static void put_node(const struct drawing *d, size_t i)
+{
+	const struct graph_node *n = &d->g->nodes[i];
+	struct str name = profile_name(d->p, n->frame), file = profile_file(d->p, n->frame);
+	struct buf *out = d->out;
+
+	buf_printf(out, "\tn%zu [label=\"", i);
+	put_name(out, name);
+	put_node_words(d, n, of_calls(d));
+	buf_puts(out, "\" tooltip=\"");
+	put_escaped(out, cut(name, TOOLTIP_MAX));
+	if (file.n) {
+		buf_puts(out, "\\n");
+		put_escaped(out, cut(file, TOOLTIP_MAX));
+		if (d->p->frames[n->frame].line)
+			buf_printf(out, ":%u", d->p->frames[n->frame].line);
+	}
+	buf_puts(out, "\" fontsize=");
+	buf_put_fixed(out, 10 + 8 * sqrt(share(d, n->self)), 1);
+	put_color(d, n->self);
+	if (n->critical)
+		buf_puts(out, " color=\"#1f4e9e\" penwidth=2.5 class=critical");
+	else if (d->o->focus && d->o->focus[n->frame])
+		buf_puts(out, " penwidth=2.5");
+	if (d->o->focus && d->o->focus[n->frame])
+		buf_puts(out, " peripheries=2");
+	buf_puts(out, "];\n");
+}
+
+static void put_edge(const struct drawing *d, const struct graph_edge *e)
+{
+	struct buf *out = d->out;
+	double part = share(d, e->value);
+
+	buf_printf(out, "\tn%u -> n%u [tooltip=\"", e->from, e->to);
+	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->from].frame), TOOLTIP_MAX));
+	buf_puts(out, " → ");
+	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->to].frame), TOOLTIP_MAX));
+	buf_puts(out, "\\n");
+	put_amount(d, e->value);
+	buf_putc(out, '"');
+	if (!d->o->plain) {
+		buf_puts(out, " label=\"  ");
+		put_amount(d, e->value);
+		if (e->calls > 0 && !of_calls(d)) {
+			buf_puts(out, "\\n  ");
+			put_times(out, e->calls);
+		}
+		buf_putc(out, '"');
+	}
+	buf_puts(out, " penwidth=");
+	buf_put_fixed(out, (e->critical ? 2 : 0.8) + 4 * part, 2);
+	buf_puts(out, " arrowsize=");
+	buf_put_fixed(out, 0.6 + 0.4 * part, 2);
+	/* Heavy arrows are short and straight. */
+	buf_printf(out, " weight=%d", 1 + (int)(20 * part) + (e->critical ? 10 : 0));
+	if (e->critical)
+		buf_puts(out, " color=\"#1f4e9e\" class=critical");
+	buf_puts(out, "];\n");
+}
+
+static void put_heading(const struct drawing *d)
+{
+	const struct graph *g = d->g;
+	struct buf *out = d->out;
+
+	buf_puts(out, "\tlabel=\"");
+	if (d->o->title && *d->o->title) {
+		put_escaped(out, (struct str){ d->o->title, strlen(d->o->title) });
+		buf_puts(out, "\\n");
+	}
+	put_escaped(out, (struct str){ d->p->columns[d->o->column].name, strlen(d->p->columns[d->o->column].name) });
+	buf_puts(out, ": ");
+	amount_put(out, d->whole, d->unit);
+	if (g->node_count < g->all_nodes)
+		buf_printf(out, "; %zu of %zu functions, %zu of %zu arrows", g->node_count, g->all_nodes, g->edge_count,
+			   g->all_edges);
+	else
+		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
+	buf_puts(out, g->node_count ? "; blue: the path that took most\\n \";\n" : "; nothing is above zero\";\n");
+}
+
+static void put_graph(const struct drawing *d)
+{
+	static const char font[] = "fontname=\"Verdana,DejaVu Sans,sans-serif\"";
+	struct buf *out = d->out;
+
+	buf_puts(out, "digraph callgraph {\n");
+	buf_printf(out, "\tgraph [%s fontsize=12 labelloc=t ranksep=0.35 nodesep=0.2 dpi=72 nslimit=2 mclimit=0.3 charset=\"UTF-8\"%s];\n",
+		   font, d->o->plain ? " splines=line" : "");
+	buf_printf(out, "\tnode [%s shape=box style=\"filled,rounded\" color=\"#777777\" margin=\"0.14,0.07\"];\n", font);
+	buf_printf(out, "\tedge [%s fontsize=9 color=\"#777777\"];\n", font);
+	put_heading(d);
+	for (size_t i = 0; i < d->g->node_count; i++)
+		put_node(d, i);
+	for (size_t i = 0; i < d->g->edge_count; i++)
+		put_edge(d, &d->g->edges[i]);
+	buf_puts(out, "}\n");
+}
+
+/* What shares are of: what was taken, which is more than the sum where something was given back. */
+static int64_t whole(const struct profile *p, uint32_t column)
+{
+	int64_t sum;
+
+	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX : sum;
+}
+
+/* The value of so many per cent, at least 1: what is nothing is never drawn. */
+static int64_t least_value(int64_t all, double threshold)
+{
+	double v = ceil((double)all * threshold / 100);
+
+	return v < 1 ? 1 : v >= (double)INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
+		  struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *part = NULL;
+	_cleanup_(graph_done) struct graph g = { 0 };
+	struct drawing d = { .p = p, .o = o, .g = &g, .out = out };
+	size_t max_nodes = o->max_nodes ? o->max_nodes : CALLGRAPH_NODES;
+
+	if (o->column >= p->column_count)
+		return err_set(err, -EINVAL, "the profile has no such column of values");
+	d.whole = whole(p, o->column);
+	d.unit = amount_unit(p->columns[o->column].unit);
+	if (o->focus)
+		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
+	graph_init(&g, part ? part : p, o->column);
+	graph_prune(&g, max_nodes < CALLGRAPH_NODES_MAX ? max_nodes : CALLGRAPH_NODES_MAX, least_value(d.whole, o->threshold));
+	put_graph(&d);
+	if (ret)
+		*ret = (struct callgraph_counts){ g.all_nodes, g.node_count, g.all_edges, g.edge_count };
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* callgraph.h: who calls whom, as a graph for Graphviz. Pure, as all pictures: profile and options in, bytes out.
+ *
+ * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow on
+ * its stack, however often they stand there. Laying the boxes out is Graphviz's work (src/graphviz), which needs minutes
+ * for large graphs: so a graph is pruned to a number of functions first, and says what it left out.
+ */
+#ifndef RENDER_CALLGRAPH_H
+#define RENDER_CALLGRAPH_H
+
+#include "buf.h"
+#include "err.h"
+#include "profile.h"
+
+#define CALLGRAPH_NODES		150	/* functions that are laid out in a tenth of a second */
+#define CALLGRAPH_NODES_MAX	5000
+
+struct callgraph_options {
+	uint32_t column;
+	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
+	double threshold;		/* per cent of all below which a function or an arrow is left out */
+	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
+	const char *title;		/* NULL is none */
+	bool plain;			/* straight arrows without words, which are laid out in a fraction of the time */
+};
+
+/* What became of it. */
+struct callgraph_counts {
+	size_t functions, shown;	/* functions above zero, and those of them that are in the graph */
+	size_t edges, edges_shown;
+};
+
+void callgraph_defaults(struct callgraph_options *o);
+
+/* Appends the graph in Graphviz's language: names of any bytes, numbers as of flame graphs, the path that took most drawn bold.
+ * -EINVAL without such a column; `ret` may be NULL. */
+int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
+		  struct err *err);
+
+/* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it is. */
+void callgraph_finish_svg(struct str svg, struct buf *out);
+
+#endif

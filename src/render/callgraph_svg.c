@@ -1,0 +1,56 @@
+/* callgraph_svg.c: what is done with the SVG that Graphviz makes.
+ *
+ * It comes in points, often several screens wide; here it is made to fill the window, and gets its style and its script. Titles
+ * of elements ("n12") go, since browsers would show them instead of the tooltips with the names. */
+
+#include "callgraph.h"
+
+#include "assets.h"
+
+#include <string.h>
+
+static const char *find(const char *at, const char *end, const char *text)
+{
+	return memmem(at, (size_t)(end - at), text, strlen(text));
+}
+
+static void put_asset(struct buf *out, const char *element, const char *bytes, size_t n)
+{
+	buf_printf(out, "<%s><![CDATA[\n", element);
+	buf_put(out, bytes, n);
+	buf_printf(out, "]]></%s>\n", element);
+}
+
+/* Everything but the titles. */
+static void put_without_titles(const char *at, const char *end, struct buf *out)
+{
+	for (const char *title; (title = find(at, end, "<title>"));) {
+		const char *stop = find(title, end, "</title>\n");
+
+		if (!stop)
+			break;
+		buf_put(out, at, (size_t)(title - at));
+		at = stop + strlen("</title>\n");
+	}
+	buf_put(out, at, (size_t)(end - at));
+}
+
+void callgraph_finish_svg(struct str svg, struct buf *out)
+{
+	const char *end = svg.p + svg.n, *open = find(svg.p, end, "<svg width=\"");
+	const char *view = open ? find(open, end, "viewBox=\"") : NULL, *inside = view ? find(view, end, ">") : NULL;
+	const char *close = inside ? memrchr(inside, '<', (size_t)(end - inside)) : NULL;
+
+	if (!close || (size_t)(end - close) < 6 || memcmp(close, "</svg>", 6)) {
+		buf_put(out, svg.p, svg.n);
+		return;
+	}
+	buf_put(out, svg.p, (size_t)(open - svg.p));
+	buf_puts(out, "<svg width=\"100%\" height=\"100%\"\n ");
+	buf_put(out, view, (size_t)(inside + 1 - view));
+	buf_putc(out, '\n');
+	put_asset(out, "style", asset_callgraph_css, asset_callgraph_css_size);
+	put_without_titles(inside + 1, close, out);
+	put_asset(out, "script", asset_callgraph_js, asset_callgraph_js_size);
+	buf_put(out, close, (size_t)(end - close));
+}

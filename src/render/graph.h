@@ -1,0 +1,35 @@
+/* graph.h: the calling context tree summed up by function and by caller and callee, and what is drawn of it. */
+#ifndef RENDER_GRAPH_H
+#define RENDER_GRAPH_H
+
+#include "profile.h"
+
+struct graph_node {
+	uint32_t frame;
+	int64_t self, total, calls;	/* calls: 0 if they were not counted */
+	bool critical;
+};
+
+struct graph_edge {
+	uint32_t from, to;		/* frames while it is summed up; then numbers of nodes */
+	int64_t value, calls;
+	bool critical;
+};
+
+/* Most first: nodes by total, edges by value; equal ones by self and frame, so that equal profiles give equal graphs. */
+struct graph {
+	struct graph_node *nodes;
+	struct graph_edge *edges;
+	size_t node_count, edge_count;
+	size_t all_nodes, all_edges;	/* above zero, before pruning */
+};
+
+void graph_init(struct graph *g, const struct profile *p, uint32_t column);
+void graph_done(struct graph *g);
+
+/* Keeps at most `max_nodes` nodes and those edges between them, each of `least` at least; but the heaviest edge to a node
+ * is kept, so that nothing stands alone that was called. Then marks the critical path: from the node that has most up and
+ * down, always along the heaviest edge. */
+void graph_prune(struct graph *g, size_t max_nodes, int64_t least);
+
+#endif

@@ -1,0 +1,216 @@
+/* test_callgraph.c: which sums a call graph shows, what it leaves out, and that no name leaves its quotes. */
+
+#include "callgraph.h"
+#include "graph.h"
+#include "mem.h"
+#include "test.h"
+
+/* A stack of one-letter functions: "fgf". */
+static uint32_t stack(struct profile *p, const char *letters)
+{
+	uint32_t frames[64];
+	size_t depth = strlen(letters);
+
+	for (size_t i = 0; i < depth; i++)
+		frames[i] = profile_frame(p, (struct str){ letters + i, 1 }, (struct str){ "", 0 }, 0);
+	return profile_stack(p, frames, depth);
+}
+
+static void add(struct profile *p, const char *letters, const char *column, int64_t v)
+{
+	profile_add(p, stack(p, letters), profile_column(p, column, "count"), v);
+}
+
+static char letter(const struct profile *p, uint32_t frame)
+{
+	return profile_name(p, frame).p[0];
+}
+
+static const struct graph_node *node_of(const struct profile *p, const struct graph *g, char name)
+{
+	for (size_t i = 0; i < g->node_count; i++)
+		if (letter(p, g->nodes[i].frame) == name)
+			return &g->nodes[i];
+	return NULL;
+}
+
+/* Before pruning; INT64_MIN if there is none. */
+static int64_t edge_value(const struct profile *p, const struct graph *g, const char *pair)
+{
+	for (size_t i = 0; i < g->edge_count; i++)
+		if (letter(p, g->edges[i].from) == pair[0] && letter(p, g->edges[i].to) == pair[1])
+			return g->edges[i].value;
+	return INT64_MIN;
+}
+
+TEST(each_function_and_each_arrow_counts_once_per_stack)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+
+	add(p, "mfgfg", "samples", 7);
+	add(p, "mff", "samples", 30);
+	add(p, "mg", "samples", 500);
+	graph_init(&g, p, 0);
+	CHECK_INT(node_of(p, &g, 'm')->total, 537);
+	CHECK_INT(node_of(p, &g, 'f')->total, 37);
+	CHECK_INT(node_of(p, &g, 'f')->self, 30);
+	CHECK_INT(node_of(p, &g, 'g')->total, 507);
+	CHECK_INT(edge_value(p, &g, "mf"), 37);
+	CHECK_INT(edge_value(p, &g, "fg"), 7);
+	CHECK_INT(edge_value(p, &g, "gf"), 7);
+	CHECK_INT(edge_value(p, &g, "ff"), 30);
+	CHECK_INT(edge_value(p, &g, "mg"), 500);
+}
+
+TEST(calls_are_counted_on_each_arrow)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 }, calls = { 0 };
+
+	add(p, "mf", "wall_ns", 10);
+	add(p, "mff", "wall_ns", 20);
+	add(p, "mf", "calls", 2);
+	add(p, "mff", "calls", 5);
+	graph_init(&g, p, 0);
+	CHECK_INT(node_of(p, &g, 'f')->calls, 7);
+	CHECK_INT(edge_value(p, &g, "mf"), 30);
+	graph_init(&calls, p, 1);
+	CHECK_INT(node_of(p, &calls, 'f')->total, 7);
+	CHECK_INT(edge_value(p, &calls, "mf"), 2);
+	CHECK_INT(edge_value(p, &calls, "ff"), 5);
+}
+
+TEST(pruning_keeps_the_largest_and_their_heaviest_ways_in_and_marks_the_path_that_took_most)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+
+	add(p, "mab", "samples", 60);
+	add(p, "mac", "samples", 30);
+	add(p, "mb", "samples", 8);
+	add(p, "md", "samples", 2);
+	graph_init(&g, p, 0);
+	graph_prune(&g, 3, 50);
+	CHECK_INT(g.all_nodes, 5);
+	CHECK_INT(g.all_edges, 5);
+	CHECK_INT(g.node_count, 3);
+	CHECK_INT(letter(p, g.nodes[0].frame), 'm');
+	CHECK_INT(letter(p, g.nodes[1].frame), 'a');
+	CHECK_INT(letter(p, g.nodes[2].frame), 'b');
+	CHECK_INT(g.edge_count, 2);
+	CHECK_INT(g.edges[0].value, 90);
+	CHECK_INT(g.edges[1].value, 60);
+	CHECK(g.edges[0].critical && g.edges[1].critical && g.nodes[2].critical);
+}
+
+TEST(what_is_below_zero_or_overflows_is_no_trouble)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+	_cleanup_(buf_done) struct buf dot = { 0 };
+	struct callgraph_options o;
+	struct callgraph_counts counts;
+
+	add(p, "mf", "memory_bytes", -100);
+	add(p, "ma", "memory_bytes", INT64_MAX);
+	add(p, "mb", "memory_bytes", INT64_MAX);
+	graph_init(&g, p, 0);
+	CHECK_INT(edge_value(p, &g, "mf"), -100);
+	callgraph_defaults(&o);
+	buf_init(&dot);
+	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), 0);
+	CHECK_INT(counts.functions, 3);
+	CHECK_INT(counts.shown, 3);
+	o.column = 7;
+	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
+}
+
+TEST(a_focus_keeps_callers_and_callees_of_one_function_and_shares_of_all)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(buf_done) struct buf dot = { 0 };
+	struct callgraph_options o;
+	struct callgraph_counts counts;
+	bool focus[5] = { false };
+
+	add(p, "mab", "samples", 25);
+	add(p, "mc", "samples", 75);
+	callgraph_defaults(&o);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		focus[f] = letter(p, f) == 'a';
+	o.focus = focus;
+	buf_init(&dot);
+	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), 0);
+	CHECK_INT(counts.shown, 3);
+	CHECK(strstr(dot.data, "label=\"b\\nself 25 (25.0%)\\ntotal 25 (25.0%)\"") != NULL);
+	CHECK(strstr(dot.data, "label=\"c\\n") == NULL);
+}
+
+static struct profile *named(const char *name, size_t n)
+{
+	struct profile *p = profile_new();
+	uint32_t frame = profile_frame(p, (struct str){ name, n }, (struct str){ name, n }, 3);
+
+	profile_add(p, profile_stack(p, &frame, 1), profile_column(p, "samples", "count"), 1);
+	return p;
+}
+
+/* Whether every quote is closed on its line, in which names may have come. */
+static bool quotes_close(const char *text)
+{
+	bool inside = false;
+
+	for (; *text; text++) {
+		if (inside && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			inside = !inside;
+		else if (*text == '\n' && inside)
+			return false;
+	}
+	return !inside;
+}
+
+TEST(no_name_leaves_its_quotes)
+{
+	static const char *const names[] = {
+		"\"", "\\", "a\\", "\\\"", "\"];\nn0 -> n0 [label=\"", "a\nb", "\\N\\G\\l", "<b>x</b>", "&amp;&#0;&lt;", "{a|b}",
+		"\x01\x7f\xff\xc3",
+		"Namespace\\Of\\A\\Very\\Long\\Class\\Name\\That\\Needs\\Several\\Lines\\And::someMore_and_even_more_than_fits_in_all_of_them",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(profile_freep) struct profile *p = named(names[i], strlen(names[i]));
+		_cleanup_(buf_done) struct buf dot = { 0 };
+		struct callgraph_options o;
+
+		callgraph_defaults(&o);
+		o.title = names[i];
+		buf_init(&dot);
+		CHECK_INT(callgraph_dot(p, &o, &dot, NULL, NULL), 0);
+		CHECK(quotes_close(dot.data));
+		CHECK(strlen(dot.data) == dot.size);
+	}
+}
+
+TEST(an_svg_of_graphviz_fills_the_window_and_anything_else_stays_as_it_is)
+{
+	static const char from[] = "<?xml?>\n<svg width=\"69pt\" height=\"51pt\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n"
+				   "<g><title>n0</title>\n<text>a</text></g>\n</svg>\n";
+	static const char *const others[] = { "", "<svg", "<svg width=\"1pt\"></svg>", "<svg width=\"1\" viewBox=\"0", "text" };
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	callgraph_finish_svg((struct str){ from, strlen(from) }, &out);
+	CHECK(strstr(out.data, "<svg width=\"100%\" height=\"100%\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n<style>") != NULL);
+	CHECK(strstr(out.data, "<g><text>a</text></g>\n<script>") != NULL);
+	CHECK_STR(out.data + out.size - 7, "</svg>\n");
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		buf_reset(&out);
+		callgraph_finish_svg((struct str){ others[i], strlen(others[i]) }, &out);
+		CHECK_STR(out.data, others[i]);
+	}
+}
+
+TEST_MAIN()

@@ -1,0 +1,13 @@
+# the graph in Graphviz's language: sums, shares, pruning, the path that took most, one function, groups
+strobe callgraph data/blog.folded -o all.dot --title 'Blog'
+cat all.dot
+strobe callgraph data/blog.folded -q -n 4 --threshold 10 -o few.dot
+cat few.dot
+strobe callgraph data/cart.json -q -o trace.gv --threshold 0
+grep 'PDO::query' trace.gv
+strobe callgraph data/blog.folded -q --function Markdown::block -o one.dot
+grep 'label="M\|peripheries' one.dot
+strobe callgraph data/shop.strobe -q --by file -o files.dot
+grep 'label=' files.dot
+strobe callgraph data/blog.folded -q --ignore 'Kernel' --metric samples -o rest.dot
+grep -c '\[label=' rest.dot
