@@ -18,23 +18,25 @@ static struct format_options reading;		/* what readers are asked for: one line b
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
+	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, perf, stap, dtrace, "
+	  "bpftrace, gdb, eu-stack, go, phpspy, xdebug, spx, ..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "recursive", NULL, &without_recursion,
 	  "A function that calls itself directly becomes one frame: a;b;b;b;c is a;b;c." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script, eu-stack and pprof" },
 	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
-	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs." },
-	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid, "The process and thread ID: php-4152/4160." },
+	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs. "
+	  "Of eu-stack a first frame PID=4152." },
+	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid, "The process and thread ID: php-4152/4160. Of eu-stack a frame TID=4160." },
 	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "_[k] behind functions of the kernel." },
 	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "_[j] behind functions compiled while the program ran." },
 	{ OPTION_FLAG, 0, "all", NULL, &all, "Both." },
 	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses, "Addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
 	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined,
-	  "Functions that the compiler has inlined, as addr2line knows them." },
+	  "Functions that the compiler has inlined, as addr2line knows them, or pprof." },
 	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, source lines behind the names." },
 	{ OPTION_FLAG, 0, "srcline", NULL, &reading.source_lines,
 	  "The source lines that `perf script -F +srcline` writes, behind the names." },
@@ -45,6 +47,9 @@ static const struct option_spec options[] = {
 	  "after the other." },
 	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second, "They count from the full second of the first event." },
 	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "They are the times that stand in the text." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
+	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
+	  "How often functions were called that called none themselves; unless given, microseconds." },
 	{ 0 }
 };
 
@@ -128,6 +133,7 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
+	reading.script_values = true;
 	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;
 	reading.kernel |= all;

@@ -11,6 +11,15 @@ const struct format *const formats[] = {
 	&format_pprof,
 	&format_speedscope,
 	&format_perf,
+	&format_stap,
+	&format_dtrace,
+	&format_bpftrace,
+	&format_gdb,
+	&format_eu_stack,
+	&format_go,
+	&format_phpspy,
+	&format_xdebug,
+	&format_spx,
 	NULL
 };
 

@@ -23,6 +23,10 @@ struct format_options {
 	enum { TIME_FROM_FIRST, TIME_FROM_SECOND, TIME_RAW } time_zero;	/* 0 is the first event, its full second, or the
 									 * clock's own zero */
 	double time_min, time_max;
+
+	/* Of traces. */
+	bool calls;			/* how often functions were called that called none themselves, not how long they took */
+	bool script_values;		/* units are those of the script that collapses such files, where it has another */
 };
 
 struct format {
@@ -50,6 +54,8 @@ extern const struct format format_strobe, format_folded;
 extern const struct format format_xhprof, format_xhprof_json;
 extern const struct format format_perf;
 extern const struct format format_pprof, format_speedscope;
+extern const struct format format_stap, format_dtrace, format_bpftrace, format_gdb, format_eu_stack, format_go;
+extern const struct format format_phpspy, format_xdebug, format_spx;
 
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 

@@ -1,0 +1,122 @@
+/* gdb.c: backtraces of gdb, such as many runs of `gdb -batch -ex "thread apply all bt" -p PID` one after the other.
+ *
+ *	Thread 2 (Thread 0x7f08e6ffd700 (LWP 12345)):
+ *	#0  0x00007f08f1d2b4d9 in poll () from /lib/x86_64-linux-gnu/libc.so.6
+ *	#1  work (n=3) at worker.c:12
+ *	#2  <signal handler called>
+ *	#3  0x000055d7c1a0 in main ()
+ *
+ * A frame is a line with # and its number: the word after "0x… in", or the first word, or all of "<…>". Stacks end with
+ * any other line, with "Thread …", and where the number is 0 again. Lines that begin with a space go on with the line
+ * before them, and those of `bt full` about locals say nothing. Each stack counts 1.
+ */
+#include "format.h"
+#include "stacks.h"
+
+/* The word at the start of `line`, which is cut off together with one space after it. */
+static struct str take_word(struct str *line)
+{
+	const char *space = memchr(line->p, ' ', line->n);
+	struct str word = { line->p, space ? (size_t)(space - line->p) : line->n };
+
+	line->p += word.n + (space != NULL);
+	line->n -= word.n + (space != NULL);
+	return word;
+}
+
+/* "#12  " as the start of a line, which is cut off. */
+static bool take_frame_number(struct str *line, int64_t *ret)
+{
+	struct str rest = *line;
+
+	if (rest.n < 2 || *rest.p != '#')
+		return false;
+	rest.p++;
+	rest.n--;
+	if (!line_take_number(&rest, ret) || rest.n == 0 || *rest.p != ' ')
+		return false;
+	while (rest.n && *rest.p == ' ') {
+		rest.p++;
+		rest.n--;
+	}
+	*line = rest;
+	return true;
+}
+
+/* What stands after the number: "0x… in name (…) …", "name (…) …" or "<signal handler called>". */
+static struct str frame_name(struct str rest)
+{
+	const char *end = rest.n && *rest.p == '<' ? memchr(rest.p, '>', rest.n) : NULL;
+	struct str first, second;
+
+	if (end && rest.p + rest.n == end + 1)
+		return rest;
+	first = take_word(&rest);
+	if (!line_has(first, "0x"))
+		return first;
+	second = take_word(&rest);
+	return second.n == 0 && rest.n == 0 ? first : take_word(&rest);
+}
+
+static bool goes_on(struct str line)
+{
+	return (line.n && line_is_space(*line.p)) || line_starts(line, "No locals") || line_starts(line, "No symbol table info");
+}
+
+static void end_stack(struct stacks *s)
+{
+	if (s->depth)
+		stacks_add(s, 1);
+}
+
+static void read_line(struct stacks *s, uint64_t number, struct str line, struct err *err)
+{
+	struct str rest = line, name;
+	int64_t n;
+
+	if (!take_frame_number(&rest, &n)) {
+		if (line.n && *line.p == '#')
+			stacks_skip(s, number, line, "begins with # and is no frame", err);
+		else if (!goes_on(line))
+			end_stack(s);
+		return;
+	}
+	if (n == 0)
+		end_stack(s);
+	name = frame_name(rest);
+	stacks_frame(s, name.n ? name : (struct str){ "??", 2 });
+}
+
+static int gdb_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
+{
+	struct stacks s;
+	struct str line;
+
+	(void)o;
+	if (stacks_init(&s, p, err) >= 0) {
+		while (input_line(in, &line))
+			read_line(&s, in->line, line_without_return(line), err);
+		end_stack(&s);
+	}
+	return stacks_done(&s, "there is no backtrace in it: gdb could not attach, perhaps", err);
+}
+
+static int gdb_sniff(const char *bytes, size_t n)
+{
+	struct str rest = { bytes, n }, line;
+	unsigned threads = 0, frames = 0;
+
+	while (line_next(&rest, &line)) {
+		struct str after = line;
+		int64_t number;
+
+		threads += line_starts(line, "Thread ") && line_has(line, "(");
+		if (take_frame_number(&after, &number))
+			frames += line_has(after, " (") || (after.n && *after.p == '<');
+	}
+	return frames == 0 ? 0 : threads ? 90 : 75;
+}
+
+const struct format format_gdb = {
+	.name = "gdb", .suffixes = "gdb", .sniff = gdb_sniff, .read = gdb_read, .about = "backtraces of gdb, thread apply all bt",
+};

@@ -1,0 +1,271 @@
+/* stacks.c: frames one by one, and stacks that end with their count. */
+#include "stacks.h"
+#include "mem.h"
+#include <assert.h>
+#include <limits.h>
+#include <xxhash.h>
+
+int stacks_init(struct stacks *s, struct profile *p, struct err *err)
+{
+	const struct labels none = { 0 };
+
+	*s = (struct stacks){ .profile = p };
+	map_init(&s->known);
+	intern_init(&s->names);
+	profile_describe(p, 0, false, &none);
+	s->column = profile_column(p, "samples", "count");
+	if (s->column == UINT32_MAX)
+		return err_set(err, -E2BIG, "there is no room for a column 'samples' beside the %u that are there",
+			       PROFILE_COLUMNS);
+	return 0;
+}
+
+int stacks_done(struct stacks *s, const char *nothing, struct err *err)
+{
+	map_done(&s->known);
+	intern_done(&s->names);
+	free(s->frames);
+	free(s->stack);
+	if (s->column == UINT32_MAX)
+		return -E2BIG;
+	if (s->added == 0 && s->skipped == 0)
+		return err_set(err, -ENODATA, "%s", nothing);
+	if (s->added == 0)
+		return -EINVAL;
+	return s->skipped < INT_MAX ? (int)s->skipped : INT_MAX;
+}
+
+void stacks_frame(struct stacks *s, struct str name)
+{
+	size_t known = s->names.count;
+	uint32_t id;
+
+	if (s->depth == STACKS_DEPTH_MAX)
+		return;
+	id = intern_add(&s->names, name.p, name.n);
+	if (s->names.count > known) {
+		GROW(&s->frames, &s->frame_capacity, s->names.count);
+		s->frames[id] = profile_frame(s->profile, name, (struct str){ "", 0 }, 0);
+	}
+	stacks_push(s, s->frames[id]);
+}
+
+void stacks_push(struct stacks *s, uint32_t frame)
+{
+	if (s->depth == STACKS_DEPTH_MAX)
+		return;
+	GROW(&s->stack, &s->stack_capacity, s->depth + 1);
+	s->stack[s->depth++] = frame;
+}
+
+uint32_t stacks_add(struct stacks *s, int64_t value)
+{
+	uint32_t node = PROFILE_ROOT;
+
+	/* What has no frame is something that ran all the same. */
+	if (s->depth == 0)
+		stacks_frame(s, (struct str){ "[unknown]", 9 });
+	for (size_t i = s->depth; i-- > 0;)
+		node = profile_child(s->profile, node, s->stack[i]);
+	profile_add(s->profile, node, s->column, value);
+	s->added++;
+	stacks_drop(s);
+	return node;
+}
+
+void stacks_drop(struct stacks *s)
+{
+	s->depth = 0;
+}
+
+void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err)
+{
+	int shown = line.n < 60 ? (int)line.n : 60;
+
+	if ((*skipped)++)
+		return;
+	if (!line.p)
+		err_set(err, -EINVAL, "line %llu %s", (unsigned long long)number, what);
+	else
+		err_set(err, -EINVAL, "line %llu %s: '%.*s%s'", (unsigned long long)number, what, shown, line.p,
+			(size_t)shown < line.n ? "…" : "");
+}
+
+void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err)
+{
+	line_skip(&s->skipped, number, line, what, err);
+}
+
+/* --- Stacks that end with their count --- */
+
+struct counted {
+	struct stacks stacks;
+	struct str (*frame)(struct str line);
+	char *text;			/* the lines of the stack at hand */
+	size_t size, capacity;
+	uint64_t start;			/* number of the first of them */
+	bool too_long;
+};
+
+/* Takes the lines apart; returns the node. */
+static uint32_t add_text(struct counted *c, int64_t count)
+{
+	struct str rest = { c->text, c->size }, line;
+
+	while (line_next(&rest, &line)) {
+		struct str name = c->frame(line);
+
+		stacks_frame(&c->stacks, name.n ? name : (struct str){ "-", 1 });
+	}
+	return stacks_add(&c->stacks, count);
+}
+
+static void end_stack(struct counted *c, int64_t count, struct err *err)
+{
+	uint32_t *node;
+
+	if (c->too_long) {
+		stacks_skip(&c->stacks, c->start, (struct str){ NULL, 0 }, "begins a stack of more than 16 MB", err);
+	} else {
+		node = map_slot(&c->stacks.known, XXH3_64bits(c->text, c->size));
+		if (*node == MAP_NONE) {
+			*node = add_text(c, count);
+		} else {
+			profile_add(c->stacks.profile, *node, c->stacks.column, count);
+			c->stacks.added++;
+		}
+	}
+	c->size = 0;
+	c->too_long = false;
+}
+
+static void add_line(struct counted *c, uint64_t number, struct str line)
+{
+	if (c->size == 0 && !c->too_long)
+		c->start = number;
+	if (c->size + line.n >= STACKS_TEXT_MAX) {
+		c->too_long = true;
+		c->size = 0;
+	}
+	if (c->too_long)
+		return;
+	GROW(&c->text, &c->capacity, c->size + line.n + 1);
+	memcpy(c->text + c->size, line.p, line.n);
+	c->text[c->size + line.n] = '\n';
+	c->size += line.n + 1;
+}
+
+static void read_lines(struct counted *c, struct input *in, uint64_t header, struct err *err)
+{
+	struct str line;
+
+	while (input_line(in, &line)) {
+		int64_t count;
+		int kind;
+
+		line = line_trim_start(line_without_return(line));
+		if (in->line <= header || line.n == 0)
+			continue;
+		kind = line_count(line, &count);
+		if (kind > 0) {
+			end_stack(c, count, err);
+		} else if (kind < 0) {
+			stacks_skip(&c->stacks, in->line, line, "has a count above 9223372036854775807", err);
+			c->size = 0;
+			c->too_long = false;
+		} else {
+			add_line(c, in->line, line);
+		}
+	}
+}
+
+int stacks_read_counted(struct profile *p, struct input *in, uint64_t header, struct str (*frame)(struct str line),
+			struct err *err)
+{
+	struct counted c = { .frame = frame };
+
+	if (stacks_init(&c.stacks, p, err) >= 0) {
+		read_lines(&c, in, header, err);
+		if (c.size || c.too_long)
+			stacks_skip(&c.stacks, c.start, (struct str){ NULL, 0 }, "begins a stack that has no count after it", err);
+	}
+	free(c.text);
+	return stacks_done(&c.stacks, "there is no stack in it", err);
+}
+
+/* --- Lines --- */
+
+bool line_next(struct str *rest, struct str *ret)
+{
+	const char *newline = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
+	size_t n = newline ? (size_t)(newline - rest->p) : rest->n;
+
+	if (rest->n == 0)
+		return false;
+	*ret = (struct str){ rest->p, n };
+	n += newline != NULL;
+	rest->p += n;
+	rest->n -= n;
+	return true;
+}
+
+bool line_take_number(struct str *line, int64_t *ret)
+{
+	int64_t n = 0;
+	size_t i = 0;
+
+	for (; i < line->n && line_is_digit(line->p[i]); i++)
+		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, line->p[i] - '0', &n))
+			return false;
+	if (i == 0)
+		return false;
+	line->p += i;
+	line->n -= i;
+	*ret = n;
+	return true;
+}
+
+bool line_take_decimal(struct str *line, int decimals, int64_t *ret)
+{
+	bool negative = line->n && *line->p == '-', up = false;
+	struct str rest = { line->p + negative, line->n - negative };
+	int64_t n;
+
+	if (!line_take_number(&rest, &n))
+		return false;
+	if (rest.n && *rest.p == '.') {
+		rest.p++;
+		rest.n--;
+	}
+	for (; decimals > 0; decimals--) {
+		int64_t digit = 0;
+
+		if (rest.n && line_is_digit(*rest.p)) {
+			digit = *rest.p++ - '0';
+			rest.n--;
+		}
+		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, digit, &n))
+			return false;
+	}
+	if (rest.n && line_is_digit(*rest.p))
+		up = *rest.p >= '5' && n < INT64_MAX;
+	while (rest.n && line_is_digit(*rest.p)) {
+		rest.p++;
+		rest.n--;
+	}
+	*line = rest;
+	*ret = negative ? -(n + up) : n + up;
+	return true;
+}
+
+int line_count(struct str line, int64_t *ret)
+{
+	/* Frames end with other things, nearly always. */
+	if (line.n == 0 || !line_is_digit(line.p[line.n - 1]))
+		return 0;
+	line = line_trim_start(line);
+	for (size_t i = 0; i < line.n; i++)
+		if (!line_is_digit(line.p[i]))
+			return 0;
+	return line_take_number(&line, ret) ? 1 : -1;
+}

@@ -1,0 +1,100 @@
+/* test_sniff.c: each format's sample is taken for that format, and by no other reader for more.
+ *
+ * A new format gets a line here: its shortest usual input, and odd ones that look like another's. */
+#include "format.h"
+#include "test.h"
+#include <string.h>
+
+static const struct {
+	const char *format, *text;
+} samples[] = {
+	{ "folded", "main;a 1\nmain;b 2\n" },
+	{ "folded", "main 12\n" },
+	{ "folded", "main;#0 0x12 5\nmain;TID=5;f 2\n" },
+	{ "folded", "@x;a 5\n@y[1];b 3\n" },
+	{ "xhprof", "a:1:{s:6:\"main()\";a:2:{s:2:\"ct\";i:1;s:2:\"wt\";i:12;}}" },
+	{ "stap", " 0xffffffff8103ce3b : native_safe_halt+0xb/0x10 [kernel]\n 0xffffffff81013236 : cpu_idle+0xd6/0x120 [kernel]\n\t24\n" },
+	{ "stap", "\nparse\nmain\n\t12\n\nmain\n\t3\n" },
+	{ "dtrace", "CPU     ID                    FUNCTION:NAME\n  0  64091                        :tick-60s\n\n\n"
+	  "              unix`i86_mwait+0xd\n              unix`thread_start+0x8\n             1641\n" },
+	{ "dtrace", "\n\n              unix`i86_mwait+0xd\n              unix`thread_start+0x8\n             1641\n" },
+	{ "bpftrace", "Attaching 1 probe...\n^C\n\n@[\n    vfs_read+142\n    do_syscall_64+115\n]: 3\n" },
+	{ "bpftrace", "@[, swapper/0]: 3\n" },
+	{ "bpftrace", "@on[php, \n    vfs_read+142\n]: 3\n" },
+	{ "bpftrace", "{\"type\": \"attached_probes\", \"data\": {\"probes\": 1}}\n{\"type\": \"map\", \"data\": {\"@\": {\"\\n a\\n\": 3}}}\n" },
+	{ "gdb", "[New LWP 12]\n\nThread 1 (LWP 5):\n#0  0x00007f08f1d2b4d9 in poll () from /lib/libc.so.6\n#1  0x01 in main ()\n" },
+	{ "gdb", "#0  work (n=3) at worker.c:12\n#1  main () at worker.c:30\n" },
+	{ "eu-stack", "PID 5 - process\nTID 5:\n#0  0x00007f3e5c1d04d9 poll\n#1  0x000055e01b2c0a10 (anonymous namespace)::f(int)\n" },
+	{ "go", "PeriodType: cpu nanoseconds\nPeriod: 10000000\nSamples:\nsamples/count cpu/nanoseconds\n  19  190000000: 1 2\n"
+	  "Locations\n     1: 0x1 M=1 main.f /a.go:3 s=0\n     2: 0x2 M=1 main.main /a.go:9 s=0\nMappings\n" },
+	{ "phpspy", "0 usleep <internal>:-1\n1 <main> /srv/index.php:25\n\n0 <main> /srv/index.php:25\n\n" },
+	{ "phpspy", "0 f /srv/index.php:25\n# - - -\n" },
+	{ "xdebug", "Version: 3.2.0\nFile format: 4\nTRACE START [2024-05-06 18:29:01.123456]\n1\t0\t0\t0.1\t5\t{main}\t1\t\t/a.php\t0\t0\n"
+	  "1\t0\t1\t0.2\t5\nTRACE END\n" },
+	{ "spx", "[events]\n0 1 0.0 0.0\n0 0 5.0 0.0\n[functions]\nm\n" },
+	{ "spx", "{\n  \"key\": \"spx-full-1\",\n  \"recorded_call_count\": 1,\n  \"enabled_metrics\": [\n    \"wt\"\n  ]\n}\n" },
+};
+
+/* The format whose reader is the surest of `text`, NULL if none is. */
+static const char *surest(const char *text)
+{
+	const char *best = NULL;
+	int score = 0;
+
+	for (const struct format *const *f = formats; *f; f++) {
+		int sure = (*f)->sniff && (*f)->read ? (*f)->sniff(text, strlen(text)) : 0;
+
+		CHECK(sure >= 0 && sure <= 100);
+		if (sure > score) {
+			best = (*f)->name;
+			score = sure;
+		}
+	}
+	return best;
+}
+
+TEST(each_sample_is_taken_for_what_it_is)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const char *best = surest(samples[i].text);
+
+		CHECK_STR(best ? best : "nothing", samples[i].format);
+	}
+}
+
+/* Lines may end with a carriage return too, and a text may be cut off anywhere: it is that format's or nobody's. */
+TEST(the_start_of_a_sample_is_no_other_format)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		size_t n = strlen(samples[i].text);
+		char text[1024];
+
+		CHECK(n < sizeof(text));
+		snprintf(text, sizeof(text), "%s", samples[i].text);
+		for (; n > 20 && samples[i].format[0] != 'f'; n--) {
+			const char *best;
+
+			text[n] = 0;
+			best = surest(text);
+			/* What only ends with a number, so far, may be folded stacks of one frame. */
+			if (best && strcmp(best, "folded"))
+				CHECK_STR(best, samples[i].format);
+		}
+	}
+}
+
+TEST(what_is_no_profile_is_nobodys)
+{
+	static const char *const others[] = {
+		"hello\nworld\n", "<?php\necho 1;\n", "a,b,c\n1,2,3\n", "#!/bin/sh\necho no\n", "{\"a\": 1}\n", "# Title\n\nText (see #1).\n",
+		"1\n2\n3\n", "name:\n  - a\n", "chapter\n12",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		const char *best = surest(others[i]);
+
+		CHECK_STR(best ? best : "nothing", "nothing");
+	}
+}
+
+TEST_MAIN()

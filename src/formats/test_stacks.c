@@ -1,0 +1,304 @@
+/* test_stacks.c: stacks that other tools print, and what is done otherwise than by the scripts that collapse them. */
+#include "format.h"
+#include "mem.h"
+#include "stacks.h"
+#include "test.h"
+
+static struct err err;
+static char written[1 << 16];
+static int skipped;		/* what reading returned */
+
+/* `text` read and written as folded stacks, "" after an error. */
+static const char *with(const struct format *f, const struct format_options *o, const char *text)
+{
+	struct profile *p = profile_new();
+	struct input in;
+	struct buf out;
+
+	err = (struct err){ 0 };
+	buf_init(&out);
+	CHECK_INT(input_memory(&in, "memory", text, strlen(text), UINT64_MAX, &err), 0);
+	skipped = f->read(p, &in, o, &err);
+	if (skipped >= 0)
+		CHECK_INT(format_folded.write(p, UINT32_MAX, &out, NULL), 0);
+	CHECK(out.size < sizeof(written));
+	snprintf(written, sizeof(written), "%s", out.data);
+	input_close(&in);
+	profile_free(p);
+	buf_done(&out);
+	return written;
+}
+
+static const char *collapse(const struct format *f, const char *text)
+{
+	static const struct format_options none;
+
+	return with(f, &none, text);
+}
+
+/* --- What all have in common --- */
+
+TEST(decimals_are_rounded_at_the_last_digit_that_counts)
+{
+	static const struct {
+		const char *text;
+		int decimals;
+		int64_t value;
+		char next;
+	} cases[] = {
+		{ "0.25", 3, 250, 0 }, { "12", 2, 1200, 0 }, { "-1.5 x", 0, -2, ' ' }, { "1.2345|", 3, 1235, '|' },
+		{ "0.000001\t", 9, 1000, '\t' }, { "3.", 1, 30, 0 }, { "0.0004", 3, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct str line = { cases[i].text, strlen(cases[i].text) };
+		int64_t value;
+
+		CHECK(line_take_decimal(&line, cases[i].decimals, &value));
+		CHECK_INT(value, cases[i].value);
+		CHECK_INT(line.n ? *line.p : 0, cases[i].next);
+	}
+	for (const char *bad = "x\0-\0.5\0" "99999999999\0" "99999999999999999999\0"; *bad; bad += strlen(bad) + 1) {
+		struct str line = { bad, strlen(bad) };
+		int64_t value;
+
+		CHECK(!line_take_decimal(&line, 9, &value));
+	}
+}
+
+TEST(a_stack_of_more_frames_than_are_kept_is_cut_at_the_root)
+{
+	struct buf text;
+	struct profile *p = profile_new();
+
+	buf_init(&text);
+	buf_puts(&text, "leaf\n");
+	for (size_t i = 0; i < STACKS_DEPTH_MAX; i++)
+		buf_puts(&text, "f\n");
+	buf_puts(&text, "7\n");
+	CHECK_INT(format_read_bytes(&format_stap, p, text.data, text.size, &err), 0);
+	CHECK_INT(profile_depth(p), STACKS_DEPTH_MAX);
+	CHECK_INT(profile_sum(p, 0), 7);
+	profile_free(p);
+	buf_done(&text);
+}
+
+/* --- stap, dtrace --- */
+
+TEST(a_frame_of_systemtap_is_its_name)
+{
+	CHECK_STR(collapse(&format_stap, " 0x1 : b+0x1/0x2 [k]\n 0x2 : a+0x9/0x10 [k]\n\t3\n 0x7 : b+0x2/0x2 [k]\n 0x2 : a\n 4\n"),
+		  "a;b 7\n");
+	CHECK_STR(collapse(&format_stap, "x : y : z+1\n plain name \n+0x10\n2\n"), "-;plain name ;z 2\n");
+	CHECK_INT(skipped, 0);
+}
+
+TEST(carriage_returns_are_no_part_of_frames_and_counts)
+{
+	CHECK_STR(collapse(&format_stap, "b\r\na\r\n5\r\n\r\n"), "a;b 5\n");
+	CHECK_STR(collapse(&format_dtrace, "\r\n\r\n\r\nm`b+0x1\r\nm`a+0x2\r\n5\r\n"), "m`a;m`b 5\n");
+	CHECK_STR(collapse(&format_gdb, "#0  a (x=1) at a.c:1\r\n#1  main () at a.c:2\r\n\r\n"), "main;a 1\n");
+	CHECK_STR(collapse(&format_eu_stack, "TID 1:\r\n#0  0x1 a\r\n#1  0x2\r\n"), "[unknown];a 1\n");
+	CHECK_STR(collapse(&format_bpftrace, "@[\r\n  a+1\r\n]: 4\r\n"), "a+1 4\n");
+}
+
+TEST(a_count_without_frames_is_something_unknown)
+{
+	CHECK_STR(collapse(&format_stap, "a\n1\n\n5\n6\n"), "[unknown] 11\na 1\n");
+}
+
+TEST(a_stack_without_a_count_is_left_out_and_named)
+{
+	CHECK_STR(collapse(&format_stap, "a\n1\n\nb\nc\n"), "a 1\n");
+	CHECK_INT(skipped, 1);
+	CHECK_STR(err.text, "line 4 begins a stack that has no count after it");
+	CHECK_STR(collapse(&format_stap, "a\n99999999999999999999\nb\n2\n"), "b 2\n");
+	CHECK_STR(err.text, "line 2 has a count above 9223372036854775807: '99999999999999999999'");
+	CHECK_STR(collapse(&format_stap, "a\nb\n"), "");
+	CHECK_INT(skipped, -EINVAL);
+	CHECK_STR(collapse(&format_stap, "\n \n"), "");
+	CHECK_INT(skipped, -ENODATA);
+}
+
+TEST(three_lines_of_dtrace_are_a_header)
+{
+	CHECK_STR(collapse(&format_dtrace, "CPU ID FUNCTION:NAME\n 0 1 :tick\n\n m`f+0x1\n 2\n"), "m`f 2\n");
+	CHECK_STR(collapse(&format_dtrace, "a\nb\nc\nd\n1\n"), "d 1\n");
+}
+
+/* stackcollapse.pl takes the leaves of the first stack for the header. */
+TEST(dtrace_without_a_header_loses_no_frame)
+{
+	CHECK_STR(collapse(&format_dtrace, "\n m`leaf+0x1\n m`mid+0x2\n m`root+0x1\n 2\n"), "m`root;m`mid;m`leaf 2\n");
+}
+
+TEST(arguments_of_cpp_names_are_cut_off_as_by_the_script)
+{
+	CHECK_STR(collapse(&format_dtrace, "\n\n\nm`N::f(int)+0x1\n1\nm`f(int)+0x1\n2\nm`v<N::a>::g(b<c>)::h+0x1\n3\n+0x5\n4\n"),
+		  "- 4\nm`N::f 1\nm`f(int) 2\nm`v<N::a>::g(b 3\n");
+}
+
+/* --- bpftrace --- */
+
+TEST(what_else_is_in_the_key_of_a_map_is_the_root)
+{
+	CHECK_STR(collapse(&format_bpftrace, "Attaching 1 probe...\n\n@[\n    b+1\n    a+2\n]: 3\n@[\n    b+1\n, php, 12]: 4\n"),
+		  "a+2;b+1 3\nphp, 12;b+1 4\n");
+	CHECK_STR(collapse(&format_bpftrace, "@[, php]: 4\n"), "php 4\n");
+}
+
+/* stackcollapse-bpftrace.pl knows neither. */
+TEST(maps_may_have_names_and_stacks_may_stand_last_in_the_key)
+{
+	CHECK_STR(collapse(&format_bpftrace, "@on_cpu[\n b\n a\n]: 3\n@[php, \n c\n]: 2\n"), "a;b 3\nphp;c 2\n");
+	CHECK_STR(collapse(&format_bpftrace, "@n[1]: 5\n@[x, y]: 5\n@[\n a\n]: 1\n@total: 12\n"), "a 1\n");
+	CHECK_INT(skipped, 0);
+}
+
+TEST(values_that_are_no_numbers_are_left_out)
+{
+	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: \n[1, 2)   3 |@@@ |\n[2, 4)   1 |@ |\n\n@[\n b\n]: 2\n"), "b 2\n");
+	CHECK_INT(skipped, 1);
+	CHECK_STR(err.text, "line 3 has no number as its value: ']: '");
+	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: 1\n@[\n b\n"), "a 1\n");
+	CHECK_STR(err.text, "line 4 begins an entry that does not end");
+}
+
+TEST(the_json_of_bpftrace_says_the_same)
+{
+	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"attached_probes\", \"data\": {\"probes\": 1}}\n"
+			   "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b+1\\n a+2\\n\": 3, \"\\n b+1\\n,php,12\": 4}, \"@n\": {\"x\": 1}}}\n"),
+		  "a+2;b+1 3\nphp,12;b+1 4\n");
+	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b\\n,\\n a\\n\": 3}}}\n{\n"), "a;, ;b 3\n");
+	CHECK_INT(skipped, 1);
+	CHECK_STR(err.text, "line 2 is no JSON object as bpftrace writes them: '{'");
+}
+
+/* --- gdb --- */
+
+TEST(each_backtrace_of_gdb_counts_one)
+{
+	static const char text[] =
+		"Thread 2 (LWP 5):\n#0  0x01 in poll () from /lib/libc.so.6\n#1  0x02 in main () at a.c:1\n\n"
+		"Thread 1 (LWP 4):\n#0  work (n=3, s=\"a b\") at a.c:5\n#1  0x02 in main () at a.c:1\n";
+
+	CHECK_STR(collapse(&format_gdb, text), "main;poll 1\nmain;work 1\n");
+	CHECK_STR(collapse(&format_gdb, "#0  0x1 in poll () from x\n[New LWP 1]\n#0  0x1 in poll () from x\n"), "poll 2\n");
+}
+
+/* Of all of these stackcollapse-gdb.pl loses or joins something. */
+TEST(backtraces_of_gdb_need_no_empty_line_between_them)
+{
+	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#1  0x2 in main () from x\nThread 2 (LWP 5):\n#0  0x1 in b () from x\n"),
+		  "b 1\nmain;a 1\n");
+	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#0  0x1 in b () from x\n"), "a 1\nb 1\n");
+}
+
+TEST(short_frames_and_signals_have_names)
+{
+	CHECK_STR(collapse(&format_gdb, "#0  handler (n=11) at a.c:3\n#1  <signal handler called>\n#2  0x1 in f ()\n#3  main ()\n"),
+		  "main;f;<signal handler called>;handler 1\n");
+}
+
+TEST(locals_and_wrapped_lines_end_no_backtrace)
+{
+	CHECK_STR(collapse(&format_gdb, "#0  a (x=1) at a.c:1\n        y = 5\nNo locals.\n#1  main (n=1,\n    m=2) at a.c:2\n"),
+		  "main;a 1\n");
+}
+
+/* --- eu-stack --- */
+
+TEST(processes_and_threads_of_eu_stack_are_frames_if_asked_for)
+{
+	static const char text[] = "PID 7 - process\nTID 7:\n#0  0x00ab f\n#1  0x00cd main\nTID 8:\n#0  0x00ab f\n";
+	const struct format_options tid = { .tid = true }, both = { .pid = true, .tid = true };
+
+	CHECK_STR(collapse(&format_eu_stack, text), "f 1\nmain;f 1\n");
+	CHECK_STR(with(&format_eu_stack, &tid, text), "TID=7;main;f 1\nTID=8;f 1\n");
+	CHECK_STR(with(&format_eu_stack, &both, text), "PID=7;TID=7;main;f 1\nPID=7;TID=8;f 1\n");
+}
+
+TEST(what_is_no_frame_of_eu_stack_is_named)
+{
+	CHECK_STR(collapse(&format_eu_stack, "TID 7:\n#0  0x00ab f\n#1  nothing\n"), "f 1\n");
+	CHECK_INT(skipped, 1);
+	CHECK_STR(err.text, "line 3 begins with # and is no frame: '#1  nothing'");
+}
+
+/* --- go --- */
+
+static const char go[] =
+	"PeriodType: cpu nanoseconds\nPeriod: 10\nSamples:\nsamples/count cpu/nanoseconds\n"
+	"    3   30: 1 2 \n   12  120: 2\n    1   10: 9 2\nLocations\n"
+	"     1: 0x49 M=1 job.next /job.go:3 s=0\n             job.skip /job.go:1 s=0\n     2: 0x48 M=1 main.main /m.go:1 s=0\n"
+	"Mappings\n1: 0x4/0x5/0x0 /bin/x\n";
+
+TEST(samples_of_go_are_counted_by_location)
+{
+	const struct format_options inlined = { .inlined = true };
+
+	CHECK_STR(collapse(&format_go, go), "main.main 12\nmain.main;9 1\nmain.main;job.next 3\n");
+	CHECK_STR(with(&format_go, &inlined, go), "main.main 12\nmain.main;9 1\nmain.main;job.skip;job.next 3\n");
+}
+
+TEST(all_values_of_go_are_columns)
+{
+	struct profile *p = profile_new();
+
+	CHECK_INT(format_read_bytes(&format_go, p, go, strlen(go), &err), 0);
+	CHECK_INT(p->column_count, 2);
+	CHECK_STR(p->columns[0].name, "samples");
+	CHECK_STR(p->columns[1].name, "cpu_ns");
+	CHECK_STR(p->columns[1].unit, "nanoseconds");
+	CHECK_INT(profile_sum(p, 1), 160);
+	profile_free(p);
+}
+
+/* stackcollapse-go.pl reads samples of exactly two values, and takes "12: 1" for a count of 1. */
+TEST(samples_of_go_may_have_any_number_of_values)
+{
+	CHECK_STR(collapse(&format_go, "Samples:\ngoroutine/count[dflt]\n 12: 1\nLocations\n 1: 0x1 M=1 f a:1 s=0\n"), "f 12\n");
+	CHECK_STR(collapse(&format_go, "Samples:\na/count b/bytes c/count d/bytes\n 1 2 3 4: 1\n     bytes:[2]\nLocations\n 1: 0x1 M=1 \n"),
+		  "0x1 1\n");
+	CHECK_INT(skipped, 0);
+}
+
+TEST(what_go_does_not_print_is_named)
+{
+	CHECK_STR(collapse(&format_go, "Samples:\na/count\n 1: 1\n x: 1\nLocations\n 1: 0x1 f a:1\nno\n"), "f 1\n");
+	CHECK_INT(skipped, 2);
+	CHECK_STR(err.text, "line 4 is no sample of numbers, a colon and locations: ' x: 1'");
+	CHECK_STR(collapse(&format_go, "PeriodType: cpu\n"), "");
+	CHECK_STR(err.text, "there is no line 'Samples:' in it");
+}
+
+/* --- phpspy --- */
+
+TEST(traces_of_phpspy_end_with_an_empty_line_or_the_next_leaf)
+{
+	static const char text[] =
+		"0 usleep <internal>:-1\n1 Cart::total /srv/Cart.php:12\n2 <main> /srv/index.php:25\n# uri = /cart\n\n"
+		"0 Cart::total /srv/Cart.php:12\n1 <main> /srv/other.php:5\n0 f /a b.php:1\n# - - -\n";
+
+	CHECK_STR(collapse(&format_phpspy, text), "<main>;Cart::total 1\n<main>;Cart::total;usleep 1\nf 1\n");
+}
+
+TEST(files_of_phpspy_are_kept)
+{
+	static const char text[] = "0 f /a b.php:1\n1 strlen <internal>:-1\n";
+	struct profile *p = profile_new();
+
+	CHECK_INT(format_read_bytes(&format_phpspy, p, text, strlen(text), &err), 0);
+	CHECK_STR(profile_file(p, p->node_frames[2]).p, "/a b.php");
+	CHECK_STR(profile_file(p, p->node_frames[1]).p, "");
+	profile_free(p);
+}
+
+TEST(what_is_no_frame_of_phpspy_is_named)
+{
+	CHECK_STR(collapse(&format_phpspy, "0 f /a.php:1\nFailed to copy zfunc; Bad address\n"), "f 1\n");
+	CHECK_INT(skipped, 1);
+	CHECK_STR(err.text, "line 2 is no frame, which is its depth, a function and its file: 'Failed to copy zfunc; Bad address'");
+}
+
+TEST_MAIN()
