@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs the browser tests: run_page.sh TEST-SERVER CACHE. They need node, Chromium, and two npm packages (the lock of
+# Runs the browser tests: run_page.sh TEST.mjs PROGRAM CACHE. They need node, Chromium, and two npm packages (the lock of
 # web/ says which), which are taken from web/node_modules or installed into CACHE. What is missing is a skip.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 web=$here/../../web
-cache=$2
+cache=$3
 
 skip() {
 	echo "skip - the page in a browser: $1"
@@ -30,4 +30,4 @@ if [ ! -d "$modules/puppeteer-core" ] || [ ! -d "$modules/axe-core" ]; then
 			skip "npm could not install puppeteer-core: $(grep -m1 -i error "$cache/npm.log" | cut -c1-120)"
 	fi
 fi
-NODE_MODULES=$modules exec node "$here/test_page.mjs" "$1"
+NODE_MODULES=$modules exec node "$here/$1" "$2"

@@ -35,7 +35,7 @@ export function icon(name: keyof typeof ICONS): SVGElement {
 }
 
 export function button(what: string | Node, title: string, act: () => void): HTMLButtonElement {
-	const b = html('button', { type: 'button', title, 'aria-label': title }, what);
+	const b = html('button', { type: 'button', title, 'aria-label': typeof what === 'string' ? false : title }, what);
 	b.addEventListener('click', act);
 	return b;
 }

@@ -30,17 +30,19 @@ async function begin(): Promise<void> {
 	const data = readFlame(await unpack(packed.textContent!.trim()));
 	packed.remove();		// as text it is no longer needed
 	data.about.reverse = about.reversed;
+	// What a suffix says is only how to colour a frame.
+	data.names.forEach((name, i) => data.names[i] = name.replace(/_\[[kwij]\]$/, ''));
 
-	const bar = html('div', { class: 'controls' }), details = byId('details'), matched = byId('matched');
+	const bar = html('div', { class: 'controls' }), said = byId('said'), share = byId('share');
 	const flame = html('div', { class: 'flame', tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label':
 		`Flame graph of ${(data.count - 1).toLocaleString('en-US')} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.` });
 	const side = html('div', { class: 'side' });
 	const page = new Page(about, data, {
 		bar, frame: flame,
-		say: (text) => details.textContent = text,
-		matched: (text, share) => {
-			matched.textContent = text;
-			matched.dataset.share = share;
+		say: (text) => said.textContent = text,
+		matched: (text, exact) => {
+			share.textContent = text;
+			share.dataset.share = exact;
 		},
 		table: (twin) => {
 			side.replaceChildren(...twin ? [twin] : []);
@@ -64,4 +66,4 @@ async function begin(): Promise<void> {
 	document.body.dataset.ready = 'true';
 }
 
-begin().catch((why: Error) => byId('details').textContent = `This browser cannot draw the interactive picture: ${why.message}`);
+begin().catch((why: Error) => byId('said').textContent = `This browser cannot draw the interactive picture: ${why.message}`);

@@ -117,6 +117,7 @@ export class Page {
 
 	private build(): void {
 		const group = (name: string, ...of: Node[]) => html('span', { class: name }, ...of);
+		this.ignoreCase.setAttribute('aria-label', 'Aa: ignore case (Ctrl-I)');
 		this.input.addEventListener('input', () => this.search(this.input.value, 'search'));
 		this.place.bar.setAttribute('role', 'toolbar');
 		this.place.bar.setAttribute('aria-label', 'Flame graph');

@@ -73,7 +73,9 @@ class SvgView implements View {
 	private paint: Paint | null = null;
 	private painted = '';		// which colours; '' are those of the document
 	private focused = -1;
-	private dirty = true;
+	private dirty = true;			// other boxes, places or colours
+	private matchChanged = false;
+	private least: number;			// boxes at least that wide are elements
 	private drawn: [box: number, element: Element][] = [];
 	private readonly original: [box: number, element: Element][] = [];
 	private readonly originalPaths: Element[];
@@ -87,6 +89,7 @@ class SvgView implements View {
 		private readonly base: FlameData, number: Uint32Array, private readonly events: FlameEvents) {
 		this.data = base;
 		this.inverted = t.inverted;
+		this.least = t.elementMin;
 		this.inner = t.width - 2 * t.margin;
 		this.originalPaths = [...frames.querySelectorAll('path')];
 		const elements = frames.querySelectorAll(':scope > g, :scope > a');
@@ -110,6 +113,7 @@ class SvgView implements View {
 		this.dirty = true;
 	}
 	setMatch(match: Uint8Array | null): void {
+		this.matchChanged ||= match !== this.match;
 		this.match = match;
 	}
 	setInverted(inverted: boolean): void {
@@ -159,10 +163,13 @@ class SvgView implements View {
 	}
 
 	flush(): void {
-		if (this.dirty)
+		if (this.dirty) {
 			this.draw();
-		this.dirty = false;
-		this.mark();
+			this.drawNarrow();
+		}
+		if (this.dirty || this.matchChanged)
+			this.mark();
+		this.dirty = this.matchChanged = false;
 		this.outline(this.cursor, this.focused);
 		this.outline(this.pointer, -1);
 		if (this.focused >= 0)
@@ -179,11 +186,9 @@ class SvgView implements View {
 		}
 	}
 
-	// Boxes at least that wide are elements.
-	private least(): number {
+	// How wide the widest are that may be elements.
+	private leastElement(): number {
 		const wide: number[] = [], { width } = this.data, pixel = 1 / this.k;
-		if (this.isOriginal)
-			return this.t.elementMin;
 		this.eachRow((low, high) => {
 			for (let i = low; i < high; i++)
 				if (width[i] >= pixel)
@@ -194,11 +199,12 @@ class SvgView implements View {
 
 	private draw(): void {
 		if (this.isOriginal) {
+			this.least = this.t.elementMin;
 			this.drawn = this.original;
 			this.frames.replaceChildren(...this.original.map(([, g]) => g));
 			return;
 		}
-		const all = document.createDocumentFragment(), d = this.data, least = this.least();
+		const all = document.createDocumentFragment(), d = this.data, least = this.least = this.leastElement();
 		this.drawn = [];
 		if (d.total > 0) {
 			for (let i = this.zoomed; i > 0; i = d.parent(i))
@@ -241,48 +247,45 @@ class SvgView implements View {
 			else
 				g.removeAttribute('class');
 		}
-		this.drawNarrow();
+		this.frames.querySelectorAll(':scope > .matching').forEach((path) => path.remove());
+		if (hits && d.total > 0)
+			this.frames.append(...this.paths(this.narrowPaths(hits), 'narrow matching'));
 	}
 
 	// The document has the paths of the whole picture; they come back when they fit again.
 	private drawNarrow(): void {
-		for (const path of this.frames.querySelectorAll(':scope > path'))
-			path.remove();
-		if (this.isOriginal && !this.match)
-			return this.frames.prepend(...this.originalPaths);
-		const all = document.createDocumentFragment();
-		if (this.data.total > 0)
-			for (const [fill, pieces] of this.narrowPaths())
-				all.append(svg('path', { class: 'narrow', fill, d: pieces.join('') }));
-		this.frames.prepend(all);
+		this.frames.prepend(...this.isOriginal ? this.originalPaths :
+			this.data.total > 0 ? this.paths(this.narrowPaths(null), 'narrow') : []);
+	}
+
+	private paths(of: Map<string, string[]>, name: string): Element[] {
+		return [...of].map(([fill, pieces]) => svg('path', { class: name, fill, d: pieces.join('') }));
 	}
 
 	// Boxes that are no elements: one path for each colour, and one for all that are narrower than a pixel, whose
-	// neighbours flow together.
-	private narrowPaths(): Map<string, string[]> {
-		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed], least = this.least();
-		const down = `v${t.frameHeight - t.gap}h-`, narrow = t.narrowFill, hits = this.match, paint = this.paint!;
+	// neighbours flow together. With `hits` only what matches, in the colour of matches.
+	private narrowPaths(hits: Uint8Array | null): Map<string, string[]> {
+		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed], { least } = this;
+		const down = `v${t.frameHeight - t.gap}h-`, narrow = t.narrowFill, paint = this.paint!;
 		const add = (fill: string, x: number, top: number, width: number) => {
 			const w = rounded(width), piece = `M${rounded(x)} ${top}h${w}${down}${w}z`, path = paths.get(fill);
 			path ? path.push(piece) : paths.set(fill, [piece]);
 		};
 		this.eachRow((low, high, depth) => {
 			const top = this.rowTop(depth);
-			let from = 0, to = -1, runFill = '';
-			const close = () => to > from && add(runFill, from, top, Math.max(to - from, 0.2));
+			let from = 0, to = -1;
+			const close = () => to > from && add(hits ? paint.match : narrow, from, top, Math.max(to - from, 0.2));
 			for (let i = low; i < high; i++) {
-				if (d.width[i] >= least)
+				if (d.width[i] >= least || hits && hits[d.frame[i]] === 0)
 					continue;
-				const x = t.margin + (d.start[i] - first) * k, width = d.width[i] * k, hit = hits !== null && hits[d.frame[i]] === 1;
+				const x = t.margin + (d.start[i] - first) * k, width = d.width[i] * k;
 				if (width >= 1) {
-					add(hit ? paint.match : paint.fill(i), x, top, width);
+					add(hits ? paint.match : paint.fill(i), x, top, width);
 					continue;
 				}
-				const fill = hit ? paint.match : narrow;
-				if (fill !== runFill || x - to >= 0.2) {
+				if (x - to >= 0.2) {
 					close();
 					from = x;
-					runFill = fill;
 				}
 				to = x + width;
 			}
@@ -406,15 +409,18 @@ class Paper {
 	table(twin: HTMLElement | null): void {
 		const { t } = this;
 		this.twinHole.remove();
-		this.twinHeight = twin ? TABLE_HEIGHT + 2 * BAR_GAP : 0;
-		this.size(this.barHeight);
+		this.twinHeight = 0;
 		if (twin) {
 			this.twinHole.replaceChildren(twin);
 			for (const [key, value] of Object.entries({ x: t.margin, y: t.height, width: t.width - 2 * t.margin, height: TABLE_HEIGHT }))
 				this.twinHole.setAttribute(key, String(value));
 			this.root.insertBefore(this.twinHole, this.foot);
-			twin.scrollIntoView({ block: 'nearest' });
+			const height = Math.min(TABLE_HEIGHT, twin.firstElementChild!.scrollHeight + 2 * BAR_GAP);
+			this.twinHole.setAttribute('height', String(height));
+			this.twinHeight = height + BAR_GAP;
 		}
+		this.size(this.barHeight);
+		twin?.scrollIntoView({ block: 'nearest' });
 		this.keepInSight();
 	}
 

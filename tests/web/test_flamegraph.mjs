@@ -1,0 +1,465 @@
+// Flame graphs in a real browser, as SVG and as HTML: node test_flamegraph.mjs STROBE
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { check, end, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-picture-'));
+
+// --- Pictures, and a server that hands them out under a given policy ---
+
+const FOLDED = `main;load;parse 30
+main;load;parse;lex 10
+main;load;read 20
+main;render;Parse::tree 25
+main;render;paint 14
+main;idle 1
+`;
+const DIFFERENCE = `main;load;parse 10 30
+main;load;read 20 20
+main;gone 20 0
+main;render 50 40
+`;
+
+function draw(name, folded, ...options) {
+	const done = spawnSync(program, ['flamegraph', '-', '-q', '-o', join(folder, name), ...options], { input: folded, maxBuffer: 1 << 30 });
+	if (done.status !== 0)
+		throw new Error(`${name}: ${done.stderr}`);
+}
+
+// Stacks with shared prefixes and Zipf-like weights, until the picture has as many frames as wished.
+function manyStacks(lines) {
+	let seed = 88172645463325252n & 0xffffffffn, text = '';
+	const random = () => {
+		seed = (seed * 1664525n + 1013904223n) & 0xffffffffn;
+		return Number(seed >> 8n) / 2 ** 24;
+	};
+	const stacks = [];
+	for (let i = 0; i < lines; i++) {
+		const from = stacks.length ? stacks[Math.floor(random() * stacks.length)] : [], depth = 20 + Math.floor(random() * 40);
+		const stack = from.slice(0, Math.min(depth - 1, Math.floor(from.length * (0.3 + 0.65 * random()))));
+		while (stack.length < depth)
+			stack.push(`Wiki\\Part${Math.floor(random() * 40)}::step${Math.floor(random() * 150)}`);
+		stacks.push(stack);
+		text += `${stack.join(';')} ${1 + Math.floor(3 / (0.05 + random()))}\n`;
+	}
+	return text;
+}
+
+draw('a.svg', FOLDED);
+draw('a.html', FOLDED);
+draw('layer.svg', FOLDED, '--color-by', 'layer', '--inverted');
+draw('reverse.svg', FOLDED, '--reverse');
+draw('many.svg', manyStacks(3600), '--minwidth', '0');
+draw('many.html', manyStacks(3600));
+
+const server = http.createServer((q, r) => {
+	const name = new URL(q.url, 'http://x').pathname.slice(1), [policy, file] = name.includes('/') ? name.split('/') : ['', name];
+	r.setHeader('Content-Type', file.endsWith('.svg') ? 'image/svg+xml' : 'text/html');
+	if (policy)
+		r.setHeader('Content-Security-Policy', Buffer.from(policy, 'base64url').toString());
+	try {
+		r.end(readFileSync(join(folder, file)));
+	} catch {
+		r.statusCode = 404;
+		r.end();
+	}
+});
+await new Promise((r) => server.listen(0, '127.0.0.1', r));
+const site = `http://127.0.0.1:${server.address().port}`;
+const under = (policy, file) => `${site}/${Buffer.from(policy).toString('base64url')}/${file}`;
+
+// --- A page and what one does there ---
+
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+
+async function openPage(address, { dark = false, scripts = true, phone = false, width = 1240, height = 800 } = {}) {
+	const page = await browser.newPage();
+	page.complaints = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('favicon') && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('request', (r) => r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.setJavaScriptEnabled(scripts);
+	await page.goto(address);
+	if (scripts && address.includes('.html') && !address.includes('/', site.length + 1))
+		await page.waitForSelector('body[data-ready]');
+	return page;
+}
+
+// Waits for frames of the browser, which a tab in the background does not get.
+async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const said = (page) => text(page, '#said, #details');
+const matched = (page) => text(page, '#share, #matched');
+const fragment = (page) => page.evaluate(() => decodeURIComponent(location.hash));
+
+async function press(page, words) {
+	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent.startsWith(w) || b.title.startsWith(w)).click(), words);
+	await drawn(page);
+}
+
+const isOff = (page, words) => page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent === w ||
+	b.title.startsWith(w)).disabled, words);
+
+async function search(page, words) {
+	await page.$eval('input', (e, w) => {
+		e.value = w;
+		e.dispatchEvent(new Event('input'));
+	}, words);
+	await drawn(page);
+}
+
+// Frames of an SVG: name, left edge, width, class, fill, row.
+const frames = (page) => page.$$eval('#frames g', (all) => Object.fromEntries(all.map((g) => {
+	const r = g.querySelector('rect');
+	return [g.querySelector('title').textContent.split(' (')[0], { x: +r.getAttribute('x'), width: +r.getAttribute('width'),
+		y: +r.getAttribute('y'), kind: g.getAttribute('class') || '', fill: r.getAttribute('fill') }];
+})));
+
+async function clickFrame(page, name, touch = false) {
+	const at = await page.$$eval('#frames g', (all, n) => {
+		const r = all.find((g) => g.querySelector('title').textContent.startsWith(`${n} (`)).querySelector('rect').getBoundingClientRect();
+		return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
+	}, name);
+	await (touch ? page.touchscreen.tap(at.x, at.y) : page.mouse.click(at.x, at.y));
+	await drawn(page);
+}
+
+// The table that stands beside the picture, opened if it is not: names and their numbers.
+async function table(page) {
+	if (!await page.$('.twin'))
+		await press(page, 'Table');
+	return page.$$eval('.twin tbody tr', (all) => Object.fromEntries(all.map((tr) => [tr.cells[0].textContent, [...tr.cells].slice(1).map((c) => c.textContent)])));
+}
+
+async function accessible(page, where) {
+	await page.evaluate(readFileSync(axe, 'utf8'));
+	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, where, bad);
+}
+
+// --- The same of both kinds ---
+
+for (const kind of ['svg', 'html']) {
+	const address = `${site}/a.${kind}`;
+
+	await test(`${kind}: it opens without complaints and fetches nothing`, async () => {
+		const page = await openPage(address);
+		check(page.complaints.length === 0, page.complaints);
+		check(await isOff(page, 'Undo') && await isOff(page, 'Redo') && await isOff(page, 'Keep'));
+		await page.close();
+	});
+
+	await test(`${kind}: arrow keys walk to callees, siblings and callers, Enter zooms, Escape resets`, async () => {
+		const page = await openPage(address), seen = [];
+		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown']) {
+			await page.keyboard.press(key);
+			seen.push((await said(page)).split(' ')[1]);
+		}
+		check(seen.join() === 'all,main,load,render,load,parse,load', seen);
+		await page.keyboard.press('Enter');
+		check(await fragment(page) === '#zoom=;main;load', await fragment(page));
+		await page.keyboard.press('Backspace');
+		check(await fragment(page) === '#zoom=;main', await fragment(page));
+		await page.keyboard.press('Escape');
+		check(await fragment(page) === '', await fragment(page));
+		await page.close();
+	});
+
+	await test(`${kind}: a search by regular expression says the share, steps through matches, and ignores case if asked`, async () => {
+		const page = await openPage(address), seen = [];
+		await page.keyboard.down('Control');
+		await page.keyboard.press('f');
+		await page.keyboard.up('Control');
+		await page.keyboard.type('^parse|lex');
+		check(await matched(page) === 'Matched: 40.00%', await matched(page));
+		for (const shift of [false, false, true]) {
+			if (shift)
+				await page.keyboard.down('Shift');
+			await page.keyboard.press('Enter');
+			await page.keyboard.up('Shift');
+			seen.push((await said(page)).split(' ')[1]);
+		}
+		check(seen.join() === 'parse,lex,parse', seen);
+		await press(page, 'Ignore case');
+		check(await matched(page) === 'Matched: 65.00%', await matched(page));
+		check(await fragment(page) === '#search=^parse|lex&ic=1', await fragment(page));
+		await search(page, '(');
+		check(await matched(page) === 'Not a regular expression' && await isOff(page, 'Keep') && await isOff(page, 'Next'));
+		check(await page.$eval('input', (e) => e.getAttribute('aria-invalid')) === 'true');
+		await page.close();
+	});
+
+	await test(`${kind}: filters keep and remove stacks, are undone and redone, and end at a click`, async () => {
+		const page = await openPage(address);
+		await search(page, 'load');
+		await press(page, 'Keep');
+		let rows = await table(page);
+		check(rows.main[2] === '60' && !rows.render && rows.parse[0] === '30', rows);
+		await search(page, 'lex');
+		await press(page, 'Remove');
+		rows = await table(page);
+		check(rows.main[2] === '50' && !rows.lex, rows);
+		check(await fragment(page) === '#keep=load&remove=lex', await fragment(page));
+		await press(page, 'Undo');
+		await press(page, 'Undo');
+		await page.waitForFunction(() => location.hash.startsWith('#search=load&keep=load') || location.hash === '#search=load&keep=load');
+		check((await table(page)).main[2] === '60');
+		await press(page, 'Redo');
+		await press(page, 'Redo');
+		await page.waitForFunction(() => location.hash === '#keep=load&remove=lex');
+		check((await table(page)).main[2] === '50');
+		await press(page, 'without lex');
+		check((await table(page)).main[2] === '60');
+		await search(page, 'main');
+		await press(page, 'Remove');
+		check((await said(page)).startsWith('Nothing is left'), await said(page));
+		await page.goBack();
+		await drawn(page);
+		check((await table(page)).main[2] === '60');
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	});
+
+	await test(`${kind}: reversed merges stacks from their ends, and keeps filters`, async () => {
+		const page = await openPage(`${address}#remove=idle`);
+		await press(page, 'Reversed');
+		check(await fragment(page) === '#remove=idle&reversed=1');
+		await page.keyboard.press('ArrowUp');
+		await page.keyboard.press('ArrowUp');
+		check((await said(page)).startsWith('Function: parse (30 samples, 30.30%)'), await said(page));
+		await page.keyboard.press('ArrowUp');
+		check((await said(page)).startsWith('Function: load (30 samples'), await said(page));
+		const rows = await table(page);
+		check(rows.parse[0] === '30' && rows.lex[0] === '10' && rows.main[2] === '99' && rows.main[0] === '0', rows);
+		await page.close();
+	});
+
+	await test(`${kind}: icicle puts the root on top, and arrow keys follow`, async () => {
+		const page = await openPage(address), seen = [];
+		await press(page, 'Icicle');
+		check(await fragment(page) === '#inverted=1');
+		for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp']) {
+			await page.keyboard.press(key);
+			seen.push((await said(page)).split(' ')[1]);
+		}
+		check(seen.join() === 'all,main,load,main', seen);
+		await page.close();
+	});
+
+	await test(`${kind}: a link opens the same view, at the deepest frame of its path that is still there`, async () => {
+		const page = await openPage(`${address}#zoom=;main;render;no%20longer&search=paint&ic=1&color=layer`);
+		check(await matched(page) === 'Matched: 35.90%', await matched(page));
+		check(await page.$eval('select', (e) => e.value) === 'layer');
+		check((await text(page, '.legend')).includes('kernel'));
+		await page.close();
+	});
+
+	await test(`${kind}: the table sorts, and a name in it searches exactly that`, async () => {
+		const page = await openPage(address);
+		let names = Object.keys(await table(page));
+		check(names[0] === 'parse' && names.length === 9, names);
+		await press(page, 'Total');
+		names = Object.keys(await table(page));
+		check(names[0] === 'main', names);
+		check(await page.$eval('.twin th[aria-sort]', (e) => e.getAttribute('aria-sort')) === 'descending');
+		await press(page, 'Search Parse::tree');
+		check(await fragment(page) === '#search=^Parse::tree$', await fragment(page));
+		check(await matched(page) === 'Matched: 25.00%');
+		await page.close();
+	});
+
+	for (const dark of [false, true])
+		await test(`${kind}: axe finds nothing serious${dark ? ' in the dark' : ''}`, async () => {
+			const page = await openPage(`${address}#search=parse&keep=load&zoom=;main`, { dark });
+			await accessible(page, kind);
+			await table(page);
+			await accessible(page, `${kind}, with its table`);
+			await page.close();
+		});
+
+	await test(`${kind}: in the dark the paper is dark and words are light`, async () => {
+		const page = await openPage(address, { dark: true });
+		const [paper, words] = await page.evaluate((svg) => {
+			const style = (selector) => getComputedStyle(document.querySelector(selector));
+			return svg ? [style('#paper').fill, style('#title').fill] : [style('body').backgroundColor, style('h1').color];
+		}, kind === 'svg');
+		const light = (color) => color.match(/\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
+		check(light(paper) < 120 && light(words) > 600, paper, words);
+		await page.close();
+	});
+
+	await test(`${kind}: with scripts off, or forbidden by a policy, there is a whole still picture`, async () => {
+		for (const [how, where] of [[{ scripts: false }, address], [{}, under("default-src 'none'; script-src 'none'; style-src 'unsafe-inline'", `a.${kind}`)]]) {
+			const page = await openPage(where, how);
+			const content = await page.content();
+			check(['lex', 'Parse::tree', 'paint'].every((n) => content.includes(`>${n}</text>`)), where);
+			check(!content.includes('class="controls"'));
+			await page.close();
+		}
+	});
+
+	await test(`${kind}: its script runs where the policy names it by its hash`, async () => {
+		const file = readFileSync(join(folder, `a.${kind}`), 'utf8');
+		const script = kind === 'svg' ? /<script>(?:<!\[CDATA\[)([^]*?)(?:\]\]>)<\/script>/.exec(file)[1] : /<script>([^]*?)<\/script>/.exec(file)[1];
+		const hash = createHash('sha256').update(script).digest('base64');
+		if (kind === 'html')
+			check(file.includes(`script-src 'sha256-${hash}'`));
+		const page = await openPage(under(`default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'`, `a.${kind}`));
+		await page.waitForSelector('.controls');
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	});
+}
+
+// --- The SVG ---
+
+await test('svg: a click zooms, callers are dimmed, and Back and Reset lead out', async () => {
+	const page = await openPage(`${site}/a.svg`), start = await frames(page);
+	await clickFrame(page, 'load');
+	let now = await frames(page);
+	check(now.load.width === 1180 && now.main.kind === 'dim' && !now.render && now.parse.width === 786.7, now);
+	await clickFrame(page, 'parse');
+	await page.goBack();
+	await drawn(page);
+	check(JSON.stringify(await frames(page)) === JSON.stringify(now));
+	await press(page, 'Reset zoom');
+	now = await frames(page);
+	check(JSON.stringify(now) === JSON.stringify(start), now);
+	await page.close();
+});
+
+await test("svg: links made for flamegraph.pl's script open: ?x=&y=&s=", async () => {
+	const page = await openPage(`${site}/a.svg`), { load } = await frames(page);
+	const other = await openPage(`${site}/a.svg?x=${load.x}&y=${load.y}&s=lex`), now = await frames(other);
+	check(now.load.width === 1180 && now.lex.kind === 'match', now);
+	check(await matched(other) === 'Matched: 16.67%', await matched(other));
+	await page.close();
+	await other.close();
+});
+
+await test('svg: frames stay where flamegraph.pl draws them; the bar has room of its own above', async () => {
+	const page = await openPage(`${site}/a.svg`), still = await openPage(`${site}/a.svg`, { scripts: false });
+	const now = await frames(page);
+	check(now.all.y === 101 && now.all.x === 10, now.all);
+	const [bar, title] = await page.evaluate(() => ['.controls', '#title'].map((s) => document.querySelector(s).getBoundingClientRect()).map((r) => [r.top, r.bottom]));
+	check(bar[0] >= 0 && bar[1] <= title[0], bar, title);
+	check(await still.$eval('svg', (e) => e.getAttribute('viewBox')) === '0 0 1200 150');
+	await page.close();
+	await still.close();
+});
+
+await test('svg: a narrow picture wraps its bar', async () => {
+	draw('narrow.svg', FOLDED, '--width', '420');
+	const page = await openPage(`${site}/narrow.svg`, { width: 430 });
+	const over = await page.evaluate(() => {
+		const bar = document.querySelector('.controls').getBoundingClientRect();
+		return [bar.height, ...[...document.querySelectorAll('.controls > *')].map((e) => e.getBoundingClientRect().right - bar.right)];
+	});
+	check(over[0] > 50 && over.slice(1).every((v) => v < 1), over);
+	await page.close();
+});
+
+await test('svg: colours by layer and package, and what --color-by and --inverted begin with', async () => {
+	const page = await openPage(`${site}/layer.svg`), start = await frames(page);
+	check(await page.$eval('select', (e) => e.value) === 'layer' && start['Parse::tree'].fill !== start.paint.fill && start.all.y < start.main.y, start);
+	await page.select('select', 'package');
+	await drawn(page);
+	const now = await frames(page);
+	check(now['Parse::tree'].fill !== start['Parse::tree'].fill && await fragment(page) === '#color=package', now);
+	await press(page, 'Icicle');
+	check((await frames(page)).all.y > (await frames(page)).main.y && (await fragment(page)).includes('inverted=0'));
+	await page.close();
+});
+
+await test('svg: a reversed picture is turned back', async () => {
+	const page = await openPage(`${site}/reverse.svg`);
+	check((await frames(page)).lex.y === (await frames(page)).paint.y);
+	await press(page, 'Reversed');
+	const now = await frames(page);
+	check(now.main.width === 1180 && now.load.width === 708 && await fragment(page) === '#reversed=0', now);
+	await page.close();
+});
+
+await test('svg: the first touch shows a frame and the second one zooms', async () => {
+	const page = await openPage(`${site}/a.svg`, { phone: true });
+	await clickFrame(page, 'load', true);
+	check((await said(page)).startsWith('Function: load') && await fragment(page) === '', await said(page));
+	await clickFrame(page, 'load', true);
+	check(await fragment(page) === '#zoom=;main;load', await fragment(page));
+	await page.close();
+});
+
+await test('svg: printed, it has no controls and no room for them', async () => {
+	const page = await openPage(`${site}/a.svg`);
+	await page.emulateMediaType('print');
+	check(await page.$eval('.controls', (e) => getComputedStyle(e).display) === 'none');
+	await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+	check(await page.$eval('svg', (e) => e.getAttribute('viewBox')) === '0 0 1200 150');
+	await page.close();
+});
+
+await test('svg: keep and remove are about the marked frame when nothing is searched', async () => {
+	const page = await openPage(`${site}/a.svg`);
+	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp'])
+		await page.keyboard.press(key);
+	await press(page, 'Remove');
+	const now = await frames(page);
+	check(!now.load && now.render.width === 1150.5 && now.all.width === 1180, now);
+	check(await fragment(page) === '#remove=^load$', await fragment(page));
+	await page.close();
+});
+
+// --- Many frames ---
+
+for (const kind of ['svg', 'html'])
+	await test(`${kind}: many frames open, zoom, are searched and turned over`, async () => {
+		const began = performance.now(), page = await openPage(`${site}/many.${kind}`);
+		await drawn(page);
+		const times = { open: performance.now() - began };
+		const label = await page.$eval('#frames, .flame', (e) => e.getAttribute('aria-label'));
+		const timed = async (name, act) => {
+			times[name] = await page.evaluate(async (code) => {
+				const t = performance.now();
+				(0, eval)(code);
+				await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+				return performance.now() - t;
+			}, act);
+		};
+		for (let i = 0; i < 3; i++)
+			await page.keyboard.press('ArrowUp');
+		await timed('zoom', "document.documentElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))");
+		check((await fragment(page)).startsWith('#zoom='));
+		await timed('unzoom', "document.documentElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Backspace', bubbles: true }))");
+		await timed('search', "{ const i = document.querySelector('input'); i.value = 'step1'; i.dispatchEvent(new Event('input')); }");
+		check(parseFloat((await matched(page)).slice(9)) > 10, await matched(page));
+		await timed('reversed', "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Reversed').click()");
+		const elements = await page.$$eval('#frames *', (all) => all.length);
+		check(elements < 12000, 'elements', elements);
+		check(page.complaints.length === 0, page.complaints);
+		console.log(`# ${label.split('.')[0]}: ${Object.entries(times).map(([k, v]) => `${k} ${v.toFixed(0)} ms`).join(', ')}`);
+		await page.close();
+	});
+
+await browser.close();
+server.close();
+rmSync(folder, { recursive: true });
+await end();
