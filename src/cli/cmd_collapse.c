@@ -50,6 +50,13 @@ static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
 	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
 	  "How often functions were called that called none themselves; unless given, microseconds." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Time that threads sleep (--from perf-sched)" },
+	{ OPTION_FLAG, 0, "record-tid", NULL, &reading.record_tid, "The thread ID behind each process: php-4160." },
+	{ OPTION_FLAG, 0, "record-wake-stack", NULL, &reading.record_wake_stack,
+	  "Who has woken the thread, with its stack from the leaf on." },
+	{ OPTION_FLAG, 0, "recurse", NULL, &reading.recurse, "And who has woken that one, and so on." },
+	{ OPTION_FLAG, 0, "record_tid", NULL, &reading.record_tid, NULL },
+	{ OPTION_FLAG, 0, "record_wake_stack", NULL, &reading.record_wake_stack, NULL },
 	{ 0 }
 };
 

@@ -20,6 +20,7 @@ const struct format *const formats[] = {
 	&format_phpspy,
 	&format_xdebug,
 	&format_spx,
+	&format_perf_sched,
 	NULL
 };
 
@@ -106,6 +107,9 @@ static int load(struct input *in, struct profile *p, const struct format_options
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
 	if (!f)
 		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess_content(start.p, start.n));
+	if (o && o->time_range && !f->has_times)
+		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of time can be "
+			       "selected", in->name, f->name);
 	r = f->read(p, in, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */
 	if (in->err.code)

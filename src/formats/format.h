@@ -16,6 +16,7 @@ struct format_options {
 	bool addresses;			/* of frames without a symbol */
 	bool source_lines;		/* it was written with -F +srcline */
 	bool inlined, context;		/* addr2line is asked for inlined functions, and for source lines */
+	bool record_tid, record_wake_stack, recurse;	/* of perf-sched, see there */
 	const char *event;		/* only samples of this event; NULL: of that which comes first */
 
 	/* Only what was sampled from `time_min` to `time_max` seconds. */
@@ -46,13 +47,14 @@ struct format {
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 	const char *about;		/* a few words for the list of formats, without a full stop */
+	bool has_times;			/* the reader can select by time_range */
 	bool is_binary;			/* written as what no terminal should get */
 	bool is_compressed;		/* written by gzip already */
 };
 
 extern const struct format format_strobe, format_folded;
 extern const struct format format_xhprof, format_xhprof_json;
-extern const struct format format_perf;
+extern const struct format format_perf, format_perf_sched;
 extern const struct format format_pprof, format_speedscope;
 extern const struct format format_stap, format_dtrace, format_bpftrace, format_gdb, format_eu_stack, format_go;
 extern const struct format format_phpspy, format_xdebug, format_spx;

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CHAIN_BYTES	((size_t)64 << 20)	/* of one call chain */
 #define EVENTS_NAMED	((size_t)8)		/* other events that are told of by name */
 
 struct step {
@@ -413,11 +412,6 @@ static int add_sample(struct perf_reader *r, const struct perf_event *e, struct 
 
 /* --- Lines --- */
 
-static bool is_empty_line(const char *p, const char *stop)
-{
-	return p == stop || (*p == '\r' && p + 1 == stop);
-}
-
 /* Whether an event is a sample: it has a chain, or an empty line where that would be. What is none has neither:
  * "PERF_RECORD_COMM: …". At the end of the text, where that line may be missing, a sample is what names its event. */
 static bool is_sample(const struct perf_event *e, struct str chain, struct str rest)
@@ -426,57 +420,7 @@ static bool is_sample(const struct perf_event *e, struct str chain, struct str r
 
 	if (chain.n)
 		return true;
-	return rest.n ? is_empty_line(rest.p, newline ? newline : rest.p + rest.n) : e->name.n > 0;
-}
-
-/* An empty line or the next event ends a chain. */
-static bool ends_chain(const char *p, const char *stop)
-{
-	struct perf_event e;
-
-	if (is_empty_line(p, stop))
-		return true;
-	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
-}
-
-/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or with
- * `last` behind `b`, it ends. */
-static bool find_end(struct str b, bool last, size_t *size, uint64_t *lines)
-{
-	const char *p = b.p + *size, *end = b.p + b.n, *newline;
-	bool found = last;
-
-	for (; p < end; p = newline ? newline + 1 : end, ++*lines) {
-		newline = memchr(p, '\n', (size_t)(end - p));
-		if (!newline && !last)
-			break;
-		if (ends_chain(p, newline ? newline : end)) {
-			found = true;
-			break;
-		}
-	}
-	*size = (size_t)(p - b.p);
-	return found;
-}
-
-/* What stands below an event up to where its chain ends, in one piece and without its last newline. False if that is too
- * much. */
-static bool take_chain(struct perf_reader *r, struct str *ret)
-{
-	bool last = false;
-	uint64_t lines = 0;
-	size_t size = 0;
-
-	while (!find_end(input_buffered(r->in), last, &size, &lines)) {
-		if (size > CHAIN_BYTES)
-			return false;
-		last = !input_more(r->in);
-	}
-	*ret = (struct str){ input_buffered(r->in).p, size };
-	if (size && ret->p[size - 1] == '\n')
-		ret->n--;
-	input_skip(r->in, size, lines);
-	return true;
+	return rest.n ? perf_line_is_empty(rest.p, newline ? newline : rest.p + rest.n) : e->name.n > 0;
 }
 
 /* An event, and the chain below its line. */
@@ -486,9 +430,9 @@ static int read_event(struct perf_reader *r, const struct perf_event *e, struct 
 	uint64_t number = r->in->line;
 	struct str chain;
 
-	if (!take_chain(r, &chain))
+	if (!perf_chain_take(r->in, &chain))
 		return err_set(err, -E2BIG, "the call chain below line %llu has more than %zu bytes, which is the limit",
-			       (unsigned long long)number, CHAIN_BYTES);
+			       (unsigned long long)number, PERF_CHAIN_BYTES);
 	if (!wanted || !is_sample(e, chain, input_buffered(r->in)))
 		return 0;
 	return add_sample(r, e, chain, number, err);
@@ -655,5 +599,6 @@ static int perf_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_perf = {
-	"perf", "perf", perf_sniff, perf_read, NULL, .about = "text of perf script, samples with their call chains"
+	"perf", "perf", perf_sniff, perf_read, NULL, .about = "text of perf script, samples with their call chains",
+	.has_times = true
 };

@@ -199,3 +199,51 @@ bool perf_frame_parse(struct str line, struct perf_frame *ret)
 		}
 	return false;
 }
+
+/* An empty line or the next event ends a chain. */
+static bool ends_chain(const char *p, const char *stop)
+{
+	struct perf_event e;
+
+	if (perf_line_is_empty(p, stop))
+		return true;
+	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
+}
+
+/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or with
+ * `last` behind `b`, it ends. */
+static bool find_end(struct str b, bool last, size_t *size, uint64_t *lines)
+{
+	const char *p = b.p + *size, *end = b.p + b.n, *newline;
+	bool found = last;
+
+	for (; p < end; p = newline ? newline + 1 : end, ++*lines) {
+		newline = memchr(p, '\n', (size_t)(end - p));
+		if (!newline && !last)
+			break;
+		if (ends_chain(p, newline ? newline : end)) {
+			found = true;
+			break;
+		}
+	}
+	*size = (size_t)(p - b.p);
+	return found;
+}
+
+bool perf_chain_take(struct input *in, struct str *ret)
+{
+	bool last = false;
+	uint64_t lines = 0;
+	size_t size = 0;
+
+	while (!find_end(input_buffered(in), last, &size, &lines)) {
+		if (size > PERF_CHAIN_BYTES)
+			return false;
+		last = !input_more(in);
+	}
+	*ret = (struct str){ input_buffered(in).p, size };
+	if (size && ret->p[size - 1] == '\n')
+		ret->n--;
+	input_skip(in, size, lines);
+	return true;
+}

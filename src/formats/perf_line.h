@@ -14,7 +14,7 @@
 #ifndef FORMATS_PERF_LINE_H
 #define FORMATS_PERF_LINE_H
 
-#include "intern.h"
+#include "input.h"
 #include <stdbool.h>
 
 struct perf_event {
@@ -37,6 +37,18 @@ bool perf_event_parse(struct str line, struct perf_event *ret);
 bool perf_flat_parse(struct str line, struct perf_event *ret, struct perf_frame *ret_frame);
 
 bool perf_frame_parse(struct str line, struct perf_frame *ret);
+
+#define PERF_CHAIN_BYTES ((size_t)64 << 20)
+
+/* What stands below an event up to an empty line, the next event or the end, in one piece and without its last newline; it
+ * holds until the next call. False if that is more than PERF_CHAIN_BYTES. */
+bool perf_chain_take(struct input *in, struct str *ret);
+
+/* From `p` to where the line ends; a carriage return may be in it. */
+static inline bool perf_line_is_empty(const char *p, const char *stop)
+{
+	return p == stop || (*p == '\r' && p + 1 == stop);
+}
 
 static inline bool perf_is_space(char c)
 {

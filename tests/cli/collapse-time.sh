@@ -8,6 +8,7 @@ sum --time ,0.0500001
 sum --time 0.783208,0.8 --timezerosecs
 sum --time 3523.78,3523.80 --timeraw
 sum --time 50,60 || echo "exit $?"
+strobe collapse --time 0,1 data/blog.folded || echo "exit $?"
 for wrong in 5 a,b 1,2,3 2,1 "1, 2" nan,1; do
 	strobe collapse --time "$wrong" data/words.perf || echo "exit $?"
 done
