@@ -269,20 +269,11 @@ static size_t terminal_width(void)
 	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-static int put_form(const struct diff_report *r, enum form form, struct buf *out)
+static int put_folded(const struct diff *d, struct buf *out)
 {
 	struct err err = { 0 };
-	int left_out = 0;
+	int left_out = folded_write_difference(d->profile, d->before, d->after, d->measured, out, &err);
 
-	if (form == FORM_TABLE)
-		diff_report_put_table(r, out);
-	else if (form == FORM_JSON)
-		diff_report_put_json(r, out);
-	else if (form == FORM_CSV)
-		diff_report_put_csv(r, out);
-	else
-		left_out = folded_write_difference(r->diff->profile, r->diff->before, r->diff->after,
-						   r->diff->measured, out, &err);
 	if (left_out > 0)
 		fprintf(stderr, "strobe diff: %s\n", err.text);
 	if (left_out < 0 || io_write_file(output, out->data, out->size, &err) < 0)
@@ -290,12 +281,27 @@ static int put_form(const struct diff_report *r, enum form form, struct buf *out
 	return 0;
 }
 
-static int draw(const struct diff_report *r)
+static int put_report(const struct diff_report *r, enum form form, struct buf *out)
 {
-	const char *unit = r->diff->profile->columns[r->diff->after].unit;
+	struct err err = { 0 };
 
-	picture.count_name = amount_unit(unit) == AMOUNT_COUNT ? r->options->column : NULL;
-	return diff_picture_write(&picture, r->diff, output, &spec);
+	if (form == FORM_TABLE)
+		diff_report_put_table(r, out);
+	else if (form == FORM_JSON)
+		diff_report_put_json(r, out);
+	else
+		diff_report_put_csv(r, out);
+	if (io_write_file(output, out->data, out->size, &err) < 0)
+		return command_cannot(&spec, &err);
+	return 0;
+}
+
+static int draw(const struct diff *d, const char *count_name)
+{
+	const char *unit = d->profile->columns[d->after].unit;
+
+	picture.count_name = amount_unit(unit) == AMOUNT_COUNT ? count_name : NULL;
+	return diff_picture_write(&picture, d, output, &spec);
 }
 
 static int tell_growth(const struct diff_report *r)
@@ -304,7 +310,7 @@ static int tell_growth(const struct diff_report *r)
 	uint32_t frame;
 	double change;
 
-	if (fail_over < 0 || !diff_report_grew(r, fail_over, &frame, &change))
+	if (!diff_report_grew(r, fail_over, &frame, &change))
 		return EXIT_FINE;
 	buf_init(&name);
 	if (frame == UINT32_MAX) {
@@ -336,12 +342,14 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	};
 	_cleanup_(diff_report_done) struct diff_report r = { 0 };
 	_cleanup_(buf_done) struct buf out = { 0 };
+	bool is_report = form != FORM_SVG && form != FORM_FOLDED;
 	int code;
 
 	buf_init(&out);
-	diff_report_init(&r, d, &o);
-	code = form == FORM_SVG ? draw(&r) : put_form(&r, form, &out);
-	return code ? code : tell_growth(&r);
+	if (is_report || fail_over >= 0)
+		diff_report_init(&r, d, &o);
+	code = form == FORM_SVG ? draw(d, o.column) : form == FORM_FOLDED ? put_folded(d, &out) : put_report(&r, form, &out);
+	return code || fail_over < 0 ? code : tell_growth(&r);
 }
 
 static int compare(struct sides *s, enum form form)

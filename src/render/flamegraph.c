@@ -57,10 +57,10 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	return check_range("fontwidth", o->font_width, 0.01, 10, err);
 }
 
-/* Behind blue and orange nothing coloured. */
+/* Behind blue and orange nothing coloured, and darker than frames that did not change. */
 static const char *picture_background(const struct flamegraph_options *o)
 {
-	return o->bg_colors || o->before_column == UINT32_MAX ? o->bg_colors : "grey";
+	return o->bg_colors || o->before_column == UINT32_MAX ? o->bg_colors : "#d6d6d6";
 }
 
 static int find_palette(struct picture *g, struct err *err)

@@ -85,7 +85,7 @@ struct rgb picture_color(const struct picture *g, const struct layout_box *box)
 
 struct rgb picture_narrow_color(const struct picture *g)
 {
-	return g->o->before_column != UINT32_MAX ? (struct rgb){ 215, 215, 215 } : palette_middle(g->palette);
+	return g->o->before_column != UINT32_MAX ? (struct rgb){ 195, 195, 195 } : palette_middle(g->palette);
 }
 
 void picture_put_number(struct buf *out, double v)

@@ -1,7 +1,7 @@
 /* fuzz_flamegraph.c: any profile with any options gives a well-formed picture, or a sentence.
  *
- * The first byte chooses options, the second the width; the rest is lines of frames with ; between them, whose value
- * is the length of the line. */
+ * The first byte chooses options, the second the width and whether it is a difference; the rest is lines of frames with ;
+ * between them, whose value is the length of the line. */
 
 #include "render.h"
 #include "xml_check.h"
@@ -22,6 +22,7 @@ static void add_line(struct profile *p, const char *line, size_t n)
 		at = stop ? stop + 1 : end;
 	}
 	profile_add(p, node, column, (int64_t)n);
+	profile_add(p, node, profile_column(p, "before", "count"), (int64_t)(n * 7 % 11) - 1);
 }
 
 static struct profile *profile_of(const char *text, size_t n)
@@ -62,6 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		o.colors = "java";
 	if (data[0] & 128)
 		o.bg_colors = words;
+	if (data[1] & 1) {
+		o.before_column = profile_find_column(p, "before");
+		o.width_of = (enum flamegraph_width_of)(data[1] >> 1 & 3);
+		o.delta = (enum flamegraph_delta)(data[1] >> 3 & 1);
+	}
 	o.width = 40 + 8.5 * data[1];
 
 	buf_init(&svg);

@@ -21,7 +21,6 @@ static struct flat_row *by_frame(const struct profile *p, uint32_t column)
 	return rows;
 }
 
-/* What shares are of: everything before, or, if that was nothing, everything after. */
 static double base_of(const struct diff_report *r)
 {
 	double measured = (double)report_whole(r->diff->profile, r->diff->measured) * r->diff->factor;
@@ -32,7 +31,7 @@ static double base_of(const struct diff_report *r)
 /* `exact` is `before` without rounding. */
 static struct diff_cell cell_of(const struct diff_report *r, int64_t before, int64_t after, double exact)
 {
-	double base = base_of(r), delta = (double)after - exact;
+	double base = r->base, delta = (double)after - exact;
 	double noise = exact != 0 || after ? diff_noise(r->diff, r->sigma, exact, (double)after, (double)r->after) : 0;
 
 	return (struct diff_cell){
@@ -99,6 +98,7 @@ void diff_report_init(struct diff_report *r, const struct diff *d, const struct 
 	*r = (struct diff_report){ .diff = d, .options = o };
 	r->before = report_whole(d->profile, d->before);
 	r->after = report_whole(d->profile, d->after);
+	r->base = base_of(r);
 	r->rows = xcalloc((size_t)d->profile->frame_count + 1, sizeof(*r->rows));
 	add_rows(r);
 	qsort_r(r->rows, r->count, sizeof(*r->rows), compare, r);

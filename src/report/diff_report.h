@@ -36,6 +36,7 @@ struct diff_report {
 	size_t count, compared, quiet;	/* rows; functions with values; of these, those that changed by noise or not at all */
 	double sigma;
 	int64_t before, after;		/* everything; where values are negative, what shares are of */
+	double base;			/* what changes are percent of: everything before, or after if there was nothing */
 	struct diff_cell all;		/* the sums, as one function */
 };
 
