@@ -144,8 +144,14 @@ static void index_children(struct work *w)
 	}
 }
 
+static int64_t at_most(int64_t v, int64_t most)
+{
+	return v < most ? v : most;
+}
+
 /* Places children beside each other, behind what their parent took itself: a stack's line sorts before those of its
- * callees. `next` is the child to place at each depth and `at` where it begins. */
+ * callees. `next` is the child to place at each depth and `at` where it begins. Where values are so large
+ * that their sum is not known, the last have next to no room. */
 static void place(struct work *w, struct layout *l)
 {
 	uint32_t *next = xcalloc(l->depth_uncut + 2, sizeof(*next));
@@ -157,6 +163,7 @@ static void place(struct work *w, struct layout *l)
 	at[0] = own_value(w, PROFILE_ROOT);
 	next[0] = w->first[PROFILE_ROOT];
 	for (;;) {
+		int64_t start, value;
 		const struct candidate *c = next[depth] && next[depth] <= w->count ? &w->list[next[depth] - 1] : NULL;
 
 		if (!c || c->parent != node[depth]) {
@@ -164,12 +171,12 @@ static void place(struct work *w, struct layout *l)
 				break;
 			continue;
 		}
-		l->boxes[l->count++] = (struct layout_box){
-			c->node, c->frame, depth + 1, at[depth], w->totals[c->node]
-		};
+		start = at_most(at[depth], l->total - 1);
+		value = at_most(w->totals[c->node], l->total - start);
+		l->boxes[l->count++] = (struct layout_box){ c->node, c->frame, depth + 1, start, value };
 		next[depth]++;
-		at[depth + 1] = add_saturated(at[depth], own_value(w, c->node));
-		at[depth] = add_saturated(at[depth], w->totals[c->node]);
+		at[depth + 1] = start + at_most(own_value(w, c->node), value);
+		at[depth] = start + value;
 		depth++;
 		node[depth] = c->node;
 		next[depth] = w->first[c->node];
