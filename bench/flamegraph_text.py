@@ -111,6 +111,15 @@ def draw(text):
     text.peers(FOLDED_PEERS, '--reverse')
 
 
+def compare(text):
+    # Read twice, so that the rate is half of that of the bytes.
+    both = [text.path, text.path]
+    text.show('diff with itself', [STROBE, 'diff', *both])
+    text.show('diff --folded with itself', [STROBE, 'diff', '--folded', *both], output='out.folded')
+    if shutil.which('difffolded.pl'):
+        text.show('difffolded.pl with itself', ['difffolded.pl', *both], rounds=1, output='out.folded')
+
+
 def draw_compressed(path, about):
     packed = path + '.gz'
     with open(path, 'rb') as plain, gzip.open(packed, 'wb', compresslevel=zlib.Z_BEST_SPEED) as out:
@@ -130,6 +139,7 @@ def main():
     for about, *numbers in FOLDED + (LARGE if FULL else []):
         with Text(make('a.folded', 'folded', *numbers), about) as text:
             draw(text)
+            compare(text)
             if text.size < 1e9:
                 draw_compressed(text.path, about)
     for kind, numbers, about in [('perf', PERF, 'perf script'), ('bt', BT, 'SystemTap .bt')]:
