@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "folded_write.h"
 #include "format.h"
 #include "inputs.h"
 #include "io.h"
@@ -14,6 +15,7 @@ static const char *output = "-", *column, *from;
 static const char *times;
 static bool all, without_recursion, time_raw, time_from_second;
 static struct format_options reading;		/* what readers are asked for: one line below for each */
+static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
@@ -67,7 +69,7 @@ static const struct command_spec spec = {
 	.description =
 		"Reads profiles of any known format (.strobe, folded stacks, text of perf script, what xhprof, "
 		"tideways_xhprof and uprofiler keep; also compressed by gzip or zstd), adds them up and writes each "
-		"stack once: frames from the root to the leaf with ; between them, a space, and the value. Stacks are sorted, so that equal profiles give equal text. Without FILE it reads "
+		"stack once: frames from the root to the leaf with ; between them, a space, and the value. Stacks are sorted, so that equal profiles give equal text; only bpftrace's stay in their order. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
@@ -76,6 +78,20 @@ static const struct command_spec spec = {
 		"perf script | strobe collapse --kernel >out.folded\n",
 	.options = options,
 };
+
+/* Whether all that was read has an order of its own. */
+static bool is_in_order(const struct inputs *in)
+{
+	const struct format_stack *stacks = (const struct format_stack *)(const void *)order.data;
+	int64_t sum = 0;
+
+	if (!order.size || order.overflow || without_recursion || in->profile->column_count != 1)
+		return false;
+	for (size_t i = 0; i < order.size / sizeof(*stacks); i++)
+		if (__builtin_add_overflow(sum, stacks[i].value, &sum))
+			return false;
+	return sum == profile_sum(in->profile, 0);
+}
 
 static int collapse(struct inputs *in)
 {
@@ -95,7 +111,8 @@ static int collapse(struct inputs *in)
 		return code;
 	if (!inputs_have_values(in, &spec, number, false))
 		return EXIT_NOTHING;
-	left_out = format_folded.write(in->profile, number, &folded, &err);
+	left_out = is_in_order(in) ? folded_write_order(in->profile, &order, &folded, &err) :
+		   format_folded.write(in->profile, number, &folded, &err);
 	if (left_out > 0)
 		fprintf(stderr, "strobe %s: %s\n", spec.name, err.text);
 	if (left_out < 0 || io_write_file(output, folded.data, folded.size, &err) < 0)
@@ -140,7 +157,9 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
+	buf_init(&order);
 	reading.script_values = true;
+	reading.order = &order;
 	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;
 	reading.kernel |= all;
@@ -149,6 +168,7 @@ static int run(int argc, char **argv)
 	if (!code)
 		code = collapse(&in);
 	inputs_done(&in);
+	buf_done(&order);
 	return code;
 }
 

@@ -72,6 +72,14 @@ static struct str rest_of_key(struct str s)
 	return s;
 }
 
+static void add(struct stacks *s, int64_t value, struct buf *order)
+{
+	const struct format_stack stack = { stacks_add(s, value), value };
+
+	if (order)
+		buf_put(order, &stack, sizeof(stack));
+}
+
 static struct str trim_end(struct str s)
 {
 	while (s.n && (line_is_space(s.p[s.n - 1]) || s.p[s.n - 1] == ','))
@@ -83,6 +91,7 @@ static struct str trim_end(struct str s)
 
 struct reader {
 	struct stacks stacks;
+	struct buf *order;
 	struct buf root;		/* what stands in the key before the first stack */
 	bool inside;			/* of an entry … */
 	uint64_t start;			/* … that begins in this line */
@@ -111,7 +120,7 @@ static void inside(struct reader *r, uint64_t number, struct str line, struct er
 		stacks_frame(s, before);
 	if (r->root.size)
 		stacks_frame(s, (struct str){ r->root.data, r->root.size });
-	stacks_add(s, value);
+	add(s, value, r->order);
 }
 
 /* A line between entries. */
@@ -151,7 +160,7 @@ static void read_text(struct reader *r, struct input *in, struct err *err)
 
 /* --- JSON --- */
 
-static void add_key(struct stacks *s, struct str key, int64_t value)
+static void add_key(struct stacks *s, struct str key, int64_t value, struct buf *order)
 {
 	struct str line;
 
@@ -165,7 +174,7 @@ static void add_key(struct stacks *s, struct str key, int64_t value)
 		if (name.n)
 			stacks_frame(s, name);
 	}
-	stacks_add(s, value);
+	add(s, value, order);
 }
 
 static void json_decrefp_(json_t **j)
@@ -173,11 +182,12 @@ static void json_decrefp_(json_t **j)
 	json_decref(*j);
 }
 
-static void read_object(struct stacks *s, uint64_t number, struct str line, struct err *err)
+static void read_object(struct reader *r, uint64_t number, struct str line, struct err *err)
 {
 	json_error_t why;
 	_cleanup_(json_decrefp_) json_t *all = line.n > LINE_MAX_BYTES ? NULL : json_loadb(line.p, line.n, 0, &why);
 	const char *type = json_string_value(json_object_get(all, "type")), *name, *key;
+	struct stacks *s = &r->stacks;
 	json_t *map, *value;
 
 	if (!json_is_object(all)) {
@@ -189,19 +199,19 @@ static void read_object(struct stacks *s, uint64_t number, struct str line, stru
 	json_object_foreach(json_object_get(all, "data"), name, map)
 		json_object_foreach(map, key, value)
 			if (strchr(key, '\n') && json_is_integer(value))
-				add_key(s, (struct str){ key, strlen(key) }, json_integer_value(value));
+				add_key(s, (struct str){ key, strlen(key) }, json_integer_value(value), r->order);
 			else if (strchr(key, '\n'))
 				stacks_skip(s, number, (struct str){ name, strlen(name) }, "has a map with a value that is no number",
 					    err);
 }
 
-static void read_json(struct stacks *s, struct input *in, struct err *err)
+static void read_json(struct reader *r, struct input *in, struct err *err)
 {
 	struct str line;
 
 	while (input_line(in, &line))
 		if (line_trim_start(line).n)
-			read_object(s, in->line, line, err);
+			read_object(r, in->line, line, err);
 }
 
 /* --- Both --- */
@@ -213,14 +223,13 @@ static bool is_json(struct str start)
 
 static int bpftrace_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct reader r = { .inside = false };
+	struct reader r = { .order = o->order };
 	int done;
 
-	(void)o;
 	buf_init(&r.root);
 	if (stacks_init(&r.stacks, p, err) >= 0) {
 		if (is_json(input_peek(in, 4096)))
-			read_json(&r.stacks, in, err);
+			read_json(&r, in, err);
 		else
 			read_text(&r, in, err);
 	}

@@ -1,5 +1,6 @@
 /* folded_write.c: walks the tree in the order of names; no recursion, stacks may be any number of frames deep. */
 #include "folded_write.h"
+#include "format.h"
 #include "amount.h"
 #include "mem.h"
 #include "text.h"
@@ -245,4 +246,38 @@ int folded_write_difference(const struct profile *p, uint32_t before, uint32_t a
 		return e;
 	left_out = tell_below_zero(p, after, err);
 	return left_out ? left_out : tell_below_zero(p, before, err);
+}
+
+/* The frames of a stack, from the root. */
+static void put_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
+{
+	uint32_t depth = 0;
+
+	for (; node != PROFILE_ROOT; node = p->parents[node])
+		path[depth++] = node;
+	while (depth-- > 0) {
+		struct str name = profile_name(p, p->node_frames[path[depth]]);
+
+		text_put_folded(out, name);
+		if (depth)
+			buf_putc(out, ';');
+		else if (!name.n)
+			buf_puts(out, "[unknown]");
+	}
+}
+
+int folded_write_order(const struct profile *p, const struct buf *order, struct buf *out, struct err *err)
+{
+	_cleanup_(freep) uint32_t *path = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*path));
+	const struct format_stack *stacks = (const struct format_stack *)(const void *)order->data;
+
+	for (size_t i = 0; i < order->size / sizeof(*stacks); i++) {
+		put_stack(p, stacks[i].node, path, out);
+		buf_putc(out, ' ');
+		buf_put_i64(out, stacks[i].value);
+		buf_putc(out, '\n');
+	}
+	if (out->overflow)
+		return err_set(err, -EFBIG, "the folded text is larger than the %zu bytes that fit", out->limit);
+	return 0;
 }

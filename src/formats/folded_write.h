@@ -15,4 +15,7 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured, struct buf *out,
 			    struct err *err);
 
+/* A line for each of `order`, an array of struct format_stack, as they are: stackcollapse-bpftrace.pl neither sorts nor adds up. */
+int folded_write_order(const struct profile *p, const struct buf *order, struct buf *out, struct err *err);
+
 #endif

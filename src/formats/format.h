@@ -28,6 +28,14 @@ struct format_options {
 	/* Of traces. */
 	bool calls;			/* how often functions were called that called none themselves, not how long they took */
 	bool script_values;		/* units are those of the script that collapses such files, where it has another */
+
+	/* Of bpftrace: not NULL is where each stack (struct format_stack) is noted as it comes. */
+	struct buf *order;
+};
+
+struct format_stack {
+	uint32_t node;			/* of the profile that is read into */
+	int64_t value;
 };
 
 struct format {
