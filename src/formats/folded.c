@@ -6,12 +6,12 @@
 #include "format.h"
 #include "folded_line.h"
 #include "folded_write.h"
+#include "hash.h"
 #include "mem.h"
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* --- Known stacks --- */
 
@@ -137,9 +137,12 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 /* The first child of `node` if the line goes on with it: then its name need not be looked up. 0 if not. */
 static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at, size_t *ret_end)
 {
-	struct profile_child child = r->profile->first_children[node];
+	struct profile_child child;
 	struct str name;
 
+	if (node >= r->profile->indexed_count)
+		return 0;
+	child = r->profile->first_children[node];
 	if (!child.node || child.frame >= r->name_capacity)
 		return 0;
 	name = r->frame_names[child.frame];
@@ -150,29 +153,49 @@ static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node,
 	return child.node;
 }
 
+static inline void add_step(struct folded_reader *r, uint32_t node, size_t end)
+{
+	if (r->depth == r->step_capacity)
+		GROW(&r->steps, &r->step_capacity, r->depth + 1);
+	r->steps[r->depth++] = (struct step){ node, end };
+}
+
+static inline uint32_t next_frame(struct folded_reader *r, struct str stack, size_t at, size_t *ret_end)
+{
+	const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
+
+	*ret_end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+	return frame_of(r, stack.p + at, *ret_end - at);
+}
+
+/* Along what is known of a stack, from its first `at` bytes, which are at `node`. Returns where the rest begins. */
+static size_t walk(struct folded_reader *r, struct str stack, size_t at, uint32_t *node)
+{
+	uint32_t count = r->profile->node_count;
+	size_t end;
+
+	for (; at < stack.n && r->profile->node_count == count; at = end + 1) {
+		uint32_t guess = guess_child(r, *node, stack, at, &end);
+
+		*node = guess ? guess : profile_child(r->profile, *node, next_frame(r, stack, at, &end));
+		add_step(r, *node, end);
+	}
+	return at;
+}
+
+/* Below a new node all are new. */
 static uint32_t add_stack(struct folded_reader *r, struct str stack)
 {
-	size_t depth = common_depth(r, stack);
-	uint32_t node = depth ? r->steps[depth - 1].node : PROFILE_ROOT;
-	size_t at = depth ? r->steps[depth - 1].end + 1 : 0;
+	uint32_t node;
+	size_t at, end;
 
-	while (at < stack.n) {
-		size_t end;
-		uint32_t guess = guess_child(r, node, stack, at, &end);
-
-		if (!guess) {
-			const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
-
-			end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
-			guess = profile_child(r->profile, node, frame_of(r, stack.p + at, end - at));
-		}
-		node = guess;
-		if (depth == r->step_capacity)
-			GROW(&r->steps, &r->step_capacity, depth + 1);
-		r->steps[depth++] = (struct step){ node, end };
-		at = end + 1;
+	r->depth = common_depth(r, stack);
+	node = r->depth ? r->steps[r->depth - 1].node : PROFILE_ROOT;
+	at = walk(r, stack, r->depth ? r->steps[r->depth - 1].end + 1 : 0, &node);
+	for (; at < stack.n; at = end + 1) {
+		node = profile_append(r->profile, node, next_frame(r, stack, at, &end));
+		add_step(r, node, end);
 	}
-	r->depth = depth;
 	buf_reset(&r->last);
 	buf_put(&r->last, stack.p, stack.n);
 	assert(node != PROFILE_ROOT);

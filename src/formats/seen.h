@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <xxhash.h>
+#include "hash.h"
 
 struct seen {
 	struct seen_entry {

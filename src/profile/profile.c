@@ -107,7 +107,7 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 
 /* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
  * takes no memory. */
-static void grow_nodes(struct profile *p)
+static __attribute__((noinline)) void grow_nodes(struct profile *p)
 {
 	size_t n = p->node_capacity * 2;
 
