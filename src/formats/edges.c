@@ -139,7 +139,7 @@ int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned s
 	return edges_add_pair(e, caller, callee, value, set);
 }
 
-uint32_t edges_function(struct edges *e, struct str name, struct str file, uint32_t line)
+uint32_t edges_function(struct edges *e, struct str name, struct str file)
 {
 	_cleanup_(buf_done) struct buf key = { 0 };
 	size_t known = e->names.count;
@@ -153,8 +153,15 @@ uint32_t edges_function(struct edges *e, struct str name, struct str file, uint3
 	function = intern_add(&e->names, key.data, key.size);
 	GROW(&e->lines, &e->line_capacity, (size_t)function + 1);
 	if (e->names.count > known)
-		e->lines[function] = line;
+		e->lines[function] = 0;
 	return function;
+}
+
+void edges_set_line(struct edges *e, uint32_t function, uint32_t line)
+{
+	assert(function < e->names.count && e->with_files);
+	if (!e->lines[function])
+		e->lines[function] = line;
 }
 
 void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)

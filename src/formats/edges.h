@@ -62,10 +62,12 @@ enum edge_value edges_value_of_column(const char *column);
  * when there are EDGES_MAX already. */
 int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned set);
 
-/* The same in three steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
+/* The same in steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
  * functions are given in the one way or all in the other. */
-uint32_t edges_function(struct edges *e, struct str name, struct str file, uint32_t line);
+uint32_t edges_function(struct edges *e, struct str name, struct str file);
 int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
+
+void edges_set_line(struct edges *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
 
 /* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what is
  * left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */

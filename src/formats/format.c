@@ -10,6 +10,8 @@ const struct format *const formats[] = {
 	&format_xhprof_json,
 	&format_pprof,
 	&format_speedscope,
+	&format_callgrind,
+	&format_chrome,
 	&format_perf,
 	&format_stap,
 	&format_dtrace,
@@ -65,7 +67,7 @@ const struct format *format_by_path(const char *path)
 	name.n -= suffix_length("gz", name) ? 3 : suffix_length("zst", name) ? 4 : 0;
 	/* As valgrind names its files, with the number of the process behind. */
 	if (name.n >= 13 && !memcmp(name.p, "callgrind.out", 13))
-		return format_by_name("callgrind");
+		return &format_callgrind;
 	for (const struct format *const *f = formats; *f; f++) {
 		size_t n = suffix_length((*f)->suffixes, name);
 

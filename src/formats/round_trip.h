@@ -57,6 +57,30 @@ static inline int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* By name, because the order of columns is not what a format keeps. */
+static inline bool put_values(const struct profile *p, uint32_t node, struct buf *b)
+{
+	uint32_t order[PROFILE_COLUMNS];
+	bool any = false;
+
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		uint32_t at = c;
+
+		for (; at && strcmp(p->columns[order[at - 1]].name, p->columns[c].name) > 0; at--)
+			order[at] = order[at - 1];
+		order[at] = c;
+	}
+	for (uint32_t i = 0; i < p->column_count; i++) {
+		const struct profile_column *c = &p->columns[order[i]];
+
+		if (!c->self[node])
+			continue;
+		buf_printf(b, " %s(%s)=%" PRId64, c->name, c->unit, c->self[node]);
+		any = true;
+	}
+	return any;
+}
+
 /* One line per node that has values: its stack with files and lines, and its values by name of column. Sorted. */
 static inline void put_lines(const struct profile *p, struct buf *out)
 {
@@ -65,8 +89,8 @@ static inline void put_lines(const struct profile *p, struct buf *out)
 
 	for (uint32_t n = 0; n < p->node_count; n++) {
 		uint32_t path[1000], depth = 0;
-		bool any = false;
 		struct buf b;
+		bool any;
 
 		buf_init(&b);
 		for (uint32_t up = n; up && depth < 1000; up = p->parents[up])
@@ -78,11 +102,7 @@ static inline void put_lines(const struct profile *p, struct buf *out)
 				buf_printf(&b, name.p[i] < 0x20 ? "<%02x>" : "%c", (unsigned char)name.p[i]);
 			buf_printf(&b, "[%s:%u];", file.p, p->frames[path[depth]].line);
 		}
-		for (uint32_t c = 0; c < p->column_count; c++)
-			if (p->columns[c].self[n]) {
-				buf_printf(&b, " %s(%s)=%" PRId64, p->columns[c].name, p->columns[c].unit, p->columns[c].self[n]);
-				any = true;
-			}
+		any = put_values(p, n, &b);
 		if (any)
 			lines[count++] = buf_take(&b, NULL);
 		buf_done(&b);

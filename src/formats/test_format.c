@@ -83,6 +83,11 @@ TEST(formats_are_found_by_name_and_suffix)
 	CHECK(format_by_path("profile.strobe.zst") == &format_strobe);
 	CHECK(format_by_path("x.xhprof") == &format_xhprof);
 	CHECK(format_by_path("x.xhprof.json.gz") == &format_xhprof_json);
+	CHECK(format_by_path("x.pb.gz") == &format_pprof);
+	CHECK(format_by_path("x.pb") == &format_pprof);
+	CHECK(format_by_path("a.speedscope.json") == &format_speedscope);
+	CHECK(format_by_path("a.trace.json.gz") == &format_chrome);
+	CHECK(format_by_path("/tmp/callgrind.out.1234") == &format_callgrind);
 	CHECK(!format_by_path("x.json"));
 	CHECK(!format_by_path("folded") && !format_by_path("x.gz") && !format_by_path("dir.folded/x") &&
 	      !format_by_path("x.") && !format_by_path("x.fold"));

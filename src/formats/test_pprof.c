@@ -184,7 +184,7 @@ TEST(inlined_functions_addresses_units_and_labels_of_other_writers_are_read)
 	CHECK_INT(format_load_bytes("x", b.data, b.size, p, &err), 0);
 	put_lines(p, &lines);
 	CHECK_STR(lines.data, "main.main[main.go:31];inlined[main.go:32];0x4010[/bin/prog:0]; "
-		  "samples(count)=2 cpu_ns(nanoseconds)=41000000\n");
+		  "cpu_ns(nanoseconds)=41000000 samples(count)=2\n");
 	CHECK_INT(p->period_ns, 10000000);
 	CHECK_STR(labels_get(&p->labels, "zone"), "eu");
 	CHECK_STR(labels_get(&p->labels, "clock"), "cpu");

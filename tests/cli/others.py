@@ -121,9 +121,38 @@ def check_pprof(work):
     report(sentence, got != want and f'{got} is not {want}')
 
 
+def annotated(path, *options):
+    """function => cost, as callgrind_annotate prints it"""
+    out = subprocess.run(['callgrind_annotate', '--threshold=100', '--auto=no', *options, path], capture_output=True, text=True,
+                         check=True).stdout
+    return {m[2]: int(m[1].replace(',', '')) for m in re.finditer(r'^ *([\d,]+) +\( ?[\d.]+%\)  .*?:(\S.*)$', out, re.M)}
+
+
+def check_callgrind(work):
+    sentence = "callgrind: callgrind_annotate's self and inclusive costs are ours"
+    if not shutil.which('callgrind_annotate'):
+        return report(sentence, skip='there is no callgrind_annotate here')
+    file = DATA / 'blog.folded'
+    path = work / 'callgrind.out.blog'
+    path.write_bytes(strobe('convert', '-f', 'callgrind', file))
+    own, total = {}, {}
+    for stack, value in folded(file, 'samples').items():
+        frames = stack.split(';')
+        level = frames[:-1].count(frames[-1])
+        leaf = frames[-1] + (f"'{level + 1}" if level else '')
+        own[leaf] = own.get(leaf, 0) + value
+        for name in set(frames):
+            total[name] = total.get(name, 0) + value
+    got = annotated(path)
+    report(sentence + ': self', got != own and f'{got} is not {own}')
+    got = {k: v for k, v in annotated(path, '--inclusive=yes').items() if "'" not in k and k != '(root)'}
+    report(sentence + ': inclusive', got != total and f'{got} is not {total}')
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix='strobe-others-') as directory:
         check_pprof(pathlib.Path(directory))
+        check_callgrind(pathlib.Path(directory))
     sys.exit(failed)
 
 

@@ -1,0 +1,651 @@
+/* callgrind.c: the files of Valgrind's callgrind, that KCachegrind and callgrind_annotate read.
+ *
+ *	file	= header… "events:" word… newline, body…	# begins a comment, empty lines mean nothing
+ *	header	= "version: 1", "creator: …", "cmd: …", "desc: key: value", "positions: " ["instr"] ["line"] (line unless said),
+ *		  "event: word : long name", "part:", "pid:", "thread:", "summary:", "totals:"
+ *	body	= "fl=" name	the file that the next functions are of; "fi=", "fe=" the file that lines are of meanwhile
+ *		| "fn=" name	the function that what follows is of; "ob=" name its object
+ *		| position… cost…		what it took itself, at a line; costs that are missing are 0
+ *		| ["cob=" name] ["cfi=" or "cfl=" name] "cfn=" name
+ *		  "calls=" count position… newline position… cost…	a call of another: what it took with all below
+ *		| "jump=", "jcnd=", "jfi=", "jfn="	passed over
+ *	name	= text | "(" number ")" text	which gives it that number | "(" number ")"	the name of that number
+ *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote
+ *
+ * Which stack a call came from is not in it: edges.h says how a tree is made of pairs. What each function took itself stays
+ * exactly what it was; what it took with all below, too, unless functions call one another in a circle, which is opened
+ * once. foo'2 is foo within foo. A function without a name of a file is of its object. calls= makes the column "calls".
+ * What does not belong here is counted, and the first such line is shown.
+ *
+ * Caps: EVENTS_MAX events, EDGES_MAX pairs, NAMES_MAX names, lines as input.h has them.
+ */
+#include "callgrind.h"
+#include "edges.h"
+#include "format.h"
+#include "mem.h"
+#include "strobe_wire.h"
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+#define EVENTS_MAX	(EDGES_COLUMNS - 1)
+#define NAMES_MAX	(8u << 20)
+#define NONE		UINT32_MAX
+
+/* Names with numbers: of files, functions and objects apart. */
+struct names {
+	struct map by_number;		/* to a name */
+};
+
+struct function {
+	bool has_caller;
+	int64_t own[EDGES_COLUMNS], callees[EDGES_COLUMNS];
+};
+
+struct reader {
+	struct intern names;
+	struct names files, functions, objects;
+	char event_names[EVENTS_MAX][64], event_units[EVENTS_MAX][64];
+	struct edges_column columns[EDGES_COLUMNS];
+	unsigned events, positions;
+	struct edges *edges;		/* from the line with events on */
+	struct map function_ids;	/* of edges, by file and name */
+	struct function *list;
+	size_t list_count, list_capacity;
+	uint32_t object, file, current_file, function;	/* names, and a function of edges */
+	uint32_t called_file, called_object, called;
+	uint64_t calls;			/* of the line before; 0 if that was no call */
+	bool is_ours, no_calls, calls_are_event;
+	struct labels labels;
+	struct intern units;		/* "name\0unit" as event: lines have them */
+	size_t skipped;
+	struct err *err;
+};
+
+static bool starts_with(struct str s, const char *word)
+{
+	size_t n = strlen(word);
+
+	return s.n >= n && !memcmp(s.p, word, n);
+}
+
+static struct str after(struct str s, size_t n)
+{
+	s.p += n;
+	s.n -= n;
+	return s;
+}
+
+static struct str trimmed(struct str s)
+{
+	while (s.n && (*s.p == ' ' || *s.p == '\t'))
+		s = after(s, 1);
+	while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t' || s.p[s.n - 1] == '\r'))
+		s.n--;
+	return s;
+}
+
+/* The next word, which is taken off. */
+static struct str take_word(struct str *s)
+{
+	struct str word;
+
+	while (s->n && (*s->p == ' ' || *s->p == '\t'))
+		*s = after(*s, 1);
+	word = (struct str){ s->p, 0 };
+	while (word.n < s->n && word.p[word.n] != ' ' && word.p[word.n] != '\t')
+		word.n++;
+	*s = after(*s, word.n);
+	return word;
+}
+
+/* Decimal or 0x…; what is above 63 bits is INT64_MAX. */
+static bool parse_number(struct str s, int64_t *ret)
+{
+	unsigned base = starts_with(s, "0x") ? 16 : 10;
+	int64_t v = 0;
+
+	s = after(s, base == 16 ? 2 : 0);
+	if (!s.n)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i] | 0x20;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
+
+		if (digit >= base)
+			return false;
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
+			v = INT64_MAX;
+	}
+	*ret = v;
+	return true;
+}
+
+/* --- Names --- */
+
+static int too_many_names(struct reader *r)
+{
+	return err_set(r->err, -E2BIG, "it has more than %u names, which is the limit", NAMES_MAX);
+}
+
+/* Text, "(12) text" or "(12)". */
+static int read_name(struct reader *r, struct names *of, struct str s, uint32_t *ret)
+{
+	const char *end = s.n && *s.p == '(' ? memchr(s.p, ')', s.n) : NULL;
+	int64_t number;
+
+	if (r->names.count >= NAMES_MAX)
+		return too_many_names(r);
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	if (!end || !parse_number((struct str){ s.p + 1, (size_t)(end - s.p) - 1 }, &number)) {
+		*ret = intern_add(&r->names, s.p, s.n);
+		return 0;
+	}
+	s = after(s, (size_t)(end - s.p) + 1);
+	if (s.n) {
+		s = after(s, 1);
+		*ret = intern_add(&r->names, s.p, s.n);
+		map_set(&of->by_number, (uint64_t)number, *ret);
+		return 0;
+	}
+	*ret = map_get(&of->by_number, (uint64_t)number);
+	if (*ret == MAP_NONE)
+		return err_set(r->err, -EINVAL, "the name (%lld) was not given before", (long long)number);
+	return 0;
+}
+
+static bool is_known(const struct reader *r, uint32_t name)
+{
+	struct str s = name == NONE ? (struct str){ "", 0 } : intern_get(&r->names, name);
+
+	return s.n && (s.n != 3 || memcmp(s.p, "???", 3));
+}
+
+/* The function of a name in a file, or in an object if there is no file. */
+static uint32_t function_of(struct reader *r, uint32_t file, uint32_t object, uint32_t name)
+{
+	uint32_t place = is_known(r, file) ? file : is_known(r, object) ? object : NONE, *slot;
+	struct str where = place == NONE ? (struct str){ "", 0 } : intern_get(&r->names, place);
+
+	slot = map_slot(&r->function_ids, map_pair(place, name));
+	if (*slot == MAP_NONE)
+		*slot = edges_function(r->edges, intern_get(&r->names, name), where);
+	GROW(&r->list, &r->list_capacity, (size_t)*slot + 1);
+	while (r->list_count <= *slot)
+		r->list[r->list_count++] = (struct function){ 0 };
+	return *slot;
+}
+
+/* --- Costs --- */
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static void add_to(struct reader *r, int64_t *sum, const int64_t *value)
+{
+	for (unsigned v = 0; v <= r->events; v++)
+		sum[v] = add_saturating(sum[v], value[v]);
+}
+
+static unsigned set_of(const struct reader *r)
+{
+	unsigned all = (1u << (r->events + 1)) - 1;
+
+	return r->no_calls || r->calls_are_event ? all & ~1u : all;
+}
+
+static bool is_position(struct str word)
+{
+	int64_t number;
+
+	if (word.n == 1 && *word.p == '*')
+		return true;
+	if (word.n && (*word.p == '+' || *word.p == '-'))
+		word = after(word, 1);
+	return parse_number(word, &number);
+}
+
+static bool parse_costs(struct reader *r, struct str line, int64_t *values, uint32_t *ret_line)
+{
+	int64_t at = 0;
+
+	*ret_line = 0;
+	memset(values, 0, EDGES_COLUMNS * sizeof(*values));
+	for (unsigned i = 0; i < r->positions; i++) {
+		struct str word = take_word(&line);
+
+		if (!is_position(word))
+			return false;
+		if (r->is_ours && parse_number(word, &at) && at < UINT32_MAX)
+			*ret_line = (uint32_t)at;
+	}
+	for (unsigned i = 0; i <= r->events; i++) {
+		struct str word = take_word(&line);
+
+		if (!word.n || (word.n == 1 && *word.p == '\r'))
+			return true;
+		if (i == r->events || !parse_number(word, &values[i + 1]))
+			return false;
+	}
+	return true;
+}
+
+static int add_call(struct reader *r, int64_t *values, uint32_t line)
+{
+	uint32_t callee = r->called;
+
+	values[EDGE_CALLS] = r->calls < INT64_MAX ? (int64_t)r->calls : INT64_MAX;
+	r->calls = 0;
+	if (callee == NONE || r->function == NONE)
+		return err_set(r->err, -EINVAL, "a call stands before its function");
+	r->list[callee].own[EDGE_CALLS] = add_saturating(r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
+	edges_set_line(r->edges, r->function, line);
+	/* What a function took within itself is in what it took. */
+	if (callee == r->function)
+		return 0;
+	r->list[callee].has_caller = true;
+	if (edges_add_pair(r->edges, r->function, callee, values, set_of(r)) < 0)
+		return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+	values[EDGE_CALLS] = 0;
+	add_to(r, r->list[r->function].callees, values);
+	return 0;
+}
+
+/* Returns 1 if it is no such line. */
+static int read_costs(struct reader *r, struct str line)
+{
+	int64_t values[EDGES_COLUMNS];
+	uint32_t at;
+
+	if (!r->edges)
+		return err_set(r->err, -EINVAL, "costs stand before the line with events:");
+	if (!parse_costs(r, line, values, &at))
+		return 1;
+	if (r->calls)
+		return add_call(r, values, at);
+	if (r->function == NONE)
+		return err_set(r->err, -EINVAL, "costs stand before their function");
+	edges_set_line(r->edges, r->function, at);
+	add_to(r, r->list[r->function].own, values);
+	return 0;
+}
+
+/* --- Lines --- */
+
+/* "event: wall_ns : wall_ns (nanoseconds)" */
+static void read_long_name(struct reader *r, struct str s)
+{
+	struct str name = take_word(&s);
+	_cleanup_(buf_done) struct buf key = { 0 };
+	const char *open = s.n ? memrchr(s.p, '(', s.n) : NULL;
+
+	s = trimmed(s);
+	if (!open || s.p[s.n - 1] != ')' || r->units.count > 2 * EVENTS_MAX)
+		return;
+	buf_init(&key);
+	buf_put(&key, name.p, name.n);
+	buf_putc(&key, 0);
+	buf_put(&key, open + 1, (size_t)(s.p + s.n - open) - 2);
+	intern_add(&r->units, key.data, key.size);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static const char *unit_of(const struct reader *r, const char *name)
+{
+	for (size_t i = 0; i < r->units.count; i++) {
+		const char *known = intern_get(&r->units, (uint32_t)i).p;
+
+		if (!strcmp(known, name) && known[strlen(known) + 1])
+			return known + strlen(known) + 1;
+	}
+	return ends_with(name, "_ns") ? "nanoseconds" : ends_with(name, "_bytes") ? "bytes" : "count";
+}
+
+static int read_events(struct reader *r, struct str s)
+{
+	unsigned n = 0;
+	struct str word;
+
+	while ((word = take_word(&s)).n && !(word.n == 1 && *word.p == '\r')) {
+		char name[64];
+
+		if (word.p[word.n - 1] == '\r')
+			word.n--;
+		if (n == EVENTS_MAX)
+			return err_set(r->err, -E2BIG, "it has more than %u events, which is the limit", EVENTS_MAX);
+		snprintf(name, sizeof(name), "%.*s", word.n < 63 ? (int)word.n : 63, word.p);
+		if (r->edges && (n >= r->events || strcmp(name, r->event_names[n])))
+			return err_set(r->err, -EINVAL, "its parts have different events");
+		snprintf(r->event_names[n], sizeof(name), "%s", name);
+		snprintf(r->event_units[n], sizeof(name), "%s", unit_of(r, name));
+		r->columns[n + 1] = (struct edges_column){ r->event_names[n], r->event_units[n], 1, true, "" };
+		r->calls_are_event |= !strcmp(name, "calls");
+		n++;
+	}
+	if (!n)
+		return err_set(r->err, -EINVAL, "it has no events");
+	r->events = n;
+	if (!r->edges) {
+		r->columns[EDGE_CALLS] = (struct edges_column){ "calls", "count", 1, true, "" };
+		r->edges = edges_new(r->columns, n + 1);
+	}
+	return 0;
+}
+
+static void read_positions(struct reader *r, struct str s)
+{
+	unsigned n = 0;
+
+	while (take_word(&s).n)
+		n++;
+	r->positions = n ? n : 1;
+}
+
+/* Labels are "desc: key: value" in what we wrote. */
+static void read_label(struct reader *r, const char *key, size_t n, struct str value)
+{
+	value = trimmed(value);
+	if (r->is_ours && n <= STROBE_WIRE_LABEL_KEY && strobe_wire_is_label_key((const uint8_t *)key, n) && value.n &&
+	    value.n <= STROBE_WIRE_LABEL_VALUE && r->labels.count < STROBE_WIRE_LABELS)
+		labels_set(&r->labels, key, n, value.p, value.n);
+}
+
+static void read_desc(struct reader *r, struct str s)
+{
+	const char *colon;
+
+	s = trimmed(s);
+	colon = s.n ? memchr(s.p, ':', s.n) : NULL;
+	if (s.n == strlen(CALLGRIND_NO_CALLS) && starts_with(s, CALLGRIND_NO_CALLS))
+		r->no_calls = true;
+	else if (colon)
+		read_label(r, s.p, (size_t)(colon - s.p), after(s, (size_t)(colon - s.p) + 1));
+}
+
+/* Returns 1 if it is none. */
+static int read_header(struct reader *r, struct str s)
+{
+	static const char *const passed_over[] = { "version:", "part:", "pid:", "thread:", "summary:", "totals:", "rcalls=" };
+
+	if (starts_with(s, "events:"))
+		return read_events(r, after(s, 7));
+	if (starts_with(s, "positions:"))
+		read_positions(r, after(s, 10));
+	else if (starts_with(s, "creator:"))
+		r->is_ours = starts_with(trimmed(after(s, 8)), "strobe");
+	else if (starts_with(s, "cmd:"))
+		read_label(r, "entry", 5, after(s, 4));
+	else if (starts_with(s, "desc:"))
+		read_desc(r, after(s, 5));
+	else if (starts_with(s, "event:"))
+		read_long_name(r, after(s, 6));
+	else
+		for (size_t i = 0; i < ARRAY_SIZE(passed_over) + 1; i++)
+			if (i == ARRAY_SIZE(passed_over))
+				return 1;
+			else if (starts_with(s, passed_over[i]))
+				break;
+	return 0;
+}
+
+static int read_calls(struct reader *r, struct str s)
+{
+	int64_t calls;
+
+	if (!parse_number(take_word(&s), &calls))
+		return 1;
+	r->calls = (uint64_t)calls;
+	return 0;
+}
+
+static int set_function(struct reader *r, struct str s, uint32_t file, uint32_t object, uint32_t *function)
+{
+	uint32_t name;
+	int code;
+
+	if (!r->edges)
+		return err_set(r->err, -EINVAL, "a function stands before the line with events:");
+	code = read_name(r, &r->functions, s, &name);
+	if (!code)
+		*function = function_of(r, file, object, name);
+	return code;
+}
+
+/* Returns 1 if it is none. */
+static int read_body(struct reader *r, struct str s)
+{
+	uint32_t unused;
+	int code;
+
+	if (starts_with(s, "fn=")) {
+		r->current_file = r->file;
+		return set_function(r, after(s, 3), r->file, r->object, &r->function);
+	}
+	if (starts_with(s, "fl=")) {
+		code = read_name(r, &r->files, after(s, 3), &r->file);
+		r->current_file = r->file;
+		return code;
+	}
+	if (starts_with(s, "fi=") || starts_with(s, "fe="))
+		return read_name(r, &r->files, after(s, 3), &r->current_file);
+	if (starts_with(s, "cfn=")) {
+		code = set_function(r, after(s, 4), r->called_file == NONE ? r->current_file : r->called_file,
+				    r->called_object == NONE ? r->object : r->called_object, &r->called);
+		r->called_file = r->called_object = NONE;
+		return code;
+	}
+	if (starts_with(s, "cfi=") || starts_with(s, "cfl="))
+		return read_name(r, &r->files, after(s, 4), &r->called_file);
+	if (starts_with(s, "calls="))
+		return read_calls(r, after(s, 6));
+	if (starts_with(s, "ob="))
+		return read_name(r, &r->objects, after(s, 3), &r->object);
+	if (starts_with(s, "cob="))
+		return read_name(r, &r->objects, after(s, 4), &r->called_object);
+	if (starts_with(s, "jfi="))
+		return read_name(r, &r->files, after(s, 4), &unused);
+	if (starts_with(s, "jfn="))
+		return read_name(r, &r->functions, after(s, 4), &unused);
+	return starts_with(s, "jump=") || starts_with(s, "jcnd=") ? 0 : 1;
+}
+
+static int read_line(struct reader *r, struct str s)
+{
+	if (!trimmed(s).n || *s.p == '#')
+		return 0;
+	if ((*s.p >= '0' && *s.p <= '9') || *s.p == '+' || *s.p == '-' || *s.p == '*')
+		return read_costs(r, s);
+	if (memchr(s.p, '=', s.n < 6 ? s.n : 6) && *s.p != 'r')
+		return read_body(r, s);
+	return read_header(r, s);
+}
+
+static int read_lines(struct reader *r, struct input *in)
+{
+	struct str line;
+	int code;
+
+	while (input_line(in, &line)) {
+		code = read_line(r, line);
+		if (code < 0)
+			return err_prefix(r->err, "line %llu", (unsigned long long)in->line);
+		if (code > 0 && !r->skipped++)
+			err_set(r->err, -EINVAL, "line %llu is not of callgrind's format: '%.*s'", (unsigned long long)in->line,
+				line.n < 60 ? (int)line.n : 60, line.p);
+	}
+	return 0;
+}
+
+/* --- The tree --- */
+
+/* What no function calls begins a stack; functions keep their own account. */
+static int finish_pairs(struct reader *r)
+{
+	for (uint32_t f = 0; f < r->list_count; f++) {
+		struct function *l = &r->list[f];
+
+		if (!l->has_caller) {
+			int64_t all[EDGES_COLUMNS];
+
+			memcpy(all, l->own, sizeof(all));
+			add_to(r, all, l->callees);
+			all[EDGE_CALLS] = 1;
+			l->own[EDGE_CALLS] = add_saturating(l->own[EDGE_CALLS], 1);
+			if (edges_add_pair(r->edges, UINT32_MAX, f, all, set_of(r)) < 0)
+				return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+		}
+		edges_add_own(r->edges, f, l->own);
+	}
+	return 0;
+}
+
+/* Without the level of foo'2. */
+static struct str without_level(struct str name)
+{
+	size_t n = name.n;
+
+	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+		n--;
+	return n > 1 && n < name.n && name.p[n - 1] == '\'' ? (struct str){ name.p, n - 1 } : name;
+}
+
+static bool is_root(const struct reader *r, const struct profile *p, uint32_t node)
+{
+	struct str name = profile_name(p, p->node_frames[node]);
+
+	return r->is_ours && p->parents[node] == PROFILE_ROOT && name.n == strlen(CALLGRIND_ROOT) &&
+	       starts_with(name, CALLGRIND_ROOT);
+}
+
+/* The tree without levels in names, and what we call the root is it. */
+static struct profile *unfold(const struct reader *r, const struct profile *p)
+{
+	struct profile *to = profile_new();
+	_cleanup_(freep) uint32_t *frames = xmalloc(((size_t)p->frame_count + 1) * sizeof(*frames));
+	_cleanup_(freep) uint32_t *nodes = xmalloc(p->node_count * sizeof(*nodes));
+	uint32_t columns[PROFILE_COLUMNS];
+
+	/* Calls are the last, so that the first event is what is shown. */
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (strcmp(p->columns[c].name, "calls"))
+			profile_column(to, p->columns[c].name, p->columns[c].unit);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		columns[c] = profile_column(to, p->columns[c].name, p->columns[c].unit);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = profile_frame(to, without_level(profile_name(p, f)), profile_file(p, f), p->frames[f].line);
+	nodes[PROFILE_ROOT] = PROFILE_ROOT;
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		bool root = is_root(r, p, n);
+
+		nodes[n] = root ? PROFILE_ROOT : profile_child(to, nodes[p->parents[n]], frames[p->node_frames[n]]);
+		for (uint32_t c = 0; c < p->column_count; c++)
+			/* The root was called once for us, and that is not counted. */
+			if (!root || strcmp(p->columns[c].name, "calls") || r->calls_are_event)
+				profile_add(to, nodes[n], columns[c], p->columns[c].self[n]);
+	}
+	labels_copy(&to->labels, &r->labels);
+	return to;
+}
+
+static int add_tree(struct reader *r, struct profile *p)
+{
+	_cleanup_(profile_freep) struct profile *tree = profile_new(), *whole = NULL;
+	uint32_t added = 0;
+
+	if (!r->edges || !r->list_count)
+		return err_set(r->err, -EINVAL, "there is no function in it");
+	if (finish_pairs(r) < 0)
+		return -E2BIG;
+	if (edges_to_profile(r->edges, tree) < 0)
+		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
+	whole = unfold(r, tree);
+	for (uint32_t c = 0; c < whole->column_count; c++)
+		added += profile_find_column(p, whole->columns[c].name) == UINT32_MAX;
+	if (p->column_count + added > PROFILE_COLUMNS)
+		return err_set(r->err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+	profile_merge(p, whole);
+	return 0;
+}
+
+static void reader_init(struct reader *r, struct err *err)
+{
+	*r = (struct reader){ .positions = 1, .object = NONE, .file = NONE, .current_file = NONE, .function = NONE,
+			      .called_file = NONE, .called_object = NONE, .called = NONE, .err = err };
+	intern_init(&r->names);
+	intern_init(&r->units);
+	map_init(&r->files.by_number);
+	map_init(&r->functions.by_number);
+	map_init(&r->objects.by_number);
+	map_init(&r->function_ids);
+	labels_init(&r->labels);
+}
+
+static void reader_done(struct reader *r)
+{
+	intern_done(&r->names);
+	intern_done(&r->units);
+	map_done(&r->files.by_number);
+	map_done(&r->functions.by_number);
+	map_done(&r->objects.by_number);
+	map_done(&r->function_ids);
+	labels_done(&r->labels);
+	edges_free(r->edges);
+	free(r->list);
+}
+
+static int callgrind_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
+{
+	struct err first = { 0 };
+	struct reader r;
+	int code;
+
+	(void)o;
+	reader_init(&r, &first);
+	code = read_lines(&r, in);
+	if (!code) {
+		r.err = err;
+		code = add_tree(&r, p);
+	} else {
+		err_set(err, code, "%s", first.text);
+	}
+	if (!code && r.skipped) {
+		err_set(err, first.code, "%s", first.text);
+		code = r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;
+	}
+	reader_done(&r);
+	return code;
+}
+
+static bool has(const char *bytes, size_t n, const char *word)
+{
+	return memmem(bytes, n, word, strlen(word)) != NULL;
+}
+
+static int callgrind_sniff(const char *bytes, size_t n)
+{
+	static const char *const starts[] = { "version:", "creator:", "positions:", "events:", "cmd:", "pid:", "part:", "desc:", "\nversion:" };
+	struct str s = { bytes, n };
+
+	if (starts_with(s, "# callgrind format"))
+		return 99;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (starts_with(s, starts[i]))
+			return has(bytes, n, "events:") && (has(bytes, n, "\nfn=") || has(bytes, n, "\nfl=") || n >= FORMAT_SNIFF_MAX) ? 93 : 0;
+	return 0;
+}
+
+const struct format format_callgrind = {
+	"callgrind", "callgrind", callgrind_sniff, callgrind_read, callgrind_write,
+	.about = "for KCachegrind and callgrind_annotate: functions and their calls; all values, none below zero",
+};

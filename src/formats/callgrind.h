@@ -1,0 +1,12 @@
+/* callgrind.h: writes what callgrind.c draws. */
+#ifndef FORMATS_CALLGRIND_H
+#define FORMATS_CALLGRIND_H
+
+#include "profile.h"
+
+#define CALLGRIND_ROOT		"(root)"			/* the function that stands for the root */
+#define CALLGRIND_NO_CALLS	"calls: not counted"		/* desc: there is no column of calls */
+
+int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,275 @@
+/* callgrind_write.c: a function per name and file, and how deep it is in itself; callgrind.c has the grammar.
+ *
+ * A function that is called by itself, at whatever distance, is foo, foo'2, foo'3 …, as callgrind has it with
+ * --separate-recs: so what calls= lines say of foo is what it took with all below, without anything twice. Columns are
+ * events, but "calls" is the count of calls= lines; without that column a line says how many stacks it stands for.
+ */
+#include "callgrind.h"
+#include "mem.h"
+#include "notes.h"
+#include "pairs.h"
+#include <string.h>
+
+struct writer {
+	const struct profile *profile;
+	struct pairs *pairs;
+	struct buf *out;
+	struct notes notes;
+	uint32_t columns[PROFILE_COLUMNS], column_count, calls;
+	uint32_t *first, *next;		/* pairs by caller; UINT32_MAX ends */
+	bool *file_known, *function_known;	/* were written with their names */
+	uint32_t file;			/* of the last fl= line, a string */
+	uint64_t ended;			/* names that would end their line */
+};
+
+/* Without what would end the line. */
+static void put_text(struct writer *w, struct str s, const char *none)
+{
+	bool changed = false;
+
+	if (!s.n)
+		buf_puts(w->out, none);
+	for (size_t i = 0; i < s.n; i++) {
+		bool is_end = s.p[i] == '\n' || s.p[i] == '\r' || s.p[i] == 0;
+
+		if (is_end)
+			buf_puts(w->out, "\xef\xbf\xbd");
+		else
+			buf_putc(w->out, s.p[i]);
+		changed |= is_end;
+	}
+	w->ended += changed;
+}
+
+/* "fl=(3) /src/a.php", and from then on "fl=(3)" */
+static void put_file(struct writer *w, const char *key, uint32_t file)
+{
+	buf_printf(w->out, "%s=(%u)", key, file + 1);
+	if (!w->file_known[file]) {
+		struct str none = { "", 0 };
+
+		buf_putc(w->out, ' ');
+		put_text(w, file < w->profile->strings.count ? intern_get(&w->profile->strings, file) : none, "???");
+	}
+	buf_putc(w->out, '\n');
+	w->file_known[file] = true;
+}
+
+static void put_function(struct writer *w, const char *key, uint32_t function)
+{
+	const struct pairs_function *f = &w->pairs->functions[function];
+
+	buf_printf(w->out, "%s=(%u)", key, function + 1);
+	if (!w->function_known[function]) {
+		buf_putc(w->out, ' ');
+		if (f->frame == UINT32_MAX)
+			buf_puts(w->out, CALLGRIND_ROOT);
+		else
+			put_text(w, profile_name(w->profile, f->frame), "[unknown]");
+		if (f->level)
+			buf_printf(w->out, "'%u", f->level + 1);
+	}
+	buf_putc(w->out, '\n');
+	w->function_known[function] = true;
+}
+
+static const struct profile_frame *frame_of(const struct writer *w, uint32_t function)
+{
+	uint32_t frame = w->pairs->functions[function].frame;
+
+	return frame == UINT32_MAX ? NULL : &w->profile->frames[frame];
+}
+
+static uint32_t line_of(const struct writer *w, uint32_t function)
+{
+	const struct profile_frame *f = frame_of(w, function);
+
+	return f ? f->line : 0;
+}
+
+static void put_costs(struct writer *w, uint32_t line, int64_t *const *values, uint32_t i)
+{
+	buf_put_u64(w->out, line);
+	for (uint32_t c = 0; c < w->column_count; c++) {
+		buf_putc(w->out, ' ');
+		buf_put_i64(w->out, values[w->columns[c]][i]);
+	}
+	buf_putc(w->out, '\n');
+}
+
+static void put_call(struct writer *w, uint32_t pair)
+{
+	const struct pairs_pair *p = &w->pairs->items[pair];
+	const struct profile_frame *callee = frame_of(w, p->callee);
+	int64_t calls = w->calls == UINT32_MAX ? p->nodes : w->pairs->inclusive[w->calls][pair];
+
+	if (callee->file != w->file)
+		put_file(w, "cfi", callee->file);
+	put_function(w, "cfn", p->callee);
+	/* No calls would make readers take the line for the caller's own. */
+	buf_printf(w->out, "calls=%lld %u\n", (long long)(calls > 0 ? calls : 1), callee->line);
+	put_costs(w, line_of(w, p->caller), w->pairs->inclusive, pair);
+}
+
+static bool has_own(const struct writer *w, uint32_t function)
+{
+	for (uint32_t c = 0; c < w->column_count; c++)
+		if (w->pairs->self[w->columns[c]][function])
+			return true;
+	return false;
+}
+
+static void put_one(struct writer *w, uint32_t function, uint32_t no_file)
+{
+	const struct profile_frame *f = frame_of(w, function);
+	uint32_t file = f ? f->file : no_file;
+
+	buf_putc(w->out, '\n');
+	if (file != w->file)
+		put_file(w, "fl", file);
+	w->file = file;
+	put_function(w, "fn", function);
+	if (has_own(w, function) || w->first[function] == UINT32_MAX)
+		put_costs(w, line_of(w, function), w->pairs->self, function);
+	for (uint32_t i = w->first[function]; i != UINT32_MAX; i = w->next[i])
+		put_call(w, i);
+}
+
+static void put_header(struct writer *w)
+{
+	const struct profile *p = w->profile;
+
+	buf_puts(w->out, "# callgrind format\nversion: 1\ncreator: strobe-" STROBE_VERSION "\n");
+	for (size_t i = 0; i < p->labels.count; i++) {
+		if (!strcmp(p->labels.items[i].key, "entry"))
+			buf_puts(w->out, "cmd: ");
+		else
+			buf_printf(w->out, "desc: %s: ", p->labels.items[i].key);
+		put_text(w, (struct str){ p->labels.items[i].value, strlen(p->labels.items[i].value) }, "");
+		buf_putc(w->out, '\n');
+	}
+	if (w->calls == UINT32_MAX)
+		buf_puts(w->out, "desc: " CALLGRIND_NO_CALLS "\n");
+	buf_puts(w->out, "positions: line\n");
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Events are words; the unit is said in the long name. */
+static void put_event(struct writer *w, const char *name)
+{
+	for (const char *p = name; *p; p++)
+		buf_putc(w->out, is_word(*p) ? *p : '_');
+}
+
+static void put_events(struct writer *w)
+{
+	for (uint32_t c = 0; c < w->column_count; c++) {
+		const struct profile_column *column = &w->profile->columns[w->columns[c]];
+
+		buf_puts(w->out, "event: ");
+		put_event(w, column->name);
+		buf_puts(w->out, " : ");
+		put_event(w, column->name);
+		buf_puts(w->out, " (");
+		put_event(w, column->unit);
+		buf_puts(w->out, ")\n");
+	}
+	buf_puts(w->out, "events:");
+	for (uint32_t c = 0; c < w->column_count; c++) {
+		buf_putc(w->out, ' ');
+		put_event(w, w->profile->columns[w->columns[c]].name);
+	}
+	buf_puts(w->out, "\n");
+}
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static void put_totals(struct writer *w)
+{
+	buf_puts(w->out, "\ntotals:");
+	for (uint32_t c = 0; c < w->column_count; c++) {
+		int64_t sum = 0;
+
+		for (uint32_t f = 0; f < w->pairs->function_count; f++)
+			sum = add_saturating(sum, w->pairs->self[w->columns[c]][f]);
+		buf_putc(w->out, ' ');
+		buf_put_i64(w->out, sum);
+	}
+	buf_putc(w->out, '\n');
+}
+
+/* From the back, so that callees stand in the order of the tree. */
+static void link_pairs(struct writer *w)
+{
+	const struct pairs *t = w->pairs;
+
+	w->first = xmalloc(t->function_count * sizeof(*w->first));
+	w->next = xmalloc(((size_t)t->count + 1) * sizeof(*w->next));
+	for (uint32_t f = 0; f < t->function_count; f++)
+		w->first[f] = UINT32_MAX;
+	for (uint32_t i = t->count; i-- > 0;) {
+		w->next[i] = w->first[t->items[i].caller];
+		w->first[t->items[i].caller] = i;
+	}
+}
+
+static void put_all(struct writer *w, uint32_t no_file)
+{
+	put_header(w);
+	put_events(w);
+	link_pairs(w);
+	w->file_known = xcalloc(w->profile->strings.count + 1, sizeof(*w->file_known));
+	w->function_known = xcalloc(w->pairs->function_count, sizeof(*w->function_known));
+	w->file = UINT32_MAX;
+	for (uint32_t f = 0; f < w->pairs->function_count && !w->out->overflow; f++)
+		put_one(w, f, no_file);
+	put_totals(w);
+	if (w->ended)
+		notes_add(&w->notes, w->ended, "%llu name%s a NUL or the end of a line in it, which became U+FFFD",
+			  (unsigned long long)w->ended, w->ended == 1 ? " has" : "s have");
+}
+
+static void choose_columns(struct writer *w, uint32_t column)
+{
+	const struct profile *p = w->profile;
+
+	w->calls = profile_find_column(p, "calls");
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (column == UINT32_MAX ? c != w->calls || p->column_count == 1 : c == column) {
+			w->columns[w->column_count++] = c;
+			notes_below_zero(&w->notes, p, c);
+		}
+}
+
+int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	const struct pairs_options o = { .by_file = true, .above_zero = true, .column = column };
+	struct writer w = { .profile = p, .out = out };
+	uint32_t no_file = intern_find(&p->strings, "", 0);
+	int r;
+
+	if (!p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	notes_init(&w.notes);
+	choose_columns(&w, column);
+	w.pairs = pairs_new(p, &o);
+	/* The root has no file, and there may be none without a name. */
+	put_all(&w, no_file == UINT32_MAX ? (uint32_t)p->strings.count : no_file);
+	r = notes_result(&w.notes, out, "file", err);
+	pairs_free(w.pairs);
+	free(w.first);
+	free(w.next);
+	free(w.file_known);
+	free(w.function_known);
+	notes_done(&w.notes);
+	return r;
+}

@@ -1,0 +1,9 @@
+/* chrome.h: writes what chrome.c draws. */
+#ifndef FORMATS_CHROME_H
+#define FORMATS_CHROME_H
+
+#include "profile.h"
+
+int chrome_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* chrome_write.c: a profile has no time line, so that one is made: each node is one span, as long as it took in all; the
+ * children lie in it side by side from its beginning, and what it took itself is the rest. Samples are as long as their
+ * period, and what is no time at all is a microsecond each.
+ *
+ * Lengths are nanoseconds with three digits behind the point. "args" has what comes back: the node's own value, the
+ * number of its parent's event, file and line.
+ */
+#include "chrome.h"
+#include "json_read.h"
+#include "mem.h"
+#include "notes.h"
+#include "preorder.h"
+#include <string.h>
+
+struct writer {
+	const struct profile *profile;
+	struct buf *out;
+	struct notes notes;
+	uint32_t column;
+	int64_t scale;			/* nanoseconds of one */
+	int64_t *totals, *starts;	/* by node, of values above zero */
+	uint32_t *numbers;		/* of its event, from 1 */
+};
+
+static int64_t add_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t scaled(int64_t v, int64_t by)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(v, by, &product) ? INT64_MAX : product;
+}
+
+static int64_t self_of(const struct writer *w, uint32_t node)
+{
+	int64_t v = w->profile->columns[w->column].self[node];
+
+	return v > 0 ? v : 0;
+}
+
+static void find_places(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	_cleanup_(freep) int64_t *next = xcalloc(p->node_count, sizeof(*next));
+
+	w->totals = xmalloc(p->node_count * sizeof(*w->totals));
+	w->starts = xcalloc(p->node_count, sizeof(*w->starts));
+	for (uint32_t n = 0; n < p->node_count; n++)
+		w->totals[n] = self_of(w, n);
+	for (uint32_t n = p->node_count - 1; n > 0; n--)
+		w->totals[p->parents[n]] = add_saturating(w->totals[p->parents[n]], w->totals[n]);
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		w->starts[n] = next[n] = next[p->parents[n]];
+		next[p->parents[n]] = add_saturating(next[p->parents[n]], w->totals[n]);
+	}
+}
+
+/* Microseconds. */
+static void put_time(struct writer *w, const char *key, int64_t value)
+{
+	int64_t ns = scaled(value, w->scale);
+
+	buf_printf(w->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000), (long long)(ns % 1000));
+}
+
+static void put_event(struct writer *w, uint32_t node)
+{
+	const struct profile *p = w->profile;
+	uint32_t frame = p->node_frames[node], parent = p->parents[node];
+	struct str file = profile_file(p, frame);
+
+	buf_puts(w->out, "{\"ph\":\"X\",\"name\":");
+	notes_put_json(&w->notes, w->out, profile_name(p, frame));
+	put_time(w, "ts", w->starts[node]);
+	put_time(w, "dur", w->totals[node]);
+	buf_printf(w->out, ",\"pid\":1,\"tid\":1,\"args\":{\"self\":%lld", (long long)self_of(w, node));
+	if (parent != PROFILE_ROOT)
+		buf_printf(w->out, ",\"parent\":%u", w->numbers[parent]);
+	if (file.n) {
+		buf_puts(w->out, ",\"file\":");
+		notes_put_json(&w->notes, w->out, file);
+	}
+	if (p->frames[frame].line)
+		buf_printf(w->out, ",\"line\":%u", p->frames[frame].line);
+	buf_puts(w->out, "}}");
+}
+
+static void put_all(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	const struct profile_column *c = &p->columns[w->column];
+	_cleanup_(freep) uint32_t *order = preorder_new(p);
+	uint32_t number = 0;
+
+	w->numbers = xcalloc(p->node_count, sizeof(*w->numbers));
+	buf_puts(w->out, "{\"traceEvents\":[");
+	for (uint32_t i = 1; i < p->node_count && !w->out->overflow; i++) {
+		if (!w->totals[order[i]])
+			continue;
+		buf_puts(w->out, number ? ",\n" : "\n");
+		w->numbers[order[i]] = ++number;
+		put_event(w, order[i]);
+	}
+	buf_puts(w->out, "],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"column\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
+	buf_puts(w->out, ",\"unit\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->unit, strlen(c->unit) });
+	buf_printf(w->out, ",\"self\":%lld,\"strobe\":", (long long)self_of(w, PROFILE_ROOT));
+	json_put_facts(&w->notes, w->out, p);
+	buf_puts(w->out, "}}\n");
+}
+
+static int64_t choose_scale(const struct profile *p, uint32_t column)
+{
+	if (!strcmp(p->columns[column].unit, "nanoseconds"))
+		return 1;
+	return !strcmp(p->columns[column].name, "samples") && p->period_ns > 0 ? p->period_ns : 1000;
+}
+
+int chrome_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	struct writer w = { .profile = p, .out = out };
+	int r;
+
+	w.column = column == UINT32_MAX ? profile_pick_column(p, NULL) : column;
+	if (w.column >= p->column_count)
+		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
+	w.scale = choose_scale(p, w.column);
+	notes_init(&w.notes);
+	notes_below_zero(&w.notes, p, w.column);
+	find_places(&w);
+	put_all(&w);
+	r = notes_result(&w.notes, out, "trace", err);
+	free(w.totals);
+	free(w.starts);
+	free(w.numbers);
+	notes_done(&w.notes);
+	return r;
+}

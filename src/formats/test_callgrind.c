@@ -1,0 +1,192 @@
+/* test_callgrind.c: functions and their calls, there and back, and what callgrind writes. */
+#include "format.h"
+#include "round_trip.h"
+#include "test.h"
+
+static struct err err;
+
+static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
+
+static struct profile *read_text(const char *text)
+{
+	struct profile *p = profile_new();
+
+	err = (struct err){ 0 };
+	if (format_load_bytes("x", text, strlen(text), p, &err) < 0)
+		p = profile_free(p);
+	return p;
+}
+
+static const char *lines_of(struct profile *p)
+{
+	static char text[8000];
+	struct buf b;
+
+	if (!p)
+		return err.text;
+	buf_init(&b);
+	put_lines(p, &b);
+	snprintf(text, sizeof(text), "%s", b.data);
+	buf_done(&b);
+	profile_free(p);
+	return text;
+}
+
+static const char *written(const char *folded)
+{
+	static char text[8000];
+	struct profile *p = read_text(folded);
+	struct buf b;
+
+	buf_init(&b);
+	if (!p || format_callgrind.write(p, UINT32_MAX, &b, &err) < 0)
+		CHECK(false);
+	snprintf(text, sizeof(text), "%s", b.data);
+	buf_done(&b);
+	profile_free(p);
+	return text;
+}
+
+TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
+{
+	CHECK_STR(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"),
+		  "# callgrind format\nversion: 1\ncreator: strobe-" STROBE_VERSION "\ndesc: calls: not counted\npositions: line\n"
+		  "event: samples : samples (count)\nevents: samples\n"
+		  "\nfl=(2) ???\nfn=(1) (root)\ncfn=(2) a\ncalls=1 0\n0 15\n"
+		  "\nfn=(2)\n0 1\ncfn=(3) b\ncalls=1 0\n0 14\n"
+		  "\nfn=(3)\n0 2\ncfn=(4) a'2\ncalls=1 0\n0 12\n"
+		  "\nfn=(4)\n0 4\ncfn=(5) b'2\ncalls=1 0\n0 8\n"
+		  "\nfn=(5)\n0 8\n"
+		  "\ntotals: 15\n");
+	CHECK_STR(lines_of(read_text(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"))),
+		  "a[:0]; samples(count)=1\na[:0];b[:0]; samples(count)=2\na[:0];b[:0];a[:0]; samples(count)=4\n"
+		  "a[:0];b[:0];a[:0];b[:0]; samples(count)=8\n");
+}
+
+/* One caller per function: then nothing is lost. */
+TEST(trees_whose_functions_have_one_caller_come_back_whole)
+{
+	static const struct tree_options o = {
+		.nodes = 300, .names = 1000000, .columns = 3, .column_names = columns, .files = true,
+	};
+
+	for (int i = 0; i < 10; i++) {
+		struct profile *p = tree_by_chance(&o), *back;
+
+		labels_parse("entry=index.php,host=web1", &p->labels, NULL);
+		profile_add(p, PROFILE_ROOT, 1, 5);
+		back = there_and_back(&format_callgrind, p, UINT32_MAX);
+		CHECK(back && same_lines(p, back));
+		if (back)
+			CHECK_STR(labels_get(&back->labels, "entry"), "index.php");
+		profile_free(p);
+		profile_free(back);
+	}
+}
+
+static int64_t self_of(const struct profile *p, uint32_t column, const struct profile *of, uint32_t frame)
+{
+	int64_t sum = 0;
+
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		struct str a = profile_name(p, p->node_frames[n]), b = profile_name(of, frame);
+		struct str c = profile_file(p, p->node_frames[n]), d = profile_file(of, frame);
+
+		if (a.n == b.n && !memcmp(a.p, b.p, a.n) && c.n == d.n && !memcmp(c.p, d.p, c.n))
+			sum += p->columns[column].self[n];
+	}
+	return sum;
+}
+
+/* Any callers, recursion of any kind and functions that call one another in a circle. */
+TEST(what_functions_took_themselves_comes_back_from_any_tree)
+{
+	struct tree_options o = { .nodes = 200, .names = 4, .columns = 3, .column_names = columns, .files = true };
+
+	for (int i = 0; i < 20; i++) {
+		struct profile *p, *back;
+
+		o.layered = i % 2;
+		o.names = 2 + (uint32_t)i % 7;
+		p = tree_by_chance(&o);
+		back = there_and_back(&format_callgrind, p, UINT32_MAX);
+		CHECK(back != NULL);
+		for (uint32_t c = 0; back && c < 3; c++) {
+			uint32_t to = profile_find_column(back, p->columns[c].name);
+
+			for (uint32_t f = 0; f < p->frame_count; f++)
+				CHECK_INT(self_of(back, to, p, f), self_of(p, c, p, f));
+			CHECK_INT(profile_sum(back, to), profile_sum(p, c));
+			for (uint32_t n = 0; n < back->node_count; n++)
+				CHECK(back->columns[to].self[n] >= 0);
+		}
+		profile_free(p);
+		profile_free(back);
+	}
+}
+
+TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
+{
+	struct profile *p = profile_new();
+	uint32_t c = profile_column(p, "memory_bytes", "bytes"), node;
+	struct buf b;
+
+	buf_init(&b);
+	node = profile_child(p, 0, profile_frame(p, (struct str){ "a\nfn=evil", 9 }, (struct str){ "", 0 }, 0));
+	profile_add(p, node, c, 7);
+	profile_add(p, profile_child(p, node, profile_frame(p, (struct str){ "b\0c", 3 }, (struct str){ "", 0 }, 0)), c, -3);
+	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 3);
+	CHECK_STR(err.text, "1 stack with a value below zero (-3 B of memory_bytes in all) is left out; "
+		  "2 names have a NUL or the end of a line in it, which became U+FFFD");
+	CHECK(strstr(b.data, "cfn=(2) a\xef\xbf\xbd" "fn=evil\ncalls=1 0\n0 7\n"));
+	buf_done(&b);
+	profile_free(p);
+}
+
+TEST(what_callgrind_writes_is_read)
+{
+	static const char text[] =
+		"version: 1\ncreator: callgrind-3.19.0\npid: 12\ncmd:  ./prog x\npart: 1\n\n\ndesc: I1 cache: \n\n"
+		"desc: Timerange: Basic block 0 - 1\npositions: instr line\nevents: Ir Dr\nsummary: 100 10\n\n\n"
+		"ob=(1) /bin/prog\nfl=(1) main.c\nfn=(1) main\n0x401000 16 10 5\n+4 +1 5\ncfn=(2) work\ncalls=2 0x402000 30\n* * 60\n"
+		"cob=(2) /lib/libc.so\ncfi=(2) ???\ncfn=(3) malloc\ncalls=1 0x10\n+3 -2 25 1\n"
+		"\nfn=(2)\n0x402000 30 20\nfi=(3) inline.h\n+8 4 20 1\njump=3 +4 +1\n* *\nfe=(1)\n"
+		"cfn=(2)\ncalls=1 +0 +0\n* * 30\n"
+		"cob=(2)\ncfi=(2)\ncfn=(3)\ncalls=4 0\n* * 20 3\n"
+		"\nob=(2)\nfl=(2)\nfn=(3)\n0x10 0 45 4\n\ntotals: 100 10\n";
+
+	CHECK_STR(lines_of(read_text(text)),
+		  "main[main.c:0]; Dr(count)=5 Ir(count)=15 calls(count)=1\n"
+		  "main[main.c:0];malloc[/lib/libc.so:0]; Dr(count)=1 Ir(count)=25 calls(count)=1\n"
+		  "main[main.c:0];work[main.c:0]; Dr(count)=1 Ir(count)=40 calls(count)=3\n"
+		  "main[main.c:0];work[main.c:0];malloc[/lib/libc.so:0]; Dr(count)=3 Ir(count)=20 calls(count)=4\n");
+	CHECK_STR(err.text, "");
+}
+
+/* main -> a -> b -> a: the file has them as three pairs, and what a and b took in all is more than there is. */
+TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
+{
+	struct profile *p = read_text("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\n\nfn=a\n1 30\ncfn=b\ncalls=2 1\n1 60\n\n"
+				      "fn=b\n1 60\ncfn=a\ncalls=1 1\n1 25\n");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(p->columns[0].name, "Ir");
+	CHECK_INT(profile_sum(p, 0), 100);
+	CHECK_STR(lines_of(p), "main[:0]; Ir(count)=10 calls(count)=1\nmain[:0];a[:0]; Ir(count)=30 calls(count)=2\n"
+		  "main[:0];a[:0];b[:0]; Ir(count)=60 calls(count)=2\n");
+}
+
+TEST(what_is_broken_is_named_with_its_line)
+{
+	CHECK_STR(lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) was not given before");
+	CHECK_STR(lines_of(read_text("version: 1\nfn=a\n1 1\nevents: Ir\n")),
+		  "'x' (callgrind): line 2: a function stands before the line with events:");
+	CHECK_STR(lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before their function");
+	CHECK_STR(lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
+	CHECK_STR(lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")), "a[:0]; Ir(count)=7 calls(count)=1\n");
+	CHECK_STR(err.text, "'x' (callgrind): line 4 is not of callgrind's format: '1 x'");
+}
+
+TEST_MAIN()

@@ -1,0 +1,117 @@
+/* test_chrome.c: trace events of any program, and a time line that was made of a profile. */
+#include "format.h"
+#include "round_trip.h"
+#include "test.h"
+
+static struct err err;
+
+static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
+
+static const char *read_lines(const char *text)
+{
+	static char lines[8000];
+	struct profile *p = profile_new();
+	struct buf b;
+
+	buf_init(&b);
+	err = (struct err){ 0 };
+	if (format_load_bytes("x", text, strlen(text), p, &err) < 0)
+		buf_puts(&b, err.text);
+	else
+		put_lines(p, &b);
+	snprintf(lines, sizeof(lines), "%s", b.data);
+	buf_done(&b);
+	profile_free(p);
+	return lines;
+}
+
+#define EVENT(ph, name, ts, rest) "{\"ph\":\"" ph "\",\"name\":\"" name "\",\"ts\":" ts ",\"pid\":1,\"tid\":1" rest "}"
+
+TEST(spans_within_spans_are_calls)
+{
+	CHECK_STR(read_lines("{\"traceEvents\":[" EVENT("X", "b", "12.5", ",\"dur\":3.25") "," EVENT("M", "process_name", "0", "") ","
+			     EVENT("X", "a", "10", ",\"dur\":20") "," EVENT("X", "b", "20", ",\"dur\":1") "," EVENT("X", "c", "12.5", ",\"dur\":1") "]}"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=15750\n"
+		  "a[:0];b[:0]; calls(count)=2 wall_ns(nanoseconds)=3250\n"
+		  "a[:0];b[:0];c[:0]; calls(count)=1 wall_ns(nanoseconds)=1000\n");
+	CHECK_STR(err.text, "");
+}
+
+TEST(what_begins_ends_and_threads_are_apart)
+{
+	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",{\"ph\":\"B\",\"name\":\"other\",\"ts\":11,\"pid\":1,\"tid\":\"two\"},"
+			     EVENT("B", "b", "12", "") "," EVENT("E", "", "15", "") ",{\"ph\":\"E\",\"ts\":14,\"pid\":1,\"tid\":\"two\"},"
+			     EVENT("E", "", "20", "") "]"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=7000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n"
+		  "other[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
+}
+
+TEST(a_trace_that_broke_off_is_read_as_far_as_it_is_whole)
+{
+	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",\n" EVENT("B", "b", "12", "") ",\n" EVENT("E", "", "15", "") ",\n{\"ph\":\"E"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=2000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
+}
+
+TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
+{
+	CHECK_STR(read_lines("[" EVENT("E", "", "1", "") "," EVENT("X", "a", "10", ",\"dur\":10") "," EVENT("X", "b", "15", ",\"dur\":10") "]"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\n");
+	CHECK_STR(err.text, "'x' (chrome): 1 event ends a span that did not begin");
+}
+
+TEST(what_is_broken_is_named)
+{
+	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no list of \"traceEvents\"");
+	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a span (X, or B and E)");
+	CHECK_STR(read_lines("{\"traceEvents\":["), "'x' (chrome): line 1: ']' expected near end of file");
+}
+
+/* Each column alone, as the format has one. */
+TEST(each_column_comes_back_whole)
+{
+	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 3, .column_names = columns, .files = true };
+
+	for (uint32_t c = 0; c < 3; c++) {
+		struct profile *p = tree_by_chance(&o), *back, *alone;
+
+		profile_add(p, 3, c, (INT64_C(1) << 53) + 1);
+		labels_parse("entry=x", &p->labels, NULL);
+		back = there_and_back(&format_chrome, p, c);
+		alone = there_and_back(&format_strobe, p, c);
+		CHECK(back && alone && same_lines(alone, back));
+		if (back)
+			CHECK_STR(labels_get(&back->labels, "entry"), "x");
+		profile_free(p);
+		profile_free(back);
+		profile_free(alone);
+	}
+}
+
+/* Whoever does not know what we put beside sees the same, from lengths alone. */
+TEST(the_time_line_itself_says_the_same)
+{
+	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 2, .column_names = columns };
+	struct profile *p = tree_by_chance(&o), *back = profile_new(), *alone = there_and_back(&format_strobe, p, 1);
+	struct buf b;
+	char *facts;
+	uint32_t wall;
+
+	buf_init(&b);
+	CHECK_INT(format_chrome.write(p, 1, &b, &err), 0);
+	facts = strstr(b.data, "\"strobe\"");
+	CHECK(facts != NULL);
+	if (facts)
+		memcpy(facts, "\"nobody\"", 8);
+	CHECK_INT(format_load_bytes("x", b.data, b.size, back, &err), 0);
+	wall = profile_find_column(back, "wall_ns");
+	CHECK_INT(profile_sum(back, wall), profile_sum(p, 1));
+	/* But for calls, which nobody can know. */
+	memset(back->columns[profile_find_column(back, "calls")].self, 0, back->node_count * sizeof(int64_t));
+	CHECK(alone && same_lines(alone, back));
+	buf_done(&b);
+	profile_free(p);
+	profile_free(back);
+	profile_free(alone);
+}
+
+TEST_MAIN()
