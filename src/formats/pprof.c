@@ -24,7 +24,7 @@
 #define SIZE_LIMIT	((size_t)1 << 30)
 #define LINES_MAX	1024u
 #define DEPTH_MAX	65536u
-#define NODES_MAX	(50u << 20)
+#define NODES_MAX	(16u << 20)
 
 struct location {
 	uint32_t first, count;		/* of `lines` */

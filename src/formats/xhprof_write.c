@@ -38,6 +38,8 @@ struct writer {
 /* Nothing but main() stands below the root. */
 static bool has_main(const struct profile *p)
 {
+	bool found = false;
+
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		struct str name;
 
@@ -46,11 +48,12 @@ static bool has_main(const struct profile *p)
 		name = profile_name(p, p->node_frames[n]);
 		if (name.n != strlen(main_name) || memcmp(name.p, main_name, name.n))
 			return false;
+		found = true;
 	}
 	for (uint32_t c = 0; c < p->column_count; c++)
 		if (p->columns[c].self[PROFILE_ROOT])
 			return false;
-	return true;
+	return found;
 }
 
 static bool is_derived(const struct profile *p, uint32_t column)

@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include "ask.h"
+#include "downloads.h"
 #include "flame_data.h"
 #include "format.h"
 #include "profile_json.h"
@@ -153,7 +154,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
 		break;
 	default:
-		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg or flame", a->view.format);
+		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg, flame, " DOWNLOADS, a->view.format);
 		return;
 	}
 	if (code < 0) {
@@ -166,10 +167,20 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 							 "attachment; filename=\"profile.strobe\"";
 }
 
+static void answer_download(const struct request *q, struct response *r, const struct ask *a, const struct download *d)
+{
+	struct err err = { 0 };
+	int code = download_put(d, a->profile, a->view.column ? a->column : UINT32_MAX, "profile", r, &err);
+
+	if (code < 0)
+		ask_refuse(r, q, code, &err);
+}
+
 void api_profile(struct site *s, const struct request *q, struct response *r)
 {
 	_cleanup_(ask_done) struct ask a = { 0 };
 	struct err err = { 0 };
+	const struct download *d;
 	enum shape shape;
 	int code = ask_view(&a, q, &err);
 
@@ -178,11 +189,15 @@ void api_profile(struct site *s, const struct request *q, struct response *r)
 		return;
 	}
 	shape = choose_shape(&a.view, q->accept);
-	if (shape != SHAPE_UNKNOWN && (code = ask_profile(&a, s, &err)) < 0) {
+	d = download_by_name(a.view.format);
+	if ((d || shape != SHAPE_UNKNOWN) && (code = ask_profile(&a, s, &err)) < 0) {
 		ask_refuse(r, q, code, &err);
 		return;
 	}
-	answer_shape(s, q, r, &a, shape);
+	if (d)
+		answer_download(q, r, &a, d);
+	else
+		answer_shape(s, q, r, &a, shape);
 }
 
 void api_flamegraph(struct site *s, const struct request *q, struct response *r)

@@ -3,6 +3,7 @@
 #include "runs.h"
 
 #include "ask.h"
+#include "downloads.h"
 #include "format.h"
 #include "profile_json.h"
 #include "report.h"
@@ -311,6 +312,20 @@ static void put_shape(const struct run_ask *a, const char *shape, const struct r
 		ask_refuse(r, q, e, &err);
 }
 
+static void put_download(const struct run_ask *a, const struct download *d, const struct request *q, struct response *r)
+{
+	_cleanup_(buf_done) struct buf name = { 0 };
+	const char *column = params_get(&a->params, "column");
+	struct err err = { 0 };
+	int code;
+
+	buf_init(&name);
+	buf_printf(&name, "%s-%s", a->source, a->id);
+	code = download_put(d, a->profile, column && *column ? a->column : UINT32_MAX, name.data, r, &err);
+	if (code < 0)
+		ask_refuse(r, q, code, &err);
+}
+
 static void put_wide_row(struct json *j, const struct run_ask *a, const struct wide_row *row, const uint32_t *columns,
 			 size_t count)
 {
@@ -384,6 +399,7 @@ void api_run(struct site *s, const struct request *q, struct response *r)
 {
 	const char *rest = q->path + strlen("/api/v1/runs/");
 	_cleanup_(run_ask_done) struct run_ask a = { 0 };
+	const struct download *d;
 	const char *shape;
 
 	if (!strcmp(q->headers.method, "DELETE")) {
@@ -393,14 +409,17 @@ void api_run(struct site *s, const struct request *q, struct response *r)
 	if (!run_ask(&a, s, rest, q, r))
 		return;
 	shape = choose_shape(&a.params, q->accept);
+	d = download_by_name(params_get(&a.params, "format"));
 	if (!strcmp(a.verb, "flamegraph"))
 		run_picture(&a, q, r);
 	else if (!strcmp(a.verb, "report"))
 		put_report(&a, r);
 	else if (*a.verb)
 		response_error(r, q, 404, "a run has flamegraph and report below its address, and nothing else");
+	else if (d)
+		put_download(&a, d, q, r);
 	else if (!shape)
-		response_error(r, q, 400, "format=%.40s: give json, strobe, folded or svg", params_get(&a.params, "format"));
+		response_error(r, q, 400, "format=%.40s: give json, strobe, folded, svg, " DOWNLOADS, params_get(&a.params, "format"));
 	else
 		put_shape(&a, shape, q, r);
 }

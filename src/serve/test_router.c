@@ -242,7 +242,34 @@ TEST(unknown_formats_are_named)
 	_cleanup_(response_done) struct response r;
 
 	CHECK_INT(ask(request_of("/api/v1/profile", "format=xml"), &r), 400);
-	CHECK(strstr(r.body.data, "json, folded, strobe, svg or flame") != NULL);
+	CHECK(strstr(r.body.data, "json, folded, strobe, svg, flame, pprof, speedscope, callgrind") != NULL);
+}
+
+TEST(profiles_and_runs_can_be_had_in_the_formats_of_others)
+{
+	static const struct { const char *format, *type, *start, *file; } all[] = {
+		{ "pprof", "application/octet-stream", "\x1f\x8b", "pb.gz" },
+		{ "speedscope", "application/json", "{\"$schema\":", "speedscope.json" },
+		{ "callgrind", "text/plain; charset=utf-8", "# callgrind format\n", "callgrind" },
+		{ "xhprof", "application/octet-stream", "a:", "xhprof" },
+		{ "xhprof-json", "application/json", "{\n\"main()\":", "xhprof.json" },
+		{ "chrome", "application/json", "{\"traceEvents\":[", "trace.json" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_(response_done) struct response profile, run;
+		char query[64], file[64];
+
+		snprintf(query, sizeof(query), "format=%s", all[i].format);
+		snprintf(file, sizeof(file), ".%s\"", all[i].file);
+		CHECK_INT(ask(request_of("/api/v1/profile", query), &profile), 200);
+		CHECK_INT(ask(request_of("/api/v1/runs/shop/1", query), &run), 200);
+		CHECK_STR(profile.type, all[i].type);
+		CHECK_STR(run.type, all[i].type);
+		CHECK(!strncmp(profile.body.data, all[i].start, strlen(all[i].start)));
+		CHECK(!strncmp(run.body.data, all[i].start, strlen(all[i].start)));
+		CHECK(strstr(profile.disposition, file) && strstr(run.disposition, "\"shop-1."));
+	}
 }
 
 TEST(the_format_follows_accept_and_the_parameter_wins)

@@ -1,0 +1,20 @@
+/* downloads.h: the formats of others in which a profile can be had, beside those that a handler writes itself. */
+#ifndef SERVE_DOWNLOADS_H
+#define SERVE_DOWNLOADS_H
+
+#include "http.h"
+#include "profile.h"
+
+#define DOWNLOADS "pprof, speedscope, callgrind, xhprof, xhprof-json or chrome"
+
+struct download;
+
+/* By the parameter `format`; NULL if it is none of these, or NULL. */
+const struct download *download_by_name(const char *format);
+
+/* Answers with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative
+ * with a sentence if it cannot. */
+int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name, struct response *r,
+		 struct err *err);
+
+#endif
