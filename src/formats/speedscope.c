@@ -251,7 +251,8 @@ static int speedscope_sniff(const char *bytes, size_t n)
 		i++;
 	if (i == n || bytes[i] != '{')
 		return 0;
-	if (has(bytes, n, "speedscope.app/file-format-schema"))
+	/* A name cannot hold the quotes of a key without a backslash behind the word. */
+	if (has(bytes, n, "\"$schema\"") && has(bytes, n, "speedscope.app/file-format-schema"))
 		return 98;
 	/* The frames may stand behind what is seen here. */
 	return has(bytes, n, "\"profiles\"") && (has(bytes, n, "\"sampled\"") || has(bytes, n, "\"evented\"")) ? 92 : 0;
