@@ -161,7 +161,7 @@ static bool is_word(char c)
 /* Events are words; the unit is said in the long name. */
 static void put_event(struct writer *w, const char *name)
 {
-	for (const char *p = name; *p; p++)
+	for (const char *p = *name ? name : "unnamed"; *p; p++)
 		buf_putc(w->out, is_word(*p) ? *p : '_');
 }
 
