@@ -324,7 +324,8 @@ static int read_events(struct reader *r, struct str s)
 			word.n--;
 		if (n == EVENTS_MAX)
 			return err_set(r->err, -E2BIG, "it has more than %u events, which is the limit", EVENTS_MAX);
-		snprintf(name, sizeof(name), "%.*s", word.n < 63 ? (int)word.n : 63, word.n && *word.p ? word.p : "unnamed");
+		snprintf(name, sizeof(name), "%.*s", !*word.p ? 7 : word.n < 63 ? (int)word.n : 63,
+			 *word.p ? word.p : "unnamed");
 		if (r->edges && (n >= r->events || strcmp(name, r->event_names[n])))
 			return err_set(r->err, -EINVAL, "its parts have different events");
 		snprintf(r->event_names[n], sizeof(name), "%s", name);
