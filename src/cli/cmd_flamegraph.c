@@ -1,55 +1,90 @@
-/* cmd_flamegraph.c: `strobe flamegraph`: any known profile as an SVG. */
+/* cmd_flamegraph.c: `strobe flamegraph`: any known profile as an SVG, with flamegraph.pl's options. */
 
 #include "commands.h"
 
 #include "gzip.h"
 #include "inputs.h"
 #include "io.h"
-#include "render.h"
+#include "mem.h"
+#include "nameattr.h"
+#include "palette_map.h"
+#include "pictures.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
-static struct flamegraph_options o;
-static const char *output, *min_width, *column;
+#define NAMEATTR_MAX	((size_t)64 << 20)	/* bytes of the files of --nameattr and --cp */
+
+static const char palette_file[] = "palette.map";
+
+static struct picture_order base;
+static struct option_list also;
+static const char *output, *min_width, *column, *function, *nameattr, *from;
 static const char *color_by;
-static bool quiet;
+static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Where the picture goes: a file that ends in .svg, .svgz (compressed) or .html (a canvas, for millions of "
 	  "frames), or - for standard output (SVG)." },
+	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also,
+	  "Draw one more picture of the same input, with changes divided by commas: forward, reverse, inverted, hash, "
+	  "colors=, title=, subtitle=, minwidth=, column=, and last function=REGEX. May be given several times." },
+	{ OPTION_STRING, 0, "function", "REGEX", &function,
+	  "Only stacks that go through a function whose name matches (extended regular expression)." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What widths mean: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from, "What the input is, instead of looking at its content." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	{ OPTION_FLAG, 0, "compat", NULL, &base.o.compat,
+	  "Frames exactly as flamegraph.pl draws them, to the last digit, its defects included." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Shape" },
-	{ OPTION_FLAG, 0, "inverted", NULL, &o.inverted, "Icicles: the root on top." },
-	{ OPTION_FLAG, 0, "reverse", NULL, &o.reverse, "Stacks turned over: merged from the leaves, to see who calls them." },
+	{ OPTION_FLAG, 0, "inverted", NULL, &base.o.inverted, "Icicles: the root on top." },
+	{ OPTION_FLAG, 0, "reverse", NULL, &base.o.reverse,
+	  "Stacks turned over: merged from the leaves, to see who calls them." },
+	{ OPTION_FLAG, 0, "flamechart", NULL, &base.o.flamechart,
+	  "Keep the order of the lines of folded stacks, as time passes from left to right; only neighbours merge." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
 	  "Leave out frames narrower than N px, or than N% of all; 0.1 unless given." },
-	{ OPTION_DOUBLE, 0, "width", "PX", &o.width, "Width of the picture; 1200 unless given." },
-	{ OPTION_DOUBLE, 0, "height", "PX", &o.frame_height, "Height of one frame; 16 unless given." },
+	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture; 1200 unless given." },
+	{ OPTION_DOUBLE, 0, "height", "PX", &base.o.frame_height, "Height of one frame; 16 unless given." },
+	{ OPTION_DOUBLE, 0, "total", "N", &base.o.total,
+	  "What the whole width means, if the counts add up to less: to draw several pictures to one scale." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Words" },
-	{ OPTION_STRING, 0, "title", "TEXT", &o.title, "Heading; \"Flame Graph\" or \"Icicle Graph\" unless given." },
-	{ OPTION_STRING, 0, "subtitle", "TEXT", &o.subtitle, "A second, smaller line below the heading." },
-	{ OPTION_STRING, 0, "countname", "TEXT", &o.count_name,
+	{ OPTION_STRING, 0, "title", "TEXT", &base.o.title,
+	  "Heading; \"Flame Graph\", \"Icicle Graph\" or \"Flame Chart\" unless given." },
+	{ OPTION_STRING, 0, "subtitle", "TEXT", &base.o.subtitle, "A second, smaller line below the heading." },
+	{ OPTION_STRING, 0, "countname", "TEXT", &base.o.count_name,
 	  "What is counted; by the column unless given, where time is shown as time." },
-	{ OPTION_STRING, 0, "nametype", "TEXT", &o.name_type, "What a name is; \"Function:\" unless given." },
-	{ OPTION_STRING, 0, "notes", "TEXT", &o.notes, "Kept in the file as its description; not shown." },
-	{ OPTION_STRING, 0, "fonttype", "FONT", &o.font_type, "Verdana unless given." },
-	{ OPTION_DOUBLE, 0, "fontsize", "PX", &o.font_size, "12 unless given." },
-	{ OPTION_DOUBLE, 0, "fontwidth", "N", &o.font_width,
+	{ OPTION_DOUBLE, 0, "factor", "N", &base.o.factor, "Multiply counts by N where they are shown." },
+	{ OPTION_STRING, 0, "nametype", "TEXT", &base.o.name_type, "What a name is; \"Function:\" unless given." },
+	{ OPTION_STRING, 0, "notes", "TEXT", &base.o.notes, "Kept in the file as its description; not shown." },
+	{ OPTION_STRING, 0, "nameattr", "FILE", &nameattr,
+	  "Attributes by name, a line each: the name, a tab, then id=, class=, title=, href=, target=, g_extra= or "
+	  "a_extra= divided by tabs." },
+	{ OPTION_STRING, 0, "fonttype", "FONT", &base.o.font_type, "Verdana unless given." },
+	{ OPTION_DOUBLE, 0, "fontsize", "PX", &base.o.font_size, "12 unless given." },
+	{ OPTION_DOUBLE, 0, "fontwidth", "N", &base.o.font_width,
 	  "Average width of a character in font sizes, by which labels are cut; 0.59 unless given." },
+	{ OPTION_STRING, 0, "encoding", "NAME", &base.o.encoding,
+	  "Encoding of the document, such as ISO-8859-1; UTF-8 unless given." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Colours" },
-	{ OPTION_STRING, 0, "colors", "PALETTE", &o.colors,
+	{ OPTION_STRING, 0, "colors", "PALETTE", &base.o.colors,
 	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
-	{ OPTION_STRING, 0, "bgcolors", "COLOR", &o.bg_colors,
+	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb; by the palette unless given." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
 	  "function (default), layer (PHP, native code, JIT, kernel) or package (of Composer, namespace, library). The picture "
 	  "can switch between them." },
-	{ OPTION_FLAG, 0, "hash", NULL, &o.hash, "Colours by the first characters of a name: relatives look alike." },
+	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash, "Colours by the first characters of a name: relatives look alike." },
+	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Colours by chance, others each time." },
+	{ OPTION_FLAG, 0, "cp", NULL, &keep_colors,
+	  "Functions keep the colours that they have in palette.map here; new ones are added to it." },
+	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Of a difference: blue for more, red for less." },
 	{ 0 }
 };
 
@@ -59,125 +94,305 @@ static const struct command_spec spec = {
 	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
 		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
-		"keep; also compressed by gzip or zstd), adds them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which `strobe run` "
-		"writes. Without -o the picture goes to standard output, or to flamegraph.svg when that is a "
-		"terminal.\n\n"
+		"keep; also compressed by gzip or zstd), adds them up and draws them. Without FILE it draws what is "
+		"piped into it, else profile.strobe, which `strobe run` writes. Without -o the picture goes to standard "
+		"output, or to flamegraph.svg when that is a terminal.\n\n"
 		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "
-		"search with Ctrl-F. Options have the names that they have in flamegraph.pl.\n\n"
+		"search with Ctrl-F. Options have the names and the effects that they have in flamegraph.pl, and lines with "
+		"two counts are a difference, as there.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
 		"strobe flamegraph monday.strobe tuesday.strobe --title Week -o week.svgz\n"
-		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n",
+		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n"
+		"strobe flamegraph day.log -o day.svgz --also reverse,colors=blue:day.reversed.svgz --also "
+		"function=Parser:parser.svgz\n",
 	.options = options,
 };
 
-/* "0.5" or "1%". */
-static int parse_min_width(const char *text)
-{
-	char *end;
-
-	if (!text)
-		return 0;
-	o.min_width = strtod(text, &end);
-	o.min_width_percent = !strcmp(end, "%");
-	if (end == text || (*end && !o.min_width_percent))
-		return command_usage(&spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, such as 1%%",
-				     text);
-	return 0;
-}
-
-/* Returns 0 or an exit code. */
-static int parse_color_by(const char *text)
-{
-	if (!text)
-		return 0;
-	for (unsigned i = 0; flamegraph_color_by_names[i]; i++) {
-		if (strcmp(text, flamegraph_color_by_names[i]))
-			continue;
-		o.color_by = i;
-		return 0;
-	}
-	return command_usage(&spec, "--color-by '%s' is none of function, layer and package", text);
-}
-
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
-}
-
-/* Where the picture goes, and whether compressed. Returns 0 or an exit code. */
-static int choose_output(const char **ret_path, bool *ret_compress, bool *ret_html)
-{
-	const char *path = output;
-
-	if (!path)
-		path = isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-";
-	*ret_path = path;
-	*ret_compress = ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
-	*ret_html = ends_in(path, ".html");
-	if (strcmp(path, "-") && !ends_in(path, ".svg") && !*ret_compress && !*ret_html)
-		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, .svgz or .html, or "
-				     "be - for standard output", path);
-	return 0;
-}
-
-static int write_picture(struct buf *svg, const char *path, bool compress)
+static int write_bytes(const struct picture_order *order, struct buf *drawn)
 {
 	_cleanup_(buf_done) struct buf packed = { 0 };
 	struct err err = { 0 };
+	bool pack = order->form == PICTURE_SVGZ;
 	int e = 0;
 
 	buf_init(&packed);
-	if (compress)
-		e = gzip_put(&packed, svg->data, svg->size, &err);
+	if (pack)
+		e = gzip_put(&packed, drawn->data, drawn->size, &err);
 	if (e >= 0)
-		e = io_write_file(path, compress ? packed.data : svg->data, compress ? packed.size : svg->size, &err);
+		e = io_write_file(order->path, pack ? packed.data : drawn->data, pack ? packed.size : drawn->size, &err);
 	if (e < 0)
 		return command_cannot(&spec, &err);
-	if (strcmp(path, "-") && !quiet)
-		fprintf(stderr, "strobe flamegraph: wrote %s\n", path);
+	if (strcmp(order->path, "-") && !quiet)
+		fprintf(stderr, "strobe flamegraph: wrote %s\n", order->path);
 	return 0;
 }
 
-static int draw(const struct inputs *in, const char *path, bool compress, bool html)
+/* `r` is what the renderer returned. */
+static int finish_picture(const struct picture_order *order, struct buf *drawn, int r, const struct err *err)
 {
-	_cleanup_(buf_done) struct buf svg = { 0 };
-	struct err err = { 0 };
-	bool has_values;
 	int code;
 
-	buf_init(&svg);
-	if ((code = inputs_column(in, &spec, column, &o.column)))
+	if (r == -EINVAL)
+		return command_usage(&spec, "%s", err->text);
+	if (r < 0 && r != -ENODATA)
+		return command_cannot(&spec, err);
+	code = write_bytes(order, drawn);
+	if (code)
 		return code;
-	inputs_difference(in, column, &o.column, &o.before_column);
-	has_values = inputs_have_values(in, &spec, o.column, false);
-	if ((html ? flamegraph_html : flamegraph_svg)(in->profile, &o, &svg, &err) < 0)
-		return err.code == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
-	code = write_picture(&svg, path, compress);
+	if (r)
+		fprintf(stderr, "strobe flamegraph: %s\n", err->text);
+	return r == -ENODATA ? EXIT_NOTHING : EXIT_FINE;
+}
+
+static int draw_lines(const struct picture_order *order, const struct line_set *lines)
+{
+	_cleanup_(freep) struct flamegraph_line *kept = NULL;
+	_cleanup_(buf_done) struct buf drawn = { 0 };
+	struct err err = { 0 };
+	size_t count;
+	int r;
+
+	buf_init(&drawn);
+	kept = picture_order_filter_lines(order, lines, &count);
+	r = flamegraph_svg_lines(kept, count, &order->o, &drawn, &err);
+	return finish_picture(order, &drawn, r, &err);
+}
+
+/* Says that no stack has the function that was asked for. */
+static bool has_stacks(const struct picture_order *order, const struct profile *p)
+{
+	if (!order->function || p->node_count > 1)
+		return true;
+	fprintf(stderr, "strobe flamegraph: no stack has a function that matches '%s'\n", order->function);
+	return false;
+}
+
+static int draw_profile(struct picture_order *order, const struct inputs *in)
+{
+	_cleanup_(profile_freep) struct profile *filtered = NULL;
+	_cleanup_(buf_done) struct buf drawn = { 0 };
+	struct inputs seen = *in;
+	struct err err = { 0 };
+	bool has_values;
+	int code, r;
+
+	buf_init(&drawn);
+	if ((code = inputs_column(in, &spec, order->column, &order->o.column)))
+		return code;
+	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
+	if (order->function)
+		seen.profile = filtered = picture_order_filter(order, in->profile);
+	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
+	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &order->o, &drawn, &err);
+	code = finish_picture(order, &drawn, r, &err);
 	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
+}
+
+/* What the pictures need beside the inputs: --nameattr, --cp, --random. */
+struct extras {
+	struct nameattr *nameattr;
+	struct palette_map *colors;
+};
+
+static int load_nameattr(struct extras *x)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	struct err err = { 0 };
+	int e;
+
+	if (!nameattr)
+		return 0;
+	buf_init(&text);
+	e = io_read_file(nameattr, &text, NAMEATTR_MAX, &err);
+	if (e < 0)
+		return command_cannot(&spec, &err);
+	if (nameattr_read(text.data, text.size, &x->nameattr, &err) < 0) {
+		err_prefix(&err, "cannot read '%s'", nameattr);
+		return command_cannot(&spec, &err);
+	}
+	base.o.nameattr = x->nameattr;
+	return 0;
+}
+
+static int load_colors(struct extras *x)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	struct err err = { 0 };
+	size_t left_out;
+
+	if (!keep_colors)
+		return 0;
+	base.o.palette_map = x->colors = palette_map_new();
+	if (access(palette_file, F_OK) != 0)
+		return 0;
+	buf_init(&text);
+	if (io_read_file(palette_file, &text, NAMEATTR_MAX, &err) < 0)
+		return command_cannot(&spec, &err);
+	left_out = palette_map_read(x->colors, text.data, text.size, base.o.compat);
+	if (left_out)
+		fprintf(stderr, "strobe flamegraph: %zu line%s of %s %s no color such as name->rgb(1,2,3); left out\n",
+			left_out, left_out == 1 ? "" : "s", palette_file, left_out == 1 ? "has" : "have");
+	return 0;
+}
+
+static int save_colors(const struct extras *x)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	struct err err = { 0 };
+
+	if (!x->colors)
+		return 0;
+	buf_init(&text);
+	palette_map_write(x->colors, &text);
+	return io_write_file(palette_file, text.data, text.size, &err) < 0 ? command_cannot(&spec, &err) : 0;
+}
+
+static int load_extras(struct extras *x)
+{
+	int code;
+
+	while (random_colors && !base.o.random_seed)
+		if (getrandom(&base.o.random_seed, sizeof(base.o.random_seed), 0) < 0)
+			base.o.random_seed = (uint64_t)time(NULL);
+	code = load_nameattr(x);
+	return code ? code : load_colors(x);
+}
+
+/* Lines instead of a profile: as flamegraph.pl draws, and where their order matters. */
+static bool wants_lines(void)
+{
+	return base.o.compat || base.o.flamechart;
+}
+
+static int draw_all(struct picture_order *orders, size_t count, const struct inputs *in, const struct line_set *lines)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int code = wants_lines() ? draw_lines(&orders[i], lines) : draw_profile(&orders[i], in);
+
+		if (code && code != EXIT_NOTHING)
+			return code;
+		if (i == 0)
+			first = code;
+	}
+	return first;
+}
+
+/* A flame chart of a file with carriage returns is one without them; --compat takes lines as they are. */
+static void take_line(void *data, struct str line)
+{
+	if (!base.o.compat && line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	line_set_take(data, line);
+}
+
+static int add_profile_lines(struct inputs *in, struct line_set *lines)
+{
+	struct err err = { 0 };
+	int code, r;
+
+	if (in->profile->node_count <= 1)
+		return 0;
+	if ((code = inputs_column(in, &spec, base.column, &base.o.column)))
+		return code;
+	r = line_set_take_profile(lines, in->profile, base.o.column, &err);
+	if (r > 0)
+		fprintf(stderr, "strobe flamegraph: %s\n", err.text);
+	return r < 0 ? command_cannot(&spec, &err) : 0;
+}
+
+static int draw_inputs(struct picture_order *orders, size_t count, char **files, size_t file_count)
+{
+	struct line_set lines;
+	struct format_options reading = { .take_line = wants_lines() ? take_line : NULL, .take_data = &lines };
+	struct inputs in = { 0 };
+	int code;
+
+	line_set_init(&lines, base.o.flamechart);
+	if ((code = inputs_from(&spec, from, &reading.format)))
+		return code;
+	code = inputs_load_as(&in, &spec, &reading, files, file_count);
+	if (!code && wants_lines())
+		code = add_profile_lines(&in, &lines);
+	if (!code)
+		code = draw_all(orders, count, &in, &lines);
+	inputs_done(&in);
+	line_set_done(&lines);
+	return code;
+}
+
+/* Returns 0 or an exit code. */
+static int parse_color_by(void)
+{
+	if (!color_by)
+		return 0;
+	for (unsigned i = 0; flamegraph_color_by_names[i]; i++) {
+		if (strcmp(color_by, flamegraph_color_by_names[i]))
+			continue;
+		base.o.color_by = i;
+		return 0;
+	}
+	return command_usage(&spec, "--color-by '%s' is none of function, layer and package", color_by);
+}
+
+static int set_base(void)
+{
+	int code;
+
+	base.column = column;
+	if ((code = parse_color_by()))
+		return code;
+	if (min_width && (code = picture_order_min_width(&base, &spec, min_width)))
+		return code;
+	if (function && (code = picture_order_function(&base, &spec, function)))
+		return code;
+	return picture_order_path(&base, &spec, output ? output : isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-");
+}
+
+/* The picture of -o, and those of --also; all are looked at before the first is drawn. */
+static int take_orders(struct picture_order *orders)
+{
+	struct err err = { 0 };
+	int code = 0;
+
+	orders[0] = base;
+	for (size_t i = 0; i < also.count && !code; i++)
+		code = picture_order_also(&orders[i + 1], &spec, &base, (char *)also.items[i]);
+	for (size_t i = 0; i <= also.count && !code; i++)
+		if (flamegraph_check(&orders[i].o, &err) < 0)
+			code = command_usage(&spec, "%s", err.text);
+		else if (orders[i].form == PICTURE_HTML && wants_lines())
+			code = command_usage(&spec, "--compat and --flamechart draw SVG; '%s' would be a page", orders[i].path);
+	return code;
 }
 
 static int run(int argc, char **argv)
 {
-	struct inputs in = { 0 };
-	const char *path;
-	bool compress, html;
+	_cleanup_(freep) struct picture_order *orders = NULL;
+	struct extras extras = { 0 };
 	int operands, code;
 
-	flamegraph_defaults(&o);
+	flamegraph_defaults(&base.o);
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = parse_min_width(min_width)) || (code = parse_color_by(color_by)) ||
-	    (code = choose_output(&path, &compress, &html)))
-		return code;
-
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
+	code = set_base();
 	if (!code)
-		code = draw(&in, path, compress, html);
-	inputs_done(&in);
+		code = load_extras(&extras);
+	orders = xcalloc(also.count + 1, sizeof(*orders));
+	if (!code)
+		code = take_orders(orders);
+	if (!code)
+		code = draw_inputs(orders, also.count + 1, argv + 1, (size_t)operands);
+	if (code == EXIT_FINE)
+		code = save_colors(&extras);
+	for (size_t i = 0; i < also.count + 1; i++)
+		picture_order_done(&orders[i]);
+	nameattr_free(extras.nameattr);
+	palette_map_free(extras.colors);
+	free(also.items);
 	return code;
 }
 

@@ -95,6 +95,15 @@ static const struct format *format_by_content(const char *bytes, size_t n)
 	return best;
 }
 
+static int give_lines(struct input *in, const struct format_options *o, struct err *err)
+{
+	struct str line;
+
+	while (input_line(in, &line))
+		o->take_line(o->take_data, line);
+	return input_end(in, err);
+}
+
 static int load(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
 {
 	static const struct format_options defaults;
@@ -107,12 +116,16 @@ static int load(struct input *in, struct profile *p, const struct format_options
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
+	/* Who takes lines as they are takes those of any text, and says which are no stacks. */
+	if (!f && o && o->take_line && !memchr(start.p, 0, start.n))
+		f = &format_folded;
 	if (!f)
 		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess_content(start.p, start.n));
 	if (o && o->time_range && !f->has_times)
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of time can be "
 			       "selected", in->name, f->name);
-	r = f->read(p, in, o ? o : &defaults, &why);
+	r = o && o->take_line && f == &format_folded ? give_lines(in, o, &why) :
+						       f->read(p, in, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);

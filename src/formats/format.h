@@ -10,6 +10,10 @@
 struct format_options {
 	const struct format *format;	/* what the input is; NULL: that is seen by its content */
 
+	/* Gets the lines of folded stacks as they are, instead of the profile, for what depends on their order. */
+	void (*take_line)(void *data, struct str line);
+	void *take_data;
+
 	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
 	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run time */

@@ -103,7 +103,7 @@ struct rgb difference_color(const struct picture_difference *d, const struct lay
 {
 	static const struct rgb more = { 230, 97, 1 }, less = { 43, 123, 186 };
 	double delta = delta_of(d, box->node), strength;
-	struct rgb end = delta > 0 ? more : less;
+	struct rgb end = (delta > 0) != d->o->negate ? more : less;
 
 	if (delta == 0 || d->most == 0)
 		return (struct rgb){ 240, 240, 240 };

@@ -8,11 +8,13 @@
 #include "render.h"
 
 #include "assets.h"
+#include "mem.h"
 #include "options.h"
 #include "picture.h"
 #include "text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Rows of a picture, 32,768 px by default: browsers and viewers fail on pictures that are much higher. */
@@ -32,6 +34,7 @@ void flamegraph_defaults(struct flamegraph_options *o)
 		.font_size = 12,
 		.font_width = 0.59,
 		.name_type = "Function:",
+		.factor = 1,
 		.colors = "hot",
 		.column = UINT32_MAX,
 		.before_column = UINT32_MAX,
@@ -45,6 +48,30 @@ static int check_range(const char *name, double v, double min, double max, struc
 	return err_set(err, -EINVAL, "--%s %g makes no sense: it must be from %g to %g", name, v, min, max);
 }
 
+/* Encodings in which ASCII is ASCII: what else there is in the document becomes character references. */
+static bool is_known_encoding(const char *name)
+{
+	static const char *const families[] = {
+		"UTF-8", "US-ASCII", "ASCII", "ISO-8859-", "windows-125", "KOI8-", "GB2312", "GBK", "GB18030", "Big5",
+		"Shift_JIS", "EUC-",
+	};
+
+	if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")])
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
+		if (!strncasecmp(name, families[i], strlen(families[i])))
+			return true;
+	return false;
+}
+
+static int check_encoding(const char *name, struct err *err)
+{
+	if (!name || is_known_encoding(name))
+		return 0;
+	return err_set(err, -EINVAL, "there is no encoding '%s' that a picture could have; UTF-8 is the default, and "
+		       "ISO-8859-1 and others that have ASCII in them are possible", name);
+}
+
 static int check_sizes(const struct flamegraph_options *o, struct err *err)
 {
 	int e;
@@ -54,7 +81,12 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 	    (e = check_range("minwidth", o->min_width, 0, o->min_width_percent ? 100 : SIZE_MAX_PX, err)) < 0 ||
 	    (e = check_range("fontsize", o->font_size, 1, 200, err)) < 0)
 		return e;
-	return check_range("fontwidth", o->font_width, 0.01, 10, err);
+	if ((e = check_range("fontwidth", o->font_width, 0.01, 10, err)) < 0 ||
+	    (e = check_range("total", o->total, 0, 1e300, err)) < 0)
+		return e;
+	if (o->factor == 0 || !isfinite(o->factor))
+		return err_set(err, -EINVAL, "--factor %g makes no sense: counts are multiplied by it", o->factor);
+	return check_encoding(o->encoding, err);
 }
 
 /* Behind blue and orange nothing coloured, and darker than frames that did not change. */
@@ -100,7 +132,10 @@ static void name_values(struct picture *g)
 
 static struct layout_limits limits_of(const struct flamegraph_options *o)
 {
-	return (struct layout_limits){ o->min_width, o->width - 2 * PICTURE_MARGIN, o->min_width_percent, DEPTH_MAX };
+	return (struct layout_limits){
+		.min_width = o->min_width, .width = o->width - 2 * PICTURE_MARGIN, .percent = o->min_width_percent,
+		.depth_max = DEPTH_MAX, .total = o->total < 9e18 ? (int64_t)o->total : INT64_MAX,
+	};
 }
 
 /* What will not be drawn is not turned over. A difference has widths of several columns, and is as a whole. */
@@ -110,7 +145,24 @@ static struct profile *turn_over(const struct profile *p, const struct flamegrap
 
 	if (o->column == UINT32_MAX || o->before_column != UINT32_MAX)
 		return profile_reverse(p);
-	return profile_reverse_above(p, o->column, layout_narrowest(profile_sum(p, o->column), &limits));
+	if (limits.total < profile_sum(p, o->column))
+		limits.total = profile_sum(p, o->column);
+	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
+}
+
+int picture_check(struct picture *g, struct err *err)
+{
+	int e = check_sizes(g->o, err);
+
+	g->factor = g->o->factor;
+	return e < 0 ? e : find_palette(g, err);
+}
+
+int flamegraph_check(const struct flamegraph_options *o, struct err *err)
+{
+	struct picture g = { .o = o };
+
+	return picture_check(&g, err);
 }
 
 static void measure(struct picture *g)
@@ -146,16 +198,21 @@ static void put_size(struct buf *out, const char *name, double v)
 
 const char *picture_title(const struct flamegraph_options *o)
 {
-	if (o->title)
+	if (o->title && *o->title)
 		return o->title;
+	if (o->flamechart)
+		return "Flame Chart";
 	return o->inverted ? "Icicle Graph" : "Flame Graph";
 }
 
 static void put_root(const struct picture *g, struct buf *out)
 {
 	if (!g->is_still)
-		buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
-	buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"");
+		buf_printf(out, "<?xml version=\"1.0\" encoding=\"%s\" standalone=\"no\"?>\n",
+			   g->o->encoding ? g->o->encoding : "UTF-8");
+	buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+	buf_puts(out, g->o->nameattr ? " xmlns:xlink=\"http://www.w3.org/1999/xlink\"" : "");
+	buf_puts(out, " version=\"1.1\"");
 	put_size(out, "width", g->o->width);
 	put_size(out, "height", g->height);
 	buf_puts(out, " viewBox=\"0 0 ");
@@ -195,7 +252,7 @@ static void put_line(struct buf *out, const char *id, const char *anchor, double
 	buf_puts(out, "</text>\n");
 }
 
-static void put_head(const struct picture *g, struct buf *out)
+void picture_put_head(const struct picture *g, struct buf *out)
 {
 	const struct flamegraph_options *o = g->o;
 
@@ -260,18 +317,31 @@ static void put_script(const struct picture *g, const char *note, struct buf *ou
 	buf_puts(out, "]]></script>\n");
 }
 
+void picture_put_foot(const struct picture *g, const char *note, struct buf *out)
+{
+	double y = g->height - g->bottom / 2;
+
+	put_line(out, "details", "start", PICTURE_MARGIN, y, g->o->font_size, note);
+	put_line(out, "matched", "end", g->o->width - PICTURE_MARGIN, y, g->o->font_size, "");
+	put_script(g, note, out);
+	buf_puts(out, "</svg>\n");
+}
+
 static void put_picture(const struct picture *g, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf note = { 0 };
-	double y = g->height - g->bottom / 2;
 
 	buf_init(&note);
 	put_note(g, &note);
-	put_head(g, out);
+	picture_put_head(g, out);
 	picture_put_frames(g, out);
-	put_line(out, "details", "start", PICTURE_MARGIN, y, g->o->font_size, note.data);
-	put_line(out, "matched", "end", g->o->width - PICTURE_MARGIN, y, g->o->font_size, "");
-	put_script(g, note.data, out);
+	picture_put_foot(g, note.data, out);
+}
+
+void picture_put_nothing(const struct picture *g, const char *why, struct buf *out)
+{
+	picture_put_head(g, out);
+	put_line(out, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, why);
 	buf_puts(out, "</svg>\n");
 }
 
@@ -287,9 +357,43 @@ static void put_nothing(const struct picture *g, struct buf *out)
 	if (g->o->column != UINT32_MAX)
 		buf_printf(&text, "%s in column %s", g->layout.negative ? " above zero" : "",
 			   g->p->columns[g->o->column].name);
-	put_head(g, out);
-	put_line(out, "details", "middle", g->o->width / 2, g->top + 2 * g->o->font_size, g->o->font_size, text.data);
-	buf_puts(out, "</svg>\n");
+	picture_put_nothing(g, text.data, out);
+}
+
+/* Code points above ASCII as &#x…;, which stand for them in every encoding. Scripts and styles have none. */
+static void put_ascii(struct buf *out, struct str s)
+{
+	const char *p = s.p, *end = s.p + s.n, *run = p;
+
+	while (p < end) {
+		uint32_t c;
+		unsigned n;
+
+		if ((unsigned char)*p < 0x80) {
+			p++;
+			continue;
+		}
+		n = text_decode(p, end, &c);
+		buf_put(out, run, (size_t)(p - run));
+		buf_printf(out, "&#x%x;", c);
+		run = p += n ? n : 1;
+	}
+	buf_put(out, run, (size_t)(end - run));
+}
+
+int picture_finish(const struct flamegraph_options *o, struct buf *out, size_t start, struct err *err)
+{
+	if (o->encoding && strcasecmp(o->encoding, "UTF-8")) {
+		struct str drawn = { xstrndup(out->data + start, out->size - start), out->size - start };
+
+		out->size = start;
+		put_ascii(out, drawn);
+		free((char *)drawn.p);
+	}
+	if (out->overflow)
+		return err_set(err, -EFBIG, "the picture would be larger than %zu bytes; try a higher --minwidth",
+			       out->limit);
+	return 0;
 }
 
 int picture_prepare(struct picture *g, struct err *err)
@@ -301,7 +405,7 @@ int picture_prepare(struct picture *g, struct err *err)
 		return err_set(err, -EINVAL, "the profile has no column %u", o->column);
 	if (o->before_column != UINT32_MAX && o->before_column >= g->p->column_count)
 		return err_set(err, -EINVAL, "the profile has no column %u", o->before_column);
-	if ((e = check_sizes(o, err)) < 0 || (e = find_palette(g, err)) < 0)
+	if ((e = picture_check(g, err)) < 0)
 		return e;
 	name_values(g);
 	return 0;
@@ -310,6 +414,7 @@ int picture_prepare(struct picture *g, struct err *err)
 static int draw(struct picture *g, struct buf *out, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *reversed = NULL;
+	size_t start = out->size;
 	int e;
 
 	if ((e = picture_prepare(g, err)) < 0)
@@ -323,10 +428,9 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 		put_nothing(g, out);
 	layout_done(&g->layout);
 	g->difference = difference_free(g->difference);
-	if (out->overflow)
-		return err_set(err, -EFBIG, "the picture would be larger than %zu bytes; try a higher --minwidth",
-			       out->limit);
-	return 0;
+	if (!g->is_still)
+		return picture_finish(g->o, out, start, err);
+	return out->overflow ? err_set(err, -EFBIG, "the picture would be larger than %zu bytes", out->limit) : 0;
 }
 
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)

@@ -9,6 +9,7 @@
 
 #include "groups.h"
 #include "mem.h"
+#include "palette_map.h"
 #include "text.h"
 
 #include <math.h>
@@ -42,24 +43,47 @@ int64_t picture_element_min(const struct layout *l)
 
 struct str picture_name(const struct picture *g, const struct layout_box *box)
 {
-	struct str name;
-
 	if (box->frame == UINT32_MAX)
 		return (struct str){ "all", 3 };
-	name = profile_name(g->p, box->frame);
+	return picture_without_suffix(profile_name(g->p, box->frame));
+}
+
+struct str picture_without_suffix(struct str name)
+{
 	if (name.n >= 4 && !memcmp(name.p + name.n - 4, "_[", 2) && strchr("kwij", name.p[name.n - 2]) &&
 	    name.p[name.n - 2] && name.p[name.n - 1] == ']')
 		name.n -= 4;
 	return name;
 }
 
+/* The colour that a function has in the file of --cp, where one that is new gets its usual one. */
+static struct rgb kept_color(const struct picture *g, struct str name, struct rgb usual)
+{
+	const struct str *kept = palette_map_find(g->o->palette_map, name);
+	_cleanup_(buf_done) struct buf text = { 0 };
+
+	if (kept)
+		return palette_parse(*kept, usual);
+	buf_init(&text);
+	palette_put(&text, usual);
+	palette_map_set(g->o->palette_map, name, (struct str){ text.data, text.size });
+	return usual;
+}
+
+struct rgb picture_color_of(const struct picture *g, struct str name)
+{
+	struct rgb usual;
+
+	usual = g->o->random_seed ? palette_random(g->palette, name, g->o->random_seed) :
+				    palette_color(g->palette, name, g->o->hash);
+	return g->o->palette_map && !palette_is_separator(name) ? kept_color(g, name, usual) : usual;
+}
+
 static struct rgb function_color(const struct picture *g, uint32_t frame)
 {
-	struct str name = { "", 0 };
-
-	if (frame != UINT32_MAX)
-		name = profile_name(g->p, frame);
-	return palette_color(g->palette, name, g->o->hash);
+	if (g->fills)
+		return g->fills[frame == UINT32_MAX ? 0 : frame + 1];
+	return picture_color_of(g, frame == UINT32_MAX ? (struct str){ "", 0 } : profile_name(g->p, frame));
 }
 
 struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by)
@@ -96,6 +120,16 @@ void picture_put_number(struct buf *out, double v)
 		buf_printf(out, "%.15g", v);
 }
 
+static int64_t shown_value(const struct picture *g, const struct layout_box *box)
+{
+	double v;
+
+	if (g->factor == 1)
+		return box->value;
+	v = rint((double)box->value * g->factor);
+	return v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
+}
+
 void picture_put_title(const struct picture *g, const struct layout_box *box, struct buf *out)
 {
 	text_put_xml(out, picture_name(g, box));
@@ -106,11 +140,11 @@ void picture_put_title(const struct picture *g, const struct layout_box *box, st
 		return;
 	}
 	if (g->count_name) {
-		buf_put_grouped(out, box->value);
+		buf_put_grouped(out, shown_value(g, box));
 		buf_putc(out, ' ');
 		text_put_xml(out, (struct str){ g->count_name, strlen(g->count_name) });
 	} else {
-		amount_put(out, box->value, g->unit);
+		amount_put(out, shown_value(g, box), g->unit);
 	}
 	buf_puts(out, ", ");
 	if (box->frame == UINT32_MAX)
@@ -134,8 +168,12 @@ static void put_tenths(struct buf *out, int64_t v)
 	buf_putc(out, (char)('0' + v % 10));
 }
 
-/* Upper and lower edge of the row. */
-static void edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2)
+void picture_put_tenths(struct buf *out, double to, double from)
+{
+	put_tenths(out, tenths(to) - tenths(from));
+}
+
+void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2)
 {
 	double h = g->o->frame_height;
 
@@ -168,15 +206,46 @@ static bool has_room(const struct picture *g, double width)
 	return width / (g->o->font_size * g->o->font_width) >= 3;
 }
 
+void picture_open_frame(const struct nameattr_frame *extra, struct buf *out)
+{
+	buf_puts(out, "<g");
+	buf_puts(out, extra ? extra->group : "");
+	buf_putc(out, '>');
+	if (!extra || !*extra->link)
+		return;
+	buf_puts(out, "<a");
+	buf_puts(out, extra->link);
+	buf_putc(out, '>');
+}
+
+void picture_close_frame(const struct nameattr_frame *extra, struct buf *out)
+{
+	buf_puts(out, extra && *extra->link ? "</a></g>\n" : "</g>\n");
+}
+
+/* By the whole name, with the suffix that is not shown. */
+static const struct nameattr_frame *extra_of(const struct picture *g, const struct layout_box *box)
+{
+	if (!g->o->nameattr)
+		return NULL;
+	return nameattr_find(g->o->nameattr, box->frame == UINT32_MAX ? (struct str){ "", 0 } :
+								       profile_name(g->p, box->frame));
+}
+
 static void put_element(const struct picture *g, const struct layout_box *box, struct buf *out)
 {
+	const struct nameattr_frame *extra = extra_of(g, box);
 	double x1 = PICTURE_MARGIN + (double)box->start * g->scale;
 	double x2 = PICTURE_MARGIN + (double)(box->start + box->value) * g->scale;
 	double y1, y2;
 
-	edges(g, box->depth, &y1, &y2);
-	buf_puts(out, "<g><title>");
-	picture_put_title(g, box, out);
+	picture_edges(g, box->depth, &y1, &y2);
+	picture_open_frame(extra, out);
+	buf_puts(out, "<title>");
+	if (extra && *extra->title)
+		buf_puts(out, extra->title);
+	else
+		picture_put_title(g, box, out);
 	buf_puts(out, "</title><rect x=\"");
 	put_tenths(out, tenths(x1));
 	buf_puts(out, "\" y=\"");
@@ -197,7 +266,7 @@ static void put_element(const struct picture *g, const struct layout_box *box, s
 		put_label(g, picture_name(g, box), x2 - x1, out);
 		buf_puts(out, "</text>");
 	}
-	buf_puts(out, "</g>\n");
+	picture_close_frame(extra, out);
 }
 
 /* A stretch of one row, in tenths of a pixel. */
@@ -223,7 +292,7 @@ static void put_run(const struct picture *g, const struct run *r, struct buf *ou
 {
 	double y1, y2;
 
-	edges(g, r->depth, &y1, &y2);
+	picture_edges(g, r->depth, &y1, &y2);
 	buf_putc(out, 'M');
 	put_tenths(out, r->from);
 	buf_putc(out, ' ');

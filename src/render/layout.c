@@ -202,6 +202,7 @@ void layout_init(struct layout *l, const struct profile *p, uint32_t column, con
 	w.totals = totals_of(&w);
 	l->total = w.totals[PROFILE_ROOT];
 	if (l->total > 0) {
+		l->total = limits->total > l->total ? limits->total : l->total;
 		w.first = xcalloc(p->node_count, sizeof(*w.first));
 		select_nodes(&w, l, limits);
 		index_children(&w);

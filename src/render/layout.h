@@ -37,6 +37,7 @@ struct layout_limits {
 	bool percent;
 	uint32_t depth_max;
 	const int64_t *widths;		/* by node, none below zero: instead of the column's self values; NULL: these */
+	int64_t total;			/* the least that the root is wide */
 };
 
 /* Below which value a node is too narrow, if everything together is `total`. */

@@ -2,14 +2,16 @@
 
 #include "palette.h"
 
+#include "mem.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* What a colour is mixed from, each in [0, 1). */
 struct dice {
-	double v1, v2;
+	double v1, v2, v3;
 };
 
 static int scaled(double v, int range)
@@ -19,7 +21,7 @@ static int scaled(double v, int range)
 
 static struct rgb hot(struct dice d)
 {
-	return (struct rgb){ 205 + scaled(d.v2, 50), scaled(d.v1, 230), scaled(d.v2, 55) };
+	return (struct rgb){ 205 + scaled(d.v3, 50), scaled(d.v1, 230), scaled(d.v2, 55) };
 }
 
 static struct rgb mem(struct dice d)
@@ -119,11 +121,11 @@ static mix by_java(struct str s)
 		return green;
 	if (ends(s, "_[i]"))
 		return aqua;
-	if (is_java(s))
+	if (is_java(s) || has(s, ":::"))	/* perf-map-agent puts ::: between class and method */
 		return green;
-	if (ends(s, "_[k]"))
-		return orange;
-	return has(s, "::") ? yellow : red;
+	if (has(s, "::"))
+		return yellow;
+	return ends(s, "_[k]") ? orange : red;
 }
 
 static mix by_perl(struct str s)
@@ -242,7 +244,7 @@ static struct dice dice_by_sum(struct str name)
 
 	x = (x * 0x5deece66dULL + 0xb) & ((1ULL << 48) - 1);
 	v = (double)x / 281474976710656.0;
-	return (struct dice){ v, v };
+	return (struct dice){ v, v, v };
 }
 
 /* Weighs three characters, the first most, into [0, 1]. */
@@ -295,24 +297,60 @@ static size_t last_characters(struct str name, uint32_t *ret)
 static struct dice dice_by_hash(struct str name)
 {
 	uint32_t first[WEIGHED] = { 0 }, last[WEIGHED] = { 0 };
-	double v1 = weigh(first, first_characters(name, first));
+	double v1 = weigh(first, first_characters(name, first)), v2 = weigh(last, last_characters(name, last));
 
-	return (struct dice){ v1, weigh(last, last_characters(name, last)) };
+	return (struct dice){ v1, v2, v2 };
+}
+
+/* What stack collapsers put between user and kernel, or between waker and sleeper. */
+bool palette_is_separator(struct str name)
+{
+	return (name.n == 1 && *name.p == '-') || (name.n == 2 && !memcmp(name.p, "--", 2));
+}
+
+static struct rgb mix_color(const struct palette *p, struct str name, struct dice d)
+{
+	int grey = name.n == 1 ? 200 : 160;
+
+	if (palette_is_separator(name))
+		return (struct rgb){ grey, grey, grey };
+	return (p->plain ? p->plain : p->by_name(name))(d);
 }
 
 struct rgb palette_color(const struct palette *p, struct str name, bool hash)
 {
-	/* Separators that stack collapsers put between user and kernel, or between waker and sleeper. */
-	if (name.n == 2 && !memcmp(name.p, "--", 2))
-		return (struct rgb){ 160, 160, 160 };
-	if (name.n == 1 && *name.p == '-')
-		return (struct rgb){ 200, 200, 200 };
-	return (p->plain ? p->plain : p->by_name(name))(hash ? dice_by_hash(name) : dice_by_sum(name));
+	return mix_color(p, name, hash ? dice_by_hash(name) : dice_by_sum(name));
+}
+
+static double share(uint64_t bits)
+{
+	return (double)(bits >> 11) * 0x1p-53;
+}
+
+struct rgb palette_random(const struct palette *p, struct str name, uint64_t seed)
+{
+	XXH128_hash_t h = XXH3_128bits_withSeed(name.p, name.n, seed);
+
+	return mix_color(p, name, (struct dice){ share(h.low64), share(h.high64), share(h.low64 ^ h.high64 << 21) });
+}
+
+struct rgb palette_parse(struct str text, struct rgb otherwise)
+{
+	_cleanup_(freep) char *copy = xstrndup(text.p, text.n);
+	struct rgb c;
+	int end = 0;
+
+	if (sscanf(copy, "rgb(%3d ,%3d ,%3d )%n", &c.r, &c.g, &c.b, &end) != 3 && (end = 0, true))
+		if (sscanf(copy, "#%2x%2x%2x%n", (unsigned *)&c.r, (unsigned *)&c.g, (unsigned *)&c.b, &end) != 3)
+			end = 0;
+	if (end == 0 || (size_t)end != text.n || (c.r | c.g | c.b) < 0 || c.r > 255 || c.g > 255 || c.b > 255)
+		return otherwise;
+	return c;
 }
 
 struct rgb palette_middle(const struct palette *p)
 {
-	return p->middle((struct dice){ 0.5, 0.5 });
+	return p->middle((struct dice){ 0.5, 0.5, 0.5 });
 }
 
 void palette_put(struct buf *b, struct rgb c)

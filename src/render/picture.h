@@ -4,6 +4,7 @@
  *	frames.c	the frames as elements, for eyes and for programs that read the file
  *	table.c		the same frames as numbers, for the script
  *	difference.c	widths, colours and words where there are values before and after
+ *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
 #ifndef RENDER_PICTURE_H
 #define RENDER_PICTURE_H
@@ -12,6 +13,8 @@
 #include "difference.h"
 #include "json.h"
 #include "layout.h"
+#include "lines.h"
+#include "nameattr.h"
 #include "palette.h"
 #include "render.h"
 
@@ -30,11 +33,25 @@ struct picture {
 	const char *count_name;		/* NULL if the unit says it all: "1.24 s" */
 	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
+	double factor;			/* what values are multiplied by when they are shown */
+	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
+	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */
 };
+
+/* flamegraph.c's share in every picture. picture_check returns -EINVAL for options that make no sense. */
+int picture_check(struct picture *g, struct err *err);
+void picture_put_head(const struct picture *g, struct buf *out);
+void picture_put_foot(const struct picture *g, const char *note, struct buf *out);
+void picture_put_nothing(const struct picture *g, const char *why, struct buf *out);
+
+/* Makes what was appended since `start` a document in the encoding of the options. -EFBIG if it became too large. */
+int picture_finish(const struct flamegraph_options *o, struct buf *out, size_t start, struct err *err);
 
 /* The name as it is shown: without the suffix that only says how it is to be coloured. "all" for the root. */
 struct str picture_name(const struct picture *g, const struct layout_box *box);
 struct rgb picture_color(const struct picture *g, const struct layout_box *box);
+struct str picture_without_suffix(struct str name);
+struct rgb picture_color_of(const struct picture *g, struct str name);
 
 /* Of what is narrower than a pixel, where frames flow together. */
 struct rgb picture_narrow_color(const struct picture *g);
@@ -56,6 +73,19 @@ int picture_prepare(struct picture *g, struct err *err);
 
 /* The picture as an element <svg> for a page of HTML, without its script. */
 int picture_put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+
+/* The tags around a frame, with attributes of its own and as a link if it has some; `extra` may be NULL. */
+void picture_open_frame(const struct nameattr_frame *extra, struct buf *out);
+void picture_close_frame(const struct nameattr_frame *extra, struct buf *out);
+
+/* The difference of two places on the x axis with the one decimal that each is printed with. */
+void picture_put_tenths(struct buf *out, double to, double from);
+
+/* Upper and lower edge of a row, px. */
+void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, double *ret_y2);
+
+/* Appends the frames of `g->lines`; `fills` gets the colour of each. */
+void picture_put_line_frames(const struct picture *g, struct rgb *fills, struct buf *out);
 
 void picture_put_frames(const struct picture *g, struct buf *out);
 void picture_put_table(const struct picture *g, const char *note, struct buf *out);

@@ -17,6 +17,9 @@ enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
 
 extern const char *const flamegraph_width_names[], *const flamegraph_delta_names[];
 
+struct nameattr;
+struct palette_map;
+
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
@@ -31,7 +34,15 @@ struct flamegraph_options {
 	const char *name_type;			/* "Function:" */
 	const char *colors;			/* palette: "hot" */
 	const char *bg_colors;			/* NULL: by palette */
-	bool hash, inverted, reverse;
+	bool hash, inverted, reverse, negate;
+	bool flamechart;			/* only for lines: in the order in which they come */
+	bool compat;				/* only for lines: flamegraph.pl's picture, its defects included */
+	uint64_t random_seed;			/* colours by chance; 0: by name */
+	double total;				/* what the whole width means, if the values are less; 0: their sum */
+	double factor;				/* by which shown counts are multiplied: 1 */
+	const char *encoding;			/* of the document; NULL is UTF-8 */
+	struct palette_map *palette_map;	/* colours that stay; NULL: none. New names are added */
+	const struct nameattr *nameattr;	/* attributes of frames by name; NULL: none */
 	enum flamegraph_color_by color_by;
 	uint32_t column;			/* which values; see profile_pick_column */
 	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is none */
@@ -41,8 +52,11 @@ struct flamegraph_options {
 
 void flamegraph_defaults(struct flamegraph_options *o);
 
-/* Appends a whole SVG document. An empty profile gives a picture that says so. Returns -EINVAL for options that
- * make no sense, such as an unknown palette. */
+/* -EINVAL for options that make no sense, such as an unknown palette, before anything is read. */
+int flamegraph_check(const struct flamegraph_options *o, struct err *err);
+
+/* Appends a whole SVG document. An empty profile gives a picture that says so. Returns -EINVAL for options as
+ * flamegraph_check does. */
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
 /* The same as a page with a canvas, for millions of frames: one file that needs nothing beside it. With scripts off it
@@ -51,5 +65,20 @@ int flamegraph_html(const struct profile *p, const struct flamegraph_options *o,
 
 /* "sha256-…" of the scripts in both, as a content security policy names them. */
 extern const char flamegraph_svg_script_hash[], flamegraph_html_script_hash[];
+
+/* A line of folded stacks as it is, "a;b 12", without its newline. */
+struct flamegraph_line {
+	struct str text;
+	uint64_t repeat;		/* how often it comes */
+	uint64_t number;		/* where it stood first, for sentences; from 1 */
+};
+
+/* Draws lines instead of a profile: with `compat` exactly the frames of flamegraph.pl, and without it for a flame chart,
+ * which a profile, where equal stacks are one, has not the order for. `column` and `before_column` do not matter: lines
+ * with two counts are a difference. Lines without a count are left out: the result is how many, and `err` says which was
+ * the first. -ENODATA if nothing is counted, after a picture that says so has been appended; -ERANGE for counts that no
+ * number holds, -E2BIG for a stack of a million frames. */
+int flamegraph_svg_lines(const struct flamegraph_line *lines, size_t count, const struct flamegraph_options *o,
+			 struct buf *out, struct err *err);
 
 #endif

@@ -131,6 +131,15 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 
 enum box_field { BOX_DEPTH, BOX_NAME, BOX_VALUE };
 
+/* A value as the script shows it. */
+static void put_value(struct json *j, const struct picture *g, int64_t v)
+{
+	if (g->factor > 0 && g->factor != 1)
+		json_double(j, (double)v * g->factor);
+	else
+		json_i64(j, v);
+}
+
 static void put_field(struct json *j, const struct picture *g, const struct names *n, const char *key,
 		      enum box_field field)
 {
@@ -144,7 +153,7 @@ static void put_field(struct json *j, const struct picture *g, const struct name
 		else if (field == BOX_NAME)
 			json_i64(j, i ? n->number_of[box->frame] : 0);
 		else
-			json_i64(j, box->value);
+			put_value(j, g, box->value);
 	}
 	json_end(j);
 }
@@ -160,7 +169,7 @@ static void put_skips(struct json *j, const struct picture *g)
 	for (size_t i = 0; i < g->layout.count; i++) {
 		const struct layout_box *box = &g->layout.boxes[i];
 
-		json_i64(j, box->start - next[box->depth]);
+		put_value(j, g, box->start - next[box->depth]);
 		next[box->depth] = box->start + box->value;
 		next[box->depth + 1] = box->start;
 	}
@@ -176,7 +185,7 @@ static void put_side(struct json *j, const struct picture *g, const char *key, u
 	json_key(j, key);
 	json_open_array(j);
 	for (size_t i = 0; i < g->layout.count; i++)
-		json_i64(j, totals[g->layout.boxes[i].node]);
+		put_value(j, g, totals[g->layout.boxes[i].node]);
 	json_end(j);
 	free(totals);
 }
@@ -253,7 +262,7 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 	put_sizes(&j, g);
 	picture_put_words(&j, g, note);
 	json_key(&j, "elementMin");
-	json_i64(&j, g->element_min);
+	put_value(&j, g, g->element_min);
 	put_names(&j, g, &n);
 	put_colors(&j, g, &n);
 	put_field(&j, g, &n, "depth", BOX_DEPTH);

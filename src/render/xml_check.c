@@ -4,6 +4,7 @@
 
 #include "text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OPEN_MAX	64
@@ -60,16 +61,38 @@ static bool same(struct str a, struct str b)
 	return a.n == b.n && !memcmp(a.p, b.p, a.n);
 }
 
+/* &#65; or &#x41;, of a code point that XML allows. */
+static bool character_reference(struct xml *x)
+{
+	const char *digits = x->at + 2;
+	bool hex;
+	char *end;
+	unsigned long c;
+
+	if (x->end - x->at < 4 || x->at[1] != '#')
+		return false;
+	hex = *digits == 'x';
+	digits += hex;
+	if (!strchr(hex ? "0123456789abcdefABCDEF" : "0123456789", *digits) || !*digits)
+		return false;
+	c = strtoul(digits, &end, hex ? 16 : 10);
+	if (end >= x->end || *end != ';' || (c < 0x20 && c != 9 && c != 10 && c != 13) || (c >= 0xd800 && c < 0xe000) ||
+	    c == 0xfffe || c == 0xffff || c > 0x10ffff)
+		return false;
+	x->at = end + 1;
+	return true;
+}
+
 static bool entity(struct xml *x)
 {
 	static const char *const known[] = {
-		"&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#39;", "&#34;", "&#9;", "&#10;", "&#13;"
+		"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (skip(x, known[i]))
 			return true;
-	return false;
+	return character_reference(x);
 }
 
 static void skip_space(struct xml *x)

@@ -1,0 +1,191 @@
+/* pictures.c: what --also says, and which stacks a picture is of. */
+
+#include "pictures.h"
+
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+
+	return n > m && !strcmp(path + n - m, suffix);
+}
+
+int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path)
+{
+	order->path = path;
+	order->form = PICTURE_SVG;
+	if (!strcmp(path, "-") || ends_in(path, ".svg"))
+		return 0;
+	if (ends_in(path, ".svgz") || ends_in(path, ".svg.gz")) {
+		order->form = PICTURE_SVGZ;
+		return 0;
+	}
+	if (ends_in(path, ".html")) {
+		order->form = PICTURE_HTML;
+		return 0;
+	}
+	return command_usage(spec, "cannot tell what '%s' shall be by its name; it may end in .svg, .svgz or .html, or "
+			     "be - for standard output", path);
+}
+
+int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text)
+{
+	struct flamegraph_options *o = &order->o;
+	char *end;
+
+	o->min_width = strtod(text, &end);
+	o->min_width_percent = !strcmp(end, "%");
+	if (end == text || (*end && !o->min_width_percent))
+		return command_usage(spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, such as 1%%",
+				     text);
+	return 0;
+}
+
+int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex)
+{
+	char why[256];
+	int e;
+
+	e = regcomp(&order->pattern, regex, REG_EXTENDED | REG_NOSUB);
+	if (e) {
+		regerror(e, &order->pattern, why, sizeof(why));
+		return command_usage(spec, "'%s' is no regular expression: %s", regex, why);
+	}
+	order->function = regex;
+	return 0;
+}
+
+void picture_order_done(struct picture_order *order)
+{
+	if (order->function)
+		regfree(&order->pattern);
+	order->function = NULL;
+}
+
+/* --- --also ------------------------------------------------------------------------------------------------------------ */
+
+static int flag(struct picture_order *order, const char *name)
+{
+	if (!strcmp(name, "forward"))
+		order->o.reverse = false;
+	else if (!strcmp(name, "reverse"))
+		order->o.reverse = true;
+	else if (!strcmp(name, "inverted"))
+		order->o.inverted = true;
+	else if (!strcmp(name, "hash"))
+		order->o.hash = true;
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static int setting(struct picture_order *order, const struct command_spec *spec, const char *name, const char *value)
+{
+	if (!strcmp(name, "function"))
+		return picture_order_function(order, spec, value);
+	if (!strcmp(name, "minwidth"))
+		return picture_order_min_width(order, spec, value);
+	if (!strcmp(name, "colors"))
+		order->o.colors = value;
+	else if (!strcmp(name, "title"))
+		order->o.title = value;
+	else if (!strcmp(name, "subtitle"))
+		order->o.subtitle = value;
+	else if (!strcmp(name, "column"))
+		order->column = value;
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static int unknown_change(const struct command_spec *spec, const char *name)
+{
+	static const char *const known[] = { "forward", "reverse", "inverted", "hash", "colors", "title", "subtitle",
+					     "minwidth", "column", "function", NULL };
+	const char *nearest = options_nearest(name, known);
+
+	if (nearest)
+		return command_usage(spec, "--also knows no '%s'; did you mean '%s'?", name, nearest);
+	return command_usage(spec, "--also knows no '%s'; it takes forward, reverse, inverted, hash, colors=, title=, "
+			     "subtitle=, minwidth=, column= and function=", name);
+}
+
+int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,
+		       char *also)
+{
+	char *colon = strrchr(also, ':'), *at = also;
+	int code = 0;
+
+	*order = *base;
+	order->function = NULL;
+	if (!colon || colon == also || !colon[1])
+		return command_usage(spec, "--also '%s' must be changes, a colon and a file, such as reverse:reversed.svg",
+				     also);
+	*colon = 0;
+	while (at && !code) {
+		bool rest = !strncmp(at, "function=", 9);
+		char *comma = rest ? NULL : strchr(at, ','), *equals;
+
+		if (comma)
+			*comma = 0;
+		equals = strchr(at, '=');
+		if (equals)
+			*equals = 0;
+		code = equals ? setting(order, spec, at, equals + 1) : flag(order, at);
+		if (code == -ENOENT)
+			return unknown_change(spec, at);
+		at = comma ? comma + 1 : NULL;
+	}
+	if (!code && base->function && !order->function)
+		code = picture_order_function(order, spec, base->function);
+	return code ? code : picture_order_path(order, spec, colon + 1);
+}
+
+/* --- Which stacks ------------------------------------------------------------------------------------------------------ */
+
+struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p)
+{
+	_cleanup_(freep) bool *keep = xcalloc((size_t)p->frame_count + 1, sizeof(*keep));
+
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		keep[i] = regexec(&order->pattern, profile_name(p, i).p, 0, NULL, 0) == 0;
+	return profile_filter(p, keep);
+}
+
+/* Whether one of the frames before the count matches. */
+static bool line_matches(const struct picture_order *order, struct str line, struct buf *scratch)
+{
+	const char *end = memrchr(line.p, ' ', line.n), *at = line.p;
+
+	for (end = end ? end : line.p + line.n; at <= end;) {
+		const char *stop = memchr(at, ';', (size_t)(end - at));
+
+		buf_reset(scratch);
+		buf_put(scratch, at, (size_t)((stop ? stop : end) - at));
+		if (regexec(&order->pattern, scratch->data, 0, NULL, 0) == 0)
+			return true;
+		if (!stop)
+			break;
+		at = stop + 1;
+	}
+	return false;
+}
+
+struct flamegraph_line *picture_order_filter_lines(const struct picture_order *order, const struct line_set *set,
+						   size_t *ret_count)
+{
+	_cleanup_(buf_done) struct buf scratch = { 0 };
+	struct flamegraph_line *kept = xcalloc(set->count + 1, sizeof(*kept));
+	size_t n = 0;
+
+	buf_init(&scratch);
+	for (size_t i = 0; i < set->count; i++)
+		if (!order->function || line_matches(order, set->lines[i].text, &scratch))
+			kept[n++] = set->lines[i];
+	*ret_count = n;
+	return kept;
+}

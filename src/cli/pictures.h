@@ -1,0 +1,45 @@
+/* pictures.h: the pictures that one run of `strobe flamegraph` draws: that of -o, and one for each --also.
+ *
+ *	also	= change ("," change)* ":" FILE
+ *	change	= "forward" | "reverse" | "inverted" | "hash" | "colors=" PALETTE | "title=" TEXT | "subtitle=" TEXT
+ *		| "minwidth=" N["%"] | "column=" NAME | "function=" REGEX
+ *
+ * The file begins behind the last colon. "function=" takes everything up to there, also commas, so it comes last.
+ */
+#ifndef CLI_PICTURES_H
+#define CLI_PICTURES_H
+
+#include "commands.h"
+#include "line_set.h"
+#include "render.h"
+
+#include <regex.h>
+
+enum picture_form { PICTURE_SVG, PICTURE_SVGZ, PICTURE_HTML };
+
+struct picture_order {
+	struct flamegraph_options o;
+	const char *column;		/* NULL: the usual one */
+	const char *function;		/* only stacks with a function that matches; NULL: all */
+	const char *path;		/* "-" is standard output */
+	enum picture_form form;
+	regex_t pattern;		/* of `function`, if that is not NULL */
+};
+
+/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after it has said what is wrong. The same holds
+ * for the next three. */
+int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);
+int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text);
+int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex);
+
+/* A picture as `base`, but for what `also` says. `also` must stay; picture_order_done in any case. */
+int picture_order_also(struct picture_order *order, const struct command_spec *spec, const struct picture_order *base,
+		       char *also);
+void picture_order_done(struct picture_order *order);
+
+/* What is left of a profile or of lines for this picture. */
+struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p);
+struct flamegraph_line *picture_order_filter_lines(const struct picture_order *order, const struct line_set *set,
+						   size_t *ret_count);
+
+#endif

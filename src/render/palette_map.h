@@ -1,0 +1,29 @@
+/* palette_map.h: colours that functions keep from picture to picture: flamegraph.pl's --cp and its file palette.map.
+ *
+ * A line is "name->rgb(1,2,3)". The map is read before a picture is drawn, asked for every frame, whereby functions
+ * that it does not know are added with the colour they are drawn in, and written afterwards.
+ */
+#ifndef RENDER_PALETTE_MAP_H
+#define RENDER_PALETTE_MAP_H
+
+#include "buf.h"
+#include "intern.h"
+
+struct palette_map;
+
+struct palette_map *palette_map_new(void);
+struct palette_map *palette_map_free(struct palette_map *m);	/* NULL is fine; returns NULL */
+
+/* Adds the lines of a file; later ones win. A name may hold "->" as PHP's methods do, so a line is divided at its last
+ * one, and lines without a colour are left out. With `first`, as flamegraph.pl does, a name ends at the first "->" and
+ * its colour is whatever stands before the second. Returns how many lines were left out. */
+size_t palette_map_read(struct palette_map *m, const char *bytes, size_t n, bool first);
+
+/* The colour, or NULL if the name is not there. It lives as long as the map. */
+const struct str *palette_map_find(const struct palette_map *m, struct str name);
+void palette_map_set(struct palette_map *m, struct str name, struct str color);
+
+/* Appends the whole file, sorted by the bytes of the names. */
+void palette_map_write(const struct palette_map *m, struct buf *out);
+
+#endif
