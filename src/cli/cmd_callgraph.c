@@ -3,6 +3,8 @@
 #include "commands.h"
 
 #include "callgraph.h"
+#include "clock.h"
+#include "format.h"
 #include "graphviz.h"
 #include "gzip.h"
 #include "inputs.h"
@@ -15,7 +17,8 @@
 #define PICTURE_MAX ((size_t)256 << 20)
 #define MEMORY_MAX ((size_t)1 << 30)
 
-static const char *output, *column, *function, *by = "function", *title, *focus, *ignore;
+static struct format_options reading;
+static const char *from, *output, *column, *function, *by = "function", *title, *focus, *ignore;
 static long nodes = CALLGRAPH_NODES;
 static double threshold, seconds = 2;
 static bool quiet;
@@ -24,6 +27,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
 	  "Where the picture goes, and what it is by the end of its name: .svg, .svgz, .png, .pdf, or .dot (Graphviz's "
 	  "language); - is standard output, as SVG." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from,
+	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
@@ -35,10 +40,11 @@ static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
 	  "Leave out functions and arrows below so many per cent of all; 0.5 unless given." },
 	{ OPTION_STRING, 0, "function", "NAME", &function,
-	  "Only stacks through this function: its callers and what it calls. A whole name, or a part or regular expression "
-	  "that fits only one." },
+	  "Only stacks through this function: its callers and what it calls. A whole name, or a part or regular "
+	  "expression that fits only one." },
 	{ OPTION_STRING, 0, "by", "WHAT", &by, "What a box is: function (default), line, file, class, namespace or package." },
-	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds, "How long laying out may take before fewer functions are tried; 2 unless given." },
+	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
+	  "How long laying out may take before fewer functions are tried; 2 unless given." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
 	{ 0 }
@@ -132,28 +138,37 @@ static const struct attempt {
 static void say_reduced(const struct callgraph_counts *c, size_t attempt)
 {
 	if (attempt && !quiet)
-		fprintf(stderr, "strobe callgraph: laying the graph out took too long, so it shows %zu of %zu functions and arrows "
-				"without words; --threshold, --nodes or --function choose fewer, --seconds gives it time\n", c->shown, c->functions);
+		fprintf(stderr, "strobe callgraph: laying the graph out took too long, so it shows %zu of %zu functions and "
+				"arrows without words; --threshold, --nodes or --function choose fewer, --seconds gives it "
+				"time\n", c->shown, c->functions);
+}
+
+/* Milliseconds for this attempt: its share, but not beyond the end of all. */
+static int time_for(const struct attempt *a, int64_t end_ns)
+{
+	int64_t left = (end_ns - clock_monotonic_ns()) / 1000000, wish = (int64_t)(1000 * seconds * a->share);
+
+	return left < 1 ? 1 : (int)(left < wish ? left : wish);
 }
 
 /* The picture in `format`, or the sentence why there is none. */
-static int lay_out(const struct profile *p, struct callgraph_options *o, const char *format, struct buf *picture,
+static int lay_out(const struct profile *p, const struct callgraph_options *o, const char *format, struct buf *picture,
 		   struct err *err)
 {
+	_cleanup_(callgraph_freep) struct callgraph *graph = callgraph_new(p, o, err);
 	_cleanup_(buf_done) struct buf dot = { 0 };
-	size_t wish = o->max_nodes;
-	int r = -ETIMEDOUT;
+	int64_t end = clock_monotonic_ns() + (int64_t)(1e9 * seconds);
+	int r = graph ? -ETIMEDOUT : -EINVAL;
 
 	buf_init(&dot);
 	for (size_t i = 0; i < ARRAY_SIZE(attempts) && r == -ETIMEDOUT; i++) {
-		struct graphviz_limits limits = { (int)(1000 * seconds * attempts[i].share), MEMORY_MAX, PICTURE_MAX };
+		const struct attempt *a = &attempts[i];
+		struct graphviz_limits limits = { 0, MEMORY_MAX, PICTURE_MAX };
 		struct callgraph_counts counts;
 
-		o->max_nodes = wish < attempts[i].max_nodes ? wish : attempts[i].max_nodes;
-		o->plain = attempts[i].plain;
 		buf_reset(&dot);
-		if ((r = callgraph_dot(p, o, &dot, &counts, err)) < 0)
-			return r;
+		callgraph_put(graph, o->max_nodes < a->max_nodes ? o->max_nodes : a->max_nodes, a->plain, &dot, &counts);
+		limits.wall_ms = time_for(a, end);
 		r = graphviz_draw(dot.data, format, &limits, picture, err);
 		if (r == 0)
 			say_reduced(&counts, i);
@@ -164,7 +179,8 @@ static int lay_out(const struct profile *p, struct callgraph_options *o, const c
 	return r < 0 ? err_prefix(err, "no picture, but -o OUT.dot would work") : 0;
 }
 
-static int make(const struct profile *p, struct callgraph_options *o, const struct target *t, struct buf *out, struct err *err)
+static int make(const struct profile *p, const struct callgraph_options *o, const struct target *t, struct buf *out,
+		struct err *err)
 {
 	_cleanup_(buf_done) struct buf picture = { 0 }, svg = { 0 };
 	bool is_svg = !strcmp(t->format, "svg");
@@ -241,7 +257,9 @@ static int run(int argc, char **argv)
 	if (!(threshold >= 0 && threshold <= 100))
 		return command_usage(&spec, "--threshold %g makes no sense; it is from 0 to 100 per cent", threshold);
 
-	code = inputs_load(&in, &spec, argv + 1, (size_t)operands);
+	if ((code = inputs_from(&spec, from, &reading.format)))
+		return code;
+	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = draw(&in, &target, groups);
 	inputs_done(&in);

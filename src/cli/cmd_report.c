@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "format.h"
 #include "inputs.h"
 #include "io.h"
 #include "mem.h"
@@ -11,17 +12,21 @@
 #include <sys/ioctl.h>
 
 static struct option_list by;
-static const char *sort, *column, *callers, *callees, *focus, *ignore, *weights;
+static struct format_options reading;
+static const char *from, *sort, *column, *callers, *callees, *focus, *ignore, *weights;
 static long rows = 30;
 static bool json, csv, all_columns;
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "by", "WHAT", &by,
-	  "What a row is of: function (default), line, file, class, namespace or package. self and total are taken as --sort." },
+	  "What a row is of: function (default), line, file, class, namespace or package. self and total are taken as "
+	  "--sort." },
 	{ OPTION_STRING, 's', "sort", "KEY", &sort,
 	  "Most first by what: self (in the function itself; default), total (with what it calls), or a column such as "
 	  "cpu_ns or cpu_ns:total." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from,
+	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
 	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
 	  "samples of a sampling profile. --metric is the same." },
@@ -50,8 +55,8 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by WHAT] [--sort KEY]",
 	.summary = "print a table of functions, or callers and callees of one",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
-		"keep; also compressed by gzip or zstd), adds them up and prints one row per function: what it took itself and with everything that it called. "
+		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and prints one row per "
+		"function: what it took itself and with everything that it called. "
 		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the function, and "
@@ -175,7 +180,7 @@ static int load_average(struct inputs *in, char **files, size_t count)
 	int code = parse_weights(w, count);
 
 	for (size_t i = 0; i < count && !code; i++) {
-		code = inputs_load(&each[i], &spec, files + i, 1);
+		code = inputs_load_as(&each[i], &spec, &reading, files + i, 1);
 		profiles[i] = each[i].profile;
 		in->files += each[i].files;
 		in->empty_files += each[i].empty_files;
@@ -278,7 +283,10 @@ static int run(int argc, char **argv)
 	if ((code = parse(&o)))
 		return code;
 
-	code = weights ? load_average(&in, argv + 1, (size_t)operands) : inputs_load(&in, &spec, argv + 1, (size_t)operands);
+	if ((code = inputs_from(&spec, from, &reading.format)))
+		return code;
+	code = weights ? load_average(&in, argv + 1, (size_t)operands) :
+			 inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = report(&in, &o);
 	inputs_done(&in);

@@ -9,6 +9,7 @@
 
 #include "amount.h"
 #include "graph.h"
+#include "mem.h"
 #include "text.h"
 
 #include <math.h>
@@ -240,8 +241,8 @@ static void put_graph(const struct drawing *d)
 	struct buf *out = d->out;
 
 	buf_puts(out, "digraph callgraph {\n");
-	buf_printf(out, "\tgraph [%s fontsize=12 labelloc=t ranksep=0.35 nodesep=0.2 dpi=72 nslimit=2 mclimit=0.3 charset=\"UTF-8\"%s];\n",
-		   font, d->o->plain ? " splines=line" : "");
+	buf_printf(out, "\tgraph [%s fontsize=12 labelloc=t ranksep=0.35 nodesep=0.2 dpi=72 nslimit=2 mclimit=0.3 "
+			"charset=\"UTF-8\"%s];\n", font, d->o->plain ? " splines=line" : "");
 	buf_printf(out, "\tnode [%s shape=box style=\"filled,rounded\" color=\"#777777\" margin=\"0.14,0.07\"];\n", font);
 	buf_printf(out, "\tedge [%s fontsize=9 color=\"#777777\"];\n", font);
 	put_heading(d);
@@ -268,24 +269,69 @@ static int64_t least_value(int64_t all, double threshold)
 	return v < 1 ? 1 : v >= (double)INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
-		  struct err *err)
+struct callgraph {
+	const struct profile *p;
+	struct callgraph_options o;
+	struct graph sums;
+	int64_t whole;
+};
+
+struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *part = NULL;
-	_cleanup_(graph_done) struct graph g = { 0 };
-	struct drawing d = { .p = p, .o = o, .g = &g, .out = out };
-	size_t max_nodes = o->max_nodes ? o->max_nodes : CALLGRAPH_NODES;
+	struct callgraph *c;
 
-	if (o->column >= p->column_count)
-		return err_set(err, -EINVAL, "the profile has no such column of values");
-	d.whole = whole(p, o->column);
-	d.unit = amount_unit(p->columns[o->column].unit);
+	if (o->column >= p->column_count) {
+		err_set(err, -EINVAL, "the profile has no such column of values");
+		return NULL;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->p = p;
+	c->o = *o;
+	c->whole = whole(p, o->column);
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
-	graph_init(&g, part ? part : p, o->column);
-	graph_prune(&g, max_nodes < CALLGRAPH_NODES_MAX ? max_nodes : CALLGRAPH_NODES_MAX, least_value(d.whole, o->threshold));
+	graph_init(&c->sums, part ? part : p, o->column);
+	return c;
+}
+
+struct callgraph *callgraph_free(struct callgraph *c)
+{
+	if (c)
+		graph_done(&c->sums);
+	free(c);
+	return NULL;
+}
+
+void callgraph_freep(struct callgraph **c)
+{
+	callgraph_free(*c);
+}
+
+void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out, struct callgraph_counts *ret)
+{
+	_cleanup_(graph_done) struct graph g = { 0 };
+	struct callgraph_options o = c->o;
+	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole };
+
+	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
+	o.plain = plain;
+	d.unit = amount_unit(c->p->columns[o.column].unit);
+	graph_copy(&g, &c->sums);
+	graph_prune(&g, o.max_nodes < CALLGRAPH_NODES_MAX ? o.max_nodes : CALLGRAPH_NODES_MAX,
+		    least_value(d.whole, o.threshold));
 	put_graph(&d);
 	if (ret)
 		*ret = (struct callgraph_counts){ g.all_nodes, g.node_count, g.all_edges, g.edge_count };
+}
+
+int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
+		  struct err *err)
+{
+	_cleanup_(callgraph_freep) struct callgraph *c = callgraph_new(p, o, err);
+
+	if (!c)
+		return -EINVAL;
+	callgraph_put(c, 0, o->plain, out, ret);
 	return 0;
 }

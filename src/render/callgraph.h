@@ -36,6 +36,13 @@ void callgraph_defaults(struct callgraph_options *o);
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
 		  struct err *err);
 
+/* The same in two steps, for who tries several sizes: the sums, which take the time, and the graph of at most `max_nodes` functions
+ * (0: as `o` says). `p` and what `o` points to must stay. NULL without such a column; callgraph_free takes NULL. */
+struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err);
+void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out, struct callgraph_counts *ret);
+struct callgraph *callgraph_free(struct callgraph *c);
+void callgraph_freep(struct callgraph **c);
+
 /* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it is. */
 void callgraph_finish_svg(struct str svg, struct buf *out);
 

@@ -65,6 +65,28 @@ static void leave(struct summing *s, uint32_t node)
 		s->open_edges[edge_of(s, s->p->node_frames[parent], frame)]--;
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct graph_node *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct graph_edge *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
 void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *totals = NULL;
@@ -93,6 +115,19 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 			enter(&s, w.node);
 	map_done(&s.edges);
 	free(s.open_edges);
+	qsort(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes);
+	if (g->edge_count)
+		qsort(g->edges, g->edge_count, sizeof(*g->edges), compare_edges);
+}
+
+void graph_copy(struct graph *g, const struct graph *from)
+{
+	*g = *from;
+	g->nodes = xcalloc(from->node_count + 1, sizeof(*g->nodes));
+	g->edges = xcalloc(from->edge_count + 1, sizeof(*g->edges));
+	memcpy(g->nodes, from->nodes, from->node_count * sizeof(*g->nodes));
+	if (from->edge_count)
+		memcpy(g->edges, from->edges, from->edge_count * sizeof(*g->edges));
 }
 
 void graph_done(struct graph *g)
@@ -100,28 +135,6 @@ void graph_done(struct graph *g)
 	free(g->nodes);
 	free(g->edges);
 	*g = (struct graph){ 0 };
-}
-
-static int compare_nodes(const void *a, const void *b)
-{
-	const struct graph_node *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const struct graph_edge *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
 }
 
 /* Edges between nodes that stay, by the numbers of these. */
@@ -198,7 +211,6 @@ void graph_prune(struct graph *g, size_t max_nodes, int64_t least)
 {
 	size_t frame_count = g->node_count, n = 0;
 
-	qsort(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes);
 	for (size_t i = 0; i < frame_count; i++) {
 		if (g->nodes[i].total <= 0)
 			break;
@@ -207,8 +219,6 @@ void graph_prune(struct graph *g, size_t max_nodes, int64_t least)
 	}
 	g->node_count = n;
 	renumber(g, frame_count);
-	if (g->edge_count)
-		qsort(g->edges, g->edge_count, sizeof(*g->edges), compare_edges);
 	prune_edges(g, least);
 	mark_critical(g);
 }

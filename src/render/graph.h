@@ -25,9 +25,10 @@ struct graph {
 };
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column);
+void graph_copy(struct graph *g, const struct graph *from);
 void graph_done(struct graph *g);
 
-/* Keeps at most `max_nodes` nodes and those edges between them, each of `least` at least; but the heaviest edge to a node
+/* Once, of a graph as graph_init makes it: keeps at most `max_nodes` nodes and those edges between them, each of `least` at least; but the heaviest edge to a node
  * is kept, so that nothing stands alone that was called. Then marks the critical path: from the node that has most up and
  * down, always along the heaviest edge. */
 void graph_prune(struct graph *g, size_t max_nodes, int64_t least);

@@ -98,7 +98,8 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 
 /* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is a
  * part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns how many
- * frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. */
+ * frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Expressions are for the
+ * user's own: those of strangers may take any time and memory. */
 int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
 
 /* Sets `ret` by frame for every name that the extended regular expression matches, small or capital letters alike.
