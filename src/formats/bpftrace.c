@@ -254,7 +254,7 @@ static int bpftrace_sniff(const char *bytes, size_t n)
 		key = entry_start(line);
 		if (begun && entry_end(line, &before, &value))
 			return 92;
-		if (key && *key == ',' && entry_end(line, &before, &value) > 0)
+		if (key && key < line.p + line.n && *key == ',' && entry_end(line, &before, &value) > 0)
 			return 80;
 		begun |= key && !entry_end(line, &before, &value);
 	}
