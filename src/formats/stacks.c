@@ -1,9 +1,9 @@
 /* stacks.c: frames one by one, and stacks that end with their count. */
 #include "stacks.h"
+#include "hash.h"
 #include "mem.h"
 #include <assert.h>
 #include <limits.h>
-#include <xxhash.h>
 
 int stacks_init(struct stacks *s, struct profile *p, struct err *err)
 {
