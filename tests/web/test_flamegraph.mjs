@@ -330,6 +330,26 @@ for (const kind of ['svg', 'html']) {
 	});
 }
 
+for (const kind of ['svg', 'html'])
+	await test(`${kind}: of a difference widths and colours can mean something else, and what is gone is there`, async () => {
+		draw(`difference.${kind}`, DIFFERENCE);
+		const page = await openPage(`${site}/difference.${kind}`);
+		let rows = await table(page);
+		check(rows.gone.join() === '20,0,−20,-100.00%' && rows.parse[3] === '200.00%', rows);
+		await page.select('select', 'after');
+		await drawn(page);
+		rows = await table(page);
+		check(!rows.gone && rows.main[1] === '90' && await fragment(page) === '#width=after', rows);
+		await press(page, 'Self');
+		check((await fragment(page)).includes('self=1'));
+		if (kind === 'svg') {
+			const now = await frames(page);
+			check(now.main.fill === now.read.fill && now.main.fill !== now.parse.fill, now);
+		}
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	});
+
 // --- The SVG ---
 
 await test('svg: a click zooms, callers are dimmed, and Back and Reset lead out', async () => {

@@ -47,6 +47,7 @@ export interface Boxes {
 	frame: Uint32Array;
 	before?: Values;
 	after?: Values;
+	ownChange?: Float64Array;	// what each box took itself after, less before; where callees are left out
 }
 
 // What frames are called, and what is known of the whole.
@@ -70,6 +71,7 @@ export class FlameData {
 	readonly frame: Uint32Array;
 	readonly before?: Values;
 	readonly after?: Values;
+	readonly ownChange?: Float64Array;
 	readonly names: string[];
 	readonly files: string[];
 	readonly frameName: number[];
@@ -90,6 +92,7 @@ export class FlameData {
 		this.frame = boxes.frame;
 		this.before = boxes.before;
 		this.after = boxes.after;
+		this.ownChange = boxes.ownChange;
 		this.names = words.names;
 		this.files = words.files;
 		this.frameName = words.frameName;

@@ -97,6 +97,7 @@ function layOut(data: FlameData, own: Own, widths: Float64Array): FlameData {
 	return new FlameData({
 		depths: offsets.length - 1, total: width[0], leftOut: data.leftOut, offsets: Uint32Array.from(offsets), start, width, frame,
 		before: picked(own.before), after: picked(own.after),
+		ownChange: own.after?.map((v, i) => v - own.before![i]).filter((_, i) => i === 0 || totals[i] > 0),
 	}, data.words);
 }
 

@@ -237,6 +237,8 @@ export class Page {
 
 	private differencePaint(before: ArrayLike<number>, after: ArrayLike<number>): (box: number) => string {
 		const d = this.data, delta = (box: number) => {
+			if (this.state.self && d.ownChange)
+				return d.ownChange[box];
 			let v = after[box] - before[box];
 			for (let c = d.firstChild[box]; this.state.self && c < d.endChild[box]; c++)
 				v -= after[c] - before[c];
