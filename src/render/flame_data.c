@@ -353,5 +353,9 @@ void flame_data_put_difference(const struct profile *p, uint32_t column, uint32_
 	l.totals = totals_of_larger(p, column, before_column);
 	l.before = profile_totals(p, before_column);
 	l.after = profile_totals(p, column);
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		l.before[i] = larger(l.before[i], 0);
+		l.after[i] = larger(l.after[i], 0);
+	}
 	put_layout(&l, max_boxes, out, NULL, NULL);
 }

@@ -42,7 +42,7 @@ export interface Place {
 }
 
 const MATCH = '#8a2be2', MATCH_TEXT = '#ffffff';
-const LEAST = 1e-6;		// of all: what a reversed graph leaves out
+const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so that millions of stacks take seconds
 const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
 const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
 
@@ -256,7 +256,10 @@ export class Page {
 		const turned = this.state.reversed !== this.about.reversed;
 		if (this.data.total <= 0)
 			return 'Nothing is left: the filters have removed every stack';
-		return turned && this.about.note ? `Turned over from what was drawn: ${this.about.note}` : this.about.note;
+		const left = this.data.leftOut, size = turned ? 'each below 0.001% of all' : 'as they are the narrowest';
+		return [turned && this.about.note ? `Turned over from what was drawn: ${this.about.note}` : this.about.note,
+			left ? `${left.toLocaleString('en-US')} frames are left out, ${size}` : '']
+			.filter(Boolean).join('; ');
 	}
 
 	title(box: number): string {
