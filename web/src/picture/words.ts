@@ -3,7 +3,6 @@
 export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
 	countName: string | null;	// null: the unit says it all
-	factor?: number;		// what counts are multiplied by where they are shown
 }
 
 type Step = [from: number, size: number, name: string];
@@ -11,8 +10,7 @@ type Step = [from: number, size: number, name: string];
 const TIMES: Step[] = [[3600e9, 3600e9, 'h'], [600e9, 60e9, 'min'], [1e9, 1e9, 's'], [1e6, 1e6, 'ms'], [1e3, 1e3, 'µs'], [0, 1, 'ns']];
 const SIZES: Step[] = [[2 ** 40, 2 ** 40, 'TiB'], [2 ** 30, 2 ** 30, 'GiB'], [2 ** 20, 2 ** 20, 'MiB'], [1024, 1024, 'KiB'], [0, 1, 'B']];
 
-export function amount(counted: number, { unit, countName, factor = 1 }: Unit): string {
-	const v = Math.round(counted * factor);
+export function amount(v: number, { unit, countName }: Unit): string {
 	if (v < 0)
 		return `−${amount(-v, { unit, countName })}`;
 	if (countName !== null)
