@@ -24,6 +24,14 @@ static const struct {
 	{ "chrome", "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"main()\",\"ts\":1,\"dur\":2,\"args\":{\"ct\":1}}]}" },
 	{ "chrome", "[{\"name\":\"a\",\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3},\n" },
 	{ "chrome", "{\"traceEvents\":[{\"name\":\"https://www.speedscope.app/file-format-schema.json\",\"ph\":\"X\"}]}" },
+	{ "perf", "php 4152 12.345678:     250000 cpu-clock: \n\t    55d1534c0bdb zend_hash_find+0x11 (/usr/bin/php8.2)\n"
+	  "\t    55d1534c0a00 main+0x5 (/usr/bin/php8.2)\n\n" },
+	{ "speedscope", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":[{\"name\":\"m\"}]},"
+	  "\"profiles\":[{\"type\":\"sampled\",\"name\":\"a\",\"unit\":\"none\",\"startValue\":0,\"endValue\":1,\"samples\":[[0]],"
+	  "\"weights\":[1]}]}" },
+	{ "callgrind", "# callgrind format\nversion: 1\nevents: Ir\n\nfl=a.c\nfn=main\n1 12\n" },
+	{ "chrome", "{\"traceEvents\": [{\"name\": \"m\", \"ph\": \"X\", \"ts\": 0, \"dur\": 5, \"pid\": 1, \"tid\": 1}]}" },
+	{ "xhprof", "{\"main()\": {\"ct\": 1, \"wt\": 12}, \"main()==>f\": {\"ct\": 1, \"wt\": 2}}" },
 	{ "stap", " 0xffffffff8103ce3b : native_safe_halt+0xb/0x10 [kernel]\n 0xffffffff81013236 : cpu_idle+0xd6/0x120 [kernel]\n\t24\n" },
 	{ "stap", "\nparse\nmain\n\t12\n\nmain\n\t3\n" },
 	{ "dtrace", "CPU     ID                    FUNCTION:NAME\n  0  64091                        :tick-60s\n\n\n"
