@@ -116,8 +116,10 @@ static int load(struct input *in, struct profile *p, const struct format_options
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
-	/* Who takes lines as they are takes those of any text, and says which are no stacks. */
-	if (!f && o && o->take_line && !memchr(start.p, 0, start.n))
+	/* Who takes lines as they are takes those of any text, and says which are no stacks; and what may be folded stacks is
+	 * not taken for something else. */
+	if (o && o->take_line && !o->format &&
+	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
 	if (!f)
 		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess_content(start.p, start.n));
