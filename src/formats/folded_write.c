@@ -32,20 +32,37 @@ static int compare_keys(const void *a, const void *b, void *data)
 	return (i->frame > j->frame) - (i->frame < j->frame);
 }
 
+/* What stands behind a stack: one count, or two of a difference. */
+struct counts {
+	uint32_t column, before;	/* before: UINT32_MAX, or the column of the first of two */
+	uint32_t measured;		/* UINT32_MAX, or a column for whose values there are lines too */
+};
+
+static bool is_above_zero(const struct profile *p, uint32_t node, uint32_t column)
+{
+	return column != UINT32_MAX && p->columns[column].self[node] > 0;
+}
+
+static bool has_line(const struct profile *p, uint32_t node, struct counts c)
+{
+	return is_above_zero(p, node, c.column) || is_above_zero(p, node, c.before) || is_above_zero(p, node, c.measured);
+}
+
 /* What comes first below each node, and what after each line or group of children; 0 is none. The number of what is put out
  * is twice that of the node, plus one for the group of its children. */
 struct order {
-	uint64_t *first, *next;
+	uint32_t *first, *next;
 };
 
 /* Keys are sorted once, and nodes put into the lists of their parents in the order of their keys, from the back. */
-static void order_init(struct order *o, const struct profile *p)
+static void order_init(struct order *o, const struct profile *p, struct counts c)
 {
 	_cleanup_(freep) struct key *keys = xmalloc((size_t)p->frame_count * 2 * sizeof(*keys));
 	_cleanup_(freep) uint32_t *first = xcalloc(p->frame_count, sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xcalloc(p->node_count, sizeof(*next));
 	_cleanup_(freep) bool *inner = xcalloc(p->node_count, sizeof(*inner));
 
+	assert(p->node_count <= UINT32_MAX / 2);
 	o->first = xcalloc(p->node_count, sizeof(*o->first));
 	o->next = xcalloc((size_t)p->node_count * 2, sizeof(*o->next));
 	for (size_t i = 0; i < (size_t)p->frame_count * 2; i++)
@@ -58,9 +75,10 @@ static void order_init(struct order *o, const struct profile *p)
 	}
 	for (size_t i = (size_t)p->frame_count * 2; i-- > 0;)
 		for (uint32_t n = first[keys[i].frame]; n; n = next[n]) {
-			uint64_t item = (uint64_t)n * 2 + keys[i].children;
+			uint32_t item = n * 2 + keys[i].children;
 
-			if (keys[i].children && !inner[n])
+			/* Most nodes have no line of their own. */
+			if (keys[i].children ? !inner[n] : !has_line(p, n, c))
 				continue;
 			o->next[item] = o->first[p->parents[n]];
 			o->first[p->parents[n]] = item;
@@ -84,17 +102,6 @@ static bool has_equal_names(const struct profile *p)
 		seen[p->frames[i].name] = true;
 	}
 	return false;
-}
-
-/* What stands behind a stack: one count, or two of a difference. */
-struct counts {
-	uint32_t column, before;	/* before: UINT32_MAX, or the column of the first of two */
-	uint32_t measured;		/* UINT32_MAX, or a column for whose values there are lines too */
-};
-
-static bool is_above_zero(const struct profile *p, uint32_t node, uint32_t column)
-{
-	return column != UINT32_MAX && p->columns[column].self[node] > 0;
 }
 
 static uint32_t same_column(struct profile *to, const struct profile *from, uint32_t column)
@@ -150,11 +157,6 @@ static void put_line(struct buf *out, const struct buf *path, struct str leaf, c
 	buf_putc(out, '\n');
 }
 
-static bool has_line(const struct profile *p, uint32_t node, struct counts c)
-{
-	return is_above_zero(p, node, c.column) || is_above_zero(p, node, c.before) || is_above_zero(p, node, c.measured);
-}
-
 /* Whatever reads folded stacks draws a width from the number, so that a negative one is none. */
 static int tell_below_zero(const struct profile *p, uint32_t column, struct err *err)
 {
@@ -178,30 +180,27 @@ static void put_lines(const struct profile *p, struct counts c, struct buf *out)
 	uint32_t depth = 0;
 	struct order o;
 	struct buf path;
-	uint64_t item;
+	uint32_t item;
 
-	order_init(&o, p);
+	order_init(&o, p, c);
 	buf_init(&path);
 	item = o.first[PROFILE_ROOT];
 	while (item) {
-		uint32_t n = (uint32_t)(item / 2);
+		uint32_t n = item / 2;
 		struct str name = profile_name(p, p->node_frames[n]);
 
 		ends[depth] = path.size;
-		if ((item & 1) || has_line(p, n, c)) {
-			if (depth)
-				buf_putc(&path, ';');
-			text_put_folded(&path, name);
-		}
+		if (depth)
+			buf_putc(&path, ';');
+		text_put_folded(&path, name);
 		if (item & 1) {
 			item = o.first[n];
 			depth++;
 			continue;
 		}
-		if (has_line(p, n, c))
-			put_line(out, &path, name, p, n, c);
+		put_line(out, &path, name, p, n, c);
 		path.size = ends[depth];
-		for (item = o.next[item]; !item && depth > 0; item = o.next[(uint64_t)n * 2 + 1]) {
+		for (item = o.next[item]; !item && depth > 0; item = o.next[n * 2 + 1]) {
 			n = p->parents[n];
 			path.size = ends[--depth];
 		}
