@@ -71,8 +71,11 @@ static void order_init(struct order *o, const struct profile *p, struct counts c
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		next[n] = first[p->node_frames[n]];
 		first[p->node_frames[n]] = n;
-		inner[p->parents[n]] = true;
 	}
+	/* With a line somewhere below. */
+	for (uint32_t n = p->node_count - 1; n > 0; n--)
+		if (inner[n] || has_line(p, n, c))
+			inner[p->parents[n]] = true;
 	for (size_t i = (size_t)p->frame_count * 2; i-- > 0;)
 		for (uint32_t n = first[keys[i].frame]; n; n = next[n]) {
 			uint32_t item = n * 2 + keys[i].children;

@@ -314,4 +314,22 @@ TEST(a_profile_without_columns_has_nothing_to_write)
 	buf_done(&out);
 }
 
+
+TEST(what_stands_behind_a_frame_with_nothing_to_write_below_it_is_written)
+{
+	struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count"), frames[3];
+	struct buf out;
+
+	for (int i = 0; i < 3; i++)
+		frames[i] = profile_frame(p, (struct str){ &"abc"[i], 1 }, (struct str){ "", 0 }, 0);
+	profile_stack(p, (uint32_t[]){ frames[0], frames[1] }, 2);
+	profile_add(p, profile_stack(p, (uint32_t[]){ frames[2] }, 1), column, 3);
+	buf_init(&out);
+	CHECK_INT(format_folded.write(p, column, &out, &err), 0);
+	CHECK_STR(out.data, "c 3\n");
+	buf_done(&out);
+	profile_free(p);
+}
+
 TEST_MAIN()
