@@ -5,10 +5,12 @@ What watching costs a real program: MediaWiki parsing a page of wikitext, beside
 
 The wiki is made once, under var/bench/mediawiki, by the reference workloads (STROBE_WORKLOADS, or shared/workloads
 beside this repository), which need Debian's package mediawiki. Ratios are of CPU time against the same parses without
-a profiler, in interleaved rounds. First that of the least: each of the 60 parses is taken from the round in which it was
-fastest, so that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios.
+a profiler, in interleaved rounds. First that of the least: each parse is taken from the round in which it was fastest, so
+that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios. Two pages: one of
+150 kB, made of the others, and a short one that is parsed often, whose calls do less each.
 With words only the variants whose name holds one.
 """
+import glob
 import json
 import os
 import statistics
@@ -22,7 +24,8 @@ EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build',
 WORKLOADS = os.environ.get('STROBE_WORKLOADS', os.path.join(os.path.dirname(peers.ROOT), 'shared', 'workloads'))
 STATE = os.path.join(peers.ROOT, 'var', 'bench', 'mediawiki')
 ROUNDS = int(os.environ.get('ROUNDS', '7'))
-PAGE, PARSES = 'Page 5', 60
+PAGES = [('Large', 2), ('Page 5', 60)]
+LARGE_BYTES = 150_000
 TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
 # Ten times slower than the others: seen twice is enough.
 SLOW = {'tideways, wall and CPU', 'tideways, all metrics'}
@@ -38,6 +41,23 @@ def why_not():
         r = subprocess.run([os.path.join(WORKLOADS, 'mediawiki-setup'), STATE], stdout=sys.stderr, env=dict(os.environ, PHP=peers.PHP))
         if r.returncode != 0:
             return 'mediawiki-setup failed'
+    if not os.path.exists(f'{STATE}/Large.txt'):
+        return make_large_page()
+    return None
+
+
+def make_large_page():
+    """The page `Large`: the text of the others, one after another. Returns what went wrong, or None."""
+    text = b''.join(open(p, 'rb').read() for p in sorted(glob.glob(f'{STATE}/content/*.txt')))[:LARGE_BYTES]
+    path = f'{STATE}/Large.txt'
+    with open(path, 'wb') as f:
+        f.write(text)
+    script = os.path.join(os.environ.get('MEDIAWIKI', '/usr/share/mediawiki'), 'maintenance', 'importTextFiles.php')
+    r = subprocess.run([peers.PHP, script, '--overwrite', '-u', 'Admin', path], capture_output=True, text=True,
+                       env=dict(os.environ, MW_CONFIG_FILE=f'{STATE}/LocalSettings.php'))
+    if r.returncode != 0:
+        os.unlink(path)
+        return f'the page cannot be imported: {(r.stdout + r.stderr).strip()[:200]}'
     return None
 
 
@@ -60,8 +80,8 @@ def variants():
     return chosen
 
 
-def run(settings, watcher):
-    command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(PARSES), PAGE]
+def run(settings, watcher, page, parses):
+    command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(parses), page]
     r = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, MW_CONFIG_FILE=f'{STATE}/LocalSettings.php'))
     try:
         return json.loads(r.stdout.strip().splitlines()[-1])
@@ -73,19 +93,14 @@ def least(rounds):
     return sum(min(times) for times in zip(*rounds))
 
 
-def main():
-    words = sys.argv[1:]
-    if reason := why_not():
-        peers.say(f'MediaWiki is not measured: {reason}')
-        print(f'MediaWiki parse\t-\t\tnot measured: {reason}')
-        return
+def measure(page, parses, words):
     chosen = {n: v for n, v in variants().items() if n == 'none' or not words or any(w in n for w in words)}
     seconds, calls, length = {name: [] for name in chosen}, {}, None
     for i in range(ROUNDS):
         for name, (settings, watcher) in list(chosen.items()):
             if name in SLOW and i >= 2:
                 continue
-            result = run(settings, watcher)
+            result = run(settings, watcher, page, parses)
             if isinstance(result, str):
                 peers.say(f'{name} is left out: {result}')
                 del chosen[name]
@@ -96,13 +111,23 @@ def main():
             seconds[name].append(result['seconds'])
             calls[name] = result['calls']
     base = seconds['none']
-    print(f'MediaWiki, {PARSES} parses of a page, no profiler\t{least(base) * 1e3:.0f}\tms')
+    what = f'MediaWiki, {page}'
+    print(f'{what}, {parses} parses, no profiler\t{least(base) * 1e3:.0f}\tms')
     for name in list(chosen)[1:]:
         s = seconds[name]
         paired = statistics.median(sum(a) / sum(b) for a, b in zip(s, base))
-        what = f'{calls[name] / 1e6:.1f} M calls' if calls[name] and calls[name] > 50_000 else ''
-        what = what or (f'{calls[name]} samples' if calls[name] else '')
-        print(f'MediaWiki parse: {name}\t×{least(s) / least(base):.2f}\t\t(median ×{paired:.2f}{", " + what if what else ""})')
+        seen = f'{calls[name] / 1e6:.1f} M calls' if calls[name] and calls[name] > 50_000 else ''
+        seen = seen or (f'{calls[name]} samples' if calls[name] else '')
+        print(f'{what}: {name}\t×{least(s) / least(base):.2f}\t\t(median ×{paired:.2f}{", " + seen if seen else ""})', flush=True)
+
+
+def main():
+    if reason := why_not():
+        peers.say(f'MediaWiki is not measured: {reason}')
+        print(f'MediaWiki parse\t-\t\tnot measured: {reason}')
+        return
+    for page, parses in PAGES:
+        measure(page, parses, sys.argv[1:])
 
 
 if __name__ == '__main__':
