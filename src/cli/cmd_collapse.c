@@ -67,10 +67,10 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "write profiles as folded stacks, one line each",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks, text of perf script, what xhprof, "
-		"tideways_xhprof and uprofiler keep; also compressed by gzip or zstd), adds them up and writes each "
-		"stack once: frames from the root to the leaf with ; between them, a space, and the value. Stacks are sorted, so that equal profiles give equal text; only bpftrace's stay in their order. Without FILE it reads "
-		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd), "
+		"adds them up and writes each stack once: frames from the root to the leaf with ; between them, a space, and "
+		"the value. Stacks are sorted, so that equal profiles give equal text; only bpftrace's stay in their order. "
+		"Without FILE it reads what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe collapse profile.strobe | grep -F Parser\n"

@@ -22,7 +22,7 @@ static const char palette_file[] = "palette.map";
 static struct picture_order base;
 static struct option_list also;
 static const char *output, *min_width, *column, *function, *nameattr, *from;
-static const char *color_by;
+static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
@@ -84,7 +84,12 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Colours by chance, others each time." },
 	{ OPTION_FLAG, 0, "cp", NULL, &keep_colors,
 	  "Functions keep the colours that they have in palette.map here; new ones are added to it." },
-	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Of a difference: blue for more, red for less." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Differences: lines with two counts, and what `strobe diff` writes" },
+	{ OPTION_STRING, 0, "width-of", "WHAT", &width_of,
+	  "What widths mean: maximum (of before and after; default), after, before or difference." },
+	{ OPTION_STRING, 0, "delta", "WHICH", &delta,
+	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self)." },
+	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Swap the colours of more and less." },
 	{ 0 }
 };
 
@@ -93,10 +98,9 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
-		"Reads profiles of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
-		"keep; also compressed by gzip or zstd), adds them up and draws them. Without FILE it draws what is "
-		"piped into it, else profile.strobe, which `strobe run` writes. Without -o the picture goes to standard "
-		"output, or to flamegraph.svg when that is a terminal.\n\n"
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd), "
+		"adds them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which "
+		"`strobe run` writes. Without -o the picture goes to standard output, or to flamegraph.svg when that is a terminal.\n\n"
 		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "
 		"search with Ctrl-F. Options have the names and the effects that they have in flamegraph.pl, and lines with "
 		"two counts are a difference, as there.\n\n"
@@ -324,18 +328,20 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	return code;
 }
 
-/* Returns 0 or an exit code. */
-static int parse_color_by(void)
+/* What is given by name. Returns 0 or an exit code. */
+static int parse_choices(void)
 {
-	if (!color_by)
-		return 0;
-	for (unsigned i = 0; flamegraph_color_by_names[i]; i++) {
-		if (strcmp(color_by, flamegraph_color_by_names[i]))
-			continue;
-		base.o.color_by = i;
-		return 0;
-	}
-	return command_usage(&spec, "--color-by '%s' is none of function, layer and package", color_by);
+	unsigned by, width, of_delta;
+	int code;
+
+	if ((code = command_choice(&spec, "color-by", color_by, flamegraph_color_by_names, &by)) ||
+	    (code = command_choice(&spec, "width-of", width_of, flamegraph_width_names, &width)) ||
+	    (code = command_choice(&spec, "delta", delta, flamegraph_delta_names, &of_delta)))
+		return code;
+	base.o.color_by = by;
+	base.o.width_of = (enum flamegraph_width_of)width;
+	base.o.delta = (enum flamegraph_delta)of_delta;
+	return 0;
 }
 
 static int set_base(void)
@@ -343,7 +349,7 @@ static int set_base(void)
 	int code;
 
 	base.column = column;
-	if ((code = parse_color_by()))
+	if ((code = parse_choices()))
 		return code;
 	if (min_width && (code = picture_order_min_width(&base, &spec, min_width)))
 		return code;

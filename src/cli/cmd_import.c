@@ -36,9 +36,8 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS] FILE...|-",
 	.summary = "store profiles as runs, to be listed and shown by the daemon",
 	.description =
-		"Reads each FILE, of any known format (.strobe, folded stacks, what xhprof, tideways_xhprof and uprofiler "
-		"keep, serialized or as JSON; also compressed by gzip or zstd; - is standard input), stores it as one run, "
-		"and prints SOURCE/ID of it on a line of its own.\n\n"
+		"Reads each FILE, of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd; - "
+		"is standard input), stores it as one run, and prints SOURCE/ID of it on a line of its own.\n\n"
 		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at /runs and "
 		"/api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run whose file "
 		"does not say when it was is taken to have ended when the file was last changed.\n\n"

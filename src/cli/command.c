@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands)
 {
@@ -39,4 +40,21 @@ int command_usage(const struct command_spec *spec, const char *format, ...)
 	va_end(args);
 	fprintf(stderr, "\nSee `strobe %s --help`.\n", spec->name);
 	return EXIT_USAGE;
+}
+
+int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
+		   unsigned *ret)
+{
+	const char *nearest;
+
+	for (*ret = 0; value && names[*ret]; ++*ret)
+		if (!strcmp(names[*ret], value))
+			return 0;
+	*ret = 0;
+	if (!value)
+		return 0;
+	nearest = options_nearest(value, names);
+	if (nearest)
+		return command_usage(spec, "there is no --%s '%s'; did you mean '%s'?", option, value, nearest);
+	return command_usage(spec, "there is no --%s '%s'", option, value);
 }

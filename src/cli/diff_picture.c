@@ -24,28 +24,13 @@ bool diff_picture_is(const char *path)
 	return ends_in(path, ".svg") || ends_in(path, ".html") || is_packed(path);
 }
 
-static int find(const struct command_spec *spec, const char *option, const char *value, const char *const *names, int *ret)
-{
-	const char *nearest;
-
-	for (*ret = 0; value && names[*ret]; ++*ret)
-		if (!strcmp(names[*ret], value))
-			return 0;
-	*ret = 0;
-	if (!value)
-		return 0;
-	nearest = options_nearest(value, names);
-	if (nearest)
-		return command_usage(spec, "there is no --%s '%s'; did you mean '%s'?", option, value, nearest);
-	return command_usage(spec, "there is no --%s '%s'", option, value);
-}
-
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec)
 {
-	int width_of, delta, code;
+	unsigned width_of, delta;
+	int code;
 
-	if ((code = find(spec, "width-of", d->width_of, flamegraph_width_names, &width_of)) ||
-	    (code = find(spec, "delta", d->delta, flamegraph_delta_names, &delta)))
+	if ((code = command_choice(spec, "width-of", d->width_of, flamegraph_width_names, &width_of)) ||
+	    (code = command_choice(spec, "delta", d->delta, flamegraph_delta_names, &delta)))
 		return code;
 	d->o.width_of = (enum flamegraph_width_of)width_of;
 	d->o.delta = (enum flamegraph_delta)delta;
