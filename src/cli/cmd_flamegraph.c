@@ -150,6 +150,17 @@ static int finish_picture(const struct picture_order *order, struct buf *drawn, 
 	return r == -ENODATA ? EXIT_NOTHING : EXIT_FINE;
 }
 
+/* A --total that is less than what there is would make frames wider than the picture. */
+static void check_total(double sum)
+{
+	static bool said;
+
+	if (base.o.total > 0 && base.o.total < sum && !said)
+		fprintf(stderr, "strobe flamegraph: --total %.15g is less than the %.15g that there are, and is not used\n",
+			base.o.total, sum);
+	said = true;
+}
+
 static int draw_lines(const struct picture_order *order, const struct line_set *lines)
 {
 	_cleanup_(freep) struct flamegraph_line *kept = NULL;
@@ -188,6 +199,8 @@ static int draw_profile(struct picture_order *order, const struct inputs *in)
 	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
 	if (order->function)
 		seen.profile = filtered = picture_order_filter(order, in->profile);
+	if (order->o.column != UINT32_MAX)
+		check_total((double)profile_sum(seen.profile, order->o.column));
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
 	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &order->o, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);

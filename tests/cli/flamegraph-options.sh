@@ -17,3 +17,4 @@ strobe flamegraph data/blog.folded --encoding UTF-16
 printf 'b 1\r\na;x 2\r\nb 3\r\nb 1' | strobe flamegraph --flamechart - >a.svg
 svg-frames a.svg
 svg-outline a.svg | grep title
+strobe flamegraph --total 10 data/blog.folded --also reverse:r.svg | svg-frames | head -1
