@@ -109,8 +109,7 @@ static const struct command_spec spec = {
 		"strobe flamegraph -o profile.svg\n"
 		"strobe flamegraph monday.strobe tuesday.strobe --title Week -o week.svgz\n"
 		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n"
-		"strobe flamegraph day.log -o day.svgz --also reverse,colors=blue:day.reversed.svgz --also "
-		"function=Parser:parser.svgz\n",
+		"strobe flamegraph day.log -o day.svgz --also reverse,colors=blue:leaves.svgz\n",
 	.options = options,
 };
 
