@@ -3,6 +3,7 @@
 #include "csv.h"
 
 #include "amount.h"
+#include "mem.h"
 #include "text.h"
 
 #include <string.h>
@@ -18,11 +19,11 @@ static void next(struct csv *c)
 static void quote(struct buf *b, size_t start)
 {
 	size_t n = b->size - start;
-	char *copy = strndup(b->data + start, n);
+	char *copy = xstrndup(b->data + start, n);
 
 	b->size = start;
 	buf_putc(b, '"');
-	for (size_t i = 0; copy && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (copy[i] == '"')
 			buf_putc(b, '"');
 		buf_putc(b, copy[i]);
@@ -60,6 +61,12 @@ void csv_share(struct csv *c, int64_t part, int64_t whole)
 {
 	next(c);
 	amount_put_percent(c->out, part, whole);
+}
+
+void csv_fixed(struct csv *c, double v, int decimals)
+{
+	next(c);
+	buf_put_fixed(c->out, v, decimals);
 }
 
 void csv_end(struct csv *c)

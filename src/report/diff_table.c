@@ -3,6 +3,7 @@
 #include "diff_report.h"
 
 #include "amount.h"
+#include "csv.h"
 #include "json.h"
 #include "text.h"
 
@@ -323,40 +324,16 @@ void diff_report_put_json(const struct diff_report *r, struct buf *out)
 
 /* --- CSV --- */
 
-/* Quoted if it must be; what a spreadsheet would take for a formula gets a ' before it. */
-static void csv_text(struct buf *out, struct str s)
+static void csv_cell(struct csv *c, const struct diff_cell *cell)
 {
-	_cleanup_(buf_done) struct buf plain = { 0 };
-	bool quoted;
+	const int64_t values[] = { cell->before, cell->after, delta_of(cell) };
+	const double shares[] = { cell->before_percent, cell->after_percent, cell->change, cell->noise };
 
-	buf_init(&plain);
-	text_put_plain(&plain, s);
-	quoted = strpbrk(plain.data, "\",\r\n") != NULL;
-	buf_puts(out, quoted ? "\"" : "");
-	if (plain.size && strchr("=+-@\t\r", plain.data[0]))
-		buf_putc(out, '\'');
-	for (const char *c = plain.data; *c; c++) {
-		if (*c == '"')
-			buf_putc(out, '"');
-		buf_putc(out, *c);
-	}
-	buf_puts(out, quoted ? "\"" : "");
-}
-
-static void csv_cell(struct buf *out, const struct diff_cell *c)
-{
-	const int64_t values[] = { c->before, c->after, delta_of(c) };
-	const double shares[] = { c->before_percent, c->after_percent, c->change, c->noise };
-
-	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-		buf_putc(out, ',');
-		buf_put_i64(out, values[i]);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
-		buf_putc(out, ',');
-		buf_put_fixed(out, shares[i], 4);
-	}
-	buf_puts(out, c->changed ? ",1" : ",0");
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		csv_i64(c, values[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
+		csv_fixed(c, shares[i], 4);
+	csv_i64(c, cell->changed);
 }
 
 void diff_report_put_csv(const struct diff_report *r, struct buf *out)
@@ -366,6 +343,7 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 		"before", "after", "delta", "before_percent", "after_percent", "change_percent", "noise_percent", "changed",
 	};
 	const struct profile *p = r->diff->profile;
+	struct csv c = { .out = out };
 
 	buf_puts(out, "function,file,line");
 	for (size_t m = 0; m < ARRAY_SIZE(metrics); m++)
@@ -375,13 +353,11 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 	for (size_t i = 0; i < shown(r); i++) {
 		const struct diff_row *row = &r->rows[i];
 
-		csv_text(out, profile_name(p, row->frame));
-		buf_putc(out, ',');
-		csv_text(out, profile_file(p, row->frame));
-		buf_putc(out, ',');
-		buf_put_u64(out, p->frames[row->frame].line);
-		csv_cell(out, &row->self);
-		csv_cell(out, &row->total);
-		buf_puts(out, "\r\n");
+		csv_text(&c, profile_name(p, row->frame));
+		csv_text(&c, profile_file(p, row->frame));
+		csv_i64(&c, p->frames[row->frame].line);
+		csv_cell(&c, &row->self);
+		csv_cell(&c, &row->total);
+		csv_end(&c);
 	}
 }
