@@ -117,6 +117,7 @@ static int run_init(struct run *r, const struct php *php, const char *file, stru
 {
 	struct workspace_settings settings = { file, clock_name, 1 / rate, trace };
 	_cleanup_(freep) char *url = NULL;
+	struct source_receiver receiver;
 	int e;
 
 	r->grace = (struct watch){ .ready = grace_step, .fd = -1 };
@@ -132,7 +133,8 @@ static int run_init(struct run *r, const struct php *php, const char *file, stru
 		return e;
 	if (asprintf(&url, "unix:%s", r->workspace.socket) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
-	return source_open(url, r->loop, recording_got, &r->recording, &r->source, err);
+	receiver = recording_receiver(&r->recording);
+	return source_open(url, r->loop, &receiver, &r->source, err);
 }
 
 /* Runs the command to its end. Returns its exit code, or one of ours. */

@@ -110,10 +110,11 @@ static int open_sources(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = d->options;
 
+	struct source_receiver receiver = collector_receiver(d->collector);
+
 	d->sources = xcalloc(o->source_count, sizeof(*d->sources));
 	for (; d->source_count < o->source_count; d->source_count++) {
-		int r = source_open(o->sources[d->source_count], d->loop, collector_got, d->collector,
-				    &d->sources[d->source_count], err);
+		int r = source_open(o->sources[d->source_count], d->loop, &receiver, &d->sources[d->source_count], err);
 
 		if (r < 0)
 			return r;
@@ -143,7 +144,9 @@ static int open_server(struct daemon *d, struct err *err)
 
 static int open_all(struct daemon *d, struct err *err)
 {
-	struct collector_sink sink = { .commit = commit, .commit_runs = commit_runs, .maintain = maintain, .data = d };
+	struct collector_sink sink = {
+		.url = d->options->store_url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain, .data = d,
+	};
 	struct collector_options options;
 	int64_t watchdog_ns = notify_watchdog_ns();
 	int r;
@@ -156,7 +159,7 @@ static int open_all(struct daemon *d, struct err *err)
 	 * only the store must not take the samples. */
 	if ((r = loop_on_signals(d->loop, got_signal, d, false, err)) < 0 ||
 	    (r = store_open(d->options->store_url, false, &d->store, err)) < 0 ||
-	    (r = collector_new(&sink, &options, d->loop, &d->collector, err)) < 0 ||
+	    (r = collector_new(&sink, 1, &options, d->loop, &d->collector, err)) < 0 ||
 	    (r = open_sources(d, err)) < 0 ||
 	    (r = open_server(d, err)) < 0)
 		return r;
@@ -181,10 +184,12 @@ static uint64_t close_all(struct daemon *d)
 
 	d->server = server_free(d->server);
 	for (size_t i = 0; i < d->source_count; i++)
-		source_close(d->sources[i]);
-	free(d->sources);
+		source_stop(d->sources[i]);
 	if (d->collector)
 		left = collector_flush(d->collector, FLUSH_TIMEOUT_NS);
+	for (size_t i = 0; i < d->source_count; i++)
+		source_close(d->sources[i]);
+	free(d->sources);
 	d->collector = collector_free(d->collector);
 	d->store = store_close(d->store);
 	loop_remove_timer(d->loop, &d->watchdog);

@@ -53,7 +53,7 @@ static void note_time(struct profile *p, const struct strobe_wire_message *m, bo
 	}
 }
 
-void recording_got(void *data, const struct strobe_wire_message *m)
+static void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct recording *r = data;
 	const uint8_t *drops = m->at_drops;
@@ -73,4 +73,9 @@ void recording_got(void *data, const struct strobe_wire_message *m)
 	r->messages++;
 	r->runs += m->info.kind == STROBE_WIRE_RUN;
 	r->samples += open_batch_samples_of(m);
+}
+
+struct source_receiver recording_receiver(struct recording *r)
+{
+	return (struct source_receiver){ .message = got, .data = r };
 }

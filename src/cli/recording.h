@@ -3,7 +3,7 @@
 #define CLI_RECORDING_H
 
 #include "profile.h"
-#include "strobe_wire.h"
+#include "source.h"
 
 struct recording {
 	struct profile *profile;	/* period and labels are set, as far as all messages agree */
@@ -15,7 +15,7 @@ struct recording {
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);
 
-/* A source_got: `data` is the recording. */
-void recording_got(void *data, const struct strobe_wire_message *m);
+/* To open a source with. */
+struct source_receiver recording_receiver(struct recording *r);
 
 #endif

@@ -1,56 +1,22 @@
-/* collector.c: the open batch, the queue behind it, and the thread that empties the queue. */
+/* collector.c: the open batch, and what all sinks together say of it. */
 
 #include "collector.h"
 
 #include "clock.h"
+#include "collector_private.h"
+#include "folded_line.h"
 #include "log.h"
 #include "mem.h"
-#include "open_batch.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
-#include <time.h>
+#include <unistd.h>
 
-#define RETRY_NS	(1 * NS_PER_SECOND)
-#define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
-#define MAINTAIN_NS	(60 * NS_PER_SECOND)
-#define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
-#define RUNS_AT_ONCE	256u		/* in one commit, */
-#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
 #define TOO_OLD_NS	NS_PER_DAY
 #define TOO_NEW_NS	(60 * NS_PER_SECOND)
-
-struct open_run {
-	struct open_run *next;
-	int64_t time_ns;
-	size_t size;
-	uint8_t bytes[];
-};
-
-struct collector {
-	struct collector_sink sink;
-	struct collector_options options;
-	struct collector_counters counters;
-
-	/* the loop's thread only */
-	struct loop *loop;
-	struct watch timer;
-	struct open_batch *open;
-	uint64_t next_id;
-
-	/* under the lock */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct open_batch *first, **last;	/* waiting; the writer works on the first and leaves it there */
-	struct open_run *first_run, **last_run;	/* the same */
-	bool flushing, stopping;
-
-	pthread_t writer;
-	bool has_lock, has_writer;
-	bool told_unfit, told_conflict;	/* the writer's thread only */
-};
 
 void collector_default_options(struct collector_options *o)
 {
@@ -58,202 +24,106 @@ void collector_default_options(struct collector_options *o)
 		.commit_ns = NS_PER_SECOND,
 		.queue_bytes = (uint64_t)256 << 20,
 		.max_series = 10000,
+		.max_label_values = 1000,
 	};
 }
 
-/* --- The writer's thread --- */
+/* --- What came of a batch or a run, under the lock --- */
 
-/* Waits for a change or the time (monotonic; 0 is for ever). */
-static void wait_until(struct collector *c, int64_t ns)
+void collector_batch_left(struct collector *c, struct open_batch *b)
 {
-	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
+	uint64_t one = 1;
 
-	if (ns)
-		pthread_cond_timedwait(&c->changed, &c->lock, &at);
-	else
-		pthread_cond_wait(&c->changed, &c->lock);
+	if (--b->sinks_left)
+		return;
+	b->next = NULL;
+	*c->last_done = b;
+	c->last_done = &b->next;
+	if (write(c->wake.fd, &one, sizeof(one)) != sizeof(one))
+		log_debug("the loop is awake already");
 }
 
-/* Whether the sink will say the same however often it is asked. */
-static bool is_hopeless(int r)
+void collector_run_left(struct collector *c, struct open_run *r)
 {
-	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
+	struct collector_counters *n = &c->counters;
+
+	if (--r->sinks_left)
+		return;
+	n->runs_stored += r->best == 1;
+	n->runs_known += r->best == 0;
+	n->runs_dropped_conflict += r->best == -EEXIST;
+	n->runs_dropped_queue += r->best == -ENOBUFS;
+	n->runs_dropped_unfit += r->best < 0 && r->best != -EEXIST && r->best != -ENOBUFS;
+	n->runs_queued--;
+	n->queue_bytes -= r->size;
+	free(r);
 }
 
-static void note_result(struct collector *c, int r, const struct err *err)
-{
-	bool failing = r < 0 && !is_hopeless(r);
-	bool was_failing = atomic_exchange(&c->counters.failing, failing);
+/* --- The loop's thread: batches that all sinks are done with --- */
 
-	if (r < 0)
-		c->counters.commit_failures++;
-	if (failing && !was_failing)
-		log_warning("samples cannot be stored and wait in memory: %s", err->text);
-	if (!failing && was_failing)
-		log_info("samples are stored again");
-	if (is_hopeless(r) && !c->told_unfit)
-		log_error("samples were dropped, and are counted from now on: %s", err->text);
-	c->told_unfit = is_hopeless(r) || (c->told_unfit && r < 0);
-}
-
-static void count_batch(struct collector_counters *n, const struct open_batch *b, int r)
+static void count_done(struct collector_counters *n, const struct open_batch *b)
 {
-	if (r < 0) {
-		n->samples_dropped_unfit += b->samples;
-	} else {
-		n->commits++;
+	if (b->kept)
 		n->samples_stored += b->samples;
-		n->last_commit_ns = clock_wall_ns();
-	}
+	else if (b->unfit)
+		n->samples_dropped_unfit += b->samples;
+	else
+		n->samples_dropped_queue += b->samples;
 	n->samples_queued -= b->samples;
 	n->queue_bytes -= b->bytes;
 }
 
-/* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
-static int commit_first(struct collector *c)
+static void acknowledge(struct collector *c, const struct open_batch *b)
 {
-	struct open_batch *b = c->first;
-	struct err err = { 0 };
-	int r;
+	bool acked = false;
 
-	pthread_mutex_unlock(&c->lock);
-	r = c->sink.commit(c->sink.data, &b->batch, &err);
-	note_result(c, r, &err);
-	pthread_mutex_lock(&c->lock);
-	if (r < 0 && !is_hopeless(r))
-		return r;
+	for (size_t i = 0; i < b->share_count; i++) {
+		const struct open_batch_share *share = &b->shares[i];
+		struct source_counters *n = &share->source->counters;
 
-	c->first = b->next;
-	if (!c->first)
-		c->last = &c->first;
-	count_batch(&c->counters, b, r);
-	pthread_cond_broadcast(&c->changed);
-	open_batch_free(b);
-	return 0;
-}
-
-/* --- Runs, in the writer's thread --- */
-
-/* As many as fit into one commit; at least one. */
-static size_t take_runs(struct collector *c, struct open_run **ret)
-{
-	uint64_t bytes = 0;
-	size_t n = 0;
-
-	for (struct open_run *r = c->first_run; r && n < RUNS_AT_ONCE && bytes < RUNS_AT_ONCE_BYTES; r = r->next) {
-		ret[n++] = r;
-		bytes += r->size;
-	}
-	return n;
-}
-
-static void count_run(struct collector *c, const struct open_run *r, int result)
-{
-	struct collector_counters *n = &c->counters;
-
-	n->runs_stored += result == 1;
-	n->runs_known += result == 0;
-	n->runs_dropped_conflict += result == -EEXIST;
-	n->runs_dropped_unfit += result < 0 && result != -EEXIST;
-	n->runs_queued--;
-	n->queue_bytes -= r->size;
-	if (result >= 0)
-		n->last_commit_ns = clock_wall_ns();
-	if (result == -EEXIST && !c->told_conflict)
-		log_warning("a run was dropped because another one has its source and id; such runs are counted from now on");
-	c->told_conflict |= result == -EEXIST;
-}
-
-static void note_runs_result(struct collector *c, int r, const struct err *err)
-{
-	bool failing = r < 0 && !is_hopeless(r);
-	bool was_failing = atomic_exchange(&c->counters.runs_failing, failing);
-
-	if (r < 0)
-		c->counters.commit_failures++;
-	if (failing && !was_failing)
-		log_warning("runs cannot be stored and wait in memory: %s", err->text);
-	if (!failing && was_failing)
-		log_info("runs are stored again");
-}
-
-/* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
-static int commit_first_runs(struct collector *c)
-{
-	struct strobe_wire_message messages[RUNS_AT_ONCE];
-	struct collector_run runs[RUNS_AT_ONCE];
-	struct open_run *open[RUNS_AT_ONCE];
-	size_t n = take_runs(c, open);
-	struct err err = { 0 };
-	int r;
-
-	pthread_mutex_unlock(&c->lock);
-	for (size_t i = 0; i < n; i++) {
-		enum strobe_wire_error e = strobe_wire_parse(open[i]->bytes, open[i]->size, &messages[i]);
-
-		assert(e == STROBE_WIRE_OK);
-		(void)e;
-		runs[i] = (struct collector_run){ &messages[i], open[i]->time_ns, -EINVAL };
-	}
-	r = c->sink.commit_runs ? c->sink.commit_runs(c->sink.data, runs, n, &err) : -EINVAL;
-	note_runs_result(c, r, &err);
-	pthread_mutex_lock(&c->lock);
-	if (r < 0 && !is_hopeless(r))
-		return r;
-
-	for (size_t i = 0; i < n; i++) {
-		c->first_run = open[i]->next;
-		count_run(c, open[i], r < 0 ? r : runs[i].result);
-		free(open[i]);
-	}
-	if (!c->first_run)
-		c->last_run = &c->first_run;
-	pthread_cond_broadcast(&c->changed);
-	return 0;
-}
-
-static void maintain(struct collector *c)
-{
-	pthread_mutex_unlock(&c->lock);
-	c->sink.maintain(c->sink.data);
-	pthread_mutex_lock(&c->lock);
-}
-
-/* After a failure: waits until it is time to try again, or until somebody wants an end. */
-static void wait_to_retry(struct collector *c)
-{
-	int64_t until = clock_monotonic_ns() + (c->flushing ? FLUSH_RETRY_NS : RETRY_NS);
-	bool flushing = c->flushing;
-
-	while (!c->stopping && c->flushing == flushing && clock_monotonic_ns() < until)
-		wait_until(c, until);
-}
-
-static void *write_batches(void *data)
-{
-	struct collector *c = data;
-	int64_t maintain_at = clock_monotonic_ns() + MAINTAIN_FIRST_NS;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->stopping) {
-		if (c->first || c->first_run) {
-			/* Each has its turn, also while the other cannot be stored. */
-			int batch = c->first ? commit_first(c) : 0, runs = c->first_run ? commit_first_runs(c) : 0;
-
-			if (batch < 0 || runs < 0)
-				wait_to_retry(c);
-		} else if (c->sink.maintain && !c->flushing && clock_monotonic_ns() >= maintain_at) {
-			maintain(c);
-			maintain_at = clock_monotonic_ns() + MAINTAIN_NS;
-		} else {
-			wait_until(c, c->sink.maintain && !c->flushing ? maintain_at : 0);
+		if (b->kept)
+			n->samples_stored += share->samples;
+		else
+			n->samples_dropped += share->samples;
+		n->samples_in_flight -= share->samples;
+		if (share->ticket_count && share->source->ops->ack) {
+			share->source->ops->ack(share->source, share->tickets, share->ticket_count);
+			acked = true;
 		}
 	}
-	pthread_mutex_unlock(&c->lock);
-	return NULL;
+	if (acked && c->journal)
+		journal_end(c->journal, b->batch.id);
 }
 
-/* --- The loop's thread --- */
+static void finish_done(struct collector *c)
+{
+	struct open_batch *b;
+
+	pthread_mutex_lock(&c->lock);
+	b = c->done;
+	c->done = NULL;
+	c->last_done = &c->done;
+	pthread_mutex_unlock(&c->lock);
+	while (b) {
+		struct open_batch *next = b->next;
+
+		count_done(&c->counters, b);
+		acknowledge(c, b);
+		open_batch_free(b);
+		b = next;
+	}
+}
+
+static void woken(struct watch *w, uint32_t events)
+{
+	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, wake));
+	uint64_t n;
+
+	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
+		finish_done(c);
+}
+
+/* --- The loop's thread: closing --- */
 
 /* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
 static uint64_t take_id(struct collector *c)
@@ -263,19 +133,71 @@ static uint64_t take_id(struct collector *c)
 	return id ? id : c->next_id++;
 }
 
+static bool has_tickets(const struct open_batch *b)
+{
+	for (size_t i = 0; i < b->share_count; i++)
+		if (b->shares[i].ticket_count)
+			return true;
+	return false;
+}
+
+static uint64_t shortest_queue(const struct collector *c)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->outlets[i].counters.queue_bytes < least)
+			least = c->outlets[i].counters.queue_bytes;
+	return least;
+}
+
+/* One slow sink misses what the others have; what can be delivered again it does not miss. */
+static void hand_to_sinks(struct collector *c, struct open_batch *b)
+{
+	uint64_t least = shortest_queue(c);
+	bool must = has_tickets(b);
+
+	b->sinks_left = (unsigned)c->sink_count;
+	for (size_t i = 0; i < c->sink_count; i++) {
+		struct outlet *o = &c->outlets[i];
+
+		o->counters.samples_handed += b->samples;
+		if (!must && o->counters.queue_bytes > least && o->counters.queue_bytes + b->bytes > c->options.queue_bytes) {
+			o->counters.samples_dropped_queue += b->samples;
+			collector_batch_left(c, b);
+		} else {
+			outlet_put_batch(o, b);
+		}
+	}
+}
+
+static void close_one(struct collector *c, struct open_batch *b)
+{
+	pthread_mutex_lock(&c->lock);
+	hand_to_sinks(c, b);
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* What was in a batch before a crash goes into one with its id again; all of it is there when the source says so. */
+static void close_replays(struct collector *c)
+{
+	while (c->replays) {
+		struct open_batch *b = c->replays;
+
+		c->replays = b->next;
+		close_one(c, b);
+	}
+}
+
 static void close_batch(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
-	if (!b->batch.count)
+	if (!b->batch.count && !b->share_count)
 		return;
 	c->open = open_batch_new(take_id(c));
-
-	pthread_mutex_lock(&c->lock);
-	*c->last = b;
-	c->last = &b->next;
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
+	close_one(c, b);
 }
 
 static void tick(struct watch *w, uint32_t events)
@@ -286,14 +208,21 @@ static void tick(struct watch *w, uint32_t events)
 	close_batch(c);
 }
 
-static int64_t time_of(struct collector *c, const struct strobe_wire_message *m, int64_t now)
-{
-	int64_t end = (int64_t)m->info.end_ns;
+/* --- The loop's thread: what arrives --- */
 
-	if (end >= now - TOO_OLD_NS && end <= now + TOO_NEW_NS)
-		return end;
+static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
+{
+	if (time_ns >= now - TOO_OLD_NS && time_ns <= now + TOO_NEW_NS)
+		return time_ns;
 	c->counters.times_corrected++;
 	return now;
+}
+
+/* A message says when it ended. What waited in a stream for days keeps the time at which it came there. */
+static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
+		       int64_t now)
+{
+	return time_in_bounds(c, (int64_t)m->info.end_ns, about->time_ns > 0 && about->time_ns < now ? about->time_ns : now);
 }
 
 static void note_sender_drops(struct collector *c, const struct strobe_wire_message *m)
@@ -311,8 +240,21 @@ static void note_sender_drops(struct collector *c, const struct strobe_wire_mess
 	}
 }
 
+static unsigned put_run(struct collector *c, struct open_run *r)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		n += c->outlets[i].sink.commit_runs != NULL;
+	r->sinks_left = n;
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->outlets[i].sink.commit_runs)
+			outlet_put_run(&c->outlets[i], r);
+	return n;
+}
+
 /* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
-static void got_run(struct collector *c, const struct strobe_wire_message *m)
+static void got_run(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct collector_counters *n = &c->counters;
 	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
@@ -324,47 +266,161 @@ static void got_run(struct collector *c, const struct strobe_wire_message *m)
 		n->runs_dropped_queue++;
 		return;
 	}
-	r = xmalloc(sizeof(*r) + m->size);
-	r->next = NULL;
-	r->time_ns = time_of(c, m, n->last_run_ns);
+	r = xcalloc(1, sizeof(*r) + m->size);
+	r->best = -EINVAL;
+	r->time_ns = time_of(c, about, m, n->last_run_ns);
 	r->size = m->size;
 	memcpy(r->bytes, bytes, m->size);
 	n->runs_queued++;
 	n->queue_bytes += m->size;
 
 	pthread_mutex_lock(&c->lock);
-	*c->last_run = r;
-	c->last_run = &r->next;
+	if (!put_run(c, r)) {
+		r->sinks_left = 1;
+		collector_run_left(c, r);
+	}
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 }
 
-void collector_got(void *data, const struct strobe_wire_message *m)
+/* The batch that this goes to: the open one, or one of before a crash. */
+static struct open_batch *batch_for(struct collector *c, const struct source_about *about)
+{
+	uint64_t id = c->journal && about->ticket ? journal_batch_of(c->journal, about->source->url, about->ticket) : 0;
+	struct open_batch **p = &c->replays;
+
+	if (!id)
+		return c->open;
+	while (*p && (*p)->batch.id != id)
+		p = &(*p)->next;
+	if (!*p) {
+		*p = open_batch_new(id);
+		(*p)->journaled = (*p)->replayed = true;
+	}
+	return *p;
+}
+
+/* A relay sends a batch again when it did not hear that it arrived. Its ticket must be acknowledged all the same. */
+static bool is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
+{
+	if (!about->batch_id || b->replayed || (b->relay_id_count && b->relay_ids[b->relay_id_count - 1] == about->batch_id))
+		return false;
+	if (c->journal ? !journal_seen(c->journal, about->batch_id) : true) {
+		GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
+		b->relay_ids[b->relay_id_count++] = about->batch_id;
+		return false;
+	}
+	c->counters.messages_replayed++;
+	open_batch_note(b, about, 0);
+	return true;
+}
+
+static void note_received(struct collector *c, const struct source_about *about, uint64_t samples, int64_t now)
+{
+	c->counters.samples_received += samples;
+	c->counters.last_sample_ns = now;
+	if (about->source)
+		about->source->counters.samples_received += samples;
+}
+
+/* `before` is what the batch took before. */
+static void note_added(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples,
+		       uint64_t before, bool folded)
+{
+	c->counters.samples_queued += samples;
+	c->counters.queue_bytes += b->bytes - before;
+	c->counters.series_folded += folded;
+	if (about->source)
+		about->source->counters.samples_in_flight += samples;
+}
+
+static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
+{
+	c->counters.samples_dropped_queue += samples;
+	if (about->source)
+		about->source->counters.samples_dropped += samples;
+	if (about->ticket)
+		open_batch_note(b, about, 0);
+}
+
+/* Entries of a stream are taken even then: their source has asked, and stops. */
+static bool no_room(struct collector *c, const struct open_batch *b, const struct source_about *about, uint64_t cost)
+{
+	return !about->ticket && shortest_queue(c) + c->open->bytes + cost > c->options.queue_bytes;
+}
+
+static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct collector *c = data;
-	struct collector_counters *n = &c->counters;
-	uint64_t samples = m->info.kind == STROBE_WIRE_RUN ? 0 : open_batch_samples_of(m);
-	uint64_t before = c->open->bytes;
 	int64_t now = clock_wall_ns();
+	struct open_batch *b = batch_for(c, about);
+	uint64_t samples, before = b->bytes;
 	bool folded = false;
 
+	if (is_replay(c, b, about))
+		return;
 	note_sender_drops(c, m);
+	if (about->ticket)
+		open_batch_note(b, about, 0);
 	if (!m->nodes || !m->columns)
 		return;
 	if (m->info.kind == STROBE_WIRE_RUN) {
-		got_run(c, m);
+		got_run(c, about, m);
 		return;
 	}
-	n->samples_received += samples;
-	n->last_sample_ns = now;
-	if (n->queue_bytes + open_batch_cost_of(m) > c->options.queue_bytes ||
-	    open_batch_add(c->open, m, time_of(c, m, now), c->options.max_series, &folded) < 0) {
-		n->samples_dropped_queue += samples;
+	samples = open_batch_samples_of(m);
+	note_received(c, about, samples, now);
+	label_caps_set_day(c->caps, now / NS_PER_DAY);
+	if (no_room(c, b, about, open_batch_cost_of(m)) ||
+	    open_batch_add(b, about, m, time_of(c, about, m, now), &c->rules, &folded) < 0)
+		note_dropped(c, b, about, samples);
+	else
+		note_added(c, b, about, samples, before, folded);
+}
+
+static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+{
+	struct collector *c = data;
+	int64_t now = clock_wall_ns(), time_ns;
+	struct open_batch *b = batch_for(c, about);
+	uint64_t before = b->bytes;
+	struct folded_line l;
+	bool folded = false;
+
+	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 || is_replay(c, b, about))
 		return;
-	}
-	n->samples_queued += samples;
-	n->queue_bytes += c->open->bytes - before;
-	n->series_folded += folded;
+	note_received(c, about, (uint64_t)l.count.whole, now);
+	label_caps_set_day(c->caps, now / NS_PER_DAY);
+	time_ns = about->time_ns ? time_in_bounds(c, about->time_ns, now) : now;
+	if (no_room(c, b, about, n * 4) ||
+	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules, &folded) < 0)
+		note_dropped(c, b, about, (uint64_t)l.count.whole);
+	else
+		note_added(c, b, about, (uint64_t)l.count.whole, before, folded);
+}
+
+static void caught_up(void *data, struct source *s)
+{
+	close_replays(data);
+}
+
+/* What can wait should, long before anything has to be dropped. */
+static bool full(void *data)
+{
+	const struct collector *c = data;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->outlets[i].counters.queue_bytes > most)
+			most = c->outlets[i].counters.queue_bytes;
+	return most + c->open->bytes > c->options.queue_bytes / 2;
+}
+
+struct source_receiver collector_receiver(struct collector *c)
+{
+	return (struct source_receiver){
+		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full, .data = c,
+	};
 }
 
 /* --- Life --- */
@@ -386,51 +442,85 @@ static int init_lock(struct collector *c, struct err *err)
 	return 0;
 }
 
-int collector_new(const struct collector_sink *sink, const struct collector_options *o, struct loop *loop,
+static int init_wake(struct collector *c, struct err *err)
+{
+	int r;
+
+	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (c->wake_fd < 0)
+		return err_set(err, -errno, "cannot make an eventfd for the collector: %s", strerror(errno));
+	c->wake.fd = c->wake_fd;
+	r = loop_add(c->loop, &c->wake, EPOLLIN, err);
+	return r;
+}
+
+static int start(struct collector *c, const struct collector_sink *sinks, size_t count, struct err *err)
+{
+	int r;
+
+	if ((r = init_lock(c, err)) < 0 || (r = init_wake(c, err)) < 0 ||
+	    (r = loop_add_timer(c->loop, &c->timer, c->options.commit_ns, err)) < 0)
+		return r;
+	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
+		return r;
+	for (size_t i = 0; i < count; i++, c->sink_count++)
+		if ((r = outlet_start(&c->outlets[i], c, &sinks[i], err)) < 0)
+			return r;
+	return 0;
+}
+
+int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o, struct loop *loop,
 		  struct collector **ret, struct err *err)
 {
 	struct collector *c = xcalloc(1, sizeof(*c));
 	int r;
 
-	assert(sink->commit && o->commit_ns > 0 && o->max_series > 0);
-	c->sink = *sink;
+	assert(count >= 1 && count <= COLLECTOR_SINKS && o->commit_ns > 0 && o->max_series > 0 && o->max_label_values > 0);
 	c->options = *o;
 	c->loop = loop;
-	c->timer.fd = -1;
-	c->timer.ready = tick;
-	c->last = &c->first;
-	c->last_run = &c->first_run;
+	c->timer = (struct watch){ .ready = tick, .fd = -1 };
+	c->wake = (struct watch){ .ready = woken, .fd = -1 };
+	c->wake_fd = -1;
+	c->last_done = &c->done;
+	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded);
+	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps };
+	for (size_t i = 0; i < count; i++)
+		c->rules.keep_lines |= sinks[i].wants_lines;
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
 		c->next_id = (uint64_t)clock_wall_ns() << 8;
 	c->open = open_batch_new(take_id(c));
-
-	if ((r = init_lock(c, err)) < 0 || (r = loop_add_timer(loop, &c->timer, o->commit_ns, err)) < 0) {
+	r = start(c, sinks, count, err);
+	if (r < 0) {
 		collector_free(c);
 		return r;
 	}
-	r = pthread_create(&c->writer, NULL, write_batches, c);
-	if (r) {
-		collector_free(c);
-		return err_set(err, -r, "cannot start the thread that stores samples: %s", strerror(r));
-	}
-	c->has_writer = true;
 	*ret = c;
 	return 0;
+}
+
+static bool anything_queued(const struct collector *c)
+{
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (outlet_is_busy(&c->outlets[i]))
+			return true;
+	return false;
 }
 
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 {
 	int64_t until = clock_monotonic_ns() + timeout_ns;
 
+	close_replays(c);
 	close_batch(c);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	pthread_cond_broadcast(&c->changed);
-	while ((c->first || c->first_run) && clock_monotonic_ns() < until)
-		wait_until(c, until);
+	while (anything_queued(c) && clock_monotonic_ns() < until)
+		collector_wait(c, until);
 	c->flushing = false;
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
+	finish_done(c);
 	return c->counters.samples_queued + c->counters.runs_queued;
 }
 
@@ -438,28 +528,37 @@ struct collector *collector_free(struct collector *c)
 {
 	if (!c)
 		return NULL;
-	if (c->has_writer) {
+	if (c->has_lock) {
 		pthread_mutex_lock(&c->lock);
 		c->stopping = true;
 		pthread_cond_broadcast(&c->changed);
 		pthread_mutex_unlock(&c->lock);
-		pthread_join(c->writer, NULL);
 	}
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		outlet_join(&c->outlets[i]);
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		outlet_done(&c->outlets[i]);
 	if (c->timer.fd >= 0)
 		loop_remove_timer(c->loop, &c->timer);
-	while (c->first) {
-		struct open_batch *b = c->first;
+	if (c->wake.fd >= 0)
+		loop_remove(c->loop, &c->wake);
+	while (c->done) {
+		struct open_batch *b = c->done;
 
-		c->first = b->next;
+		c->done = b->next;
 		open_batch_free(b);
 	}
-	while (c->first_run) {
-		struct open_run *r = c->first_run;
+	while (c->replays) {
+		struct open_batch *b = c->replays;
 
-		c->first_run = r->next;
-		free(r);
+		c->replays = b->next;
+		open_batch_free(b);
 	}
+	if (c->wake_fd >= 0)
+		close(c->wake_fd);
 	open_batch_free(c->open);
+	label_caps_free(c->caps);
+	journal_close(c->journal);
 	if (c->has_lock) {
 		pthread_cond_destroy(&c->changed);
 		pthread_mutex_destroy(&c->lock);
@@ -471,4 +570,19 @@ struct collector *collector_free(struct collector *c)
 const struct collector_counters *collector_counters(const struct collector *c)
 {
 	return &c->counters;
+}
+
+size_t collector_sink_count(const struct collector *c)
+{
+	return c->sink_count;
+}
+
+const char *collector_sink_url(const struct collector *c, size_t i)
+{
+	return c->outlets[i].url;
+}
+
+const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i)
+{
+	return &c->outlets[i].counters;
 }

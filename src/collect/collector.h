@@ -1,12 +1,17 @@
-/* collector.h: gathers messages into batches and hands them to a sink, once a second at most.
+/* collector.h: gathers messages and lines into batches and hands them to sinks, once a second at most.
  *
- * The loop's thread merges arriving messages into the open batch, one profile per series and 10-second bucket. Every
- * second the batch is closed and a writer thread gives it to the sink, so that a slow disk never keeps a PHP process
- * waiting. While the sink is slow, closed batches queue up to a cap of bytes; beyond it new samples are dropped and
- * counted. A batch that the sink could not keep (disk full) is tried again until it can; one that it never can keep
+ * The loop's thread merges what arrives into the open batch, one profile per series and 10-second bucket. Every
+ * second the batch is closed and goes to each sink's queue; a thread per sink empties it, so that a slow disk keeps
+ * neither a PHP process nor another sink waiting. While a sink is slow, closed batches queue up to a cap of bytes;
+ * beyond it the sink misses batches, which is counted, unless they can be delivered again (then sources wait, see
+ * `full`). A batch that a sink could not keep (disk full) is tried again until it can; one that it never can keep
  * (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since nothing behind it would be stored otherwise.
  *
- * Runs are not merged: each waits in the same queue as the bytes that it came in, and the thread hands as many as wait
+ * What came with a ticket is acknowledged when all sinks are done with its batch. Before a sink sees such a batch, the
+ * journal has noted which tickets it holds, so that after a crash the same entries make a batch with the same id again:
+ * a sink that has it already takes it for a replay.
+ *
+ * Runs are not merged: each waits in the same queues as the bytes that it came in, and the thread hands as many as wait
  * to the sink at once.
  * The collector knows nothing of stores: the program that owns both connects them.
  */
@@ -15,6 +20,8 @@
 
 #include "batch.h"
 #include "source.h"
+
+#define COLLECTOR_SINKS	8u
 
 struct collector;
 
@@ -26,30 +33,50 @@ struct collector_run {
 						 * any other error: it can never be kept */
 };
 
-/* Where batches go. Both are called from the writer thread only. */
+/* Where batches go. All are called from the sink's own thread only. */
 struct collector_sink {
-	/* Returns 0 once the batch is durable; on most failures the same batch comes again a second later. */
+	const char *url;			/* only shown; copied */
+	/* Returns 0 once the batch is durable; on most failures the same batch comes again a second later. The same id
+	 * may come again after a restart, and must not count twice. */
 	int (*commit)(void *data, const struct batch *b, struct err *err);
 	/* Returns 0 once each run has its result and what could be kept is durable; on a failure the same runs come
-	 * again. NULL where runs are not wanted: they are dropped as unfit. */
+	 * again. NULL where runs are not wanted; without any sink that wants them they are dropped as unfit. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
 	/* Background work, about every minute and never while a batch waits; may be NULL. */
 	void (*maintain)(void *data);
+	bool wants_lines;			/* batch.lines is filled only if some sink wants it */
 	void *data;
 };
 
 struct collector_options {
 	int64_t commit_ns;		/* how long a batch stays open; 1 s */
-	uint64_t queue_bytes;		/* cap of batches waiting; 256 MB */
+	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
+	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
+	const char *journal;		/* a file for tickets under way; NULL: none, then a crash may store entries twice */
 };
 
-/* received = stored + queued + dropped, exactly; what senders dropped comes on top, it never arrived. */
+/* Of one sink, read by any thread. handed = stored + dropped + queued, exactly. */
+struct sink_counters {
+	_Atomic uint64_t samples_handed, samples_stored, samples_queued;
+	_Atomic uint64_t samples_dropped_queue;			/* its queue was full */
+	_Atomic uint64_t samples_dropped_unfit;			/* it can never keep them */
+	_Atomic uint64_t runs_stored, runs_known, runs_queued;
+	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit, runs_dropped_conflict;
+	_Atomic uint64_t commits, commit_failures, queue_bytes;
+	_Atomic int64_t last_commit_ns;
+	_Atomic bool failing, runs_failing;			/* the last commit failed */
+};
+
+/* received = stored + queued + dropped, exactly; what senders dropped comes on top, it never arrived. Stored is what at
+ * least one sink has and all are done with; the counters of each sink say more. */
 struct collector_counters {
 	_Atomic uint64_t samples_received, samples_stored, samples_queued;
-	_Atomic uint64_t samples_dropped_queue;			/* the queue was full */
-	_Atomic uint64_t samples_dropped_unfit;			/* the sink can never keep them: too many series */
+	_Atomic uint64_t samples_dropped_queue;			/* the queues were full */
+	_Atomic uint64_t samples_dropped_unfit;			/* no sink can ever keep them: too many series */
+	_Atomic uint64_t messages_replayed;			/* left out: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
+	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
 	_Atomic uint64_t times_corrected;			/* ended over a day ago or over a minute ahead: receipt time used */
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */
 	/* runs_received = stored + known + queued + dropped, exactly */
@@ -62,23 +89,28 @@ struct collector_counters {
 	_Atomic bool runs_failing;				/* the last commit of runs failed */
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_sample_ns, last_commit_ns;		/* wall clock; 0 if never */
-	_Atomic bool failing;					/* the last commit failed */
+	_Atomic bool failing;					/* the last commit of some sink failed */
 };
 
 void collector_default_options(struct collector_options *o);
 
-int collector_new(const struct collector_sink *sink, const struct collector_options *o, struct loop *loop,
+/* 1 to COLLECTOR_SINKS sinks. */
+int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o, struct loop *loop,
 		  struct collector **ret, struct err *err);
 
-/* A source_got: `data` is the collector. */
-void collector_got(void *data, const struct strobe_wire_message *m);
+/* To open sources with. */
+struct source_receiver collector_receiver(struct collector *c);
 
-/* Closes the open batch and waits until everything is committed or `timeout_ns` is over. Returns the number of
- * samples and runs that could not be committed. */
+/* Closes the open batch and waits until everything is committed or `timeout_ns` is over; then acknowledges what is
+ * durable. Returns the number of samples and runs that some sink could not commit. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 
-struct collector *collector_free(struct collector *c);		/* flush first; returns NULL */
+/* Flush first, and close the sources, which may be told of acknowledgements until then, before this. Returns NULL. */
+struct collector *collector_free(struct collector *c);
 
 const struct collector_counters *collector_counters(const struct collector *c);
+size_t collector_sink_count(const struct collector *c);
+const char *collector_sink_url(const struct collector *c, size_t i);
+const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i);
 
 #endif

@@ -39,6 +39,8 @@ static bool is_plain(const struct strobe_wire_message *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const struct open_batch_rules rules = { .max_series = MAX_SERIES };
+	const struct source_about about = { 0 };
 	struct strobe_wire_message m;
 	struct open_batch *b;
 	bool folded;
@@ -47,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	b = open_batch_new(1);
 	for (int i = 0; i < 2; i++)
-		if (open_batch_add(b, &m, (int64_t)m.info.end_ns, MAX_SERIES, &folded) < 0 || folded)
+		if (open_batch_add(b, &about, &m, (int64_t)m.info.end_ns, &rules, &folded) < 0 || folded)
 			abort();
 	if (b->batch.count != 1 || b->samples != 2 * open_batch_samples_of(&m))
 		abort();

@@ -5,6 +5,8 @@
 #include "mem.h"
 #include "wire_profile.h"
 
+#include <string.h>
+
 #include <assert.h>
 
 /* Bytes of a node beside its values, of a frame and of a string, with their share of the hash maps. */
@@ -19,6 +21,9 @@ struct open_batch *open_batch_new(uint64_t id)
 	assert(id != 0);
 	b->batch.id = id;
 	intern_init(&b->series);
+	map_init(&b->series_entries);
+	map_init(&b->stacks);
+	arena_init(&b->line_bytes);
 	return b;
 }
 
@@ -37,10 +42,83 @@ struct open_batch *open_batch_free(struct open_batch *b)
 		return NULL;
 	for (size_t i = 0; i < b->batch.count; i++)
 		entry_done(&b->batch.entries[i]);
+	for (size_t i = 0; i < b->share_count; i++)
+		free(b->shares[i].tickets);
 	free((struct batch_entry *)b->batch.entries);
+	free((struct batch_line *)b->batch.lines);
 	intern_done(&b->series);
+	map_done(&b->series_entries);
+	map_done(&b->stacks);
+	arena_done(&b->line_bytes);
+	free(b->seen);
+	free(b->shares);
+	free(b->relay_ids);
 	free(b);
 	return NULL;
+}
+
+/* --- Shares --- */
+
+static struct open_batch_share *share_of(struct open_batch *b, struct source *source)
+{
+	for (size_t i = b->share_count; i-- > 0;)
+		if (b->shares[i].source == source)
+			return &b->shares[i];
+	GROW(&b->shares, &b->share_capacity, b->share_count + 1);
+	b->shares[b->share_count] = (struct open_batch_share){ .source = source };
+	return &b->shares[b->share_count++];
+}
+
+static bool same_ticket(const struct source_ticket *a, const struct source_ticket *b)
+{
+	return a->stream == b->stream && a->high == b->high && a->low == b->low;
+}
+
+void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples)
+{
+	struct open_batch_share *s;
+
+	if (!about->source)
+		return;
+	s = share_of(b, about->source);
+	s->samples += samples;
+	/* Messages of one entry come one after another. */
+	if (!about->ticket || (s->ticket_count && same_ticket(&s->tickets[s->ticket_count - 1], about->ticket)))
+		return;
+	GROW(&s->tickets, &s->ticket_capacity, s->ticket_count + 1);
+	s->tickets[s->ticket_count++] = *about->ticket;
+	b->bytes += sizeof(*about->ticket);
+}
+
+/* --- Series --- */
+
+int64_t open_batch_find(const struct open_batch *b, const struct buf *key)
+{
+	uint32_t i = intern_find(&b->series, key->data, key->size);
+
+	return i == UINT32_MAX ? -ENOENT : (int64_t)map_get(&b->series_entries, i);
+}
+
+void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry)
+{
+	map_set(&b->series_entries, intern_add(&b->series, key->data, key->size), entry);
+}
+
+uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t bucket_ns, enum strobe_clock clock,
+			  int64_t period_ns)
+{
+	struct batch_entry *entries = (struct batch_entry *)b->batch.entries;
+
+	GROW(&entries, &b->capacity, b->batch.count + 1);
+	entries[b->batch.count] = (struct batch_entry){
+		.bucket_ns = bucket_ns,
+		.labels = labels,
+		.clock = clock,
+		.period_ns = period_ns,
+		.profile = profile_new(),
+	};
+	b->batch.entries = entries;
+	return (uint32_t)b->batch.count++;
 }
 
 uint64_t open_batch_samples_of(const struct strobe_wire_message *m)
@@ -82,7 +160,7 @@ uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
 	       (uint64_t)m->strings * STRING_BYTES;
 }
 
-static uint64_t profile_cost(const struct profile *p)
+uint64_t open_batch_profile_cost(const struct profile *p)
 {
 	return (uint64_t)p->node_count * (NODE_BYTES + 8 * p->column_count) + (uint64_t)p->frame_count * FRAME_BYTES +
 	       (uint64_t)p->strings.count * STRING_BYTES + p->strings.bytes.bytes;
@@ -100,7 +178,8 @@ static void put_string(struct buf *key, const struct strobe_wire_message *m, uin
 
 /* The key is made of the message's own bytes, so that a known series costs no parsing of labels. A sender that
  * orders its labels differently gets an entry of its own, which adds up in the store. */
-static void put_key(struct buf *key, const struct strobe_wire_message *m, int64_t bucket_ns, bool folded)
+static void put_key(struct buf *key, const struct strobe_wire_message *m, const struct labels *more, int64_t bucket_ns,
+		    bool folded)
 {
 	const uint8_t *p = m->at_labels;
 
@@ -117,75 +196,77 @@ static void put_key(struct buf *key, const struct strobe_wire_message *m, int64_
 	assert(p == m->at_columns);
 	for (uint32_t i = 0; i < m->columns * 2; i++)
 		put_string(key, m, strobe_wire_next(&p));
+	if (more && !folded)
+		labels_put(more, key);
 }
 
-static void add_entry(struct open_batch *b, const struct strobe_wire_message *m, int64_t bucket_ns, bool folded)
+static struct labels *make_labels(const struct strobe_wire_message *m, const struct labels *more,
+				  const struct open_batch_rules *rules, bool folded)
 {
-	struct batch_entry *entries = (struct batch_entry *)b->batch.entries;
 	struct labels *labels = xcalloc(1, sizeof(*labels));
 
 	labels_init(labels);
-	if (folded)
+	if (folded) {
 		labels_set(labels, "entry", 5, "other", 5);
-	else
-		wire_profile_labels(m, labels);
-
-	GROW(&entries, &b->capacity, b->batch.count + 1);
-	entries[b->batch.count] = (struct batch_entry){
-		.bucket_ns = bucket_ns,
-		.labels = labels,
-		.clock = m->info.clock,
-		.period_ns = (int64_t)m->info.period_ns,
-		.profile = profile_new(),
-	};
-	b->batch.entries = entries;
-	b->batch.count++;
+		return labels;
+	}
+	wire_profile_labels(m, labels);
+	for (size_t i = 0; more && i < more->count; i++)
+		if (!labels_get(labels, more->items[i].key))
+			labels_set(labels, more->items[i].key, strlen(more->items[i].key), more->items[i].value,
+				   strlen(more->items[i].value));
+	if (rules->caps)
+		label_caps_apply(rules->caps, labels);
+	return labels;
 }
 
 /* The number of the message's entry, made if it is new; -ENOSPC when there are too many. */
-static int64_t find_entry(struct open_batch *b, const struct strobe_wire_message *m, int64_t bucket_ns, size_t max,
-			  bool folded)
+static int64_t find_entry(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+			  int64_t bucket_ns, const struct open_batch_rules *rules, bool folded)
 {
+	size_t max = folded ? 2 * (size_t)rules->max_series : rules->max_series;
 	_cleanup_(buf_done) struct buf key = { 0 };
-	uint32_t i;
+	int64_t i;
 
 	buf_init(&key);
-	put_key(&key, m, bucket_ns, folded);
-	i = intern_find(&b->series, key.data, key.size);
-	if (i != UINT32_MAX)
+	put_key(&key, m, about->labels, bucket_ns, folded);
+	i = open_batch_find(b, &key);
+	if (i >= 0)
 		return i;
 	if (b->batch.count >= max)
 		return -ENOSPC;
-	i = intern_add(&b->series, key.data, key.size);
-	assert(i == b->batch.count);
-	add_entry(b, m, bucket_ns, folded);
+	i = open_batch_entry(b, make_labels(m, about->labels, rules, folded), bucket_ns, m->info.clock,
+			     (int64_t)m->info.period_ns);
+	open_batch_set(b, &key, (uint32_t)i);
 	return i;
 }
 
-int open_batch_add(struct open_batch *b, const struct strobe_wire_message *m, int64_t time_ns, unsigned max_series,
-		   bool *ret_folded)
+int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+		   int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded)
 {
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;
+	uint64_t before, samples;
 	struct profile *p;
-	uint64_t before;
 	int64_t i;
 	int r;
 
 	assert(time_ns >= 0);
 	*ret_folded = false;
-	i = find_entry(b, m, bucket_ns, max_series, false);
+	i = find_entry(b, about, m, bucket_ns, rules, false);
 	if (i < 0) {
 		*ret_folded = true;
-		i = find_entry(b, m, bucket_ns, 2 * (size_t)max_series, true);
+		i = find_entry(b, about, m, bucket_ns, rules, true);
 	}
 	if (i < 0)
 		return (int)i;
 
 	p = (struct profile *)b->batch.entries[i].profile;
-	before = profile_cost(p);
+	before = open_batch_profile_cost(p);
 	r = wire_profile_add(p, m);
 	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
-	b->bytes += profile_cost(p) - before;
-	b->samples += open_batch_samples_of(m);
+	b->bytes += open_batch_profile_cost(p) - before;
+	samples = open_batch_samples_of(m);
+	b->samples += samples;
+	open_batch_note(b, about, samples);
 	return r;
 }

@@ -1,19 +1,54 @@
 /* open_batch.h: a batch while it is being filled: one profile per series and bucket.
  *
  * It knows nothing of threads and time; the collector decides when it is closed. Messages with the same labels,
- * clock, period, columns and bucket are merged. */
+ * clock, period, columns and bucket are merged, and so are lines of one entry point, channel and bucket. */
 #ifndef COLLECT_OPEN_BATCH_H
 #define COLLECT_OPEN_BATCH_H
 
+#include "arena.h"
 #include "batch.h"
 #include "buf.h"
+#include "label_caps.h"
+#include "source.h"
+
+/* What one source has in a batch. */
+struct open_batch_share {
+	struct source *source;
+	uint64_t samples;
+	struct source_ticket *tickets;
+	size_t ticket_count, ticket_capacity;
+};
 
 struct open_batch {
 	struct batch batch;			/* `entries` and `count` are right at any time */
-	size_t capacity;
-	struct intern series;			/* key of a series and bucket; its number is the entry's */
-	uint64_t samples, bytes;		/* bytes is what the profiles take in memory, roughly */
-	struct open_batch *next;		/* for the collector's queue */
+	size_t capacity, line_capacity;
+	struct intern series;			/* key of a series and bucket */
+	struct map series_entries;		/* from its number to the entry's */
+	struct map stacks;			/* of lines: hash of series and stack to what is in `seen` */
+	struct open_batch_stack { uint32_t entry, node; bool folded; } *seen;
+	size_t seen_count, seen_capacity;
+	uint64_t hash_seed;
+	struct arena line_bytes;
+	struct open_batch_share *shares;
+	size_t share_count, share_capacity;
+	uint64_t *relay_ids;			/* batches of relays that are in it */
+	size_t relay_id_count, relay_id_capacity;
+	uint64_t samples, bytes;		/* bytes is what it takes in memory, roughly */
+
+	/* for the collector */
+	unsigned sinks_left;
+	bool kept;				/* by some sink */
+	bool unfit;				/* a sink could never keep it */
+	bool journaled;				/* under the journal's lock */
+	bool replayed;				/* made of entries that were in it before a crash */
+	struct open_batch *next;
+};
+
+/* What the collector wants of every batch. */
+struct open_batch_rules {
+	unsigned max_series;
+	bool keep_lines;			/* some sink wants them */
+	struct label_caps *caps;		/* may be NULL */
 };
 
 struct open_batch *open_batch_new(uint64_t id);
@@ -21,8 +56,27 @@ struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; retur
 
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
  * label is entry=other, and *ret_folded is set. Returns -ENOSPC, and adds nothing, when there are twice as many. */
-int open_batch_add(struct open_batch *b, const struct strobe_wire_message *m, int64_t time_ns, unsigned max_series,
-		   bool *ret_folded);
+int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
+		   int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
+
+/* Adds a line that source_line accepted, with `samples` as its count. The label `entry` is the base name of its first
+ * frame without ".php", `profiler` is the channel. Returns -ENOSPC as above. */
+int open_batch_add_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t samples,
+			struct str line, int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
+
+/* Notes that `samples` of this source are in the batch, and its ticket. */
+void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples);
+
+/* Makes an entry with these labels, which it takes over, and returns its number. */
+uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t bucket_ns, enum strobe_clock clock,
+			  int64_t period_ns);
+
+/* The entry of a series' key; -ENOENT if it is new. */
+int64_t open_batch_find(const struct open_batch *b, const struct buf *key);
+void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry);
+
+/* What a profile takes in memory, roughly. */
+uint64_t open_batch_profile_cost(const struct profile *p);
 
 /* How many samples a message holds: what its column "samples" adds up to. Other receivers count so too. */
 uint64_t open_batch_samples_of(const struct strobe_wire_message *m);

@@ -1,12 +1,20 @@
-/* source.c: from the scheme of a URL to the source that speaks it. */
+/* source.c: from the scheme of a URL to the source that speaks it, and what all sources do alike. */
 
 #include "source.h"
 
+#include "clock.h"
+#include "folded_line.h"
+#include "mem.h"
 #include "unix_source.h"
 
+#include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
 
 static const struct source_ops *const schemes[] = { &unix_source_ops };
+
+/* Of the texts of all sources, which change seldom. */
+static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct source_ops *find(const char *url)
 {
@@ -21,16 +29,125 @@ static const struct source_ops *find(const char *url)
 	return NULL;
 }
 
-int source_open(const char *url, struct loop *loop, source_got *got, void *data, struct source **ret, struct err *err)
+int source_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
+		struct err *err)
 {
 	const struct source_ops *ops = find(url);
 
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%s': a source looks like unix:/path/of/socket", url);
-	return ops->open(url, loop, got, data, ret, err);
+	return ops->open(url, loop, receiver, ret, err);
+}
+
+void source_stop(struct source *s)
+{
+	if (s && s->ops->stop)
+		s->ops->stop(s);
 }
 
 struct source *source_close(struct source *s)
 {
 	return s ? s->ops->close(s) : NULL;
+}
+
+void source_done(struct source *s)
+{
+	free(s->url);
+	free(s->state);
+}
+
+/* --- Messages and lines --- */
+
+enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n)
+{
+	struct strobe_wire_message m;
+	enum strobe_wire_error e = strobe_wire_parse(bytes, n, &m);
+
+	if (e) {
+		s->counters.rejected[e]++;
+		return e;
+	}
+	s->counters.messages++;
+	s->counters.bytes += n;
+	s->counters.last_message_ns = clock_wall_ns();
+	about.source = s;
+	s->receiver.message(s->receiver.data, &about, &m);
+	return e;
+}
+
+const char *source_line_error_name(enum source_line_error e)
+{
+	static const char *const names[SOURCE_LINE_ERRORS] = {
+		"ok", "blank", "no_count", "bad_count", "newline", "too_long", "too_deep",
+	};
+
+	return (unsigned)e < SOURCE_LINE_ERRORS ? names[e] : "other";
+}
+
+static enum source_line_error check_line(const char *line, size_t n)
+{
+	struct folded_line l;
+
+	if (n > SOURCE_LINE_MAX)
+		return SOURCE_LINE_TOO_LONG;
+	if (memchr(line, '\n', n))
+		return SOURCE_LINE_BAD_BYTE;
+	switch (folded_line_parse(line, n, false, &l)) {
+	case FOLDED_STACK:
+		break;
+	case FOLDED_BLANK:
+		return SOURCE_LINE_BLANK;
+	case FOLDED_LARGE_COUNT:
+		return SOURCE_LINE_BAD_COUNT;
+	default:
+		return SOURCE_LINE_NO_COUNT;
+	}
+	if (l.count.whole < 1 || l.count.fraction != 0)
+		return SOURCE_LINE_BAD_COUNT;
+	return SOURCE_LINE_OK;
+}
+
+enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n)
+{
+	enum source_line_error e = check_line(line, n);
+
+	if (e) {
+		s->counters.rejected_lines[e]++;
+		return e;
+	}
+	s->counters.lines++;
+	s->counters.bytes += n;
+	s->counters.last_message_ns = clock_wall_ns();
+	about.source = s;
+	s->receiver.line(s->receiver.data, &about, line, n);
+	return e;
+}
+
+/* --- What it is doing --- */
+
+void source_set_state(struct source *s, bool is_up, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	pthread_mutex_lock(&state_lock);
+	free(s->state);
+	s->state = text;
+	s->is_up = is_up;
+	pthread_mutex_unlock(&state_lock);
+}
+
+bool source_state(struct source *s, char *text, size_t size)
+{
+	bool is_up;
+
+	pthread_mutex_lock(&state_lock);
+	snprintf(text, size, "%s", s->state ? s->state : "");
+	is_up = s->is_up;
+	pthread_mutex_unlock(&state_lock);
+	return is_up;
 }

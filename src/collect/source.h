@@ -1,46 +1,134 @@
-/* source.h: where messages come from. A source knows its transport and nothing of stores. */
+/* source.h: where samples come from. A source knows its transport and nothing of stores.
+ *
+ * It hands over messages (wire/strobe_wire.h) and folded lines ("frame;frame;… 12", what Arc Lamp's clients publish). A
+ * source that can deliver again what was not acknowledged (a stream) gives each entry a ticket, and gets the tickets
+ * back when what they stand for is durable; the others give none. */
 #ifndef COLLECT_SOURCE_H
 #define COLLECT_SOURCE_H
 
 #include "err.h"
+#include "labels.h"
 #include "loop.h"
 #include "strobe_wire.h"
 #include <stdatomic.h>
 
+#define SOURCE_LINE_MAX		(1024u * 1024)		/* bytes of a folded line */
+#define SOURCE_LINE_DEPTH	10000u			/* frames of one */
+
+/* Why a folded line was not accepted. */
+enum source_line_error {
+	SOURCE_LINE_OK,
+	SOURCE_LINE_BLANK,		/* nothing but spaces */
+	SOURCE_LINE_NO_COUNT,		/* does not end with a number, or nothing stands before it */
+	SOURCE_LINE_BAD_COUNT,		/* below 1, with a fraction, or above what fits into 63 bits */
+	SOURCE_LINE_BAD_BYTE,		/* a newline: it would be two lines */
+	SOURCE_LINE_TOO_LONG,
+	SOURCE_LINE_TOO_DEEP,
+	SOURCE_LINE_ERRORS
+};
+
+const char *source_line_error_name(enum source_line_error e);	/* a metric label: "no_count" */
+
 /* Counted by every source, read by any thread. */
 struct source_counters {
-	_Atomic uint64_t messages, bytes, connections, connections_now;
+	_Atomic uint64_t messages, lines, bytes;
+	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
+	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
+	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message or a line */
 	_Atomic int64_t last_message_ns;
+
+	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks a sample is stored
+	 * when one of them has it and all are done with it. */
+	_Atomic uint64_t samples_received, samples_stored, samples_dropped, samples_in_flight;
+
+	/* Streams only. */
+	_Atomic uint64_t lag;			/* entries that nobody was given yet */
+	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
+	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
+	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed before anybody read them, as far as is known */
 };
 
 struct source;
 
-/* Called with each valid message; `m` points into memory that lives until it returns. */
-typedef void source_got(void *data, const struct strobe_wire_message *m);
+/* Names one entry of a source that wants to know when it is durable. */
+struct source_ticket {
+	uint32_t stream;			/* which of the source's streams */
+	uint64_t high, low;			/* what names the entry there: of Redis milliseconds and sequence */
+};
+
+/* What is known of a message or a line beside its bytes. All zero is fine but for the source. */
+struct source_about {
+	struct source *source;
+	const struct source_ticket *ticket;	/* NULL: none wanted. Several messages may come with one ticket */
+	const char *channel;			/* what it was published on; NULL: nothing. Becomes the label "profiler" of a line */
+	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
+	int64_t time_ns;			/* when it was taken or sent, if the transport knows; 0: now, or as the message says */
+	enum strobe_clock clock;		/* of lines; a message says its own */
+	int64_t period_ns;			/* the same; 0: unknown */
+	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0: none */
+};
+
+/* Whom a source hands to, all in the loop's thread. Bytes live until the call returns. */
+struct source_receiver {
+	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	/* A line without its newline. Call source_line, which checks it, and not this. */
+	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
+	/* A source with tickets has handed over all that it had been given before it was opened. */
+	void (*caught_up)(void *data, struct source *s);
+	/* There is no room: a source that can wait stops reading until this says no again. Ask it before each read. */
+	bool (*full)(void *data);
+	void *data;
+};
 
 struct source_ops {
 	const char *scheme;					/* "unix" */
-	int (*open)(const char *url, struct loop *loop, source_got *got, void *data, struct source **ret,
+	int (*open)(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		    struct err *err);
-	void (*ack)(struct source *s);				/* all messages so far are durable; may be NULL */
+	/* What these tickets stand for is durable; in the loop's thread. NULL where no tickets are given. */
+	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
+	/* Takes nothing new; hands over what was sent before and has arrived as far as its sender knows. May be NULL. */
+	void (*stop)(struct source *s);
 	struct source *(*close)(struct source *s);
 };
 
 struct source {
 	const struct source_ops *ops;
-	char *url;
+	char *url;				/* as it may be shown: without passwords */
 	struct source_counters counters;
-	source_got *got;
-	void *data;
+	struct source_receiver receiver;
 	struct loop *loop;
+
+	/* Private to source.c: what it is doing, for people. */
+	_Atomic bool is_up;
+	char *state;
 };
 
-/* Opens "unix:/run/strobe/strobe.sock" (and, later, other schemes) and adds it to the loop. */
-int source_open(const char *url, struct loop *loop, source_got *got, void *data, struct source **ret, struct err *err);
-struct source *source_close(struct source *s);
+/* Opens "unix:/run/strobe/strobe.sock", "resp://127.0.0.1:6379", "redis://host/?channel=excimer",
+ * "redis://host/?stream=strobe&group=g", "-" or "file:/var/log/strobe.folded" and adds it to the loop. A server that
+ * cannot be reached now is no error: the source goes on trying. `receiver` is copied. */
+int source_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
+		struct err *err);
+
+/* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */
+void source_stop(struct source *s);			/* NULL is fine */
+struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
+
+/* For implementations of close: frees what all sources have. */
+void source_done(struct source *s);
+
+/* Checks and counts a folded line, and hands it over if it is one. */
+enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
+
+/* Checks and counts a wire message, and hands it over if it is valid. */
+enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
+
+/* What a source is doing ("connected", "cannot connect: connection refused; tried again in 4 s"), any thread. Whoever
+ * sets it logs changes. */
+void source_set_state(struct source *s, bool is_up, const char *format, ...) _printf_(3, 4);
+bool source_state(struct source *s, char *text, size_t size);	/* whether it is up; `text` may be cut */
 
 #endif

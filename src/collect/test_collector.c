@@ -126,7 +126,7 @@ static void start(struct fixture *f, const struct collector_options *o)
 	pthread_mutex_init(&f->sink.lock, NULL);
 	collector_default_options(&defaults);
 	f->loop = loop_new(NULL);
-	CHECK(collector_new(&sink, o ? o : &defaults, f->loop, &f->c, NULL) == 0);
+	CHECK(collector_new(&sink, 1, o ? o : &defaults, f->loop, &f->c, NULL) == 0);
 	f->n = collector_counters(f->c);
 }
 
@@ -139,10 +139,13 @@ static void stop(struct fixture *f)
 
 static void send_bytes(struct fixture *f, const void *bytes, size_t size)
 {
+	struct source_receiver receiver;
+	struct source_about about = { 0 };
 	struct strobe_wire_message m;
 
 	CHECK_INT(strobe_wire_parse(bytes, size, &m), STROBE_WIRE_OK);
-	collector_got(f->c, &m);
+	receiver = collector_receiver(f->c);
+	receiver.message(receiver.data, &about, &m);
 }
 
 static void give(struct fixture *f, const struct test_message *t)

@@ -25,12 +25,19 @@ struct fixture {
 	int turns;
 };
 
-static void got(void *data, const struct strobe_wire_message *m)
+static void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct fixture *f = data;
 
 	f->messages++;
 	f->bytes += m->size;
+}
+
+static int open_source(struct fixture *f, const char *url, struct loop *loop, struct source **ret, struct err *err)
+{
+	struct source_receiver receiver = { .message = got, .data = f };
+
+	return source_open(url, loop, &receiver, ret, err);
 }
 
 static void start(struct fixture *f)
@@ -43,7 +50,7 @@ static void start(struct fixture *f)
 	snprintf(f->path, sizeof(f->path), "%s/s", f->directory);
 	snprintf(f->url, sizeof(f->url), "unix:%s", f->path);
 	f->loop = loop_new(NULL);
-	CHECK(source_open(f->url, f->loop, got, f, &f->s, &err) == 0);
+	CHECK(open_source(f, f->url, f->loop, &f->s, &err) == 0);
 	if (!f->s)
 		printf("# %s\n", err.text);
 }
@@ -432,7 +439,7 @@ TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
 	int fd;
 
 	start(&f);
-	CHECK_INT(source_open(f.url, f.loop, got, &f, &second, &err), -EADDRINUSE);
+	CHECK_INT(open_source(&f, f.url, f.loop, &second, &err), -EADDRINUSE);
 	CHECK(strstr(err.text, "another strobe listens on unix:") != NULL);
 	fd = dial(&f);
 	close(fd);
@@ -442,7 +449,7 @@ TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
 	memcpy(a.sun_path, f.path, strlen(f.path) + 1);
 	CHECK(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
 	close(fd);				/* as a killed daemon leaves it */
-	CHECK(source_open(f.url, f.loop, got, &f, &f.s, &err) == 0);
+	CHECK(open_source(&f, f.url, f.loop, &f.s, &err) == 0);
 	fd = dial(&f);
 	send_message(fd, 1);
 	settle(&f);
@@ -463,14 +470,14 @@ TEST(a_file_or_another_programs_socket_is_left_alone)
 	f.s = source_close(f.s);
 	fd = open(f.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	close(fd);
-	CHECK_INT(source_open(f.url, f.loop, got, &f, &s, &err), -EEXIST);
+	CHECK_INT(open_source(&f, f.url, f.loop, &s, &err), -EEXIST);
 	CHECK(access(f.path, F_OK) == 0);
 	unlink(f.path);
 
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	memcpy(a.sun_path, f.path, strlen(f.path) + 1);
 	CHECK(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0);
-	CHECK_INT(source_open(f.url, f.loop, got, &f, &s, &err), -EADDRINUSE);
+	CHECK_INT(open_source(&f, f.url, f.loop, &s, &err), -EADDRINUSE);
 	CHECK(access(f.path, F_OK) == 0);
 	close(fd);
 	stop(&f);
@@ -483,12 +490,12 @@ TEST(bad_urls_have_a_sentence)
 	char url[300] = "unix:/tmp/";
 	struct err err;
 
-	CHECK_INT(source_open("carrier-pigeon:coop", loop, got, NULL, &s, &err), -EINVAL);
+	CHECK_INT(open_source(NULL, "carrier-pigeon:coop", loop, &s, &err), -EINVAL);
 	CHECK_STR(err.text, "cannot collect from 'carrier-pigeon:coop': a source looks like unix:/path/of/socket");
-	CHECK_INT(source_open("unix:relative", loop, got, NULL, &s, &err), -EINVAL);
-	CHECK_INT(source_open("unix:/nonexistent-directory/s", loop, got, NULL, &s, &err), -ENOENT);
+	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
+	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
 	memset(url + 10, 'x', 200);
-	CHECK_INT(source_open(url, loop, got, NULL, &s, &err), -ENAMETOOLONG);
+	CHECK_INT(open_source(NULL, url, loop, &s, &err), -ENAMETOOLONG);
 	CHECK(s == NULL);
 	loop_free(loop);
 }

@@ -56,18 +56,7 @@ static void reject(struct connection *c, _Atomic uint64_t *counter)
 
 static void got_message(struct connection *c, const void *bytes, size_t size)
 {
-	struct source *s = &c->source->base;
-	struct strobe_wire_message m;
-	enum strobe_wire_error e = strobe_wire_parse(bytes, size, &m);
-
-	if (e) {
-		reject(c, &s->counters.rejected[e]);
-		return;
-	}
-	s->counters.messages++;
-	s->counters.bytes += size;
-	s->counters.last_message_ns = clock_wall_ns();
-	s->got(s->data, &m);
+	c->rejected += source_message(&c->source->base, (struct source_about){ 0 }, bytes, size) != STROBE_WIRE_OK;
 }
 
 static void got_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
@@ -277,14 +266,13 @@ static void drain(struct unix_source *s)
 				break;
 }
 
-static struct source *unix_source_close(struct source *base)
+static void unix_source_stop(struct source *base)
 {
 	struct unix_source *s = (struct unix_source *)base;
+	int fd = s->listener.fd;
 	struct stat st;
 
-	if (s->listener.fd >= 0) {
-		int fd = s->listener.fd;
-
+	if (fd >= 0) {
 		/* Gone from the file system first, so that a sender sees "nobody there" and not a closed connection. */
 		if (!s->activated && !lstat(s->path, &st) && st.st_dev == s->device && st.st_ino == s->inode)
 			unlink(s->path);
@@ -294,16 +282,24 @@ static struct source *unix_source_close(struct source *base)
 	}
 	while (s->connections)
 		connection_close(s->connections);
+	source_set_state(base, false, "closed");
+}
+
+static struct source *unix_source_close(struct source *base)
+{
+	struct unix_source *s = (struct unix_source *)base;
+
+	unix_source_stop(base);
 	if (s->spare >= 0)
 		close(s->spare);
 	free(s->path);
-	free(base->url);
+	source_done(base);
 	free(s);
 	return NULL;
 }
 
-static int unix_source_open(const char *url, struct loop *loop, source_got *got, void *data, struct source **ret,
-			    struct err *err)
+static int unix_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
+			    struct source **ret, struct err *err)
 {
 	const char *path = *url == '/' ? url : url + strlen("unix:");
 	_cleanup_(fd_closep) int fd = -1;
@@ -320,7 +316,7 @@ static int unix_source_open(const char *url, struct loop *loop, source_got *got,
 	raise_fd_limit();
 
 	s = xcalloc(1, sizeof(*s));
-	s->base = (struct source){ .ops = &unix_source_ops, .got = got, .data = data, .loop = loop };
+	s->base = (struct source){ .ops = &unix_source_ops, .receiver = *receiver, .loop = loop };
 	s->base.url = xasprintf("unix:%s", path);
 	s->path = xstrdup(path);
 	s->activated = activated;
@@ -336,6 +332,7 @@ static int unix_source_open(const char *url, struct loop *loop, source_got *got,
 		unix_source_close(&s->base);
 		return r;
 	}
+	source_set_state(&s->base, true, "listening");
 	*ret = &s->base;
 	return 0;
 }
@@ -343,5 +340,6 @@ static int unix_source_open(const char *url, struct loop *loop, source_got *got,
 const struct source_ops unix_source_ops = {
 	.scheme = "unix",
 	.open = unix_source_open,
+	.stop = unix_source_stop,
 	.close = unix_source_close,
 };

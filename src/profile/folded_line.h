@@ -1,6 +1,6 @@
-/* folded_line.h: one line of folded stacks, taken apart. */
-#ifndef FORMATS_FOLDED_LINE_H
-#define FORMATS_FOLDED_LINE_H
+/* folded_line.h: one line of folded stacks, taken apart; files and the messages of Arc Lamp consist of such lines. */
+#ifndef PROFILE_FOLDED_LINE_H
+#define PROFILE_FOLDED_LINE_H
 
 #include "intern.h"
 #include <stdbool.h>

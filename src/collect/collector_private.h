@@ -1,0 +1,77 @@
+/* collector_private.h: what the collector shares with its outlets. */
+#ifndef COLLECT_COLLECTOR_PRIVATE_H
+#define COLLECT_COLLECTOR_PRIVATE_H
+
+#include "collector.h"
+#include "journal.h"
+#include "label_caps.h"
+#include "open_batch.h"
+
+#include <pthread.h>
+
+/* A run under way to the sinks that want runs. */
+struct open_run {
+	unsigned sinks_left;
+	int best;				/* of the sinks' results so far */
+	int64_t time_ns;
+	size_t size;
+	uint8_t bytes[];
+};
+
+/* A sink, its queues, and the thread that empties them. */
+struct outlet {
+	struct collector *collector;
+	struct collector_sink sink;
+	char *url;
+	struct sink_counters counters;
+	pthread_t thread;
+	bool has_thread;
+	bool told_unfit, told_conflict;		/* the thread only */
+
+	/* under the collector's lock; the thread works on the first and leaves it there */
+	struct queued_batch { struct open_batch *batch; struct queued_batch *next; } *first, **last;
+	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
+};
+
+struct collector {
+	struct collector_options options;
+	struct collector_counters counters;
+	struct outlet outlets[COLLECTOR_SINKS];
+	size_t sink_count;
+
+	/* the loop's thread only */
+	struct loop *loop;
+	struct watch timer, wake;
+	struct open_batch *open, *replays;
+	struct open_batch_rules rules;
+	struct label_caps *caps;
+	uint64_t next_id;
+	int wake_fd;
+
+	struct journal *journal;		/* NULL: none */
+
+	/* under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
+	bool flushing, stopping;
+	bool has_lock;
+};
+
+/* Waits for a change or the time (monotonic; 0 is for ever), under the lock. */
+void collector_wait(struct collector *c, int64_t until_ns);
+
+/* A sink is done with it; under the lock. */
+void collector_batch_left(struct collector *c, struct open_batch *b);
+void collector_run_left(struct collector *c, struct open_run *r);
+
+int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err);
+void outlet_join(struct outlet *o);		/* `stopping` is set */
+void outlet_done(struct outlet *o);		/* frees what it had not given to the sink */
+
+/* Under the lock. */
+void outlet_put_batch(struct outlet *o, struct open_batch *b);
+void outlet_put_run(struct outlet *o, struct open_run *r);
+bool outlet_is_busy(const struct outlet *o);
+
+#endif

@@ -1,0 +1,44 @@
+/* journal.h: which tickets are in batches that sinks may have seen and sources have not been told of.
+ *
+ * A collector that dies between a commit and the acknowledgement is given the same entries again. The journal knows to
+ * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a file of
+ * records with checksums, each written and synced before the first sink sees the batch; when it has grown and most of it
+ * is over, a new one with the rest takes its place. Also kept: the ids of relays' batches that were seen, the last
+ * JOURNAL_SEEN of them.
+ *
+ *   offset  size  record
+ *        0     4  length of the body
+ *        4     8  XXH3 of the body
+ *       12        body: kind (1 batch under way, 2 ids of relays, 3 batch ended), then varints
+ */
+#ifndef COLLECT_JOURNAL_H
+#define COLLECT_JOURNAL_H
+
+#include "open_batch.h"
+
+#define JOURNAL_SEEN	(256u * 1024)
+
+struct journal;
+
+/* Reads what is there, makes the file if there is none. A record that was cut off by a crash ends it: its batch was
+ * never shown to a sink. */
+int journal_open(const char *path, struct journal **ret, struct err *err);
+struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL */
+
+/* --- The loop's thread --- */
+
+/* The id of the batch that held this ticket of the source with this URL before the crash, 0 if none did. */
+uint64_t journal_batch_of(const struct journal *j, const char *source_url, const struct source_ticket *t);
+
+/* Whether a relay's batch was seen; notes it if not. */
+bool journal_seen(struct journal *j, uint64_t relay_id);
+
+/* --- Any thread --- */
+
+/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. */
+int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
+
+/* A batch is acknowledged: its tickets do not come again. */
+void journal_end(struct journal *j, uint64_t batch_id);
+
+#endif

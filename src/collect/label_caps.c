@@ -1,0 +1,101 @@
+/* label_caps.c: the values of a day, label by label. */
+#include "label_caps.h"
+
+#include "intern.h"
+#include "log.h"
+#include "mem.h"
+
+#include <string.h>
+
+#define KEYS_MAX 256u				/* labels of more names all become "other" */
+
+struct cap {
+	char *key;
+	struct intern values;
+	bool told;
+};
+
+struct label_caps {
+	struct cap caps[KEYS_MAX];
+	size_t count;
+	unsigned max_values;
+	_Atomic uint64_t *counter;
+	int64_t day;
+};
+
+struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter)
+{
+	struct label_caps *c = xcalloc(1, sizeof(*c));
+
+	c->max_values = max_values;
+	c->counter = counter;
+	return c;
+}
+
+static void forget(struct label_caps *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		free(c->caps[i].key);
+		intern_done(&c->caps[i].values);
+	}
+	c->count = 0;
+}
+
+struct label_caps *label_caps_free(struct label_caps *c)
+{
+	if (c)
+		forget(c);
+	free(c);
+	return NULL;
+}
+
+void label_caps_set_day(struct label_caps *c, int64_t day)
+{
+	if (day != c->day)
+		forget(c);
+	c->day = day;
+}
+
+static struct cap *find(struct label_caps *c, const char *key)
+{
+	struct cap *cap;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->caps[i].key, key))
+			return &c->caps[i];
+	if (c->count == KEYS_MAX)
+		return NULL;
+	cap = &c->caps[c->count++];
+	*cap = (struct cap){ .key = xstrdup(key) };
+	intern_init(&cap->values);
+	return cap;
+}
+
+static bool fits(struct label_caps *c, struct cap *cap, const char *value)
+{
+	size_t max = (size_t)c->max_values * (!strcmp(cap->key, "host") ? LABEL_CAPS_HOSTS : 1), n = strlen(value);
+
+	if (cap->values.count >= max)
+		return intern_find(&cap->values, value, n) != UINT32_MAX;
+	intern_add(&cap->values, value, n);
+	return true;
+}
+
+void label_caps_apply(struct label_caps *c, struct labels *labels)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		struct label *l = &labels->items[i];
+		struct cap *cap = find(c, l->key);
+
+		if (cap && fits(c, cap, l->value))
+			continue;
+		if (cap && !cap->told)
+			log_warning("the label '%s' has had %zu values today; further ones count as 'other'", cap->key,
+				    cap->values.count);
+		if (cap)
+			cap->told = true;
+		free(l->value);
+		l->value = xstrdup("other");
+		++*c->counter;
+	}
+}

@@ -1,0 +1,25 @@
+/* label_caps.h: labels whose values never end.
+ *
+ * Somebody will put a URL with an id into a label, and each value would become a series for ever. Of each label only so
+ * many values are kept per UTC day; further ones become "other". */
+#ifndef COLLECT_LABEL_CAPS_H
+#define COLLECT_LABEL_CAPS_H
+
+#include "labels.h"
+#include <stdatomic.h>
+
+/* A fleet has many hosts, and they are not made up. */
+#define LABEL_CAPS_HOSTS 10u			/* times as many values as others */
+
+struct label_caps;
+
+/* `counter` counts labels whose value became "other". */
+struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter);
+struct label_caps *label_caps_free(struct label_caps *c);	/* NULL is fine; returns NULL */
+
+/* Of the day that it is; another one than before forgets what was seen. */
+void label_caps_set_day(struct label_caps *c, int64_t day);
+
+void label_caps_apply(struct label_caps *c, struct labels *labels);
+
+#endif

@@ -1,0 +1,318 @@
+/* outlet.c: the thread of one sink, which empties its queues. */
+
+#include "collector_private.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#define RETRY_NS	(1 * NS_PER_SECOND)
+#define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
+#define MAINTAIN_NS	(60 * NS_PER_SECOND)
+#define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
+#define RUNS_AT_ONCE	256u		/* in one commit, */
+#define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
+
+void collector_wait(struct collector *c, int64_t ns)
+{
+	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
+
+	if (ns)
+		pthread_cond_timedwait(&c->changed, &c->lock, &at);
+	else
+		pthread_cond_wait(&c->changed, &c->lock);
+}
+
+/* Whether the sink will say the same however often it is asked. */
+static bool is_hopeless(int r)
+{
+	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
+}
+
+/* --- Batches --- */
+
+static void note_result(struct outlet *o, int r, const struct err *err)
+{
+	struct collector_counters *n = &o->collector->counters;
+	bool failing = r < 0 && !is_hopeless(r);
+	bool was_failing = atomic_exchange(&o->counters.failing, failing), any = false;
+
+	if (r < 0) {
+		o->counters.commit_failures++;
+		n->commit_failures++;
+	}
+	if (failing && !was_failing)
+		log_warning("samples cannot be stored and wait in memory: %s", err->text);
+	if (!failing && was_failing)
+		log_info("samples are stored again in %s", o->url);
+	if (is_hopeless(r) && !o->told_unfit)
+		log_error("samples were dropped, and are counted from now on: %s", err->text);
+	o->told_unfit = is_hopeless(r) || (o->told_unfit && r < 0);
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		any |= o->collector->outlets[i].counters.failing;
+	n->failing = any;
+}
+
+static void count_batch(struct outlet *o, struct open_batch *b, int r)
+{
+	if (r < 0) {
+		o->counters.samples_dropped_unfit += b->samples;
+		b->unfit = true;
+	} else {
+		b->kept = true;
+		o->counters.commits++;
+		o->collector->counters.commits++;
+		o->counters.samples_stored += b->samples;
+		o->counters.last_commit_ns = clock_wall_ns();
+		o->collector->counters.last_commit_ns = o->counters.last_commit_ns;
+	}
+	o->counters.samples_queued -= b->samples;
+	o->counters.queue_bytes -= b->bytes;
+}
+
+void outlet_put_batch(struct outlet *o, struct open_batch *b)
+{
+	struct queued_batch *q = xcalloc(1, sizeof(*q));
+
+	q->batch = b;
+	*o->last = q;
+	o->last = &q->next;
+	o->counters.samples_queued += b->samples;
+	o->counters.queue_bytes += b->bytes;
+}
+
+static int commit(struct outlet *o, struct open_batch *b, struct err *err)
+{
+	struct journal *j = o->collector->journal;
+	int r = j ? journal_begin(j, b, err) : 0;
+
+	/* One without samples only carries tickets. */
+	return r < 0 || !b->batch.count ? r : o->sink.commit(o->sink.data, &b->batch, err);
+}
+
+/* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
+static int commit_first(struct outlet *o)
+{
+	struct collector *c = o->collector;
+	struct queued_batch *q = o->first;
+	struct err err = { 0 };
+	int r;
+
+	pthread_mutex_unlock(&c->lock);
+	r = commit(o, q->batch, &err);
+	note_result(o, r, &err);
+	pthread_mutex_lock(&c->lock);
+	if (r < 0 && !is_hopeless(r))
+		return r;
+
+	o->first = q->next;
+	if (!o->first)
+		o->last = &o->first;
+	count_batch(o, q->batch, r);
+	collector_batch_left(c, q->batch);
+	pthread_cond_broadcast(&c->changed);
+	free(q);
+	return 0;
+}
+
+/* --- Runs --- */
+
+void outlet_put_run(struct outlet *o, struct open_run *r)
+{
+	struct queued_run *q = xcalloc(1, sizeof(*q));
+
+	q->run = r;
+	*o->last_run = q;
+	o->last_run = &q->next;
+	o->counters.runs_queued++;
+	o->counters.queue_bytes += r->size;
+}
+
+/* As many as fit into one commit; at least one. */
+static size_t take_runs(struct outlet *o, struct open_run **ret)
+{
+	uint64_t bytes = 0;
+	size_t n = 0;
+
+	for (struct queued_run *q = o->first_run; q && n < RUNS_AT_ONCE && bytes < RUNS_AT_ONCE_BYTES; q = q->next) {
+		ret[n++] = q->run;
+		bytes += q->run->size;
+	}
+	return n;
+}
+
+static void count_run(struct outlet *o, struct open_run *r, int result)
+{
+	struct sink_counters *n = &o->counters;
+
+	n->runs_stored += result == 1;
+	n->runs_known += result == 0;
+	n->runs_dropped_conflict += result == -EEXIST;
+	n->runs_dropped_unfit += result < 0 && result != -EEXIST;
+	n->runs_queued--;
+	n->queue_bytes -= r->size;
+	/* Stored by one sink is stored; after that what says most. */
+	if (result == 1 || r->best == -EINVAL || (result == 0 && r->best != 1))
+		r->best = result;
+	if (result >= 0) {
+		n->last_commit_ns = clock_wall_ns();
+		o->collector->counters.last_commit_ns = n->last_commit_ns;
+	}
+	if (result == -EEXIST && !o->told_conflict)
+		log_warning("a run was dropped because another one has its source and id; such runs are counted from now on");
+	o->told_conflict |= result == -EEXIST;
+}
+
+static void note_runs_result(struct outlet *o, int r, const struct err *err)
+{
+	struct collector_counters *n = &o->collector->counters;
+	bool failing = r < 0 && !is_hopeless(r);
+	bool was_failing = atomic_exchange(&o->counters.runs_failing, failing);
+
+	if (r < 0) {
+		o->counters.commit_failures++;
+		n->commit_failures++;
+	}
+	if (failing && !was_failing)
+		log_warning("runs cannot be stored and wait in memory: %s", err->text);
+	if (!failing && was_failing)
+		log_info("runs are stored again");
+	n->runs_failing = failing;
+}
+
+/* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
+static int commit_first_runs(struct outlet *o)
+{
+	struct strobe_wire_message messages[RUNS_AT_ONCE];
+	struct collector_run runs[RUNS_AT_ONCE];
+	struct open_run *open[RUNS_AT_ONCE];
+	struct collector *c = o->collector;
+	size_t n = take_runs(o, open);
+	struct err err = { 0 };
+	int r;
+
+	pthread_mutex_unlock(&c->lock);
+	for (size_t i = 0; i < n; i++) {
+		enum strobe_wire_error e = strobe_wire_parse(open[i]->bytes, open[i]->size, &messages[i]);
+
+		assert(e == STROBE_WIRE_OK);
+		(void)e;
+		runs[i] = (struct collector_run){ &messages[i], open[i]->time_ns, -EINVAL };
+	}
+	r = o->sink.commit_runs(o->sink.data, runs, n, &err);
+	note_runs_result(o, r, &err);
+	pthread_mutex_lock(&c->lock);
+	if (r < 0 && !is_hopeless(r))
+		return r;
+
+	for (size_t i = 0; i < n; i++) {
+		struct queued_run *q = o->first_run;
+
+		o->first_run = q->next;
+		free(q);
+		count_run(o, open[i], r < 0 ? r : runs[i].result);
+		collector_run_left(c, open[i]);
+	}
+	if (!o->first_run)
+		o->last_run = &o->first_run;
+	pthread_cond_broadcast(&c->changed);
+	return 0;
+}
+
+/* --- The thread --- */
+
+static void maintain(struct outlet *o)
+{
+	pthread_mutex_unlock(&o->collector->lock);
+	o->sink.maintain(o->sink.data);
+	pthread_mutex_lock(&o->collector->lock);
+}
+
+/* After a failure: waits until it is time to try again, or until somebody wants an end. */
+static void wait_to_retry(struct collector *c)
+{
+	int64_t until = clock_monotonic_ns() + (c->flushing ? FLUSH_RETRY_NS : RETRY_NS);
+	bool flushing = c->flushing;
+
+	while (!c->stopping && c->flushing == flushing && clock_monotonic_ns() < until)
+		collector_wait(c, until);
+}
+
+static void *empty_queues(void *data)
+{
+	struct outlet *o = data;
+	struct collector *c = o->collector;
+	int64_t maintain_at = clock_monotonic_ns() + MAINTAIN_FIRST_NS;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stopping) {
+		if (o->first || o->first_run) {
+			/* Each has its turn, also while the other cannot be stored. */
+			int batch = o->first ? commit_first(o) : 0, runs = o->first_run ? commit_first_runs(o) : 0;
+
+			if (batch < 0 || runs < 0)
+				wait_to_retry(c);
+		} else if (o->sink.maintain && !c->flushing && clock_monotonic_ns() >= maintain_at) {
+			maintain(o);
+			maintain_at = clock_monotonic_ns() + MAINTAIN_NS;
+		} else {
+			collector_wait(c, o->sink.maintain && !c->flushing ? maintain_at : 0);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err)
+{
+	int r;
+
+	assert(sink->commit);
+	o->collector = c;
+	o->sink = *sink;
+	o->url = xstrdup(sink->url ? sink->url : "");
+	o->last = &o->first;
+	o->last_run = &o->first_run;
+	r = pthread_create(&o->thread, NULL, empty_queues, o);
+	if (r)
+		return err_set(err, -r, "cannot start the thread that stores samples: %s", strerror(r));
+	o->has_thread = true;
+	return 0;
+}
+
+void outlet_join(struct outlet *o)
+{
+	if (o->has_thread)
+		pthread_join(o->thread, NULL);
+	o->has_thread = false;
+}
+
+bool outlet_is_busy(const struct outlet *o)
+{
+	return o->first || o->first_run;
+}
+
+void outlet_done(struct outlet *o)
+{
+	while (o->first) {
+		struct queued_batch *q = o->first;
+
+		o->first = q->next;
+		if (--q->batch->sinks_left == 0)
+			open_batch_free(q->batch);
+		free(q);
+	}
+	while (o->first_run) {
+		struct queued_run *q = o->first_run;
+
+		o->first_run = q->next;
+		if (--q->run->sinks_left == 0)
+			free(q->run);
+		free(q);
+	}
+	free(o->url);
+}
