@@ -30,17 +30,23 @@ void collector_default_options(struct collector_options *o)
 
 /* --- What came of a batch or a run, under the lock --- */
 
-void collector_batch_left(struct collector *c, struct open_batch *b)
+static void batch_done(struct collector *c, struct open_batch *b)
 {
 	uint64_t one = 1;
 
-	if (--b->sinks_left)
+	if (!b->closed || b->sinks_left || b->runs_left)
 		return;
 	b->next = NULL;
 	*c->last_done = b;
 	c->last_done = &b->next;
 	if (write(c->wake.fd, &one, sizeof(one)) != sizeof(one))
 		log_debug("the loop is awake already");
+}
+
+void collector_batch_left(struct collector *c, struct open_batch *b)
+{
+	b->sinks_left--;
+	batch_done(c, b);
 }
 
 void collector_run_left(struct collector *c, struct open_run *r)
@@ -56,6 +62,10 @@ void collector_run_left(struct collector *c, struct open_run *r)
 	n->runs_dropped_unfit += r->best < 0 && r->best != -EEXIST && r->best != -ENOBUFS;
 	n->runs_queued--;
 	n->queue_bytes -= r->size;
+	if (r->batch) {
+		r->batch->runs_left--;
+		batch_done(c, r->batch);
+	}
 	free(r);
 }
 
@@ -157,6 +167,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 	uint64_t least = shortest_queue(c);
 	bool must = has_tickets(b);
 
+	b->closed = true;
 	b->sinks_left = (unsigned)c->sink_count;
 	for (size_t i = 0; i < c->sink_count; i++) {
 		struct outlet *o = &c->outlets[i];
@@ -254,7 +265,8 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 }
 
 /* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
-static void got_run(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m)
+static void got_run(struct collector *c, struct open_batch *b, const struct source_about *about,
+		    const struct strobe_wire_message *m)
 {
 	struct collector_counters *n = &c->counters;
 	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
@@ -262,7 +274,7 @@ static void got_run(struct collector *c, const struct source_about *about, const
 
 	n->runs_received++;
 	n->last_run_ns = clock_wall_ns();
-	if (n->queue_bytes + m->size > c->options.queue_bytes) {
+	if (!about->ticket && n->queue_bytes + m->size > c->options.queue_bytes) {
 		n->runs_dropped_queue++;
 		return;
 	}
@@ -275,6 +287,10 @@ static void got_run(struct collector *c, const struct source_about *about, const
 	n->queue_bytes += m->size;
 
 	pthread_mutex_lock(&c->lock);
+	if (about->ticket) {
+		r->batch = b;
+		b->runs_left++;
+	}
 	if (!put_run(c, r)) {
 		r->sinks_left = 1;
 		collector_run_left(c, r);
@@ -365,7 +381,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	if (!m->nodes || !m->columns)
 		return;
 	if (m->info.kind == STROBE_WIRE_RUN) {
-		got_run(c, about, m);
+		got_run(c, b, about, m);
 		return;
 	}
 	samples = open_batch_samples_of(m);

@@ -12,6 +12,7 @@
 /* A run under way to the sinks that want runs. */
 struct open_run {
 	unsigned sinks_left;
+	struct open_batch *batch;		/* that has its ticket and must not be acknowledged before; NULL: none */
 	int best;				/* of the sinks' results so far */
 	int64_t time_ns;
 	size_t size;

@@ -36,7 +36,8 @@ struct open_batch {
 	uint64_t samples, bytes;		/* bytes is what it takes in memory, roughly */
 
 	/* for the collector */
-	unsigned sinks_left;
+	unsigned sinks_left, runs_left;		/* runs whose tickets it has */
+	bool closed;
 	bool kept;				/* by some sink */
 	bool unfit;				/* a sink could never keep it */
 	bool journaled;				/* under the journal's lock */

@@ -296,14 +296,29 @@ bool outlet_is_busy(const struct outlet *o)
 	return o->first || o->first_run;
 }
 
+static void free_if_over(struct open_batch *b)
+{
+	if (b->closed && !b->sinks_left && !b->runs_left)
+		open_batch_free(b);
+}
+
+static void free_run(struct open_run *r)
+{
+	if (r->batch) {
+		r->batch->runs_left--;
+		free_if_over(r->batch);
+	}
+	free(r);
+}
+
 void outlet_done(struct outlet *o)
 {
 	while (o->first) {
 		struct queued_batch *q = o->first;
 
 		o->first = q->next;
-		if (--q->batch->sinks_left == 0)
-			open_batch_free(q->batch);
+		q->batch->sinks_left--;
+		free_if_over(q->batch);
 		free(q);
 	}
 	while (o->first_run) {
@@ -311,7 +326,7 @@ void outlet_done(struct outlet *o)
 
 		o->first_run = q->next;
 		if (--q->run->sinks_left == 0)
-			free(q->run);
+			free_run(q->run);
 		free(q);
 	}
 	free(o->url);
