@@ -84,6 +84,15 @@ const char *source_line_error_name(enum source_line_error e)
 	return (unsigned)e < SOURCE_LINE_ERRORS ? names[e] : "other";
 }
 
+static size_t depth_of(struct str stack)
+{
+	size_t depth = 1;
+
+	for (const char *p = stack.p, *end = p + stack.n; (p = memchr(p, ';', (size_t)(end - p))); p++)
+		depth++;
+	return depth;
+}
+
 static enum source_line_error check_line(const char *line, size_t n)
 {
 	struct folded_line l;
@@ -104,6 +113,9 @@ static enum source_line_error check_line(const char *line, size_t n)
 	}
 	if (l.count.whole < 1 || l.count.fraction != 0)
 		return SOURCE_LINE_BAD_COUNT;
+	/* A frame takes two bytes at least. */
+	if (l.stack.n >= 2 * SOURCE_LINE_DEPTH && depth_of(l.stack) > SOURCE_LINE_DEPTH)
+		return SOURCE_LINE_TOO_DEEP;
 	return SOURCE_LINE_OK;
 }
 
@@ -121,6 +133,36 @@ enum source_line_error source_line(struct source *s, struct source_about about, 
 	about.source = s;
 	s->receiver.line(s->receiver.data, &about, line, n);
 	return e;
+}
+
+static const char *sentence(enum source_line_error e)
+{
+	static const char *const sentences[SOURCE_LINE_ERRORS] = {
+		"it is fine", "it is blank", "a folded line ends with a space and a count, as in main;work 12",
+		"its count must be a whole number from 1 to 9223372036854775807", "it holds a newline",
+		"it is above a megabyte", "it has more than 10,000 frames",
+	};
+
+	return sentences[e];
+}
+
+size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err)
+{
+	const char *at = text, *end = text + n;
+	size_t taken = 0, rejected = 0;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)), *line_end = newline ? newline : end;
+		enum source_line_error e = SOURCE_LINE_BLANK;
+
+		if (line_end > at)
+			e = source_line(s, about, at, (size_t)(line_end - at));
+		taken += e == SOURCE_LINE_OK;
+		if (e && e != SOURCE_LINE_BLANK && !rejected++)
+			err_set(err, -EINVAL, "line %zu cannot be taken: %s", taken + rejected, sentence(e));
+		at = line_end + 1;
+	}
+	return taken;
 }
 
 /* --- What it is doing --- */

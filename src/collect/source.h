@@ -123,6 +123,10 @@ void source_done(struct source *s);
 /* Checks and counts a folded line, and hands it over if it is one. */
 enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
 
+/* The same for text of one or more lines, the last one with or without its newline; blank ones are nothing. Returns how many
+ * were accepted; `err` says what is wrong with the first one that was not. */
+size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err);
+
 /* Checks and counts a wire message, and hands it over if it is valid. */
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
 
