@@ -1,0 +1,69 @@
+/* yaml_tree.h: a YAML file as a small tree that remembers where in the file each value stands.
+ *
+ * For configuration: one document of mappings, sequences and scalars. Scalars are text; whoever reads one says what it
+ * must be. An alias (*x) is the node of its anchor (&x) itself, so a tree may hold one node in several places.
+ *
+ * Refused with a sentence: what is no YAML; more than one document; a key twice, or one that is no scalar; merge keys
+ * (<<); tags other than those of plain types (!!str, !!int, …); a scalar with a NUL in it; an alias within its own anchor;
+ * and what is above these caps, where what an alias stands for counts each time:
+ */
+#ifndef BASE_YAML_TREE_H
+#define BASE_YAML_TREE_H
+
+#include "arena.h"
+#include "err.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define YAML_BYTES	(1024u * 1024)
+#define YAML_DEPTH	32u
+#define YAML_NODES	20000u
+#define YAML_ANCHORS	100u
+
+enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
+
+struct yaml_item {
+	const struct yaml_node *key;		/* of a mapping, always a scalar; NULL in a sequence */
+	const struct yaml_node *value;
+	struct yaml_item *next;
+};
+
+struct yaml_node {
+	enum yaml_kind kind;
+	const char *file;			/* what errors call it */
+	unsigned line, column;			/* from 1 */
+
+	const char *text;			/* of a scalar: UTF-8; else NULL */
+	bool is_quoted;				/* so that "null" and "yes" in quotes are these words */
+	const struct yaml_item *first;		/* in the order of the file; NULL: empty */
+	unsigned count;
+
+	unsigned weight, height;		/* private: nodes in it, and levels, aliases followed */
+};
+
+struct yaml_tree {
+	const struct yaml_node *root;		/* of an empty file a scalar for which yaml_is_null is true */
+	struct arena memory;
+};
+
+/* The caller frees with yaml_tree_done, also after an error. `name` is what errors call it. */
+int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_tree *ret, struct err *err);
+int yaml_tree_read(const char *path, struct yaml_tree *ret, struct err *err);
+void yaml_tree_done(struct yaml_tree *t);
+
+/* What a mapping has under this key; NULL if nothing, or if `n` is NULL or no mapping. */
+const struct yaml_node *yaml_find(const struct yaml_node *n, const char *key);
+
+bool yaml_is_null(const struct yaml_node *n);		/* empty, ~ or null; NULL is one, too */
+
+/* These take what the value is for ("redis: port"), and give an error that names file and line if it is another kind of
+ * value. The text lives as long as the tree. */
+int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, struct err *err);
+int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret, struct err *err);
+int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret, struct err *err);
+int yaml_get_bool(const struct yaml_node *n, const char *what, bool *ret, struct err *err);
+
+/* -EINVAL with "file:line: …", for readers of trees. */
+int yaml_error(const struct yaml_node *n, struct err *err, const char *format, ...) _printf_(3, 4);
+
+#endif
