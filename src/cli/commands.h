@@ -27,6 +27,7 @@ extern const struct command command_run, command_serve, command_status, command_
 extern const struct command command_flamegraph, command_collapse, command_convert, command_report;
 extern const struct command command_diff;
 extern const struct command command_callgraph;
+extern const struct command command_collect;
 
 /* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
  * on, else the exit code to end with:

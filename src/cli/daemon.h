@@ -1,21 +1,30 @@
-/* daemon.h: `strobe serve` as one thing: sources → collector → store, and the server that shows it. */
+/* daemon.h: `strobe serve` and `strobe collect` as one thing: sources → collector → sinks, and the server that shows them. */
 #ifndef CLI_DAEMON_H
 #define CLI_DAEMON_H
 
 #include "store.h"
 
+#define DAEMON_SOURCES	64u
+
 struct daemon_options {
-	const char *store_url;
+	const char *store_url;			/* the first sink, which the page shows; NULL: no page, counters only */
 	const char *const *sources;		/* URLs, at least one */
 	size_t source_count;
+	const char *const *sinks;		/* URLs; at least one, or a store */
+	size_t sink_count;
+	const char *state;			/* the directory for journal and spools; NULL: none is needed */
 	struct store_limits limits;
+	uint64_t queue_bytes;			/* as collector.h has them */
+	unsigned label_values, series;
 	const char *listen, *token;		/* as server.h has them; NULL is the default or none */
+	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;
 };
 
-/* Opens everything, says on standard error that it listens, and runs until SIGTERM or SIGINT. Then it reads what
- * has been sent, commits it, and returns 0; -EIO if some of it could not be committed in a few seconds. */
+/* Opens everything, says on standard error what it collects, and runs until SIGTERM or SIGINT, or until all sources have
+ * come to an end (standard input does). Then it reads what has been sent, commits it, and returns 0; -EIO if some of it
+ * could not be committed in a few seconds, -ENODATA if the sources ended and had nothing. */
 int daemon_run(const struct daemon_options *o, struct err *err);
 
 #endif

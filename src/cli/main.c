@@ -8,6 +8,7 @@
 static const struct command *const commands[] = {
 	&command_run,
 	&command_serve,
+	&command_collect,
 	&command_status,
 	&command_import,
 	&command_flamegraph,

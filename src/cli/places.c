@@ -58,6 +58,23 @@ int places_store(char **ret_url, struct err *err)
 	return 0;
 }
 
+int places_state(const char *store_url, char **ret_directory, struct err *err)
+{
+	_cleanup_(freep) char *url = NULL;
+	int r;
+
+	if (!store_url || strncmp(store_url, "sqlite:", 7)) {
+		if ((r = places_store(&url, err)) < 0)
+			return r;
+		store_url = url;
+	}
+	store_url += strlen("sqlite:");
+	if (!strncmp(store_url, "///", 3))
+		store_url += 2;
+	*ret_directory = xstrdup(store_url);
+	return 0;
+}
+
 char *places_program(void)
 {
 	char path[PATH_MAX];

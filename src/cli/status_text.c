@@ -156,6 +156,8 @@ static void put_runs(struct buf *b, const json_t *status)
 	buf_puts(b, "; the last came ");
 	put_ago(b, number(runs, "last"), number(status, "now"));
 	buf_putc(b, '\n');
+	if (!store)
+		return;
 	put_label(b, "");
 	put_count(b, store, "runs", whole(store, "runs") == 1 ? " is kept (" : " are kept (");
 	put_bytes(b, (uint64_t)whole(store, "runs_bytes"));
@@ -179,6 +181,8 @@ static void put_store(struct buf *b, const json_t *store)
 	double oldest = number(store, "oldest");
 	char at[32];
 
+	if (!store)
+		return;
 	put_label(b, "store");
 	put_plain(b, text(store, "url"));
 	buf_puts(b, ": ");

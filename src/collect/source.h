@@ -82,6 +82,11 @@ struct source_receiver {
 	/* There is no room: a source that can wait stops reading until this says no again. Ask it before each read. */
 	bool (*full)(void *data);
 	void *data;
+
+	/* Of whoever opens it. A source that has an end has come to it; NULL: nobody asks. */
+	void (*ended)(void *ended_data, struct source *s);
+	void *ended_data;
+	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it is opened */
 };
 
 struct source_ops {

@@ -105,6 +105,8 @@ static void put_store(struct json *j, const struct site *s)
 {
 	struct store_stats stats;
 
+	if (!s->options.store)
+		return;
 	store_stats(s->options.store, &stats);
 	json_key(j, "store");
 	json_open_object(j);

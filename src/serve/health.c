@@ -19,7 +19,7 @@ const char *health_reason(const struct site *s, char *text, size_t size)
 
 	if (!s->options.collector || s->options.source_count == 0)
 		snprintf(text, size, "no input is open");
-	else if (ask_store(s, &err) < 0)
+	else if (s->options.store && ask_store(s, &err) < 0)
 		snprintf(text, size, "the store does not answer: %s", err.text);
 	else if (s->options.collector->failing)
 		snprintf(text, size, "the last commit failed, samples wait in memory; see the daemon's log");

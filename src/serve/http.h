@@ -7,6 +7,7 @@
 #include "json.h"
 #include "params.h"
 #include "server.h"
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
@@ -26,6 +27,7 @@ struct http_counters {
 /* What the handlers work on; the same for every request. */
 struct site {
 	struct server_options options;
+	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
 	struct auth_rules auth;
 	struct http_counters http;
 	int64_t start_ns;

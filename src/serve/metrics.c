@@ -200,7 +200,8 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 		put_collector(out, s->options.collector);
 		put_runs(out, s->options.collector, &s->http);
 	}
-	put_store(out, s->options.store);
+	if (s->options.store)
+		put_store(out, s->options.store);
 	put_http(out, &s->http);
 	seconds(out, "strobe_uptime_seconds", "gauge", now_ns > s->start_ns ? now_ns - s->start_ns : 0,
 		"Since the daemon started.");

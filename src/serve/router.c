@@ -16,27 +16,27 @@ typedef void handler(struct site *s, const struct request *q, struct response *r
 struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
-	bool is_page, is_login, takes_post, takes_delete;
+	bool is_page, is_login, takes_post, takes_delete, is_counters;
 };
 
 static const struct route routes[] = {
 	{ "/", page_answer, .is_page = true },
-	{ "/login", login_answer, .is_page = true, .is_login = true },
+	{ "/login", login_answer, .is_page = true, .is_login = true, .is_counters = true },
 	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
 	{ "/runs", runs_page, .is_page = true },
 	{ "/runs/", run_page, .is_page = true },
 	{ "/assets/", assets_answer },
 	{ "/favicon.ico", assets_icon },
-	{ "/api/v1/status", api_status },
+	{ "/api/v1/status", api_status, .is_counters = true },
 	{ "/api/v1/labels", api_labels },
 	{ "/api/v1/timeline", api_timeline },
 	{ "/api/v1/profile", api_profile },
 	{ "/api/v1/functions", api_functions },
 	{ "/api/v1/runs", api_runs, .takes_post = true },
 	{ "/api/v1/runs/", api_run, .takes_delete = true },
-	{ "/healthz", health_alive },
-	{ "/readyz", health_ready },
-	{ "/metrics", metrics_answer },
+	{ "/healthz", health_alive, .is_counters = true },
+	{ "/readyz", health_ready, .is_counters = true },
+	{ "/metrics", metrics_answer, .is_counters = true },
 };
 
 static const struct route *find_route(const char *path)
@@ -80,7 +80,7 @@ bool router_wants_body(struct site *s, struct request *q)
 
 	buf_init(&why);
 	q->headers.is_page = q->headers.is_login = false;
-	return route && route->takes_post && is_post(q) && !auth_check(&s->auth, &q->headers, &why);
+	return route && route->takes_post && !s->options.only_counters && is_post(q) && !auth_check(&s->auth, &q->headers, &why);
 }
 
 static bool takes_method(const struct route *route, const struct request *q)
@@ -118,11 +118,20 @@ void router_answer(struct site *s, struct request *q, struct response *r)
 		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at /api/v1/status");
 		return;
 	}
+	if (s->options.only_counters && !route->is_counters) {
+		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, /api/v1/status, /healthz "
+			       "and /readyz; `strobe serve` has the page");
+		return;
+	}
 	if (!takes_method(route, q)) {
 		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
 		response_error(r, q, 405, "this address answers %s", route->takes_post ? "GET, HEAD and POST" :
 			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
 		return;
 	}
+	if (route->is_counters)
+		pthread_rwlock_rdlock(&s->lock);
 	route->answer(s, q, r);
+	if (route->is_counters)
+		pthread_rwlock_unlock(&s->lock);
 }

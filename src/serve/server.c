@@ -428,9 +428,10 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 	struct server *s = xcalloc(1, sizeof(*s));
 	int r;
 
-	assert(o->store);
+	assert(o->store || o->only_counters);
 
 	s->fd = -1;
+	pthread_rwlock_init(&s->site.lock, NULL);
 	s->site.options = *o;
 	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
 	s->site.auth.token = o->token;
@@ -446,6 +447,20 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 		 s->site.auth.listen.host, s->site.auth.listen.port);
 	*ret = s;
 	return 0;
+}
+
+void server_show(struct server *s, struct source *const *sources, size_t source_count, const struct server_sink *sinks,
+		 size_t sink_count, const struct store_limits *limits)
+{
+	struct server_options *o = &s->site.options;
+
+	pthread_rwlock_wrlock(&s->site.lock);
+	o->sources = sources;
+	o->source_count = source_count;
+	o->sinks = sinks;
+	o->sink_count = sink_count;
+	o->limits = *limits;
+	pthread_rwlock_unlock(&s->site.lock);
 }
 
 unsigned server_port(const struct server *s)
@@ -465,6 +480,7 @@ struct server *server_free(struct server *s)
 	if (s->daemon)
 		MHD_stop_daemon(s->daemon);
 	fd_closep(&s->fd);
+	pthread_rwlock_destroy(&s->site.lock);
 	free(s);
 	return NULL;
 }

@@ -16,6 +16,24 @@
 
 struct server;
 
+/* Something that a sink counts for itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
+struct server_figure {
+	const char *name;			/* of the metric, behind "strobe_"; a counter's ends with "_total" */
+	const char *help;
+	const char *key, *value;		/* one more label; NULL: none */
+	uint64_t number;
+};
+
+#define SERVER_FIGURES	32u			/* of one sink */
+
+struct server_sink {
+	const char *url;
+	const struct sink_counters *counters;
+	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
+	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
+	void *data;
+};
+
 /* Everything it points to stays the caller's and must outlive the server. */
 struct server_options {
 	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is SERVER_LISTEN */
@@ -23,18 +41,25 @@ struct server_options {
 	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's: "strobe.example.org" */
 	size_t allow_host_count;
 
-	struct store *store;
+	struct store *store;			/* NULL: there is nothing to ask for but counters */
+	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */
 	const struct collector_counters *collector;	/* NULL when nothing is collected: then it is never ready */
 	struct source *const *sources;
 	size_t source_count;
+	const struct server_sink *sinks;
+	size_t sink_count;
 	int64_t start_ns;			/* of the daemon, clock_wall_ns(); 0 is now */
 };
 
 /* Listens and answers from here on. -EADDRINUSE, -EACCES (wider than loopback without a token) and -EINVAL come with
  * a sentence that says what to do. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
+
+/* Shows other sources, sinks and limits from now on. What was shown before is in nobody's hands when this returns. */
+void server_show(struct server *s, struct source *const *sources, size_t source_count, const struct server_sink *sinks,
+		 size_t sink_count, const struct store_limits *limits);
 
 unsigned server_port(const struct server *s);
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */

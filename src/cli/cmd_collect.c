@@ -1,0 +1,115 @@
+/* cmd_collect.c: `strobe collect`: from any sources to any sinks, without a page. */
+
+#include "commands.h"
+
+#include "daemon.h"
+#include "log.h"
+#include "places.h"
+#include "settings.h"
+
+#include <string.h>
+
+#define LISTEN	"127.0.0.1:8788"	/* beside serve's 8787 */
+
+static const struct option_spec options[] = {
+	{ OPTION_LIST, 0, "from", "URL", &settings.from,
+	  "Where samples come from; may be given several times. PHP's socket on this machine unless given." },
+	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Where samples go; may be given several times, 8 at most." },
+	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
+	  "Where sources and sinks keep what they must remember (journal, spool, positions in files); /var/lib/strobe for "
+	  "root, $XDG_STATE_HOME/strobe for others. One collector per directory." },
+	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
+	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
+	SETTINGS_LIMITS,
+	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
+	SETTINGS_CAPS,
+	SETTINGS_WHO,
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "collect",
+	.usage = "[--from URL]... --to URL... [OPTIONS]",
+	.summary = "collect samples from any sources and hand them on to any sinks",
+	.description =
+		"Hands samples of every source to every sink, and runs until SIGTERM or Ctrl-C, or until standard input ends "
+		"where that is the only source. What is under way then is stored first.\n\n"
+		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for ArcLamp.php), "
+		"redis://HOST[:PORT]/?channel=NAME (pub/sub), redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), "
+		"file:PATH (folded lines in a file that grows), - (folded lines on standard input).\n\n"
+		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's trace logs), "
+		"redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
+		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
+		"`strobe status --url http://" LISTEN "` shows them.",
+	.examples =
+		"strobe collect --to 'redis://redis.example/?stream=strobe'\n"
+		"strobe collect --from resp://127.0.0.1:6379 --to logs:/srv/arclamp/logs\n"
+		"strobe collect --from - --to sqlite:/tmp/profiles < stacks.folded\n",
+	.options = options,
+};
+
+/* Piped in and forgotten: nothing has to be remembered, and a running daemon is not in the way. */
+static bool needs_state(const struct daemon_options *o)
+{
+	for (size_t i = 0; i < o->source_count; i++)
+		if (strcmp(o->sources[i], "-") != 0)
+			return true;
+	for (size_t i = 0; i < o->sink_count; i++)
+		if (strncmp(o->sinks[i], "redis:", 6) == 0)
+			return true;
+	return false;
+}
+
+static int collect(struct daemon_options *o, struct err *err)
+{
+	_cleanup_(freep) char *socket_url = NULL, *state = NULL;
+	_cleanup_(buf_done) struct buf token = { 0 };
+	const char *one;
+	int r;
+
+	buf_init(&token);
+	if ((r = settings_token(o, &token, err)) < 0)
+		return r;
+	if (o->source_count == 0) {
+		r = places_socket(&socket_url, err);
+		if (r < 0)
+			return r;
+		one = socket_url;
+		o->sources = &one;
+		o->source_count = 1;
+	}
+	if (!o->state && needs_state(o) && (r = places_state(NULL, &state, err)) < 0)
+		return r;
+	if (!o->state)
+		o->state = state;
+	o->no_server = o->listen && strcmp(o->listen, "none") == 0;
+	o->listen_may_fail = true;
+	if (!o->listen)
+		o->listen = LISTEN;
+	return daemon_run(o, err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct daemon_options o = { 0 };
+	struct err err = { 0 };
+	int operands, code, r;
+
+	settings_reset();
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	if (operands)
+		return command_usage(&spec, "'%s' is too much; collect takes options only", argv[1]);
+	if (settings_check(&o, &err) < 0)
+		return command_usage(&spec, "%s", err.text);
+	if (!o.sink_count)
+		return command_usage(&spec, "nothing says where samples go; give --to, such as --to sqlite:/var/lib/strobe");
+	if (settings.quiet)
+		log_set_level(1);
+	r = collect(&o, &err);
+	if (r < 0)
+		command_cannot(&spec, &err);
+	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
+}
+
+const struct command command_collect = { &spec, run };

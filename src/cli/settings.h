@@ -1,0 +1,53 @@
+/* settings.h: what `strobe serve` and `strobe collect` may be told alike, as text, and what comes of it. */
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include "buf.h"
+#include "daemon.h"
+#include "options.h"
+
+/* What the option tables of both commands point into. Strings are those of the command line. */
+struct settings {
+	struct option_list from, to, allow_hosts;
+	const char *listen, *store, *state, *token_file;
+	const char *max_bytes, *runs_size, *queue_bytes;
+	double retain_days, runs_days;
+	long runs_count, label_values, series;
+	bool quiet;
+};
+
+extern struct settings settings;
+void settings_reset(void);			/* to what holds without options */
+
+/* The rows of the tables that both have. */
+#define SETTINGS_LIMITS \
+	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
+	  "Remove what is older from a store; 30 unless given, 0 keeps all." }, \
+	{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes, \
+	  "Remove the oldest days of a store above this size (500M, 10G); 10G unless given, 0 is no limit." }
+#define SETTINGS_CAPS \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Caps (what is above them is dropped or becomes `other`, and is counted)" }, \
+	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \
+	  "Memory of what waits for one sink that is slow or fails; 256M unless given." }, \
+	{ OPTION_INT, 0, "label-values", "N", &settings.label_values, \
+	  "Values of one label on one day; further ones count as `other`; 1,000 unless given." }, \
+	{ OPTION_INT, 0, "series", "N", &settings.series, \
+	  "Sets of labels in one second; further ones count as entry `other`; 10,000 unless given." }
+#define SETTINGS_WHO \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Who may ask" }, \
+	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
+	  "Ask every visitor for the token in this file. Needed to listen beyond this machine." }, \
+	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
+	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }
+
+/* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence that
+ * begins with the option's name. */
+int settings_check(struct daemon_options *o, struct err *err);
+
+/* Reads the file of the token; it must live as long as the options. */
+int settings_token(struct daemon_options *o, struct buf *token, struct err *err);
+
+/* "500M", "10G", "10GB", "10 GiB", bytes without a unit; by powers of 1,024. */
+int settings_parse_size(const char *text, uint64_t *ret, struct err *err);
+
+#endif

@@ -1,0 +1,134 @@
+/* sink_store.c: batches and runs to a store that can be asked. */
+
+#include "sinks.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "wire_profile.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+struct store_sink {
+	struct sink base;
+	pthread_mutex_t lock;		/* of the limits, which may change */
+	struct store_limits limits;
+	bool maintain_failed;		/* the sink's thread only */
+};
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct store_sink *s = data;
+
+	return store_append(s->base.store, b, err);
+}
+
+/* The clock stands in the header of a message, and among the labels of a profile. */
+static void add_clock(struct labels *labels, enum strobe_clock clock)
+{
+	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
+
+	if (clock != STROBE_CLOCK_NONE && !labels_get(labels, "clock"))
+		labels_set(labels, "clock", 5, name, strlen(name));
+}
+
+static struct profile *profile_of_run(const struct collector_run *r)
+{
+	const struct strobe_wire_info *info = &r->message->info;
+	struct profile *p = profile_new();
+	int e = wire_profile_add(p, r->message);
+
+	assert(e >= 0);		/* a message never has more columns than a profile */
+	(void)e;
+	wire_profile_labels(r->message, &p->labels);
+	add_clock(&p->labels, info->clock);
+	p->period_ns = (int64_t)info->period_ns;
+	if (info->start_ns) {
+		p->end_ns = r->time_ns;
+		p->start_ns = r->time_ns - (int64_t)(info->end_ns - info->start_ns);
+	}
+	return p;
+}
+
+static int commit_runs(void *data, struct collector_run *runs, size_t count, struct err *err)
+{
+	struct store_sink *s = data;
+	struct store_new_run *list = xcalloc(count, sizeof(*list));
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		list[i].profile = profile_of_run(&runs[i]);
+	rc = store_add_runs(s->base.store, list, count, clock_wall_ns(), err);
+	for (size_t i = 0; i < count; i++) {
+		runs[i].result = list[i].result;
+		profile_free((struct profile *)list[i].profile);
+	}
+	free(list);
+	return rc;
+}
+
+static void maintain(void *data)
+{
+	struct store_sink *s = data;
+	struct store_limits limits;
+	struct err err = { 0 };
+	bool failed;
+
+	pthread_mutex_lock(&s->lock);
+	limits = s->limits;
+	pthread_mutex_unlock(&s->lock);
+	failed = store_maintain(s->base.store, &limits, clock_wall_ns(), &err) < 0;
+	if (failed && !s->maintain_failed)
+		log_warning("the store could not be tidied up, which is tried again every minute: %s", err.text);
+	s->maintain_failed = failed;
+}
+
+static void set_options(struct sink *base, const struct sink_options *o)
+{
+	struct store_sink *s = (struct store_sink *)base;
+
+	pthread_mutex_lock(&s->lock);
+	s->limits = o->limits;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static struct sink *store_sink_close(struct sink *base)
+{
+	struct store_sink *s = (struct store_sink *)base;
+
+	store_close(base->store);
+	pthread_mutex_destroy(&s->lock);
+	free(base->url);
+	free(s);
+	return NULL;
+}
+
+static int store_sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
+{
+	struct store_sink *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	pthread_mutex_init(&s->lock, NULL);
+	s->base.ops = &sink_store_ops;
+	s->base.url = xstrdup(url);
+	s->limits = o->limits;
+	r = store_open(s->base.url, false, &s->base.store, err);
+	if (r < 0) {
+		store_sink_close(&s->base);
+		return r;
+	}
+	s->base.port = (struct collector_sink){
+		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain, .data = s,
+	};
+	*ret = &s->base;
+	return 0;
+}
+
+const struct sink_ops sink_store_ops = {
+	.scheme = "sqlite",
+	.open = store_sink_open,
+	.set_options = set_options,
+	.close = store_sink_close,
+};

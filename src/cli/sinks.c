@@ -1,0 +1,36 @@
+/* sinks.c: from the scheme of a URL to the sink that it names. */
+
+#include "sinks.h"
+
+#include "mem.h"
+
+#include <string.h>
+
+static const struct sink_ops *const kinds[] = { &sink_store_ops };
+
+static const struct sink_ops *find(const char *url)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		size_t n = strlen(kinds[i]->scheme);
+
+		if (!strncmp(url, kinds[i]->scheme, n) && url[n] == ':')
+			return kinds[i];
+	}
+	return NULL;
+}
+
+int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
+{
+	_cleanup_(freep) char *store_url = *url == '/' ? xasprintf("sqlite:%s", url) : NULL;	/* what people type */
+	const struct sink_ops *ops = find(store_url ? store_url : url);
+
+	if (!ops)
+		return err_set(err, -EINVAL, "cannot send to '%.*s…': a sink looks like sqlite:DIRECTORY, logs:DIRECTORY or "
+			       "redis://HOST/?stream=NAME", (int)strcspn(url, ":"), url);
+	return ops->open(store_url ? store_url : url, o, ret, err);
+}
+
+struct sink *sink_close(struct sink *s)
+{
+	return s ? s->ops->close(s) : NULL;
+}
