@@ -17,6 +17,7 @@
 
 #define TOO_OLD_NS	NS_PER_DAY
 #define TOO_NEW_NS	(60 * NS_PER_SECOND)
+#define ENTRY_TOO_OLD_NS	(30 * NS_PER_DAY)	/* of what waited in a stream */
 
 void collector_default_options(struct collector_options *o)
 {
@@ -83,10 +84,54 @@ static void count_done(struct collector_counters *n, const struct open_batch *b)
 	n->queue_bytes -= b->bytes;
 }
 
+/* What is confirmed has ended for good. */
+static void end_confirmed(struct collector *c, struct ticketed *t)
+{
+	const struct source_ops *ops = t->source->ops;
+	uint64_t confirmed = ops->confirmed ? ops->confirmed(t->source) : t->handed_back;
+
+	while (t->unconfirmed && t->unconfirmed->until <= confirmed) {
+		struct unconfirmed *u = t->unconfirmed;
+
+		t->unconfirmed = u->next;
+		if (!t->unconfirmed)
+			t->last_unconfirmed = &t->unconfirmed;
+		if (c->journal)
+			journal_end(c->journal, u->batch_id);
+		free(u);
+	}
+}
+
+static struct ticketed *find_ticketed(struct collector *c, struct source *s)
+{
+	struct ticketed *t = c->ticketed;
+
+	while (t && t->source != s)
+		t = t->next;
+	if (t)
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->source = s;
+	t->last_unconfirmed = &t->unconfirmed;
+	t->next = c->ticketed;
+	return c->ticketed = t;
+}
+
+static void give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share)
+{
+	struct ticketed *t = find_ticketed(c, share->source);
+	struct unconfirmed *u = xcalloc(1, sizeof(*u));
+
+	t->handed_back += share->ticket_count;
+	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
+	*t->last_unconfirmed = u;
+	t->last_unconfirmed = &u->next;
+	share->source->ops->ack(share->source, share->tickets, share->ticket_count);
+	end_confirmed(c, t);
+}
+
 static void acknowledge(struct collector *c, const struct open_batch *b)
 {
-	bool acked = false;
-
 	for (size_t i = 0; i < b->share_count; i++) {
 		const struct open_batch_share *share = &b->shares[i];
 		struct source_counters *n = &share->source->counters;
@@ -96,13 +141,9 @@ static void acknowledge(struct collector *c, const struct open_batch *b)
 		else
 			n->samples_dropped += share->samples;
 		n->samples_in_flight -= share->samples;
-		if (share->ticket_count && share->source->ops->ack) {
-			share->source->ops->ack(share->source, share->tickets, share->ticket_count);
-			acked = true;
-		}
+		if (share->ticket_count && share->source->ops->ack)
+			give_back(c, b->batch.id, share);
 	}
-	if (acked && c->journal)
-		journal_end(c->journal, b->batch.id);
 }
 
 static void finish_done(struct collector *c)
@@ -191,20 +232,33 @@ static void close_one(struct collector *c, struct open_batch *b)
 }
 
 /* What was in a batch before a crash goes into one with its id again; all of it is there when the source says so. */
-static void close_replays(struct collector *c)
+static void close_replays(struct collector *c, struct ticketed *t)
 {
-	while (c->replays) {
-		struct open_batch *b = c->replays;
+	while (t->replays) {
+		struct open_batch *b = t->replays;
 
-		c->replays = b->next;
+		t->replays = b->next;
 		close_one(c, b);
 	}
+}
+
+static void close_ticketed(struct collector *c, struct ticketed *t)
+{
+	struct open_batch *b = t->open;
+
+	t->open = NULL;
+	if (t->caught_up)
+		close_replays(c, t);
+	if (b)
+		close_one(c, b);
 }
 
 static void close_batch(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
+	for (struct ticketed *t = c->ticketed; t; t = t->next)
+		close_ticketed(c, t);
 	if (!b->batch.count && !b->share_count)
 		return;
 	c->open = open_batch_new(take_id(c));
@@ -217,6 +271,21 @@ static void tick(struct watch *w, uint32_t events)
 
 	loop_timer_read(w);
 	close_batch(c);
+	for (struct ticketed *t = c->ticketed; t; t = t->next)
+		end_confirmed(c, t);
+}
+
+/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come again. */
+static void forget_replays(struct collector *c, struct ticketed *t)
+{
+	for (struct open_batch *b = t->replays; b; b = b->next) {
+		c->counters.samples_received -= b->samples;
+		c->counters.samples_queued -= b->samples;
+		c->counters.queue_bytes -= b->bytes;
+		t->source->counters.samples_received -= b->samples;
+		t->source->counters.samples_in_flight -= b->samples;
+		b->samples = b->bytes = 0;
+	}
 }
 
 /* --- The loop's thread: what arrives --- */
@@ -229,11 +298,28 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 	return now;
 }
 
-/* A message says when it ended. What waited in a stream for days keeps the time at which it came there. */
+/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same time
+ * when it comes again after a crash, and meets its batch's id in the same file. */
+static int64_t arrival(const struct source_about *about, int64_t now)
+{
+	int64_t oldest = now - (about->ticket ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
+
+	return about->time_ns > oldest && about->time_ns <= now + TOO_NEW_NS ? about->time_ns : now;
+}
+
+/* A message says when it ended. */
 static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
 		       int64_t now)
 {
-	return time_in_bounds(c, (int64_t)m->info.end_ns, about->time_ns > 0 && about->time_ns < now ? about->time_ns : now);
+	return time_in_bounds(c, (int64_t)m->info.end_ns, arrival(about, now));
+}
+
+static int64_t time_of_line(struct collector *c, const struct source_about *about, int64_t now)
+{
+	int64_t time_ns = arrival(about, now);
+
+	c->counters.times_corrected += about->time_ns && time_ns != about->time_ns;
+	return time_ns;
 }
 
 static void note_sender_drops(struct collector *c, const struct strobe_wire_message *m)
@@ -299,33 +385,76 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The batch that this goes to: the open one, or one of before a crash. */
-static struct open_batch *batch_for(struct collector *c, const struct source_about *about)
+static struct open_batch *find_replay(struct ticketed *t, uint64_t id, int64_t now_ns)
 {
-	uint64_t id = c->journal && about->ticket ? journal_batch_of(c->journal, about->source->url, about->ticket) : 0;
-	struct open_batch **p = &c->replays;
+	struct open_batch **p = &t->replays;
 
-	if (!id)
-		return c->open;
 	while (*p && (*p)->batch.id != id)
 		p = &(*p)->next;
 	if (!*p) {
 		*p = open_batch_new(id);
 		(*p)->journaled = (*p)->replayed = true;
+		(*p)->now_ns = now_ns;
 	}
 	return *p;
 }
 
-/* A relay sends a batch again when it did not hear that it arrived. Its ticket must be acknowledged all the same. */
+/* The batch that this goes to: the open one, or one of before a crash. `*now` is the time that it goes by. */
+static struct open_batch *batch_for(struct collector *c, const struct source_about *about, int64_t *now)
+{
+	struct open_batch *b = c->open;
+	struct ticketed *t;
+	int64_t then;
+	uint64_t id;
+
+	if (!about->ticket)
+		return b;
+	t = find_ticketed(c, about->source);
+	id = c->journal ? journal_batch_of(c->journal, source_identity(about->source), about->ticket, &then) : 0;
+	if (id) {
+		b = find_replay(t, id, then);
+	} else {
+		if (!t->open) {
+			t->open = open_batch_new(take_id(c));
+			t->open->now_ns = *now;
+		}
+		b = t->open;
+	}
+	*now = b->now_ns;
+	return b;
+}
+
+static bool has_relay_id(const struct open_batch *b, uint64_t id)
+{
+	for (size_t i = b->relay_id_count; i-- > 0;)
+		if (b->relay_ids[i] == id)
+			return true;
+	return false;
+}
+
+/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes was
+ * the one that was taken. */
+static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
+{
+	if (b->replayed)
+		return !journal_batch_held(c->journal, b->batch.id, id) || has_relay_id(b, id);
+	return c->journal && journal_seen(c->journal, id);
+}
+
+/* The ticket of one that is left out must be acknowledged all the same. */
 static bool is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
 {
-	if (!about->batch_id || b->replayed || (b->relay_id_count && b->relay_ids[b->relay_id_count - 1] == about->batch_id))
+	if (!about->batch_id)
 		return false;
-	if (c->journal ? !journal_seen(c->journal, about->batch_id) : true) {
-		GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
-		b->relay_ids[b->relay_id_count++] = about->batch_id;
-		return false;
+	if (about->part == 0) {
+		c->leaving_out = was_seen(c, b, about->batch_id);
+		if (!c->leaving_out) {
+			GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
+			b->relay_ids[b->relay_id_count++] = about->batch_id;
+		}
 	}
+	if (!c->leaving_out)
+		return false;
 	c->counters.messages_replayed++;
 	open_batch_note(b, about, 0);
 	return true;
@@ -368,8 +497,8 @@ static bool no_room(struct collector *c, const struct open_batch *b, const struc
 static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
 	struct collector *c = data;
-	int64_t now = clock_wall_ns();
-	struct open_batch *b = batch_for(c, about);
+	int64_t now = clock_wall_ns(), at = now;
+	struct open_batch *b = batch_for(c, about, &at);
 	uint64_t samples, before = b->bytes;
 	bool folded = false;
 
@@ -388,7 +517,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	note_received(c, about, samples, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
 	if (no_room(c, b, about, open_batch_cost_of(m)) ||
-	    open_batch_add(b, about, m, time_of(c, about, m, now), &c->rules, &folded) < 0)
+	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &folded) < 0)
 		note_dropped(c, b, about, samples);
 	else
 		note_added(c, b, about, samples, before, folded);
@@ -397,8 +526,8 @@ static void got_message(void *data, const struct source_about *about, const stru
 static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
 {
 	struct collector *c = data;
-	int64_t now = clock_wall_ns(), time_ns;
-	struct open_batch *b = batch_for(c, about);
+	int64_t now = clock_wall_ns(), at = now, time_ns;
+	struct open_batch *b = batch_for(c, about, &at);
 	uint64_t before = b->bytes;
 	struct folded_line l;
 	bool folded = false;
@@ -407,7 +536,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 		return;
 	note_received(c, about, (uint64_t)l.count.whole, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
-	time_ns = about->time_ns ? time_in_bounds(c, about->time_ns, now) : now;
+	time_ns = time_of_line(c, about, at);
 	if (no_room(c, b, about, n * 4) ||
 	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules, &folded) < 0)
 		note_dropped(c, b, about, (uint64_t)l.count.whole);
@@ -417,7 +546,23 @@ static void got_line(void *data, const struct source_about *about, const char *l
 
 static void caught_up(void *data, struct source *s)
 {
-	close_replays(data);
+	struct collector *c = data;
+	struct ticketed *t = find_ticketed(c, s);
+
+	t->caught_up = true;
+	close_replays(c, t);
+	if (c->journal)
+		journal_caught_up(c->journal, source_identity(s));
+}
+
+/* Replays do not count: they are closed when all of them are there, and not before. */
+static uint64_t open_bytes(const struct collector *c)
+{
+	uint64_t n = c->open->bytes;
+
+	for (const struct ticketed *t = c->ticketed; t; t = t->next)
+		n += t->open ? t->open->bytes : 0;
+	return n;
 }
 
 /* What can wait should, long before anything has to be dropped. */
@@ -429,7 +574,7 @@ static bool full(void *data)
 	for (size_t i = 0; i < c->sink_count; i++)
 		if (c->outlets[i].counters.queue_bytes > most)
 			most = c->outlets[i].counters.queue_bytes;
-	return most + c->open->bytes > c->options.queue_bytes / 2;
+	return most + open_bytes(c) > c->options.queue_bytes / 2;
 }
 
 struct source_receiver collector_receiver(struct collector *c)
@@ -526,8 +671,9 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 {
 	int64_t until = clock_monotonic_ns() + timeout_ns;
 
-	close_replays(c);
 	close_batch(c);
+	for (struct ticketed *t = c->ticketed; t; t = t->next)
+		forget_replays(c, t);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	pthread_cond_broadcast(&c->changed);
@@ -538,6 +684,27 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	pthread_mutex_unlock(&c->lock);
 	finish_done(c);
 	return c->counters.samples_queued + c->counters.runs_queued;
+}
+
+static void free_ticketed(struct collector *c)
+{
+	struct ticketed *t = c->ticketed;
+
+	c->ticketed = t->next;
+	while (t->replays) {
+		struct open_batch *b = t->replays;
+
+		t->replays = b->next;
+		open_batch_free(b);
+	}
+	while (t->unconfirmed) {
+		struct unconfirmed *u = t->unconfirmed;
+
+		t->unconfirmed = u->next;
+		free(u);
+	}
+	open_batch_free(t->open);
+	free(t);
 }
 
 struct collector *collector_free(struct collector *c)
@@ -564,12 +731,8 @@ struct collector *collector_free(struct collector *c)
 		c->done = b->next;
 		open_batch_free(b);
 	}
-	while (c->replays) {
-		struct open_batch *b = c->replays;
-
-		c->replays = b->next;
-		open_batch_free(b);
-	}
+	while (c->ticketed)
+		free_ticketed(c);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	open_batch_free(c->open);

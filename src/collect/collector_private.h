@@ -34,6 +34,20 @@ struct outlet {
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 };
 
+/* What came with tickets of one source. Its batches hold nothing else, so that a crash and what is handed over again
+ * after it concern one source at a time. */
+struct ticketed {
+	struct source *source;
+	struct open_batch *open;		/* NULL: nothing came since the last one was closed */
+	struct open_batch *replays;		/* of before a crash, until the source has caught up */
+	bool caught_up;
+
+	/* acknowledged, and the source does not know yet that it was heard; the oldest first */
+	struct unconfirmed { uint64_t batch_id, until; struct unconfirmed *next; } *unconfirmed, **last_unconfirmed;
+	uint64_t handed_back;			/* tickets so far */
+	struct ticketed *next;
+};
+
 struct collector {
 	struct collector_options options;
 	struct collector_counters counters;
@@ -43,7 +57,9 @@ struct collector {
 	/* the loop's thread only */
 	struct loop *loop;
 	struct watch timer, wake;
-	struct open_batch *open, *replays;
+	struct open_batch *open;		/* of what has no tickets */
+	struct ticketed *ticketed;
+	bool leaving_out;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
 	struct label_caps *caps;
 	uint64_t next_id;

@@ -19,13 +19,24 @@
 #define FILE_MAX	((size_t)256 << 20)	/* a file above this is not ours */
 #define RENEW_BYTES	((size_t)8 << 20)	/* a file above this that is mostly over is written anew */
 
+/* A Redis that is killed may forget what it was told in its last second, and hand over again what was acknowledged. */
+#define ENDED_KEPT_NS	(30 * NS_PER_SECOND)
+
 enum record_kind { BATCH_BEGUN = 1, RELAY_IDS = 2, BATCH_ENDED = 3 };
 
-/* A batch that is begun and not ended, with what its record says. */
+/* A batch that is begun, with what its record says. One that has ended stays for a while. */
 struct open_record {
 	uint64_t id;
+	int64_t ended_ns;		/* monotonic; 0: not yet */
 	uint8_t *body;
 	size_t size;
+};
+
+/* A batch that was in the file when it was opened. */
+struct old_batch {
+	uint64_t id, source;
+	int64_t now_ns;
+	bool asked;			/* one of its tickets came again */
 };
 
 struct journal {
@@ -33,14 +44,15 @@ struct journal {
 	int fd, lock_fd;
 	size_t size, open_bytes;
 	pthread_mutex_t lock;
+	bool failing;			/* the last end could not be written */
 
 	struct open_record *open;
 	size_t open_count, open_capacity;
 
-	/* of before the start, not changed later: hash of source and ticket to the index of a batch's id */
-	struct map tickets;
-	uint64_t *old_ids;
-	size_t old_count;
+	/* of before the start: tickets to the index of their batch, and which relays' batches each held */
+	struct map tickets, held;
+	struct old_batch *old;
+	size_t old_count, old_capacity;
 
 	/* ids of relays' batches, the oldest is replaced first */
 	struct map seen;
@@ -62,11 +74,27 @@ static uint64_t source_key(const char *url)
 	return XXH3_64bits(url, strlen(url));
 }
 
-uint64_t journal_batch_of(const struct journal *j, const char *source_url, const struct source_ticket *t)
+uint64_t journal_batch_of(struct journal *j, const char *source, const struct source_ticket *t, int64_t *ret_now_ns)
 {
-	uint32_t i = j->old_count ? map_get(&j->tickets, ticket_key(source_key(source_url), t)) : MAP_NONE;
+	uint32_t i = j->old_count ? map_get(&j->tickets, ticket_key(source_key(source), t)) : MAP_NONE;
 
-	return i == MAP_NONE ? 0 : j->old_ids[i];
+	if (i == MAP_NONE)
+		return 0;
+	j->old[i].asked = true;
+	*ret_now_ns = j->old[i].now_ns;
+	return j->old[i].id;
+}
+
+static uint64_t held_key(uint64_t batch_id, uint64_t relay_id)
+{
+	const uint64_t parts[] = { batch_id, relay_id };
+
+	return XXH3_64bits(parts, sizeof(parts));
+}
+
+bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t relay_id)
+{
+	return map_get(&j->held, held_key(batch_id, relay_id)) != MAP_NONE;
 }
 
 /* A map has no removal: what the ring has forgotten is told by what it holds now. */
@@ -119,90 +147,100 @@ static uint64_t next(struct reader *r)
 	return v;
 }
 
-static void read_relay_ids(struct journal *j, struct reader *r)
+/* `batch` is the one that held them, 0 if that is over. */
+static void read_relay_ids(struct journal *j, struct reader *r, uint64_t batch)
 {
 	uint64_t n = next(r);
 
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		uint64_t id = next(r);
 
-		if (!r->bad)
-			remember(j, id);
+		if (r->bad)
+			break;
+		remember(j, id);
+		if (batch)
+			map_set(&j->held, held_key(batch, id), 1);
 	}
 }
 
 static void read_tickets(struct journal *j, struct reader *r, uint32_t batch)
 {
-	uint64_t source = next(r), n = next(r);
+	uint64_t n;
 	struct source_ticket t = { 0 };
 
+	j->old[batch].source = next(r);
+	n = next(r);
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		t.stream = (uint32_t)next(r);
 		t.high += (uint64_t)strobe_wire_unzigzag(next(r));
 		t.low = next(r);
 		if (!r->bad)
-			map_set(&j->tickets, ticket_key(source, &t), batch);
+			map_set(&j->tickets, ticket_key(j->old[batch].source, &t), batch);
 	}
 }
 
 static void remember_open(struct journal *j, uint64_t id, const void *body, size_t n)
 {
 	GROW(&j->open, &j->open_capacity, j->open_count + 1);
-	j->open[j->open_count] = (struct open_record){ id, xmalloc(n), n };
+	j->open[j->open_count] = (struct open_record){ .id = id, .body = xmalloc(n), .size = n };
 	memcpy(j->open[j->open_count++].body, body, n);
 	j->open_bytes += n;
 }
 
-static void forget_open(struct journal *j, uint64_t id)
+static void note_end(struct journal *j, uint64_t id)
 {
+	for (size_t i = 0; i < j->open_count; i++)
+		if (j->open[i].id == id && !j->open[i].ended_ns)
+			j->open[i].ended_ns = clock_monotonic_ns();
+}
+
+static void forget_ended(struct journal *j)
+{
+	int64_t before = clock_monotonic_ns() - ENDED_KEPT_NS;
+	size_t kept = 0;
+
 	for (size_t i = 0; i < j->open_count; i++) {
-		if (j->open[i].id != id)
-			continue;
-		j->open_bytes -= j->open[i].size;
-		free(j->open[i].body);
-		memmove(&j->open[i], &j->open[i + 1], (--j->open_count - i) * sizeof(*j->open));
-		return;
+		struct open_record *o = &j->open[i];
+
+		if (o->ended_ns && o->ended_ns < before) {
+			j->open_bytes -= o->size;
+			free(o->body);
+		} else {
+			j->open[kept++] = *o;
+		}
 	}
+	j->open_count = kept;
+}
+
+static void read_begun(struct journal *j, struct reader *r, const uint8_t *body, size_t n)
+{
+	uint64_t id = next(r);
+	int64_t now_ns = (int64_t)next(r);
+	uint64_t shares;
+
+	GROW(&j->old, &j->old_capacity, j->old_count + 1);
+	j->old[j->old_count++] = (struct old_batch){ .id = id, .now_ns = now_ns };
+	read_relay_ids(j, r, id);
+	shares = next(r);
+	for (uint64_t i = 0; i < shares && !r->bad; i++)
+		read_tickets(j, r, (uint32_t)j->old_count - 1);
+	remember_open(j, id, body, n);
 }
 
 static void read_record(struct journal *j, const uint8_t *body, size_t n)
 {
 	struct reader r = { body, body + n };
-	uint64_t kind = next(&r), id;
 
-	switch (kind) {
+	switch (next(&r)) {
 	case BATCH_BEGUN:
-		id = next(&r);
-		read_relay_ids(j, &r);
-		if (!r.bad)
-			remember_open(j, id, body, n);
+		read_begun(j, &r, body, n);
 		break;
 	case BATCH_ENDED:
-		forget_open(j, next(&r));
+		note_end(j, next(&r));
 		break;
 	case RELAY_IDS:
-		read_relay_ids(j, &r);
+		read_relay_ids(j, &r, 0);
 		break;
-	}
-}
-
-/* What was under way when the last process ended. */
-static void index_tickets(struct journal *j)
-{
-	j->old_ids = xcalloc(j->open_count + 1, sizeof(*j->old_ids));
-	for (; j->old_count < j->open_count; j->old_count++) {
-		const struct open_record *o = &j->open[j->old_count];
-		struct reader r = { o->body, o->body + o->size };
-		uint64_t ids, shares;
-
-		next(&r);
-		j->old_ids[j->old_count] = next(&r);
-		ids = next(&r);
-		for (uint64_t i = 0; i < ids && !r.bad; i++)
-			next(&r);
-		shares = next(&r);
-		for (uint64_t i = 0; i < shares && !r.bad; i++)
-			read_tickets(j, &r, (uint32_t)j->old_count);
 	}
 }
 
@@ -271,7 +309,7 @@ static void put_tickets(struct buf *body, const struct open_batch_share *s)
 {
 	uint64_t high = 0;
 
-	buf_put_varint(body, source_key(s->source->url));
+	buf_put_varint(body, source_key(source_identity(s->source)));
 	buf_put_varint(body, s->ticket_count);
 	for (size_t i = 0; i < s->ticket_count; i++) {
 		const struct source_ticket *t = &s->tickets[i];
@@ -292,6 +330,12 @@ static size_t ticket_shares(const struct open_batch *b)
 	return n;
 }
 
+/* What a sink may answer for good must not come from here: the batch is tried again until it can be noted. */
+static int try_later(int r)
+{
+	return r < 0 ? -EIO : r;
+}
+
 static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
@@ -300,6 +344,7 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	buf_init(&body);
 	buf_put_varint(&body, BATCH_BEGUN);
 	buf_put_varint(&body, b->batch.id);
+	buf_put_varint(&body, (uint64_t)b->now_ns);
 	put_relay_ids(&body, b->relay_ids, b->relay_id_count);
 	buf_put_varint(&body, ticket_shares(b));
 	for (size_t i = 0; i < b->share_count; i++)
@@ -317,11 +362,17 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err)
 
 	pthread_mutex_lock(&j->lock);
 	if (!b->journaled && ticket_shares(b)) {
-		r = begin(j, b, err);
+		r = try_later(begin(j, b, err));
 		b->journaled = r >= 0;
 	}
 	pthread_mutex_unlock(&j->lock);
 	return r;
+}
+
+static void put_end(struct buf *body, uint64_t id)
+{
+	buf_put_varint(body, BATCH_ENDED);
+	buf_put_varint(body, id);
 }
 
 static void put_all(const struct journal *j, struct buf *out)
@@ -335,49 +386,102 @@ static void put_all(const struct journal *j, struct buf *out)
 	for (size_t i = 0; i < j->ring_count; i++)
 		buf_put_varint(&body, j->ring[(first + i) % JOURNAL_SEEN]);
 	put_record(out, body.data, body.size);
-	for (size_t i = 0; i < j->open_count; i++)
+	for (size_t i = 0; i < j->open_count; i++) {
 		put_record(out, j->open[i].body, j->open[i].size);
+		if (!j->open[i].ended_ns)
+			continue;
+		buf_reset(&body);
+		put_end(&body, j->open[i].id);
+		put_record(out, body.data, body.size);
+	}
 }
 
-static int reopen(struct journal *j, struct err *err)
+/* The directory, too, or a crash of the machine may bring the old file back. */
+static void sync_directory(const char *path)
 {
-	if (j->fd >= 0)
-		close(j->fd);
-	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	return j->fd < 0 ? failed(j, "open", err) : 0;
+	_cleanup_(freep) char *directory = xstrdup(path);
+	_cleanup_(fd_closep) int fd = -1;
+	char *slash = strrchr(directory, '/');
+
+	if (slash)
+		slash[slash == directory] = '\0';
+	fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && fsync(fd))
+		log_debug("cannot sync the directory of '%s': %s", path, strerror(errno));
 }
 
-/* A new file with what still counts in place of the old one. */
+/* A new file with what still counts in place of the old one, which stays if that fails. */
 static int renew(struct journal *j, struct err *err)
 {
+	_cleanup_(freep) char *path = xasprintf("%s.new", j->path);
 	_cleanup_(buf_done) struct buf all = { 0 };
+	_cleanup_(fd_closep) int fd = -1;
 	int r;
 
 	buf_init(&all);
 	put_all(j, &all);
-	r = io_write_file(j->path, all.data, all.size, err);
-	if (r < 0 || (r = reopen(j, err)) < 0)
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return failed(j, "renew", err);
+	r = io_write_all(fd, all.data, all.size, err);
+	if (r >= 0 && (fdatasync(fd) || rename(path, j->path)))
+		r = failed(j, "renew", err);
+	if (r < 0) {
+		unlink(path);
 		return r;
+	}
+	sync_directory(j->path);
+	close(j->fd);
+	j->fd = TAKE_FD(fd);
 	j->size = all.size;
-	return lseek(j->fd, 0, SEEK_END) < 0 || fdatasync(j->fd) ? failed(j, "write to", err) : 0;
+	return 0;
+}
+
+static bool is_mostly_over(const struct journal *j)
+{
+	return j->size > RENEW_BYTES && j->size / 2 > j->open_bytes + 10 * j->ring_count;
+}
+
+/* That an end is not written costs a look at the sinks after a restart, and nothing else. */
+static void end(struct journal *j, uint64_t batch_id)
+{
+	_cleanup_(buf_done) struct buf body = { 0 };
+	struct err err = { 0 };
+	bool failing;
+
+	buf_init(&body);
+	put_end(&body, batch_id);
+	note_end(j, batch_id);
+	forget_ended(j);
+	failing = append(j, &body, false, &err) < 0 || (is_mostly_over(j) && renew(j, &err) < 0);
+	if (failing && !j->failing)
+		log_warning("%s", err.text);
+	j->failing = failing;
 }
 
 void journal_end(struct journal *j, uint64_t batch_id)
 {
-	_cleanup_(buf_done) struct buf body = { 0 };
-	struct err err = { 0 };
-	int r;
-
-	buf_init(&body);
-	buf_put_varint(&body, BATCH_ENDED);
-	buf_put_varint(&body, batch_id);
 	pthread_mutex_lock(&j->lock);
-	forget_open(j, batch_id);
-	r = append(j, &body, false, &err);
-	if (r >= 0 && j->size > RENEW_BYTES && j->size / 2 > j->open_bytes + 10 * j->ring_count)
-		r = renew(j, &err);
-	if (r < 0)
-		log_warning("%s", err.text);
+	end(j, batch_id);
+	pthread_mutex_unlock(&j->lock);
+}
+
+static bool is_open(const struct journal *j, uint64_t id)
+{
+	for (size_t i = 0; i < j->open_count; i++)
+		if (j->open[i].id == id)
+			return !j->open[i].ended_ns;
+	return false;
+}
+
+void journal_caught_up(struct journal *j, const char *source)
+{
+	uint64_t key = source_key(source);
+
+	pthread_mutex_lock(&j->lock);
+	for (size_t i = 0; i < j->old_count; i++)
+		if (j->old[i].source == key && !j->old[i].asked && is_open(j, j->old[i].id))
+			end(j, j->old[i].id);
 	pthread_mutex_unlock(&j->lock);
 }
 
@@ -396,6 +500,12 @@ static int lock_file(struct journal *j, struct err *err)
 	return 0;
 }
 
+static int open_file(struct journal *j, struct err *err)
+{
+	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return j->fd < 0 ? failed(j, "open", err) : 0;
+}
+
 static int read_file(struct journal *j, struct err *err)
 {
 	_cleanup_(buf_done) struct buf bytes = { 0 };
@@ -409,7 +519,6 @@ static int read_file(struct journal *j, struct err *err)
 	if (j->size < bytes.size)
 		log_warning("'%s' ends with %zu bytes that are no whole record: a crash has cut it off", j->path,
 			    bytes.size - j->size);
-	index_tickets(j);
 	if (ftruncate(j->fd, (off_t)j->size) || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
 		return failed(j, "shorten", err);
 	return 0;
@@ -425,7 +534,8 @@ int journal_open(const char *path, struct journal **ret, struct err *err)
 	pthread_mutex_init(&j->lock, NULL);
 	map_init(&j->tickets);
 	map_init(&j->seen);
-	if ((r = lock_file(j, err)) < 0 || (r = reopen(j, err)) < 0 || (r = read_file(j, err)) < 0) {
+	map_init(&j->held);
+	if ((r = lock_file(j, err)) < 0 || (r = open_file(j, err)) < 0 || (r = read_file(j, err)) < 0) {
 		journal_close(j);
 		return r;
 	}
@@ -445,9 +555,10 @@ struct journal *journal_close(struct journal *j)
 		free(j->open[i].body);
 	pthread_mutex_destroy(&j->lock);
 	map_done(&j->tickets);
+	map_done(&j->held);
 	map_done(&j->seen);
 	free(j->open);
-	free(j->old_ids);
+	free(j->old);
 	free(j->ring);
 	free(j->path);
 	free(j);

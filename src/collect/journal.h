@@ -10,6 +10,9 @@
  *        0     4  length of the body
  *        4     8  XXH3 of the body
  *       12        body: kind (1 batch under way, 2 ids of relays, 3 batch ended), then varints
+ *
+ * A batch has ended when its acknowledgement has arrived. Its record stays for half a minute and mostly longer, since a
+ * Redis that is killed may have forgotten the acknowledgement when it is back.
  */
 #ifndef COLLECT_JOURNAL_H
 #define COLLECT_JOURNAL_H
@@ -27,15 +30,23 @@ struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL 
 
 /* --- The loop's thread --- */
 
-/* The id of the batch that held this ticket of the source with this URL before the crash, 0 if none did. */
-uint64_t journal_batch_of(const struct journal *j, const char *source_url, const struct source_ticket *t);
+/* The id of the batch that held this ticket of the source (source_identity) before the crash, and what time it was for
+ * that batch; 0 if none did. */
+uint64_t journal_batch_of(struct journal *j, const char *source, const struct source_ticket *t, int64_t *ret_now_ns);
+
+/* Whether that batch held the relay's batch, and not only the ticket of one that had been seen before. */
+bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t relay_id);
+
+/* The source has handed over all that it had been given: what did not come again never will. */
+void journal_caught_up(struct journal *j, const char *source);
 
 /* Whether a relay's batch was seen; notes it if not. */
 bool journal_seen(struct journal *j, uint64_t relay_id);
 
 /* --- Any thread --- */
 
-/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. */
+/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. On any failure
+ * -EIO: it is worth another try. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
 /* A batch is acknowledged: its tickets do not come again. */

@@ -36,6 +36,7 @@ struct open_batch {
 	uint64_t samples, bytes;		/* bytes is what it takes in memory, roughly */
 
 	/* for the collector */
+	int64_t now_ns;				/* what time it is for entries of streams; the same when they come again */
 	unsigned sinks_left, runs_left;		/* runs whose tickets it has */
 	bool closed;
 	bool kept;				/* by some sink */

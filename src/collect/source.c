@@ -53,7 +53,13 @@ struct source *source_close(struct source *s)
 void source_done(struct source *s)
 {
 	free(s->url);
+	free(s->identity);
 	free(s->state);
+}
+
+const char *source_identity(const struct source *s)
+{
+	return s->identity ? s->identity : s->url;
 }
 
 /* --- Messages and lines --- */

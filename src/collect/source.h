@@ -70,6 +70,7 @@ struct source_about {
 	enum strobe_clock clock;		/* of lines; a message says its own */
 	int64_t period_ns;			/* the same; 0: unknown */
 	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0: none */
+	uint32_t part;				/* of what has a batch id: 0 for its first message, more for those that follow it */
 };
 
 /* Whom a source hands to, all in the loop's thread. Bytes live until the call returns. */
@@ -95,6 +96,9 @@ struct source_ops {
 		    struct err *err);
 	/* What these tickets stand for is durable; in the loop's thread. NULL where no tickets are given. */
 	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
+	/* How many of all tickets given to ack, in that order, are known to have been taken where they came from, so that
+	 * they never come again. NULL: ack has done it when it returns. */
+	uint64_t (*confirmed)(struct source *s);
 	/* Takes nothing new; hands over what was sent before and has arrived as far as its sender knows. May be NULL. */
 	void (*stop)(struct source *s);
 	struct source *(*close)(struct source *s);
@@ -103,6 +107,7 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
+	char *identity;				/* of its tickets: where they come from, whatever else the URL says. NULL: the URL */
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
@@ -121,6 +126,8 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 /* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */
 void source_stop(struct source *s);			/* NULL is fine */
 struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
+
+const char *source_identity(const struct source *s);
 
 /* For implementations of close: frees what all sources have. */
 void source_done(struct source *s);
