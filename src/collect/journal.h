@@ -52,4 +52,7 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 /* A batch is acknowledged: its tickets do not come again. */
 void journal_end(struct journal *j, uint64_t batch_id);
 
+/* For tests: how long the record of a batch that has ended is kept at least. */
+void journal_set_ended_kept(int64_t ns);
+
 #endif

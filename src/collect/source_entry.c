@@ -13,19 +13,19 @@ static uint32_t get_u32(const char *p)
 }
 
 /* Each message says its length; what follows a bad one cannot be told apart. */
-static size_t hand_messages(struct source *s, const struct source_about *about, struct str body, struct err *err)
+static size_t hand_messages(struct source *s, struct source_about about, struct str body, struct err *err)
 {
 	size_t taken = 0;
 
 	while (body.n) {
 		size_t n = body.n < STROBE_WIRE_HEADER ? body.n : get_u32(body.p + 8);
-		enum strobe_wire_error e = source_message(s, *about, body.p, n < body.n ? n : body.n);
+		enum strobe_wire_error e = source_message(s, about, body.p, n < body.n ? n : body.n);
 
 		if (e) {
 			err_set(err, -EBADMSG, "message %zu of the entry is none: %s", taken + 1, strobe_wire_error_name(e));
 			return taken;
 		}
-		taken++;
+		about.part = (uint32_t)++taken;
 		body.p += n;
 		body.n -= n;
 	}
@@ -53,7 +53,7 @@ size_t source_entry(struct source *s, struct source_about about, const struct st
 		if (e.batch_id)
 			about.batch_id = e.batch_id;
 		err_set(err, -EINVAL, "the entry is empty");
-		taken = e.is_messages ? hand_messages(s, &about, e.body, err) :
+		taken = e.is_messages ? hand_messages(s, about, e.body, err) :
 					source_lines(s, about, e.body.p, e.body.n, err);
 	}
 	if (!taken)

@@ -1,0 +1,430 @@
+/* test_tickets.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash comes. */
+
+#include "collector.h"
+
+#include "mem.h"
+#include "test.h"
+#include "test_message.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#define SECONDS (10 * NS_PER_SECOND)
+
+/* A sink that keeps batches as a store does: each id once. It outlives collectors. */
+struct sink {
+	pthread_mutex_t lock;
+	bool fails;
+	uint64_t ids[1000], samples, known;
+	size_t count;
+	int64_t bucket_ns;
+};
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct sink *s = data;
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->fails) {
+		r = err_set(err, -ENOSPC, "the disk of the test is full");
+		goto out;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		if (s->ids[i] == b->id) {
+			s->known++;
+			goto out;
+		}
+	s->ids[s->count++] = b->id;
+	for (size_t i = 0; i < b->count; i++)
+		s->samples += (uint64_t)profile_sum(b->entries[i].profile, 0);
+	s->bucket_ns = b->entries[0].bucket_ns;
+out:
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+/* A source that notes what it is told, as a stream would be. */
+struct fake {
+	struct source source;
+	uint64_t acked, confirmed;
+	bool is_slow;			/* confirms only what `confirmed` says */
+};
+
+static void ack(struct source *s, const struct source_ticket *tickets, size_t n)
+{
+	struct fake *f = (struct fake *)s;
+
+	f->acked += n;
+	if (!f->is_slow)
+		f->confirmed += n;
+}
+
+static uint64_t confirmed(struct source *s)
+{
+	return ((struct fake *)s)->confirmed;
+}
+
+static const struct source_ops fake_ops = { .scheme = "fake", .ack = ack, .confirmed = confirmed };
+
+struct fixture {
+	char directory[64], path[96];
+	struct sink sinks[2];
+	struct fake one, two;
+	struct loop *loop;
+	struct collector *c;
+	const struct collector_counters *n;
+};
+
+static void live(struct fixture *f)
+{
+	struct collector_sink sinks[2] = {
+		{ .url = "one", .commit = commit, .data = &f->sinks[0] }, { .url = "two", .commit = commit, .data = &f->sinks[1] },
+	};
+	struct collector_options o;
+
+	collector_default_options(&o);
+	o.journal = f->path;
+	f->one = (struct fake){ .source = { .ops = &fake_ops, .url = (char *)"fake:one" } };
+	f->two = (struct fake){ .source = { .ops = &fake_ops, .url = (char *)"fake:two" } };
+	f->loop = loop_new(NULL);
+	CHECK(collector_new(sinks, 2, &o, f->loop, &f->c, NULL) == 0);
+	f->n = collector_counters(f->c);
+}
+
+/* Nothing more is written and nobody is told anything, as with kill -9. */
+static void crash(struct fixture *f)
+{
+	f->c = collector_free(f->c);
+	f->loop = loop_free(f->loop);
+}
+
+static void start(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-tickets-XXXXXX");
+	CHECK(mkdtemp(f->directory) != NULL);
+	snprintf(f->path, sizeof(f->path), "%s/collect.journal", f->directory);
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_init(&f->sinks[i].lock, NULL);
+	live(f);
+}
+
+static void stop(struct fixture *f)
+{
+	char lock[128];
+
+	if (f->c)
+		crash(f);
+	unlink(f->path);
+	snprintf(lock, sizeof(lock), "%s.lock", f->path);
+	unlink(lock);
+	CHECK(rmdir(f->directory) == 0);
+}
+
+static void set_fails(struct sink *s, bool fails)
+{
+	pthread_mutex_lock(&s->lock);
+	s->fails = fails;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* An entry named `number`, with one message of `samples`. */
+static void give_relayed(struct fixture *f, struct fake *from, uint64_t number, int64_t samples, uint64_t batch_id, uint32_t part)
+{
+	struct source_receiver r = collector_receiver(f->c);
+	struct source_ticket ticket = { .high = number };
+	struct source_about about = {
+		.source = &from->source, .ticket = &ticket, .time_ns = clock_wall_ns(), .batch_id = batch_id, .part = part,
+	};
+	struct strobe_wire_message m;
+	uint8_t bytes[1024];
+	size_t n = test_message_write(&(struct test_message){ .samples = samples }, bytes, sizeof(bytes));
+
+	CHECK_INT(strobe_wire_parse(bytes, n, &m), STROBE_WIRE_OK);
+	r.message(r.data, &about, &m);
+}
+
+static void give(struct fixture *f, struct fake *from, uint64_t number, int64_t samples)
+{
+	give_relayed(f, from, number, samples, 0, 0);
+}
+
+static void give_line(struct fixture *f, struct fake *from, uint64_t number, const char *line, int64_t time_ns)
+{
+	struct source_receiver r = collector_receiver(f->c);
+	struct source_ticket ticket = { .high = number };
+
+	r.line(r.data, &(struct source_about){ .source = &from->source, .ticket = &ticket, .time_ns = time_ns }, line,
+	       strlen(line));
+}
+
+static void caught_up(struct fixture *f, struct fake *from)
+{
+	struct source_receiver r = collector_receiver(f->c);
+
+	r.caught_up(r.data, &from->source);
+}
+
+static void flush(struct fixture *f)
+{
+	CHECK_INT(collector_flush(f->c, SECONDS), 0);
+}
+
+/* Both sinks have it, and nobody is told: the crash that everything is about. */
+static void commit_untold(struct fixture *f)
+{
+	uint64_t until = f->n->commits + 2;
+
+	f->one.is_slow = f->two.is_slow = true;
+	flush(f);
+	CHECK(f->n->commits >= until);
+}
+
+TEST(tickets_come_back_when_all_sinks_have_the_batch)
+{
+	struct fixture f;
+
+	start(&f);
+	set_fails(&f.sinks[1], true);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 5), 11);
+	CHECK_INT(f.one.acked, 0);
+	CHECK_INT(f.one.source.counters.samples_in_flight, 11);
+	set_fails(&f.sinks[1], false);
+	flush(&f);
+	CHECK_INT(f.one.acked, 2);
+	CHECK_INT(f.one.source.counters.samples_stored, 11);
+	CHECK_INT(f.one.source.counters.samples_in_flight, 0);
+	CHECK_INT(f.sinks[0].samples, 11);
+	CHECK_INT(f.sinks[1].samples, 11);
+	stop(&f);
+}
+
+TEST(entries_that_come_again_after_a_crash_count_once_in_each_sink)
+{
+	struct fixture f;
+
+	start(&f);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	set_fails(&f.sinks[1], true);
+	CHECK_INT(collector_flush(f.c, NS_PER_SECOND / 5), 11);		/* the first sink has it, the second has not */
+	crash(&f);
+
+	set_fails(&f.sinks[1], false);
+	live(&f);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	give(&f, &f.one, 3, 7);			/* new */
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 18);
+	CHECK_INT(f.sinks[1].samples, 18);
+	CHECK_INT(f.sinks[0].known, 1);
+	CHECK_INT(f.one.acked, 3);
+	CHECK_INT(f.n->samples_received, f.n->samples_stored);
+	stop(&f);
+}
+
+TEST(an_acknowledgement_that_did_not_arrive_is_no_end)
+{
+	struct fixture f;
+
+	start(&f);
+	give(&f, &f.one, 1, 5);
+	commit_untold(&f);
+	CHECK_INT(f.one.acked, 1);
+	crash(&f);
+
+	live(&f);
+	give(&f, &f.one, 1, 5);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 5);
+	CHECK_INT(f.sinks[0].known, 1);
+	CHECK_INT(f.one.acked, 1);
+	stop(&f);
+}
+
+TEST(a_batch_waits_for_all_of_its_entries_of_before_the_crash)
+{
+	struct fixture f;
+
+	start(&f);
+	set_fails(&f.sinks[0], true);
+	set_fails(&f.sinks[1], true);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	collector_flush(f.c, NS_PER_SECOND / 5);
+	crash(&f);
+
+	set_fails(&f.sinks[0], false);
+	set_fails(&f.sinks[1], false);
+	live(&f);
+	give(&f, &f.one, 1, 5);
+	flush(&f);				/* the end comes before the source has caught up */
+	CHECK_INT(f.sinks[0].samples, 0);
+	CHECK_INT(f.one.acked, 0);
+	crash(&f);
+
+	live(&f);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.one, 2, 6);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 11);
+	CHECK_INT(f.one.acked, 2);
+	stop(&f);
+}
+
+TEST(a_source_that_is_not_back_yet_keeps_no_other_from_catching_up)
+{
+	struct fixture f;
+
+	start(&f);
+	set_fails(&f.sinks[0], true);
+	set_fails(&f.sinks[1], true);
+	give(&f, &f.one, 1, 5);
+	give(&f, &f.two, 1, 100);		/* the same name elsewhere */
+	collector_flush(f.c, NS_PER_SECOND / 5);
+	crash(&f);
+
+	set_fails(&f.sinks[0], false);
+	set_fails(&f.sinks[1], false);
+	live(&f);
+	give(&f, &f.one, 1, 5);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 5);
+	give(&f, &f.two, 1, 100);
+	caught_up(&f, &f.two);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 105);
+	CHECK_INT(f.one.acked, 1);
+	CHECK_INT(f.two.acked, 1);
+	stop(&f);
+}
+
+TEST(a_batch_of_a_relay_counts_once_with_all_of_its_messages)
+{
+	struct fixture f;
+
+	start(&f);
+	give_relayed(&f, &f.one, 1, 5, 0xaa, 0);
+	give_relayed(&f, &f.one, 1, 6, 0xaa, 1);
+	give_relayed(&f, &f.one, 2, 5, 0xaa, 0);	/* sent again at once */
+	give_relayed(&f, &f.one, 2, 6, 0xaa, 1);
+	give_relayed(&f, &f.one, 3, 7, 0xbb, 0);
+	give_relayed(&f, &f.one, 4, 5, 0xaa, 0);	/* and later */
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 18);
+	CHECK_INT(f.one.acked, 4);
+	CHECK_INT(f.n->messages_replayed, 3);
+	give_relayed(&f, &f.one, 5, 7, 0xbb, 0);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 18);
+	CHECK_INT(f.one.acked, 5);
+	stop(&f);
+}
+
+TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
+{
+	struct fixture f;
+
+	start(&f);
+	set_fails(&f.sinks[0], true);
+	set_fails(&f.sinks[1], true);
+	give_relayed(&f, &f.one, 1, 5, 0xaa, 0);
+	give_relayed(&f, &f.one, 1, 6, 0xaa, 1);
+	give_relayed(&f, &f.one, 2, 5, 0xaa, 0);
+	collector_flush(f.c, NS_PER_SECOND / 5);
+	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);	/* its ticket alone is in a second batch */
+	set_fails(&f.sinks[0], false);
+	set_fails(&f.sinks[1], false);
+	commit_untold(&f);
+	CHECK_INT(f.sinks[0].samples, 11);
+	crash(&f);
+
+	live(&f);
+	give_relayed(&f, &f.one, 1, 5, 0xaa, 0);
+	give_relayed(&f, &f.one, 1, 6, 0xaa, 1);
+	give_relayed(&f, &f.one, 2, 5, 0xaa, 0);
+	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);
+	give_relayed(&f, &f.one, 4, 5, 0xaa, 0);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 11);
+	CHECK_INT(f.one.acked, 4);
+	stop(&f);
+}
+
+TEST(what_comes_again_gets_the_time_it_had)
+{
+	int64_t now = clock_wall_ns(), bucket;
+	struct fixture f;
+
+	start(&f);
+	give_line(&f, &f.one, 1, "main;work 3", now - 40 * NS_PER_DAY);		/* too old, so it counts as of now */
+	commit_untold(&f);
+	bucket = f.sinks[0].bucket_ns;
+	CHECK(bucket > now - SECONDS);
+	crash(&f);
+
+	live(&f);
+	f.sinks[0].count = f.sinks[1].count = 0;			/* the store was lost */
+	f.sinks[0].bucket_ns = 0;
+	usleep(1100 * 1000);
+	give_line(&f, &f.one, 1, "main;work 3", now - 40 * NS_PER_DAY);
+	caught_up(&f, &f.one);
+	flush(&f);
+	CHECK_INT(f.sinks[0].bucket_ns, bucket);
+	stop(&f);
+}
+
+TEST(a_line_that_waited_for_days_keeps_its_time)
+{
+	int64_t then = clock_wall_ns() - 5 * NS_PER_DAY;
+	struct fixture f;
+
+	start(&f);
+	give_line(&f, &f.one, 1, "main;work 3", then);
+	flush(&f);
+	CHECK_INT(f.sinks[0].bucket_ns, then - then % BATCH_BUCKET_NS);
+	CHECK_INT(f.n->times_corrected, 0);
+	stop(&f);
+}
+
+TEST(nothing_with_a_ticket_is_dropped_when_the_queue_is_full_but_its_source_is_asked_to_wait)
+{
+	struct collector_sink sink = { .url = "one", .commit = commit };
+	struct source_receiver r;
+	struct collector_options o;
+	struct fixture f;
+
+	start(&f);
+	crash(&f);
+	collector_default_options(&o);
+	o.queue_bytes = 2000;
+	f.loop = loop_new(NULL);
+	sink.data = &f.sinks[0];
+	set_fails(&f.sinks[0], true);
+	CHECK(collector_new(&sink, 1, &o, f.loop, &f.c, NULL) == 0);
+	f.n = collector_counters(f.c);
+	r = collector_receiver(f.c);
+	CHECK(!r.full(r.data));
+	for (uint64_t i = 1; i <= 20; i++) {
+		give(&f, &f.one, i, 1);
+		collector_flush(f.c, 1000000);
+	}
+	CHECK(r.full(r.data));
+	set_fails(&f.sinks[0], false);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 20);
+	CHECK_INT(f.one.acked, 20);
+	CHECK(!r.full(r.data));
+	stop(&f);
+}
+
+TEST_MAIN()
