@@ -1,0 +1,90 @@
+/* connection.h: a connection to a Redis that stays: made, logged in, watched, and made anew. For the loop's thread;
+ * nothing in it waits, names of hosts are looked up beside the loop. A thread of its own takes ask.h instead.
+ *
+ * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands can
+ * be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command under way
+ * gets NULL as its reply, `lost` is called, and it is tried again after half a second to 30, longer each time. A peer that
+ * is silent is asked PING; one that has stopped, or is cut off by the network, is noticed within about 10 seconds.
+ *
+ * Only hiredis' reader and writer of the protocol are used, as they are in 0.14 and in 1.2: its own event layer looks names
+ * up in the loop's thread, reads 16 KB at once, and asserts things about what a server sends. */
+#ifndef REDIS_CONNECTION_H
+#define REDIS_CONNECTION_H
+
+#include "loop.h"
+#include "problem.h"
+#include "redis_url.h"
+
+struct redis_connection;
+struct redisReply;			/* <hiredis/hiredis.h> */
+
+struct redis_connection_options {
+	const struct redis_url *url;		/* copied. password-file= is read at each login */
+	const char *host;			/* another node than the URL's, such as of the same cluster; NULL: the URL's */
+	unsigned port;				/* of that host */
+	const char *name;			/* ours in its CLIENT LIST; NULL: strobe */
+	int64_t connect_timeout_ns;		/* also of the login; 5 s */
+	int64_t answer_timeout_ns;		/* of a command unless it has its own; 5 s */
+	int64_t ping_after_ns;			/* of silence; 3 s */
+	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are half of that to all of it, by chance */
+	size_t reply_max;			/* bytes of one reply; a larger one ends the connection. 256 MB */
+
+	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL. All
+	 * but `state` may send commands, drop the connection, or free it. */
+	void (*ready)(struct redis_connection *c, void *data);
+	void (*lost)(struct redis_connection *c, void *data);		/* after it had been ready */
+	/* What came without being asked for: messages, and what SUBSCRIBE and its like answer, errors too. */
+	void (*pushed)(struct redis_connection *c, const struct redisReply *reply, void *data);
+	/* A change: one sentence (what, where, what to do) without a password. Is called once and not again while the
+	 * sentence stays the same. A command that the server refuses for what it is now (READONLY, OOM, …) is one, and
+	 * is over when the same command succeeds. */
+	void (*state)(void *data, bool is_up, const char *text);
+	void *data;
+};
+
+/* Of the loop's thread. */
+struct redis_connection_counters {
+	uint64_t connections;			/* that became ready */
+	uint64_t lost;				/* after they had been ready */
+	uint64_t failed;			/* attempts */
+	uint64_t hung;				/* ended for want of an answer, ready or not */
+	uint64_t bytes_in;
+};
+
+void redis_connection_default_options(struct redis_connection_options *o);
+
+/* Starts to connect, from the next turn of the loop on. Fails only for want of descriptors. */
+int redis_connection_new(const struct redis_connection_options *o, struct loop *loop, struct redis_connection **ret,
+			 struct err *err);
+
+/* Nobody is called any more, not even for commands under way. NULL is fine; returns NULL. */
+struct redis_connection *redis_connection_free(struct redis_connection *c);
+
+bool redis_connection_is_ready(const struct redis_connection *c);
+const char *redis_connection_where(const struct redis_connection *c);		/* "127.0.0.1:6379" */
+const struct redis_connection_counters *redis_connection_counters(const struct redis_connection *c);
+
+/* The reply is freed after the call. NULL: the connection was lost, and whether the command was done is not known. */
+typedef void redis_reply_fn(struct redis_connection *c, const struct redisReply *reply, void *data);
+
+/* Sends a command; answers come in order. `timeout_ns` counts from when the server can begin with it, and from its last
+ * byte; when it is over the connection is lost. 0: answer_timeout_ns; with BLOCK it has to be longer than that. `fn` may be
+ * NULL. -ENOTCONN while not ready, -ENOBUFS when 64 MB wait to be sent. */
+int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int argc,
+			  const char *const *argv, const size_t *sizes);
+
+/* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
+int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
+			   const char *format, ...);
+
+/* Commands that make or end subscriptions: what they answer goes to `pushed`. Afterwards the server takes nothing but
+ * these and PING, which is sent by itself. */
+int redis_connection_subscribe(struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes);
+
+/* Ends the connection with a sentence for `state`, and connects anew after a wait. */
+void redis_connection_drop(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
+
+/* Stops and goes on reading, for a receiver that is full. A connection that is paused is not watched. */
+void redis_connection_pause(struct redis_connection *c, bool paused);
+
+#endif

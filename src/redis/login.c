@@ -1,0 +1,135 @@
+/* login.c: the first commands of a connection, and what their answers mean. */
+#include "login.h"
+
+#include "buf.h"
+#include "io.h"
+#include "mem.h"
+#include "problem.h"
+
+#include <hiredis/hiredis.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PASSWORD_MAX	4096u
+
+static char *copy(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+void redis_login_move(struct redis_login *l, const char *host, unsigned port)
+{
+	char *own = xstrdup(host);
+
+	free(l->host);
+	free(l->where);
+	l->host = own;
+	l->port = port;
+	l->where = xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+	for (char *p = l->where; *p; p++)
+		if (*p < '!' || *p > '~')
+			*p = '?';
+}
+
+void redis_login_init(struct redis_login *l, const struct redis_url *url, const char *host, unsigned port,
+		      const char *name)
+{
+	*l = (struct redis_login){
+		.database = url->database, .user = copy(url->user), .password = copy(url->password),
+		.password_file = copy(redis_url_get(url, "password-file")), .name = xstrdup(name ? name : "strobe"),
+	};
+	redis_login_move(l, host ? host : url->host, host ? port : url->port);
+}
+
+void redis_login_done(struct redis_login *l)
+{
+	free(l->host);
+	free(l->user);
+	free(l->password);
+	free(l->password_file);
+	free(l->name);
+	free(l->where);
+	*l = (struct redis_login){ 0 };
+}
+
+const char *redis_login_step_name(enum redis_login_step step)
+{
+	static const char *const names[REDIS_LOGIN_STEPS] = { "AUTH", "SELECT", "CLIENT SETNAME", "PING" };
+
+	return names[step];
+}
+
+/* The content of the file without the end of its last line, or of the URL. `*ret` is NULL without a password. */
+static int get_password(const struct redis_login *l, char **ret, struct err *err)
+{
+	struct buf b;
+	int r;
+
+	*ret = copy(l->password);
+	if (*ret || !l->password_file)
+		return 0;
+	buf_init(&b);
+	r = io_read_file(l->password_file, &b, PASSWORD_MAX, err);
+	if (r < 0) {
+		buf_done(&b);
+		return r;
+	}
+	while (b.size && (b.data[b.size - 1] == '\n' || b.data[b.size - 1] == '\r'))
+		b.data[--b.size] = '\0';
+	*ret = buf_take(&b, NULL);
+	return 0;
+}
+
+static int auth_command(const struct redis_login *l, struct redis_login_command *ret, struct err *err)
+{
+	_cleanup_(freep) char *password = NULL;
+	int r = get_password(l, &password, err), n;
+
+	if (r < 0 || !password)
+		return r;
+	n = l->user ? redisFormatCommand(&ret->bytes, "AUTH %s %s", l->user, password) :
+		      redisFormatCommand(&ret->bytes, "AUTH %s", password);
+	explicit_bzero(password, strlen(password));
+	ret->size = n > 0 ? (size_t)n : 0;
+	return n > 0 ? 1 : err_set(err, -ENOMEM, "no memory for a command");
+}
+
+int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
+			struct err *err)
+{
+	int n;
+
+	switch (step) {
+	case REDIS_LOGIN_AUTH:
+		return auth_command(l, ret, err);
+	case REDIS_LOGIN_SELECT:
+		if (!l->database)
+			return 0;
+		n = redisFormatCommand(&ret->bytes, "SELECT %u", l->database);
+		break;
+	case REDIS_LOGIN_NAME:
+		n = redisFormatCommand(&ret->bytes, "CLIENT SETNAME %s", l->name);
+		break;
+	default:
+		n = redisFormatCommand(&ret->bytes, "PING");
+	}
+	ret->size = n > 0 ? (size_t)n : 0;
+	return n > 0 ? 1 : err_set(err, -ENOMEM, "no memory for a command");
+}
+
+int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+		      struct err *err)
+{
+	enum redis_problem p = redis_problem(reply);
+
+	/* A server without a password refuses one, which does no harm; a user may be forbidden the name and PING. */
+	if (p == REDIS_FINE && reply->type == REDIS_REPLY_STATUS)
+		return 0;
+	if (step == REDIS_LOGIN_NAME || (step == REDIS_LOGIN_PING && p == REDIS_NOPERM) ||
+	    (step == REDIS_LOGIN_AUTH && p == REDIS_OTHER))
+		return 0;
+	if (step == REDIS_LOGIN_SELECT && p == REDIS_OTHER)
+		return err_set(err, -EINVAL, "Redis at %s has no database %u; choose another one in the URL", l->where,
+			       l->database);
+	return redis_problem_explain(reply, l->where, redis_login_step_name(step), err);
+}

@@ -1,0 +1,39 @@
+/* login.h: how a connection begins, for both kinds of connections: AUTH, SELECT, CLIENT SETNAME, PING. */
+#ifndef REDIS_LOGIN_H
+#define REDIS_LOGIN_H
+
+#include "redis_url.h"
+
+struct redisReply;
+
+enum redis_login_step { REDIS_LOGIN_AUTH, REDIS_LOGIN_SELECT, REDIS_LOGIN_NAME, REDIS_LOGIN_PING, REDIS_LOGIN_STEPS };
+
+struct redis_login {
+	char *host;
+	unsigned port, database;
+	char *user, *password, *password_file, *name;	/* NULL: none; never shown */
+	char *where;					/* "127.0.0.1:6379", for people */
+};
+
+/* A command of hiredis, in its memory (redisFreeCommand). */
+struct redis_login_command {
+	char *bytes;
+	size_t size;
+};
+
+/* `host` and `port` instead of those of the URL, unless NULL. */
+void redis_login_init(struct redis_login *l, const struct redis_url *url, const char *host, unsigned port,
+		      const char *name);
+void redis_login_done(struct redis_login *l);
+void redis_login_move(struct redis_login *l, const char *host, unsigned port);
+
+/* The command of a step; 0 if this login goes without it, 1 if `*ret` is to be sent. Reads the file of the password. */
+int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
+			struct err *err);
+const char *redis_login_step_name(enum redis_login_step step);
+
+/* Whether the login can go on after this answer; if not, a sentence. */
+int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
+		      struct err *err);
+
+#endif

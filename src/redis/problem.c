@@ -1,0 +1,106 @@
+/* problem.c: the first word of an error reply, and what it means. */
+#include "problem.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <string.h>
+
+static const struct meaning {
+	const char *word;		/* with which the reply begins */
+	int code;
+	bool is_state, passes;
+	const char *sentence;		/* behind the place */
+} meanings[REDIS_PROBLEMS] = {
+	[REDIS_OTHER] = { "", -EIO, false, false, NULL },
+	[REDIS_LOADING] = { "LOADING", -EAGAIN, true, true, "is loading its data; it is asked again until it is done" },
+	[REDIS_BUSY] = { "BUSY", -EAGAIN, true, true,
+		"is busy with a script of someone; it is asked again (SCRIPT KILL ends a script that only reads)" },
+	[REDIS_MASTERDOWN] = { "MASTERDOWN", -EAGAIN, true, true,
+		"is a replica that has lost its master and does not serve old data; it is asked again" },
+	[REDIS_CLUSTERDOWN] = { "CLUSTERDOWN", -EAGAIN, true, true,
+		"says that its cluster is down; look at CLUSTER INFO. It is asked again" },
+	[REDIS_TRYAGAIN] = { "TRYAGAIN", -EAGAIN, false, true, "is moving that slot; it is asked again" },
+	[REDIS_MOVED] = { "MOVED", -EREMCHG, false, false, "is part of a cluster, and another node has that key" },
+	[REDIS_ASK] = { "ASK", -EREMCHG, false, false, "is part of a cluster, and another node is taking over that key" },
+	[REDIS_READONLY] = { "READONLY", -EROFS, true, false,
+		"is a replica and takes no writes; name its master in the URL" },
+	[REDIS_OOM] = { "OOM", -ENOSPC, true, false,
+		"is out of memory and refuses to keep more; raise its maxmemory, or trim what it keeps" },
+	[REDIS_MISCONF] = { "MISCONF", -EROFS, true, false,
+		"cannot write to its disk and refuses writes; look at its log" },
+	[REDIS_NOREPLICAS] = { "NOREPLICAS", -EROFS, true, false,
+		"has too few replicas to take writes (min-replicas-to-write)" },
+	[REDIS_NOAUTH] = { "NOAUTH", -EACCES, true, false,
+		"wants a password; give it in the URL (redis://user:password@host) or by password-file=FILE" },
+	[REDIS_WRONGPASS] = { "WRONGPASS", -EACCES, true, false,
+		"does not accept that user and password; look at the URL or the file of password-file=" },
+	[REDIS_NOPERM] = { "NOPERM", -EACCES, true, false, "does not allow that to this user; look at its ACL" },
+	[REDIS_PROTECTED] = { "DENIED", -EACCES, true, false,
+		"is in protected mode and talks to its own host only; set a password there, or bind" },
+	[REDIS_MAXCLIENTS] = { "ERR max number of clients reached", -EAGAIN, true, false,
+		"has as many clients as it may have; raise its maxclients" },
+	[REDIS_WRONGTYPE] = { "WRONGTYPE", -EINVAL, true, false, "has something else under that key; choose another key" },
+	[REDIS_NOGROUP] = { "NOGROUP", -ENOENT, false, false, "has no such consumer group" },
+	[REDIS_BUSYGROUP] = { "BUSYGROUP", -EEXIST, false, false, "has that consumer group already" },
+	[REDIS_NOSCRIPT] = { "NOSCRIPT", -ENOENT, false, false, "does not have that script" },
+};
+
+static bool begins(const char *text, size_t n, const char *word)
+{
+	size_t size = strlen(word);
+
+	return n >= size && !memcmp(text, word, size) && (n == size || text[size] == ' ' || text[size] == '\r');
+}
+
+/* Before version 6 it had no word of its own. */
+static enum redis_problem old_problem(const char *text, size_t n)
+{
+	static const char refused[] = "ERR invalid password";
+
+	return n >= sizeof(refused) - 1 && !memcmp(text, refused, sizeof(refused) - 1) ? REDIS_WRONGPASS : REDIS_OTHER;
+}
+
+enum redis_problem redis_problem_of_text(const char *text, size_t n)
+{
+	if (n && *text == '-') {
+		text++;
+		n--;
+	}
+	for (int i = REDIS_OTHER + 1; i < REDIS_PROBLEMS; i++)
+		if (begins(text, n, meanings[i].word))
+			return (enum redis_problem)i;
+	return old_problem(text, n);
+}
+
+enum redis_problem redis_problem(const struct redisReply *reply)
+{
+	if (!reply || reply->type != REDIS_REPLY_ERROR)
+		return REDIS_FINE;
+	return redis_problem_of_text(reply->str, (size_t)reply->len);
+}
+
+bool redis_problem_is_state(enum redis_problem p)
+{
+	return meanings[p].is_state;
+}
+
+bool redis_problem_passes(enum redis_problem p)
+{
+	return meanings[p].passes;
+}
+
+int redis_problem_explain(const struct redisReply *reply, const char *where, const char *what, struct err *err)
+{
+	const struct meaning *m = &meanings[redis_problem(reply)];
+	char said[200];
+	size_t n = 0;
+
+	if (!reply || reply->type != REDIS_REPLY_ERROR)
+		return err_set(err, -EPROTO, "Redis at %s answers %s in a way that is not expected; is it a Redis?", where, what);
+	for (; n < sizeof(said) - 1 && n < (size_t)reply->len; n++)
+		said[n] = reply->str[n] >= ' ' && reply->str[n] <= '~' ? reply->str[n] : '?';
+	said[n] = '\0';
+	if (!m->sentence)
+		return err_set(err, m->code, "Redis at %s refuses %s: %s", where, what, said);
+	return err_set(err, m->code, "Redis at %s %s (%s: %s)", where, m->sentence, what, said);
+}

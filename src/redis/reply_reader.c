@@ -1,0 +1,92 @@
+/* reply_reader.c: slices, and the bounds. */
+#include "reply_reader.h"
+
+#include "mem.h"
+
+#include <hiredis/hiredis.h>
+#include <stdlib.h>
+
+#define SLICE		(16u * 1024)
+#define ELEMENTS_MAX	(1u << 20)		/* of one array; hiredis makes room for all before the first has come */
+
+struct reply_reader {
+	redisReader *reader;
+	redisReplyObjectFunctions functions;
+	size_t reply_max;
+	size_t fed;				/* bytes since the last reply */
+};
+
+/* The one of hiredis, which is not exported: of a reader that it made. */
+static redisReplyObjectFunctions *of_hiredis;
+
+#if HIREDIS_MAJOR >= 1
+#define ELEMENTS size_t
+#else
+#define ELEMENTS int
+#endif
+
+static void *create_array(const redisReadTask *task, ELEMENTS elements)
+{
+	if ((size_t)elements > ELEMENTS_MAX)
+		return NULL;
+	return of_hiredis->createArray(task, elements);
+}
+
+struct reply_reader *reply_reader_new(size_t reply_max)
+{
+	struct reply_reader *r = xcalloc(1, sizeof(*r));
+
+	r->reply_max = reply_max;
+	r->reader = redisReaderCreate();
+	if (!r->reader)
+		abort();
+	of_hiredis = r->reader->fn;
+	r->functions = *r->reader->fn;
+	r->functions.createArray = create_array;
+	r->reader->fn = &r->functions;
+	return r;
+}
+
+struct reply_reader *reply_reader_free(struct reply_reader *r)
+{
+	if (!r)
+		return NULL;
+	redisReaderFree(r->reader);
+	free(r);
+	return NULL;
+}
+
+static int too_large(const struct reply_reader *r, struct err *err)
+{
+	return err_set(err, -EMSGSIZE, "a reply is larger than %zu MB, or an array longer than %u; it is not read",
+		       r->reply_max >> 20, ELEMENTS_MAX);
+}
+
+int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, struct redisReply **ret, struct err *err)
+{
+	for (;;) {
+		void *reply = NULL;
+		size_t slice;
+
+		if (redisReaderGetReply(r->reader, &reply) != REDIS_OK) {
+			if (r->reader->err == REDIS_ERR_OOM)
+				return too_large(r, err);
+			return err_set(err, -EPROTO, "what it sends is not Redis' protocol; is it a Redis?");
+		}
+		if (reply) {
+			r->fed = r->reader->len - r->reader->pos;
+			*ret = reply;
+			return 1;
+		}
+		if (!*n)
+			return 0;
+		if (r->fed > r->reply_max)
+			return too_large(r, err);
+		slice = *n < SLICE ? *n : SLICE;
+		if (redisReaderFeed(r->reader, *bytes, slice) != REDIS_OK)
+			return too_large(r, err);
+		r->fed += slice;
+		*bytes += slice;
+		*n -= slice;
+	}
+}

@@ -1,0 +1,428 @@
+#include "ask.h"
+#include "clock.h"
+#include "connection.h"
+#include "mem.h"
+#include "test.h"
+#include "test_server.h"
+
+#include <hiredis/hiredis.h>
+
+/* What one connection told, and when its loop is to end. */
+struct heard {
+	struct loop *loop;
+	struct redis_connection *c;
+	struct watch guard;
+	char text[8][512];
+	bool up[8];
+	unsigned states, readies, losses, replies, nulls, errors, pushes;
+	unsigned until_states, until_replies, until_pushes;
+	char last[256];
+	void (*on_ready)(struct heard *h);
+	bool timed_out;
+};
+
+static void maybe_end(struct heard *h)
+{
+	if ((h->until_states && h->states >= h->until_states) || (h->until_pushes && h->pushes >= h->until_pushes) ||
+	    (h->until_replies && h->replies + h->nulls + h->errors >= h->until_replies))
+		loop_stop(h->loop, 0);
+}
+
+static void got_state(void *data, bool is_up, const char *text)
+{
+	struct heard *h = data;
+
+	if (h->states < 8) {
+		h->up[h->states] = is_up;
+		snprintf(h->text[h->states], sizeof(h->text[0]), "%s", text);
+	}
+	h->states++;
+	maybe_end(h);
+}
+
+static void got_ready(struct redis_connection *c, void *data)
+{
+	struct heard *h = data;
+
+	(void)c;
+	h->readies++;
+	if (h->on_ready)
+		h->on_ready(h);
+}
+
+static void got_lost(struct redis_connection *c, void *data)
+{
+	(void)c;
+	((struct heard *)data)->losses++;
+}
+
+static void got_reply(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	struct heard *h = data;
+
+	(void)c;
+	if (!reply)
+		h->nulls++;
+	else if (reply->type == REDIS_REPLY_ERROR)
+		h->errors++;
+	else
+		h->replies++;
+	if (reply && reply->str)
+		snprintf(h->last, sizeof(h->last), "%s", reply->str);
+	maybe_end(h);
+}
+
+static void got_push(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	struct heard *h = data;
+
+	(void)c;
+	h->pushes++;
+	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 && reply->element[2]->str)
+		snprintf(h->last, sizeof(h->last), "%s", reply->element[2]->str);
+	maybe_end(h);
+}
+
+static void guard_rang(struct watch *w, uint32_t events)
+{
+	struct heard *h = (struct heard *)((char *)w - offsetof(struct heard, guard));
+
+	(void)events;
+	loop_timer_read(w);
+	h->timed_out = true;
+	loop_stop(h->loop, 0);
+}
+
+static struct redis_url parse(const char *text)
+{
+	struct redis_url u;
+	int r = redis_url_parse(text, &u, NULL);
+
+	CHECK_INT(r, 0);
+	return u;
+}
+
+static struct redis_connection_options quick(struct heard *h)
+{
+	struct redis_connection_options o;
+
+	redis_connection_default_options(&o);
+	o.connect_timeout_ns = o.answer_timeout_ns = NS_PER_SECOND / 2;
+	o.ping_after_ns = NS_PER_SECOND / 4;
+	o.retry_min_ns = NS_PER_SECOND / 10;
+	o.retry_max_ns = NS_PER_SECOND / 2;
+	o.ready = got_ready;
+	o.lost = got_lost;
+	o.state = got_state;
+	o.data = h;
+	return o;
+}
+
+/* Runs until `h` has heard what it waits for; at most 20 seconds. */
+static void run(struct heard *h, const char *url, struct redis_connection_options o)
+{
+	struct redis_url u = parse(url);
+
+	h->loop = loop_new(NULL);
+	h->guard = (struct watch){ .ready = guard_rang, .fd = -1 };
+	o.url = &u;
+	CHECK_INT(loop_add_timer(h->loop, &h->guard, 20 * NS_PER_SECOND, NULL), 0);
+	CHECK_INT(redis_connection_new(&o, h->loop, &h->c, NULL), 0);
+	redis_url_done(&u);
+	loop_run(h->loop, NULL);
+	CHECK(!h->timed_out);
+	if (h->c)
+		redis_connection_free(h->c);
+	loop_remove_timer(h->loop, &h->guard);
+	loop_free(h->loop);
+}
+
+static void run_server(struct heard *h, test_answer_fn *answer, const char *before, struct redis_connection_options o)
+{
+	struct test_server s = test_server_start(answer);
+	_cleanup_(freep) char *url = xasprintf("redis://%s127.0.0.1:%u", before, s.port);
+
+	run(h, url, o);
+	test_server_stop(&s);
+}
+
+static void ask_three(struct heard *h)
+{
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(redis_connection_sendf(h->c, 0, got_reply, h, "ECHO %s", "hi"), 0);
+}
+
+TEST(a_connection_becomes_ready_and_answers)
+{
+	struct heard h = { .until_replies = 3, .on_ready = ask_three };
+
+	run_server(&h, test_answer_ordinary, "", quick(&h));
+	CHECK_INT(h.states, 1);
+	CHECK(h.up[0] && !strncmp(h.text[0], "connected to 127.0.0.1:", 23));
+	CHECK_INT(h.replies, 3);
+	CHECK_STR(h.last, "hi");
+}
+
+TEST(a_name_is_looked_up_beside_the_loop)
+{
+	struct test_server s = test_server_start(test_answer_ordinary);
+	_cleanup_(freep) char *url = xasprintf("redis://localhost:%u", s.port);
+	struct heard h = { .until_states = 1 };
+
+	run(&h, url, quick(&h));
+	CHECK(h.up[0]);
+	test_server_stop(&s);
+}
+
+TEST(who_is_not_there_is_told_with_what_to_do)
+{
+	struct heard h = { .until_states = 1 };
+	struct test_server s = test_server_start(test_answer_ordinary);
+	_cleanup_(freep) char *url = xasprintf("redis://127.0.0.1:%u", s.port);
+	int64_t start = clock_monotonic_ns();
+
+	test_server_stop(&s);			/* its port is free now */
+	run(&h, url, quick(&h));
+	CHECK(!h.up[0] && strstr(h.text[0], "cannot connect to Redis at 127.0.0.1:") &&
+	      strstr(h.text[0], "Connection refused; is it running there?"));
+	CHECK(clock_monotonic_ns() - start < 5 * NS_PER_SECOND);
+}
+
+static const char *answer_password(int connection, char **words, int count)
+{
+	(void)connection;
+	if (strcmp(words[0], "AUTH"))
+		return "-NOAUTH Authentication required.\r\n";
+	return count == 3 && !strcmp(words[1], "u:r") && !strcmp(words[2], "p@s") ? NULL : "-WRONGPASS invalid\r\n";
+}
+
+TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
+{
+	struct heard h = { .until_states = 1 };
+
+	run_server(&h, answer_password, "user:secret@", quick(&h));
+	CHECK(strstr(h.text[0], "does not accept that user and password") && !strstr(h.text[0], "secret"));
+	h = (struct heard){ .until_states = 1 };
+	run_server(&h, answer_password, "", quick(&h));
+	CHECK(strstr(h.text[0], "wants a password; give it in the URL"));
+	/* The one that it hangs up on is the right one, decoded. */
+	h = (struct heard){ .until_states = 1 };
+	run_server(&h, answer_password, "u%3Ar:p%40s@", quick(&h));
+	CHECK(strstr(h.text[0], "ended the connection before it was ready"));
+}
+
+static const char *answer_loading(int connection, char **words, int count)
+{
+	if (connection < 2 && !strcmp(words[0], "PING"))
+		return "-LOADING Redis is loading the dataset in memory\r\n";
+	return test_answer_ordinary(connection, words, count);
+}
+
+TEST(a_server_that_is_loading_is_asked_again_and_told_once)
+{
+	struct heard h = { .until_states = 2 };
+
+	run_server(&h, answer_loading, "", quick(&h));
+	CHECK(!h.up[0] && strstr(h.text[0], "is loading its data"));
+	CHECK(h.up[1]);
+}
+
+static const char *answer_hang(int connection, char **words, int count)
+{
+	if (connection == 0 && !strcmp(words[0], "ECHO"))
+		return "";
+	return test_answer_ordinary(connection, words, count);
+}
+
+TEST(a_command_without_an_answer_ends_the_connection_and_a_new_one_is_made)
+{
+	struct heard h = { .until_replies = 4, .on_ready = ask_three };
+
+	run_server(&h, answer_hang, "", quick(&h));
+	CHECK_INT(h.nulls, 3);
+	CHECK_INT(h.losses, 1);
+	CHECK_INT(h.readies, 2);
+	CHECK(!h.up[1] && strstr(h.text[1], "does not answer (ECHO)"));
+}
+
+static const char *answer_no_ping(int connection, char **words, int count)
+{
+	static int pings;
+
+	if (!strcmp(words[0], "PING") && pings++ == 1)
+		return "";
+	return test_answer_ordinary(connection, words, count);
+}
+
+TEST(a_silent_peer_is_asked_and_dropped_when_it_does_not_answer)
+{
+	struct heard h = { .until_states = 3 };
+
+	run_server(&h, answer_no_ping, "", quick(&h));
+	CHECK(h.up[0] && !h.up[1] && h.up[2]);
+	CHECK(strstr(h.text[1], "does not answer (PING)"));
+}
+
+static const char *answer_readonly(int connection, char **words, int count)
+{
+	static int echoes;
+
+	if (!strcmp(words[0], "ECHO") && echoes++ < 2)
+		return "-READONLY You can't write against a read only replica.\r\n";
+	return test_answer_ordinary(connection, words, count);
+}
+
+TEST(a_refusal_is_told_once_and_its_end_too)
+{
+	struct heard h = { .until_states = 3, .on_ready = ask_three };
+
+	run_server(&h, answer_readonly, "", quick(&h));
+	CHECK_INT(h.errors, 2);
+	CHECK(!h.up[1] && strstr(h.text[1], "is a replica and takes no writes; name its master in the URL (ECHO: "));
+	CHECK(h.up[2]);
+}
+
+static const char *answer_subscribers(int connection, char **words, int count)
+{
+	if (!strcmp(words[0], "SUBSCRIBE"))
+		return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$5\r\nf;g 1\r\n";
+	return !strcmp(words[0], "PING") ? "*2\r\n$4\r\npong\r\n$0\r\n\r\n" : test_answer_ordinary(connection, words, count);
+}
+
+static const char *answer_subscribers_plain_ping(int connection, char **words, int count)
+{
+	static int pings;
+
+	if (!strcmp(words[0], "PING") && pings++ == 0)
+		return "+PONG\r\n";
+	return answer_subscribers(connection, words, count);
+}
+
+static void subscribe(struct heard *h)
+{
+	const char *const words[] = { "SUBSCRIBE", "a" };
+	const size_t sizes[] = { 9, 1 };
+
+	CHECK_INT(redis_connection_subscribe(h->c, 2, words, sizes), 0);
+}
+
+TEST(what_is_pushed_arrives)
+{
+	struct heard h = { .until_pushes = 2, .on_ready = subscribe };
+	struct redis_connection_options o = quick(&h);
+
+	o.pushed = got_push;
+	run_server(&h, answer_subscribers_plain_ping, "", o);
+	CHECK_STR(h.last, "f;g 1");
+}
+
+static const char *answer_garbage(int connection, char **words, int count)
+{
+	return connection == 0 ? "HTTP/1.1 400 Bad Request\r\n\r\n" : connection == 1 ? "*2147483647\r\n" :
+	       test_answer_ordinary(connection, words, count);
+}
+
+TEST(another_service_and_a_reply_without_measure_are_refused)
+{
+	struct heard h = { .until_states = 3 };
+
+	run_server(&h, answer_garbage, "", quick(&h));
+	CHECK(strstr(h.text[0], "is not Redis' protocol"));
+	CHECK(strstr(h.text[1], "a reply is larger than 256 MB, or an array longer than"));
+	CHECK(h.up[2]);
+}
+
+static void free_it(struct heard *h)
+{
+	h->c = redis_connection_free(h->c);
+	loop_stop(h->loop, 0);
+}
+
+TEST(a_connection_can_be_freed_from_its_own_call)
+{
+	struct heard h = { .on_ready = free_it };
+
+	run_server(&h, test_answer_ordinary, "", quick(&h));
+	CHECK_INT(h.readies, 1);
+}
+
+TEST(nothing_can_be_sent_before_it_is_ready)
+{
+	struct redis_url u = parse("redis://127.0.0.1:1");
+	struct loop *l = loop_new(NULL);
+	struct redis_connection_options o;
+	struct redis_connection *c;
+
+	redis_connection_default_options(&o);
+	o.url = &u;
+	CHECK_INT(redis_connection_new(&o, l, &c, NULL), 0);
+	CHECK_INT(redis_connection_sendf(c, 0, NULL, NULL, "PING"), -ENOTCONN);
+	redis_connection_free(c);
+	loop_free(l);
+	redis_url_done(&u);
+}
+
+/* --- The one that waits --- */
+
+static struct redis_asker *asker(const struct test_server *s, const char *before)
+{
+	_cleanup_(freep) char *url = xasprintf("redis://%s127.0.0.1:%u/3", before, s->port);
+	struct redis_url u = parse(url);
+	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+
+	redis_url_done(&u);
+	return a;
+}
+
+TEST(a_question_is_answered)
+{
+	struct test_server s = test_server_start(test_answer_ordinary);
+	struct redis_asker *a = asker(&s, "");
+	struct redisReply *reply = NULL;
+	struct err err;
+
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK(reply && reply->str && !strcmp(reply->str, "hi"));
+	freeReplyObject(reply);
+	CHECK(redis_asker_is_connected(a));
+	redis_asker_cancel(a);
+	redis_asker_free(a);
+	test_server_stop(&s);
+}
+
+TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)
+{
+	struct test_server s = test_server_start(answer_hang);
+	struct redis_asker *a = asker(&s, "");
+	struct redisReply *reply = NULL;
+	struct err err;
+	int64_t start = clock_monotonic_ns();
+
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ETIMEDOUT);
+	CHECK(strstr(err.text, "does not answer within"));
+	CHECK(clock_monotonic_ns() - start < 5 * NS_PER_SECOND);
+	CHECK(!redis_asker_is_connected(a));
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	freeReplyObject(reply);
+	redis_asker_cancel(a);
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO hi"), -ECANCELED);
+	redis_asker_free(a);
+	test_server_stop(&s);
+}
+
+TEST(nobody_there_and_a_wrong_password_are_sentences)
+{
+	struct test_server s = test_server_start(answer_password);
+	struct redis_asker *a = asker(&s, "user:secret@");
+	struct redisReply *reply = NULL;
+	struct err err;
+
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
+	CHECK(strstr(err.text, "does not accept") && !strstr(err.text, "secret"));
+	test_server_stop(&s);
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
+	CHECK(strstr(err.text, "is it running there?"));
+	redis_asker_free(a);
+}
+
+TEST_MAIN()
