@@ -35,10 +35,14 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_closed_for_garbage;
+	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
+	_Atomic uint64_t connections_closed_idle;		/* nothing came, or half a command, for too long */
+	_Atomic uint64_t logins_refused;			/* wrong passwords */
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
 	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message or a line */
+	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;
 
 	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks a sample is stored

@@ -1,0 +1,189 @@
+/* resp_options.c: takes the URL of a listener apart. */
+#include "resp_private.h"
+
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+#include "redis_url.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define CLIENTS_MAX		20000u
+#define PASSWORD_FILE_MAX	4096u
+#define CHANNELS_MAX		1000u
+
+static int read_password(const char *path, struct resp_options *o, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+	int r;
+
+	buf_init(&b);
+	r = io_read_file(path, &b, PASSWORD_FILE_MAX, err);
+	if (r < 0)
+		return r;
+	while (b.size && isspace((unsigned char)b.data[b.size - 1]))
+		b.data[--b.size] = '\0';
+	if (!b.size || strlen(b.data) != b.size)
+		return err_set(err, -EINVAL, "'%s' holds no password", path);
+	free(o->password);
+	o->password = buf_take(&b, NULL);
+	return 0;
+}
+
+static int add_channels(const char *list, struct resp_options *o, struct err *err)
+{
+	for (const char *p = list; *p;) {
+		const char *end = strchrnul(p, ',');
+
+		if (o->channel_count == CHANNELS_MAX)
+			return err_set(err, -EINVAL, "more than %u channels", CHANNELS_MAX);
+		if (end > p) {
+			GROW(&o->channels, &o->channel_capacity, o->channel_count + 1);
+			o->channels[o->channel_count++] = xstrndup(p, (size_t)(end - p));
+		}
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static int add_label(const char *name, const char *value, struct resp_options *o, struct err *err)
+{
+	if (!strobe_wire_is_label_key((const uint8_t *)name, strlen(name)) || strlen(value) > STROBE_WIRE_LABEL_VALUE)
+		return err_set(err, -EINVAL, "'label.%s': a label has letters, digits and _ as its name, and up to %u bytes",
+			       name, STROBE_WIRE_LABEL_VALUE);
+	labels_set(&o->labels, name, strlen(name), value, strlen(value));
+	return 0;
+}
+
+static int parse_clock(const char *value, struct resp_options *o, struct err *err)
+{
+	if (!strcmp(value, "wall"))
+		o->clock = STROBE_CLOCK_WALL;
+	else if (!strcmp(value, "cpu"))
+		o->clock = STROBE_CLOCK_CPU;
+	else
+		return err_set(err, -EINVAL, "clock=%s: it is wall or cpu", value);
+	return 0;
+}
+
+static int parse_time(const char *name, const char *value, int64_t *ret, struct err *err)
+{
+	int r = clock_parse_duration(value, ret, err);
+
+	if (r < 0)
+		return err_prefix(err, "%s", name);
+	return *ret > 0 ? 0 : err_set(err, -EINVAL, "%s=%s: it must be more than nothing", name, value);
+}
+
+static int parse_clients(const char *value, struct resp_options *o, struct err *err)
+{
+	char *end;
+	unsigned long v = strtoul(value, &end, 10);
+
+	if (!isdigit((unsigned char)*value) || *end || v < 1 || v > CLIENTS_MAX)
+		return err_set(err, -EINVAL, "clients=%s: it is a number from 1 to %u", value, CLIENTS_MAX);
+	o->clients_max = (unsigned)v;
+	return 0;
+}
+
+static int set_password(const char *value, struct resp_options *o, struct err *err)
+{
+	if (!*value)
+		return err_set(err, -EINVAL, "the password is empty");
+	free(o->password);
+	o->password = xstrdup(value);
+	return 0;
+}
+
+static int set(const char *name, const char *value, struct resp_options *o, struct err *err)
+{
+	if (!strcmp(name, "channel"))
+		return add_channels(value, o, err);
+	if (!strcmp(name, "password"))
+		return set_password(value, o, err);
+	if (!strcmp(name, "password-file"))
+		return read_password(value, o, err);
+	if (!strncmp(name, "label.", 6))
+		return add_label(name + 6, value, o, err);
+	if (!strcmp(name, "clock"))
+		return parse_clock(value, o, err);
+	if (!strcmp(name, "period"))
+		return parse_time(name, value, &o->period_ns, err);
+	if (!strcmp(name, "idle"))
+		return parse_time(name, value, &o->idle_ns, err);
+	if (!strcmp(name, "clients"))
+		return parse_clients(value, o, err);
+	return err_set(err, -EINVAL, "a listener has no parameter '%s'; there are channel, password, password-file, label.NAME, "
+		       "clock, period, idle and clients", name);
+}
+
+/* All parameters but the password, as they were written. */
+static char *shown_parameters(const char *url)
+{
+	const char *p = strchr(url, '?');
+	struct buf b;
+
+	buf_init(&b);
+	while (p && *p) {
+		const char *end = strchrnul(p + 1, '&');
+
+		if (strncmp(p + 1, "password=", 9)) {
+			buf_putc(&b, b.size ? '&' : '?');
+			buf_put(&b, p + 1, (size_t)(end - p - 1));
+		}
+		p = end;
+	}
+	return buf_take(&b, NULL);
+}
+
+/* Everything but the scheme is as with the URL of a Redis. */
+static int parse(const char *url, struct redis_url *u, struct resp_options *o, struct err *err)
+{
+	size_t authority = strlen("resp://") + strcspn(url + strlen("resp://"), "/?");
+	bool any_port = !strncmp(url + authority - 2, ":0", 2);		/* which no Redis has */
+	_cleanup_(freep) char *as_redis = xasprintf("redis%.*s%s", (int)(authority - strlen("resp") - 2 * any_port),
+						    url + strlen("resp"), url + authority);
+	int r = redis_url_parse(as_redis, u, err);
+
+	if (r < 0)
+		return r;
+	o->host = strcmp(u->host, "*") ? xstrdup(u->host) : NULL;
+	o->port = any_port ? 0 : u->port;
+	if (u->user)
+		o->user = xstrdup(u->user);
+	if (u->password && (r = set_password(u->password, o, err)) < 0)
+		return r;
+	for (size_t i = 0; i < u->parameter_count && r >= 0; i++)
+		r = set(u->parameters[i].name, u->parameters[i].value, o, err);
+	return r;
+}
+
+int resp_options_parse(const char *url, struct resp_options *ret, struct err *err)
+{
+	struct redis_url u = { 0 };
+	int r;
+
+	*ret = (struct resp_options){ .idle_ns = 3600 * NS_PER_SECOND, .clients_max = CLIENTS_MAX };
+	if (strncmp(url, "resp://", 7))
+		return err_set(err, -EINVAL, "a listener looks like resp://127.0.0.1:6379");
+	ret->parameters = shown_parameters(url);
+	r = parse(url, &u, ret, err);
+	redis_url_done(&u);
+	if (r < 0)
+		return err_prefix(err, "cannot listen with the address resp://…");
+	return 0;
+}
+
+void resp_options_done(struct resp_options *o)
+{
+	for (size_t i = 0; i < o->channel_count; i++)
+		free(o->channels[i]);
+	free(o->channels);
+	free(o->host);
+	free(o->user);
+	free(o->password);
+	free(o->parameters);
+	labels_done(&o->labels);
+	*o = (struct resp_options){ 0 };
+}

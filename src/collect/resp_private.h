@@ -1,0 +1,92 @@
+/* resp_private.h: what the parts of the listener share: its options, its clients, and their commands. */
+#ifndef COLLECT_RESP_PRIVATE_H
+#define COLLECT_RESP_PRIVATE_H
+
+#include "resp.h"
+#include "resp_source.h"
+
+#include <stdbool.h>
+
+#define RESP_LISTENERS		8u			/* addresses of one name */
+#define RESP_READ_BYTES		((size_t)128 << 10)	/* at once; then the other clients have their turn */
+#define RESP_OUT_MAX		((size_t)1 << 20)	/* answers that a client did not take */
+#define RESP_HELD_MAX		((size_t)256 << 20)	/* of all clients: commands that are cut, and such answers */
+#define RESP_NAME_MAX		256u			/* of a client */
+
+/* What the URL says. */
+struct resp_options {
+	char *host;					/* NULL: all addresses */
+	unsigned port;
+	char *user, *password;				/* NULL: none is needed */
+	char **channels;				/* all if there are none */
+	size_t channel_count, channel_capacity;
+	struct labels labels;
+	enum strobe_clock clock;
+	int64_t period_ns, idle_ns;
+	unsigned clients_max;
+	char *parameters;				/* as they may be shown: "?channel=a" or "" */
+};
+
+/* Frees with resp_options_done, also after an error. */
+int resp_options_parse(const char *url, struct resp_options *ret, struct err *err);
+void resp_options_done(struct resp_options *o);
+
+struct resp_client {
+	struct watch watch;
+	struct resp_source *source;
+	struct resp_parser parser;
+	struct resp_bytes { char *bytes; size_t size, capacity; } in, out;	/* a command that is cut; answers not taken */
+	bool may_publish;				/* no password is needed, or it was right */
+	bool is_closing;				/* once its answers are on their way */
+	uint32_t events;				/* that it is watched for */
+	bool answers_off, skip_next, skip_this;		/* CLIENT REPLY */
+	int version;					/* of the protocol, 2 or 3 */
+	unsigned failed_logins;
+	uint64_t id;
+	char *name;
+	int64_t active_ns;				/* when it sent or took something, monotonic */
+	struct resp_client *next, **link;
+};
+
+struct resp_source {
+	struct source base;
+	struct resp_options options;
+	struct resp_listener { struct watch watch; struct resp_source *source; } listeners[RESP_LISTENERS];
+	size_t listener_count;
+	unsigned port;					/* that was taken */
+	int spare;					/* given up to accept and refuse when descriptors have run out */
+	struct watch timer;				/* looks for silent clients */
+	struct resp_client *clients;
+	unsigned client_count;
+	uint64_t next_id;
+	size_t held;					/* bytes of all clients */
+	bool told_full, told_attack, told_login;
+
+	struct source_about about;			/* what the URL says of each line */
+	char *channel;					/* the one that was published on last, */
+	size_t channel_size;
+	bool takes_channel;				/* and whether it is wanted */
+	uint64_t last_ms, last_sequence;		/* of the ids that XADD answers */
+
+	struct buf out;					/* answers of this turn */
+	char read[RESP_READ_BYTES];
+};
+
+/* --- Clients --- */
+
+/* Takes a connection over; -errno if it cannot be watched, and the descriptor is still the caller's. */
+int resp_client_open(struct resp_source *s, int fd);
+void resp_client_close(struct resp_client *c);
+
+/* Reads once and does what was asked. Returns 1, 0 if nothing has arrived, -1 if the client is closed and gone. */
+int resp_client_read(struct resp_client *c);
+
+/* Closes those that were silent for too long. */
+void resp_clients_tidy(struct resp_source *s, int64_t now_ns);
+
+/* --- Commands --- */
+
+/* Does what the parser of `c` has found, and puts the answer behind `s->out`. */
+void resp_command(struct resp_client *c);
+
+#endif
