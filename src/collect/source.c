@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "folded_line.h"
 #include "mem.h"
+#include "redis_source.h"
 #include "resp_source.h"
 #include "unix_source.h"
 
@@ -12,7 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops };
+static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops };
 
 /* Of the texts of all sources, which change seldom. */
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;

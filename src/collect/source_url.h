@@ -1,0 +1,27 @@
+/* source_url.h: parameters that several sources have in their URLs, about the lines that come from them.
+ *
+ *	label.NAME=VALUE	a label of each line and message that does not have it itself
+ *	clock=wall|cpu		what the sampling ran by
+ *	period=DURATION		between two samples; "0.01" is 10 ms
+ */
+#ifndef COLLECT_SOURCE_URL_H
+#define COLLECT_SOURCE_URL_H
+
+#include "source.h"
+
+struct source_hints {
+	struct labels labels;
+	enum strobe_clock clock;
+	int64_t period_ns;
+};
+
+void source_hints_init(struct source_hints *h);
+void source_hints_done(struct source_hints *h);
+
+/* 1: the parameter is one of these and was taken; 0: it is another; -EINVAL with a sentence. */
+int source_hints_set(struct source_hints *h, const char *name, const char *value, struct err *err);
+
+/* `h` has to live as long as what is returned is used. */
+struct source_about source_hints_about(const struct source_hints *h);
+
+#endif
