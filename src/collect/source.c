@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "clock.h"
+#include "file_source.h"
 #include "folded_line.h"
 #include "mem.h"
 #include "redis_source.h"
@@ -13,7 +14,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops };
+static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops, &file_source_ops };
 
 /* Of the texts of all sources, which change seldom. */
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,6 +23,8 @@ static const struct source_ops *find(const char *url)
 {
 	if (*url == '/')		/* a bare path is what people type */
 		return &unix_source_ops;
+	if (url[0] == '-' && (!url[1] || url[1] == '?'))
+		return &stdin_source_ops;
 	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
 		size_t n = strlen(schemes[i]->scheme);
 
@@ -37,7 +40,8 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	const struct source_ops *ops = find(url);
 
 	if (!ops)
-		return err_set(err, -EINVAL, "cannot collect from '%s': a source looks like unix:/path/of/socket", url);
+		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, resp://HOST:PORT, "
+			       "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -", (int)strcspn(url, ":"), url);
 	return ops->open(url, loop, receiver, ret, err);
 }
 

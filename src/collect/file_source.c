@@ -1,0 +1,445 @@
+/* file_source.c: which files are read, which are over, and where a restart goes on. */
+
+#include "file_source.h"
+
+#include "clock.h"
+#include "io.h"
+#include "line_options.h"
+#include "log.h"
+#include "mem.h"
+#include "tail.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define LOOK_NS		(NS_PER_SECOND / 5)
+#define PIECE		(256u * 1024)
+#define PIECES_PER_LOOK	64u			/* then other sources have their turn */
+#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with what was rotated away */
+#define TAILS_MAX	16u
+#define STATE_MAX	(64u * 1024)
+
+struct file_source {
+	struct source base;
+	struct line_options options;
+	char *path;
+	char *state_path;		/* NULL: nothing is remembered */
+	struct watch timer;
+	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path names */
+	struct tail *reading;		/* whose lines are being handed over */
+	struct tail *current;		/* NULL: there is no such file now */
+	uint32_t last_epoch;
+	bool caught_up, state_failed, told_unreadable;
+	uint64_t acknowledged, saved;	/* tickets */
+	char piece[PIECE];
+};
+
+/* --- Lines --- */
+
+static void got_line(void *data, uint64_t at, const char *line, size_t n)
+{
+	struct file_source *s = data;
+	struct source_ticket ticket = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
+	struct source_about about = {
+		.ticket = &ticket, .channel = s->options.channel,
+		.labels = s->options.labels.count ? &s->options.labels : NULL,
+		.clock = s->options.clock, .period_ns = s->options.period_ns,
+	};
+
+	if (!line)
+		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
+	else if (source_line(&s->base, about, line, n) == SOURCE_LINE_OK)
+		tail_note(s->reading, at);
+}
+
+/* --- What is remembered: "epoch device inode position mark" for each file, a line each --- */
+
+static void save(struct file_source *s)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+	struct err err = { 0 };
+	bool failed;
+
+	if (!s->state_path)
+		return;
+	buf_init(&b);
+	buf_printf(&b, "strobe file 1\nlast %" PRIu32 "\n", s->last_epoch);
+	for (struct tail *t = s->tails; t; t = t->next)
+		if (t->fd >= 0)
+			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch, t->device,
+				   t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
+	failed = io_write_file(s->state_path, b.data, b.size, &err) < 0;
+	if (failed && !s->state_failed)
+		log_warning("the position in '%s' cannot be remembered: %s", s->path, err.text);
+	s->state_failed = failed;
+	if (!failed)
+		s->saved = s->acknowledged;
+}
+
+/* --- Tails --- */
+
+static void add_tail(struct file_source *s, struct tail *t)
+{
+	struct tail **p = &s->tails;
+
+	while (*p)
+		p = &(*p)->next;
+	*p = t;
+	t->feed.max = SOURCE_LINE_MAX;
+	t->feed.got = got_line;
+	t->feed.data = s;
+}
+
+static struct tail *begin_tail(struct file_source *s, int fd, const struct stat *st, uint64_t position)
+{
+	struct tail *t = tail_new(fd, st->st_dev, st->st_ino, ++s->last_epoch, position);
+
+	add_tail(s, t);
+	return t;
+}
+
+/* What has not ended with a newline until now never will. */
+static void end_tail(struct file_source *s, struct tail *t)
+{
+	s->reading = t;
+	line_feed_end(&t->feed);
+	close(t->fd);
+	t->fd = -1;
+	if (s->current == t)
+		s->current = NULL;
+}
+
+static void free_done(struct file_source *s)
+{
+	for (struct tail **p = &s->tails; *p;) {
+		struct tail *t = *p;
+
+		if (t->fd < 0 && tail_is_done(t)) {
+			*p = t->next;
+			tail_free(t);
+		} else {
+			p = &t->next;
+		}
+	}
+}
+
+/* The same file begins anew: what was read of it cannot be read again. */
+static void restart_tail(struct file_source *s, struct tail *t)
+{
+	struct stat st;
+	int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3);
+	bool was_current = s->current == t;
+
+	log_info("'%s' was truncated and is read from its start", s->path);
+	buf_reset(&t->feed.partial);
+	end_tail(s, t);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	t = begin_tail(s, fd, &st, 0);
+	if (was_current)
+		s->current = t;
+	save(s);
+}
+
+/* -ENOENT if there is none, and other errors with a sentence. */
+static int open_regular(const char *path, int *ret_fd, struct stat *ret_st, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return err_set(err, -errno, "cannot read '%s': %s", path, strerror(errno));
+	if (fstat(fd, ret_st) < 0)
+		return err_set(err, -errno, "cannot tell what '%s' is: %s", path, strerror(errno));
+	if (!S_ISREG(ret_st->st_mode))
+		return err_set(err, -EINVAL, "'%s' is no regular file; pipe it into `strobe collect --from -`", path);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+static size_t count_tails(const struct file_source *s)
+{
+	size_t n = 0;
+
+	for (const struct tail *t = s->tails; t; t = t->next)
+		n++;
+	return n;
+}
+
+/* Looks whether the path names another file than before. */
+static void look(struct file_source *s)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	struct err err = { 0 };
+	struct stat st;
+	int r;
+
+	if (s->current && stat(s->path, &st) == 0 && st.st_dev == s->current->device && st.st_ino == s->current->inode)
+		return;
+	r = open_regular(s->path, &fd, &st, &err);
+	if (r < 0) {
+		if (!s->told_unreadable && r != -ENOENT)
+			log_warning("%s; it is tried again", err.text);
+		s->told_unreadable = r != -ENOENT;
+		source_set_state(&s->base, s->current != NULL, "waiting for the file: %s", strerror(-r));
+		return;
+	}
+	s->told_unreadable = false;
+	if (count_tails(s) >= TAILS_MAX)
+		return;
+	if (s->current)
+		log_info("'%s' was rotated; the old file is read to its end", s->path);
+	s->current = begin_tail(s, TAKE_FD(fd), &st, 0);
+	source_set_state(&s->base, true, "reading");
+	save(s);
+}
+
+static bool is_full(const struct file_source *s)
+{
+	return s->base.receiver.full && s->base.receiver.full(s->base.receiver.data);
+}
+
+/* Returns false if there may be more. */
+static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
+{
+	s->reading = t;
+	for (; *pieces; --*pieces) {
+		int r;
+
+		if (is_full(s))
+			return false;
+		r = tail_read(t, s->piece, sizeof(s->piece));
+		if (r == -ESTALE) {
+			restart_tail(s, t);
+			return false;
+		}
+		if (r < 0) {
+			log_warning("'%s' cannot be read any more: %s", s->path, strerror(-r));
+			end_tail(s, t);
+		}
+		if (r <= 0)
+			return true;
+	}
+	return false;
+}
+
+/* Reads what has come in all of them, the oldest first. */
+static void read_all(struct file_source *s, unsigned pieces)
+{
+	int64_t now = clock_monotonic_ns();
+	bool all = true;
+
+	for (struct tail *t = s->tails, *next; t; t = next) {
+		next = t->next;
+		if (t->fd < 0)
+			continue;
+		all &= read_tail(s, t, &pieces);
+		if (t->fd >= 0 && t != s->current && t->quiet_since_ns && now - t->quiet_since_ns > OLD_QUIET_NS)
+			end_tail(s, t);
+	}
+	if (all && !s->caught_up) {
+		s->caught_up = true;
+		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
+	}
+	free_done(s);
+}
+
+static void tick(struct watch *w, uint32_t events)
+{
+	struct file_source *s = (struct file_source *)((char *)w - offsetof(struct file_source, timer));
+
+	loop_timer_read(w);
+	look(s);
+	read_all(s, PIECES_PER_LOOK);
+	if (s->state_failed)
+		save(s);
+}
+
+/* --- Acknowledgements --- */
+
+static void file_ack(struct source *base, const struct source_ticket *tickets, size_t n)
+{
+	struct file_source *s = (struct file_source *)base;
+	struct tail *t = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!t || t->epoch != tickets[i].stream)
+			for (t = s->tails; t && t->epoch != tickets[i].stream;)
+				t = t->next;
+		if (t)
+			tail_acknowledge(t, tickets[i].low);
+	}
+	s->acknowledged += n;
+	free_done(s);
+	save(s);
+}
+
+/* --- Where to go on --- */
+
+/* Opens the file with this inode among those beside the path whose names begin with its name: x, x.1, x-20261121. */
+static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *ret_fd, struct stat *ret_st)
+{
+	_cleanup_(freep) char *for_directory = xstrdup(path), *for_name = xstrdup(path);
+	const char *directory = dirname(for_directory), *name = basename(for_name);
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	int r = -ENOENT;
+
+	while (d && r < 0 && (e = readdir(d))) {
+		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
+		_cleanup_(fd_closep) int fd = -1;
+
+		if (strncmp(e->d_name, name, strlen(name)) || e->d_ino != inode)
+			continue;
+		if (open_regular(other, &fd, ret_st, NULL) == 0 && ret_st->st_dev == device && ret_st->st_ino == inode) {
+			*ret_fd = TAKE_FD(fd);
+			r = 0;
+		}
+	}
+	if (d)
+		closedir(d);
+	return r;
+}
+
+static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64_t inode, uint64_t position, uint64_t mark)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	struct tail *t;
+	struct stat st;
+
+	if (find_rotated(s->path, device, inode, &fd, &st) < 0 || (uint64_t)st.st_size < position ||
+	    (mark && tail_mark(fd, position) != mark)) {
+		log_warning("a file that '%s' was is gone; what was not read of it until the last stop is lost", s->path);
+		return;
+	}
+	t = tail_new(TAKE_FD(fd), device, inode, epoch, position);
+	add_tail(s, t);
+	if (stat(s->path, &st) == 0 && st.st_dev == device && st.st_ino == inode)
+		s->current = t;
+}
+
+static void read_state_line(struct file_source *s, const char *line)
+{
+	uint64_t device, inode, position, mark;
+	uint32_t epoch;
+
+	if (sscanf(line, "last %" SCNu32, &epoch) == 1)
+		s->last_epoch = epoch;
+	else if (sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &epoch, &device, &inode, &position,
+			&mark) == 5 && count_tails(s) < TAILS_MAX && position < INT64_MAX)
+		go_on(s, epoch, device, inode, position, mark);
+}
+
+static int read_state(struct file_source *s, struct err *err)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+	char *rest, *line;
+
+	buf_init(&b);
+	if (!s->state_path || access(s->state_path, F_OK) < 0)
+		return 0;
+	if (io_read_file(s->state_path, &b, STATE_MAX, err) < 0)
+		return err->code;
+	if (strncmp(b.data, "strobe file 1\n", 14))
+		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of it again",
+			       s->state_path, s->path);
+	for (rest = b.data; (line = strsep(&rest, "\n"));)
+		read_state_line(s, line);
+	return 0;
+}
+
+/* --- Life --- */
+
+static void file_stop(struct source *base)
+{
+	struct file_source *s = (struct file_source *)base;
+
+	if (s->timer.fd >= 0) {
+		loop_remove_timer(base->loop, &s->timer);
+		look(s);
+		read_all(s, PIECES_PER_LOOK);
+	}
+	source_set_state(base, false, "closed");
+}
+
+static struct source *file_close(struct source *base)
+{
+	struct file_source *s = (struct file_source *)base;
+
+	if (s->timer.fd >= 0)
+		loop_remove_timer(base->loop, &s->timer);
+	if (s->last_epoch)
+		save(s);
+	while (s->tails) {
+		struct tail *t = s->tails;
+
+		s->tails = t->next;
+		tail_free(t);
+	}
+	line_options_done(&s->options);
+	free(s->path);
+	free(s->state_path);
+	source_done(base);
+	free(s);
+	return NULL;
+}
+
+static int set_paths(struct file_source *s, const char *url, struct err *err)
+{
+	const char *path = url + strlen("file:");
+
+	if (!strncmp(path, "///", 3))
+		path += 2;
+	s->path = xstrndup(path, strcspn(path, "?"));
+	if (*path != '/')
+		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in file:/var/log/strobe.folded", url);
+	if (strlen(s->path) >= PATH_MAX || s->path[strlen(s->path) - 1] == '/')
+		return err_set(err, -EINVAL, "'%s' names no file", url);
+	if (s->base.receiver.state)
+		s->state_path = xasprintf("%s/file-%016" PRIx64 ".position", s->base.receiver.state,
+					  (uint64_t)XXH3_64bits(s->path, strlen(s->path)));
+	return 0;
+}
+
+static int file_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
+		     struct err *err)
+{
+	struct file_source *s = xcalloc(1, sizeof(*s));
+	const char *query = strchr(url, '?');
+	struct stat st;
+	int r;
+
+	s->base = (struct source){ .ops = &file_source_ops, .receiver = *receiver, .loop = loop };
+	s->base.url = xstrdup(url);
+	s->timer = (struct watch){ .ready = tick, .fd = -1 };
+	if ((r = line_options_parse(query ? query + 1 : NULL, &s->options, err)) < 0)
+		err_prefix(err, "%s", url);
+	if (r < 0 || (r = set_paths(s, url, err)) < 0)
+		goto fail;
+	if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		r = err_set(err, -EINVAL, "'%s' is no regular file; pipe it into `strobe collect --from -`", s->path);
+		goto fail;
+	}
+	if ((r = read_state(s, err)) < 0 || (r = loop_add_timer(loop, &s->timer, LOOK_NS, err)) < 0)
+		goto fail;
+	source_set_state(&s->base, s->current != NULL, s->current ? "reading" : "waiting for the file");
+	*ret = &s->base;
+	return 0;
+fail:
+	s->last_epoch = 0;		/* nothing that should be remembered */
+	file_close(&s->base);
+	return r;
+}
+
+const struct source_ops file_source_ops = {
+	.scheme = "file",
+	.open = file_open,
+	.ack = file_ack,
+	.stop = file_stop,
+	.close = file_close,
+};

@@ -1,0 +1,94 @@
+/* line_options.c: names and values of a query. */
+
+#include "line_options.h"
+
+#include "clock.h"
+#include "mem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static int hex(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* In place; the text never grows. A NUL would cut the value short without anybody seeing it. */
+static int decode(char *text, struct err *err)
+{
+	char *to = text;
+
+	for (const char *p = text; *p; p++) {
+		if (*p != '%') {
+			*to++ = *p;
+			continue;
+		}
+		if (hex(p[1]) < 0 || hex(p[2]) < 0 || (p[1] == '0' && p[2] == '0'))
+			return err_set(err, -EINVAL, "'%.60s': a %% is followed by two hexadecimal digits, as in %%20", text);
+		*to++ = (char)(hex(p[1]) << 4 | hex(p[2]));
+		p += 2;
+	}
+	*to = '\0';
+	return 0;
+}
+
+static int set_label(struct line_options *o, const char *name, const char *value, struct err *err)
+{
+	if (!strobe_wire_is_label_key((const uint8_t *)name, strlen(name)) || strlen(value) > STROBE_WIRE_LABEL_VALUE)
+		return err_set(err, -EINVAL, "'label.%.60s': a label's name has letters, digits and _, its value up to %u bytes",
+			       name, STROBE_WIRE_LABEL_VALUE);
+	labels_set(&o->labels, name, strlen(name), value, strlen(value));
+	return 0;
+}
+
+static int set(struct line_options *o, const char *name, const char *value, struct err *err)
+{
+	int r;
+
+	if (!strncmp(name, "label.", 6))
+		return set_label(o, name + 6, value, err);
+	if (!strcmp(name, "channel")) {
+		free(o->channel);
+		o->channel = xstrdup(value);
+		return 0;
+	}
+	if (!strcmp(name, "clock") && !strcmp(value, "wall"))
+		o->clock = STROBE_CLOCK_WALL;
+	else if (!strcmp(name, "clock") && !strcmp(value, "cpu"))
+		o->clock = STROBE_CLOCK_CPU;
+	else if (!strcmp(name, "clock"))
+		return err_set(err, -EINVAL, "clock=%.60s: it is wall or cpu", value);
+	else if (strcmp(name, "period"))
+		return err_set(err, -EINVAL, "there is no '%.60s' here; there are label.NAME, channel, clock and period", name);
+	else if ((r = clock_parse_duration(value, &o->period_ns, err)) < 0)
+		return err_prefix(err, "period");
+	return 0;
+}
+
+int line_options_parse(const char *query, struct line_options *ret, struct err *err)
+{
+	_cleanup_(freep) char *copy = query ? xstrdup(query) : NULL;
+	char *rest = copy, *part;
+	int r = 0;
+
+	*ret = (struct line_options){ 0 };
+	labels_init(&ret->labels);
+	while (r >= 0 && (part = strsep(&rest, "&"))) {
+		char *value = strchr(part, '=');
+
+		if (!*part)
+			continue;
+		if (!value)
+			return err_set(err, -EINVAL, "'%.60s' has no value; write NAME=VALUE", part);
+		*value++ = '\0';
+		if ((r = decode(part, err)) >= 0 && (r = decode(value, err)) >= 0)
+			r = set(ret, part, value, err);
+	}
+	return r;
+}
+
+void line_options_done(struct line_options *o)
+{
+	labels_done(&o->labels);
+	free(o->channel);
+}

@@ -1,0 +1,19 @@
+/* line_options.h: what the URL of a source says about its lines: "…?label.host=web1&clock=cpu&period=0.01&channel=excimer". */
+#ifndef COLLECT_LINE_OPTIONS_H
+#define COLLECT_LINE_OPTIONS_H
+
+#include "source.h"
+
+struct line_options {
+	struct labels labels;
+	char *channel;				/* NULL: none */
+	enum strobe_clock clock;
+	int64_t period_ns;
+};
+
+/* Reads what stands behind the question mark of a URL, percent-encoded; NULL: nothing. -EINVAL with a sentence. Done also
+ * after an error. */
+int line_options_parse(const char *query, struct line_options *ret, struct err *err);
+void line_options_done(struct line_options *o);
+
+#endif

@@ -1,0 +1,172 @@
+/* stdin_source.c: folded lines on standard input, until it ends. */
+
+#include "file_source.h"
+
+#include "clock.h"
+#include "line_feed.h"
+#include "line_options.h"
+#include "mem.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#define PIECE		(256u * 1024)
+#define PIECES_PER_TURN	16u
+#define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between looks whether there is room again */
+
+struct stdin_source {
+	struct source base;
+	struct line_options options;
+	struct line_feed feed;
+	struct watch input, timer;
+	int always;			/* stands in for what epoll does not take, such as a file; -1: not needed */
+	bool ended;
+	char piece[PIECE];
+};
+
+static void got_line(void *data, uint64_t at, const char *line, size_t n)
+{
+	struct stdin_source *s = data;
+	struct source_about about = {
+		.channel = s->options.channel, .labels = s->options.labels.count ? &s->options.labels : NULL,
+		.clock = s->options.clock, .period_ns = s->options.period_ns,
+	};
+
+	if (line)
+		source_line(&s->base, about, line, n);
+	else
+		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
+}
+
+static void unwatch(struct stdin_source *s)
+{
+	if (s->input.fd >= 0)
+		loop_remove(s->base.loop, &s->input);
+}
+
+static void end(struct stdin_source *s)
+{
+	s->ended = true;
+	line_feed_end(&s->feed);
+	unwatch(s);
+	loop_remove_timer(s->base.loop, &s->timer);
+	source_set_state(&s->base, false, "ended");
+	if (s->base.receiver.ended)
+		s->base.receiver.ended(s->base.receiver.ended_data, &s->base);
+}
+
+static bool is_full(const struct stdin_source *s)
+{
+	return s->base.receiver.full && s->base.receiver.full(s->base.receiver.data);
+}
+
+static int watch(struct stdin_source *s, struct err *err)
+{
+	s->input.fd = s->always >= 0 ? s->always : STDIN_FILENO;
+	return loop_add(s->base.loop, &s->input, EPOLLIN, err);
+}
+
+static void readable(struct watch *w, uint32_t events)
+{
+	struct stdin_source *s = (struct stdin_source *)((char *)w - offsetof(struct stdin_source, input));
+
+	for (unsigned i = 0; i < PIECES_PER_TURN; i++) {
+		ssize_t n;
+
+		if (is_full(s)) {
+			unwatch(s);
+			return;
+		}
+		n = read(STDIN_FILENO, s->piece, sizeof(s->piece));
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			end(s);
+			return;
+		}
+		line_feed_put(&s->feed, s->piece, (size_t)n);
+		if (s->always < 0)		/* a pipe: the next read might wait */
+			return;
+	}
+}
+
+static void look_for_room(struct watch *w, uint32_t events)
+{
+	struct stdin_source *s = (struct stdin_source *)((char *)w - offsetof(struct stdin_source, timer));
+	struct err err;
+
+	loop_timer_read(w);
+	if (s->input.fd < 0 && !is_full(s) && watch(s, &err) < 0)
+		end(s);
+}
+
+static void stdin_stop(struct source *base)
+{
+	struct stdin_source *s = (struct stdin_source *)base;
+
+	unwatch(s);
+	loop_remove_timer(base->loop, &s->timer);
+	if (!s->ended)
+		source_set_state(base, false, "closed");
+}
+
+static struct source *stdin_close(struct source *base)
+{
+	struct stdin_source *s = (struct stdin_source *)base;
+
+	stdin_stop(base);
+	if (s->always >= 0)
+		close(s->always);
+	line_feed_done(&s->feed);
+	line_options_done(&s->options);
+	source_done(base);
+	free(s);
+	return NULL;
+}
+
+/* A file or /dev/null is always readable, which epoll has no word for. */
+static int start(struct stdin_source *s, struct err *err)
+{
+	int r = watch(s, err);
+
+	if (r == -EPERM) {
+		s->always = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+		r = s->always < 0 ? err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno)) : watch(s, err);
+	}
+	if (r < 0)
+		return r;
+	return loop_add_timer(s->base.loop, &s->timer, PAUSE_NS, err);
+}
+
+static int stdin_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
+		      struct err *err)
+{
+	struct stdin_source *s = xcalloc(1, sizeof(*s));
+	const char *query = strchr(url, '?');
+	int r;
+
+	s->base = (struct source){ .ops = &stdin_source_ops, .receiver = *receiver, .loop = loop };
+	s->base.url = xstrdup(url);
+	s->input = (struct watch){ .ready = readable, .fd = -1 };
+	s->timer = (struct watch){ .ready = look_for_room, .fd = -1 };
+	s->always = -1;
+	line_feed_init(&s->feed, SOURCE_LINE_MAX, got_line, s);
+	r = line_options_parse(query ? query + 1 : NULL, &s->options, err);
+	if (r < 0)
+		err_prefix(err, "standard input");
+	if (r < 0 || (r = start(s, err)) < 0) {
+		stdin_close(&s->base);
+		return r;
+	}
+	source_set_state(&s->base, true, "reading");
+	*ret = &s->base;
+	return 0;
+}
+
+const struct source_ops stdin_source_ops = {
+	.scheme = "-",
+	.open = stdin_open,
+	.stop = stdin_stop,
+	.close = stdin_close,
+};

@@ -1,0 +1,41 @@
+/* tail.h: one life of a file that is read to its end as it grows, and which of its lines are not acknowledged yet. */
+#ifndef COLLECT_TAIL_H
+#define COLLECT_TAIL_H
+
+#include "err.h"
+#include "line_feed.h"
+#include <sys/types.h>
+
+#define TAIL_MARK	256u		/* a file is known again by a hash of so many of its first bytes, besides its inode */
+
+struct tail {
+	int fd;				/* -1: it is gone, and only acknowledgements are awaited */
+	uint64_t device, inode;
+	uint32_t epoch;
+	struct line_feed feed;
+	int64_t quiet_since_ns;		/* monotonic; when its end was first seen since it grew; 0: it grows */
+
+	/* Lines that were handed over and not acknowledged, in their order. */
+	struct tail_line { uint64_t at; bool acknowledged; } *lines;
+	size_t first, end, capacity;
+
+	struct tail *next;
+};
+
+/* Takes over `fd`. Reading begins at `position`, which is the start of a line. */
+struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t position);
+struct tail *tail_free(struct tail *t);		/* NULL is fine; returns NULL */
+
+/* Reads one piece of up to `size` bytes and hands over its lines. Returns 1, 0 at the end, -ESTALE if the file has become
+ * shorter than what was read, another negative errno if it cannot be read. */
+int tail_read(struct tail *t, char *piece, size_t size);
+
+void tail_note(struct tail *t, uint64_t at);			/* a line was handed over */
+bool tail_acknowledge(struct tail *t, uint64_t at);		/* false: it is not known */
+bool tail_is_done(const struct tail *t);			/* all that was handed over is acknowledged */
+uint64_t tail_position(const struct tail *t);			/* what stands before it is acknowledged */
+
+/* The hash of the first bytes, at most TAIL_MARK and `position`; 0 if there are none. */
+uint64_t tail_mark(int fd, uint64_t position);
+
+#endif

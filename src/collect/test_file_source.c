@@ -1,0 +1,305 @@
+/* test_file_source.c: lines out of pieces, what a URL says of them, and files that grow, rotate and are cut. */
+
+#include "file_source.h"
+#include "line_feed.h"
+#include "line_options.h"
+#include "mem.h"
+#include "tail.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- Lines out of pieces --- */
+
+static struct buf seen;
+
+static void note_line(void *data, uint64_t at, const char *line, size_t n)
+{
+	if (line)
+		buf_printf(&seen, "%llu:%.*s\n", (unsigned long long)at, (int)n, line);
+	else
+		buf_printf(&seen, "%llu too long\n", (unsigned long long)at);
+}
+
+static const char *lines_of(const char *text, size_t piece, size_t max, bool end)
+{
+	struct line_feed f;
+
+	buf_done(&seen);
+	buf_init(&seen);
+	line_feed_init(&f, max, note_line, NULL);
+	for (size_t at = 0, n = strlen(text); at < n; at += piece)
+		line_feed_put(&f, text + at, n - at < piece ? n - at : piece);
+	if (end)
+		line_feed_end(&f);
+	line_feed_done(&f);
+	return seen.data;
+}
+
+TEST(lines_are_the_same_in_pieces_of_any_size)
+{
+	for (size_t piece = 1; piece < 20; piece++) {
+		CHECK_STR(lines_of("one 1\n\nthree 3\nlast", piece, 100, true), "0:one 1\n6:\n7:three 3\n15:last\n");
+		CHECK_STR(lines_of("one 1\nlast", piece, 100, false), "0:one 1\n");
+	}
+}
+
+TEST(a_line_that_is_too_long_is_said_once_and_the_next_one_is_fine)
+{
+	for (size_t piece = 1; piece < 30; piece++)
+		CHECK_STR(lines_of("a 1\nabcdefghijklmno 1\nb 2\n", piece, 8, true), "0:a 1\n4 too long\n22:b 2\n");
+}
+
+/* --- What a URL says --- */
+
+TEST(a_query_says_labels_clock_and_period)
+{
+	struct line_options o;
+	struct err err;
+
+	CHECK_INT(line_options_parse("label.host=web%201&clock=cpu&period=0.01&channel=excimer", &o, &err), 0);
+	CHECK_STR(labels_get(&o.labels, "host"), "web 1");
+	CHECK_INT(o.clock, STROBE_CLOCK_CPU);
+	CHECK_INT(o.period_ns, 10000000);
+	CHECK_STR(o.channel, "excimer");
+	line_options_done(&o);
+	CHECK_INT(line_options_parse(NULL, &o, &err), 0);
+	line_options_done(&o);
+}
+
+TEST(what_a_query_cannot_say_is_refused)
+{
+	static const char *const bad[] = {
+		"clock=sun", "period=often", "colour=red", "label.a-b=1", "label.host", "channel=%zz", "label.host=a%00b",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct line_options o;
+		struct err err = { 0 };
+
+		CHECK_INT(line_options_parse(bad[i], &o, &err), -EINVAL);
+		CHECK(err.text[0]);
+		line_options_done(&o);
+	}
+}
+
+/* --- What is acknowledged --- */
+
+TEST(the_position_is_before_the_first_line_that_is_not_acknowledged)
+{
+	struct tail *t = tail_new(-1, 1, 2, 3, 100);
+
+	CHECK_INT(tail_position(t), 100);
+	for (unsigned i = 0; i < 1000; i++)
+		tail_note(t, 100 + i * 10);
+	t->feed.line_at = 10100;
+	CHECK(tail_acknowledge(t, 110));
+	CHECK_INT(tail_position(t), 100);
+	CHECK(tail_acknowledge(t, 100));
+	CHECK_INT(tail_position(t), 120);
+	CHECK(!tail_acknowledge(t, 125));
+	for (unsigned i = 999; i >= 2; i--)
+		CHECK(tail_acknowledge(t, 100 + i * 10));
+	CHECK(tail_is_done(t));
+	CHECK_INT(tail_position(t), 10100);
+	tail_free(t);
+}
+
+/* --- Files --- */
+
+struct fixture {
+	struct loop *loop;
+	struct source *source;
+	struct source_receiver receiver;
+	struct watch timer;
+	char directory[32], *path, *url;
+	struct source_ticket tickets[64];
+	size_t lines, caught_up;
+};
+
+static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+{
+	struct fixture *f = data;
+
+	buf_put(&seen, line, n);
+	buf_putc(&seen, '|');
+	f->tickets[f->lines++] = *about->ticket;
+}
+
+static void caught_up(void *data, struct source *s)
+{
+	((struct fixture *)data)->caught_up++;
+}
+
+static void stop_loop(struct watch *w, uint32_t events)
+{
+	struct fixture *f = (struct fixture *)((char *)w - offsetof(struct fixture, timer));
+
+	loop_timer_read(w);
+	loop_stop(f->loop, 0);
+}
+
+static void setup(struct fixture *f)
+{
+	struct err err;
+
+	memset(f, 0, sizeof(*f));
+	strcpy(f->directory, "/tmp/test-file-XXXXXX");
+	CHECK(mkdtemp(f->directory) != NULL);
+	f->path = xasprintf("%s/x", f->directory);
+	f->url = xasprintf("file:%s?channel=c", f->path);
+	f->loop = loop_new(&err);
+	f->receiver = (struct source_receiver){ .line = got_line, .caught_up = caught_up, .data = f, .state = f->directory };
+	f->timer = (struct watch){ .ready = stop_loop, .fd = -1 };
+	buf_done(&seen);
+	buf_init(&seen);
+}
+
+static void open_it(struct fixture *f)
+{
+	struct err err = { 0 };
+
+	if (source_open(f->url, f->loop, &f->receiver, &f->source, &err) < 0)
+		CHECK_STR(err.text, "");
+}
+
+static void write_to(struct fixture *f, const char *text, bool cut)
+{
+	int fd = open(f->path, O_WRONLY | O_CREAT | O_APPEND | (cut ? O_TRUNC : 0), 0600);
+
+	CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* Two looks of the source. */
+static const char *run(struct fixture *f)
+{
+	struct err err;
+
+	buf_reset(&seen);
+	CHECK_INT(loop_add_timer(f->loop, &f->timer, 450 * 1000000LL, &err), 0);
+	loop_run(f->loop, &err);
+	loop_remove_timer(f->loop, &f->timer);
+	return seen.data;
+}
+
+static void ack(struct fixture *f, size_t from, size_t to)
+{
+	f->source->ops->ack(f->source, f->tickets + from, to - from);
+}
+
+static void rotate(struct fixture *f)
+{
+	_cleanup_(freep) char *to = xasprintf("%s.1", f->path);
+
+	CHECK_INT(rename(f->path, to), 0);
+}
+
+static void teardown(struct fixture *f)
+{
+	_cleanup_(freep) char *command = xasprintf("rm -r %s", f->directory);
+
+	source_close(f->source);
+	loop_free(f->loop);
+	CHECK_INT(system(command), 0);
+	free(f->path);
+	free(f->url);
+}
+
+TEST(a_file_is_followed_from_before_it_is_there_through_rotation_and_truncation)
+{
+	struct fixture f;
+
+	setup(&f);
+	open_it(&f);
+	CHECK_STR(run(&f), "");
+	CHECK_INT(f.caught_up, 1);
+	write_to(&f, "a;b 1\nno line\nc 2\npart", false);
+	CHECK_STR(run(&f), "a;b 1|c 2|");
+	write_to(&f, "ial 3\n", false);
+	rotate(&f);
+	write_to(&f, "new 4\n", false);
+	CHECK_STR(run(&f), "partial 3|new 4|");
+	write_to(&f, "n 5\n", true);
+	CHECK_STR(run(&f), "n 5|");
+	CHECK_INT(f.source->counters.lines, 5);
+	CHECK_INT(f.source->counters.rejected_lines[SOURCE_LINE_NO_COUNT], 1);
+	/* No two lines have one ticket, whatever their offset is. */
+	for (size_t i = 0; i < f.lines; i++)
+		for (size_t j = 0; j < i; j++)
+			CHECK(memcmp(&f.tickets[i], &f.tickets[j], sizeof(f.tickets[i])));
+	teardown(&f);
+}
+
+TEST(a_restart_goes_on_behind_what_was_acknowledged)
+{
+	struct fixture f;
+	struct source_ticket before;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\nc 3\nd 4\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|c 3|d 4|");
+	ack(&f, 0, 2);
+	before = f.tickets[2];
+	f.source = source_close(f.source);
+	write_to(&f, "e 5\n", false);
+	f.lines = 0;
+	open_it(&f);
+	CHECK_STR(run(&f), "c 3|d 4|e 5|");
+	CHECK(f.tickets[0].stream == before.stream && f.tickets[0].high == before.high && f.tickets[0].low == before.low);
+	teardown(&f);
+}
+
+TEST(what_was_rotated_away_during_a_restart_is_read_to_its_end)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 1);
+	f.source = source_close(f.source);
+	write_to(&f, "c 3\n", false);
+	rotate(&f);
+	write_to(&f, "d 4\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "b 2|c 3|d 4|");
+	teardown(&f);
+}
+
+TEST(another_file_in_its_place_is_read_from_the_start)
+{
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\nb 2\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|b 2|");
+	ack(&f, 0, 2);
+	f.source = source_close(f.source);
+	write_to(&f, "other 3\nb 2\n", true);	/* the same inode and longer than before, but not what was read */
+	open_it(&f);
+	CHECK_STR(run(&f), "other 3|b 2|");
+	teardown(&f);
+}
+
+TEST(what_cannot_be_followed_is_refused)
+{
+	static const char *const bad[] = { "file:relative", "file:/tmp", "file:/dev/null", "file:/tmp/x?clock=sun", "file:/" };
+	struct fixture f;
+
+	setup(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct err err = { 0 };
+
+		CHECK_INT(source_open(bad[i], f.loop, &f.receiver, &f.source, &err), -EINVAL);
+		CHECK(err.text[0] != 0);
+	}
+	teardown(&f);
+}
+
+TEST_MAIN()
