@@ -60,6 +60,15 @@ static void got_line(void *data, uint64_t at, const char *line, size_t n)
 
 /* --- What is remembered: "epoch device inode position mark" for each file, a line each --- */
 
+/* Whether something was acknowledged that stands behind the position, and would come again. */
+static bool is_ahead(const struct file_source *s)
+{
+	for (const struct tail *t = s->tails; t; t = t->next)
+		if (t->fd >= 0 && t->ahead)
+			return true;
+	return false;
+}
+
 static void save(struct file_source *s)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -78,7 +87,7 @@ static void save(struct file_source *s)
 	if (failed && !s->state_failed)
 		log_warning("the position in '%s' cannot be remembered: %s", s->path, err.text);
 	s->state_failed = failed;
-	if (!failed)
+	if (!failed && !is_ahead(s))
 		s->saved = s->acknowledged;
 }
 
@@ -279,6 +288,13 @@ static void file_ack(struct source *base, const struct source_ticket *tickets, s
 	save(s);
 }
 
+static uint64_t file_confirmed(struct source *base)
+{
+	const struct file_source *s = (const struct file_source *)base;
+
+	return s->state_path ? s->saved : s->acknowledged;
+}
+
 /* --- Where to go on --- */
 
 /* Opens the file with this inode among those beside the path whose names begin with its name: x, x.1, x-20261121. */
@@ -400,6 +416,7 @@ static int set_paths(struct file_source *s, const char *url, struct err *err)
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in file:/var/log/strobe.folded", url);
 	if (strlen(s->path) >= PATH_MAX || s->path[strlen(s->path) - 1] == '/')
 		return err_set(err, -EINVAL, "'%s' names no file", url);
+	s->base.identity = xasprintf("file:%s", s->path);
 	if (s->base.receiver.state)
 		s->state_path = xasprintf("%s/file-%016" PRIx64 ".position", s->base.receiver.state,
 					  (uint64_t)XXH3_64bits(s->path, strlen(s->path)));
@@ -440,6 +457,7 @@ const struct source_ops file_source_ops = {
 	.scheme = "file",
 	.open = file_open,
 	.ack = file_ack,
+	.confirmed = file_confirmed,
 	.stop = file_stop,
 	.close = file_close,
 };

@@ -84,9 +84,10 @@ bool tail_acknowledge(struct tail *t, uint64_t at)
 	}
 	if (low == t->end || t->lines[low].at != at)
 		return false;
+	t->ahead += !t->lines[low].acknowledged;
 	t->lines[low].acknowledged = true;
-	while (t->first < t->end && t->lines[t->first].acknowledged)
-		t->first++;
+	for (; t->first < t->end && t->lines[t->first].acknowledged; t->first++)
+		t->ahead--;
 	return true;
 }
 

@@ -18,6 +18,7 @@ struct tail {
 	/* Lines that were handed over and not acknowledged, in their order. */
 	struct tail_line { uint64_t at; bool acknowledged; } *lines;
 	size_t first, end, capacity;
+	size_t ahead;			/* acknowledged ones behind one that is not */
 
 	struct tail *next;
 };

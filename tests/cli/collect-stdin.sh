@@ -1,9 +1,10 @@
 # folded lines on standard input go to sinks and are counted; with nothing in them the exit code is 4
 try() {
-	strobe collect --from - --to sqlite:$PWD/store --listen none
+	strobe collect --from - --to "sqlite:$PWD/store" --listen none 2>errors
 	echo "exit $?"
+	sed "s|$PWD|DIR|g" errors
 }
 printf 'main;a 1\nmain;b 2\n\nno count\nmain;c 0\nmain;d 3' | try
 try </dev/null
 echo nothing | try
-strobe collect --from '-?colour=red' --to sqlite:$PWD/store </dev/null
+strobe collect --from '-?colour=red' --to "sqlite:$PWD/store" </dev/null
