@@ -51,8 +51,10 @@ struct label_caps *label_caps_free(struct label_caps *c)
 
 void label_caps_set_day(struct label_caps *c, int64_t day)
 {
-	if (day != c->day)
-		forget(c);
+	/* Around midnight a clock that is set back by a moment is no new day. */
+	if (day == c->day || day == c->day - 1)
+		return;
+	forget(c);
 	c->day = day;
 }
 
@@ -85,8 +87,11 @@ void label_caps_apply(struct label_caps *c, struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++) {
 		struct label *l = &labels->items[i];
-		struct cap *cap = find(c, l->key);
+		struct cap *cap;
 
+		if (!strcmp(l->value, "other"))
+			continue;
+		cap = find(c, l->key);
 		if (cap && fits(c, cap, l->value))
 			continue;
 		if (cap && !cap->told)
