@@ -119,7 +119,7 @@ static void signal_ready(struct watch *w, uint32_t events)
 		l->got_signal((int)info.ssi_signo, l->signal_data);
 }
 
-int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, bool child, struct err *err)
+int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, int also, struct err *err)
 {
 	sigset_t set;
 	int r;
@@ -128,8 +128,8 @@ int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *da
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	if (child)
-		sigaddset(&set, SIGCHLD);
+	if (also)
+		sigaddset(&set, also);
 	l->got_signal = got;
 	l->signal_data = data;
 	l->signals.ready = signal_ready;

@@ -29,9 +29,9 @@ int loop_add_timer(struct loop *l, struct watch *w, int64_t period_ns, struct er
 void loop_remove_timer(struct loop *l, struct watch *w);
 uint64_t loop_timer_read(struct watch *w);		/* expirations since the last read */
 
-/* Blocks SIGINT, SIGTERM and (if `child`) SIGCHLD in this thread and delivers them to `got` from the loop. Call it
+/* Blocks SIGINT, SIGTERM and (if not 0) `also` in this thread and delivers them to `got` from the loop. Call it
  * before threads are started, so that they inherit the mask. */
-int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, bool child, struct err *err);
+int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, int also, struct err *err);
 
 /* Runs until loop_stop. Returns its status. */
 int loop_run(struct loop *l, struct err *err);

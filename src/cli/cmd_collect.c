@@ -2,8 +2,6 @@
 
 #include "commands.h"
 
-#include "daemon.h"
-#include "log.h"
 #include "places.h"
 #include "settings.h"
 
@@ -20,6 +18,7 @@ static const struct option_spec options[] = {
 	  "root, $XDG_STATE_HOME/strobe for others. One collector per directory." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
+	SETTINGS_CONFIG,
 	SETTINGS_LIMITS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	SETTINGS_CAPS,
@@ -60,56 +59,30 @@ static bool needs_state(const struct daemon_options *o)
 	return false;
 }
 
-static int collect(struct daemon_options *o, struct err *err)
+static int prepare(struct daemon_options *o, struct err *err)
 {
-	_cleanup_(freep) char *socket_url = NULL, *state = NULL;
-	_cleanup_(buf_done) struct buf token = { 0 };
-	const char *one;
 	int r;
 
-	buf_init(&token);
-	if ((r = settings_token(o, &token, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0)
 		return r;
-	if (o->source_count == 0) {
-		r = places_socket(&socket_url, err);
-		if (r < 0)
-			return r;
-		one = socket_url;
-		o->sources = &one;
-		o->source_count = 1;
-	}
-	if (!o->state && needs_state(o) && (r = places_state(NULL, &state, err)) < 0)
+	if (!o->sink_count)
+		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to sqlite:/var/lib/strobe");
+	if ((r = settings_default_source(o, err)) < 0)
+		return r;
+	if (!o->state && needs_state(o) && (r = places_state(NULL, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
-		o->state = state;
+		o->state = settings.default_state;
 	o->no_server = o->listen && strcmp(o->listen, "none") == 0;
 	o->listen_may_fail = true;
 	if (!o->listen)
 		o->listen = LISTEN;
-	return daemon_run(o, err);
+	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	struct daemon_options o = { 0 };
-	struct err err = { 0 };
-	int operands, code, r;
-
-	settings_reset();
-	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
-		return code;
-	if (operands)
-		return command_usage(&spec, "'%s' is too much; collect takes options only", argv[1]);
-	if (settings_check(&o, &err) < 0)
-		return command_usage(&spec, "%s", err.text);
-	if (!o.sink_count)
-		return command_usage(&spec, "nothing says where samples go; give --to, such as --to sqlite:/var/lib/strobe");
-	if (settings.quiet)
-		log_set_level(1);
-	r = collect(&o, &err);
-	if (r < 0)
-		command_cannot(&spec, &err);
-	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
+	return settings_run(&spec, argc, argv, prepare);
 }
 
 const struct command command_collect = { &spec, run };

@@ -2,8 +2,6 @@
 
 #include "commands.h"
 
-#include "daemon.h"
-#include "log.h"
 #include "places.h"
 #include "settings.h"
 
@@ -18,6 +16,7 @@ static const struct option_spec options[] = {
 	  "Where samples go as well (see strobe collect); may be given several times." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
 	  "Where sources and sinks keep what they must remember; the store's directory unless given." },
+	SETTINGS_CONFIG,
 	SETTINGS_LIMITS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
@@ -51,52 +50,27 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-static int serve(struct daemon_options *o, struct err *err)
+static int prepare(struct daemon_options *o, struct err *err)
 {
-	_cleanup_(freep) char *socket_url = NULL, *default_store = NULL, *state = NULL;
-	_cleanup_(buf_done) struct buf token = { 0 };
-	const char *one;
 	int r;
 
-	buf_init(&token);
-	if ((r = settings_token(o, &token, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
 		return r;
-	if (o->source_count == 0) {
-		r = places_socket(&socket_url, err);
-		if (r < 0)
-			return r;
-		one = socket_url;
-		o->sources = &one;
-		o->source_count = 1;
-	}
 	o->store_url = settings.store;
-	if (!o->store_url && (r = places_store(&default_store, err)) < 0)
+	if (!o->store_url && (r = places_store(&settings.default_store, err)) < 0)
 		return r;
 	if (!o->store_url)
-		o->store_url = default_store;
-	if (!o->state && (r = places_state(o->store_url, &state, err)) < 0)
+		o->store_url = settings.default_store;
+	if (!o->state && (r = places_state(o->store_url, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
-		o->state = state;
-	return daemon_run(o, err);
+		o->state = settings.default_state;
+	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	struct daemon_options o = { 0 };
-	struct err err = { 0 };
-	int operands, code;
-
-	settings_reset();
-	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
-		return code;
-	if (operands)
-		return command_usage(&spec, "'%s' is too much; serve takes options only", argv[1]);
-	if (settings_check(&o, &err) < 0)
-		return command_usage(&spec, "%s", err.text);
-	if (settings.quiet)
-		log_set_level(1);
-	return serve(&o, &err) < 0 ? command_cannot(&spec, &err) : EXIT_FINE;
+	return settings_run(&spec, argc, argv, prepare);
 }
 
 const struct command command_serve = { &spec, run };

@@ -20,9 +20,14 @@ struct daemon_options {
 	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;
+
+	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it; `reloaded` says
+	 * whether the daemon works with the new options, so that the strings of the other ones can go. */
+	int (*reload)(struct daemon_options *ret, struct err *err);
+	void (*reloaded)(bool taken);
 };
 
-/* Opens everything, says on standard error what it collects, and runs until SIGTERM or SIGINT, or until all sources have
+/* Strings stay the caller's. Opens everything, says on standard error what it collects, and runs until SIGTERM or SIGINT, or until all sources have
  * come to an end (standard input does). Then it reads what has been sent, commits it, and returns 0; -EIO if some of it
  * could not be committed in a few seconds, -ENODATA if the sources ended and had nothing. */
 int daemon_run(const struct daemon_options *o, struct err *err);

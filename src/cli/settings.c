@@ -3,11 +3,14 @@
 #include "settings.h"
 
 #include "clock.h"
+#include "commands.h"
 #include "io.h"
 #include "log.h"
+#include "mem.h"
+#include "places.h"
 
 #include <ctype.h>
-#include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,16 +21,71 @@
 
 struct settings settings;
 
-void settings_reset(void)
+/* What holds without options. */
+static void set_defaults(void)
 {
-	free(settings.from.items);
-	free(settings.to.items);
-	free(settings.allow_hosts.items);
 	settings = (struct settings){
 		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M",
 		.retain_days = 30, .runs_days = 30,
 		.runs_count = 10000, .label_values = 1000, .series = 10000,
 	};
+	config_init(&settings.config_read);
+	buf_init(&settings.token);
+}
+
+static void free_lists(struct settings *s)
+{
+	free(s->from.items);
+	free(s->to.items);
+	free(s->allow_hosts.items);
+	s->from = s->to = s->allow_hosts = (struct option_list){ 0 };
+}
+
+static void done(struct settings *s)
+{
+	free_lists(s);
+	config_done(&s->config_read);
+	buf_done(&s->token);
+	free(s->default_socket);
+	free(s->default_store);
+	free(s->default_state);
+}
+
+static int no_operands(const struct command_spec *spec, int operands, char **argv, struct err *err)
+{
+	return operands ? err_set(err, -EINVAL, "'%s' is too much; %s takes options only", argv[1], spec->name) : 0;
+}
+
+/* Options may move operands to the front, so each reading has a copy of its own. */
+static int parse(const struct command_spec *spec, int argc, char **argv, struct err *err)
+{
+	_cleanup_(freep) char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+	int operands = 0, r;
+
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	r = options_parse(spec, argc, copy, false, &operands, err);
+	return r ? r : no_operands(spec, operands, copy, err);
+}
+
+/* Returns 0, 1 for --help, -EINVAL for what makes no sense and another error for a file that cannot be read. */
+static int read_all(const struct command_spec *spec, int argc, char **argv, struct err *err)
+{
+	struct config config;
+	const char *path;
+	int r;
+
+	set_defaults();
+	r = parse(spec, argc, argv, err);
+	if (r)
+		return r;
+	path = settings.config ? settings.config : getenv("STROBE_CONFIG");
+	config_init(&config);
+	r = config_read(&config, spec, path && *path ? path : NULL, argc, argv, err);
+	free_lists(&settings);
+	set_defaults();
+	settings.config_read = config;
+	settings.has_file = path && *path;
+	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
 }
 
 int settings_parse_size(const char *text, uint64_t *ret, struct err *err)
@@ -54,17 +112,31 @@ int settings_parse_size(const char *text, uint64_t *ret, struct err *err)
 	return 0;
 }
 
+/* "/etc/strobe.yaml:7: " before a sentence about what was set there. */
+static int wrong(const char *option, struct err *err, const char *format, ...) _printf_(3, 4);
+static int wrong(const char *option, struct err *err, const char *format, ...)
+{
+	const char *place = config_place(&settings.config_read, option);
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return err_set(err, -EINVAL, "%s%s--%s%s", place ? place : "", place ? ": " : "", option, text);
+}
+
 static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
 {
 	struct err why = { 0 };
 
-	return settings_parse_size(text, ret, &why) < 0 ? err_set(err, -EINVAL, "--%s: %s", option, why.text) : 0;
+	return settings_parse_size(text, ret, &why) < 0 ? wrong(option, err, ": %s", why.text) : 0;
 }
 
 static int check_days(const char *option, double days, int64_t *ret_ns, struct err *err)
 {
 	if (!(days >= 0 && days <= RETAIN_DAYS_MAX))
-		return err_set(err, -EINVAL, "--%s takes 0 to %d days", option, RETAIN_DAYS_MAX);
+		return wrong(option, err, " takes 0 to %d days", RETAIN_DAYS_MAX);
 	*ret_ns = (int64_t)(days * (double)NS_PER_DAY);
 	return 0;
 }
@@ -72,7 +144,7 @@ static int check_days(const char *option, double days, int64_t *ret_ns, struct e
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
-		return err_set(err, -EINVAL, "--%s takes 1 to %d", option, COUNT_MAX);
+		return wrong(option, err, " takes 1 to %d", COUNT_MAX);
 	*ret = (unsigned)n;
 	return 0;
 }
@@ -87,7 +159,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 	    (r = check_days("runs-age", s->runs_days, &o->limits.runs_max_age_ns, err)) < 0)
 		return r;
 	if (s->runs_count < 0)
-		return err_set(err, -EINVAL, "--runs-count must not be negative");
+		return wrong("runs-count", err, " must not be negative");
 	o->limits.runs_max_count = (uint64_t)s->runs_count;
 	if ((r = size_of("runs-size", s->runs_size, &o->limits.runs_max_bytes, err)) < 0 ||
 	    (r = size_of("queue-bytes", s->queue_bytes, &o->queue_bytes, err)) < 0 ||
@@ -95,7 +167,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 	    (r = check_count("series", s->series, &o->series, err)) < 0)
 		return r;
 	if (o->queue_bytes < QUEUE_MIN)
-		return err_set(err, -EINVAL, "--queue-bytes must be 1M at least");
+		return wrong("queue-bytes", err, " must be 1M at least");
 	o->listen = s->listen;
 	o->sources = s->from.items;
 	o->source_count = s->from.count;
@@ -107,9 +179,10 @@ int settings_check(struct daemon_options *o, struct err *err)
 	return 0;
 }
 
-int settings_token(struct daemon_options *o, struct buf *token, struct err *err)
+int settings_token(struct daemon_options *o, struct err *err)
 {
 	const char *path = settings.token_file;
+	struct buf *token = &settings.token;
 	struct stat st;
 	int r;
 
@@ -120,9 +193,95 @@ int settings_token(struct daemon_options *o, struct buf *token, struct err *err)
 	while (token->size && isspace((unsigned char)token->data[token->size - 1]))
 		token->data[--token->size] = '\0';
 	if (token->size == 0 || strlen(token->data) != token->size)
-		return err_set(err, -EINVAL, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
+		return err_set(err, -ENOMSG, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
 	o->token = token->data;
 	return 0;
+}
+
+int settings_default_source(struct daemon_options *o, struct err *err)
+{
+	int r;
+
+	if (o->source_count)
+		return 0;
+	r = places_socket(&settings.default_socket, err);
+	if (r < 0)
+		return r;
+	settings.default_source = settings.default_socket;
+	o->sources = &settings.default_source;
+	o->source_count = 1;
+	return 0;
+}
+
+/* --- The command --- */
+
+/* What SIGHUP reads again. */
+static struct {
+	const struct command_spec *spec;
+	int argc;
+	char **argv;
+	int (*prepare)(struct daemon_options *o, struct err *err);
+} command;
+
+/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. */
+static struct settings before;
+
+static int reload(struct daemon_options *ret, struct err *err)
+{
+	int r;
+
+	before = settings;
+	r = read_all(command.spec, command.argc, command.argv, err);
+	*ret = (struct daemon_options){ 0 };
+	return r < 0 ? r : command.prepare(ret, err);
+}
+
+static void reloaded(bool taken)
+{
+	if (taken) {
+		done(&before);
+	} else {
+		done(&settings);
+		settings = before;
+	}
+}
+
+static int print_help(const struct command_spec *spec)
+{
+	_cleanup_(buf_done) struct buf help = { 0 };
+
+	buf_init(&help);
+	options_help(spec, &help);
+	fwrite(help.data, 1, help.size, stdout);
+	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+}
+
+int settings_run(const struct command_spec *spec, int argc, char **argv,
+		 int (*prepare)(struct daemon_options *o, struct err *err))
+{
+	struct daemon_options o = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	command.spec = spec;
+	command.argc = argc;
+	command.argv = argv;
+	command.prepare = prepare;
+	r = read_all(spec, argc, argv, &err);
+	if (r == 1)
+		return print_help(spec);
+	if (r < 0 || (r = prepare(&o, &err)) < 0)
+		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
+	if (settings.quiet)
+		log_set_level(1);
+	if (settings.has_file) {
+		o.reload = reload;
+		o.reloaded = reloaded;
+	}
+	r = daemon_run(&o, &err);
+	if (r < 0)
+		command_cannot(spec, &err);
+	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
 }

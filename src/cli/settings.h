@@ -3,11 +3,18 @@
 #define CLI_SETTINGS_H
 
 #include "buf.h"
+#include "config_file.h"
 #include "daemon.h"
 #include "options.h"
 
-/* What the option tables of both commands point into. Strings are those of the command line. */
+/* What the option tables of both commands point into. Strings are those of `config`, or of the command line. */
 struct settings {
+	struct config config_read;		/* all that was said, wherever */
+	struct buf token;
+	char *default_socket, *default_store, *default_state;
+	const char *default_source;		/* a list of one */
+	const char *config;
+	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts;
 	const char *listen, *store, *state, *token_file;
 	const char *max_bytes, *runs_size, *queue_bytes;
@@ -17,9 +24,18 @@ struct settings {
 };
 
 extern struct settings settings;
-void settings_reset(void);			/* to what holds without options */
+
+/* The whole of such a command: fills the settings from the command line, the environment and the configuration file, lets
+ * `prepare` make options of them (which are all zero), and runs the daemon, for which it does both again when it is told to
+ * by SIGHUP (which ends it where there is no configuration file). Returns the exit code. */
+int settings_run(const struct command_spec *spec, int argc, char **argv,
+		 int (*prepare)(struct daemon_options *o, struct err *err));
 
 /* The rows of the tables that both have. */
+#define SETTINGS_CONFIG \
+	{ OPTION_STRING, 'c', "config", "FILE", &settings.config, \
+	  "Read options from this YAML file, whose keys are their names; also from variables such as STROBE_LISTEN. A minus " \
+	  "in front (-c -/etc/strobe.yaml) means that the file may be missing." }
 #define SETTINGS_LIMITS \
 	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
 	  "Remove what is older from a store; 30 unless given, 0 keeps all." }, \
@@ -41,11 +57,12 @@ void settings_reset(void);			/* to what holds without options */
 	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }
 
 /* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence that
- * begins with the option's name. */
+ * begins with the option's name, and with where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
-/* Reads the file of the token; it must live as long as the options. */
-int settings_token(struct daemon_options *o, struct buf *token, struct err *err);
+/* What a command does when nothing is said: the token's text, the socket as the only source. */
+int settings_token(struct daemon_options *o, struct err *err);
+int settings_default_source(struct daemon_options *o, struct err *err);
 
 /* "500M", "10G", "10GB", "10 GiB", bytes without a unit; by powers of 1,024. */
 int settings_parse_size(const char *text, uint64_t *ret, struct err *err);

@@ -141,6 +141,7 @@ static void acknowledge(struct collector *c, const struct open_batch *b)
 		else
 			n->samples_dropped += share->samples;
 		n->samples_in_flight -= share->samples;
+		share->source->batches--;
 		if (share->ticket_count && share->source->ops->ack)
 			give_back(c, b->batch.id, share);
 	}
@@ -172,6 +173,7 @@ static void woken(struct watch *w, uint32_t events)
 
 	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
 		finish_done(c);
+	collector_reap(c);
 }
 
 /* --- The loop's thread: closing --- */
@@ -197,8 +199,8 @@ static uint64_t shortest_queue(const struct collector *c)
 	uint64_t least = UINT64_MAX;
 
 	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->outlets[i].counters.queue_bytes < least)
-			least = c->outlets[i].counters.queue_bytes;
+		if (c->active[i]->counters.queue_bytes < least)
+			least = c->active[i]->counters.queue_bytes;
 	return least;
 }
 
@@ -211,7 +213,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 	b->closed = true;
 	b->sinks_left = (unsigned)c->sink_count;
 	for (size_t i = 0; i < c->sink_count; i++) {
-		struct outlet *o = &c->outlets[i];
+		struct outlet *o = c->active[i];
 
 		o->counters.samples_handed += b->samples;
 		if (!must && o->counters.queue_bytes > least && o->counters.queue_bytes + b->bytes > c->options.queue_bytes) {
@@ -253,7 +255,7 @@ static void close_ticketed(struct collector *c, struct ticketed *t)
 		close_one(c, b);
 }
 
-static void close_batch(struct collector *c)
+void collector_close_batches(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
@@ -270,21 +272,25 @@ static void tick(struct watch *w, uint32_t events)
 	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, timer));
 
 	loop_timer_read(w);
-	close_batch(c);
+	collector_close_batches(c);
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
 		end_confirmed(c, t);
 }
 
 /* At the end: the rest of them would come after a restart and find their batch kept without them. They all come again. */
-static void forget_replays(struct collector *c, struct ticketed *t)
+void collector_forget_replays(struct collector *c, struct ticketed *t)
 {
-	for (struct open_batch *b = t->replays; b; b = b->next) {
+	while (t->replays) {
+		struct open_batch *b = t->replays;
+
+		t->replays = b->next;
 		c->counters.samples_received -= b->samples;
 		c->counters.samples_queued -= b->samples;
 		c->counters.queue_bytes -= b->bytes;
 		t->source->counters.samples_received -= b->samples;
 		t->source->counters.samples_in_flight -= b->samples;
-		b->samples = b->bytes = 0;
+		t->source->batches--;
+		open_batch_free(b);
 	}
 }
 
@@ -342,11 +348,11 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < c->sink_count; i++)
-		n += c->outlets[i].sink.commit_runs != NULL;
+		n += c->active[i]->sink.commit_runs != NULL;
 	r->sinks_left = n;
 	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->outlets[i].sink.commit_runs)
-			outlet_put_run(&c->outlets[i], r);
+		if (c->active[i]->sink.commit_runs)
+			outlet_put_run(c->active[i], r);
 	return n;
 }
 
@@ -572,8 +578,8 @@ static bool full(void *data)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->outlets[i].counters.queue_bytes > most)
-			most = c->outlets[i].counters.queue_bytes;
+		if (c->active[i]->counters.queue_bytes > most)
+			most = c->active[i]->counters.queue_bytes;
 	return most + open_bytes(c) > c->options.queue_bytes / 2;
 }
 
@@ -624,9 +630,11 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 		return r;
 	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
 		return r;
-	for (size_t i = 0; i < count; i++, c->sink_count++)
+	for (size_t i = 0; i < count; i++) {
 		if ((r = outlet_start(&c->outlets[i], c, &sinks[i], err)) < 0)
 			return r;
+		c->active[c->sink_count++] = &c->outlets[i];
+	}
 	return 0;
 }
 
@@ -661,7 +669,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 
 static bool anything_queued(const struct collector *c)
 {
-	for (size_t i = 0; i < c->sink_count; i++)
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		if (outlet_is_busy(&c->outlets[i]))
 			return true;
 	return false;
@@ -671,9 +679,9 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 {
 	int64_t until = clock_monotonic_ns() + timeout_ns;
 
-	close_batch(c);
+	collector_close_batches(c);
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		forget_replays(c, t);
+		collector_forget_replays(c, t);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	pthread_cond_broadcast(&c->changed);
@@ -719,8 +727,11 @@ struct collector *collector_free(struct collector *c)
 	}
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		outlet_join(&c->outlets[i]);
-	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		outlet_done(&c->outlets[i]);
+		if (c->outlets[i].leaving)
+			c->outlets[i].gone(c->outlets[i].gone_data);
+	}
 	if (c->timer.fd >= 0)
 		loop_remove_timer(c->loop, &c->timer);
 	if (c->wake.fd >= 0)
@@ -758,10 +769,10 @@ size_t collector_sink_count(const struct collector *c)
 
 const char *collector_sink_url(const struct collector *c, size_t i)
 {
-	return c->outlets[i].url;
+	return c->active[i]->url;
 }
 
 const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i)
 {
-	return &c->outlets[i].counters;
+	return &c->active[i]->counters;
 }

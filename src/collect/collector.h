@@ -101,6 +101,18 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 /* To open sources with. */
 struct source_receiver collector_receiver(struct collector *c);
 
+/* While it runs; the loop's thread. What is under way for a sink that is removed still goes there; then `gone` is called, and
+ * the sink may be closed. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
+int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
+void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data), void *data);
+
+/* Takes queue_bytes, max_series and max_label_values; nothing else can change. */
+void collector_set_caps(struct collector *c, const struct collector_options *o);
+
+/* Whether nothing that is under way came from this source, which has been stopped: then it may be closed, and is not known
+ * here any more. Else ask again later. */
+bool collector_forget(struct collector *c, struct source *s);
+
 /* Closes the open batch and waits until everything is committed or `timeout_ns` is over; then acknowledges what is
  * durable. Returns the number of samples and runs that some sink could not commit. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);

@@ -26,12 +26,15 @@ struct outlet {
 	char *url;
 	struct sink_counters counters;
 	pthread_t thread;
-	bool has_thread;
+	bool has_thread, is_used;
 	bool told_unfit, told_conflict;		/* the thread only */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
+	bool leaving, has_left;			/* it gets nothing new; its thread has ended */
+	void (*gone)(void *data);		/* to be called then, in the loop's thread */
+	void *gone_data;
 };
 
 /* What came with tickets of one source. Its batches hold nothing else, so that a crash and what is handed over again
@@ -52,7 +55,8 @@ struct collector {
 	struct collector_options options;
 	struct collector_counters counters;
 	struct outlet outlets[COLLECTOR_SINKS];
-	size_t sink_count;
+	struct outlet *active[COLLECTOR_SINKS];	/* of these, the ones that get batches */
+	size_t sink_count;			/* active ones */
 
 	/* the loop's thread only */
 	struct loop *loop;
@@ -81,6 +85,10 @@ void collector_wait(struct collector *c, int64_t until_ns);
 /* A sink is done with it; under the lock. */
 void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
+
+void collector_close_batches(struct collector *c);
+void collector_forget_replays(struct collector *c, struct ticketed *t);
+void collector_reap(struct collector *c);	/* outlets that have left */
 
 int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err);
 void outlet_join(struct outlet *o);		/* `stopping` is set */

@@ -49,6 +49,11 @@ struct label_caps *label_caps_free(struct label_caps *c)
 	return NULL;
 }
 
+void label_caps_set_max(struct label_caps *c, unsigned max_values)
+{
+	c->max_values = max_values;
+}
+
 void label_caps_set_day(struct label_caps *c, int64_t day)
 {
 	/* Around midnight a clock that is set back by a moment is no new day. */

@@ -17,6 +17,8 @@ struct label_caps;
 struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter);
 struct label_caps *label_caps_free(struct label_caps *c);	/* NULL is fine; returns NULL */
 
+void label_caps_set_max(struct label_caps *c, unsigned max_values);	/* what was let in stays */
+
 /* Of the day that it is; another one than before forgets what was seen. */
 void label_caps_set_day(struct label_caps *c, int64_t day);
 

@@ -66,6 +66,7 @@ static struct open_batch_share *share_of(struct open_batch *b, struct source *so
 			return &b->shares[i];
 	GROW(&b->shares, &b->share_capacity, b->share_count + 1);
 	b->shares[b->share_count] = (struct open_batch_share){ .source = source };
+	source->batches++;
 	return &b->shares[b->share_count++];
 }
 

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define RETRY_NS	(1 * NS_PER_SECOND)
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
@@ -246,10 +247,11 @@ static void *empty_queues(void *data)
 {
 	struct outlet *o = data;
 	struct collector *c = o->collector;
+	uint64_t one = 1;
 	int64_t maintain_at = clock_monotonic_ns() + MAINTAIN_FIRST_NS;
 
 	pthread_mutex_lock(&c->lock);
-	while (!c->stopping) {
+	while (!c->stopping && !(o->leaving && !outlet_is_busy(o))) {
 		if (o->first || o->first_run) {
 			/* Each has its turn, also while the other cannot be stored. */
 			int batch = o->first ? commit_first(o) : 0, runs = o->first_run ? commit_first_runs(o) : 0;
@@ -263,7 +265,10 @@ static void *empty_queues(void *data)
 			collector_wait(c, o->sink.maintain && !c->flushing ? maintain_at : 0);
 		}
 	}
+	o->has_left = o->leaving;
 	pthread_mutex_unlock(&c->lock);
+	if (write(c->wake_fd, &one, sizeof(one)) != sizeof(one))
+		log_debug("the loop is awake already");
 	return NULL;
 }
 
@@ -280,7 +285,7 @@ int outlet_start(struct outlet *o, struct collector *c, const struct collector_s
 	r = pthread_create(&o->thread, NULL, empty_queues, o);
 	if (r)
 		return err_set(err, -r, "cannot start the thread that stores samples: %s", strerror(r));
-	o->has_thread = true;
+	o->has_thread = o->is_used = true;
 	return 0;
 }
 

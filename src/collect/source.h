@@ -116,6 +116,7 @@ struct source {
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
+	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
 
 	/* Private to source.c: what it is doing, for people. */
 	_Atomic bool is_up;

@@ -449,17 +449,19 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 	return 0;
 }
 
-void server_show(struct server *s, struct source *const *sources, size_t source_count, const struct server_sink *sinks,
-		 size_t sink_count, const struct store_limits *limits)
+void server_show(struct server *s, const struct server_options *new)
 {
 	struct server_options *o = &s->site.options;
 
+	assert(o->only_counters || o->store == new->store);
 	pthread_rwlock_wrlock(&s->site.lock);
-	o->sources = sources;
-	o->source_count = source_count;
-	o->sinks = sinks;
-	o->sink_count = sink_count;
-	o->limits = *limits;
+	o->sources = new->sources;
+	o->source_count = new->source_count;
+	o->sinks = new->sinks;
+	o->sink_count = new->sink_count;
+	o->limits = new->limits;
+	o->store = new->store;
+	o->store_url = new->store_url;
 	pthread_rwlock_unlock(&s->site.lock);
 }
 

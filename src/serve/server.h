@@ -57,9 +57,9 @@ struct server_options {
  * a sentence that says what to do. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
 
-/* Shows other sources, sinks and limits from now on. What was shown before is in nobody's hands when this returns. */
-void server_show(struct server *s, struct source *const *sources, size_t source_count, const struct server_sink *sinks,
-		 size_t sink_count, const struct store_limits *limits);
+/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. What was shown before is in nobody's hands
+ * when this returns. Only with `only_counters` may the store be another one. */
+void server_show(struct server *s, const struct server_options *o);
 
 unsigned server_port(const struct server *s);
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */

@@ -1,0 +1,270 @@
+/* config_file.c: keys of a mapping and names of variables become words of a command line. */
+
+#include "config_file.h"
+
+#include "io.h"
+#include "mem.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#define WORDS_MAX	20000u		/* of a file and the environment together; YAML_NODES is about as much */
+
+void config_init(struct config *c)
+{
+	*c = (struct config){ 0 };
+	arena_init(&c->memory);
+}
+
+void config_done(struct config *c)
+{
+	yaml_tree_done(&c->tree);
+	arena_done(&c->memory);
+	free(c->argv);
+	free(c->places);
+	*c = (struct config){ 0 };
+}
+
+static char *text_of(struct config *c, const char *text)
+{
+	return arena_copy(&c->memory, text, strlen(text) + 1);
+}
+
+static void put_word(struct config *c, const char *word)
+{
+	GROW(&c->argv, &c->capacity, (size_t)c->argc + 2);
+	c->argv[c->argc++] = text_of(c, word);
+	c->argv[c->argc] = NULL;
+}
+
+static void put_option(struct config *c, const struct option_spec *o, const char *value)
+{
+	_cleanup_(freep) char *word = value ? xasprintf("--%s=%s", o->name, value) : xasprintf("--%s", o->name);
+
+	put_word(c, word);
+}
+
+static void note_place(struct config *c, const struct option_spec *o, const char *place)
+{
+	GROW(&c->places, &c->place_capacity, c->place_count + 1);
+	c->places[c->place_count++] = (struct config_place){ o->name, text_of(c, place) };
+}
+
+const char *config_place(const struct config *c, const char *option)
+{
+	for (size_t i = c->place_count; i-- > 0;)
+		if (!strcmp(c->places[i].name, option))
+			return c->places[i].place;
+	return NULL;
+}
+
+/* --- The table --- */
+
+static bool is_end(const struct option_spec *o)
+{
+	return o->kind == 0 && !o->name && !o->letter && !o->help;
+}
+
+/* What can be set here: not what names the file itself. */
+static bool is_key(const struct option_spec *o)
+{
+	return o->name && o->help && o->kind != OPTION_HEADING && strcmp(o->name, "config") != 0;
+}
+
+static const struct option_spec *find(const struct command_spec *spec, const char *name)
+{
+	for (const struct option_spec *o = spec->options; !is_end(o); o++)
+		if (is_key(o) && !strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+static const char *nearest(const struct command_spec *spec, const char *name)
+{
+	const char *names[128];
+	size_t n = 0;
+
+	for (const struct option_spec *o = spec->options; !is_end(o) && n + 1 < ARRAY_SIZE(names); o++)
+		if (is_key(o))
+			names[n++] = o->name;
+	names[n] = NULL;
+	return options_nearest(name, names);
+}
+
+static bool is_given(const struct option_spec *o)
+{
+	return o->kind == OPTION_LIST && ((const struct option_list *)o->target)->count > 0;
+}
+
+static bool is_number(const struct option_spec *o, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	if (o->kind == OPTION_INT)
+		strtol(text, &end, 10);
+	else if (!isfinite(strtod(text, &end)))
+		return false;
+	return end != text && !*end && !errno;
+}
+
+/* --- The file --- */
+
+static int put_scalar(struct config *c, const struct option_spec *o, const struct yaml_node *n, struct err *err)
+{
+	const char *text;
+	bool flag;
+	int r;
+
+	if (o->kind == OPTION_FLAG) {
+		r = yaml_get_bool(n, o->name, &flag, err);
+		if (r >= 0 && flag)
+			put_option(c, o, NULL);
+		return r;
+	}
+	r = yaml_get_text(n, o->name, &text, err);
+	if (r < 0)
+		return r;
+	if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, text))
+		return yaml_error(n, err, "%s: '%.60s' is no %snumber", o->name, text, o->kind == OPTION_INT ? "whole " : "");
+	put_option(c, o, text);
+	return 0;
+}
+
+static int put_value(struct config *c, const struct option_spec *o, const struct yaml_node *n, struct err *err)
+{
+	int r = 0;
+
+	if (o->kind != OPTION_LIST || n->kind == YAML_SCALAR)
+		return put_scalar(c, o, n, err);
+	if ((r = yaml_want(n, YAML_SEQUENCE, o->name, err)) < 0)
+		return r;
+	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next)
+		r = put_scalar(c, o, i->value, err);
+	return r;
+}
+
+static int put_key(struct config *c, const struct command_spec *spec, const struct yaml_item *i, struct err *err)
+{
+	const struct option_spec *o = find(spec, i->key->text);
+	_cleanup_(freep) char *place = xasprintf("%s:%u", i->key->file, i->key->line);
+	const char *near = o ? NULL : nearest(spec, i->key->text);
+
+	if (near)
+		return yaml_error(i->key, err, "there is no '%.60s'; did you mean '%s'?", i->key->text, near);
+	if (!o)
+		return yaml_error(i->key, err, "there is no '%.60s'; the keys are the options of `strobe %s`", i->key->text,
+				  spec->name);
+	if (yaml_is_null(i->value) || is_given(o))
+		return 0;
+	note_place(c, o, place);
+	return put_value(c, o, i->value, err);
+}
+
+bool config_is_arclamp(const struct yaml_tree *t)
+{
+	return yaml_find(t->root, "base_path") || yaml_find(t->root, "logs") || yaml_find(t->root, "redis_channel");
+}
+
+static const char *variable_of(const struct option_spec *o, char out[80]);
+
+static int put_file(struct config *c, const struct command_spec *spec, struct err *err)
+{
+	int r = 0;
+
+	if (yaml_is_null(c->tree.root))
+		return 0;
+	r = yaml_want(c->tree.root, YAML_MAPPING, "the configuration", err);
+	for (const struct yaml_item *i = c->tree.root->first; r >= 0 && i; i = i->next) {
+		const struct option_spec *o = find(spec, i->key->text);
+		char name[80];
+		const char *set = o && o->kind == OPTION_LIST ? getenv(variable_of(o, name)) : NULL;
+
+		if (!set || !*set)		/* a list of the environment takes the place of the file's */
+			r = put_key(c, spec, i, err);
+	}
+	return r;
+}
+
+/* --- The environment --- */
+
+static const char *variable_of(const struct option_spec *o, char out[80])
+{
+	snprintf(out, 80, "STROBE_%s", o->name);
+	for (char *p = out; *p; p++)
+		*p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+	return out;
+}
+
+static int put_flag(struct config *c, const struct option_spec *o, const char *name, const char *value, struct err *err)
+{
+	static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false", "off" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
+		if (!strcasecmp(value, yes[i])) {
+			put_option(c, o, NULL);
+			return 0;
+		}
+		if (!strcasecmp(value, no[i]))
+			return 0;
+	}
+	return err_set(err, -EINVAL, "%s=%.60s: it is yes or no", name, value);
+}
+
+/* URLs and names have no spaces. */
+static void put_words(struct config *c, const struct option_spec *o, const char *value)
+{
+	_cleanup_(freep) char *copy = xstrdup(value);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, " \t\n")))
+		if (*word)
+			put_option(c, o, word);
+}
+
+static int put_environment(struct config *c, const struct command_spec *spec, struct err *err)
+{
+	int r = 0;
+
+	for (const struct option_spec *o = spec->options; !is_end(o) && r >= 0; o++) {
+		char name[80];
+		const char *value = is_key(o) ? getenv(variable_of(o, name)) : NULL;
+
+		if (!value || !*value || is_given(o))
+			continue;
+		note_place(c, o, name);
+		if (o->kind == OPTION_FLAG)
+			r = put_flag(c, o, name, value, err);
+		else if (o->kind == OPTION_LIST)
+			put_words(c, o, value);
+		else if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, value))
+			r = err_set(err, -EINVAL, "%s=%.60s: it is a %snumber", name, value,
+				    o->kind == OPTION_INT ? "whole " : "");
+		else
+			put_option(c, o, value);
+	}
+	return r;
+}
+
+int config_read(struct config *c, const struct command_spec *spec, const char *path, int argc, char **argv, struct err *err)
+{
+	bool may_be_missing = path && path[0] == '-' && path[1];
+	bool is_arclamp = false;
+	int r = 0;
+
+	put_word(c, argv[0]);
+	if (may_be_missing && access(++path, F_OK) < 0 && errno == ENOENT)
+		path = NULL;
+	if (path && (r = yaml_tree_read(path, &c->tree, err)) < 0)
+		return r;
+	if (path)
+		is_arclamp = config_is_arclamp(&c->tree);
+	if (path && !is_arclamp && (r = put_file(c, spec, err)) < 0)
+		return r;
+	if ((r = put_environment(c, spec, err)) < 0)
+		return r;
+	for (int i = 1; i < argc; i++)
+		put_word(c, argv[i]);
+	return is_arclamp;
+}

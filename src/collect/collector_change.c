@@ -1,0 +1,106 @@
+/* collector_change.c: sinks, sources and caps that change while batches are under way; all in the loop's thread. */
+
+#include "collector_private.h"
+
+#include "mem.h"
+
+#include <string.h>
+
+/* A batch has its lines from the first to the last or not at all. */
+static void set_keep_lines(struct collector *c)
+{
+	bool keep = false;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		keep |= c->active[i]->sink.wants_lines;
+	c->rules.keep_lines = keep;
+}
+
+static struct outlet *free_slot(struct collector *c)
+{
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		if (!c->outlets[i].is_used)
+			return &c->outlets[i];
+	return NULL;
+}
+
+int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err)
+{
+	struct outlet *o = free_slot(c);
+	int r;
+
+	if (!o)
+		return err_set(err, -E2BIG, "there are %u sinks, some of which were removed and still have something to store",
+			       COLLECTOR_SINKS);
+	collector_close_batches(c);
+	memset(o, 0, sizeof(*o));
+	r = outlet_start(o, c, sink, err);
+	if (r < 0) {
+		outlet_done(o);
+		return r;
+	}
+	c->active[c->sink_count++] = o;
+	set_keep_lines(c);
+	return 0;
+}
+
+void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data), void *data)
+{
+	struct outlet *o = c->active[i];
+
+	collector_close_batches(c);
+	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
+	set_keep_lines(c);
+	pthread_mutex_lock(&c->lock);
+	o->gone = gone;
+	o->gone_data = data;
+	o->leaving = true;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void collector_reap(struct collector *c)
+{
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
+		struct outlet *o = &c->outlets[i];
+		bool has_left;
+
+		if (!o->is_used)
+			continue;
+		pthread_mutex_lock(&c->lock);
+		has_left = o->has_left;
+		pthread_mutex_unlock(&c->lock);
+		if (!has_left)
+			continue;
+		outlet_join(o);
+		outlet_done(o);
+		o->is_used = false;
+		o->gone(o->gone_data);
+	}
+}
+
+void collector_set_caps(struct collector *c, const struct collector_options *o)
+{
+	c->options.queue_bytes = o->queue_bytes;
+	c->options.max_series = c->rules.max_series = o->max_series;
+	c->options.max_label_values = o->max_label_values;
+	label_caps_set_max(c->caps, o->max_label_values);
+}
+
+bool collector_forget(struct collector *c, struct source *s)
+{
+	struct ticketed **p = &c->ticketed, *t;
+
+	while (*p && (*p)->source != s)
+		p = &(*p)->next;
+	t = *p;
+	if (t)
+		collector_forget_replays(c, t);
+	if (s->batches || (t && (t->open || t->unconfirmed)))
+		return false;
+	if (t) {
+		*p = t->next;
+		free(t);
+	}
+	return true;
+}
