@@ -104,7 +104,7 @@ static int give_lines(struct input *in, const struct format_options *o, struct e
 	return input_end(in, err);
 }
 
-static int load(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
+int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
 {
 	static const struct format_options defaults;
 	struct str start = input_peek(in, FORMAT_SNIFF_MAX);
@@ -142,7 +142,7 @@ int format_load_limited(const char *name, const char *bytes, size_t n, size_t li
 	struct input in;
 	int r = input_memory(&in, name, bytes, n, limit, &why);
 
-	r = r < 0 ? err_set(err, r, "cannot read '%s': %s", name, why.text) : load(&in, p, NULL, err);
+	r = r < 0 ? err_set(err, r, "cannot read '%s': %s", name, why.text) : format_load_input(&in, p, NULL, err);
 	input_close(&in);
 	return r;
 }
@@ -158,7 +158,7 @@ int format_load(const char *path, struct profile *p, const struct format_options
 	int r = input_open(&in, path, FORMAT_INPUT_MAX, err);
 
 	if (r >= 0)
-		r = load(&in, p, o, err);
+		r = format_load_input(&in, p, o, err);
 	input_close(&in);
 	return r;
 }

@@ -86,6 +86,7 @@ const struct format *format_by_path(const char *path);		/* by suffix; NULL if no
  * no format that is known. After an error `p` may hold what stood before it. `o` may be NULL. */
 #define FORMAT_INPUT_MAX ((uint64_t)64 << 30)
 int format_load(const char *path, struct profile *p, const struct format_options *o, struct err *err);
+int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
 
 /* The same with a limit of its own, for what strangers send. */

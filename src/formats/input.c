@@ -174,14 +174,23 @@ static int check_file(const struct input *in, const struct stat *st, uint64_t li
 
 int input_open(struct input *in, const char *path, uint64_t limit, struct err *err)
 {
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return input_open_fd(in, "standard input", STDIN_FILENO, limit, err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return input_open_fd(in, path, fd, limit, err);
+	*in = (struct input){ .name = path, .fd = -1 };
+	return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+}
+
+int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, struct err *err)
+{
 	struct stat st;
 	int r;
 
-	*in = (struct input){ .name = path, .limit = UINT64_MAX, .fd = STDIN_FILENO };
-	if (!strcmp(path, "-"))
-		in->name = "standard input";
-	else if ((in->fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	*in = (struct input){ .name = name, .limit = UINT64_MAX, .fd = fd };
 	/* So small at first that what is compressed fits the other buffer. */
 	in->capacity = PACKED_BYTES;
 	in->data = xmalloc(in->capacity);

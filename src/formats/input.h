@@ -38,6 +38,9 @@ struct input {
 /* Opens `path` ("-" is standard input), or takes `n` bytes that must stay. `limit` is how many plain bytes it may have: more
  * are the error -EFBIG. Close it in any case. */
 int input_open(struct input *in, const char *path, uint64_t limit, struct err *err);
+
+/* The same with a descriptor, which is the input's from now on, whatever the result; `name` must stay. */
+int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, struct err *err);
 int input_memory(struct input *in, const char *name, const char *bytes, size_t n, uint64_t limit, struct err *err);
 void input_close(struct input *in);
 

@@ -1,0 +1,150 @@
+/* compress.c: drives zlib and libzstd. */
+#include "compress.h"
+
+#include "io.h"
+#include "mem.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define STEP		((size_t)256 << 10)
+#define WINDOW_GZIP	(15 + 16)	/* the largest window; + 16 asks for gzip's header instead of zlib's */
+
+struct compressor {
+	int fd;
+	bool deflating;			/* z is to be ended */
+	z_stream z;
+	gz_header header;
+	ZSTD_CCtx *zstd;		/* NULL: gzip */
+	char out[STEP];
+};
+
+static int start_gzip(struct compressor *c, const struct compress_options *o, struct err *err)
+{
+	if (deflateInit2(&c->z, o->level, Z_DEFLATED, WINDOW_GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		return err_set(err, -ENOMEM, "not enough memory to compress");
+	c->deflating = true;
+	/* 3 is Unix. zlib does not write to these strings. */
+	c->header = (gz_header){ .os = 3, .time = o->mtime, .name = (Bytef *)o->name, .comment = (Bytef *)o->comment };
+	deflateSetHeader(&c->z, &c->header);
+	return 0;
+}
+
+static int start_zstd(struct compressor *c, const struct compress_options *o, struct err *err)
+{
+	c->zstd = ZSTD_createCCtx();
+	if (!c->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_compressionLevel, o->level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_checksumFlag, 1)))
+		return err_set(err, -ENOMEM, "not enough memory to compress");
+	return 0;
+}
+
+int compress_start(int fd, const struct compress_options *o, struct compressor **ret, struct err *err)
+{
+	struct compressor *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	c->fd = fd;
+	r = o->zstd ? start_zstd(c, o, err) : start_gzip(c, o, err);
+	*ret = r < 0 ? compress_free(c) : c;
+	return r;
+}
+
+static int put_gzip(struct compressor *c, const void *bytes, size_t n, bool last, struct err *err)
+{
+	const char *at = bytes;
+	int r;
+
+	do {
+		uInt part = n > UINT_MAX / 2 ? UINT_MAX / 2 : (uInt)n;
+
+		c->z.next_in = (Bytef *)at;
+		c->z.avail_in = part;
+		do {
+			c->z.next_out = (Bytef *)c->out;
+			c->z.avail_out = STEP;
+			if (deflate(&c->z, last && part == n ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR)
+				return err_set(err, -EIO, "zlib failed");
+			r = io_write_all(c->fd, c->out, STEP - c->z.avail_out, err);
+			if (r < 0)
+				return r;
+		} while (c->z.avail_out == 0);
+		at += part;
+		n -= part;
+	} while (n);
+	return 0;
+}
+
+static int put_zstd(struct compressor *c, const void *bytes, size_t n, bool last, struct err *err)
+{
+	ZSTD_inBuffer in = { bytes, n, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = { c->out, STEP, 0 };
+		int r;
+
+		left = ZSTD_compressStream2(c->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left))
+			return err_set(err, -EIO, "zstd failed: %s", ZSTD_getErrorName(left));
+		r = io_write_all(c->fd, c->out, out.pos, err);
+		if (r < 0)
+			return r;
+	} while (last ? left > 0 : in.pos < in.size);
+	return 0;
+}
+
+int compress_put(struct compressor *c, const void *bytes, size_t n, struct err *err)
+{
+	return c->zstd ? put_zstd(c, bytes, n, false, err) : put_gzip(c, bytes, n, false, err);
+}
+
+int compress_end(struct compressor *c, struct err *err)
+{
+	return c->zstd ? put_zstd(c, "", 0, true, err) : put_gzip(c, "", 0, true, err);
+}
+
+struct compressor *compress_free(struct compressor *c)
+{
+	if (!c)
+		return NULL;
+	if (c->deflating)
+		deflateEnd(&c->z);
+	ZSTD_freeCCtx(c->zstd);
+	free(c);
+	return NULL;
+}
+
+void compress_freep(struct compressor **c)
+{
+	compress_free(*c);
+}
+
+/* --- The header of a .gz (RFC 1952) -------------------------------------------------------------------------------------- */
+
+enum { HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
+
+/* Behind the string that begins at `at`; 0 if it does not end in here. */
+static size_t behind_string(const uint8_t *bytes, size_t n, size_t at)
+{
+	const uint8_t *end = at < n ? memchr(bytes + at, 0, n - at) : NULL;
+
+	return end ? (size_t)(end - bytes) + 1 : 0;
+}
+
+bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room)
+{
+	size_t at = 10, end;
+
+	if (n < at || bytes[0] != 0x1f || bytes[1] != 0x8b || !(bytes[3] & HAS_COMMENT) || (bytes[3] & HAS_EXTRA))
+		return false;
+	if ((bytes[3] & HAS_NAME) && !(at = behind_string(bytes, n, at)))
+		return false;
+	end = behind_string(bytes, n, at);
+	if (!end || end - at > room)
+		return false;
+	memcpy(ret, bytes + at, end - at);
+	return true;
+}
