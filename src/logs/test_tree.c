@@ -121,6 +121,7 @@ TEST(a_tree_is_listed_by_period_and_name_and_links_are_not_followed)
 TEST(a_log_and_its_packed_forms_stand_together)
 {
 	struct tree t;
+	size_t first;
 
 	make_base();
 	put("daily/2026-11-20.a.log", "a 1\n");
@@ -133,6 +134,14 @@ TEST(a_log_and_its_packed_forms_stand_together)
 	CHECK_INT(tree_logs_at(&t, 2), 1);
 	CHECK_INT(tree_logs_at(&t, 3), 1);
 	CHECK_INT(tree_logs_at(&t, 4), 0);
+	CHECK_INT(tree_find(&t, "daily", (struct str){ "2026-11-20.a", 12 }, &first), 2);
+	CHECK_INT(first, 0);
+	CHECK_INT(tree_find(&t, "daily", (struct str){ "2026-11-20.b", 12 }, &first), 1);
+	CHECK_INT(first, 2);
+	CHECK_INT(tree_find(&t, "hourly", (struct str){ "2026-11-20.b", 12 }, &first), 1);
+	CHECK_INT(first, 3);
+	CHECK_INT(tree_find(&t, "hourly", (struct str){ "2026-11-20.a", 12 }, &first), 0);
+	CHECK_INT(tree_find(&t, "weekly", (struct str){ "2026-11-20.b", 12 }, &first), 0);
 	tree_done(&t);
 	remove_base();
 }

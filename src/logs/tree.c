@@ -174,20 +174,24 @@ static int read_base(struct tree *t, struct err *err)
 	return r;
 }
 
+static int compare(struct str a, struct str b)
+{
+	int r = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return r ? r : a.n < b.n ? -1 : a.n > b.n;
+}
+
 /* By stem before the ending, so that "a.log", "a.log.gz" stay together also beside "a.log.b.log". */
 static int by_period_and_name(const void *a, const void *b)
 {
 	const struct tree_file *f = a, *g = b;
-	size_t n = f->parts.stem.n < g->parts.stem.n ? f->parts.stem.n : g->parts.stem.n;
 	int r;
 
 	if (f->period != g->period)
 		return f->period < g->period ? -1 : 1;
-	r = memcmp(f->parts.stem.p, g->parts.stem.p, n);
+	r = compare(f->parts.stem, g->parts.stem);
 	if (r)
 		return r;
-	if (f->parts.stem.n != g->parts.stem.n)
-		return f->parts.stem.n < g->parts.stem.n ? -1 : 1;
 	if (f->parts.kind != g->parts.kind)
 		return f->parts.kind < g->parts.kind ? -1 : 1;
 	return strcmp(f->name, g->name);
@@ -253,6 +257,27 @@ size_t tree_logs_at(const struct tree *t, size_t at)
 	if (at < t->count && t->files[at].parts.kind == TREE_LOG)
 		while (at + n < t->count && same_log(&t->files[at], &t->files[at + n]))
 			n++;
+	return n;
+}
+
+size_t tree_find(const struct tree *t, const char *period, struct str stem, size_t *ret_first)
+{
+	size_t low = 0, high = t->count, n = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct tree_file *f = &t->files[middle];
+		int r = strcmp(tree_period(t, f), period);
+
+		if (r < 0 || (r == 0 && compare(f->parts.stem, stem) < 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_first = low;
+	while (low + n < t->count && !strcmp(tree_period(t, &t->files[low + n]), period) &&
+	       !compare(t->files[low + n].parts.stem, stem))
+		n++;
 	return n;
 }
 

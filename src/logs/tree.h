@@ -77,6 +77,9 @@ int tree_open(const struct tree *t, const struct tree_file *f, struct err *err);
  * it is no log. */
 size_t tree_logs_at(const struct tree *t, size_t at);
 
+/* The files of a stem in the period of this name: the first and how many; 0 if there are none. */
+size_t tree_find(const struct tree *t, const char *period, struct str stem, size_t *ret_first);
+
 /* The base of the pictures that belongs to the logs in `logs`: the last "logs" of the path as "svgs". NULL if no part of it is
  * "logs"; the caller frees. */
 char *tree_pictures_base(const char *logs);
