@@ -28,6 +28,7 @@ extern const struct command command_flamegraph, command_collapse, command_conver
 extern const struct command command_diff;
 extern const struct command command_callgraph;
 extern const struct command command_collect;
+extern const struct command command_export, command_grep;
 
 /* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
  * on, else the exit code to end with:

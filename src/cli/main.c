@@ -17,6 +17,8 @@ static const struct command *const commands[] = {
 	&command_diff,
 	&command_collapse,
 	&command_convert,
+	&command_export,
+	&command_grep,
 };
 
 static const struct command *find(const char *name)

@@ -1,0 +1,418 @@
+/* cmd_export.c: `strobe export`: what lies around a tree of trace logs: pictures, compression, an index, metrics. */
+
+#include "export.h"
+
+#include "arclamp_metrics.h"
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+#include "text.h"
+#include "tree_index.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+#define LABEL_MAX	64u
+#define MEGABYTES_MAX	1048576
+
+static const char *logs, *svgs, *name = "MediaWiki", *min_width, *upload_command, *output;
+static struct option_list functions;
+static struct flamegraph_options picture;
+static bool redraw, no_functions, zstd, quiet;
+static long jobs, memory, watch;
+static double older_than = -1, upload_timeout = 60;
+
+static const struct option_spec options[] = {
+	{ OPTION_STRING, 0, "logs", "DIR", &logs, "The tree of logs; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
+	  "The tree of pictures; beside the logs unless given: the last \"logs\" of their path as \"svgs\"." },
+	{ OPTION_INT, 'j', "jobs", "N", &jobs,
+	  "How many logs are worked on at once, each in a process of its own; as many as there are processors, at most 4, "
+	  "unless given, and 1 for compress." },
+	{ OPTION_INT, 0, "memory", "MB", &memory,
+	  "What one log may take: to draw it (4096 unless given), or for its lines to be sorted before some go to a file (256)." },
+	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
+	  "Run for each file that is finished, with {} as its path. Words are divided by blanks, quotes keep them together; there "
+	  "is no shell. If it fails the file is made again the next time." },
+	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout, "How long it may take; 60 unless given." },
+	{ OPTION_INT, 0, "watch", "SECONDS", &watch, "Do it again so many seconds after it was done, until a signal ends it." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "svgs" },
+	{ OPTION_STRING, 0, "name", "TEXT", &name, "What titles begin with, before the period and the time; MediaWiki unless given." },
+	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
+	  "Of the logs of all entry points also draw the stacks with this function, as .fn-LABEL; may be given several times. "
+	  "Unless given: those of MediaWiki that Arc Lamp has." },
+	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no functions." },
+	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "ui-monospace,monospace unless given." },
+	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "11 unless given." },
+	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width, "Leave out frames narrower than N px, or than N% of all; 1 unless given." },
+	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Draw also what is up to date." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
+	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than, "Logs that nobody wrote to for so long; 7 unless given." },
+	{ OPTION_FLAG, 0, "zstd", NULL, &zstd, "Compress by zstd instead of gzip: smaller and many times as fast." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
+	{ OPTION_STRING, 'o', "output", "FILE", &output, "Where it goes, replaced at once; standard output unless given." },
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "export",
+	.usage = "svgs|compress|index|metrics [OPTIONS]",
+	.summary = "keep what lies around Arc Lamp's trace logs: pictures, compression, index",
+	.description =
+		"Works on a tree of logs as Arc Lamp and `strobe collect` keep it: DIR/<period>/<time>.<tag>.log, also compressed.\n\n"
+		"`svgs` keeps a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with the options and "
+		"titles of Arc Lamp. Each log is read once for all its pictures; only what changed is drawn; pictures whose log has "
+		"gone are removed.\n\n"
+		"`compress` sorts logs that are old, which makes them far smaller, and compresses them; they keep their time.\n\n"
+		"`index` prints all logs and pictures as JSON, `metrics` prints the arclamp_* series for Prometheus.\n\n"
+		"Only one `svgs` and one `compress` work on a tree at once; another one says so and ends with 0. What is written "
+		"gets its name when it is complete, so any of them may be ended at any time. The exit code is 2 when something could "
+		"not be done, after all else was.",
+	.examples =
+		"strobe export svgs --logs /srv/arclamp/logs --name MediaWiki\n"
+		"strobe export svgs --fn Edit=EditPage::edit --upload 'rsync -a {} www:/svgs/'\n"
+		"strobe export compress --older-than 3 --zstd\n"
+		"strobe export index -o /srv/arclamp/index.json\n"
+		"strobe export metrics -o /var/lib/node_exporter/arclamp.prom\n",
+	.options = options,
+};
+
+/* What Arc Lamp draws by itself. */
+static struct export_variant usual[] = {
+	{ "EditAction", "MediaWiki\\Actions\\EditAction::show" },
+	{ "PreSend", "MediaWiki\\MediaWikiEntryPoint::prepareForOutput" },
+	{ "PostSend", "MediaWiki\\MediaWikiEntryPoint::doPostOutputShutdown" },
+	{ "Upload", "UploadBase::performUpload" },
+};
+
+/* --- What is said, and the lock ---------------------------------------------------------------------------------------------- */
+
+static bool has_progress(const struct export_options *o)
+{
+	return !o->quiet && isatty(STDERR_FILENO);
+}
+
+void export_progress(const struct export_options *o, size_t number, size_t of, const char *what)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	if (!has_progress(o))
+		return;
+	buf_init(&b);
+	text_put_plain(&b, (struct str){ what, strlen(what) });
+	fprintf(stderr, "\r\033[K%zu of %zu: %s", number + 1, of, b.data);
+}
+
+void export_progress_end(const struct export_options *o)
+{
+	if (has_progress(o))
+		fputs("\r\033[K", stderr);
+}
+
+void export_say(const struct export_options *o, const char *format, ...)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	buf_init(&plain);
+	text_put_plain(&plain, (struct str){ text, strlen(text) });
+	export_progress_end(o);
+	fprintf(stderr, "strobe export: %s\n", plain.data);
+}
+
+int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = openat(dir, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_set(err, -errno, "cannot make the lock '%s': %s", file, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, errno == EWOULDBLOCK ? -EBUSY : -errno, "cannot lock '%s': %s", file, strerror(errno));
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* --- The command line -------------------------------------------------------------------------------------------------------- */
+
+/* "Edit=EditPage::edit"; the label becomes part of a file's name. */
+static int parse_function(const char *text, struct export_variant *ret)
+{
+	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+	size_t n = strspn(text, fit);
+
+	if (!n || n > LABEL_MAX || text[n] != '=' || !text[n + 1] || strpbrk(text + n + 1, ";\n"))
+		return command_usage(&spec, "--fn '%s' is no LABEL=FUNCTION; a label has 1 to %u letters, digits, _ or -", text,
+				     LABEL_MAX);
+	*ret = (struct export_variant){ xstrndup(text, n), text + n + 1 };
+	return 0;
+}
+
+static int parse_functions(struct export_options *o)
+{
+	int code = 0;
+
+	if (no_functions)
+		return functions.count ? command_usage(&spec, "--fn and --no-fn: only one of them") : 0;
+	if (!functions.count) {
+		o->variants = usual;
+		o->variant_count = ARRAY_SIZE(usual);
+		return 0;
+	}
+	o->variants = xcalloc(functions.count, sizeof(*o->variants));
+	for (size_t i = 0; i < functions.count && !code; i++) {
+		code = parse_function(functions.items[i], &o->variants[i]);
+		for (size_t k = 0; k < i && !code; k++)
+			if (!strcmp(o->variants[k].label, o->variants[i].label))
+				code = command_usage(&spec, "--fn has the label '%s' twice", o->variants[i].label);
+		o->variant_count += !code;
+	}
+	return code;
+}
+
+static void free_functions(struct export_options *o)
+{
+	if (o->variants == usual)
+		return;
+	for (size_t i = 0; i < o->variant_count; i++)
+		free((char *)o->variants[i].label);
+	free(o->variants);
+}
+
+static int parse_min_width(struct export_options *o)
+{
+	char *end;
+
+	o->picture.min_width = 1;
+	if (!min_width)
+		return 0;
+	o->picture.min_width = strtod(min_width, &end);
+	o->picture.min_width_percent = !strcmp(end, "%");
+	if (end == min_width || (*end && !o->picture.min_width_percent))
+		return command_usage(&spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, such as 1%%", min_width);
+	return 0;
+}
+
+static unsigned usual_jobs(bool compress)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return compress ? 1 : n > 4 ? 4 : n < 1 ? 1 : (unsigned)n;
+}
+
+static int parse_numbers(struct export_options *o, bool compress)
+{
+	if (jobs < 0 || jobs > (long)JOBS_MAX)
+		return command_usage(&spec, "--jobs %ld: it can be 1 to %u", jobs, JOBS_MAX);
+	if (memory < 0 || memory > MEGABYTES_MAX)
+		return command_usage(&spec, "--memory %ld: it can be 1 to %d", memory, MEGABYTES_MAX);
+	if (watch < 0)
+		return command_usage(&spec, "--watch %ld: seconds are 1 or more", watch);
+	if (!(upload_timeout > 0 && upload_timeout <= 86400))
+		return command_usage(&spec, "--upload-timeout %g: it can be up to 86400 seconds", upload_timeout);
+	if (older_than != -1 && !(older_than >= 0 && older_than <= 36500))
+		return command_usage(&spec, "--older-than %g: days are 0 to 36500", older_than);
+	o->jobs = jobs ? (unsigned)jobs : usual_jobs(compress);
+	o->memory_bytes = (uint64_t)memory << 20;
+	o->older_than_days = older_than == -1 ? 7 : older_than;
+	return 0;
+}
+
+/* An option of another word would be passed over in silence. */
+static int check_word(const char *word)
+{
+	const struct { const char *option, *word; bool given; } only[] = {
+		{ "--fn", "svgs", functions.count || no_functions }, { "--redraw", "svgs", redraw },
+		{ "--minwidth", "svgs", min_width }, { "--older-than", "compress", older_than != -1 },
+		{ "--zstd", "compress", zstd },
+	};
+	bool prints = !strcmp(word, "index") || !strcmp(word, "metrics");
+
+	for (size_t i = 0; i < ARRAY_SIZE(only); i++)
+		if (only[i].given && strcmp(only[i].word, word) != 0)
+			return command_usage(&spec, "%s is an option of `strobe export %s`", only[i].option, only[i].word);
+	if (output && !prints)
+		return command_usage(&spec, "--output is an option of `strobe export index` and `strobe export metrics`");
+	if (upload_command && prints)
+		return command_usage(&spec, "--upload is an option of `strobe export svgs` and `strobe export compress`");
+	return 0;
+}
+
+static int take_places(struct export_options *o, const char *word, char **ret_svgs)
+{
+	o->logs = logs ? logs : "/srv/arclamp/logs";
+	if (!*o->logs)
+		return command_usage(&spec, "--logs is empty");
+	if (svgs && !*svgs)
+		return command_usage(&spec, "--svgs is empty");
+	*ret_svgs = svgs ? xstrdup(svgs) : tree_pictures_base(o->logs);
+	if (!*ret_svgs && !strcmp(word, "svgs"))
+		return command_usage(&spec, "where are the pictures? '%s' has no part \"logs\" to take for \"svgs\"; give --svgs DIR",
+				     o->logs);
+	o->svgs = *ret_svgs;
+	return 0;
+}
+
+static int parse(struct export_options *o, const char *word, char **ret_svgs)
+{
+	bool compress = !strcmp(word, "compress");
+	struct err err = { 0 };
+	int code;
+
+	o->name = name;
+	o->picture = picture;
+	o->redraw = redraw;
+	o->zstd = zstd;
+	o->quiet = quiet;
+	if ((code = check_word(word)) || (code = take_places(o, word, ret_svgs)) || (code = parse_numbers(o, compress)) ||
+	    (code = parse_functions(o)) || (code = parse_min_width(o)))
+		return code;
+	return flamegraph_check(&o->picture, &err) < 0 ? command_usage(&spec, "%s", err.text) : 0;
+}
+
+/* --- index and metrics ------------------------------------------------------------------------------------------------------- */
+
+static int put_index(const struct export_options *o, struct buf *out, struct err *err)
+{
+	struct tree of_logs = { 0 }, of_svgs = { 0 };
+	int r = tree_read(o->logs, &of_logs, err);
+
+	if (r >= 0 && o->svgs) {
+		r = tree_read(o->svgs, &of_svgs, err);
+		r = r == -ENOENT ? 0 : r;
+	}
+	if (r >= 0)
+		r = tree_index_put(&of_logs, &of_svgs, out, err);
+	tree_done(&of_logs);
+	tree_done(&of_svgs);
+	return r;
+}
+
+static int export_index(const struct export_options *o)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct err err = { 0 };
+
+	buf_init(&out);
+	if (put_index(o, &out, &err) < 0 || io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
+		return command_cannot(&spec, &err);
+	return EXIT_FINE;
+}
+
+static int export_metrics(const struct export_options *o)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct err err = { 0 };
+
+	buf_init(&out);
+	if (arclamp_metrics_put(o->logs, o->svgs, clock_wall_ns(), &out, &err) < 0 ||
+	    io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
+		return command_cannot(&spec, &err);
+	return EXIT_FINE;
+}
+
+/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+
+static const struct word {
+	const char *name;
+	int (*run)(const struct export_options *o);
+} words[] = {
+	{ "svgs", export_svgs },
+	{ "compress", export_compress },
+	{ "index", export_index },
+	{ "metrics", export_metrics },
+};
+
+static const struct word *find_word(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(words[i].name, text))
+			return &words[i];
+	return NULL;
+}
+
+static int no_such_word(const char *text)
+{
+	static const char *const known[] = { "svgs", "compress", "index", "metrics", NULL };
+	const char *nearest = options_nearest(text, known);
+
+	if (nearest)
+		return command_usage(&spec, "there is no `strobe export %s`; did you mean '%s'?", text, nearest);
+	return command_usage(&spec, "there is no `strobe export %s`; there are svgs, compress, index and metrics", text);
+}
+
+static volatile sig_atomic_t ended;
+
+static void end(int signo)
+{
+	ended = signo;
+}
+
+/* Between two times a signal ends it at once; in the middle, when that is done. */
+static int run_and_watch(const struct word *w, const struct export_options *o)
+{
+	struct sigaction act = { .sa_handler = end };
+	int code = w->run(o);
+
+	if (!watch)
+		return code;
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	while (!ended) {
+		struct timespec left = { watch, 0 };
+
+		if (nanosleep(&left, NULL) == 0)
+			w->run(o);
+	}
+	return EXIT_FINE;
+}
+
+static int run_word(const struct word *w, struct export_options *o)
+{
+	_cleanup_(freep) char *of_svgs = NULL;
+	_cleanup_(upload_done) struct upload upload = { 0 };
+	struct err err = { 0 };
+	int code = parse(o, w->name, &of_svgs);
+
+	if (!code && upload_command) {
+		if (upload_init(&upload, upload_command, upload_timeout, &err) < 0)
+			code = command_usage(&spec, "--upload: %s", err.text);
+		o->upload = &upload;
+	}
+	return code ? code : run_and_watch(w, o);
+}
+
+static int run(int argc, char **argv)
+{
+	struct export_options o = { .spec = &spec };
+	const struct word *w;
+	int operands, code;
+
+	flamegraph_defaults(&picture);
+	picture.font_type = "ui-monospace,monospace";
+	picture.font_size = 11;
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	if (operands != 1)
+		return command_usage(&spec, operands ? "'%s' is too much: one of svgs, compress, index and metrics" :
+				     "what? One of svgs, compress, index and metrics%s", operands ? argv[2] : "");
+	w = find_word(argv[1]);
+	if (!w)
+		return no_such_word(argv[1]);
+	code = run_word(w, &o);
+	free_functions(&o);
+	free(functions.items);
+	return code;
+}
+
+const struct command command_export = { &spec, run };

@@ -1,0 +1,314 @@
+/* cmd_grep.c: `strobe grep`: the functions that were running most often, as arclamp-grep lists them. */
+
+#include "commands.h"
+
+#include "grep_inputs.h"
+#include "io.h"
+#include "json.h"
+#include "leaderboard.h"
+#include "mem.h"
+#include "text.h"
+
+#include <string.h>
+
+#define COUNT_MAX	1000000
+
+static struct grep_asked asked = { .logs = "/srv/arclamp/logs", .resolution = "daily", .entrypoint = "all", .to = "now" };
+static const char *pattern = "", *slice = "-2:";
+static struct option_list skip;
+static long wanted = 20;
+static bool json, no_skip, keep_lowercase;
+
+static const struct option_spec options[] = {
+	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain this: a part of \"a;b;c\", as it is." },
+	{ OPTION_INT, 'n', "count", "N", &wanted, "Functions to list; 20 unless given." },
+	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint, "Only this entry point, such as index; all unless given." },
+	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel,
+	  "Only this profiler, such as excimer-wall. Of logs: excimer, and those whose name has none, unless given." },
+	{ OPTION_LIST, 0, "skip", "PATTERN", &skip,
+	  "Pass over functions whose names match, with * ? and []; may be given several times, and replaces the list that "
+	  "arclamp-grep has: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
+	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Pass over no pattern." },
+	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase,
+	  "Count names without a capital letter, too, which are passed over otherwise: functions of PHP, files." },
+	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Where from: logs, unless FILE, --store or --url are given" },
+	{ OPTION_STRING, 0, "logs", "DIR", &asked.logs, "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution, "Which of its directories: hourly, daily (default), weekly ..." },
+	{ OPTION_STRING, 0, "slice", "A:B", &slice,
+	  "Which of the logs that fit, oldest first, as in Python: -2: are the two newest (default), : are all." },
+	{ OPTION_STRING, 0, "store", "URL", &asked.store, "A store, such as sqlite:/var/lib/strobe." },
+	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "A daemon, such as http://127.0.0.1:8787." },
+	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file, "File with the token that the daemon asks for." },
+	{ OPTION_STRING, 0, "from", "TIME", &asked.from,
+	  "Of a store or daemon: since when, such as -2h, 2026-11-20, 2026-11-20T07:30; two days ago unless given." },
+	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "Until when; now unless given." },
+	{ 0 }
+};
+
+static const struct command_spec spec = {
+	.name = "grep",
+	.usage = "[--grep TEXT] [--entrypoint NAME] [OPTIONS] [FILE...]",
+	.summary = "list the functions that were running most often, as arclamp-grep does",
+	.description =
+		"Looks at stacks of trace logs, of profiles of any format, of a store or of a running daemon, and counts each for its "
+		"deepest function that is not passed over. Percentages are of what was counted. Names that differ by a version of "
+		"MediaWiki only are one.\n\n"
+		"The exit code is 4 when nothing was counted; it is said what was looked at.",
+	.examples =
+		"strobe grep --entrypoint index --grep EditPage\n"
+		"strobe grep --resolution hourly --slice=-24: --count 10\n"
+		"strobe grep --store sqlite:/var/lib/strobe --from -15m --no-skip --lowercase\n"
+		"strobe grep /srv/arclamp/logs/daily/2026-11-20.all.log.gz --json\n",
+	.options = options,
+};
+
+/* As in arclamp-grep. */
+static const char *const usual_skip[] = {
+	"*BagOStuff*", "*Http::exec*", "*ObjectCache*", "/srv*", "AutoLoader*", "Curl*", "Database*", "Hooks*", "Http::*",
+	"LoadBalancer*", "Memcached*", "wfGetDB*",
+};
+
+/* --- The command line -------------------------------------------------------------------------------------------------------- */
+
+/* "-2:", "3:5", ":5"; "3" is "3:". */
+static int parse_slice(void)
+{
+	const char *at = slice;
+	char *end;
+
+	asked.first = strtol(at, &end, 10);
+	asked.has_first = end != at;
+	at = end;
+	if (*at == ':') {
+		at++;
+		asked.last = strtol(at, &end, 10);
+		asked.has_last = end != at;
+		at = end;
+	}
+	if (*at || !*slice)
+		return command_usage(&spec, "--slice '%s' is no A:B of whole numbers, of which each may be left out", slice);
+	return 0;
+}
+
+static int parse(int operands)
+{
+	static char entrypoint[256];
+	size_t n = strlen(asked.entrypoint);
+
+	if (wanted < 1 || wanted > COUNT_MAX)
+		return command_usage(&spec, "--count %ld: it can be 1 to %d", wanted, COUNT_MAX);
+	if ((operands > 0) + (asked.store != NULL) + (asked.url != NULL) > 1)
+		return command_usage(&spec, "FILE, --store and --url: only one of them");
+	if (asked.from && !asked.store && !asked.url)
+		return command_usage(&spec, "--from is for --store and --url; logs are chosen by --resolution and --slice");
+	if (no_skip && skip.count)
+		return command_usage(&spec, "--skip and --no-skip: only one of them");
+	if (!asked.from)
+		asked.from = "-2d";
+	/* "index.php" is what the header says. */
+	if (n > 4 && n < sizeof(entrypoint) && !strcmp(asked.entrypoint + n - 4, ".php")) {
+		memcpy(entrypoint, asked.entrypoint, n - 4);
+		asked.entrypoint = entrypoint;
+	}
+	return parse_slice();
+}
+
+/* --- Output ------------------------------------------------------------------------------------------------------------------ */
+
+static void put_rule(struct buf *out, size_t columns)
+{
+	while (columns--)
+		buf_putc(out, '-');
+	buf_putc(out, '\n');
+}
+
+static void put_heading(struct buf *out, bool of_files)
+{
+	buf_printf(out, "Top %ld functions", wanted);
+	if (*pattern) {
+		buf_puts(out, " in traces matching \"");
+		text_put_plain(out, (struct str){ pattern, strlen(pattern) });
+		buf_puts(out, "\"");
+	}
+	if (of_files)
+		buf_puts(out, ":");
+	else if (!strcmp(asked.entrypoint, "all"))
+		buf_puts(out, ", all entry-points:");
+	else
+		buf_printf(out, ", %s.php:", asked.entrypoint);
+}
+
+static size_t rows_shown(const struct leaderboard *l)
+{
+	return l->count < (size_t)wanted ? l->count : (size_t)wanted;
+}
+
+static double percent(const struct leaderboard *l, size_t i)
+{
+	return 100.0 * (double)l->rows[i].samples / (double)l->samples;
+}
+
+static void put_rows(const struct leaderboard *l, struct buf *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool color = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	size_t widest = 0;
+
+	for (size_t i = 0; i < rows_shown(l); i++)
+		if (text_columns(l->rows[i].name) > widest)
+			widest = text_columns(l->rows[i].name);
+	for (size_t i = 0; i < rows_shown(l); i++) {
+		buf_printf(out, "% 4ld | %s", (long)i + 1, color ? "\033[93m" : "");
+		text_put_plain(out, l->rows[i].name);
+		for (size_t n = text_columns(l->rows[i].name); n < widest; n++)
+			buf_putc(out, ' ');
+		buf_printf(out, "%s |% 5.2f%%\n", color ? "\033[0m" : "", percent(l, i));
+	}
+}
+
+static void put_table(const struct leaderboard *l, const struct grep_inputs *in, bool of_files, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf heading = { 0 };
+	size_t columns;
+
+	buf_init(&heading);
+	put_heading(&heading, of_files);
+	columns = text_columns((struct str){ heading.data, heading.size });
+	buf_printf(out, "%s\n", heading.data);
+	put_rule(out, columns);
+	put_rows(l, out);
+	put_rule(out, columns);
+	buf_puts(out, asked.store || asked.url ? "Samples of:\n" : of_files ? "Files:\n" : "Log files:\n");
+	for (size_t i = 0; i < in->sources.count; i++) {
+		buf_puts(out, " - ");
+		text_put_plain(out, (struct str){ in->sources.items[i], strlen(in->sources.items[i]) });
+		buf_putc(out, '\n');
+	}
+	buf_putc(out, '\n');
+}
+
+static void put_json_rows(struct json *j, const struct leaderboard *l)
+{
+	json_key(j, "functions");
+	json_open_array(j);
+	for (size_t i = 0; i < rows_shown(l); i++) {
+		json_open_object(j);
+		json_key(j, "function");
+		json_bytes(j, l->rows[i].name);
+		json_key(j, "samples");
+		json_i64(j, l->rows[i].samples);
+		json_key(j, "percent");
+		json_double(j, percent(l, i));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_json(const struct leaderboard *l, const struct grep_inputs *in, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_open_object(&j);
+	json_key(&j, "grep");
+	json_str(&j, *pattern ? pattern : NULL);
+	json_key(&j, "entrypoint");
+	json_str(&j, asked.entrypoint);
+	json_key(&j, "sources");
+	json_open_array(&j);
+	for (size_t i = 0; i < in->sources.count; i++)
+		json_str(&j, in->sources.items[i]);
+	json_end(&j);
+	json_key(&j, "samples");
+	json_i64(&j, l->samples);
+	json_key(&j, "passed_over");
+	json_i64(&j, l->passed_over);
+	json_key(&j, "unmatched");
+	json_i64(&j, l->unmatched);
+	json_key(&j, "count");
+	json_u64(&j, l->count);
+	put_json_rows(&j, l);
+	json_end(&j);
+	buf_putc(out, '\n');
+}
+
+/* Why nothing was counted, with what was looked at. */
+static void say_why(const struct leaderboard *l, const struct grep_inputs *in)
+{
+	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	if (in->why.size)
+		buf_puts(&b, in->why.data);
+	else if (what)
+		buf_printf(&b, "in %s there are", what);
+	else
+		buf_printf(&b, "in %zu sources there are", in->sources.count);
+	if (!in->why.size && !l->unmatched && !l->passed_over)
+		buf_puts(&b, " no samples");
+	if (!in->why.size && l->unmatched)
+		buf_printf(&b, " %lld samples of stacks without \"%s\"", (long long)l->unmatched, pattern);
+	if (!in->why.size && l->passed_over)
+		buf_printf(&b, "%s %lld samples of stacks in which every function is passed over (--no-skip, --lowercase)",
+			   l->unmatched ? " and" : "", (long long)l->passed_over);
+	fputs("strobe grep: nothing to list: ", stderr);
+	fprintf(stderr, "%s\n", b.data);
+}
+
+static int show(const struct grep_inputs *in, bool of_files)
+{
+	struct leaderboard_options o = {
+		.grep = pattern, .keep_lowercase = keep_lowercase,
+		.skip = no_skip ? NULL : skip.count ? skip.items : usual_skip,
+		.skip_count = no_skip ? 0 : skip.count ? skip.count : ARRAY_SIZE(usual_skip),
+	};
+	_cleanup_(buf_done) struct buf out = { 0 };
+	struct leaderboard l;
+	struct err err = { 0 };
+	int code = EXIT_FINE;
+
+	buf_init(&out);
+	leaderboard_make(in->profile, profile_pick_column(in->profile, NULL), &o, &l);
+	if (!l.count) {
+		say_why(&l, in);
+		code = EXIT_NOTHING;
+	}
+	if (json)
+		put_json(&l, in, &out);
+	else if (l.count)
+		put_table(&l, in, of_files, &out);
+	leaderboard_done(&l);
+	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_cannot(&spec, &err) : code;
+}
+
+static int load(struct grep_inputs *in, char **files, int operands, struct err *err)
+{
+	return operands ? grep_inputs_files(in, files, (size_t)operands, err) : asked.store ? grep_inputs_store(in, &asked, err) :
+	       asked.url ? grep_inputs_daemon(in, &asked, err) : grep_inputs_logs(in, &asked, err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct grep_inputs in;
+	struct err err = { 0 };
+	int operands, code;
+
+	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+		return code;
+	if ((code = parse(operands)))
+		return code;
+	grep_inputs_init(&in);
+	if (load(&in, argv + 1, operands, &err) < 0) {
+		code = command_cannot(&spec, &err);
+	} else {
+		fputs(in.warnings.data, stderr);
+		code = show(&in, operands > 0);
+	}
+	grep_inputs_done(&in);
+	free(skip.items);
+	return code;
+}
+
+const struct command command_grep = { &spec, run };

@@ -1,0 +1,297 @@
+/* export_compress.c: `strobe export compress`: old logs, sorted, which makes them far smaller, and compressed. */
+
+#include "export.h"
+
+#include "clock.h"
+#include "compress.h"
+#include "input.h"
+#include "line_sort.h"
+#include "mem.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LOCK		".export-compress.lock"
+#define SORT_BYTES	((uint64_t)256 << 20)	/* for the lines of one log, unless another limit is given */
+#define BESIDE_BYTES	((uint64_t)1 << 30)	/* what reading and writing may need beside */
+#define QUIET_NS	(3600 * NS_PER_SECOND)	/* what was written to in the last hour is being written to */
+#define GZIP_LEVEL	9
+#define ZSTD_LEVEL	9
+
+struct pack {
+	const struct export_options *o;
+	struct tree logs;
+	struct todo { size_t at, count, plain; } *todo;
+	size_t count, capacity;
+	uint64_t plain, young, packed, failed, changed, gone;
+};
+
+enum pack_code { PACK_DONE, PACK_GONE, PACK_CHANGED, PACK_FAILED };
+
+/* --- One log ----------------------------------------------------------------------------------------------------------------- */
+
+struct packing {
+	const struct pack *all;
+	const struct todo *todo;
+	const struct tree_file *log;
+	int dir;
+	char *name, *temporary;
+	struct line_sort lines;
+	uint64_t bytes_in, bytes_out;
+	struct compressor *out;
+};
+
+static int read_lines(struct packing *p, struct input *in, struct err *err)
+{
+	struct str line;
+	int r = 0;
+
+	while (r >= 0 && input_line(in, &line)) {
+		p->bytes_in += line.n + 1;
+		r = line_sort_add(&p->lines, line, err);
+	}
+	return r < 0 ? r : input_end(in, err);
+}
+
+static int read_form(struct packing *p, const struct tree_file *f, struct err *err)
+{
+	_cleanup_(freep) char *path = tree_path(&p->all->logs, f);
+	struct input in;
+	int fd = tree_open(&p->all->logs, f, err), r;
+
+	if (fd < 0)
+		return fd;
+	r = input_open_fd(&in, path, fd, UINT64_MAX, err);
+	if (r >= 0)
+		r = read_lines(p, &in, err);
+	input_close(&in);
+	return r < 0 && r != -ENOENT ? err_prefix(err, "cannot sort '%s'", path) : r;
+}
+
+/* Also what was compressed under the name before, should the log have been begun anew since. */
+static int read_all(struct packing *p, struct err *err)
+{
+	int r = read_form(p, p->log, err);
+
+	for (size_t i = p->todo->at; i < p->todo->at + p->todo->count && r >= 0; i++)
+		if (p->all->logs.files[i].mtime_ns != p->log->mtime_ns)
+			r = read_form(p, &p->all->logs.files[i], err);
+	return r;
+}
+
+static int put(void *data, const void *bytes, size_t n, struct err *err)
+{
+	struct packing *p = data;
+
+	p->bytes_out += n;
+	return compress_put(p->out, bytes, n, err);
+}
+
+static int write_sorted(struct packing *p, int fd, struct err *err)
+{
+	const bool zstd = p->all->o->zstd;
+	const struct compress_options o = {
+		.zstd = zstd, .level = zstd ? ZSTD_LEVEL : GZIP_LEVEL, .name = p->log->name,
+		.mtime = (uint32_t)(p->log->mtime_ns / NS_PER_SECOND),
+	};
+	int r = compress_start(fd, &o, &p->out, err);
+
+	if (r >= 0)
+		r = line_sort_write(&p->lines, put, p, err);
+	if (r >= 0)
+		r = compress_end(p->out, err);
+	p->out = compress_free(p->out);
+	/* The log goes after this, so what was read must have been written. */
+	if (r >= 0 && p->bytes_in != p->bytes_out)
+		return err_set(err, -EIO, "%llu bytes were read and %llu written", (unsigned long long)p->bytes_in,
+			       (unsigned long long)p->bytes_out);
+	return r;
+}
+
+/* Gives the new file what the log has: its time, who may read it, and whose it is, as far as we may. */
+static int dress(const struct packing *p, int fd, struct err *err)
+{
+	const struct timespec t = { p->log->mtime_ns / NS_PER_SECOND, p->log->mtime_ns % NS_PER_SECOND };
+	struct stat st;
+
+	if (fstatat(p->dir, p->log->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_set(err, -errno, "%s", strerror(errno));
+	if (st.st_mtim.tv_sec != t.tv_sec || st.st_mtim.tv_nsec != t.tv_nsec || (uint64_t)st.st_size != p->log->bytes)
+		return err_set(err, -EAGAIN, "it is being written to");
+	if (fchown(fd, st.st_uid, st.st_gid) < 0)
+		errno = 0;
+	if (fchmod(fd, st.st_mode & 07777) < 0 || futimens(fd, (struct timespec[]){ t, t }) < 0 || fsync(fd) < 0)
+		return err_set(err, -errno, "%s", strerror(errno));
+	return 0;
+}
+
+static int write_packed(struct packing *p, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = openat(p->dir, p->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd < 0 ? err_set(err, -errno, "%s", strerror(errno)) : write_sorted(p, fd, err);
+
+	if (r >= 0)
+		r = dress(p, fd, err);
+	if (r >= 0 && (renameat(p->dir, p->temporary, p->dir, p->name) < 0 || fsync(p->dir) < 0))
+		r = err_set(err, -errno, "%s", strerror(errno));
+	if (r < 0) {
+		if (fd >= 0)
+			unlinkat(p->dir, p->temporary, 0);
+		err_prefix(err, "cannot write '%s/%s/%s'", p->all->logs.base, tree_period(&p->all->logs, p->log), p->name);
+	}
+	return r;
+}
+
+static int upload(const struct packing *p, struct err *err)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s/%s", p->all->logs.base, tree_period(&p->all->logs, p->log), p->name);
+
+	return p->all->o->upload ? upload_run(p->all->o->upload, path, err) : 0;
+}
+
+/* What could not be handed on keeps its log, so that both are tried again. */
+static int replace(struct packing *p, struct err *err)
+{
+	int r = write_packed(p, err);
+
+	if (r >= 0)
+		r = upload(p, err);
+	for (size_t i = p->todo->at; i < p->todo->at + p->todo->count && r >= 0; i++)
+		if (strcmp(p->all->logs.files[i].name, p->name) != 0)
+			unlinkat(p->dir, p->all->logs.files[i].name, 0);
+	return r;
+}
+
+static void work(void *data, size_t number, struct job_result *result)
+{
+	struct pack *all = data;
+	struct packing p = { .all = all, .todo = &all->todo[number], .log = &all->logs.files[all->todo[number].plain] };
+	struct err err = { 0 };
+	int r;
+
+	p.dir = all->logs.periods[p.log->period].fd;
+	p.name = xasprintf("%s%s", p.log->name, all->o->zstd ? ".zst" : ".gz");
+	p.temporary = xasprintf("%s" TREE_TMP, p.name);
+	line_sort_init(&p.lines, all->o->memory_bytes ? all->o->memory_bytes : SORT_BYTES, p.dir);
+	r = read_all(&p, &err);
+	if (r >= 0)
+		r = replace(&p, &err);
+	line_sort_done(&p.lines);
+	free(p.name);
+	free(p.temporary);
+	result->code = r >= 0 ? PACK_DONE : r == -ENOENT ? PACK_GONE : r == -EAGAIN ? PACK_CHANGED : PACK_FAILED;
+	memcpy(result->text, err.text, sizeof(result->text));
+}
+
+/* --- Which logs -------------------------------------------------------------------------------------------------------------- */
+
+static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
+{
+	double oldest = k->o->older_than_days * (double)NS_PER_DAY;
+
+	for (size_t i = at; i < at + n; i++) {
+		const struct tree_file *f = &k->logs.files[i];
+
+		if (f->parts.packing != TREE_PLAIN)
+			continue;
+		k->plain++;
+		if ((double)(now_ns - f->mtime_ns) <= oldest || now_ns - f->mtime_ns < QUIET_NS) {
+			k->young++;
+			continue;
+		}
+		GROW(&k->todo, &k->capacity, k->count + 1);
+		k->todo[k->count++] = (struct todo){ at, n, i };
+	}
+}
+
+/* Also clears away what somebody left who was interrupted: we have the lock. */
+static void plan(struct pack *k)
+{
+	int64_t now_ns = clock_wall_ns();
+
+	for (size_t at = 0, n; at < k->logs.count; at += n ? n : 1) {
+		n = tree_logs_at(&k->logs, at);
+		if (n)
+			look_at_log(k, at, n, now_ns);
+		else if (k->logs.files[at].parts.kind == TREE_TEMPORARY)
+			unlinkat(k->logs.periods[k->logs.files[at].period].fd, k->logs.files[at].name, 0);
+	}
+}
+
+static void started(void *data, size_t number)
+{
+	struct pack *k = data;
+	_cleanup_(freep) char *path = tree_path(&k->logs, &k->logs.files[k->todo[number].plain]);
+
+	export_progress(k->o, number, k->count, path);
+}
+
+static void ended(void *data, size_t number, const struct job_result *r)
+{
+	struct pack *k = data;
+	_cleanup_(freep) char *path = tree_path(&k->logs, &k->logs.files[k->todo[number].plain]);
+
+	k->packed += r->code == PACK_DONE;
+	k->gone += r->code == PACK_GONE;
+	k->changed += r->code == PACK_CHANGED;
+	k->failed += r->code == PACK_FAILED || r->code == -ECHILD;
+	if (r->code == -ECHILD)
+		export_say(k->o, "cannot compress '%s': %s", path, r->text);
+	else if (r->code == PACK_FAILED)
+		export_say(k->o, "%s", r->text);
+}
+
+static void say_what_was_done(const struct pack *k)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	if (k->o->quiet)
+		return;
+	buf_init(&b);
+	buf_printf(&b, "%llu plain log%s in '%s': %llu compressed, %llu too young", (unsigned long long)k->plain,
+		   k->plain == 1 ? "" : "s", k->logs.base, (unsigned long long)k->packed, (unsigned long long)k->young);
+	if (k->changed)
+		buf_printf(&b, ", %llu being written", (unsigned long long)k->changed);
+	if (k->gone)
+		buf_printf(&b, ", %llu gone meanwhile", (unsigned long long)k->gone);
+	if (k->failed)
+		buf_printf(&b, ", %llu failed", (unsigned long long)k->failed);
+	export_say(k->o, "%s", b.data);
+}
+
+static int compress_old(struct pack *k, struct err *err)
+{
+	uint64_t memory = k->o->memory_bytes ? k->o->memory_bytes : SORT_BYTES;
+	const struct jobs j = {
+		.at_once = k->o->jobs, .memory_bytes = memory + BESIDE_BYTES, .nice = 10, .data = k,
+		.work = work, .started = started, .ended = ended,
+	};
+	int r;
+
+	plan(k);
+	r = jobs_run(&j, k->count, err);
+	export_progress_end(k->o);
+	if (r >= 0)
+		say_what_was_done(k);
+	return r;
+}
+
+int export_compress(const struct export_options *o)
+{
+	_cleanup_(fd_closep) int dir = open(o->logs, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
+	struct pack k = { .o = o };
+	struct err err = { 0 };
+	int r = dir < 0 ? err_set(&err, -errno, "cannot open '%s': %s", o->logs, strerror(errno)) :
+			  export_lock(dir, LOCK, &lock, &err);
+
+	if (r == -EBUSY)
+		export_say(o, "another one is at work in '%s'; it will do", o->logs);
+	else if (r >= 0 && (r = tree_read(o->logs, &k.logs, &err)) >= 0)
+		r = compress_old(&k, &err);
+	tree_done(&k.logs);
+	free(k.todo);
+	if (r < 0 && r != -EBUSY)
+		export_say(o, "%s", err.text);
+	return (r < 0 && r != -EBUSY) || k.failed ? EXIT_CANNOT : EXIT_FINE;
+}

@@ -1,0 +1,332 @@
+/* grep_inputs.c: chooses logs by name and time, asks stores by label. */
+
+#include "grep_inputs.h"
+
+#include "clock.h"
+#include "export.h"
+#include "format.h"
+#include "http_get.h"
+#include "io.h"
+#include "mem.h"
+#include "store.h"
+#include "text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define USUAL_CHANNEL	"excimer"
+#define NAMED_MAX	12u		/* entry points and channels in a sentence */
+#define TIMEOUT_MS	60000
+
+void grep_inputs_init(struct grep_inputs *in)
+{
+	*in = (struct grep_inputs){ .profile = profile_new() };
+	buf_init(&in->why);
+	buf_init(&in->warnings);
+}
+
+void grep_inputs_done(struct grep_inputs *in)
+{
+	profile_free(in->profile);
+	for (size_t i = 0; i < in->sources.count; i++)
+		free((char *)in->sources.items[i]);
+	free(in->sources.items);
+	buf_done(&in->why);
+	buf_done(&in->warnings);
+}
+
+/* Takes over the text. */
+static void add_source(struct grep_inputs *in, char *text)
+{
+	GROW(&in->sources.items, &in->sources.capacity, in->sources.count + 1);
+	in->sources.items[in->sources.count++] = text;
+}
+
+/* What a reader returned. */
+static int loaded(struct grep_inputs *in, int r, const struct err *why)
+{
+	if (r > 0)
+		buf_printf(&in->warnings, "strobe grep: %s\n", why->text);
+	return r == -ENODATA ? 0 : r;
+}
+
+/* --- A tree of logs ---------------------------------------------------------------------------------------------------------- */
+
+static bool is(struct str s, const char *text)
+{
+	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
+}
+
+static bool is_of_channel(const struct tree_name *n, const char *channel)
+{
+	return channel ? is(n->profiler, channel) : !n->profiler.n || is(n->profiler, USUAL_CHANNEL);
+}
+
+static bool is_asked(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
+{
+	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) && is(f->parts.entry, a->entrypoint) &&
+	       is_of_channel(&f->parts, a->channel);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct tree_file *x = *(struct tree_file *const *)a, *y = *(struct tree_file *const *)b;
+
+	return x->mtime_ns != y->mtime_ns ? (x->mtime_ns < y->mtime_ns ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* A bound of a slice as Python takes it: from the end if it is negative, and never outside. */
+static size_t bound(long at, size_t n)
+{
+	if (at < 0)
+		return (size_t)-at > n ? 0 : n - (size_t)-at;
+	return (size_t)at > n ? n : (size_t)at;
+}
+
+static int load_log(struct grep_inputs *in, const struct tree *t, const struct tree_file *f, struct err *err)
+{
+	const struct format_options reading = { .format = &format_folded };
+	_cleanup_(freep) char *path = tree_path(t, f);
+	struct input input;
+	int fd = tree_open(t, f, err), r;
+
+	/* Whoever removes old logs may do so now. */
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = input_open_fd(&input, path, fd, FORMAT_INPUT_MAX, err);
+	if (r >= 0)
+		r = format_load_input(&input, in->profile, &reading, err);
+	input_close(&input);
+	return loaded(in, r, err);
+}
+
+/* Adds `s` to "a, b and more" unless it stands there. */
+static void name_once(struct buf *list, unsigned *count, struct intern *known, struct str s)
+{
+	size_t n = known->count;
+
+	intern_add(known, s.p, s.n);
+	if (known->count == n || *count > NAMED_MAX)
+		return;
+	buf_puts(list, ++*count > NAMED_MAX ? " and more" : *count > 1 ? ", " : "");
+	if (*count <= NAMED_MAX)
+		text_put_plain(list, s);
+}
+
+static void say_what_logs_there_are(const struct tree *t, const struct grep_asked *a, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf entries = { 0 }, channels = { 0 };
+	struct intern known[2];
+	unsigned named[2] = { 0 };
+	size_t logs = 0;
+
+	buf_init(&entries);
+	buf_init(&channels);
+	intern_init(&known[0]);
+	intern_init(&known[1]);
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tree_name *n = &t->files[i].parts;
+
+		if (n->kind != TREE_LOG || strcmp(tree_period(t, &t->files[i]), a->resolution) != 0)
+			continue;
+		logs++;
+		name_once(&entries, &named[0], &known[0], n->entry);
+		name_once(&channels, &named[1], &known[1], n->profiler.n ? n->profiler : (struct str){ "none", 4 });
+	}
+	intern_done(&known[0]);
+	intern_done(&known[1]);
+	buf_printf(out, "no log of the entry point '%s' and the channel '%s' in '%s/%s', which has %zu log%s", a->entrypoint,
+		   a->channel ? a->channel : USUAL_CHANNEL, t->base, a->resolution, logs, logs == 1 ? "" : "s");
+	if (logs)
+		buf_printf(out, ", of the entry points %s and the channels %s", entries.data, channels.data);
+}
+
+/* Those that were asked for, oldest first; of several forms of one only the first. */
+static struct tree_file **choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
+{
+	struct tree_file **chosen = xcalloc(t->count + 1, sizeof(*chosen));
+	size_t n = 0;
+
+	for (size_t at = 0, forms; at < t->count; at += forms ? forms : 1) {
+		forms = tree_logs_at(t, at);
+		for (size_t i = at; i < at + forms; i++)
+			if (is_asked(t, &t->files[i], a) && export_is_first_form(t, at, i))
+				chosen[n++] = &t->files[i];
+	}
+	if (n)
+		qsort(chosen, n, sizeof(*chosen), oldest_first);
+	*ret_count = n;
+	return chosen;
+}
+
+static int load_chosen(struct grep_inputs *in, const struct tree *t, const struct grep_asked *a, struct err *err)
+{
+	size_t n, first, last;
+	_cleanup_(freep) struct tree_file **chosen = choose(t, a, &n);
+	int r = 0;
+
+	first = a->has_first ? bound(a->first, n) : 0;
+	last = a->has_last ? bound(a->last, n) : n;
+	if (!n)
+		say_what_logs_there_are(t, a, &in->why);
+	else if (first >= last)
+		buf_printf(&in->why, "the slice leaves none of %zu log%s", n, n == 1 ? "" : "s");
+	for (size_t i = first; i < last && r >= 0; i++) {
+		add_source(in, tree_path(t, chosen[i]));
+		r = load_log(in, t, chosen[i], err);
+	}
+	return r;
+}
+
+int grep_inputs_logs(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+{
+	struct tree t = { 0 };
+	int r = tree_read(a->logs, &t, err);
+
+	if (r >= 0)
+		r = load_chosen(in, &t, a, err);
+	tree_done(&t);
+	return r;
+}
+
+int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		add_source(in, xstrdup(files[i]));
+		r = loaded(in, format_load(files[i], in->profile, NULL, err), err);
+	}
+	return r;
+}
+
+/* --- A store, a daemon ------------------------------------------------------------------------------------------------------- */
+
+static size_t make_filters(const struct grep_asked *a, struct label_filter *ret)
+{
+	size_t n = 0;
+
+	if (strcmp(a->entrypoint, "all") != 0)
+		ret[n++] = (struct label_filter){ "entry", a->entrypoint, LABEL_IS };
+	if (a->channel)
+		ret[n++] = (struct label_filter){ "profiler", a->channel, LABEL_IS };
+	return n;
+}
+
+static void say_what_the_store_has(struct grep_inputs *in, const struct store_looked *l)
+{
+	char first[32], last[32];
+
+	if (!l->first_ns && !l->last_ns) {
+		buf_puts(&in->why, "the store is empty");
+		return;
+	}
+	clock_format(l->first_ns, first, sizeof(first));
+	clock_format(l->last_ns, last, sizeof(last));
+	buf_printf(&in->why, "%llu of %llu series of this time fit; the store holds samples from %s to %s",
+		   (unsigned long long)l->series_matched, (unsigned long long)l->series, first, last);
+}
+
+static int parse_range(const struct grep_asked *a, struct store_query *q, struct err *err)
+{
+	int64_t now = clock_wall_ns();
+	int r = clock_parse_time(a->from, now, &q->from_ns, err);
+
+	if (r >= 0)
+		r = clock_parse_time(a->to, now, &q->to_ns, err);
+	if (r >= 0 && q->from_ns >= q->to_ns)
+		return err_set(err, -EINVAL, "--from %s is not before --to %s", a->from, a->to);
+	return r;
+}
+
+static char *describe_range(const char *where, const struct store_query *q)
+{
+	char from[32], to[32];
+
+	clock_format(q->from_ns, from, sizeof(from));
+	clock_format(q->to_ns, to, sizeof(to));
+	return xasprintf("%s, %s to %s", where, from, to);
+}
+
+int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+{
+	struct label_filter filters[2];
+	struct store_query q = { .filters = filters, .filter_count = make_filters(a, filters) };
+	struct store_looked looked = { 0 };
+	struct profile *found = NULL;
+	struct store *s = NULL;
+	int r = parse_range(a, &q, err);
+
+	if (r >= 0)
+		r = store_open(a->store, true, &s, err);
+	if (r >= 0)
+		r = store_query(s, &q, &found, &looked, err);
+	store_close(s);
+	if (r < 0)
+		return r;
+	profile_free(in->profile);
+	in->profile = found;
+	add_source(in, describe_range(a->store, &q));
+	if (found->node_count <= 1)
+		say_what_the_store_has(in, &looked);
+	return 0;
+}
+
+static void put_parameter(struct buf *path, const char *key, const char *before, const char *value)
+{
+	buf_printf(path, "&%s=%s", key, before);
+	text_put_url(path, (struct str){ value, strlen(value) });
+}
+
+static int read_token(const char *file, struct buf *token, struct err *err)
+{
+	int r = file ? io_read_file(file, token, 4096, err) : 0;
+
+	while (token->size && isspace((unsigned char)token->data[token->size - 1]))
+		token->data[--token->size] = '\0';
+	return r;
+}
+
+static int answered(const struct grep_asked *a, int status, const struct buf *body, struct err *err)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+
+	if (status == 200)
+		return 0;
+	if (status == -ECONNREFUSED)
+		return err_set(err, status, "no daemon answers at %s; start one with `strobe serve`", a->url);
+	if (status < 0)
+		return status;
+	if (status == 401)
+		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file", a->url);
+	buf_init(&plain);
+	text_put_plain(&plain, (struct str){ body->data, body->size < 300 ? body->size : 300 });
+	return err_set(err, -EPROTO, "the daemon at %s answered with status %d: %s", a->url, status, plain.data);
+}
+
+int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struct err *err)
+{
+	_cleanup_(buf_done) struct buf path = { 0 }, token = { 0 }, body = { 0 };
+	struct label_filter filters[2];
+	size_t n = make_filters(a, filters);
+	struct store_query q;
+	int r = parse_range(a, &q, err);
+
+	buf_init(&path);
+	buf_init(&token);
+	buf_init(&body);
+	buf_puts(&path, "/api/v1/profile?format=strobe");
+	put_parameter(&path, "from", "", a->from);
+	put_parameter(&path, "to", "", a->to);
+	/* The first = says that nothing in the value is special. */
+	for (size_t i = 0; i < n; i++)
+		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
+	if (r >= 0)
+		r = read_token(a->token_file, &token, err);
+	if (r >= 0)
+		r = answered(a, http_get(a->url, path.data, token.size ? token.data : NULL, TIMEOUT_MS, &body, err), &body, err);
+	if (r < 0)
+		return r;
+	add_source(in, describe_range(a->url, &q));
+	return loaded(in, format_load_bytes(a->url, body.data, body.size, in->profile, err), err);
+}

@@ -1,0 +1,26 @@
+# nothing to list says what was looked at; wrong words have their sentence
+try() { strobe grep "$@"; echo "exit $?"; }
+mkdir -p logs/daily
+printf 'index.php;Cart::add;strlen 3\nindex.php;main 2\n' >logs/daily/2026-11-18.all.log
+printf 'index.php;Cart::add;strlen 3\n' >logs/daily/2026-11-18.wall.api.log
+printf 'garbage\nA 1\n' >half
+: >empty
+try --logs logs --entrypoint nobody
+try --logs logs --entrypoint api
+try --logs logs --slice 5:
+try --logs logs --resolution yearly
+try --logs logs --grep nothing
+try --logs logs --grep main
+try --logs logs --grep main --json
+try --logs nowhere
+try empty
+try half
+try half nowhere
+try --slice a
+try --slice 1:2:3
+try --count 0
+try --store sqlite:state half
+try --store sqlite:state
+try --url http://127.0.0.1:1
+try --from -1h
+try --skip a --no-skip
