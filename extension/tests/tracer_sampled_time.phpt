@@ -19,8 +19,9 @@ $f = array_column($profile->getFunctions(), null, 'name');
 check($f['strrev']['calls'] === $calls, "strrev: {$f['strrev']['calls']} of $calls calls");
 check($f['spin']['calls'] === 2, 'spin is called twice');
 $total = $profile->getTotals()['wall_ns'];
-/* Each tick stands for 1 ms; the last one may be missing. */
-check(abs($total - $wall) < 20e6 + $wall * 0.1, "$total ns of $wall are accounted for");
+/* Each tick stands for 1 ms; the last one may be missing. Valgrind runs one thread at a time, and the ticker's turn comes late. */
+$late = str_contains(file_get_contents('/proc/self/maps'), 'valgrind') ? 0.3 : 0.1;
+check(abs($total - $wall) < 20e6 + $wall * $late, "$total ns of $wall are accounted for");
 $share = $f['long']['inclusive']['wall_ns'] / max(1, $total);
 check($share > 0.6 && $share < 0.9, "long has $share of the time");
 
