@@ -1,0 +1,98 @@
+/* sink_relay.c: batches and runs to a stream, for another collector. */
+
+#include "sinks.h"
+
+#include "mem.h"
+#include "relay.h"
+
+struct relay_sink {
+	struct sink base;
+	struct relay *relay;
+};
+
+static struct sink *relay_sink_close(struct sink *base)
+{
+	struct relay_sink *s = (struct relay_sink *)base;
+
+	relay_close(s->relay);
+	free(base->url);
+	free(s);
+	return NULL;
+}
+
+static int relay_sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
+{
+	struct relay_sink *s;
+	struct relay *relay;
+	int r = relay_open(url, o->state, &relay, err);
+
+	if (r < 0)
+		return r;
+	s = xcalloc(1, sizeof(*s));
+	s->base.ops = &sink_relay_ops;
+	s->base.url = xstrdup(relay_url(relay));
+	s->base.port = relay_sink(relay);
+	s->relay = relay;
+	*ret = &s->base;
+	return 0;
+}
+
+static size_t drop_figures(const struct spool_counters *n, struct server_figure *ret)
+{
+	size_t count = 0;
+
+	for (unsigned i = 0; i < SPOOL_DROPS; i++) {
+		const char *reason = spool_drop_name((enum spool_drop)i);
+
+		ret[count++] = (struct server_figure){ "relay_dropped_samples_total", "Samples that were lost behind the spool.",
+						       "reason", reason, n->samples_dropped[i] };
+	}
+	for (unsigned i = 0; i < SPOOL_DROPS; i++)
+		ret[count++] = (struct server_figure){ "relay_dropped_runs_total", "Runs that were lost behind the spool.",
+						       "reason", spool_drop_name((enum spool_drop)i), n->runs_dropped[i] };
+	return count;
+}
+
+static size_t figures(void *sink, struct server_figure *ret, size_t max)
+{
+	const struct relay_counters *c = relay_counters(((struct relay_sink *)sink)->relay);
+	const struct spool_counters *n = &c->spool;
+	const struct server_figure plain[] = {
+		{ "spool_bytes", "Bytes of the spool's files.", NULL, NULL, n->bytes },
+		{ "spool_limit_bytes", "Bytes that the spool may have.", NULL, NULL, c->spool_limit },
+		{ "relay_up", "Whether the last entry could be forwarded.", NULL, NULL, c->is_up },
+		{ "relay_found_samples_total", "Samples that were in the spool at the start.", NULL, NULL, n->samples_found },
+		{ "relay_handed_samples_total", "Samples that came since; found + handed = forwarded + dropped + waiting.",
+		  NULL, NULL, n->samples_handed },
+		{ "relay_forwarded_samples_total", "Samples that the stream has.", NULL, NULL, n->samples_forwarded },
+		{ "relay_waiting_samples", "Samples in the spool and in the open window.", NULL, NULL, n->samples_waiting },
+		{ "relay_found_runs_total", "Runs that were in the spool at the start.", NULL, NULL, n->runs_found },
+		{ "relay_handed_runs_total", "Runs that came since.", NULL, NULL, n->runs_handed },
+		{ "relay_forwarded_runs_total", "Runs that the stream has.", NULL, NULL, n->runs_forwarded },
+		{ "relay_waiting_runs", "Runs in the spool.", NULL, NULL, n->runs_waiting },
+		{ "relay_forwarded_entries_total", "Entries that the stream has.", NULL, NULL, c->entries_forwarded },
+		{ "relay_known_entries_total", "Entries that were sent again and that the stream had.", NULL, NULL,
+		  c->entries_known },
+		{ "relay_waiting_entries", "Entries in the spool.", NULL, NULL, n->records_waiting },
+		{ "relay_oldest_entry_timestamp_seconds", "When the first entry that waits was made; 0 if none does.", NULL,
+		  NULL, (uint64_t)(n->oldest_ns / 1000000000) },
+		{ "relay_last_forward_timestamp_seconds", "When an entry was forwarded last.", NULL, NULL,
+		  (uint64_t)(c->last_forward_ns / 1000000000) },
+		{ "relay_failures_total", "Attempts to forward that failed.", NULL, NULL, c->failures },
+		{ "relay_damaged_records_total", "Places where the spool could not be read.", NULL, NULL, n->records_damaged },
+	};
+	size_t count = ARRAY_SIZE(plain);
+
+	if (max < count + 2 * SPOOL_DROPS)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = plain[i];
+	return count + drop_figures(n, ret + count);
+}
+
+const struct sink_ops sink_relay_ops = {
+	.scheme = "redis",
+	.open = relay_sink_open,
+	.figures = figures,
+	.close = relay_sink_close,
+};

@@ -1,0 +1,275 @@
+/* forward.c: the script, and following a key through a cluster. */
+#include "forward.h"
+
+#include "ask.h"
+#include "clock.h"
+#include "mem.h"
+
+#include <hiredis/hiredis.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define CONNECT_NS	(3 * NS_PER_SECOND)
+#define ANSWER_NS	(10 * NS_PER_SECOND)
+#define MOVES_MAX	5		/* from node to node for one question */
+#define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
+#define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
+
+/* KEYS: stream, seen. ARGV: host, seconds to keep `seen`, then of each entry number, id and messages. */
+static const char script[] =
+	"local last = tonumber(redis.call('GET', KEYS[2]) or '0') "
+	"local known = 0 "
+	"for i = 3, #ARGV, 3 do "
+	"if tonumber(ARGV[i]) > last then "
+	"redis.call('XADD', KEYS[1], '*', 'strobe', ARGV[i + 2], 'id', ARGV[i + 1], 'host', ARGV[1]) "
+	"redis.call('SET', KEYS[2], ARGV[i], 'EX', ARGV[2]) "
+	"last = tonumber(ARGV[i]) "
+	"else known = known + 1 end "
+	"end "
+	"return known";
+#define SEEN_SECONDS	"2592000"
+
+#define ARGUMENTS_MAX	(7 + 3 * FORWARD_ENTRIES)
+
+struct forward {
+	struct redis_asker *asker;
+	char *home;			/* where the URL points to */
+	unsigned home_port;
+	char *key, *host;
+	bool moved;
+	unsigned lost;			/* connections in a row with one large entry under way */
+};
+
+static char *seen_key(const char *key, uint64_t instance)
+{
+	bool tagged = strchr(key, '{') != NULL;
+
+	return xasprintf(tagged ? "%s:seen:%016llx" : "{%s}:seen:%016llx", key, (unsigned long long)instance);
+}
+
+/* A question to be: what it points to besides the bodies is in `texts`. */
+struct question {
+	const char *arguments[ARGUMENTS_MAX];
+	size_t sizes[ARGUMENTS_MAX];
+	int count;
+	char texts[2 * FORWARD_ENTRIES][24];
+	size_t text_count;
+};
+
+static void put(struct question *q, const char *bytes, size_t n)
+{
+	q->arguments[q->count] = bytes;
+	q->sizes[q->count++] = n;
+}
+
+static void put_number(struct question *q, const char *format, uint64_t n)
+{
+	char *text = q->texts[q->text_count++];
+	int size = snprintf(text, sizeof(q->texts[0]), format, (unsigned long long)n);
+
+	put(q, text, (size_t)size);
+}
+
+static uint64_t id_of(const struct spool_entry *e)
+{
+	const uint64_t parts[] = { e->instance, e->sequence };
+	uint64_t id = XXH3_64bits(parts, sizeof(parts));
+
+	return id ? id : 1;
+}
+
+static void make_question(const struct forward *f, const char *seen, const struct spool_entry *entries, size_t count,
+			  struct question *q)
+{
+	q->count = 0;
+	q->text_count = 0;
+	put(q, "EVAL", 4);
+	put(q, script, sizeof(script) - 1);
+	put(q, "2", 1);
+	put(q, f->key, strlen(f->key));
+	put(q, seen, strlen(seen));
+	put(q, f->host, strlen(f->host));
+	put(q, SEEN_SECONDS, sizeof(SEEN_SECONDS) - 1);
+	for (size_t i = 0; i < count; i++) {
+		put_number(q, "%llu", entries[i].sequence);
+		put_number(q, "%016llx", id_of(&entries[i]));
+		put(q, entries[i].body.data, entries[i].body.size);
+	}
+}
+
+/* "MOVED 866 10.0.0.3:7002", "ASK …": where it is. An empty host is the one that was asked. */
+static bool node_of(const char *text, char *host, size_t size, unsigned *ret_port)
+{
+	const char *p = strchr(text, ' '), *colon;
+	unsigned long port;
+	char *end;
+
+	p = p ? strchr(p + 1, ' ') : NULL;
+	colon = p ? strrchr(p, ':') : NULL;
+	if (!colon || (size_t)(colon - p) > size)
+		return false;
+	memcpy(host, p + 1, (size_t)(colon - p - 1));
+	host[colon - p - 1] = '\0';
+	port = strtoul(colon + 1, &end, 10);
+	*ret_port = (unsigned)port;
+	return end > colon + 1 && port > 0 && port < 65536;
+}
+
+/* Goes to the node that an error names. */
+static bool follow(struct forward *f, const char *text)
+{
+	char host[256];
+	unsigned port;
+
+	if (!node_of(text, host, sizeof(host), &port))
+		return false;
+	redis_asker_move(f->asker, *host ? host : f->home, port);
+	f->moved = true;
+	return true;
+}
+
+/* After a failure the cluster may look different, and the URL names where it can be asked. */
+static void go_home(struct forward *f)
+{
+	if (f->moved)
+		redis_asker_move(f->asker, f->home, f->home_port);
+	f->moved = false;
+}
+
+static bool is_lost(int r)
+{
+	return r == -ECONNRESET || r == -EPIPE;
+}
+
+static int ask_on_node(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
+{
+	int r = 0;
+
+	if (asking) {
+		r = redis_askf(f->asker, ret, err, "ASKING");
+		if (r < 0)
+			return r;
+		freeReplyObject(*ret);
+		*ret = NULL;
+	}
+	return redis_ask(f->asker, q->count, q->arguments, q->sizes, ret, err);
+}
+
+/* A connection that nobody used for seconds may have been closed by now, which says nothing of the server. */
+static int ask_again(struct forward *f, const struct question *q, bool asking, struct redisReply **ret, struct err *err)
+{
+	bool was_connected = redis_asker_is_connected(f->asker);
+	int r = ask_on_node(f, q, asking, ret, err);
+
+	return was_connected && is_lost(r) ? ask_on_node(f, q, asking, ret, err) : r;
+}
+
+static int ask(struct forward *f, const struct question *q, struct redisReply **ret, struct err *err)
+{
+	bool asking = false;
+	int r = 0;
+
+	for (unsigned i = 0; i <= MOVES_MAX; i++) {
+		enum redis_problem problem;
+
+		r = ask_again(f, q, asking, ret, err);
+		if (r < 0)
+			return r;
+		problem = redis_problem(*ret);
+		if ((problem != REDIS_MOVED && problem != REDIS_ASK) || !follow(f, (*ret)->str))
+			return 0;
+		asking = problem == REDIS_ASK;
+		freeReplyObject(*ret);
+		*ret = NULL;
+	}
+	return err_set(err, -ELOOP, "the nodes of the cluster name each other for '%s'; look at CLUSTER NODES", f->key);
+}
+
+static bool says_too_large(const struct redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && (strstr(reply->str, "invalid bulk length") ||
+						    strstr(reply->str, "exceeds maximum allowed size"));
+}
+
+static bool answers(struct forward *f)
+{
+	struct redisReply *reply = NULL;
+	bool well = redis_askf(f->asker, &reply, NULL, "PING") == 0 && redis_problem(reply) == REDIS_FINE;
+
+	if (reply)
+		freeReplyObject(reply);
+	return well;
+}
+
+static int too_large(const struct forward *f, size_t count, const struct spool_entry *e, struct err *err)
+{
+	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s takes no value of %zu bytes; raise its "
+		       "proto-max-bulk-len", redis_asker_where(f->asker), e->body.size);
+}
+
+/* A Redis that takes no value of that size hangs up, and its answer is mostly lost. So does a proxy without a Redis behind
+ * it; but then nobody answers PING. */
+static int note_lost(struct forward *f, const struct spool_entry *entries, size_t count, int r, struct err *err)
+{
+	if (!is_lost(r) || count > 1 || entries->body.size <= LARGE_BYTES)
+		f->lost = 0;
+	else if (answers(f) && ++f->lost >= REFUSED_MAX)
+		r = too_large(f, count, entries, err);
+	return r;
+}
+
+int forward_send(struct forward *f, const struct spool_entry *entries, size_t count, uint64_t *ret_known, struct err *err)
+{
+	_cleanup_(freep) char *seen = seen_key(f->key, entries[0].instance);
+	struct redisReply *reply = NULL;
+	struct question q;
+	int r;
+
+	make_question(f, seen, entries, count, &q);
+	r = ask(f, &q, &reply, err);
+	if (r < 0) {
+		r = note_lost(f, entries, count, r, err);
+		go_home(f);
+	} else if (reply->type == REDIS_REPLY_INTEGER) {
+		*ret_known = (uint64_t)reply->integer;
+		f->lost = 0;
+	} else if (says_too_large(reply)) {
+		r = too_large(f, count, entries, err);
+	} else {
+		r = redis_problem_explain(reply, redis_asker_where(f->asker), "EVAL", err);
+		go_home(f);
+	}
+	if (reply)
+		freeReplyObject(reply);
+	return r;
+}
+
+int forward_new(const struct redis_url *url, const char *key, const char *host, struct forward **ret, struct err *err)
+{
+	struct forward *f = xcalloc(1, sizeof(*f));
+
+	f->asker = redis_asker_new(url, "strobe-relay", CONNECT_NS, ANSWER_NS);
+	f->home = xstrdup(url->host);
+	f->home_port = url->port;
+	f->key = xstrdup(key);
+	f->host = xstrdup(host);
+	*ret = f;
+	return 0;
+}
+
+struct forward *forward_free(struct forward *f)
+{
+	if (!f)
+		return NULL;
+	redis_asker_free(f->asker);
+	free(f->home);
+	free(f->key);
+	free(f->host);
+	free(f);
+	return NULL;
+}
+
+void forward_cancel(struct forward *f)
+{
+	redis_asker_cancel(f->asker);
+}

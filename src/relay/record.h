@@ -1,0 +1,72 @@
+/* record.h: what the files of the spool are made of: one record after another, nothing between them.
+ *
+ *   offset  size  record
+ *        0     4  magic "SPLR"
+ *        4     1  version, 1
+ *        5     1  kind: 1 entry (what becomes one entry of the stream)
+ *                       2 part (one batch of the window that is still open)
+ *                       3 ids (of batches that are in earlier windows)
+ *        6     1  flags: 1 the last, 2 the first of the records that were written together
+ *        7     1  zero
+ *        8     8  sequence: of an entry its number in the spool, from 1
+ *       16     8  window: of a part the one that it belongs to; of an entry the newest one that is in the spool with it
+ *       24     8  when it was written, nanoseconds since 1970
+ *       32     8  samples in it
+ *       40     4  runs in it
+ *       44     4  length of the body
+ *       48     8  of an entry the instance of the spool, of a part the id of its batch
+ *       56     8  XXH3 of the body
+ *       64     8  XXH3 of the 64 bytes before
+ *       72        body: of entries and parts wire messages (wire/strobe_wire.h) in one frame of zstd; of ids eight bytes each
+ *
+ * All integers are little-endian. A record is whole if, checked in this order,
+ *    1. there are 72 bytes,
+ *    2. magic, version and kind are right and the hash of the header is that of its bytes,
+ *    3. the length is at most RECORD_BODY and the body ends inside the file,
+ *    4. the hash of the body is that of its bytes.
+ *
+ * What a header says can be trusted without its body (2), so that what a damaged body held is known.
+ */
+#ifndef RELAY_RECORD_H
+#define RELAY_RECORD_H
+
+#include "buf.h"
+#include "err.h"
+#include <sys/types.h>
+
+#define RECORD_HEADER	72u
+#define RECORD_BODY	(80u << 20)	/* a message of 64 MB that cannot be compressed, and some room */
+
+enum record_kind { RECORD_ENTRY = 1, RECORD_PART = 2, RECORD_IDS = 3 };
+
+struct record {
+	enum record_kind kind;
+	bool first, last;		/* of its group */
+	uint64_t sequence, window;
+	int64_t time_ns;
+	uint64_t samples;
+	uint32_t runs, size;		/* of the body */
+	uint64_t owner;			/* instance or batch */
+	uint64_t hash;			/* of the body */
+};
+
+/* Fills in size and hash and writes the header. */
+void record_seal(struct record *r, const void *body, size_t n, uint8_t header[RECORD_HEADER]);
+
+/* Rules 1 to 3 without the file's end. */
+bool record_parse(const uint8_t header[RECORD_HEADER], struct record *ret);
+
+/* The record at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot be read. */
+int record_at(int fd, off_t at, off_t end, struct record *ret);
+
+/* Where the next such record begins, at `from` or later; `end` if there is none. */
+off_t record_find(int fd, off_t from, off_t end);
+
+/* Reads the body behind the header at `at` in place of what `ret` holds; -EBADMSG if rule 4 does not hold. */
+int record_body(int fd, off_t at, const struct record *r, struct buf *ret);
+
+/* Writes at `at`, going on after short writes. Never -EFBIG or -EINVAL, which say that it is no use to try again: a limit
+ * of the process on sizes of files is -ENOSPC. */
+int record_write(int fd, off_t at, const void *bytes, size_t n);
+
+#endif

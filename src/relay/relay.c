@@ -1,0 +1,435 @@
+/* relay.c: the sink, and the thread that forwards. */
+#include "relay.h"
+
+#include "clock.h"
+#include "forward.h"
+#include "log.h"
+#include "mem.h"
+#include "relay_url.h"
+#include "window.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define ENTRIES_BYTES	((size_t)4 << 20)	/* in one question; one entry may be larger */
+#define BODY_KEPT	((size_t)1 << 20)	/* memory of a body that is kept for the next one */
+#define RETRY_MIN_NS	(NS_PER_SECOND / 2)
+#define RETRY_MAX_NS	(30 * NS_PER_SECOND)
+#define CLOSE_RETRY_NS	NS_PER_SECOND
+#define SYNC_NS		(10 * NS_PER_SECOND)
+#define DRAIN_NS	(3 * NS_PER_SECOND)
+#define RUN_LEVEL	3			/* of zstd */
+#define SAID_MAX	8			/* kinds of failure that are said while one lasts */
+
+struct relay {
+	struct relay_url url;
+	char *directory;
+	struct relay_counters counters;
+
+	pthread_mutex_t lock;		/* of what follows; spool and window have no other users than commit and thread */
+	pthread_cond_t changed;
+	struct window *window;
+	int64_t close_after_ns;		/* a window that could not be closed is tried again then */
+	bool close_failed;
+	bool stopping, ended;
+	char state[1024];
+
+	struct spool *spool;
+
+	/* the thread's */
+	pthread_t thread;
+	bool has_thread;
+	struct forward *forward;
+	struct spool_entry entries[FORWARD_ENTRIES];
+	int64_t try_after_ns, retry_ns, synced_ns;
+	int said[SAID_MAX];		/* codes of failures */
+	size_t said_count;
+	unsigned one_by_one;		/* so many questions with one entry only */
+	uint64_t random;
+};
+
+/* --- State --- */
+
+static void set_state(struct relay *r, bool is_up, const char *text)
+{
+	pthread_mutex_lock(&r->lock);
+	r->counters.is_up = is_up;
+	snprintf(r->state, sizeof(r->state), "%s", text);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* Each kind of failure is said once until entries are forwarded again. */
+static void say_failure(struct relay *r, const struct err *err)
+{
+	for (size_t i = 0; i < r->said_count; i++)
+		if (r->said[i] == err->code)
+			return;
+	if (r->said_count == SAID_MAX)
+		return;
+	r->said[r->said_count++] = err->code;
+	log_warning("what is collected waits in '%s': %s", r->directory, err->text);
+}
+
+static void say_success(struct relay *r)
+{
+	if (r->said_count)
+		log_info("entries are forwarded to %s again; %llu wait", r->url.redis.shown,
+			 (unsigned long long)r->counters.spool.records_waiting);
+	r->said_count = 0;
+}
+
+/* --- The window, under the lock --- */
+
+static int64_t window_due_ns(const struct relay *r)
+{
+	int64_t began = window_began_ns(r->window), due = began ? began + r->url.window_ns : 0;
+
+	if (window_is_empty(r->window))
+		return INT64_MAX;
+	return due > r->close_after_ns ? due : r->close_after_ns;
+}
+
+static void close_window(struct relay *r)
+{
+	struct err err = { 0 };
+
+	if (window_close(r->window, &err) < 0) {
+		if (!r->close_failed)
+			log_warning("what is collected cannot be made ready for %s: %s", r->url.redis.shown, err.text);
+		r->close_failed = true;
+		r->close_after_ns = clock_monotonic_ns() + CLOSE_RETRY_NS;
+		return;
+	}
+	r->close_failed = false;
+	r->close_after_ns = 0;
+	pthread_cond_broadcast(&r->changed);
+}
+
+static void close_window_if_due(struct relay *r)
+{
+	if (clock_monotonic_ns() >= window_due_ns(r))
+		close_window(r);
+}
+
+/* --- The sink --- */
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct relay *r = data;
+	bool was_empty;
+	int e;
+
+	pthread_mutex_lock(&r->lock);
+	was_empty = window_is_empty(r->window);
+	e = window_add(r->window, b, err);
+	close_window_if_due(r);
+	if (was_empty)
+		pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	return e;
+}
+
+static const void *bytes_of(const struct strobe_wire_message *m)
+{
+	return m->at_strings - STROBE_WIRE_HEADER;
+}
+
+/* Each run is an entry of its own. */
+static int commit_runs(void *data, struct collector_run *runs, size_t count, struct err *err)
+{
+	struct spool_piece *pieces = xcalloc(count + 1, sizeof(*pieces));
+	struct relay *r = data;
+	size_t n = 0;
+	int e = 0;
+
+	pthread_mutex_lock(&r->lock);
+	for (; n < count && e >= 0; n++) {
+		void *body = NULL;
+
+		e = window_compress(r->window, bytes_of(runs[n].message), runs[n].message->size, RUN_LEVEL, &body,
+				    &pieces[n].size, err);
+		pieces[n].body = body;
+		pieces[n].runs = 1;
+	}
+	if (e >= 0)
+		e = spool_append(r->spool, pieces, count, spool_window(r->spool), true, err);
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		free((void *)pieces[i].body);
+	for (size_t i = 0; i < count && e >= 0; i++)
+		runs[i].result = 1;
+	free(pieces);
+	return e;
+}
+
+/* --- The thread: forwarding --- */
+
+static void shrink(struct spool_entry *e)
+{
+	if (e->body.capacity <= BODY_KEPT)
+		return;
+	buf_done(&e->body);
+	buf_init(&e->body);
+}
+
+/* As many as fit into one question, of one instance. One too many is read again later. */
+static size_t take_entries(struct relay *r)
+{
+	size_t most = r->one_by_one ? 1 : FORWARD_ENTRIES, n = 0, bytes = 0;
+
+	while (n < most && bytes < ENTRIES_BYTES && spool_next(r->spool, &r->entries[n]) == 1) {
+		bytes += r->entries[n].body.size;
+		if (n && r->entries[n].instance != r->entries[0].instance)
+			break;
+		n++;
+	}
+	return n;
+}
+
+static void succeed(struct relay *r, size_t n, uint64_t known)
+{
+	struct relay_counters *c = &r->counters;
+
+	for (size_t i = 0; i < n; i++) {
+		c->bytes_forwarded += r->entries[i].body.size;
+		spool_done(r->spool);
+	}
+	c->entries_forwarded += n;
+	c->entries_known += known;
+	c->last_forward_ns = clock_wall_ns();
+	r->retry_ns = RETRY_MIN_NS;
+	r->one_by_one -= r->one_by_one > 0;
+	say_success(r);
+	set_state(r, true, "connected");
+}
+
+/* All relays lose their broker at the same moment; they shall not all come back at the same one. */
+static int64_t wait_ns(struct relay *r)
+{
+	int64_t ns = r->retry_ns;
+
+	r->random = r->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	r->retry_ns = ns * 2 < RETRY_MAX_NS ? ns * 2 : RETRY_MAX_NS;
+	return ns / 2 + (int64_t)((r->random >> 33) % (uint64_t)(ns / 2));
+}
+
+static void fail(struct relay *r, int e, const struct err *err)
+{
+	r->counters.failures++;
+	if (e == -EMSGSIZE) {
+		log_warning("an entry was dropped: %s", err->text);
+		spool_refused(r->spool);
+		r->retry_ns = RETRY_MIN_NS;
+		return;
+	}
+	/* Perhaps one of them is too large; then the others shall go on. */
+	r->one_by_one = FORWARD_ENTRIES;
+	r->try_after_ns = clock_monotonic_ns() + wait_ns(r);
+	if (e == -ECANCELED)
+		return;
+	say_failure(r, err);
+	set_state(r, false, err->text);
+}
+
+static void forward_some(struct relay *r)
+{
+	struct err err = { 0 };
+	uint64_t known = 0;
+	size_t n = take_entries(r);
+	int e;
+
+	if (!n)
+		return;
+	e = forward_send(r->forward, r->entries, n, &known, &err);
+	if (e < 0)
+		fail(r, e, &err);
+	else
+		succeed(r, n, known);
+	spool_rewind(r->spool);
+	for (size_t i = 0; i < FORWARD_ENTRIES; i++)
+		shrink(&r->entries[i]);
+	if (clock_monotonic_ns() - r->synced_ns > SYNC_NS) {
+		spool_sync(r->spool);
+		r->synced_ns = clock_monotonic_ns();
+	}
+}
+
+/* --- The thread: waiting, under the lock --- */
+
+static void wait_until(struct relay *r, int64_t ns)
+{
+	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
+
+	if (ns == INT64_MAX)
+		pthread_cond_wait(&r->changed, &r->lock);
+	else
+		pthread_cond_timedwait(&r->changed, &r->lock, &at);
+}
+
+static bool has_entries(const struct relay *r)
+{
+	return r->counters.spool.records_waiting > 0;
+}
+
+/* Until entries may be sent. False: it is over. At the end one failure is enough. */
+static bool wait_for_entries(struct relay *r)
+{
+	for (;;) {
+		int64_t due = window_due_ns(r), next = due;
+
+		if (r->stopping)
+			return has_entries(r) && !r->try_after_ns;
+		if (clock_monotonic_ns() >= due) {
+			close_window(r);
+			continue;
+		}
+		if (has_entries(r)) {
+			if (clock_monotonic_ns() >= r->try_after_ns) {
+				r->try_after_ns = 0;
+				return true;
+			}
+			next = r->try_after_ns < due ? r->try_after_ns : due;
+		}
+		wait_until(r, next);
+	}
+}
+
+static void *forward_all(void *data)
+{
+	struct relay *r = data;
+
+	pthread_mutex_lock(&r->lock);
+	while (wait_for_entries(r)) {
+		pthread_mutex_unlock(&r->lock);
+		forward_some(r);
+		pthread_mutex_lock(&r->lock);
+	}
+	r->ended = true;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* --- Life --- */
+
+static int start(struct relay *r, struct err *err)
+{
+	int e = forward_new(&r->url.redis, r->url.key, r->url.host, &r->forward, err);
+
+	if (e < 0)
+		return e;
+	e = pthread_create(&r->thread, NULL, forward_all, r);
+	if (e)
+		return err_set(err, -e, "cannot start the thread that forwards to %s: %s", r->url.redis.shown, strerror(e));
+	r->has_thread = true;
+	return 0;
+}
+
+static void init(struct relay *r)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	for (size_t i = 0; i < FORWARD_ENTRIES; i++)
+		buf_init(&r->entries[i].body);
+	r->retry_ns = RETRY_MIN_NS;
+	r->random = (uint64_t)clock_wall_ns() ^ (uint64_t)getpid() << 40;
+	snprintf(r->state, sizeof(r->state), "nothing was forwarded yet");
+}
+
+int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err)
+{
+	struct relay *r = xcalloc(1, sizeof(*r));
+	int e;
+
+	init(r);
+	e = relay_url_parse(url, &r->url, err);
+	if (e >= 0) {
+		r->directory = xasprintf("%s/%s", state_dir, r->url.spool_name);
+		r->counters.spool_limit = r->url.spool_bytes;
+		e = spool_open(r->directory, r->url.host, r->url.spool_bytes, &r->counters.spool, &r->spool, err);
+	}
+	if (e >= 0)
+		e = window_open(r->directory, r->url.host, r->spool, &r->counters.spool, &r->window, err);
+	if (e >= 0)
+		e = start(r, err);
+	if (e < 0) {
+		relay_close(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+/* The window goes with the rest, as far as there is time. */
+static void stop(struct relay *r)
+{
+	int64_t until = clock_monotonic_ns() + DRAIN_NS;
+
+	pthread_mutex_lock(&r->lock);
+	close_window(r);
+	r->stopping = true;
+	pthread_cond_broadcast(&r->changed);
+	while (!r->ended && clock_monotonic_ns() < until)
+		wait_until(r, until);
+	pthread_mutex_unlock(&r->lock);
+	forward_cancel(r->forward);
+	pthread_join(r->thread, NULL);
+}
+
+struct relay *relay_close(struct relay *r)
+{
+	if (!r)
+		return NULL;
+	if (r->has_thread)
+		stop(r);
+	forward_free(r->forward);
+	window_free(r->window);
+	spool_close(r->spool);
+	for (size_t i = 0; i < FORWARD_ENTRIES; i++)
+		buf_done(&r->entries[i].body);
+	relay_url_done(&r->url);
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	free(r->directory);
+	free(r);
+	return NULL;
+}
+
+struct collector_sink relay_sink(struct relay *r)
+{
+	return (struct collector_sink){
+		.url = r->url.redis.shown, .commit = commit, .commit_runs = commit_runs, .data = r,
+	};
+}
+
+const char *relay_url(const struct relay *r)
+{
+	return r->url.redis.shown;
+}
+
+const char *relay_directory(const struct relay *r)
+{
+	return r->directory;
+}
+
+const struct relay_counters *relay_counters(const struct relay *r)
+{
+	return &r->counters;
+}
+
+bool relay_state(struct relay *r, char *text, size_t size)
+{
+	bool up;
+
+	pthread_mutex_lock(&r->lock);
+	snprintf(text, size, "%s", r->state);
+	up = r->counters.is_up;
+	pthread_mutex_unlock(&r->lock);
+	return up;
+}

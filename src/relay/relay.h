@@ -1,0 +1,45 @@
+/* relay.h: a sink that sends what a host has collected on to a stream of Redis, by way of a spool on disk.
+ *
+ *	redis://[user:password@]host[:port][/database]?stream=KEY[&keys=K][&window=SECONDS][&spool=SIZE][&host=NAME]
+ *
+ * Batches are merged for `window` seconds (10), become entries of the spool, and a thread forwards them in order
+ * (forward.h). A batch is durable when the collector's commit returns; what happens to the broker meanwhile is no
+ * matter of the collector's. The spool holds SIZE bytes (1G) at most; beyond it the oldest go and are counted.
+ *
+ * With keys=K the stream is K of them, `{0}KEY` to `{K-1}KEY`, and a host always uses the same one.
+ */
+#ifndef RELAY_RELAY_H
+#define RELAY_RELAY_H
+
+#include "collector.h"
+#include "spool.h"
+
+struct relay;
+
+struct relay_counters {
+	struct spool_counters spool;
+	_Atomic uint64_t spool_limit;			/* bytes */
+	_Atomic uint64_t entries_forwarded, bytes_forwarded;
+	_Atomic uint64_t entries_known;			/* of those, what the stream had: an answer had been lost */
+	_Atomic uint64_t failures;			/* questions without a good answer */
+	_Atomic int64_t last_forward_ns;		/* wall clock; 0 if never */
+	_Atomic bool is_up;				/* the last attempt went well */
+};
+
+/* The spool is a directory below `state_dir`, named after host, port and stream. A broker that cannot be reached is no
+ * error: samples wait. -EBUSY if another process uses the spool. */
+int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err);
+
+struct collector_sink relay_sink(struct relay *r);
+
+/* Sends what it can within 3 seconds; the rest waits in the spool for the next start. NULL is fine; returns NULL. */
+struct relay *relay_close(struct relay *r);
+
+const char *relay_url(const struct relay *r);		/* without password */
+const char *relay_directory(const struct relay *r);
+const struct relay_counters *relay_counters(const struct relay *r);
+
+/* "connected", "cannot connect to …; 1,200 samples wait" and whether it is up; any thread; `text` may be cut. */
+bool relay_state(struct relay *r, char *text, size_t size);
+
+#endif

@@ -1,0 +1,128 @@
+/* relay_url.c: parameters with their caps, and names made of them. */
+#include "relay_url.h"
+
+#include "buf.h"
+#include "clock.h"
+#include "mem.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define WINDOW_MAX_NS	(300 * NS_PER_SECOND)
+#define NAME_BYTES	80u
+
+static int parse_spool(const char *text, uint64_t *ret, struct err *err)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double v = strtod(text, &end);
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
+	if (unit) {
+		v *= (double)((uint64_t)1 << 10 * (unit - units + 1));
+		end++;
+	}
+	if (end == text || *end || !(v >= (double)RELAY_SPOOL_LEAST && v < 1e18))
+		return err_set(err, -EINVAL, "spool=%.40s is no size from 1M on; write 500M or 2G", text);
+	*ret = (uint64_t)v;
+	return 0;
+}
+
+static int parse_window(const char *text, int64_t *ret, struct err *err)
+{
+	if (clock_parse_duration(text, ret, NULL) < 0 || *ret < 0 || *ret > WINDOW_MAX_NS)
+		return err_set(err, -EINVAL, "window=%.40s is no number of seconds from 0 to 300", text);
+	return 0;
+}
+
+static int parse_keys(const char *text, unsigned *ret, struct err *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || n < 1 || n > RELAY_KEYS_MAX)
+		return err_set(err, -EINVAL, "keys=%.40s is no number from 1 to %u", text, RELAY_KEYS_MAX);
+	*ret = (unsigned)n;
+	return 0;
+}
+
+static int parse_parameters(struct relay_url *u, const char **stream, unsigned *keys, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < u->redis.parameter_count && r >= 0; i++) {
+		const char *name = u->redis.parameters[i].name, *value = u->redis.parameters[i].value;
+
+		if (!strcmp(name, "stream"))
+			*stream = value;
+		else if (!strcmp(name, "keys"))
+			r = parse_keys(value, keys, err);
+		else if (!strcmp(name, "window"))
+			r = parse_window(value, &u->window_ns, err);
+		else if (!strcmp(name, "spool"))
+			r = parse_spool(value, &u->spool_bytes, err);
+		else if (!strcmp(name, "host")) {
+			free(u->host);
+			u->host = xstrdup(value);
+		} else if (strcmp(name, "password-file"))
+			r = err_set(err, -EINVAL, "'%.40s' is no parameter of a stream that is written to; there are stream, "
+				    "keys, window, spool, host and password-file", name);
+	}
+	return r;
+}
+
+static char *own_name(void)
+{
+	char name[256] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	return xstrdup(name);
+}
+
+/* Two that differ only in what cannot stand in a file name are told apart by a hash. */
+static char *name_spool(const struct relay_url *u, const char *stream)
+{
+	_cleanup_(freep) char *text = xasprintf("%s-%u-%s", u->redis.host, u->redis.port, stream);
+	bool same = strlen(text) <= NAME_BYTES;
+	uint64_t hash = XXH3_64bits(text, strlen(text));
+
+	for (char *p = text; *p; p++) {
+		if (isalnum((unsigned char)*p) || strchr("._-", *p))
+			continue;
+		*p = '_';
+		same = false;
+	}
+	return same ? xasprintf("spool-%s", text) :
+		      xasprintf("spool-%.*s-%08x", (int)NAME_BYTES, text, (unsigned)hash);
+}
+
+int relay_url_parse(const char *url, struct relay_url *u, struct err *err)
+{
+	const char *stream = NULL;
+	unsigned keys = 0;
+	int r;
+
+	memset(u, 0, sizeof(*u));
+	u->window_ns = 10 * NS_PER_SECOND;
+	u->spool_bytes = (uint64_t)1 << 30;
+	u->host = own_name();
+	if ((r = redis_url_parse(url, &u->redis, err)) < 0 || (r = parse_parameters(u, &stream, &keys, err)) < 0)
+		return r;
+	if (!stream || !*stream || strlen(stream) > RELAY_STREAM_MAX)
+		return err_set(err, -EINVAL, "'%.200s' names no stream to write to; add ?stream=strobe", u->redis.shown);
+	u->key = keys ? xasprintf("{%u}%s", (unsigned)(XXH3_64bits(u->host, strlen(u->host)) % keys), stream) :
+			xstrdup(stream);
+	u->spool_name = name_spool(u, stream);
+	return 0;
+}
+
+void relay_url_done(struct relay_url *u)
+{
+	redis_url_done(&u->redis);
+	free(u->key);
+	free(u->host);
+	free(u->spool_name);
+	memset(u, 0, sizeof(*u));
+}

@@ -1,0 +1,414 @@
+/* spool.c: appending, reading in order, and letting the oldest go. */
+#include "spool_private.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* --- Counting --- */
+
+const char *spool_drop_name(enum spool_drop d)
+{
+	static const char *const names[SPOOL_DROPS] = { "spool_full", "damaged", "unfit", "refused" };
+
+	return (unsigned)d < SPOOL_DROPS ? names[d] : "other";
+}
+
+void spool_count_drop(struct spool_counters *n, enum spool_drop why, uint64_t samples, uint64_t runs)
+{
+	n->samples_dropped[why] += samples;
+	n->samples_waiting -= samples;
+	n->runs_dropped[why] += runs;
+	n->runs_waiting -= runs;
+}
+
+static void take_from_segment(struct segment *g, uint64_t samples, uint64_t runs)
+{
+	assert(g->samples >= samples && g->runs >= runs && g->records > 0);
+	g->samples -= samples;
+	g->runs -= runs;
+	g->records--;
+}
+
+/* What looks like a record in a place that was damaged while we ran may be none: it cannot hold more than all did. */
+static bool is_counted(const struct spool *s, const struct segment *g, const struct record *r)
+{
+	uint64_t samples = r->samples, runs = r->runs, records = 1;
+
+	for (size_t i = 0; i < s->flight_count; i++) {
+		if (s->flights[i].segment != g)
+			continue;
+		samples += s->flights[i].samples;
+		runs += s->flights[i].runs;
+		records++;
+	}
+	return samples >= r->samples && samples <= g->samples && runs <= g->runs && records <= g->records;
+}
+
+/* Drops all that still counts as waiting in a segment. */
+static void drop_rest(struct spool *s, struct segment *g, enum spool_drop why)
+{
+	spool_count_drop(s->counters, why, g->samples, g->runs);
+	s->counters->records_waiting -= g->records;
+	g->samples = g->runs = g->records = 0;
+}
+
+static void note_oldest(struct spool *s)
+{
+	struct spool_counters *n = s->counters;
+	struct record r;
+
+	if (s->flight_count)
+		n->oldest_ns = s->flights[0].time_ns;
+	else if (!n->records_waiting)
+		n->oldest_ns = 0;
+	else if (s->reading < s->segment_count && record_at(s->segments[s->reading]->fd, s->read_at,
+							    s->segments[s->reading]->size, &r) == 1)
+		n->oldest_ns = r.time_ns;
+}
+
+/* --- Removing --- */
+
+/* The first of the list. */
+static void remove_first(struct spool *s)
+{
+	struct segment *g = s->segments[0];
+
+	s->counters->bytes -= (uint64_t)g->size;
+	segment_remove(s, g);
+	segment_free(g);
+	memmove(s->segments, s->segments + 1, --s->segment_count * sizeof(*s->segments));
+	if (s->reading)
+		s->reading--;
+	else
+		s->read_at = 0;
+}
+
+/* Entries that are under way are counted when their fate is known. */
+static void drop_first(struct spool *s)
+{
+	struct segment *g = s->segments[0];
+
+	for (size_t i = 0; i < s->flight_count && s->flights[i].segment == g; i++) {
+		take_from_segment(g, s->flights[i].samples, s->flights[i].runs);
+		s->flights[i].segment = NULL;
+	}
+	drop_rest(s, g, SPOOL_DROP_FULL);
+	remove_first(s);
+}
+
+/* What the reader has left behind and nobody waits for. */
+static void remove_finished(struct spool *s)
+{
+	while (s->reading > 0 && (!s->flight_count || s->flights[0].segment != s->segments[0])) {
+		drop_rest(s, s->segments[0], SPOOL_DROP_DAMAGED);
+		remove_first(s);
+	}
+}
+
+/* --- Appending --- */
+
+static uint64_t size_of(const struct spool_piece *pieces, size_t count)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += RECORD_HEADER + pieces[i].size;
+	return n;
+}
+
+static struct segment *last_segment(struct spool *s)
+{
+	return s->segment_count ? s->segments[s->segment_count - 1] : NULL;
+}
+
+/* The segment to write to, with room for so much below the cap. */
+static int make_room(struct spool *s, uint64_t need, struct err *err)
+{
+	uint64_t segment_bytes = s->max_bytes / SEGMENTS_WANTED;
+	struct segment *g = last_segment(s);
+	int r;
+
+	if (need > s->max_bytes)
+		return err_set(err, -EFBIG, "the spool '%s' may not hold %llu bytes; raise spool=", s->directory,
+			       (unsigned long long)need);
+	if (segment_bytes < SEGMENT_LEAST)
+		segment_bytes = SEGMENT_LEAST;
+	if (!g || (g->size && ((uint64_t)g->size >= segment_bytes || (uint64_t)g->size + need > s->max_bytes))) {
+		r = segment_open(s, s->next_sequence, true, err);
+		if (r < 0)
+			return r;
+	}
+	while (s->counters->bytes + need > s->max_bytes && s->segment_count > 1)
+		drop_first(s);
+	return 0;
+}
+
+static int write_pieces(struct spool *s, struct segment *g, const struct spool_piece *pieces, size_t count,
+			uint64_t window)
+{
+	int64_t now = clock_wall_ns();
+	off_t at = g->size;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		const struct spool_piece *p = &pieces[i];
+		struct record record = {
+			.kind = RECORD_ENTRY, .first = i == 0, .last = i + 1 == count,
+			.sequence = s->next_sequence + i, .window = window, .time_ns = now, .samples = p->samples, .runs = p->runs, .owner = s->instance,
+		};
+		uint8_t header[RECORD_HEADER];
+
+		record_seal(&record, p->body, p->size, header);
+		r = record_write(g->fd, at, header, sizeof(header));
+		if (r >= 0)
+			r = record_write(g->fd, at + (off_t)RECORD_HEADER, p->body, p->size);
+		at += (off_t)(RECORD_HEADER + p->size);
+	}
+	if (r >= 0 && fdatasync(g->fd))
+		r = -errno;
+	return r;
+}
+
+/* Removes what a failed write has left, or the next record would stand behind rubbish. */
+static int clean(struct segment *g)
+{
+	g->dirty = ftruncate(g->fd, g->size) != 0;
+	return g->dirty ? -errno : 0;
+}
+
+static void count_appended(struct spool *s, struct segment *g, const struct spool_piece *pieces, size_t count, bool handed)
+{
+	struct spool_counters *n = s->counters;
+
+	for (size_t i = 0; i < count; i++) {
+		g->samples += pieces[i].samples;
+		g->runs += pieces[i].runs;
+		if (!handed)
+			continue;
+		n->samples_handed += pieces[i].samples;
+		n->samples_waiting += pieces[i].samples;
+		n->runs_handed += pieces[i].runs;
+		n->runs_waiting += pieces[i].runs;
+	}
+	g->records += count;
+	n->records_waiting += count;
+	if (!n->oldest_ns)
+		n->oldest_ns = clock_wall_ns();
+}
+
+static int append(struct spool *s, const struct spool_piece *pieces, size_t count, uint64_t window, bool handed,
+		  struct err *err)
+{
+	uint64_t need = size_of(pieces, count);
+	struct segment *g;
+	int r = make_room(s, need, err);
+
+	if (r < 0)
+		return r;
+	g = last_segment(s);
+	r = g->dirty ? clean(g) : 0;
+	if (r >= 0)
+		r = write_pieces(s, g, pieces, count, window);
+	if (r < 0) {
+		clean(g);
+		return err_set(err, r, "cannot write to the spool '%s': %s", s->directory, strerror(-r));
+	}
+	g->size += (off_t)need;
+	s->counters->bytes += need;
+	s->next_sequence += count;
+	s->window = window > s->window ? window : s->window;
+	count_appended(s, g, pieces, count, handed);
+	return 0;
+}
+
+int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count, uint64_t window, bool handed,
+		 struct err *err)
+{
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	r = count ? append(s, pieces, count, window, handed, err) : 0;
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+uint64_t spool_window(struct spool *s)
+{
+	uint64_t w;
+
+	pthread_mutex_lock(&s->lock);
+	w = s->window;
+	pthread_mutex_unlock(&s->lock);
+	return w;
+}
+
+/* --- Reading --- */
+
+static void give_out(struct spool *s, struct segment *g, const struct record *r, struct spool_entry *ret)
+{
+	GROW(&s->flights, &s->flight_capacity, s->flight_count + 1);
+	s->flights[s->flight_count++] = (struct flight){
+		.segment = g, .at = s->read_at, .sequence = r->sequence, .samples = r->samples, .runs = r->runs,
+		.time_ns = r->time_ns,
+	};
+	ret->sequence = r->sequence;
+	ret->instance = r->owner;
+	ret->samples = r->samples;
+	ret->runs = r->runs;
+	note_oldest(s);
+}
+
+/* The header is right, the body is not. */
+static void drop_damaged(struct spool *s, struct segment *g, const struct record *r)
+{
+	s->counters->records_damaged++;
+	s->counters->records_waiting--;
+	take_from_segment(g, r->samples, r->runs);
+	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, r->samples, r->runs);
+	log_warning("an entry in the spool '%s' is damaged: %llu samples and %u runs are lost", s->directory,
+		    (unsigned long long)r->samples, r->runs);
+}
+
+/* Looks at what stands at the reader's place: 1 given out, 0 nothing can be given out now, -EAGAIN look again. */
+static int step(struct spool *s, struct spool_entry *ret)
+{
+	struct segment *g = s->segments[s->reading];
+	struct record r;
+	int found;
+
+	if (s->read_at >= g->size) {
+		if (s->reading + 1 == s->segment_count) {
+			if (!s->flight_count)
+				drop_rest(s, g, SPOOL_DROP_DAMAGED);
+			return 0;
+		}
+		s->reading++;
+		s->read_at = 0;
+		remove_finished(s);
+		return -EAGAIN;
+	}
+	found = record_at(g->fd, s->read_at, g->size, &r);
+	if (found == 1 && (r.kind != RECORD_ENTRY || r.sequence <= s->done_sequence)) {
+		s->read_at += (off_t)(RECORD_HEADER + r.size);
+		return -EAGAIN;
+	}
+	if (found == 1 && !is_counted(s, g, &r))
+		found = 0;
+	if (found == 1 && record_body(g->fd, s->read_at, &r, &ret->body) == 0) {
+		give_out(s, g, &r, ret);
+		s->read_at += (off_t)(RECORD_HEADER + r.size);
+		return 1;
+	}
+	/* Damage is passed once, and a rewind must not come back to before it. */
+	if (s->flight_count)
+		return 0;
+	if (found == 1) {
+		drop_damaged(s, g, &r);
+		s->read_at += (off_t)(RECORD_HEADER + r.size);
+	} else {
+		s->counters->records_damaged++;
+		s->read_at = record_find(g->fd, s->read_at + 1, g->size);
+		log_warning("a part of the spool '%s' cannot be read and is left out", s->directory);
+	}
+	return -EAGAIN;
+}
+
+int spool_next(struct spool *s, struct spool_entry *ret)
+{
+	int r = -EAGAIN;
+
+	pthread_mutex_lock(&s->lock);
+	while (r == -EAGAIN)
+		r = s->segment_count ? step(s, ret) : 0;
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+/* --- What becomes of what was given out --- */
+
+static struct flight take_flight(struct spool *s)
+{
+	struct flight f = s->flights[0];
+
+	assert(s->flight_count > 0);
+	memmove(s->flights, s->flights + 1, --s->flight_count * sizeof(*s->flights));
+	if (f.segment) {
+		take_from_segment(f.segment, f.samples, f.runs);
+		s->counters->records_waiting--;
+	}
+	return f;
+}
+
+static void finish(struct spool *s, const struct flight *f)
+{
+	s->done_sequence = f->sequence;
+	position_save(s);
+	remove_finished(s);
+	note_oldest(s);
+}
+
+void spool_done(struct spool *s)
+{
+	struct spool_counters *n = s->counters;
+	struct flight f;
+
+	pthread_mutex_lock(&s->lock);
+	f = take_flight(s);
+	n->samples_forwarded += f.samples;
+	n->samples_waiting -= f.samples;
+	n->runs_forwarded += f.runs;
+	n->runs_waiting -= f.runs;
+	finish(s, &f);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void spool_refused(struct spool *s)
+{
+	struct flight f;
+
+	pthread_mutex_lock(&s->lock);
+	f = take_flight(s);
+	spool_count_drop(s->counters, SPOOL_DROP_REFUSED, f.samples, f.runs);
+	finish(s, &f);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static size_t index_of(const struct spool *s, const struct segment *g)
+{
+	size_t i = 0;
+
+	while (s->segments[i] != g)
+		i++;
+	return i;
+}
+
+void spool_rewind(struct spool *s)
+{
+	bool set = false;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->flight_count; i++) {
+		const struct flight *f = &s->flights[i];
+
+		if (!f->segment)
+			spool_count_drop(s->counters, SPOOL_DROP_FULL, f->samples, f->runs);
+		if (!f->segment || set)
+			continue;
+		s->reading = index_of(s, f->segment);
+		s->read_at = f->at;
+		set = true;
+	}
+	s->flight_count = 0;
+	remove_finished(s);
+	note_oldest(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void spool_sync(struct spool *s)
+{
+	fdatasync(s->position_fd);
+}

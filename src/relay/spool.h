@@ -1,0 +1,94 @@
+/* spool.h: entries that wait on disk until the broker has them, in order.
+ *
+ * A directory of segments, files named by the first sequence number in them, each a row of records (record.h). New
+ * records go to the end of the last one; a reader follows, and a segment that it is done with is removed. When all are
+ * larger than the cap the oldest segment goes, and what it held is counted. What was appended together is there as a
+ * whole or not at all, also after a crash: a tail that was cut off is removed at the start. Damaged records are left
+ * out and counted.
+ *
+ * A spool has an instance, 64 bits that are random but for what they say of the host's name: a machine that was cloned
+ * with its spool must not pass for the same sender. Sequence and instance name an entry for ever.
+ *
+ * One thread appends, another one reads; each function takes the spool's lock.
+ *
+ *   file              what it is
+ *   <16 hex>.spool    a segment
+ *   position          what the broker has: two slots of 32 bytes, written in turn: count of writes, sequence, window,
+ *                     XXH3 of the 24 bytes before. It may be older than the truth: then entries are sent again, and the
+ *                     broker knows them by their number
+ *   lock              locked while a process uses the spool
+ */
+#ifndef RELAY_SPOOL_H
+#define RELAY_SPOOL_H
+
+#include "record.h"
+#include <stdatomic.h>
+
+enum spool_drop {
+	SPOOL_DROP_FULL,	/* the oldest, when the cap was reached */
+	SPOOL_DROP_DAMAGED,	/* records that were read back wrong */
+	SPOOL_DROP_UNFIT,	/* no message can hold them */
+	SPOOL_DROP_REFUSED,	/* the broker takes no value of that size */
+	SPOOL_DROPS
+};
+
+const char *spool_drop_name(enum spool_drop d);		/* a metric label: "spool_full" */
+
+/* Read by any thread. found + handed = forwarded + dropped + waiting, exactly; waiting includes the open window. */
+struct spool_counters {
+	_Atomic uint64_t samples_found, samples_handed, samples_forwarded, samples_waiting;
+	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
+	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
+	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
+	_Atomic uint64_t bytes;					/* of all segments */
+	_Atomic int64_t oldest_ns;				/* when the first entry that waits was written; 0: none does */
+};
+
+struct spool;
+
+/* One entry to append. */
+struct spool_piece {
+	const void *body;
+	size_t size;
+	uint64_t samples;
+	uint32_t runs;
+};
+
+/* One entry that was read. */
+struct spool_entry {
+	uint64_t sequence, instance, samples;
+	uint32_t runs;
+	struct buf body;
+};
+
+/* Makes the directory if there is none. -EBUSY if another process has it. `counters` outlive the spool. */
+int spool_open(const char *directory, const char *host, uint64_t max_bytes, struct spool_counters *counters,
+	       struct spool **ret, struct err *err);
+struct spool *spool_close(struct spool *s);	/* NULL is fine; returns NULL */
+
+/* The newest window that is in the spool, or was. */
+uint64_t spool_window(struct spool *s);
+
+/* All pieces or none; durable when it returns 0. Their samples and runs are counted as waiting already, or now if
+ * `handed`. -EFBIG if they are larger than the cap together. */
+int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count, uint64_t window, bool handed,
+		 struct err *err);
+
+/* The entry behind the last one that was given out: 1, or 0 if there is none for now. After damage nothing is given out
+ * until what was before is done. */
+int spool_next(struct spool *s, struct spool_entry *ret);
+
+/* The first of those that were given out is forwarded; or dropped as refused. */
+void spool_done(struct spool *s);
+void spool_refused(struct spool *s);
+
+/* All that were given out and are not done are given out again. */
+void spool_rewind(struct spool *s);
+
+/* Makes durable what is known of the position; now and then, and in the end. */
+void spool_sync(struct spool *s);
+
+/* For whoever has dropped samples or runs that are counted as waiting. */
+void spool_count_drop(struct spool_counters *n, enum spool_drop why, uint64_t samples, uint64_t runs);
+
+#endif

@@ -1,0 +1,57 @@
+/* spool_private.h: what spool.c and spool_open.c share. */
+#ifndef RELAY_SPOOL_PRIVATE_H
+#define RELAY_SPOOL_PRIVATE_H
+
+#include "spool.h"
+#include <pthread.h>
+
+#define SEGMENTS_WANTED		64u		/* a full spool has about so many, so the cap takes so much of it at once */
+#define SEGMENT_LEAST		(64u << 10)
+#define POSITION_SLOT		32u
+
+struct segment {
+	uint64_t first;				/* names the file */
+	int fd;
+	off_t size;
+	uint64_t samples, runs, records;	/* that wait in it */
+	bool dirty;				/* what was written behind its end could not be removed */
+};
+
+/* An entry that was given out. */
+struct flight {
+	struct segment *segment;		/* NULL: it was removed */
+	off_t at;
+	uint64_t sequence, samples;
+	uint32_t runs;
+	int64_t time_ns;
+};
+
+struct spool {
+	char *directory;
+	int lock_fd, position_fd;
+	uint64_t max_bytes;
+	struct spool_counters *counters;
+	pthread_mutex_t lock;
+
+	struct segment **segments;		/* the oldest first; the last one is written to */
+	size_t segment_count, segment_capacity;
+
+	size_t reading;				/* which of them, and where in it */
+	off_t read_at;
+	struct flight *flights;			/* in order */
+	size_t flight_count, flight_capacity;
+
+	uint64_t instance, next_sequence, done_sequence, window;
+	uint64_t position_writes;
+};
+
+/* Opens or makes the file and appends it to the list. */
+int segment_open(struct spool *s, uint64_t first, bool make, struct err *err);
+void segment_free(struct segment *g);
+void segment_remove(struct spool *s, struct segment *g);	/* the file; not from the list */
+
+/* Fills in `position_fd`, and of `s` what the file says. */
+int position_open(struct spool *s, struct err *err);
+void position_save(struct spool *s);
+
+#endif

@@ -1,0 +1,368 @@
+#include "window.h"
+
+#include "io.h"
+#include "log.h"
+#include "mem.h"
+#include "test.h"
+#include "wire_profile.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <zstd.h>
+
+#define BUCKET	(1700000000LL * 1000000000LL)
+
+static char directory[64];
+static struct spool_counters counters;
+static struct spool *spool;
+static struct window *window;
+
+static void open_all(void)
+{
+	struct err err = { 0 };
+
+	log_set_level(-1);
+	memset(&counters, 0, sizeof(counters));
+	if (spool_open(directory, "web1", (uint64_t)1 << 30, &counters, &spool, &err) < 0 ||
+	    window_open(directory, "web1", spool, &counters, &window, &err) < 0)
+		printf("# %s\n", err.text);
+}
+
+static void close_all(void)
+{
+	window = window_free(window);
+	spool = spool_close(spool);
+}
+
+static void open_fresh(void)
+{
+	snprintf(directory, sizeof(directory), "/tmp/strobe-window-XXXXXX");
+	if (!mkdtemp(directory))
+		abort();
+	open_all();
+}
+
+static void end(void)
+{
+	struct dirent *d;
+	DIR *dir = opendir(directory);
+
+	close_all();
+	while (dir && (d = readdir(dir))) {
+		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, d->d_name);
+
+		unlink(path);
+	}
+	closedir(dir);
+	rmdir(directory);
+}
+
+/* A batch with one entry: one stack, so many samples. */
+static int add_labelled(uint64_t id, const char *labels_text, const char *function, int64_t samples, int64_t bucket_ns)
+{
+	struct profile *p = profile_new();
+	struct labels labels;
+	struct batch_entry e = {
+		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000, .profile = p,
+	};
+	const struct batch b = { .id = id, .entries = &e, .count = 1 };
+	uint32_t column = profile_column(p, "samples", "count");
+	struct str name = { function, strlen(function) }, none = { "", 0 };
+	struct err err = { 0 };
+	int r;
+
+	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, name, none, 0)), column, samples);
+	labels_init(&labels);
+	labels_parse(labels_text, &labels, NULL);
+	r = window_add(window, &b, &err);
+	labels_done(&labels);
+	profile_free(p);
+	return r;
+}
+
+static int add(uint64_t id, const char *function, int64_t samples)
+{
+	return add_labelled(id, "entry=index", function, samples, BUCKET);
+}
+
+static bool is_exact(void)
+{
+	const struct spool_counters *n = &counters;
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < SPOOL_DROPS; i++)
+		dropped += n->samples_dropped[i];
+	return n->samples_found + n->samples_handed == n->samples_forwarded + dropped + n->samples_waiting;
+}
+
+/* All entries of the spool, as lines "labels function samples" of each message. */
+static char *read_spool(void)
+{
+	struct spool_entry e = { 0 };
+	struct buf out;
+
+	buf_init(&out);
+	buf_init(&e.body);
+	while (spool_next(spool, &e) == 1) {
+		size_t n = (size_t)ZSTD_getFrameContentSize(e.body.data, e.body.size), size;
+		_cleanup_(freep) char *bytes = xmalloc(n + 1);
+
+		CHECK(ZSTD_decompress(bytes, n, e.body.data, e.body.size) == n);
+		for (size_t at = 0; at < n; at += size) {
+			struct strobe_wire_message m;
+			struct profile *p = profile_new();
+			struct labels labels;
+
+			size = strobe_wire_get_le((uint8_t *)bytes + at + 8, 4);
+			CHECK_INT(strobe_wire_parse(bytes + at, size, &m), STROBE_WIRE_OK);
+			CHECK_INT(m.info.clock, STROBE_CLOCK_WALL);
+			CHECK_INT(m.info.period_ns, 10000000);
+			wire_profile_add(p, &m);
+			labels_init(&labels);
+			wire_profile_labels(&m, &labels);
+			labels_put(&labels, &out);
+			buf_printf(&out, " %lld", (long long)(m.info.end_ns / BATCH_BUCKET_NS - BUCKET / BATCH_BUCKET_NS));
+			for (uint32_t i = 1; i < p->node_count; i++)
+				buf_printf(&out, " %s=%lld", profile_name(p, p->node_frames[i]).p,
+					   (long long)p->columns[0].self[i]);
+			buf_putc(&out, '\n');
+			labels_done(&labels);
+			profile_free(p);
+		}
+	}
+	buf_done(&e.body);
+	return buf_take(&out, NULL);
+}
+
+static void check_spool(const char *expected)
+{
+	_cleanup_(freep) char *text = read_spool();
+
+	CHECK_STR(text, expected);
+}
+
+static char *path_of(const char *name)
+{
+	return xasprintf("%s/%s", directory, name);
+}
+
+TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
+{
+	open_fresh();
+	CHECK_INT(add(1, "a", 1), 0);
+	CHECK_INT(add(2, "b", 2), 0);
+	CHECK_INT(add(3, "a", 4), 0);
+	CHECK_INT(add_labelled(4, "entry=api", "a", 8, BUCKET), 0);
+	CHECK_INT(add_labelled(5, "entry=index", "a", 16, BUCKET + BATCH_BUCKET_NS), 0);
+	CHECK_INT(counters.samples_waiting, 31);
+	CHECK_INT(window_close(window, NULL), 0);
+	CHECK(window_is_empty(window));
+	check_spool("entry=index,host=web1 0 a=5 b=2\n"
+		    "entry=api,host=web1 0 a=8\n"
+		    "entry=index,host=web1 1 a=16\n");
+	CHECK_INT(counters.records_waiting, 1);
+	CHECK_INT(counters.samples_waiting, 31);
+	CHECK(is_exact());
+	end();
+}
+
+TEST(a_host_that_is_named_stays)
+{
+	open_fresh();
+	add_labelled(1, "entry=index,host=db7", "a", 1, BUCKET);
+	window_close(window, NULL);
+	check_spool("entry=index,host=db7 0 a=1\n");
+	end();
+}
+
+TEST(a_batch_that_comes_again_is_not_added_again)
+{
+	open_fresh();
+	add(1, "a", 1);
+	CHECK_INT(add(1, "a", 1), 0);
+	CHECK_INT(counters.samples_handed, 1);
+	close_all();				/* as after a crash: nothing is written at the end */
+	open_all();
+	CHECK_INT(add(1, "a", 1), 0);
+	CHECK_INT(counters.samples_found, 1);
+	CHECK_INT(counters.samples_waiting, 1);
+	CHECK_INT(window_close(window, NULL), 0);
+	CHECK_INT(add(1, "a", 1), 0);
+	CHECK(window_is_empty(window));
+	/* Also from earlier windows, whose files are gone. */
+	for (uint64_t i = 2; i < 8; i++) {
+		add(i, "b", 1);
+		window_close(window, NULL);
+	}
+	close_all();
+	open_all();
+	CHECK_INT(add(1, "a", 1), 0);
+	CHECK_INT(add(5, "a", 1), 0);
+	CHECK(window_is_empty(window));
+	CHECK_INT(counters.samples_waiting, 7);
+	CHECK(is_exact());
+	end();
+}
+
+TEST(after_a_crash_the_open_window_is_there_again)
+{
+	open_fresh();
+	add(1, "a", 1);
+	window_close(window, NULL);
+	add(2, "b", 2);
+	add(3, "c", 4);
+	close_all();
+	open_all();
+	CHECK_INT(counters.samples_found, 7);
+	CHECK_INT(window_began_ns(window), 0);
+	add(4, "d", 8);
+	close_all();
+	open_all();
+	CHECK_INT(counters.samples_found, 15);
+	window_close(window, NULL);
+	check_spool("entry=index,host=web1 0 a=1\n"
+		    "entry=index,host=web1 0 b=2 c=4 d=8\n");
+	CHECK(is_exact());
+	end();
+}
+
+TEST(a_window_that_is_in_the_spool_is_not_taken_from_its_parts_again)
+{
+	static const char *const names[] = { "window-0", "window-1" };
+
+	for (int windows = 0; windows < 4; windows++) {
+		open_fresh();
+		for (int i = 0; i < windows; i++) {
+			add((uint64_t)i + 1, "a", 1);
+			window_close(window, NULL);
+		}
+		add(10, "b", 2);
+		add(11, "b", 2);
+		window_close(window, NULL);
+		close_all();
+		open_all();
+		CHECK(window_is_empty(window));
+		CHECK_INT(counters.samples_found, windows + 4);
+		/* Without the files everything is in the spool already. */
+		close_all();
+		for (size_t i = 0; i < 2; i++) {
+			_cleanup_(freep) char *path = path_of(names[i]);
+
+			unlink(path);
+		}
+		open_all();
+		CHECK_INT(counters.samples_found, windows + 4);
+		end();
+	}
+}
+
+TEST(a_part_that_was_cut_off_at_any_byte_was_never_there)
+{
+	_cleanup_(freep) char *path = NULL;
+	_cleanup_(buf_done) struct buf all = { 0 };
+	struct stat st;
+
+	open_fresh();
+	buf_init(&all);
+	path = path_of("window-1");
+	add(1, "a", 1);
+	CHECK_INT(stat(path, &st), 0);
+	add(2, "b", 2);
+	close_all();
+	CHECK_INT(io_read_file(path, &all, 1 << 20, NULL), 0);
+	for (size_t cut = (size_t)st.st_size; cut < all.size; cut++) {
+		io_write_file(path, all.data, cut, NULL);
+		open_all();
+		CHECK_INT(counters.samples_found, 1);
+		CHECK_INT(counters.records_damaged, 0);
+		CHECK_INT(add(2, "b", 2), 0);
+		CHECK_INT(counters.samples_waiting, 3);
+		CHECK(is_exact());
+		close_all();
+		open_all();
+		CHECK_INT(counters.samples_found, 3);
+		close_all();
+	}
+	open_all();
+	end();
+}
+
+TEST(a_damaged_part_is_counted_and_the_others_stay)
+{
+	_cleanup_(freep) char *path = NULL;
+	struct stat st;
+	int fd;
+
+	open_fresh();
+	path = path_of("window-1");
+	add(1, "a", 1);
+	CHECK_INT(stat(path, &st), 0);
+	add(2, "b", 2);
+	add(3, "c", 4);
+	close_all();
+	fd = open(path, O_WRONLY);
+	CHECK(pwrite(fd, "\xff\xff", 2, st.st_size + (off_t)RECORD_HEADER + 10) == 2);
+	close(fd);
+	open_all();
+	CHECK_INT(counters.samples_found, 7);
+	CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], 2);
+	CHECK_INT(counters.samples_waiting, 5);
+	window_close(window, NULL);
+	check_spool("entry=index,host=web1 0 a=1 c=4\n");
+	CHECK(is_exact());
+	end();
+}
+
+TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)
+{
+	struct rlimit old, low;
+	int kept = 0, r = 0;
+
+	open_fresh();
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = old;
+	low.rlim_cur = 2000;
+	setrlimit(RLIMIT_FSIZE, &low);
+	for (; r == 0; kept += r == 0)
+		r = add((uint64_t)kept + 1, "a", 1);
+	CHECK_INT(r, -ENOSPC);
+	CHECK(kept > 3);
+	CHECK_INT(counters.samples_waiting, kept);
+	CHECK_INT(add((uint64_t)kept + 1, "a", 1), -ENOSPC);
+	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK_INT(add((uint64_t)kept + 1, "a", 1), 0);
+	close_all();
+	open_all();
+	CHECK_INT(counters.samples_found, kept + 1);
+	/* Nor does it lose a window that cannot go to the spool. */
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, old.rlim_max });
+	CHECK_INT(window_close(window, NULL), -ENOSPC);
+	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK_INT(counters.samples_waiting, kept + 1);
+	CHECK_INT(window_close(window, NULL), 0);
+	CHECK_INT(counters.samples_waiting, kept + 1);
+	CHECK_INT(counters.records_waiting, 1);
+	CHECK(is_exact());
+	end();
+}
+
+TEST(what_no_message_can_hold_is_counted_and_does_not_keep_the_rest)
+{
+	_cleanup_(freep) char *name = xcalloc(1, STROBE_WIRE_STRING + 2);
+
+	open_fresh();
+	memset(name, 'x', STROBE_WIRE_STRING + 1);
+	CHECK_INT(add(1, name, 3), 0);
+	CHECK_INT(add(2, "a", 1), 0);
+	CHECK_INT(counters.samples_handed, 4);
+	CHECK_INT(counters.samples_dropped[SPOOL_DROP_UNFIT], 3);
+	CHECK_INT(counters.samples_waiting, 1);
+	CHECK(is_exact());
+	end();
+}
+
+TEST_MAIN()

@@ -1,0 +1,39 @@
+/* window.h: what came in during about 10 seconds, one profile per series and bucket, and on disk meanwhile.
+ *
+ * The collector hands over a batch each second, which must be durable before the next one. So each batch is written to a
+ * file as a part, and merged in memory; when the window is over, what was merged becomes entries of the spool, and the
+ * parts are over: they say to which window they belong, and the spool knows the newest that it has.
+ *
+ * There are two files, `window-0` and `window-1`, for windows with even and odd numbers, so that one is not overwritten
+ * before the next is durable. Each begins with a record of ids: those of the last batches of earlier windows, so that
+ * a batch that comes again is known.
+ */
+#ifndef RELAY_WINDOW_H
+#define RELAY_WINDOW_H
+
+#include "batch.h"
+#include "spool.h"
+
+#define WINDOW_IDS	1024u		/* batches that are remembered */
+
+struct window;
+
+/* In the directory of `spool`, which is open. `host` becomes a label of what has none. What was under way when the last
+ * process ended is there again. */
+int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
+		struct window **ret, struct err *err);
+struct window *window_free(struct window *w);		/* NULL is fine; returns NULL */
+
+/* Durable when it returns 0; a batch that was added before is not added again. */
+int window_add(struct window *w, const struct batch *b, struct err *err);
+
+bool window_is_empty(const struct window *w);
+int64_t window_began_ns(const struct window *w);	/* monotonic; 0 if it should be closed now */
+
+/* Appends what is in the window to the spool. On a failure it is all still there. */
+int window_close(struct window *w, struct err *err);
+
+/* As it is, for a run: one frame of zstd. The caller frees. */
+int window_compress(struct window *w, const void *bytes, size_t n, int level, void **ret, size_t *ret_size, struct err *err);
+
+#endif
