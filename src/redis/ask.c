@@ -115,7 +115,8 @@ static int wait_for(struct redis_asker *a, short events, int64_t deadline_ns)
 	}
 }
 
-static int send_all(struct redis_asker *a, const char *bytes, size_t size, int64_t deadline_ns)
+/* As long as bytes go out there are `more_ns` from then on: a large value may take its time. */
+static int send_all(struct redis_asker *a, const char *bytes, size_t size, int64_t deadline_ns, int64_t more_ns)
 {
 	while (size) {
 		ssize_t n = send(a->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -126,6 +127,8 @@ static int send_all(struct redis_asker *a, const char *bytes, size_t size, int64
 		if (r < 0 && r != -EINTR)
 			return r;
 		if (n > 0) {
+			if (more_ns)
+				deadline_ns = clock_monotonic_ns() + more_ns;
 			bytes += n;
 			size -= (size_t)n;
 		}
@@ -213,7 +216,7 @@ static int login_step(struct redis_asker *a, enum redis_login_step step, int64_t
 
 	if (r <= 0)
 		return r;
-	r = send_all(a, command.bytes, command.size, deadline_ns);
+	r = send_all(a, command.bytes, command.size, deadline_ns, 0);
 	explicit_bzero(command.bytes, command.size);
 	redisFreeCommand(command.bytes);
 	if (r < 0)
@@ -253,8 +256,8 @@ static int ask(struct redis_asker *a, const char *bytes, size_t size, struct red
 		disconnect(a);
 		return r;
 	}
+	r = send_all(a, bytes, size, clock_monotonic_ns() + a->answer_timeout_ns, a->answer_timeout_ns);
 	deadline_ns = clock_monotonic_ns() + a->answer_timeout_ns;
-	r = send_all(a, bytes, size, deadline_ns);
 	if (r < 0)
 		err_set(err, r, "Redis at %s: cannot send: %s", a->login.where, strerror(-r));
 	else

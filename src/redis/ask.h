@@ -24,7 +24,7 @@ bool redis_asker_is_connected(const struct redis_asker *a);
 
 /* Asks one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem says
  * which, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer: -ECONNREFUSED,
- * -ETIMEDOUT (each of connecting and the answer has its timeout), -EACCES for a password that is wrong, -EAGAIN while it
+ * -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte that went out), -EACCES for a password that is wrong, -EAGAIN while it
  * is loading, …; whether the command was done is not known then, and the connection is closed. */
 int redis_ask(struct redis_asker *a, int argc, const char *const *argv, const size_t *sizes,
 	      struct redisReply **ret_reply, struct err *err);
