@@ -1,4 +1,4 @@
-// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, then `--mode html`. A picture
+// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode html` and `--mode unpack`. A picture
 // may be of any encoding and stands in XML, so the script is ASCII and has no end of a CDATA section or of a script.
 import { defineConfig } from 'vite';
 

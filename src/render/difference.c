@@ -116,8 +116,18 @@ struct rgb difference_color(const struct picture_difference *d, const struct lay
 
 /* --- Words --- */
 
+static int64_t shown(int64_t v, double factor)
+{
+	double product = rint((double)v * factor);
+
+	if (factor == 1)
+		return v;
+	return product >= 9e18 ? INT64_MAX : product <= -9e18 ? INT64_MIN : (int64_t)product;
+}
+
 static void put_amount(const struct picture_difference *d, int64_t v, const char *count_name, struct buf *out)
 {
+	v = shown(v, d->o->factor);
 	if (count_name)
 		buf_put_grouped(out, v);
 	else
@@ -202,8 +212,10 @@ void difference_put_note(const struct picture_difference *d, struct buf *out)
 		[WIDTH_OF_BEFORE] = "before", [WIDTH_OF_DIFFERENCE] = "how much changed",
 	};
 
-	buf_puts(out, d->o->delta == DELTA_SELF ? "Orange took more itself than before, blue less" :
-						  "Orange is more than before, blue is less");
+	buf_puts(out, d->o->negate ? "Blue" : "Orange");
+	buf_puts(out, d->o->delta == DELTA_SELF ? " took more itself than before, " : " is more than before, ");
+	buf_puts(out, d->o->negate ? "orange" : "blue");
+	buf_puts(out, d->o->delta == DELTA_SELF ? " less" : " is less");
 	buf_puts(out, "; widths are ");
 	buf_puts(out, widths[d->o->width_of]);
 }

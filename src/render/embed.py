@@ -1,21 +1,21 @@
 """Turns text files into a C file with their bytes: embed.py OUT.c FILE... defines asset_FILE_SUFFIX and its size, and for
-picture-KIND.js the hash by which a content security policy names it.
+the scripts in pictures the hashes by which a content security policy names them.
 
+The SVG's script is compressed, together with the style sheet that only it needs; picture-unpack.js says how.
 A file that would end the CDATA section or the element around it is refused here, once, and not in each picture.
 """
 
 import base64
 import hashlib
+import json
 import pathlib
 import re
 import sys
-
-# What stands between the tags and the script: see put_script in flamegraph.c and html.c.
-BEFORE_SCRIPT = {"picture-svg.js": b"\n", "picture-html.js": b""}
+import zlib
 
 
-def c_name(path):
-    return "asset_" + path.name.replace(".", "_").replace("-", "_")
+def c_name(name):
+    return "asset_" + name.replace(".", "_").replace("-", "_")
 
 
 def without_blanks(css):
@@ -33,21 +33,45 @@ def contents(path):
     return data
 
 
-def c_array(path):
-    data = contents(path)
+def c_array(name, data):
     lines = [",".join(str(byte) for byte in data[at:at + 32]) for at in range(0, len(data), 32)]
     text = "const char {0}[] = {{\n{1}\n}};\nconst size_t {0}_size = sizeof({0});\n".format(
-        c_name(path), ",\n".join(lines))
-    if path.name in BEFORE_SCRIPT:
-        digest = base64.b64encode(hashlib.sha256(BEFORE_SCRIPT[path.name] + data).digest()).decode()
-        kind = path.stem.removeprefix("picture-")
-        text += f'const char flamegraph_{kind}_script_hash[] = "sha256-{digest}";\n'
+        c_name(name), ",\n".join(lines))
     return text
+
+
+def with_style(script, css):
+    """A script that brings its style sheet along."""
+    return (b'{const e=document.createElementNS("http://www.w3.org/2000/svg","style");e.textContent=' +
+            json.dumps(css.decode()).encode() + b";document.currentScript.before(e)}" + script)
+
+
+def packed(script):
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
+    stream = deflate.compress(script) + deflate.flush()
+    if stream[0] & 7 != 5 or len(script) > 1 << 17:
+        sys.exit("the script in an SVG is more than one block of deflate or than 128 KB, which picture-unpack.js cannot read")
+    stream += bytes(-len(stream) % 4)
+    text = bytearray()
+    for i in range(0, len(stream), 4):
+        v = int.from_bytes(stream[i:i + 4], "big")
+        text += bytes(42 + v // 85 ** k % 85 for k in (4, 3, 2, 1, 0))
+    return bytes(text).replace(b"<", b"!").replace(b">", b"#")
+
+
+def policy(*scripts):
+    digests = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts]
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
 def main():
     out, *files = [pathlib.Path(name) for name in sys.argv[1:]]
-    parts = ['#include "assets.h"\n#include "render.h"\n'] + [c_array(path) for path in files]
+    bytes_of = {path.name: contents(path) for path in files}
+    script = with_style(bytes_of["picture-svg.js"], bytes_of["controls.css"])
+    bytes_of["picture-svg.js"] = packed(script)
+    parts = ['#include "assets.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
+    for kind, scripts in {"svg": [bytes_of["picture-unpack.js"], script], "html": [bytes_of["picture-html.js"]]}.items():
+        parts.append(f'const char flamegraph_{kind}_script_hashes[] = "{policy(*scripts)}";\n')
     out.write_text("\n".join(parts))
 
 

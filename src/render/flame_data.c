@@ -341,21 +341,29 @@ static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint3
 	return totals;
 }
 
-void flame_data_put_difference(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes,
-			       struct buf *out)
+static void find_sides(struct layout *l, uint32_t column, uint32_t before_column)
+{
+	const struct profile *p = l->p;
+
+	l->totals = totals_of_larger(p, column, before_column);
+	l->before = profile_totals(p, before_column);
+	l->after = profile_totals(p, column);
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		l->before[i] = larger(l->before[i], 0);
+		l->after[i] = larger(l->after[i], 0);
+	}
+}
+
+void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total, uint32_t max_boxes,
+			    struct buf *out)
 {
 	_cleanup_(layout_done) struct layout l = { .p = p };
 
-	if (before_column == UINT32_MAX) {
-		flame_data_put(p, column, max_boxes, out, NULL, NULL);
-		return;
-	}
-	l.totals = totals_of_larger(p, column, before_column);
-	l.before = profile_totals(p, before_column);
-	l.after = profile_totals(p, column);
-	for (uint32_t i = 0; i < p->node_count; i++) {
-		l.before[i] = larger(l.before[i], 0);
-		l.after[i] = larger(l.after[i], 0);
-	}
+	if (before_column == UINT32_MAX)
+		l.totals = profile_totals(p, column);
+	else
+		find_sides(&l, column, before_column);
+	if (l.totals[PROFILE_ROOT] < total)
+		l.totals[PROFILE_ROOT] = total;
 	put_layout(&l, max_boxes, out, NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void measure(struct picture *g)
 	g->bottom = 2 * o->font_size + 10;
 	g->height = g->layout.count ? (g->layout.depth + 1) * o->frame_height + g->top + g->bottom :
 				      5 * o->font_size + g->top;
-	g->element_min = picture_element_min(&g->layout);
+	g->element_min = picture_element_min(&g->layout, picture_least_label(g) / g->scale);
 }
 
 static void put_text(struct buf *out, const char *text)
@@ -264,7 +264,6 @@ void picture_put_head(const struct picture *g, struct buf *out)
 	}
 	buf_puts(out, "<style>");
 	buf_put(out, asset_flamegraph_css, asset_flamegraph_css_size);
-	buf_put(out, asset_controls_css, asset_controls_css_size);
 	buf_puts(out, "</style>\n");
 	put_background(g, out);
 	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, picture_title(o));
@@ -312,8 +311,12 @@ static void put_script(const struct picture *g, const char *note, struct buf *ou
 		return;
 	buf_puts(out, "<script type=\"application/json\" id=\"profile\">");
 	picture_put_table(g, note, out);
-	buf_puts(out, "</script>\n<script><![CDATA[\n");
+	buf_puts(out, "</script>\n<script type=\"text/plain\" data-csp=\"");
+	buf_puts(out, flamegraph_svg_script_hashes);
+	buf_puts(out, "\">");
 	buf_put(out, asset_picture_svg_js, asset_picture_svg_js_size);
+	buf_puts(out, "</script><script><![CDATA[");
+	buf_put(out, asset_picture_unpack_js, asset_picture_unpack_js_size);
 	buf_puts(out, "]]></script>\n");
 }
 

@@ -17,7 +17,12 @@
 #include <string.h>
 
 #define ELEMENTS_MAX	10000	/* 0.3 s to open */
-#define ELEMENTS_WIDEST	2000	/* of a picture that has more than that */
+
+/* Of a picture that has more than that: those with room for a label, within these bounds. */
+#define ELEMENTS_FEWEST	600
+#define ELEMENTS_MOST	2000
+
+#define LABEL_LEAST	3	/* characters */
 
 static int widest_first(const void *a, const void *b)
 {
@@ -26,9 +31,10 @@ static int widest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-int64_t picture_element_min(const struct layout *l)
+int64_t picture_element_min(const struct layout *l, double labelled)
 {
 	int64_t *values, min;
+	size_t rank = 0;
 
 	if (l->count <= ELEMENTS_MAX)
 		return 0;
@@ -36,7 +42,9 @@ int64_t picture_element_min(const struct layout *l)
 	for (size_t i = 0; i < l->count; i++)
 		values[i] = l->boxes[i].value;
 	qsort(values, l->count, sizeof(*values), widest_first);
-	min = values[ELEMENTS_WIDEST] + 1;
+	while (rank < ELEMENTS_MOST && (rank < ELEMENTS_FEWEST || (double)values[rank] >= labelled))
+		rank++;
+	min = values[rank] + 1;
 	free(values);
 	return min;
 }
@@ -203,7 +211,12 @@ static void put_label(const struct picture *g, struct str name, double width, st
 
 static bool has_room(const struct picture *g, double width)
 {
-	return width / (g->o->font_size * g->o->font_width) >= 3;
+	return width / (g->o->font_size * g->o->font_width) >= LABEL_LEAST;
+}
+
+double picture_least_label(const struct picture *g)
+{
+	return LABEL_LEAST * g->o->font_size * g->o->font_width;
 }
 
 void picture_open_frame(const struct nameattr_frame *extra, struct buf *out)
@@ -256,7 +269,7 @@ static void put_element(const struct picture *g, const struct layout_box *box, s
 	buf_put_fixed(out, y2 - y1, 1);
 	buf_puts(out, "\" fill=\"");
 	palette_put(out, picture_color(g, box));
-	buf_puts(out, "\" rx=\"2\" ry=\"2\"/>");
+	buf_puts(out, "\"/>");
 	if (has_room(g, x2 - x1)) {
 		buf_puts(out, "<text x=\"");
 		buf_put_fixed(out, x1 + 3, 2);
@@ -271,115 +284,138 @@ static void put_element(const struct picture *g, const struct layout_box *box, s
 
 /* A stretch of one row, in tenths of a pixel. */
 struct run {
-	int64_t from, to;
+	int color;		/* rrggbb, or NARROW */
 	uint32_t depth;
-	int color;
+	int64_t from, to;
 };
+
+#define NARROW	-1
+#define PIXEL	10	/* tenths */
 
 static struct run run_of(const struct picture *g, const struct layout_box *box)
 {
-	struct rgb c = picture_color(g, box);
-
-	return (struct run){
+	struct run r = {
+		.color = NARROW,
+		.depth = box->depth,
 		.from = tenths(PICTURE_MARGIN + (double)box->start * g->scale),
 		.to = tenths(PICTURE_MARGIN + (double)(box->start + box->value) * g->scale),
-		.depth = box->depth,
-		.color = c.r << 16 | c.g << 8 | c.b,
 	};
+
+	if (r.to - r.from >= PIXEL) {
+		struct rgb c = picture_color(g, box);
+
+		r.color = c.r << 16 | c.g << 8 | c.b;
+	}
+	return r;
 }
 
-static void put_run(const struct picture *g, const struct run *r, struct buf *out)
+static int by_color_and_row(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->color != y->color)
+		return x->color < y->color ? -1 : 1;
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* What is no element, in the order in which it is drawn. Boxes below a pixel flow together with those less than a pixel
+ * away: there may be tens of thousands, and a browser needs 5 us for each. Those of one row come from left to right, so
+ * one open run per row is enough. */
+static struct run *collect_runs(const struct picture *g, size_t *ret_count)
+{
+	struct run *runs = xcalloc(g->layout.count, sizeof(*runs));
+	struct run **open = xcalloc((size_t)g->layout.depth + 1, sizeof(*open));
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->layout.count; i++) {
+		const struct layout_box *box = &g->layout.boxes[i];
+		struct run r = run_of(g, box), *last = open[box->depth];
+
+		if (box->value >= g->element_min)
+			continue;
+		if (r.color == NARROW && last && r.from - last->to < PIXEL) {
+			last->to = r.to;
+			continue;
+		}
+		runs[n] = r;
+		if (r.color == NARROW)
+			open[box->depth] = &runs[n];
+		n++;
+	}
+	free(open);
+	qsort(runs, n, sizeof(*runs), by_color_and_row);
+	*ret_count = n;
+	return runs;
+}
+
+static void put_length(struct buf *out, int64_t v)
+{
+	if (v % 10)
+		put_tenths(out, v);
+	else
+		buf_put_i64(out, v / 10);
+}
+
+/* `before` is the run that the same path has drawn last, or NULL: closed, the path is back at its upper left corner. */
+static void put_run(const struct picture *g, const struct run *r, const struct run *before, struct buf *out)
 {
 	double y1, y2;
 
 	picture_edges(g, r->depth, &y1, &y2);
-	buf_putc(out, 'M');
-	put_tenths(out, r->from);
-	buf_putc(out, ' ');
-	picture_put_number(out, y1);
+	if (before && before->depth == r->depth) {
+		buf_putc(out, 'm');
+		put_length(out, r->from - before->from);
+		buf_puts(out, " 0");
+	} else {
+		buf_puts(out, before ? "\nM" : "M");
+		put_length(out, r->from);
+		buf_putc(out, ' ');
+		picture_put_number(out, y1);
+	}
 	buf_putc(out, 'h');
-	put_tenths(out, r->to - r->from);
+	put_length(out, r->to - r->from);
 	buf_putc(out, 'v');
 	picture_put_number(out, y2 - y1);
-	buf_putc(out, 'H');
-	put_tenths(out, r->from);
-	buf_puts(out, "z\n");
+	buf_puts(out, "h-");
+	put_length(out, r->to - r->from);
+	buf_putc(out, 'z');
 }
 
-static void open_path(struct rgb c, struct buf *out)
+static void open_path(const struct picture *g, int color, struct buf *out)
 {
 	buf_puts(out, "<path class=\"narrow\" fill=\"");
-	palette_put(out, c);
+	palette_put(out, color == NARROW ? picture_narrow_color(g) : (struct rgb){ color >> 16, color >> 8 & 255, color & 255 });
 	buf_puts(out, "\" d=\"");
 }
 
-static int by_color(const void *a, const void *b)
+/* One path for each colour. */
+static void put_paths(const struct picture *g, struct buf *out)
 {
-	const struct run *x = a, *y = b;
+	size_t n;
+	struct run *runs = collect_runs(g, &n), *before = NULL;
 
-	return (x->color > y->color) - (x->color < y->color);
-}
-
-#define PIXEL	10	/* tenths */
-
-/* Boxes of a pixel and more, colour by colour. */
-static void put_colored(const struct picture *g, struct buf *out)
-{
-	struct run *runs = xcalloc(g->layout.count, sizeof(*runs));
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->layout.count; i++) {
-		struct run r = run_of(g, &g->layout.boxes[i]);
-
-		if (g->layout.boxes[i].value < g->element_min && r.to - r.from >= PIXEL)
-			runs[n++] = r;
-	}
-	qsort(runs, n, sizeof(*runs), by_color);
 	for (size_t i = 0; i < n; i++) {
-		int c = runs[i].color;
-
-		if (i == 0 || c != runs[i - 1].color)
-			open_path((struct rgb){ c >> 16, c >> 8 & 255, c & 255 }, out);
-		put_run(g, &runs[i], out);
-		if (i + 1 == n || c != runs[i + 1].color)
-			buf_puts(out, "\"/>\n");
-	}
-	free(runs);
-}
-
-/* Boxes below a pixel. Those of one row come from left to right, so one open run per row is enough. */
-static void put_merged(const struct picture *g, struct buf *out)
-{
-	struct run *open = xcalloc((size_t)g->layout.depth + 1, sizeof(*open));
-
-	open_path(picture_narrow_color(g), out);
-	for (size_t i = 0; i < g->layout.count; i++) {
-		struct run r = run_of(g, &g->layout.boxes[i]), *last = &open[r.depth];
-
-		if (g->layout.boxes[i].value >= g->element_min || r.to - r.from >= PIXEL)
+		if (runs[i].to == runs[i].from)
 			continue;
-		if (last->to == r.from && last->to > last->from) {
-			last->to = r.to;
-			continue;
+		if (!before || before->color != runs[i].color) {
+			buf_puts(out, before ? "\"/>\n" : "");
+			open_path(g, runs[i].color, out);
+			before = NULL;
 		}
-		if (last->to > last->from)
-			put_run(g, last, out);
-		*last = r;
+		put_run(g, &runs[i], before, out);
+		before = &runs[i];
 	}
-	for (uint32_t depth = 0; depth <= g->layout.depth; depth++)
-		if (open[depth].to > open[depth].from)
-			put_run(g, &open[depth], out);
-	buf_puts(out, "\"/>\n");
-	free(open);
+	buf_puts(out, before ? "\"/>\n" : "");
+	free(runs);
 }
 
 void picture_put_frames(const struct picture *g, struct buf *out)
 {
 	buf_puts(out, "<g id=\"frames\">\n");
-	if (g->element_min > 0) {
-		put_merged(g, out);
-		put_colored(g, out);
-	}
+	if (g->element_min > 0)
+		put_paths(g, out);
 	for (size_t i = 0; i < g->layout.count; i++)
 		if (g->layout.boxes[i].value >= g->element_min)
 			put_element(g, &g->layout.boxes[i], out);

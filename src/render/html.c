@@ -91,7 +91,8 @@ static int put_boxes(const struct picture *g, struct buf *out, struct err *err)
 
 	buf_init(&boxes);
 	buf_init(&packed);
-	flame_data_put_difference(g->p, g->o->column, g->o->before_column, BOXES_MAX, &boxes);
+	flame_data_put_picture(g->p, g->o->column, g->o->before_column, g->o->total < 9e18 ? (int64_t)g->o->total : INT64_MAX, BOXES_MAX,
+			       &boxes);
 	e = put_zlib(&packed, &boxes, err);
 	if (e < 0)
 		return e;
@@ -105,22 +106,33 @@ static int put_boxes(const struct picture *g, struct buf *out, struct err *err)
 
 static void put_about(const struct picture *g, struct buf *out)
 {
+	_cleanup_(buf_done) struct buf note = { 0 };
 	uint32_t count = g->p->frame_count;
 	uint32_t *frames = xcalloc((size_t)count + 1, sizeof(*frames));
 	struct json j;
 
+	buf_init(&note);
+	if (g->o->before_column != UINT32_MAX)
+		difference_put_note(&(struct picture_difference){ .o = g->o }, &note);
 	for (uint32_t f = 0; f < count; f++)
 		frames[f] = f;
 	frames[count] = UINT32_MAX;
 	buf_puts(out, "<script type=\"application/json\" id=\"about\">");
 	json_init(&j, out);
 	json_open_object(&j);
-	picture_put_words(&j, g, "");
+	picture_put_words(&j, g, note.data ? note.data : "");
 	if (g->o->before_column != UINT32_MAX && g->o->width_of != WIDTH_OF_MAXIMUM) {
 		json_key(&j, "widthOf");
 		json_str(&j, flamegraph_width_names[g->o->width_of]);
 	}
 	picture_put_fills(&j, g, frames, count + 1);
+	if (g->o->nameattr) {
+		json_key(&j, "attributes");
+		json_open_object(&j);
+		for (uint32_t f = 0; f < count; f++)
+			picture_put_attributes(&j, g, f, profile_name(g->p, f));
+		json_end(&j);
+	}
 	json_end(&j);
 	buf_puts(out, "</script>\n");
 	free(frames);
@@ -132,9 +144,9 @@ static void put_head(const struct picture *g, struct buf *out)
 
 	buf_printf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-			"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; "
+			"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src %s; "
 			"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<title>",
-		   flamegraph_html_script_hash);
+		   flamegraph_html_script_hashes);
 	put_text(out, picture_title(o));
 	buf_puts(out, "</title>\n<style>");
 	buf_put(out, asset_page_css, asset_page_css_size);

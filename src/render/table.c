@@ -1,7 +1,22 @@
-/* table.c: the frames as numbers, for the script in the picture: {"total": …, "names": […], "depth": […], …}.
+/* table.c: the frames as numbers, for the script in the picture: {"count": …, "all": …, "names": […], "boxes": "…", …}.
  *
  * An element per frame is what makes large flame graphs slow in browsers. The script draws what can be seen from
- * these arrays instead, and zooms by exact values where the elements only have tenths of pixels.
+ * these numbers instead, and zooms by exact values where the elements only have tenths of pixels.
+ *
+ * The boxes, callers before callees, are numbers in digits of 64, so that a small picture has a small table and a large one
+ * is read quickly:
+ *
+ *	digit	= a character from "?" (0) to "~" (63), but "!" instead of the backslash
+ *	number	= digit*, each 5 bits, the lowest first; all but the last have 32 added
+ *	signed	= number: twice the value, or -1 - twice the value if it is below zero
+ *	boxes	= (up skip rest name)*
+ *	up	= number: how many levels the box begins below a callee of the one before it; 0: it is its callee. The root: 1
+ *	skip	= signed: how far it begins behind its elder sibling's end or, if it is the first, its caller's start
+ *	rest	= signed: how far its caller goes on behind it; of the root 0, whose width is "all"
+ *	name	= number: index into "names"; 0 is the root
+ *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
+ *
+ * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb.
  */
 
 #include "picture.h"
@@ -41,15 +56,31 @@ static void names_done(struct names *n)
 	free(n->first);
 }
 
-static void put_hex(struct buf *out, struct rgb c)
+static void put_digit(struct buf *out, uint64_t v)
 {
-	static const char digits[] = "0123456789abcdef";
-	const int channels[] = { c.r, c.g, c.b };
+	char c = (char)('?' + (v & 63));
 
-	for (size_t i = 0; i < ARRAY_SIZE(channels); i++) {
-		buf_putc(out, digits[channels[i] >> 4 & 15]);
-		buf_putc(out, digits[channels[i] & 15]);
-	}
+	buf_putc(out, c == '\\' ? '!' : c);
+}
+
+static void put_unsigned(struct buf *out, uint64_t v)
+{
+	for (; v >= 32; v >>= 5)
+		put_digit(out, 32 | (v & 31));
+	put_digit(out, v);
+}
+
+static void put_signed(struct buf *out, int64_t v)
+{
+	put_unsigned(out, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
+}
+
+static void put_rgb(struct buf *out, struct rgb c)
+{
+	uint32_t v = (uint32_t)(c.r & 255) << 16 | (uint32_t)(c.g & 255) << 8 | (uint32_t)(c.b & 255);
+
+	for (int shift = 18; shift >= 0; shift -= 6)
+		put_digit(out, v >> shift);
 }
 
 /* "file:line", or nothing where the file is unknown. */
@@ -88,20 +119,21 @@ static void put_names(struct json *j, const struct picture *g, const struct name
 	for (uint32_t i = 0; i < n->count; i++)
 		json_bytes(j, picture_name(g, n->first[i]));
 	json_end(j);
+	if (!has_places(g, n))
+		return;
 	json_key(j, "places");
 	json_open_array(j);
-	for (uint32_t i = 0; has_places(g, n) && i < n->count; i++)
+	for (uint32_t i = 0; i < n->count; i++)
 		put_place(j, g, n->first[i], &scratch);
 	json_end(j);
 }
 
-/* Six hexadecimal digits for each, one after the other. */
 static void put_fills_by(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count,
 			 enum flamegraph_color_by by, struct buf *scratch)
 {
 	buf_reset(scratch);
 	for (uint32_t i = 0; i < count; i++)
-		put_hex(scratch, picture_color_by(g, frames[i], by));
+		put_rgb(scratch, picture_color_by(g, frames[i], by));
 	json_key(j, flamegraph_color_by_names[by]);
 	json_bytes(j, (struct str){ scratch->data, scratch->size });
 }
@@ -120,7 +152,7 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 	json_open_array(j);
 	for (enum group_layer layer = 0; layer < LAYERS; layer++) {
 		buf_reset(&scratch);
-		put_hex(&scratch, group_layer_color(layer, (struct str){ "", 0 }));
+		put_rgb(&scratch, group_layer_color(layer, (struct str){ "", 0 }));
 		json_open_array(j);
 		json_str(j, group_layer_names[layer]);
 		json_str(j, scratch.data);
@@ -129,65 +161,62 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 	json_end(j);
 }
 
-enum box_field { BOX_DEPTH, BOX_NAME, BOX_VALUE };
-
-/* A value as the script shows it. */
-static void put_value(struct json *j, const struct picture *g, int64_t v)
+static void put_boxes(struct json *j, const struct picture *g, const struct names *n)
 {
-	if (g->factor > 0 && g->factor != 1)
-		json_double(j, (double)v * g->factor);
-	else
-		json_i64(j, v);
-}
+	size_t levels = (size_t)g->layout.depth + 2;
+	int64_t *next = xcalloc(levels, sizeof(*next)), *right = xcalloc(levels, sizeof(*right));
+	_cleanup_(buf_done) struct buf digits = { 0 };
+	uint32_t depth = 0;
 
-static void put_field(struct json *j, const struct picture *g, const struct names *n, const char *key,
-		      enum box_field field)
-{
-	json_key(j, key);
-	json_open_array(j);
+	buf_init(&digits);
+	right[0] = g->layout.boxes[0].value;
 	for (size_t i = 0; i < g->layout.count; i++) {
 		const struct layout_box *box = &g->layout.boxes[i];
+		int64_t end = box->start + box->value;
 
-		if (field == BOX_DEPTH)
-			json_i64(j, box->depth);
-		else if (field == BOX_NAME)
-			json_i64(j, i ? n->number_of[box->frame] : 0);
-		else
-			put_value(j, g, box->value);
+		put_unsigned(&digits, depth + 1 - box->depth);
+		put_signed(&digits, box->start - next[box->depth]);
+		put_signed(&digits, right[box->depth] - end);
+		put_unsigned(&digits, i ? n->number_of[box->frame] : 0);
+		depth = box->depth;
+		next[depth] = right[depth + 1] = end;
+		next[depth + 1] = box->start;
 	}
-	json_end(j);
-}
-
-/* How far a box begins behind the end of its elder sibling or, if it is the first, behind the start of its caller. That is
- * mostly 0, and shorter than where it begins. */
-static void put_skips(struct json *j, const struct picture *g)
-{
-	int64_t *next = xcalloc((size_t)g->layout.depth + 2, sizeof(*next));
-
-	json_key(j, "skip");
-	json_open_array(j);
-	for (size_t i = 0; i < g->layout.count; i++) {
-		const struct layout_box *box = &g->layout.boxes[i];
-
-		put_value(j, g, box->start - next[box->depth]);
-		next[box->depth] = box->start + box->value;
-		next[box->depth + 1] = box->start;
-	}
-	json_end(j);
+	json_key(j, "boxes");
+	json_bytes(j, (struct str){ digits.data, digits.size });
 	free(next);
+	free(right);
 }
 
-/* What a side of a difference took, by box. */
-static void put_side(struct json *j, const struct picture *g, const char *key, uint32_t column)
+static void put_sides(struct json *j, const struct picture *g)
 {
-	int64_t *totals = profile_totals(g->p, column);
+	const struct picture_difference *d = g->difference;
+	const int64_t *own_before = g->p->columns[g->o->before_column].self, *own_after = g->p->columns[g->o->column].self;
+	_cleanup_(buf_done) struct buf digits = { 0 };
 
-	json_key(j, key);
-	json_open_array(j);
-	for (size_t i = 0; i < g->layout.count; i++)
-		put_value(j, g, totals[g->layout.boxes[i].node]);
+	buf_init(&digits);
+	for (size_t i = 0; i < g->layout.count; i++) {
+		uint32_t node = g->layout.boxes[i].node;
+
+		put_signed(&digits, d->before[node]);
+		put_signed(&digits, d->after[node]);
+		put_signed(&digits, own_before[node]);
+		put_signed(&digits, own_after[node]);
+	}
+	json_key(j, "sides");
+	json_bytes(j, (struct str){ digits.data, digits.size });
+}
+
+/* Of --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
+static void put_attributes(struct json *j, const struct picture *g, const struct names *n)
+{
+	if (!g->o->nameattr)
+		return;
+	json_key(j, "attributes");
+	json_open_object(j);
+	for (uint32_t i = 0; i < n->count; i++)
+		picture_put_attributes(j, g, i, i ? profile_name(g->p, n->first[i]->frame) : (struct str){ "", 0 });
 	json_end(j);
-	free(totals);
 }
 
 static void put_sizes(struct json *j, const struct picture *g)
@@ -195,13 +224,29 @@ static void put_sizes(struct json *j, const struct picture *g)
 	struct { const char *key; double value; } sizes[] = {
 		{ "width", g->o->width }, { "height", g->height }, { "top", g->top }, { "bottom", g->bottom },
 		{ "margin", PICTURE_MARGIN }, { "gap", PICTURE_FRAME_GAP }, { "frameHeight", g->o->frame_height },
-		{ "fontSize", g->o->font_size }, { "characterWidth", g->o->font_size * g->o->font_width },
+		{ "characterWidth", g->o->font_size * g->o->font_width },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		json_key(j, sizes[i].key);
 		json_double(j, sizes[i].value);
 	}
+}
+
+void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name)
+{
+	const struct nameattr_frame *a = nameattr_find(g->o->nameattr, name);
+	char key[16];
+
+	if (!a || (!*a->group && !*a->link && !*a->title))
+		return;
+	snprintf(key, sizeof(key), "%u", number);
+	json_key(j, key);
+	json_open_array(j);
+	json_str(j, a->group);
+	json_str(j, a->link);
+	json_str(j, a->title);
+	json_end(j);
 }
 
 void picture_put_words(struct json *j, const struct picture *g, const char *note)
@@ -224,6 +269,14 @@ void picture_put_words(struct json *j, const struct picture *g, const char *note
 	json_str(j, g->o->name_type);
 	json_key(j, "note");
 	json_str(j, note);
+	if (g->factor != 1) {
+		json_key(j, "factor");
+		json_double(j, g->factor);
+	}
+	if (g->o->negate) {
+		json_key(j, "negate");
+		json_bool(j, true);
+	}
 	if (g->o->before_column != UINT32_MAX) {
 		json_key(j, "self");
 		json_bool(j, g->o->delta == DELTA_SELF);
@@ -262,17 +315,17 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 	put_sizes(&j, g);
 	picture_put_words(&j, g, note);
 	json_key(&j, "elementMin");
-	put_value(&j, g, g->element_min);
+	json_i64(&j, g->element_min);
 	put_names(&j, g, &n);
 	put_colors(&j, g, &n);
-	put_field(&j, g, &n, "depth", BOX_DEPTH);
-	put_field(&j, g, &n, "name", BOX_NAME);
-	put_skips(&j, g);
-	put_field(&j, g, &n, "value", BOX_VALUE);
-	if (g->o->before_column != UINT32_MAX) {
-		put_side(&j, g, "before", g->o->before_column);
-		put_side(&j, g, "after", g->o->column);
-	}
+	put_attributes(&j, g, &n);
+	json_key(&j, "count");
+	json_u64(&j, g->layout.count);
+	json_key(&j, "all");
+	json_i64(&j, g->layout.boxes[0].value);
+	put_boxes(&j, g, &n);
+	if (g->difference)
+		put_sides(&j, g);
 	json_end(&j);
 	names_done(&n);
 }

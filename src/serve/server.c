@@ -35,7 +35,7 @@
 #define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 /* A picture carries its own style and its own script, which is known by its hash. */
-#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src '%s'; base-uri 'none'; " \
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s; base-uri 'none'; " \
 		"form-action 'none'; frame-ancestors 'none'"
 
 struct server {
@@ -67,7 +67,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	char policy[512] = POLICY;
 
 	if (strcmp(r->type, "image/svg+xml") == 0)
-		snprintf(policy, sizeof(policy), PICTURE_POLICY, flamegraph_svg_script_hash);
+		snprintf(policy, sizeof(policy), PICTURE_POLICY, flamegraph_svg_script_hashes);
 	add_header(m, "Content-Type", r->type);
 	add_header(m, "Content-Security-Policy", policy);
 	add_header(m, "X-Content-Type-Options", "nosniff");

@@ -13,12 +13,9 @@ python3 - <<'PY'
 import json, xml.etree.ElementTree as xml
 table = next(e for e in xml.parse('a.svg').iter('{http://www.w3.org/2000/svg}script') if e.get('id') == 'profile')
 table = json.loads(table.text)
-print({key: len(value) if isinstance(value, list) else value for key, value in table.items() if key != 'fills'})
-print({key: len(value) // 6 for key, value in table['fills'].items()})
-leaves = [v for v, d in zip(table['value'], table['depth']) if d == 3]
-ends, starts = [0] * 9, []
-for d, skip, v in zip(table['depth'], table['skip'], table['value']):
-    starts.append(ends[d] + skip)
-    ends[d], ends[d + 1] = starts[-1] + v, starts[-1]
-print(sum(leaves) == table['value'][0], max(s + v for s, v in zip(starts, table['value'])) == table['value'][0])
+print({key: len(value) if isinstance(value, list) else value for key, value in table.items() if key not in ('fills', 'boxes')})
+print({key: len(value) // 4 for key, value in table['fills'].items()})
 PY
+svg-boxes a.svg >boxes
+sed -n '1,4p' boxes
+awk -F'\t' '$1 == 3 { leaves += $3 } $2 + $3 > end { end = $2 + $3 } END { print NR, leaves, end }' boxes

@@ -2,7 +2,7 @@
 strobe flamegraph data/blog.folded --total 5000 --minwidth 10% | svg-frames | cut -f 2,3,6
 strobe flamegraph data/blog.folded --factor 1000 --minwidth 20% -o a.svg -q
 svg-frames a.svg | cut -f 2,3,6
-grep -o "\"value\":\[[0-9]*,[0-9]*" a.svg
+svg-boxes a.svg | sed -n '1,2p;$p'
 strobe flamegraph data/blog.folded --factor 0
 strobe flamegraph data/blog.folded --random >a.svg
 strobe flamegraph data/blog.folded --random >b.svg

@@ -58,8 +58,8 @@ draw('a.svg', FOLDED);
 draw('a.html', FOLDED);
 draw('layer.svg', FOLDED, '--color-by', 'layer', '--inverted');
 draw('reverse.svg', FOLDED, '--reverse');
-draw('many.svg', manyStacks(3600), '--minwidth', '0');
-draw('many.html', manyStacks(3600));
+draw('many.svg', manyStacks(4550), '--minwidth', '0');
+draw('many.html', manyStacks(4550));
 
 const server = http.createServer((q, r) => {
 	const name = new URL(q.url, 'http://x').pathname.slice(1), [policy, file] = name.includes('/') ? name.split('/') : ['', name];
@@ -317,16 +317,20 @@ for (const kind of ['svg', 'html']) {
 		}
 	});
 
-	await test(`${kind}: its script runs where the policy names it by its hash`, async () => {
-		const file = readFileSync(join(folder, `a.${kind}`), 'utf8');
-		const script = kind === 'svg' ? /<script>(?:<!\[CDATA\[)([^]*?)(?:\]\]>)<\/script>/.exec(file)[1] : /<script>([^]*?)<\/script>/.exec(file)[1];
-		const hash = createHash('sha256').update(script).digest('base64');
-		if (kind === 'html')
-			check(file.includes(`script-src 'sha256-${hash}'`));
-		const page = await openPage(under(`default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'`, `a.${kind}`));
+	await test(`${kind}: its scripts run where the policy names them by their hashes, and not if it names one only`, async () => {
+		const file = readFileSync(join(folder, `a.${kind}`), 'utf8'), hashes = file.match(/'sha256-[^']*'/g);
+		const script = /<script>(?:<!\[CDATA\[)?([^]*?)(?:\]\]>)?<\/script>/.exec(file)[1];
+		check(hashes[0] === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && hashes.length === (kind === 'svg' ? 2 : 1), hashes);
+		const policy = (of) => `default-src 'none'; script-src ${of.join(' ')}; style-src 'unsafe-inline'`;
+		const page = await openPage(under(policy(hashes), `a.${kind}`));
 		await page.waitForSelector('.controls');
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
+		if (kind === 'html')
+			return;
+		const still = await openPage(under(policy(hashes.slice(0, 1)), 'a.svg'));
+		check(!(await still.content()).includes('class="controls"') && still.complaints.length > 0);
+		await still.close();
 	});
 }
 
@@ -349,6 +353,45 @@ for (const kind of ['svg', 'html'])
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
 	});
+
+for (const kind of ['svg', 'html'])
+	await test(`${kind}: --factor, --total, --negate and --nameattr mean the same as in the still picture`, async () => {
+		writeFileSync(join(folder, 'attributes'), 'parse\ttitle=reads &lt;it&gt;\thref=#of-parse\tclass=special\n');
+		draw(`options.${kind}`, FOLDED, '--factor', '2.5', '--total', '200', '--nameattr', join(folder, 'attributes'));
+		const page = await openPage(`${site}/options.${kind}`), seen = [];
+		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'Enter', 'ArrowUp']) {
+			await page.keyboard.press(key);
+			seen.push(await said(page));
+		}
+		check(seen[0] === 'Function: all (500 samples, 100%)' && seen[1] === 'Function: main (250 samples, 50.00%)', seen);
+		check(seen[4].startsWith('Function: reads <it>'), seen);
+		if (kind === 'svg')
+			check(await page.$eval('g.special > a[*|href="#of-parse"] rect', (e) => +e.getAttribute('width')) === 786.7);
+		if (kind === 'html') {
+			const r = await page.$eval('.flame', (e) => e.getBoundingClientRect().toJSON());
+			await page.mouse.move(r.x + r.width / 4, r.bottom - 4 - 3.5 * 19);
+			await page.keyboard.down('Control');
+			await page.mouse.click(r.x + r.width / 4, r.bottom - 4 - 3.5 * 19);
+			await page.keyboard.up('Control');
+			await page.waitForFunction(() => location.hash === '#of-parse');
+		}
+		await page.close();
+
+		draw(`negate.${kind}`, DIFFERENCE, '--negate');
+		const other = await openPage(`${site}/negate.${kind}`);
+		const colors = await other.$$eval('.legend i', (all) => all.map((e) => e.style.background));
+		check(colors[0] === 'rgb(230, 97, 1)' && (await said(other)).startsWith('Blue is more than before, orange is less'), colors, await said(other));
+		await other.close();
+	});
+
+await test('svg: words of a difference are the same when it is zoomed', async () => {
+	const page = await openPage(`${site}/difference.svg`), titles = () => page.$$eval('#frames g title', (all) => all.map((e) => e.textContent));
+	const before = await titles();
+	await clickFrame(page, 'load');
+	const now = await titles();
+	check(now.length === 5 && now.every((t) => before.includes(t)) && now.some((t) => t.includes('all of it self')), now, before);
+	await page.close();
+});
 
 // --- The SVG ---
 
@@ -450,19 +493,22 @@ await test('svg: keep and remove are about the marked frame when nothing is sear
 
 // --- Many frames ---
 
-for (const kind of ['svg', 'html'])
+const times = {};		// the least of each
+
+for (const kind of ['svg', 'html', 'svg', 'html', 'svg', 'html'])
 	await test(`${kind}: many frames open, zoom, are searched and turned over`, async () => {
 		const began = performance.now(), page = await openPage(`${site}/many.${kind}`);
 		await drawn(page);
-		const times = { open: performance.now() - began };
+		const opened = performance.now() - began, least = times[kind] ||= {};
+		least.open = Math.min(least.open ?? Infinity, opened);
 		const label = await page.$eval('#frames, .flame', (e) => e.getAttribute('aria-label'));
 		const timed = async (name, act) => {
-			times[name] = await page.evaluate(async (code) => {
+			least[name] = Math.min(least[name] ?? Infinity, await page.evaluate(async (code) => {
 				const t = performance.now();
 				(0, eval)(code);
 				await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
 				return performance.now() - t;
-			}, act);
+			}, act));
 		};
 		for (let i = 0; i < 3; i++)
 			await page.keyboard.press('ArrowUp');
@@ -475,7 +521,7 @@ for (const kind of ['svg', 'html'])
 		const elements = await page.$$eval('#frames *', (all) => all.length);
 		check(elements < 12000, 'elements', elements);
 		check(page.complaints.length === 0, page.complaints);
-		console.log(`# ${label.split('.')[0]}: ${Object.entries(times).map(([k, v]) => `${k} ${v.toFixed(0)} ms`).join(', ')}`);
+		console.log(`# ${kind}: ${label.split('.')[0]}: ${Object.entries(least).map(([k, v]) => `${k} ${v.toFixed(0)} ms`).join(', ')}`);
 		await page.close();
 	});
 

@@ -47,7 +47,8 @@ export interface Boxes {
 	frame: Uint32Array;
 	before?: Values;
 	after?: Values;
-	ownChange?: Float64Array;	// what each box took itself after, less before; where callees are left out
+	ownBefore?: Float64Array;	// the same without children, where some of these are left out
+	ownAfter?: Float64Array;
 }
 
 // What frames are called, and what is known of the whole.
@@ -71,7 +72,8 @@ export class FlameData {
 	readonly frame: Uint32Array;
 	readonly before?: Values;
 	readonly after?: Values;
-	readonly ownChange?: Float64Array;
+	readonly ownBefore?: Float64Array;
+	readonly ownAfter?: Float64Array;
 	readonly names: string[];
 	readonly files: string[];
 	readonly frameName: number[];
@@ -92,7 +94,8 @@ export class FlameData {
 		this.frame = boxes.frame;
 		this.before = boxes.before;
 		this.after = boxes.after;
-		this.ownChange = boxes.ownChange;
+		this.ownBefore = boxes.ownBefore;
+		this.ownAfter = boxes.ownAfter;
 		this.names = words.names;
 		this.files = words.files;
 		this.frameName = words.frameName;
@@ -160,11 +163,22 @@ export class FlameData {
 		return this.parents[box];
 	}
 
-	self(box: number): number {
-		let self = this.width[box];
+	// What is left of a box's value without its children's.
+	own(box: number, values: Values): number {
+		let own = values[box];
 		for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
-			self -= this.width[c];
-		return self;
+			own -= values[c];
+		return own;
+	}
+
+	self(box: number): number {
+		return this.own(box, this.width);
+	}
+
+	// What a box of a difference took itself, before and after.
+	ownSides(box: number): [before: number, after: number] {
+		const { before, after, ownBefore, ownAfter } = this;
+		return ownBefore && ownAfter ? [ownBefore[box], ownAfter[box]] : [this.own(box, before!), this.own(box, after!)];
 	}
 
 	name(box: number): string {
@@ -308,19 +322,13 @@ export function functionRows(data: FlameData, within: number, values: Values = d
 	const seen = new Uint8Array(frames), path = new Uint32Array(data.depths + 1), next = new Uint32Array(data.depths + 1);
 	let top = -1;
 
-	const own = (box: number) => {
-		let left = values[box];
-		for (let c = data.firstChild[box]; c < data.endChild[box]; c++)
-			left -= values[c];
-		return left;
-	};
 	const enter = (box: number) => {
 		const f = data.frame[box];
 		seen[f] = 1;
 		if (open[f]++ === 0)
 			total[f] += values[box];
 		if (!reverse)
-			self[f] += own(box);
+			self[f] += data.own(box, values);
 		path[++top] = box;
 		next[top] = data.firstChild[box];
 	};

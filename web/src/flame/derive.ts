@@ -90,14 +90,11 @@ function layOut(data: FlameData, own: Own, widths: Float64Array): FlameData {
 			break;
 		offsets.push(last);
 	}
-	const picked = (values?: Float64Array) => {
-		const sums = values && totalsOf(data, values);
-		return sums && sums.filter((_, i) => i === 0 || totals[i] > 0);
-	};
+	const kept = (values?: Float64Array) => values && values.filter((_, i) => i === 0 || totals[i] > 0);
+	const sums = (values?: Float64Array) => values && kept(totalsOf(data, values));
 	return new FlameData({
 		depths: offsets.length - 1, total: width[0], leftOut: data.leftOut, offsets: Uint32Array.from(offsets), start, width, frame,
-		before: picked(own.before), after: picked(own.after),
-		ownChange: own.after?.map((v, i) => v - own.before![i]).filter((_, i) => i === 0 || totals[i] > 0),
+		before: sums(own.before), after: sums(own.after), ownBefore: kept(own.before), ownAfter: kept(own.after),
 	}, data.words);
 }
 

@@ -21,6 +21,12 @@ export function svg<K extends keyof SVGElementTagNameMap>(name: K, attributes: A
 	return make(SVG, name, attributes, children);
 }
 
+// One element of SVG as a file has it, which is well-formed.
+export function parse(markup: string): Element {
+	const inside = `<svg xmlns="${SVG}" xmlns:xlink="http://www.w3.org/1999/xlink">${markup}</svg>`;
+	return document.importNode(new DOMParser().parseFromString(inside, 'image/svg+xml').documentElement.firstElementChild!, true);
+}
+
 // Lines of 16 by 16, drawn in the colour of the text.
 const ICONS = {
 	undo: 'M6 3 2.5 6.5 6 10M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6',

@@ -3,8 +3,9 @@
 
 import { readFlame } from '../flame/data';
 import { FlameView } from '../flame/view';
-import { html } from './dom';
+import { html, parse } from './dom';
 import { Page, type About } from './page';
+import { grouped } from './words';
 
 const byId = (id: string) => document.getElementById(id)!;
 
@@ -35,7 +36,7 @@ async function begin(): Promise<void> {
 
 	const bar = html('div', { class: 'controls' }), said = byId('said'), share = byId('share');
 	const flame = html('div', { class: 'flame', tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label':
-		`Flame graph of ${(data.count - 1).toLocaleString('en-US')} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.` });
+		`Flame graph of ${grouped(data.count - 1)} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.` });
 	const side = html('div', { class: 'side' });
 	const page = new Page(about, data, {
 		bar, frame: flame,
@@ -54,13 +55,23 @@ async function begin(): Promise<void> {
 	byId('head').after(bar);
 	document.body.classList.add('live');
 
+	let pointed = -1;
 	const events = page.events(), view = new FlameView(flame, {
 		...events,
 		hover: (box, x, y) => {
+			pointed = box;
 			flame.title = box >= 0 ? page.title(box) : '';
 			events.hover(box, x, y);
 		},
 	}, false);
+	// Links of --nameattr open with Ctrl, as in flamegraph.pl's pictures.
+	flame.addEventListener('click', (e) => {
+		const link = e.ctrlKey || e.metaKey ? page.attributes(pointed)?.[1] : '';
+		if (!link)
+			return;
+		e.stopPropagation();
+		parse(`<a${link}/>`).dispatchEvent(new MouseEvent('click'));
+	}, true);
 	page.view = view;
 	page.begin();
 	document.body.dataset.ready = 'true';

@@ -4,10 +4,11 @@
 import { matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
 import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
 import type { FlameEvents, Paint } from '../flame/view';
-import { button, html, icon } from './dom';
+import { rgb } from './digits';
+import { button, html, icon, parse } from './dom';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
 import { Twin } from './twin';
-import { amount, compile, difference, escapeRegExp, percent, type Unit } from './words';
+import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
 
 export interface View {
 	setData(data: FlameData, zoomed: number): void;
@@ -20,6 +21,8 @@ export interface View {
 	flush?(): void;			// draws what the setters have changed
 }
 
+export type Attributes = [group: string, link: string, title: string];		// markup, ready to be put into tags
+
 export interface About extends Unit {
 	nameType: string;
 	note: string;
@@ -28,7 +31,9 @@ export interface About extends Unit {
 	colorBy: ColorBy;
 	self?: boolean;				// of a difference: State.self
 	widthOf?: Meaning;			// '' unless given
-	fills: Record<ColorBy, string>;		// rrggbb of each frame, one after the other
+	fills: Record<ColorBy, string>;		// the colour of each frame, one after the other (digits.ts)
+	negate?: boolean;			// of a difference: colours of more and less swapped
+	attributes?: Record<number, Attributes>;	// --nameattr, by frame
 	layers: [name: string, color: string][];
 }
 
@@ -46,18 +51,16 @@ const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so 
 const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
 const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
 
-function cut(all: string): string[] {
-	const fills: string[] = [];
-	for (let at = 0; at < all.length; at += 6)
-		fills.push(`#${all.slice(at, at + 6)}`);
-	return fills;
-}
-
 // From white to orange for more, to blue for less: told apart by all kinds of eyes.
 export function differenceColor(share: number): string {
 	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
 	const mix = (c: number) => Math.round(245 + (c - 245) * t);
 	return share === 0 ? 'rgb(240,240,240)' : `rgb(${mix(r)},${mix(g)},${mix(b)})`;
+}
+
+// Of markup that has entities and no elements.
+function plainText(markup: string): string {
+	return parse(`<title>${markup}</title>`).textContent!;
 }
 
 export class Page {
@@ -69,7 +72,7 @@ export class Page {
 	private state: State;
 	private readonly start: State;
 	private readonly steps: Steps;
-	private readonly fills: Record<ColorBy, string[]>;
+	private readonly fills: Partial<Record<ColorBy, string[]>> = {};
 	private readonly isDifference: boolean;
 	private readonly twin: Twin;
 	private hasTwin = false;
@@ -100,7 +103,6 @@ export class Page {
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
 		this.data = base;
 		this.isDifference = !!base.before;
-		this.fills = { function: cut(about.fills.function), layer: cut(about.fills.layer), package: cut(about.fills.package) };
 		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
 		this.state = this.start;
@@ -230,24 +232,24 @@ export class Page {
 	// --- Colours ---
 
 	private paint(): Paint {
-		const d = this.data, { before, after } = d, fills = this.fills[this.state.color];
+		const d = this.data, { before, after } = d, { color } = this.state, fills = this.fills[color] ||= rgb(this.about.fills[color]);
 		const plain = (box: number) => fills[d.frame[box]];
 		return { fill: before && after ? this.differencePaint(before, after) : plain, match: MATCH, matchText: MATCH_TEXT };
 	}
 
 	private differencePaint(before: ArrayLike<number>, after: ArrayLike<number>): (box: number) => string {
 		const d = this.data, delta = (box: number) => {
-			if (this.state.self && d.ownChange)
-				return d.ownChange[box];
-			let v = after[box] - before[box];
-			for (let c = d.firstChild[box]; this.state.self && c < d.endChild[box]; c++)
-				v -= after[c] - before[c];
-			return v;
+			const [from, to] = this.state.self ? d.ownSides(box) : [before[box], after[box]];
+			return to - from;
 		};
 		let most = 0;
 		for (let i = 0; i < d.count; i++)
 			most = Math.max(most, Math.abs(delta(i)));
-		return (box) => differenceColor(most ? delta(box) / most : 0);
+		return (box) => this.changeColor(most ? delta(box) / most : 0);
+	}
+
+	private changeColor(share: number): string {
+		return differenceColor(this.about.negate ? -share : share);
 	}
 
 	// --- Words ---
@@ -258,14 +260,21 @@ export class Page {
 			return 'Nothing is left: the filters have removed every stack';
 		const left = this.data.leftOut, size = turned ? 'each below 0.001% of all' : 'as they are the narrowest';
 		return [turned && this.about.note ? `Turned over from what was drawn: ${this.about.note}` : this.about.note,
-			left ? `${left.toLocaleString('en-US')} frames are left out, ${size}` : '']
+			left ? `${grouped(left)} frames are left out, ${size}` : '']
 			.filter(Boolean).join('; ');
+	}
+
+	attributes(box: number): Attributes | undefined {
+		return this.about.attributes?.[this.data.frame[box]];
 	}
 
 	title(box: number): string {
 		const d = this.data, { before, after } = d;
+		const given = this.attributes(box)?.[2];
+		if (given)
+			return plainText(given);
 		if (before && after)
-			return `${d.name(box)} (${difference(before[box], after[box], before[0], after[0], this.about)})`;
+			return `${d.name(box)} (${difference([before[box], after[box]], d.ownSides(box), [before[0], after[0]], this.about)})`;
 		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
 	}
 
@@ -316,8 +325,8 @@ export class Page {
 	}
 
 	private legendItems(): HTMLElement[] {
-		const items: [string, string][] = this.isDifference ? [['less', differenceColor(-1)], ['more', differenceColor(1)]] :
-			this.state.color === 'layer' ? this.about.layers.map(([name, color]) => [name, `#${color}`]) : [];
+		const items: [string, string][] = this.isDifference ? [['less', this.changeColor(-1)], ['more', this.changeColor(1)]] :
+			this.state.color === 'layer' ? this.about.layers.map(([name, color]) => [name, rgb(color)[0]]) : [];
 		return items.map(([name, color]) => {
 			const swatch = html('i', {});
 			swatch.style.background = color;

@@ -4,7 +4,8 @@
 
 import { ABOUT_NOTHING, FlameData } from '../flame/data';
 import type { FlameEvents, Paint } from '../flame/view';
-import { html, svg } from './dom';
+import { Digits } from './digits';
+import { html, parse, svg } from './dom';
 import { Page, type About, type View } from './page';
 
 interface Table extends About {
@@ -19,45 +20,49 @@ interface Table extends About {
 	elementMin: number;
 	narrowFill: string;
 	names: string[];
-	places: string[];
-	depth: number[];
-	name: number[];
-	skip: number[];
-	value: number[];
-	before?: number[];
-	after?: number[];
+	places?: string[];
+	count: number;
+	all: number;
+	boxes: string;
+	sides?: string;
 }
 
 const ELEMENTS = 500;		// of a zoomed picture
+const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
 const BAR_GAP = 8, TABLE_HEIGHT = 420;
 
-// Preorder as it is in the table; by depth as the engine wants it. `number` is where each box of the table went.
+// Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went.
 function readTable(t: Table): { data: FlameData; number: Uint32Array } {
-	const count = t.depth.length, number = new Uint32Array(count), depths = t.depth.reduce((a, b) => Math.max(a, b), 0) + 1;
-	const offsets = new Uint32Array(depths + 1), at = new Uint32Array(depths), end = new Float64Array(depths + 1);
-	const start = new Float64Array(count), width = new Float64Array(count), frame = new Uint32Array(count);
-	for (const d of t.depth)
-		offsets[d + 1]++;
-	for (let d = 0; d < depths; d++)
-		offsets[d + 1] += offsets[d];
-	at.set(offsets.subarray(0, depths));
-	for (let i = 0; i < count; i++) {
-		const d = t.depth[i], j = at[d]++;
-		number[i] = j;
-		start[j] = end[d] + t.skip[i];		// where its elder sibling, or its caller, left off
-		width[j] = t.value[i];
-		frame[j] = t.name[i];
-		end[d] = start[j] + width[j];
-		end[d + 1] = start[j];
+	const { count } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all];
+	const depth = new Uint32Array(count), from = new Float64Array(count), wide = new Float64Array(count), name = new Uint32Array(count);
+	for (let i = 0, d = 0; i < count; i++) {
+		depth[i] = d += 1 - digits.next();
+		const start = from[i] = next[d] + digits.signed();		// where its elder sibling, or its caller, left off
+		const end = right[d] - digits.signed();
+		wide[i] = end - start;
+		name[i] = digits.next();
+		next[d] = right[d + 1] = end;
+		next[d + 1] = start;
+		offsets[d + 1] = (offsets[d + 1] || 0) + 1;
 	}
-	const moved = (values?: number[]) => values && values.reduce((out, v, i) => {
-		out[number[i]] = v;
+	for (let d = 1; d < offsets.length; d++)
+		offsets[d] += offsets[d - 1];
+
+	const at = offsets.slice(), number = depth.map((d) => at[d]++);
+	const moved = <T extends Uint32Array | Float64Array>(values: T): T => {
+		const out = values.slice() as T;
+		values.forEach((v, i) => out[number[i]] = v);
 		return out;
-	}, new Float64Array(count));
-	const self = t.names.map((_, i) => i);
-	const data = new FlameData({ depths, total: width[0], leftOut: 0, offsets, start, width, frame, before: moved(t.before), after: moved(t.after) }, {
-		names: t.names, files: t.places.length ? t.places : [''], frameName: self, frameFile: t.places.length ? self : self.map(() => 0),
-		frameLine: self.map(() => 0),
+	};
+	const sides = [0, 1, 2, 3].map(() => new Float64Array(t.sides ? count : 0)), side = new Digits(t.sides || '');
+	for (let i = 0; t.sides && i < count; i++)
+		for (const values of sides)
+			values[number[i]] = side.signed();
+	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
+	const self = t.names.map((_, i) => i), none = self.map(() => 0);
+	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
+		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter }, {
+		names: t.names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
 		about: { ...ABOUT_NOTHING, reverse: t.reversed },
 	});
 	return { data, number };
@@ -76,7 +81,7 @@ class SvgView implements View {
 	private dirty = true;			// other boxes, places or colours
 	private matchChanged = false;
 	private least: number;			// boxes at least that wide are elements
-	private drawn: [box: number, element: Element][] = [];
+	private drawn: [box: number, element: Element][];
 	private readonly original: [box: number, element: Element][] = [];
 	private readonly originalPaths: Element[];
 	private readonly pointer = svg('rect', { id: 'pointer', visibility: 'hidden' });
@@ -94,7 +99,7 @@ class SvgView implements View {
 		this.originalPaths = [...frames.querySelectorAll('path')];
 		const elements = frames.querySelectorAll(':scope > g, :scope > a');
 		for (let i = 0, at = 0; i < number.length; i++)
-			if (t.value[i] >= t.elementMin)
+			if (base.width[number[i]] >= t.elementMin)
 				this.original.push([number[i], elements[at++]]);
 		this.drawn = this.original;
 		root.append(this.pointer, this.cursor);
@@ -163,10 +168,8 @@ class SvgView implements View {
 	}
 
 	flush(): void {
-		if (this.dirty) {
+		if (this.dirty)
 			this.draw();
-			this.drawNarrow();
-		}
 		if (this.dirty || this.matchChanged)
 			this.mark();
 		this.dirty = this.matchChanged = false;
@@ -197,16 +200,20 @@ class SvgView implements View {
 		return wide.length > ELEMENTS ? wide.sort((a, b) => b - a)[ELEMENTS] + Number.EPSILON : pixel;
 	}
 
+	// The elements of the document come back when they fit again. As long as they are there nothing is moved: that would
+	// have the browser lay all of them out once more.
 	private draw(): void {
 		if (this.isOriginal) {
+			if (this.drawn !== this.original)
+				this.frames.replaceChildren(...this.originalPaths, ...this.original.map(([, g]) => g));
 			this.least = this.t.elementMin;
 			this.drawn = this.original;
-			this.frames.replaceChildren(...this.original.map(([, g]) => g));
 			return;
 		}
 		const all = document.createDocumentFragment(), d = this.data, least = this.least = this.leastElement();
 		this.drawn = [];
 		if (d.total > 0) {
+			all.append(...this.paths(this.narrowPaths(null), 'narrow'));
 			for (let i = this.zoomed; i > 0; i = d.parent(i))
 				this.drawBox(d.parent(i), all);
 			this.eachRow((low, high) => {
@@ -220,10 +227,12 @@ class SvgView implements View {
 
 	private drawBox(i: number, into: Node): void {
 		const b = this.box(i), text = this.label(this.data.name(i), b.width);
-		const g = svg('g', {}, svg('title', {}, this.title(i)), svg('rect', { x: b.x.toFixed(1), y: b.y, width: b.width.toFixed(1),
-			height: b.height, fill: this.paint!.fill(i), rx: 2, ry: 2 }));
+		const [group, link] = this.t.attributes?.[this.data.frame[i]] || [];
+		const g = group || link ? parse(`<g${group}>${link && `<a${link}/>`}</g>`) : svg('g'), inner = g.firstElementChild || g;
+		inner.append(svg('title', {}, this.title(i)), svg('rect', { x: b.x.toFixed(1), y: b.y, width: b.width.toFixed(1),
+			height: b.height, fill: this.paint!.fill(i) }));
 		if (text)
-			g.append(svg('text', { x: (b.x + 3).toFixed(2), y: b.y + b.height / 2 + 3 }, text));
+			inner.append(svg('text', { x: (b.x + 3).toFixed(2), y: b.y + b.height / 2 + 3 }, text));
 		into.appendChild(g);
 		this.drawn.push([i, g]);
 	}
@@ -240,22 +249,12 @@ class SvgView implements View {
 	private mark(): void {
 		const d = this.data, above = d.total > 0 ? d.depthOf(this.zoomed) : 0, hits = this.match;
 		for (const [i, g] of this.drawn) {
-			const dim = i < d.offsets[above], match = hits && hits[d.frame[i]];
-			const wanted = dim && match ? 'dim match' : dim ? 'dim' : match ? 'match' : '';
-			if (wanted)
-				g.setAttribute('class', wanted);
-			else
-				g.removeAttribute('class');
+			g.classList.toggle('dim', i < d.offsets[above]);
+			g.classList.toggle('match', !!hits && hits[d.frame[i]] > 0);
 		}
 		this.frames.querySelectorAll(':scope > .matching').forEach((path) => path.remove());
 		if (hits && d.total > 0)
 			this.frames.append(...this.paths(this.narrowPaths(hits), 'narrow matching'));
-	}
-
-	// The document has the paths of the whole picture; they come back when they fit again.
-	private drawNarrow(): void {
-		this.frames.prepend(...this.isOriginal ? this.originalPaths :
-			this.data.total > 0 ? this.paths(this.narrowPaths(null), 'narrow') : []);
 	}
 
 	private paths(of: Map<string, string[]>, name: string): Element[] {
@@ -273,7 +272,7 @@ class SvgView implements View {
 		};
 		this.eachRow((low, high, depth) => {
 			const top = this.rowTop(depth);
-			let from = 0, to = -1;
+			let from = 0, to = -NEAR;
 			const close = () => to > from && add(hits ? paint.match : narrow, from, top, Math.max(to - from, 0.2));
 			for (let i = low; i < high; i++) {
 				if (d.width[i] >= least || hits && hits[d.frame[i]] === 0)
@@ -283,7 +282,7 @@ class SvgView implements View {
 					add(hits ? paint.match : paint.fill(i), x, top, width);
 					continue;
 				}
-				if (x - to >= 0.2) {
+				if (x - to >= NEAR) {
 					close();
 					from = x;
 				}

@@ -2,7 +2,7 @@
 
 import { functionRows, type FlameData } from '../flame/data';
 import { button, html } from './dom';
-import { amount, percent, type Unit } from './words';
+import { amount, grouped, percent, type Unit } from './words';
 
 const AT_FIRST = 100;
 
@@ -82,12 +82,12 @@ export class Twin {
 		const heads = d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :
 			[this.head('self', 'Self'), share('share of self'), this.head('total', 'Total'), share('share of total')];
 		const table = html('table', {},
-			html('caption', {}, `${data.name(this.within)}: ${lines.length.toLocaleString('en-US')} functions, ${amount(all, this.unit)}`),
+			html('caption', {}, `${data.name(this.within)}: ${grouped(lines.length)} functions, ${amount(all, this.unit)}`),
 			html('thead', {}, html('tr', {}, this.head('name', 'Function'), ...heads)),
 			html('tbody', {}, ...shown.map((line) => this.line(line, all))));
 		this.box.replaceChildren(table);
 		if (shown.length < lines.length)
-			this.box.append(button(`Show all ${lines.length.toLocaleString('en-US')}`, 'Show all functions', () => {
+			this.box.append(button(`Show all ${grouped(lines.length)}`, 'Show all functions', () => {
 				this.limit = Infinity;
 				this.fill();
 			}));

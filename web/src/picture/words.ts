@@ -3,6 +3,7 @@
 export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
 	countName: string | null;	// null: the unit says it all
+	factor?: number;		// what values are multiplied by where they are shown
 }
 
 type Step = [from: number, size: number, name: string];
@@ -10,13 +11,25 @@ type Step = [from: number, size: number, name: string];
 const TIMES: Step[] = [[3600e9, 3600e9, 'h'], [600e9, 60e9, 'min'], [1e9, 1e9, 's'], [1e6, 1e6, 'ms'], [1e3, 1e3, 'µs'], [0, 1, 'ns']];
 const SIZES: Step[] = [[2 ** 40, 2 ** 40, 'TiB'], [2 ** 30, 2 ** 30, 'GiB'], [2 ** 20, 2 ** 20, 'MiB'], [1024, 1024, 'KiB'], [0, 1, 'B']];
 
-export function amount(v: number, { unit, countName }: Unit): string {
+const grouping = new Intl.NumberFormat('en-US');
+
+export const grouped = (v: number) => grouping.format(v);
+
+// As C's rint(): what is just between two integers becomes the even one.
+function multiplied(v: number, factor: number): number {
+	const product = v * factor, rounded = Math.round(product);
+	return rounded - product === 0.5 && rounded % 2 ? rounded - 1 : rounded;
+}
+
+export function amount(v: number, { unit, countName, factor }: Unit): string {
+	if (factor)
+		v = multiplied(v, factor);
 	if (v < 0)
 		return `−${amount(-v, { unit, countName })}`;
 	if (countName !== null)
-		return `${v.toLocaleString('en-US')} ${countName}`;
+		return `${grouped(v)} ${countName}`;
 	if (unit === 'count')
-		return v.toLocaleString('en-US');
+		return grouped(v);
 	const [, size, name] = (unit === 'time' ? TIMES : SIZES).find(([from]) => v >= from)!, shown = v / size;
 	return `${shown.toFixed(size === 1 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2)} ${name}`;
 }
@@ -25,19 +38,23 @@ export function percent(part: number, whole: number): string {
 	return `${(whole ? 100 * part / whole : 0).toFixed(2)}%`;
 }
 
-// What a frame took before and after, the same as src/render/difference.c without what it took itself. Points are percent
-// of everything before.
-export function difference(before: number, after: number, allBefore: number, allAfter: number, unit: Unit): string {
+// What a frame took before and after, and what of it itself: the same as src/render/difference.c. Points are percent of
+// everything before.
+export function difference([before, after]: [number, number], [ownBefore, ownAfter]: [number, number], [allBefore, allAfter]: [number, number],
+	unit: Unit): string {
 	const bare: Unit = unit.countName === null ? unit : { ...unit, unit: 'count', countName: null };
 	const signed = (v: number, what: string) => `${v < 0 ? '-' : '+'}${Math.abs(v).toFixed(2)}${what}`;
-	const delta = after - before, base = allBefore > 0 ? allBefore : allAfter;
-	let change = 'no change';
-	if (delta) {
-		change = `${delta > 0 ? '+' : '-'}${amount(Math.abs(delta), bare)}, ${before ? signed(100 * delta / before, '%') : 'new'}`;
-		if (base > 0)
-			change += `, ${signed(100 * delta / base, ' points')}`;
-	}
-	return `before ${amount(before, unit)}, ${percent(before, allBefore)}; after ${amount(after, unit)}, ${percent(after, allAfter)}; ${change}`;
+	const base = allBefore > 0 ? allBefore : allAfter;
+	const change = (from: number, to: number) => {
+		const delta = to - from;
+		return delta ? `${delta > 0 ? '+' : '-'}${amount(Math.abs(delta), bare)}, ${from ? signed(100 * delta / from, '%') : 'new'}${
+			base > 0 ? `, ${signed(100 * delta / base, ' points')}` : ''}` : 'no change';
+	};
+	const sides = (from: number, to: number, by: Unit, between: string) =>
+		`before ${amount(from, by)}, ${percent(from, allBefore)}${between} after ${amount(to, by)}, ${percent(to, allAfter)}`;
+	const own = !ownBefore && !ownAfter ? '' : ownBefore === before && ownAfter === after ? '; all of it self' :
+		`; self ${sides(ownBefore, ownAfter, bare, ',')}: ${change(ownBefore, ownAfter)}`;
+	return `${sides(before, after, unit, ';')}; ${change(before, after)}${own}`;
 }
 
 export function escapeRegExp(text: string): string {
