@@ -46,14 +46,46 @@ static bool is_newer(const struct tree_file *picture, int64_t log_ns)
 	return picture && picture->bytes >= PICTURE_BYTES_MIN && picture->mtime_ns > log_ns;
 }
 
+/* What of a .svgz is looked at: its beginning, and the size at its end. */
+struct ends {
+	uint8_t head[128];
+	size_t head_size;
+	uint32_t plain_size;		/* of the picture, modulo 2^32 */
+};
+
+static bool read_ends(const struct svgs *s, const struct tree_file *f, struct ends *ret)
+{
+	_cleanup_(fd_closep) int fd = tree_open(&s->svgs, f, NULL);
+	ssize_t n = fd < 0 ? -1 : pread(fd, ret->head, sizeof(ret->head), 0);
+	uint8_t tail[4];
+
+	if (n < 2 || pread(fd, tail, sizeof(tail), (off_t)f->bytes - 4) != sizeof(tail))
+		return false;
+	ret->head_size = (size_t)n;
+	ret->plain_size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 | (uint32_t)tail[3] << 24;
+	return true;
+}
+
+/* Ours are complete when they have their name; other programs write where everybody sees it. A cut off file has other bytes
+ * where the size stands; deflate makes things at most 1032 times as small, and no picture larger. */
+static bool is_whole(const struct tree_file *f, const struct ends *e)
+{
+	return e->head[0] == 0x1f && e->head[1] == 0x8b && e->plain_size > f->bytes && e->plain_size / 1032 <= f->bytes;
+}
+
+static bool is_complete(const struct svgs *s, const struct tree_file *f)
+{
+	struct ends e;
+
+	return read_ends(s, f, &e) && is_whole(f, &e);
+}
+
 /* Reads the comment that tells which functions were looked for. */
 static bool read_drawn(const struct svgs *s, const struct tree_file *f, char out[DRAWN_MAX])
 {
-	_cleanup_(fd_closep) int fd = tree_open(&s->svgs, f, NULL);
-	uint8_t head[128];
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	struct ends e;
 
-	return n > 0 && compress_comment(head, (size_t)n, out, DRAWN_MAX);
+	return read_ends(s, f, &e) && compress_comment(e.head, e.head_size, out, DRAWN_MAX);
 }
 
 /* Whether each function has its pictures, or is known to be in no stack. */
@@ -76,15 +108,16 @@ static bool has_variants(const struct svgs *s, size_t first, size_t n, const str
 
 static bool is_current(const struct svgs *s, const struct todo *t)
 {
-	const struct tree_file *log = &s->logs.files[t->at], *forward;
+	const struct tree_file *log = &s->logs.files[t->at], *forward, *reversed;
 	size_t first, n;
 
 	if (s->o->redraw)
 		return false;
 	n = tree_find(&s->svgs, tree_period(&s->logs, log), log->parts.stem, &first);
 	forward = find_picture(s, first, n, "", false);
-	return is_newer(forward, t->mtime_ns) && is_newer(find_picture(s, first, n, "", true), t->mtime_ns) &&
-	       has_variants(s, first, n, forward, t);
+	reversed = find_picture(s, first, n, "", true);
+	return is_newer(forward, t->mtime_ns) && is_newer(reversed, t->mtime_ns) && is_complete(s, forward) &&
+	       is_complete(s, reversed) && has_variants(s, first, n, forward, t);
 }
 
 /* Newest first: that is what people look at. */

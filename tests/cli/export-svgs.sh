@@ -32,6 +32,9 @@ echo '--- one picture is what a crash left, and one was being written' >&2
 : | gzip -n >svgs/daily/2026-11-20.all.reversed.svgz
 echo half >svgs/daily/2026-11-20.all.svgz.tmp
 strobe export svgs $s; tree svgs | grep -c tmp
+echo '--- one was cut off' >&2
+head -c 10000 svgs/daily/2026-11-20.all.svgz >a && cp a svgs/daily/2026-11-20.all.svgz
+strobe export svgs $s
 echo '--- other functions' >&2
 strobe export svgs --logs logs -j1 --fn Page=Page::get
 echo '--- a log has gone, and one is compressed' >&2
