@@ -63,7 +63,7 @@ static const struct option_spec options[] = {
 static const struct command_spec spec = {
 	.name = "export",
 	.usage = "svgs|compress|index|metrics [OPTIONS]",
-	.summary = "keep what lies around Arc Lamp's trace logs: pictures, compression, index",
+	.summary = "draw, compress and list the trace logs of Arc Lamp",
 	.description =
 		"Works on a tree of logs as Arc Lamp and `strobe collect` keep it: DIR/<period>/<time>.<tag>.log, also compressed.\n\n"
 		"`svgs` keeps a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with the options and "

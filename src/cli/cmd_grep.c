@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
 static const struct command_spec spec = {
 	.name = "grep",
 	.usage = "[--grep TEXT] [--entrypoint NAME] [OPTIONS] [FILE...]",
-	.summary = "list the functions that were running most often, as arclamp-grep does",
+	.summary = "list the functions that ran most often, as arclamp-grep does",
 	.description =
 		"Looks at stacks of trace logs, of profiles of any format, of a store or of a running daemon, and counts each for its "
 		"deepest function that is not passed over. Percentages are of what was counted. Names that differ by a version of "
