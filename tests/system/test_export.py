@@ -184,6 +184,26 @@ def watching_draws_what_changes_until_a_signal():
 
 
 @test
+def a_terminal_shows_what_is_at_work_and_other_readers_one_line():
+    with Directory() as d:
+        put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
+        ours, theirs = os.openpty()
+        command = [STROBE, 'export', 'svgs', '--logs', 'logs', '--redraw']
+        check(subprocess.run(command, cwd=d, stderr=theirs, timeout=60).returncode == 0, 'it is fine')
+        os.close(theirs)
+        shown = b''
+        try:
+            while more := os.read(ours, 4096):
+                shown += more
+        except OSError:             # all was read, and nobody writes any more
+            pass
+        os.close(ours)
+        check(b'1 of 1: logs/daily/2026-11-01.all.log' in shown and b'1 drawn' in shown, f'{shown}')
+        r = strobe(d, *command[1:])
+        check('1 of 1' not in r.stderr and r.stderr.count('\n') == 1, f'{r}')
+
+
+@test
 def names_of_any_bytes_break_no_line():
     with Directory() as d:
         put_log(d, 'da\x1b[31mily\n/2026-11-01.a\x1b]0;x\x07l\nl.log', ['index.php;\x1b[2JCart::add 1'])
