@@ -165,15 +165,80 @@ static void put_runs(struct buf *b, const json_t *status)
 	put_count(b, store, "runs_expired", " expired\n");
 }
 
-static void put_source(struct buf *b, const json_t *source)
+/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others have lines and servers, too. */
+static void put_source(struct buf *b, const json_t *source, double now)
 {
+	const json_t *samples = json_object_get(source, "samples"), *stream = json_object_get(source, "stream");
+	const char *url = text(source, "url");
+
 	put_label(b, "source");
-	put_plain(b, text(source, "url"));
-	buf_puts(b, ": ");
-	put_count(b, source, "connections", " processes connected, ");
-	put_count(b, source, "messages", " messages, rejected: ");
+	put_plain(b, url);
+	if (samples) {
+		buf_puts(b, json_is_true(json_object_get(source, "up")) ? ": up, " : ": DOWN, ");
+		put_plain(b, text(source, "state"));
+		buf_puts(b, "\n");
+		put_label(b, "");
+	} else {
+		buf_puts(b, ": ");
+	}
+	put_count(b, source, "connections", strncmp(url, "unix:", 5) ? " connections, " : " processes connected, ");
+	put_count(b, source, "messages", " messages, ");
+	if (whole(source, "lines")) {
+		put_count(b, source, "lines", " lines (rejected: ");
+		put_reasons(b, json_object_get(source, "rejected_lines"), "none");
+		buf_puts(b, "), ");
+	}
+	buf_puts(b, "rejected: ");
 	put_reasons(b, json_object_get(source, "rejected"), "none");
 	buf_putc(b, '\n');
+	if (!samples)
+		return;
+	put_label(b, "");
+	put_count(b, samples, "received", " samples received = ");
+	put_count(b, samples, "stored", " stored + ");
+	put_count(b, samples, "dropped", " dropped + ");
+	put_count(b, samples, "in_flight", " on their way; the last came ");
+	put_ago(b, number(source, "last_message"), now);
+	buf_putc(b, '\n');
+	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") && !whole(stream, "trimmed_unread"))
+		return;
+	put_label(b, "");
+	put_count(b, stream, "lag", " entries not read yet, ");
+	put_count(b, stream, "pending", " not acknowledged, ");
+	put_count(b, stream, "acked", " acknowledged, ");
+	put_count(b, stream, "claimed", " claimed from others, ");
+	put_count(b, stream, "trimmed_unread", " trimmed unread\n");
+}
+
+static void put_sink(struct buf *b, const json_t *sink, double now)
+{
+	const json_t *samples = json_object_get(sink, "samples");
+	double lag = number(sink, "lag_seconds");
+
+	put_label(b, "sink");
+	put_plain(b, text(sink, "url"));
+	if (json_is_true(json_object_get(sink, "failing"))) {
+		buf_puts(b, ": FAILING, ");
+		put_plain(b, text(sink, "why"));
+	}
+	buf_putc(b, '\n');
+	put_label(b, "");
+	put_count(b, samples, "handed", " samples handed = ");
+	put_count(b, samples, "stored", " stored + ");
+	put_count(b, samples, "queued", " queued + dropped: ");
+	put_reasons(b, json_object_get(samples, "dropped"), "none");
+	buf_puts(b, "; the last commit was ");
+	put_ago(b, number(sink, "last_commit"), now);
+	if (lag >= 2) {
+		buf_puts(b, ", the oldest batch waits since ");
+		put_seconds(b, lag);
+	}
+	buf_putc(b, '\n');
+	if (json_object_size(json_object_get(sink, "counts"))) {
+		put_label(b, "");
+		put_reasons(b, json_object_get(sink, "counts"), "all its own counters are 0");
+		buf_putc(b, '\n');
+	}
 }
 
 static void put_store(struct buf *b, const json_t *store)
@@ -210,7 +275,9 @@ int status_text_put(const char *url, const struct buf *json, struct buf *out, st
 	put_samples(out, status);
 	put_runs(out, status);
 	json_array_foreach(json_object_get(status, "sources"), i, source)
-		put_source(out, source);
+		put_source(out, source, number(status, "now"));
+	json_array_foreach(json_object_get(status, "sinks"), i, source)
+		put_sink(out, source, number(status, "now"));
 	put_store(out, json_object_get(status, "store"));
 	return 0;
 }

@@ -38,6 +38,40 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 	buf_done(&out);
 }
 
+static const char pipeline[] =
+	"{\"version\":\"0.1.0\",\"now\":1000100.5,\"uptime_seconds\":4,\"ready\":true,\"sources\":["
+	"{\"url\":\"redis://h/?stream=s\",\"up\":false,\"state\":\"cannot connect\",\"connections\":1,\"messages\":5,\"lines\":70,"
+	"\"rejected\":{\"truncated\":0},\"rejected_lines\":{\"no_count\":2},\"last_message\":1000099,"
+	"\"samples\":{\"received\":75,\"stored\":60,\"dropped\":5,\"in_flight\":10},"
+	"\"stream\":{\"lag\":9,\"pending\":3,\"acked\":60,\"claimed\":1,\"trimmed_unread\":2}}],"
+	"\"sinks\":[{\"url\":\"logs:/l\",\"samples\":{\"handed\":75,\"stored\":60,\"queued\":10,\"dropped\":{\"queue_full\":5}},"
+	"\"failing\":true,\"why\":\"the disk is full\",\"lag_seconds\":61.5,\"last_commit\":1000039,"
+	"\"counts\":{\"spool_bytes\":4096,\"files\":0}}]}";
+
+TEST(sources_and_sinks_say_what_they_do_and_their_sums)
+{
+	struct buf json, out;
+	const char *at;
+
+	buf_init(&json);
+	buf_init(&out);
+	buf_puts(&json, pipeline);
+	CHECK_INT(status_text_put("http://h:1", &json, &out, NULL), 0);
+	at = strstr(out.data, "source ");
+	CHECK(at != NULL);
+	CHECK_STR(at ? at : "",
+		  "source      redis://h/?stream=s: DOWN, cannot connect\n"
+		  "            1 connections, 5 messages, 70 lines (rejected: no_count 2), rejected: none\n"
+		  "            75 samples received = 60 stored + 5 dropped + 10 on their way; the last came 1 s ago\n"
+		  "            9 entries not read yet, 3 not acknowledged, 60 acknowledged, 1 claimed from others, 2 trimmed unread\n"
+		  "sink        logs:/l: FAILING, the disk is full\n"
+		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; the last commit was 1 min 1 s ago, "
+		  "the oldest batch waits since 1 min 1 s\n"
+		  "            spool_bytes 4,096\n");
+	buf_done(&json);
+	buf_done(&out);
+}
+
 TEST(another_servers_answer_is_called_so)
 {
 	static const char *const others[] = { "", "<html>", "[1, 2]", "{}", "{\"version\":", "\"version\"", "null" };

@@ -65,8 +65,13 @@ struct sink_counters {
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit, runs_dropped_conflict;
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_commit_ns;
+	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none waits */
 	_Atomic bool failing, runs_failing;			/* the last commit failed */
+	char why[256];						/* what it said then; read it with sink_why */
 };
+
+/* Why the last commit failed, "" if it did not; any thread. `text` may be cut. */
+void sink_why(const struct sink_counters *c, char *text, size_t size);
 
 /* received = stored + queued + dropped, exactly; what senders dropped comes on top, it never arrived. Stored is what at
  * least one sink has and all are done with; the counters of each sink say more. */

@@ -30,7 +30,7 @@ struct outlet {
 	bool told_unfit, told_conflict;		/* the thread only */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
-	struct queued_batch { struct open_batch *batch; struct queued_batch *next; } *first, **last;
+	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool leaving, has_left;			/* it gets nothing new; its thread has ended */
 	void (*gone)(void *data);		/* to be called then, in the loop's thread */

@@ -34,6 +34,24 @@ static bool is_hopeless(int r)
 	return r == -E2BIG || r == -EFBIG || r == -EINVAL;
 }
 
+/* --- Why --- */
+
+static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_why(struct outlet *o, const char *text)
+{
+	pthread_mutex_lock(&why_lock);
+	snprintf(o->counters.why, sizeof(o->counters.why), "%.*s", (int)sizeof(o->counters.why) - 1, text);
+	pthread_mutex_unlock(&why_lock);
+}
+
+void sink_why(const struct sink_counters *c, char *text, size_t size)
+{
+	pthread_mutex_lock(&why_lock);
+	snprintf(text, size, "%s", c->why);
+	pthread_mutex_unlock(&why_lock);
+}
+
 /* --- Batches --- */
 
 static void note_result(struct outlet *o, int r, const struct err *err)
@@ -46,6 +64,8 @@ static void note_result(struct outlet *o, int r, const struct err *err)
 		o->counters.commit_failures++;
 		n->commit_failures++;
 	}
+	if (failing || was_failing)
+		set_why(o, failing ? err->text : "");
 	if (failing && !was_failing)
 		log_warning("samples cannot be stored and wait in memory: %s", err->text);
 	if (!failing && was_failing)
@@ -80,6 +100,9 @@ void outlet_put_batch(struct outlet *o, struct open_batch *b)
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
 	q->batch = b;
+	q->since_ns = clock_monotonic_ns();
+	if (!o->first)
+		o->counters.waits_since_ns = q->since_ns;
 	*o->last = q;
 	o->last = &q->next;
 	o->counters.samples_queued += b->samples;
@@ -113,6 +136,7 @@ static int commit_first(struct outlet *o)
 	o->first = q->next;
 	if (!o->first)
 		o->last = &o->first;
+	o->counters.waits_since_ns = o->first ? o->first->since_ns : 0;
 	count_batch(o, q->batch, r);
 	collector_batch_left(c, q->batch);
 	pthread_cond_broadcast(&c->changed);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "health.h"
+#include "tally.h"
 
 static void put_u64(struct json *j, const char *key, uint64_t v)
 {
@@ -23,15 +24,17 @@ static void put_time(struct json *j, const char *key, int64_t ns)
 
 static void put_samples(struct json *j, const struct collector_counters *c)
 {
+	struct collector_tally t = tally_collector(c);
+
 	json_key(j, "samples");
 	json_open_object(j);
-	put_u64(j, "received", c->samples_received);
-	put_u64(j, "stored", c->samples_stored);
-	put_u64(j, "queued", c->samples_queued);
+	put_u64(j, "received", t.received);
+	put_u64(j, "stored", t.stored);
+	put_u64(j, "queued", t.queued);
 	json_key(j, "dropped");
 	json_open_object(j);
-	put_u64(j, "queue_full", c->samples_dropped_queue);
-	put_u64(j, "unfit", c->samples_dropped_unfit);
+	put_u64(j, "queue_full", t.dropped_queue);
+	put_u64(j, "unfit", t.dropped_unfit);
 	json_end(j);
 	json_key(j, "dropped_by_senders");
 	json_open_object(j);
@@ -39,6 +42,8 @@ static void put_samples(struct json *j, const struct collector_counters *c)
 		put_u64(j, strobe_drop_name(i), c->sender_drops[i]);
 	json_end(j);
 	put_u64(j, "series_folded", c->series_folded);
+	put_u64(j, "label_values_folded", c->label_values_folded);
+	put_u64(j, "messages_replayed", c->messages_replayed);
 	put_u64(j, "times_corrected", c->times_corrected);
 	put_time(j, "last", c->last_sample_ns);
 	json_end(j);
@@ -78,13 +83,59 @@ static void put_runs(struct json *j, const struct collector_counters *c, uint64_
 	json_end(j);
 }
 
+static void put_source_samples(struct json *j, const struct source_counters *c)
+{
+	struct source_tally t = tally_source(c);
+
+	json_key(j, "samples");
+	json_open_object(j);
+	put_u64(j, "received", t.received);
+	put_u64(j, "stored", t.stored);
+	put_u64(j, "dropped", t.dropped);
+	put_u64(j, "in_flight", t.in_flight);
+	json_end(j);
+}
+
+/* Of sources that are streams; nothing but zeros of others. */
+static void put_stream(struct json *j, const struct source_counters *c)
+{
+	json_key(j, "stream");
+	json_open_object(j);
+	put_u64(j, "lag", c->lag);
+	put_u64(j, "pending", c->pending);
+	put_u64(j, "acked", c->acked);
+	put_u64(j, "claimed", c->claimed);
+	put_u64(j, "trimmed_unread", c->lost_to_trimming);
+	json_end(j);
+}
+
+static void put_rejected_lines(struct json *j, const struct source_counters *c)
+{
+	json_key(j, "rejected_lines");
+	json_open_object(j);
+	for (unsigned i = SOURCE_LINE_OK + 1; i < SOURCE_LINE_ERRORS; i++)
+		put_u64(j, source_line_error_name((enum source_line_error)i), c->rejected_lines[i]);
+	put_u64(j, "entry", c->rejected_entries);
+	json_end(j);
+}
+
 static void put_source(struct json *j, const struct source *s)
 {
 	const struct source_counters *c = &s->counters;
+	char state[512];
+	bool is_up = source_state((struct source *)s, state, sizeof(state));
 
 	json_open_object(j);
 	json_key(j, "url");
 	json_str(j, s->url);
+	json_key(j, "up");
+	json_bool(j, is_up);
+	json_key(j, "state");
+	json_str(j, state);
+	put_source_samples(j, c);
+	put_stream(j, c);
+	put_u64(j, "lines", c->lines);
+	put_rejected_lines(j, c);
 	put_u64(j, "connections", c->connections_now);
 	put_u64(j, "connections_total", c->connections);
 	put_u64(j, "connections_refused", c->connections_refused);
@@ -98,6 +149,58 @@ static void put_source(struct json *j, const struct source *s)
 	put_u64(j, "memfd", c->rejected_memfd);
 	json_end(j);
 	put_time(j, "last_message", c->last_message_ns);
+	json_end(j);
+}
+
+static void put_figures(struct json *j, const struct server_sink *s)
+{
+	struct server_figure figures[SERVER_FIGURES];
+	size_t n = s->figures ? s->figures(s->data, figures, SERVER_FIGURES) : 0;
+
+	json_key(j, "counts");
+	json_open_object(j);
+	for (size_t i = 0; i < n; i++) {
+		char name[160];
+
+		snprintf(name, sizeof(name), figures[i].key ? "%s %s" : "%s", figures[i].name, figures[i].value);
+		put_u64(j, name, figures[i].number);
+	}
+	json_end(j);
+}
+
+static void put_sink(struct json *j, const struct server_sink *s)
+{
+	const struct sink_counters *c = s->counters;
+	struct sink_tally t = tally_sink(c);
+	int64_t since = c->waits_since_ns;
+	char why[256];
+
+	sink_why(c, why, sizeof(why));
+	json_open_object(j);
+	json_key(j, "url");
+	json_str(j, s->url);
+	json_key(j, "samples");
+	json_open_object(j);
+	put_u64(j, "handed", t.handed);
+	put_u64(j, "stored", t.stored);
+	put_u64(j, "queued", t.queued);
+	json_key(j, "dropped");
+	json_open_object(j);
+	put_u64(j, "queue_full", t.dropped_queue);
+	put_u64(j, "unfit", t.dropped_unfit);
+	json_end(j);
+	json_end(j);
+	put_u64(j, "queue_bytes", c->queue_bytes);
+	put_u64(j, "commits", c->commits);
+	put_u64(j, "commit_failures", c->commit_failures);
+	json_key(j, "lag_seconds");
+	json_double(j, since ? (double)(clock_monotonic_ns() - since) / 1e9 : 0);
+	put_time(j, "last_commit", c->last_commit_ns);
+	json_key(j, "failing");
+	json_bool(j, c->failing || c->runs_failing);
+	json_key(j, "why");
+	json_str(j, *why ? why : NULL);
+	put_figures(j, s);
 	json_end(j);
 }
 
@@ -169,6 +272,11 @@ void api_status(struct site *s, const struct request *q, struct response *r)
 	json_open_array(&j);
 	for (size_t i = 0; i < s->options.source_count; i++)
 		put_source(&j, s->options.sources[i]);
+	json_end(&j);
+	json_key(&j, "sinks");
+	json_open_array(&j);
+	for (size_t i = 0; i < s->options.sink_count; i++)
+		put_sink(&j, &s->options.sinks[i]);
 	json_end(&j);
 	put_store(&j, s);
 	json_end(&j);

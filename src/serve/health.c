@@ -1,4 +1,4 @@
-/* health.c: alive is that this thread answers; ready is that the store does, too, and that an input is open. */
+/* health.c: alive is that this thread answers; ready is that a source is up and the sinks answer, too. */
 
 #include "health.h"
 
@@ -13,14 +13,43 @@ static int ask_store(const struct site *s, struct err *err)
 	return store_timeline(s->options.store, &q, BATCH_BUCKET_NS, samples, 1, err);
 }
 
+/* NULL if a source is up, else what the first one is doing instead. */
+static const char *down_reason(const struct site *s, char *text, size_t size)
+{
+	char state[256] = "";
+
+	for (size_t i = 0; i < s->options.source_count; i++)
+		if (s->options.sources[i]->is_up)
+			return NULL;
+	source_state(s->options.sources[0], state, sizeof(state));
+	snprintf(text, size, "no source is up; %s: %s", s->options.sources[0]->url, state);
+	return text;
+}
+
+static const struct server_sink *failing_sink(const struct site *s)
+{
+	for (size_t i = 0; i < s->options.sink_count; i++)
+		if (s->options.sinks[i].counters->failing)
+			return &s->options.sinks[i];
+	return NULL;
+}
+
 const char *health_reason(const struct site *s, char *text, size_t size)
 {
+	const struct server_sink *failing = failing_sink(s);
 	struct err err = { 0 };
+	char why[256] = "";
 
+	if (failing)
+		sink_why(failing->counters, why, sizeof(why));
 	if (!s->options.collector || s->options.source_count == 0)
 		snprintf(text, size, "no input is open");
+	else if (down_reason(s, text, size))
+		return text;
 	else if (s->options.store && ask_store(s, &err) < 0)
 		snprintf(text, size, "the store does not answer: %s", err.text);
+	else if (failing)
+		snprintf(text, size, "the last commit failed, samples wait in memory for %s: %s", failing->url, why);
 	else if (s->options.collector->failing)
 		snprintf(text, size, "the last commit failed, samples wait in memory; see the daemon's log");
 	else if (s->options.collector->runs_failing)

@@ -4,6 +4,8 @@
 
 #include "clock.h"
 #include "health.h"
+#include "mem.h"
+#include "tally.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -70,6 +72,236 @@ static void of_source(struct buf *out, const char *name, const struct source *s,
 	buf_putc(out, '\n');
 }
 
+/* One family of a number that each source has. */
+static void each_source(struct buf *out, const struct site *s, const char *name, const char *type, const char *help,
+			uint64_t (*number)(const struct source *))
+{
+	family(out, name, type, help);
+	for (size_t i = 0; i < s->options.source_count; i++)
+		of_source(out, name, s->options.sources[i], NULL, number(s->options.sources[i]));
+}
+
+/* The same of those whose entries are acknowledged. */
+static void each_stream(struct buf *out, const struct site *s, const char *name, const char *type, const char *help,
+			uint64_t (*number)(const struct source *))
+{
+	family(out, name, type, help);
+	for (size_t i = 0; i < s->options.source_count; i++) {
+		const struct source *source = s->options.sources[i];
+
+		if (source->ops && source->ops->ack)
+			of_source(out, name, source, NULL, number(source));
+	}
+}
+
+static uint64_t is_up(const struct source *s)
+{
+	return s->is_up;
+}
+
+static uint64_t lines(const struct source *s)
+{
+	return s->counters.lines;
+}
+
+static uint64_t bad_entries(const struct source *s)
+{
+	return s->counters.rejected_entries;
+}
+
+static uint64_t lag(const struct source *s)
+{
+	return s->counters.lag;
+}
+
+static uint64_t pending(const struct source *s)
+{
+	return s->counters.pending;
+}
+
+static uint64_t acked(const struct source *s)
+{
+	return s->counters.acked;
+}
+
+static uint64_t claimed(const struct source *s)
+{
+	return s->counters.claimed;
+}
+
+static uint64_t trimmed(const struct source *s)
+{
+	return s->counters.lost_to_trimming;
+}
+
+static void put_pipeline_sources(struct buf *out, const struct site *s)
+{
+	struct source *const *sources = s->options.sources;
+	size_t n = s->options.source_count;
+
+	each_source(out, s, "strobe_source_up", "gauge", "1 while the source listens or is connected.", is_up);
+	each_source(out, s, "strobe_lines_received_total", "counter", "Valid folded lines.", lines);
+	family(out, "strobe_lines_rejected_total", "counter", "Lines that were none, by what is wrong with them.");
+	for (size_t i = 0; i < n; i++)
+		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
+			of_source(out, "strobe_lines_rejected_total", sources[i],
+				  source_line_error_name((enum source_line_error)e), sources[i]->counters.rejected_lines[e]);
+	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them to take.",
+		    bad_entries);
+	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "When the source last had something, 0 if never.");
+	for (size_t i = 0; i < n; i++)
+		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
+			  (uint64_t)(sources[i]->counters.last_message_ns / NS_PER_SECOND));
+	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream that nobody was given yet.", lag);
+	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries handed over and not acknowledged.", pending);
+	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.", acked);
+	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries taken over from consumers that are gone.",
+		    claimed);
+	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter", "Entries trimmed before anybody read them.",
+		    trimmed);
+}
+
+/* received = stored + dropped + in_flight, exactly; all four of one moment. */
+static void put_source_samples(struct buf *out, const struct site *s)
+{
+	static const struct { const char *name, *type, *help; } families[] = {
+		{ "strobe_source_samples_received_total", "counter", "Samples that came from the source." },
+		{ "strobe_source_samples_stored_total", "counter", "Those that a sink has and all sinks are done with." },
+		{ "strobe_source_samples_dropped_total", "counter", "Those that no sink has." },
+		{ "strobe_source_samples_in_flight", "gauge", "Those that are under way." },
+	};
+	size_t n = s->options.source_count;
+	struct source_tally *tallies = xcalloc(n + 1, sizeof(*tallies));
+
+	for (size_t i = 0; i < n; i++)
+		tallies[i] = tally_source(&s->options.sources[i]->counters);
+	for (size_t f = 0; f < ARRAY_SIZE(families); f++) {
+		family(out, families[f].name, families[f].type, families[f].help);
+		for (size_t i = 0; i < n; i++) {
+			const struct source_tally *t = &tallies[i];
+			const uint64_t numbers[] = { t->received, t->stored, t->dropped, t->in_flight };
+
+			of_source(out, families[f].name, s->options.sources[i], NULL, numbers[f]);
+		}
+	}
+	free(tallies);
+}
+
+/* --- Sinks --- */
+
+static void of_sink(struct buf *out, const char *name, const struct server_sink *s, const char *key, const char *value,
+		    uint64_t v)
+{
+	buf_printf(out, "%s{sink=\"", name);
+	put_label_value(out, s->url);
+	if (key) {
+		buf_printf(out, "\",%s=\"", key);
+		put_label_value(out, value);
+	}
+	buf_puts(out, "\"} ");
+	buf_put_u64(out, v);
+	buf_putc(out, '\n');
+}
+
+/* handed = stored + queued + dropped of both reasons, exactly. */
+static void put_sink_samples(struct buf *out, const struct server_sink *sinks, size_t n)
+{
+	struct sink_tally *t = xcalloc(n + 1, sizeof(*t));
+
+	for (size_t i = 0; i < n; i++)
+		t[i] = tally_sink(sinks[i].counters);
+	family(out, "strobe_sink_samples_handed_total", "counter", "Samples meant for the sink.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_samples_handed_total", &sinks[i], NULL, NULL, t[i].handed);
+	family(out, "strobe_sink_samples_stored_total", "counter", "Samples that it has.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_samples_stored_total", &sinks[i], NULL, NULL, t[i].stored);
+	family(out, "strobe_sink_samples_queued", "gauge", "Samples that wait for it.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_samples_queued", &sinks[i], NULL, NULL, t[i].queued);
+	family(out, "strobe_sink_samples_dropped_total", "counter", "Samples that it will never have, by reason.");
+	for (size_t i = 0; i < n; i++) {
+		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "queue_full", t[i].dropped_queue);
+		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "unfit", t[i].dropped_unfit);
+	}
+	free(t);
+}
+
+static int64_t lag_ns(const struct sink_counters *c)
+{
+	int64_t since = c->waits_since_ns, now = clock_monotonic_ns();
+
+	return since && now > since ? now - since : 0;
+}
+
+static void put_sink_state(struct buf *out, const struct server_sink *sinks, size_t n)
+{
+	family(out, "strobe_sink_queue_bytes", "gauge", "Memory of what waits for it.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_queue_bytes", &sinks[i], NULL, NULL, sinks[i].counters->queue_bytes);
+	family(out, "strobe_sink_commits_total", "counter", "Batches that it took.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_commits_total", &sinks[i], NULL, NULL, sinks[i].counters->commits);
+	family(out, "strobe_sink_commit_failures_total", "counter", "Times that it did not; the batch is tried again.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_commit_failures_total", &sinks[i], NULL, NULL, sinks[i].counters->commit_failures);
+	family(out, "strobe_sink_failing", "gauge", "1 while the last try failed.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_failing", &sinks[i], NULL, NULL,
+			sinks[i].counters->failing || sinks[i].counters->runs_failing);
+	family(out, "strobe_sink_lag_seconds", "gauge", "How long the oldest batch has been waiting for it.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_lag_seconds", &sinks[i], NULL, NULL,
+			(uint64_t)(lag_ns(sinks[i].counters) / NS_PER_SECOND));
+	family(out, "strobe_sink_last_commit_timestamp_seconds", "gauge", "When it last took something, 0 if never.");
+	for (size_t i = 0; i < n; i++)
+		of_sink(out, "strobe_sink_last_commit_timestamp_seconds", &sinks[i], NULL, NULL,
+			(uint64_t)(sinks[i].counters->last_commit_ns / NS_PER_SECOND));
+}
+
+struct counted {
+	const struct server_sink *sink;
+	struct server_figure figure;
+	bool done;
+};
+
+static bool is_counter(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 6 && !strcmp(name + n - 6, "_total");
+}
+
+/* What sinks count for themselves, each name once with all sinks that have it. */
+static void put_figures(struct buf *out, const struct server_sink *sinks, size_t n)
+{
+	struct counted *all = xcalloc(n * SERVER_FIGURES + 1, sizeof(*all));
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct server_figure figures[SERVER_FIGURES];
+		size_t m = sinks[i].figures ? sinks[i].figures(sinks[i].data, figures, SERVER_FIGURES) : 0;
+
+		for (size_t j = 0; j < m; j++)
+			all[count++] = (struct counted){ .sink = &sinks[i], .figure = figures[j] };
+	}
+	for (size_t i = 0; i < count; i++) {
+		char name[128];
+
+		if (all[i].done)
+			continue;
+		snprintf(name, sizeof(name), "strobe_%s", all[i].figure.name);
+		family(out, name, is_counter(name) ? "counter" : "gauge", all[i].figure.help);
+		for (size_t j = i; j < count; j++) {
+			if (strcmp(all[i].figure.name, all[j].figure.name))
+				continue;
+			all[j].done = true;
+			of_sink(out, name, all[j].sink, all[j].figure.key, all[j].figure.value, all[j].figure.number);
+		}
+	}
+	free(all);
+}
+
 static void put_sources(struct buf *out, struct source *const *sources, size_t n)
 {
 	family(out, "strobe_messages_received_total", "counter", "Valid messages of PHP processes.");
@@ -108,22 +340,29 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 	}
 }
 
+/* received = stored + queued + dropped as queue_full and unfit, exactly. */
 static void put_collector(struct buf *out, const struct collector_counters *c)
 {
-	single(out, "strobe_samples_received_total", "counter", c->samples_received, "Samples that arrived.");
-	single(out, "strobe_samples_stored_total", "counter", c->samples_stored, "Samples committed to the store.");
+	struct collector_tally t = tally_collector(c);
+
+	single(out, "strobe_samples_received_total", "counter", t.received, "Samples that arrived.");
+	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to some sink.");
 
 	family(out, "strobe_samples_dropped_total", "counter",
 	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
-	labelled(out, "strobe_samples_dropped_total", "reason", "queue_full", c->samples_dropped_queue);
-	labelled(out, "strobe_samples_dropped_total", "reason", "unfit", c->samples_dropped_unfit);
+	labelled(out, "strobe_samples_dropped_total", "reason", "queue_full", t.dropped_queue);
+	labelled(out, "strobe_samples_dropped_total", "reason", "unfit", t.dropped_unfit);
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		labelled(out, "strobe_samples_dropped_total", "reason", strobe_drop_name(i), c->sender_drops[i]);
 
-	single(out, "strobe_samples_queued", "gauge", c->samples_queued, "Samples that wait for their commit.");
+	single(out, "strobe_samples_queued", "gauge", t.queued, "Samples that wait for their commit.");
 	single(out, "strobe_queue_bytes", "gauge", c->queue_bytes, "Memory of what waits for its commit.");
 	single(out, "strobe_series_folded_total", "counter", c->series_folded,
 	       "Messages counted as entry=other because there were too many label sets.");
+	single(out, "strobe_label_values_folded_total", "counter", c->label_values_folded,
+	       "Labels whose value became other, because the day had too many.");
+	single(out, "strobe_messages_replayed_total", "counter", c->messages_replayed,
+	       "Batches of relays that came again and were left out.");
 	single(out, "strobe_times_corrected_total", "counter", c->times_corrected,
 	       "Messages with a time far off, stored under the time of their arrival.");
 	single(out, "strobe_store_commits_total", "counter", c->commits, "Batches committed.");
@@ -196,6 +435,11 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 	single(out, "strobe_ready", "gauge", !health_reason(s, text, sizeof(text)),
 	       "1 while an input is open and the store answers.");
 	put_sources(out, s->options.sources, s->options.source_count);
+	put_pipeline_sources(out, s);
+	put_source_samples(out, s);
+	put_sink_samples(out, s->options.sinks, s->options.sink_count);
+	put_sink_state(out, s->options.sinks, s->options.sink_count);
+	put_figures(out, s->options.sinks, s->options.sink_count);
 	if (s->options.collector) {
 		put_collector(out, s->options.collector);
 		put_runs(out, s->options.collector, &s->http);

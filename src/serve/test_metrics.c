@@ -9,13 +9,27 @@
 #include <math.h>
 
 static struct collector_counters counters;
-static struct source source = { .url = (char *)"unix:/run/a\"b\\c\nd.sock" };
+static struct source source = { .url = (char *)"unix:/run/a\"b\\c\nd.sock", .is_up = true };
 static struct source *sources[] = { &source };
+static struct sink_counters sink_counters;
+
+static size_t figures(void *data, struct server_figure *ret, size_t max)
+{
+	ret[0] = (struct server_figure){ .name = "spool_bytes", .help = "Size of the spool.", .number = 77 };
+	ret[1] = (struct server_figure){ .name = "spool_dropped_total", .help = "Lost.", .key = "reason", .value = "cap", .number = 3 };
+	return 2;
+}
+
+/* Two, so that each name has both below it. */
+static const struct server_sink sinks[] = {
+	{ .url = "sqlite:/a", .counters = &sink_counters, .figures = figures },
+	{ .url = "redis://h/?stream=s", .counters = &sink_counters, .figures = figures },
+};
 
 static void put(struct site *s, struct buf *out)
 {
 	*s = (struct site){ .options = { .store = &fake_store, .collector = &counters, .sources = sources,
-					 .source_count = 1 }, .start_ns = 5 * NS_PER_SECOND };
+					 .source_count = 1, .sinks = sinks, .sink_count = 2 }, .start_ns = 5 * NS_PER_SECOND };
 	buf_init(out);
 	metrics_put(s, 65 * NS_PER_SECOND, 1234567, out);
 }
@@ -115,6 +129,46 @@ TEST(counters_come_out_under_the_names_that_dashboards_use)
 	check_line(out.data, "strobe_http_requests_total{code=\"404\"} 0");
 	CHECK(strstr(out.data, "strobe_messages_received_total{source=\"unix:/run/a\\\"b\\\\c") != NULL);
 	CHECK(strstr(out.data, "d.sock\",reason=\"bad_magic\"} 2\n") != NULL);
+}
+
+TEST(each_source_and_each_sink_has_its_sum)
+{
+	_cleanup_(buf_done) struct buf out;
+	struct site s;
+
+	source.counters.samples_received = 100;
+	source.counters.samples_stored = 90;
+	source.counters.samples_dropped = 7;
+	source.counters.samples_in_flight = 3;
+	sink_counters.samples_handed = 50;
+	sink_counters.samples_stored = 30;
+	sink_counters.samples_queued = 14;
+	sink_counters.samples_dropped_queue = 5;
+	sink_counters.samples_dropped_unfit = 1;
+	put(&s, &out);
+	CHECK(strstr(out.data, "strobe_source_samples_in_flight{source=\"unix:/run/a\\\"b\\\\c") != NULL);
+	check_line(out.data, "strobe_sink_samples_handed_total{sink=\"sqlite:/a\"} 50");
+	check_line(out.data, "strobe_sink_samples_stored_total{sink=\"redis://h/?stream=s\"} 30");
+	check_line(out.data, "strobe_sink_samples_queued{sink=\"sqlite:/a\"} 14");
+	check_line(out.data, "strobe_sink_samples_dropped_total{sink=\"sqlite:/a\",reason=\"queue_full\"} 5");
+	check_line(out.data, "strobe_spool_bytes{sink=\"redis://h/?stream=s\"} 77");
+	check_line(out.data, "strobe_spool_dropped_total{sink=\"sqlite:/a\",reason=\"cap\"} 3");
+}
+
+TEST(without_a_source_that_is_up_it_is_not_ready)
+{
+	_cleanup_(buf_done) struct buf out;
+	struct site s;
+
+	source.is_up = false;
+	put(&s, &out);
+	check_line(out.data, "strobe_ready 0");
+	source.is_up = true;
+	sink_counters.failing = true;
+	buf_done(&out);
+	put(&s, &out);
+	sink_counters.failing = false;
+	check_line(out.data, "strobe_ready 0");
 }
 
 TEST(a_store_that_fails_is_not_ready)

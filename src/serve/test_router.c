@@ -7,7 +7,7 @@
 #include "test.h"
 
 static struct collector_counters counters;
-static struct source source = { .url = (char *)"unix:/run/test.sock" };
+static struct source source = { .url = (char *)"unix:/run/test.sock", .is_up = true };
 static struct source *sources[] = { &source };
 
 static struct site site_new(void)

@@ -194,7 +194,7 @@ static int serve(struct server_options *o, bool empty, unsigned boxes, struct er
 int main(int argc, char **argv)
 {
 	static struct collector_counters counters;
-	static struct source source = { .url = (char *)"unix:/run/test.sock" };
+	static struct source source = { .url = (char *)"unix:/run/test.sock", .is_up = true };
 	static struct source *sources[] = { &source };
 	struct server_options o = { .listen = "127.0.0.1:0", .collector = &counters, .sources = sources, .source_count = 1 };
 	_cleanup_(freep) char *url = NULL;

@@ -1,0 +1,74 @@
+/* tally.c: reads twice, and believes what was the same both times. */
+
+#include "tally.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define TRIES	1000u
+#define NUMBERS	5u
+
+/* The first number is the sum of the others. */
+static bool adds_up(const uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 1; i < NUMBERS; i++)
+		sum += v[i];
+	return v[0] == sum;
+}
+
+static void read_all(_Atomic uint64_t *const *from, uint64_t *v)
+{
+	for (unsigned i = 0; i < NUMBERS; i++)
+		v[i] = from[i] ? *from[i] : 0;
+}
+
+static void tally(_Atomic uint64_t *const *from, uint64_t *v)
+{
+	uint64_t again[NUMBERS];
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		read_all(from, v);
+		read_all(from, again);
+		if (!memcmp(v, again, sizeof(again)) && adds_up(v))
+			return;
+		sched_yield();
+	}
+}
+
+struct source_tally tally_source(const struct source_counters *counters)
+{
+	struct source_counters *c = (struct source_counters *)counters;
+	_Atomic uint64_t *const from[NUMBERS] = {
+		&c->samples_received, &c->samples_stored, &c->samples_dropped, &c->samples_in_flight, NULL,
+	};
+	uint64_t v[NUMBERS];
+
+	tally(from, v);
+	return (struct source_tally){ v[0], v[1], v[2], v[3] };
+}
+
+struct sink_tally tally_sink(const struct sink_counters *counters)
+{
+	struct sink_counters *c = (struct sink_counters *)counters;
+	_Atomic uint64_t *const from[NUMBERS] = {
+		&c->samples_handed, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue, &c->samples_dropped_unfit,
+	};
+	uint64_t v[NUMBERS];
+
+	tally(from, v);
+	return (struct sink_tally){ v[0], v[1], v[2], v[3], v[4] };
+}
+
+struct collector_tally tally_collector(const struct collector_counters *counters)
+{
+	struct collector_counters *c = (struct collector_counters *)counters;
+	_Atomic uint64_t *const from[NUMBERS] = {
+		&c->samples_received, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue, &c->samples_dropped_unfit,
+	};
+	uint64_t v[NUMBERS];
+
+	tally(from, v);
+	return (struct collector_tally){ v[0], v[1], v[2], v[3], v[4] };
+}
