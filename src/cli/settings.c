@@ -225,8 +225,10 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. */
-static struct settings before;
+/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. What cannot
+ * change (addresses, directories, the token) it has from the first ones for as long as it runs. */
+static struct settings first, before;
+static bool has_first;
 
 static int reload(struct daemon_options *ret, struct err *err)
 {
@@ -240,7 +242,10 @@ static int reload(struct daemon_options *ret, struct err *err)
 
 static void reloaded(bool taken)
 {
-	if (taken) {
+	if (taken && !has_first) {
+		first = before;
+		has_first = true;
+	} else if (taken) {
 		done(&before);
 	} else {
 		done(&settings);
@@ -283,5 +288,8 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	r = daemon_run(&o, &err);
 	if (r < 0)
 		command_cannot(spec, &err);
+	done(&settings);
+	if (has_first)
+		done(&first);
 	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
 }

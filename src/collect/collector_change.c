@@ -63,6 +63,7 @@ void collector_reap(struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		struct outlet *o = &c->outlets[i];
+		void (*gone)(void *data), *data;
 		bool has_left;
 
 		if (!o->is_used)
@@ -74,8 +75,10 @@ void collector_reap(struct collector *c)
 			continue;
 		outlet_join(o);
 		outlet_done(o);
-		o->is_used = false;
-		o->gone(o->gone_data);
+		gone = o->gone;
+		data = o->gone_data;
+		memset(o, 0, sizeof(*o));
+		gone(data);
 	}
 }
 
