@@ -225,7 +225,7 @@ static struct shown *show(const struct daemon *d)
 
 		s->sinks[i] = (struct server_sink){
 			.url = sink->url, .counters = collector_sink_counters(d->collector, i),
-			.figures = sink->ops->figures, .data = sink,
+			.figures = sink->ops->figures, .state = sink->ops->state, .data = sink,
 		};
 	}
 	return s;

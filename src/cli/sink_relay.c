@@ -90,9 +90,15 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 	return count + drop_figures(n, ret + count);
 }
 
+static bool state(void *sink, char *text, size_t size)
+{
+	return relay_state(((struct relay_sink *)sink)->relay, text, size);
+}
+
 const struct sink_ops sink_relay_ops = {
 	.scheme = "redis",
 	.open = relay_sink_open,
 	.figures = figures,
+	.state = state,
 	.close = relay_sink_close,
 };

@@ -22,6 +22,9 @@ struct sink_ops {
 	void (*set_options)(struct sink *s, const struct sink_options *o);
 	/* What it counts beside the collector; NULL: nothing. Any thread; returns how many. */
 	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
+	/* What it is doing and whether that is well, where there is more to say than that commits fail; NULL: nothing. Any
+	 * thread; the text may be cut. */
+	bool (*state)(void *sink, char *text, size_t size);
 	struct sink *(*close)(struct sink *s);
 };
 

@@ -220,6 +220,9 @@ static void put_sink(struct buf *b, const json_t *sink, double now)
 	if (json_is_true(json_object_get(sink, "failing"))) {
 		buf_puts(b, ": FAILING, ");
 		put_plain(b, text(sink, "why"));
+	} else if (*text(sink, "state")) {
+		buf_puts(b, json_is_true(json_object_get(sink, "up")) ? ": " : ": DOWN, ");
+		put_plain(b, text(sink, "state"));
 	}
 	buf_putc(b, '\n');
 	put_label(b, "");

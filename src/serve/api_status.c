@@ -173,12 +173,17 @@ static void put_sink(struct json *j, const struct server_sink *s)
 	const struct sink_counters *c = s->counters;
 	struct sink_tally t = tally_sink(c);
 	int64_t since = c->waits_since_ns;
-	char why[256];
+	char why[256], state[512] = "";
+	bool is_up = s->state ? s->state(s->data, state, sizeof(state)) : true;
 
 	sink_why(c, why, sizeof(why));
 	json_open_object(j);
 	json_key(j, "url");
 	json_str(j, s->url);
+	json_key(j, "up");
+	json_bool(j, is_up && !c->failing && !c->runs_failing);
+	json_key(j, "state");
+	json_str(j, *state ? state : NULL);
 	json_key(j, "samples");
 	json_open_object(j);
 	put_u64(j, "handed", t.handed);

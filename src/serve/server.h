@@ -31,6 +31,7 @@ struct server_sink {
 	const struct sink_counters *counters;
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
 	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
+	bool (*state)(void *data, char *text, size_t size);	/* whether it is well, and what it is doing; NULL: nothing to say */
 	void *data;
 };
 

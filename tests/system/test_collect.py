@@ -300,8 +300,20 @@ def a_busy_port_for_counters_is_a_warning():
 
 
 @test
+def the_example_files_of_the_package_are_taken():
+    with Directory() as directory:
+        with Daemon(directory, '-c', f'{ROOT}/packaging/strobe.yaml') as d:
+            check(d.status()['store']['max_age_seconds'] == 30 * 86400, 'strobe.yaml is read by serve')
+            check(d.stop() == 0, 'it ends with 0')
+        done = subprocess.run([STROBE, 'collect', '-c', f'{ROOT}/packaging/collect.yaml', '--from', '-', '--to',
+                               f'sqlite:{directory}/a', '--listen', 'none'], input='main;a 1\n', capture_output=True, text=True)
+        check(done.returncode == 0, f'collect.yaml by collect: {done.stderr}')
+
+
+@test
 def units_of_systemd_are_valid_and_locked_up():
-    units = [f'{ROOT}/packaging/systemd/{name}' for name in ['strobe.service.in', 'strobe-collect.service.in', 'strobe.socket.in']]
+    units = [f'{ROOT}/packaging/systemd/{name}' for name in ['strobe.service.in', 'strobe-collect.service.in', 'strobe.socket.in',
+                                                               'strobe-collect.socket.in']]
     with Directory() as directory:
         paths = []
         for unit in units:
