@@ -33,7 +33,7 @@ echo '--- one picture is what a crash left, and one was being written' >&2
 echo half >svgs/daily/2026-11-20.all.svgz.tmp
 strobe export svgs $s; tree svgs | grep -c tmp
 echo '--- one was cut off' >&2
-head -c 10000 svgs/daily/2026-11-20.all.svgz >a && cp a svgs/daily/2026-11-20.all.svgz
+head -c 5000 svgs/daily/2026-11-20.all.svgz >a && cp a svgs/daily/2026-11-20.all.svgz
 strobe export svgs $s
 echo '--- other functions' >&2
 strobe export svgs --logs logs -j1 --fn Page=Page::get

@@ -144,7 +144,7 @@ def a_log_that_goes_meanwhile_is_passed_over():
 def a_full_disk_leaves_what_was_there():
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 
     with Directory() as d:
         lines = stacks(3000, 1)
