@@ -171,10 +171,10 @@ static int parse_functions(struct export_options *o)
 	o->variants = xcalloc(functions.count, sizeof(*o->variants));
 	for (size_t i = 0; i < functions.count && !code; i++) {
 		code = parse_function(functions.items[i], &o->variants[i]);
+		o->variant_count += !code;
 		for (size_t k = 0; k < i && !code; k++)
 			if (!strcmp(o->variants[k].label, o->variants[i].label))
 				code = command_usage(&spec, "--fn has the label '%s' twice", o->variants[i].label);
-		o->variant_count += !code;
 	}
 	return code;
 }

@@ -35,7 +35,7 @@ static const struct tree_file *find_picture(const struct svgs *s, size_t first, 
 		const struct tree_name *p = &s->svgs.files[i].parts;
 
 		if (p->kind == TREE_PICTURE && p->reversed == reversed && p->function.n == strlen(label) &&
-		    !memcmp(p->function.p, label, p->function.n))
+		    (!p->function.n || !memcmp(p->function.p, label, p->function.n)))
 			return &s->svgs.files[i];
 	}
 	return NULL;
