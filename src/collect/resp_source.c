@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
+#include "passed_socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -122,6 +123,7 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct resp_listener *l = &s->listeners[s->listener_count];
+	bool is_passed;
 	int r;
 
 	if (!s->options.password && !is_loopback(a->ai_addr))
@@ -129,11 +131,14 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 			       "listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
 	/* A second address of the name gets the port that the first one took. */
 	set_port(a->ai_addr, s->port);
-	fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
+	is_passed = fd >= 0;
+	if (!is_passed)
+		fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(err, -errno, "cannot make a socket for %s: %s", s->base.url, strerror(errno));
 	set_options(fd, a->ai_family);
-	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+	if (!is_passed && (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0))
 		return err_set(err, -errno, "cannot listen on %s: %s%s", s->base.url, strerror(errno),
 			       errno == EADDRINUSE ? "; is a Redis running there?" : "");
 	s->port = port_of(fd);

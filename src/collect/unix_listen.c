@@ -2,6 +2,8 @@
 
 #include "unix_listen.h"
 
+#include "passed_socket.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <string.h>
@@ -10,55 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define FIRST_PASSED_FD	3	/* where systemd puts the sockets it passes */
 #define BACKLOG		4096
-
-static int get_int(int fd, int option)
-{
-	int v = -1;
-	socklen_t size = sizeof(v);
-
-	return getsockopt(fd, SOL_SOCKET, option, &v, &size) ? -1 : v;
-}
-
-static bool listens_on(int fd, const char *path)
-{
-	struct sockaddr_un a = { 0 };
-	socklen_t size = sizeof(a);
-
-	return get_int(fd, SO_TYPE) == SOCK_SEQPACKET && get_int(fd, SO_ACCEPTCONN) == 1 &&
-	       !getsockname(fd, (struct sockaddr *)&a, &size) && a.sun_family == AF_UNIX &&
-	       !strncmp(a.sun_path, path, sizeof(a.sun_path));
-}
-
-static long env_number(const char *name)
-{
-	const char *text = getenv(name);
-	char *end;
-	long v;
-
-	if (!text || !*text)
-		return -1;
-	v = strtol(text, &end, 10);
-	return *end ? -1 : v;
-}
-
-/* The socket of this path that systemd passed, or -1. */
-static int activated(const char *path)
-{
-	long count = env_number("LISTEN_FDS");
-
-	if (env_number("LISTEN_PID") != getpid())
-		return -1;
-	for (int fd = FIRST_PASSED_FD; fd < FIRST_PASSED_FD + count && fd < FIRST_PASSED_FD + 64; fd++) {
-		if (!listens_on(fd, path))
-			continue;
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		fcntl(fd, F_SETFL, O_NONBLOCK);
-		return fd;
-	}
-	return -1;
-}
 
 static int lock_directory(const char *path, int *ret_fd, struct err *err)
 {
@@ -130,7 +84,7 @@ int unix_listen(const char *path, int *ret_fd, bool *ret_activated, struct err *
 			       path, n, sizeof(a.sun_path) - 1);
 	memcpy(a.sun_path, path, n + 1);
 
-	*ret_fd = activated(path);
+	*ret_fd = passed_socket(SOCK_SEQPACKET, (const struct sockaddr *)&a, sizeof(a));
 	*ret_activated = *ret_fd >= 0;
 	if (*ret_activated)
 		return 0;

@@ -300,6 +300,28 @@ def a_busy_port_for_counters_is_a_warning():
 
 
 @test
+def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
+    with Directory() as directory, socket.socket() as listener:
+        listener.bind(('127.0.0.1', 0))
+        listener.listen(64)
+        port = listener.getsockname()[1]
+        c = Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{directory}/a')
+        c.command = ['sh', '-c', f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh', *c.command]
+        client = socket.create_connection(('127.0.0.1', port))       # before anybody is there
+        client.sendall(b'*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$8\r\nmain;a 5\r\n')
+        os.set_inheritable(listener.fileno(), True)
+        popen = subprocess.Popen
+        try:
+            subprocess.Popen = lambda *a, **o: popen(*a, **o, close_fds=False)
+            c.start()
+        finally:
+            subprocess.Popen = popen
+        check(client.recv(100).startswith(b':'), 'what was sent before the start is answered')
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'and stored')
+        check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def the_example_files_of_the_package_are_taken():
     with Directory() as directory:
         with Daemon(directory, '-c', f'{ROOT}/packaging/strobe.yaml') as d:
