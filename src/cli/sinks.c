@@ -25,8 +25,9 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
 	if (!ops)
-		return err_set(err, -EINVAL, "cannot send to '%.*s…': a sink looks like sqlite:DIRECTORY, logs:DIRECTORY or "
-			       "redis://HOST/?stream=NAME", (int)strcspn(url, ":"), url);
+		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, logs:DIRECTORY or "
+			       "redis://HOST/?stream=NAME",
+			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);	/* no passwords */
 	return ops->open(store_url ? store_url : url, o, ret, err);
 }
 

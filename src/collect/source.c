@@ -41,7 +41,8 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, resp://HOST:PORT, "
-			       "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -", (int)strcspn(url, ":"), url);
+			       "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -",
+			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);	/* no passwords */
 	return ops->open(url, loop, receiver, ret, err);
 }
 
