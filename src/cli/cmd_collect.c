@@ -20,6 +20,7 @@ static const struct option_spec options[] = {
 	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
 	SETTINGS_CONFIG,
 	SETTINGS_LIMITS,
+	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	SETTINGS_CAPS,
 	SETTINGS_WHO,

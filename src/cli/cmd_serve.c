@@ -18,6 +18,7 @@ static const struct option_spec options[] = {
 	  "Where sources and sinks keep what they must remember; the store's directory unless given." },
 	SETTINGS_CONFIG,
 	SETTINGS_LIMITS,
+	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
 	{ OPTION_DOUBLE, 0, "runs-age", "DAYS", &settings.runs_days,

@@ -2,6 +2,7 @@
 
 #include "daemon.h"
 
+#include "arclamp_metrics.h"
 #include "buf.h"
 #include "clock.h"
 #include "collector.h"
@@ -247,6 +248,28 @@ static struct server_options feeds_shown(const struct daemon *d, const struct st
 	};
 }
 
+/* Pictures lie beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
+static void put_arclamp_metrics(void *data, struct buf *out)
+{
+	const char *logs = ((const struct daemon *)data)->options.arclamp_metrics;
+	_cleanup_(freep) char *svgs = xstrdup(logs);
+	_cleanup_(buf_done) struct buf series = { 0 };
+	size_t n = strlen(svgs);
+	struct err err = { 0 };
+
+	while (n > 1 && svgs[n - 1] == '/')
+		svgs[--n] = '\0';
+	buf_init(&series);
+	if (n > 5 && !strcmp(svgs + n - 5, "/logs"))
+		memcpy(svgs + n - 4, "svgs", 4);
+	else
+		n = 0;
+	if (arclamp_metrics_put(logs, n ? svgs : NULL, clock_wall_ns(), &series, &err) < 0)
+		log_warning("there are no series of Arc Lamp: %s", err.text);
+	else
+		buf_put(out, series.data, series.size);
+}
+
 static int open_server(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
@@ -264,6 +287,10 @@ static int open_server(struct daemon *d, struct err *err)
 	s.only_counters = !o->store_url;
 	s.collector = collector_counters(d->collector);
 	s.start_ns = clock_wall_ns();
+	if (o->arclamp_metrics) {
+		s.more_metrics = put_arclamp_metrics;
+		s.more_data = d;
+	}
 	r = server_new(&s, &d->server, err);
 	if (r < 0 && o->listen_may_fail && r != -EINVAL && r != -EACCES) {
 		log_warning("there will be no counters to ask for: %s", err->text);

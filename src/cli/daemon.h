@@ -20,6 +20,7 @@ struct daemon_options {
 	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;
+	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
 
 	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it; `reloaded` says
 	 * whether the daemon works with the new options, so that the strings of the other ones can go. */

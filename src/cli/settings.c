@@ -174,6 +174,7 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->sinks = s->to.items;
 	o->sink_count = s->to.count;
 	o->state = s->state;
+	o->arclamp_metrics = s->arclamp_metrics;
 	o->allow_hosts = s->allow_hosts.items;
 	o->allow_host_count = s->allow_hosts.count;
 	return 0;

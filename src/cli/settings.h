@@ -16,7 +16,7 @@ struct settings {
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts;
-	const char *listen, *store, *state, *token_file;
+	const char *listen, *store, *state, *token_file, *arclamp_metrics;
 	const char *max_bytes, *runs_size, *queue_bytes;
 	double retain_days, runs_days;
 	long runs_count, label_values, series;
@@ -49,6 +49,9 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	  "Values of one label on one day; further ones count as `other`; 1,000 unless given." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
 	  "Sets of labels in one second; further ones count as entry `other`; 10,000 unless given." }
+#define SETTINGS_METRICS \
+	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
+	  "Add the arclamp_* series of this tree of trace logs to /metrics." }
 #define SETTINGS_WHO \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Who may ask" }, \
 	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \

@@ -447,6 +447,8 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 	if (s->options.store)
 		put_store(out, s->options.store);
 	put_http(out, &s->http);
+	if (s->options.more_metrics)
+		s->options.more_metrics(s->options.more_data, out);
 	seconds(out, "strobe_uptime_seconds", "gauge", now_ns > s->start_ns ? now_ns - s->start_ns : 0,
 		"Since the daemon started.");
 	if (resident_bytes)

@@ -7,6 +7,7 @@
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
+#include "buf.h"
 #include "collector.h"
 #include "err.h"
 #include "source.h"
@@ -51,6 +52,8 @@ struct server_options {
 	size_t source_count;
 	const struct server_sink *sinks;
 	size_t sink_count;
+	void (*more_metrics)(void *data, struct buf *out);	/* appends further families; NULL: none. Any thread */
+	void *more_data;
 	int64_t start_ns;			/* of the daemon, clock_wall_ns(); 0 is now */
 };
 

@@ -85,8 +85,10 @@ def write_config(path, **options):
 def three_sources_and_two_sinks_add_up_at_any_moment():
     with Directory() as directory:
         port, log, a, b = free_port(), f'{directory}/x.log', f'{directory}/a', f'{directory}/b'
+        os.makedirs(f'{directory}/logs/hourly')
+        write(f'{directory}/logs/hourly/2026-11-21_18.index.log', 'x 1\n')
         options = ['--from', f'unix:{directory}/s', '--from', f'resp://127.0.0.1:{port}', '--from', f'file:{log}',
-                   '--to', f'sqlite:{a}', '--to', f'sqlite:{b}']
+                   '--arclamp-metrics', f'{directory}/logs', '--to', f'sqlite:{a}', '--to', f'sqlite:{b}']
         with Collector(directory, *options) as c:
             def send():
                 s = connect(f'{directory}/s')
@@ -112,7 +114,7 @@ def three_sources_and_two_sinks_add_up_at_any_moment():
             for line in [f'strobe_source_samples_stored_total{{source="unix:{directory}/s"}} 900',
                          f'strobe_sink_samples_handed_total{{sink="sqlite:{a}"}} 5100',
                          f'strobe_lines_received_total{{source="file:{log}"}} 1200', 'strobe_samples_stored_total 5100',
-                         'strobe_ready 1']:
+                         'strobe_ready 1', 'arclamp_log_bytes_total{period="hourly"} 4']:
                 check(f'\n{line}\n' in metrics, f'/metrics says {line}')
             text = subprocess.run([STROBE, 'status', '--url', c.url], capture_output=True, text=True).stdout
             check('900 samples received = 900 stored + 0 dropped + 0 on their way' in text, f'status shows sums:\n{text}')
