@@ -11,6 +11,7 @@
 
 #define CHANNELS_MAX		1000u
 #define CHANNEL_SIZE_MAX	1024u
+#define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us, unless told otherwise */
 
 /* Channels, or patterns of them: "SUBSCRIBE", a, b. */
 struct list {
@@ -105,6 +106,7 @@ static void got_lost(struct redis_connection *c, void *data)
 
 	p->base.counters.connections_now = 0;
 	p->base.counters.connections_lost++;
+	p->base.counters.connections_cut_off = redis_connection_counters(c)->cut_off;
 }
 
 /* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each time. */
@@ -262,6 +264,7 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 		redis_connection_default_options(&o);
 		o.url = &u;
 		o.name = "strobe-subscriber";
+		o.read_ahead = READ_AHEAD;
 		o.ready = got_ready;
 		o.lost = got_lost;
 		o.pushed = got_push;

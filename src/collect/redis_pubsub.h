@@ -6,7 +6,8 @@
  * holds one line or several. Its channel becomes the label "profiler".
  *
  * Redis keeps nothing for a subscriber that is away, and cuts one off that reads too slowly (client-output-buffer-limit
- * pubsub). So this reads on while the collector is full, whose drops are counted, and comes back within a second. */
+ * pubsub). So this empties the socket first and keeps up to 128 MB that it has not looked at yet, reads on while the
+ * collector is full, whose drops are counted, and comes back within a second. */
 #ifndef COLLECT_REDIS_PUBSUB_H
 #define COLLECT_REDIS_PUBSUB_H
 

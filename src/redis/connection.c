@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "login.h"
 #include "mem.h"
+#include "read_ahead.h"
 #include "reply_reader.h"
 #include "resolve.h"
 
@@ -19,8 +20,8 @@
 #include <sys/socket.h>
 
 #define TICK_NS			(NS_PER_SECOND / 4)
-#define READ_SIZE		(256u * 1024)
-#define READS_PER_TURN		4		/* then other descriptors have their turn */
+#define CHUNKS_PER_TURN		4		/* are looked at; then other descriptors have their turn */
+#define BEHIND_NS		(2 * NS_PER_SECOND)	/* an end so soon after the server was faster than we */
 #define UNSENT_MAX		((size_t)64 << 20)
 #define STABLE_NS		(5 * NS_PER_SECOND)	/* ready for so long: the next wait is the shortest again */
 #define PASSING_RETRY_NS	NS_PER_SECOND	/* while it is loading, and the like */
@@ -45,7 +46,8 @@ struct redis_connection {
 	unsigned generation;			/* of the socket: whoever called out looks whether it is still the same */
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
-	bool paused, wants_write;
+	bool paused;
+	bool reads, wants_write;		/* what the loop watches for; writing also to have another turn for what was read ahead */
 
 	struct watch timer, watch;
 	int fd;
@@ -54,7 +56,8 @@ struct redis_connection {
 	char *last_failure;			/* of an address, for the sentence after the last one */
 
 	struct reply_reader *reader;
-	char *input;				/* READ_SIZE */
+	struct read_ahead input;
+	int64_t behind_ns;			/* when a read last filled its memory; 0 never */
 	struct buf out;
 	size_t out_at;
 	struct command *first, **last;
@@ -79,6 +82,7 @@ void redis_connection_default_options(struct redis_connection_options *o)
 		.retry_min_ns = NS_PER_SECOND,
 		.retry_max_ns = 30 * NS_PER_SECOND,
 		.reply_max = (size_t)256 << 20,
+		.read_ahead = (size_t)1 << 20,
 	};
 }
 
@@ -126,6 +130,8 @@ static void close_socket(struct redis_connection *c)
 		close(c->fd);
 	c->fd = -1;
 	c->reader = reply_reader_free(c->reader);
+	read_ahead_reset(&c->input);
+	c->behind_ns = 0;
 	buf_reset(&c->out);
 	c->out_at = 0;
 	c->wants_write = false;
@@ -147,7 +153,7 @@ static void destroy(struct redis_connection *c)
 	loop_remove_timer(c->loop, &c->timer);
 	redis_login_done(&c->login);
 	buf_done(&c->out);
-	free(c->input);
+	read_ahead_done(&c->input);
 	free(c->told);
 	free(c->last_failure);
 	free(c);
@@ -269,11 +275,21 @@ static bool is_paused(const struct redis_connection *c)
 	return c->paused && c->phase == READY;
 }
 
+static bool has_input(const struct redis_connection *c)
+{
+	const char *bytes;
+	size_t n;
+
+	return c->input.ended || read_ahead_front(&c->input, &bytes, &n);
+}
+
 static void watch_socket(struct redis_connection *c)
 {
-	uint32_t events = (is_paused(c) ? 0 : EPOLLIN) | (c->wants_write ? EPOLLOUT : 0);
+	uint32_t events;
 	struct err err;
 
+	c->reads = !is_paused(c) && !c->input.ended && !read_ahead_is_full(&c->input);
+	events = (c->reads ? EPOLLIN : 0) | (c->wants_write ? EPOLLOUT : 0);
 	loop_remove(c->loop, &c->watch);
 	c->watch.fd = c->fd;
 	if (loop_add(c->loop, &c->watch, events, &err) < 0) {
@@ -282,11 +298,22 @@ static void watch_socket(struct redis_connection *c)
 	}
 }
 
-/* Sends what it can, and watches for room if something is left. */
+/* What is not sent yet needs room in the socket; what is not looked at yet another turn, which a socket with room gives
+ * at once. */
+static void watch_what_is_left(struct redis_connection *c)
+{
+	bool wants_write = c->out_at < c->out.size || (has_input(c) && !is_paused(c));
+	bool reads = !is_paused(c) && !c->input.ended && !read_ahead_is_full(&c->input);
+
+	if (wants_write == c->wants_write && reads == c->reads)
+		return;
+	c->wants_write = wants_write;
+	watch_socket(c);
+}
+
+/* Sends what it can. */
 static void flush(struct redis_connection *c)
 {
-	bool wants_write;
-
 	while (c->out_at < c->out.size) {
 		ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.size - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -300,15 +327,11 @@ static void flush(struct redis_connection *c)
 		}
 		c->out_at += (size_t)n;
 	}
-	wants_write = c->out_at < c->out.size;
-	if (!wants_write) {
+	if (c->out_at == c->out.size) {
 		buf_reset(&c->out);
 		c->out_at = 0;
 	}
-	if (wants_write == c->wants_write)
-		return;
-	c->wants_write = wants_write;
-	watch_socket(c);
+	watch_what_is_left(c);
 }
 
 /* "XADD" of "*5\r\n$4\r\nXADD\r\n…", which is what hiredis writes. */
@@ -429,8 +452,6 @@ static void got_login_reply(struct redis_connection *c, int step, const redisRep
 	c->ready_ns = clock_monotonic_ns();
 	c->counters.connections++;
 	free_addresses(c);
-	if (c->paused)
-		watch_socket(c);
 	tell_connected(c);
 	if (c->o.ready && !c->dead)
 		c->o.ready(c, c->o.data);
@@ -525,26 +546,36 @@ static void closed_by_peer(struct redis_connection *c, int e)
 	if (c->phase == LOGIN)
 		failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, and is it starting?",
 		      c->login.where, why);
-	else
+	else if (c->o.pushed && c->behind_ns && c->last_in_ns - c->behind_ns < BEHIND_NS) {
+		c->counters.cut_off++;
+		failf(c, "Redis at %s cut the connection off while more waited to be sent than it allows (%s); nobody knows how "
+		      "much is lost. Raise its client-output-buffer-limit pubsub, or use a stream", c->login.where, why);
+	} else {
 		failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
+	}
 }
 
-static void read_socket(struct redis_connection *c)
+/* Empties the socket, and looks at some of what came. */
+static void read_socket(struct redis_connection *c, bool readable)
 {
-	for (int i = 0; i < READS_PER_TURN && !is_paused(c); i++) {
-		ssize_t n = recv(c->fd, c->input, READ_SIZE, MSG_DONTWAIT);
+	unsigned generation = c->generation;
+	const char *bytes;
+	bool behind = false;
+	size_t n;
 
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n <= 0) {
-			closed_by_peer(c, n < 0 ? errno : 0);
-			return;
-		}
-		c->counters.bytes_in += (uint64_t)n;
+	n = readable ? read_ahead_fill(&c->input, c->fd, &behind) : 0;
+	c->counters.bytes_in += n;
+	if (n)
 		c->last_in_ns = clock_monotonic_ns();
-		if (!got_bytes(c, c->input, (size_t)n) || n < READ_SIZE)
+	if (behind)
+		c->behind_ns = c->last_in_ns;
+	for (int i = 0; i < CHUNKS_PER_TURN && !is_paused(c) && read_ahead_front(&c->input, &bytes, &n); i++) {
+		if (!got_bytes(c, bytes, n))
 			return;
+		read_ahead_drop(&c->input);
 	}
+	if (c->generation == generation && c->input.ended && !read_ahead_front(&c->input, &bytes, &n))
+		closed_by_peer(c, c->input.error);
 }
 
 /* --- Connecting --- */
@@ -672,9 +703,9 @@ static void socket_ready(struct watch *w, uint32_t events)
 	} else if (is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
 		loop_remove(c->loop, w);	/* it would be said again at once; seen when reading goes on */
 	} else {
-		if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-			read_socket(c);
-		if (c->generation == generation && (c->wants_write || c->out.size))
+		if (!is_paused(c))
+			read_socket(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
+		if (c->generation == generation)
 			flush(c);
 	}
 	leave(c);
@@ -730,7 +761,7 @@ static void tick(struct watch *w, uint32_t events)
 			c->deadline_ns += missed;
 	}
 	enter(c);
-	if (c->phase == READY && !is_paused(c))
+	if (c->phase == READY && !is_paused(c) && !has_input(c))
 		watch_peer(c, now);
 	else if (c->phase == READY || now < c->deadline_ns)
 		;
@@ -752,7 +783,7 @@ void redis_connection_pause(struct redis_connection *c, bool paused)
 	c->paused = paused;
 	c->last_in_ns = c->head_ns = clock_monotonic_ns();
 	if (c->fd >= 0 && c->phase >= LOGIN)
-		watch_socket(c);
+		watch_what_is_left(c);
 }
 
 /* --- Life --- */
@@ -769,7 +800,7 @@ int redis_connection_new(const struct redis_connection_options *o, struct loop *
 	c->watch.ready = socket_ready;
 	c->timer.ready = tick;
 	c->last = &c->first;
-	c->input = xmalloc(READ_SIZE);
+	read_ahead_init(&c->input, o->read_ahead);
 	c->last_tick_ns = clock_monotonic_ns();
 	c->deadline_ns = 0;
 	buf_init(&c->out);

@@ -29,6 +29,8 @@ struct redis_connection_options {
 	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are half of that to all of it, by chance */
 	size_t reply_max;			/* bytes of one reply; a larger one ends the connection. 256 MB */
 
+	size_t read_ahead;			/* bytes taken from the socket before they are looked at; 1 MB */
+
 	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL. All
 	 * but `state` may send commands, drop the connection, or free it. */
 	void (*ready)(struct redis_connection *c, void *data);
@@ -47,6 +49,7 @@ struct redis_connection_counters {
 	uint64_t connections;			/* that became ready */
 	uint64_t lost;				/* after they had been ready */
 	uint64_t failed;			/* attempts */
+	uint64_t cut_off;			/* of those lost, ended by the server while it had more to push than we took */
 	uint64_t hung;				/* ended for want of an answer, ready or not */
 	uint64_t bytes_in;
 };

@@ -1,0 +1,147 @@
+#include "clock.h"
+#include "mem.h"
+#include "source.h"
+#include "source_url.h"
+#include "test.h"
+#include "test_server.h"
+
+struct got {
+	struct loop *loop;
+	struct watch guard;
+	char text[1024];
+	unsigned lines, wanted;
+	bool timed_out;
+};
+
+static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+{
+	struct got *g = data;
+	size_t used = strlen(g->text);
+
+	snprintf(g->text + used, sizeof(g->text) - used, "%s %s %d %lld: %.*s\n", about->channel,
+		 about->labels ? labels_get(about->labels, "dc") : "-", (int)about->clock, (long long)about->period_ns, (int)n, line);
+	if (++g->lines == g->wanted)
+		loop_stop(g->loop, 0);
+}
+
+static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+{
+}
+
+static bool never_full(void *data)
+{
+	return false;
+}
+
+static void guard_rang(struct watch *w, uint32_t events)
+{
+	struct got *g = (struct got *)((char *)w - offsetof(struct got, guard));
+
+	loop_timer_read(w);
+	g->timed_out = true;
+	loop_stop(g->loop, 0);
+}
+
+static int open_source(struct got *g, const char *url, struct source **ret, struct err *err)
+{
+	const struct source_receiver r = { .message = got_message, .line = got_line, .full = never_full, .data = g };
+
+	return source_open(url, g->loop, &r, ret, err);
+}
+
+/* Subscribes again after a loss: the first connection is closed after a message. */
+static const char *answer(int connection, char **words, int count)
+{
+	static int confirmed;
+
+	if (!strcmp(words[0], "PSUBSCRIBE"))
+		return "*3\r\n$10\r\npsubscribe\r\n$2\r\nc*\r\n:3\r\n"
+		       "*4\r\n$8\r\npmessage\r\n$2\r\nc*\r\n$2\r\ncx\r\n$5\r\nq;r 7\r\n";
+	if (strcmp(words[0], "SUBSCRIBE"))
+		return test_answer_ordinary(connection, words, count);
+	if (count != 3 || strcmp(words[1], "a") || strcmp(words[2], "b"))
+		return NULL;
+	if (confirmed++)
+		return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n"
+		       "*3\r\n$7\r\nmessage\r\n$1\r\nb\r\n$5\r\nx;y 3\r\n";
+	/* Numbers where there should be text, lines that are none, and then no protocol at all. */
+	return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n"
+	       "*3\r\n$7\r\nmessage\r\n:1\r\n:2\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n*0\r\n*1\r\n$7\r\nmessage\r\n"
+	       "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$18\r\nf;g 1\nno count\nh 2\n\r\n"
+	       "bad\r\n";
+}
+
+TEST(lines_of_all_channels_arrive_again_after_a_loss)
+{
+	struct test_server server = test_server_start(answer);
+	_cleanup_(freep) char *url = xasprintf("redis://127.0.0.1:%u/?channel=a,b&pattern=c*&label.dc=x&clock=cpu&period=0.01",
+					       server.port);
+	struct got g = { .wanted = 4, .guard = { .ready = guard_rang, .fd = -1 } };
+	struct source *s = NULL;
+	char state[256];
+	struct err err;
+
+	g.loop = loop_new(NULL);
+	loop_add_timer(g.loop, &g.guard, 20 * NS_PER_SECOND, NULL);
+	CHECK_INT(open_source(&g, url, &s, &err), 0);
+	loop_run(g.loop, NULL);
+	CHECK(!g.timed_out);
+	CHECK_STR(g.text, "a x 2 10000000: f;g 1\na x 2 10000000: h 2\nb x 2 10000000: x;y 3\ncx x 2 10000000: q;r 7\n");
+	CHECK_INT(s->counters.lines, 4);
+	CHECK_INT(s->counters.connections, 2);
+	CHECK_INT(s->counters.connections_lost, 1);
+	CHECK_INT(s->counters.rejected_lines[SOURCE_LINE_NO_COUNT], 1);
+	CHECK(source_state(s, state, sizeof(state)) && !strncmp(state, "subscribed to a, b, c* at 127.0.0.1:", 36));
+	source_stop(s);
+	CHECK(!source_state(s, state, sizeof(state)));
+	source_close(s);
+	loop_remove_timer(g.loop, &g.guard);
+	loop_free(g.loop);
+	test_server_stop(&server);
+}
+
+TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
+{
+	static const char *const bad[][2] = {
+		{ "redis://u:secret@h", "say which channel to subscribe to, as in redis://u:***@h?channel=excimer" },
+		{ "redis://h/?channel=,", "say which channel" },
+		{ "redis://h/?channel=a&colour=red", "there is no parameter 'colour'; a subscription has channel, pattern" },
+		{ "redis://h/?channel=a&clock=sun", "clock=sun: it is wall or cpu" },
+		{ "redis://h/?channel=a&period=0", "must be more than nothing" },
+		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },
+		{ "redis://h:x/?channel=a", "the port is no number" },
+	};
+	struct got g = { 0 };
+
+	g.loop = loop_new(NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct source *s = NULL;
+		struct err err = { 0 };
+
+		CHECK_INT(open_source(&g, bad[i][0], &s, &err), -EINVAL);
+		if (!strstr(err.text, bad[i][1]) || strstr(err.text, "secret"))
+			CHECK_STR(err.text, bad[i][1]);
+	}
+	loop_free(g.loop);
+}
+
+TEST(hints_are_taken_and_others_left)
+{
+	struct source_about about;
+	struct source_hints h;
+
+	source_hints_init(&h);
+	CHECK_INT(source_hints_set(&h, "stream", "s", NULL), 0);
+	about = source_hints_about(&h);
+	CHECK(!about.labels && about.clock == STROBE_CLOCK_NONE && !about.period_ns);
+	CHECK_INT(source_hints_set(&h, "label.host", "web1", NULL), 1);
+	CHECK_INT(source_hints_set(&h, "clock", "wall", NULL), 1);
+	CHECK_INT(source_hints_set(&h, "period", "60", NULL), 1);
+	about = source_hints_about(&h);
+	CHECK_STR(labels_get(about.labels, "host"), "web1");
+	CHECK_INT(about.clock, STROBE_CLOCK_WALL);
+	CHECK_INT(about.period_ns, 60 * NS_PER_SECOND);
+	source_hints_done(&h);
+}
+
+TEST_MAIN()

@@ -1,0 +1,34 @@
+/* fuzz_redis_url.c: any text as the address of a Redis: what is accepted has a host and a port, and what is shown of it
+ * names the same place. */
+#include "mem.h"
+#include "redis_url.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = xstrndup((const char *)data, size);
+	struct redis_url u, shown;
+	struct err err;
+
+	if (redis_url_parse(text, &u, &err) == 0) {
+		if (!u.host[0] || u.port < 1 || u.port > 65535 || u.parameter_count > REDIS_URL_PARAMETERS)
+			abort();
+		/* Without its password it may be longer by three bytes. */
+		if (strlen(u.shown) <= REDIS_URL_MAX) {
+			if (redis_url_parse(u.shown, &shown, &err) < 0 || strcmp(shown.host, u.host) || shown.port != u.port ||
+			    shown.database != u.database || shown.parameter_count != u.parameter_count)
+				abort();
+			redis_url_done(&shown);
+		}
+	} else if (!err.text[0]) {
+		abort();
+	}
+	redis_url_done(&u);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* read_ahead.h: what a socket has brought and was not looked at yet.
+ *
+ * A server throws out a subscriber for whom too much waits to be sent, and can send faster than lines can be counted: so
+ * the socket is emptied first, and what came is worked off in turns. The memory has a bound; beyond it the server waits. */
+#ifndef REDIS_READ_AHEAD_H
+#define REDIS_READ_AHEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define READ_AHEAD_CHUNK	(256u * 1024)
+
+struct read_ahead_chunk;
+
+struct read_ahead {
+	struct read_ahead_chunk *first, *last, *spare;
+	size_t memory, max;			/* of chunks, bytes */
+	bool ended;				/* nothing more will come; errno of why, 0 for an orderly end */
+	int error;
+};
+
+void read_ahead_init(struct read_ahead *q, size_t max);		/* at least one chunk, whatever `max` says */
+void read_ahead_done(struct read_ahead *q);
+void read_ahead_reset(struct read_ahead *q);			/* for another socket */
+
+bool read_ahead_is_full(const struct read_ahead *q);
+
+/* Reads what is there, at most 16 MB and as far as there is room. Returns the bytes. `*ret_behind` if it filled a whole
+ * chunk at once: the server was faster than we. */
+size_t read_ahead_fill(struct read_ahead *q, int fd, bool *ret_behind);
+
+/* The oldest bytes; false if there are none. They stay until they are dropped. */
+bool read_ahead_front(const struct read_ahead *q, const char **bytes, size_t *n);
+void read_ahead_drop(struct read_ahead *q);
+
+#endif
