@@ -1,6 +1,7 @@
 /* redis_pubsub.c: subscribes, hands over lines, and says what is wrong. */
 #include "redis_pubsub.h"
 
+#include "clock.h"
 #include "connection.h"
 #include "log.h"
 #include "mem.h"
@@ -11,6 +12,7 @@
 
 #define CHANNELS_MAX		1000u
 #define CHANNEL_SIZE_MAX	1024u
+#define RUN_ID_MAX		64u
 #define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us, unless told otherwise */
 
 /* Channels, or patterns of them: "SUBSCRIBE", a, b. */
@@ -28,6 +30,14 @@ struct pubsub {
 	size_t confirmed;			/* subscriptions of this connection */
 	char *names;				/* of all, for people */
 	bool told_bad;				/* a line that is none was logged */
+	/* What the server said of itself when we subscribed last, to know at the next time what was missed. */
+	char run_id[RUN_ID_MAX + 1];
+	uint64_t published;			/* messages, on all channels, since it started */
+	uint64_t arrived;			/* since then */
+	int64_t lost_ns;			/* when the connection was lost, monotonic; 0: it never was */
+	uint64_t hung;				/* how often it did not answer, then */
+	bool same_run;				/* it has not been started again since */
+	uint64_t missed;
 	char *told;				/* the last trouble that was logged; NULL once it has subscribed */
 };
 
@@ -50,9 +60,26 @@ static void got_message(struct pubsub *p, const redisReply *channel, const redis
 	if (text->type != REDIS_REPLY_STRING || channel->type != REDIS_REPLY_STRING)
 		return;
 	about.channel = channel->str;
+	p->arrived++;
 	source_lines(&p->base, about, text->str, (size_t)text->len, &err);
 	if (err.code)
 		told_bad_line(p, &err);
+}
+
+/* What came of the time without a connection. */
+static void tell_missed(struct pubsub *p)
+{
+	const double seconds = (double)(clock_monotonic_ns() - p->lost_ns) / NS_PER_SECOND;
+	const char *why = "";
+
+	if (p->same_run && p->hung == redis_connection_counters(p->connection)->hung) {
+		p->base.counters.connections_cut_off++;
+		why = "; it had ended the connection itself, as it does with who reads too slowly (client-output-buffer-limit "
+		      "pubsub) and at CLIENT KILL";
+	}
+	p->base.counters.messages_missed += p->missed;
+	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s", p->base.url,
+		    seconds, (unsigned long long)p->missed, why);
 }
 
 static void got_subscription(struct pubsub *p)
@@ -63,6 +90,9 @@ static void got_subscription(struct pubsub *p)
 	p->told = NULL;
 	source_set_state(&p->base, true, "subscribed to %s at %s", p->names, redis_connection_where(p->connection));
 	log_info("%s: subscribed to %s", p->base.url, p->names);
+	if (p->lost_ns)
+		tell_missed(p);
+	p->lost_ns = 0;
 }
 
 static void got_push(struct redis_connection *c, const struct redisReply *r, void *data)
@@ -89,6 +119,41 @@ static void subscribe_to(struct pubsub *p, const struct list *l)
 		redis_connection_subscribe(p->connection, (int)l->count + 1, (const char *const *)l->words, l->sizes);
 }
 
+/* "…\r\nname:VALUE\r\n…"; NULL if it is not there. */
+static const char *info_value(const redisReply *reply, const char *name)
+{
+	const char *p = reply && reply->type == REDIS_REPLY_STRING ? strstr(reply->str, name) : NULL;
+
+	return p && (p == reply->str || p[-1] == '\n') ? p + strlen(name) : NULL;
+}
+
+static void got_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	const char *id = info_value(reply, "run_id:");
+	struct pubsub *p = data;
+	size_t n = id ? strcspn(id, "\r\n") : 0;
+
+	p->same_run = n && n <= RUN_ID_MAX && strlen(p->run_id) == n && !memcmp(p->run_id, id, n);
+	if (!n || n > RUN_ID_MAX)
+		n = 0;
+	if (n)
+		memcpy(p->run_id, id, n);
+	p->run_id[n] = '\0';
+}
+
+/* Its PUBLISH commands on any channel: what is missing among them is no more than that. */
+static void got_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	const char *calls = info_value(reply, "cmdstat_publish:calls=");
+	uint64_t published = calls ? strtoull(calls, NULL, 10) : 0;
+	struct pubsub *p = data;
+	uint64_t before = p->same_run ? p->published + p->arrived : 0;
+
+	p->missed = published > before ? published - before : 0;
+	p->published = published;
+	p->arrived = 0;
+}
+
 static void got_ready(struct redis_connection *c, void *data)
 {
 	struct pubsub *p = data;
@@ -96,6 +161,8 @@ static void got_ready(struct redis_connection *c, void *data)
 	p->base.counters.connections++;
 	p->base.counters.connections_now = 1;
 	p->confirmed = 0;
+	redis_connection_sendf(c, 0, got_server_info, p, "INFO server");
+	redis_connection_sendf(c, 0, got_command_info, p, "INFO commandstats");
 	subscribe_to(p, &p->channels);
 	subscribe_to(p, &p->patterns);
 }
@@ -106,7 +173,8 @@ static void got_lost(struct redis_connection *c, void *data)
 
 	p->base.counters.connections_now = 0;
 	p->base.counters.connections_lost++;
-	p->base.counters.connections_cut_off = redis_connection_counters(c)->cut_off;
+	p->lost_ns = clock_monotonic_ns();
+	p->hung = redis_connection_counters(c)->hung;
 }
 
 /* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each time. */

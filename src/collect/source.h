@@ -35,7 +35,8 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_cut_off;			/* of these, because it had more for us than it keeps */
+	_Atomic uint64_t connections_cut_off;			/* of these, by a server that ran on: it had more for us than it keeps */
+	_Atomic uint64_t messages_missed;			/* at most: published while we were away, as far as the server counts */
 	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
 	_Atomic uint64_t connections_closed_idle;		/* nothing came, or half a command, for too long */

@@ -21,9 +21,8 @@
 
 #define TICK_NS			(NS_PER_SECOND / 4)
 #define CHUNKS_PER_TURN		4		/* are looked at; then other descriptors have their turn */
-#define BEHIND_NS		(2 * NS_PER_SECOND)	/* an end so soon after the server was faster than we */
 #define UNSENT_MAX		((size_t)64 << 20)
-#define STABLE_NS		(5 * NS_PER_SECOND)	/* ready for so long: the next wait is the shortest again */
+#define STABLE_NS		NS_PER_SECOND	/* dropped by its user earlier: waits go on growing */
 #define PASSING_RETRY_NS	NS_PER_SECOND	/* while it is loading, and the like */
 
 enum phase { WAITING, RESOLVING, CONNECTING, LOGIN, READY };
@@ -57,13 +56,13 @@ struct redis_connection {
 
 	struct reply_reader *reader;
 	struct read_ahead input;
-	int64_t behind_ns;			/* when a read last filled its memory; 0 never */
 	struct buf out;
 	size_t out_at;
 	struct command *first, **last;
 
 	int64_t deadline_ns;			/* of the phase: the next attempt, or the end of this one */
-	int64_t backoff_ns, ready_ns;
+	int64_t backoff_ns, backoff_before_ns;	/* the next wait; what it was before it became ready */
+	int64_t ready_ns;			/* since when */
 	int64_t last_in_ns;			/* when the last byte came */
 	int64_t head_ns;			/* since when the first command is the first */
 	int64_t last_tick_ns;
@@ -131,7 +130,6 @@ static void close_socket(struct redis_connection *c)
 	c->fd = -1;
 	c->reader = reply_reader_free(c->reader);
 	read_ahead_reset(&c->input);
-	c->behind_ns = 0;
 	buf_reset(&c->out);
 	c->out_at = 0;
 	c->wants_write = false;
@@ -184,9 +182,6 @@ static void wait_before_next(struct redis_connection *c, bool passes)
 {
 	int64_t now = clock_monotonic_ns(), wait;
 
-	if (c->ready_ns && now - c->ready_ns >= STABLE_NS)
-		c->backoff_ns = 0;
-	c->ready_ns = 0;
 	wait = c->backoff_ns ? c->backoff_ns : c->o.retry_min_ns;
 	if (passes)
 		wait = PASSING_RETRY_NS;
@@ -250,6 +245,8 @@ void redis_connection_drop(struct redis_connection *c, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
+	if (c->phase == READY && clock_monotonic_ns() - c->ready_ns < STABLE_NS)
+		c->backoff_ns = c->backoff_before_ns;
 	fail(c, false, text ? text : "the connection to Redis is dropped");
 	free(text);
 }
@@ -450,6 +447,8 @@ static void got_login_reply(struct redis_connection *c, int step, const redisRep
 		return;
 	c->phase = READY;
 	c->ready_ns = clock_monotonic_ns();
+	c->backoff_before_ns = c->backoff_ns;
+	c->backoff_ns = 0;
 	c->counters.connections++;
 	free_addresses(c);
 	tell_connected(c);
@@ -463,6 +462,8 @@ static void note_problem(struct redis_connection *c, const char *name, const red
 	enum redis_problem p = redis_problem(reply);
 	struct err err;
 
+	if (!strcmp(name, "INFO"))
+		return;				/* good to know where it is allowed */
 	if (redis_problem_is_state(p)) {
 		redis_problem_explain(reply, c->login.where, name, &err);
 		snprintf(c->problem_of, sizeof(c->problem_of), "%s", name);
@@ -546,13 +547,8 @@ static void closed_by_peer(struct redis_connection *c, int e)
 	if (c->phase == LOGIN)
 		failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, and is it starting?",
 		      c->login.where, why);
-	else if (c->o.pushed && c->behind_ns && c->last_in_ns - c->behind_ns < BEHIND_NS) {
-		c->counters.cut_off++;
-		failf(c, "Redis at %s cut the connection off while more waited to be sent than it allows (%s); nobody knows how "
-		      "much is lost. Raise its client-output-buffer-limit pubsub, or use a stream", c->login.where, why);
-	} else {
+	else
 		failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
-	}
 }
 
 /* Empties the socket, and looks at some of what came. */
@@ -560,15 +556,12 @@ static void read_socket(struct redis_connection *c, bool readable)
 {
 	unsigned generation = c->generation;
 	const char *bytes;
-	bool behind = false;
 	size_t n;
 
-	n = readable ? read_ahead_fill(&c->input, c->fd, &behind) : 0;
+	n = readable ? read_ahead_fill(&c->input, c->fd) : 0;
 	c->counters.bytes_in += n;
 	if (n)
 		c->last_in_ns = clock_monotonic_ns();
-	if (behind)
-		c->behind_ns = c->last_in_ns;
 	for (int i = 0; i < CHUNKS_PER_TURN && !is_paused(c) && read_ahead_front(&c->input, &bytes, &n); i++) {
 		if (!got_bytes(c, bytes, n))
 			return;

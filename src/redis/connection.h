@@ -39,7 +39,7 @@ struct redis_connection_options {
 	void (*pushed)(struct redis_connection *c, const struct redisReply *reply, void *data);
 	/* A change: one sentence (what, where, what to do) without a password. Is called once and not again while the
 	 * sentence stays the same. A command that the server refuses for what it is now (READONLY, OOM, …) is one, and
-	 * is over when the same command succeeds. */
+	 * is over when the same command succeeds; INFO is not. */
 	void (*state)(void *data, bool is_up, const char *text);
 	void *data;
 };
@@ -49,7 +49,6 @@ struct redis_connection_counters {
 	uint64_t connections;			/* that became ready */
 	uint64_t lost;				/* after they had been ready */
 	uint64_t failed;			/* attempts */
-	uint64_t cut_off;			/* of those lost, ended by the server while it had more to push than we took */
 	uint64_t hung;				/* ended for want of an answer, ready or not */
 	uint64_t bytes_in;
 };

@@ -62,12 +62,11 @@ static struct read_ahead_chunk *with_room(struct read_ahead *q)
 	return c;
 }
 
-size_t read_ahead_fill(struct read_ahead *q, int fd, bool *ret_behind)
+size_t read_ahead_fill(struct read_ahead *q, int fd)
 {
 	struct read_ahead_chunk *c;
 	size_t sum = 0;
 
-	*ret_behind = false;
 	while (sum < FILL_MAX && !q->ended && (c = with_room(q))) {
 		size_t room = READ_AHEAD_CHUNK - c->size;
 		ssize_t n = recv(fd, c->data + c->size, room, MSG_DONTWAIT);
@@ -82,7 +81,6 @@ size_t read_ahead_fill(struct read_ahead *q, int fd, bool *ret_behind)
 		sum += (size_t)n;
 		if ((size_t)n < room)
 			break;
-		*ret_behind = true;
 	}
 	return sum;
 }

@@ -26,9 +26,8 @@ void read_ahead_reset(struct read_ahead *q);			/* for another socket */
 
 bool read_ahead_is_full(const struct read_ahead *q);
 
-/* Reads what is there, at most 16 MB and as far as there is room. Returns the bytes. `*ret_behind` if it filled a whole
- * chunk at once: the server was faster than we. */
-size_t read_ahead_fill(struct read_ahead *q, int fd, bool *ret_behind);
+/* Reads what is there, at most 16 MB and as far as there is room. Returns the bytes. */
+size_t read_ahead_fill(struct read_ahead *q, int fd);
 
 /* The oldest bytes; false if there are none. They stay until they are dropped. */
 bool read_ahead_front(const struct read_ahead *q, const char **bytes, size_t *n);

@@ -113,7 +113,9 @@ class RedisServer:
     # --- Life ---
 
     def start(self, *more, wait=True):
-        """Starts it, again on the same port and directory if it ran before; `more` options for this time."""
+        """Starts it unless it runs, on the same port and directory as before; `more` options for this time."""
+        if self.process and self.process.poll() is None:
+            return self
         self.log = open(f'{self.directory}/log', 'ab')
         self.process = subprocess.Popen(
             ['redis-server', '--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.directory, '--save', '',
@@ -135,7 +137,7 @@ class RedisServer:
             c.command('PING')
             return True
         except RedisError as e:
-            return str(e).startswith('NOAUTH')
+            return not str(e).startswith('LOADING')      # NOAUTH, MASTERDOWN: it answers
         except OSError:
             return False
         finally:
@@ -179,7 +181,7 @@ class RedisServer:
         return self.start()
 
     def __enter__(self):
-        return self.start() if self.process is None else self
+        return self.start()
 
     def __exit__(self, *_):
         self.kill()
@@ -218,7 +220,7 @@ class RedisServer:
 
     def wait_for_subscriber(self, channel, seconds=20):
         if not wait_for(lambda: self.subscribers(channel) > 0, seconds):
-            raise RuntimeError(f'nobody subscribes to {channel}')
+            raise RuntimeError(f'nobody subscribes to {channel}: {self.log_text()[-500:]}')
 
     def url(self, rest='', login=None):
         """`rest` is such as '?channel=excimer'. The login is that of the server unless another is given."""
