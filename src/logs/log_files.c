@@ -1,0 +1,170 @@
+/* log_files.c: at most LOG_FILES_OPEN descriptors; the one that was not used for the longest time makes room. */
+#include "log_files.h"
+
+#include "io.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+void log_files_init(struct log_files *l)
+{
+	memset(l, 0, sizeof(*l));
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		l->files[i].fd = -1;
+}
+
+static void forget(struct log_files *l, struct log_file *f)
+{
+	if (f->fd < 0)
+		return;
+	close(f->fd);
+	free(f->path);
+	*f = (struct log_file){ .fd = -1 };
+	l->open_now--;
+}
+
+void log_files_done(struct log_files *l)
+{
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		forget(l, &l->files[i]);
+}
+
+static int failed(const char *what, const char *path, int code, struct err *err)
+{
+	return err_set(err, code, "cannot %s '%s': %s", what, path, strerror(-code));
+}
+
+static int sync_file(struct log_file *f, struct err *err)
+{
+	if (f->is_dirty && fdatasync(f->fd))
+		return failed("write to", f->path, -errno, err);
+	f->is_dirty = false;
+	return 0;
+}
+
+static struct log_file *find(struct log_files *l, const char *path, uint64_t hash)
+{
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		if (l->files[i].fd >= 0 && l->files[i].hash == hash && !strcmp(l->files[i].path, path))
+			return &l->files[i];
+	return NULL;
+}
+
+static bool is_still(const struct log_file *f)
+{
+	struct stat st;
+
+	return lstat(f->path, &st) == 0 && st.st_ino == f->inode && st.st_dev == f->device;
+}
+
+/* A free place, or the one of the file that was used first of all. */
+static int make_room(struct log_files *l, struct log_file **ret, struct err *err)
+{
+	struct log_file *oldest = &l->files[0];
+	int r;
+
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++) {
+		if (l->files[i].fd < 0) {
+			*ret = &l->files[i];
+			return 0;
+		}
+		if (l->files[i].used < oldest->used)
+			oldest = &l->files[i];
+	}
+	r = sync_file(oldest, err);
+	if (r < 0)
+		return r;
+	forget(l, oldest);
+	*ret = oldest;
+	return 0;
+}
+
+static int open_file(const char *path, struct err *err)
+{
+	/* O_NONBLOCK, because something that is no file must not keep us waiting. */
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = open(path, flags, 0644), r;
+
+	if (fd < 0 && errno == ENOENT) {
+		_cleanup_(freep) char *directory = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+
+		r = io_make_dirs(directory, 0755, err);
+		if (r < 0)
+			return r;
+		fd = open(path, flags, 0644);
+	}
+	return fd < 0 ? failed("open", path, -errno, err) : fd;
+}
+
+int log_files_get(struct log_files *l, const char *path, struct log_file **ret, struct err *err)
+{
+	uint64_t hash = XXH3_64bits(path, strlen(path));
+	struct log_file *f = find(l, path, hash);
+	_cleanup_(fd_closep) int fd = -1;
+	struct stat st;
+	int r;
+
+	if (f && !is_still(f)) {
+		forget(l, f);
+		f = NULL;
+	}
+	if (!f) {
+		if ((r = make_room(l, &f, err)) < 0 || (r = fd = open_file(path, err)) < 0)
+			return r;
+		if (fstat(fd, &st))
+			return failed("look at", path, -errno, err);
+		if (!S_ISREG(st.st_mode))
+			return err_set(err, -ENXIO, "'%s' is no regular file; remove it, a log goes there", path);
+		*f = (struct log_file){ xstrdup(path), TAKE_FD(fd), hash, st.st_dev, st.st_ino, 0, false };
+		l->open_now++;
+	}
+	f->used = ++l->calls;
+	*ret = f;
+	return 0;
+}
+
+int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err *err)
+{
+	const char *p = bytes;
+
+	f->is_dirty = true;
+	while (n) {
+		ssize_t written = write(f->fd, p, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return failed("write to", f->path, -errno, err);
+		p += written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+/* The disk is told of all before it is waited for the first. */
+int log_files_sync(struct log_files *l, struct err *err)
+{
+	int r = 0, one;
+
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		if (l->files[i].is_dirty)
+			sync_file_range(l->files[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++) {
+		one = sync_file(&l->files[i], err);
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
+
+void log_files_close_idle(struct log_files *l)
+{
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		if (l->files[i].fd >= 0 && !l->files[i].used && !l->files[i].is_dirty)
+			forget(l, &l->files[i]);
+		else
+			l->files[i].used = 0;
+}

@@ -1,0 +1,447 @@
+/* undo.c: the file of records, and cutting back. */
+#include "undo.h"
+
+#include "buf.h"
+#include "io.h"
+#include "log.h"
+#include "mem.h"
+#include "strobe_wire.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define RECORD_HEADER	12u
+#define FILE_MAX	((size_t)256 << 20)	/* a file above this is not ours */
+#define RENEW_BYTES	((size_t)4 << 20)
+
+enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
+
+struct undo {
+	char *base, *directory, *path;
+	int fd, lock_fd;
+	size_t size;
+	uint64_t taken_back;
+
+	uint64_t ids[UNDO_IDS];			/* the oldest is replaced first */
+	size_t id_count, id_at;
+
+	/* the batch that began and did not end */
+	bool is_begun;
+	uint64_t id;
+	struct undo_file *files;
+	size_t file_count;
+};
+
+/* --- In memory --- */
+
+bool undo_knows(const struct undo *u, uint64_t id)
+{
+	for (size_t i = 0; i < u->id_count && id; i++)
+		if (u->ids[i] == id)
+			return true;
+	return false;
+}
+
+static void remember(struct undo *u, uint64_t id)
+{
+	if (!id || undo_knows(u, id))
+		return;
+	u->ids[u->id_at] = id;
+	u->id_at = (u->id_at + 1) % UNDO_IDS;
+	if (u->id_count < UNDO_IDS)
+		u->id_count++;
+}
+
+static void forget_begun(struct undo *u)
+{
+	for (size_t i = 0; i < u->file_count; i++)
+		free((char *)u->files[i].path);
+	free(u->files);
+	u->files = NULL;
+	u->file_count = 0;
+	u->is_begun = false;
+}
+
+static void remember_begun(struct undo *u, uint64_t id, const struct undo_file *files, size_t count)
+{
+	forget_begun(u);
+	u->is_begun = true;
+	u->id = id;
+	u->files = xcalloc(count + 1, sizeof(*files));
+	for (size_t i = 0; i < count; i++) {
+		u->files[i] = files[i];
+		u->files[i].path = xstrdup(files[i].path);
+	}
+	u->file_count = count;
+}
+
+uint64_t undo_count(const struct undo *u)
+{
+	return u->taken_back;
+}
+
+/* --- Cutting back --- */
+
+static int sync_directory_of(const char *path, struct err *err)
+{
+	_cleanup_(freep) char *directory = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	_cleanup_(fd_closep) int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || fsync(fd) ? err_set(err, -errno, "cannot sync '%s': %s", directory, strerror(errno)) : 0;
+}
+
+static int cut(const char *path, uint64_t length, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0 || ftruncate(fd, (off_t)length) || fsync(fd))
+		return err_set(err, -errno, "cannot cut '%s' back to %llu bytes, which a batch was appended to in part: %s",
+			       path, (unsigned long long)length, strerror(errno));
+	return 0;
+}
+
+/* Files that somebody removed or put others in place of meanwhile are left alone. */
+static int take_back(const struct undo *u, const struct undo_file *f, struct err *err)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s", u->base, f->path);
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno == ENOENT || errno == ENOTDIR ? 0 :
+			err_set(err, -errno, "cannot look at '%s': %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (!f->inode) {
+		if (unlink(path) && errno != ENOENT)
+			return err_set(err, -errno, "cannot remove '%s', which a batch was written to in part: %s", path,
+				       strerror(errno));
+		return sync_directory_of(path, err);
+	}
+	if (st.st_ino != f->inode) {
+		log_warning("'%s' was replaced while a batch was being written; some of its lines may be there twice", path);
+		return 0;
+	}
+	return (uint64_t)st.st_size > f->length ? cut(path, f->length, err) : 0;
+}
+
+/* --- Records --- */
+
+static int failed(const struct undo *u, const char *what, struct err *err)
+{
+	return err_set(err, -errno, "cannot %s '%s': %s", what, u->path, strerror(errno));
+}
+
+static void put_record(struct buf *out, const struct buf *body)
+{
+	uint8_t head[RECORD_HEADER];
+
+	strobe_wire_put_le(head, body->size, 4);
+	strobe_wire_put_le(head + 4, XXH3_64bits(body->data, body->size), 8);
+	buf_put(out, head, sizeof(head));
+	buf_put(out, body->data, body->size);
+}
+
+/* What was written in part is taken back, so that the next record stands behind the last whole one. */
+static int append(struct undo *u, const struct buf *body, struct err *err)
+{
+	_cleanup_(buf_done) struct buf record = { 0 };
+	struct err why = { 0 };
+	int r;
+
+	buf_init(&record);
+	put_record(&record, body);
+	r = io_write_all(u->fd, record.data, record.size, &why);
+	if (r < 0)
+		err_set(err, r, "cannot write to '%s': %s", u->path, strerror(-r));
+	else if (fdatasync(u->fd))
+		r = failed(u, "write to", err);
+	if (r >= 0) {
+		u->size += record.size;
+		return 0;
+	}
+	if (ftruncate(u->fd, (off_t)u->size))
+		log_warning("cannot take back what was written to '%s': %s", u->path, strerror(errno));
+	return r;
+}
+
+static int append_id(struct undo *u, enum record_kind kind, struct err *err)
+{
+	_cleanup_(buf_done) struct buf body = { 0 };
+
+	buf_init(&body);
+	buf_put_varint(&body, kind);
+	buf_put_varint(&body, u->id);
+	return append(u, &body, err);
+}
+
+static int reopen(struct undo *u, struct err *err)
+{
+	if (u->fd >= 0)
+		close(u->fd);
+	u->fd = open(u->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	return u->fd < 0 ? failed(u, "open", err) : 0;
+}
+
+/* A new file with the ids alone in place of the old one. A crash meanwhile leaves one or the other. */
+static int renew(struct undo *u, struct err *err)
+{
+	size_t first = u->id_count == UNDO_IDS ? u->id_at : 0;
+	_cleanup_(buf_done) struct buf body = { 0 }, all = { 0 };
+	int r;
+
+	buf_init(&body);
+	buf_init(&all);
+	buf_put_varint(&body, IDS);
+	buf_put_varint(&body, u->id_count);
+	for (size_t i = 0; i < u->id_count; i++)
+		buf_put_varint(&body, u->ids[(first + i) % UNDO_IDS]);
+	put_record(&all, &body);
+	r = io_write_file(u->path, all.data, all.size, err);
+	if (r < 0 || (r = reopen(u, err)) < 0)
+		return r;
+	u->size = all.size;
+	if (fdatasync(u->fd))
+		return failed(u, "write to", err);
+	return sync_directory_of(u->path, err);
+}
+
+int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_t count, struct err *err)
+{
+	_cleanup_(buf_done) struct buf body = { 0 };
+	int r;
+
+	buf_init(&body);
+	buf_put_varint(&body, BEGUN);
+	buf_put_varint(&body, id);
+	buf_put_varint(&body, count);
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strlen(files[i].path);
+
+		buf_put_varint(&body, n);
+		buf_put(&body, files[i].path, n);
+		buf_put_varint(&body, files[i].inode);
+		buf_put_varint(&body, files[i].length);
+	}
+	if (u->fd < 0 && (r = reopen(u, err)) < 0)
+		return r;
+	if (u->size > RENEW_BYTES && (r = renew(u, err)) < 0)
+		return r;
+	r = append(u, &body, err);
+	if (r >= 0)
+		remember_begun(u, id, files, count);
+	return r;
+}
+
+int undo_end(struct undo *u, struct err *err)
+{
+	int r = append_id(u, ENDED, err);
+
+	if (r < 0)
+		return r;
+	remember(u, u->id);
+	forget_begun(u);
+	return 0;
+}
+
+/* That it was taken back need not be noted, doing it again would change nothing; but others may append later. */
+int undo_back(struct undo *u, struct err *err)
+{
+	int r;
+
+	if (!u->is_begun)
+		return 0;
+	for (size_t i = 0; i < u->file_count; i++) {
+		r = take_back(u, &u->files[i], err);
+		if (r < 0)
+			return r;
+	}
+	append_id(u, TAKEN_BACK, NULL);
+	forget_begun(u);
+	u->taken_back++;
+	return 0;
+}
+
+/* --- Reading --- */
+
+struct reader {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static uint64_t next(struct reader *r)
+{
+	struct strobe_wire_cursor c = { r->p, r->end };
+	uint64_t v = 0;
+
+	if (r->bad || !strobe_wire_get_varint(&c, &v))
+		r->bad = true;
+	else
+		r->p = c.p;
+	return v;
+}
+
+/* "hourly/2026-11-21_18.index.log" and nothing that leads out of the base. */
+static bool is_below(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash && slash > path && *path != '.' && slash[1] && slash[1] != '.' && !strchr(slash + 1, '/');
+}
+
+static char *next_path(struct reader *r)
+{
+	uint64_t n = next(r);
+	char *path;
+
+	if (r->bad || n > (uint64_t)(r->end - r->p)) {
+		r->bad = true;
+		return xstrdup("");
+	}
+	path = xstrndup((const char *)r->p, n);
+	r->p += n;
+	r->bad |= !is_below(path);
+	return path;
+}
+
+static void read_begun(struct undo *u, struct reader *r)
+{
+	uint64_t count;
+
+	forget_begun(u);
+	u->id = next(r);
+	count = next(r);
+	if (r->bad || count > (uint64_t)(r->end - r->p))
+		return;
+	u->is_begun = true;
+	u->files = xcalloc(count + 1, sizeof(*u->files));
+	while (u->file_count < count && !r->bad) {
+		struct undo_file *f = &u->files[u->file_count++];
+
+		f->path = next_path(r);
+		f->inode = next(r);
+		f->length = next(r);
+	}
+	if (r->bad)
+		forget_begun(u);
+}
+
+static void read_record(struct undo *u, const uint8_t *body, size_t n)
+{
+	struct reader r = { body, body + n, false };
+	uint64_t kind = next(&r), id;
+
+	switch (kind) {
+	case BEGUN:
+		read_begun(u, &r);
+		break;
+	case ENDED:
+		id = next(&r);
+		if (!r.bad)
+			remember(u, id);
+		forget_begun(u);
+		break;
+	case TAKEN_BACK:
+		forget_begun(u);
+		break;
+	case IDS:
+		for (uint64_t count = next(&r); count && !r.bad; count--) {
+			id = next(&r);
+			if (!r.bad)
+				remember(u, id);
+		}
+		break;
+	}
+}
+
+/* Returns how much of the file is whole. */
+static size_t read_records(struct undo *u, const char *bytes, size_t n)
+{
+	size_t at = 0;
+
+	while (n - at >= RECORD_HEADER) {
+		const uint8_t *p = (const uint8_t *)bytes + at;
+		uint64_t length = strobe_wire_get_le(p, 4);
+
+		if (length > n - at - RECORD_HEADER || XXH3_64bits(p + RECORD_HEADER, length) != strobe_wire_get_le(p + 4, 8))
+			break;
+		read_record(u, p + RECORD_HEADER, length);
+		at += RECORD_HEADER + length;
+	}
+	return at;
+}
+
+static int read_file(struct undo *u, struct err *err)
+{
+	_cleanup_(buf_done) struct buf bytes = { 0 };
+	int r;
+
+	buf_init(&bytes);
+	r = io_read_file(u->path, &bytes, FILE_MAX, err);
+	if (r < 0)
+		return r;
+	u->size = read_records(u, bytes.data, bytes.size);
+	return ftruncate(u->fd, (off_t)u->size) ? failed(u, "shorten", err) : 0;
+}
+
+/* --- Life --- */
+
+static int lock_tree(struct undo *u, struct err *err)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/lock", u->directory);
+
+	u->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (u->lock_fd < 0)
+		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	if (flock(u->lock_fd, LOCK_EX | LOCK_NB))
+		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; let one do it for all channels, or give "
+			       "each a directory of its own", u->base);
+	return 0;
+}
+
+static int start(struct undo *u, struct err *err)
+{
+	int r;
+
+	if ((r = io_make_dirs(u->base, 0755, err)) < 0 || (r = io_make_dirs(u->directory, 0755, err)) < 0 ||
+	    (r = lock_tree(u, err)) < 0 || (r = reopen(u, err)) < 0 || (r = sync_directory_of(u->path, err)) < 0 ||
+	    (r = read_file(u, err)) < 0)
+		return r;
+	return undo_back(u, err);
+}
+
+int undo_open(const char *base, struct undo **ret, struct err *err)
+{
+	struct undo *u = xcalloc(1, sizeof(*u));
+	int r;
+
+	u->base = xstrdup(base);
+	u->directory = xasprintf("%s/.strobe", base);
+	u->path = xasprintf("%s/batches", u->directory);
+	u->fd = u->lock_fd = -1;
+	r = start(u, err);
+	if (r < 0) {
+		undo_close(u);
+		return r;
+	}
+	*ret = u;
+	return 0;
+}
+
+struct undo *undo_close(struct undo *u)
+{
+	if (!u)
+		return NULL;
+	forget_begun(u);
+	if (u->fd >= 0)
+		close(u->fd);
+	if (u->lock_fd >= 0)
+		close(u->lock_fd);
+	free(u->base);
+	free(u->directory);
+	free(u->path);
+	free(u);
+	return NULL;
+}
