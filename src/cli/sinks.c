@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_relay_ops };
+static const struct sink_ops *const kinds[] = { &sink_store_ops, &sink_relay_ops, &sink_logs_ops };
 
 static const struct sink_ops *find(const char *url)
 {

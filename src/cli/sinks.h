@@ -5,6 +5,7 @@
 #define CLI_SINKS_H
 
 #include "collector.h"
+#include "logs.h"
 #include "server.h"
 #include "store.h"
 
@@ -13,6 +14,7 @@ struct sink;
 struct sink_options {
 	const char *state;			/* the directory for what a sink has to remember */
 	struct store_limits limits;		/* of stores */
+	const struct logs_options *logs;	/* of the tree that it names, from Arc Lamp's configuration; NULL: none */
 };
 
 struct sink_ops {
@@ -39,6 +41,6 @@ struct sink {
 int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
 struct sink *sink_close(struct sink *s);		/* NULL is fine; returns NULL */
 
-extern const struct sink_ops sink_store_ops, sink_relay_ops;
+extern const struct sink_ops sink_store_ops, sink_relay_ops, sink_logs_ops;
 
 #endif

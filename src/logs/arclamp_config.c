@@ -1,0 +1,333 @@
+/* arclamp_config.c: takes the file apart, by the names that arclamp-log and redis-py have for things. */
+#include "arclamp_config.h"
+
+#include "mem.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define BASE_PATH	"/srv/arclamp/logs"
+#define BOTH_CHANNELS	"excimer,arclamp"
+
+static void warn(struct arclamp_config *c, const struct yaml_node *at, const char *format, ...) _printf_(3, 4);
+
+static void warn(struct arclamp_config *c, const struct yaml_node *at, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (c->warning_count == ARCLAMP_WARNINGS)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	c->warnings[c->warning_count++] = xasprintf("%s:%u: %s", at->file, at->line, text);
+}
+
+static bool is_one_of(const char *word, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(word, list[i]))
+			return true;
+	return false;
+}
+
+static void warn_of_unknown(struct arclamp_config *c, const struct yaml_node *n, const char *where,
+			    const char *const *known, size_t count)
+{
+	for (const struct yaml_item *i = n->first; i; i = i->next)
+		if (!is_one_of(i->key->text, known, count))
+			warn(c, i->key, "'%s%.64s' is not known here and was left out", where, i->key->text);
+}
+
+#define WARN_OF_UNKNOWN(c, n, where, list) warn_of_unknown(c, n, where, list, ARRAY_SIZE(list))
+
+/* --- redis --- */
+
+struct redis_options {
+	const char *host, *user, *password;
+	int64_t port, database;
+	struct buf channels;		/* percent-encoded names with commas between them */
+};
+
+/* Of redis-py; what they are for is done here anyway, or does not matter for one connection that listens. */
+static const char *const needless[] = {
+	"socket_timeout", "socket_connect_timeout", "socket_keepalive", "socket_keepalive_options", "socket_read_size",
+	"socket_type", "connection_pool", "charset", "encoding", "errors", "encoding_errors", "decode_responses",
+	"retry_on_timeout", "retry_on_error", "retry", "max_connections", "single_connection_client", "client_name",
+	"health_check_interval", "auto_close_connection_pool", "protocol", "lib_name", "lib_version",
+};
+
+static const char *const used[] = { "host", "port", "db", "username", "password", "unix_socket_path", "ssl" };
+
+static bool is_needless(const char *key, bool ssl)
+{
+	return is_one_of(key, needless, ARRAY_SIZE(needless)) || (!ssl && !strncmp(key, "ssl_", 4));
+}
+
+static int read_text(const struct yaml_node *redis, const char *key, const char *what, const char **ret, struct err *err)
+{
+	const struct yaml_node *n = yaml_find(redis, key);
+
+	return yaml_is_null(n) ? 0 : yaml_get_text(n, what, ret, err);
+}
+
+static int read_number(const struct yaml_node *redis, const char *key, const char *what, int64_t min, int64_t max,
+		       int64_t *ret, struct err *err)
+{
+	const struct yaml_node *n = yaml_find(redis, key);
+
+	return yaml_is_null(n) ? 0 : yaml_get_number(n, what, min, max, ret, err);
+}
+
+static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, struct redis_options *o, struct err *err)
+{
+	const struct yaml_node *ssl = yaml_find(redis, "ssl"), *socket = yaml_find(redis, "unix_socket_path");
+	bool wants_ssl = false;
+	int r;
+
+	if ((r = yaml_want(redis, YAML_MAPPING, "redis", err)) < 0)
+		return r;
+	if (!yaml_is_null(ssl) && (r = yaml_get_bool(ssl, "redis: ssl", &wants_ssl, err)) < 0)
+		return r;
+	for (const struct yaml_item *i = redis->first; i; i = i->next)
+		if (!is_one_of(i->key->text, used, ARRAY_SIZE(used)) && !is_needless(i->key->text, wants_ssl))
+			warn(c, i->key, "'redis: %.64s' is not known here and was left out", i->key->text);
+	if (wants_ssl)
+		return yaml_error(ssl, err, "TLS to Redis is not built; let a tunnel such as stunnel do it, and give its host "
+				  "and port");
+	if (!yaml_is_null(socket))
+		return yaml_error(socket, err, "Redis is asked by TCP only, not by a unix socket; give host and port");
+	if ((r = read_text(redis, "host", "redis: host", &o->host, err)) < 0 ||
+	    (r = read_text(redis, "username", "redis: username", &o->user, err)) < 0 ||
+	    (r = read_text(redis, "password", "redis: password", &o->password, err)) < 0 ||
+	    (r = read_number(redis, "port", "redis: port", 1, 65535, &o->port, err)) < 0)
+		return r;
+	return read_number(redis, "db", "redis: db", 0, 65535, &o->database, err);
+}
+
+static int put_channel(const struct yaml_node *n, unsigned number, struct buf *out, struct err *err)
+{
+	const char *name = NULL;
+	int r = yaml_get_text(n, "redis_channel", &name, err);
+
+	if (r < 0)
+		return r;
+	if (number > ARCLAMP_CHANNELS)
+		return yaml_error(n, err, "'redis_channel' has more than %u names", ARCLAMP_CHANNELS);
+	if (strchr(name, ',') || !*name || strlen(name) > 200)
+		return yaml_error(n, err, "'%.64s' cannot be a channel here: 1 to 200 bytes, and no commas", name);
+	if (number > 1)
+		buf_putc(out, ',');
+	text_put_url(out, (struct str){ name, strlen(name) });
+	return 0;
+}
+
+static int read_channels(struct arclamp_config *c, const struct yaml_node *root, struct buf *out, struct err *err)
+{
+	const struct yaml_node *n = yaml_find(root, "redis_channel");
+	unsigned number = 1;
+	int r = 0;
+
+	if (yaml_is_null(n)) {
+		warn(c, n ? n : root, "without redis_channel both are listened on: \"excimer\", which Arc Lamp's client "
+		     "publishes on, and \"arclamp\", which arclamp-log listened on");
+		buf_puts(out, BOTH_CHANNELS);
+		return 0;
+	}
+	if (n->kind == YAML_SCALAR)
+		return put_channel(n, 1, out, err);
+	if ((r = yaml_want(n, YAML_SEQUENCE, "redis_channel", err)) < 0)
+		return r;
+	if (!n->first)
+		return yaml_error(n, err, "'redis_channel' is an empty list; give a name");
+	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next)
+		r = put_channel(i->value, number++, out, err);
+	return r;
+}
+
+static char *make_url(const struct redis_options *o)
+{
+	bool is_ipv6 = strchr(o->host, ':');
+	struct buf b;
+
+	buf_init(&b);
+	buf_puts(&b, "redis://");
+	if (o->user && o->password)
+		text_put_url(&b, (struct str){ o->user, strlen(o->user) });
+	if (o->password) {
+		buf_putc(&b, ':');
+		text_put_url(&b, (struct str){ o->password, strlen(o->password) });
+		buf_putc(&b, '@');
+	}
+	buf_puts(&b, is_ipv6 ? "[" : "");
+	if (is_ipv6)
+		buf_puts(&b, o->host);
+	else
+		text_put_url(&b, (struct str){ o->host, strlen(o->host) });
+	buf_puts(&b, is_ipv6 ? "]" : "");
+	buf_printf(&b, ":%lld", (long long)o->port);
+	if (o->database)
+		buf_printf(&b, "/%lld", (long long)o->database);
+	buf_printf(&b, "?channel=%s", o->channels.data);
+	return buf_take(&b, NULL);
+}
+
+/* No error of its own: another source may be named in its place. */
+static void read_source(struct arclamp_config *c, const struct yaml_node *root)
+{
+	struct redis_options o = { .host = "localhost", .port = 6379 };
+	const struct yaml_node *redis = yaml_find(root, "redis");
+	struct err err = { 0 };
+	int r;
+
+	buf_init(&o.channels);
+	r = yaml_is_null(redis) ? yaml_error(redis ? redis : root, &err, "there is no 'redis' with host and port; name a "
+					     "source with --from, such as resp://127.0.0.1:6379") :
+		read_redis(c, redis, &o, &err);
+	if (r >= 0)
+		r = read_channels(c, root, &o.channels, &err);
+	if (r >= 0)
+		c->source_url = make_url(&o);
+	else
+		c->source_problem = xstrdup(err.text);
+	buf_done(&o.channels);
+}
+
+/* --- logs --- */
+
+static int read_group_text(const struct yaml_node *n, const char *key, const char *what, char **ret, struct err *err)
+{
+	const struct yaml_node *value = yaml_find(n, key);
+	const char *text = NULL;
+	int r;
+
+	if (!value)
+		return yaml_error(n, err, "a group of 'logs' has no '%s'", key);
+	r = yaml_get_text(value, what, &text, err);
+	if (r >= 0)
+		*ret = xstrdup(text);
+	return r;
+}
+
+static int read_group_numbers(const struct yaml_node *n, struct logs_group *g, struct err *err)
+{
+	int64_t retain, pop = 1;
+	int r;
+
+	if (!yaml_find(n, "retain"))
+		return yaml_error(n, err, "a group of 'logs' has no 'retain', the number of older files to keep");
+	r = yaml_get_number(yaml_find(n, "retain"), "logs: retain", 0, LOGS_RETAIN_MAX, &retain, err);
+	if (r >= 0)
+		r = read_number(n, "sample_pop", "logs: sample_pop", 1, 1000000000, &pop, err);
+	if (r < 0)
+		return r;
+	g->retain = (unsigned)retain;
+	g->sample_pop = (unsigned)pop;
+	return 0;
+}
+
+static int read_group(struct arclamp_config *c, const struct yaml_node *n, struct logs_group *g, struct err *err)
+{
+	static const char *const known[] = { "period", "format", "retain", "sample_pop", "channel" };
+	struct err why = { 0 };
+	int r;
+
+	if ((r = yaml_want(n, YAML_MAPPING, "logs: group", err)) < 0 ||
+	    (r = read_group_text(n, "period", "logs: period", &g->period, err)) < 0 ||
+	    (r = read_group_text(n, "format", "logs: format", &g->format, err)) < 0 ||
+	    (r = read_group_numbers(n, g, err)) < 0)
+		return r;
+	if (!yaml_is_null(yaml_find(n, "channel")) &&
+	    (r = read_group_text(n, "channel", "logs: channel", &g->channel, err)) < 0)
+		return r;
+	WARN_OF_UNKNOWN(c, n, "logs: ", known);
+	return logs_group_check(g, &why) < 0 ? yaml_error(n, err, "%s", why.text) : 0;
+}
+
+static int read_groups(struct arclamp_config *c, const struct yaml_node *root, struct err *err)
+{
+	const struct yaml_node *n = yaml_find(root, "logs");
+	int r;
+
+	if (!n)
+		return yaml_error(root, err, "there is no 'logs', the list of files to write");
+	if ((r = yaml_want(n, YAML_SEQUENCE, "logs", err)) < 0)
+		return r;
+	if (!n->count || n->count > LOGS_GROUPS)
+		return yaml_error(n, err, "'logs' has %u groups; 1 to %u are possible", n->count, LOGS_GROUPS);
+	c->logs.groups = xcalloc(n->count, sizeof(*c->logs.groups));
+	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next) {
+		/* Counted first: what is half read is freed, too; the period and the format are never NULL elsewhere. */
+		struct logs_group *g = &c->logs.groups[c->logs.group_count++];
+
+		r = read_group(c, i->value, g, err);
+	}
+	return r;
+}
+
+static int read_base(struct arclamp_config *c, const struct yaml_node *root, struct err *err)
+{
+	const struct yaml_node *n = yaml_find(root, "base_path");
+	const char *text = BASE_PATH;
+	size_t length;
+	int r = n ? yaml_get_text(n, "base_path", &text, err) : 0;
+
+	if (r < 0)
+		return r;
+	for (length = strlen(text); length > 1 && text[length - 1] == '/'; length--)
+		;
+	if (!length)
+		return yaml_error(n, err, "'base_path' is empty; give a directory such as " BASE_PATH);
+	c->logs.base = xstrndup(text, length);
+	return 0;
+}
+
+/* --- The file --- */
+
+bool arclamp_config_is(const struct yaml_node *root)
+{
+	const struct yaml_node *logs = yaml_find(root, "logs"), *first;
+
+	if (!logs || logs->kind != YAML_SEQUENCE || !logs->first)
+		return false;
+	first = logs->first->value;
+	return first->kind == YAML_MAPPING && (yaml_find(first, "period") || yaml_find(first, "format"));
+}
+
+int arclamp_config_make(const struct yaml_node *root, struct arclamp_config *ret, struct err *err)
+{
+	static const char *const known[] = { "base_path", "redis", "redis_channel", "logs" };
+	int r;
+
+	*ret = (struct arclamp_config){ 0 };
+	if ((r = yaml_want(root, YAML_MAPPING, "the configuration", err)) < 0 || (r = read_base(ret, root, err)) < 0 ||
+	    (r = read_groups(ret, root, err)) < 0)
+		return r;
+	WARN_OF_UNKNOWN(ret, root, "", known);
+	read_source(ret, root);
+	return 0;
+}
+
+int arclamp_config_read(const char *path, struct arclamp_config *ret, struct err *err)
+{
+	struct yaml_tree t;
+	int r = yaml_tree_read(path, &t, err);
+
+	*ret = (struct arclamp_config){ 0 };
+	if (r >= 0)
+		r = arclamp_config_make(t.root, ret, err);
+	yaml_tree_done(&t);
+	return r;
+}
+
+void arclamp_config_done(struct arclamp_config *c)
+{
+	logs_options_done(&c->logs);
+	free(c->source_url);
+	free(c->source_problem);
+	for (size_t i = 0; i < c->warning_count; i++)
+		free(c->warnings[i]);
+	*c = (struct arclamp_config){ 0 };
+}

@@ -1,0 +1,166 @@
+/* test_arclamp_config.c: files of arclamp-log mean here what they meant there. */
+#include "arclamp_config.h"
+
+#include "redis_url.h"
+#include "test.h"
+
+#define LOGS	"logs:\n  - {period: hourly, format: '%Y-%m-%d_%H', retain: 336}\n"
+
+static struct arclamp_config config;
+static struct err problem;
+
+static int make(const char *text)
+{
+	struct yaml_tree t;
+	int r;
+
+	arclamp_config_done(&config);
+	problem.text[0] = 0;
+	r = yaml_tree_parse("a.yaml", text, strlen(text), &t, &problem);
+	if (r >= 0)
+		r = arclamp_config_make(t.root, &config, &problem);
+	yaml_tree_done(&t);
+	return r;
+}
+
+static const char *error_of(const char *text)
+{
+	CHECK(make(text) == -EINVAL);
+	return problem.text;
+}
+
+/* The source, or why there is none. */
+static const char *source_of(const char *text)
+{
+	CHECK(!make(text));
+	return config.source_url ? config.source_url : config.source_problem;
+}
+
+TEST(a_usual_file_is_read)
+{
+	CHECK(!make("base_path: /var/lib/traces/\n"
+		    "logs:\n"
+		    "  # two weeks\n"
+		    "  - format: \"%Y-%m-%d_%H\"\n"
+		    "    period: hourly\n"
+		    "    retain: 336\n"
+		    "  - format: '%Y-%m-%d.cpu'\n"
+		    "    period: daily\n"
+		    "    retain: '45'\n"
+		    "    sample_pop: 10\n"
+		    "    channel: excimer\n"
+		    "redis:\n"
+		    "  host: 127.0.0.1\n"
+		    "  port: 6379\n"
+		    "redis_channel: excimer\n"));
+	CHECK_STR(config.logs.base, "/var/lib/traces");
+	CHECK_INT(config.logs.group_count, 2);
+	CHECK_STR(config.logs.groups[0].period, "hourly");
+	CHECK_STR(config.logs.groups[0].format, "%Y-%m-%d_%H");
+	CHECK_INT(config.logs.groups[0].retain, 336);
+	CHECK_INT(config.logs.groups[0].sample_pop, 1);
+	CHECK(!config.logs.groups[0].channel);
+	CHECK_INT(config.logs.groups[1].retain, 45);
+	CHECK_INT(config.logs.groups[1].sample_pop, 10);
+	CHECK_STR(config.logs.groups[1].channel, "excimer");
+	CHECK_STR(config.source_url, "redis://127.0.0.1:6379?channel=excimer");
+	CHECK_INT(config.warning_count, 0);
+}
+
+TEST(what_is_not_said_is_what_client_and_server_need)
+{
+	CHECK_STR(source_of(LOGS "redis: {host: r}\n"), "redis://r:6379?channel=excimer,arclamp");
+	CHECK_STR(config.logs.base, "/srv/arclamp/logs");
+	CHECK_INT(config.warning_count, 1);
+	CHECK_STR(config.warnings[0], "a.yaml:1: without redis_channel both are listened on: \"excimer\", which Arc Lamp's "
+		  "client publishes on, and \"arclamp\", which arclamp-log listened on");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: x\n"), "redis://localhost:6379?channel=x");
+}
+
+TEST(options_of_redis_become_a_url_that_is_read_the_same)
+{
+	struct redis_url u;
+
+	CHECK_STR(source_of(LOGS "redis: {host: 10.0.0.1, port: '7000', db: 3, username: web, password: 'p@:/?#&%ä'}\n"
+			    "redis_channel: [excimer, excimer-wall, 'a&b']\n"),
+		  "redis://web:p%40%3A%2F%3F%23%26%25%C3%A4@10.0.0.1:7000/3?channel=excimer,excimer-wall,a%26b");
+	CHECK(!redis_url_parse(config.source_url, &u, &problem));
+	CHECK_STR(u.host, "10.0.0.1");
+	CHECK_INT(u.port, 7000);
+	CHECK_STR(u.user, "web");
+	CHECK_STR(u.password, "p@:/?#&%ä");
+	CHECK_INT(u.database, 3);
+	CHECK_STR(redis_url_get(&u, "channel"), "excimer,excimer-wall,a&b");
+	CHECK(!strstr(u.shown, "p%40"));
+	redis_url_done(&u);
+	CHECK_STR(source_of(LOGS "redis: {host: '::1', password: x}\nredis_channel: c\n"), "redis://:x@[::1]:6379?channel=c");
+	CHECK(!redis_url_parse(config.source_url, &u, &problem));
+	CHECK_STR(u.host, "::1");
+	CHECK_STR(u.password, "x");
+	redis_url_done(&u);
+}
+
+TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
+{
+	CHECK(!make(LOGS "redis: {host: r, socket_timeout: 5, socket_keepalive: true, ssl: false, ssl_certfile: x, "
+		    "health_check_interval: 30, decode_responses: no, colour: blue}\nredis_channel: c\nflavour: 1\n"));
+	CHECK_INT(config.warning_count, 2);
+	CHECK_STR(config.warnings[0], "a.yaml:5: 'flavour' is not known here and was left out");
+	CHECK_STR(config.warnings[1], "a.yaml:3: 'redis: colour' is not known here and was left out");
+	CHECK(!make("logs: [{period: p, format: '%F', retain: 1, colour: 2}]\nredis: {}\nredis_channel: c\n"));
+	CHECK_STR(config.warnings[0], "a.yaml:1: 'logs: colour' is not known here and was left out");
+}
+
+TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
+{
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not built; let a tunnel such as "
+		  "stunnel do it, and give its host and port");
+	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: /run/redis.sock}\n"), "a.yaml:3: Redis is asked by TCP only, not by "
+		  "a unix socket; give host and port");
+	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, such as "
+		  "resp://127.0.0.1:6379");
+	CHECK_STR(source_of(LOGS "redis: {port: 70000}\n"),
+		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,b'\n"),
+		  "a.yaml:4: 'a,b' cannot be a channel here: 1 to 200 bytes, and no commas");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; give a name");
+}
+
+TEST(groups_that_make_no_files_are_refused_with_their_line)
+{
+	CHECK_STR(error_of("redis: {}\n"), "a.yaml:1: there is no 'logs', the list of files to write");
+	CHECK_STR(error_of("logs: []\n"), "a.yaml:1: 'logs' has 0 groups; 1 to 16 are possible");
+	CHECK_STR(error_of("logs:\n  - {period: x, retain: 1}\n"), "a.yaml:2: a group of 'logs' has no 'format'");
+	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F'}\n"),
+		  "a.yaml:2: a group of 'logs' has no 'retain', the number of older files to keep");
+	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F', retain: -1}\n"),
+		  "a.yaml:2: 'logs: retain' must be a whole number from 0 to 10000000, not '-1'");
+	CHECK_STR(error_of("logs:\n  - {period: x, format: '%Y/%m', retain: 1}\n"),
+		  "a.yaml:2: the format '%Y/%m' cannot be used: it makes a '/', and a log is one file in the directory of its "
+		  "period; write - or _ instead");
+	CHECK_STR(error_of("logs:\n  - {period: ../x, format: '%F', retain: 1}\n"),
+		  "a.yaml:2: the period '../x' is no name of a directory; use one such as hourly");
+	CHECK_STR(error_of("base_path: ''\n" LOGS), "a.yaml:1: 'base_path' is empty; give a directory such as "
+		  "/srv/arclamp/logs");
+	CHECK_STR(error_of("logs: hourly\n"), "a.yaml:1: 'logs' must be a list, not one value");
+	CHECK_STR(error_of("- 1\n"), "a.yaml:1: 'the configuration' must be a mapping (name: value), not a list");
+}
+
+TEST(a_file_of_arclamp_log_is_told_from_one_of_strobe)
+{
+	static const struct { const char *text; bool is; } files[] = {
+		{ LOGS, true }, { "base_path: /x\n" LOGS "redis: {}\n", true }, { "from: [x]\n", false }, { "", false },
+		{ "logs: x\n", false }, { "logs: [x]\n", false }, { "logs: []\n", false }, { "- logs\n", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct yaml_tree t;
+
+		CHECK(!yaml_tree_parse("a.yaml", files[i].text, strlen(files[i].text), &t, &problem));
+		CHECK(arclamp_config_is(t.root) == files[i].is);
+		yaml_tree_done(&t);
+	}
+	arclamp_config_done(&config);
+}
+
+TEST_MAIN()
