@@ -19,7 +19,6 @@ void intern_done(struct intern *t)
 	if (!t)
 		return;
 	free(t->strings);
-	free(t->hashes);
 	free(t->slots);
 	arena_done(&t->bytes);
 	*t = (struct intern){ 0 };
@@ -35,10 +34,10 @@ static size_t find(const struct intern *t, const char *bytes, size_t n, uint32_t
 {
 	size_t mask = t->slot_count - 1, i = hash & mask;
 
-	for (; t->slots[i]; i = (i + 1) & mask) {
-		uint32_t id = t->slots[i] - 1;
+	for (; t->slots[i].number; i = (i + 1) & mask) {
+		const struct str *s = &t->strings[t->slots[i].number - 1];
 
-		if (t->hashes[id] == hash && t->strings[id].n == n && (n == 0 || !memcmp(t->strings[id].p, bytes, n)))
+		if (t->slots[i].hash == hash && s->n == n && (n == 0 || !memcmp(s->p, bytes, n)))
 			break;
 	}
 	return i;
@@ -46,18 +45,21 @@ static size_t find(const struct intern *t, const char *bytes, size_t n, uint32_t
 
 static void grow_slots(struct intern *t)
 {
-	size_t n = t->slot_count ? t->slot_count * 2 : SLOTS_FIRST;
+	size_t n = t->slot_count ? t->slot_count * 2 : SLOTS_FIRST, old = t->slot_count;
+	struct intern_slot *slots = xcalloc(n, sizeof(*slots));
 
-	free(t->slots);
-	t->slots = xcalloc(n, sizeof(*t->slots));
-	t->slot_count = n;
-	for (uint32_t id = 0; id < t->count; id++) {
-		size_t i = t->hashes[id] & (n - 1);
+	for (size_t k = 0; k < old; k++) {
+		size_t i = t->slots[k].hash & (n - 1);
 
-		while (t->slots[i])
+		if (!t->slots[k].number)
+			continue;
+		while (slots[i].number)
 			i = (i + 1) & (n - 1);
-		t->slots[i] = id + 1;
+		slots[i] = t->slots[k];
 	}
+	free(t->slots);
+	t->slots = slots;
+	t->slot_count = n;
 }
 
 uint32_t intern_add(struct intern *t, const char *bytes, size_t n)
@@ -68,18 +70,14 @@ uint32_t intern_add(struct intern *t, const char *bytes, size_t n)
 	if (t->count * 3 >= t->slot_count * 2)
 		grow_slots(t);
 	at = find(t, bytes, n, hash);
-	if (t->slots[at])
-		return t->slots[at] - 1;
+	if (t->slots[at].number)
+		return t->slots[at].number - 1;
 
 	assert(t->count < UINT32_MAX - 1);
-	if (t->count == t->capacity) {
-		GROW(&t->strings, &t->capacity, t->count + 1);
-		t->hashes = xrealloc(t->hashes, t->capacity * sizeof(*t->hashes));
-	}
+	GROW(&t->strings, &t->capacity, t->count + 1);
 	id = (uint32_t)t->count++;
 	t->strings[id] = (struct str){ arena_copy(&t->bytes, bytes, n), n };
-	t->hashes[id] = hash;
-	t->slots[at] = id + 1;
+	t->slots[at] = (struct intern_slot){ id + 1, hash };
 	return id;
 }
 
@@ -90,5 +88,5 @@ uint32_t intern_find(const struct intern *t, const char *bytes, size_t n)
 	if (!t->slot_count)
 		return UINT32_MAX;
 	at = find(t, bytes, n, hash_of(bytes, n));
-	return t->slots[at] ? t->slots[at] - 1 : UINT32_MAX;
+	return t->slots[at].number ? t->slots[at].number - 1 : UINT32_MAX;
 }

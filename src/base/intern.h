@@ -12,11 +12,17 @@ struct str {
 	size_t n;
 };
 
+/* With the hash beside the number a string that is another one is passed by without being looked at, which would miss the
+ * cache twice. */
+struct intern_slot {
+	uint32_t number;		/* + 1, 0 is free */
+	uint32_t hash;
+};
+
 struct intern {
 	struct str *strings;
 	size_t count, capacity;
-	uint32_t *slots;		/* number + 1, 0 is free */
-	uint32_t *hashes;
+	struct intern_slot *slots;
 	size_t slot_count;
 	struct arena bytes;
 };

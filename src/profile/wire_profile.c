@@ -129,6 +129,8 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
 
 /* --- Writing --- */
 
+#define MEASURE_BYTES	((size_t)4 << 20)	/* of messages that may be larger it is known before they are written */
+
 /* The part of a profile that goes into one message: nodes [first, end) with their ancestors, which are there for
  * their place only and have their values elsewhere. */
 struct part {
@@ -273,6 +275,19 @@ static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 	return strobe_wire_end(&w);
 }
 
+/* No message of the part is larger: varints of 32 bits have 5 bytes, others 10. */
+static size_t part_bound(const struct part *t)
+{
+	const struct profile *p = t->profile;
+	size_t n = STROBE_WIRE_HEADER;
+
+	for (uint32_t i = 0; i < t->string_count; i++)
+		n += 5 + intern_get(&p->strings, t->string_order[i]).n;
+	n += p->labels.count * (10 + 10 + STROBE_WIRE_LABEL_KEY + STROBE_WIRE_LABEL_VALUE);
+	n += p->column_count * (10 + 10 + 2 * sizeof(p->columns[0].name));
+	return n + t->frame_count * (size_t)15 + t->node_count * (10 + (size_t)10 * p->column_count);
+}
+
 /* Appends nodes [first, end) as one message. 0 if it was too large for one, and nothing was appended. */
 static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint32_t first, uint32_t end,
 		       struct buf *out, struct err *err)
@@ -283,11 +298,11 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint
 	bool fits;
 
 	part_init(&t, p, kind, first, end);
-	fits = part_fits(&t) && (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX;
-	if (fits && (room = buf_reserve(out, size))) {
-		part_write(&t, room, size);
-		out->size += size;
-	}
+	/* Measuring takes as long as writing, so a small one is not measured. */
+	fits = part_fits(&t) && ((size = part_bound(&t)) <= MEASURE_BYTES ||
+				 (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX);
+	if (fits && (room = buf_reserve(out, size)))
+		out->size += part_write(&t, room, size);
 	part_done(&t);
 	if (fits && !room)
 		return err_set(err, -EFBIG, "cannot write a profile above %zu bytes", out->limit);

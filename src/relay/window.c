@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #define PART_LEVEL	1			/* of zstd: read again only after a crash */
-#define ENTRY_LEVEL	3
+#define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* of messages in one entry, before compression; one message may be larger */
 #define PART_BYTES_MAX	((size_t)1 << 30)	/* the same of a part */
 #define WINDOW_BYTES	((size_t)64 << 20)	/* a window with so much in it is over */
