@@ -92,6 +92,11 @@ static int unknown_long(const struct command_spec *c, const char *name, size_t n
 
 /* --- Finding options --- */
 
+static bool begins(const char *word, const char *name)
+{
+	return !strncmp(word, name, strlen(word));
+}
+
 /* By the whole name, or a prefix that fits one only. NULL with the sentence in `err` if none or several fit. */
 static const struct option_spec *find_long(const struct command_spec *c, const char *name, size_t n, struct err *err)
 {
@@ -106,9 +111,9 @@ static const struct option_spec *find_long(const struct command_spec *c, const c
 			if (!o->name[n])
 				return o;
 			/* Hidden options are for those who know them by heart. */
-			if (o->help && !found)
+			if (o->help && (!found || begins(o->name, found->name)))
 				found = o;
-			else if (o->help && !other)
+			else if (o->help && !other && !begins(found->name, o->name))
 				other = o;
 		}
 		if (last)
@@ -118,7 +123,7 @@ static const struct option_spec *find_long(const struct command_spec *c, const c
 		unknown_long(c, name, n, err);
 		return NULL;
 	}
-	if (other) {
+	if (other && !begins(found->name, other->name)) {
 		err_set(err, -EINVAL, "option '--%.*s' is ambiguous: '--%s' or '--%s'", (int)least(n, 200), name,
 			found->name, other->name);
 		return NULL;
@@ -264,6 +269,22 @@ static int take_letters(struct walk *w, const char *text, struct err *err)
 	return 0;
 }
 
+/* "-title=Week" where commands take that. */
+static bool is_single_dash(const struct command_spec *c, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	struct err err = { 0 };
+
+	return c->single_dash && (!find_letter(c, *text, &err) || (n > 1 && find_long(c, text, n, &err)));
+}
+
+static int take_option(struct walk *w, const char *text, struct err *err)
+{
+	if (text[0] == '-')
+		return take_long(w, text + 1, err);
+	return is_single_dash(w->command, text) ? take_long(w, text, err) : take_letters(w, text, err);
+}
+
 int options_parse(const struct command_spec *c, int argc, char **argv, bool stop_at_operand, int *ret_operands,
 		  struct err *err)
 {
@@ -284,7 +305,7 @@ int options_parse(const struct command_spec *c, int argc, char **argv, bool stop
 			argv[1 + operands++] = word;
 			continue;
 		}
-		r = word[1] == '-' ? take_long(&w, word + 2, err) : take_letters(&w, word + 1, err);
+		r = take_option(&w, word + 1, err);
 		if (r < 0)
 			return r;
 	}

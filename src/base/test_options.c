@@ -17,13 +17,14 @@ static const struct option_spec specs[] = {
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "the text above the picture" },
 	{ OPTION_INT, 'w', "width", "PIXELS", &width, "how wide the picture is; the default is what fits the window that it "
 	  "is shown in, and the text is wrapped" },
+	{ OPTION_INT, 0, "width-of-all", "PIXELS", &width, "how wide everything is together" },
 	{ OPTION_DOUBLE, 0, "minwidth", "PIXELS", &minimum, "leave out frames that are narrower" },
 	{ OPTION_LIST, 'l', "label", "KEY=VALUE", &labels, "only samples with this label" },
 	{ OPTION_FLAG, 0, "hash", NULL, &hidden, NULL },
 	{ 0 },
 };
 
-static const struct command_spec command = {
+static struct command_spec command = {
 	"flamegraph", "[FILE…] [-o OUT]", "draw a flame graph",
 	"Reads profiles of any known format and draws one picture of all of them.\n\n.With two paragraphs, of which the "
 	"second begins with a dot and is long enough to be wrapped at the end of a line.",
@@ -125,6 +126,29 @@ TEST(a_unique_prefix_is_enough)
 	CHECK(hidden);
 }
 
+TEST(a_prefix_of_several_names_is_the_one_that_all_of_them_begin_with)
+{
+	CHECK_INT(parse("x --wid 7", false), 0);
+	CHECK_INT(width, 7);
+	CHECK_INT(parse("x --width- 8", false), 0);
+	CHECK_INT(width, 8);
+}
+
+TEST(a_single_dash_is_enough_where_the_command_says_so)
+{
+	CHECK(parse("x -title Week", false) < 0);
+	command.single_dash = true;
+	CHECK_INT(parse("x -title Week -rev -min=2 -ofile -q", false), 0);
+	CHECK_STR(title, "Week");
+	CHECK_STR(output, "file");
+	CHECK(reverse && quiet && minimum == 2);
+	CHECK_INT(parse("x -rq -hash", false), 0);
+	CHECK(reverse && quiet && hidden);
+	CHECK(parse("x -titel Week", false) < 0);
+	CHECK_STR(err.text, "unknown option '--titel'; did you mean '--title'?");
+	command.single_dash = false;
+}
+
 TEST(help_is_asked_for_by_itself)
 {
 	CHECK_INT(parse("--help", false), 1);
@@ -179,7 +203,7 @@ TEST(an_ambiguous_prefix_names_both)
 	int n;
 
 	CHECK_INT(options_parse(&c, 2, argv, false, &n, &err), -EINVAL);
-	CHECK_STR(err.text, "option '--o' is ambiguous: '--on-cpu' or '--off-cpu'");
+	CHECK_STR(err.text, "option '--o' is ambiguous: '--on' or '--off-cpu'");
 	CHECK_INT(options_parse(&c, 2, exact, false, &n, &err), 0);
 	CHECK(b && !a);
 }
@@ -237,6 +261,8 @@ TEST(help_shows_every_option_in_80_columns)
 		  "  -w, --width PIXELS        how wide the picture is; the default is what fits\n"
 		  "                            the window that it is shown in, and the text is\n"
 		  "                            wrapped\n"
+		  "      --width-of-all PIXELS\n"
+		  "                            how wide everything is together\n"
 		  "      --minwidth PIXELS     leave out frames that are narrower\n"
 		  "  -l, --label KEY=VALUE     only samples with this label\n"
 		  "\n"

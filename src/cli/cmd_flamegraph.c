@@ -75,6 +75,7 @@ static const struct option_spec options[] = {
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Colours" },
 	{ OPTION_STRING, 0, "colors", "PALETTE", &base.o.colors,
 	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
+	{ OPTION_STRING, 0, "color", "PALETTE", &base.o.colors, NULL },
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb; by the palette unless given." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
@@ -111,6 +112,7 @@ static const struct command_spec spec = {
 		"zcat stacks.folded.gz | strobe flamegraph --reverse --colors blue > out.svg\n"
 		"strobe flamegraph day.log -o day.svgz --also reverse,colors=blue:leaves.svgz\n",
 	.options = options,
+	.single_dash = true,
 };
 
 static int write_bytes(const struct picture_order *order, struct buf *drawn)

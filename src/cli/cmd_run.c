@@ -38,7 +38,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Where the profile goes: .strobe, .folded or .svg by its suffix; profile.strobe unless given." },
+	  "Where the profile goes, by its suffix: .strobe, .folded, a picture (.svg, .svgz, .html), or another format that "
+	  "strobe convert writes; profile.strobe unless given." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions; 10 unless given, 0 for no table." },
 	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of the one that is found." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "format.h"
+#include "gzip.h"
 #include "io.h"
 #include "render.h"
 #include "report.h"
@@ -13,11 +14,21 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+
+	return n > m && !strcmp(path + n - m, suffix);
+}
+
+static bool is_packed_picture(const char *path)
+{
+	return ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
+}
+
 static bool is_picture(const char *path)
 {
-	size_t n = strlen(path);
-
-	return n > 4 && !strcmp(path + n - 4, ".svg");
+	return ends_in(path, ".svg") || ends_in(path, ".html") || is_packed_picture(path);
 }
 
 int run_result_check(const char *path, struct err *err)
@@ -30,8 +41,9 @@ int run_result_check(const char *path, struct err *err)
 	if (!strcmp(path, "-"))
 		return err_set(err, -EINVAL, "standard output belongs to the command; give -o a file");
 	if (!is_picture(path) && (!format || !format->write))
-		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, .folded "
-			       "or .svg", path);
+		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, .folded, .svg, "
+			       ".svgz or .html, or as the other formats that `strobe convert` writes: .pb.gz, .speedscope.json, "
+			       ".callgrind, .xhprof", path);
 	if (stat(directory, &st) < 0)
 		return err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
 	if (access(directory, W_OK | X_OK) < 0)
@@ -41,17 +53,30 @@ int run_result_check(const char *path, struct err *err)
 	return 0;
 }
 
-static int encode(const char *path, const struct profile *p, bool trace, struct buf *out, struct err *err)
+static int draw(const char *path, const struct profile *p, struct buf *out, struct err *err)
 {
+	_cleanup_(buf_done) struct buf drawn = { 0 };
 	struct flamegraph_options o;
+	int r;
 
-	if (!is_picture(path) && trace && format_by_path(path) == &format_strobe)
-		return wire_profile_write_run(p, out, err);
-	if (!is_picture(path))
-		return format_by_path(path)->write(p, UINT32_MAX, out, err);
 	flamegraph_defaults(&o);
 	o.column = profile_pick_column(p, NULL);
-	return flamegraph_svg(p, &o, out, err);
+	if (ends_in(path, ".html"))
+		return flamegraph_html(p, &o, out, err);
+	if (!is_packed_picture(path))
+		return flamegraph_svg(p, &o, out, err);
+	buf_init(&drawn);
+	r = flamegraph_svg(p, &o, &drawn, err);
+	return r < 0 ? r : gzip_put(out, drawn.data, drawn.size, err);
+}
+
+static int encode(const char *path, const struct profile *p, bool trace, struct buf *out, struct err *err)
+{
+	if (is_picture(path))
+		return draw(path, p, out, err);
+	if (trace && format_by_path(path) == &format_strobe)
+		return wire_profile_write_run(p, out, err);
+	return format_by_path(path)->write(p, UINT32_MAX, out, err);
 }
 
 static int write_profile(const struct run_result *r, struct err *err)
