@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ARROW		"==>"
+#define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer looked at one by one */
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
 
 const struct edges_column edges_xhprof[EDGE_VALUES] = {
@@ -185,6 +186,7 @@ struct function {
 	bool uneven[EDGES_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of it */
 	int64_t value[EDGES_COLUMNS];	/* inclusive */
 	int64_t done[EDGES_COLUMNS];	/* of the places that were opened */
+	struct edge *callees;		/* all of its edges together; NULL until it is asked for */
 };
 
 /* A place in the tree that may be opened. */
@@ -207,6 +209,7 @@ struct tree {
 	unsigned wall, cpu;		/* columns; both or UINT_MAX */
 	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
 	uint32_t nodes;			/* made here */
+	uint32_t looks;			/* at edges */
 };
 
 static bool is_wider(const struct tree *t, uint32_t a, uint32_t b)
@@ -383,6 +386,42 @@ static void put_folded(struct tree *t, uint32_t node, const int64_t *value)
 	add_values(t, profile_child(t->profile, node, t->folded), value);
 }
 
+static const struct edge *all_callees(struct tree *t, uint32_t function)
+{
+	struct function *f = &t->functions[function];
+
+	if (f->callees)
+		return f->callees;
+	f->callees = xcalloc(1, sizeof(*f->callees));
+	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i])
+		for (unsigned v = 0; v < t->edges->column_count; v++)
+			f->callees->value[v] = add_saturating(f->callees->value[v], t->edges->items[i].value[v]);
+	return f->callees;
+}
+
+static void is_done(const struct tree *t, const struct place *p)
+{
+	struct function *f = &t->functions[p->function];
+
+	for (unsigned v = 0; v < t->edges->column_count; v++)
+		f->done[v] = add_saturating(f->done[v], p->value[v]);
+	f->opened = true;
+}
+
+/* Divides a place into what it took itself and all of its callees together. */
+static void close_place(struct tree *t, uint32_t at)
+{
+	const struct place *p = &t->places[at];
+	int64_t self[EDGES_COLUMNS], folded[EDGES_COLUMNS];
+
+	memcpy(self, p->value, sizeof(self));
+	value_below(t, p, all_callees(t, p->function), folded);
+	take_away(t, self, folded);
+	is_done(t, p);
+	add_values(t, p->node, self);
+	put_folded(t, p->node, folded);
+}
+
 /* Divides a place into what it took itself and its callees; those that may not be opened are put together. */
 static void open_place(struct tree *t, uint32_t at)
 {
@@ -391,7 +430,7 @@ static void open_place(struct tree *t, uint32_t at)
 	int64_t self[EDGES_COLUMNS], folded[EDGES_COLUMNS] = { 0 };
 
 	memcpy(self, p.value, sizeof(self));
-	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i]) {
+	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i], t->looks++) {
 		const struct edge *e = &t->edges->items[i];
 		int64_t value[EDGES_COLUMNS];
 
@@ -405,9 +444,7 @@ static void open_place(struct tree *t, uint32_t at)
 			for (unsigned v = 0; v < t->edges->column_count; v++)
 				folded[v] = add_saturating(folded[v], value[v]);
 	}
-	for (unsigned v = 0; v < t->edges->column_count; v++)
-		f->done[v] = add_saturating(f->done[v], p.value[v]);
-	f->opened = true;
+	is_done(t, &p);
 	add_values(t, p.node, self);
 	put_folded(t, p.node, folded);
 }
@@ -559,10 +596,14 @@ int edges_to_profile(const struct edges *e, struct profile *p)
 	t.width = pick_width(e);
 	sum_up_functions(&t);
 	add_tops(&t);
-	while (t.heap_count)
+	while (t.heap_count && t.looks < LOOKS)
 		open_place(&t, heap_pop(&t));
+	while (t.heap_count)
+		close_place(&t, heap_pop(&t));
 	if (e->own)
 		share_all_own(&t);
+	for (size_t i = 0; i < e->names.count; i++)
+		free(t.functions[i].callees);
 	free(t.functions);
 	free(t.next);
 	free(t.places);

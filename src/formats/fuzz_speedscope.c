@@ -1,27 +1,8 @@
-/* fuzz_speedscope.c: any bytes as a file of speedscope; what is accepted is written and read again until it must be the
- * same. */
-#include "format.h"
-#include "round_trip.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* fuzz_speedscope.c: any bytes as a file of speedscope. */
+#include "fuzz_round_trip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct profile *p = profile_new(), *one, *two;
-	struct err err = { 0 };
-
-	format_speedscope.sniff((const char *)data, size);
-	if (format_read_bytes(&format_speedscope, p, (const char *)data, size, &err) < 0) {
-		if (!err.code)
-			abort();
-	} else {
-		one = there_and_back(&format_speedscope, p, UINT32_MAX);
-		two = one ? there_and_back(&format_speedscope, one, UINT32_MAX) : NULL;
-		if (!two || !same_lines(one, two))
-			abort();
-		profile_free(one);
-		profile_free(two);
-	}
-	profile_free(p);
+	fuzz_round_trip(&format_speedscope, data, size);
 	return 0;
 }

@@ -89,16 +89,8 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 
 static int gdb_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct stacks s;
-	struct str line;
-
 	(void)o;
-	if (stacks_init(&s, p, err) >= 0) {
-		while (input_line(in, &line))
-			read_line(&s, in->line, line_without_return(line), err);
-		end_stack(&s);
-	}
-	return stacks_done(&s, "there is no backtrace in it: gdb could not attach, perhaps", err);
+	return stacks_read_lines(p, in, read_line, end_stack, "there is no backtrace in it: gdb could not attach, perhaps", err);
 }
 
 static int gdb_sniff(const char *bytes, size_t n)

@@ -64,16 +64,8 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 
 static int phpspy_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct stacks s;
-	struct str line;
-
 	(void)o;
-	if (stacks_init(&s, p, err) >= 0) {
-		while (input_line(in, &line))
-			read_line(&s, in->line, line_without_return(line), err);
-		end_trace(&s);
-	}
-	return stacks_done(&s, "there is no trace in it", err);
+	return stacks_read_lines(p, in, read_line, end_trace, "there is no trace in it", err);
 }
 
 /* Traces whose depths count up from 0. */

@@ -96,6 +96,20 @@ void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char 
 	line_skip(&s->skipped, number, line, what, err);
 }
 
+int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
+		      void (*end)(struct stacks *), const char *nothing, struct err *err)
+{
+	struct stacks s;
+	struct str line;
+
+	if (stacks_init(&s, p, err) >= 0) {
+		while (input_line(in, &line))
+			take(&s, in->line, line_without_return(line), err);
+		end(&s);
+	}
+	return stacks_done(&s, nothing, err);
+}
+
 /* --- Stacks that end with their count --- */
 
 struct counted {

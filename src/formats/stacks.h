@@ -48,6 +48,11 @@ void stacks_drop(struct stacks *s);
 void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err);
 void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err);
 
+/* A whole reader: `take` gets each line of the input without its carriage return, and `end` is called behind the last one; a
+ * stack that it leaves is dropped. Returns what stacks_done does, `nothing` as there. */
+int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
+		      void (*end)(struct stacks *), const char *nothing, struct err *err);
+
 /* Stacks of which each is some lines, one per frame, leaf first, and then its count alone in a line. Texts that come again
  * are found by their hash. The first `header` lines are passed over. `frame` takes the name out of a line, whose spaces at
  * the start are cut off. */

@@ -26,6 +26,10 @@ static const struct {
 	{ "chrome", "{\"traceEvents\":[{\"name\":\"https://www.speedscope.app/file-format-schema.json\",\"ph\":\"X\"}]}" },
 	{ "perf", "php 4152 12.345678:     250000 cpu-clock: \n\t    55d1534c0bdb zend_hash_find+0x11 (/usr/bin/php8.2)\n"
 	  "\t    55d1534c0a00 main+0x5 (/usr/bin/php8.2)\n\n" },
+	/* Events of the scheduler are perf script too: perf-sched, which reads their times, is asked for by its name. */
+	{ "perf", "php  4152 [000]   7.500000: sched:sched_switch: prev_comm=php prev_pid=4152 prev_prio=120 prev_state=S ==> "
+	  "next_comm=cat next_pid=8 next_prio=120\n\t    7f0855d10bdb poll+0x2f (/lib/libc.so.6)\n\n" },
+	{ "perf", "php  4152 [000]   7.9: sched:sched_stat_sleep: comm=a b pid=12 delay=1500999 [ns]\n\t 8f02 w (/b)\n\n" },
 	{ "speedscope", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":[{\"name\":\"m\"}]},"
 	  "\"profiles\":[{\"type\":\"sampled\",\"name\":\"a\",\"unit\":\"none\",\"startValue\":0,\"endValue\":1,\"samples\":[[0]],"
 	  "\"weights\":[1]}]}" },

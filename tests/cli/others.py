@@ -6,6 +6,7 @@ there is one, callgrind_annotate of Valgrind. Prints one line per test.
 """
 import glob
 import gzip
+import json
 import pathlib
 import re
 import shutil
@@ -149,7 +150,65 @@ def check_callgrind(work):
     report(sentence + ': inclusive', got != total and f'{got} is not {total}')
 
 
+# speedscope's file format as it is published: what must be there and of which type; what may be ends with "?". A list of one
+# is an array of that, several types are alternatives. "strobe" is an addition of ours, which others pass over.
+NUMBER = (int, float)
+FRAME = {'name': str, 'file?': str, 'line?': NUMBER, 'col?': NUMBER}
+PROFILE = {'type': str, 'name': str, 'unit': str, 'startValue': NUMBER, 'endValue': NUMBER, 'samples': [[int]], 'weights': [NUMBER]}
+SPEEDSCOPE = {'$schema': str, 'shared': {'frames': [FRAME]}, 'profiles': [PROFILE], 'name?': str, 'exporter?': str,
+              'activeProfileIndex?': NUMBER, 'strobe?': dict}
+UNITS = {'none', 'nanoseconds', 'microseconds', 'milliseconds', 'seconds', 'bytes'}
+
+
+def misfits(value, shape, where):
+    """Sentences on what is not of that shape."""
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return [f'{where} is no array']
+        return [m for i, item in enumerate(value) for m in misfits(item, shape[0], f'{where}[{i}]')]
+    if not isinstance(shape, dict):
+        return [] if isinstance(value, shape) and not isinstance(value, bool) else [f'{where} is {value!r}']
+    if not isinstance(value, dict):
+        return [f'{where} is no object']
+    known = {key.rstrip('?') for key in shape}
+    wrong = [f'{where} has {key}' for key in value if key not in known]
+    for key, inner in shape.items():
+        name = key.rstrip('?')
+        if name in value:
+            wrong += misfits(value[name], inner, f'{where}.{name}')
+        elif name == key:
+            wrong.append(f'{where} has no {key}')
+    return wrong
+
+
+def speedscope_misfits(file):
+    data = json.loads(strobe('convert', '-f', 'speedscope', file))
+    wrong = misfits(data, SPEEDSCOPE, 'the file')
+    if wrong:
+        return wrong
+    if data['$schema'] != 'https://www.speedscope.app/file-format-schema.json':
+        wrong.append(data['$schema'])
+    if not 0 <= data.get('activeProfileIndex', 0) < len(data['profiles']):
+        wrong.append('activeProfileIndex')
+    frames = len(data['shared']['frames'])
+    for p in data['profiles']:
+        if p['type'] != 'sampled' or p['unit'] not in UNITS or len(p['samples']) != len(p['weights']):
+            wrong.append(f"{p['name']}: type, unit or number of weights")
+        if any(not 0 <= f < frames for stack in p['samples'] for f in stack) or min(p['weights'], default=0) < 0:
+            wrong.append(f"{p['name']}: a frame that is not there, or a weight below zero")
+        if p['startValue'] + sum(p['weights']) > p['endValue']:
+            wrong.append(f"{p['name']}: weights up to {sum(p['weights'])} end behind {p['endValue']}")
+    return wrong
+
+
+def check_speedscope():
+    for file in ('blog.folded', 'cart.xhprof', 'shop.strobe', 'words.perf', 'shop.xt'):
+        wrong = speedscope_misfits(DATA / file)
+        report(f'speedscope: {file} has the shape of the published format', '; '.join(wrong[:5]))
+
+
 def main():
+    check_speedscope()
     with tempfile.TemporaryDirectory(prefix='strobe-others-') as directory:
         check_pprof(pathlib.Path(directory))
         check_callgrind(pathlib.Path(directory))

@@ -1,0 +1,31 @@
+/* fuzz_round_trip.h: what fuzzers of formats do that can be written as well: any bytes are read or refused with a sentence, and
+ * what was read is written and read again until it must be the same. */
+#ifndef FORMATS_FUZZ_ROUND_TRIP_H
+#define FORMATS_FUZZ_ROUND_TRIP_H
+
+#include "format.h"
+#include "round_trip.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void fuzz_round_trip(const struct format *f, const uint8_t *data, size_t size)
+{
+	struct profile *p = profile_new(), *one, *two;
+	struct err err = { 0 };
+
+	f->sniff((const char *)data, size);
+	if (format_read_bytes(f, p, (const char *)data, size, &err) < 0) {
+		if (!err.code)
+			abort();
+	} else {
+		one = there_and_back(f, p, UINT32_MAX);
+		two = one ? there_and_back(f, one, UINT32_MAX) : NULL;
+		if (!two || !same_lines(one, two))
+			abort();
+		profile_free(one);
+		profile_free(two);
+	}
+	profile_free(p);
+}
+
+#endif
