@@ -1,10 +1,15 @@
 /* batch_lines.c: folded lines into profiles.
  *
- * Most lines of a second were there before in the same second, so a line is first looked up as a whole, by a hash of 64
- * bits with a seed of its own: in a batch of a million stacks two of them share one with a chance of 3 in 100 million. */
+ * Most lines were there before, so a line is first looked up as a whole, by a hash of 64 bits with a secret seed: of a
+ * million stacks two share one with a chance of 3 in 100 million.
+ *
+ * There are two ways. The fast one goes by line_dict.h, which knows stacks of earlier batches; the profiles that it makes
+ * are its own. The slow one takes what has no place there: without a dictionary, lines of more than a few buckets, and
+ * series above the limit, which share a profile. Both may have an entry of one series and bucket; they add up. */
 
 #include "open_batch.h"
 
+#include "line_dict.h"
 #include "mem.h"
 
 #include <assert.h>
@@ -108,73 +113,187 @@ static int64_t find_entry(struct open_batch *b, const struct source_about *about
 	return i;
 }
 
+static struct profile *profile_of(struct open_batch *b, uint32_t entry)
+{
+	struct batch_entry *e = &((struct batch_entry *)b->batch.entries)[entry];
+	struct profile *p = (struct profile *)e->profile;
+
+	if (p->column_count == 0)
+		profile_column(p, "samples", "count");
+	e->from_lines = true;
+	return p;
+}
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(text, strlen(text), seed);
+}
+
+/* Of the line and of all that makes its series. */
+static uint64_t hash_line(uint64_t seed, const struct source_about *about, struct str stack)
+{
+	seed += (uint64_t)about->period_ns * 31 + about->clock;
+	if (about->channel)
+		seed = hash_text(about->channel, seed ^ 1);
+	for (size_t i = 0; about->labels && i < about->labels->count; i++)
+		seed = hash_text(about->labels->items[i].value, hash_text(about->labels->items[i].key, seed ^ 2));
+	return XXH3_64bits_withSeed(stack.p, stack.n, seed);
+}
+
+/* --- The slow way --- */
+
 static uint32_t add_stack(struct profile *p, struct str stack)
 {
 	const char *at = stack.p, *end = stack.p + stack.n;
 	uint32_t node = PROFILE_ROOT;
+	struct str name;
 
-	for (;;) {
-		const char *next = memchr(at, ';', (size_t)(end - at));
-		struct str name = { at, (size_t)((next ? next : end) - at) };
-
-		if (name.n > STROBE_WIRE_STRING)
-			name.n = STROBE_WIRE_STRING;
-		if (name.n)
-			node = profile_child(p, node, profile_frame(p, name, (struct str){ "", 0 }, 0));
-		if (!next)
-			return node;
-		at = next + 1;
-	}
+	while (line_dict_next_name(&at, end, &name))
+		node = profile_child(p, node, profile_frame(p, name, (struct str){ "", 0 }, 0));
+	return node;
 }
 
-static uint64_t hash_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns)
+/* Where the stack is in the batch, made if it is new. */
+static struct open_batch_stack find_stack(struct open_batch *b, const struct source_about *about, struct str stack,
+					  int64_t bucket_ns, const struct open_batch_rules *rules)
 {
-	uint64_t seed;
+	struct open_batch_stack at = { .entry = UINT32_MAX };
+	uint32_t *slot;
+	int64_t entry;
 
 	if (!b->hash_seed && getrandom(&b->hash_seed, sizeof(b->hash_seed), 0) != sizeof(b->hash_seed))
 		b->hash_seed = (uintptr_t)b;
 	b->hash_seed |= 1;
-	seed = b->hash_seed + (uint64_t)bucket_ns + (uint64_t)about->period_ns * 31 + about->clock;
-	if (about->channel)
-		seed = XXH3_64bits_withSeed(about->channel, strlen(about->channel), seed);
-	return XXH3_64bits_withSeed(stack.p, stack.n, seed);
-}
+	slot = map_slot(&b->stacks, hash_line(b->hash_seed + (uint64_t)bucket_ns, about, stack));
+	if (*slot != MAP_NONE)
+		return b->seen[*slot];
+	*slot = (uint32_t)b->seen_count;
+	entry = find_entry(b, about, stack, bucket_ns, rules, &at.folded);
+	if (entry >= 0) {
+		struct profile *p = profile_of(b, (uint32_t)entry);
+		uint64_t before = open_batch_profile_cost(p);
 
-/* Where the stack is in the batch, made if it is new. */
-static void find_stack(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns,
-		       const struct open_batch_rules *rules, struct open_batch_stack *ret)
-{
-	/* Labels that come with each line are few and seldom: those lines are taken apart each time. */
-	uint32_t *slot = about->labels ? NULL : map_slot(&b->stacks, hash_line(b, about, stack, bucket_ns));
-	struct profile *p;
-	uint64_t before;
-	int64_t entry;
-
-	if (slot && *slot != MAP_NONE) {
-		*ret = b->seen[*slot];
-		return;
-	}
-	if (slot)
-		*slot = (uint32_t)b->seen_count;
-	ret->folded = false;
-	entry = find_entry(b, about, stack, bucket_ns, rules, &ret->folded);
-	p = entry < 0 ? NULL : (struct profile *)b->batch.entries[entry].profile;
-	if (p) {
-		if (p->column_count == 0)
-			profile_column(p, "samples", "count");
-		before = open_batch_profile_cost(p);
-		ret->entry = (uint32_t)entry;
-		ret->node = add_stack(p, stack);
+		at.entry = (uint32_t)entry;
+		at.node = add_stack(p, stack);
 		b->bytes += open_batch_profile_cost(p) - before + LINE_BYTES;
-		((struct batch_entry *)b->batch.entries)[entry].from_lines = true;
-	} else {
-		ret->entry = UINT32_MAX;
 	}
-	if (slot) {
-		GROW(&b->seen, &b->seen_capacity, b->seen_count + 1);
-		b->seen[b->seen_count++] = *ret;
-	}
+	GROW(&b->seen, &b->seen_capacity, b->seen_count + 1);
+	b->seen[b->seen_count++] = at;
+	return at;
 }
+
+/* --- The fast way --- */
+
+#define SLOW_ENTRY UINT32_MAX			/* of a series above the limit */
+
+/* Makes an array as long as the dictionary's; what is new in it is 0. */
+static void lengthen(uint32_t **array, size_t *capacity, size_t need)
+{
+	size_t n = *capacity * 2 > need ? *capacity * 2 : need + need / 2 + 64;
+	uint32_t *longer;
+
+	if (need <= *capacity)
+		return;
+	/* Zeroed pages that nobody touches cost nothing. */
+	longer = xcalloc(n, sizeof(*longer));
+	if (*capacity)
+		memcpy(longer, *array, *capacity * sizeof(*longer));
+	free(*array);
+	*array = longer;
+	*capacity = n;
+}
+
+/* What the batch has of a bucket; NULL if it is one too many. */
+static struct open_batch_bucket *find_bucket(struct open_batch *b, const struct line_dict *d, int64_t bucket_ns)
+{
+	struct open_batch_bucket *k;
+
+	for (size_t i = 0; i < b->bucket_count; i++)
+		if (b->buckets[i].bucket_ns == bucket_ns && b->buckets[i].generation == d->generation)
+			return &b->buckets[i];
+	if (b->bucket_count == OPEN_BATCH_BUCKETS)
+		return NULL;
+	k = &b->buckets[b->bucket_count++];
+	*k = (struct open_batch_bucket){ .bucket_ns = bucket_ns, .generation = d->generation };
+	return k;
+}
+
+/* The entry of a stack's series; SLOW_ENTRY if there are too many. */
+static uint32_t series_entry(struct open_batch *b, struct open_batch_bucket *k, uint32_t series,
+			     const struct source_about *about, struct str stack, const struct open_batch_rules *rules)
+{
+	lengthen(&k->entries, &k->entry_capacity, series + 1);
+	if (k->entries[series] == 0 && b->batch.count >= rules->max_series)
+		k->entries[series] = SLOW_ENTRY;
+	if (k->entries[series] == 0)
+		k->entries[series] = 1 + open_batch_entry(b, make_labels(about, entry_point(stack), rules), k->bucket_ns,
+							  about->clock, about->period_ns);
+	return k->entries[series] == SLOW_ENTRY ? SLOW_ENTRY : k->entries[series] - 1;
+}
+
+static uint32_t make_frame(struct open_batch_bucket *k, const struct line_dict *d, struct profile *p, uint32_t frame)
+{
+	uint32_t *known = &k->frames[frame];
+
+	if (!*known)
+		*known = 1 + profile_frame(p, intern_get(&d->names, d->frame_names[frame]), (struct str){ "", 0 }, 0);
+	return *known - 1;
+}
+
+/* Adds what the profile does not have yet of the way from the root to the leaf. */
+static void make_nodes(struct open_batch *b, struct open_batch_bucket *k, const struct line_dict *d, struct profile *p,
+		       uint32_t leaf)
+{
+	uint64_t before = open_batch_profile_cost(p);
+	uint32_t node = leaf, at;
+	size_t n = 0;
+
+	lengthen(&k->nodes, &k->node_capacity, d->node_count);
+	lengthen(&k->frames, &k->frame_capacity, d->frame_count);
+	for (; node && !k->nodes[node]; node = d->nodes[node].parent) {
+		GROW(&b->path, &b->path_capacity, n + 1);
+		b->path[n++] = node;
+	}
+	at = node ? k->nodes[node] : PROFILE_ROOT;
+	while (n--) {
+		node = b->path[n];
+		at = k->nodes[node] = profile_append(p, at, make_frame(k, d, p, d->nodes[node].frame));
+	}
+	b->bytes += open_batch_profile_cost(p) - before + LINE_BYTES;
+}
+
+static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const struct source_about *about, struct str stack)
+{
+	_cleanup_(buf_done) struct buf key = { 0 };
+
+	buf_init(&key);
+	put_key(&key, about, entry_point(stack), 0);
+	return line_dict_add(d, hash, &key, stack);
+}
+
+/* The same as find_stack; false if this line has to go the slow way. */
+static bool find_fast(struct open_batch *b, const struct source_about *about, struct str stack, int64_t bucket_ns,
+		      const struct open_batch_rules *rules, struct open_batch_stack *ret)
+{
+	struct line_dict *d = rules->dict;
+	uint64_t hash = hash_line(d->seed, about, stack);
+	const struct line_dict_stack *known = line_dict_find(d, hash);
+	struct line_dict_stack s = known ? *known : learn(d, hash, about, stack);
+	struct open_batch_bucket *k = find_bucket(b, d, bucket_ns);
+
+	if (!k)
+		return false;
+	ret->entry = series_entry(b, k, s.series, about, stack, rules);
+	if (ret->entry == SLOW_ENTRY)
+		return false;
+	if (s.leaf >= k->node_capacity || !k->nodes[s.leaf])
+		make_nodes(b, k, d, profile_of(b, ret->entry), s.leaf);
+	ret->node = k->nodes[s.leaf];
+	ret->folded = false;
+	return true;
+}
+
+/* --- Lines --- */
 
 static void keep_line(struct open_batch *b, uint32_t entry, struct str line, int64_t time_ns)
 {
@@ -195,7 +314,8 @@ int open_batch_add_line(struct open_batch *b, const struct source_about *about, 
 	struct open_batch_stack at;
 
 	assert(time_ns >= 0 && samples > 0);
-	find_stack(b, about, stack, bucket_ns, rules, &at);
+	if (!rules->dict || !find_fast(b, about, stack, bucket_ns, rules, &at))
+		at = find_stack(b, about, stack, bucket_ns, rules);
 	*ret_folded = at.folded;
 	if (at.entry == UINT32_MAX)
 		return -ENOSPC;

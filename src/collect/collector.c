@@ -227,6 +227,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 
 static void close_one(struct collector *c, struct open_batch *b)
 {
+	open_batch_seal(b);
 	pthread_mutex_lock(&c->lock);
 	hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
@@ -652,7 +653,8 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 	c->wake_fd = -1;
 	c->last_done = &c->done;
 	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded);
-	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps };
+	c->dict = line_dict_new();
+	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps, .dict = c->dict };
 	for (size_t i = 0; i < count; i++)
 		c->rules.keep_lines |= sinks[i].wants_lines;
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
@@ -748,6 +750,7 @@ struct collector *collector_free(struct collector *c)
 		close(c->wake_fd);
 	open_batch_free(c->open);
 	label_caps_free(c->caps);
+	line_dict_free(c->dict);
 	journal_close(c->journal);
 	if (c->has_lock) {
 		pthread_cond_destroy(&c->changed);

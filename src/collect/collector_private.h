@@ -5,6 +5,7 @@
 #include "collector.h"
 #include "journal.h"
 #include "label_caps.h"
+#include "line_dict.h"
 #include "open_batch.h"
 
 #include <pthread.h>
@@ -66,6 +67,7 @@ struct collector {
 	bool leaving_out;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
 	struct label_caps *caps;
+	struct line_dict *dict;
 	uint64_t next_id;
 	int wake_fd;
 

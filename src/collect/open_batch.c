@@ -36,6 +36,23 @@ static void entry_done(const struct batch_entry *e)
 	profile_free((struct profile *)e->profile);
 }
 
+void open_batch_seal(struct open_batch *b)
+{
+	for (size_t i = 0; i < b->bucket_count; i++) {
+		free(b->buckets[i].entries);
+		free(b->buckets[i].frames);
+		free(b->buckets[i].nodes);
+	}
+	b->bucket_count = OPEN_BATCH_BUCKETS;
+	memset(b->buckets, 0, sizeof(b->buckets));
+	free(b->path);
+	b->path = NULL;
+	map_done(&b->stacks);
+	free(b->seen);
+	b->seen = NULL;
+	b->seen_count = b->seen_capacity = b->path_capacity = 0;
+}
+
 struct open_batch *open_batch_free(struct open_batch *b)
 {
 	if (!b)
@@ -48,9 +65,8 @@ struct open_batch *open_batch_free(struct open_batch *b)
 	free((struct batch_line *)b->batch.lines);
 	intern_done(&b->series);
 	map_done(&b->series_entries);
-	map_done(&b->stacks);
 	arena_done(&b->line_bytes);
-	free(b->seen);
+	open_batch_seal(b);
 	free(b->shares);
 	free(b->relay_ids);
 	free(b);

@@ -11,6 +11,8 @@
 #include "label_caps.h"
 #include "source.h"
 
+#define OPEN_BATCH_BUCKETS	4u		/* of which lines go the fast way: now, and a little earlier or later */
+
 /* What one source has in a batch. */
 struct open_batch_share {
 	struct source *source;
@@ -28,6 +30,15 @@ struct open_batch {
 	struct open_batch_stack { uint32_t entry, node; bool folded; } *seen;
 	size_t seen_count, seen_capacity;
 	uint64_t hash_seed;
+	struct open_batch_bucket {		/* what it has of the stacks of rules->dict, as numbers + 1; 0 is nothing */
+		int64_t bucket_ns;
+		uint32_t generation;		/* of the dictionary */
+		uint32_t *entries, *frames, *nodes;		/* by its series: our entry; by its frames and nodes: the profile's */
+		size_t entry_capacity, frame_capacity, node_capacity;
+	} buckets[OPEN_BATCH_BUCKETS];
+	size_t bucket_count;
+	uint32_t *path;				/* of one stack, while it is added */
+	size_t path_capacity;
 	struct arena line_bytes;
 	struct open_batch_share *shares;
 	size_t share_count, share_capacity;
@@ -51,10 +62,14 @@ struct open_batch_rules {
 	unsigned max_series;
 	bool keep_lines;			/* some sink wants them */
 	struct label_caps *caps;		/* may be NULL */
+	struct line_dict *dict;			/* the same; then each line is taken apart in each batch */
 };
 
 struct open_batch *open_batch_new(uint64_t id);
 struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; returns NULL */
+
+/* Nothing more will be added: frees what only that needs. */
+void open_batch_seal(struct open_batch *b);
 
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
  * label is entry=other, and *ret_folded is set. Returns -ENOSPC, and adds nothing, when there are twice as many. */

@@ -4,6 +4,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "folded_line.h"
+#include "line_dict.h"
 #include "mem.h"
 #include "test.h"
 
@@ -15,16 +16,31 @@ struct fixture {
 	bool folded;			/* the last line went to "other" */
 };
 
+/* With a dictionary, as in the daemon. */
 static void start(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
 	f->b = open_batch_new(1);
 	f->rules.max_series = 100;
+	f->rules.dict = line_dict_new();
+}
+
+static void start_without_dict(struct fixture *f)
+{
+	start(f);
+	f->rules.dict = line_dict_free(f->rules.dict);
 }
 
 static void stop(struct fixture *f)
 {
 	open_batch_free(f->b);
+	line_dict_free(f->rules.dict);
+}
+
+static void next_batch(struct fixture *f)
+{
+	open_batch_free(f->b);
+	f->b = open_batch_new(2);
 }
 
 static int add_bytes(struct fixture *f, const struct source_about *about, const char *bytes, size_t n, int64_t time_ns)
@@ -152,6 +168,100 @@ TEST(equal_stacks_add_up_and_others_share_what_they_have_in_common)
 		    "/srv/index.php;main;rest 2, \n");
 	CHECK_INT(f.b->batch.entries[0].profile->node_count, 5);
 	CHECK_INT(f.b->samples, 10);
+	stop(&f);
+}
+
+TEST(without_a_dictionary_it_is_the_same)
+{
+	struct labels web1 = { 0 };
+	struct fixture f;
+
+	labels_set(&web1, "host", 4, "web1", 4);
+	start_without_dict(&f);
+	f.rules.max_series = 3;
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(add(&f, "/srv/index.php;main;work 3"), 0);
+		CHECK_INT(add(&f, "/srv/index.php;main 1"), 0);
+		CHECK_INT(add(&f, "/srv/index.php;main;;rest; 2"), 0);
+		CHECK_INT(add_about(&f, &(struct source_about){ .labels = &web1 }, "a.php;x 1", TIME_NS), 0);
+		CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "a.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
+		CHECK(!f.folded);
+		CHECK_INT(add_about(&f, &(struct source_about){ 0 }, "b.php;x 1", TIME_NS + 10 * NS_PER_SECOND), 0);
+		CHECK(f.folded);
+	}
+	check_batch(&f, "entry=index,profiler=excimer: /srv/index.php;main 2, /srv/index.php;main;work 6, "
+		    "/srv/index.php;main;rest 4, \n"
+		    "entry=a,host=web1: a.php;x 2, \n"
+		    "entry=a @+10: a.php;x 2, \n"
+		    "entry=other @+10: b.php;x 2, \n");
+	labels_done(&web1);
+	stop(&f);
+}
+
+TEST(later_batches_know_the_stacks_of_earlier_ones)
+{
+	struct fixture f;
+
+	start(&f);
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(add(&f, "/srv/index.php;main;work 3"), 0);
+		CHECK_INT(add(&f, "/srv/index.php;main;work;deep;deeper 1"), 0);
+		CHECK_INT(add(&f, "/srv/index.php;main 1"), 0);
+		CHECK_INT(add(&f, "/srv/index.php;main;rest 2"), 0);
+		CHECK_INT(add(&f, "b.php;main 5"), 0);
+		check_batch(&f, "entry=index,profiler=excimer: /srv/index.php;main 1, /srv/index.php;main;work 3, "
+			    "/srv/index.php;main;work;deep;deeper 1, /srv/index.php;main;rest 2, \n"
+			    "entry=b,profiler=excimer: b.php;main 5, \n");
+		CHECK_INT(f.b->batch.entries[0].profile->node_count, 7);
+		next_batch(&f);
+	}
+	/* The order of a batch is that of its own lines. */
+	CHECK_INT(add(&f, "b.php;main 5"), 0);
+	CHECK_INT(add(&f, "/srv/index.php;main;work;deep;deeper 1"), 0);
+	CHECK_INT(add(&f, "/srv/index.php;main;work 3"), 0);
+	check_batch(&f, "entry=b,profiler=excimer: b.php;main 5, \n"
+		    "entry=index,profiler=excimer: /srv/index.php;main;work 3, /srv/index.php;main;work;deep;deeper 1, \n");
+	stop(&f);
+}
+
+TEST(a_full_dictionary_forgets_and_nothing_is_lost)
+{
+	uint64_t sum = 0, wanted = 0;
+	struct fixture f;
+	char line[256];
+
+	start(&f);
+	/* Ten frames that are new each time, until it has forgotten twice in one batch. */
+	for (unsigned i = 0; f.rules.dict->generation < 3 && i < 1000000; i++) {
+		int n = snprintf(line, sizeof(line), "a.php");
+
+		for (unsigned k = 0; k < 10; k++)
+			n += snprintf(line + n, sizeof(line) - (size_t)n, ";f%u_%u", i % 1000, i * 10 + k);
+		snprintf(line + n, sizeof(line) - (size_t)n, " 1");
+		CHECK_INT(add(&f, line), 0);
+		CHECK_INT(add(&f, "a.php;main 1"), 0);
+		wanted += 2;
+	}
+	CHECK_INT(f.rules.dict->generation, 3);
+	CHECK(f.rules.dict->node_count < LINE_DICT_NODES + 100);
+	CHECK_INT(f.b->batch.count, 3);
+	for (size_t i = 0; i < f.b->batch.count; i++) {
+		sum += (uint64_t)profile_sum(f.b->batch.entries[i].profile, 0);
+		CHECK_STR(labels_get(f.b->batch.entries[i].labels, "entry"), "a");
+	}
+	CHECK_INT(sum, wanted);
+	CHECK_INT(f.b->samples, wanted);
+	stop(&f);
+}
+
+TEST(a_batch_that_is_closed_keeps_what_it_has)
+{
+	struct fixture f;
+
+	start(&f);
+	CHECK_INT(add(&f, "a;x 1"), 0);
+	open_batch_seal(f.b);
+	check_batch(&f, "entry=a,profiler=excimer: a;x 1, \n");
 	stop(&f);
 }
 
