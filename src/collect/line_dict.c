@@ -84,13 +84,18 @@ static uint32_t add_frame(struct line_dict *d, uint32_t series, struct str name)
 	return d->frame_count++;
 }
 
+/* The first child of a node is mostly the one behind it, and only the others are in the map. */
 static uint32_t add_node(struct line_dict *d, uint32_t parent, uint32_t frame)
 {
-	uint32_t *slot = map_slot(&d->child_map, map_pair(parent, frame));
+	uint32_t next = parent + 1, known;
 
-	if (*slot != MAP_NONE)
-		return *slot;
-	*slot = d->node_count;
+	if (next < d->node_count && d->nodes[next].parent == parent && d->nodes[next].frame == frame)
+		return next;
+	known = map_get(&d->child_map, map_pair(parent, frame));
+	if (known != MAP_NONE)
+		return known;
+	if (next != d->node_count)
+		map_set(&d->child_map, map_pair(parent, frame), d->node_count);
 	GROW(&d->nodes, &d->node_capacity, d->node_count + 1);
 	d->nodes[d->node_count] = (struct line_dict_node){ parent, frame };
 	return d->node_count++;

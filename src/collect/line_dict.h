@@ -11,7 +11,7 @@
 #include "buf.h"
 #include "intern.h"
 
-#define LINE_DICT_NODES		(1u << 20)		/* about 40 bytes each */
+#define LINE_DICT_NODES		(1u << 20)		/* about 20 bytes each */
 #define LINE_DICT_NAME_BYTES	((size_t)32 << 20)
 
 struct line_dict {

@@ -1,4 +1,7 @@
-/* stack_dict.c: a frame's record is its own key, so frames need no map beside the one that interns bytes. */
+/* stack_dict.c: a frame's record is its own key, so frames need no map beside the one that interns bytes.
+ *
+ * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for there, in
+ * memory that was just read, and only the others are in a map. */
 #include "stack_dict.h"
 #include "mem.h"
 #include "pack.h"
@@ -7,7 +10,9 @@
 
 struct stack_dict {
 	struct intern frames;		/* records; the number of a string is the number of the frame */
-	struct map children;		/* parent and frame → node */
+	struct stack_link { uint32_t parent, frame; } *links;	/* by node */
+	size_t link_capacity;
+	struct map children;		/* parent and frame → node, but for the node behind its parent */
 	uint32_t node_count;
 	struct buf new_frames, new_nodes;	/* records since the last commit */
 	uint32_t saved_frames, saved_nodes;
@@ -32,6 +37,7 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 		return NULL;
 	intern_done(&d->frames);
 	map_done(&d->children);
+	free(d->links);
 	buf_done(&d->new_frames);
 	buf_done(&d->new_nodes);
 	buf_done(&d->record);
@@ -40,6 +46,25 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 }
 
 DEFINE_FREEP(struct stack_dict, stack_dict_free)
+
+/* UINT32_MAX if there is none. */
+static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t frame)
+{
+	uint32_t next = parent + 1;
+
+	if (next < d->node_count && d->links[next].parent == parent && d->links[next].frame == frame)
+		return next;
+	return map_get(&d->children, map_pair(parent, frame));
+}
+
+static void link_node(struct stack_dict *d, uint32_t parent, uint32_t frame)
+{
+	GROW(&d->links, &d->link_capacity, d->node_count + 1);
+	d->links[d->node_count] = (struct stack_link){ parent, frame };
+	if (d->node_count != parent + 1)
+		map_set(&d->children, map_pair(parent, frame), d->node_count);
+	d->node_count++;
+}
 
 int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err)
 {
@@ -55,9 +80,9 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 	for (uint32_t i = 0; i < t.frame_count; i++)
 		if (intern_add(&d->frames, t.records[i].p, t.records[i].n) != i)
 			return err_set(err, -EBADMSG, "cannot read '%s': frame %u is there twice", path, i);
+	link_node(d, UINT32_MAX - 1, UINT32_MAX);		/* the root, which nothing can find */
 	for (uint32_t i = 1; i < t.node_count; i++)
-		map_set(&d->children, map_pair(t.parents[i], t.node_frames[i]), i);
-	d->node_count = t.node_count;
+		link_node(d, t.parents[i], t.node_frames[i]);
 	stack_dict_saved(d);
 	*ret = TAKE_PTR(d);
 	return 0;
@@ -85,15 +110,12 @@ static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_
 /* UINT32_MAX if the dictionary is full and has no such node. */
 static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame)
 {
-	uint32_t *slot, number;
+	uint32_t number = find_node(d, parent, frame);
 
-	if (d->node_count == STACK_TREE_NODES)
-		return map_get(&d->children, map_pair(parent, frame));
-	slot = map_slot(&d->children, map_pair(parent, frame));
-	if (*slot != MAP_NONE)
-		return *slot;
-	number = d->node_count++;
-	*slot = number;
+	if (number != UINT32_MAX || d->node_count == STACK_TREE_NODES)
+		return number;
+	number = d->node_count;
+	link_node(d, parent, frame);
 	buf_put_varint(&d->new_nodes, number - parent);
 	buf_put_varint(&d->new_nodes, frame);
 	return number;

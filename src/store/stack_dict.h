@@ -1,6 +1,6 @@
 /* stack_dict.h: the writer's side of stack_tree.h: from stacks to node numbers, and what is new since the last commit.
  *
- * It holds the whole dictionary of one day in memory (about 30 bytes per node). A commit that failed leaves it ahead
+ * It holds the whole dictionary of one day in memory (about 20 bytes per node). A commit that failed leaves it ahead
  * of the file: throw it away and load it again. */
 #ifndef STORE_STACK_DICT_H
 #define STORE_STACK_DICT_H

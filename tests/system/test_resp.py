@@ -1,0 +1,285 @@
+"""The listener that speaks Redis' protocol, with the clients that people have: phpredis as Arc Lamp's client uses it,
+redis-cli, redis-benchmark, thousands of connections.
+
+STROBE_SOAK_SECONDS: how long the soak lasts; 3 unless given.
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from daemon import Daemon
+from strobe_test import Directory, Skip, check, main, test, wait_for
+
+# What Arc Lamp's client does with the lines of a profiler's log, in our own words.
+CLIENT = r'''<?php
+[, $port, $timeout] = $argv;
+$start = microtime(true);
+$lines = "/srv/w/index.php;main;work 3\n/srv/w/index.php;main 1\n\n";
+try {
+    $redis = new Redis;
+    if (!$redis->connect('127.0.0.1', (int)$port, (float)$timeout)) {
+        throw new Exception('no connection');
+    }
+    foreach (explode("\n", $lines) as $line) {
+        if ($line !== '') {
+            echo $redis->publish('excimer', $line), "\n";
+        }
+    }
+    echo "published\n";
+} catch (Exception $e) {
+    echo get_class($e), ': ', $e->getMessage(), "\n";
+}
+printf("%.2f seconds\n", microtime(true) - $start);
+'''
+
+
+class Listener(Daemon):
+    def __init__(self, directory, parameters=''):
+        super().__init__(directory, '--from', f'resp://127.0.0.1:0{parameters}')
+
+    def start(self):
+        super().start()
+        self.port = int(re.search(r'resp://127\.0\.0\.1:(\d+)', ' '.join(self.lines)).group(1))
+        return self
+
+    def stored(self):
+        return self.status()['samples']['stored']
+
+    def wait_for_samples(self, n, seconds=20):
+        return wait_for(lambda: self.stored() >= n, seconds) and self.stored() == n
+
+    def log(self, text):
+        return [line for line in self.lines if text in line]
+
+
+def need(program):
+    if not shutil.which(program):
+        raise Skip(f'{program} is not installed')
+
+
+def php(d, *settings, timeout='0.1'):
+    need('php')
+    if 'redis' not in subprocess.run(['php', '-m'], capture_output=True, text=True).stdout.split():
+        raise Skip('PHP has no redis extension')
+    path = f'{d.directory}/client.php'
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(CLIENT)
+    return subprocess.run(['php', *settings, path, str(d.port), timeout], capture_output=True, text=True, timeout=60).stdout
+
+
+def cli(d, *arguments):
+    need('redis-cli')
+    return subprocess.run(['redis-cli', '-p', str(d.port), *arguments], capture_output=True, text=True, timeout=30).stdout.strip()
+
+
+def command(*parts):
+    return b'*%d\r\n' % len(parts) + b''.join(b'$%d\r\n%s\r\n' % (len(p), p) for p in parts)
+
+
+def publish(line):
+    return command(b'PUBLISH', b'excimer', line)
+
+
+@test
+def the_client_of_arc_lamp_publishes_without_a_redis():
+    with Directory() as directory, Listener(directory) as d:
+        out = php(d)
+        check(out.startswith('1\n1\npublished\n'), f'each line is answered 1: {out}')
+        check(d.wait_for_samples(4), f'4 samples are stored, not {d.stored()}')
+        profile = d.get('/api/v1/profile?from=-1h')
+        check('work' in profile and '/srv/w/index.php' in profile, f'the stack is in the profile: {profile[:300]}')
+        check('index' in d.get('/api/v1/labels?from=-1h'), 'the entry point is a label')
+
+
+@test
+def while_the_daemon_is_stopped_a_client_waits_no_longer_than_its_own_timeout_and_nothing_is_lost():
+    with Directory() as directory, Listener(directory) as d:
+        d.process.send_signal(signal.SIGSTOP)
+        try:
+            # The kernel takes the connection and the first line; the answer is what phpredis waits for.
+            out = php(d, '-d', 'default_socket_timeout=1')
+        finally:
+            d.process.send_signal(signal.SIGCONT)
+        check('RedisException' in out, f'phpredis gives up: {out}')
+        seconds = float(re.search(r'([\d.]+) seconds', out).group(1))
+        check(seconds < 3, f'it took {seconds} s, of which phpredis allows 1')
+        check(d.wait_for_samples(3), f'the line that was sent meanwhile is stored: {d.stored()} samples')
+
+
+@test
+def without_a_daemon_the_client_is_told_at_once():
+    with Directory() as directory:
+        with Listener(directory) as d:
+            check(d.stop() == 0, 'SIGTERM ends with 0')
+            out = php(d)
+            check('Connection refused' in out, f'refused: {out}')
+
+
+@test
+def redis_cli_finds_what_it_expects():
+    with Directory() as directory, Listener(directory) as d:
+        check(cli(d, 'ping') == 'PONG', 'PING')
+        check(cli(d, '-3', 'ping') == 'PONG', 'PING after HELLO 3')
+        check(cli(d, 'publish', 'excimer', 'index.php;main;work 5') == '1', 'PUBLISH')
+        check(cli(d, 'publish', 'excimer', 'no line') == '0', 'PUBLISH of something else')
+        first, second = (cli(d, 'xadd', 'strobe', '*', 'line', 'a;b 1', 'host', 'web1') for _ in range(2))
+        check(tuple(map(int, first.split('-'))) < tuple(map(int, second.split('-'))), f'ids grow: {first}, {second}')
+        check("unknown command 'keys'" in cli(d, 'keys', '*'), 'what there is not is said')
+        check('redis_version' in cli(d, 'info'), 'INFO')
+        check(d.wait_for_samples(7), f'7 samples are stored, not {d.stored()}')
+        check('web1' in d.get('/api/v1/labels?from=-1h'), 'a field of the entry is a label')
+
+
+@test
+def a_password_is_asked_for_and_never_shown():
+    with Directory() as directory:
+        with open(f'{directory}/password', 'w', encoding='utf-8') as f:
+            f.write('geheim\n')
+        with Listener(directory, f'?password-file={directory}/password') as d:
+            check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without it')
+            check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with it')
+            check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with another one')
+            shown = d.get('/api/v1/status') + ' '.join(d.lines)
+            check('geheim' not in shown and len(d.log('wrong password')) == 1, f'it is not in {d.lines}')
+
+
+@test
+def beyond_this_machine_nobody_is_served_without_a_password():
+    with Directory() as directory:
+        d = Daemon(directory, '--from', 'resp://0.0.0.0:0')
+        try:
+            d.start()
+            check(False, 'it started')
+            d.stop()
+        except RuntimeError as e:
+            check('without a password anybody could send samples' in str(e), f'it says why: {e}')
+            check(d.process.wait(10) == 2, 'it ends with 2')
+        d.reader.join(10)
+        d.process.stderr.close()
+
+
+@test
+def a_browser_is_hung_up_on_and_named_once():
+    need('curl')
+    with Directory() as directory, Listener(directory) as d:
+        for _ in range(3):
+            r = subprocess.run(['curl', '-s', '-m', '5', '-d', 'PUBLISH excimer "evil 1"', f'http://127.0.0.1:{d.port}/'],
+                               capture_output=True, text=True)
+            check(r.returncode == 52 and r.stdout == '', f'an empty reply: {r.returncode} {r.stdout!r}')
+        check(wait_for(lambda: len(d.log('possible attack')) == 1), f'one line says so: {d.lines}')
+        check(d.status()['samples']['received'] == 0, 'no sample came of it')
+
+
+@test
+def redis_benchmark_is_served():
+    need('redis-benchmark')
+    with Directory() as directory, Listener(directory) as d:
+        r = subprocess.run(['redis-benchmark', '-p', str(d.port), '-n', '50000', '-c', '50', '-P', '16', '-q', 'publish', 'excimer',
+                            'index.php;main;work 1'], capture_output=True, text=True, timeout=60)
+        check(r.returncode == 0 and 'requests per second' in r.stdout, f'it goes through: {r.stdout[-200:]}')
+        check(d.wait_for_samples(50000), f'all are stored, not {d.stored()}')
+
+
+@test
+def ten_thousand_connections_at_once_each_get_their_answer():
+    count = 10000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2 * count:
+        raise Skip(f'the limit of descriptors is {hard}')
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        with Directory() as directory, Listener(directory) as d:
+            clients = [socket.create_connection(('127.0.0.1', d.port), 20) for _ in range(count)]
+            for i, c in enumerate(clients):
+                c.sendall(publish(b'index.php;worker_%d;work 1' % (i % 100)))
+            answered = sum(c.recv(16) == b':1\r\n' for c in clients)
+            check(answered == count, f'{count} are answered, not {answered}')
+            with open(f'/proc/{d.process.pid}/status', encoding='utf-8') as f:
+                rss = int(re.search(r'VmRSS:\s*(\d+)', f.read()).group(1)) // 1024
+            check(rss < 150, f'the daemon takes {rss} MB')
+            for c in clients:
+                c.close()
+            check(d.wait_for_samples(count), f'all are stored, not {d.stored()}')
+            check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'no connection is left')
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@test
+def what_was_answered_before_the_end_is_stored():
+    answered = []
+
+    def send(port):
+        n = 0
+        with socket.create_connection(('127.0.0.1', port), 20) as c:
+            try:
+                while True:
+                    c.sendall(publish(b'index.php;main;work 1') * 10)
+                    got = b''
+                    while len(got) < 40:
+                        more = c.recv(64)
+                        if not more:
+                            raise ConnectionError
+                        got += more
+                        n += more.count(b'\n')
+            except OSError:
+                answered.append(n)
+
+    with Directory() as directory:
+        with Listener(directory) as d:
+            threads = [threading.Thread(target=send, args=(d.port,)) for _ in range(4)]
+            for t in threads:
+                t.start()
+            time.sleep(0.7)
+            check(d.stop() == 0, 'it ends with 0')
+            for t in threads:
+                t.join()
+        with Listener(directory) as d:
+            stored = sum(json.loads(d.get('/api/v1/timeline?from=-1h'))['samples'])
+            check(sum(answered) > 100, f'{sum(answered)} were answered')
+            check(stored >= sum(answered), f'{sum(answered)} were answered and {stored} are stored')
+
+
+@test
+def half_commands_and_silence_hold_nobody_else_up():
+    with Directory() as directory, Listener(directory, '?idle=1') as d:
+        slow = [socket.create_connection(('127.0.0.1', d.port), 20) for _ in range(200)]
+        for i, c in enumerate(slow):
+            c.sendall(publish(b'index.php;main;work 1')[:i % 40])
+        check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'others are served')
+        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0, 10), 'they are closed in the end')
+        for c in slow:
+            c.close()
+
+
+@test
+def memory_stays_flat_whatever_comes():
+    need('redis-benchmark')
+    seconds = float(os.environ.get('STROBE_SOAK_SECONDS', '3'))
+    with Directory() as directory, Listener(directory) as d:
+        def load(until):
+            while time.monotonic() < until:
+                subprocess.run(['redis-benchmark', '-p', str(d.port), '-n', '40000', '-c', '20', '-P', '32', '-r', '150', '-q',
+                                'publish', 'excimer', 'index.php;main;function___rand_int__;inner;__rand_int__ 1'],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+
+        def rss():
+            with open(f'/proc/{d.process.pid}/status', encoding='utf-8') as f:
+                return int(re.search(r'VmRSS:\s*(\d+)', f.read()).group(1)) // 1024
+
+        load(time.monotonic() + seconds / 2)
+        first = rss()
+        load(time.monotonic() + seconds / 2)
+        check(rss() < first * 1.3 + 20, f'{first} MB in the middle and {rss()} MB in the end')
+        s = d.status()['samples']
+        check(s['received'] == s['stored'] + s['queued'] + sum(s['dropped'].values()), f'nothing is unaccounted for: {s}')
+
+
+main()
