@@ -156,7 +156,8 @@ static ssize_t read_shared(struct resp_client *c)
 	n = recv(c->watch.fd, s->read + kept, sizeof(s->read) - kept, MSG_DONTWAIT);
 	if (n <= 0)
 		return n;
-	memcpy(s->read, c->in.bytes, kept);
+	if (kept)
+		memcpy(s->read, c->in.bytes, kept);
 	kept += (size_t)n;
 	used = do_commands(c, s->read, kept);
 	forget(c, &c->in, KEPT_BYTES);
