@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What it costs to take a message in: CPU time of the whole daemon, from the socket into SQLite, and messages per second on
-one core; beside it a consumer that works as Arc Lamp's log service does, behind a Redis (python3-redis and redis-server).
+one core; the same from a Redis; beside it a consumer that works as Arc Lamp's log service does (python3-redis and
+redis-server).
 
 INGEST_COUNT: messages of the long run; 3,000,000, a day of a fleet of 150 hosts, unless given.
 """
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -48,15 +50,23 @@ def on_cpu(n):
 
 
 class Daemon:
-    """`strobe serve` with the listener and a store of its own."""
+    """`strobe serve` with one source and a store of its own."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, source='resp://127.0.0.1:0'):
         self.process = subprocess.Popen(
-            [STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', 'resp://127.0.0.1:0', '--store', f'sqlite:{directory}/s'],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=on_cpu(0))
-        line = self.process.stderr.readline()
-        self.port = int(re.search(r'resp://127\.0\.0\.1:(\d+)', line).group(1))
-        self.url = re.search(r'http://\S+', line).group(0)
+            [STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', source, '--store', f'sqlite:{directory}/s'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=on_cpu(0),
+            env=dict(os.environ, XDG_STATE_HOME=directory))
+        lines = ''
+        while 'http://' not in lines:
+            line = self.process.stderr.readline()
+            if not line:
+                raise RuntimeError(lines.strip())
+            lines += line
+        listener = re.search(r'resp://127\.0\.0\.1:(\d+)', lines)
+        self.port = int(listener.group(1)) if listener else None
+        self.url = re.search(r'http://\S+', lines).group(0)
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
         self.pid = self.process.pid
         self.cpu = cpu_of(self.pid)
 
@@ -129,28 +139,73 @@ def free_port():
         return s.getsockname()[1]
 
 
+class Redis:
+    """A redis-server that keeps nothing."""
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix='strobe-')
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            ['redis-server', '--port', str(self.port), '--bind', '127.0.0.1', '--save', '', '--dir', self.directory],
+            stdout=subprocess.DEVNULL, preexec_fn=on_cpu(1))
+        while self.ask('PING') != '+PONG':
+            time.sleep(0.05)
+        return self
+
+    def ask(self, line):
+        """The last line of the answer."""
+        try:
+            with socket.create_connection(('127.0.0.1', self.port), 5) as s:
+                s.sendall(line.encode() + b'\r\n')
+                return s.recv(65536).decode().strip().split('\r\n')[-1]
+        except OSError:
+            return ''
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
 def consume(python, name, count, *options):
     """The same messages by way of a Redis and a consumer in Python."""
-    with tempfile.TemporaryDirectory(prefix='strobe-') as directory:
-        port = free_port()
-        redis = subprocess.Popen(['redis-server', '--port', str(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory],
-                                 stdout=subprocess.DEVNULL, preexec_fn=on_cpu(1))
+    with tempfile.TemporaryDirectory(prefix='strobe-') as directory, Redis() as redis:
+        consumer = subprocess.Popen([python, os.path.join(HERE, 'arclamp_like.py'), str(redis.port), directory, str(count)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=on_cpu(0))
+        consumer.stdout.readline()
+        before = cpu_of(consumer.pid)
+        load(redis.port, count, *options)
+        _, status, usage = os.wait4(consumer.pid, 0)
+        consumer.returncode = 0
+        cpu = usage.ru_utime + usage.ru_stime - before
+    row(f'ingest, as arclamp-log, {name}', f'{cpu / count * 1e6:.1f}', 'µs CPU per message',
+        '' if status == 0 else '(cut off by Redis)')
+
+
+def from_redis(name, query, is_ready, count, *options):
+    """By way of a Redis into our daemon."""
+    with tempfile.TemporaryDirectory(prefix='strobe-') as directory, Redis() as redis:
         try:
-            time.sleep(0.5)
-            consumer = subprocess.Popen([python, os.path.join(HERE, 'arclamp_like.py'), str(port), directory, str(count)],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=on_cpu(0))
-            consumer.stdout.readline()
-            before = cpu_of(consumer.pid)
-            load(port, count, *options)
-            _, status, usage = os.wait4(consumer.pid, 0)
-            consumer.returncode = 0
-            cpu = usage.ru_utime + usage.ru_stime - before
-        finally:
-            redis.terminate()
-            redis.wait(30)
-    remark = '' if status == 0 else 'CUT OFF by Redis'
-    row(f'ingest, as arclamp-log, {name}', f'{cpu / count * 1e6:.1f}', 'µs CPU per message', remark)
-    return cpu / count
+            d = Daemon(directory, f'redis://127.0.0.1:{redis.port}/?{query}')
+        except RuntimeError as e:
+            row(f'ingest, {name}', '-', '', str(e))
+            return
+        end = time.monotonic() + 10
+        while not is_ready(redis) and time.monotonic() < end:
+            time.sleep(0.05)
+        sent, _, seconds = load(redis.port, count, *options)
+        stored = d.wait_until_stored(sent)
+        cpu = d.stop()
+    lost = '' if stored == sent else f'{sent - stored} of {sent} lost, '
+    row(f'ingest, {name}', f'{cpu / max(stored, 1) * 1e6:.2f}', 'µs CPU per message', f'({lost}{sent:,} in {seconds:.1f} s)')
+
+
+def is_subscribed(redis):
+    return redis.ask('PUBSUB NUMSUB excimer') == ':1'
+
+
+def has_group(redis):
+    return redis.ask('XINFO GROUPS strobe') not in ('', '*0') and not redis.ask('XINFO GROUPS strobe').startswith('-')
 
 
 def python_with_redis():
@@ -175,6 +230,9 @@ def main():
     measure('resp://, 1,000/s', 3000, 'rate=1000')
     measure('resp://, 20,000/s', 100000, 'rate=20000')
     measure('resp://, a connection for each message', 20000, 'each=1')
+    if peer:
+        from_redis('pub/sub, 40,000/s', 'channel=excimer', is_subscribed, 200000, 'rate=40000')
+        from_redis('a stream, 100,000 at once', 'stream=strobe&group=g', has_group, 100000, 'xadd=1')
     long_run()
 
 

@@ -7,6 +7,7 @@
  *		rate=0			messages per second; 0 is as many as are taken
  *		each=0			1: a connection for each message, as Arc Lamp's client makes
  *		seconds=0		goes on for so long instead of COUNT
+ *		xadd=0			1: entries of the stream "strobe" instead of messages on the channel "excimer"
  *
  * Prints how many were published, how many were answered with at least one receiver, and the seconds it took.
  *
@@ -99,7 +100,16 @@ struct load {
 	unsigned count;
 };
 
-static void make_load(struct load *l, unsigned count)
+static void put_command(struct buf *b, const struct buf *line, bool xadd)
+{
+	if (xadd)
+		buf_puts(b, "*5\r\n$4\r\nXADD\r\n$6\r\nstrobe\r\n$1\r\n*\r\n$4\r\nline\r\n");
+	else
+		buf_puts(b, "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n");
+	buf_printf(b, "$%zu\r\n%s\r\n", line->size, line->data);
+}
+
+static void make_load(struct load *l, unsigned count, bool xadd)
 {
 	char **names = xmalloc(FUNCTIONS * sizeof(*names));
 	struct buf line, command;
@@ -122,7 +132,7 @@ static void make_load(struct load *l, unsigned count)
 			continue;
 		*slot = l->count;
 		buf_reset(&command);
-		buf_printf(&command, "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$%zu\r\n%s\r\n", line.size, line.data);
+		put_command(&command, &line, xadd);
 		l->sizes[l->count] = command.size;
 		l->commands[l->count] = buf_take(&command, NULL);
 		l->cumulative[l->count] = sum += 1.0 / (l->count + 20);
@@ -158,6 +168,8 @@ struct sender {
 	struct buf out;
 	size_t sent;
 	uint64_t asked, answered, taken;
+	unsigned lines;			/* of an answer: a number has one, an id two */
+	bool has_half;
 	char last;			/* byte of the answers so far */
 };
 
@@ -175,7 +187,7 @@ static int dial(unsigned port)
 	return fd;
 }
 
-/* Answers are ":1\r\n", or ":0\r\n" when nobody took it. */
+/* Answers are ":1\r\n", or ":0\r\n" when nobody took it; of XADD "$3\r\n1-2\r\n". */
 static void read_answers(struct sender *s, int flags)
 {
 	char answers[1 << 14];
@@ -186,7 +198,10 @@ static void read_answers(struct sender *s, int flags)
 		exit(1);
 	}
 	for (ssize_t i = 0; i < n; i++) {
-		s->answered += answers[i] == '\n';
+		if (answers[i] == '\n') {
+			s->answered += s->lines == 1 || s->has_half;
+			s->has_half = !s->has_half;
+		}
 		s->taken += s->last == ':' && answers[i] != '0';
 		s->last = answers[i];
 	}
@@ -206,7 +221,7 @@ static void send_some(struct sender *s)
 
 struct options {
 	uint64_t count;
-	unsigned port, stacks, connections, pipeline, each;
+	unsigned port, stacks, connections, pipeline, each, xadd;
 	double rate, seconds;
 };
 
@@ -299,6 +314,8 @@ static void parse(int argc, char **argv, struct options *o)
 			o->each = (unsigned)v;
 		else if (!strncmp(argv[i], "seconds=", 8))
 			o->seconds = v;
+		else if (!strncmp(argv[i], "xadd=", 5))
+			o->xadd = (unsigned)v;
 	}
 }
 
@@ -311,13 +328,14 @@ int main(int argc, char **argv)
 	int64_t start_ns;
 
 	parse(argc, argv, &o);
-	make_load(&l, o.stacks);
+	make_load(&l, o.stacks, o.xadd);
 	for (unsigned i = 0; i < l.count; i++)
 		bytes += l.sizes[i];
 	fprintf(stderr, "%u stacks, %.0f bytes each with the command around\n", l.count, (double)bytes / l.count);
 	senders = xcalloc(o.connections, sizeof(*senders));
 	for (unsigned i = 0; i < o.connections; i++) {
 		buf_init(&senders[i].out);
+		senders[i].lines = o.xadd ? 2 : 1;
 		if (!o.each)
 			senders[i].fd = dial(o.port);
 	}
