@@ -140,6 +140,10 @@ static void put_source(struct json *j, const struct source *s)
 	put_u64(j, "connections_total", c->connections);
 	put_u64(j, "connections_refused", c->connections_refused);
 	put_u64(j, "connections_closed_for_garbage", c->connections_closed_for_garbage);
+	put_u64(j, "connections_closed_slow", c->connections_closed_slow);
+	put_u64(j, "connections_closed_idle", c->connections_closed_idle);
+	put_u64(j, "logins_refused", c->logins_refused);
+	put_u64(j, "rejected_channel", c->rejected_channel);
 	put_u64(j, "messages", c->messages);
 	put_u64(j, "bytes", c->bytes);
 	json_key(j, "rejected");

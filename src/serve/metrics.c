@@ -109,6 +109,26 @@ static uint64_t bad_entries(const struct source *s)
 	return s->counters.rejected_entries;
 }
 
+static uint64_t closed_slow(const struct source *s)
+{
+	return s->counters.connections_closed_slow;
+}
+
+static uint64_t closed_idle(const struct source *s)
+{
+	return s->counters.connections_closed_idle;
+}
+
+static uint64_t logins_refused(const struct source *s)
+{
+	return s->counters.logins_refused;
+}
+
+static uint64_t other_channels(const struct source *s)
+{
+	return s->counters.rejected_channel;
+}
+
 static uint64_t lag(const struct source *s)
 {
 	return s->counters.lag;
@@ -148,6 +168,13 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 				  source_line_error_name((enum source_line_error)e), sources[i]->counters.rejected_lines[e]);
 	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them to take.",
 		    bad_entries);
+	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
+		    "Connections closed because they did not read answers, or held too much memory.", closed_slow);
+	each_source(out, s, "strobe_connections_closed_idle_total", "counter",
+		    "Connections closed because nothing came, or half a command, for too long.", closed_idle);
+	each_source(out, s, "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused);
+	each_source(out, s, "strobe_other_channel_messages_total", "counter", "Messages on channels that are not wanted.",
+		    other_channels);
 	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "When the source last had something, 0 if never.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
