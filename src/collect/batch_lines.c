@@ -9,13 +9,13 @@
 
 #include "open_batch.h"
 
+#include "hash.h"
 #include "line_dict.h"
 #include "mem.h"
 
 #include <assert.h>
 #include <string.h>
 #include <sys/random.h>
-#include <xxhash.h>
 
 #define CHANNEL_MAX	STROBE_WIRE_LABEL_VALUE
 #define LINE_BYTES	64u		/* of a line beside its bytes */
