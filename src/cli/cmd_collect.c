@@ -19,6 +19,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
 	SETTINGS_CONFIG,
+	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,
 	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
@@ -44,6 +45,7 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe collect --to 'redis://redis.example/?stream=strobe'\n"
 		"strobe collect --from resp://127.0.0.1:6379 --to logs:/srv/arclamp/logs\n"
+		"strobe collect --arclamp /etc/arclamp-log.yaml\n"
 		"strobe collect --from - --to sqlite:/tmp/profiles < stacks.folded\n",
 	.options = options,
 };
@@ -64,7 +66,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 {
 	int r;
 
-	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
 		return r;
 	if (!o->sink_count)
 		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to sqlite:/var/lib/strobe");

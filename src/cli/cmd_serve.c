@@ -17,6 +17,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
 	  "Where sources and sinks keep what they must remember; the store's directory unless given." },
 	SETTINGS_CONFIG,
+	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,
 	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
@@ -55,7 +56,8 @@ static int prepare(struct daemon_options *o, struct err *err)
 {
 	int r;
 
-	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0 ||
+	    (r = settings_default_source(o, err)) < 0)
 		return r;
 	o->store_url = settings.store;
 	if (!o->store_url && (r = places_store(&settings.default_store, err)) < 0)

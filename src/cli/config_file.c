@@ -2,6 +2,7 @@
 
 #include "config_file.h"
 
+#include "arclamp_config.h"
 #include "io.h"
 #include "mem.h"
 
@@ -162,11 +163,6 @@ static int put_key(struct config *c, const struct command_spec *spec, const stru
 	return put_value(c, o, i->value, err);
 }
 
-bool config_is_arclamp(const struct yaml_tree *t)
-{
-	return yaml_find(t->root, "base_path") || yaml_find(t->root, "logs") || yaml_find(t->root, "redis_channel");
-}
-
 static const char *variable_of(const struct option_spec *o, char out[80]);
 
 static int put_file(struct config *c, const struct command_spec *spec, struct err *err)
@@ -259,7 +255,7 @@ int config_read(struct config *c, const struct command_spec *spec, const char *p
 	if (path && (r = yaml_tree_read(path, &c->tree, err)) < 0)
 		return r;
 	if (path)
-		is_arclamp = config_is_arclamp(&c->tree);
+		is_arclamp = arclamp_config_is(c->tree.root);
 	if (path && !is_arclamp && (r = put_file(c, spec, err)) < 0)
 		return r;
 	if ((r = put_environment(c, spec, err)) < 0)

@@ -27,9 +27,6 @@ struct config {
 void config_init(struct config *c);
 void config_done(struct config *c);
 
-/* Whether this is a configuration file of arclamp-log, which has other keys. */
-bool config_is_arclamp(const struct yaml_tree *t);
-
 /* Reads `path` (NULL: no file; with a minus in front, as systemd writes it: none if it is not there) and the environment and
  * puts them before the command line in c->argv. Call it when options_parse has filled the targets from the command line
  * alone: a list that is filled wins. -EINVAL with file and line. 1: the file is Arc Lamp's, and nothing of it was taken. */

@@ -92,7 +92,7 @@ static bool is_open(const struct feeds *f, const char *url)
 
 static struct sink_options sink_options(const struct daemon_options *o)
 {
-	return (struct sink_options){ .state = o->state, .limits = o->limits };
+	return (struct sink_options){ .state = o->state, .limits = o->limits, .logs = o->logs };
 }
 
 static int add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,

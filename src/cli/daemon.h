@@ -2,6 +2,7 @@
 #ifndef CLI_DAEMON_H
 #define CLI_DAEMON_H
 
+#include "logs.h"
 #include "store.h"
 
 #define DAEMON_SOURCES	64u
@@ -14,6 +15,7 @@ struct daemon_options {
 	size_t sink_count;
 	const char *state;			/* the directory for journal and spools; NULL: none is needed */
 	struct store_limits limits;
+	const struct logs_options *logs;	/* what a configuration of Arc Lamp says of its tree; NULL: there is none */
 	uint64_t queue_bytes;			/* as collector.h has them */
 	unsigned label_values, series;
 	const char *listen, *token;		/* as server.h has them; NULL is the default or none */

@@ -46,6 +46,9 @@ static void done(struct settings *s)
 	free_lists(s);
 	config_done(&s->config_read);
 	buf_done(&s->token);
+	arclamp_config_done(&s->arclamp_config);
+	free(s->arclamp_sink);
+	free(s->sinks);
 	free(s->default_socket);
 	free(s->default_store);
 	free(s->default_state);
@@ -84,6 +87,8 @@ static int read_all(const struct command_spec *spec, int argc, char **argv, stru
 	free_lists(&settings);
 	set_defaults();
 	settings.config_read = config;
+	if (r == 1)
+		settings.arclamp = path[0] == '-' ? path + 1 : path;
 	settings.has_file = path && *path;
 	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
 }
@@ -198,6 +203,43 @@ int settings_token(struct daemon_options *o, struct err *err)
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
 	o->token = token->data;
+	return 0;
+}
+
+static void add_arclamp_sink(struct daemon_options *o)
+{
+	struct settings *s = &settings;
+
+	s->arclamp_sink = xasprintf("logs:%s", s->arclamp_config.logs.base);
+	s->sinks = xcalloc(s->to.count + 1, sizeof(*s->sinks));
+	s->sinks[0] = s->arclamp_sink;
+	for (size_t i = 0; i < s->to.count; i++)
+		s->sinks[i + 1] = s->to.items[i];
+	o->sinks = s->sinks;
+	o->sink_count = s->to.count + 1;
+	o->logs = &s->arclamp_config.logs;
+}
+
+int settings_arclamp(struct daemon_options *o, struct err *err)
+{
+	struct arclamp_config *c = &settings.arclamp_config;
+	int r;
+
+	if (!settings.arclamp)
+		return 0;
+	r = arclamp_config_read(settings.arclamp, c, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->warning_count; i++)
+		log_warning("%s", c->warnings[i]);
+	if (!o->source_count && !c->source_url)
+		return err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; give --from");
+	if (!o->source_count) {
+		settings.default_source = c->source_url;
+		o->sources = &settings.default_source;
+		o->source_count = 1;
+	}
+	add_arclamp_sink(o);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
 
+#include "arclamp_config.h"
 #include "buf.h"
 #include "config_file.h"
 #include "daemon.h"
@@ -13,10 +14,13 @@ struct settings {
 	struct buf token;
 	char *default_socket, *default_store, *default_state;
 	const char *default_source;		/* a list of one */
+	struct arclamp_config arclamp_config;	/* of the file that `arclamp` or `config` names */
+	char *arclamp_sink;			/* its URL */
+	const char **sinks;			/* with it; NULL: those of `to` */
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts;
-	const char *listen, *store, *state, *token_file, *arclamp_metrics;
+	const char *listen, *store, *state, *token_file, *arclamp, *arclamp_metrics;
 	const char *max_bytes, *runs_size, *queue_bytes;
 	double retain_days, runs_days;
 	long runs_count, label_values, series;
@@ -49,6 +53,10 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	  "Values of one label on one day; further ones count as `other`; 1,000 unless given." }, \
 	{ OPTION_INT, 0, "series", "N", &settings.series, \
 	  "Sets of labels in one second; further ones count as entry `other`; 10,000 unless given." }
+#define SETTINGS_ARCLAMP \
+	{ OPTION_STRING, 0, "arclamp", "FILE", &settings.arclamp, \
+	  "Write the trace logs of this arclamp-log.yaml, and collect from its Redis unless --from is given. -c takes such a " \
+	  "file, too." }
 #define SETTINGS_METRICS \
 	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 	  "Add the arclamp_* series of this tree of trace logs to /metrics." }
@@ -63,8 +71,9 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
  * begins with the option's name, and with where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
-/* What a command does when nothing is said: the token's text, the socket as the only source. */
+/* What the options stand for: the token's text, Arc Lamp's file, the socket as the only source if nothing is said. */
 int settings_token(struct daemon_options *o, struct err *err);
+int settings_arclamp(struct daemon_options *o, struct err *err);	/* before the default source */
 int settings_default_source(struct daemon_options *o, struct err *err);
 
 /* "500M", "10G", "10GB", "10 GiB", bytes without a unit; by powers of 1,024. */

@@ -1,4 +1,5 @@
 """`strobe collect`: several sources and sinks in one daemon, sums that add up, SIGHUP, files that grow, caps."""
+import glob
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import urllib.error
 import urllib.request
 
 from daemon import Daemon
+from redis_server import RedisServer
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 from wire import connect, message
 
@@ -299,6 +301,95 @@ def a_busy_port_for_counters_is_a_warning():
                               timeout=20)
         check(done.returncode == 0 and 'no counters to ask for' in done.stderr and '1 stored' in done.stderr,
               f'{done.returncode}: {done.stderr}')
+
+
+# As Arc Lamp's client does: a connection for each sample, a line for each stack, one PUBLISH.
+CLIENT = '''<?php
+function publish($line) {
+    $redis = new Redis();
+    if (!$redis->connect("127.0.0.1", (int)$_SERVER["argv"][1], 0.1)) exit(1);
+    $redis->publish("excimer", $line);
+}
+$script = realpath($_SERVER["SCRIPT_FILENAME"]);
+for ($i = 0; $i < 5; $i++) {
+    publish("$script;Shop::run;Cart::total 1");
+    publish("/srv/blog/wp-cron.php;do_tasks;class@anonymous\\0/srv/blog/x.php:3\$0::__invoke 1");
+}
+'''
+
+
+def arclamp_config(directory, port):
+    write(f'{directory}/arclamp-log.yaml', f'''
+base_path: {directory}/logs
+redis:
+  host: 127.0.0.1
+  port: {port}
+  socket_timeout: 5
+redis_channel: excimer
+logs:
+  - period: hourly
+    format: '%Y-%m-%d_%H'
+    retain: 24
+  - period: daily
+    format: '%Y-%m-%d'
+    retain: 7
+    sample_pop: 2
+''')
+    return f'{directory}/arclamp-log.yaml'
+
+
+def logged(directory):
+    """Lines by period and tag, whatever the time in the names is."""
+    found = {}
+    for path in glob.glob(f'{directory}/logs/[a-z]*/*.log'):
+        key = os.path.basename(os.path.dirname(path)) + ' ' + path.split('.')[-2]
+        found[key] = found.get(key, b'') + open(path, 'rb').read()
+    return found
+
+
+@test
+def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
+    if b'redis' not in subprocess.run(['php', '-m'], capture_output=True).stdout:
+        raise Skip('PHP has no redis extension')
+    with Directory() as directory:
+        write(f'{directory}/index.php', CLIENT)
+
+        def run_site():
+            done = subprocess.run(['php', f'{directory}/index.php', str(port)], capture_output=True, text=True, timeout=30)
+            check(done.returncode == 0 and not done.stdout, f'the client works: {done.stdout}{done.stderr}')
+
+        def wait_for_lines(n):
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == n), f'{n} lines: {logged(directory)}')
+
+        with RedisServer() as redis:
+            port = redis.port
+            config = arclamp_config(directory, port)
+            with Collector(directory, '--arclamp', config) as c:
+                check(wait_for(lambda: c.sums()['sources'][0]['up']), f'it listens to the Redis of the file: {c.lines}')
+                run_site()
+                wait_for_lines(10)
+                check(c.stop() == 0, 'it ends with 0')
+        before = logged(directory)
+        index = f'{directory}/index.php;Shop::run;Cart::total 1\n'.encode() * 5
+        cron = b'/srv/blog/wp-cron.php;do_tasks;class@anonymous\0/srv/blog/x.php:3$0::__invoke 1\n' * 5
+        check(sorted(before) == ['daily all', 'daily index', 'hourly all', 'hourly index', 'hourly wp-cron']
+              or sorted(before) == ['daily all', 'daily wp-cron', 'hourly all', 'hourly index', 'hourly wp-cron'],
+              f'the tree is that of Arc Lamp: {sorted(before)}')
+        check(before['hourly index'] == index and before['hourly wp-cron'] == cron, f'lines are verbatim: {before}')
+        check(before['daily all'].count(b'\n') == 5, 'sample_pop is heeded')
+        # The same client, the same file, no Redis; and a store, for any range at any time.
+        options = ['-c', config, '--from', f'resp://127.0.0.1:{port}', '--listen', '127.0.0.1:0']
+        d = Daemon(directory, environment={'STROBE_SOCKET': f'{directory}/none'})
+        d.command = [STROBE, 'serve', *options, '--store', f'sqlite:{directory}/store']
+        with d:
+            run_site()
+            wait_for_lines(20)
+            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'it is stored: {d.status()["samples"]}')
+            folded = d.get('/api/v1/profile?format=folded&from=-15m&entry=index')
+            check(f'{directory}/index.php;Shop::run;Cart::total 5' in folded, f'a range of the store: {folded}')
+            check(d.stop() == 0, 'it ends with 0')
+        after = logged(directory)
+        check(after['hourly index'] == index * 2 and after['hourly wp-cron'] == cron * 2, 'the same files go on')
 
 
 @test
