@@ -14,7 +14,7 @@ static const char *url = "http://127.0.0.1:8787", *token_file;
 static bool json;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'u', "url", "URL", &url, "Address of the daemon; http://127.0.0.1:8787 unless given." },
+	{ OPTION_STRING, 'u', "url", "URL", &url, "Address of the daemon; http://127.0.0.1:8787 unless given. `strobe collect` has http://127.0.0.1:8788." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file, "File with the token that the daemon asks for." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print all counters as JSON." },
 	{ 0 }
@@ -25,8 +25,8 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS]",
 	.summary = "show what the running daemon received, stored and dropped",
 	.description =
-		"Asks `strobe serve` for its counters: samples received, stored and dropped by reason, what PHP "
-		"processes could not hand over and why, messages that were rejected, and the size of the store. "
+		"Asks `strobe serve` or `strobe collect` for its counters: samples received, stored and dropped by reason, what PHP "
+		"processes could not hand over and why, each source and each sink with its sum, and the size of the store. "
 		"Exits with 2 when no daemon answers.",
 	.examples = "strobe status\nstrobe status --json | jq .samples\n",
 	.options = options,
