@@ -2,6 +2,7 @@
 #include "redis_source.h"
 
 #include "redis_pubsub.h"
+#include "redis_stream.h"
 #include "redis_url.h"
 
 static int redis_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
@@ -15,7 +16,7 @@ static int redis_source_open(const char *url, struct loop *loop, const struct so
 	if (r < 0)
 		return r;
 	if (is_stream)
-		return err_set(err, -ENOTSUP, "streams cannot be read yet; subscribe to a channel with ?channel=excimer");
+		return redis_stream_open(url, loop, receiver, ret, err);
 	return redis_pubsub_open(url, loop, receiver, ret, err);
 }
 

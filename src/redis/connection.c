@@ -396,24 +396,33 @@ int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_
 	return 0;
 }
 
-int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
-			   const char *format, ...)
+int redis_connection_vsendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
+			    const char *format, va_list arguments)
 {
 	int r = check_sendable(c), n;
 	char *bytes = NULL;
-	va_list arguments;
 
 	if (r < 0)
 		return r;
-	va_start(arguments, format);
 	n = redisvFormatCommand(&bytes, format, arguments);
-	va_end(arguments);
 	if (n < 0)
 		return -EINVAL;
 	queue_command(c, timeout_ns, fn, data, -1, bytes, (size_t)n);
 	redisFreeCommand(bytes);
 	flush_outside(c);
 	return 0;
+}
+
+int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
+			   const char *format, ...)
+{
+	va_list arguments;
+	int r;
+
+	va_start(arguments, format);
+	r = redis_connection_vsendf(c, timeout_ns, fn, data, format, arguments);
+	va_end(arguments);
+	return r;
 }
 
 int redis_connection_subscribe(struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes)

@@ -14,6 +14,7 @@
 #include "loop.h"
 #include "problem.h"
 #include "redis_url.h"
+#include <stdarg.h>
 
 struct redis_connection;
 struct redisReply;			/* <hiredis/hiredis.h> */
@@ -78,6 +79,8 @@ int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_
 /* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
 int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
 			   const char *format, ...);
+int redis_connection_vsendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
+			    const char *format, va_list arguments);
 
 /* Commands that make or end subscriptions: what they answer goes to `pushed`. Afterwards the server takes nothing but
  * these and PING, which is sent by itself. */

@@ -1,0 +1,157 @@
+/* redis_stream_private.h: the parts of the source that reads streams.
+ *
+ *   redis_stream.c     the source: its nodes, their connections, and the clock
+ *   stream_options.c   its URL
+ *   stream_key.c       one stream: lease, group, what was pending, then new entries
+ *   stream_acks.c      entries under way, and their acknowledgement
+ *   stream_upkeep.c    lease, lag, entries of consumers that are gone, trimming
+ */
+#ifndef COLLECT_REDIS_STREAM_PRIVATE_H
+#define COLLECT_REDIS_STREAM_PRIVATE_H
+
+#include "cluster.h"
+#include "connection.h"
+#include "intern.h"
+#include "redis_stream.h"
+#include "source_url.h"
+#include "stream_ids.h"
+
+#include <hiredis/hiredis.h>
+
+#define STREAM_KEYS	CLUSTER_KEYS
+
+struct stream_options {
+	struct redis_url url;
+	char *stream, *group, *consumer;
+	unsigned keys;				/* 0: the stream itself */
+	int64_t claim_idle_ns;
+	bool trim;
+	struct source_hints hints;
+};
+
+/* `ret` is to be done also after an error. */
+int stream_options_parse(const char *url, struct stream_options *ret, struct err *err);
+void stream_options_done(struct stream_options *o);
+
+/* What was given to ack at once; `left` of its tickets are not confirmed. */
+struct ack_call {
+	size_t count, left;
+	struct ack_call *next;
+};
+
+enum key_phase {
+	KEY_AWAY,			/* no connection, or it is waited until `retry_ns` */
+	KEY_ASKING,			/* for the lease, the stream, the group */
+	KEY_PENDING,			/* what we had been given before */
+	KEY_READING,
+};
+
+struct redis_stream;
+
+/* One stream, which one node has. */
+struct stream_key {
+	struct redis_stream *source;
+	char *name, *lease;
+	unsigned number, node;
+	bool asking;			/* the node takes the slot over: each command goes behind ASKING */
+
+	enum key_phase phase;
+	unsigned generation;		/* answers to what was asked before it changed are void */
+	int64_t retry_ns;		/* monotonic */
+	bool group_made;		/* or found, in this life */
+	bool is_reading;		/* an XREADGROUP is under way */
+	bool caught_up;
+	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
+	struct stream_id cursor;	/* of KEY_PENDING */
+	unsigned count;			/* of entries to ask for at once */
+
+	/* handed over or bad, and not known to be acknowledged */
+	struct stream_id_set under_way;
+	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;	/* of entries that are done with */
+	size_t ack_first, ack_sent, ack_end, ack_capacity;
+
+	/* upkeep */
+	int64_t lease_ns, look_ns, claim_ns, trim_ns, alive_ns;	/* when each is next */
+	uint64_t lag, lost;
+	bool is_claiming;
+	char *claim_from;			/* a consumer that is gone */
+	struct stream_id *claims;		/* asked for, until their answer has come */
+	size_t claim_count, claim_capacity;
+	struct stream_seen { uint64_t added, length; struct stream_id first, last; bool known; } seen;
+	struct stream_id trim_to;
+	unsigned trim_left;			/* groups that were asked and have not answered */
+};
+
+/* A node of which some key is. */
+struct stream_node {
+	struct redis_stream *source;
+	unsigned number;
+	struct redis_connection *connection;	/* NULL: none yet */
+	bool is_up, asking_map;
+	int64_t down_ns;
+};
+
+struct redis_stream {
+	struct source base;
+	struct stream_options options;
+	char token[17];				/* whose leases are ours */
+	struct watch timer;
+	struct cluster cluster;
+	struct stream_node **nodes;		/* by the numbers of `cluster` */
+	size_t node_count, node_capacity;
+	struct stream_key *keys;
+	unsigned key_count;
+	bool stopped;
+
+	struct stream_question *questions;	/* that have no answer yet */
+	struct ack_call *first_call, **last_call;
+	uint64_t confirmed;
+
+	struct str *fields;			/* of the entry at hand */
+	size_t field_capacity;
+	bool told_bad, told_lease, told_trim, told_up;
+	int64_t map_ns;				/* when the map of the cluster may be asked for again */
+	char *trouble;				/* of a key, for people; NULL: none */
+};
+
+/* --- redis_stream.c --- */
+
+typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
+
+/* Asks the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile; MOVED, NOGROUP, and
+ * what passes by itself do not come, the key begins anew. Other errors come. */
+void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
+void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
+
+/* What keeps a key from being read, for people; NULL: nothing any more. */
+void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf_(2, 3);
+
+/* --- stream_key.c --- */
+
+void stream_key_start(struct stream_key *k);			/* its node is ready */
+void stream_key_ask_lease(struct stream_key *k);
+void stream_key_got_lease(struct stream_key *k, const redisReply *reply);
+void stream_key_away(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
+void stream_key_read(struct stream_key *k);			/* if there is room */
+
+/* Hands an entry over; `fields` NULL or nil: it is there no more. */
+void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
+
+/* An entry of an answer: its id and fields. False: it is none. */
+bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisReply **ret_fields);
+
+/* --- stream_acks.c --- */
+
+void stream_ack(struct source *s, const struct source_ticket *tickets, size_t n);
+uint64_t stream_confirmed(struct source *s);
+void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, for nobody */
+void stream_acks_send(struct stream_key *k);			/* those that wait */
+void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
+void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
+
+/* --- stream_upkeep.c --- */
+
+void stream_upkeep(struct stream_key *k, int64_t now_ns);	/* the key is being read */
+bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
+
+#endif

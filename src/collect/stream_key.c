@@ -1,0 +1,361 @@
+/* stream_key.c: one stream from the lease to new entries.
+ *
+ * A key begins anew whenever anything went wrong: a connection was lost, the stream moved to another node, the group is
+ * gone. That is safe at any time because of three things that are known here: which entries are under way
+ * (`under_way`, until their acknowledgement is confirmed), up to which one entries were handed over (`last`), and which
+ * were asked for from other consumers (`claims`). Of what Redis says that we have been given,
+ *   - what is under way is left alone,
+ *   - what lies behind `last`, or was asked for, is new to us: the answer that brought it was lost,
+ *   - anything else was acknowledged before, and Redis has lost that with its last second: it is acknowledged again.
+ *
+ * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last id
+ * that the stream has had. New entries are asked for without BLOCK: acknowledgements go over the same connection, and
+ * samples can wait for a tenth of a second. */
+#include "redis_stream_private.h"
+
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "source_entry.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define LEASE_MS	"30000"
+#define LEASE_RETRY_NS	(3 * NS_PER_SECOND)
+#define COUNT_MAX	1000u
+#define COUNT_FIRST	16u
+#define ANSWER_BYTES	((size_t)4 << 20)	/* of one, about */
+
+static void ask_pending(struct stream_key *k);
+
+/* --- Entries --- */
+
+bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisReply **ret_fields)
+{
+	if (r->type != REDIS_REPLY_ARRAY || r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING ||
+	    !stream_id_parse(r->element[0]->str, r->element[0]->len, ret_id))
+		return false;
+	*ret_fields = r->element[1]->type == REDIS_REPLY_ARRAY ? r->element[1] : NULL;
+	return true;
+}
+
+static size_t take_fields(struct redis_stream *s, const redisReply *fields)
+{
+	GROW(&s->fields, &s->field_capacity, fields->elements + 1);
+	for (size_t i = 0; i < fields->elements; i++) {
+		const redisReply *f = fields->element[i];
+
+		s->fields[i] = f->type == REDIS_REPLY_STRING ? (struct str){ f->str, f->len } : (struct str){ "", 0 };
+	}
+	return fields->elements & ~(size_t)1;
+}
+
+void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields)
+{
+	struct redis_stream *s = k->source;
+	struct source_ticket ticket = { .stream = k->number, .high = id.ms, .low = id.seq };
+	struct source_about about = source_hints_about(&s->options.hints);
+	struct err err = { 0 };
+
+	about.source = &s->base;
+	about.ticket = &ticket;
+	about.time_ns = id.ms < INT64_MAX / 1000000 ? (int64_t)id.ms * 1000000 : 0;
+	if (!fields) {
+		s->base.counters.lost_to_trimming++;
+		stream_ack_one(k, id);
+		return;
+	}
+	if (!stream_id_set_add(&k->under_way, id))
+		return;
+	s->base.counters.pending++;
+	if (source_entry(&s->base, about, s->fields, take_fields(s, fields), &err))
+		return;
+	stream_ack_one(k, id);
+	if (!s->told_bad)
+		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s", s->base.url,
+			    err.text);
+	s->told_bad = true;
+}
+
+/* How many to ask for next, so that an answer has about ANSWER_BYTES. */
+static void adapt_count(struct stream_key *k, uint64_t bytes, size_t entries)
+{
+	uint64_t fit = entries ? ANSWER_BYTES / (bytes / entries + 100) : 0;
+
+	if (!entries)
+		return;
+	if (fit > 4 * (uint64_t)k->count)
+		fit = 4 * (uint64_t)k->count;
+	k->count = fit < 1 ? 1 : fit > COUNT_MAX ? COUNT_MAX : (unsigned)fit;
+}
+
+/* The entries of the only stream of the answer to XREADGROUP: [[key, [entry, …]]], or nil. */
+static const redisReply *entries_of(const redisReply *reply)
+{
+	const redisReply *stream = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 ? reply->element[0] : NULL;
+
+	if (!stream || stream->type != REDIS_REPLY_ARRAY || stream->elements != 2 ||
+	    stream->element[1]->type != REDIS_REPLY_ARRAY)
+		return NULL;
+	return stream->element[1];
+}
+
+static void begin_anew_later(struct stream_key *k, const redisReply *reply, const char *what)
+{
+	struct err err = { 0 };
+
+	if (reply->type == REDIS_REPLY_ERROR) {
+		redis_problem_explain(reply, redis_connection_where(k->source->nodes[k->node]->connection), what, &err);
+		stream_set_trouble(k->source, "%s", err.text);
+	}
+	stream_key_away(k, clock_monotonic_ns() + NS_PER_SECOND);
+}
+
+/* --- New entries --- */
+
+static void got_new(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+	const redisReply *entries = entries_of(reply);
+	uint64_t before = s->base.counters.bytes;
+
+	k->is_reading = false;
+	if (reply->type == REDIS_REPLY_ERROR) {
+		begin_anew_later(k, reply, "XREADGROUP");
+		return;
+	}
+	for (size_t i = 0; entries && i < entries->elements; i++) {
+		const redisReply *fields;
+		struct stream_id id;
+
+		if (!stream_entry_of(entries->element[i], &id, &fields))
+			continue;
+		if (stream_id_compare(id, k->last) > 0) {
+			k->last = id;
+			stream_key_hand(k, id, fields);
+		} else if (!stream_id_set_has(&k->under_way, id)) {
+			stream_ack_one(k, id);		/* Redis had forgotten that somebody was given it */
+		}
+	}
+	stream_acks_send(k);
+	if (!entries || k->phase != KEY_READING)
+		return;
+	if (entries->elements == k->count) {
+		adapt_count(k, s->base.counters.bytes - before, entries->elements);
+		stream_key_read(k);
+	}
+}
+
+/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. */
+static void show_life(struct stream_key *k)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (now < k->alive_ns)
+		return;
+	k->alive_ns = now + NS_PER_SECOND;
+	stream_askf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551615-18446744073709551615",
+		    k->source->options.group, k->source->options.consumer, k->name);
+}
+
+void stream_key_read(struct stream_key *k)
+{
+	struct redis_stream *s = k->source;
+
+	if (k->phase != KEY_READING || k->is_reading || s->stopped)
+		return;
+	if (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)) {
+		show_life(k);
+		return;
+	}
+	k->is_reading = true;
+	stream_askf(k, got_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
+		    k->count, k->name);
+}
+
+/* --- What we had been given before --- */
+
+static void tell_caught_up(struct redis_stream *s)
+{
+	for (unsigned i = 0; i < s->key_count; i++)
+		if (!s->keys[i].caught_up)
+			return;
+	if (s->base.receiver.caught_up)
+		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
+}
+
+static void hand_pending(struct stream_key *k, struct stream_id id, const redisReply *fields)
+{
+	bool is_new = stream_id_compare(id, k->last) > 0;
+
+	if (stream_id_set_has(&k->under_way, id))
+		return;
+	if (is_new)
+		k->last = id;
+	if (is_new || stream_was_claimed(k, id))
+		stream_key_hand(k, id, fields);
+	else
+		stream_ack_one(k, id);
+}
+
+static void got_pending(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+	const redisReply *entries = entries_of(reply);
+	uint64_t before = s->base.counters.bytes;
+
+	if (reply->type == REDIS_REPLY_ERROR) {
+		begin_anew_later(k, reply, "XREADGROUP");
+		return;
+	}
+	for (size_t i = 0; entries && i < entries->elements; i++) {
+		const redisReply *fields;
+
+		if (stream_entry_of(entries->element[i], &k->cursor, &fields))
+			hand_pending(k, k->cursor, fields);
+	}
+	stream_acks_send(k);
+	if (k->phase != KEY_PENDING)
+		return;
+	if (entries && entries->elements) {
+		adapt_count(k, s->base.counters.bytes - before, entries->elements);
+		ask_pending(k);
+		return;
+	}
+	k->claim_count = 0;
+	k->caught_up = true;
+	k->phase = KEY_READING;
+	tell_caught_up(s);
+	stream_set_trouble(s, NULL);
+	stream_key_read(k);
+}
+
+/* Also when there is no room: replays are complete only at the end of this. It is no more than was under way before. */
+static void ask_pending(struct stream_key *k)
+{
+	char cursor[STREAM_ID_TEXT];
+
+	stream_id_format(k->cursor, cursor);
+	stream_askf(k, got_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
+		    k->source->options.consumer, k->count, k->name, cursor);
+}
+
+/* --- Lease, stream, group --- */
+
+static void got_group(struct stream_key *k, const redisReply *reply)
+{
+	const struct stream_options *o = &k->source->options;
+	char last[STREAM_ID_TEXT];
+
+	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_BUSYGROUP) {
+		begin_anew_later(k, reply, "XGROUP CREATE");
+		return;
+	}
+	stream_id_format(k->last, last);
+	if (reply->type != REDIS_REPLY_ERROR && k->group_made)
+		log_warning("the group '%s' of the stream '%s' was gone, so Redis has lost data; it is made anew and reads from %s on",
+			    o->group, k->name, last);
+	else if (reply->type != REDIS_REPLY_ERROR)
+		log_info("made the group '%s' of the stream '%s'; it reads from the first entry on", o->group, k->name);
+	k->group_made = true;
+	k->phase = KEY_PENDING;
+	k->cursor = (struct stream_id){ 0 };
+	stream_acks_send(k);
+	ask_pending(k);
+}
+
+static void ask_group(struct stream_key *k)
+{
+	char last[STREAM_ID_TEXT];
+
+	stream_id_format(k->last, last);
+	stream_askf(k, got_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
+}
+
+static const redisReply *value_of(const redisReply *list, const char *name)
+{
+	for (size_t i = 0; list->type == REDIS_REPLY_ARRAY && i + 1 < list->elements; i += 2)
+		if (list->element[i]->type == REDIS_REPLY_STRING && !strcmp(list->element[i]->str, name))
+			return list->element[i + 1];
+	return NULL;
+}
+
+/* A stream that is not there, or has gone back, has not had all the ids that we know. */
+static void got_stream(struct stream_key *k, const redisReply *reply)
+{
+	const redisReply *text = value_of(reply, "last-generated-id");
+	struct stream_id last = { 0 };
+
+	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_OTHER) {
+		begin_anew_later(k, reply, "XINFO STREAM");
+		return;
+	}
+	if (text && text->type == REDIS_REPLY_STRING)
+		stream_id_parse(text->str, text->len, &last);
+	if (stream_id_compare(last, k->last) < 0)
+		k->last = last;
+	ask_group(k);
+}
+
+static void ask_stream(struct stream_key *k)
+{
+	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
+}
+
+void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
+{
+	struct redis_stream *s = k->source;
+
+	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0) {
+		stream_set_trouble(s, "another collector reads '%s' as the consumer '%s' of the group '%s'; give one of them "
+				   "another name by consumer=NAME. It is tried again until that one is gone", k->name,
+				   s->options.consumer, s->options.group);
+		stream_key_away(k, clock_monotonic_ns() + LEASE_RETRY_NS);
+		return;
+	}
+	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_ASK && !s->told_lease) {
+		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis refuses the "
+			    "script for that: %s", s->base.url, s->options.consumer, reply->str);
+		s->told_lease = true;
+	}
+	if (k->phase == KEY_ASKING)
+		ask_stream(k);
+}
+
+/* 0: it is ours; else the milliseconds for which it is another's. */
+void stream_key_ask_lease(struct stream_key *k)
+{
+	static const char script[] =
+		"local v = redis.call('GET', KEYS[1]) "
+		"if v == false or v == ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 0 end "
+		"return redis.call('PTTL', KEYS[1])";
+
+	k->lease_ns = clock_monotonic_ns() + 5 * NS_PER_SECOND;
+	stream_askf(k, stream_key_got_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
+}
+
+void stream_key_start(struct stream_key *k)
+{
+	if (k->phase != KEY_AWAY || k->source->stopped)
+		return;
+	k->phase = KEY_ASKING;
+	if (k->asking)			/* the lease may not have moved yet, and must not be made anew before it */
+		ask_stream(k);
+	else
+		stream_key_ask_lease(k);
+}
+
+void stream_key_away(struct stream_key *k, int64_t retry_ns)
+{
+	k->generation++;
+	if (k->phase >= KEY_PENDING && k->count > 1)
+		k->count = k->count > 4 * COUNT_FIRST ? COUNT_FIRST : (k->count + 3) / 4;
+	if (!k->count)
+		k->count = COUNT_FIRST;
+	k->phase = KEY_AWAY;
+	k->retry_ns = retry_ns;
+	k->is_reading = k->is_claiming = false;
+	k->trim_left = 0;
+	stream_acks_again(k);
+}
