@@ -404,7 +404,8 @@ static struct source *redis_stream_close(struct source *base)
 
 	if (s->timer.fd >= 0)
 		loop_remove_timer(base->loop, &s->timer);
-	stream_acks_at_end(s);
+	if (s->keys)
+		stream_acks_at_end(s);
 	for (size_t i = 0; i < s->node_count; i++) {
 		redis_connection_free(s->nodes[i]->connection);
 		free(s->nodes[i]);

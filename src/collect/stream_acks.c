@@ -159,6 +159,16 @@ static bool ack_now(struct stream_key *k, struct redis_asker *asker, struct err 
 	return true;
 }
 
+/* Whoever takes our name next need not wait; but for what is under way here it must, since it would be given that. */
+static void give_up_lease(struct stream_key *k, struct redis_asker *asker)
+{
+	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+	redisReply *reply = NULL;
+
+	if (!k->under_way.count && redis_askf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease, k->source->token) >= 0)
+		freeReplyObject(reply);
+}
+
 void stream_acks_at_end(struct redis_stream *s)
 {
 	struct redis_asker *asker = NULL;
@@ -169,13 +179,15 @@ void stream_acks_at_end(struct redis_stream *s)
 		struct stream_key *k = &s->keys[i];
 		const struct cluster_node *node = &s->cluster.nodes[k->node];
 
-		stream_acks_again(k);
-		if (k->ack_first == k->ack_end || !s->nodes[k->node] || !s->nodes[k->node]->is_up)
+		if (k->phase < KEY_PENDING)
 			continue;
+		stream_acks_again(k);
 		if (!asker)
 			asker = redis_asker_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
 		redis_asker_move(asker, node->host, node->port);
-		if (!ack_now(k, asker, &err))
+		if (ack_now(k, asker, &err))
+			give_up_lease(k, asker);
+		else
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)

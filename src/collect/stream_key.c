@@ -147,7 +147,8 @@ static void got_new(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. */
+/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. (The largest id of all would
+ * bring a new entry: it is how Redis notes the > of those who want one.) */
 static void show_life(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -155,7 +156,7 @@ static void show_life(struct stream_key *k)
 	if (now < k->alive_ns)
 		return;
 	k->alive_ns = now + NS_PER_SECOND;
-	stream_askf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551615-18446744073709551615",
+	stream_askf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551614-0",
 		    k->source->options.group, k->source->options.consumer, k->name);
 }
 

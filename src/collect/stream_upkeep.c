@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define LOOK_NS		(1 * NS_PER_SECOND)
-#define TRIM_NS		(3 * NS_PER_SECOND)
 #define TRIM_AT_ONCE	20000u
 #define CLAIM_AT_ONCE	100u
 #define GROUPS_MAX	1000u
@@ -125,7 +124,7 @@ static void look_for_trim(struct stream_key *k, const redisReply *groups)
 	if (!k->source->options.trim || k->source->told_trim || k->trim_left || now < k->trim_ns || !groups->elements ||
 	    groups->elements > GROUPS_MAX)
 		return;
-	k->trim_ns = now + TRIM_NS;
+	k->trim_ns = now + LOOK_NS;
 	k->trim_to = (struct stream_id){ UINT64_MAX, UINT64_MAX };
 	k->trim_left = 1;
 	for (size_t i = 0; i < groups->elements; i++) {

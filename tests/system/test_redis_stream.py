@@ -1,0 +1,396 @@
+"""`strobe collect` as a member of a consumer group: what was added to a stream is stored, and counts once, whatever happens
+to the collector, to Redis, or to the disk. STROBE_KILLS sets how often collectors are killed (102)."""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+
+import wire
+from redis_server import RedisCluster, RedisError, RedisServer
+from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
+
+SEED = int(os.environ.get('STROBE_SEED', time.time_ns() % 1000000))
+
+
+class Collector:
+    """Reads `url` into a store below `directory`. Killed and started again it is the same collector."""
+
+    def __init__(self, directory, url, *options):
+        if not os.path.exists(STROBE):
+            raise Skip(f'{STROBE} is not built')
+        os.makedirs(directory, exist_ok=True)
+        self.directory, self.process, self.lines = directory, None, []
+        self.command = [STROBE, 'collect', '--from', url, '--to', f'sqlite:{directory}/store', '--state', f'{directory}/state',
+                        '--listen', 'none', *options]
+
+    def start(self, **options):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+        threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True).start()
+        return self
+
+    def read(self, stream):
+        for line in stream:
+            self.lines.append(line.rstrip('\n'))
+
+    def says(self, text, seconds=20):
+        return wait_for(lambda: any(text in line for line in list(self.lines)), seconds)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+
+    def stored(self):
+        """What the store holds, as numbers of samples by folded stack."""
+        socket = f'{self.directory}/unused.sock'
+        p = subprocess.Popen([STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', f'unix:{socket}', '--store',
+                              f'sqlite:{self.directory}/store'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            for line in p.stderr:
+                if 'http://' in line:
+                    url = 'http://' + line.split('http://')[1].strip().split()[0]
+                    with urllib.request.urlopen(url + '/api/v1/profile?from=-2h&format=folded') as r:
+                        text = r.read().decode()
+                    return {stack: int(n) for stack, _, n in (line.rpartition(' ') for line in text.splitlines())}
+            raise RuntimeError('the store could not be served')
+        finally:
+            p.terminate()
+            p.wait()
+            p.stderr.close()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.kill()
+
+
+class Sent:
+    """Adds entries to a stream and knows what they add up to."""
+
+    def __init__(self, client, key='strobe'):
+        self.client, self.key, self.sums, self.number = client, key, {}, 0
+
+    def count(self, stack, n):
+        self.sums[stack] = self.sums.get(stack, 0) + n
+
+    def lines(self, count, *options):
+        """Entries of one folded line each."""
+        commands = []
+        for _ in range(count):
+            self.number += 1
+            stack, n = f'index.php;main;f{self.number % 37};g{self.number % 11}', self.number % 3 + 1
+            self.count(stack, n)
+            commands.append(('XADD', self.key, *options, '*', 'line', f'{stack} {n}'))
+        return self.client.pipeline(commands)
+
+    def batch(self, batch_id, times=1):
+        """A relay's batch of two messages, sent `times` times."""
+        stacks = [{('index', 'relayed', f'r{batch_id % 7}'): 5}, {('index', 'relayed'): 2}]
+        for messages in stacks:
+            for stack, n in messages.items():
+                self.count(';'.join(stack), n)
+        data = b''.join(wire.message(s) for s in stacks)
+        for _ in range(times):
+            self.client.command('XADD', self.key, '*', 'strobe', data, 'id', f'{batch_id:016x}', 'host', 'web1')
+
+    def total(self):
+        return sum(self.sums.values())
+
+
+def pending(server, key='strobe', group='g'):
+    return server.command('XPENDING', key, group)[0]
+
+
+def groups(server, key='strobe'):
+    return {g[1].decode(): dict(zip([k.decode() for k in g[::2]], g[1::2])) for g in server.command('XINFO', 'GROUPS', key)}
+
+
+def is_read(server, key='strobe', group='g'):
+    """Everything was handed out and acknowledged."""
+    try:
+        g = groups(server, key).get(group)
+        last = server.command('XINFO', 'STREAM', key)
+    except RedisError:
+        return False
+    last = dict(zip(last[::2], last[1::2]))[b'last-generated-id']
+    return g and g['last-delivered-id'] == last and g['pending'] == 0
+
+
+def check_stored(collector, sent, sentence):
+    stored = collector.stored()
+    if not check(stored == sent.sums, sentence):
+        wrong = {s: (stored.get(s, 0), sent.sums.get(s, 0)) for s in {*stored, *sent.sums} if stored.get(s, 0) != sent.sums.get(s, 0)}
+        print(f'# stored {sum(stored.values())}, sent {sent.total()}, seed {SEED}; stored and sent of', dict(list(wrong.items())[:5]))
+
+
+# --- The collector is killed ---
+
+def kill_often(server, directory, number, kills, failures):
+    rng = random.Random(SEED * 1000 + number)
+    key, c = f'stream{number}', None
+    sent = Sent(server.connect(), key)
+    collector = Collector(f'{directory}/{number}', server.url(f'?stream={key}&group=g'))
+    batch = number << 32
+    for _ in range(kills):
+        # Most kills come around the commit, which is a second after the start.
+        collector.start()
+        end = time.monotonic() + (rng.uniform(0.02, 1.4) if rng.random() < 0.3 else rng.uniform(0.97, 1.12))
+        while time.monotonic() < end:
+            sent.lines(rng.randrange(1, 30))
+            if rng.random() < 0.3:
+                batch += 1
+                sent.batch(batch, times=rng.choice([1, 1, 2]))
+            time.sleep(min(0.03, max(0, end - time.monotonic())))
+        collector.kill()
+    collector.start()
+    if not wait_for(lambda: is_read(server, key), 20):
+        failures.append(f'{key} is not read: {server.command("XINFO", "GROUPS", key)} {collector.lines[-3:]}')
+    collector.stop()
+    return collector, sent
+
+
+@test
+def collectors_killed_a_hundred_times_lose_nothing_and_double_nothing():
+    kills, threads, results, failures = int(os.environ.get('STROBE_KILLS', 102)), [], {}, []
+    with Directory() as directory, RedisServer() as server:
+        def work(number):
+            try:
+                results[number] = kill_often(server, directory, number, (kills + 5) // 6, failures)
+            except Exception as e:
+                failures.append(repr(e))
+        # Calls of one client from several threads would mix.
+        clients = threading.local()
+        server.command = lambda *words: clients.__dict__.setdefault('c', server.connect()).command(*words)
+        for number in range(6):
+            threads.append(threading.Thread(target=work, args=(number,)))
+            threads[-1].start()
+        for t in threads:
+            t.join()
+        check(not failures, f'all streams are read to their end: {failures}')
+        for number, (collector, sent) in sorted(results.items()):
+            check_stored(collector, sent, f'collector {number} has stored what was sent, once')
+
+
+# --- Consumers ---
+
+@test
+def entries_of_a_consumer_that_is_gone_are_taken_over_and_those_of_a_slow_one_are_not():
+    with Directory() as directory, RedisServer() as server:
+        client, sent, theirs = server.connect(), Sent(server.connect()), Sent(server.connect())
+        server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
+        theirs.lines(50)
+        client.command('XREADGROUP', 'GROUP', 'g', 'slow', 'STREAMS', 'strobe', '>')
+        sent.lines(250)
+        client.command('XREADGROUP', 'GROUP', 'g', 'gone', 'STREAMS', 'strobe', '>')
+        stop = threading.Event()
+
+        def stay():
+            while not stop.wait(0.2):
+                client.command('XREADGROUP', 'GROUP', 'g', 'slow', 'COUNT', 1, 'STREAMS', 'strobe', '9999999999999-0')
+        thread = threading.Thread(target=stay)
+        thread.start()
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g&consumer=new&claim-idle=1.2')) as c:
+            check(wait_for(lambda: pending(server) == 50, 15), 'all but the 50 entries of the slow consumer are acknowledged')
+            time.sleep(1.5)
+            check(pending(server) == 50, 'and those stay with it')
+            c.stop()
+            check(any("from the consumer 'gone'" in line for line in c.lines), 'which is said')
+            check_stored(c, sent, 'what was taken over is stored')
+        stop.set()
+        thread.join()
+
+
+@test
+def two_collectors_are_not_one_consumer():
+    with Directory() as directory, RedisServer() as server:
+        sent, url = Sent(server.connect()), server.url('?stream=strobe&group=g&consumer=web1')
+        with Collector(directory + '/a', url) as a, Collector(directory + '/b', url) as b:
+            check(wait_for(lambda: any('another collector reads' in line for line in a.lines + b.lines)),
+                  'the second one says that there is another')
+            first, second = (b, a) if any('another collector' in line for line in a.lines) else (a, b)
+            sent.lines(200)
+            check(wait_for(lambda: is_read(server)), 'and the first one reads')
+            first.stop()
+            check_stored(first, sent, 'all of it')
+            sent.sums.clear()
+            sent.lines(100)
+            check(wait_for(lambda: is_read(server)), 'when it has ended the second one reads')
+            second.stop()
+            check_stored(second, sent, 'what came since')
+
+
+# --- What is in entries ---
+
+@test
+def batches_of_relays_sent_twice_count_once_and_bad_entries_are_acknowledged():
+    with Directory() as directory, RedisServer() as server:
+        sent = Sent(server.connect())
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g&label.pool=api')) as c:
+            sent.batch(1, times=2)
+            sent.batch(2)
+            sent.lines(5)
+            server.command('XADD', 'strobe', '*', 'a', '1', 'b', '2')
+            server.command('XADD', 'strobe', '*', 'line', 'no count')
+            server.command('XADD', 'strobe', '*', 'strobe', b'STRB\x01 garbage')
+            server.command('XADD', 'strobe', '*', 'strobe', b'\x28\xb5\x2f\xfd garbage')
+            check(wait_for(lambda: is_read(server)), 'all are acknowledged')
+            c.kill()
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g&label.pool=api')) as c:
+            data = b''.join(wire.message(s) for s in ({('index', 'relayed', 'r1'): 5}, {('index', 'relayed'): 2}))
+            server.command('XADD', 'strobe', '*', 'strobe', data, 'id', f'{1:016x}')
+            check(wait_for(lambda: is_read(server)), 'also what was sent again after a crash')
+            c.stop()
+            check_stored(c, sent, 'each batch counts once')
+
+
+# --- Trimming ---
+
+@test
+def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
+    with Directory() as directory, RedisServer() as server:
+        sent = Sent(server.connect())
+        server.command('XGROUP', 'CREATE', 'strobe', 'slow', '0', 'MKSTREAM')
+        sent.lines(2000)
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
+            check(wait_for(lambda: is_read(server)), 'the stream is read')
+            time.sleep(1.5)
+            check(server.command('XLEN', 'strobe') == 2000, 'what another group has not read stays')
+            taken = server.command('XREADGROUP', 'GROUP', 'slow', 'x', 'COUNT', 1000, 'STREAMS', 'strobe', '>')[0][1]
+            server.command('XACK', 'strobe', 'slow', *[e[0] for e in taken[500:]])
+            time.sleep(1.5)
+            check(server.command('XLEN', 'strobe') == 2000, 'or not acknowledged')
+            server.command('XACK', 'strobe', 'slow', *[e[0] for e in taken[:500]])
+            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 1200, 8), 'what all have goes')
+            check(server.command('XLEN', 'strobe') >= 1000, 'and no more')
+            server.command('XGROUP', 'DESTROY', 'strobe', 'slow')
+            check(wait_for(lambda: server.command('XLEN', 'strobe') <= 200, 8), 'a group that is gone keeps nothing')
+
+            c.process.send_signal(signal.SIGSTOP)
+            sent.lines(900)
+            server.command('XTRIM', 'strobe', 'MAXLEN', 100)
+            c.process.send_signal(signal.SIGCONT)
+            check(c.says('800 entries of the stream'), f'800 entries that were trimmed unread are counted: {c.lines[-3:]}')
+            check(wait_for(lambda: is_read(server)), 'the rest is read')
+            c.stop()
+            check(len([line for line in c.lines if 'were trimmed before' in line]) == 1, 'and this is said once')
+
+
+# --- Redis ---
+
+@test
+def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_has():
+    with Directory() as directory, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as server:
+        server.options += ['--appendonly', 'yes']
+        sent = Sent(server.connect())
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
+            sent.lines(300)
+            check(c.says('reading the stream'), 'it is read')
+            for signo in (signal.SIGKILL, signal.SIGTERM):
+                server.restart(signo)
+                sent.client = server.connect()
+                sent.lines(300)
+            server.pause()
+            time.sleep(1)
+            server.resume()
+            sent.lines(300)
+            check(wait_for(lambda: is_read(server), 20), 'after each of them it is read to its end')
+            server.command('DEL', 'strobe')
+            sent.lines(300)
+            check(c.says('was gone'), 'a group that is gone is made anew, and that is said')
+            check(wait_for(lambda: is_read(server), 20), 'and it goes on')
+            server.command('XGROUP', 'DESTROY', 'strobe', 'g')
+            sent.lines(100)
+            check(wait_for(lambda: is_read(server), 20), 'where it was, if the entries are still there')
+            c.stop()
+            check_stored(c, sent, 'all is stored once')
+
+
+@test
+def six_streams_on_three_nodes_are_read_while_a_slot_moves():
+    with Directory() as directory, RedisCluster() as cluster:
+        sums = {}
+        keys = [f'{{{i}}}strobe' for i in range(6)]
+
+        def add(rounds):
+            for key in keys:
+                node = cluster.node_of(key)
+                client = node.connect()
+                s = Sent(client, key)
+                s.lines(rounds)
+                client.close()
+                for stack, n in s.sums.items():
+                    sums[stack] = sums.get(stack, 0) + n
+
+        add(200)
+        with Collector(directory + '/c', cluster.url('?stream=strobe&group=g&keys=6')) as c:
+            check(c.says('reading the stream'), 'all streams are read')
+            add(200)
+            source = cluster.node_of(keys[2])
+            target = next(n for n in cluster.nodes if n is not source)
+            cluster.move_slot(source.command('CLUSTER', 'KEYSLOT', keys[2]), source, target)
+            check(cluster.node_of(keys[2]) is target, 'a slot has moved')
+            add(200)
+            check(wait_for(lambda: all(is_read(cluster.node_of(k), k) for k in keys), 20), 'all are read to their ends')
+            c.stop()
+            sent = Sent(None)
+            sent.sums = sums
+            check_stored(c, sent, 'and stored once')
+
+
+# --- The disk ---
+
+@test
+def a_full_disk_makes_entries_wait_in_the_stream():
+    with Directory() as directory, RedisServer() as server:
+        sent = Sent(server.connect())
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        c = Collector(directory + '/c', server.url('?stream=strobe&group=g&claim-idle=2'), '--queue-bytes', '1M')
+        c.start(preexec_fn=limit)
+        try:
+            sent.lines(200)
+            commands = []
+            for i in range(4000):
+                stack = f'index.php;main;{"long" * 20}{i};{"name" * 20}{i * 7}'
+                sent.count(stack, 1)
+                commands.append(('XADD', 'strobe', '*', 'line', stack + ' 1'))
+            sent.client.pipeline(commands)
+            check(c.says('cannot be stored'), 'it is said that samples wait')
+            check(wait_for(lambda: pending(server) > 0), 'nothing is acknowledged meanwhile')
+            lag = groups(server)['g']['lag']
+            check(lag is None or lag > 500, f'and no more is read than fits into memory ({lag} wait)')
+            with Collector(directory + '/other', server.url('?stream=strobe&group=g&consumer=other&claim-idle=2')) as other:
+                other.says('reading the stream')
+                time.sleep(0.2)
+                other.stop()
+                theirs = other.stored()
+            resource.prlimit(c.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            check(wait_for(lambda: is_read(server), 25), 'with space again all is stored and acknowledged')
+            c.stop()
+            for stack, n in theirs.items():
+                sent.sums[stack] -= n
+            sent.sums = {k: n for k, n in sent.sums.items() if n}
+            check_stored(c, sent, 'once')
+        finally:
+            c.__exit__()
+
+
+if __name__ == '__main__':
+    main()
