@@ -9,8 +9,29 @@
 #include "buf.h"
 #include "intern.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 /* Reads one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for one bad byte. */
 unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
+
+/* Bytes in a name. */
+static inline bool text_has(struct str s, const char *part)
+{
+	return memmem(s.p, s.n, part, strlen(part)) != NULL;
+}
+
+static inline bool text_starts(struct str s, const char *part)
+{
+	return s.n >= strlen(part) && !memcmp(s.p, part, strlen(part));
+}
+
+static inline bool text_ends(struct str s, const char *part)
+{
+	size_t n = strlen(part);
+
+	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
+}
 
 size_t text_columns(struct str s);			/* code points, bad bytes count as one */
 size_t text_cut(struct str s, size_t code_points);	/* bytes of the first so many code points */

@@ -115,92 +115,139 @@ int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct s
 struct counted {
 	struct stacks stacks;
 	struct str (*frame)(struct str line);
-	char *text;			/* the lines of the stack at hand */
+	char *text;			/* lines of the stack at hand that the input may not hold any more */
 	size_t size, capacity;
-	uint64_t start;			/* number of the first of them */
+	struct str held;		/* those behind them, which are in the input's buffer, without the last newline */
+	uint64_t start;			/* number of the first of them; 0: there is none */
 	bool too_long;
 };
 
-/* Takes the lines apart; returns the node. */
-static uint32_t add_text(struct counted *c, int64_t count)
+static struct str trimmed(struct str line)
 {
-	struct str rest = { c->text, c->size }, line;
+	return line_trim_start(line_without_return(line));
+}
 
-	while (line_next(&rest, &line)) {
-		struct str name = c->frame(line);
+/* Takes the lines apart; returns the node. */
+static uint32_t add_text(struct counted *c, struct str text, int64_t count)
+{
+	struct str line;
 
+	while (line_next(&text, &line)) {
+		struct str name;
+
+		line = trimmed(line);
+		if (line.n == 0)
+			continue;
+		name = c->frame(line);
 		stacks_frame(&c->stacks, name.n ? name : (struct str){ "-", 1 });
 	}
 	return stacks_add(&c->stacks, count);
 }
 
+/* Copies what the input is about to forget. */
+static void keep_held(struct counted *c)
+{
+	if (c->held.n == 0)
+		return;
+	GROW(&c->text, &c->capacity, c->size + c->held.n + 1);
+	memcpy(c->text + c->size, c->held.p, c->held.n);
+	c->size += c->held.n;
+	c->text[c->size++] = '\n';
+	c->held = (struct str){ NULL, 0 };
+}
+
+static void begin_stack(struct counted *c)
+{
+	c->size = 0;
+	c->held = (struct str){ NULL, 0 };
+	c->start = 0;
+	c->too_long = false;
+}
+
 static void end_stack(struct counted *c, int64_t count, struct err *err)
 {
+	struct str text;
 	uint32_t *node;
 
 	if (c->too_long) {
 		stacks_skip(&c->stacks, c->start, (struct str){ NULL, 0 }, "begins a stack of more than 16 MB", err);
-	} else {
-		node = map_slot(&c->stacks.known, XXH3_64bits(c->text, c->size));
-		if (*node == MAP_NONE) {
-			*node = add_text(c, count);
-		} else {
-			profile_add(c->stacks.profile, *node, c->stacks.column, count);
-			c->stacks.added++;
-		}
+		begin_stack(c);
+		return;
 	}
-	c->size = 0;
-	c->too_long = false;
+	if (c->size)
+		keep_held(c);
+	text = c->size ? (struct str){ c->text, c->size - 1 } : c->held;
+	node = map_slot(&c->stacks.known, XXH3_64bits(text.p, text.n));
+	if (*node == MAP_NONE) {
+		*node = add_text(c, text, count);
+	} else {
+		profile_add(c->stacks.profile, *node, c->stacks.column, count);
+		c->stacks.added++;
+	}
+	begin_stack(c);
 }
 
+/* `line` is as it stands in the input. */
 static void add_line(struct counted *c, uint64_t number, struct str line)
 {
-	if (c->size == 0 && !c->too_long)
+	if (!c->start)
 		c->start = number;
-	if (c->size + line.n >= STACKS_TEXT_MAX) {
+	if (!c->held.n)
+		c->held.p = line.p;
+	c->held.n = (size_t)(line.p + line.n - c->held.p);
+	if (c->size + c->held.n >= STACKS_TEXT_MAX) {
 		c->too_long = true;
 		c->size = 0;
 	}
 	if (c->too_long)
-		return;
-	GROW(&c->text, &c->capacity, c->size + line.n + 1);
-	memcpy(c->text + c->size, line.p, line.n);
-	c->text[c->size + line.n] = '\n';
-	c->size += line.n + 1;
+		c->held.n = 0;
 }
 
-static void read_lines(struct counted *c, struct input *in, uint64_t header, struct err *err)
+static void read_line(struct counted *c, uint64_t number, struct str line, struct err *err)
 {
-	struct str line;
+	struct str text;
+	int64_t count;
+	int kind;
 
-	while (input_line(in, &line)) {
-		int64_t count;
-		int kind;
-
-		line = line_trim_start(line_without_return(line));
-		if (in->line <= header || line.n == 0)
-			continue;
-		kind = line_count(line, &count);
-		if (kind > 0) {
-			end_stack(c, count, err);
-		} else if (kind < 0) {
-			stacks_skip(&c->stacks, in->line, line, "has a count above 9223372036854775807", err);
-			c->size = 0;
-			c->too_long = false;
-		} else {
-			add_line(c, in->line, line);
-		}
+	/* Frames, nearly always. */
+	if (line.n && line.p[line.n - 1] > '9') {
+		add_line(c, number, line);
+		return;
 	}
+	text = trimmed(line);
+	if (text.n == 0)
+		return;
+	kind = line_count(text, &count);
+	if (kind > 0) {
+		end_stack(c, count, err);
+	} else if (kind < 0) {
+		stacks_skip(&c->stacks, number, text, "has a count above 9223372036854775807", err);
+		begin_stack(c);
+	} else {
+		add_line(c, number, line);
+	}
+}
+
+/* Lines that are at hand hold as long as the next one is, too. */
+static bool next_line(struct counted *c, struct input *in, struct str *ret)
+{
+	if (input_line_at_hand(in, ret))
+		return true;
+	keep_held(c);
+	return input_line_slowly(in, ret);
 }
 
 int stacks_read_counted(struct profile *p, struct input *in, uint64_t header, struct str (*frame)(struct str line),
 			struct err *err)
 {
 	struct counted c = { .frame = frame };
+	struct str line;
 
 	if (stacks_init(&c.stacks, p, err) >= 0) {
-		read_lines(&c, in, header, err);
-		if (c.size || c.too_long)
+		while (next_line(&c, in, &line))
+			if (in->line > header)
+				read_line(&c, in->line, line, err);
+		if (c.start)
 			stacks_skip(&c.stacks, c.start, (struct str){ NULL, 0 }, "begins a stack that has no count after it", err);
 	}
 	free(c.text);

@@ -4,49 +4,34 @@
 
 #include "groups.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <string.h>
 
 const char *const group_layer_names[LAYERS] = { "PHP", "native", "JIT", "kernel" };
 
-static bool has(struct str s, const char *part)
-{
-	return memmem(s.p, s.n, part, strlen(part)) != NULL;
-}
-
-static bool starts(struct str s, const char *part)
-{
-	return s.n >= strlen(part) && !memcmp(s.p, part, strlen(part));
-}
-
-static bool ends(struct str s, const char *part)
-{
-	size_t n = strlen(part);
-
-	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
-}
-
 static bool is_php_file(struct str s)
 {
-	return ends(s, ".php") || ends(s, ".phtml") || ends(s, ".inc") || has(s, ".php:") || starts(s, "phar://");
+	return text_ends(s, ".php") || text_ends(s, ".phtml") || text_ends(s, ".inc") || text_has(s, ".php:") || text_starts(s, "phar://");
 }
 
 /* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which C++
  * has too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
-	if (starts(name, "{main}") || starts(name, "{closure") || has(name, "{closure}") || is_php_file(name))
+	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "{closure}") || is_php_file(name))
 		return true;
-	if (has(name, "`") || has(name, ".so") || has(name, "("))
+	if (text_has(name, "`") || text_has(name, ".so") || text_has(name, "("))
 		return false;
-	return has(name, "\\") || (has(name, "::") && !has(name, "<") && !has(name, " "));
+	return text_has(name, "\\") || (text_has(name, "::") && !text_has(name, "<") && !text_has(name, " "));
 }
 
 enum group_layer group_layer(struct str name, struct str file)
 {
-	if (ends(name, "_[k]") || has(name, "[kernel") || has(file, "[kernel") || starts(name, "vmlinux`"))
+	if (text_ends(name, "_[k]") || text_has(name, "[kernel") || text_has(file, "[kernel") || text_starts(name, "vmlinux`"))
 		return LAYER_KERNEL;
-	if (ends(name, "_[j]"))
+	if (text_ends(name, "_[j]"))
 		return LAYER_JIT;
 	return is_php_file(file) || is_php_name(name) ? LAYER_PHP : LAYER_NATIVE;
 }
@@ -105,7 +90,7 @@ static struct str module(struct str name)
 
 	if (tick)
 		return (struct str){ name.p, (size_t)(tick - name.p) };
-	if (ends(name, "]") && !ends(name, "_[k]") && !ends(name, "_[j]") && !ends(name, "_[i]") && !ends(name, "_[w]")) {
+	if (text_ends(name, "]") && !text_ends(name, "_[k]") && !text_ends(name, "_[j]") && !text_ends(name, "_[i]") && !text_ends(name, "_[w]")) {
 		struct str last = after_last(name, '[');
 
 		return (struct str){ last.p, last.n - 1 };
@@ -121,15 +106,15 @@ struct str group_package(struct str name, struct str file)
 		return (struct str){ "kernel", 6 };
 	if (!found.n)
 		found = module(name);
-	if (!found.n && group_layer(name, file) == LAYER_PHP && !starts(name, "/") && !starts(name, "{"))
+	if (!found.n && group_layer(name, file) == LAYER_PHP && !text_starts(name, "/") && !text_starts(name, "{"))
 		found = owner(name);
 	if (!found.n && file.n)
 		found = before_last(file, '/');
-	if (!found.n && starts(name, "/"))
+	if (!found.n && text_starts(name, "/"))
 		found = before_last(name, '/');
-	if (!found.n && has(name, "/"))
+	if (!found.n && text_has(name, "/"))
 		found = before_last(first_parts(name, '/', 4), '/');
-	if (!found.n && has(name, "::") && !has(name, "("))
+	if (!found.n && text_has(name, "::") && !text_has(name, "("))
 		found = first_parts(name, ':', 1);
 	return found;
 }

@@ -85,23 +85,6 @@ static struct rgb orange(struct dice d)
 
 typedef struct rgb (*mix)(struct dice);
 
-static bool has(struct str s, const char *part)
-{
-	return memmem(s.p, s.n, part, strlen(part)) != NULL;
-}
-
-static bool starts(struct str s, const char *part)
-{
-	return s.n >= strlen(part) && !memcmp(s.p, part, strlen(part));
-}
-
-static bool ends(struct str s, const char *part)
-{
-	size_t n = strlen(part);
-
-	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
-}
-
 /* Names of the Java class library and of the usual domains, also as JVM signatures ("Ljava/lang/…"). */
 static bool is_java(struct str s)
 {
@@ -110,58 +93,58 @@ static bool is_java(struct str s)
 	if (s.n && *s.p == 'L')
 		s = (struct str){ s.p + 1, s.n - 1 };
 	for (size_t i = 0; i < ARRAY_SIZE(packages); i++)
-		if (starts(s, packages[i]))
+		if (text_starts(s, packages[i]))
 			return true;
 	return false;
 }
 
 static mix by_java(struct str s)
 {
-	if (ends(s, "_[j]"))
+	if (text_ends(s, "_[j]"))
 		return green;
-	if (ends(s, "_[i]"))
+	if (text_ends(s, "_[i]"))
 		return aqua;
-	if (is_java(s) || has(s, ":::"))	/* perf-map-agent puts ::: between class and method */
+	if (is_java(s) || text_has(s, ":::"))	/* perf-map-agent puts ::: between class and method */
 		return green;
-	if (has(s, "::"))
+	if (text_has(s, "::"))
 		return yellow;
-	return ends(s, "_[k]") ? orange : red;
+	return text_ends(s, "_[k]") ? orange : red;
 }
 
 static mix by_perl(struct str s)
 {
-	if (has(s, "::"))
+	if (text_has(s, "::"))
 		return yellow;
-	if (has(s, "Perl") || has(s, ".pl"))
+	if (text_has(s, "Perl") || text_has(s, ".pl"))
 		return green;
-	return ends(s, "_[k]") ? orange : red;
+	return text_ends(s, "_[k]") ? orange : red;
 }
 
 static bool is_script(struct str s)
 {
 	const char *slash = memchr(s.p, '/', s.n);
 
-	return slash && has((struct str){ slash, (size_t)(s.p + s.n - slash) }, ".js");
+	return slash && text_has((struct str){ slash, (size_t)(s.p + s.n - slash) }, ".js");
 }
 
 static mix by_js(struct str s)
 {
-	if (ends(s, "_[j]"))
-		return has(s, "/") ? green : aqua;
-	if (has(s, "::"))
+	if (text_ends(s, "_[j]"))
+		return text_has(s, "/") ? green : aqua;
+	if (text_has(s, "::"))
 		return yellow;
 	if (is_script(s))
 		return green;
-	if (has(s, ":"))
+	if (text_has(s, ":"))
 		return aqua;
 	if (s.n == 1 && *s.p == ' ')
 		return green;
-	return has(s, "_[k]") ? orange : red;
+	return text_has(s, "_[k]") ? orange : red;
 }
 
 static mix by_chain(struct str s)
 {
-	return has(s, "_[w]") ? aqua : blue;
+	return text_has(s, "_[w]") ? aqua : blue;
 }
 
 struct palette {
