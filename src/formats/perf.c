@@ -8,21 +8,13 @@
  */
 #include "format.h"
 #include "mem.h"
-#include "perf_inline.h"
+#include "perf_chain.h"
 #include "perf_line.h"
-#include "perf_name.h"
-#include "seen.h"
-#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #define EVENTS_NAMED	((size_t)8)		/* other events that are told of by name */
-
-struct step {
-	size_t bytes;		/* from where its line begins to the end of the chain */
-	uint32_t node;
-};
 
 struct perf_reader {
 	struct profile *profile;
@@ -31,27 +23,7 @@ struct perf_reader {
 	uint32_t value, samples;	/* columns; UINT32_MAX before the first sample */
 
 	struct seen chains;		/* nodes */
-	struct seen lines;		/* frames, as number_of says */
-	struct span {
-		uint32_t first, count;	/* in `frames` */
-	} *spans;
-	uint32_t *frames;		/* callers first */
-	size_t span_count, span_capacity, frame_count, frame_capacity;
-	struct perf_names names;
-	struct perf_inline *inlined;
-
-	/* The last chain that was not known: from its root on the next one often is the same. */
-	struct buf last;
-	uint32_t last_process;
-	struct step *steps;
-	size_t depth, step_capacity;
-	struct chain_line {
-		struct str text;
-		XXH128_hash_t hash;
-		size_t bytes;		/* as of a step */
-		uint32_t frames;	/* as number_of says */
-	} *chain;			/* scratch */
-	size_t chain_capacity;
+	struct perf_chains lines;	/* what they are made of */
 
 	struct buf line, process;	/* scratch */
 	struct buf event;		/* the one that is counted */
@@ -64,232 +36,8 @@ struct perf_reader {
 	uint64_t other_samples, out_of_time, untimed;
 
 	double start;			/* of the range of time; NAN before the first event */
-	uint64_t taken, unreadable;
-	struct err first_unreadable;
+	uint64_t taken;
 };
-
-/* --- Frames --- */
-
-/* Notes a line that is none of perf's; the first one is shown. */
-static void skip_line(struct perf_reader *r, struct str line, uint64_t number)
-{
-	int shown = line.n < 60 ? (int)line.n : 60;
-
-	if (!r->unreadable++)
-		err_set(&r->first_unreadable, -EINVAL, "line %llu is no line of perf script: '%.*s%s'",
-			(unsigned long long)number, shown, line.p, (size_t)shown < line.n ? "…" : "");
-}
-
-/* Modules are files, unless perf says that it does not know them or that they are none. */
-static struct str file_of(struct str module)
-{
-	bool none = (module.n == 9 && !memcmp(module.p, "[unknown]", 9)) ||
-		    (module.n == 7 && !memcmp(module.p, "inlined", 7));
-
-	return none ? (struct str){ "", 0 } : module;
-}
-
-static void add_frame(struct perf_reader *r, struct str name, struct str module)
-{
-	GROW(&r->frames, &r->frame_capacity, r->frame_count + 1);
-	r->frames[r->frame_count++] = profile_frame(r->profile, name, file_of(module), 0);
-}
-
-/* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Returns where the
- * next line begins. */
-static const char *take_source_line(const char *p, const char *end, struct buf *out)
-{
-	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
-	size_t start = out->size;
-
-	while (p < stop && perf_is_space(*p))
-		p++;
-	while (stop > p && perf_is_space(stop[-1]))
-		stop--;
-	buf_putc(out, ':');
-	while (p < stop) {
-		const char *close = *p == '[' ? memchr(p, ']', (size_t)(stop - p)) : NULL;
-
-		if (!close)
-			buf_putc(out, *p);
-		p = close ? close + 1 : p + 1;
-	}
-	if (out->size == start + 1)
-		out->size = start;
-	return newline ? newline + 1 : end;
-}
-
-/* Names with the source lines that stand below the frame. */
-static const char *add_names_and_lines(struct perf_reader *r, struct str module, const char *next, const char *end)
-{
-	_cleanup_(buf_done) struct buf name = { 0 };
-
-	buf_init(&name);
-	for (size_t i = 0; i < r->names.count; i++) {
-		struct str text = perf_names_get(&r->names, i);
-
-		buf_reset(&name);
-		buf_put(&name, text.p, text.n);
-		if (!r->names.names[i].nowhere)
-			next = take_source_line(next, end, &name);
-		add_frame(r, (struct str){ name.data, name.size }, module);
-	}
-	return next;
-}
-
-static bool add_inlined(struct perf_reader *r, const struct perf_frame *f)
-{
-	struct str names = { "", 0 };
-
-	if (!r->inlined)
-		r->inlined = perf_inline_new(r->options->context);
-	if (!perf_inline_find(r->inlined, f, &names))
-		return false;
-	for (;;) {
-		const char *newline = memchr(names.p, '\n', names.n);
-
-		add_frame(r, (struct str){ names.p, newline ? (size_t)(newline - names.p) : names.n }, f->module);
-		if (!newline)
-			return true;
-		names.n -= (size_t)(newline + 1 - names.p);
-		names.p = newline + 1;
-	}
-}
-
-/* Adds what the frame stands for to `frames`. Returns where the line after it begins. */
-static const char *add_frames(struct perf_reader *r, const struct perf_frame *f, bool java, const char *next,
-			      const char *end)
-{
-	if (r->options->inlined && add_inlined(r, f))
-		return next;
-	perf_names_of(&r->names, f, r->options, java);
-	if (r->options->source_lines)
-		return add_names_and_lines(r, f->module, next, end);
-	for (size_t i = 0; i < r->names.count; i++)
-		add_frame(r, perf_names_get(&r->names, i), f->module);
-	return next;
-}
-
-/* The frames of a line as one number, so that those of most lines are known without a look elsewhere: twice the frame and
- * one for a single frame, twice the number of a span for others. It is never 0. */
-static uint32_t number_of(struct perf_reader *r, struct span span)
-{
-	assert(r->frame_count < UINT32_MAX / 2 && r->span_count < UINT32_MAX / 2 && r->profile->frame_count < UINT32_MAX / 2);
-	if (span.count == 1)
-		return r->frames[--r->frame_count] * 2 + 1;
-	r->span_count += !r->span_count;
-	GROW(&r->spans, &r->span_capacity, r->span_count + 1);
-	r->spans[r->span_count] = span;
-	return (uint32_t)r->span_count++ * 2;
-}
-
-/* *next, where the line behind this one begins, moves on if that belongs to it. */
-static uint32_t parse_line(struct perf_reader *r, struct str line, uint64_t number, bool java, const char **next,
-			   const char *end)
-{
-	struct span span = { (uint32_t)r->frame_count, 0 };
-	struct perf_frame f;
-
-	if (perf_frame_parse(line, &f)) {
-		*next = add_frames(r, &f, java, *next, end);
-		span.count = (uint32_t)r->frame_count - span.first;
-	} else if (line.n && line.p[0] != '#') {
-		skip_line(r, line, number);
-	}
-	return number_of(r, span);
-}
-
-/* --- Call chains --- */
-
-/* How many frames from the root on are those of the last chain. */
-static size_t common_depth(const struct perf_reader *r, uint32_t process, struct str chain)
-{
-	size_t n = chain.n < r->last.size ? chain.n : r->last.size, same = 0, low = 0, high = r->depth;
-	const char *a = chain.p + chain.n, *b = r->last.data + r->last.size;
-
-	if (process != r->last_process || r->options->source_lines)
-		return 0;
-	while (same + 8 <= n && !memcmp(a - same - 8, b - same - 8, 8))
-		same += 8;
-	while (same < n && a[-(ptrdiff_t)same - 1] == b[-(ptrdiff_t)same - 1])
-		same++;
-	/* A line is the same if all of it is, and another one or nothing stands before it in both. */
-	while (low < high) {
-		size_t middle = (low + high + 1) / 2, bytes = r->steps[middle - 1].bytes;
-
-		if (bytes <= same && (bytes == chain.n || a[-(ptrdiff_t)bytes - 1] == '\n'))
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
-/* Looks for the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first is
- * looked up, so that the cache misses of the look-ups overlap. Returns how many there are. */
-static size_t find_lines(struct perf_reader *r, bool java, struct str chain, const char *stop, uint64_t number)
-{
-	const char *end = chain.p + chain.n, *next;
-	size_t n = 0;
-
-	for (const char *p = chain.p; p < stop; p = next, n++) {
-		const char *newline = memchr(p, '\n', (size_t)(stop - p));
-		struct chain_line *l;
-
-		GROW(&r->chain, &r->chain_capacity, n + 1);
-		l = &r->chain[n];
-		l->text = (struct str){ p, (size_t)((newline ? newline : stop) - p) };
-		l->bytes = (size_t)(end - p);
-		next = newline ? newline + 1 : stop;
-		if (r->options->source_lines) {
-			l->frames = parse_line(r, l->text, number + n + 1, java, &next, stop);
-			continue;
-		}
-		l->hash = XXH3_128bits_withSeed(l->text.p, l->text.n, java);
-		seen_prefetch(&r->lines, l->hash);
-	}
-	for (size_t i = 0; i < n && !r->options->source_lines; i++) {
-		uint32_t *slot = seen_slot(&r->lines, r->chain[i].hash);
-
-		if (!*slot)
-			*slot = parse_line(r, r->chain[i].text, number + i + 1, java, &next, stop);
-		r->chain[i].frames = *slot;
-	}
-	return n;
-}
-
-static uint32_t add_line(struct perf_reader *r, uint32_t node, uint32_t frames)
-{
-	struct span span;
-
-	if (frames & 1)
-		return profile_child(r->profile, node, frames / 2);
-	span = r->spans[frames / 2];
-	for (uint32_t i = 0; i < span.count; i++)
-		node = profile_child(r->profile, node, r->frames[span.first + i]);
-	return node;
-}
-
-/* `number` is that of the event's line, which stands above the chain. */
-static uint32_t add_chain(struct perf_reader *r, uint32_t process, bool java, struct str chain, uint64_t number)
-{
-	size_t depth = common_depth(r, process, chain), n;
-	uint32_t node = depth ? r->steps[depth - 1].node : process;
-	const char *stop = chain.p + chain.n - (depth ? r->steps[depth - 1].bytes : 0);
-
-	n = find_lines(r, java, chain, stop, number);
-	GROW(&r->steps, &r->step_capacity, depth + n);
-	/* Lines are leaf first. */
-	while (n-- > 0) {
-		node = add_line(r, node, r->chain[n].frames);
-		r->steps[depth++] = (struct step){ r->chain[n].bytes, node };
-	}
-	r->depth = depth;
-	r->last_process = process;
-	buf_reset(&r->last);
-	buf_put(&r->last, chain.p, chain.n);
-	return node;
-}
 
 /* --- Events --- */
 
@@ -402,7 +150,7 @@ static int add_sample(struct perf_reader *r, const struct perf_event *e, struct 
 		return err->code;
 	node = seen_slot(&r->chains, XXH3_128bits_withSeed(chain.p, chain.n, process));
 	if (!*node)
-		*node = add_chain(r, process, java, chain, number);
+		*node = perf_chains_add(&r->lines, process, java, chain, number);
 	profile_add(r->profile, *node, r->value, value < INT64_MAX ? (int64_t)value : INT64_MAX);
 	if (r->samples != r->value)
 		profile_add(r->profile, *node, r->samples, 1);
@@ -469,7 +217,7 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 		return read_event(r, &e, err);
 	/* Frames whose event is missing stand at the start of a text that was cut. */
 	if (!perf_frame_parse(line, &f))
-		skip_line(r, line, r->in->line);
+		perf_chains_skip(&r->lines, line, r->in->line);
 	return 0;
 }
 
@@ -502,25 +250,25 @@ static void tell(const struct perf_reader *r, struct buf *out)
 	if (!r->taken && r->out_of_time)
 		buf_printf(out, "%sno sample of %llu is in the range of time", out->size ? "; " : "",
 			   (unsigned long long)r->out_of_time);
-	if (perf_inline_error(r->inlined, &missing) < 0)
+	if (perf_inline_error(r->lines.inlined, &missing) < 0)
 		buf_printf(out, "%s%s", out->size ? "; " : "", missing.text);
-	if (r->unreadable)
-		buf_printf(out, "%s%s", out->size ? "; " : "", r->first_unreadable.text);
+	if (r->lines.unreadable)
+		buf_printf(out, "%s%s", out->size ? "; " : "", r->lines.first_unreadable.text);
 }
 
 static int finish(const struct perf_reader *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
-	uint64_t left_out = r->unreadable + r->untimed + (r->event_by_default || !r->taken ? r->other_samples : 0) +
-			    (r->taken ? 0 : r->out_of_time) + (perf_inline_error(r->inlined, NULL) < 0);
+	uint64_t left_out = r->lines.unreadable + r->untimed + (r->event_by_default || !r->taken ? r->other_samples : 0) +
+			    (r->taken ? 0 : r->out_of_time) + (perf_inline_error(r->lines.inlined, NULL) < 0);
 
 	if (r->in->err.code)
 		return r->in->err.code;
 	if (!left_out && r->taken)
 		return 0;
-	if (!left_out || (!r->taken && left_out == r->unreadable))
-		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s", r->unreadable ? "; " : "",
-			       r->unreadable ? r->first_unreadable.text : "");
+	if (!left_out || (!r->taken && left_out == r->lines.unreadable))
+		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s", r->lines.unreadable ? "; " : "",
+			       r->lines.unreadable ? r->lines.first_unreadable.text : "");
 	buf_init(&text);
 	tell(r, &text);
 	err_set(err, -EINVAL, "%s", text.data);
@@ -537,8 +285,7 @@ static int perf_read(struct profile *p, struct input *in, const struct format_op
 	int code = 0;
 
 	profile_describe(p, 0, false, &none);
-	perf_names_init(&r.names);
-	buf_init(&r.last);
+	perf_chains_init(&r.lines, p, o);
 	buf_init(&r.line);
 	buf_init(&r.process);
 	buf_init(&r.event);
@@ -548,18 +295,11 @@ static int perf_read(struct profile *p, struct input *in, const struct format_op
 		code = read_line(&r, line, err);
 	if (!code)
 		code = finish(&r, err);
-	perf_inline_free(r.inlined);
-	perf_names_done(&r.names);
-	buf_done(&r.last);
+	perf_chains_done(&r.lines);
 	buf_done(&r.line);
 	buf_done(&r.process);
 	buf_done(&r.event);
 	seen_done(&r.chains);
-	seen_done(&r.lines);
-	free(r.spans);
-	free(r.frames);
-	free(r.steps);
-	free(r.chain);
 	return code;
 }
 
