@@ -1,33 +1,14 @@
 /* test_callgrind.c: functions and their calls, there and back, and what callgrind writes. */
-#include "format.h"
-#include "round_trip.h"
 #include "test.h"
-
-static struct err err;
+#include "test_read.h"
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
 
-static struct profile *read_text(const char *text)
+/* The same, and the profile is done. */
+static const char *last_lines_of(struct profile *p)
 {
-	struct profile *p = profile_new();
+	const char *text = lines_of(p);
 
-	err = (struct err){ 0 };
-	if (format_load_bytes("x", text, strlen(text), p, &err) < 0)
-		p = profile_free(p);
-	return p;
-}
-
-static const char *lines_of(struct profile *p)
-{
-	static char text[8000];
-	struct buf b;
-
-	if (!p)
-		return err.text;
-	buf_init(&b);
-	put_lines(p, &b);
-	snprintf(text, sizeof(text), "%s", b.data);
-	buf_done(&b);
 	profile_free(p);
 	return text;
 }
@@ -58,7 +39,7 @@ TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
 		  "\nfn=(4)\n0 4\ncfn=(5) b'2\ncalls=1 0\n0 8\n"
 		  "\nfn=(5)\n0 8\n"
 		  "\ntotals: 15\n");
-	CHECK_STR(lines_of(read_text(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"))),
+	CHECK_STR(last_lines_of(read_text(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"))),
 		  "a[:0]; samples(count)=1\na[:0];b[:0]; samples(count)=2\na[:0];b[:0];a[:0]; samples(count)=4\n"
 		  "a[:0];b[:0];a[:0];b[:0]; samples(count)=8\n");
 }
@@ -155,7 +136,7 @@ TEST(what_callgrind_writes_is_read)
 		"cob=(2)\ncfi=(2)\ncfn=(3)\ncalls=4 0\n* * 20 3\n"
 		"\nob=(2)\nfl=(2)\nfn=(3)\n0x10 0 45 4\n\ntotals: 100 10\n";
 
-	CHECK_STR(lines_of(read_text(text)),
+	CHECK_STR(last_lines_of(read_text(text)),
 		  "main[main.c:0]; Dr(count)=5 Ir(count)=15 calls(count)=1\n"
 		  "main[main.c:0];malloc[/lib/libc.so:0]; Dr(count)=1 Ir(count)=25 calls(count)=1\n"
 		  "main[main.c:0];work[main.c:0]; Dr(count)=1 Ir(count)=40 calls(count)=3\n"
@@ -174,18 +155,18 @@ TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
 		return;
 	CHECK_STR(p->columns[0].name, "Ir");
 	CHECK_INT(profile_sum(p, 0), 100);
-	CHECK_STR(lines_of(p), "main[:0]; Ir(count)=10 calls(count)=1\nmain[:0];a[:0]; Ir(count)=30 calls(count)=2\n"
+	CHECK_STR(last_lines_of(p), "main[:0]; Ir(count)=10 calls(count)=1\nmain[:0];a[:0]; Ir(count)=30 calls(count)=2\n"
 		  "main[:0];a[:0];b[:0]; Ir(count)=60 calls(count)=2\n");
 }
 
 TEST(what_is_broken_is_named_with_its_line)
 {
-	CHECK_STR(lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) was not given before");
-	CHECK_STR(lines_of(read_text("version: 1\nfn=a\n1 1\nevents: Ir\n")),
+	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) was not given before");
+	CHECK_STR(last_lines_of(read_text("version: 1\nfn=a\n1 1\nevents: Ir\n")),
 		  "'x' (callgrind): line 2: a function stands before the line with events:");
-	CHECK_STR(lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before their function");
-	CHECK_STR(lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
-	CHECK_STR(lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")), "a[:0]; Ir(count)=7 calls(count)=1\n");
+	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before their function");
+	CHECK_STR(last_lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
+	CHECK_STR(last_lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")), "a[:0]; Ir(count)=7 calls(count)=1\n");
 	CHECK_STR(err.text, "'x' (callgrind): line 4 is not of callgrind's format: '1 x'");
 }
 

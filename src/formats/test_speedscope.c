@@ -1,35 +1,8 @@
 /* test_speedscope.c: speedscope's files there and back, and those of others. */
-#include "format.h"
-#include "round_trip.h"
 #include "test.h"
-
-static struct err err;
+#include "test_read.h"
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
-
-static struct profile *read_text(const char *text)
-{
-	struct profile *p = profile_new();
-
-	err = (struct err){ 0 };
-	if (format_load_bytes("x", text, strlen(text), p, &err) < 0)
-		p = profile_free(p);
-	return p;
-}
-
-static const char *lines_of(const struct profile *p)
-{
-	static char text[4000];
-	struct buf b;
-
-	if (!p)
-		return err.text;
-	buf_init(&b);
-	put_lines(p, &b);
-	snprintf(text, sizeof(text), "%s", b.data);
-	buf_done(&b);
-	return text;
-}
 
 TEST(a_profile_comes_back_whole)
 {

@@ -4,22 +4,7 @@
 #include "graph.h"
 #include "mem.h"
 #include "test.h"
-
-/* A stack of one-letter functions: "fgf". */
-static uint32_t stack(struct profile *p, const char *letters)
-{
-	uint32_t frames[64];
-	size_t depth = strlen(letters);
-
-	for (size_t i = 0; i < depth; i++)
-		frames[i] = profile_frame(p, (struct str){ letters + i, 1 }, (struct str){ "", 0 }, 0);
-	return profile_stack(p, frames, depth);
-}
-
-static void add(struct profile *p, const char *letters, const char *column, int64_t v)
-{
-	profile_add(p, stack(p, letters), profile_column(p, column, "count"), v);
-}
+#include "test_letters.h"
 
 static char letter(const struct profile *p, uint32_t frame)
 {
