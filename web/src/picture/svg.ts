@@ -27,7 +27,8 @@ interface Table extends About {
 	sides?: string;
 }
 
-const ELEMENTS = 500;		// of a zoomed picture
+const FEWEST = 200, MOST = 700;	// elements of a zoomed picture: those with room for a label, within these bounds
+const LABEL = 3;		// characters
 const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
 const BAR_GAP = 8, TABLE_HEIGHT = 420;
 
@@ -197,7 +198,8 @@ class SvgView implements View {
 				if (width[i] >= pixel)
 					wide.push(width[i]);
 		});
-		return wide.length > ELEMENTS ? wide.sort((a, b) => b - a)[ELEMENTS] + Number.EPSILON : pixel;
+		const labelled = LABEL * this.t.characterWidth * pixel, rank = Math.min(Math.max(wide.filter((w) => w >= labelled).length, FEWEST), MOST);
+		return wide.length > rank ? wide.sort((a, b) => b - a)[rank] + Number.EPSILON : pixel;
 	}
 
 	// The elements of the document come back when they fit again. As long as they are there nothing is moved: that would
@@ -239,8 +241,8 @@ class SvgView implements View {
 
 	private label(name: string, width: number): string {
 		const room = Math.floor(width / this.t.characterWidth);
-		if (room < 3 || name.length <= room)
-			return room < 3 ? '' : name;
+		if (room < LABEL || name.length <= room)
+			return room < LABEL ? '' : name;
 		const characters = Array.from(name);
 		return characters.length <= room ? name : `${characters.slice(0, room - 2).join('')}..`;
 	}
