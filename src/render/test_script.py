@@ -39,7 +39,7 @@ const key = (k, more) => document.documentElement.dispatchEvent(new KeyboardEven
 	{ key: k, bubbles: true, cancelable: true, ...more }));
 const input = () => document.querySelector("input");
 const type = t => { input().value = t; input().dispatchEvent(new Event("input")); };
-const later = () => new Promise(done => setTimeout(done, 50));
+const goneBack = () => new Promise(done => addEventListener("popstate", () => setTimeout(done), { once: true }));
 
 const finish = out => {
 	const e = document.createElementNS("http://www.w3.org/2000/svg", "desc");
@@ -59,8 +59,9 @@ const finish = out => {
 	out.zoomedAddress = location.hash;
 	click("parse");
 	out.deeper = see();
+	const arrived = goneBack();
 	history.back();
-	await later();
+	await arrived;
 	out.back = see();
 	click("all");
 	out.reset = see();
