@@ -231,6 +231,7 @@ def main():
     measure('resp://, 20,000/s', 100000, 'rate=20000')
     measure('resp://, a connection for each message', 20000, 'each=1')
     if peer:
+        from_redis('pub/sub, 500,000 at once', 'channel=excimer', is_subscribed, 500000)
         from_redis('pub/sub, 40,000/s', 'channel=excimer', is_subscribed, 200000, 'rate=40000')
         from_redis('a stream, 100,000 at once', 'stream=strobe&group=g', has_group, 100000, 'xadd=1')
     long_run()

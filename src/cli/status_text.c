@@ -190,6 +190,11 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	}
 	buf_puts(b, "rejected: ");
 	put_reasons(b, json_object_get(source, "rejected"), "none");
+	if (whole(source, "connections_lost")) {
+		buf_puts(b, "; connection lost ");
+		put_count(b, source, "connections_lost", " times, ");
+		put_count(b, source, "messages_missed", " messages missed at most");
+	}
 	buf_putc(b, '\n');
 	if (!samples)
 		return;

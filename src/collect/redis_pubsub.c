@@ -13,6 +13,9 @@
 #define CHANNELS_MAX		1000u
 #define CHANNEL_SIZE_MAX	1024u
 #define RUN_ID_MAX		64u
+#define MESSAGE_MAX		((size_t)64 << 20)	/* of many lines; one that is larger costs the connection */
+#define READ_TOGETHER		(64u * 1024)		/* some 60 messages */
+#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)
 #define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us, unless told otherwise */
 
 /* Channels, or patterns of them: "SUBSCRIBE", a, b. */
@@ -309,6 +312,8 @@ static void redis_pubsub_stop(struct source *base)
 {
 	struct pubsub *p = (struct pubsub *)base;
 
+	if (p->connection)
+		redis_connection_drain(p->connection, DRAIN_MAX_NS);
 	p->connection = redis_connection_free(p->connection);
 	base->counters.connections_now = 0;
 	source_set_state(base, false, "closed");
@@ -333,6 +338,8 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 		o.url = &u;
 		o.name = "strobe-subscriber";
 		o.read_ahead = READ_AHEAD;
+		o.read_together = READ_TOGETHER;
+		o.reply_max = MESSAGE_MAX;
 		o.ready = got_ready;
 		o.lost = got_lost;
 		o.pushed = got_push;

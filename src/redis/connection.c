@@ -444,6 +444,15 @@ int redis_connection_subscribe(struct redis_connection *c, int argc, const char 
 
 /* --- Replies --- */
 
+/* The loop is not woken for each message while few come; ends of the connection wake it at once. */
+static void read_together(struct redis_connection *c)
+{
+	const int bytes = (int)c->o.read_together;
+
+	if (bytes && setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) < 0)
+		c->o.read_together = 0;
+}
+
 static void got_login_reply(struct redis_connection *c, int step, const redisReply *reply)
 {
 	struct err err;
@@ -460,6 +469,7 @@ static void got_login_reply(struct redis_connection *c, int step, const redisRep
 	c->backoff_ns = 0;
 	c->counters.connections++;
 	free_addresses(c);
+	read_together(c);
 	tell_connected(c);
 	if (c->o.ready && !c->dead)
 		c->o.ready(c, c->o.data);
@@ -694,10 +704,35 @@ static void start(struct redis_connection *c)
 		fail(c, false, err.text);
 }
 
+static void read_and_flush(struct redis_connection *c, bool readable)
+{
+	unsigned generation = c->generation;
+
+	if (!is_paused(c))
+		read_socket(c, readable);
+	if (c->generation == generation)
+		flush(c);
+}
+
+void redis_connection_drain(struct redis_connection *c, int64_t most_ns)
+{
+	int64_t until = clock_monotonic_ns() + most_ns;
+	unsigned generation = c->generation;
+	uint64_t before;
+
+	enter(c);
+	do {
+		before = c->counters.bytes_in;
+		if (c->phase == READY)
+			read_and_flush(c, true);
+	} while (c->generation == generation && c->phase == READY && (has_input(c) || c->counters.bytes_in > before) &&
+		 clock_monotonic_ns() < until);
+	leave(c);
+}
+
 static void socket_ready(struct watch *w, uint32_t events)
 {
 	struct redis_connection *c = (struct redis_connection *)((char *)w - offsetof(struct redis_connection, watch));
-	unsigned generation = c->generation;
 
 	enter(c);
 	if (c->phase == CONNECTING) {
@@ -705,10 +740,7 @@ static void socket_ready(struct watch *w, uint32_t events)
 	} else if (is_paused(c) && (events & (EPOLLHUP | EPOLLERR))) {
 		loop_remove(c->loop, w);	/* it would be said again at once; seen when reading goes on */
 	} else {
-		if (!is_paused(c))
-			read_socket(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
-		if (c->generation == generation)
-			flush(c);
+		read_and_flush(c, events & (EPOLLIN | EPOLLHUP | EPOLLERR));
 	}
 	leave(c);
 }
@@ -763,6 +795,8 @@ static void tick(struct watch *w, uint32_t events)
 			c->deadline_ns += missed;
 	}
 	enter(c);
+	if (c->phase == READY && c->o.read_together && !is_paused(c))
+		read_and_flush(c, true);
 	if (c->phase == READY && !is_paused(c) && !has_input(c))
 		watch_peer(c, now);
 	else if (c->phase == READY || now < c->deadline_ns)

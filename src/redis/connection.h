@@ -30,6 +30,7 @@ struct redis_connection_options {
 	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are half of that to all of it, by chance */
 	size_t reply_max;			/* bytes of one reply; a larger one ends the connection. 256 MB */
 
+	size_t read_together;			/* bytes to wait for, at most a quarter of a second; 0: none. For subscribers */
 	size_t read_ahead;			/* bytes taken from the socket before they are looked at; 1 MB */
 
 	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL. All
@@ -88,6 +89,9 @@ int redis_connection_subscribe(struct redis_connection *c, int argc, const char 
 
 /* Ends the connection with a sentence for `state`, and connects anew after a wait. */
 void redis_connection_drop(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
+
+/* Looks at all that has come until now, for at most `most_ns`; for an end. */
+void redis_connection_drain(struct redis_connection *c, int64_t most_ns);
 
 /* Stops and goes on reading, for a receiver that is full. A connection that is paused is not watched. */
 void redis_connection_pause(struct redis_connection *c, bool paused);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #define SLICE		(16u * 1024)
-#define ELEMENTS_MAX	(1u << 20)		/* of one array; hiredis makes room for all before the first has come */
+#define ELEMENTS_MAX	(1u << 20)		/* of all arrays of a reply; hiredis makes room before the first has come */
 
 struct reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
 	size_t reply_max;
-	size_t fed;				/* bytes since the last reply */
+	size_t fed, elements;			/* bytes and elements since the last reply */
 };
 
 /* The one of hiredis, which is not exported: of a reader that it made. */
@@ -27,8 +27,11 @@ static redisReplyObjectFunctions *of_hiredis;
 
 static void *create_array(const redisReadTask *task, ELEMENTS elements)
 {
-	if ((size_t)elements > ELEMENTS_MAX)
+	struct reply_reader *r = task->privdata;
+
+	if ((size_t)elements > ELEMENTS_MAX - r->elements)
 		return NULL;
+	r->elements += (size_t)elements;
 	return of_hiredis->createArray(task, elements);
 }
 
@@ -44,6 +47,7 @@ struct reply_reader *reply_reader_new(size_t reply_max)
 	r->functions = *r->reader->fn;
 	r->functions.createArray = create_array;
 	r->reader->fn = &r->functions;
+	r->reader->privdata = r;
 	return r;
 }
 
@@ -58,7 +62,7 @@ struct reply_reader *reply_reader_free(struct reply_reader *r)
 
 static int too_large(const struct reply_reader *r, struct err *err)
 {
-	return err_set(err, -EMSGSIZE, "a reply is larger than %zu MB, or an array longer than %u; it is not read",
+	return err_set(err, -EMSGSIZE, "a reply is larger than %zu MB, or has more than %u elements; it is not read",
 		       r->reply_max >> 20, ELEMENTS_MAX);
 }
 
@@ -75,6 +79,7 @@ int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, str
 		}
 		if (reply) {
 			r->fed = r->reader->len - r->reader->pos;
+			r->elements = 0;
 			*ret = reply;
 			return 1;
 		}

@@ -18,6 +18,8 @@ struct heard {
 	unsigned until_states, until_replies, until_pushes;
 	char last[256];
 	void (*on_ready)(struct heard *h);
+	struct watch resume;
+	unsigned pushes_when_resumed;
 	bool timed_out;
 };
 
@@ -328,7 +330,7 @@ TEST(another_service_and_a_reply_without_measure_are_refused)
 
 	run_server(&h, answer_garbage, "", quick(&h));
 	CHECK(strstr(h.text[0], "is not Redis' protocol"));
-	CHECK(strstr(h.text[1], "a reply is larger than 256 MB, or an array longer than"));
+	CHECK(strstr(h.text[1], "a reply is larger than 256 MB, or has more than 1048576 elements"));
 	CHECK(h.up[2]);
 }
 
@@ -360,6 +362,67 @@ TEST(nothing_can_be_sent_before_it_is_ready)
 	redis_connection_free(c);
 	loop_free(l);
 	redis_url_done(&u);
+}
+
+/* 4,000 messages of 1 KB at once, after which it closes. */
+static const char *answer_flood(int connection, char **words, int count)
+{
+	static char flood[4000 * 1100 + 200];
+	size_t n;
+
+	if (strcmp(words[0], "SUBSCRIBE"))
+		return test_answer_ordinary(connection, words, count);
+	n = (size_t)sprintf(flood, "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n");
+	for (int i = 0; i < 4000; i++)
+		n += (size_t)sprintf(flood + n, "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1004\r\n%01000d %03d\r\n", i, i % 1000);
+	strcpy(flood + n, "-ERR the end\r\n!");
+	return flood;
+}
+
+static void got_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	struct heard *h = data;
+
+	got_push(c, reply, data);
+	/* Full, for a moment; the clock of the guard lets it go on. */
+	if (h->pushes == 1000)
+		redis_connection_pause(c, true);
+}
+
+static void go_on(struct watch *w, uint32_t events)
+{
+	struct heard *h = (struct heard *)((char *)w - offsetof(struct heard, resume));
+
+	(void)events;
+	loop_timer_read(w);
+	h->pushes_when_resumed = h->pushes;
+	loop_remove_timer(h->loop, w);
+	redis_connection_pause(h->c, false);
+}
+
+static void subscribe_and_resume_later(struct heard *h)
+{
+	if (h->readies > 1)
+		return;
+	subscribe(h);
+	h->resume = (struct watch){ .ready = go_on, .fd = -1 };
+	CHECK_INT(loop_add_timer(h->loop, &h->resume, NS_PER_SECOND / 2, NULL), 0);
+}
+
+TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
+{
+	for (int ahead = 0; ahead < 2; ahead++) {
+		struct heard h = { .until_states = 2, .on_ready = subscribe_and_resume_later };
+		struct redis_connection_options o = quick(&h);
+
+		o.pushed = got_flood;
+		o.read_ahead = ahead ? (size_t)64 << 20 : 0;
+		run_server(&h, answer_flood, "", o);
+		/* The rest of its chunk is still handed over. */
+		CHECK(h.pushes_when_resumed >= 1000 && h.pushes_when_resumed < 1300);
+		CHECK_INT(h.pushes, 4002);
+		CHECK(!h.up[1] && strstr(h.text[1], "is not Redis' protocol"));
+	}
 }
 
 /* --- The one that waits --- */

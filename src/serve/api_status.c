@@ -138,6 +138,9 @@ static void put_source(struct json *j, const struct source *s)
 	put_rejected_lines(j, c);
 	put_u64(j, "connections", c->connections_now);
 	put_u64(j, "connections_total", c->connections);
+	put_u64(j, "connections_lost", c->connections_lost);
+	put_u64(j, "connections_cut_off", c->connections_cut_off);
+	put_u64(j, "messages_missed", c->messages_missed);
 	put_u64(j, "connections_refused", c->connections_refused);
 	put_u64(j, "connections_closed_for_garbage", c->connections_closed_for_garbage);
 	put_u64(j, "connections_closed_slow", c->connections_closed_slow);

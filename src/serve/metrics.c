@@ -154,6 +154,21 @@ static uint64_t trimmed(const struct source *s)
 	return s->counters.lost_to_trimming;
 }
 
+static uint64_t lost(const struct source *s)
+{
+	return s->counters.connections_lost;
+}
+
+static uint64_t cut_off(const struct source *s)
+{
+	return s->counters.connections_cut_off;
+}
+
+static uint64_t missed(const struct source *s)
+{
+	return s->counters.messages_missed;
+}
+
 static void put_pipeline_sources(struct buf *out, const struct site *s)
 {
 	struct source *const *sources = s->options.sources;
@@ -179,6 +194,11 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
 			  (uint64_t)(sources[i]->counters.last_message_ns / NS_PER_SECOND));
+	each_source(out, s, "strobe_source_connections_lost_total", "counter", "Connections to a server that were lost.", lost);
+	each_source(out, s, "strobe_source_connections_cut_off_total", "counter",
+		    "Of these, by a server that ran on, mostly because it had more for us than it keeps.", cut_off);
+	each_source(out, s, "strobe_source_messages_missed_total", "counter",
+		    "At most so many messages were published while the connection was lost, as far as the server counts.", missed);
 	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream that nobody was given yet.", lag);
 	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries handed over and not acknowledged.", pending);
 	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.", acked);
