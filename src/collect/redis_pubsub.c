@@ -31,6 +31,7 @@ struct pubsub {
 	struct source_hints hints;
 	struct list channels, patterns;
 	size_t confirmed;			/* subscriptions of this connection */
+	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
 	char *names;				/* of all, for people */
 	bool told_bad;				/* a line that is none was logged */
 	/* What the server said of itself when we subscribed last, to know at the next time what was missed. */
@@ -55,16 +56,18 @@ static void told_bad_line(struct pubsub *p, const struct err *err)
 	p->told_bad = true;
 }
 
-static void got_message(struct pubsub *p, const redisReply *channel, const redisReply *text)
+static void got_message(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
+	struct pubsub *p = data;
 	struct source_about about = source_hints_about(&p->hints);
 	struct err err = { 0 };
+	size_t n = channel.n < CHANNEL_SIZE_MAX ? channel.n : CHANNEL_SIZE_MAX;
 
-	if (text->type != REDIS_REPLY_STRING || channel->type != REDIS_REPLY_STRING)
-		return;
-	about.channel = channel->str;
+	memcpy(p->channel, channel.p, n);
+	p->channel[n] = '\0';
+	about.channel = p->channel;
 	p->arrived++;
-	source_lines(&p->base, about, text->str, (size_t)text->len, &err);
+	source_lines(&p->base, about, text.p, text.n, &err);
 	if (err.code)
 		told_bad_line(p, &err);
 }
@@ -104,11 +107,7 @@ static void got_push(struct redis_connection *c, const struct redisReply *r, voi
 	const char *word = r->type == REDIS_REPLY_ARRAY && r->elements ? r->element[0]->str : NULL;
 	struct err err;
 
-	if (word && r->elements == 3 && !strcmp(word, "message"))
-		got_message(p, r->element[1], r->element[2]);
-	else if (word && r->elements == 4 && !strcmp(word, "pmessage"))
-		got_message(p, r->element[2], r->element[3]);
-	else if (word && (!strcmp(word, "subscribe") || !strcmp(word, "psubscribe")))
+	if (word && (!strcmp(word, "subscribe") || !strcmp(word, "psubscribe")))
 		got_subscription(p);
 	else if (r->type == REDIS_REPLY_ERROR && redis_problem_explain(r, redis_connection_where(c), "SUBSCRIBE", &err))
 		redis_connection_drop(c, "%s", err.text);
@@ -343,6 +342,7 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 		o.ready = got_ready;
 		o.lost = got_lost;
 		o.pushed = got_push;
+		o.message = got_message;
 		o.state = got_state;
 		o.data = p;
 		source_set_state(&p->base, false, "connecting");

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "login.h"
 #include "mem.h"
+#include "push.h"
 #include "read_ahead.h"
 #include "reply_reader.h"
 #include "resolve.h"
@@ -526,10 +527,26 @@ static bool is_push(const redisReply *r)
 	return false;
 }
 
+/* One that came in two reads. */
+static bool got_message(struct redis_connection *c, const redisReply *r)
+{
+	size_t at = r->type != REDIS_REPLY_ARRAY ? 0 : r->elements == 3 && is_word(r->element[0], "message") ? 1 :
+		    r->elements == 4 && is_word(r->element[0], "pmessage") ? 2 : 0;
+	const redisReply *channel = at ? r->element[at] : NULL, *text = at ? r->element[at + 1] : NULL;
+
+	if (!at || channel->type != REDIS_REPLY_STRING || text->type != REDIS_REPLY_STRING)
+		return false;
+	c->o.message(c, (struct str){ channel->str, (size_t)channel->len }, (struct str){ text->str, (size_t)text->len },
+		     c->o.data);
+	return true;
+}
+
 static void got_reply(struct redis_connection *c, const redisReply *reply)
 {
 	bool pushed = c->phase == READY && c->o.pushed && (is_push(reply) || !c->first);
 
+	if (c->phase == READY && c->o.message && got_message(c, reply))
+		return;
 	if (pushed)
 		c->o.pushed(c, reply, c->o.data);
 	else if (c->first)
@@ -540,6 +557,25 @@ static void got_reply(struct redis_connection *c, const redisReply *reply)
 
 /* --- Reading --- */
 
+/* Takes the messages that `bytes` begin with. Returns false if the connection is another one now. */
+static bool got_messages(struct redis_connection *c, const char **bytes, size_t *n)
+{
+	unsigned generation = c->generation;
+	struct str channel, text;
+	size_t size;
+
+	if (c->phase != READY || !reply_reader_is_empty(c->reader))
+		return true;
+	while ((size = push_parse(*bytes, *n, &channel, &text))) {
+		c->o.message(c, channel, text, c->o.data);
+		if (c->generation != generation)
+			return false;
+		*bytes += size;
+		*n -= size;
+	}
+	return true;
+}
+
 /* Returns false if the connection is another one now. */
 static bool got_bytes(struct redis_connection *c, const char *bytes, size_t n)
 {
@@ -548,11 +584,18 @@ static bool got_bytes(struct redis_connection *c, const char *bytes, size_t n)
 	struct err err;
 	int r;
 
-	while ((r = reply_reader_next(c->reader, &bytes, &n, &reply, &err)) > 0) {
+	for (;;) {
+		if (c->o.message && !got_messages(c, &bytes, &n))
+			return false;
+		r = reply_reader_next(c->reader, &bytes, &n, &reply, &err);
+		if (r <= 0)
+			break;
 		got_reply(c, reply);
 		freeReplyObject(reply);
 		if (c->generation != generation)
 			return false;
+		if (c->o.message)
+			reply_reader_give_back(c->reader, &bytes, &n);
 	}
 	if (r < 0)
 		failf(c, "Redis at %s: %s", c->login.where, err.text);

@@ -11,6 +11,7 @@
 #ifndef REDIS_CONNECTION_H
 #define REDIS_CONNECTION_H
 
+#include "intern.h"
 #include "loop.h"
 #include "problem.h"
 #include "redis_url.h"
@@ -39,6 +40,8 @@ struct redis_connection_options {
 	void (*lost)(struct redis_connection *c, void *data);		/* after it had been ready */
 	/* What came without being asked for: messages, and what SUBSCRIBE and its like answer, errors too. */
 	void (*pushed)(struct redis_connection *c, const struct redisReply *reply, void *data);
+	/* Messages of subscriptions; without it they go to `pushed`. Bytes live until it returns. */
+	void (*message)(struct redis_connection *c, struct str channel, struct str text, void *data);
 	/* A change: one sentence (what, where, what to do) without a password. Is called once and not again while the
 	 * sentence stays the same. A command that the server refuses for what it is now (READONLY, OOM, …) is one, and
 	 * is over when the same command succeeds; INFO is not. */

@@ -1,5 +1,6 @@
 /* fuzz_reply_reader.c: any bytes as what a server sends: the replies are the same in whatever pieces they come, and an
  * end is an end with a sentence. */
+#include "push.h"
 #include "reply_reader.h"
 
 #include "buf.h"
@@ -46,6 +47,31 @@ static void read_all(const uint8_t *data, size_t size, size_t step, struct buf *
 	reply_reader_free(r);
 }
 
+/* What is found without the reader is what the reader finds. */
+static void check_push(const uint8_t *data, size_t size)
+{
+	struct reply_reader *r = reply_reader_new(REPLY_MAX);
+	struct str channel, text;
+	size_t n = push_parse((const char *)data, size, &channel, &text), left = n;
+	const char *p = (const char *)data;
+	redisReply *reply = NULL;
+
+	if (n) {
+		const redisReply *last;
+
+		if (reply_reader_next(r, &p, &left, &reply, NULL) != 1 || left || reply->type != REDIS_REPLY_ARRAY)
+			abort();
+		last = reply->element[reply->elements - 1];
+		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != text.n || memcmp(last->str, text.p, text.n))
+			abort();
+		last = reply->element[reply->elements - 2];
+		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != channel.n || memcmp(last->str, channel.p, channel.n))
+			abort();
+		freeReplyObject(reply);
+	}
+	reply_reader_free(r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(buf_done) struct buf whole = { 0 }, pieces = { 0 };
@@ -54,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	buf_init(&whole);
 	buf_init(&pieces);
+	check_push(data, size);
 	read_all(data, size, size + 1, &whole);
 	read_all(data, size, 3, &pieces);
 	if (whole.size != pieces.size || memcmp(whole.data, pieces.data, whole.size))

@@ -3,6 +3,7 @@
 
 #include "mem.h"
 
+#include <assert.h>
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 
@@ -35,11 +36,8 @@ static void *create_array(const redisReadTask *task, ELEMENTS elements)
 	return of_hiredis->createArray(task, elements);
 }
 
-struct reply_reader *reply_reader_new(size_t reply_max)
+static void make_reader(struct reply_reader *r)
 {
-	struct reply_reader *r = xcalloc(1, sizeof(*r));
-
-	r->reply_max = reply_max;
 	r->reader = redisReaderCreate();
 	if (!r->reader)
 		abort();
@@ -48,6 +46,14 @@ struct reply_reader *reply_reader_new(size_t reply_max)
 	r->functions.createArray = create_array;
 	r->reader->fn = &r->functions;
 	r->reader->privdata = r;
+}
+
+struct reply_reader *reply_reader_new(size_t reply_max)
+{
+	struct reply_reader *r = xcalloc(1, sizeof(*r));
+
+	r->reply_max = reply_max;
+	make_reader(r);
 	return r;
 }
 
@@ -58,6 +64,25 @@ struct reply_reader *reply_reader_free(struct reply_reader *r)
 	redisReaderFree(r->reader);
 	free(r);
 	return NULL;
+}
+
+bool reply_reader_is_empty(const struct reply_reader *r)
+{
+	return r->fed == 0;
+}
+
+void reply_reader_give_back(struct reply_reader *r, const char **bytes, size_t *n)
+{
+	size_t unread = r->reader->len - r->reader->pos;
+
+	assert(unread <= SLICE);
+	*bytes -= unread;
+	*n += unread;
+	r->fed = 0;
+	if (!unread)
+		return;
+	redisReaderFree(r->reader);
+	make_reader(r);
 }
 
 static int too_large(const struct reply_reader *r, struct err *err)

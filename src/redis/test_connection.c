@@ -389,6 +389,15 @@ static void got_flood(struct redis_connection *c, const struct redisReply *reply
 		redis_connection_pause(c, true);
 }
 
+static void got_published(struct redis_connection *c, struct str channel, struct str text, void *data)
+{
+	struct heard *h = data;
+
+	CHECK(channel.n == 1 && *channel.p == 'a' && text.n == 1004 && (unsigned)strtoul(text.p, NULL, 10) + 1 == h->pushes);
+	if (++h->pushes == 1000)
+		redis_connection_pause(c, true);
+}
+
 static void go_on(struct watch *w, uint32_t events)
 {
 	struct heard *h = (struct heard *)((char *)w - offsetof(struct heard, resume));
@@ -416,6 +425,7 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 		struct redis_connection_options o = quick(&h);
 
 		o.pushed = got_flood;
+		o.message = ahead ? got_published : NULL;
 		o.read_ahead = ahead ? (size_t)64 << 20 : 0;
 		run_server(&h, answer_flood, "", o);
 		/* The rest of its chunk is still handed over. */
