@@ -191,7 +191,7 @@ REFUSED = [
 @test
 def what_strangers_publish_becomes_no_path_and_no_line():
     channels = ['excimer', '../../../tmp/strobe-evil', 'a/b', 'c\x1b[2J', 'd e']
-    with RedisServer() as r, Directory() as directory:
+    with RedisServer('--client-output-buffer-limit', 'pubsub 0 0 0') as r, Directory() as directory:
         quoted = ','.join(urllib.parse.quote(c, safe='') for c in channels)
         with Daemon(directory, '--from', r.url('?channel=' + quoted + '&pattern=x*')) as d:
             r.wait_for_subscriber(channels[-1])
