@@ -38,14 +38,6 @@ static int failed(const char *what, const char *path, int code, struct err *err)
 	return err_set(err, code, "cannot %s '%s': %s", what, path, strerror(-code));
 }
 
-static int sync_file(struct log_file *f, struct err *err)
-{
-	if (f->is_dirty && fdatasync(f->fd))
-		return failed("write to", f->path, -errno, err);
-	f->is_dirty = false;
-	return 0;
-}
-
 static struct log_file *find(struct log_files *l, const char *path, uint64_t hash)
 {
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
@@ -62,25 +54,19 @@ static bool is_still(const struct log_file *f)
 }
 
 /* A free place, or the one of the file that was used first of all. */
-static int make_room(struct log_files *l, struct log_file **ret, struct err *err)
+static struct log_file *make_room(struct log_files *l)
 {
 	struct log_file *oldest = &l->files[0];
-	int r;
 
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++) {
-		if (l->files[i].fd < 0) {
-			*ret = &l->files[i];
-			return 0;
-		}
+		if (l->files[i].fd < 0)
+			return &l->files[i];
 		if (l->files[i].used < oldest->used)
 			oldest = &l->files[i];
 	}
-	r = sync_file(oldest, err);
-	if (r < 0)
-		return r;
+	l->closed_dirty |= oldest->is_dirty;
 	forget(l, oldest);
-	*ret = oldest;
-	return 0;
+	return oldest;
 }
 
 static int open_file(const char *path, struct err *err)
@@ -113,7 +99,8 @@ int log_files_get(struct log_files *l, const char *path, struct log_file **ret, 
 		f = NULL;
 	}
 	if (!f) {
-		if ((r = make_room(l, &f, err)) < 0 || (r = fd = open_file(path, err)) < 0)
+		f = make_room(l);
+		if ((r = fd = open_file(path, err)) < 0)
 			return r;
 		if (fstat(fd, &st))
 			return failed("look at", path, -errno, err);
@@ -146,17 +133,49 @@ int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err 
 }
 
 /* The disk is told of all before it is waited for the first. */
-int log_files_sync(struct log_files *l, struct err *err)
+static int sync_each(struct log_files *l, struct err *err)
 {
-	int r = 0, one;
+	int r = 0;
 
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
 		if (l->files[i].is_dirty)
 			sync_file_range(l->files[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		if (l->files[i].is_dirty && fdatasync(l->files[i].fd))
+			r = failed("write to", l->files[i].path, -errno, err);
+	return r;
+}
+
+/* Periods may lie on several disks. */
+static int sync_file_systems(struct log_files *l, struct err *err)
+{
+	uint64_t last = 0;
+	int r = 0;
+
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++) {
-		one = sync_file(&l->files[i], err);
-		r = one < 0 ? one : r;
+		struct log_file *f = &l->files[i];
+
+		if (f->fd < 0 || f->device == last)
+			continue;
+		last = f->device;
+		if (syncfs(f->fd))
+			r = failed("write to", f->path, -errno, err);
 	}
+	return r;
+}
+
+/* Each file waits for the journal of the file system: 2,000 of them took 9 s where all at once took 0.15 s. */
+int log_files_sync(struct log_files *l, struct err *err)
+{
+	unsigned dirty = 0;
+	int r;
+
+	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
+		dirty += l->files[i].is_dirty;
+	r = l->closed_dirty || dirty > LOG_FILES_SYNC ? sync_file_systems(l, err) : sync_each(l, err);
+	for (size_t i = 0; i < LOG_FILES_OPEN && r >= 0; i++)
+		l->files[i].is_dirty = false;
+	l->closed_dirty &= r < 0;
 	return r;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define LOG_FILES_OPEN	256u
+#define LOG_FILES_SYNC	16u		/* more than so many are synced with all of their file system */
 
 struct log_file {
 	char *path;			/* as given */
@@ -24,13 +25,14 @@ struct log_file {
 struct log_files {
 	struct log_file files[LOG_FILES_OPEN];
 	uint64_t calls;
+	bool closed_dirty;		/* one was closed before it was synced */
 	_Atomic uint64_t open_now;
 };
 
 void log_files_init(struct log_files *l);
 void log_files_done(struct log_files *l);
 
-/* The file, made with mode 0644 if it is not there; its directory too. Another one may be synced and closed for it.
+/* The file, made with mode 0644 if it is not there; its directory too. Another one may be closed for it.
  * Valid until the next call. No symbolic link is followed, and what is no regular file is an error. */
 int log_files_get(struct log_files *l, const char *path, struct log_file **ret, struct err *err);
 
