@@ -16,6 +16,7 @@
 #define RECORD_HEADER	12u
 #define FILE_MAX	((size_t)256 << 20)	/* a file above this is not ours */
 #define RENEW_BYTES	((size_t)4 << 20)
+#define ENDED_MAX	(RECORD_HEADER + 11)	/* bytes of the record that a batch ended, or was taken back */
 
 enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
 
@@ -97,7 +98,7 @@ static int cut(const char *path, uint64_t length, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (fd < 0 || ftruncate(fd, (off_t)length) || fsync(fd))
+	if (fd < 0 || ftruncate(fd, (off_t)length))
 		return err_set(err, -errno, "cannot cut '%s' back to %llu bytes, which a batch was appended to in part: %s",
 			       path, (unsigned long long)length, strerror(errno));
 	return 0;
@@ -118,7 +119,7 @@ static int take_back(const struct undo *u, const struct undo_file *f, struct err
 		if (unlink(path) && errno != ENOENT)
 			return err_set(err, -errno, "cannot remove '%s', which a batch was written to in part: %s", path,
 				       strerror(errno));
-		return sync_directory_of(path, err);
+		return 0;
 	}
 	if (st.st_ino != f->inode) {
 		log_warning("'%s' was replaced while a batch was being written; some of its lines may be there twice", path);
@@ -258,6 +259,9 @@ int undo_back(struct undo *u, struct err *err)
 		if (r < 0)
 			return r;
 	}
+	/* Seldom, and perhaps thousands of files: all of the file system is synced at once. */
+	if (syncfs(u->lock_fd))
+		return failed(u, "sync what lies beside", err);
 	append_id(u, TAKEN_BACK, NULL);
 	forget_begun(u);
 	u->taken_back++;
@@ -373,6 +377,16 @@ static size_t read_records(struct undo *u, const char *bytes, size_t n)
 	return at;
 }
 
+/* Behind the record that a batch began a crash can have cut off one of its end only. More than that is damage of another
+ * kind, behind which the files may have grown for long: cutting them back would lose more than it saves. */
+static void check_rest(struct undo *u, size_t bytes)
+{
+	if (!u->is_begun || bytes <= ENDED_MAX)
+		return;
+	log_warning("'%s' is damaged; nothing is cut back, and some lines of the last batch may be there twice", u->path);
+	forget_begun(u);
+}
+
 static int read_file(struct undo *u, struct err *err)
 {
 	_cleanup_(buf_done) struct buf bytes = { 0 };
@@ -383,6 +397,7 @@ static int read_file(struct undo *u, struct err *err)
 	if (r < 0)
 		return r;
 	u->size = read_records(u, bytes.data, bytes.size);
+	check_rest(u, bytes.size - u->size);
 	return ftruncate(u->fd, (off_t)u->size) ? failed(u, "shorten", err) : 0;
 }
 

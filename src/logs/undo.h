@@ -18,7 +18,8 @@
  *                 3 taken back id
  *                 4 ids        number, and the ids, the oldest first
  *
- * A record that was cut off ends the file: what it should have said has not happened.
+ * A record that was cut off ends the file: what it should have said has not happened. If more was cut off than a crash can
+ * have, nothing is taken back.
  */
 #ifndef LOGS_UNDO_H
 #define LOGS_UNDO_H

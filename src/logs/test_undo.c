@@ -1,0 +1,185 @@
+/* test_undo.c: the record of what a batch does to files, cut off anywhere and full of lies. */
+#include "undo.h"
+
+#include "log.h"
+#include "logs_fixture.h"
+#include "test.h"
+
+static struct err problem;
+static char *base;
+static struct undo *undo;
+
+static void put(const char *name, const char *content)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s", base, name);
+
+	CHECK(!io_write_file(path, content, strlen(content), &problem));
+}
+
+static void check(const char *name, const char *content)
+{
+	char *found = fixture_read(base, name, NULL);
+
+	CHECK_STR(found, content);
+	free(found);
+}
+
+static uint64_t inode_of(const char *name)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s", base, name);
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static void begin(void)
+{
+	_cleanup_(freep) char *path = NULL;
+
+	base = fixture_fast_directory();
+	path = xasprintf("%s/daily", base);
+	CHECK(!undo_open(base, &undo, &problem));
+	CHECK(!io_make_dirs(path, 0755, &problem));
+}
+
+static void reopen(void)
+{
+	undo = undo_close(undo);
+	CHECK(!undo_open(base, &undo, &problem));
+}
+
+static void end(void)
+{
+	undo = undo_close(undo);
+	fixture_remove(base);
+	free(base);
+}
+
+/* A batch that appends to one file and makes another one, and is never heard of again. */
+static void begin_batch(uint64_t id)
+{
+	struct undo_file files[2] = { { .path = "daily/old.log", .length = 4 }, { .path = "daily/new.log" } };
+
+	put("daily/old.log", "old\n");
+	files[0].inode = inode_of("daily/old.log");
+	CHECK(!undo_begin(undo, id, files, 2, &problem));
+}
+
+static void write_half(void)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/daily/old.log", base);
+	FILE *f = fopen(path, "a");
+
+	fputs("torn", f);
+	fclose(f);
+	put("daily/new.log", "torn");
+}
+
+TEST(a_batch_that_did_not_end_is_taken_back_and_one_that_ended_is_not)
+{
+	begin();
+	begin_batch(7);
+	write_half();
+	reopen();
+	check("daily/old.log", "old\n");
+	check("daily/new.log", "(none)");
+	CHECK(!undo_knows(undo, 7));
+	CHECK_INT(undo_count(undo), 1);
+	reopen();
+	CHECK_INT(undo_count(undo), 0);			/* once is enough */
+	begin_batch(8);
+	write_half();
+	CHECK(!undo_end(undo, &problem));
+	reopen();
+	check("daily/old.log", "old\ntorn");
+	check("daily/new.log", "torn");
+	CHECK(undo_knows(undo, 8) && !undo_knows(undo, 7) && !undo_knows(undo, 0));
+	end();
+}
+
+TEST(what_others_did_meanwhile_stays)
+{
+	begin();
+	begin_batch(1);
+	put("daily/old.log", "another file of this name\n");	/* replaced */
+	reopen();
+	check("daily/old.log", "another file of this name\n");
+	begin_batch(2);
+	put("daily/gone.log", "x");
+	CHECK(!undo_back(undo, &problem) && !undo_back(undo, &problem));
+	check("daily/old.log", "old\n");
+	check("daily/gone.log", "x");
+	end();
+}
+
+/* As after a crash that has cut the file off, and as after a disk that has turned a bit. */
+TEST(records_that_are_cut_off_or_damaged_are_no_records)
+{
+	char *path, *whole;
+	size_t size;
+
+	begin();
+	path = xasprintf("%s/.strobe/batches", base);
+	begin_batch(1);
+	CHECK(!undo_end(undo, &problem));
+	begin_batch(2);
+	whole = fixture_read(base, ".strobe/batches", &size);
+	log_set_level(0);
+	for (size_t cut = 0; cut < 2 * size; cut++) {
+		undo = undo_close(undo);
+		if (cut >= size)
+			whole[cut - size] ^= 0x10;
+		CHECK(!io_write_file(path, whole, cut < size ? cut : size, &problem));
+		if (cut >= size)
+			whole[cut - size] ^= 0x10;
+		write_half();
+		CHECK(!undo_open(base, &undo, &problem));
+		/* Damage before the last record must not cut back what came after it. */
+		CHECK(undo_count(undo) <= (cut < size));
+		CHECK(!undo_knows(undo, 2));
+		CHECK(inode_of("daily/old.log"));		/* what was there is never removed */
+	}
+	log_set_level(2);
+	free(whole);
+	free(path);
+	end();
+}
+
+TEST(no_record_leads_out_of_the_tree)
+{
+	static const char *const paths[] = { "../outside", "/tmp/x", "daily/../../outside", "daily/.hidden", ".strobe/lock", "x",
+		"", "daily/", "../daily/x", "a/b/c" };
+	char *outside;
+
+	begin();
+	outside = xasprintf("%s/../outside", base);
+	put("../outside", "keep");
+	put("x", "keep");
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct undo_file one = { .path = paths[i] };
+
+		CHECK(!undo_begin(undo, i + 1, &one, 1, &problem));
+		reopen();
+		CHECK_INT(undo_count(undo), 0);
+	}
+	check("../outside", "keep");
+	check("x", "keep");
+	unlink(outside);
+	free(outside);
+	end();
+}
+
+TEST(the_oldest_ids_are_forgotten_first)
+{
+	begin();
+	for (uint64_t id = 1; id <= UNDO_IDS + 5; id++) {
+		CHECK(!undo_begin(undo, id, NULL, 0, &problem));
+		CHECK(!undo_end(undo, &problem));
+	}
+	CHECK(!undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 5));
+	reopen();
+	CHECK(!undo_knows(undo, 5) && undo_knows(undo, 6) && undo_knows(undo, UNDO_IDS + 5));
+	end();
+}
+
+TEST_MAIN()
