@@ -24,7 +24,8 @@ TEST(mappings_lists_and_scalars_keep_their_places)
 {
 	const struct yaml_node *logs, *first;
 
-	CHECK(!parse("base: /srv/x   # a remark\nlogs:\n  - period: hourly\n    retain: 336\n  - {period: daily, retain: '90'}\n"));
+	CHECK(!parse("base: /srv/x   # a remark\nlogs:\n  - period: hourly\n    retain: 336\n"
+		     "  - {period: daily, retain: '90'}\n"));
 	CHECK_STR(yaml_find(tree.root, "base")->text, "/srv/x");
 	CHECK_INT(yaml_find(tree.root, "base")->line, 1);
 	CHECK_INT(yaml_find(tree.root, "base")->column, 7);
@@ -83,6 +84,7 @@ TEST(an_alias_is_what_its_anchor_has)
 	CHECK_STR(yaml_find(yaml_find(tree.root, "b"), "retain")->text, "5");
 	CHECK(yaml_find(tree.root, "a") == yaml_find(tree.root, "b"));
 	CHECK_STR(error_of("a: *x\n"), "a.yaml:1: there is no anchor &x above *x");
+	CHECK_STR(error_of("*x\n"), "a.yaml:1: there is no anchor &x above *x");
 	CHECK_STR(error_of("a: &x [*x]\n"), "a.yaml:1: *x stands within what it is an alias of");
 }
 

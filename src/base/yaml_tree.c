@@ -264,20 +264,19 @@ static int read_node(struct reader *r, unsigned depth, struct yaml_node **ret)
 
 static int read_document(struct reader *r, const struct yaml_node **ret)
 {
-	struct yaml_node *n = NULL;
+	struct yaml_node *empty = NULL;
 
 	if (advance(r) < 0 || advance(r) < 0)		/* to the start of the stream, and behind it */
 		return -EINVAL;
 	if (r->event.type == YAML_STREAM_END_EVENT) {
-		if (new_node(r, YAML_SCALAR, NULL, &n) < 0)
+		if (new_node(r, YAML_SCALAR, NULL, &empty) < 0)
 			return -EINVAL;
-		n->text = "";
-		*ret = n;
+		empty->text = "";
+		*ret = empty;
 		return 0;
 	}
-	if (advance(r) < 0 || read_node(r, 1, &n) < 0 || advance(r) < 0)
+	if (advance(r) < 0 || read_value(r, 1, ret) < 0 || advance(r) < 0)
 		return -EINVAL;
-	*ret = n;
 	return r->event.type == YAML_STREAM_END_EVENT ? 0 :
 		FAIL(r, "a second document begins here; only one is read, put it into a file of its own");
 }

@@ -2,8 +2,10 @@
 #include "arclamp_config.h"
 
 #include "mem.h"
+#include "redis_url.h"
 #include "text.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -149,7 +151,8 @@ static int read_channels(struct arclamp_config *c, const struct yaml_node *root,
 
 static char *make_url(const struct redis_options *o)
 {
-	bool is_ipv6 = strchr(o->host, ':');
+	unsigned char address[16];
+	bool is_ipv6 = inet_pton(AF_INET6, o->host, address) == 1;
 	struct buf b;
 
 	buf_init(&b);
@@ -174,9 +177,21 @@ static char *make_url(const struct redis_options *o)
 	return buf_take(&b, NULL);
 }
 
+/* As whoever opens it will read it. */
+static int check_url(const char *url, const struct yaml_node *redis, struct err *err)
+{
+	struct redis_url u = { 0 };
+	struct err why = { 0 };
+	int r = redis_url_parse(url, &u, &why);
+
+	redis_url_done(&u);
+	return r < 0 ? yaml_error(redis, err, "'redis' makes no address of a Redis: %s", why.text) : 0;
+}
+
 /* No error of its own: another source may be named in its place. */
 static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 {
+	_cleanup_(freep) char *url = NULL;
 	struct redis_options o = { .host = "localhost", .port = 6379 };
 	const struct yaml_node *redis = yaml_find(root, "redis");
 	struct err err = { 0 };
@@ -188,8 +203,12 @@ static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 		read_redis(c, redis, &o, &err);
 	if (r >= 0)
 		r = read_channels(c, root, &o.channels, &err);
+	if (r >= 0) {
+		url = make_url(&o);
+		r = check_url(url, redis, &err);
+	}
 	if (r >= 0)
-		c->source_url = make_url(&o);
+		c->source_url = TAKE_PTR(url);
 	else
 		c->source_problem = xstrdup(err.text);
 	buf_done(&o.channels);

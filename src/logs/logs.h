@@ -8,8 +8,8 @@
  * label "entry") where it is fit for a file name (log_tags.h); the others share the tag "other" and are counted.
  *
  * A batch is in the files wholly or not at all, and once, whatever ends the process (undo.h). It takes one sync per file,
- * or one of the file system where they are many, and two more. When new files are made, older ones of the same group and tag are removed (retention.h). One process
- * writes to a tree.
+ * or one of the file system where they are many, and two more. When new files are made, older ones of the same group and
+ * tag are removed (retention.h). One process writes to a tree.
  */
 #ifndef LOGS_LOGS_H
 #define LOGS_LOGS_H
