@@ -3,8 +3,10 @@ redis-cli, redis-benchmark, thousands of connections.
 
 STROBE_SOAK_SECONDS: how long the soak lasts; 3 unless given.
 """
+import collections
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -245,6 +247,34 @@ def what_was_answered_before_the_end_is_stored():
             stored = sum(json.loads(d.get('/api/v1/timeline?from=-1h'))['samples'])
             check(sum(answered) > 100, f'{sum(answered)} were answered')
             check(stored >= sum(answered), f'{sum(answered)} were answered and {stored} are stored')
+
+
+@test
+def what_is_stored_is_what_was_published_over_several_batches():
+    random.seed(5)
+    stacks = [';'.join(['/srv/w/%s.php' % random.choice(['index', 'api', 'load'])] +
+                       [f'f{random.randrange(20)}' for _ in range(random.randrange(1, 12))]) for _ in range(400)]
+    wanted = collections.Counter()
+    with Directory() as directory, Listener(directory) as d:
+        with socket.create_connection(('127.0.0.1', d.port), 20) as c:
+            for _ in range(25):
+                part = b''
+                for _ in range(400):
+                    stack, count = random.choice(stacks), random.randrange(1, 4)
+                    wanted[stack] += count
+                    part += publish(f'{stack} {count}\n'.encode())
+                c.sendall(part)
+                got = 0
+                while got < 400:
+                    got += c.recv(65536).count(b'\n')
+                time.sleep(0.1)
+        check(d.wait_for_samples(sum(wanted.values())), f'{sum(wanted.values())} samples are stored, not {d.stored()}')
+        check(d.status()['commits']['done'] > 1, 'in several batches')
+        stored = collections.Counter()
+        for line in d.get('/api/v1/profile?from=-1h&format=folded').splitlines():
+            stack, _, count = line.rpartition(' ')
+            stored[stack] += int(count)
+        check(stored == wanted, f'each stack has its samples: {(stored - wanted) + (wanted - stored)}')
 
 
 @test
