@@ -1,0 +1,233 @@
+/* test_collector_change.c: sinks and sources that come and go while samples are under way. */
+
+#include "clock.h"
+#include "collector.h"
+#include "source.h"
+#include "test.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+struct sink {
+	_Atomic uint64_t samples, lines;
+	_Atomic bool blocks, fails;
+	unsigned gone;
+};
+
+static int commit(void *data, const struct batch *b, struct err *err)
+{
+	struct sink *s = data;
+
+	while (s->blocks)
+		usleep(1000);
+	if (s->fails)
+		return err_set(err, -ENOSPC, "the disk of the test is full");
+	s->lines += b->line_count;
+	for (size_t i = 0; i < b->count; i++)
+		s->samples += (uint64_t)profile_sum(b->entries[i].profile, 0);
+	return 0;
+}
+
+static void gone(void *data)
+{
+	((struct sink *)data)->gone++;
+}
+
+struct fixture {
+	struct loop *loop;
+	struct collector *c;
+	struct sink sinks[3];
+	struct source sources[2];
+	struct source_ops ops;
+	struct source_receiver receiver;
+	struct watch timer;
+	size_t acknowledged;
+};
+
+static struct fixture *current;
+
+static void ack(struct source *s, const struct source_ticket *tickets, size_t n)
+{
+	current->acknowledged += n;
+}
+
+static struct collector_sink port(struct fixture *f, unsigned i, bool wants_lines)
+{
+	static const char *const urls[] = { "test:0", "test:1", "test:2" };
+
+	return (struct collector_sink){ .url = urls[i], .commit = commit, .data = &f->sinks[i], .wants_lines = wants_lines };
+}
+
+static void stop_loop(struct watch *w, uint32_t events)
+{
+	loop_timer_read(w);
+	loop_stop(current->loop, 0);
+}
+
+static void start(struct fixture *f)
+{
+	struct collector_options o;
+	struct collector_sink first;
+	struct err err;
+
+	memset(f, 0, sizeof(*f));
+	current = f;
+	f->ops.ack = ack;
+	f->sources[0] = (struct source){ .ops = &f->ops, .url = (char *)"test:a" };
+	f->sources[1] = (struct source){ .ops = &f->ops, .url = (char *)"test:b" };
+	f->loop = loop_new(&err);
+	f->timer = (struct watch){ .ready = stop_loop, .fd = -1 };
+	collector_default_options(&o);
+	o.commit_ns = NS_PER_SECOND / 50;
+	first = port(f, 0, false);
+	CHECK_INT(collector_new(&first, 1, &o, f->loop, &f->c, &err), 0);
+	f->receiver = collector_receiver(f->c);
+	f->sources[0].receiver = f->sources[1].receiver = f->receiver;
+}
+
+static void finish(struct fixture *f)
+{
+	collector_free(f->c);
+	loop_free(f->loop);
+}
+
+static void run(struct fixture *f, int64_t ns)
+{
+	struct err err;
+
+	CHECK_INT(loop_add_timer(f->loop, &f->timer, ns, &err), 0);
+	loop_run(f->loop, &err);
+	loop_remove_timer(f->loop, &f->timer);
+}
+
+/* Runs the loop until it holds, two seconds at most. */
+#define CHECK_SOON(f, condition) do {						\
+		for (unsigned i_ = 0; i_ < 200 && !(condition); i_++)		\
+			run(f, NS_PER_SECOND / 100);				\
+		CHECK(condition);						\
+	} while (0)
+
+static void send_line(struct fixture *f, unsigned source, uint64_t ticket)
+{
+	struct source_ticket t = { .low = ticket };
+	struct source_about about = { .source = &f->sources[source], .ticket = ticket ? &t : NULL };
+
+	CHECK_INT(source_line(&f->sources[source], about, "main;a 1", 8), SOURCE_LINE_OK);
+}
+
+TEST(a_sink_that_is_added_has_what_comes_from_then_on)
+{
+	struct collector_sink second;
+	struct fixture f;
+	struct err err;
+
+	start(&f);
+	second = port(&f, 1, true);
+	send_line(&f, 0, 0);
+	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	send_line(&f, 0, 0);
+	CHECK_SOON(&f, f.sinks[0].samples == 2 && f.sinks[1].samples == 1);
+	CHECK_INT(f.sinks[1].lines, 1);
+	CHECK_INT(collector_sink_count(f.c), 2);
+	CHECK_STR(collector_sink_url(f.c, 1), "test:1");
+	finish(&f);
+}
+
+TEST(a_sink_that_is_removed_is_emptied_first)
+{
+	struct collector_sink second;
+	struct fixture f;
+	struct err err;
+
+	start(&f);
+	second = port(&f, 1, false);
+	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	f.sinks[0].blocks = true;
+	send_line(&f, 0, 0);
+	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	CHECK_INT(collector_sink_count(f.c), 1);
+	CHECK_STR(collector_sink_url(f.c, 0), "test:1");
+	send_line(&f, 0, 0);
+	CHECK_SOON(&f, f.sinks[1].samples == 2);
+	CHECK_INT(f.sinks[0].gone, 0);
+	f.sinks[0].blocks = false;
+	CHECK_SOON(&f, f.sinks[0].gone == 1);
+	CHECK_INT(f.sinks[0].samples, 1);
+	CHECK_SOON(&f, collector_counters(f.c)->samples_stored == 2);
+	finish(&f);
+	CHECK_INT(f.sinks[0].gone, 1);
+}
+
+TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end)
+{
+	struct collector_sink second;
+	struct fixture f;
+	struct err err;
+
+	start(&f);
+	second = port(&f, 1, false);
+	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	f.sinks[0].fails = true;
+	send_line(&f, 0, 0);
+	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
+	run(&f, NS_PER_SECOND / 10);
+	CHECK_INT(f.sinks[0].gone, 0);
+	finish(&f);
+	CHECK_INT(f.sinks[0].gone, 1);
+}
+
+TEST(a_place_of_a_sink_that_has_left_is_used_again)
+{
+	struct fixture f;
+	struct err err;
+
+	start(&f);
+	for (unsigned i = 0; i < 3 * COLLECTOR_SINKS; i++) {
+		struct collector_sink more = port(&f, 1 + i % 2, false);
+		unsigned before = f.sinks[1 + i % 2].gone;
+
+		CHECK_INT(collector_add_sink(f.c, &more, &err), 0);
+		collector_remove_sink(f.c, 1, gone, more.data);
+		CHECK_SOON(&f, f.sinks[1 + i % 2].gone == before + 1);
+	}
+	finish(&f);
+}
+
+TEST(a_source_is_forgotten_when_nothing_of_it_is_under_way)
+{
+	struct fixture f;
+
+	start(&f);
+	f.sinks[0].blocks = true;
+	send_line(&f, 0, 7);
+	send_line(&f, 1, 0);
+	CHECK(!collector_forget(f.c, &f.sources[0]));
+	run(&f, NS_PER_SECOND / 10);
+	CHECK(!collector_forget(f.c, &f.sources[0]));
+	CHECK_INT(f.acknowledged, 0);
+	f.sinks[0].blocks = false;
+	CHECK_SOON(&f, collector_forget(f.c, &f.sources[0]) && collector_forget(f.c, &f.sources[1]));
+	CHECK_INT(f.acknowledged, 1);
+	CHECK_INT(f.sources[0].counters.samples_stored, 1);
+	finish(&f);
+}
+
+TEST(a_lower_cap_of_memory_holds_at_once)
+{
+	struct collector_options o;
+	struct fixture f;
+
+	start(&f);
+	f.sinks[0].blocks = true;
+	collector_default_options(&o);
+	o.queue_bytes = 1;
+	collector_set_caps(f.c, &o);
+	send_line(&f, 0, 0);
+	CHECK_INT(f.sources[0].counters.samples_dropped, 1);
+	CHECK_INT(collector_counters(f.c)->samples_dropped_queue, 1);
+	f.sinks[0].blocks = false;
+	finish(&f);
+}
+
+TEST_MAIN()
