@@ -52,10 +52,12 @@ static void got_line(void *data, uint64_t at, const char *line, size_t n)
 		.clock = s->options.clock, .period_ns = s->options.period_ns,
 	};
 
-	if (!line)
+	if (!line) {
 		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
-	else if (source_line(&s->base, about, line, n) == SOURCE_LINE_OK)
+	} else if (source_line(&s->base, about, line, n) == SOURCE_LINE_OK) {
 		tail_note(s->reading, at);
+		s->base.counters.pending++;
+	}
 }
 
 /* --- What is remembered: "epoch device inode position mark" for each file, a line each --- */
@@ -280,8 +282,10 @@ static void file_ack(struct source *base, const struct source_ticket *tickets, s
 		if (!t || t->epoch != tickets[i].stream)
 			for (t = s->tails; t && t->epoch != tickets[i].stream;)
 				t = t->next;
-		if (t)
-			tail_acknowledge(t, tickets[i].low);
+		if (t && tail_acknowledge(t, tickets[i].low)) {
+			base->counters.pending--;
+			base->counters.acked++;
+		}
 	}
 	s->acknowledged += n;
 	free_done(s);

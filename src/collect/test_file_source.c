@@ -242,7 +242,10 @@ TEST(a_restart_goes_on_behind_what_was_acknowledged)
 	write_to(&f, "a 1\nb 2\nc 3\nd 4\n", false);
 	open_it(&f);
 	CHECK_STR(run(&f), "a 1|b 2|c 3|d 4|");
+	CHECK_INT(f.source->counters.pending, 4);
 	ack(&f, 0, 2);
+	CHECK_INT(f.source->counters.pending, 2);
+	CHECK_INT(f.source->counters.acked, 2);
 	before = f.tickets[2];
 	f.source = source_close(f.source);
 	write_to(&f, "e 5\n", false);
