@@ -3,6 +3,7 @@
 #include "export.h"
 
 #include "arclamp_metrics.h"
+#include "arclamp_place.h"
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
@@ -20,7 +21,7 @@
 #define LABEL_MAX	64u
 #define MEGABYTES_MAX	1048576
 
-static const char *logs, *svgs, *name = "MediaWiki", *min_width, *upload_command, *output;
+static const char *logs, *arclamp, *svgs, *name = "MediaWiki", *min_width, *upload_command, *output;
 static struct option_list functions;
 static struct flamegraph_options picture;
 static bool redraw, no_functions, zstd, quiet;
@@ -29,6 +30,7 @@ static double older_than = -1, upload_timeout = 60;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "logs", "DIR", &logs, "The tree of logs; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp, "Take it from base_path of this arclamp-log.yaml." },
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
 	  "The tree of pictures; beside the logs unless given: the last \"logs\" of their path as \"svgs\"." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
@@ -128,6 +130,12 @@ void export_say(const struct export_options *o, const char *format, ...)
 	text_put_plain(&plain, (struct str){ text, strlen(text) });
 	export_progress_end(o);
 	fprintf(stderr, "strobe export: %s\n", plain.data);
+}
+
+void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more)
+{
+	export_say(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
+		   t->period_count == 1 ? "y" : "ies", (unsigned long long)(t->others + t->count), more);
 }
 
 int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
@@ -248,11 +256,14 @@ static int check_word(const char *word)
 	return 0;
 }
 
-static int take_places(struct export_options *o, const char *word, char **ret_svgs)
+static int take_places(struct export_options *o, const char *word, char **ret_logs, char **ret_svgs)
 {
-	o->logs = logs ? logs : "/srv/arclamp/logs";
-	if (!*o->logs)
-		return command_usage(&spec, "--logs is empty");
+	struct err err = { 0 };
+	int r = arclamp_place(logs, arclamp, ret_logs, &err);
+
+	if (r < 0)
+		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
+	o->logs = *ret_logs;
 	if (svgs && !*svgs)
 		return command_usage(&spec, "--svgs is empty");
 	*ret_svgs = svgs ? xstrdup(svgs) : tree_pictures_base(o->logs);
@@ -263,7 +274,7 @@ static int take_places(struct export_options *o, const char *word, char **ret_sv
 	return 0;
 }
 
-static int parse(struct export_options *o, const char *word, char **ret_svgs)
+static int parse(struct export_options *o, const char *word, char **ret_logs, char **ret_svgs)
 {
 	bool compress = !strcmp(word, "compress");
 	struct err err = { 0 };
@@ -274,8 +285,8 @@ static int parse(struct export_options *o, const char *word, char **ret_svgs)
 	o->redraw = redraw;
 	o->zstd = zstd;
 	o->quiet = quiet;
-	if ((code = check_word(word)) || (code = take_places(o, word, ret_svgs)) || (code = parse_numbers(o, compress)) ||
-	    (code = parse_functions(o)) || (code = parse_min_width(o)))
+	if ((code = check_word(word)) || (code = take_places(o, word, ret_logs, ret_svgs)) ||
+	    (code = parse_numbers(o, compress)) || (code = parse_functions(o)) || (code = parse_min_width(o)))
 		return code;
 	return flamegraph_check(&o->picture, &err) < 0 ? command_usage(&spec, "%s", err.text) : 0;
 }
@@ -293,6 +304,8 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 	}
 	if (r >= 0)
 		r = tree_index_put(&of_logs, &of_svgs, out, err);
+	if (r >= 0 && !of_logs.count && !of_svgs.count)
+		export_say_no_log(o, &of_logs, "");
 	tree_done(&of_logs);
 	tree_done(&of_svgs);
 	return r;
@@ -379,10 +392,10 @@ static int run_and_watch(const struct word *w, const struct export_options *o)
 
 static int run_word(const struct word *w, struct export_options *o)
 {
-	_cleanup_(freep) char *of_svgs = NULL;
+	_cleanup_(freep) char *of_logs = NULL, *of_svgs = NULL;
 	_cleanup_(upload_done) struct upload upload = { 0 };
 	struct err err = { 0 };
-	int code = parse(o, w->name, &of_svgs);
+	int code = parse(o, w->name, &of_logs, &of_svgs);
 
 	if (!code && upload_command) {
 		if (upload_init(&upload, upload_command, upload_timeout, &err) < 0)

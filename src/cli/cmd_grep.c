@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "arclamp_place.h"
 #include "grep_inputs.h"
 #include "io.h"
 #include "json.h"
@@ -13,8 +14,8 @@
 
 #define COUNT_MAX	1000000
 
-static struct grep_asked asked = { .logs = "/srv/arclamp/logs", .resolution = "daily", .entrypoint = "all", .to = "now" };
-static const char *pattern = "", *slice = "-2:";
+static struct grep_asked asked = { .resolution = "daily", .entrypoint = "all", .to = "now" };
+static const char *pattern = "", *slice = "-2:", *logs, *arclamp;
 static struct option_list skip;
 static long wanted = 20;
 static bool json, no_skip, keep_lowercase;
@@ -33,7 +34,8 @@ static const struct option_spec options[] = {
 	  "Count names without a capital letter, too, which are passed over otherwise: functions of PHP, files." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Where from: logs, unless FILE, --store or --url are given" },
-	{ OPTION_STRING, 0, "logs", "DIR", &asked.logs, "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "logs", "DIR", &logs, "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp, "Take it from base_path of this arclamp-log.yaml." },
 	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution, "Which of its directories: hourly, daily (default), weekly ..." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice,
 	  "Which of the logs that fit, oldest first, as in Python: -2: are the two newest (default), : are all." },
@@ -283,10 +285,19 @@ static int show(const struct grep_inputs *in, bool of_files)
 	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_cannot(&spec, &err) : code;
 }
 
+static int load_logs(struct grep_inputs *in, struct err *err)
+{
+	_cleanup_(freep) char *place = NULL;
+	int r = arclamp_place(logs, arclamp, &place, err);
+
+	asked.logs = place;
+	return r < 0 ? r : grep_inputs_logs(in, &asked, err);
+}
+
 static int load(struct grep_inputs *in, char **files, int operands, struct err *err)
 {
 	return operands ? grep_inputs_files(in, files, (size_t)operands, err) : asked.store ? grep_inputs_store(in, &asked, err) :
-	       asked.url ? grep_inputs_daemon(in, &asked, err) : grep_inputs_logs(in, &asked, err);
+	       asked.url ? grep_inputs_daemon(in, &asked, err) : load_logs(in, err);
 }
 
 static int run(int argc, char **argv)

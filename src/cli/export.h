@@ -52,6 +52,9 @@ void export_progress_end(const struct export_options *o);
 /* A sentence of the export, such as "strobe export svgs: cannot …", after the line of progress. */
 void export_say(const struct export_options *o, const char *format, ...) _printf_(2, 3);
 
+/* Why there is nothing to do, with what was looked at; `more` is the end of the sentence. */
+void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more);
+
 /* --- The pictures of one log ----------------------------------------------------------------------------------------------- */
 
 #define PICTURE_BYTES_MIN	21u	/* what gzip makes of nothing has 20 bytes */

@@ -285,9 +285,7 @@ static int keep_up_to_date(struct svgs *s, struct err *err)
 	plan(s);
 	if (!s->log_count) {
 		/* A disk that is not mounted must not cost all pictures. */
-		export_say(s->o, "there is no log in '%s': %llu director%s looked at, %llu other files; pictures are left alone",
-			   s->logs.base, (unsigned long long)s->logs.period_count, s->logs.period_count == 1 ? "y" : "ies",
-			   (unsigned long long)(s->logs.others + s->logs.count));
+		export_say_no_log(s->o, &s->logs, "; pictures are left alone");
 		return 0;
 	}
 	r = draw_all(s, err);

@@ -21,7 +21,11 @@ try svgs --logs logs --minwidth x
 try svgs --logs logs --jobs 1000
 try svgs --logs logs --upload "no-such-program {}"
 try svgs --logs logs --upload "true '"
-try index --logs data
+mkdir none; try index --logs none
+try index --logs data --arclamp x
+try index --arclamp nowhere.yaml
+echo 'base_path: [x]' >bad.yaml
+try index --arclamp bad.yaml
 mkdir -p logs/daily
 printf 'garbage\n' >logs/daily/2026-11-20.bad.log
 printf 'a 1\ngarbage\nb;c 2\n' >logs/daily/2026-11-20.half.log
