@@ -217,6 +217,26 @@ def names_of_any_bytes_break_no_line():
 
 
 @test
+def what_collect_writes_is_drawn_and_listed():
+    with Directory() as d:
+        with open(f'{d}/arclamp-log.yaml', 'w', encoding='utf-8') as f:
+            f.write(f'base_path: {d}/logs\nlogs:\n  - {{format: "%Y-%m-%d.excimer", period: daily, retain: 3}}\n')
+        lines = '/srv/w/index.php;Cart::add;strlen 3\n/srv/w/load.php;UploadBase::performUpload 1\n'
+        r = subprocess.run([STROBE, 'collect', '--arclamp', 'arclamp-log.yaml', '--from', '-', '--state', 'state', '--listen',
+                            'none'], cwd=d, input=lines, capture_output=True, text=True, timeout=60)
+        check(r.returncode == 0, f'{r}')
+        r = strobe(d, 'export', 'svgs', '--arclamp', 'arclamp-log.yaml')
+        names = [f.split('.', 1)[1] for f in files(d, 'svgs')]
+        check(r.returncode == 0 and names == sorted(
+            f'excimer.{tag}{turned}.svgz' for tag in ('all', 'all.fn-Upload', 'index', 'load') for turned in ('.reversed', '')),
+            f'{names} {r}')
+        r = strobe(d, 'grep', '--arclamp', 'arclamp-log.yaml', '--entrypoint', 'index')
+        check('1 | Cart::add | 100.00%' in r.stdout, f'{r}')
+        r = strobe(d, 'export', 'metrics', '--arclamp', 'arclamp-log.yaml')
+        check('arclamp_newest_log_seconds{period="daily",profiler="excimer",entry="load",compressed="no"} ' in r.stdout, f'{r}')
+
+
+@test
 def grep_counts_samples_of_a_store_and_of_a_daemon():
     with Directory() as d:
         with Daemon(d) as daemon:
