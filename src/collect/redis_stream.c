@@ -28,12 +28,21 @@ static bool all_read(const struct redis_stream *s)
 	return true;
 }
 
+/* The same but for what stands in parentheses: of several commands that are refused for one reason, one line. */
+static bool says_the_same(const char *a, const char *b)
+{
+	const char *a_end = strstr(a, " ("), *b_end = strstr(b, " (");
+	size_t n = a_end ? (size_t)(a_end - a) : strlen(a);
+
+	return n == (b_end ? (size_t)(b_end - b) : strlen(b)) && !strncmp(a, b, n);
+}
+
 static void tell(struct redis_stream *s, bool is_up, const char *text)
 {
 	char before[1024];
 	bool was_up = source_state(&s->base, before, sizeof(before));
 
-	if (was_up == is_up && !strncmp(before, text, sizeof(before) - 1))
+	if (was_up == is_up && says_the_same(before, text))
 		return;
 	source_set_state(&s->base, is_up, "%s", text);
 	if (!is_up)
@@ -129,7 +138,7 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 	if (p == REDIS_MOVED || p == REDIS_ASK)
 		redirect(k, reply);
 	else if (p == REDIS_NOGROUP)
-		stream_key_away(k, clock_monotonic_ns());
+		stream_key_away(k, clock_monotonic_ns() + TICK_NS);
 	else if (redis_problem_passes(p))
 		stream_key_away(k, clock_monotonic_ns() + RETRY_NS);
 	else

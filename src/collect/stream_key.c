@@ -105,7 +105,7 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 {
 	struct err err = { 0 };
 
-	if (reply->type == REDIS_REPLY_ERROR) {
+	if (reply->type == REDIS_REPLY_ERROR && !redis_problem_is_state(redis_problem(reply))) {	/* else it is told already */
 		redis_problem_explain(reply, redis_connection_where(k->source->nodes[k->node]->connection), what, &err);
 		stream_set_trouble(k->source, "%s", err.text);
 	}
@@ -247,9 +247,11 @@ static void ask_pending(struct stream_key *k)
 static void got_group(struct stream_key *k, const redisReply *reply)
 {
 	const struct stream_options *o = &k->source->options;
+	enum redis_problem problem = redis_problem(reply);
 	char last[STREAM_ID_TEXT];
 
-	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_BUSYGROUP) {
+	/* A Redis that is full refuses this even if the group is there, and reading is what helps it. */
+	if (problem != REDIS_FINE && problem != REDIS_BUSYGROUP && problem != REDIS_OOM && problem != REDIS_NOPERM) {
 		begin_anew_later(k, reply, "XGROUP CREATE");
 		return;
 	}
@@ -259,7 +261,7 @@ static void got_group(struct stream_key *k, const redisReply *reply)
 			    o->group, k->name, last);
 	else if (reply->type != REDIS_REPLY_ERROR)
 		log_info("made the group '%s' of the stream '%s'; it reads from the first entry on", o->group, k->name);
-	k->group_made = true;
+	k->group_made |= problem == REDIS_FINE || problem == REDIS_BUSYGROUP;
 	k->phase = KEY_PENDING;
 	k->cursor = (struct stream_id){ 0 };
 	stream_acks_send(k);
@@ -304,6 +306,14 @@ static void ask_stream(struct stream_key *k)
 	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
 }
 
+/* For good; not while it is full or a replica, which is told anyway, nor while the slot moves. */
+static bool is_refused(const redisReply *reply)
+{
+	enum redis_problem p = redis_problem(reply);
+
+	return p != REDIS_FINE && p != REDIS_ASK && (p == REDIS_NOPERM || !redis_problem_is_state(p));
+}
+
 void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
@@ -315,7 +325,7 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 		stream_key_away(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
 	}
-	if (reply->type == REDIS_REPLY_ERROR && redis_problem(reply) != REDIS_ASK && !s->told_lease) {
+	if (is_refused(reply) && !s->told_lease) {
 		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis refuses the "
 			    "script for that: %s", s->base.url, s->options.consumer, reply->str);
 		s->told_lease = true;
@@ -329,7 +339,8 @@ void stream_key_ask_lease(struct stream_key *k)
 {
 	static const char script[] =
 		"local v = redis.call('GET', KEYS[1]) "
-		"if v == false or v == ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 0 end "
+		"if v == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 0 end "	/* also when it is full */
+		"if v == false then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 0 end "
 		"return redis.call('PTTL', KEYS[1])";
 
 	k->lease_ns = clock_monotonic_ns() + 5 * NS_PER_SECOND;

@@ -321,6 +321,24 @@ def a_redis_that_is_killed_hung_or_loses_its_data_costs_nothing_that_it_still_ha
 
 
 @test
+def a_redis_that_is_out_of_memory_is_read_all_the_same():
+    with Directory() as directory, RedisServer('--maxmemory', '3mb') as server:
+        sent = Sent(server.connect())
+        server.command('XGROUP', 'CREATE', 'strobe', 'g', '0', 'MKSTREAM')
+        sent.lines(500)
+        try:
+            for i in range(2000):
+                server.command('SET', f'other{i}', 'x' * 10000)
+        except RedisError as e:
+            check('OOM' in str(e), 'it is full')
+        with Collector(directory + '/c', server.url('?stream=strobe&group=g')) as c:
+            check(wait_for(lambda: is_read(server), 10), 'the stream is read and acknowledged')
+            c.stop()
+            check_stored(c, sent, 'and stored')
+            check(len([line for line in c.lines if 'out of memory' in line]) in (1, 2), f'which is said, and not each second: {c.lines}')
+
+
+@test
 def six_streams_on_three_nodes_are_read_while_a_slot_moves():
     with Directory() as directory, RedisCluster() as cluster:
         sums = {}
