@@ -1,0 +1,521 @@
+#!/usr/bin/env python3
+"""A relay on a host: samples over the unix socket, a spool, and a stream of a real Redis, on good days and bad ones.
+
+STROBE_RELAY_ROUNDS is how often the relay is killed (2)."""
+import ctypes
+import ctypes.util
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+
+import wire
+from redis_server import Client, RedisCluster, RedisServer, free_port
+from strobe_test import STROBE, Directory, Message, Skip, check, main, test, wait_for
+
+ROUNDS = int(os.environ.get('STROBE_RELAY_ROUNDS', '2'))
+BUCKET = 10_000_000_000
+
+
+def unpack(data):
+    """One frame of zstd."""
+    library = ctypes.CDLL(ctypes.util.find_library('zstd') or 'libzstd.so.1')
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
+    out = ctypes.create_string_buffer(size + 1)
+    got = library.ZSTD_decompress(out, ctypes.c_size_t(size), data, ctypes.c_size_t(len(data)))
+    if got != size:
+        raise ValueError('no frame of zstd')
+    return out.raw[:size]
+
+
+def messages_in(data):
+    while data:
+        size = int.from_bytes(data[8:12], 'little')
+        yield data[:size]
+        data = data[size:]
+
+
+class Relay:
+    """`strobe collect` from a unix socket to a stream."""
+
+    def __init__(self, directory, url, state='state'):
+        self.directory, self.url, self.lines, self.process = directory, url, [], None
+        self.socket, self.state = f'{directory}/strobe.sock', f'{directory}/{state}'
+
+    def start(self, ready=True):
+        self.address, self.connection, self.lines = None, None, []
+        self.process = subprocess.Popen(
+            [STROBE, 'collect', '--from', f'unix:{self.socket}', '--to', self.url, '--state', self.state,
+             '--listen', '127.0.0.1:0'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True)
+        self.reader.start()
+        if ready and not wait_for(lambda: self.address or self.process.poll() is not None):
+            raise RuntimeError('the relay did not start: ' + ' '.join(self.lines))
+        return self
+
+    def read(self, stream):
+        for line in stream:
+            self.lines.append(line.rstrip('\n'))
+            if 'http://' in line and not self.address:
+                self.address = 'http://' + line.split('http://')[1].split()[0]
+
+    def send(self, *messages):
+        if self.connection is None:
+            self.connection = wire.connect(self.socket)
+        for m in messages:
+            self.connection.send(m)
+
+    def figures(self):
+        """The metrics of the relay, by name without "strobe_" and "relay_"; with the label reason as name{reason}."""
+        with urllib.request.urlopen(self.address + '/metrics', timeout=10) as r:
+            text = r.read().decode()
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(('strobe_relay_', 'strobe_spool_')):
+                name, value = line.removeprefix('strobe_').removeprefix('relay_').rsplit(' ', 1)
+                reason = name.split('reason="')[1].split('"')[0] if 'reason="' in name else ''
+                found[name.split('{')[0] + (f'{{{reason}}}' if reason else '')] = float(value)
+        return found
+
+    def figure(self, name):
+        return int(self.figures()[name])
+
+    def is_exact(self):
+        """found + handed = forwarded + dropped + waiting. A figure may change between two that are read."""
+        def balance():
+            f = self.figures()
+            dropped = sum(v for k, v in f.items() if k.startswith('dropped_samples_total'))
+            return f['found_samples_total'] + f['handed_samples_total'] == \
+                f['forwarded_samples_total'] + dropped + f['waiting_samples']
+        return wait_for(balance, 3)
+
+    def wait_until_forwarded(self, samples, seconds=20):
+        return wait_for(lambda: self.figure('forwarded_samples_total') >= samples, seconds)
+
+    def end(self, signo=signal.SIGTERM):
+        if self.connection:
+            self.connection.close()
+            self.connection = None
+        if self.process.poll() is None:
+            self.process.send_signal(signo)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self.process.wait()
+            self.reader.join(10)
+            self.process.stderr.close()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        if self.connection:
+            self.connection.close()
+        self.process.wait()
+        self.reader.join(10)
+
+
+class Stream:
+    """What a stream holds: sums by stack, and each message in order."""
+
+    def __init__(self, redis, key='strobe'):
+        self.messages, self.entries, self.ids, self.sums, self.runs = [], [], [], {}, 0
+        for _, fields in redis.command('XRANGE', key, '-', '+'):
+            entry = dict(zip(fields[::2], fields[1::2]))
+            self.entries.append(entry)
+            self.ids.append(entry[b'id'])
+            for data in messages_in(unpack(entry[b'strobe'])):
+                if data[5] == 2:
+                    self.runs += 1
+                    continue
+                m = Message(data)
+                self.messages.append(m)
+                for stack, samples in m.stacks.items():
+                    self.sums[stack] = self.sums.get(stack, 0) + samples
+
+    def total(self):
+        return sum(self.sums.values())
+
+    def order(self):
+        """The numbers of the functions f0, f1, … as they came; those of one message are sorted."""
+        return [n for m in self.messages for n in sorted(int(stack[1][1:]) for stack in m.stacks)]
+
+
+def one(name, samples=1, **more):
+    return wire.message({('main', name): samples}, **more)
+
+
+def url(redis, rest='stream=strobe&window=1'):
+    return redis.url('?' + rest)
+
+
+@test
+def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
+    with Directory() as d, RedisServer() as redis, Relay(d, url(redis, 'stream=strobe&window=2&host=web7')) as relay:
+        end = time.time_ns() - 3 * BUCKET
+        for i in range(300):
+            relay.send(one(f'f{i % 3}', end=end + i % 2 * BUCKET))
+        relay.send(one('other', 7, labels={'entry': 'api', 'host': 'db1'}, end=end))
+        check(relay.wait_until_forwarded(307), 'all samples are forwarded')
+        s = Stream(redis)
+        check(s.sums == {('main', 'f0'): 100, ('main', 'f1'): 100, ('main', 'f2'): 100, ('main', 'other'): 7},
+              'sums are what was sent')
+        check(len(s.messages) <= 2 * 3 and len(s.entries) <= 2, 'they are merged by series and bucket')
+        check({m.end // BUCKET for m in s.messages} == {end // BUCKET, end // BUCKET + 1}, 'each in its bucket')
+        check({m.labels['host'] for m in s.messages} == {'web7', 'db1'}, 'the host is a label')
+        check({(m.clock, m.period) for m in s.messages} == {(1, 10_000_000)}, 'clock and period are kept')
+        check(all(e[b'host'] == b'web7' and len(e[b'id']) == 16 for e in s.entries), 'entries say id and host')
+        check(relay.is_exact(), 'the counters add up')
+        check(relay.figure('up') == 1, 'it says that it is connected')
+        relay.send(one('last', 5))
+        check(relay.end() == 0, 'it ends well')
+        check(Stream(redis).total() == 312, 'and sends what was in the open window before')
+
+
+@test
+def a_run_travels_as_it_is():
+    with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
+        run = wire.run_message([(0, 'main()', 1, 1000, 0), (1, 'f', 2, 500, 0)], {'id': 'r1', 'source': 'web'})
+        relay.send(run)
+        check(wait_for(lambda: redis.command('XLEN', 'strobe') == 1), 'it is an entry')
+        check(unpack(Stream(redis).entries[0][b'strobe']) == run, 'byte for byte')
+        check(wait_for(lambda: relay.figure('forwarded_runs_total') == 1), 'it is counted')
+
+
+@test
+def an_entry_that_the_broker_never_takes_is_dropped_and_counted():
+    with Directory() as d, RedisServer('--proto-max-bulk-len', '1mb') as redis, Relay(d, url(redis)) as relay:
+        calls = [(0, 'main()', 1, 1000, 0)] + [(1, random.randbytes(30000).hex(), 1, 1, 0) for _ in range(60)]
+        relay.send()
+        wire.send_memfd(relay.connection, wire.run_message(calls))
+        relay.send(one('small'))
+        check(relay.wait_until_forwarded(1), 'what is behind it arrives')
+        check(relay.figure('dropped_runs_total{refused}') == 1, 'it is counted')
+        check(Stream(redis).runs == 0 and redis.command('XLEN', 'strobe') == 1, 'and is not there')
+
+
+@test
+def what_came_while_the_broker_was_down_arrives_in_order_and_once():
+    with Directory() as d, RedisServer() as redis:
+        redis.kill()
+        relay = Relay(d, url(redis)).start()
+        try:
+            for i in range(4):
+                relay.send(one(f'f{i}'))
+                time.sleep(1.1)
+            check(wait_for(lambda: relay.figure('waiting_entries') >= 2), 'entries wait')
+            check(relay.figure('up') == 0, 'it says that it is not connected')
+            relay.end(signal.SIGKILL)           # a restart meanwhile loses nothing
+            relay.start()
+            check(relay.figure('found_samples_total') == 4, 'they are there after a restart')
+            check(wait_for(lambda: any('waits in' in line for line in relay.lines)), 'what is wrong is said')
+            time.sleep(1.5)
+            redis.start()
+            check(relay.wait_until_forwarded(4), 'all arrive')
+            s = Stream(redis)
+            check(s.sums == {('main', f'f{i}'): 1 for i in range(4)}, 'each once')
+            check(s.order() == [0, 1, 2, 3], 'in order')
+            check(len([line for line in relay.lines if 'waits in' in line]) == 1, 'what was wrong is said once')
+            check(wait_for(lambda: any('again' in line for line in relay.lines)), 'and its end, too')
+            check(relay.is_exact(), 'the counters add up')
+        finally:
+            relay.__exit__()
+
+
+@test
+def a_broker_that_refuses_is_waited_for():
+    days = [('READONLY', ('REPLICAOF', '127.0.0.1', '1'), ('REPLICAOF', 'NO', 'ONE')),
+            ('OOM', ('CONFIG', 'SET', 'maxmemory', '1'), ('CONFIG', 'SET', 'maxmemory', '0')),
+            ('NOAUTH', ('CONFIG', 'SET', 'requirepass', 'secret'), ('CONFIG', 'SET', 'requirepass', ''))]
+    words = {'READONLY': 'replica', 'OOM': 'out of memory', 'NOAUTH': 'password'}
+    with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
+        sent = 0
+        for name, begin, end in days:
+            admin = redis.connect()
+            admin.command(*begin)
+            if name == 'NOAUTH':
+                for client in admin.command('CLIENT', 'LIST').decode().splitlines():
+                    if 'name=strobe' in client:
+                        admin.command('CLIENT', 'KILL', 'ID', client.split()[0].split('=')[1])
+            relay.send(one(name))
+            check(wait_for(lambda: any(words[name] in line for line in relay.lines), 10), f'{name} is said')
+            check(relay.figure('up') == 0, f'{name}: it is not up')
+            admin.command(*end)
+            admin.close()
+            redis.forget_client()
+            sent += 1
+            check(relay.wait_until_forwarded(sent), f'{name}: it arrives afterwards')
+        check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each once')
+        said = [line for line in relay.lines if 'waits in' in line]
+        check(len(said) == 3, f'each is said once: {said}')
+
+
+@test
+def a_broker_that_hangs_or_loses_its_data_is_no_reason_to_stop():
+    with Directory() as d, RedisServer() as redis, Relay(d, url(redis)) as relay:
+        relay.send(one('before'))
+        check(relay.wait_until_forwarded(1), 'the first arrives')
+        redis.pause()
+        relay.send(one('hung'))
+        time.sleep(2.5)
+        check(relay.figure('forwarded_samples_total') == 1, 'nothing arrives while it hangs')
+        relay.send(one('still hung'))
+        redis.process.kill()                    # in its sleep, and its data is gone
+        redis.process.wait()
+        redis.forget_client()
+        redis.start()
+        check(relay.wait_until_forwarded(3), 'the rest arrives')
+        check(Stream(redis).sums == {('main', 'hung'): 1, ('main', 'still hung'): 1}, 'once each')
+        redis.pause()
+        relay.send(one('late'))
+        time.sleep(2)
+        redis.resume()
+        check(relay.wait_until_forwarded(4), 'a late answer is an answer')
+        check(Stream(redis).sums[('main', 'late')] == 1, 'and nothing is there twice')
+
+
+class DeafProxy:
+    """Passes questions on to Redis, and loses the answers to EVAL, connection and all, while `deaf`."""
+
+    def __init__(self, port):
+        self.target, self.deaf, self.lost = port, False, 0
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                a = self.listener.accept()[0]
+            except OSError:
+                return
+            b = socket.create_connection(('127.0.0.1', self.target))
+            for source, to, lossy in ((a, b, False), (b, a, True)):
+                threading.Thread(target=self.pump, args=(source, to, lossy), daemon=True).start()
+
+    def pump(self, source, to, lossy):
+        try:
+            while data := source.recv(1 << 16):
+                if lossy and self.deaf and data.startswith(b':'):
+                    self.lost += 1
+                    break
+                to.sendall(data)
+        except OSError:
+            pass
+        for s in (source, to):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+@test
+def entries_whose_answer_was_lost_are_not_there_twice():
+    with Directory() as d, RedisServer() as redis:
+        proxy = DeafProxy(redis.port)
+        with Relay(d, f'redis://127.0.0.1:{proxy.port}/?stream=strobe&window=1') as relay:
+            proxy.deaf = True
+            relay.send(one('a'))
+            check(wait_for(lambda: proxy.lost >= 1), 'an answer is lost')
+            relay.send(one('b'))
+            time.sleep(1.2)
+            relay.end(signal.SIGKILL)           # nor after a restart
+            relay.start()
+            check(wait_for(lambda: proxy.lost >= 2), 'another one')
+            proxy.deaf = False
+            check(wait_for(lambda: relay.figure('waiting_entries') == 0), 'nothing waits')
+            s = Stream(redis)
+            check(s.sums == {('main', 'a'): 1, ('main', 'b'): 1}, 'each is there once')
+            check(len(set(s.ids)) == len(s.ids), 'under ids of their own')
+            check(relay.figure('known_entries_total') >= 1, 'what was known is counted')
+        proxy.listener.close()
+
+
+@test
+def killed_at_random_it_loses_nothing_that_was_on_disk_and_doubles_nothing():
+    random.seed(5)
+    with Directory() as d, RedisServer() as redis:
+        relay, sent, durable, number = Relay(d, url(redis)), [], [], 0
+        for _ in range(ROUNDS):
+            relay.start()
+            end = time.monotonic() + 0.6 + random.random() * 2.2
+            while time.monotonic() < end:
+                try:
+                    relay.send(one(f'f{number}'))
+                except OSError:
+                    break
+                sent.append((number, time.monotonic()))
+                number += 1
+                time.sleep(0.01)
+            killed = time.monotonic()
+            relay.end(signal.SIGKILL)
+            durable += [n for n, at in sent if at < killed - 1.4]
+            sent = []
+        with relay:
+            check(wait_for(lambda: relay.figure('waiting_samples') == 0), 'in the end nothing waits')
+            check(relay.is_exact(), 'the counters add up')
+        s = Stream(redis)
+        check(all(v == 1 for v in s.sums.values()), 'nothing is there twice')
+        missing = [n for n in durable if ('main', f'f{n}') not in s.sums]
+        check(not missing, f'of {len(durable)} samples that were over a second old none is missing ({missing[:9]})')
+        check(s.order() == sorted(s.order()), 'they are in order')
+
+
+@test
+def beyond_its_cap_the_oldest_go_and_are_counted():
+    with Directory() as d, RedisServer() as redis:
+        redis.kill()
+        relay = Relay(d, url(redis, 'stream=strobe&window=0&spool=1M')).start()
+        try:
+            for i in range(12):
+                stacks = {('main', random.randbytes(20000).hex() + f'-{i}-{k}'): 10 for k in range(10)}
+                relay.send(*(wire.message({k: v}) for k, v in stacks.items()))
+                time.sleep(0.4)
+            check(wait_for(lambda: relay.figure('handed_samples_total') == 1200), 'all are taken')
+            check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some are dropped')
+            check(relay.figure('spool_bytes') <= 1 << 20, 'the spool is within its cap')
+            check(relay.is_exact(), 'the counters add up')
+            waiting = relay.figure('waiting_samples')
+            redis.start()
+            check(relay.wait_until_forwarded(waiting), 'the rest arrives')
+            s = Stream(redis)
+            check(s.total() == 1200 - relay.figure('dropped_samples_total{spool_full}'), 'what is missing was counted')
+            check(any(stack[1].endswith('-11-9') for stack in s.sums), 'the newest are there')
+            check(not any(stack[1].endswith('-0-0') for stack in s.sums), 'the oldest are not')
+        finally:
+            relay.__exit__()
+
+
+@test
+def two_relays_cannot_share_a_spool():
+    with Directory() as d, RedisServer() as redis, Relay(d, url(redis)):
+        other = Relay(d, url(redis))
+        other.socket += '2'
+        other.start(ready=False)
+        check(other.process.wait(10) == 2, 'the second ends')
+        other.reader.join(5)
+        check(any('another' in line for line in other.lines), 'and says why')
+
+
+@test
+def a_cluster_has_the_stream_of_each_host_on_one_key():
+    with Directory() as d, RedisCluster() as cluster:
+        keys = {}
+        for host in ('web1', 'web2', 'web3', 'web4', 'web5', 'web6'):
+            with Relay(f'{d}', cluster.url(f'?stream=strobe&keys=16&window=1&host={host}'), state=host) as relay:
+                relay.send(one(host))
+                time.sleep(1.2)
+                check(relay.end() == 0, f'{host} ends well')
+            for key in [f'{{{i}}}strobe' for i in range(16)]:
+                node = cluster.node_of(key)
+                if node.command('XLEN', key) and key not in keys.values():
+                    keys[host] = key
+        nodes = {cluster.node_of(key).port for key in keys.values()}
+        check(len(keys) >= 3 and len(nodes) >= 2, f'hosts are spread ({keys})')
+        total = sum(Stream(cluster.node_of(k), k).total() for k in set(keys.values()))
+        check(total == 6, 'everything arrived')
+
+        # A slot that moves while a relay uses it.
+        key = keys['web1']
+        node = cluster.node_of(key)
+        other = next(n for n in cluster.nodes if n is not node)
+        before = Stream(node, key).total()
+        with Relay(d, cluster.url('?stream=strobe&keys=16&window=0&host=web1'), state='web1') as relay:
+            relay.send(one('before'))
+            check(relay.wait_until_forwarded(1), 'one arrives before the slot moves')
+            cluster.move_slot(node.command('CLUSTER', 'KEYSLOT', key), node, other)
+            relay.send(one('after'))
+            check(relay.wait_until_forwarded(2), 'and one behind it')
+        check(Stream(other, key).total() == before + 2, 'all is where the slot is now')
+
+
+class Centre:
+    """The collector that reads the stream, with a store."""
+
+    def __init__(self, directory, url):
+        self.directory, self.process = directory, None
+        self.command = [STROBE, 'collect', '--from', url, '--to', f'sqlite:{directory}/store', '--state',
+                        f'{directory}/centre', '--listen', 'none']
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    def end(self, signo):
+        self.process.send_signal(signo)
+        return self.process.wait(20)
+
+    def stored(self):
+        """Sums by folded stack, and the ids of runs."""
+        p = subprocess.Popen([STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', f'unix:{self.directory}/unused', '--store',
+                              f'sqlite:{self.directory}/store'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            address = next(line.split('http://')[1].split()[0] for line in p.stderr if 'http://' in line)
+            with urllib.request.urlopen(f'http://{address}/api/v1/profile?from=-2h&format=folded', timeout=20) as r:
+                sums = {stack: int(n) for stack, _, n in (line.rpartition(' ') for line in r.read().decode().splitlines())}
+            with urllib.request.urlopen(f'http://{address}/api/v1/runs', timeout=20) as r:
+                return sums, [run['id'] for run in json.load(r)['runs']]
+        finally:
+            p.terminate()
+            p.wait()
+            p.stderr.close()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+@test
+def from_host_to_store_each_sample_counts_once_whoever_is_killed():
+    random.seed(3)
+    with Directory() as d, RedisServer('--appendonly', 'yes', '--appendfsync', 'always') as redis, \
+            Relay(d, url(redis)) as relay, Centre(d, redis.url('?stream=strobe&group=g')) as centre:
+        sums = {}
+        for i in range(24):
+            for _ in range(20):
+                name = f'f{random.randrange(40)}'
+                relay.send(one(name, 2))
+                sums[f'main;{name}'] = sums.get(f'main;{name}', 0) + 2
+            time.sleep(0.15)
+            if i in (6, 18):
+                centre.end(signal.SIGKILL)
+                centre.start()
+            if i == 9:
+                redis.restart()
+            if i == 12:
+                time.sleep(1.5)                 # so that all that was sent is on disk
+                relay.end(signal.SIGKILL)
+                relay.start()
+        relay.send(wire.run_message([(0, 'main()', 1, 1000, 0)], {'id': 'r1', 'source': 'web'}))
+        check(wait_for(lambda: relay.figure('handed_runs_total') == 1 and relay.figure('handed_samples_total') > 0
+                       and relay.figure('waiting_samples') == 0 and relay.figure('waiting_runs') == 0), 'all is forwarded')
+
+        def is_read():
+            group = redis.command('XINFO', 'GROUPS', 'strobe')[0]
+            facts = dict(zip(group[::2], group[1::2]))
+            return facts[b'pending'] == 0 and facts[b'lag'] == 0
+        check(wait_for(is_read), 'all is read and acknowledged')
+        check(centre.end(signal.SIGTERM) == 0, 'the collector ends well')
+        stored, runs = centre.stored()
+        check(stored == sums, f'the store has what was sent: {sum(stored.values())} of {sum(sums.values())}')
+        check(runs == ['r1'], f'and the run: {runs}')
+
+
+if __name__ == '__main__':
+    main()
