@@ -393,6 +393,36 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
 
 
 @test
+def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_again():
+    with Directory() as edge, Directory() as centre, RedisServer() as redis:
+        url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{centre}/c.yaml'
+        without = {'from': [f'unix:{centre}/s'], 'to': [f'sqlite:{centre}/a']}
+        with_stream = {**without, 'from': [f'{url}&group=g', f'unix:{centre}/s']}
+        write_config(config, **with_stream)
+        relay = Collector(edge, '--from', f'unix:{edge}/s', '--to', f'{url}&window=1')
+        with Collector(centre, '-c', config) as c, relay:
+            s = connect(f'{edge}/s')
+
+            def send_and_wait(stored):
+                for i in range(10):
+                    s.send(message({('main', f'f{i}'): 2}))
+                return wait_for(lambda: c.sums()['samples']['stored'] == stored)
+
+            check(send_and_wait(20), f'what the relay sent is stored: {c.status()["samples"]}')
+            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
+            write_config(config, **without)
+            c.hup('the configuration was read again')
+            check(wait_for(lambda: any('all that came from it stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
+            write_config(config, **with_stream)
+            c.hup('the configuration was read again')
+            check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
+            n = relay.sums()['sinks'][0]
+            check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')
+            check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
+        check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
+
+
+@test
 def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
     with Directory() as directory, socket.socket() as listener:
         listener.bind(('127.0.0.1', 0))
