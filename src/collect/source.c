@@ -39,6 +39,9 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 {
 	const struct source_ops *ops = find(url);
 
+	if (!strncmp(url, "rediss:", 7))
+		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, and name it here "
+			       "as redis://127.0.0.1:PORT");
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, resp://HOST:PORT, "
 			       "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -",

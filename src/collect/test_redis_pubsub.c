@@ -109,6 +109,7 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 		{ "redis://h/?channel=a&clock=sun", "clock=sun: it is wall or cpu" },
 		{ "redis://h/?channel=a&period=0", "must be more than nothing" },
 		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },
+		{ "rediss://u:secret@h/?channel=a", "rediss: is not built in; let stunnel or haproxy" },
 		{ "redis://h:x/?channel=a", "the port is no number" },
 	};
 	struct got g = { 0 };
