@@ -25,6 +25,16 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
+def sink_seconds(pid):
+    """CPU of all threads but the first, which takes messages in and makes batches of them."""
+    total = 0
+    for thread in os.listdir(f'/proc/{pid}/task'):
+        if int(thread) != pid:
+            with open(f'/proc/{pid}/task/{thread}/schedstat', encoding='utf-8') as f:
+                total += int(f.read().split()[0])
+    return total / 1e9
+
+
 def memory_mb(pid):
     with open(f'/proc/{pid}/status', encoding='utf-8') as f:
         return int(re.search(r'VmHWM:\s+(\d+)', f.read()).group(1)) / 1024
@@ -46,6 +56,7 @@ def measure(redis, samples, messages):
             out = subprocess.run([SENDERS, f'{d}/s', '100', str(samples), str(messages), str(SECONDS)],
                                  stdout=subprocess.PIPE, text=True, check=True).stdout.split()
             used, took = cpu_seconds(relay.pid) - before, time.monotonic() - start
+            behind = sink_seconds(relay.pid)
             memory, written = memory_mb(relay.pid), written_bytes(relay.pid)
         finally:
             relay.terminate()
@@ -54,6 +65,7 @@ def measure(redis, samples, messages):
         stream = redis.command('MEMORY', 'USAGE', 'strobe', 'SAMPLES', '0') or 0
         name = f'relay, {samples:,} samples/s in {messages:,} messages/s'
         print(f'{name}: CPU\t{100 * used / took:.2f}\t% of a core\tgoal 1 %; {out[2]} messages refused', flush=True)
+        print(f'{name}: of which spool and forwarding\t{100 * behind / took:.2f}\t% of a core\tthe rest takes messages in')
         print(f'{name}: CPU per message\t{1e6 * used / int(out[0]):.1f}\tµs')
         print(f'{name}: memory\t{memory:.0f}\tMB')
         print(f'{name}: written to disk\t{written / took / 1e3:.0f}\tKB/s')
