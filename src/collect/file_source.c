@@ -46,12 +46,10 @@ static void got_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct file_source *s = data;
 	struct source_ticket ticket = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
-	struct source_about about = {
-		.ticket = &ticket, .channel = s->options.channel,
-		.labels = s->options.labels.count ? &s->options.labels : NULL,
-		.clock = s->options.clock, .period_ns = s->options.period_ns,
-	};
+	struct source_about about = source_hints_about(&s->options.hints);
 
+	about.ticket = &ticket;
+	about.channel = s->options.channel;
 	if (!line) {
 		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
 	} else if (source_line(&s->base, about, line, n) == SOURCE_LINE_OK) {

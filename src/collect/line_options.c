@@ -2,7 +2,6 @@
 
 #include "line_options.h"
 
-#include "clock.h"
 #include "mem.h"
 
 #include <ctype.h>
@@ -32,36 +31,16 @@ static int decode(char *text, struct err *err)
 	return 0;
 }
 
-static int set_label(struct line_options *o, const char *name, const char *value, struct err *err)
-{
-	if (!strobe_wire_is_label_key((const uint8_t *)name, strlen(name)) || strlen(value) > STROBE_WIRE_LABEL_VALUE)
-		return err_set(err, -EINVAL, "'label.%.60s': a label's name has letters, digits and _, its value up to %u bytes",
-			       name, STROBE_WIRE_LABEL_VALUE);
-	labels_set(&o->labels, name, strlen(name), value, strlen(value));
-	return 0;
-}
-
 static int set(struct line_options *o, const char *name, const char *value, struct err *err)
 {
-	int r;
+	int r = source_hints_set(&o->hints, name, value, err);
 
-	if (!strncmp(name, "label.", 6))
-		return set_label(o, name + 6, value, err);
-	if (!strcmp(name, "channel")) {
-		free(o->channel);
-		o->channel = xstrdup(value);
-		return 0;
-	}
-	if (!strcmp(name, "clock") && !strcmp(value, "wall"))
-		o->clock = STROBE_CLOCK_WALL;
-	else if (!strcmp(name, "clock") && !strcmp(value, "cpu"))
-		o->clock = STROBE_CLOCK_CPU;
-	else if (!strcmp(name, "clock"))
-		return err_set(err, -EINVAL, "clock=%.60s: it is wall or cpu", value);
-	else if (strcmp(name, "period"))
+	if (r != 0)
+		return r;
+	if (strcmp(name, "channel"))
 		return err_set(err, -EINVAL, "there is no '%.60s' here; there are label.NAME, channel, clock and period", name);
-	else if ((r = clock_parse_duration(value, &o->period_ns, err)) < 0)
-		return err_prefix(err, "period");
+	free(o->channel);
+	o->channel = xstrdup(value);
 	return 0;
 }
 
@@ -72,7 +51,7 @@ int line_options_parse(const char *query, struct line_options *ret, struct err *
 	int r = 0;
 
 	*ret = (struct line_options){ 0 };
-	labels_init(&ret->labels);
+	source_hints_init(&ret->hints);
 	while (r >= 0 && (part = strsep(&rest, "&"))) {
 		char *value = strchr(part, '=');
 
@@ -84,11 +63,11 @@ int line_options_parse(const char *query, struct line_options *ret, struct err *
 		if ((r = decode(part, err)) >= 0 && (r = decode(value, err)) >= 0)
 			r = set(ret, part, value, err);
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 void line_options_done(struct line_options *o)
 {
-	labels_done(&o->labels);
+	source_hints_done(&o->hints);
 	free(o->channel);
 }

@@ -2,13 +2,11 @@
 #ifndef COLLECT_LINE_OPTIONS_H
 #define COLLECT_LINE_OPTIONS_H
 
-#include "source.h"
+#include "source_url.h"
 
 struct line_options {
-	struct labels labels;
+	struct source_hints hints;
 	char *channel;				/* NULL: none */
-	enum strobe_clock clock;
-	int64_t period_ns;
 };
 
 /* Reads what stands behind the question mark of a URL, percent-encoded; NULL: nothing. -EINVAL with a sentence. Done also

@@ -28,11 +28,9 @@ struct stdin_source {
 static void got_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct stdin_source *s = data;
-	struct source_about about = {
-		.channel = s->options.channel, .labels = s->options.labels.count ? &s->options.labels : NULL,
-		.clock = s->options.clock, .period_ns = s->options.period_ns,
-	};
+	struct source_about about = source_hints_about(&s->options.hints);
 
+	about.channel = s->options.channel;
 	if (line)
 		source_line(&s->base, about, line, n);
 	else

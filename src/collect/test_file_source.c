@@ -60,9 +60,9 @@ TEST(a_query_says_labels_clock_and_period)
 	struct err err;
 
 	CHECK_INT(line_options_parse("label.host=web%201&clock=cpu&period=0.01&channel=excimer", &o, &err), 0);
-	CHECK_STR(labels_get(&o.labels, "host"), "web 1");
-	CHECK_INT(o.clock, STROBE_CLOCK_CPU);
-	CHECK_INT(o.period_ns, 10000000);
+	CHECK_STR(labels_get(&o.hints.labels, "host"), "web 1");
+	CHECK_INT(o.hints.clock, STROBE_CLOCK_CPU);
+	CHECK_INT(o.hints.period_ns, 10000000);
 	CHECK_STR(o.channel, "excimer");
 	line_options_done(&o);
 	CHECK_INT(line_options_parse(NULL, &o, &err), 0);
