@@ -13,12 +13,10 @@
 struct reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
+	const redisReplyObjectFunctions *of_hiredis;	/* are not exported: those of a reader that it made */
 	size_t reply_max;
 	size_t fed, elements;			/* bytes and elements since the last reply */
 };
-
-/* The one of hiredis, which is not exported: of a reader that it made. */
-static redisReplyObjectFunctions *of_hiredis;
 
 #if HIREDIS_MAJOR >= 1
 #define ELEMENTS size_t
@@ -33,7 +31,7 @@ static void *create_array(const redisReadTask *task, ELEMENTS elements)
 	if ((size_t)elements > ELEMENTS_MAX - r->elements)
 		return NULL;
 	r->elements += (size_t)elements;
-	return of_hiredis->createArray(task, elements);
+	return r->of_hiredis->createArray(task, elements);
 }
 
 static void make_reader(struct reply_reader *r)
@@ -41,7 +39,7 @@ static void make_reader(struct reply_reader *r)
 	r->reader = redisReaderCreate();
 	if (!r->reader)
 		abort();
-	of_hiredis = r->reader->fn;
+	r->of_hiredis = r->reader->fn;
 	r->functions = *r->reader->fn;
 	r->functions.createArray = create_array;
 	r->reader->fn = &r->functions;
