@@ -626,6 +626,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
 	d->leave_timer = (struct watch){ .ready = look_at_leaving, .fd = -1 };
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */
 	r = open_all(d, err);
 	if (r >= 0) {
 		say_ready(d);

@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "collector_private.h"
-#include "folded_line.h"
 #include "log.h"
 #include "mem.h"
 
@@ -14,10 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
-
-#define TOO_OLD_NS	NS_PER_DAY
-#define TOO_NEW_NS	(60 * NS_PER_SECOND)
-#define ENTRY_TOO_OLD_NS	(30 * NS_PER_DAY)	/* of what waited in a stream */
 
 void collector_default_options(struct collector_options *o)
 {
@@ -84,52 +79,6 @@ static void count_done(struct collector_counters *n, const struct open_batch *b)
 	n->queue_bytes -= b->bytes;
 }
 
-/* What is confirmed has ended for good. */
-static void end_confirmed(struct collector *c, struct ticketed *t)
-{
-	const struct source_ops *ops = t->source->ops;
-	uint64_t confirmed = ops->confirmed ? ops->confirmed(t->source) : t->handed_back;
-
-	while (t->unconfirmed && t->unconfirmed->until <= confirmed) {
-		struct unconfirmed *u = t->unconfirmed;
-
-		t->unconfirmed = u->next;
-		if (!t->unconfirmed)
-			t->last_unconfirmed = &t->unconfirmed;
-		if (c->journal)
-			journal_end(c->journal, u->batch_id);
-		free(u);
-	}
-}
-
-static struct ticketed *find_ticketed(struct collector *c, struct source *s)
-{
-	struct ticketed *t = c->ticketed;
-
-	while (t && t->source != s)
-		t = t->next;
-	if (t)
-		return t;
-	t = xcalloc(1, sizeof(*t));
-	t->source = s;
-	t->last_unconfirmed = &t->unconfirmed;
-	t->next = c->ticketed;
-	return c->ticketed = t;
-}
-
-static void give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share)
-{
-	struct ticketed *t = find_ticketed(c, share->source);
-	struct unconfirmed *u = xcalloc(1, sizeof(*u));
-
-	t->handed_back += share->ticket_count;
-	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
-	*t->last_unconfirmed = u;
-	t->last_unconfirmed = &u->next;
-	share->source->ops->ack(share->source, share->tickets, share->ticket_count);
-	end_confirmed(c, t);
-}
-
 static void acknowledge(struct collector *c, const struct open_batch *b)
 {
 	for (size_t i = 0; i < b->share_count; i++) {
@@ -143,7 +92,7 @@ static void acknowledge(struct collector *c, const struct open_batch *b)
 		n->samples_in_flight -= share->samples;
 		share->source->batches--;
 		if (share->ticket_count && share->source->ops->ack)
-			give_back(c, b->batch.id, share);
+			tickets_give_back(c, b->batch.id, share);
 	}
 }
 
@@ -179,7 +128,7 @@ static void woken(struct watch *w, uint32_t events)
 /* --- The loop's thread: closing --- */
 
 /* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
-static uint64_t take_id(struct collector *c)
+uint64_t collector_take_id(struct collector *c)
 {
 	uint64_t id = c->next_id++;
 
@@ -194,7 +143,7 @@ static bool has_tickets(const struct open_batch *b)
 	return false;
 }
 
-static uint64_t shortest_queue(const struct collector *c)
+uint64_t collector_shortest_queue(const struct collector *c)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -207,7 +156,7 @@ static uint64_t shortest_queue(const struct collector *c)
 /* One slow sink misses what the others have; what can be delivered again it does not miss. */
 static void hand_to_sinks(struct collector *c, struct open_batch *b)
 {
-	uint64_t least = shortest_queue(c);
+	uint64_t least = collector_shortest_queue(c);
 	bool must = has_tickets(b);
 
 	b->closed = true;
@@ -225,7 +174,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 	}
 }
 
-static void close_one(struct collector *c, struct open_batch *b)
+void collector_close_batch(struct collector *c, struct open_batch *b)
 {
 	open_batch_seal(b);
 	pthread_mutex_lock(&c->lock);
@@ -234,38 +183,16 @@ static void close_one(struct collector *c, struct open_batch *b)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* What was in a batch before a crash goes into one with its id again; all of it is there when the source says so. */
-static void close_replays(struct collector *c, struct ticketed *t)
-{
-	while (t->replays) {
-		struct open_batch *b = t->replays;
-
-		t->replays = b->next;
-		close_one(c, b);
-	}
-}
-
-static void close_ticketed(struct collector *c, struct ticketed *t)
-{
-	struct open_batch *b = t->open;
-
-	t->open = NULL;
-	if (t->caught_up)
-		close_replays(c, t);
-	if (b)
-		close_one(c, b);
-}
-
 void collector_close_batches(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		close_ticketed(c, t);
+		tickets_close(c, t);
 	if (!b->batch.count && !b->share_count)
 		return;
-	c->open = open_batch_new(take_id(c));
-	close_one(c, b);
+	c->open = open_batch_new(collector_take_id(c));
+	collector_close_batch(c, b);
 }
 
 static void tick(struct watch *w, uint32_t events)
@@ -275,320 +202,7 @@ static void tick(struct watch *w, uint32_t events)
 	loop_timer_read(w);
 	collector_close_batches(c);
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		end_confirmed(c, t);
-}
-
-/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come again. */
-void collector_forget_replays(struct collector *c, struct ticketed *t)
-{
-	while (t->replays) {
-		struct open_batch *b = t->replays;
-
-		t->replays = b->next;
-		c->counters.samples_received -= b->samples;
-		c->counters.samples_queued -= b->samples;
-		c->counters.queue_bytes -= b->bytes;
-		t->source->counters.samples_received -= b->samples;
-		t->source->counters.samples_in_flight -= b->samples;
-		t->source->batches--;
-		open_batch_free(b);
-	}
-}
-
-/* --- The loop's thread: what arrives --- */
-
-static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
-{
-	if (time_ns >= now - TOO_OLD_NS && time_ns <= now + TOO_NEW_NS)
-		return time_ns;
-	c->counters.times_corrected++;
-	return now;
-}
-
-/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same time
- * when it comes again after a crash, and meets its batch's id in the same file. */
-static int64_t arrival(const struct source_about *about, int64_t now)
-{
-	int64_t oldest = now - (about->ticket ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
-
-	return about->time_ns > oldest && about->time_ns <= now + TOO_NEW_NS ? about->time_ns : now;
-}
-
-/* A message says when it ended. */
-static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
-		       int64_t now)
-{
-	return time_in_bounds(c, (int64_t)m->info.end_ns, arrival(about, now));
-}
-
-static int64_t time_of_line(struct collector *c, const struct source_about *about, int64_t now)
-{
-	int64_t time_ns = arrival(about, now);
-
-	c->counters.times_corrected += about->time_ns && time_ns != about->time_ns;
-	return time_ns;
-}
-
-static void note_sender_drops(struct collector *c, const struct strobe_wire_message *m)
-{
-	const uint8_t *p = m->at_drops;
-
-	for (uint32_t i = 0; i < m->drops; i++) {
-		uint64_t reason = strobe_wire_next(&p);
-		uint64_t samples = strobe_wire_next(&p);
-
-		if (m->info.kind == STROBE_WIRE_RUN)
-			c->counters.sender_run_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
-		else
-			c->counters.sender_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
-	}
-}
-
-static unsigned put_run(struct collector *c, struct open_run *r)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < c->sink_count; i++)
-		n += c->active[i]->sink.commit_runs != NULL;
-	r->sinks_left = n;
-	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->active[i]->sink.commit_runs)
-			outlet_put_run(c->active[i], r);
-	return n;
-}
-
-/* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
-static void got_run(struct collector *c, struct open_batch *b, const struct source_about *about,
-		    const struct strobe_wire_message *m)
-{
-	struct collector_counters *n = &c->counters;
-	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
-	struct open_run *r;
-
-	n->runs_received++;
-	n->last_run_ns = clock_wall_ns();
-	if (!about->ticket && n->queue_bytes + m->size > c->options.queue_bytes) {
-		n->runs_dropped_queue++;
-		return;
-	}
-	r = xcalloc(1, sizeof(*r) + m->size);
-	r->best = -EINVAL;
-	r->time_ns = time_of(c, about, m, n->last_run_ns);
-	r->size = m->size;
-	memcpy(r->bytes, bytes, m->size);
-	n->runs_queued++;
-	n->queue_bytes += m->size;
-
-	pthread_mutex_lock(&c->lock);
-	if (about->ticket) {
-		r->batch = b;
-		b->runs_left++;
-	}
-	if (!put_run(c, r)) {
-		r->sinks_left = 1;
-		collector_run_left(c, r);
-	}
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
-}
-
-static struct open_batch *find_replay(struct ticketed *t, uint64_t id, int64_t now_ns)
-{
-	struct open_batch **p = &t->replays;
-
-	while (*p && (*p)->batch.id != id)
-		p = &(*p)->next;
-	if (!*p) {
-		*p = open_batch_new(id);
-		(*p)->journaled = (*p)->replayed = true;
-		(*p)->now_ns = now_ns;
-	}
-	return *p;
-}
-
-/* The batch that this goes to: the open one, or one of before a crash. `*now` is the time that it goes by. */
-static struct open_batch *batch_for(struct collector *c, const struct source_about *about, int64_t *now)
-{
-	struct open_batch *b = c->open;
-	struct ticketed *t;
-	int64_t then;
-	uint64_t id;
-
-	if (!about->ticket)
-		return b;
-	t = find_ticketed(c, about->source);
-	id = c->journal ? journal_batch_of(c->journal, source_identity(about->source), about->ticket, &then) : 0;
-	if (id) {
-		b = find_replay(t, id, then);
-	} else {
-		if (!t->open) {
-			t->open = open_batch_new(take_id(c));
-			t->open->now_ns = *now;
-		}
-		b = t->open;
-	}
-	*now = b->now_ns;
-	return b;
-}
-
-static bool has_relay_id(const struct open_batch *b, uint64_t id)
-{
-	for (size_t i = b->relay_id_count; i-- > 0;)
-		if (b->relay_ids[i] == id)
-			return true;
-	return false;
-}
-
-/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes was
- * the one that was taken. */
-static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
-{
-	if (b->replayed)
-		return !journal_batch_held(c->journal, b->batch.id, id) || has_relay_id(b, id);
-	return c->journal && journal_seen(c->journal, id);
-}
-
-/* The ticket of one that is left out must be acknowledged all the same. */
-static bool is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
-{
-	if (!about->batch_id)
-		return false;
-	if (about->part == 0) {
-		c->leaving_out = was_seen(c, b, about->batch_id);
-		if (!c->leaving_out) {
-			GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
-			b->relay_ids[b->relay_id_count++] = about->batch_id;
-		}
-	}
-	if (!c->leaving_out)
-		return false;
-	c->counters.messages_replayed++;
-	open_batch_note(b, about, 0);
-	return true;
-}
-
-static void note_received(struct collector *c, const struct source_about *about, uint64_t samples, int64_t now)
-{
-	c->counters.samples_received += samples;
-	c->counters.last_sample_ns = now;
-	if (about->source)
-		about->source->counters.samples_received += samples;
-}
-
-/* `before` is what the batch took before. */
-static void note_added(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples,
-		       uint64_t before, bool folded)
-{
-	c->counters.samples_queued += samples;
-	c->counters.queue_bytes += b->bytes - before;
-	c->counters.series_folded += folded;
-	if (about->source)
-		about->source->counters.samples_in_flight += samples;
-}
-
-static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
-{
-	c->counters.samples_dropped_queue += samples;
-	if (about->source)
-		about->source->counters.samples_dropped += samples;
-	if (about->ticket)
-		open_batch_note(b, about, 0);
-}
-
-/* Entries of a stream are taken even then: their source has asked, and stops. */
-static bool no_room(struct collector *c, const struct open_batch *b, const struct source_about *about, uint64_t cost)
-{
-	return !about->ticket && shortest_queue(c) + c->open->bytes + cost > c->options.queue_bytes;
-}
-
-static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
-{
-	struct collector *c = data;
-	int64_t now = clock_wall_ns(), at = now;
-	struct open_batch *b = batch_for(c, about, &at);
-	uint64_t samples, before = b->bytes;
-	bool folded = false;
-
-	if (is_replay(c, b, about))
-		return;
-	note_sender_drops(c, m);
-	if (about->ticket)
-		open_batch_note(b, about, 0);
-	if (!m->nodes || !m->columns)
-		return;
-	if (m->info.kind == STROBE_WIRE_RUN) {
-		got_run(c, b, about, m);
-		return;
-	}
-	samples = open_batch_samples_of(m);
-	note_received(c, about, samples, now);
-	label_caps_set_day(c->caps, now / NS_PER_DAY);
-	if (no_room(c, b, about, open_batch_cost_of(m)) ||
-	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &folded) < 0)
-		note_dropped(c, b, about, samples);
-	else
-		note_added(c, b, about, samples, before, folded);
-}
-
-static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
-{
-	struct collector *c = data;
-	int64_t now = clock_wall_ns(), at = now, time_ns;
-	struct open_batch *b = batch_for(c, about, &at);
-	uint64_t before = b->bytes;
-	struct folded_line l;
-	bool folded = false;
-
-	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 || is_replay(c, b, about))
-		return;
-	note_received(c, about, (uint64_t)l.count.whole, now);
-	label_caps_set_day(c->caps, now / NS_PER_DAY);
-	time_ns = time_of_line(c, about, at);
-	if (no_room(c, b, about, n * 4) ||
-	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules, &folded) < 0)
-		note_dropped(c, b, about, (uint64_t)l.count.whole);
-	else
-		note_added(c, b, about, (uint64_t)l.count.whole, before, folded);
-}
-
-static void caught_up(void *data, struct source *s)
-{
-	struct collector *c = data;
-	struct ticketed *t = find_ticketed(c, s);
-
-	t->caught_up = true;
-	close_replays(c, t);
-	if (c->journal)
-		journal_caught_up(c->journal, source_identity(s));
-}
-
-/* Replays do not count: they are closed when all of them are there, and not before. */
-static uint64_t open_bytes(const struct collector *c)
-{
-	uint64_t n = c->open->bytes;
-
-	for (const struct ticketed *t = c->ticketed; t; t = t->next)
-		n += t->open ? t->open->bytes : 0;
-	return n;
-}
-
-/* What can wait should, long before anything has to be dropped. */
-static bool full(void *data)
-{
-	const struct collector *c = data;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->active[i]->counters.queue_bytes > most)
-			most = c->active[i]->counters.queue_bytes;
-	return most + open_bytes(c) > c->options.queue_bytes / 2;
-}
-
-struct source_receiver collector_receiver(struct collector *c)
-{
-	return (struct source_receiver){
-		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full, .data = c,
-	};
+		tickets_end_confirmed(c, t);
 }
 
 /* --- Life --- */
@@ -659,7 +273,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 		c->rules.keep_lines |= sinks[i].wants_lines;
 	if (getrandom(&c->next_id, sizeof(c->next_id), 0) != sizeof(c->next_id))
 		c->next_id = (uint64_t)clock_wall_ns() << 8;
-	c->open = open_batch_new(take_id(c));
+	c->open = open_batch_new(collector_take_id(c));
 	r = start(c, sinks, count, err);
 	if (r < 0) {
 		collector_free(c);
@@ -683,7 +297,7 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 
 	collector_close_batches(c);
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		collector_forget_replays(c, t);
+		tickets_forget_replays(c, t);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	pthread_cond_broadcast(&c->changed);
@@ -694,27 +308,6 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	pthread_mutex_unlock(&c->lock);
 	finish_done(c);
 	return c->counters.samples_queued + c->counters.runs_queued;
-}
-
-static void free_ticketed(struct collector *c)
-{
-	struct ticketed *t = c->ticketed;
-
-	c->ticketed = t->next;
-	while (t->replays) {
-		struct open_batch *b = t->replays;
-
-		t->replays = b->next;
-		open_batch_free(b);
-	}
-	while (t->unconfirmed) {
-		struct unconfirmed *u = t->unconfirmed;
-
-		t->unconfirmed = u->next;
-		free(u);
-	}
-	open_batch_free(t->open);
-	free(t);
 }
 
 struct collector *collector_free(struct collector *c)
@@ -745,7 +338,7 @@ struct collector *collector_free(struct collector *c)
 		open_batch_free(b);
 	}
 	while (c->ticketed)
-		free_ticketed(c);
+		tickets_free_first(c);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	open_batch_free(c->open);

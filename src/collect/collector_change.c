@@ -98,7 +98,7 @@ bool collector_forget(struct collector *c, struct source *s)
 		p = &(*p)->next;
 	t = *p;
 	if (t)
-		collector_forget_replays(c, t);
+		tickets_forget_replays(c, t);
 	if (s->batches || (t && (t->open || t->unconfirmed)))
 		return false;
 	if (t) {

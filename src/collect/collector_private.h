@@ -89,8 +89,27 @@ void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
 
 void collector_close_batches(struct collector *c);
-void collector_forget_replays(struct collector *c, struct ticketed *t);
+void collector_close_batch(struct collector *c, struct open_batch *b);	/* to all sinks */
+uint64_t collector_take_id(struct collector *c);
+uint64_t collector_shortest_queue(const struct collector *c);
 void collector_reap(struct collector *c);	/* outlets that have left */
+
+/* --- tickets.c --- */
+
+/* The batch that this goes to: the open one, or one of before a crash. `*now` is the time that it goes by. */
+struct open_batch *tickets_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
+
+/* Whether a relay sent it before. The ticket of one that is left out must be acknowledged all the same. */
+bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
+
+void tickets_give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);
+void tickets_end_confirmed(struct collector *c, struct ticketed *t);
+void tickets_close(struct collector *c, struct ticketed *t);
+void tickets_caught_up(struct collector *c, struct source *s);
+void tickets_forget_replays(struct collector *c, struct ticketed *t);
+void tickets_free_first(struct collector *c);
+
+/* --- outlet.c --- */
 
 int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err);
 void outlet_join(struct outlet *o);		/* `stopping` is set */

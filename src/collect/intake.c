@@ -1,0 +1,226 @@
+/* intake.c: what sources hand over becomes part of a batch; all in the loop's thread. */
+
+#include "collector_private.h"
+
+#include "clock.h"
+#include "folded_line.h"
+#include "mem.h"
+
+#include <string.h>
+
+#define TOO_OLD_NS	NS_PER_DAY
+#define TOO_NEW_NS	(60 * NS_PER_SECOND)
+#define ENTRY_TOO_OLD_NS	(30 * NS_PER_DAY)	/* of what waited in a stream */
+
+static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
+{
+	if (time_ns >= now - TOO_OLD_NS && time_ns <= now + TOO_NEW_NS)
+		return time_ns;
+	c->counters.times_corrected++;
+	return now;
+}
+
+/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same time
+ * when it comes again after a crash, and meets its batch's id in the same file. */
+static int64_t arrival(const struct source_about *about, int64_t now)
+{
+	int64_t oldest = now - (about->ticket ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
+
+	return about->time_ns > oldest && about->time_ns <= now + TOO_NEW_NS ? about->time_ns : now;
+}
+
+/* A message says when it ended. */
+static int64_t time_of(struct collector *c, const struct source_about *about, const struct strobe_wire_message *m,
+		       int64_t now)
+{
+	return time_in_bounds(c, (int64_t)m->info.end_ns, arrival(about, now));
+}
+
+static int64_t time_of_line(struct collector *c, const struct source_about *about, int64_t now)
+{
+	int64_t time_ns = arrival(about, now);
+
+	c->counters.times_corrected += about->time_ns && time_ns != about->time_ns;
+	return time_ns;
+}
+
+static void note_sender_drops(struct collector *c, const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_drops;
+
+	for (uint32_t i = 0; i < m->drops; i++) {
+		uint64_t reason = strobe_wire_next(&p);
+		uint64_t samples = strobe_wire_next(&p);
+
+		if (m->info.kind == STROBE_WIRE_RUN)
+			c->counters.sender_run_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
+		else
+			c->counters.sender_drops[reason < STROBE_DROP_REASONS ? reason : 0] += samples;
+	}
+}
+
+static unsigned put_run(struct collector *c, struct open_run *r)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		n += c->active[i]->sink.commit_runs != NULL;
+	r->sinks_left = n;
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->active[i]->sink.commit_runs)
+			outlet_put_run(c->active[i], r);
+	return n;
+}
+
+/* A run waits as it came: making a tree of 64 MB takes longer than the other senders should wait. */
+static void got_run(struct collector *c, struct open_batch *b, const struct source_about *about,
+		    const struct strobe_wire_message *m)
+{
+	struct collector_counters *n = &c->counters;
+	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
+	struct open_run *r;
+
+	n->runs_received++;
+	n->last_run_ns = clock_wall_ns();
+	if (!about->ticket && n->queue_bytes + m->size > c->options.queue_bytes) {
+		n->runs_dropped_queue++;
+		return;
+	}
+	r = xcalloc(1, sizeof(*r) + m->size);
+	r->best = -EINVAL;
+	r->time_ns = time_of(c, about, m, n->last_run_ns);
+	r->size = m->size;
+	memcpy(r->bytes, bytes, m->size);
+	n->runs_queued++;
+	n->queue_bytes += m->size;
+
+	pthread_mutex_lock(&c->lock);
+	if (about->ticket) {
+		r->batch = b;
+		b->runs_left++;
+	}
+	if (!put_run(c, r)) {
+		r->sinks_left = 1;
+		collector_run_left(c, r);
+	}
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void note_received(struct collector *c, const struct source_about *about, uint64_t samples, int64_t now)
+{
+	c->counters.samples_received += samples;
+	c->counters.last_sample_ns = now;
+	if (about->source)
+		about->source->counters.samples_received += samples;
+}
+
+/* `before` is what the batch took before. */
+static void note_added(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples,
+		       uint64_t before, bool folded)
+{
+	c->counters.samples_queued += samples;
+	c->counters.queue_bytes += b->bytes - before;
+	c->counters.series_folded += folded;
+	if (about->source)
+		about->source->counters.samples_in_flight += samples;
+}
+
+static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
+{
+	c->counters.samples_dropped_queue += samples;
+	if (about->source)
+		about->source->counters.samples_dropped += samples;
+	if (about->ticket)
+		open_batch_note(b, about, 0);
+}
+
+/* Entries of a stream are taken even then: their source has asked, and stops. */
+static bool no_room(struct collector *c, const struct open_batch *b, const struct source_about *about, uint64_t cost)
+{
+	return !about->ticket && collector_shortest_queue(c) + c->open->bytes + cost > c->options.queue_bytes;
+}
+
+static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+{
+	struct collector *c = data;
+	int64_t now = clock_wall_ns(), at = now;
+	struct open_batch *b = tickets_batch_for(c, about, &at);
+	uint64_t samples, before = b->bytes;
+	bool folded = false;
+
+	if (tickets_is_replay(c, b, about))
+		return;
+	note_sender_drops(c, m);
+	if (about->ticket)
+		open_batch_note(b, about, 0);
+	if (!m->nodes || !m->columns)
+		return;
+	if (m->info.kind == STROBE_WIRE_RUN) {
+		got_run(c, b, about, m);
+		return;
+	}
+	samples = open_batch_samples_of(m);
+	note_received(c, about, samples, now);
+	label_caps_set_day(c->caps, now / NS_PER_DAY);
+	if (no_room(c, b, about, open_batch_cost_of(m)) ||
+	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &folded) < 0)
+		note_dropped(c, b, about, samples);
+	else
+		note_added(c, b, about, samples, before, folded);
+}
+
+static void got_line(void *data, const struct source_about *about, const char *line, size_t n)
+{
+	struct collector *c = data;
+	int64_t now = clock_wall_ns(), at = now, time_ns;
+	struct open_batch *b = tickets_batch_for(c, about, &at);
+	uint64_t before = b->bytes;
+	struct folded_line l;
+	bool folded = false;
+
+	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 || tickets_is_replay(c, b, about))
+		return;
+	note_received(c, about, (uint64_t)l.count.whole, now);
+	label_caps_set_day(c->caps, now / NS_PER_DAY);
+	time_ns = time_of_line(c, about, at);
+	if (no_room(c, b, about, n * 4) ||
+	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules, &folded) < 0)
+		note_dropped(c, b, about, (uint64_t)l.count.whole);
+	else
+		note_added(c, b, about, (uint64_t)l.count.whole, before, folded);
+}
+
+/* Replays do not count: they are closed when all of them are there, and not before. */
+static uint64_t open_bytes(const struct collector *c)
+{
+	uint64_t n = c->open->bytes;
+
+	for (const struct ticketed *t = c->ticketed; t; t = t->next)
+		n += t->open ? t->open->bytes : 0;
+	return n;
+}
+
+/* What can wait should, long before anything has to be dropped. */
+static bool full(void *data)
+{
+	const struct collector *c = data;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->active[i]->counters.queue_bytes > most)
+			most = c->active[i]->counters.queue_bytes;
+	return most + open_bytes(c) > c->options.queue_bytes / 2;
+}
+
+static void caught_up(void *data, struct source *s)
+{
+	tickets_caught_up(data, s);
+}
+
+struct source_receiver collector_receiver(struct collector *c)
+{
+	return (struct source_receiver){
+		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full, .data = c,
+	};
+}

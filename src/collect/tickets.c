@@ -1,0 +1,195 @@
+/* tickets.c: batches whose entries can be delivered again: what was in one before a crash makes one with its id again, and
+ * what is durable is given back. All in the loop's thread. */
+
+#include "collector_private.h"
+
+#include "mem.h"
+
+/* What is confirmed has ended for good. */
+void tickets_end_confirmed(struct collector *c, struct ticketed *t)
+{
+	const struct source_ops *ops = t->source->ops;
+	uint64_t confirmed = ops->confirmed ? ops->confirmed(t->source) : t->handed_back;
+
+	while (t->unconfirmed && t->unconfirmed->until <= confirmed) {
+		struct unconfirmed *u = t->unconfirmed;
+
+		t->unconfirmed = u->next;
+		if (!t->unconfirmed)
+			t->last_unconfirmed = &t->unconfirmed;
+		if (c->journal)
+			journal_end(c->journal, u->batch_id);
+		free(u);
+	}
+}
+
+static struct ticketed *find_ticketed(struct collector *c, struct source *s)
+{
+	struct ticketed *t = c->ticketed;
+
+	while (t && t->source != s)
+		t = t->next;
+	if (t)
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->source = s;
+	t->last_unconfirmed = &t->unconfirmed;
+	t->next = c->ticketed;
+	return c->ticketed = t;
+}
+
+void tickets_give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share)
+{
+	struct ticketed *t = find_ticketed(c, share->source);
+	struct unconfirmed *u = xcalloc(1, sizeof(*u));
+
+	t->handed_back += share->ticket_count;
+	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
+	*t->last_unconfirmed = u;
+	t->last_unconfirmed = &u->next;
+	share->source->ops->ack(share->source, share->tickets, share->ticket_count);
+	tickets_end_confirmed(c, t);
+}
+
+static struct open_batch *find_replay(struct ticketed *t, uint64_t id, int64_t now_ns)
+{
+	struct open_batch **p = &t->replays;
+
+	while (*p && (*p)->batch.id != id)
+		p = &(*p)->next;
+	if (!*p) {
+		*p = open_batch_new(id);
+		(*p)->journaled = (*p)->replayed = true;
+		(*p)->now_ns = now_ns;
+	}
+	return *p;
+}
+
+struct open_batch *tickets_batch_for(struct collector *c, const struct source_about *about, int64_t *now)
+{
+	struct open_batch *b = c->open;
+	struct ticketed *t;
+	int64_t then;
+	uint64_t id;
+
+	if (!about->ticket)
+		return b;
+	t = find_ticketed(c, about->source);
+	id = c->journal ? journal_batch_of(c->journal, source_identity(about->source), about->ticket, &then) : 0;
+	if (id) {
+		b = find_replay(t, id, then);
+	} else {
+		if (!t->open) {
+			t->open = open_batch_new(collector_take_id(c));
+			t->open->now_ns = *now;
+		}
+		b = t->open;
+	}
+	*now = b->now_ns;
+	return b;
+}
+
+static bool has_relay_id(const struct open_batch *b, uint64_t id)
+{
+	for (size_t i = b->relay_id_count; i-- > 0;)
+		if (b->relay_ids[i] == id)
+			return true;
+	return false;
+}
+
+/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes was
+ * the one that was taken. */
+static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
+{
+	if (b->replayed)
+		return !journal_batch_held(c->journal, b->batch.id, id) || has_relay_id(b, id);
+	return c->journal && journal_seen(c->journal, id);
+}
+
+bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
+{
+	if (!about->batch_id)
+		return false;
+	if (about->part == 0) {
+		c->leaving_out = was_seen(c, b, about->batch_id);
+		if (!c->leaving_out) {
+			GROW(&b->relay_ids, &b->relay_id_capacity, b->relay_id_count + 1);
+			b->relay_ids[b->relay_id_count++] = about->batch_id;
+		}
+	}
+	if (!c->leaving_out)
+		return false;
+	c->counters.messages_replayed++;
+	open_batch_note(b, about, 0);
+	return true;
+}
+
+/* What was in a batch before a crash goes into one with its id again; all of it is there when the source says so. */
+static void close_replays(struct collector *c, struct ticketed *t)
+{
+	while (t->replays) {
+		struct open_batch *b = t->replays;
+
+		t->replays = b->next;
+		collector_close_batch(c, b);
+	}
+}
+
+void tickets_close(struct collector *c, struct ticketed *t)
+{
+	struct open_batch *b = t->open;
+
+	t->open = NULL;
+	if (t->caught_up)
+		close_replays(c, t);
+	if (b)
+		collector_close_batch(c, b);
+}
+
+void tickets_caught_up(struct collector *c, struct source *s)
+{
+	struct ticketed *t = find_ticketed(c, s);
+
+	t->caught_up = true;
+	close_replays(c, t);
+	if (c->journal)
+		journal_caught_up(c->journal, source_identity(s));
+}
+
+/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come again. */
+void tickets_forget_replays(struct collector *c, struct ticketed *t)
+{
+	while (t->replays) {
+		struct open_batch *b = t->replays;
+
+		t->replays = b->next;
+		c->counters.samples_received -= b->samples;
+		c->counters.samples_queued -= b->samples;
+		c->counters.queue_bytes -= b->bytes;
+		t->source->counters.samples_received -= b->samples;
+		t->source->counters.samples_in_flight -= b->samples;
+		t->source->batches--;
+		open_batch_free(b);
+	}
+}
+
+void tickets_free_first(struct collector *c)
+{
+	struct ticketed *t = c->ticketed;
+
+	c->ticketed = t->next;
+	while (t->replays) {
+		struct open_batch *b = t->replays;
+
+		t->replays = b->next;
+		open_batch_free(b);
+	}
+	while (t->unconfirmed) {
+		struct unconfirmed *u = t->unconfirmed;
+
+		t->unconfirmed = u->next;
+		free(u);
+	}
+	open_batch_free(t->open);
+	free(t);
+}
