@@ -20,7 +20,7 @@ help:
 	@echo 'make run                  a DokuWiki site under the profiler, from nothing to its flame graph; Ctrl-C ends it'
 	@echo 'make run ONCE=1           the same, ends after the picture var/demo/flamegraph.svg'
 	@echo 'make test                 all tests; TESTS="unit cli" only these suites, or tests whose name contains a word'
-	@echo '                          (suites: unit fuzz cli php web system; elsewhere only when named)'
+	@echo '                          (suites: unit fuzz cli pipeline php web system; elsewhere only when named)'
 	@echo 'make asan                 unit tests, goldens and fuzz corpora with ASan and UBSan'
 	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS=10 (clang)'
 	@echo 'make bench                the table of measurements'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: bench/mediawiki.py [WORD...]
+"""usage: bench/mediawiki.py [PAGE] [WORD...]
 
 What watching costs a real program: MediaWiki parsing a page of wikitext, beside Debian's profilers.
 
@@ -8,7 +8,7 @@ beside this repository), which need Debian's package mediawiki. Ratios are of CP
 a profiler, in interleaved rounds. First that of the least: each parse is taken from the round in which it was fastest, so
 that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios. Two pages: one of
 150 kB, made of the others, and a short one that is parsed often, whose calls do less each.
-With words only the variants whose name holds one.
+With words only the variants whose name holds one; with the name of a page ("Large") only that one.
 """
 import glob
 import json
@@ -126,8 +126,10 @@ def main():
         peers.say(f'MediaWiki is not measured: {reason}')
         print(f'MediaWiki parse\t-\t\tnot measured: {reason}')
         return
-    for page, parses in PAGES:
-        measure(page, parses, sys.argv[1:])
+    wanted = [p for p in PAGES if p[0] in sys.argv[1:]]
+    words = [w for w in sys.argv[1:] if w not in (p[0] for p in wanted)]
+    for page, parses in wanted or PAGES:
+        measure(page, parses, words)
 
 
 if __name__ == '__main__':
