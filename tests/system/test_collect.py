@@ -477,4 +477,22 @@ def units_of_systemd_are_valid_and_locked_up():
         check(not said, f'systemd-analyze verify: {said}')
 
 
+@test
+def ten_thousand_processes_that_send_at_one_moment_are_all_heard():
+    senders, count = os.environ.get('STROBE_SENDERS', f'{ROOT}/build/meson/tests/system/senders'), 10000
+    with Directory() as directory:
+        port, store = free_port(), f'{directory}/store'
+        with Collector(directory, '--from', f'unix:{directory}/s', '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{store}') as c:
+            crowd = subprocess.run([senders, f'{directory}/s', str(port), str(count)], stdout=subprocess.PIPE, text=True, timeout=300)
+            started, sent = map(int, crowd.stdout.split())
+            if started < count:
+                raise Skip(f'this machine starts only {started} processes')
+            check(sent == count, f'{sent} of {started} processes sent')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3 * count), f'all of them are stored: {c.status()["samples"]}')
+            check([s['connections_total'] for s in c.status()['sources']] == [count // 2] * 2, 'each had a connection')
+            check(wait_for(lambda: not any(s['connections'] for s in c.status()['sources'])), 'none is left over')
+            c.stop()
+        check(total(directory, store) == 3 * count, 'and so says the store')
+
+
 main()
