@@ -342,6 +342,12 @@ static inline int strobe_wire_get_varint(struct strobe_wire_cursor *c, uint64_t 
 	const uint8_t *p = c->p;
 	uint64_t v = 0;
 
+	/* Nearly all have one byte. */
+	if (p != c->end && *p < 0x80) {
+		*ret = *p;
+		c->p = p + 1;
+		return 1;
+	}
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		uint8_t byte;
 
@@ -363,15 +369,13 @@ static inline int strobe_wire_get_varint(struct strobe_wire_cursor *c, uint64_t 
 /* The next varint of a message that strobe_wire_parse has accepted. */
 static inline uint64_t strobe_wire_next(const uint8_t **p)
 {
-	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t byte;
+	uint8_t byte = *(*p)++;
+	uint64_t v = byte & 0x7f;
 
-	do {
+	for (unsigned shift = 7; byte & 0x80; shift += 7) {
 		byte = *(*p)++;
 		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
+	}
 	return v;
 }
 

@@ -43,13 +43,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct source_about about = { 0 };
 	struct strobe_wire_message m;
 	struct open_batch *b;
+	uint64_t samples;
 	bool folded;
 
 	if (size > 1 << 20 || strobe_wire_parse(data, size, &m))
 		return 0;
 	b = open_batch_new(1);
 	for (int i = 0; i < 2; i++)
-		if (open_batch_add(b, &about, &m, (int64_t)m.info.end_ns, &rules, &folded) < 0 || folded)
+		if (open_batch_add(b, &about, &m, (int64_t)m.info.end_ns, &rules, &samples, &folded) < 0 || folded ||
+		    samples != open_batch_samples_of(&m))
 			abort();
 	if (b->batch.count != 1 || b->samples != 2 * open_batch_samples_of(&m))
 		abort();

@@ -160,14 +160,16 @@ static void got_message(void *data, const struct source_about *about, const stru
 		got_run(c, b, about, m);
 		return;
 	}
-	samples = open_batch_samples_of(m);
-	note_received(c, about, samples, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
 	if (no_room(c, b, about, open_batch_cost_of(m)) ||
-	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &folded) < 0)
+	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &samples, &folded) < 0) {
+		samples = open_batch_samples_of(m);
+		note_received(c, about, samples, now);
 		note_dropped(c, b, about, samples);
-	else
+	} else {
+		note_received(c, about, samples, now);
 		note_added(c, b, about, samples, before, folded);
+	}
 }
 
 static void got_line(void *data, const struct source_about *about, const char *line, size_t n)

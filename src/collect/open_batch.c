@@ -259,10 +259,10 @@ static int64_t find_entry(struct open_batch *b, const struct source_about *about
 }
 
 int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
-		   int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded)
+		   int64_t time_ns, const struct open_batch_rules *rules, uint64_t *ret_samples, bool *ret_folded)
 {
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;
-	uint64_t before, samples;
+	uint64_t before;
 	struct profile *p;
 	int64_t i;
 	int r;
@@ -279,11 +279,10 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 
 	p = (struct profile *)b->batch.entries[i].profile;
 	before = open_batch_profile_cost(p);
-	r = wire_profile_add(p, m);
+	r = wire_profile_add_samples(p, m, ret_samples);
 	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
 	b->bytes += open_batch_profile_cost(p) - before;
-	samples = open_batch_samples_of(m);
-	b->samples += samples;
-	open_batch_note(b, about, samples);
+	b->samples += *ret_samples;
+	open_batch_note(b, about, *ret_samples);
 	return r;
 }

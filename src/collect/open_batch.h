@@ -72,9 +72,10 @@ struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; retur
 void open_batch_seal(struct open_batch *b);
 
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
- * label is entry=other, and *ret_folded is set. Returns -ENOSPC, and adds nothing, when there are twice as many. */
+ * label is entry=other, and *ret_folded is set. *ret_samples is how many samples it holds. Returns -ENOSPC, and adds
+ * nothing, when there are twice as many. */
 int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
-		   int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
+		   int64_t time_ns, const struct open_batch_rules *rules, uint64_t *ret_samples, bool *ret_folded);
 
 /* Adds a line that source_line accepted, with `samples` as its count. The label `entry` is the base name of its first
  * frame without ".php", `profiler` is the channel. Returns -ENOSPC as above. */

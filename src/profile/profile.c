@@ -58,13 +58,9 @@ void profile_freep(struct profile **p)
 	*p = profile_free(*p);
 }
 
-uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line)
+uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line)
 {
-	struct profile_frame f = {
-		.name = intern_add(&p->strings, name.p, name.n),
-		.file = intern_add(&p->strings, file.p ? file.p : "", file.n),
-		.line = line,
-	};
+	struct profile_frame f = { .name = name, .file = file, .line = line };
 
 	for (uint64_t key = frame_key(f.name, f.file, f.line);; key++) {
 		uint32_t *slot = map_slot(&p->frame_map, key);
@@ -79,6 +75,13 @@ uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint
 	GROW(&p->frames, &p->frame_capacity, (size_t)p->frame_count + 1);
 	p->frames[p->frame_count] = f;
 	return p->frame_count++;
+}
+
+uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line)
+{
+	uint32_t name_id = intern_add(&p->strings, name.p, name.n);
+
+	return profile_frame_of(p, name_id, intern_add(&p->strings, file.p ? file.p : "", file.n), line);
 }
 
 uint32_t profile_find_column(const struct profile *p, const char *name)

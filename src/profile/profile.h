@@ -67,6 +67,7 @@ void profile_freep(struct profile **p);
 /* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
  * PROFILE_COLUMNS already. */
 uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line);
+uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);	/* strings of p->strings */
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);

@@ -9,6 +9,7 @@
 /* What the frames of a message refer to, found as nodes ask for it: strings that only labels use stay out. */
 struct reader {
 	struct str *strings;			/* by reference; 0 is "" */
+	uint32_t *ids;				/* of them in the profile; UINT32_MAX while no frame has asked */
 	struct wire_frame {
 		uint32_t name, file, line;	/* references */
 		uint32_t number;		/* in the profile; UINT32_MAX while no node has asked */
@@ -21,6 +22,8 @@ static void reader_init(struct reader *r, const struct strobe_wire_message *m)
 	const uint8_t *p = m->at_strings;
 
 	r->strings = xmalloc(((size_t)m->strings + 1) * sizeof(*r->strings));
+	r->ids = xmalloc(((size_t)m->strings + 1) * sizeof(*r->ids));
+	memset(r->ids, 0xff, ((size_t)m->strings + 1) * sizeof(*r->ids));
 	r->frames = xmalloc((size_t)m->frames * sizeof(*r->frames));
 	r->nodes = xmalloc(((size_t)m->nodes + 1) * sizeof(*r->nodes));
 	r->strings[0] = (struct str){ "", 0 };
@@ -40,6 +43,7 @@ static void reader_init(struct reader *r, const struct strobe_wire_message *m)
 static void reader_done(struct reader *r)
 {
 	free(r->strings);
+	free(r->ids);
 	free(r->frames);
 	free(r->nodes);
 }
@@ -78,18 +82,53 @@ static int map_columns(struct profile *p, const struct strobe_wire_message *m, u
 	return 0;
 }
 
+static uint32_t map_string(struct profile *p, const struct reader *r, uint32_t reference)
+{
+	if (r->ids[reference] == UINT32_MAX)
+		r->ids[reference] = intern_add(&p->strings, r->strings[reference].p, r->strings[reference].n);
+	return r->ids[reference];
+}
+
 static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire_frame *f)
 {
-	if (f->number == UINT32_MAX)
-		f->number = profile_frame(p, r->strings[f->name], r->strings[f->file], f->line);
+	if (f->number == UINT32_MAX) {
+		uint32_t name = map_string(p, r, f->name);
+
+		f->number = profile_frame_of(p, name, map_string(p, r, f->file), f->line);
+	}
 	return f->number;
+}
+
+/* Which of the message's columns is "samples"; UINT32_MAX: none. */
+static uint32_t samples_column(const struct strobe_wire_message *m)
+{
+	const uint8_t *at = m->at_columns;
+
+	for (uint32_t i = 0; i < m->columns; i++) {
+		size_t n;
+		const char *name = strobe_wire_find_string(m, strobe_wire_next(&at), &n);
+
+		strobe_wire_next(&at);
+		if (n == 7 && !memcmp(name, "samples", 7))
+			return i;
+	}
+	return UINT32_MAX;
 }
 
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 {
-	uint32_t columns[STROBE_WIRE_COLUMNS];
+	uint64_t samples;
+
+	return wire_profile_add_samples(p, m, &samples);
+}
+
+int wire_profile_add_samples(struct profile *p, const struct strobe_wire_message *m, uint64_t *ret_samples)
+{
+	uint32_t columns[STROBE_WIRE_COLUMNS], samples = samples_column(m);
 	const uint8_t *at = m->at_nodes;
 	struct reader r;
+
+	*ret_samples = 0;
 
 	if (map_columns(p, m, columns) < 0)
 		return -E2BIG;
@@ -106,6 +145,8 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 
 			if (value)
 				profile_add(p, node, columns[k], value);
+			if (k == samples && value > 0)
+				*ret_samples += (uint64_t)value;
 		}
 	}
 	reader_done(&r);
