@@ -1,0 +1,93 @@
+/* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends (connection_send.c)
+ * and what it is sent (connection_read.c). */
+#ifndef REDIS_CONNECTION_PRIVATE_H
+#define REDIS_CONNECTION_PRIVATE_H
+
+#include "buf.h"
+#include "connection.h"
+#include "login.h"
+#include "read_ahead.h"
+#include "reply_reader.h"
+#include "resolve.h"
+
+enum phase { WAITING, RESOLVING, CONNECTING, LOGIN, READY };
+
+struct command {
+	struct command *next;
+	redis_reply_fn *fn;
+	void *data;
+	int64_t timeout_ns;
+	int step;				/* of the login; -1: none */
+	char name[24];				/* "XADD", for sentences */
+};
+
+struct redis_connection {
+	struct loop *loop;
+	struct redis_connection_options o;
+	struct redis_login login;
+	struct redis_connection_counters counters;
+	enum phase phase;
+	unsigned generation;			/* of the socket: whoever called out looks whether it is still the same */
+	unsigned entered;			/* calls from the loop under way */
+	bool dead;				/* freed when the last of them returns */
+	bool paused;
+	bool reads, wants_write;		/* what the loop watches for; writing also to have another turn for what was read ahead */
+
+	struct watch timer, watch;
+	int fd;
+	struct resolve *resolve;
+	struct addrinfo *addresses, *address;	/* all; the one that is tried */
+	char *last_failure;			/* of an address, for the sentence after the last one */
+
+	struct reply_reader *reader;
+	struct read_ahead input;
+	struct buf out;
+	size_t out_at;
+	struct command *first, **last;
+
+	int64_t deadline_ns;			/* of the phase: the next attempt, or the end of this one */
+	int64_t backoff_ns, backoff_before_ns;	/* the next wait; what it was before it became ready */
+	int64_t ready_ns;			/* since when */
+	int64_t last_in_ns;			/* when the last byte came */
+	int64_t head_ns;			/* since when the first command is the first */
+	int64_t last_tick_ns;
+
+	bool told_up;
+	char *told;
+	char problem_of[24];			/* the command that the server refuses for what it is now; "" none */
+};
+
+/* --- connection.c --- */
+
+/* Tells the user of the connection, if it is news. */
+void connection_tell(struct redis_connection *c, bool is_up, const char *text);
+void connection_tell_connected(struct redis_connection *c);
+
+/* Ends this attempt or connection, and says so; with `passes` it is tried again soon. */
+void connection_fail(struct redis_connection *c, bool passes, const char *sentence);
+void connection_failf(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
+
+/* Around calls from the loop: the connection is freed by the last of them if somebody wanted that meanwhile. */
+void connection_enter(struct redis_connection *c);
+void connection_leave(struct redis_connection *c);
+
+struct command *connection_take_first(struct redis_connection *c);
+void connection_free_addresses(struct redis_connection *c);
+
+/* --- connection_send.c --- */
+
+/* `step` is that of the login, or -1. */
+void connection_queue(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int step,
+		      const char *bytes, size_t n);
+void connection_flush(struct redis_connection *c);	/* sends what it can */
+void connection_watch(struct redis_connection *c);
+void connection_watch_what_is_left(struct redis_connection *c);
+bool connection_is_paused(const struct redis_connection *c);
+bool connection_has_input(const struct redis_connection *c);
+
+/* --- connection_read.c --- */
+
+/* Empties the socket, and looks at some of what came. */
+void connection_read(struct redis_connection *c, bool readable);
+
+#endif
