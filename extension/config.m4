@@ -12,7 +12,7 @@ PHP_ARG_ENABLE([strobe-dev],
   [no], [no])
 
 if test "$PHP_STROBE" != "no"; then
-  STROBE_CFLAGS="-I@ext_srcdir@ -fvisibility=hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
+  STROBE_CFLAGS="-I@ext_srcdir@ -fvisibility=hidden -fno-tree-slp-vectorize -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
   for folder in base sample send trace compat api wire ../wire; do
     STROBE_CFLAGS="$STROBE_CFLAGS -I@ext_srcdir@/$folder"
   done

@@ -115,11 +115,14 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.period", "0.01", PHP_INI_ALL, on_period)
 	PHP_INI_ENTRY("strobe.request_rate", "1.0", PHP_INI_ALL, on_request_rate)
 	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
-	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, OnUpdateString, socket, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, OnUpdateString, socket, zend_strobe_globals,
+			  strobe_globals)
 	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, OnUpdateString, labels, zend_strobe_globals, strobe_globals)
-	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, OnUpdateString, compat, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, OnUpdateString, compat, zend_strobe_globals,
+			  strobe_globals)
 	PHP_INI_ENTRY("strobe.instrument", "auto", PHP_INI_SYSTEM, on_instrument)
-	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins,
+			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, trigger_on_change, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)

@@ -42,7 +42,7 @@ static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
 	sampler_startup();
-	tracer_startup();
+	tracer_startup(type);
 	api_startup(module_number);
 	standin_startup(type);
 	return SUCCESS;
@@ -97,10 +97,12 @@ static PHP_MINFO_FUNCTION(strobe)
 	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
 	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
 	api_info_request();
-	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
+	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is "
+				 "too long");
 	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
 	standin_info();
-	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: strobe.instrument is off");
+	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: "
+				 "strobe.instrument is off");
 	php_info_print_table_row(2, "Clock of traces", clock_name());
 	php_info_print_table_row(2, "CPU time of traces", cpu_clock_name());
 	php_info_print_table_end();

@@ -29,7 +29,7 @@ const PEAK_MEMORY = 8;
 /** Allocations, frees and allocated bytes of each call. */
 const ALLOCATIONS = 16;
 
-/** Elapsed time by samples, each millisecond, instead of two clock reads a call. Ignored with WALL. */
+/** Elapsed time by samples, each millisecond, instead of two clock reads a call. Beside any other metric, and where no thread can be started, it means WALL. */
 const SAMPLED_WALL = 32;
 
 /** Version of the extension. */
@@ -201,7 +201,7 @@ final class Profile implements \Countable, \JsonSerializable
      * The array of xhprof, for the many tools that read it: "caller==>callee" and "main()", with "ct" (calls; samples in a
      * sampling profile), "wt" and "cpu" in microseconds, "mu", "pmu", "mem.na", "mem.nf", "mem.aa", as far as they were
      * measured. Files are "run_init::dir/file.php", compilation is "load::dir/file.php", a call of a function within itself is
-     * "f==>f@1", a closure "{closure}::dir/file.php/3-5".
+     * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile.
      *
      * @return array<string, array<string, int>>
      * @throws Exception if there is no memory for it
@@ -217,7 +217,7 @@ final class Profile implements \Countable, \JsonSerializable
     /**
      * Sends the profile to the daemon, which keeps it as a run of this request. Never waits.
      *
-     * @param string $source what kind of runs it belongs to: 1 to 64 letters, digits, ".", "_" or "-"
+     * @param string $source what kind of runs it belongs to: 1 to 64 letters, digits, ".", "_" or "-", not "." or ".."
      * @param string|null $name free text for people, cut to 1,024 bytes
      * @param array<string, string|int|float|bool|null> $labels beside those of the request, in place of equal ones; keys as of
      *     add_label(), but "host" and "sapi" are allowed

@@ -14,7 +14,8 @@ void sampler_class_register(void);
 void profile_class_register(void);
 
 /* Makes objects of this class neither cloned nor serialized, without properties of the program's. */
-void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object);
+void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t offset,
+		zend_object_free_obj_t free_object);
 
 /* Makes a Strobe\Profile of a tree, which then is the object's. */
 void profile_object_init(zval *out, struct call_tree *t);

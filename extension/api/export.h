@@ -16,7 +16,8 @@ void export_speedscope(const struct call_tree *t, int metric, zval *out);
 /* A gzipped profile.proto with all metrics, for pprof. */
 zend_string *export_pprof(const struct call_tree *t);
 
-/* The array of xhprof: pairs of caller and callee, with files, compilation and lines of closures. False without memory. */
+/* The array of xhprof: pairs of caller and callee, with files, compilation and lines of closures. False without
+ * memory. */
 bool export_xhprof(const struct call_tree *t, zval *out);
 
 /* name => total */

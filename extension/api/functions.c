@@ -43,11 +43,13 @@ ZEND_FUNCTION(Strobe_add_label)
 	runs_labels(&all);
 	r = request_labels_set(&all, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value));
 	if (!r)
-		r = a ? request_labels_set(&a->labels, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value)) : -ENOMEM;
+		r = a ? request_labels_set(&a->labels, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value)) :
+			-ENOMEM;
 	if (r == -EINVAL)
 		zend_argument_value_error(1, "must be 1 to 64 letters, digits and \"_\", and not begin with a digit");
 	else if (r)
-		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %d labels", REQUEST_LABELS);
+		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %d labels",
+					REQUEST_LABELS);
 	else
 		runs_hide_secret(&a->labels);
 	if (a && a->labels.count)

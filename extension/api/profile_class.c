@@ -175,7 +175,8 @@ static bool add_label(struct request_labels *l, zend_string *key, zval *value)
 
 	ZVAL_DEREF(value);
 	if (!key || run_is_reserved(ZSTR_VAL(key), ZSTR_LEN(key))) {
-		zend_argument_value_error(3, "must have keys of letters, digits and \"_\", other than source, id, url and name");
+		zend_argument_value_error(3, "must have keys of letters, digits and \"_\", other than source, id, url "
+					  "and name");
 		return false;
 	}
 	if (Z_TYPE_P(value) > IS_STRING) {
@@ -186,7 +187,8 @@ static bool add_label(struct request_labels *l, zend_string *key, zval *value)
 	r = request_labels_set(l, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(text), ZSTR_LEN(text));
 	zend_tmp_string_release(tmp);
 	if (r == -EINVAL)
-		zend_argument_value_error(3, "must have keys of letters, digits and \"_\", other than source, id, url and name");
+		zend_argument_value_error(3, "must have keys of letters, digits and \"_\", other than source, id, url "
+					  "and name");
 	else if (r)
 		zend_argument_value_error(3, "must leave the run with %d labels at most", REQUEST_LABELS);
 	return r == 0;
@@ -234,8 +236,9 @@ ZEND_METHOD(Strobe_Profile, save)
 		Z_PARAM_ARRAY_HT(labels)
 	ZEND_PARSE_PARAMETERS_END();
 
-	if (!run_is_source(ZSTR_VAL(source), ZSTR_LEN(source))) {
-		zend_argument_value_error(1, "must be 1 to 64 letters, digits, \".\", \"_\" or \"-\"");
+	if (!strobe_wire_is_run_key(ZSTR_VAL(source), ZSTR_LEN(source))) {
+		zend_argument_value_error(1, "must be 1 to 64 letters, digits, \".\", \"_\" or \"-\", and "
+					  "neither \".\" nor \"..\"");
 		RETURN_THROWS();
 	}
 	runs_labels(&l);

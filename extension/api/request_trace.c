@@ -107,7 +107,7 @@ static const char *source_of(const struct api_thread *a, const struct request_la
 {
 	for (unsigned i = 0; i < l->count; i++)
 		if (strcmp(l->items[i].key, "source") == 0 &&
-		    run_is_source(l->items[i].value, strlen(l->items[i].value)))
+		    strobe_wire_is_run_key(l->items[i].value, strlen(l->items[i].value)))
 			return l->items[i].value;
 	return a->source;
 }

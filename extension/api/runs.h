@@ -11,8 +11,8 @@ void runs_labels(struct request_labels *l);
 /* Takes the secret of strobe.trigger_secret out of values: programs may have put their URL into a label. */
 void runs_hide_secret(struct request_labels *l);
 
-/* Sends `t` with these labels. `name` may be NULL. Writes the new run's id. Returns 0, or the STROBE_DROP_ reason for which
- * it is lost, and counted. */
+/* Sends `t` with these labels. `name` may be NULL. Writes the new run's id. Returns 0, or the STROBE_DROP_ reason for
+ * which it is lost, and counted. */
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
 	      const struct request_labels *labels, char ret_id[33]);
 

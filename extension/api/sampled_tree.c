@@ -50,7 +50,8 @@ static bool equal_strings(const zend_string *a, const zend_string *b)
 
 static bool equal_functions(const struct call_function *a, const struct call_function *b)
 {
-	return a->kind == b->kind && a->line == b->line && a->closure == b->closure && equal_strings(a->name, b->name) &&
+	return a->kind == b->kind && a->line == b->line && a->closure == b->closure &&
+	       equal_strings(a->name, b->name) &&
 	       equal_strings(a->class_name, b->class_name) && equal_strings(a->file, b->file);
 }
 

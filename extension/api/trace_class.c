@@ -86,7 +86,8 @@ static bool read_options(HashTable *options, struct trace_options *o)
 		} else if (zend_string_equals_literal(key, "loads")) {
 			o->loads = on;
 		} else {
-			zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\" and \"loads\"");
+			zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\" and "
+						  "\"loads\"");
 			return false;
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -113,7 +114,8 @@ ZEND_METHOD(Strobe_Trace, start)
 	ZEND_PARSE_PARAMETERS_END();
 
 	if (metrics & ~(zend_long)TRACE_METRICS) {
-		zend_argument_value_error(1, "must be a sum of Strobe\\WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS and SAMPLED_WALL");
+		zend_argument_value_error(1, "must be a sum of Strobe\\WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS and "
+					  "SAMPLED_WALL");
 		RETURN_THROWS();
 	}
 	if (options && !read_options(options, &o))
@@ -143,10 +145,11 @@ ZEND_METHOD(Strobe_Trace, start)
 
 ZEND_METHOD(Strobe_Trace, stop)
 {
-	struct trace_session *session = take_session(from_object(Z_OBJ_P(ZEND_THIS)));
+	struct trace_session *session;
 	struct call_tree *tree;
 
 	ZEND_PARSE_PARAMETERS_NONE();
+	session = take_session(from_object(Z_OBJ_P(ZEND_THIS)));
 	if (!session) {
 		zend_throw_exception(strobe_exception_ce, "The trace is not running: it was stopped already", 0);
 		RETURN_THROWS();

@@ -25,8 +25,8 @@ struct stack_visitor {
 	void (*stack)(void *data, const uint32_t *functions, size_t depth, const int64_t *values);
 };
 
-/* Visits all stacks that took something themselves in at least one of the metrics: functions by index, root first, where
- * function_count stands for "[elided]". The root of an exact tree is a frame, that of a sampled one is none. */
+/* Visits all stacks that took something themselves in at least one of the metrics: functions by index, root first,
+ * where function_count stands for "[elided]". The root of an exact tree is a frame, that of a sampled one is none. */
 void stacks_walk(const struct call_tree *t, const struct stack_visitor *v, void *data);
 
 /* The names of all functions by index, that of "[elided]" behind them; names_free gives them back. */

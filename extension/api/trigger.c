@@ -151,8 +151,8 @@ static bool is_in_pairs(const struct secret *s, const char *p, char separator)
 	return found;
 }
 
-/* The built-in server can only be asked for all variables at once, and hands them to the input filter, which for this time is
- * ours: it looks at each and keeps none, so that programs do not see that they were asked for. */
+/* The built-in server can only be asked for all variables at once, and hands them to the input filter, which for this
+ * time is ours: it looks at each and keeps none, so that programs do not see that they were asked for. */
 static bool seen_by_filter;
 
 static unsigned int look(int arg, const char *name, char **value, size_t size, size_t *new_size)

@@ -1,8 +1,8 @@
 /* edges.c: from nodes to pairs of caller and callee.
  *
  * Functions get numbers by name, so that all that is done per node is done with integers: recursion levels are counters
- * per name that a walk over the tree raises and lowers, and a pair is found by hashing two names and two levels. Strings
- * are made once per pair.
+ * per name that a walk over the tree raises and lowers, and a pair is found by hashing two names and two levels.
+ * Strings are made once per pair.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -73,11 +73,18 @@ static const char *class_of(const struct call_function *f)
 	return f->class_name ? ZSTR_VAL(f->class_name) : NULL;
 }
 
+/* Samples do not know where a closure ends. */
 static zend_string *closure_with_lines(const struct call_function *f)
 {
+	char lines[32];
+
+	if (f->end_line)
+		snprintf(lines, sizeof(lines), "%u-%u", (unsigned)f->line, (unsigned)f->end_line);
+	else
+		snprintf(lines, sizeof(lines), "%u", (unsigned)f->line);
 	if (f->class_name)
-		return strpprintf(0, "%s::{closure}/%u-%u", class_of(f), (unsigned)f->line, (unsigned)f->end_line);
-	return strpprintf(0, "{closure}::%s/%u-%u", f->file ? last_two(f->file) : "", (unsigned)f->line, (unsigned)f->end_line);
+		return strpprintf(0, "%s::{closure}/%s", class_of(f), lines);
+	return strpprintf(0, "{closure}::%s/%s", f->file ? last_two(f->file) : "", lines);
 }
 
 /* The method's own name may hold any bytes: it ends with what it was called with, when that was asked for. */
@@ -153,7 +160,8 @@ static void number_names(struct builder *b)
 			if (!known) {
 				ZVAL_LONG(&number, b->name_count);
 				known = zend_hash_add_new(&numbers, text, &number);
-				b->names[b->name_count++] = (struct name){ .text = zend_string_copy(text), .function = f };
+				b->names[b->name_count++] = (struct name){ .text = zend_string_copy(text),
+									   .function = f };
 			}
 			b->name_of[i] = (uint32_t)Z_LVAL_P(known);
 		}
@@ -454,8 +462,8 @@ bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format 
 		release(&b);
 		return false;
 	}
-	/* The array is the request's and counts against memory_limit, which ends the request by a jump. Shutdown functions
-	 * still run after it and need what there is of memory. */
+	/* The array is the request's and counts against memory_limit, which ends the request by a jump. Shutdown
+	 * functions still run after it and need what there is of memory. */
 	zend_try {
 		complete = fill(&b);
 	} zend_catch {

@@ -2,10 +2,11 @@
  *
  * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
  * microseconds and what else was asked for. A function that is called again while it runs gets the number of its calls
- * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because the
- * user ignores them, are transparent: what they call belongs to the nearest caller that is shown.
+ * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because
+ * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown.
  *
- * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a constant.
+ * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a
+ * constant.
  */
 #ifndef STROBE_EDGES_H
 #define STROBE_EDGES_H
@@ -18,7 +19,8 @@ struct edge_names {
 	const char *load;		/* prefix for the compilation of a file; NULL: not shown */
 	const char *load_eval;		/* prefix for that of an eval's code; NULL: not shown */
 	const char *file;		/* prefix for the code of a file or an eval; NULL: not shown */
-	bool closure_lines;		/* closures carry file and lines: "{closure}::dir/file.php/3-5", "A::{closure}/3-5" */
+	bool closure_lines;		/* closures carry file and lines: "{closure}::dir/file.php/3-5",
+					 * "A::{closure}/3-5" */
 };
 
 struct edge_column {

@@ -222,7 +222,8 @@ static zend_long *speedscope_frames(const struct excimer_log *log, zval *ret)
 }
 
 /* The frames of a stack, outermost first. */
-static zend_array *speedscope_stack(const struct excimer_log *log, uint32_t node, const zend_long *frame_at, uint32_t *path)
+static zend_array *speedscope_stack(const struct excimer_log *log, uint32_t node, const zend_long *frame_at,
+				    uint32_t *path)
 {
 	uint32_t depth = depth_of(log, node);
 	zend_array *stack = zend_new_array(depth);

@@ -44,8 +44,8 @@ bool excimer_stack_collect(struct excimer_stack *s, zend_execute_data *leaf, zen
 	s->count = 0;
 	s->truncated = false;
 #if PHP_VERSION_ID >= 80400
-	/* Here the interrupt comes while the internal function that has just ended is still on the stack; before, its frame
-	 * was gone. How deep a stack is must not depend on that. */
+	/* Here the interrupt comes while the internal function that has just ended is still on the stack; before, its
+	 * frame was gone. How deep a stack is must not depend on that. */
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type))
 		frame = frame->prev_execute_data;
 #endif

@@ -19,7 +19,8 @@ struct excimer_node {
 	struct function_id function;	/* neither name nor file: the callers that were left out */
 	uint32_t line;			/* that is being executed */
 	uint32_t caller;		/* node; 0: none */
-	uint32_t last_called;		/* node that was seen last below this one; 0: none. Mostly it is the next one again */
+	uint32_t last_called;		/* node that was seen last below this one; 0: none. Mostly it is the next one
+					 * again */
 };
 
 struct excimer_entry {

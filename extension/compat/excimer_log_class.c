@@ -180,7 +180,8 @@ static zend_object_iterator *log_iterate(zend_class_entry *class, zval *log, int
 	struct log_iterator *i;
 
 	if (by_reference) {
-		zend_throw_exception(spl_ce_RuntimeException, "An iterator cannot be used with foreach by reference", 0);
+		zend_throw_exception(spl_ce_RuntimeException, "An iterator cannot be used with foreach by reference",
+				     0);
 		return NULL;
 	}
 	i = emalloc(sizeof(*i));

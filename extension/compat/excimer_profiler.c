@@ -38,7 +38,8 @@ static struct excimer_log *log_of(const struct profiler_object *o)
 	return excimer_log_of(Z_OBJ(o->log));
 }
 
-/* From 0 up to 1. To ask the kernel each time would be most of what a profiler costs that is made, started and stopped. */
+/* From 0 up to 1. To ask the kernel each time would be most of what a profiler costs that is made, started and
+ * stopped. */
 static double own_share(void)
 {
 	ZEND_TLS struct random random;

@@ -1,8 +1,8 @@
 /* recording.h: what the APIs of the xhprof family have in common: one recording at a time per API, an exact trace or
  * a sampling one, whose result is an array.
  *
- * A recording lives in the globals of the module that stands in, zeroed before its first use. It knows nothing of flags,
- * warnings and return values: these are what the APIs differ in.
+ * A recording lives in the globals of the module that stands in, zeroed before its first use. It knows nothing of
+ * flags, warnings and return values: these are what the APIs differ in.
  */
 #ifndef STROBE_RECORDING_H
 #define STROBE_RECORDING_H
@@ -20,9 +20,9 @@ struct recording {
 };
 
 /* Begins an exact recording; nothing may be running. Measures what the columns of `format` need; its names say whether
- * files and compilations are seen. `options` is an array whose "ignored_functions" is a name or a list of names, anything
- * else is taken for no options, as is NULL. Warns with the name of the running function, and returns false, if the
- * observer is not registered or there is no memory. */
+ * files and compilations are seen. `options` is an array whose "ignored_functions" is a name or a list of names,
+ * anything else is taken for no options, as is NULL. Warns with the name of the running function, and returns false, if
+ * the observer is not registered or there is no memory. */
 bool recording_start(struct recording *r, const struct edge_format *format, bool no_internals,
 		     const struct trace_annotation *annotation, const zval *options);
 

@@ -55,7 +55,8 @@ static size_t collect(struct sampled *s, const zend_execute_data *frame)
 			if (!stack.elided_at)
 				return stack.depth;
 		}
-		bigger = realloc(s->functions, ((s->capacity ? s->capacity * 4 : FIRST_DEPTH) + 1) * sizeof(*s->functions));
+		bigger = realloc(s->functions,
+				 ((s->capacity ? s->capacity * 4 : FIRST_DEPTH) + 1) * sizeof(*s->functions));
 		if (!bigger)
 			return 0;
 		s->functions = bigger;
@@ -105,10 +106,13 @@ static void put_frame(struct text *t, zend_string *name)
 	}
 }
 
+/* NULL for what is not shown, such as the plumbing below a fiber: a frame of PHP's own that belongs to no function. */
 static zend_string *name_of(const struct sampled *s, const zend_function *f)
 {
 	struct call_function id;
 
+	if (!ZEND_USER_CODE(f->type) && !f->common.function_name)
+		return NULL;
 	nodes_describe(f, &id);
 	return edge_name(s->options.names, &id);
 }
@@ -150,7 +154,8 @@ static void write_down(struct sampled *s, uint64_t intervals, const zend_execute
 	while (intervals--) {
 		uint64_t us = s->start_us + ++s->intervals * s->options.interval_us;
 		char key[40];
-		int n = snprintf(key, sizeof(key), "%llu.%06u", (unsigned long long)(us / 1000000), (unsigned)(us % 1000000));
+		int n = snprintf(key, sizeof(key), "%llu.%06u", (unsigned long long)(us / 1000000),
+				 (unsigned)(us % 1000000));
 
 		Z_TRY_ADDREF(text);
 		zend_hash_str_update(s->entries, key, (size_t)n, &text);
@@ -207,7 +212,7 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 	uint64_t now_us, late_us;
 	int64_t interval_ns = (int64_t)options->interval_us * 1000;
 
-	assert(options->interval_us > 0);
+	assert(options->interval_us > 0 && options->interval_us < INT64_MAX / 2000);
 	*ret_error = ENOMEM;
 	if (!s)
 		return NULL;
@@ -222,8 +227,8 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 	late_us = now_us % options->interval_us;
 	s->start_us = now_us - late_us;
 	s->start_ns = timer_now(TIMER_WALL) - (options->on_grid ? (int64_t)late_us * 1000 : 0);
-	*ret_error = timer_start(&s->timer, TIMER_WALL, options->on_grid ? interval_ns - (int64_t)late_us * 1000 : interval_ns,
-				 interval_ns);
+	*ret_error = timer_start(&s->timer, TIMER_WALL,
+				 options->on_grid ? interval_ns - (int64_t)late_us * 1000 : interval_ns, interval_ns);
 	if (*ret_error) {
 		release(s);
 		return NULL;

@@ -1,4 +1,5 @@
-/* sampled.h: the sampling mode of xhprof and uprofiler: one entry per interval, its time as the key, the stack as the text.
+/* sampled.h: the sampling mode of xhprof and uprofiler: one entry per interval, its time as the key, the stack as the
+ * text.
  *
  *	["1700000000.200000" => "main()==>goo==>bar", "1700000000.300000" => "main()==>goo==>bar==>usleep", …]
  *
@@ -13,9 +14,10 @@
 
 struct sampled_options {
 	const struct edge_names *names;
-	uint64_t interval_us;		/* above 0 */
+	uint64_t interval_us;		/* above 0, a year at most */
 	zend_long depth;		/* frames shown at most, counted from the leaf */
-	bool on_grid;			/* samples are taken at the times that their keys say; else an interval after the start, …*/
+	bool on_grid;			/* samples are taken at the times that their keys say; else an interval after
+					 * the start, …*/
 };
 
 struct sampled;

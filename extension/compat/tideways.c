@@ -26,7 +26,8 @@ enum {
 
 ZEND_BEGIN_MODULE_GLOBALS(strobe_tideways)
 	struct recording recording;
-	bool clock_use_rdtsc;		/* both are shown, and decide nothing: the tracer takes the best clock there is */
+	bool clock_use_rdtsc;		/* both are shown, and decide nothing: the tracer takes the best clock there
+					 * is */
 	bool documented_rdtsc;
 ZEND_END_MODULE_GLOBALS(strobe_tideways)
 
@@ -41,7 +42,8 @@ PHP_INI_BEGIN()
 			  zend_strobe_tideways_globals, strobe_tideways_globals)
 PHP_INI_END()
 
-/* The name that the original's documentation uses. It belongs to strobe, so that reflection shows what the original has. */
+/* The name that the original's documentation uses. It belongs to strobe, so that reflection shows what the original
+ * has. */
 static const zend_ini_entry_def documented_spelling[] = {
 	STD_PHP_INI_ENTRY("tideways.clock_use_rdtsc", "0", PHP_INI_SYSTEM, OnUpdateBool, documented_rdtsc,
 			  zend_strobe_tideways_globals, strobe_tideways_globals)

@@ -19,6 +19,7 @@
 
 #define DEFAULT_INTERVAL_US	100000
 #define MIN_INTERVAL_US		100
+#define MAX_INTERVAL_US		(365ll * 24 * 3600 * 1000000)	/* as nanoseconds it is a number of 64 bits still */
 
 enum {
 	FLAG_NO_BUILTINS = 1,
@@ -46,8 +47,8 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("xhprof.output_dir", "", PHP_INI_ALL, NULL)
 	STD_PHP_INI_ENTRY("xhprof.collect_additional_info", "0", PHP_INI_ALL, OnUpdateBool, collect_additional_info,
 			  zend_strobe_xhprof_globals, strobe_xhprof_globals)
-	STD_PHP_INI_ENTRY("xhprof.sampling_interval", TEXT(DEFAULT_INTERVAL_US), PHP_INI_ALL, OnUpdateLong, sampling_interval,
-			  zend_strobe_xhprof_globals, strobe_xhprof_globals)
+	STD_PHP_INI_ENTRY("xhprof.sampling_interval", TEXT(DEFAULT_INTERVAL_US), PHP_INI_ALL, OnUpdateLong,
+			  sampling_interval, zend_strobe_xhprof_globals, strobe_xhprof_globals)
 	STD_PHP_INI_ENTRY("xhprof.sampling_depth", "2147483647", PHP_INI_ALL, OnUpdateLong, sampling_depth,
 			  zend_strobe_xhprof_globals, strobe_xhprof_globals)
 PHP_INI_END()
@@ -80,7 +81,7 @@ static PHP_FUNCTION(xhprof_sample_enable)
 
 	if (XHPROF_G(recording).running)
 		return;
-	options.interval_us = (uint64_t)MAX(XHPROF_G(sampling_interval), MIN_INTERVAL_US);
+	options.interval_us = (uint64_t)MIN(MAX(XHPROF_G(sampling_interval), MIN_INTERVAL_US), MAX_INTERVAL_US);
 	options.depth = XHPROF_G(sampling_depth);
 	recording_start_sampled(&XHPROF_G(recording), &options);
 }

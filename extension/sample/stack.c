@@ -154,8 +154,8 @@ void stack_collect(struct stack *s, const zend_execute_data *leaf, size_t max_de
 	if (frame && ZEND_USER_CODE(frame->func->type) && (f[0] = returned_leaf(frame)))
 		n = 1;
 #endif
-	/* The first half is kept as it comes; what follows goes round in a ring that in the end holds the root. One place
-	 * between them is for the NULL. */
+	/* The first half is kept as it comes; what follows goes round in a ring that in the end holds the root. One
+	 * place between them is for the NULL. */
 	for (; frame && n < half; frame = real_frame(above(frame)))
 		f[n++] = frame->func;
 	for (; frame && n < max_depth; frame = real_frame(above(frame)))

@@ -11,7 +11,8 @@
 #define STACK_WALK_MAX 16384
 
 struct stack {
-	const zend_function **functions;	/* leaf first; room for max_depth + 1; NULL stands for what was left out */
+	const zend_function **functions;	/* leaf first; room for max_depth + 1; NULL stands for what was left
+						 * out */
 	size_t depth;
 	size_t elided_at;		/* where that NULL is; 0 if nothing was left out */
 	bool rootless;			/* the walk stopped early: the last entry is that NULL */

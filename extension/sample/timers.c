@@ -300,8 +300,9 @@ static struct strobe_timer *next_due(const int64_t *now)
 			return t;
 		waiting = t;
 	}
-	/* It waits for an exception to be handled. One that waits for a callback is seen when that returns. The flag of the
-	 * VM must not be raised here: the VM looks at it before it handles the exception, and would never get to that. */
+	/* It waits for an exception to be handled. One that waits for a callback is seen when that returns. The flag of
+	 * the VM must not be raised here: the VM looks at it before it handles the exception, and would never get to
+	 * that. */
 	thread.again |= waiting && !thread.depth;
 	return NULL;
 }

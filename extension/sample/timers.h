@@ -18,14 +18,15 @@ enum timer_clock { TIMER_WALL, TIMER_CPU };	/* CLOCK_MONOTONIC; CPU time of the 
 /* Embedded in its owner, zeroed before its first start. The first three fields are the owner's to fill; all others
  * belong to timers.c. */
 struct strobe_timer {
-	/* Called at a safe point with the periods that are over since the last call, at least 1. `frame` is the frame that
-	 * was interrupted, as EG(current_execute_data). It may start and stop any timer, free this one, run PHP code, throw
-	 * and bail out; no fiber is switched and no timer that is not passive is called until it returns. */
+	/* Called at a safe point with the periods that are over since the last call, at least 1. `frame` is the frame
+	 * that was interrupted, as EG(current_execute_data). It may start and stop any timer, free this one, run PHP
+	 * code, throw and bail out; no fiber is switched and no timer that is not passive is called until it
+	 * returns. */
 	void (*expired)(struct strobe_timer *t, uint64_t periods, zend_execute_data *frame);
 	void *owner;
 
-	/* Its callback only looks: it never runs PHP code, throws or bails out. Then it is also called while the callback
-	 * of another timer runs, and while an exception is on its way. */
+	/* Its callback only looks: it never runs PHP code, throws or bails out. Then it is also called while the
+	 * callback of another timer runs, and while an exception is on its way. */
 	bool passive;
 
 	bool running;

@@ -45,7 +45,8 @@ struct message_scratch {
 
 struct message_scratch *message_map(void)
 {
-	void *p = mmap(NULL, sizeof(struct message_scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(struct message_scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
 
 	return p == MAP_FAILED ? NULL : p;
 }

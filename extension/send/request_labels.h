@@ -18,8 +18,8 @@ struct request_labels {
 /* Reads the machine's name; before anything else here. */
 void request_labels_startup(void);
 
-/* Notes what some SAPIs forget before the request has ended (FPM: the script, once it has run); before anything else here
- * in each request. */
+/* Notes what some SAPIs forget before the request has ended (FPM: the script, once it has run); before anything else
+ * here in each request. */
 void request_labels_request_start(void);
 
 /* Fills `l` for the running request. strobe.labels win over the others, except that keys are unique. */
@@ -27,7 +27,8 @@ void request_labels_collect(struct request_labels *l);
 
 /* Sets a label, in place of one that has its key; it is cut and cleaned like the others. Returns 0, -EINVAL for a key
  * that cannot be one, or -ENOSPC when there are REQUEST_LABELS others. */
-int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size);
+int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value,
+		       size_t value_size);
 
 /* Sets those that the program itself has given to the running request (Strobe\add_label), as far as there is room. */
 void request_labels_add_own(struct request_labels *l);

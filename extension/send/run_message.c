@@ -2,7 +2,7 @@
  *
  * A message names each string once, before the frames and nodes that use them. So all strings are numbered first, by
  * content, in memory of the C library: a run must not fail because the program has used up its own. Then the message
- * is written into a buffer of 128 KB or, when that is too small, once more into a memfd of the size that it took.
+ * is written into a buffer of 128 KB and, when it is large, once more into a memfd of the size that it took.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -16,6 +16,10 @@
 
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
+
+/* A socket has room for 208 KB, and the daemon may look at it ten times a second only: of runs that follow each other
+ * closely, larger ones wait elsewhere, if there is a descriptor. */
+#define INLINE_WISHED	(32u * 1024)
 
 struct text {
 	const char *p;
@@ -49,17 +53,6 @@ struct encoder {
 	uint8_t *buffer;
 	char scratch[STROBE_WIRE_STRING];
 };
-
-bool run_is_source(const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		bool letter = (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z');
-
-		if (!letter && (p[i] < '0' || p[i] > '9') && p[i] != '.' && p[i] != '_' && p[i] != '-')
-			return false;
-	}
-	return n > 0 && n <= RUN_SOURCE;
-}
 
 bool run_is_reserved(const char *key, size_t n)
 {
@@ -324,16 +317,19 @@ static int send_encoded(const struct encoder *e, struct sender *s, const char *p
 	size_t size = write_message(e, e->buffer, STROBE_WIRE_INLINE, pid, s->unreported);
 	int reason = STROBE_DROP_TOO_LARGE;
 	void *map;
-	int fd;
+	int fd = -1;
 
 	if (size > STROBE_WIRE_MAX || e->text_count > STROBE_WIRE_STRINGS ||
 	    e->tree->function_count > STROBE_WIRE_FRAMES || e->tree->node_count > STROBE_WIRE_NODES)
 		return STROBE_DROP_TOO_LARGE;
-	if (size <= STROBE_WIRE_INLINE)
+	if (size > INLINE_WISHED)
+		fd = platform_memfd(size, &map);
+	if (fd < 0 && size <= STROBE_WIRE_INLINE)
 		reason = sender_send(s, path, e->buffer, size);
 	if (reason != STROBE_DROP_TOO_LARGE)
 		return reason;
-	fd = platform_memfd(size, &map);
+	if (fd < 0)
+		fd = platform_memfd(size, &map);
 	if (fd < 0)
 		return STROBE_DROP_NO_MEMORY;
 	write_message(e, map, size, pid, s->unreported);
@@ -346,7 +342,7 @@ int run_message_send(struct sender *s, const char *path, const struct call_tree 
 	struct encoder *e = calloc(1, sizeof(*e));
 	int reason = STROBE_DROP_NO_MEMORY;
 
-	ZEND_ASSERT(t->node_count > 0 && run_is_source(info->source, strlen(info->source)));
+	ZEND_ASSERT(t->node_count > 0 && strobe_wire_is_run_key(info->source, strlen(info->source)));
 	if (e) {
 		e->tree = t;
 		if (allocate(e) && number_all(e, info, labels))

@@ -2,7 +2,8 @@
  *
  * A run is one profile that is kept as such: it has a source (a namespace), an id, perhaps a URL and a name, which
  * travel as labels. Its tree has one top node "main()", which is the root of the call tree; values are what each node
- * took itself. If the node budget has folded calls, a label "folded_calls" says how many. The losses that it carries count runs.
+ * took itself. If the node budget has folded calls, a label "folded_calls" says how many. The losses that it carries
+ * count runs.
  */
 #ifndef STROBE_RUN_MESSAGE_H
 #define STROBE_RUN_MESSAGE_H
@@ -11,16 +12,11 @@
 #include "request_labels.h"
 #include "sender.h"
 
-#define RUN_SOURCE	64		/* bytes, of [A-Za-z0-9._-] */
-
 struct run_info {
-	const char *source, *id;
+	const char *source, *id;	/* as strobe_wire_is_run_key says */
 	const char *url, *name;		/* or NULL; cut to STROBE_WIRE_LABEL_VALUE bytes */
 	uint32_t pid;
 };
-
-/* Whether `p` can be a source or an id. */
-bool run_is_source(const char *p, size_t n);
 
 /* Whether a label of this key says which run it is, so that no other label may have it. */
 bool run_is_reserved(const char *key, size_t n);

@@ -38,6 +38,12 @@ check(abs(samples($p, 'twice') - $ms[0]) < 25 && abs(samples($p, 'once') - $ms[1
 check(samples($p, 'hash') + samples($p, 'str_repeat') > 70, 'internal functions are leaves: ' . samples($p, 'hash'));
 check(preg_match('~^\S*/api_sampler.php;twice;busy \d+$~m', $p->toFolded()) === 1, $p->toFolded());
 check(!str_contains($p->toFolded(), 'main()'), 'there is no root but the script');
+$s->start();
+(function () {
+	busy(0.02);
+})();
+$pairs = array_keys($s->stop()->toXhprof());
+check(count(preg_grep('~^\{closure\}::\S+/api_sampler\.php/\d+==>busy$~', $pairs)) === 1, implode(' ', $pairs));
 check($p->getFunctions()[0]['calls'] === null && array_sum(array_column(array_column($p->getFunctions(), 'exclusive'), 'samples')) === $total['samples'], 'functions');
 check(json_decode(json_encode($p), true)['profiles'][0]['endValue'] === $total['wall_ns'], 'speedscope');
 check($p->toXhprof()['main()'] === ['ct' => $total['samples'], 'wt' => intdiv($total['wall_ns'], 1000)], json_encode($p->toXhprof()['main()']));

@@ -72,6 +72,21 @@ for ($end = microtime(true) + 0.1; microtime(true) < $end; )
 $ns = $t->stop()->getTotals()['wall_ns'];
 check($ns > 50e6 && $ns < 300e6, "sampled time of 0.1 s: $ns");
 
+/* The milliseconds of what is started with `$metrics` and lasts 50 ms, while `$before` runs already. */
+function sampled_beside(?int $before, int $metrics): int
+{
+	$other = $before === null ? null : Trace::start($before);
+	$t = Trace::start($metrics);
+	for ($end = microtime(true) + 0.05; microtime(true) < $end; )
+		middle(100);
+	return (int)($t->stop()->getTotals()['wall_ns'] / 1e6);
+}
+foreach ([[null, SAMPLED_WALL | MEMORY], [null, SAMPLED_WALL | PEAK_MEMORY], [null, SAMPLED_WALL | ALLOCATIONS], [null, SAMPLED_WALL | CPU], [COUNTS, SAMPLED_WALL],
+	[MEMORY, SAMPLED_WALL], [WALL, SAMPLED_WALL], [SAMPLED_WALL, SAMPLED_WALL], [SAMPLED_WALL, MEMORY | SAMPLED_WALL], [SAMPLED_WALL, WALL]] as [$before, $metrics]) {
+	$ms = sampled_beside($before, $metrics);
+	check($ms >= 40 && $ms < 250, json_encode([$before, $metrics]) . ": $ms ms");
+}
+
 // Options.
 $include = tempnam(sys_get_temp_dir(), 'strobe');
 file_put_contents($include, '<?php leaf(1);');
@@ -130,6 +145,11 @@ foreach ([fn() => $done->stop(), fn() => new Trace, fn() => clone $done, fn() =>
 	fn() => (new ReflectionClass(Profile::class))->newInstanceWithoutConstructor(), fn() => new Profile, fn() => clone $p, fn() => serialize($p),
 	fn() => $p->toFolded('samples'), fn() => $p->toSpeedscope('x')] as $misuse)
 	echo thrown($misuse), "\n";
+
+// An argument too many changes nothing.
+$t = Trace::start(COUNTS);
+$wrong = thrown(fn() => $t->stop(1));
+check(str_starts_with($wrong, 'ArgumentCountError') && $t->isRunning() && calls($t->stop())['main();thrown'] === 1, "it runs on after: $wrong");
 
 // Those that run at the end are dropped, and those that outlive it are safe.
 class Holder { static $trace, $profile; }

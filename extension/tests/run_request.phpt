@@ -70,6 +70,8 @@ $m = profile('<?php echo 1;', ['strobe.labels' => 'source=cli-run,id=mine,url=/x
 check($m['labels']['source'] === 'cli-run' && $m['labels']['id'] !== 'mine' && !isset($m['labels']['url']) && !isset($m['labels']['name']) && $m['labels']['a'] === 'b', json_encode($m['labels']));
 $m = profile('<?php echo 1;', ['strobe.labels' => 'source=not a source'] + $ini)->runs()[0];
 check($m['labels']['source'] === 'sampled', json_encode($m['labels']));
+$m = profile('<?php echo 1;', ['strobe.labels' => 'source=..'] + $ini)->runs()[0];
+check($m['labels']['source'] === 'sampled', json_encode($m['labels']));
 
 // Samples and a run of the same request.
 $run = profile('<?php ' . BUSY . ' Strobe\add_label("phase", "two"); busy(0.1); var_dump(Strobe\is_sampling());', ['strobe.mode' => 'sample'] + $ini);

@@ -37,7 +37,7 @@ $s->start();
 usleep(30000);
 work();
 $ids[] = $s->stop()->save("sampled");
-foreach ([["", null, []], ["a b", null, []], [str_repeat("s", 65), null, []], ["s", null, ["a-b" => 1]], ["s", null, ["id" => 1]], ["s", null, [5 => 1]], ["s", null, ["a" => []]],
+foreach ([["", null, []], ["a b", null, []], [".", null, []], ["..", null, []], [str_repeat("s", 65), null, []], ["s", null, ["a-b" => 1]], ["s", null, ["id" => 1]], ["s", null, [5 => 1]], ["s", null, ["a" => []]],
 	["s", null, array_fill_keys(array_map(fn($i) => "l$i", range(1, 40)), "x")]] as $arguments)
 	$errors[] = thrown(fn() => $p->save(...$arguments));
 echo json_encode([$ids, $errors, lost(), $p->getTotals()]);
@@ -99,9 +99,11 @@ check($run->stdout === "fine\n" && $run->status === 0 && $run->stderr === '', "a
 echo "done\n";
 ?>
 --EXPECT--
-ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-"
-ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-"
-ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-"
+ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-", and neither "." nor ".."
+ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-", and neither "." nor ".."
+ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-", and neither "." nor ".."
+ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-", and neither "." nor ".."
+ValueError: Strobe\Profile::save(): Argument #1 ($source) must be 1 to 64 letters, digits, ".", "_" or "-", and neither "." nor ".."
 ValueError: Strobe\Profile::save(): Argument #3 ($labels) must have keys of letters, digits and "_", other than source, id, url and name
 ValueError: Strobe\Profile::save(): Argument #3 ($labels) must have keys of letters, digits and "_", other than source, id, url and name
 ValueError: Strobe\Profile::save(): Argument #3 ($labels) must have keys of letters, digits and "_", other than source, id, url and name

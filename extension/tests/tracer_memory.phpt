@@ -44,6 +44,29 @@ foreach ([$metrics, $metrics | Strobe\CPU] as $m) {
 	check($in('keep')['allocations'] === 1 && $in('release')['frees'] === 1, 'one each: ' . json_encode($f));
 	unset($f, $profile, $in, $trace);
 }
+/* Without counts of allocations, alone and beside other metrics, memory is what PHP says itself. */
+function steps() { $kept = []; for ($i = 1; $i < 6; $i++) { $kept[] = one($i); two($i); } return count($kept); }
+function one(int $i) { $GLOBALS['grown'] -= memory_get_usage(); $s = str_repeat('o', $i * 10000); $GLOBALS['grown'] += memory_get_usage(); return $s; }
+function two(int $i) { return strlen(str_repeat('t', $i * 100000)); }
+foreach ([Strobe\MEMORY, Strobe\PEAK_MEMORY, Strobe\WALL | Strobe\MEMORY | Strobe\PEAK_MEMORY, Strobe\CPU | Strobe\MEMORY,
+	  Strobe\WALL | Strobe\CPU | Strobe\MEMORY | Strobe\PEAK_MEMORY] as $m) {
+	$grown = 0;
+	memory_reset_peak_usage();
+	$peak = -memory_get_peak_usage();
+	$trace = Strobe\Trace::start($m);
+	steps();
+	$profile = $trace->stop();
+	$peak += memory_get_peak_usage();
+	$f = array_column($profile->getFunctions(), null, 'name');
+	check($f['one']['calls'] === 5, "metrics $m: calls");
+	if ($m & Strobe\MEMORY) {
+		check($grown > 150000 && abs($f['one']['inclusive']['memory_bytes'] - $grown) < 2000, "metrics $m: $grown, " . json_encode($f['one']));
+		check(abs($f['two']['inclusive']['memory_bytes']) < 1000, "metrics $m: " . json_encode($f['two']));
+	}
+	if ($m & Strobe\PEAK_MEMORY)
+		check($peak > 500000 && abs($f['steps']['inclusive']['peak_memory_bytes'] - $peak) < 50000, "metrics $m: $peak, " . json_encode($f['steps']));
+	unset($f, $profile, $trace);
+}
 /* The allocator is as it was. */
 $before = memory_get_usage();
 $x = str_repeat('x', 500000);

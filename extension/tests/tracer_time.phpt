@@ -34,6 +34,9 @@ $f = array_column($profile->getFunctions(), null, 'name');
 check($f['idle']['inclusive']['wall_ns'] >= 200e6, 'idle took at least what it slept');
 check($f['idle']['inclusive']['off_cpu_ns'] > $f['idle']['inclusive']['wall_ns'] * 0.8, 'and was off the CPU: ' . json_encode($f['idle']));
 check($f['busy']['inclusive']['cpu_ns'] > $f['idle']['inclusive']['cpu_ns'], 'busy was on it');
+foreach ($profile->getFunctions() as $function)
+	foreach (['inclusive', 'exclusive'] as $kind)
+		check($function[$kind]['cpu_ns'] >= 0 && $function[$kind]['off_cpu_ns'] >= ($kind === 'inclusive' ? 0 : -1000), "$kind: " . json_encode($function));
 foreach (['wall_ns', 'cpu_ns'] as $metric) {
 	$self = array_sum(array_column(array_column($profile->getFunctions(), 'exclusive'), $metric));
 	check(abs($self - $totals[$metric]) <= 0.001 * $totals[$metric] + 1000, "$metric: the parts make $self of $totals[$metric]");

@@ -73,6 +73,21 @@ foreach ([[1, '~^(spin|microtime)$~'], [0, '~^(spin|microtime)$~'], [2, '~^(rec@
 		var_dump($depth, array_count_values($r));
 }
 
+// Fibers, also one in another; a stack begins where sampling was started.
+ini_set('xhprof.sampling_depth', '2147483647');
+xhprof_sample_enable();
+$outer = new Fiber(function () {
+	Fiber::suspend();
+	$inner = new Fiber(fn() => spin(0.05));
+	$inner->start();
+});
+$outer->start();
+$outer->resume();
+$r = xhprof_sample_disable();
+// PHP 8.4 names a closure by the one that it is in, braces and all.
+if (share($r, '~^main\(\)==>Fiber::resume==>\{closure.*\}==>Fiber::start==>\{closure.*\}(@1)?==>spin(==>microtime)?$~') < 0.8)
+	var_dump(array_count_values($r));
+
 // Never less than 100 µs.
 foreach (['100', '7', '0', '-5'] as $interval) {
 	ini_set('xhprof.sampling_interval', $interval);
@@ -85,6 +100,16 @@ foreach (['100', '7', '0', '-5'] as $interval) {
 		echo "$interval: ", count($r), " samples instead of $expected\n";
 }
 
+// Nor so long that nanoseconds would not fit into a number.
+foreach (['2305843009213693952', '9223372036854775807', '9223372036854776'] as $interval) {
+	ini_set('xhprof.sampling_interval', $interval);
+	xhprof_sample_enable();
+	spin(0.001);
+	if (xhprof_sample_disable() !== [])
+		echo "$interval: samples\n";
+}
+
+ini_set('xhprof.sampling_interval', '1000');
 // Nothing is left when one is not ended.
 xhprof_sample_enable();
 spin(0.01);

@@ -37,6 +37,15 @@ static inline int *has_handlers(zend_mm_heap *heap)
 	return (int *)heap;
 }
 
+/* Behind that and the place for its storage stand its use and its peak, in all versions so far. Without an allocator
+ * of its own (USE_ZEND_ALLOC=0) PHP does not count. */
+const struct heap_use *allocations_heap(void)
+{
+	const struct heap_use *u = (const struct heap_use *)((char *)zend_mm_get_heap() + 2 * sizeof(void *));
+
+	return u->now && u->now == zend_memory_usage(false) && u->peak == zend_memory_peak_usage(false) ? u : NULL;
+}
+
 static void *allocate(size_t size PLACE_ARGS)
 {
 	struct capture *c = CAPTURE;

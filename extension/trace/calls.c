@@ -10,12 +10,6 @@
 
 #define FIRST_CAPACITY 256u
 
-static void set_current(struct capture *c, struct node *n)
-{
-	c->current = n;
-	c->guess = &n->first;
-}
-
 bool capture_stack_init(struct capture *c)
 {
 	if (!c->stack) {
@@ -24,10 +18,10 @@ bool capture_stack_init(struct capture *c)
 			return false;
 		c->capacity = FIRST_CAPACITY;
 	}
-	c->stack[0] = (struct entry){ .caller = c->nodes.root };
+	c->stack[0] = (struct entry){ .node = c->nodes.root };
 	c->top = c->stack;
 	c->limit = c->stack + c->capacity;
-	set_current(c, c->nodes.root);
+	c->guess = &c->nodes.root->first;
 	c->overflow = 0;
 	return true;
 }
@@ -37,7 +31,6 @@ void capture_stack_done(struct capture *c)
 	c->top = c->idle;
 	c->limit = c->idle + 1;
 	c->idle[0] = (struct entry){ 0 };
-	c->current = NULL;
 	c->guess = NULL;
 	/* A stack that was deep once need not be kept for all time. */
 	if (c->capacity > 16 * FIRST_CAPACITY) {
@@ -114,51 +107,67 @@ static zend_never_inline bool make_room(struct capture *c)
 	return false;
 }
 
-static zend_always_inline void start_values(struct capture *c, struct entry *e, const enum capture_mode mode)
+static zend_never_inline void start_cpu(struct capture *c, struct entry *e)
 {
-	if (mode == CAPTURE_ALL) {
-		if (c->metrics & TRACE_MEMORY)
-			e->memory = (int64_t)zend_memory_usage(false);
-		if (c->metrics & TRACE_PEAK)
-			e->peak = (int64_t)zend_memory_peak_usage(false);
-		if (c->counting)
-			c->stack_counts[e - c->stack] = c->counts;
-	}
-	if (mode != CAPTURE_COUNTS)
-		e->wall = clock_ticks();
-	if (mode == CAPTURE_CPU || (mode == CAPTURE_ALL && (c->metrics & TRACE_CPU)))
-		e->cpu = cpu_clock_at(&c->cpu, e->wall);
+	e->cpu = cpu_clock_at(&c->cpu, e->wall);
 }
 
-static zend_always_inline void add_values(struct capture *c, struct entry *e, struct node *n, const enum capture_mode mode)
+static zend_never_inline void add_cpu(struct capture *c, const struct entry *e, uint64_t now)
 {
-	uint64_t now;
+	e->node->cpu += cpu_clock_at(&c->cpu, now) - e->cpu;
+}
 
-	if (mode == CAPTURE_COUNTS)
-		return;
-	now = clock_ticks();
-	n->wall += now - e->wall;
-	if (mode == CAPTURE_CPU || (mode == CAPTURE_ALL && (c->metrics & TRACE_CPU)))
-		n->cpu += cpu_clock_at(&c->cpu, now) - e->cpu;
-	if (mode == CAPTURE_ALL) {
-		if (c->metrics & TRACE_MEMORY)
-			n->memory += (int64_t)zend_memory_usage(false) - e->memory;
-		if (c->metrics & TRACE_PEAK)
-			n->peak += (int64_t)zend_memory_peak_usage(false) - e->peak;
-		if (c->counting) {
-			const struct allocation_counts *start = &c->stack_counts[e - c->stack];
+/* Both are given what to measure, and whether that is known to be readable `fast`: the processor's counter, and c->heap. */
+static zend_always_inline void start_values(struct capture *c, struct entry *e, const unsigned what, const bool fast)
+{
+	if (what & TRACE_MEMORY)
+		e->memory = (int64_t)(fast ? c->heap->now : zend_memory_usage(false));
+	if (what & TRACE_PEAK)
+		e->peak = (int64_t)(fast ? c->heap->peak : zend_memory_peak_usage(false));
+	if (what & TRACE_ALLOCATIONS)
+		c->stack_counts[e - c->stack] = c->counts;
+	if (what & TRACE_WALL)
+		e->wall = fast ? clock_counter() : clock_ticks();
+	if (what & TRACE_CPU) {
+		if (cpu_clock_is_synced(&c->cpu))
+			e->cpu = cpu_clock_synced_at(&c->cpu, e->wall);
+		else
+			start_cpu(c, e);
+	}
+}
 
-			n->allocations += c->counts.allocations - start->allocations;
-			n->frees += c->counts.frees - start->frees;
-			n->allocated += c->counts.bytes - start->bytes;
-		}
+static zend_always_inline void add_values(struct capture *c, const struct entry *e, const unsigned what, const bool fast)
+{
+	struct node *n = e->node;
+	uint64_t now = 0;
+
+	if (what & TRACE_WALL) {
+		now = fast ? clock_counter() : clock_ticks();
+		n->wall += now - e->wall;
+	}
+	if (what & TRACE_MEMORY)
+		n->memory += (int64_t)(fast ? c->heap->now : zend_memory_usage(false)) - e->memory;
+	if (what & TRACE_PEAK)
+		n->peak += (int64_t)(fast ? c->heap->peak : zend_memory_peak_usage(false)) - e->peak;
+	if (what & TRACE_ALLOCATIONS) {
+		const struct allocation_counts *start = &c->stack_counts[e - c->stack];
+
+		n->allocations += c->counts.allocations - start->allocations;
+		n->frees += c->counts.frees - start->frees;
+		n->allocated += c->counts.bytes - start->bytes;
+	}
+	if (what & TRACE_CPU) {
+		if (cpu_clock_is_synced(&c->cpu))
+			n->cpu += cpu_clock_synced_at(&c->cpu, now) - e->cpu;
+		else
+			add_cpu(c, e, now);
 	}
 }
 
 /* The child of the running call that `frame` stands for, if it is not the one that was guessed. */
 static zend_never_inline struct node *find_child(struct capture *c, zend_execute_data *frame, uintptr_t key)
 {
-	struct node *caller = c->current, **guess = c->guess, *n, *before;
+	struct node *caller = c->top->node, **guess = c->guess, *n, *before;
 
 	if (guess != &caller->first) {
 		before = (struct node *)((char *)guess - offsetof(struct node, after));
@@ -169,93 +178,130 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 			return before;
 		}
 	}
-	n = nodes_child(&c->nodes, caller, frame);
+	n = nodes_child(&c->nodes, caller, frame, key);
 	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
 		*guess = n;
 	return n;
 }
 
-/* Every mode is a function of its own, so that a call pays for what it measures. */
-static zend_always_inline void begin(zend_execute_data *frame, const enum capture_mode mode)
+static zend_always_inline void enter(struct capture *c, struct node *n, zend_execute_data *frame, const unsigned what,
+				     const bool fast)
 {
-	struct capture *c = CAPTURE;
-	struct node *caller, *n;
-	struct entry *e;
-	uintptr_t key;
+	struct entry *e = c->top + 1;
 
-	if (UNEXPECTED(c->top + 1 == c->limit) && !make_room(c))
-		return;
-	caller = c->current;
-	key = function_key(frame->func);
-	n = *c->guess;
-	if (UNEXPECTED(n->key != key))
-		n = find_child(c, frame, key);
 	n->calls++;
-	c->current = n;
 	c->guess = &n->first;
 	__builtin_prefetch(n->first);
-	e = ++c->top;
-	e->caller = caller;
+	c->top = e;
+	e->node = n;
 	e->frame = frame;
-	start_values(c, e, mode);
+	start_values(c, e, what, fast);
+}
+
+/* Whether this is the call that was guessed, and there is room for it. */
+static zend_always_inline bool is_guessed(const struct capture *c, uintptr_t key)
+{
+	return EXPECTED(c->top + 1 != c->limit) && EXPECTED((*c->guess)->key == key);
+}
+
+static zend_always_inline uintptr_t user_key(const zend_execute_data *frame)
+{
+	ZEND_ASSERT(ZEND_USER_CODE(frame->func->type));
+	return (uintptr_t)frame->func->op_array.opcodes;
+}
+
+static zend_always_inline uintptr_t internal_key(const zend_execute_data *frame)
+{
+	ZEND_ASSERT(!ZEND_USER_CODE(frame->func->type));
+	return (uintptr_t)frame->func;
 }
 
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame);
 
-static zend_always_inline void end(zend_execute_data *frame, const enum capture_mode mode)
+static zend_always_inline void leave(struct capture *c, const unsigned what, const bool fast)
 {
-	struct capture *c = CAPTURE;
 	struct entry *e = c->top;
-	struct node *n;
+	struct node *n = e->node;
 
-	if (UNEXPECTED(e->frame != frame)) {
-		end_elsewhere(c, frame);
-		return;
-	}
-	n = c->current;
 	__builtin_prefetch(n->after);
-	add_values(c, e, n, mode);
-	c->current = e->caller;
 	c->guess = &n->after;
 	c->top = e - 1;
+	add_values(c, e, what, fast);
 }
 
-#define HANDLERS(mode, name)									\
+/* Every mode has functions of its own, so that a call pays for what it measures; whatever happens seldom is a function
+ * that they end with, so that they themselves need no stack. */
+#define HANDLERS(name, what, fast)								\
+	static zend_never_inline void enter_##name(zend_execute_data *frame, uintptr_t key)	\
+	{											\
+		struct capture *c = CAPTURE;							\
+												\
+		if (EXPECTED(c->top + 1 != c->limit) || make_room(c))				\
+			enter(c, find_child(c, frame, key), frame, what, fast);		\
+	}											\
 	static void begin_##name(zend_execute_data *frame)					\
 	{											\
-		begin(frame, mode);								\
+		struct capture *c = CAPTURE;							\
+												\
+		if (is_guessed(c, user_key(frame)))						\
+			enter(c, *c->guess, frame, what, fast);				\
+		else										\
+			enter_##name(frame, user_key(frame));					\
+	}											\
+	static void begin_internal_##name(zend_execute_data *frame)				\
+	{											\
+		struct capture *c = CAPTURE;							\
+												\
+		if (is_guessed(c, internal_key(frame)))						\
+			enter(c, *c->guess, frame, what, fast);				\
+		else										\
+			enter_##name(frame, internal_key(frame));				\
 	}											\
 	static void end_##name(zend_execute_data *frame, zval *result)				\
 	{											\
-		end(frame, mode);								\
+		struct capture *c = CAPTURE;							\
+												\
+		if (EXPECTED(c->top->frame == frame))						\
+			leave(c, what, fast);							\
+		else										\
+			end_elsewhere(c, frame);						\
 	}
 
-HANDLERS(CAPTURE_COUNTS, counts)
-HANDLERS(CAPTURE_WALL, wall)
-HANDLERS(CAPTURE_CPU, cpu)
-HANDLERS(CAPTURE_ALL, all)
+#define MEMORY (TRACE_WALL | TRACE_MEMORY | TRACE_PEAK)
+
+HANDLERS(counts, 0, true)
+HANDLERS(wall, TRACE_WALL, true)
+HANDLERS(cpu, TRACE_WALL | TRACE_CPU, true)
+HANDLERS(memory, MEMORY, true)
+HANDLERS(full, MEMORY | TRACE_CPU, true)
+HANDLERS(any, c->metrics, false)
 
 const struct capture_handlers capture_handlers[] = {
-	[CAPTURE_COUNTS] = { begin_counts, end_counts },
-	[CAPTURE_WALL] = { begin_wall, end_wall },
-	[CAPTURE_CPU] = { begin_cpu, end_cpu },
-	[CAPTURE_ALL] = { begin_all, end_all },
+	[CAPTURE_COUNTS] = { begin_counts, begin_internal_counts, end_counts },
+	[CAPTURE_WALL] = { begin_wall, begin_internal_wall, end_wall },
+	[CAPTURE_CPU] = { begin_cpu, begin_internal_cpu, end_cpu },
+	[CAPTURE_MEMORY] = { begin_memory, begin_internal_memory, end_memory },
+	[CAPTURE_FULL] = { begin_full, begin_internal_full, end_full },
+	[CAPTURE_ANY] = { begin_any, begin_internal_any, end_any },
 };
 
-static void add_values_now(struct capture *c, struct entry *e, struct node *n)
+enum capture_mode capture_mode_for(const struct capture *c)
 {
-	switch (c->mode) {
-	case CAPTURE_COUNTS:
-		break;
-	case CAPTURE_WALL:
-		add_values(c, e, n, CAPTURE_WALL);
-		break;
-	case CAPTURE_CPU:
-		add_values(c, e, n, CAPTURE_CPU);
-		break;
-	case CAPTURE_ALL:
-		add_values(c, e, n, CAPTURE_ALL);
-		break;
+	if (!(c->metrics & ~(unsigned)TRACE_SAMPLED_WALL))
+		return CAPTURE_COUNTS;
+	if (!clock_is_counter || (!c->heap && (c->metrics & TRACE_MEMORY)))
+		return CAPTURE_ANY;
+	switch (c->metrics) {
+	case TRACE_WALL:
+		return CAPTURE_WALL;
+	case TRACE_WALL | TRACE_CPU:
+		return CAPTURE_CPU;
+	case MEMORY:
+		return CAPTURE_MEMORY;
+	case MEMORY | TRACE_CPU:
+		return CAPTURE_FULL;
+	default:
+		return CAPTURE_ANY;
 	}
 }
 
@@ -266,9 +312,9 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	if (c->top + 1 == c->limit && !make_room(c))
 		return false;
 	e = ++c->top;
-	*e = (struct entry){ .caller = c->current, .frame = frame };
-	set_current(c, n);
-	start_values(c, e, CAPTURE_ALL);
+	*e = (struct entry){ .node = n, .frame = frame };
+	c->guess = &n->first;
+	start_values(c, e, c->metrics, false);
 	return true;
 }
 
@@ -288,15 +334,15 @@ void capture_pop(struct capture *c)
 	struct entry *e = c->top;
 
 	ZEND_ASSERT(e > c->stack);
-	add_values_now(c, e, c->current);
+	add_values(c, e, c->metrics, false);
 	if (!e->frame) {
 		struct trace_session *s = marked_by(c, e);
 
 		if (s)
 			s->at = 0;
 	}
-	set_current(c, e->caller);
 	c->top = e - 1;
+	c->guess = &c->top->node->first;
 }
 
 void capture_mark(struct capture *c)
@@ -306,7 +352,7 @@ void capture_mark(struct capture *c)
 
 		if (s->at)
 			continue;
-		n = nodes_child_of(&c->nodes, c->current, s->key, s->function);
+		n = nodes_child_of(&c->nodes, c->top->node, s->key, s->function);
 		if (n == c->nodes.sink || n->key != s->key)
 			continue;	/* no memory: what follows is not seen by this session */
 		if (capture_push(c, n, NULL))
@@ -334,13 +380,8 @@ static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data
 
 void capture_flush(struct capture *c)
 {
-	struct node *n = c->current;
-
 	for (struct entry *e = c->top; e > c->stack; e--) {
-		struct node *caller = e->caller;
-
-		add_values_now(c, e, n);
-		start_values(c, e, CAPTURE_ALL);
-		n = caller;
+		add_values(c, e, c->metrics, false);
+		start_values(c, e, c->metrics, false);
 	}
 }

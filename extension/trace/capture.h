@@ -13,9 +13,9 @@
 #include "timers.h"
 #include "tracer.h"
 
-/* A call that is running. Its node is the `caller` of the entry above it, or capture.current. */
+/* A call that is running. */
 struct entry {
-	struct node *caller;
+	struct node *node;
 	zend_execute_data *frame;	/* NULL: a marker, a compilation, or the bottom of the stack */
 	uint64_t wall, cpu;		/* ticks when it began, or when it was last brought up to date */
 	int64_t memory, peak;
@@ -52,15 +52,21 @@ struct saved_call {
 	zend_execute_data *frame;
 };
 
-enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_ALL };
+/* What PHP's allocator has in use, where it keeps that itself. */
+struct heap_use {
+	size_t now, peak;
+};
+
+/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call. */
+enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY };
 
 struct capture {
 	/* Touched by each call. */
 	struct entry *top, *limit;	/* limit: one behind the last; while idle, the entry above the only one */
-	struct node *current;
-	struct node **guess;		/* where its next child is remembered: current->first, or `after` of the one that ended */
-	unsigned metrics;		/* what any session asked for */
+	struct node **guess;		/* where the next child of top->node is remembered: its `first`, or `after` of the one that ended */
+	const struct heap_use *heap;	/* NULL: not found, the functions are asked */
 	struct cpu_clock cpu;
+	unsigned metrics;		/* what is measured at each call: what any session asked for, and what comes with it */
 
 	bool active;
 	bool internals, files, loads;	/* what any session asked for */
@@ -99,11 +105,15 @@ extern struct capture strobe_capture;
 /* --- calls.c: what happens at each call */
 
 struct capture_handlers {
-	void (*begin)(zend_execute_data *frame);
-	void (*end)(zend_execute_data *frame, zval *result);
+	void (*begin)(zend_execute_data *frame);		/* of a function written in PHP */
+	void (*begin_internal)(zend_execute_data *frame);
+	void (*end)(zend_execute_data *frame, zval *result);	/* of either */
 };
 
 extern const struct capture_handlers capture_handlers[];	/* by mode */
+
+/* The mode for c->metrics. */
+enum capture_mode capture_mode_for(const struct capture *c);
 
 /* Puts a call on the stack; `frame` may be NULL. Returns false if there is no memory: it then is not there. */
 bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame);
@@ -126,7 +136,7 @@ void capture_stack_done(struct capture *c);
 
 /* --- observe.c: which functions have handlers */
 
-void observe_startup(void);
+void observe_startup(int type);
 bool observe_available(void);
 
 /* Gives the functions of this thread the handlers of c->mode, and those that are called first from now on; internal
@@ -141,7 +151,10 @@ void strands_startup(void);
 bool strands_init(struct capture *c);
 void strands_done(struct capture *c);
 
-/* --- allocations.c: counts of the allocator */
+/* --- allocations.c: what the allocator does */
+
+/* Where the heap of this thread keeps its use. NULL if that is not where we look for it. */
+const struct heap_use *allocations_heap(void);
 
 void allocations_start(struct capture *c);
 void allocations_stop(struct capture *c);

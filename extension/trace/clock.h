@@ -27,19 +27,25 @@ static inline uint64_t clock_monotonic_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The time in ticks. Differences of two readings of one thread make sense, nothing else does. */
-static inline uint64_t clock_ticks(void)
+/* The processor's counter, for when clock_is_counter. */
+static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_expect(clock_is_counter, 1))
-		return __rdtsc();
+	return __rdtsc();
 #elif defined(__aarch64__)
 	uint64_t v;
 
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
 	return v;
-#endif
+#else
 	return clock_monotonic_ns();
+#endif
+}
+
+/* The time in ticks. Differences of two readings of one thread make sense, nothing else does. */
+static inline uint64_t clock_ticks(void)
+{
+	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_monotonic_ns();
 }
 
 /* Looks at the processor. Once, when PHP starts. */

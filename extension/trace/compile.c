@@ -38,7 +38,7 @@ static size_t compilation_begins(struct capture *c, enum call_kind kind, zend_st
 
 	if (!f)
 		return 0;
-	n = nodes_child_of(&c->nodes, c->current, (uintptr_t)f, f);
+	n = nodes_child_of(&c->nodes, c->top->node, (uintptr_t)f, f);
 	n->calls++;
 	return capture_push(c, n, NULL) ? (size_t)(c->top - c->stack) : 0;
 }

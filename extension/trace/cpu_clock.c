@@ -56,6 +56,20 @@ const char *cpu_clock_name(void)
 	return "clock_gettime";
 }
 
+/* What the kernel says that `ahead` is. */
+static uint64_t ask(struct cpu_clock *c)
+{
+	struct timespec t;
+
+	/* First the mark: an interruption after it is seen by the next read. */
+	if (c->flag)
+		*c->flag = c->mark;
+	__asm__ volatile("" ::: "memory");
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	c->resyncs++;
+	return c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns) - clock_ticks();
+}
+
 void cpu_clock_start(struct cpu_clock *c, double ns_per_tick)
 {
 	*c = (struct cpu_clock){ .ticks_per_ns = 1 / ns_per_tick };
@@ -63,7 +77,8 @@ void cpu_clock_start(struct cpu_clock *c, double ns_per_tick)
 	c->flag = thread_flag();
 	c->mark = (uint64_t)(uintptr_t)strobe_rseq_cs;
 #endif
-	cpu_clock_resync(c);
+	c->ahead = ask(c);
+	c->last = clock_ticks() + c->ahead;
 }
 
 void cpu_clock_stop(struct cpu_clock *c)
@@ -75,25 +90,20 @@ void cpu_clock_stop(struct cpu_clock *c)
 
 void cpu_clock_resync(struct cpu_clock *c)
 {
-	struct timespec t;
+	uint64_t ahead = ask(c);
 
-	/* First the mark: an interruption after it is seen by the next read. */
-	if (c->flag)
-		*c->flag = c->mark;
-	__asm__ volatile("" ::: "memory");
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	c->base_ticks = clock_ticks();
-	c->base_cpu = c->offset + (uint64_t)(((double)t.tv_sec * 1e9 + (double)t.tv_nsec) * c->ticks_per_ns);
-	c->resyncs++;
+	if ((int64_t)(ahead - c->ahead) < 0)
+		c->ahead = ahead;
 }
 
 void cpu_clock_before_fork(struct cpu_clock *c)
 {
 	cpu_clock_resync(c);
+	cpu_clock_synced_at(c, clock_ticks());
 }
 
 void cpu_clock_in_child(struct cpu_clock *c)
 {
-	c->offset = c->base_cpu;
+	c->offset = c->last;
 	cpu_clock_resync(c);
 }

@@ -6,6 +6,11 @@
  * cleared when the thread is preempted, migrated or gets a signal outside that sequence. Ours is one that is never
  * entered. A read costs 1 to 3 ns on top of that of the clock; CLOCK_THREAD_CPUTIME_ID costs 500 to 1,200.
  *
+ * A thread that knows of no interruption may have had one all the same: a virtual machine's processor can be taken away
+ * without its kernel noticing, which later may or may not say that this was no CPU time. So between two reads the clock
+ * never goes back, and never further than the time that passed: no call can have used more than its caller, or than the
+ * time that it took. What it was ahead of the kernel it waits for.
+ *
  * Without rseq (an older C library, musl, a kernel or processor that has none) every read is a system call.
  */
 #ifndef STROBE_CPU_CLOCK_H
@@ -23,7 +28,8 @@
 struct cpu_clock {
 	volatile uint64_t *flag;	/* the thread's rseq_cs, NULL without rseq */
 	uint64_t mark;			/* what flag holds while nothing has happened */
-	uint64_t base_cpu, base_ticks;	/* CPU time and clock at the last system call, both in ticks */
+	uint64_t ahead;			/* CPU time less the clock, in ticks, modulo 2^64; never grows */
+	uint64_t last;			/* what was read last */
 	uint64_t offset;		/* what the process had used that this one was forked from */
 	double ticks_per_ns;
 	uint64_t resyncs;		/* system calls made */
@@ -45,12 +51,26 @@ void cpu_clock_resync(struct cpu_clock *c);
 void cpu_clock_before_fork(struct cpu_clock *c);
 void cpu_clock_in_child(struct cpu_clock *c);
 
-/* The CPU time of the thread in ticks, given the clock's reading of just now. */
+/* Whether nothing has happened since the kernel was asked. */
+static inline bool cpu_clock_is_synced(const struct cpu_clock *c)
+{
+	return __builtin_expect(c->flag && *c->flag == c->mark, 1);
+}
+
+/* The CPU time of the thread in ticks, given the clock's reading of just now, while it is synced. */
+static inline uint64_t cpu_clock_synced_at(struct cpu_clock *c, uint64_t ticks)
+{
+	uint64_t cpu = ticks + c->ahead;
+
+	return c->last = (int64_t)(cpu - c->last) < 0 ? c->last : cpu;
+}
+
+/* The same, at any time. */
 static inline uint64_t cpu_clock_at(struct cpu_clock *c, uint64_t ticks)
 {
-	if (__builtin_expect(!c->flag || *c->flag != c->mark, 0))
-		cpu_clock_resync(c);	/* as of a little later than `ticks`: the difference below is negative then */
-	return c->base_cpu + (ticks - c->base_ticks);
+	if (!cpu_clock_is_synced(c))
+		cpu_clock_resync(c);	/* as of a little later than `ticks` */
+	return cpu_clock_synced_at(c, ticks);
 }
 
 #endif

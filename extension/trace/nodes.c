@@ -379,7 +379,8 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 		for (uint32_t i = slot_of(key, t->slots); t->by_key[i]; i = (i + 1) & (t->slots - 1))
 			if (t->by_key[i]->key == key)
 				return t->by_key[i];
-	if (may_go && t->pinned >= PINNED_MAX)
+	/* What a preload script has run is taken apart when it has ended, whoever else has a use for it. */
+	if (may_go && (t->pinned >= PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return NULL;
 	nodes_describe(code, &id);
 	f = make_function(t, key, &id);
@@ -408,21 +409,16 @@ static struct function *annotated_function(struct nodes *t, struct function *f, 
 	return f;
 }
 
-struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame)
+/* Makes the child, or finds one whose key is not that of the function. */
+static zend_never_inline struct node *make_child(struct nodes *t, struct node *parent, zend_execute_data *frame)
 {
 	const zend_function *code = frame->func;
 	struct call_function id;
 	struct function *f;
-	struct node *n;
 
 	if (parent == t->sink || parent->key == KEY_FOLDED)
 		return t->sink;
 	if (EXPECTED(code->common.function_name)) {
-		if (!t->annotation || ZEND_USER_CODE(code->type)) {
-			n = look_up(parent, function_key(code));
-			if (n)
-				return n;
-		}
 		if (t->count >= t->max && !t->annotation)
 			return folded_child(t, parent);
 		f = lasting_function(t, code);
@@ -436,6 +432,13 @@ struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data
 	nodes_describe(code, &id);
 	f = nodes_identity(t, &id);
 	return nodes_child_of(t, parent, (uintptr_t)f, f);
+}
+
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame, uintptr_t key)
+{
+	struct node *n = look_up(parent, key);
+
+	return n ? n : make_child(t, parent, frame);
 }
 
 bool nodes_init(struct nodes *t, uint32_t max)

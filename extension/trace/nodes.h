@@ -88,9 +88,9 @@ static zend_always_inline uintptr_t function_key(const zend_function *f)
 	return ZEND_USER_CODE(f->type) ? (uintptr_t)f->op_array.opcodes : (uintptr_t)f;
 }
 
-/* The child of `parent` that stands for the function of a call, made if need be. Never NULL: without memory it is
+/* The child of `parent` that stands for the function of a call, whose key is `key`, made if need be. Never NULL: without memory it is
  * nodes.sink. */
-struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame);
+struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame, uintptr_t key);
 
 /* The same for a function that is known. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);

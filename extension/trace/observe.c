@@ -43,6 +43,11 @@ static void stand_in(zend_function *f, void **cache, bool internal)
 	ZEND_MAP_PTR_INIT(f->common.run_time_cache, cache);
 }
 
+static zend_observer_fcall_begin_handler begin_of(const struct capture_handlers *h, bool internal)
+{
+	return internal ? h->begin_internal : h->begin;
+}
+
 static void remove_from(void **cache, bool internal, const struct capture_handlers *h)
 {
 	zend_function f;
@@ -53,11 +58,11 @@ static void remove_from(void **cache, bool internal, const struct capture_handle
 		zend_observer_fcall_begin_handler next_begin;
 		zend_observer_fcall_end_handler next_end;
 
-		zend_observer_remove_begin_handler(&f, h->begin, &next_begin);
+		zend_observer_remove_begin_handler(&f, begin_of(h, internal), &next_begin);
 		zend_observer_remove_end_handler(&f, h->end, &next_end);
 	}
 #else
-	zend_observer_remove_begin_handler(&f, h->begin);
+	zend_observer_remove_begin_handler(&f, begin_of(h, internal));
 	zend_observer_remove_end_handler(&f, h->end);
 #endif
 }
@@ -69,7 +74,7 @@ static void add_to(void **cache, bool internal, const struct capture_handlers *h
 	/* Twice would be once too often: closures may share a cache. */
 	remove_from(cache, internal, h);
 	stand_in(&f, cache, internal);
-	zend_observer_add_begin_handler(&f, h->begin);
+	zend_observer_add_begin_handler(&f, begin_of(h, internal));
 	zend_observer_add_end_handler(&f, h->end);
 }
 
@@ -107,6 +112,7 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 	struct capture *c = CAPTURE;
 	const zend_function *f = frame->func;
 	zend_observer_fcall_handlers none = { NULL, NULL };
+	const struct capture_handlers *h;
 
 #ifdef ZTS
 	if (!c)
@@ -116,7 +122,8 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 		remember(c, f);
 	if (!c->active || !is_wanted(c, f))
 		return none;
-	return (zend_observer_fcall_handlers){ capture_handlers[c->mode].begin, capture_handlers[c->mode].end };
+	h = &capture_handlers[c->mode];
+	return (zend_observer_fcall_handlers){ begin_of(h, !ZEND_USER_CODE(f->type)), h->end };
 }
 
 static void for_each_cache(struct capture *c, const struct capture_handlers *h,
@@ -166,9 +173,10 @@ void observe_request_end(struct capture *c)
 	}
 }
 
-void observe_startup(void)
+/* PHP reserves the room for answers when it has started all modules: for one that dl() loads there is none. */
+void observe_startup(int type)
 {
-	if (!STROBE_G(instrument))
+	if (!STROBE_G(instrument) || type != MODULE_PERSISTENT)
 		return;
 	zend_observer_fcall_register(answer);
 	registered = true;

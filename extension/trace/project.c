@@ -157,14 +157,6 @@ static void make_inclusive(struct call_tree *t, enum tree_column column)
 		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
 }
 
-/* The thread's CPU time is corrected after each interruption, by microseconds, also downwards. */
-static void correct_cpu(struct call_tree *t)
-{
-	for (uint32_t i = 0; i < t->node_count; i++)
-		if (t->nodes[i].value[TREE_CPU_NS] < 0)
-			t->nodes[i].value[TREE_CPU_NS] = 0;
-}
-
 static bool allocate(struct projection *p)
 {
 	const struct nodes *from = &p->capture->nodes;
@@ -214,7 +206,6 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 			t->end_ns = t->start_ns;
 		if (c->timer.period_ns)
 			make_inclusive(t, TREE_WALL_NS);
-		correct_cpu(t);
 		shrink(t);
 	} else if (p.tree) {
 		call_tree_free(p.tree);

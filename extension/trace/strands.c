@@ -71,7 +71,6 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 {
 	size_t depth = (size_t)(c->top - c->stack) + 1 - bottom;
 	struct suspended *s = calloc(1, sizeof(*s));
-	struct node *n = c->current;
 	size_t i;
 
 	if (!s)
@@ -82,11 +81,9 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 		free(s);
 		return;
 	}
-	for (struct entry *e = c->top; e >= c->stack + bottom; e--) {
+	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
 		if (e->frame)
-			s->calls[s->count++] = (struct saved_call){ n, e->frame };
-		n = e->caller;
-	}
+			s->calls[s->count++] = (struct saved_call){ e->node, e->frame };
 	/* The root first. */
 	for (i = 0; i < s->count / 2; i++) {
 		struct saved_call call = s->calls[i];
@@ -123,7 +120,7 @@ static void enter(struct capture *c, zend_fiber_context *context)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
 		struct node *was = s->calls[i].node;
-		struct node *n = was->function ? nodes_child_of(&c->nodes, c->current, was->key, was->function) : was;
+		struct node *n = was->function ? nodes_child_of(&c->nodes, c->top->node, was->key, was->function) : was;
 
 		if (!capture_push(c, n, s->calls[i].frame))
 			break;

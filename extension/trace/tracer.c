@@ -32,18 +32,13 @@ bool tracer_available(void)
 	return observe_available();
 }
 
-static bool needs_clock(unsigned metrics)
+/* What is measured for who asks for `metrics`: beside anything else exact time costs little, and use and peak of memory
+ * lie beside each other. */
+static unsigned measured_for(unsigned metrics)
 {
-	return metrics & (TRACE_WALL | TRACE_CPU);
-}
-
-static enum capture_mode mode_for(unsigned metrics)
-{
-	if (metrics & (TRACE_MEMORY | TRACE_PEAK | TRACE_ALLOCATIONS))
-		return CAPTURE_ALL;
-	if (metrics & TRACE_CPU)
-		return CAPTURE_CPU;
-	return metrics & TRACE_WALL ? CAPTURE_WALL : CAPTURE_COUNTS;
+	if (metrics & (TRACE_MEMORY | TRACE_PEAK))
+		metrics |= TRACE_MEMORY | TRACE_PEAK;
+	return metrics & ~(unsigned)TRACE_SAMPLED_WALL ? (metrics | TRACE_WALL) & ~(unsigned)TRACE_SAMPLED_WALL : metrics;
 }
 
 /* A tick of sampled time: it belongs to what runs now. */
@@ -51,17 +46,21 @@ static void tick(struct strobe_timer *timer, uint64_t periods, zend_execute_data
 {
 	struct capture *c = timer->owner;
 
-	if (c->active && c->current)
-		c->current->wall += periods;
+	if (c->active && c->top->node)
+		c->top->node->wall += periods;
 }
 
-static void start_timer(struct capture *c)
+/* Whether time is sampled from now on, if it was not yet. It takes a thread. */
+static bool start_timer(struct capture *c)
 {
+	if (c->timer.period_ns)
+		return true;
 	c->timer.expired = tick;
 	c->timer.owner = c;
 	c->timer.passive = true;
 	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
 		c->timer.period_ns = 0;
+	return c->timer.period_ns > 0;
 }
 
 /* A session that needs exact time joins one that samples it: what was sampled becomes ticks. */
@@ -96,6 +95,7 @@ static bool begin_capture(struct capture *c)
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
 	c->ns_per_tick = clock_ns_per_tick();
+	c->heap = allocations_heap();
 	c->mode = CAPTURE_COUNTS;
 	return true;
 }
@@ -116,18 +116,16 @@ static void end_capture(struct capture *c)
 /* Makes the capture measure what the new session wants, beside what it measures already. */
 static bool widen(struct capture *c, const struct trace_options *o)
 {
-	unsigned metrics = c->metrics | o->metrics;
+	unsigned metrics = measured_for(c->metrics | o->metrics);
 	bool was_active = c->active;
 
-	if (metrics & TRACE_CPU)
-		metrics |= TRACE_WALL;
-	if (needs_clock(metrics))
-		metrics &= ~(unsigned)TRACE_SAMPLED_WALL;
 	if ((metrics & TRACE_ALLOCATIONS) && !c->stack_counts) {
 		c->stack_counts = calloc(c->capacity, sizeof(*c->stack_counts));
 		if (!c->stack_counts)
 			return false;
 	}
+	if ((metrics & TRACE_SAMPLED_WALL) && !start_timer(c))
+		metrics = TRACE_WALL;
 	if (was_active) {
 		capture_flush(c);
 		observe_remove(c);
@@ -139,23 +137,23 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	if (metrics & TRACE_ALLOCATIONS)
 		allocations_start(c);
 	c->metrics = metrics;
-	c->mode = mode_for(metrics);
+	c->mode = capture_mode_for(c);
 	c->internals |= !o->no_internals;
 	c->files |= o->files;
 	c->loads |= o->loads;
 	c->active = true;
 	if (was_active)
 		capture_flush(c);	/* running calls begin to be measured in all that is new now */
-	else if ((metrics & TRACE_SAMPLED_WALL))
-		start_timer(c);
 	observe_install(c);
 	return true;
 }
 
 static bool is_wide_enough(const struct capture *c, const struct trace_options *o)
 {
-	unsigned metrics = o->metrics & TRACE_WALL ? o->metrics & ~(unsigned)TRACE_SAMPLED_WALL : o->metrics;
+	unsigned metrics = o->metrics;
 
+	if ((metrics | c->metrics) & TRACE_WALL)
+		metrics &= ~(unsigned)TRACE_SAMPLED_WALL;
 	return c->active && (c->metrics & metrics) == metrics && (c->internals || o->no_internals) &&
 	       (c->files || !o->files) && (c->loads || !o->loads);
 }
@@ -257,12 +255,9 @@ void tracer_restart(struct trace_session *s)
 	calls = calloc(count ? count : 1, sizeof(*calls));
 	if (!calls)
 		return;
-	n = c->current;
-	for (struct entry *e = c->top; e > c->stack + s->at; e--) {
+	for (struct entry *e = c->top; e > c->stack + s->at; e--)
 		if (e->frame)
-			calls[kept++] = (struct saved_call){ n, e->frame };
-		n = e->caller;
-	}
+			calls[kept++] = (struct saved_call){ e->node, e->frame };
 	while (c->top > c->stack + s->at)
 		capture_pop(c);
 	capture_pop(c);
@@ -275,7 +270,7 @@ void tracer_restart(struct trace_session *s)
 
 		if (!was->function)
 			break;
-		n = nodes_child_of(&c->nodes, c->current, was->key, was->function);
+		n = nodes_child_of(&c->nodes, c->top->node, was->key, was->function);
 		if (!capture_push(c, n, calls[kept].frame))
 			break;
 		n->calls++;
@@ -310,10 +305,10 @@ static void in_child(void)
 		cpu_clock_in_child(&CAPTURE->cpu);
 }
 
-void tracer_startup(void)
+void tracer_startup(int type)
 {
 	clock_startup();
-	observe_startup();
+	observe_startup(type);
 	if (observe_available()) {
 		strands_startup();
 		pthread_atfork(before_fork, NULL, in_child);

@@ -20,7 +20,7 @@ enum trace_metric {
 	TRACE_MEMORY = 4,
 	TRACE_PEAK = 8,
 	TRACE_ALLOCATIONS = 16,		/* TREE_ALLOCATIONS, TREE_FREES, TREE_ALLOCATED_BYTES */
-	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; ignored with TRACE_WALL */
+	TRACE_SAMPLED_WALL = 32,	/* wall time by sampling instead of two clock reads a call; exact beside any other metric */
 };					/* none of them: calls are counted, nothing else */
 
 #define TRACE_METRICS 63		/* all of them */
@@ -66,7 +66,7 @@ struct call_tree *tracer_stop(struct trace_session *s);
  * tracer_request_end; whoever holds one must close or forget it in its own request end before. */
 void tracer_drop(struct trace_session *s);
 
-void tracer_startup(void);		/* in MINIT: registers the observer if wanted */
+void tracer_startup(int type);		/* in MINIT, with its type: registers the observer if wanted */
 void tracer_shutdown(void);		/* in MSHUTDOWN */
 void tracer_thread_end(void);		/* in GSHUTDOWN */
 void tracer_request_start(void);
