@@ -1,7 +1,7 @@
 /* cleanup.h: resources that free themselves at the end of their scope.
  *
- * Declare the variable with _cleanup_ where the thing is born, empty (`= NULL`, `= -1`, `= { 0 }`) so that an early return
- * is harmless; give it away with TAKE_PTR or TAKE_FD. */
+ * Declare the variable with _cleanup_ where the thing is born, empty (`= NULL`, `= -1`, `= { 0 }`) so that an early
+ * return is harmless; give it away with TAKE_PTR or TAKE_FD. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

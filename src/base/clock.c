@@ -23,6 +23,20 @@ int64_t clock_monotonic_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t monotonic_ns)
+{
+	int64_t offset = wall_ns - monotonic_ns;
+	bool ahead = a->offset_ns && offset > a->offset_ns + NS_PER_DAY / 24;
+
+	if (ahead && !a->ahead_since_ns)
+		a->ahead_since_ns = monotonic_ns;
+	if (!ahead || monotonic_ns - a->ahead_since_ns >= NS_PER_DAY) {
+		a->offset_ns = offset;
+		a->ahead_since_ns = 0;
+	}
+	return monotonic_ns + a->offset_ns;
+}
+
 /* Reads "123" or "1.5" as nanoseconds of a unit that has `unit_ns`; returns what follows, NULL if there are no digits
  * or the result is above int64_t. By integers, because a double has no room for today's nanoseconds. */
 static const char *read_decimal(const char *p, int64_t unit_ns, int64_t *ret_ns)

@@ -12,7 +12,8 @@ static void walk(const struct yaml_node *n, unsigned depth)
 	int64_t number;
 	bool flag;
 
-	if (++visited > YAML_NODES || depth > YAML_DEPTH || !n->line || !n->column || (n->kind == YAML_SCALAR) != !!n->text)
+	if (++visited > YAML_NODES || depth > YAML_DEPTH || !n->line || !n->column ||
+	    (n->kind == YAML_SCALAR) != !!n->text)
 		abort();
 	yaml_is_null(n);
 	yaml_get_number(n, "x", -10, 10, &number, NULL);

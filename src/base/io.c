@@ -2,11 +2,13 @@
 #include "io.h"
 #include "mem.h"
 #include <assert.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define READ_AT_ONCE ((size_t)256 << 10)
+#define READ_AT_ONCE	((size_t)256 << 10)
+#define SECRET_MAX	4096u
 
 static int read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err)
 {
@@ -55,6 +57,21 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err)
 			b->data[before] = 0;
 	}
 	return r;
+}
+
+int io_read_secret(const char *path, const char *what, struct buf *ret, struct err *err)
+{
+	int r;
+
+	buf_reset(ret);
+	r = io_read_file(path, ret, SECRET_MAX, err);
+	if (r < 0)
+		return r;
+	while (ret->size && isspace((unsigned char)ret->data[ret->size - 1]))
+		ret->data[--ret->size] = '\0';
+	if (!ret->size || strlen(ret->data) != ret->size)
+		return err_set(err, -ENOMSG, "'%s' holds no %s", path, what);
+	return 0;
 }
 
 static int write_all(int fd, const char *name, const void *bytes, size_t n, struct err *err)
@@ -170,4 +187,23 @@ int io_make_dirs(const char *path, mode_t mode, struct err *err)
 		*p = '/';
 	}
 	return make_dir(part, mode, err);
+}
+
+int io_sync_directory(const char *path, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && (fsync(fd) == 0 || errno == EINVAL))
+		return 0;
+	return err_set(err, -errno, "cannot sync the directory '%s': %s", path, strerror(errno));
+}
+
+int io_sync_directory_of(const char *path, struct err *err)
+{
+	_cleanup_(freep) char *directory = xstrdup(path);
+	char *slash = strrchr(directory, '/');
+
+	if (slash)
+		slash[slash == directory] = '\0';
+	return io_sync_directory(slash ? directory : ".", err);
 }

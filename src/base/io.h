@@ -9,6 +9,10 @@
 /* Appends the content of `path` ("-" is standard input) to `b`; -EFBIG above `limit` bytes. */
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err);
 
+/* A password or a token ("password" as `what`): what the file holds, without white space at its end. -ENOMSG if that is
+ * nothing, or has a NUL in it. */
+int io_read_secret(const char *path, const char *what, struct buf *ret, struct err *err);
+
 /* Writes all bytes to `fd`, going on after EINTR and short writes. */
 int io_write_all(int fd, const void *bytes, size_t n, struct err *err);
 
@@ -17,5 +21,10 @@ int io_write_file(const char *path, const void *bytes, size_t n, struct err *err
 
 /* Makes the directory and those above it. */
 int io_make_dirs(const char *path, mode_t mode, struct err *err);
+
+/* Makes durable which names the directory has; the other one takes the path of a file in it. A file system that cannot
+ * do that to directories is no error. */
+int io_sync_directory(const char *path, struct err *err);
+int io_sync_directory_of(const char *path, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* options.h: the command line of one command, from one table that also makes --help and the man page.
  *
- * Long options take "--name VALUE" and "--name=VALUE"; a long option is known by its whole name or a unique prefix, also one
- * of several names of which it is the shortest ("--wid" is --width where there is --width-of);
+ * Long options take "--name VALUE" and "--name=VALUE"; a long option is known by its whole name or a unique prefix,
+ * also one of several names of which it is the shortest ("--wid" is --width where there is --width-of);
  * short ones cluster (-ab) and take "-oFILE" and "-o FILE". "--" ends options. --help and -h are added by itself.
  * An unknown option is an error that names the nearest known one. */
 #ifndef BASE_OPTIONS_H
@@ -41,8 +41,10 @@ struct command_spec {
 	const char *description;	/* paragraphs for --help and the man page; NULL if the summary says all */
 	const char *examples;	/* lines; NULL if there are none */
 	const struct option_spec *options;	/* ends with kind 0 and no name, letter or help: {0} */
-	bool single_dash;	/* "-name" is "--name" too, as Getopt::Long has it; "-oFILE" is still -o unless it begins a name */
-	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing does */
+	bool single_dash;	/* "-name" is "--name" too, as Getopt::Long has it; "-oFILE" is still -o unless it
+				 * begins a name */
+	void (*more)(struct buf *out);	/* adds to the description what tables of the program say; NULL if nothing
+					 * does */
 };
 
 /* Parses argv[1…]. Operands are moved to the front of argv[1…]; *ret_operands says how many there are. With

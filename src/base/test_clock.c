@@ -17,6 +17,23 @@ static int64_t time_of(const char *text)
 	return clock_parse_time(text, now, &ns, NULL) < 0 ? -1 : ns;
 }
 
+TEST(a_clock_that_is_set_ahead_makes_nothing_old_for_a_day)
+{
+	const int64_t wall = 1795247405LL * NS_PER_SECOND, up = 1000 * NS_PER_SECOND, hour = NS_PER_DAY / 24;
+	struct clock_age a = { 0 };
+
+	CHECK_INT(clock_age_ns(&a, wall, up), wall);
+	CHECK_INT(clock_age_ns(&a, wall + hour, up + hour), wall + hour);
+	CHECK_INT(clock_age_ns(&a, wall + 60 * NS_PER_DAY, up + 2 * hour), wall + 2 * hour);
+	CHECK_INT(clock_age_ns(&a, wall + 60 * NS_PER_DAY + hour, up + 3 * hour), wall + 3 * hour);
+	CHECK_INT(clock_age_ns(&a, wall + 4 * hour, up + 4 * hour), wall + 4 * hour);		/* it was wrong */
+	/* back is believed at once */
+	CHECK_INT(clock_age_ns(&a, wall - NS_PER_DAY, up + 5 * hour), wall - NS_PER_DAY);
+	CHECK_INT(clock_age_ns(&a, wall, up + 6 * hour), wall - NS_PER_DAY + hour);
+	/* ahead for a day: it is right */
+	CHECK_INT(clock_age_ns(&a, wall + NS_PER_DAY, up + 30 * hour), wall + NS_PER_DAY);
+}
+
 TEST(durations_have_units)
 {
 	CHECK_INT(duration("90"), 90 * NS_PER_SECOND);

@@ -164,4 +164,38 @@ TEST(directories_are_made_with_those_above_them)
 	CHECK_INT(io_make_dirs("/", 0700, &err), 0);
 }
 
+TEST(a_secret_is_what_the_file_holds_without_white_space_at_its_end)
+{
+	static const struct { const char *text; size_t n; const char *secret; } cases[] = {
+		{ "of a file\n", 10, "of a file" }, { " key\r\n", 6, " key" }, { "key \t\n\n", 7, "key" },
+		{ "", 0, NULL }, { " \n", 2, NULL }, { "a\0b", 3, NULL },
+	};
+	struct err err;
+	struct buf b;
+
+	buf_init(&b);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CHECK_INT(io_write_file(in_dir("file"), cases[i].text, cases[i].n, NULL), 0);
+		CHECK_INT(io_read_secret(path, "token", &b, &err), cases[i].secret ? 0 : -ENOMSG);
+		if (cases[i].secret)
+			CHECK_STR(b.data, cases[i].secret);
+		else
+			CHECK(strstr(err.text, "/file' holds no token") != NULL);
+	}
+	CHECK_INT(io_read_secret("/nowhere", "token", &b, &err), -ENOENT);
+	buf_done(&b);
+}
+
+TEST(directories_can_be_made_durable)
+{
+	struct err err = { 0 };
+
+	CHECK_INT(io_sync_directory(dir, &err), 0);
+	CHECK_INT(io_sync_directory_of(in_dir("file"), &err), 0);
+	CHECK_INT(io_sync_directory_of("file", &err), 0);
+	CHECK_INT(io_sync_directory_of("/file", &err), 0);
+	CHECK_INT(io_sync_directory("/nowhere", &err), -ENOENT);
+	CHECK(strstr(err.text, "'/nowhere'") != NULL);
+}
+
 TEST_MAIN()

@@ -15,7 +15,8 @@ static const struct option_spec specs[] = {
 	{ OPTION_FLAG, 'q', NULL, NULL, &quiet, "say nothing" },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Looks" },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "the text above the picture" },
-	{ OPTION_INT, 'w', "width", "PIXELS", &width, "how wide the picture is; the default is what fits the window that it "
+	{ OPTION_INT, 'w', "width", "PIXELS", &width,
+	  "how wide the picture is; the default is what fits the window that it "
 	  "is shown in, and the text is wrapped" },
 	{ OPTION_INT, 0, "width-of-all", "PIXELS", &width, "how wide everything is together" },
 	{ OPTION_DOUBLE, 0, "minwidth", "PIXELS", &minimum, "leave out frames that are narrower" },
@@ -26,9 +27,9 @@ static const struct option_spec specs[] = {
 
 static struct command_spec command = {
 	"flamegraph", "[FILE…] [-o OUT]", "draw a flame graph",
-	"Reads profiles of any known format and draws one picture of all of them.\n\n.With two paragraphs, of which the "
-	"second begins with a dot and is long enough to be wrapped at the end of a line.",
-	"strobe flamegraph profile.strobe -o out.svg\nstrobe collapse x | strobe flamegraph -\n", specs,
+	"Reads profiles of any known format and draws one picture of all of them.\n\n"
+	".With two paragraphs, of which the second begins with a dot and is long enough to be wrapped at the end "
+	"of a line.", "strobe flamegraph profile.strobe -o out.svg\nstrobe collapse x | strobe flamegraph -\n", specs,
 };
 
 static char line[400], *words[40];

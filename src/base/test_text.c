@@ -155,6 +155,31 @@ TEST(url_text_keeps_the_bytes)
 	CHECK_STR(made_n(text_put_url, "\0", 1), "%00");
 }
 
+static int unescaped(const char *text, size_t n, char *ret, size_t *ret_n)
+{
+	memcpy(ret, text, n);
+	ret[n] = '\0';
+	return text_unescape_url(ret, n, ret_n);
+}
+
+TEST(url_text_comes_back_and_nothing_is_guessed)
+{
+	static const char *const bad[] = { "%", "%4", "a%zz", "%4g", "%g4", "50%", "% 20" };
+	char text[64];
+	size_t n;
+
+	CHECK_INT(unescaped("a%20b%26%C3%a4+%ff", 18, text, &n), 0);
+	CHECK_STR(text, "a b&\xc3\xa4+\xff");
+	CHECK_INT(n, strlen(text));
+	CHECK_INT(unescaped("", 0, text, &n), 0);
+	CHECK_INT(n, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_INT(unescaped(bad[i], strlen(bad[i]), text, &n), -EINVAL);
+	CHECK_INT(unescaped("a%00b", 5, text, &n), -EILSEQ);
+	CHECK_INT(unescaped("a\0b", 3, text, &n), -EILSEQ);
+	CHECK_INT(unescaped("%41", 2, text, &n), -EINVAL);	/* what stands behind the end is not looked at */
+}
+
 TEST(folded_frames_keep_all_bytes_that_do_not_change_the_stack)
 {
 	CHECK_STR(made(text_put_folded, "a;b\nc\rd e\xff"), "a_b_c_d e\xff");

@@ -1,5 +1,6 @@
 /* text.c: any bytes in, text that its target accepts out. */
 #include "text.h"
+#include <errno.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
@@ -209,6 +210,39 @@ void text_put_url(struct buf *b, struct str s)
 			buf_put(b, coded, sizeof(coded));
 		}
 	}
+}
+
+int text_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int text_unescape_url(char *text, size_t n, size_t *ret_n)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		if (c == '%') {
+			int high = i + 2 < n ? text_hex_digit(text[i + 1]) : -1;
+			int low = i + 2 < n ? text_hex_digit(text[i + 2]) : -1;
+
+			if (high < 0 || low < 0)
+				return -EINVAL;
+			c = (char)(high << 4 | low);
+			i += 2;
+		}
+		if (!c)
+			return -EILSEQ;
+		text[to++] = c;
+	}
+	text[to] = '\0';
+	*ret_n = to;
+	return 0;
 }
 
 void text_put_folded(struct buf *b, struct str s)

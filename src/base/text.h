@@ -41,6 +41,13 @@ void text_put_xml(struct buf *b, struct str s);		/* text and attribute values of
 void text_put_json(struct buf *b, struct str s);	/* the inside of a JSON string, without the quotes */
 void text_put_url(struct buf *b, struct str s);		/* percent-encoded query component, bytes kept */
 
+/* The value of a hexadecimal digit, -1 if it is none. */
+int text_hex_digit(char c);
+
+/* Percent-decodes a string of `n` bytes in place and ends it with a NUL. -EINVAL if a % is not followed by two
+ * hexadecimal digits; -EILSEQ if a NUL is in it or coded, which would cut the text short without anybody seeing it. */
+int text_unescape_url(char *text, size_t n, size_t *ret_n);
+
 /* One frame of a folded line: bytes kept but for ; newline CR NUL, which become _ : they would change the stack. */
 void text_put_folded(struct buf *b, struct str s);
 

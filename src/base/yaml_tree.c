@@ -115,7 +115,8 @@ static int new_node(struct reader *r, enum yaml_kind kind, const yaml_char_t *ta
 	return 0;
 }
 
-/* Returns the index, or below 0. The node is put there when it is whole: an alias to what is not yet would never end. */
+/* Returns the index, or below 0. The node is put there when it is whole: an alias to what is not yet would never
+ * end. */
 static int add_anchor(struct reader *r, const yaml_char_t *name)
 {
 	struct anchor *a;
@@ -177,7 +178,8 @@ static int add_weight(struct reader *r, struct yaml_node *n, const struct yaml_n
 	if (value->height + 1 > n->height)
 		n->height = value->height + 1;
 	if (n->weight > YAML_NODES)
-		return yaml_error(n, r->err, "more than %u values with what aliases (*) stand for; write less", YAML_NODES);
+		return yaml_error(n, r->err, "more than %u values with what aliases (*) stand for; write less",
+				  YAML_NODES);
 	if (depth + n->height > YAML_DEPTH + 1)
 		return yaml_error(n, r->err, "nested more than %u levels deep", YAML_DEPTH);
 	return 0;
@@ -193,8 +195,8 @@ static int check_key(struct reader *r, const struct yaml_node *n, const struct y
 		return yaml_error(key, r->err, "merge keys (<<) are not read here; write the values out");
 	same = yaml_find(n, key->text);
 	if (same)
-		return yaml_error(key, r->err, "'%.64s' is there twice, first at line %u; remove one of them", key->text,
-				  same->line);
+		return yaml_error(key, r->err, "'%.64s' is there twice, first at line %u; remove one of them",
+				  key->text, same->line);
 	return 0;
 }
 
@@ -352,7 +354,8 @@ int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, 
 
 	if (n->kind == kind && !(kind == YAML_SCALAR && yaml_is_null(n)))
 		return 0;
-	return yaml_error(n, err, "'%s' must be %s, not %s", what, kinds[kind], yaml_is_null(n) ? "empty" : kinds[n->kind]);
+	return yaml_error(n, err, "'%s' must be %s, not %s", what, kinds[kind],
+			  yaml_is_null(n) ? "empty" : kinds[n->kind]);
 }
 
 int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret, struct err *err)
@@ -363,7 +366,8 @@ int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret,
 	return 0;
 }
 
-int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret, struct err *err)
+int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret,
+		    struct err *err)
 {
 	char *end;
 	long long v;
@@ -373,8 +377,8 @@ int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, in
 	errno = 0;
 	v = strtoll(n->text, &end, 10);
 	if (*end || end == n->text || errno || n->text[0] == ' ' || v < min || v > max)
-		return yaml_error(n, err, "'%s' must be a whole number from %lld to %lld, not '%.64s'", what, (long long)min,
-				  (long long)max, n->text);
+		return yaml_error(n, err, "'%s' must be a whole number from %lld to %lld, not '%.64s'", what,
+				  (long long)min, (long long)max, n->text);
 	*ret = v;
 	return 0;
 }

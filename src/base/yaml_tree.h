@@ -4,8 +4,8 @@
  * must be. An alias (*x) is the node of its anchor (&x) itself, so a tree may hold one node in several places.
  *
  * Refused with a sentence: what is no YAML; more than one document; a key twice, or one that is no scalar; merge keys
- * (<<); tags other than those of plain types (!!str, !!int, …); a scalar with a NUL in it; an alias within its own anchor;
- * and what is above these caps, where what an alias stands for counts each time:
+ * (<<); tags other than those of plain types (!!str, !!int, …); a scalar with a NUL in it; an alias within its own
+ * anchor; and what is above these caps, where what an alias stands for counts each time:
  */
 #ifndef BASE_YAML_TREE_H
 #define BASE_YAML_TREE_H
@@ -60,7 +60,8 @@ bool yaml_is_null(const struct yaml_node *n);		/* empty, ~ or null; NULL is one,
  * value. The text lives as long as the tree. */
 int yaml_want(const struct yaml_node *n, enum yaml_kind kind, const char *what, struct err *err);
 int yaml_get_text(const struct yaml_node *n, const char *what, const char **ret, struct err *err);
-int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret, struct err *err);
+int yaml_get_number(const struct yaml_node *n, const char *what, int64_t min, int64_t max, int64_t *ret,
+		    struct err *err);
 int yaml_get_bool(const struct yaml_node *n, const char *what, bool *ret, struct err *err);
 
 /* -EINVAL with "file:line: …", for readers of trees. */
