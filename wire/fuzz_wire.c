@@ -80,8 +80,8 @@ static void again(const struct strobe_wire_message *m)
 	p->end_ns = (int64_t)m->info.end_ns;
 	p->period_ns = (int64_t)m->info.period_ns;
 	wire_profile_labels(m, &p->labels);
-	if ((m->info.kind == STROBE_WIRE_RUN ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 || strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK ||
-	    wire_profile_add(back, &n) < 0)
+	if ((m->info.kind == STROBE_WIRE_RUN ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 ||
+	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add(back, &n) < 0)
 		abort();
 	wire_profile_labels(&n, &labels);
 	if (!same_tree(p, back) || !same_labels(&p->labels, &labels) || n.info.start_ns != m->info.start_ns ||

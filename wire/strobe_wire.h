@@ -408,7 +408,8 @@ static inline int strobe_wire_is_run_key(const char *p, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		char lower = (char)(p[i] | 0x20);
 
-		if ((lower < 'a' || lower > 'z') && (p[i] < '0' || p[i] > '9') && p[i] != '.' && p[i] != '_' && p[i] != '-')
+		if ((lower < 'a' || lower > 'z') && (p[i] < '0' || p[i] > '9') && p[i] != '.' && p[i] != '_' &&
+		    p[i] != '-')
 			return 0;
 	}
 	if (n && p[0] == '.' && (n == 1 || (n == 2 && p[1] == '.')))

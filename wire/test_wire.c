@@ -43,13 +43,14 @@ static void model_make(struct model *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->info = (struct strobe_wire_info){
-		.kind = below(2) ? STROBE_WIRE_SAMPLES : STROBE_WIRE_RUN, .clock = (enum strobe_clock)below(3), .pid = (uint32_t)next_random(),
-		.start_ns = next_random() >> 2, .period_ns = next_random() >> 1,
+		.kind = below(2) ? STROBE_WIRE_SAMPLES : STROBE_WIRE_RUN, .clock = (enum strobe_clock)below(3),
+		.pid = (uint32_t)next_random(), .start_ns = next_random() >> 2, .period_ns = next_random() >> 1,
 	};
 	m->info.end_ns = m->info.start_ns + (next_random() >> 2);
 	m->strings = 1 + below(64);
 	for (uint32_t i = 0; i < m->strings; i++) {
-		m->length[i] = (size_t)snprintf(m->text[i], sizeof(m->text[i]), "k%u%.*s", i, (int)below(12), "_abcdefghijk");
+		m->length[i] = (size_t)snprintf(m->text[i], sizeof(m->text[i]), "k%u%.*s", i, (int)below(12),
+						"_abcdefghijk");
 		if (i % 5 == 4)
 			m->text[i][1] = 0, m->text[i][0] = (char)0xff;
 	}
@@ -393,7 +394,8 @@ static enum strobe_wire_error run_with(const char *key, const char *value, size_
 TEST(what_names_a_run_can_stand_in_an_address_and_in_a_file_name)
 {
 	static const char *const good[] = { "a", "shop", "Shop.v2_3-x", "0", ".hidden", "...", "-" };
-	static const char *const bad[] = { "", ".", "..", "a b", "a/b", "a%2f", "\xc3\xa4", "a\n", "@", "[", "`", "{", ":" };
+	static const char *const bad[] = { "", ".", "..", "a b", "a/b", "a%2f", "\xc3\xa4", "a\n", "@", "[", "`", "{",
+					   ":" };
 	char longest[STROBE_WIRE_RUN_KEY + 1];
 
 	memset(longest, 'x', sizeof(longest));

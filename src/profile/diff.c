@@ -37,7 +37,8 @@ static int by_name_file_line(const void *a, const void *b)
 	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-/* Pairs what has none yet in the order of files and lines, so that functions that moved down together stay themselves. */
+/* Pairs what has none yet in the order of files and lines, so that functions that moved down together stay
+ * themselves. */
 static void pair_in_order(struct candidate *list, size_t from, size_t end)
 {
 	size_t i = from, j = from;

@@ -23,7 +23,8 @@ enum diff_scale {
 struct diff_options {
 	enum diff_scale scale;
 	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
-	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses sums */
+	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses
+					 * sums */
 };
 
 struct diff {
@@ -43,19 +44,20 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 void diff_done(struct diff *d);
 
 /* The columns to compare: `wanted` if it is not NULL, else the one that is shown of `a`, or of `b`, or the first that
- * both have. Where there is none they are those that each is shown by, which diff_check refuses. UINT32_MAX: not there. */
+ * both have. Where there is none they are those that each is shown by, which diff_check refuses. UINT32_MAX: not
+ * there. */
 void diff_columns(const struct profile *a, const struct profile *b, const char *wanted, uint32_t *ret_a,
 		  uint32_t *ret_b);
 
-/* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after` is
- * what shares are of. */
+/* Standard error of the difference between two values, in the scale of `after`; 0 if both were measured. `whole_after`
+ * is what shares are of. */
 double diff_error(const struct diff *d, double before, double after, double whole_after);
 
 /* The difference from which on it is none of chance: `sigma` standard errors, and half a sample more. */
 double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
 
-/* How many standard errors must be exceeded so that chance alone shows one of `count` values as changed in less than one
- * of twenty comparisons. */
+/* How many standard errors must be exceeded so that chance alone shows one of `count` values as changed in less than
+ * one of twenty comparisons. */
 double diff_sigma(size_t count);
 
 /* What a sample of a column weighs in it, 0 if its values are no samples. */

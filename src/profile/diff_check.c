@@ -16,7 +16,8 @@
 
 #define FEW_SAMPLES	200	/* the error of a share of one half is then 3.5 points */
 
-static bool has_both(const struct profile *a, const struct profile *b, const char *name, uint32_t *ret_a, uint32_t *ret_b)
+static bool has_both(const struct profile *a, const struct profile *b, const char *name, uint32_t *ret_a,
+		     uint32_t *ret_b)
 {
 	uint32_t in_a = profile_find_column(a, name), in_b = profile_find_column(b, name);
 
@@ -35,7 +36,8 @@ void diff_columns(const struct profile *a, const struct profile *b, const char *
 	if (wanted || *ret_a == UINT32_MAX || *ret_b == UINT32_MAX ||
 	    !strcmp(a->columns[*ret_a].name, b->columns[*ret_b].name))
 		return;
-	if (has_both(a, b, a->columns[*ret_a].name, ret_a, ret_b) || has_both(a, b, b->columns[*ret_b].name, ret_a, ret_b))
+	if (has_both(a, b, a->columns[*ret_a].name, ret_a, ret_b) ||
+	    has_both(a, b, b->columns[*ret_b].name, ret_a, ret_b))
 		return;
 	for (uint32_t i = 0; i < a->column_count; i++)
 		if (has_both(a, b, a->columns[i].name, ret_a, ret_b))
@@ -146,7 +148,8 @@ static void check_periods(const struct profile *a, const char *name_a, const str
 	buf_init(&period_b);
 	amount_put(&period_a, a->period_ns, AMOUNT_TIME);
 	amount_put(&period_b, b->period_ns, AMOUNT_TIME);
-	doubt(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b, period_b.data,
+	doubt(all, fatal, "'%s' was sampled every %s and '%s' every %s: %s", name_a, period_a.data, name_b,
+	      period_b.data,
 	      fatal ? "their numbers of samples say nothing; compare shares by --normalize total, or time by --column" :
 	      "only shares are compared");
 }

@@ -3,6 +3,7 @@
 #include "labels.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -128,23 +129,12 @@ void labels_put(const struct labels *l, struct buf *out)
 	}
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* Appends the text of [p, end) with %XX decoded. */
 static void unescape(struct buf *out, const char *p, const char *end)
 {
 	while (p < end) {
-		if (*p == '%' && end - p >= 3 && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0) {
-			buf_putc(out, (char)(hex_digit(p[1]) << 4 | hex_digit(p[2])));
+		if (*p == '%' && end - p >= 3 && text_hex_digit(p[1]) >= 0 && text_hex_digit(p[2]) >= 0) {
+			buf_putc(out, (char)(text_hex_digit(p[1]) << 4 | text_hex_digit(p[2])));
 			p += 3;
 		} else {
 			buf_putc(out, *p++);
@@ -174,7 +164,8 @@ int labels_parse(const char *text, struct labels *ret, struct err *err)
 		_cleanup_(buf_done) struct buf value = { 0 };
 
 		if (!equals)
-			return err_set(err, -EINVAL, "label '%.*s' has no '=': write key=value", (int)(end - text), text);
+			return err_set(err, -EINVAL, "label '%.*s' has no '=': write key=value", (int)(end - text),
+				       text);
 		if (!is_key(text, (size_t)(equals - text)))
 			return err_set(err, -EINVAL, "'%.*s' cannot be a label: use letters, digits and _",
 				       (int)(equals - text), text);

@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -97,15 +98,33 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 	uint32_t i = profile_find_column(p, name);
 	struct profile_column *c;
 
-	if (i != UINT32_MAX)
-		return i;
-	if (p->column_count == PROFILE_COLUMNS)
+	if (i == UINT32_MAX && p->column_count == PROFILE_COLUMNS)
 		return UINT32_MAX;
-	c = &p->columns[p->column_count];
-	snprintf(c->name, sizeof(c->name), "%s", name);
-	snprintf(c->unit, sizeof(c->unit), "%s", unit);
-	c->self = xcalloc(p->node_capacity, sizeof(*c->self));
-	return p->column_count++;
+	if (i == UINT32_MAX) {
+		i = p->column_count++;
+		c = &p->columns[i];
+		snprintf(c->name, sizeof(c->name), "%s", name);
+		snprintf(c->unit, sizeof(c->unit), "%s", unit);
+		c->self = xcalloc(p->node_capacity, sizeof(*c->self));
+	}
+	p->named_columns |= 1u << i;
+	return i;
+}
+
+int64_t profile_scale(const struct profile *p, uint32_t column)
+{
+	return strcmp(p->columns[column].unit, PROFILE_MILLIONTHS) ? 1 : 1000000;
+}
+
+void profile_refine(struct profile *p, uint32_t column)
+{
+	struct profile_column *c = &p->columns[column];
+
+	if (profile_scale(p, column) != 1)
+		return;
+	snprintf(c->unit, sizeof(c->unit), PROFILE_MILLIONTHS);
+	for (uint32_t n = 0; n < p->node_count; n++)
+		c->self[n] = saturating_product(c->self[n], profile_scale(p, column));
 }
 
 /* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
@@ -274,6 +293,18 @@ uint32_t *profile_depths(const struct profile *p)
 	return depths;
 }
 
+uint32_t profile_stacks(const struct profile *p)
+{
+	_cleanup_(freep) bool *inner = xcalloc(p->node_count, sizeof(*inner));
+	uint32_t stacks = 0;
+
+	for (uint32_t n = p->node_count - 1; n > 0; n--) {
+		stacks += !inner[n];
+		inner[p->parents[n]] = true;
+	}
+	return stacks;
+}
+
 uint32_t profile_depth(const struct profile *p)
 {
 	_cleanup_(freep) uint32_t *depths = profile_depths(p);
@@ -285,19 +316,32 @@ uint32_t profile_depth(const struct profile *p)
 	return deepest;
 }
 
-/* Adds the columns of `from` to `into`; numbers[i] becomes the number of its column i, UINT32_MAX without room. */
-static void merge_columns(struct profile *into, const struct profile *from, uint32_t *numbers)
+/* Where the columns of `from` go, UINT32_MAX without room, and what their values are multiplied by for that. */
+struct merged_columns {
+	uint32_t number[PROFILE_COLUMNS];
+	int64_t factor[PROFILE_COLUMNS];
+};
+
+static void merge_columns(struct profile *into, const struct profile *from, struct merged_columns *to)
 {
-	for (uint32_t i = 0; i < from->column_count; i++)
-		numbers[i] = profile_column(into, from->columns[i].name, from->columns[i].unit);
+	for (uint32_t i = 0; i < from->column_count; i++) {
+		uint32_t column = to->number[i] = profile_column(into, from->columns[i].name, from->columns[i].unit);
+
+		if (column == UINT32_MAX)
+			continue;
+		if (profile_scale(from, i) != 1)
+			profile_refine(into, column);
+		to->factor[i] = profile_scale(into, column) / profile_scale(from, i);
+	}
 }
 
 static void add_values(struct profile *into, uint32_t to, const struct profile *from, uint32_t node,
-		       const uint32_t *columns)
+		       const struct merged_columns *columns)
 {
 	for (uint32_t i = 0; i < from->column_count; i++)
-		if (columns[i] != UINT32_MAX && from->columns[i].self[node])
-			profile_add(into, to, columns[i], from->columns[i].self[node]);
+		if (columns->number[i] != UINT32_MAX && from->columns[i].self[node])
+			profile_add(into, to, columns->number[i],
+				    saturating_product(from->columns[i].self[node], columns->factor[i]));
 }
 
 /* The frames of `from` as numbers of `into`; the caller frees. */
@@ -339,18 +383,18 @@ void profile_merge(struct profile *into, const struct profile *from)
 {
 	_cleanup_(freep) uint32_t *nodes = xmalloc(from->node_count * sizeof(*nodes));
 	_cleanup_(freep) uint32_t *frames = NULL;
-	uint32_t columns[PROFILE_COLUMNS];
+	struct merged_columns columns;
 
 	profile_cover(into, from->start_ns, from->end_ns);
 	if (from->node_count > 1 || into->node_count == 1)
 		profile_describe(into, from->period_ns, from->mixed_periods, &from->labels);
-	merge_columns(into, from, columns);
+	merge_columns(into, from, &columns);
 	frames = merge_frames(into, from);
 	nodes[PROFILE_ROOT] = PROFILE_ROOT;
-	add_values(into, PROFILE_ROOT, from, PROFILE_ROOT, columns);
+	add_values(into, PROFILE_ROOT, from, PROFILE_ROOT, &columns);
 	for (uint32_t n = 1; n < from->node_count; n++) {
 		nodes[n] = profile_child(into, nodes[from->parents[n]], frames[from->node_frames[n]]);
-		add_values(into, nodes[n], from, n, columns);
+		add_values(into, nodes[n], from, n, &columns);
 	}
 }
 

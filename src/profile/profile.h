@@ -42,6 +42,8 @@ struct profile {
 
 	struct profile_column columns[PROFILE_COLUMNS];
 	uint32_t column_count;
+	uint32_t named_columns;		/* one bit for each that profile_column was asked for since the caller set this
+					 * to 0 */
 
 	int64_t start_ns, end_ns;	/* what the profile covers, since 1970; both 0 if unknown */
 	int64_t period_ns;		/* sampling period; 0 if there is none or several were merged */
@@ -67,7 +69,8 @@ void profile_freep(struct profile **p);
 /* Finds or adds a frame, a column, a child. Names are copied. profile_column returns UINT32_MAX when there are
  * PROFILE_COLUMNS already. */
 uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint32_t line);
-uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);	/* strings of p->strings */
+/* strings of p->strings */
+uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint32_t line);
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
@@ -78,6 +81,12 @@ uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
 
 /* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
+
+/* Makes room for parts of a count: the values become millions of them, which the unit PROFILE_MILLIONTHS says. Nothing
+ * if that is so already. profile_scale is what the values are to be divided by: 1 or 1,000,000. */
+#define PROFILE_MILLIONTHS "millionths"
+void profile_refine(struct profile *p, uint32_t column);
+int64_t profile_scale(const struct profile *p, uint32_t column);
 
 /* Adds a stack given root first as frames; returns its node. */
 uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth);
@@ -98,6 +107,9 @@ int64_t profile_sum(const struct profile *p, uint32_t column);	/* the root's tot
 /* What nodes with a negative value add up to (0 or less), and how many they are; `ret_nodes` may be NULL. Only memory
  * and differences have such values, and pictures and folded stacks have no place for them. */
 int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *ret_nodes);
+
+/* How many stacks there are that no other one goes on from. */
+uint32_t profile_stacks(const struct profile *p);
 
 uint32_t *profile_depths(const struct profile *p);		/* root 0; the caller frees */
 uint32_t profile_depth(const struct profile *p);		/* the deepest node's */
@@ -120,8 +132,8 @@ struct profile *profile_reverse(const struct profile *p);
  * children, and what they would have is its own. A column with values below zero is turned over as a whole. */
 struct profile *profile_reverse_above(const struct profile *p, uint32_t column, double least);
 
-/* A profile without nodes and with the frames (of the same numbers), columns and facts of `p`, to put a part of it into.
- * The caller frees. */
+/* A profile without nodes and with the frames (of the same numbers), columns and facts of `p`, to put a part of it
+ * into. The caller frees. */
 struct profile *profile_new_like(const struct profile *p);
 
 /* Adds the values of a node of `from` to one of `to`, both with the same columns. */

@@ -1,4 +1,4 @@
-/* saturate.h: sums that stop at the ends of int64_t, as profile_add does. */
+/* saturate.h: sums and products that stop at the ends of int64_t, as profile_add does. */
 #ifndef PROFILE_SATURATE_H
 #define PROFILE_SATURATE_H
 
@@ -8,6 +8,15 @@ static inline void saturating_add(int64_t *sum, int64_t v)
 {
 	if (__builtin_add_overflow(*sum, v, sum))
 		*sum = v < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static inline int64_t saturating_product(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (!__builtin_mul_overflow(a, b, &product))
+		return product;
+	return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
 }
 
 #endif

@@ -1,19 +1,11 @@
-/* test_diff.c: sums stay right whatever is compared, chance is not taken for change, and what makes no sense is said. */
+/* test_diff.c: sums stay right whatever is compared, chance is not taken for change, and what makes no sense is
+ * said. */
 
 #include "diff.h"
 
 #include "mem.h"
 #include "test.h"
-
-static uint64_t state = 88172645463325252u;
-
-static uint32_t below(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 33) % n;
-}
+#include "test_random.h"
 
 static struct str s(const char *text)
 {

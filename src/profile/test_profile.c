@@ -2,16 +2,7 @@
 #include "profile.h"
 #include "mem.h"
 #include "test.h"
-
-static uint64_t state = 88172645463325252u;
-
-static uint32_t below(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 33) % n;
-}
+#include "test_random.h"
 
 static struct str s(const char *text)
 {
@@ -302,7 +293,8 @@ static struct profile *described(int64_t start, int64_t end, int64_t period, con
 TEST(merging_keeps_the_labels_that_agree_and_the_whole_time)
 {
 	struct profile *all = profile_new(), *none = profile_new();
-	struct profile *a = described(100, 200, 10, "entry=index,host=a"), *b = described(50, 120, 10, "entry=index,host=b");
+	struct profile *a = described(100, 200, 10, "entry=index,host=a"),
+		*b = described(50, 120, 10, "entry=index,host=b");
 	struct profile *c = described(0, 0, 20, "entry=index");
 	struct buf text;
 
@@ -369,7 +361,8 @@ TEST(turned_over_the_root_has_the_leaves)
 	profile_free(r);
 }
 
-/* The nodes of the whole that have at least `least` are in the cut one with the same total; it has nothing behind others. */
+/* The nodes of the whole that have at least `least` are in the cut one with the same total; it has nothing behind
+ * others. */
 static void check_cut(const struct profile *whole, struct profile *cut, int64_t least)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(whole, 0), *cut_totals = profile_totals(cut, 0);
@@ -421,7 +414,8 @@ TEST(with_values_below_zero_nothing_is_cut)
 TEST(what_was_turned_over_or_filtered_can_be_added_to)
 {
 	for (int i = 0; i < 50; i++) {
-		struct profile *p = random_profile(1 + below(400), 9), *r = profile_reverse(p), *again = profile_reverse(p);
+		struct profile *p = random_profile(1 + below(400), 9), *r = profile_reverse(p),
+			*again = profile_reverse(p);
 		bool *keep = xcalloc(p->frame_count, sizeof(*keep));
 		uint32_t count = r->node_count;
 		struct profile *kept, *kept_again;

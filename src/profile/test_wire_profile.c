@@ -108,7 +108,8 @@ TEST(adding_twice_doubles)
 	struct buf b;
 
 	buf_init(&b);
-	profile_add(p, profile_child(p, 0, profile_frame(p, s("f"), s(""), 0)), profile_column(p, "samples", "count"), 21);
+	profile_add(p, profile_child(p, 0, profile_frame(p, s("f"), s(""), 0)), profile_column(p, "samples", "count"),
+		    21);
 	wire_profile_write(p, &b, NULL);
 	CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);
 	wire_profile_add(back, &m);

@@ -115,20 +115,30 @@ static uint32_t samples_column(const struct strobe_wire_message *m)
 	return UINT32_MAX;
 }
 
-int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
+uint64_t wire_profile_samples(const struct strobe_wire_message *m)
 {
-	uint64_t samples;
+	uint32_t column = samples_column(m);
+	const uint8_t *at = m->at_nodes;
+	uint64_t sum = 0;
 
-	return wire_profile_add_samples(p, m, &samples);
+	for (uint32_t i = 0; i < m->nodes && column != UINT32_MAX; i++) {
+		strobe_wire_next(&at);
+		strobe_wire_next(&at);
+		for (uint32_t k = 0; k < m->columns; k++) {
+			int64_t v = strobe_wire_unzigzag(strobe_wire_next(&at));
+
+			if (k == column && v > 0)
+				sum += (uint64_t)v;
+		}
+	}
+	return sum;
 }
 
-int wire_profile_add_samples(struct profile *p, const struct strobe_wire_message *m, uint64_t *ret_samples)
+int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 {
-	uint32_t columns[STROBE_WIRE_COLUMNS], samples = samples_column(m);
+	uint32_t columns[STROBE_WIRE_COLUMNS];
 	const uint8_t *at = m->at_nodes;
 	struct reader r;
-
-	*ret_samples = 0;
 
 	if (map_columns(p, m, columns) < 0)
 		return -E2BIG;
@@ -145,8 +155,6 @@ int wire_profile_add_samples(struct profile *p, const struct strobe_wire_message
 
 			if (value)
 				profile_add(p, node, columns[k], value);
-			if (k == samples && value > 0)
-				*ret_samples += (uint64_t)value;
 		}
 	}
 	reader_done(&r);
@@ -354,13 +362,13 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint
 static int check_caps(const struct profile *p, struct err *err)
 {
 	if (p->labels.count > STROBE_WIRE_LABELS)
-		return err_set(err, -E2BIG, "cannot write a profile with %zu labels: at most %u are known to the format",
-			       p->labels.count, STROBE_WIRE_LABELS);
+		return err_set(err, -E2BIG, "cannot write a profile with %zu labels: at most %u are known to "
+			       "the format", p->labels.count, STROBE_WIRE_LABELS);
 	for (size_t i = 0; i < p->labels.count; i++)
 		if (strlen(p->labels.items[i].key) > STROBE_WIRE_LABEL_KEY ||
 		    strlen(p->labels.items[i].value) > STROBE_WIRE_LABEL_VALUE)
-			return err_set(err, -E2BIG, "cannot write the label '%.64s': it is longer than the format allows",
-				       p->labels.items[i].key);
+			return err_set(err, -E2BIG, "cannot write the label '%.64s': it is longer than the "
+				       "format allows", p->labels.items[i].key);
 	for (size_t i = 0; i < p->strings.count; i++)
 		if (p->strings.strings[i].n > STROBE_WIRE_STRING)
 			return err_set(err, -E2BIG, "cannot write a frame whose name has %zu bytes: at most %u fit",

@@ -9,8 +9,8 @@
  * labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
 
-/* The same; *ret_samples is what the message's first column "samples" adds up to, without values below zero. */
-int wire_profile_add_samples(struct profile *p, const struct strobe_wire_message *m, uint64_t *ret_samples);
+/* How many samples it holds: what its first column "samples" adds up to, without values below zero. */
+uint64_t wire_profile_samples(const struct strobe_wire_message *m);
 
 /* The message's labels; replaces `ret`. */
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);

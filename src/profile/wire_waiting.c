@@ -1,0 +1,91 @@
+/* wire_waiting.c: a list of messages, sorted when the first is taken. */
+#include "wire_waiting.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define CACHE_LINE	64u
+#define PREFETCHED	((size_t)16 << 10)	/* bytes of one message */
+
+void wire_waiting_init(struct wire_waiting *w)
+{
+	*w = (struct wire_waiting){ 0 };
+	arena_init(&w->bytes);
+}
+
+void wire_waiting_done(struct wire_waiting *w)
+{
+	free(w->list);
+	arena_done(&w->bytes);
+	wire_waiting_init(w);
+}
+
+void wire_waiting_clear(struct wire_waiting *w)
+{
+	arena_done(&w->bytes);
+	w->count = w->taken = 0;
+	w->sorted = false;
+}
+
+/* What the message points at, in the copy of its bytes. */
+static struct strobe_wire_message copy_message(struct arena *a, const struct strobe_wire_message *m)
+{
+	const uint8_t *from = m->at_strings - STROBE_WIRE_HEADER;
+	const uint8_t *to = (uint8_t *)arena_copy(a, from, m->size);
+	struct strobe_wire_message copy = *m;
+
+	copy.at_strings = to + (m->at_strings - from);
+	copy.at_labels = to + (m->at_labels - from);
+	copy.at_columns = to + (m->at_columns - from);
+	copy.at_drops = to + (m->at_drops - from);
+	copy.at_frames = to + (m->at_frames - from);
+	copy.at_nodes = to + (m->at_nodes - from);
+	return copy;
+}
+
+void wire_waiting_add(struct wire_waiting *w, uint32_t series, const struct strobe_wire_message *m)
+{
+	assert(!w->sorted);
+	GROW(&w->list, &w->capacity, w->count + 1);
+	w->list[w->count] = (struct wire_waiting_message){ series, (uint32_t)w->count, copy_message(&w->bytes, m) };
+	w->count++;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct wire_waiting_message *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* It was written a second ago or more. While one message is added, the bytes of the next come into the processor's
+ * cache. */
+static void prefetch(const struct strobe_wire_message *m)
+{
+	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
+
+	for (size_t i = 0; i < m->size && i < PREFETCHED; i += CACHE_LINE)
+		__builtin_prefetch(bytes + i);
+}
+
+const struct wire_waiting_message *wire_waiting_take(struct wire_waiting *w)
+{
+	if (!w->sorted && w->count)
+		qsort(w->list, w->count, sizeof(*w->list), compare);
+	w->sorted = true;
+	if (w->taken + 1 < w->count)
+		prefetch(&w->list[w->taken + 1].message);
+	if (w->taken < w->count)
+		return &w->list[w->taken++];
+	wire_waiting_clear(w);
+	return NULL;
+}
+
+bool wire_waiting_is_empty(const struct wire_waiting *w)
+{
+	return w->taken == w->count;
+}
