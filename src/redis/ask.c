@@ -1,6 +1,7 @@
 /* ask.c: a blocking socket with a deadline; hiredis' reader and writer. */
 #include "ask.h"
 
+#include "address.h"
 #include "clock.h"
 #include "login.h"
 #include "mem.h"
@@ -152,12 +153,12 @@ static int read_reply(struct redis_asker *a, int64_t deadline_ns, struct redisRe
 			continue;
 		}
 		if (n == 0)
-			return err_set(err, -ECONNRESET, "Redis at %s: the connection is lost: it closed the connection",
-				       a->login.where);
+			return err_set(err, -ECONNRESET, "Redis at %s: the connection is lost: it closed the "
+				       "connection", a->login.where);
 		r = errno == EAGAIN ? wait_for(a, POLLIN, deadline_ns) : errno == EINTR ? 0 : -errno;
 		if (r == -ETIMEDOUT)
-			return err_set(err, r, "Redis at %s does not answer within %.0f s; it is hung, overloaded or cut off",
-				       a->login.where, (double)a->answer_timeout_ns / NS_PER_SECOND);
+			return err_set(err, r, "Redis at %s does not answer within %.0f s; it is hung, overloaded "
+				       "or cut off", a->login.where, (double)a->answer_timeout_ns / NS_PER_SECOND);
 		if (r < 0)
 			return err_set(err, r, "Redis at %s: the connection is lost: %s", a->login.where, strerror(-r));
 	}
@@ -185,22 +186,18 @@ static int connect_one(struct redis_asker *a, const struct addrinfo *address, in
 
 static int connect_any(struct redis_asker *a, int64_t deadline_ns, struct err *err)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	struct addrinfo *all = NULL;
-	char port[8];
-	int r;
+	int r = address_look_up(a->login.host, a->login.port, 0, &all);
 
-	snprintf(port, sizeof(port), "%u", a->login.port);
-	r = getaddrinfo(a->login.host, port, &hints, &all);
 	if (r)
-		return err_set(err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the name server",
-			       a->login.host, gai_strerror(r));
+		return err_set(err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the "
+			       "name server", a->login.host, gai_strerror(r));
 	r = -EHOSTUNREACH;
 	for (const struct addrinfo *i = all; i && r < 0 && r != -ECANCELED; i = i->ai_next) {
 		disconnect(a);
 		r = connect_one(a, i, deadline_ns);
 	}
-	freeaddrinfo(all);
+	address_free(all);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "cannot connect to Redis at %s: no answer in time; is there a firewall?",
 			       a->login.where);

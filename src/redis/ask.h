@@ -1,7 +1,8 @@
 /* ask.h: a connection to a Redis for a thread of its own, which may wait: ask, and have the answer.
  *
- * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting between
- * attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at worst. */
+ * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting
+ * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at
+ * worst. */
 #ifndef REDIS_ASK_H
 #define REDIS_ASK_H
 
@@ -24,15 +25,17 @@ bool redis_asker_is_connected(const struct redis_asker *a);
 
 /* Asks one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem says
  * which, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer: -ECONNREFUSED,
- * -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte that went out), -EACCES for a password that is wrong, -EAGAIN while it
- * is loading, …; whether the command was done is not known then, and the connection is closed. */
+ * -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte that went out), -EACCES for a
+ * password that is wrong, -EAGAIN while it is loading, …; whether the command was done is not known then, and the
+ * connection is closed. */
 int redis_ask(struct redis_asker *a, int argc, const char *const *argv, const size_t *sizes,
 	      struct redisReply **ret_reply, struct err *err);
 
 /* The same with hiredis' format: %s, %b with pointer and size_t, %d … The format comes from the program only. */
 int redis_askf(struct redis_asker *a, struct redisReply **ret_reply, struct err *err, const char *format, ...);
 
-/* From any thread, such as at the end of the program: a question under way fails with -ECANCELED, and later ones too. */
+/* From any thread, such as at the end of the program: a question under way fails with -ECANCELED, and later ones
+ * too. */
 void redis_asker_cancel(struct redis_asker *a);
 
 #endif

@@ -86,7 +86,8 @@ static bool is_range(const redisReply *r)
 		return false;
 	master = r->element[2];
 	return master->type == REDIS_REPLY_ARRAY && master->elements >= 2 &&
-	       (master->element[0]->type == REDIS_REPLY_STRING || master->element[0]->type == REDIS_REPLY_NIL) &&
+	       ((master->element[0]->type == REDIS_REPLY_STRING && master->element[0]->str[0] != '/') ||
+		master->element[0]->type == REDIS_REPLY_NIL) &&
 	       master->element[1]->type == REDIS_REPLY_INTEGER && master->element[1]->integer > 0 &&
 	       master->element[1]->integer <= 65535;
 }
@@ -131,7 +132,7 @@ static bool take_number(const char **p, const char *end, unsigned max, unsigned 
 	return *p > start;
 }
 
-/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 ::1:6381", "MOVED 3999 :6381" */
+/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 ::1:6381", "MOVED 3999 :6381". No server sends us to a unix socket. */
 bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect *ret)
 {
 	const char *p = text, *end = text + n, *colon;
@@ -146,7 +147,7 @@ bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect 
 	if (!take_number(&p, end, CLUSTER_SLOTS - 1, &ret->slot) || p == end || *p++ != ' ')
 		return false;
 	colon = memrchr(p, ':', (size_t)(end - p));
-	if (!colon || (size_t)(colon - p) >= sizeof(ret->host))
+	if (!colon || *p == '/' || (size_t)(colon - p) >= sizeof(ret->host))
 		return false;
 	memcpy(ret->host, p, (size_t)(colon - p));
 	p = colon + 1;

@@ -1,8 +1,8 @@
 /* cluster.h: which node of a Redis Cluster has a key. Knows the map of slots and nothing of sockets.
  *
- * A cluster has 16,384 slots; a key's slot is the CRC16 of what stands between its first { and the next }, or of all of it
- * if nothing does. The map comes from CLUSTER SLOTS, and single slots of it from MOVED. A Redis that is no cluster is one
- * node with all slots. Keys that share the load of one stream are {0}strobe, {1}strobe, … */
+ * A cluster has 16,384 slots; a key's slot is the CRC16 of what stands between its first { and the next }, or of all of
+ * it if nothing does. The map comes from CLUSTER SLOTS, and single slots of it from MOVED. A Redis that is no cluster
+ * is one node with all slots. Keys that share the load of one stream are {0}strobe, {1}strobe, … */
 #ifndef REDIS_CLUSTER_H
 #define REDIS_CLUSTER_H
 

@@ -1,6 +1,7 @@
 /* connection.c: how a connection begins, is watched, and ends. */
 #include "connection_private.h"
 
+#include "address.h"
 #include "clock.h"
 #include "mem.h"
 
@@ -82,8 +83,7 @@ static void close_socket(struct redis_connection *c)
 
 void connection_free_addresses(struct redis_connection *c)
 {
-	if (c->addresses)
-		freeaddrinfo(c->addresses);
+	address_free(c->addresses);
 	c->addresses = c->address = NULL;
 }
 
@@ -278,8 +278,8 @@ static void try_address(struct redis_connection *c)
 	const struct addrinfo *a = c->address;
 
 	if (!a) {
-		connection_failf(c, "cannot connect to Redis at %s: %s; is it running there? It is tried again", c->login.where,
-		      c->last_failure ? c->last_failure : "the name has no address");
+		connection_failf(c, "cannot connect to Redis at %s: %s; is it running there? It is tried again",
+				 c->login.where, c->last_failure ? c->last_failure : "the name has no address");
 		return;
 	}
 	c->phase = CONNECTING;
@@ -345,8 +345,8 @@ void redis_connection_drain(struct redis_connection *c, int64_t most_ns)
 		before = c->counters.bytes_in;
 		if (c->phase == READY)
 			read_and_flush(c, true);
-	} while (c->generation == generation && c->phase == READY && (connection_has_input(c) || c->counters.bytes_in > before) &&
-		 clock_monotonic_ns() < until);
+	} while (c->generation == generation && c->phase == READY &&
+		 (connection_has_input(c) || c->counters.bytes_in > before) && clock_monotonic_ns() < until);
 	connection_leave(c);
 }
 
@@ -371,14 +371,14 @@ static void hung(struct redis_connection *c, const char *asked)
 {
 	c->counters.hung++;
 	if (c->phase == READY)
-		connection_failf(c, "Redis at %s does not answer (%s); it is hung, overloaded or cut off. The connection is made anew",
-		      c->login.where, asked);
+		connection_failf(c, "Redis at %s does not answer (%s); it is hung, overloaded or cut off. The "
+				 "connection is made anew", c->login.where, asked);
 	else if (c->phase == LOGIN)
-		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or overloaded? It is tried again",
-		      c->login.where);
+		connection_failf(c, "Redis at %s accepts connections and does not answer; is it stopped or "
+				 "overloaded? It is tried again", c->login.where);
 	else
-		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server", c->login.host,
-		      (double)c->o.connect_timeout_ns / NS_PER_SECOND);
+		connection_failf(c, "cannot find the host '%s': no answer within %.0f s; look at the name server",
+				 c->login.host, (double)c->o.connect_timeout_ns / NS_PER_SECOND);
 }
 
 static void ping(struct redis_connection *c)

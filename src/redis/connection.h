@@ -1,13 +1,14 @@
 /* connection.h: a connection to a Redis that stays: made, logged in, watched, and made anew. For the loop's thread;
  * nothing in it waits, names of hosts are looked up beside the loop. A thread of its own takes ask.h instead.
  *
- * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands can
- * be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command under way
- * gets NULL as its reply, `lost` is called, and it is tried again after half a second to 30, longer each time. A peer that
- * is silent is asked PING; one that has stopped, or is cut off by the network, is noticed within about 10 seconds.
+ * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
+ * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
+ * under way gets NULL as its reply, `lost` is called, and it is tried again after half a second to 30, longer each
+ * time. A peer that is silent is asked PING; one that has stopped, or is cut off by the network, is noticed within
+ * about 10 seconds.
  *
- * Only hiredis' reader and writer of the protocol are used, as they are in 0.14 and in 1.2: its own event layer looks names
- * up in the loop's thread, reads 16 KB at once, and asserts things about what a server sends. */
+ * Only hiredis' reader and writer of the protocol are used, as they are in 0.14 and in 1.2: its own event layer looks
+ * names up in the loop's thread, reads 16 KB at once, and asserts things about what a server sends. */
 #ifndef REDIS_CONNECTION_H
 #define REDIS_CONNECTION_H
 
@@ -22,7 +23,8 @@ struct redisReply;			/* <hiredis/hiredis.h> */
 
 struct redis_connection_options {
 	const struct redis_url *url;		/* copied. password-file= is read at each login */
-	const char *host;			/* another node than the URL's, such as of the same cluster; NULL: the URL's */
+	const char *host;			/* another node than the URL's, such as of the same cluster; NULL: the
+						 * URL's */
 	unsigned port;				/* of that host */
 	const char *name;			/* ours in its CLIENT LIST; NULL: strobe */
 	int64_t connect_timeout_ns;		/* also of the login; 5 s */
@@ -31,11 +33,12 @@ struct redis_connection_options {
 	int64_t retry_min_ns, retry_max_ns;	/* 1 s, 30 s; the waits are half of that to all of it, by chance */
 	size_t reply_max;			/* bytes of one reply; a larger one ends the connection. 256 MB */
 
-	size_t read_together;			/* bytes to wait for, at most a quarter of a second; 0: none. For subscribers */
+	size_t read_together;			/* bytes to wait for, at most a quarter of a second; 0: none. For
+						 * subscribers */
 	size_t read_ahead;			/* bytes taken from the socket before they are looked at; 1 MB */
 
-	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL. All
-	 * but `state` may send commands, drop the connection, or free it. */
+	/* All from the loop, never from within a function of this header but redis_connection_drop; any may be NULL.
+	 * All but `state` may send commands, drop the connection, or free it. */
 	void (*ready)(struct redis_connection *c, void *data);
 	void (*lost)(struct redis_connection *c, void *data);		/* after it had been ready */
 	/* What came without being asked for: messages, and what SUBSCRIBE and its like answer, errors too. */
@@ -75,8 +78,8 @@ const struct redis_connection_counters *redis_connection_counters(const struct r
 typedef void redis_reply_fn(struct redis_connection *c, const struct redisReply *reply, void *data);
 
 /* Sends a command; answers come in order. `timeout_ns` counts from when the server can begin with it, and from its last
- * byte; when it is over the connection is lost. 0: answer_timeout_ns; with BLOCK it has to be longer than that. `fn` may be
- * NULL. -ENOTCONN while not ready, -ENOBUFS when 64 MB wait to be sent. */
+ * byte; when it is over the connection is lost. 0: answer_timeout_ns; with BLOCK it has to be longer than that. `fn`
+ * may be NULL. -ENOTCONN while not ready, -ENOBUFS when 64 MB wait to be sent. */
 int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int argc,
 			  const char *const *argv, const size_t *sizes);
 

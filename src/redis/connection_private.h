@@ -1,5 +1,5 @@
-/* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends (connection_send.c)
- * and what it is sent (connection_read.c). */
+/* connection_private.h: what the files of a connection share: its phases (connection.c), what it sends
+ * (connection_send.c) and what it is sent (connection_read.c). */
 #ifndef REDIS_CONNECTION_PRIVATE_H
 #define REDIS_CONNECTION_PRIVATE_H
 
@@ -27,11 +27,13 @@ struct redis_connection {
 	struct redis_login login;
 	struct redis_connection_counters counters;
 	enum phase phase;
-	unsigned generation;			/* of the socket: whoever called out looks whether it is still the same */
+	unsigned generation;			/* of the socket: whoever called out looks whether it is still the
+						 * same */
 	unsigned entered;			/* calls from the loop under way */
 	bool dead;				/* freed when the last of them returns */
 	bool paused;
-	bool reads, wants_write;		/* what the loop watches for; writing also to have another turn for what was read ahead */
+	bool reads, wants_write;		/* what the loop watches for; writing also for another turn with what
+						 * was read ahead */
 
 	struct watch timer, watch;
 	int fd;

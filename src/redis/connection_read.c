@@ -102,8 +102,8 @@ static bool got_message(struct redis_connection *c, const redisReply *r)
 
 	if (!at || channel->type != REDIS_REPLY_STRING || text->type != REDIS_REPLY_STRING)
 		return false;
-	c->o.message(c, (struct str){ channel->str, (size_t)channel->len }, (struct str){ text->str, (size_t)text->len },
-		     c->o.data);
+	c->o.message(c, (struct str){ channel->str, (size_t)channel->len },
+		     (struct str){ text->str, (size_t)text->len }, c->o.data);
 	return true;
 }
 
@@ -173,8 +173,8 @@ static void closed_by_peer(struct redis_connection *c, int e)
 	const char *why = e ? strerror(e) : "it closed the connection";
 
 	if (c->phase == LOGIN)
-		connection_failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, and is it starting?",
-		      c->login.where, why);
+		connection_failf(c, "Redis at %s ended the connection before it was ready (%s); is it a Redis, "
+				 "and is it starting?", c->login.where, why);
 	else
 		connection_failf(c, "Redis at %s: the connection is lost: %s", c->login.where, why);
 }
@@ -190,7 +190,8 @@ void connection_read(struct redis_connection *c, bool readable)
 	c->counters.bytes_in += n;
 	if (n)
 		c->last_in_ns = clock_monotonic_ns();
-	for (int i = 0; i < CHUNKS_PER_TURN && !connection_is_paused(c) && read_ahead_front(&c->input, &bytes, &n); i++) {
+	for (int i = 0; i < CHUNKS_PER_TURN && !connection_is_paused(c) && read_ahead_front(&c->input, &bytes, &n);
+	     i++) {
 		if (!got_bytes(c, bytes, n))
 			return;
 		read_ahead_drop(&c->input);

@@ -122,18 +122,24 @@ static void flush_outside(struct redis_connection *c)
 	connection_leave(c);
 }
 
+/* The bytes of a command, for redisFreeCommand, and how many; negative if it cannot be sent now. */
+static long long format_argv(const struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes,
+			     char **ret)
+{
+	int r = check_sendable(c);
+	long long n = r < 0 ? r : redisFormatCommandArgv(ret, argc, (const char **)argv, sizes);
+
+	return r < 0 ? r : n < 0 ? -ENOMEM : n;
+}
+
 int redis_connection_send(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data, int argc,
 			  const char *const *argv, const size_t *sizes)
 {
-	int r = check_sendable(c);
 	char *bytes = NULL;
-	long long n;
+	long long n = format_argv(c, argc, argv, sizes, &bytes);
 
-	if (r < 0)
-		return r;
-	n = redisFormatCommandArgv(&bytes, argc, (const char **)argv, sizes);
 	if (n < 0)
-		return -ENOMEM;
+		return (int)n;
 	connection_queue(c, timeout_ns, fn, data, -1, bytes, (size_t)n);
 	redisFreeCommand(bytes);
 	flush_outside(c);
@@ -171,15 +177,11 @@ int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis
 
 int redis_connection_subscribe(struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes)
 {
-	int r = check_sendable(c);
 	char *bytes = NULL;
-	long long n;
+	long long n = format_argv(c, argc, argv, sizes, &bytes);
 
-	if (r < 0)
-		return r;
-	n = redisFormatCommandArgv(&bytes, argc, (const char **)argv, sizes);
 	if (n < 0)
-		return -ENOMEM;
+		return (int)n;
 	buf_put(&c->out, bytes, (size_t)n);
 	redisFreeCommand(bytes);
 	flush_outside(c);

@@ -51,7 +51,8 @@ static bool is_label(struct str s)
 static void add_label(struct labels *l, struct str name, struct str value)
 {
 	if (is_label(name) && l->count < STROBE_WIRE_LABELS)
-		labels_set(l, name.p, name.n, value.p, value.n < STROBE_WIRE_LABEL_VALUE ? value.n : STROBE_WIRE_LABEL_VALUE);
+		labels_set(l, name.p, name.n, value.p,
+			   value.n < STROBE_WIRE_LABEL_VALUE ? value.n : STROBE_WIRE_LABEL_VALUE);
 }
 
 static int parse_id(struct str s, uint64_t *ret)

@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (e.labels.count > STROBE_WIRE_LABELS)
 			abort();
 		for (size_t i = 0; i < e.labels.count; i++)
-			if (!strobe_wire_is_label_key((const uint8_t *)e.labels.items[i].key, strlen(e.labels.items[i].key)) ||
+			if (!strobe_wire_is_label_key((const uint8_t *)e.labels.items[i].key,
+						      strlen(e.labels.items[i].key)) ||
 			    strlen(e.labels.items[i].value) > STROBE_WIRE_LABEL_VALUE)
 				abort();
 	}

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		/* Without its password it may be longer by three bytes. */
 		if (strlen(u.shown) <= REDIS_URL_MAX) {
-			if (redis_url_parse(u.shown, &shown, &err) < 0 || strcmp(shown.host, u.host) || shown.port != u.port ||
+			if (redis_url_parse(u.shown, &shown, &err) < 0 || strcmp(shown.host, u.host) ||
+			    shown.port != u.port ||
 			    shown.database != u.database || shown.parameter_count != u.parameter_count)
 				abort();
 			redis_url_done(&shown);

@@ -62,10 +62,12 @@ static void check_push(const uint8_t *data, size_t size)
 		if (reply_reader_next(r, &p, &left, &reply, NULL) != 1 || left || reply->type != REDIS_REPLY_ARRAY)
 			abort();
 		last = reply->element[reply->elements - 1];
-		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != text.n || memcmp(last->str, text.p, text.n))
+		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != text.n ||
+		    memcmp(last->str, text.p, text.n))
 			abort();
 		last = reply->element[reply->elements - 2];
-		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != channel.n || memcmp(last->str, channel.p, channel.n))
+		if (last->type != REDIS_REPLY_STRING || (size_t)last->len != channel.n ||
+		    memcmp(last->str, channel.p, channel.n))
 			abort();
 		freeReplyObject(reply);
 	}

@@ -1,6 +1,7 @@
 /* login.c: the first commands of a connection, and what their answers mean. */
 #include "login.h"
 
+#include "address.h"
 #include "buf.h"
 #include "io.h"
 #include "mem.h"
@@ -9,8 +10,6 @@
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PASSWORD_MAX	4096u
 
 static char *copy(const char *s)
 {
@@ -25,7 +24,8 @@ void redis_login_move(struct redis_login *l, const char *host, unsigned port)
 	free(l->where);
 	l->host = own;
 	l->port = port;
-	l->where = xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+	l->where = address_is_path(host) ? xstrdup(host) :
+		   xasprintf(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
 	for (char *p = l->where; *p; p++)
 		if (*p < '!' || *p > '~')
 			*p = '?';
@@ -52,14 +52,7 @@ void redis_login_done(struct redis_login *l)
 	*l = (struct redis_login){ 0 };
 }
 
-const char *redis_login_step_name(enum redis_login_step step)
-{
-	static const char *const names[REDIS_LOGIN_STEPS] = { "AUTH", "SELECT", "CLIENT SETNAME", "PING" };
-
-	return names[step];
-}
-
-/* The content of the file without the end of its last line, or of the URL. `*ret` is NULL without a password. */
+/* What the file holds, or the URL. `*ret` is NULL without a password. */
 static int get_password(const struct redis_login *l, char **ret, struct err *err)
 {
 	struct buf b;
@@ -69,15 +62,11 @@ static int get_password(const struct redis_login *l, char **ret, struct err *err
 	if (*ret || !l->password_file)
 		return 0;
 	buf_init(&b);
-	r = io_read_file(l->password_file, &b, PASSWORD_MAX, err);
-	if (r < 0) {
-		buf_done(&b);
-		return r;
-	}
-	while (b.size && (b.data[b.size - 1] == '\n' || b.data[b.size - 1] == '\r'))
-		b.data[--b.size] = '\0';
-	*ret = buf_take(&b, NULL);
-	return 0;
+	r = io_read_secret(l->password_file, "password", &b, err);
+	if (r >= 0)
+		*ret = buf_take(&b, NULL);
+	buf_done(&b);
+	return r;
 }
 
 static int auth_command(const struct redis_login *l, struct redis_login_command *ret, struct err *err)
@@ -117,6 +106,13 @@ int redis_login_command(const struct redis_login *l, enum redis_login_step step,
 	return n > 0 ? 1 : err_set(err, -ENOMEM, "no memory for a command");
 }
 
+static const char *name_of(enum redis_login_step step)
+{
+	static const char *const names[REDIS_LOGIN_STEPS] = { "AUTH", "SELECT", "CLIENT SETNAME", "PING" };
+
+	return names[step];
+}
+
 int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,
 		      struct err *err)
 {
@@ -131,5 +127,5 @@ int redis_login_judge(const struct redis_login *l, enum redis_login_step step, c
 	if (step == REDIS_LOGIN_SELECT && p == REDIS_OTHER)
 		return err_set(err, -EINVAL, "Redis at %s has no database %u; choose another one in the URL", l->where,
 			       l->database);
-	return redis_problem_explain(reply, l->where, redis_login_step_name(step), err);
+	return redis_problem_explain(reply, l->where, name_of(step), err);
 }

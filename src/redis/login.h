@@ -12,7 +12,7 @@ struct redis_login {
 	char *host;
 	unsigned port, database;
 	char *user, *password, *password_file, *name;	/* NULL: none; never shown */
-	char *where;					/* "127.0.0.1:6379", for people */
+	char *where;					/* "127.0.0.1:6379" or "/run/redis.sock", for people */
 };
 
 /* A command of hiredis, in its memory (redisFreeCommand). */
@@ -30,7 +30,6 @@ void redis_login_move(struct redis_login *l, const char *host, unsigned port);
 /* The command of a step; 0 if this login goes without it, 1 if `*ret` is to be sent. Reads the file of the password. */
 int redis_login_command(const struct redis_login *l, enum redis_login_step step, struct redis_login_command *ret,
 			struct err *err);
-const char *redis_login_step_name(enum redis_login_step step);
 
 /* Whether the login can go on after this answer; if not, a sentence. */
 int redis_login_judge(const struct redis_login *l, enum redis_login_step step, const struct redisReply *reply,

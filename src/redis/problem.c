@@ -21,7 +21,8 @@ static const struct meaning {
 		"says that its cluster is down; look at CLUSTER INFO. It is asked again" },
 	[REDIS_TRYAGAIN] = { "TRYAGAIN", -EAGAIN, false, true, "is moving that slot; it is asked again" },
 	[REDIS_MOVED] = { "MOVED", -EREMCHG, false, false, "is part of a cluster, and another node has that key" },
-	[REDIS_ASK] = { "ASK", -EREMCHG, false, false, "is part of a cluster, and another node is taking over that key" },
+	[REDIS_ASK] = { "ASK", -EREMCHG, false, false,
+			"is part of a cluster, and another node is taking over that key" },
 	[REDIS_READONLY] = { "READONLY", -EROFS, true, false,
 		"is a replica and takes no writes; name its master in the URL" },
 	[REDIS_OOM] = { "OOM", -ENOSPC, true, false,
@@ -39,7 +40,8 @@ static const struct meaning {
 		"is in protected mode and talks to its own host only; set a password there, or bind" },
 	[REDIS_MAXCLIENTS] = { "ERR max number of clients reached", -EAGAIN, true, false,
 		"has as many clients as it may have; raise its maxclients" },
-	[REDIS_WRONGTYPE] = { "WRONGTYPE", -EINVAL, true, false, "has something else under that key; choose another key" },
+	[REDIS_WRONGTYPE] = { "WRONGTYPE", -EINVAL, true, false,
+			      "has something else under that key; choose another key" },
 	[REDIS_NOGROUP] = { "NOGROUP", -ENOENT, false, false, "has no such consumer group" },
 	[REDIS_BUSYGROUP] = { "BUSYGROUP", -EEXIST, false, false, "has that consumer group already" },
 	[REDIS_NOSCRIPT] = { "NOSCRIPT", -ENOENT, false, false, "does not have that script" },
@@ -96,7 +98,8 @@ int redis_problem_explain(const struct redisReply *reply, const char *where, con
 	size_t n = 0;
 
 	if (!reply || reply->type != REDIS_REPLY_ERROR)
-		return err_set(err, -EPROTO, "Redis at %s answers %s in a way that is not expected; is it a Redis?", where, what);
+		return err_set(err, -EPROTO, "Redis at %s answers %s in a way that is not expected; is it a Redis?",
+			       where, what);
 	for (; n < sizeof(said) - 1 && n < (size_t)reply->len; n++)
 		said[n] = reply->str[n] >= ' ' && reply->str[n] <= '~' ? reply->str[n] : '?';
 	said[n] = '\0';

@@ -30,7 +30,8 @@ static bool take(struct cursor *c, struct str *ret)
 	zero = c->p < c->end && *c->p == '0';
 	for (; c->p < c->end && *c->p >= '0' && *c->p <= '9' && digits < DIGITS_MAX; c->p++, digits++)
 		size = size * 10 + (size_t)(*c->p - '0');
-	if (!digits || (zero && digits > 1) || !SKIP(c, "\r\n") || (size_t)(c->end - c->p) < size + 2 || c->p[size] != '\r' || c->p[size + 1] != '\n')
+	if (!digits || (zero && digits > 1) || !SKIP(c, "\r\n") || (size_t)(c->end - c->p) < size + 2 ||
+	    memcmp(c->p + size, "\r\n", 2) != 0)
 		return false;
 	*ret = (struct str){ c->p, size };
 	c->p += size + 2;

@@ -5,7 +5,8 @@
 
 #include "intern.h"
 
-/* If `n` bytes begin with a whole message of version 2 of the protocol, returns its size, with channel and text in place:
+/* If `n` bytes begin with a whole message of version 2 of the protocol, returns its size, with channel and text in
+ * place:
  *
  *	*3 "message" channel text		*4 "pmessage" pattern channel text
  *

@@ -1,7 +1,8 @@
 /* read_ahead.h: what a socket has brought and was not looked at yet.
  *
- * A server throws out a subscriber for whom too much waits to be sent, and can send faster than lines can be counted: so
- * the socket is emptied first, and what came is worked off in turns. The memory has a bound; beyond it the server waits. */
+ * A server throws out a subscriber for whom too much waits to be sent, and can send faster than lines can be counted:
+ * so the socket is emptied first, and what came is worked off in turns. The memory has a bound; beyond it the server
+ * waits. */
 #ifndef REDIS_READ_AHEAD_H
 #define REDIS_READ_AHEAD_H
 

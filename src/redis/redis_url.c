@@ -1,46 +1,32 @@
 /* redis_url.c: takes such a URL apart. */
 #include "redis_url.h"
 
+#include "address.h"
 #include "buf.h"
 #include "mem.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_PORT 6379
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-decoded copy; NULL if it holds a NUL or a bad escape. */
 static char *decode(const char *p, size_t n)
 {
-	char *out = xmalloc(n + 1), *q = out;
+	char *text = xstrndup(p, n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (p[i] != '%') {
-			*q++ = p[i];
-			continue;
-		}
-		if (i + 2 >= n || hex(p[i + 1]) < 0 || hex(p[i + 2]) < 0 || (p[i + 1] == '0' && p[i + 2] == '0')) {
-			free(out);
-			return NULL;
-		}
-		*q++ = (char)(hex(p[i + 1]) << 4 | hex(p[i + 2]));
-		i += 2;
+	if (text_unescape_url(text, n, &n) < 0) {
+		free(text);
+		return NULL;
 	}
-	*q = '\0';
-	return out;
+	return text;
 }
 
 static int bad(const char *what, struct err *err)
 {
-	return err_set(err, -EINVAL, "%s; a Redis is named as in redis://user:password@host:6379/0?channel=excimer", what);
+	return err_set(err, -EINVAL, "%s; a Redis is named as in redis://user:password@host:6379/0?channel=excimer",
+		       what);
 }
 
 static int parse_number(const char *p, const char *end, unsigned max, unsigned *ret)
@@ -92,6 +78,8 @@ static int parse_host(const char *p, const char *end, struct redis_url *u, struc
 	u->host = decode(p, (size_t)(host_end - p));
 	if (!u->host || !*u->host)
 		return bad("the host is missing", err);
+	if (address_is_path(u->host) && strlen(u->host) > ADDRESS_PATH_MAX)
+		return bad("the path of the socket is longer than 107 bytes", err);
 	if (colon && (parse_number(colon + 1, end, 65535, &u->port) < 0 || u->port == 0))
 		return bad("the port is no number from 1 to 65535", err);
 	return 0;

@@ -2,7 +2,8 @@
  *
  *	redis://[user:password@]host[:port][/database][?name=value&…]
  *
- * Parts may be percent-encoded. Nothing else of the program sees the password. */
+ * Parts may be percent-encoded. A host that begins with a '/', so "%2Frun%2Fredis.sock" in the URL, is the path of a
+ * unix socket. Nothing else of the program sees the password. */
 #ifndef REDIS_REDIS_URL_H
 #define REDIS_REDIS_URL_H
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #define SLICE		(16u * 1024)
-#define ELEMENTS_MAX	(1u << 20)		/* of all arrays of a reply; hiredis makes room before the first has come */
+#define ELEMENTS_MAX	(1u << 20)		/* of all arrays of a reply; hiredis makes room before the first has
+						 * come */
 
 struct reply_reader {
 	redisReader *reader;

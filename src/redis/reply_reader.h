@@ -14,8 +14,8 @@ struct redisReply;
 struct reply_reader *reply_reader_new(size_t reply_max);
 struct reply_reader *reply_reader_free(struct reply_reader *r);		/* NULL is fine; returns NULL */
 
-/* 1: a reply, the caller's (freeReplyObject); call again. 0: all `*n` bytes are used up, more are needed. Negative: this
- * is no Redis, or a reply is larger than `reply_max`; the reader is of no more use. */
+/* 1: a reply, the caller's (freeReplyObject); call again. 0: all `*n` bytes are used up, more are needed. Negative:
+ * this is no Redis, or a reply is larger than `reply_max`; the reader is of no more use. */
 int reply_reader_next(struct reply_reader *r, const char **bytes, size_t *n, struct redisReply **ret, struct err *err);
 
 /* True if it has no bytes of a reply that is under way. */

@@ -1,6 +1,7 @@
 /* resolve.c: getaddrinfo in a thread, its answer through an eventfd. */
 #include "resolve.h"
 
+#include "address.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ struct resolve {
 	/* Shared with the thread; the last of both frees. */
 	atomic_int users;
 	int event_fd;
-	char *host, port[8];
+	char *host;
+	unsigned port;
 	int result;
 	struct addrinfo *addresses;
 };
@@ -33,18 +35,10 @@ static void leave(struct resolve *r)
 {
 	if (atomic_fetch_sub(&r->users, 1) > 1)
 		return;
-	if (r->addresses)
-		freeaddrinfo(r->addresses);
+	address_free(r->addresses);
 	close(r->event_fd);
 	free(r->host);
 	free(r);
-}
-
-static int look_up(const char *host, const char *port, int flags, struct addrinfo **ret)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV };
-
-	return getaddrinfo(host, port, &hints, ret);
 }
 
 static void *look_up_thread(void *data)
@@ -52,7 +46,7 @@ static void *look_up_thread(void *data)
 	struct resolve *r = data;
 	const uint64_t one = 1;
 
-	r->result = look_up(r->host, r->port, AI_ADDRCONFIG, &r->addresses);
+	r->result = address_look_up(r->host, r->port, AI_ADDRCONFIG, &r->addresses);
 	if (write(r->event_fd, &one, sizeof(one)) < 0)
 		r->result = EAI_SYSTEM;		/* cannot be: the counter is 0 */
 	leave(r);
@@ -67,8 +61,8 @@ static void looked_up(struct watch *w, uint32_t events)
 
 	(void)events;
 	if (r->result)
-		err_set(&err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the name server", r->host,
-			gai_strerror(r->result));
+		err_set(&err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the name server",
+			r->host, gai_strerror(r->result));
 	r->addresses = NULL;
 	*r->owner = NULL;
 	loop_remove(r->loop, &r->watch);
@@ -99,12 +93,10 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 {
 	struct addrinfo *addresses = NULL;
 	struct resolve *r;
-	char digits[8];
 	int e;
 
 	*ret = NULL;
-	snprintf(digits, sizeof(digits), "%u", port);
-	if (!look_up(host, digits, AI_NUMERICHOST, &addresses)) {
+	if (!address_look_up(host, port, AI_NUMERICHOST, &addresses)) {
 		done(data, addresses, &(struct err){ 0 });
 		return 0;
 	}
@@ -122,7 +114,7 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 	r->data = data;
 	r->owner = ret;
 	r->host = xstrdup(host);
-	memcpy(r->port, digits, sizeof(digits));
+	r->port = port;
 	r->users = 2;
 	*ret = r;
 	e = start_thread(r);

@@ -2,6 +2,7 @@
 #include "resp.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -43,22 +44,14 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Behind a backslash in double quotes; returns where to go on. */
 static const char *unescape(struct buf *out, const char *at, const char *end)
 {
 	static const char names[] = "nrtba", values[] = "\n\r\t\b\a";
 	const char *name;
 
-	if (*at == 'x' && end - at >= 3 && hex(at[1]) >= 0 && hex(at[2]) >= 0) {
-		buf_putc(out, (char)(hex(at[1]) << 4 | hex(at[2])));
+	if (*at == 'x' && end - at >= 3 && text_hex_digit(at[1]) >= 0 && text_hex_digit(at[2]) >= 0) {
+		buf_putc(out, (char)(text_hex_digit(at[1]) << 4 | text_hex_digit(at[2])));
 		return at + 3;
 	}
 	name = *at ? strchr(names, *at) : NULL;

@@ -65,10 +65,12 @@ TEST(what_is_no_map_changes_nothing)
 {
 	static const char *const bad[] = {
 		"-ERR This instance has cluster support disabled\r\n", "$3\r\nabc\r\n", "*1\r\n:3\r\n", "*1\r\n*0\r\n",
-		"*1\r\n*3\r\n:5\r\n:4\r\n*2\r\n$1\r\na\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n",
+		"*1\r\n*3\r\n:5\r\n:4\r\n*2\r\n$1\r\na\r\n:1\r\n",
+		"*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n",
 		"*1\r\n*3\r\n:-1\r\n:4\r\n*2\r\n$1\r\na\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:4\r\n*2\r\n$1\r\na\r\n:0\r\n",
 		"*1\r\n*3\r\n:0\r\n:4\r\n*2\r\n:1\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:4\r\n$1\r\na\r\n",
 		"*2\r\n*3\r\n:0\r\n:4\r\n*2\r\n$1\r\na\r\n:1\r\n*0\r\n",
+		"*1\r\n*3\r\n:0\r\n:4\r\n*2\r\n$2\r\n/a\r\n:1\r\n",
 	};
 	struct cluster c;
 
@@ -113,8 +115,9 @@ TEST(redirects_are_followed_into_the_map)
 TEST(other_errors_are_no_redirects)
 {
 	static const char *const none[] = {
-		"", "ERR no", "MOVED", "MOVED ", "MOVED x a:1", "MOVED 1", "MOVED 1 ", "MOVED 1 a", "MOVED 1 a:", "MOVED 1 a:0",
-		"MOVED 1 a:65536", "MOVED 16384 a:1", "MOVED 99999999999999999999 a:1", "MOVED 1 a:1 ", "ASK 1a:1", "MOVED 1 a:1x",
+		"", "ERR no", "MOVED", "MOVED ", "MOVED x a:1", "MOVED 1", "MOVED 1 ", "MOVED 1 a", "MOVED 1 a:",
+		"MOVED 1 a:0", "MOVED 1 a:65536", "MOVED 16384 a:1", "MOVED 99999999999999999999 a:1", "MOVED 1 a:1 ",
+		"ASK 1a:1", "MOVED 1 a:1x", "MOVED 1 /run/php.sock:1", "ASK 1 /a:1",
 	};
 	struct cluster_redirect r;
 	char large[600] = "MOVED 1 ";

@@ -176,6 +176,23 @@ TEST(a_name_is_looked_up_beside_the_loop)
 	test_server_stop(&s);
 }
 
+TEST(a_path_is_a_unix_socket)
+{
+	static const char path[] = "test_connection.sock";
+	static const char url[] = "redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock/3?channel=a";
+	struct test_server s = test_server_start_at(path, test_answer_ordinary);
+	struct heard h = { .until_replies = 3, .on_ready = ask_three }, away = { .until_states = 1 };
+
+	run(&h, url, quick(&h));
+	CHECK_STR(h.text[0], "connected to /proc/self/cwd/test_connection.sock");
+	CHECK_STR(h.last, "hi");
+	test_server_stop(&s);
+	unlink(path);
+	run(&away, url, quick(&away));
+	CHECK_STR(away.text[0], "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
+		  "directory; is it running there? It is tried again");
+}
+
 TEST(who_is_not_there_is_told_with_what_to_do)
 {
 	struct heard h = { .until_states = 1 };
@@ -288,7 +305,8 @@ static const char *answer_subscribers(int connection, char **words, int count)
 {
 	if (!strcmp(words[0], "SUBSCRIBE"))
 		return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$5\r\nf;g 1\r\n";
-	return !strcmp(words[0], "PING") ? "*2\r\n$4\r\npong\r\n$0\r\n\r\n" : test_answer_ordinary(connection, words, count);
+	return !strcmp(words[0], "PING") ? "*2\r\n$4\r\npong\r\n$0\r\n\r\n" :
+	       test_answer_ordinary(connection, words, count);
 }
 
 static const char *answer_subscribers_plain_ping(int connection, char **words, int count)
@@ -374,7 +392,8 @@ static const char *answer_flood(int connection, char **words, int count)
 		return test_answer_ordinary(connection, words, count);
 	n = (size_t)sprintf(flood, "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n");
 	for (int i = 0; i < 4000; i++)
-		n += (size_t)sprintf(flood + n, "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1004\r\n%01000d %03d\r\n", i, i % 1000);
+		n += (size_t)sprintf(flood + n, "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1004\r\n%01000d %03d\r\n", i,
+				     i % 1000);
 	strcpy(flood + n, "-ERR the end\r\n!");
 	return flood;
 }
@@ -393,7 +412,8 @@ static void got_published(struct redis_connection *c, struct str channel, struct
 {
 	struct heard *h = data;
 
-	CHECK(channel.n == 1 && *channel.p == 'a' && text.n == 1004 && (unsigned)strtoul(text.p, NULL, 10) + 1 == h->pushes);
+	CHECK(channel.n == 1 && *channel.p == 'a' && text.n == 1004 && (unsigned)strtoul(text.p, NULL, 10) +
+	      1 == h->pushes);
 	if (++h->pushes == 1000)
 		redis_connection_pause(c, true);
 }
@@ -461,6 +481,26 @@ TEST(a_question_is_answered)
 	redis_asker_cancel(a);
 	redis_asker_free(a);
 	test_server_stop(&s);
+}
+
+TEST(a_question_goes_to_a_unix_socket)
+{
+	struct test_server s = test_server_start_at("test_connection.sock", test_answer_ordinary);
+	struct redis_url u = parse("redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock");
+	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+	struct redisReply *reply = NULL;
+	struct err err;
+
+	redis_url_done(&u);
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	freeReplyObject(reply);
+	test_server_stop(&s);
+	unlink("test_connection.sock");
+	CHECK(redis_askf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
+	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
+	CHECK_STR(err.text, "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
+		  "directory; is it running there?");
+	redis_asker_free(a);
 }
 
 TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)

@@ -45,7 +45,8 @@ TEST(everything_else_is_left_to_others)
 	static const char *const others[] = {
 		"+PONG\r\n", "*2\r\n$4\r\npong\r\n$0\r\n\r\n", "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n",
 		"*3\r\n$7\r\nmessage\r\n:1\r\n$1\r\na\r\n", "*3\r\n$7\r\nmessage\r\n$-1\r\n$1\r\na\r\n",
-		"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$99999999999999999999\r\na\r\n", "*3\r\n$7\r\nmessage\r\n$\r\na\r\n$1\r\nb\r\n",
+		"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$99999999999999999999\r\na\r\n",
+		"*3\r\n$7\r\nmessage\r\n$\r\na\r\n$1\r\nb\r\n",
 		"*3\r\n$7\r\nmessage\r\n$1\r\nab\r\n$1\r\nb\r\n", "*3\r\n$7\r\nmessage\r\n$ 1\r\na\r\n$1\r\nb\r\n",
 	};
 	struct str channel, text;

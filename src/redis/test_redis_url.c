@@ -7,7 +7,8 @@ TEST(all_parts_of_an_address_are_found)
 {
 	struct redis_url u;
 
-	CHECK_INT(redis_url_parse("redis://us%3Aer:p%40ss%2Fw@redis.example:6380/5?channel=a,b&label.dc=eq%20iad&x", &u, NULL), 0);
+	CHECK_INT(redis_url_parse("redis://us%3Aer:p%40ss%2Fw@redis.example:6380/5?channel=a,b&label.dc=eq%20iad&x", &u,
+				  NULL), 0);
 	CHECK_STR(u.user, "us:er");
 	CHECK_STR(u.password, "p@ss/w");
 	CHECK_STR(u.host, "redis.example");
@@ -39,6 +40,29 @@ TEST(what_is_not_said_has_its_usual_value)
 	redis_url_done(&u);
 }
 
+TEST(a_host_may_be_the_path_of_a_socket)
+{
+	char *url = xasprintf("redis://%%2F%0*d?channel=a", 106, 0);
+	struct redis_url u;
+	struct err err;
+
+	CHECK_INT(redis_url_parse("redis://:pw@%2Frun%2Fredis%2Fredis.sock/2?channel=a", &u, NULL), 0);
+	CHECK_STR(u.host, "/run/redis/redis.sock");
+	CHECK_STR(u.password, "pw");
+	CHECK_INT(u.database, 2);
+	CHECK_STR(u.shown, "redis://:***@%2Frun%2Fredis%2Fredis.sock/2?channel=a");
+	redis_url_done(&u);
+	CHECK_INT(redis_url_parse(url, &u, &err), 0);
+	CHECK_INT(strlen(u.host), 107);
+	redis_url_done(&u);
+	free(url);
+	url = xasprintf("redis://%%2F%0*d?channel=a", 107, 0);
+	CHECK_INT(redis_url_parse(url, &u, &err), -EINVAL);
+	CHECK(strstr(err.text, "the path of the socket is longer than 107 bytes"));
+	redis_url_done(&u);
+	free(url);
+}
+
 TEST(a_password_is_never_shown)
 {
 	static const char *const urls[][2] = {
@@ -62,12 +86,15 @@ TEST(a_password_is_never_shown)
 TEST(what_is_no_address_is_refused_with_an_example)
 {
 	static const char *const urls[][2] = {
-		{ "rediss://host", "no address of a Redis" }, { "redis:", "no address" }, { "redis://", "the host is missing" },
+		{ "rediss://host", "no address of a Redis" }, { "redis:", "no address" },
+		{ "redis://", "the host is missing" },
 		{ "redis://:password@", "the host is missing" }, { "redis://host:0", "the port" },
-		{ "redis://host:65536", "the port" }, { "redis://host:", "the port" }, { "redis://host:6379x", "the port" },
+		{ "redis://host:65536", "the port" }, { "redis://host:", "the port" },
+		{ "redis://host:6379x", "the port" },
 		{ "redis://host/x", "the database" }, { "redis://host/1/2", "the database" },
 		{ "redis://[::1", "no closing bracket" }, { "redis://[::1]x", "a port is expected" },
-		{ "redis://h%zz", "the host" }, { "redis://h%00", "the host" }, { "redis://u:%4@h", "bad percent escape" },
+		{ "redis://h%zz", "the host" }, { "redis://h%00", "the host" },
+		{ "redis://u:%4@h", "bad percent escape" },
 		{ "redis://h?a=%0", "a parameter has a bad" }, { "redis://h?%00=b", "a parameter has a bad" },
 	};
 

@@ -154,7 +154,8 @@ TEST(answers_are_written_as_redis_writes_them)
 	resp_put_map(&b, 7, 2);
 	resp_put_map(&b, 7, 3);
 	resp_put_error(&b, "ERR unknown command '%s'", "a\r\n+OK");
-	CHECK_STR(b.data, "+OK\r\n:-12\r\n$5\r\ntwo\r\n\r\n$-1\r\n_\r\n*0\r\n*14\r\n%7\r\n-ERR unknown command 'a  +OK'\r\n");
+	CHECK_STR(b.data, "+OK\r\n:-12\r\n$5\r\ntwo\r\n\r\n$-1\r\n_\r\n*0\r\n*14\r\n%7\r\n"
+		  "-ERR unknown command 'a  +OK'\r\n");
 	buf_done(&b);
 }
 

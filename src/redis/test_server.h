@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Answers a command, NULL: closes the connection, "": nothing. `connection` counts from 0; `words` are its arguments. */
+/* Answers a command, NULL: closes the connection, "": nothing. `connection` counts from 0; `words` are its
+ * arguments. */
 typedef const char *test_answer_fn(int connection, char **words, int count);
 
 struct test_server {
@@ -64,28 +66,53 @@ static void test_server_child(int listener, test_answer_fn *answer)
 	}
 }
 
-static inline struct test_server test_server_start(test_answer_fn *answer)
+static int test_server_listen(const struct sockaddr *address, socklen_t size)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int listener = socket(AF_INET, SOCK_STREAM, 0), r;
-	struct test_server s = { 0 };
-	socklen_t size = sizeof(address);
+	int listener = socket(address->sa_family, SOCK_STREAM, 0), r;
 
-	r = bind(listener, (struct sockaddr *)&address, sizeof(address));
+	r = bind(listener, address, size);
 	assert(r == 0);
 	r = listen(listener, 16);
 	assert(r == 0);
-	r = getsockname(listener, (struct sockaddr *)&address, &size);
-	assert(r == 0);
-	s.port = ntohs(address.sin_port);
+	return listener;
+}
+
+static pid_t test_server_fork(int listener, test_answer_fn *answer)
+{
+	pid_t pid;
+
 	fflush(stdout);
-	s.pid = fork();
-	if (s.pid == 0) {
+	pid = fork();
+	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		test_server_child(listener, answer);
 	}
 	close(listener);
-	return s;
+	return pid;
+}
+
+static inline struct test_server test_server_start(test_answer_fn *answer)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = test_server_listen((struct sockaddr *)&address, sizeof(address)), r;
+	socklen_t size = sizeof(address);
+
+	r = getsockname(listener, (struct sockaddr *)&address, &size);
+	assert(r == 0);
+	return (struct test_server){ .pid = test_server_fork(listener, answer), .port = ntohs(address.sin_port) };
+}
+
+/* At a unix socket, which is the caller's to remove. */
+static inline struct test_server test_server_start_at(const char *path, test_answer_fn *answer)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener;
+
+	assert(strlen(path) < sizeof(address.sun_path));
+	strcpy(address.sun_path, path);
+	unlink(path);
+	listener = test_server_listen((struct sockaddr *)&address, sizeof(address));
+	return (struct test_server){ .pid = test_server_fork(listener, answer) };
 }
 
 static inline void test_server_stop(struct test_server *s)
