@@ -119,7 +119,7 @@ static void merge(struct chunk_rows *rows)
 	rows->count = kept;
 }
 
-/* --- Writing bits -------------------------------------------------------------------------------------------- */
+/* --- Writing bits --- */
 
 struct bit_writer {
 	struct buf *out;
@@ -308,7 +308,7 @@ bool chunk_encode(struct chunk_rows *rows, struct buf *out)
 	return true;
 }
 
-/* --- Reading bits -------------------------------------------------------------------------------------------- */
+/* --- Reading bits --- */
 
 /* Fills `bits` from the top; bytes after the end are zero, and taking more bits than there are is noticed. */
 static inline void refill(struct chunk_reader *r)

@@ -44,7 +44,7 @@ static int in_transaction(struct day *d,
 	return rc;
 }
 
-/* --- One hour ------------------------------------------------------------------------------------------------- */
+/* --- One hour --- */
 
 struct merge {
 	struct sqlite_store *store;
@@ -66,8 +66,8 @@ static int prepare(struct merge *m, struct err *err)
 	if (rc >= 0)
 		rc = day_prepare(m->day, "INSERT OR REPLACE INTO chunk VALUES(?, ?)", &m->replace, err);
 	if (rc >= 0)
-		rc = day_prepare(m->day, "SELECT labels, clock, period_ns, columns FROM series WHERE id = ?", &m->columns,
-				 err);
+		rc = day_prepare(m->day, "SELECT labels, clock, period_ns, columns FROM series WHERE id = ?",
+				 &m->columns, err);
 	if (rc < 0)
 		return rc;
 	sqlite3_bind_int64(m->recent, 1, m->hour * CHUNK_BUCKETS);
@@ -182,7 +182,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	return rc;
 }
 
-/* --- Blocks of stacks ----------------------------------------------------------------------------------------- */
+/* --- Blocks of stacks --- */
 
 /* Writes the blocks from `first` up to and including `last` as the one in `plain`. */
 static int replace_blocks(struct day *d, const char *table, int64_t first, int64_t last, const struct buf *plain,
@@ -231,7 +231,8 @@ static int merge_blocks(struct day *d, const char *table, struct err *err)
 			size_t n;
 
 			if (pack_get(data, (size_t)sqlite3_column_bytes(s, 1), &scratch, &bytes, &n) < 0)
-				return err_set(err, -EBADMSG, "cannot compact '%s': a block of stacks is damaged", d->path);
+				return err_set(err, -EBADMSG, "cannot compact '%s': a block of stacks is damaged",
+					       d->path);
 			if (blocks && plain.size + n > BLOCK_BYTES)
 				break;
 			buf_put(&plain, bytes, n);
@@ -261,7 +262,7 @@ static int compact_stacks(struct sqlite_store *s, struct day *d, unsigned hour, 
 	return rc < 0 ? rc : merge_blocks(d, "node_block", err);
 }
 
-/* --- One day -------------------------------------------------------------------------------------------------- */
+/* --- One day --- */
 
 /* Hours that have recent rows, as bits. */
 static uint32_t hours_with_recent(struct day *d)
@@ -371,7 +372,7 @@ static int compact_day(struct sqlite_store *s, struct day *d, int64_t now_ns, bo
 	return rc;
 }
 
-/* --- The store ------------------------------------------------------------------------------------------------ */
+/* --- The store --- */
 
 static int quick_check(struct day *d, struct err *err)
 {
@@ -392,8 +393,8 @@ static int check_tables(struct day *d, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *others = NULL, *s = NULL;
 	int64_t expected = 1;
-	int rc = day_prepare(d, "SELECT r.bucket, r.series, r.data, c.id, c.data, b.seq, b.id FROM recent r, chunk c, batch b",
-			     &others, err);
+	int rc = day_prepare(d, "SELECT r.bucket, r.series, r.data, c.id, c.data, b.seq, b.id FROM recent r, chunk "
+			     "c, batch b", &others, err);
 
 	if (rc >= 0)
 		rc = day_prepare(d, "SELECT id, labels, clock, period_ns, columns FROM series ORDER BY id", &s, err);

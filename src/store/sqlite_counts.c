@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* --- Over time ------------------------------------------------------------------------------------------------ */
+/* --- Over time --- */
 
 struct timeline {
 	int64_t from_ns, step_ns;
@@ -41,7 +41,7 @@ int sqlite_timeline(struct store *store, const struct store_query *q, int64_t st
 	return sqlite_scan((struct sqlite_store *)store, q, &v, NULL, err);
 }
 
-/* --- Per label ------------------------------------------------------------------------------------------------ */
+/* --- Per label --- */
 
 struct counts {
 	uint64_t *of_series;		/* samples of the day, by id - 1, and one more if it had any row */

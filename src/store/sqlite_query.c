@@ -1,8 +1,8 @@
 /* sqlite_query.c: any range of time and any filter, merged into one profile.
  *
- * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row, however
- * the rows are spread over series and hours. Only then the tree is walked once, parents before children, and what has
- * values becomes part of the profile. */
+ * Per day the values of each stack are added up in arrays, by node number; that costs a few nanoseconds per row,
+ * however the rows are spread over series and hours. Only then the tree is walked once, parents before children, and
+ * what has values becomes part of the profile. */
 #include "chunk.h"
 #include "mem.h"
 #include "sqlite_scan.h"
@@ -174,7 +174,8 @@ static void add_day(struct query *q)
 		if (!needed[i])
 			continue;
 		if (i > 0)
-			nodes[i] = profile_child(q->profile, nodes[t->parents[i]], frame_of(q, frames, t->node_frames[i]));
+			nodes[i] = profile_child(q->profile, nodes[t->parents[i]],
+						 frame_of(q, frames, t->node_frames[i]));
 		for (uint32_t c = 0; c < q->profile->column_count; c++)
 			if (q->values[c] && q->values[c][i])
 				profile_add(q->profile, nodes[i], c, q->values[c][i]);

@@ -103,9 +103,9 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
 {
 	if (!s->cap_reported)
-		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the day being written stays; "
-			    "raise the limit or sample less", s->directory, (unsigned long long)(bytes >> 20),
-			    (unsigned long long)(l->max_bytes >> 20));
+		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the day being "
+			    "written stays; raise the limit or sample less", s->directory,
+			    (unsigned long long)(bytes >> 20), (unsigned long long)(l->max_bytes >> 20));
 	s->cap_reported = true;
 }
 
@@ -134,7 +134,8 @@ int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t 
 			of_day += p.items[i].bytes;
 		if (day == today || !(old || large))
 			continue;
-		rc = remove_day(s, &p, day, old ? "older than the limit" : "the store was above its limit of size", err);
+		rc = remove_day(s, &p, day, old ? "older than the limit" : "the store was above its limit of size",
+				err);
 		bytes -= of_day;
 	}
 	if (rc >= 0 && l->max_bytes > 0 && bytes > l->max_bytes)

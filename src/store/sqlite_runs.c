@@ -53,7 +53,7 @@ static void give_up(struct sqlite_store *s, int code)
 	sqlite_store_count_error(s);
 }
 
-/* --- One run as bytes ----------------------------------------------------------------------------------------- */
+/* --- One run as bytes --- */
 
 struct encoded {
 	struct profile view;		/* borrows all of the profile but its labels */
@@ -144,7 +144,7 @@ static int encode(struct encoded *e, const struct store_new_run *run, int64_t no
 	return 0;
 }
 
-/* --- Adding --------------------------------------------------------------------------------------------------- */
+/* --- Adding --- */
 
 /* "20261121-074502-1f9a0c37b2d4": sorts by time, and is told apart from others of the second by chance. */
 static void make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1])
@@ -178,8 +178,8 @@ static int find_same(struct runs_file *f, const char *source, const char *id, co
 	if (sqlite3_column_bytes(q, 0) == (int)sizeof(e->digest) &&
 	    !memcmp(sqlite3_column_blob(q, 0), &e->digest, sizeof(e->digest)))
 		return 1;
-	return err_set(err, -EEXIST, "there is another run '%s' of source '%s'; give this one a different id, or remove "
-		       "that one", id, source);
+	return err_set(err, -EEXIST, "there is another run '%s' of source '%s'; give this one a different id, "
+		       "or remove that one", id, source);
 }
 
 static void bind_text_or_null(sqlite3_stmt *q, int at, const char *text)
@@ -192,8 +192,9 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 		      struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
-	int rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, name, labels,"
-				" totals, nodes, digest, bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", f->path, &q, err);
+	int rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, "
+				"name, labels, totals, nodes, digest, bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
+				"?, ?, ?)", f->path, &q, err);
 
 	if (rc < 0)
 		return rc;
@@ -215,7 +216,8 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 static int insert_profile(struct runs_file *f, const struct encoded *e, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
-	int rc = sqlite_prepare(f->db, "INSERT INTO profile(id, data) VALUES(last_insert_rowid(), ?)", f->path, &q, err);
+	int rc = sqlite_prepare(f->db, "INSERT INTO profile(id, data) VALUES(last_insert_rowid(), ?)", f->path, &q,
+				err);
 
 	if (rc < 0)
 		return rc;
@@ -230,8 +232,8 @@ static int take_name(struct store_new_run *run, struct err *err)
 
 	source = source && *source ? source : "default";
 	if (!strobe_wire_is_run_key(source, strlen(source)) || (id && *id && !strobe_wire_is_run_key(id, strlen(id))))
-		return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', '_' or '-'",
-			       strobe_wire_is_run_key(source, strlen(source)) ? id : source,
+		return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
+			       "'_' or '-'", strobe_wire_is_run_key(source, strlen(source)) ? id : source,
 			       strobe_wire_is_run_key(source, strlen(source)) ? "id" : "source", STROBE_WIRE_RUN_KEY);
 	snprintf(run->source, sizeof(run->source), "%s", source);
 	snprintf(run->id, sizeof(run->id), "%s", id ? id : "");
@@ -290,7 +292,8 @@ static int add_all(struct runs_file *f, struct store_new_run *runs, size_t count
 		runs[i].result = add_run(f, &runs[i], now_ns, &runs[i].err);
 		if (runs[i].result < 0 && !is_final(runs[i].result))
 			return err_set(err, runs[i].result, "%s", runs[i].err.text);
-		rc = runs_file_exec(f, runs[i].result < 0 ? "ROLLBACK TO one; RELEASE one" : "RELEASE one", "write to", err);
+		rc = runs_file_exec(f, runs[i].result < 0 ? "ROLLBACK TO one; RELEASE one" : "RELEASE one", "write to",
+				    err);
 	}
 	return rc < 0 ? rc : runs_file_exec(f, "COMMIT", "write to", err);
 }
@@ -319,7 +322,7 @@ int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t coun
 	return 0;
 }
 
-/* --- Removing ------------------------------------------------------------------------------------------------- */
+/* --- Removing --- */
 
 static int remove_row(struct runs_file *f, const char *source, const char *id, struct err *err)
 {
@@ -380,7 +383,8 @@ static int64_t remove_by(struct runs_file *f, const char *rule, int64_t limit, s
 
 static const char older_than[] = "SELECT id FROM run WHERE stored_ns <= ?";
 static const char above_count[] =
-	"SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source ORDER BY id DESC) AS n FROM run) WHERE n > ?";
+	"SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY source ORDER BY id DESC) AS n FROM run) "
+	"WHERE n > ?";
 static const char above_bytes[] =
 	"SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS n FROM run) WHERE n > ?";
 

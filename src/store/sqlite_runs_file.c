@@ -60,8 +60,9 @@ static int check_schema(struct runs_file *f, struct err *err)
 	if (application != RUNS_APPLICATION || version < 1)
 		return err_set(err, -EBADMSG, "'%s' is a database, but not one of Strobe's runs", f->path);
 	if (version > RUNS_SCHEMA)
-		return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %lld, this one knows up to %d); "
-			       "upgrade strobe, or move the file away", f->path, (long long)version, RUNS_SCHEMA);
+		return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
+			       "to %d); upgrade strobe, or move the file away", f->path, (long long)version,
+			       RUNS_SCHEMA);
 	return 1;
 }
 
@@ -95,8 +96,10 @@ static int create_file(const char *directory, const char *path, struct err *err)
 
 	if (fd < 0)
 		return errno == EEXIST ? 0 : err_set(err, -errno, "cannot create '%s': %s", path, strerror(errno));
-	if (geteuid() == 0 && stat(directory, &st) == 0 && (st.st_uid || st.st_gid) && fchown(fd, st.st_uid, st.st_gid) < 0)
-		return err_set(err, -errno, "cannot give '%s' to the owner of its directory: %s", path, strerror(errno));
+	if (geteuid() == 0 && stat(directory, &st) == 0 && (st.st_uid || st.st_gid) &&
+	    fchown(fd, st.st_uid, st.st_gid) < 0)
+		return err_set(err, -errno, "cannot give '%s' to the owner of its directory: %s", path,
+			       strerror(errno));
 	return 0;
 }
 

@@ -27,7 +27,7 @@ static int open_to_read(struct sqlite_store *s, struct runs_file **ret, struct e
 	return rc < 0 ? err_set(err, rc, "%s", why.text) : 0;
 }
 
-/* --- A row ---------------------------------------------------------------------------------------------------- */
+/* --- A row --- */
 
 static const char *text_of(sqlite3_stmt *row, int column)
 {
@@ -82,7 +82,7 @@ static void take_row(sqlite3_stmt *row, struct store_run *r)
 	r->bytes = (uint64_t)sqlite3_column_int64(row, 11);
 }
 
-/* --- Many ----------------------------------------------------------------------------------------------------- */
+/* --- Many --- */
 
 static bool is_wanted(const struct store_run *r, const struct store_run_query *q)
 {
@@ -102,7 +102,8 @@ static int parse_cursor(const char *text, int64_t *ret_start, int64_t *ret_id, s
 	if (!text || !*text)
 		return 0;
 	if (strlen(text) > 41 || sscanf(text, "%20lld.%20lld%n", &start, &id, &n) != 2 || text[n])
-		return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before", text);
+		return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before",
+			       text);
 	*ret_start = start;
 	*ret_id = id;
 	return 0;
@@ -191,7 +192,8 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 	ret->key = xstrdup("source");
 	if (!f)
 		return 0;
-	rc = sqlite_prepare(f->db, "SELECT source, count(*) FROM run GROUP BY source ORDER BY 2 DESC, 1", f->path, &rows, err);
+	rc = sqlite_prepare(f->db, "SELECT source, count(*) FROM run GROUP BY source ORDER BY 2 DESC, 1", f->path,
+			    &rows, err);
 	while (rc >= 0 && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
 		GROW(&ret->values, &capacity, ret->value_count + 1);
 		ret->values[ret->value_count].value = xstrdup(text_of(rows, 0));
@@ -204,7 +206,7 @@ int sqlite_run_sources(struct store *store, struct store_label *ret, struct err 
 	return rc < 0 ? rc : 0;
 }
 
-/* --- One ------------------------------------------------------------------------------------------------------ */
+/* --- One --- */
 
 static int unpack(sqlite3_stmt *row, int column, struct profile *p)
 {
@@ -239,8 +241,8 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, stru
 	int rc = open_to_read((struct sqlite_store *)store, &f, err);
 
 	if (rc >= 0 && f)
-		rc = sqlite_prepare(f->db, "SELECT r.id, source, run, start_ns, duration_ns, stored_ns, url, name, labels, "
-				    "totals, nodes, bytes, data FROM run r LEFT JOIN profile p ON p.id = r.id"
+		rc = sqlite_prepare(f->db, "SELECT r.id, source, run, start_ns, duration_ns, stored_ns, url, name, "
+				    "labels, totals, nodes, bytes, data FROM run r LEFT JOIN profile p ON p.id = r.id"
 				    " WHERE source = ? AND run = ?", f->path, &row, err);
 	if (rc < 0)
 		return rc;
@@ -256,7 +258,8 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, stru
 	p = profile_new();
 	if (unpack(row, 12, p) < 0) {
 		sqlite_store_count_error((struct sqlite_store *)store);
-		return err_set(err, -EBADMSG, "the run '%.64s' of source '%.64s' is damaged in '%s'", id, source, f->path);
+		return err_set(err, -EBADMSG, "the run '%.64s' of source '%.64s' is damaged in '%s'", id, source,
+			       f->path);
 	}
 	take_row(row, ret);
 	p->start_ns = ret->start_ns;

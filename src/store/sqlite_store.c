@@ -93,7 +93,7 @@ uint64_t sqlite_store_bytes(const struct sqlite_store *s)
 	return bytes;
 }
 
-/* --- Days that are open for writing -------------------------------------------------------------------------- */
+/* --- Days that are open for writing --- */
 
 struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number)
 {
@@ -197,7 +197,7 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 	return 0;
 }
 
-/* --- Appending ------------------------------------------------------------------------------------------------ */
+/* --- Appending --- */
 
 static int check_batch(const struct batch *b, struct err *err)
 {
@@ -205,11 +205,11 @@ static int check_batch(const struct batch *b, struct err *err)
 		const struct batch_entry *e = &b->entries[i];
 
 		if (e->bucket_ns < 0 || e->bucket_ns % BATCH_BUCKET_NS)
-			return err_set(err, -EINVAL, "cannot store a batch: %lld is not the start of a 10-second bucket",
-				       (long long)e->bucket_ns);
+			return err_set(err, -EINVAL, "cannot store a batch: %lld is not the start of a "
+				       "10-second bucket", (long long)e->bucket_ns);
 		if (e->period_ns < 0 || e->clock < STROBE_CLOCK_NONE || e->clock > STROBE_CLOCK_CPU)
-			return err_set(err, -EINVAL, "cannot store a batch: entry %zu has an impossible clock or period",
-				       i);
+			return err_set(err, -EINVAL, "cannot store a batch: entry %zu has an impossible clock "
+				       "or period", i);
 	}
 	return 0;
 }
@@ -298,7 +298,7 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* --- The rest of what a store does ---------------------------------------------------------------------------- */
+/* --- The rest of what a store does --- */
 
 /* The first day that has samples, or the last one: nearly always the very first or last file. */
 static bool find_extent(const struct sqlite_store *s, const int64_t *days, size_t count, bool last, int64_t *ret_ns)
@@ -402,7 +402,7 @@ static const struct store_ops sqlite_ops = {
 	.close = sqlite_close,
 };
 
-/* --- Opening -------------------------------------------------------------------------------------------------- */
+/* --- Opening --- */
 
 /* The lock ends with the process, however it ends, so a stale file never keeps anybody out. */
 static int take_lock(struct sqlite_store *s, struct err *err)
@@ -444,9 +444,10 @@ static int refuse_newer(struct sqlite_store *s, struct err *err)
 
 		if (fd < 0 || pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h))
 			continue;
-		if (h[68] == 'S' && h[69] == 'T' && h[70] == 'R' && h[71] == 'B' && (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
-			return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %u, this one knows up "
-				       "to %d); upgrade strobe, or move the file away", path,
+		if (h[68] == 'S' && h[69] == 'T' && h[70] == 'R' && h[71] == 'B' &&
+		    (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
+			return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %u, this one "
+				       "knows up to %d); upgrade strobe, or move the file away", path,
 				       (unsigned)h[60] << 24 | h[61] << 16 | h[62] << 8 | h[63], DAY_SCHEMA);
 	}
 	return rc;
@@ -461,7 +462,8 @@ static int open_directory(struct sqlite_store *s, struct err *err)
 		if (stat(s->directory, &st) < 0)
 			return err_set(err, -errno, "cannot open the store '%s': %s", s->directory, strerror(errno));
 		if (!S_ISDIR(st.st_mode))
-			return err_set(err, -ENOTDIR, "cannot open the store '%s': it is not a directory", s->directory);
+			return err_set(err, -ENOTDIR, "cannot open the store '%s': it is not a directory",
+				       s->directory);
 		return 0;
 	}
 	rc = io_make_dirs(s->directory, 0750, err);

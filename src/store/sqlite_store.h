@@ -50,7 +50,8 @@ int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct
 /* Days that have a file, ascending. The caller frees. */
 int sqlite_store_days(const struct sqlite_store *s, int64_t **ret, size_t *ret_count, struct err *err);
 
-/* The writer's connection to a day; stays the store's. Opens it, sets a damaged file aside. The writer mutex is held. */
+/* The writer's connection to a day; stays the store's. Opens it, sets a damaged file aside. The writer mutex is
+ * held. */
 int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, struct err *err);
 struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number);	/* NULL if the writer has it not open */
 void sqlite_store_close_day(struct sqlite_store *s, int64_t number);

@@ -1,7 +1,7 @@
 /* stack_dict.c: a frame's record is its own key, so frames need no map beside the one that interns bytes.
  *
- * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for there, in
- * memory that was just read, and only the others are in a map. */
+ * A new stack gets numbers in a row, so that the first child of a node is mostly the next number: it is looked for
+ * there, in memory that was just read, and only the others are in a map. */
 #include "stack_dict.h"
 #include "mem.h"
 #include "pack.h"

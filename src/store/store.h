@@ -76,8 +76,8 @@ struct store_run {
 struct store_new_run {
 	const struct profile *profile;
 
-	/* Filled in: what the run is called now, and 1 if it is stored, 0 if it was there already, -EEXIST if another one
-	 * has its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` says why. */
+	/* Filled in: what the run is called now, and 1 if it is stored, 0 if it was there already, -EEXIST if another
+	 * one has its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` says why. */
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	int result;
 	struct err err;

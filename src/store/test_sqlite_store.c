@@ -60,7 +60,7 @@ static mode_t mode_of(const char *directory, const char *name)
 	return st.st_mode & 0777;
 }
 
-/* --- Files and locks ------------------------------------------------------------------------------------------ */
+/* --- Files and locks --- */
 
 TEST(a_second_writer_is_told_who_holds_the_store)
 {
@@ -189,7 +189,7 @@ TEST(more_days_than_are_kept_open_are_all_written)
 	fixture_remove(directory);
 }
 
-/* --- Damaged and foreign files -------------------------------------------------------------------------------- */
+/* --- Damaged and foreign files --- */
 
 TEST(a_file_that_is_no_database_is_set_aside)
 {
@@ -421,7 +421,7 @@ TEST(batch_ids_are_kept_for_two_days_and_space_is_given_back)
 	fixture_remove(directory);
 }
 
-/* --- Bad days ------------------------------------------------------------------------------------------------- */
+/* --- Bad days --- */
 
 /* Appends batches 1, 2, 3 … and says in shared memory which one was acknowledged last. */
 static void append_until_killed(const char *directory, uint64_t first, volatile uint64_t *acknowledged)

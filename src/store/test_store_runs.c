@@ -1,0 +1,400 @@
+/* test_store_runs.c: what every store promises of runs, whatever it is built on. */
+#include "conformance.h"
+#include "test.h"
+
+/* A run as a traced request sends it; `labels` name it. */
+static struct profile *a_run(const char *labels, int64_t start_ns, int64_t wall_ns, int64_t memory)
+{
+	struct profile *p = profile_new();
+	uint32_t calls = profile_column(p, "calls", "count"), wall = profile_column(p, "wall_ns", "nanoseconds");
+	uint32_t bytes = profile_column(p, "memory_bytes", "bytes");
+	struct str none = { "", 0 };
+	uint32_t main = profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "main()", 6 }, none, 0));
+	uint32_t f = profile_child(p, main, profile_frame(p, (struct str){ "f", 1 }, (struct str){ "/srv/f.php", 10 },
+							  3));
+
+	profile_add(p, main, calls, 1);
+	profile_add(p, f, calls, 7);
+	profile_add(p, main, wall, wall_ns / 4);
+	profile_add(p, f, wall, wall_ns - wall_ns / 4);
+	profile_add(p, f, bytes, memory);
+	if (labels_parse(labels, &p->labels, NULL) < 0)
+		abort();
+	p->start_ns = start_ns;
+	p->end_ns = start_ns ? start_ns + wall_ns : 0;
+	return p;
+}
+
+static struct store_new_run add_profile(struct store *s, struct profile *p, int64_t now_ns)
+{
+	struct store_new_run run = { .profile = p };
+	struct err err = { 0 };
+	int rc = store_add_runs(s, &run, 1, now_ns, &err);
+
+	if (rc < 0) {
+		printf("# %s\n", err.text);
+		run.result = rc;
+		run.err = err;
+	}
+	profile_free(p);
+	return run;
+}
+
+static int add_one_run(struct store *s, const char *labels, int64_t start_ns)
+{
+	return add_profile(s, a_run(labels, start_ns, SECOND, 100), start_ns ? start_ns : NOON).result;
+}
+
+/* "b/2 a/1 ": what a list has, in its order. The caller frees. */
+static char *listed(struct store *s, struct store_run_query q)
+{
+	struct store_runs runs;
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	q.limit = q.limit ? q.limit : 100;
+	if (store_list_runs(s, &q, &runs, &err) < 0) {
+		buf_puts(&b, err.text);
+		return buf_take(&b, NULL);
+	}
+	for (size_t i = 0; i < runs.count; i++)
+		buf_printf(&b, "%s/%s ", runs.items[i].source, runs.items[i].id);
+	store_runs_done(&runs);
+	return buf_take(&b, NULL);
+}
+
+#define CHECK_LISTED(s, expected, ...)						\
+	do {									\
+		char *listed_ = listed(s, (struct store_run_query){ __VA_ARGS__ });	\
+										\
+		CHECK_STR(listed_, expected);					\
+		free(listed_);							\
+	} while (0)
+
+TEST(a_store_without_runs_says_so)
+{
+	struct fixture f = open_store();
+	struct store_label sources;
+	struct store_stats stats;
+	struct store_run run;
+	struct profile *p;
+	struct err err = { 0 };
+
+	CHECK_LISTED(f.store, "", .limit = 1);
+	CHECK_INT(store_run_sources(f.store, &sources, NULL), 0);
+	CHECK_INT(sources.value_count, 0);
+	store_label_done(&sources);
+	CHECK_INT(store_get_run(f.store, "shop", "1", &run, &p, &err), -ENOENT);
+	CHECK_STR(err.text, "there is no run '1' of source 'shop'");
+	CHECK_INT(store_remove_run(f.store, "shop", "1", NULL), -ENOENT);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.runs + stats.runs_bytes, 0);
+	CHECK_INT(maintain(f.store, NOON, DAY, 0), 0);
+	done(&f);
+}
+
+TEST(a_run_is_given_back_as_it_was_also_after_opening_again)
+{
+	struct fixture f = open_store();
+	struct profile *p = NULL;
+	struct store_new_run added;
+	struct store_stats stats;
+	struct store_run run;
+
+	added = add_profile(f.store, a_run("source=shop,id=r-1,url=/cart?x=1,name=a %41,host=web3,clock=cpu", NOON,
+					   4 * SECOND, -300), NOON + HOUR);
+	CHECK_INT(added.result, 1);
+	CHECK_STR(added.source, "shop");
+	CHECK_STR(added.id, "r-1");
+	reopen(&f);
+	CHECK_INT(store_get_run(f.store, "shop", "r-1", &run, &p, NULL), 0);
+	CHECK_STR(run.url, "/cart?x=1");
+	CHECK_STR(run.name, "a A");
+	CHECK_INT(run.start_ns, NOON);
+	CHECK_INT(run.duration_ns, 4 * SECOND);
+	CHECK_INT(run.stored_ns, NOON + HOUR);
+	CHECK_INT(run.labels.count, 2);
+	CHECK_STR(labels_get(&run.labels, "host"), "web3");
+	CHECK_INT(run.total_count, 3);
+	CHECK_STR(run.totals[1].name, "wall_ns");
+	CHECK_STR(run.totals[1].unit, "nanoseconds");
+	CHECK_INT(run.totals[1].value, 4 * SECOND);
+	CHECK_INT(run.totals[2].value, -300);
+	CHECK_INT(p->node_count, 3);
+	CHECK_INT(p->start_ns, NOON);
+	CHECK_INT(p->end_ns, NOON + 4 * SECOND);
+	CHECK_STR(labels_get(&p->labels, "source"), "shop");
+	CHECK_STR(labels_get(&p->labels, "url"), "/cart?x=1");
+	CHECK_FOLDED_OF(p, "calls", "main() 1,main();f 7");
+	CHECK_FOLDED_OF(p, "memory_bytes", "main();f -300");
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.runs, 1);
+	CHECK(stats.runs_bytes > 0);
+	store_run_done(&run);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(a_run_without_a_name_gets_one)
+{
+	struct fixture f = open_store();
+	struct store_new_run one = add_profile(f.store, a_run("entry=index", 0, SECOND, 0), NOON);
+	struct store_new_run two = add_profile(f.store, a_run("entry=index", 0, SECOND, 0), NOON);
+	struct store_run run;
+	struct profile *p;
+
+	CHECK_INT(one.result + two.result, 2);
+	CHECK_STR(one.source, "default");
+	CHECK_INT(strlen(one.id), strlen("20251121-120000-0123456789ab"));
+	CHECK(!strncmp(one.id, "20251121-120000-", 16));
+	CHECK(strcmp(one.id, two.id) != 0);
+	CHECK_INT(store_get_run(f.store, "default", one.id, &run, &p, NULL), 0);
+	/* Its time is not known, so it ended when it was stored. */
+	CHECK_INT(run.start_ns, NOON - SECOND);
+	CHECK_INT(run.duration_ns, SECOND);
+	CHECK(run.url == NULL && run.name == NULL);
+	store_run_done(&run);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(the_same_run_again_changes_nothing_and_another_one_of_its_name_is_refused)
+{
+	struct fixture f = open_store();
+	struct store_new_run r;
+
+	CHECK_INT(add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 5), NOON).result, 1);
+	/* Also later: when it was stored is no part of it. */
+	CHECK_INT(add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 5), NOON + DAY).result, 0);
+	r = add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 6), NOON);
+	CHECK_INT(r.result, -EEXIST);
+	CHECK(strstr(r.err.text, "another run '1' of source 'a'") != NULL);
+	CHECK_INT(add_profile(f.store, a_run("source=a,id=1,name=x", 0, SECOND, 5), NOON).result, -EEXIST);
+	CHECK_INT(add_profile(f.store, a_run("source=b,id=1", 0, SECOND, 6), NOON).result, 1);
+	CHECK_INT(add_profile(f.store, a_run("source=A,id=1", 0, SECOND, 6), NOON).result, 1);
+	CHECK_LISTED(f.store, "A/1 b/1 a/1 ", .limit = 100);
+	CHECK_INT(store_remove_run(f.store, "a", "1", NULL), 0);
+	CHECK_INT(add_profile(f.store, a_run("source=a,id=1", 0, SECOND, 6), NOON).result, 1);
+	done(&f);
+}
+
+TEST(of_several_runs_added_at_once_the_bad_ones_hurt_no_other)
+{
+	struct fixture f = open_store();
+	struct profile *p[] = {
+		a_run("source=s,id=1", NOON, SECOND, 1), a_run("source=s,id=../x", NOON, SECOND, 1),
+		a_run("source=s,id=1", NOON, SECOND, 2), a_run("source=s,id=2", NOON + SECOND, SECOND, 1),
+		a_run("source=,id=", NOON, SECOND, 1), a_run("source=a b", NOON, SECOND, 1),
+	};
+	struct store_new_run runs[ARRAY_SIZE(p)] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		runs[i].profile = p[i];
+	CHECK_INT(store_add_runs(f.store, runs, ARRAY_SIZE(runs), NOON, NULL), 0);
+	CHECK_INT(runs[0].result, 1);
+	CHECK_INT(runs[1].result, -EINVAL);
+	CHECK(strstr(runs[1].err.text, "'../x' cannot be the id") != NULL);
+	CHECK_INT(runs[2].result, -EEXIST);
+	CHECK_INT(runs[3].result, 1);
+	CHECK_INT(runs[4].result, 1);
+	CHECK_STR(runs[4].source, "default");
+	CHECK_INT(runs[5].result, -EINVAL);
+	CHECK(strstr(runs[5].err.text, "'a b' cannot be the source") != NULL);
+	CHECK_LISTED(f.store, "s/2 s/1 ", .source = "s");
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		profile_free(p[i]);
+	done(&f);
+}
+
+TEST(runs_are_listed_newest_first_and_filtered)
+{
+	struct fixture f = open_store();
+	const struct label_filter web1 = { "host", "web1", LABEL_IS }, not_web1 = { "host", "web1", LABEL_IS_NOT };
+	struct store_label sources;
+
+	add_one_run(f.store, "source=shop,id=2,url=/cart?x=1,host=web1", NOON + 2 * SECOND);
+	add_one_run(f.store, "source=blog,id=1,url=/post/7", NOON);
+	add_one_run(f.store, "source=shop,id=3,host=web2,url=/cart", NOON + 3 * SECOND);
+	add_one_run(f.store, "source=shop,id=1", NOON + SECOND);
+	CHECK_LISTED(f.store, "shop/3 shop/2 shop/1 blog/1 ", .limit = 100);
+	CHECK_LISTED(f.store, "shop/3 shop/2 shop/1 ", .source = "shop");
+	CHECK_LISTED(f.store, "", .source = "sho");
+	CHECK_LISTED(f.store, "shop/3 shop/2 ", .url_part = "/cart");
+	CHECK_LISTED(f.store, "shop/2 ", .url_part = "?x=");
+	CHECK_LISTED(f.store, "shop/2 shop/1 ", .from_ns = NOON + SECOND, .to_ns = NOON + 3 * SECOND);
+	CHECK_LISTED(f.store, "shop/2 ", .filters = &web1, .filter_count = 1);
+	CHECK_LISTED(f.store, "shop/3 shop/1 blog/1 ", .filters = &not_web1, .filter_count = 1);
+	CHECK_INT(store_run_sources(f.store, &sources, NULL), 0);
+	CHECK_INT(sources.value_count, 2);
+	CHECK_STR(sources.values[0].value, "shop");
+	CHECK_INT(sources.values[0].samples, 3);
+	store_label_done(&sources);
+	done(&f);
+}
+
+TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
+{
+	struct fixture f = open_store();
+	struct store_run_query q = { .limit = 7 };
+	struct store_runs runs;
+	char seen[50] = { 0 }, after[48] = "";
+	unsigned pieces = 0, total = 0;
+
+	for (int i = 0; i < 50; i++) {
+		char labels[40];
+
+		snprintf(labels, sizeof(labels), "source=s,id=%d", i);
+		add_one_run(f.store, labels, NOON + i / 20 * SECOND);
+	}
+	do {
+		q.after = after;
+		CHECK_INT(store_list_runs(f.store, &q, &runs, NULL), 0);
+		for (size_t i = 0; i < runs.count; i++, total++)
+			seen[atoi(runs.items[i].id)]++;
+		snprintf(after, sizeof(after), "%s", runs.next);
+		store_runs_done(&runs);
+		pieces++;
+	} while (*after && pieces < 100);
+	CHECK_INT(pieces, 8);
+	CHECK_INT(total, 50);
+	CHECK(!memchr(seen, 0, sizeof(seen)) && !memchr(seen, 2, sizeof(seen)));
+	CHECK_LISTED(f.store, "'1.2x' is no place in the list of runs; take it from the answer before",
+		     .after = "1.2x");
+	CHECK_LISTED(f.store, "'yesterday' is no place in the list of runs; take it from the answer before",
+		     .after = "yesterday");
+	done(&f);
+}
+
+static int maintain_runs(struct store *s, int64_t now_ns, int64_t age, uint64_t count, uint64_t bytes)
+{
+	struct store_limits l = { .runs_max_age_ns = age, .runs_max_count = count, .runs_max_bytes = bytes };
+	struct err err = { 0 };
+	int rc = store_maintain(s, &l, now_ns, &err);
+
+	if (rc < 0)
+		printf("# %s\n", err.text);
+	return rc;
+}
+
+TEST(runs_above_the_limits_of_age_count_and_size_are_removed_oldest_stored_first)
+{
+	struct fixture f = open_store();
+	struct store_stats stats;
+	char labels[40];
+
+	/* Stored in this order, however long ago they ran. */
+	for (int i = 0; i < 6; i++) {
+		snprintf(labels, sizeof(labels), "source=%s,id=%d", i % 2 ? "odd" : "even", i);
+		CHECK_INT(add_profile(f.store, a_run(labels, NOON - i * HOUR, SECOND, 0), NOON + i * HOUR).result, 1);
+	}
+	CHECK_INT(maintain_runs(f.store, NOON + 6 * HOUR, 0, 0, 0), 0);
+	CHECK_LISTED(f.store, "even/0 odd/1 even/2 odd/3 even/4 odd/5 ", .limit = 9);
+	CHECK_INT(maintain_runs(f.store, NOON + 6 * HOUR, 6 * HOUR, 0, 0), 0);
+	CHECK_LISTED(f.store, "odd/1 even/2 odd/3 even/4 odd/5 ", .limit = 9);
+	CHECK_INT(maintain_runs(f.store, NOON + 6 * HOUR, 0, 2, 0), 0);
+	CHECK_LISTED(f.store, "even/2 odd/3 even/4 odd/5 ", .limit = 9);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.runs, 4);
+	CHECK_INT(maintain_runs(f.store, NOON + 6 * HOUR, 0, 0, stats.runs_bytes / 4 * 3 + 20), 0);
+	CHECK_LISTED(f.store, "odd/3 even/4 odd/5 ", .limit = 9);
+	CHECK_INT(maintain_runs(f.store, NOON + 6 * HOUR, 0, 0, 1), 0);
+	CHECK_LISTED(f.store, "", .limit = 9);
+	store_stats(f.store, &stats);
+	CHECK_INT(stats.runs_added, 6);
+	CHECK_INT(stats.runs_expired, 6);
+	CHECK_INT(stats.runs_bytes, 0);
+	done(&f);
+}
+
+TEST(a_thousand_runs_expire_and_their_room_is_used_again)
+{
+	struct fixture f = open_store();
+	struct profile *p = a_run("source=s", NOON, SECOND, 1);
+	struct store_new_run runs[100];
+	struct store_stats before, after;
+
+	for (int round = 0; round < 10; round++) {
+		memset(runs, 0, sizeof(runs));
+		for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
+			runs[i].profile = p;
+		CHECK_INT(store_add_runs(f.store, runs, ARRAY_SIZE(runs), NOON, NULL), 0);
+	}
+	store_stats(f.store, &before);
+	CHECK_INT(before.runs, 1000);
+	CHECK_INT(maintain_runs(f.store, NOON, 0, 3, 0), 0);
+	store_stats(f.store, &after);
+	CHECK_INT(after.runs, 3);
+	CHECK(after.bytes < before.bytes / 2);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(a_run_of_a_stack_two_hundred_thousand_frames_deep_is_kept)
+{
+	struct fixture f = open_store();
+	struct profile *p = a_run("source=deep,id=1", NOON, SECOND, 1), *back = NULL;
+	uint32_t frame = profile_frame(p, (struct str){ "down", 4 }, (struct str){ "", 0 }, 1), node = 1;
+	struct store_run run;
+
+	for (int i = 0; i < 200000; i++) {
+		node = profile_child(p, node, frame);
+		profile_add(p, node, 0, 1);
+	}
+	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
+	CHECK_INT(store_get_run(f.store, "deep", "1", &run, &back, NULL), 0);
+	CHECK_INT(back ? profile_depth(back) : 0, 200001);
+	CHECK_INT(run.nodes, 200003);
+	store_run_done(&run);
+	profile_free(back);
+	done(&f);
+}
+
+TEST(names_and_urls_of_a_run_may_be_any_bytes)
+{
+	struct fixture f = open_store();
+	struct profile *p = a_run("source=s,id=1", NOON, SECOND, 1), *back = NULL;
+	char every[256];
+	struct store_run run;
+
+	for (int i = 0; i < 255; i++)
+		every[i] = (char)(i + 1);
+	labels_set(&p->labels, "url", 3, every, 255);
+	labels_set(&p->labels, "name", 4, every, 255);
+	labels_set(&p->labels, "odd", 3, every, 255);
+	every[255] = 0;
+	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
+	CHECK_INT(store_get_run(f.store, "s", "1", &run, &back, NULL), 0);
+	CHECK_STR(run.url, every);
+	CHECK_STR(run.name, every);
+	CHECK_STR(labels_get(&run.labels, "odd"), every);
+	CHECK_LISTED(f.store, "s/1 ", .url_part = "\xfe\xff");
+	store_run_done(&run);
+	profile_free(back);
+	done(&f);
+}
+
+TEST(runs_are_added_beside_the_writer)
+{
+	struct fixture f = open_store();
+	struct store *beside = NULL, *reader = NULL;
+	struct err err = { 0 };
+
+	CHECK_INT(store_open_runs(f.url, &beside, &err), 0);
+	CHECK_INT(store_open(f.url, true, &reader, &err), 0);
+	CHECK_INT(add_one_run(f.store, "source=s,id=1", NOON), 1);
+	CHECK_INT(add_one_run(beside, "source=s,id=2", NOON + SECOND), 1);
+	CHECK_INT(add_one_run(f.store, "source=s,id=3", NOON + 2 * SECOND), 1);
+	CHECK_INT(add_one_run(beside, "source=s,id=1", NOON), 0);
+	CHECK_LISTED(f.store, "s/3 s/2 s/1 ", .limit = 9);
+	CHECK_LISTED(beside, "s/3 s/2 s/1 ", .limit = 9);
+	CHECK_LISTED(reader, "s/3 s/2 s/1 ", .limit = 9);
+	CHECK_INT(append_one(beside, 0, NOON, "entry=a", "main", 1), -EROFS);
+	CHECK_INT(maintain(beside, NOON, 0, 0), -EROFS);
+	CHECK_INT(add_one_run(reader, "source=s,id=4", NOON), -EROFS);
+	store_close(beside);
+	store_close(reader);
+	done(&f);
+}
+
+TEST_MAIN()
