@@ -56,7 +56,8 @@ void record_seal(struct record *r, const void *body, size_t n, uint8_t header[RE
 /* Rules 1 to 3 without the file's end. */
 bool record_parse(const uint8_t header[RECORD_HEADER], struct record *ret);
 
-/* The record at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot be read. */
+/* The record at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot be
+ * read. */
 int record_at(int fd, off_t at, off_t end, struct record *ret);
 
 /* Where the next such record begins, at `from` or later; `end` if there is none. */
@@ -65,8 +66,8 @@ off_t record_find(int fd, off_t from, off_t end);
 /* Reads the body behind the header at `at` in place of what `ret` holds; -EBADMSG if rule 4 does not hold. */
 int record_body(int fd, off_t at, const struct record *r, struct buf *ret);
 
-/* Writes at `at`, going on after short writes. Never -EFBIG or -EINVAL, which say that it is no use to try again: a limit
- * of the process on sizes of files is -ENOSPC. */
+/* Writes at `at`, going on after short writes. Never -EFBIG or -EINVAL, which say that it is no use to try again: a
+ * limit of the process on sizes of files is -ENOSPC. */
 int record_write(int fd, off_t at, const void *bytes, size_t n);
 
 #endif

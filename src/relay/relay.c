@@ -26,7 +26,8 @@ struct relay {
 	char *directory;
 	struct relay_counters counters;
 
-	pthread_mutex_t lock;		/* of what follows; spool and window have no other users than commit and thread */
+	pthread_mutex_t lock;		/* of what follows; spool and window have no other users than commit and
+					 * thread */
 	pthread_cond_t changed;
 	struct window *window;
 	int64_t close_after_ns;		/* a window that could not be closed is tried again then */
@@ -321,7 +322,8 @@ static int start(struct relay *r, struct err *err)
 		return e;
 	e = pthread_create(&r->thread, NULL, forward_all, r);
 	if (e)
-		return err_set(err, -e, "cannot start the thread that forwards to %s: %s", r->url.redis.shown, strerror(e));
+		return err_set(err, -e, "cannot start the thread that forwards to %s: %s", r->url.redis.shown,
+			       strerror(e));
 	r->has_thread = true;
 	return 0;
 }
@@ -339,7 +341,7 @@ static void init(struct relay *r)
 		buf_init(&r->entries[i].body);
 	r->retry_ns = RETRY_MIN_NS;
 	r->random = (uint64_t)clock_wall_ns() ^ (uint64_t)getpid() << 40;
-	snprintf(r->state, sizeof(r->state), "nothing was forwarded yet");
+	set_state(r, true, "nothing was to be forwarded yet");
 }
 
 int relay_open(const char *url, const char *state_dir, struct relay **ret, struct err *err)

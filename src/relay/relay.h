@@ -23,7 +23,7 @@ struct relay_counters {
 	_Atomic uint64_t entries_known;			/* of those, what the stream had: an answer had been lost */
 	_Atomic uint64_t failures;			/* questions without a good answer */
 	_Atomic int64_t last_forward_ns;		/* wall clock; 0 if never */
-	_Atomic bool is_up;				/* the last attempt went well */
+	_Atomic bool is_up;				/* the last attempt went well, or there was none */
 };
 
 /* The spool is a directory below `state_dir`, named after host, port and stream. A broker that cannot be reached is no

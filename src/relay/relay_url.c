@@ -4,6 +4,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "mem.h"
+#include "size.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -15,19 +16,11 @@
 
 static int parse_spool(const char *text, uint64_t *ret, struct err *err)
 {
-	static const char units[] = "KMGT";
-	char *end;
-	double v = strtod(text, &end);
-	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	int r = size_parse(text, ret, err);
 
-	if (unit) {
-		v *= (double)((uint64_t)1 << 10 * (unit - units + 1));
-		end++;
-	}
-	if (end == text || *end || !(v >= (double)RELAY_SPOOL_LEAST && v < 1e18))
-		return err_set(err, -EINVAL, "spool=%.40s is no size from 1M on; write 500M or 2G", text);
-	*ret = (uint64_t)v;
-	return 0;
+	if (r < 0)
+		return err_prefix(err, "spool");
+	return *ret >= RELAY_SPOOL_LEAST ? 0 : err_set(err, -EINVAL, "spool=%.40s is too small; 1M is the least", text);
 }
 
 static int parse_window(const char *text, int64_t *ret, struct err *err)
@@ -67,8 +60,8 @@ static int parse_parameters(struct relay_url *u, const char **stream, unsigned *
 			free(u->host);
 			u->host = xstrdup(value);
 		} else if (strcmp(name, "password-file"))
-			r = err_set(err, -EINVAL, "'%.40s' is no parameter of a stream that is written to; there are stream, "
-				    "keys, window, spool, host and password-file", name);
+			r = err_set(err, -EINVAL, "'%.40s' is no parameter of a stream that is written to; there are "
+				    "stream, keys, window, spool, host and password-file", name);
 	}
 	return r;
 }
@@ -111,7 +104,8 @@ int relay_url_parse(const char *url, struct relay_url *u, struct err *err)
 	if ((r = redis_url_parse(url, &u->redis, err)) < 0 || (r = parse_parameters(u, &stream, &keys, err)) < 0)
 		return r;
 	if (!stream || !*stream || strlen(stream) > RELAY_STREAM_MAX)
-		return err_set(err, -EINVAL, "'%.200s' names no stream to write to; add ?stream=strobe", u->redis.shown);
+		return err_set(err, -EINVAL, "'%.200s' names no stream to write to; add ?stream=strobe",
+			       u->redis.shown);
 	u->key = keys ? xasprintf("{%u}%s", (unsigned)(XXH3_64bits(u->host, strlen(u->host)) % keys), stream) :
 			xstrdup(stream);
 	u->spool_name = name_spool(u, stream);

@@ -158,7 +158,8 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 		const struct spool_piece *p = &pieces[i];
 		struct record record = {
 			.kind = RECORD_ENTRY, .first = i == 0, .last = i + 1 == count,
-			.sequence = s->next_sequence + i, .window = window, .time_ns = now, .samples = p->samples, .runs = p->runs, .owner = s->instance,
+			.sequence = s->next_sequence + i, .window = window, .time_ns = now, .samples = p->samples,
+			.runs = p->runs, .owner = s->instance,
 		};
 		uint8_t header[RECORD_HEADER];
 

@@ -25,15 +25,6 @@ static char *segment_path(const struct spool *s, uint64_t first)
 	return xasprintf(SEGMENT_NAME, s->directory, (unsigned long long)first);
 }
 
-static int sync_directory(const struct spool *s, struct err *err)
-{
-	_cleanup_(fd_closep) int fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || fsync(fd))
-		return err_set(err, -errno, "cannot make the spool '%s' durable: %s", s->directory, strerror(errno));
-	return 0;
-}
-
 int segment_open(struct spool *s, uint64_t first, bool make, struct err *err)
 {
 	_cleanup_(freep) char *path = segment_path(s, first);
@@ -44,7 +35,7 @@ int segment_open(struct spool *s, uint64_t first, bool make, struct err *err)
 
 	if (fd < 0 || fstat(fd, &st))
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
-	if (make && (r = sync_directory(s, err)) < 0)
+	if (make && (r = io_sync_directory(s->directory, err)) < 0)
 		return r;
 	g = xcalloc(1, sizeof(*g));
 	g->first = first;
@@ -274,7 +265,7 @@ static int open_all(struct spool *s, const char *host, struct err *err)
 	    (r = open_segments(s, err)) < 0 || (r = read_segments(s, err)) < 0)
 		return r;
 	choose_instance(s, host);
-	return sync_directory(s, err);
+	return io_sync_directory(s->directory, err);
 }
 
 int spool_open(const char *directory, const char *host, uint64_t max_bytes, struct spool_counters *counters,

@@ -1,4 +1,4 @@
-#include "window.h"
+#include "window_private.h"
 
 #include "io.h"
 #include "log.h"
@@ -66,7 +66,8 @@ static int add_labelled(uint64_t id, const char *labels_text, const char *functi
 	struct profile *p = profile_new();
 	struct labels labels;
 	struct batch_entry e = {
-		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000, .profile = p,
+		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000,
+		.profile = p,
 	};
 	const struct batch b = { .id = id, .entries = &e, .count = 1 };
 	uint32_t column = profile_column(p, "samples", "count");
@@ -124,7 +125,8 @@ static char *read_spool(void)
 			labels_init(&labels);
 			wire_profile_labels(&m, &labels);
 			labels_put(&labels, &out);
-			buf_printf(&out, " %lld", (long long)(m.info.end_ns / BATCH_BUCKET_NS - BUCKET / BATCH_BUCKET_NS));
+			buf_printf(&out, " %lld",
+				   (long long)(m.info.end_ns / BATCH_BUCKET_NS - BUCKET / BATCH_BUCKET_NS));
 			for (uint32_t i = 1; i < p->node_count; i++)
 				buf_printf(&out, " %s=%lld", profile_name(p, p->node_frames[i]).p,
 					   (long long)p->columns[0].self[i]);
@@ -166,6 +168,35 @@ TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
 	CHECK_INT(counters.records_waiting, 1);
 	CHECK_INT(counters.samples_waiting, 31);
 	CHECK(is_exact());
+	end();
+}
+
+/* More than 8 MB of messages, so that some are merged before the window is closed. */
+TEST(a_large_window_is_merged_on_the_way_and_nothing_is_missing)
+{
+	_cleanup_(freep) char *name = xmalloc(60001), *text = NULL;
+	size_t found = 0;
+
+	open_fresh();
+	memset(name, 'x', 60000);
+	name[60000] = 0;
+	for (unsigned i = 0; i < 300; i++) {
+		name[i % 150] = i % 150 % 2 ? 'y' : 'z';
+		name[59999] = i < 150 ? 'a' : 'b';
+		CHECK_INT(add(i + 1, name, 1), 0);
+	}
+	CHECK_INT(counters.samples_waiting, 300);
+	CHECK(window->series.waiting.bytes.bytes < (size_t)9 << 20);	/* of 18 MB */
+	CHECK_INT(window_close(window, &(struct err){ 0 }), 0);
+	CHECK(window_is_empty(window));
+	CHECK_INT(counters.samples_waiting, 300);
+	CHECK(is_exact());
+	text = read_spool();
+	for (const char *p = text; (p = strstr(p, "=1")); p++)
+		found += p[2] == ' ' || p[2] == '\n';
+	for (const char *p = text; (p = strstr(p, "=150")); p++)
+		found += 150;
+	CHECK_INT(found, 300);
 	end();
 }
 

@@ -1,50 +1,29 @@
-/* window.c: parts on disk, profiles in memory, and entries made of them. */
-#include "window.h"
+/* window.c: batches into parts on disk and profiles in memory, and these into entries of the spool. */
+#include "window_private.h"
 
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
 #include "wire_profile.h"
 
-#include <fcntl.h>
+#include <assert.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <zstd.h>
 
-#define PART_LEVEL	1			/* of zstd: read again only after a crash */
+#define PART_LEVEL	-2			/* of zstd: read again only after a crash; 1 takes half as long again */
+#define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* of messages in one entry, before compression; one message may be larger */
-#define PART_BYTES_MAX	((size_t)1 << 30)	/* the same of a part */
 #define WINDOW_BYTES	((size_t)64 << 20)	/* a window with so much in it is over */
 
-struct series {
-	struct labels labels;
-	int64_t bucket_ns, period_ns;
-	enum strobe_clock clock;
-	struct profile *profile;
-	uint64_t samples;
-};
+bool window_is_empty(const struct window *w)
+{
+	return window_series_is_empty(&w->series);
+}
 
-struct window {
-	char *host;
-	struct spool *spool;
-	struct spool_counters *counters;
-	ZSTD_CCtx *zstd;
-
-	int fds[2];
-	uint64_t number;
-	bool begun;				/* its file is */
-	off_t end;				/* of the file's last whole record */
-	int64_t began_ns;
-	size_t bytes;				/* of its parts before compression */
-
-	struct intern keys;			/* a key's number is that of its series */
-	struct series *series;
-	size_t series_count, series_capacity;
-
-	uint64_t ids[WINDOW_IDS];		/* a ring */
-	size_t id_count, id_at;
-};
+int64_t window_began_ns(const struct window *w)
+{
+	return w->bytes > WINDOW_BYTES ? 0 : w->began_ns;
+}
 
 /* --- Ids --- */
 
@@ -56,7 +35,7 @@ static bool knows(const struct window *w, uint64_t id)
 	return false;
 }
 
-static void remember(struct window *w, uint64_t id)
+void window_remember(struct window *w, uint64_t id)
 {
 	if (!id || knows(w, id))
 		return;
@@ -64,83 +43,6 @@ static void remember(struct window *w, uint64_t id)
 	w->id_at = (w->id_at + 1) % WINDOW_IDS;
 	if (w->id_count < WINDOW_IDS)
 		w->id_count++;
-}
-
-/* --- In memory --- */
-
-static uint64_t samples_in(const struct profile *p)
-{
-	uint32_t column = profile_find_column(p, "samples");
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
-		if (p->columns[column].self[i] > 0)
-			sum += (uint64_t)p->columns[column].self[i];
-	return sum;
-}
-
-static void put_key(struct buf *key, const struct batch_entry *e)
-{
-	buf_put_varint(key, (uint64_t)e->bucket_ns);
-	buf_put_varint(key, (uint64_t)e->clock);
-	buf_put_varint(key, (uint64_t)e->period_ns);
-	for (uint32_t i = 0; i < e->profile->column_count; i++) {
-		buf_puts(key, e->profile->columns[i].name);
-		buf_putc(key, '\n');
-	}
-	labels_put(e->labels, key);
-}
-
-static struct series *series_of(struct window *w, const struct batch_entry *e)
-{
-	_cleanup_(buf_done) struct buf key = { 0 };
-	struct series *s;
-	uint32_t i;
-
-	buf_init(&key);
-	put_key(&key, e);
-	i = intern_add(&w->keys, key.data, key.size);
-	if (i < w->series_count)
-		return &w->series[i];
-	GROW(&w->series, &w->series_capacity, w->series_count + 1);
-	s = &w->series[w->series_count++];
-	*s = (struct series){
-		.bucket_ns = e->bucket_ns, .period_ns = e->period_ns, .clock = e->clock, .profile = profile_new(),
-	};
-	labels_init(&s->labels);
-	labels_copy(&s->labels, e->labels);
-	return s;
-}
-
-static void merge(struct window *w, const struct batch_entry *e)
-{
-	struct series *s = series_of(w, e);
-
-	profile_merge(s->profile, e->profile);
-	s->samples += samples_in(e->profile);
-}
-
-static void empty(struct window *w)
-{
-	for (size_t i = 0; i < w->series_count; i++) {
-		labels_done(&w->series[i].labels);
-		profile_free(w->series[i].profile);
-	}
-	w->series_count = 0;
-	intern_done(&w->keys);
-	intern_init(&w->keys);
-	w->bytes = 0;
-	w->begun = false;
-}
-
-bool window_is_empty(const struct window *w)
-{
-	return !w->series_count;
-}
-
-int64_t window_began_ns(const struct window *w)
-{
-	return w->bytes > WINDOW_BYTES ? 0 : w->began_ns;
 }
 
 /* --- Messages --- */
@@ -222,7 +124,7 @@ static int begin(struct window *w, struct err *err)
 	return 0;
 }
 
-static int write_part(struct window *w, uint64_t id, const struct buf *raw, uint64_t samples, struct err *err)
+static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n, uint64_t samples, struct err *err)
 {
 	struct record record = {
 		.kind = RECORD_PART, .first = true, .last = true, .window = w->number, .time_ns = clock_wall_ns(), .samples = samples,
@@ -234,7 +136,7 @@ static int write_part(struct window *w, uint64_t id, const struct buf *raw, uint
 
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
-	r = window_compress(w, raw->data, raw->size, PART_LEVEL, &body, &size, err);
+	r = window_compress(w, bytes, n, PART_LEVEL, &body, &size, err);
 	if (r < 0)
 		return r;
 	r = put_record(w, &record, body, size);
@@ -243,31 +145,21 @@ static int write_part(struct window *w, uint64_t id, const struct buf *raw, uint
 	if (r < 0)
 		return failed(w, r, err);
 	w->end += (off_t)(RECORD_HEADER + size);
-	w->bytes += raw->size;
+	w->bytes += n;
 	return 0;
 }
 
 /* --- Adding --- */
 
-/* With the host's name, unless it says one. */
-static const struct labels *with_host(const struct window *w, const struct labels *labels, struct labels *room)
+static uint64_t samples_in(const struct profile *p)
 {
-	if (!*w->host || labels_get(labels, "host") || labels->count >= STROBE_WIRE_LABELS)
-		return labels;
-	labels_copy(room, labels);
-	labels_set(room, "host", 4, w->host, strlen(w->host));
-	return room;
-}
+	uint32_t column = profile_find_column(p, "samples");
+	uint64_t sum = 0;
 
-static void merge_with_host(struct window *w, const struct batch_entry *e)
-{
-	struct batch_entry one = *e;
-	struct labels room;
-
-	labels_init(&room);
-	one.labels = with_host(w, e->labels, &room);
-	merge(w, &one);
-	labels_done(&room);
+	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
+		if (p->columns[column].self[i] > 0)
+			sum += (uint64_t)p->columns[column].self[i];
+	return sum;
 }
 
 /* What fits into no message is no reason to keep the rest waiting. */
@@ -283,33 +175,85 @@ static void count_unfit(struct window *w, const struct batch *b, const bool *unf
 	}
 }
 
+int window_check_messages(const char *bytes, size_t n, uint64_t *ret_samples)
+{
+	struct strobe_wire_message m;
+	uint64_t samples = 0;
+
+	for (size_t at = 0, size; at < n; at += size) {
+		if (n - at < STROBE_WIRE_HEADER)
+			return -EBADMSG;
+		size = strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4);
+		if (size > n - at || strobe_wire_parse(bytes + at, size, &m))
+			return -EBADMSG;
+		samples += wire_profile_samples(&m);
+	}
+	*ret_samples = samples;
+	return 0;
+}
+
+void window_add_messages(struct window *w, const char *bytes, size_t n)
+{
+	struct strobe_wire_message m;
+
+	for (size_t at = 0; at < n; at += m.size) {
+		int r = strobe_wire_parse(bytes + at, strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4), &m);
+
+		assert(!r);
+		(void)r;
+		window_series_add(&w->series, &m);
+	}
+}
+
+/* The batch as messages, in w->part. */
+static int make_part(struct window *w, const struct batch *b, bool *unfit, uint64_t *ret_samples, struct err *err)
+{
+	*ret_samples = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		size_t before = w->part.size;
+		uint64_t samples = 0;
+		int r = put_messages(&w->part, &b->entries[i], err);
+
+		if (r < 0 && r != -E2BIG)
+			return r;
+		unfit[i] = r < 0 || window_check_messages(w->part.data + before, w->part.size - before, &samples) < 0;
+		if (unfit[i])
+			w->part.size = before;
+		*ret_samples += samples;
+	}
+	return 0;
+}
+
+/* One large batch shall not keep memory for ever. */
+static void empty_part(struct window *w)
+{
+	if (w->part.capacity > PART_KEPT) {
+		buf_done(&w->part);
+		buf_init(&w->part);
+		w->part.limit = PART_BYTES_MAX;
+	}
+	buf_reset(&w->part);
+}
+
 int window_add(struct window *w, const struct batch *b, struct err *err)
 {
-	_cleanup_(buf_done) struct buf raw = { 0 };
 	_cleanup_(freep) bool *unfit = NULL;
-	uint64_t samples = 0;
+	uint64_t samples;
 	int r;
 
 	if (knows(w, b->id))
 		return 0;
-	buf_init(&raw);
-	raw.limit = PART_BYTES_MAX;
 	unfit = xcalloc(b->count + 1, sizeof(*unfit));
-	for (size_t i = 0; i < b->count; i++) {
-		r = put_messages(&raw, &b->entries[i], err);
-		if (r < 0 && r != -E2BIG)
-			return r;
-		unfit[i] = r < 0;
-		samples += unfit[i] ? 0 : samples_in(b->entries[i].profile);
+	r = make_part(w, b, unfit, &samples, err);
+	if (r >= 0 && w->part.size)
+		r = write_part(w, b->id, w->part.data, w->part.size, samples, err);
+	if (r >= 0) {
+		window_add_messages(w, w->part.data, w->part.size);
+		window_remember(w, b->id);
+		count_unfit(w, b, unfit);
 	}
-	if (raw.size && (r = write_part(w, b->id, &raw, samples, err)) < 0)
-		return r;
-	remember(w, b->id);
-	count_unfit(w, b, unfit);
-	for (size_t i = 0; i < b->count; i++)
-		if (!unfit[i])
-			merge_with_host(w, &b->entries[i]);
-	return 0;
+	empty_part(w);
+	return r < 0 ? r : 0;
 }
 
 /* --- Closing --- */
@@ -377,10 +321,10 @@ static int make_pieces(struct window *w, struct pieces *p, uint64_t *ret_unfit, 
 {
 	int r = 0;
 
-	for (size_t i = 0; i < w->series_count && r >= 0; i++) {
-		r = add_series(w, p, &w->series[i], err);
+	for (size_t i = 0; i < w->series.count && r >= 0; i++) {
+		r = add_series(w, p, &w->series.list[i], err);
 		if (r == -E2BIG) {
-			*ret_unfit += w->series[i].samples;
+			*ret_unfit += w->series.list[i].samples;
 			r = 0;
 		}
 	}
@@ -393,7 +337,8 @@ int window_close(struct window *w, struct err *err)
 	uint64_t unfit = 0;
 	int r;
 
-	if (!w->series_count)
+	window_series_merge(&w->series);
+	if (window_is_empty(w))
 		return 0;
 	buf_init(&p.raw);
 	r = make_pieces(w, &p, &unfit, err);
@@ -402,203 +347,17 @@ int window_close(struct window *w, struct err *err)
 	pieces_done(&p);
 	/* Larger than the spool may be: dropped like what is too old for it. */
 	if (r == -EFBIG) {
-		for (size_t i = 0; i < w->series_count; i++)
-			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series[i].samples, 0);
+		for (size_t i = 0; i < w->series.count; i++)
+			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);
 		log_error("a window was dropped: %s", err->text);
 	} else if (r < 0) {
 		return r;
 	} else {
 		spool_count_drop(w->counters, SPOOL_DROP_UNFIT, unfit, 0);
 	}
-	empty(w);
+	window_series_clear(&w->series);
+	w->bytes = 0;
+	w->begun = false;
 	w->number++;
 	return 0;
-}
-
-/* --- What was there --- */
-
-static void read_ids(struct window *w, const struct buf *body)
-{
-	for (size_t i = 0; i + 8 <= body->size; i += 8)
-		remember(w, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
-}
-
-static void read_message(struct window *w, const struct strobe_wire_message *m)
-{
-	struct labels labels;
-	struct batch_entry e = {
-		.bucket_ns = (int64_t)(m->info.end_ns - m->info.end_ns % BATCH_BUCKET_NS), .labels = &labels,
-		.clock = m->info.clock, .period_ns = (int64_t)m->info.period_ns,
-	};
-	struct profile *p = profile_new();
-
-	labels_init(&labels);
-	wire_profile_labels(m, &labels);
-	if (wire_profile_add(p, m) >= 0) {
-		e.profile = p;
-		merge_with_host(w, &e);
-	}
-	labels_done(&labels);
-	profile_free(p);
-}
-
-/* Checked as if it came from outside: the file may be of another version. */
-static int read_messages(struct window *w, const char *bytes, size_t n)
-{
-	struct strobe_wire_message m;
-
-	for (size_t at = 0, size; at < n; at += size) {
-		if (n - at < STROBE_WIRE_HEADER)
-			return -EBADMSG;
-		size = strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4);
-		if (size > n - at || strobe_wire_parse(bytes + at, size, &m))
-			return -EBADMSG;
-		read_message(w, &m);
-	}
-	return 0;
-}
-
-static int read_part(struct window *w, const struct buf *body)
-{
-	unsigned long long n = ZSTD_getFrameContentSize(body->data, body->size);
-	_cleanup_(freep) char *bytes = NULL;
-
-	if (n == ZSTD_CONTENTSIZE_UNKNOWN || n == ZSTD_CONTENTSIZE_ERROR || n > PART_BYTES_MAX)
-		return -EBADMSG;
-	bytes = malloc(n + 1);
-	if (!bytes)
-		return -ENOMEM;
-	if (ZSTD_decompress(bytes, n, body->data, body->size) != n)
-		return -EBADMSG;
-	w->bytes += n;
-	return read_messages(w, bytes, n);
-}
-
-static uint64_t samples_held(const struct window *w)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < w->series_count; i++)
-		sum += w->series[i].samples;
-	return sum;
-}
-
-/* A part of a window that is not in the spool. */
-static void take_part(struct window *w, const struct record *r, const struct buf *body, bool whole)
-{
-	uint64_t before = samples_held(w), got;
-
-	if (whole && read_part(w, body) < 0)
-		whole = false;
-	got = samples_held(w) - before;
-	w->counters->samples_found += r->samples > got ? r->samples : got;
-	w->counters->samples_waiting += r->samples > got ? r->samples : got;
-	if (r->samples > got)
-		spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, r->samples - got, 0);
-	w->counters->records_damaged += !whole;
-}
-
-/* Returns where the last whole record ends. */
-static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret_number)
-{
-	_cleanup_(buf_done) struct buf body = { 0 };
-	struct record r;
-	struct stat st;
-	off_t at = 0, end = 0;
-
-	buf_init(&body);
-	if (fstat(fd, &st))
-		return 0;
-	while (record_at(fd, at, st.st_size, &r) == 1) {
-		off_t next = at + (off_t)(RECORD_HEADER + r.size);
-		bool whole = record_body(fd, at, &r, &body) == 0;
-
-		/* The last one was being written. */
-		if (!whole && record_find(fd, next, st.st_size) == st.st_size)
-			break;
-		*ret_number = r.window;
-		if (r.kind == RECORD_PART && r.window > spooled)
-			take_part(w, &r, &body, whole);
-		if (r.kind == RECORD_PART)
-			remember(w, r.owner);
-		if (r.kind == RECORD_IDS && whole)
-			read_ids(w, &body);
-		at = end = next;
-	}
-	return end;
-}
-
-static uint64_t first_number(int fd)
-{
-	struct record r;
-	struct stat st;
-
-	return !fstat(fd, &st) && record_at(fd, 0, st.st_size, &r) == 1 ? r.window : 0;
-}
-
-static void read_files(struct window *w)
-{
-	uint64_t spooled = spool_window(w->spool), number = 0;
-	unsigned later = first_number(w->fds[1]) > first_number(w->fds[0]);
-
-	read_file(w, w->fds[!later], spooled, &number);
-	w->end = read_file(w, w->fds[later], spooled, &number);
-	w->number = (number > spooled ? number : spooled) + 1;
-	if (!w->series_count)
-		return;
-	/* It is over; nothing is added to its file any more, which its number keeps until it is in the spool. */
-	w->number = number;
-	w->begun = true;
-	w->began_ns = 0;
-	if (ftruncate(w->fds[w->number & 1], w->end))
-		log_debug("a part that was being written remains");
-}
-
-static int open_file(const char *directory, unsigned i, int *ret, struct err *err)
-{
-	_cleanup_(freep) char *path = xasprintf("%s/window-%u", directory, i);
-
-	*ret = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	return *ret < 0 ? err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno)) : 0;
-}
-
-int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
-		struct window **ret, struct err *err)
-{
-	struct window *w = xcalloc(1, sizeof(*w));
-	int r = 0;
-
-	w->host = xstrdup(host);
-	w->spool = spool;
-	w->counters = counters;
-	w->zstd = ZSTD_createCCtx();
-	w->fds[0] = w->fds[1] = -1;
-	intern_init(&w->keys);
-	if (!w->zstd)
-		r = err_set(err, -ENOMEM, "cannot make a compressor");
-	for (unsigned i = 0; i < 2 && r >= 0; i++)
-		r = open_file(directory, i, &w->fds[i], err);
-	if (r < 0) {
-		window_free(w);
-		return r;
-	}
-	read_files(w);
-	*ret = w;
-	return 0;
-}
-
-struct window *window_free(struct window *w)
-{
-	if (!w)
-		return NULL;
-	empty(w);
-	for (unsigned i = 0; i < 2; i++)
-		if (w->fds[i] >= 0)
-			close(w->fds[i]);
-	intern_done(&w->keys);
-	ZSTD_freeCCtx(w->zstd);
-	free(w->series);
-	free(w->host);
-	free(w);
-	return NULL;
 }

@@ -1,7 +1,7 @@
 /* window.h: what came in during about 10 seconds, one profile per series and bucket, and on disk meanwhile.
  *
  * The collector hands over a batch each second, which must be durable before the next one. So each batch is written to a
- * file as a part, and merged in memory; when the window is over, what was merged becomes entries of the spool, and the
+ * file as a part, and waits in memory; when the window is over, all of it is merged and becomes entries of the spool, and the
  * parts are over: they say to which window they belong, and the spool knows the newest that it has.
  *
  * There are two files, `window-0` and `window-1`, for windows with even and odd numbers, so that one is not overwritten

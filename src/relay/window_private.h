@@ -1,0 +1,41 @@
+/* window_private.h: what window.c and window_open.c share. */
+#ifndef RELAY_WINDOW_PRIVATE_H
+#define RELAY_WINDOW_PRIVATE_H
+
+#include "window_series.h"
+#include "window.h"
+
+#include <sys/types.h>
+#include <zstd.h>
+
+#define PART_BYTES_MAX	((size_t)1 << 30)	/* of messages in one part, before compression */
+
+struct window {
+	char *host;
+	struct spool *spool;
+	struct spool_counters *counters;
+	ZSTD_CCtx *zstd;
+
+	int fds[2];
+	uint64_t number;
+	bool begun;				/* its file is */
+	off_t end;				/* of the file's last whole record */
+	int64_t began_ns;
+	size_t bytes;				/* of its parts before compression */
+
+	struct buf part;			/* while it is made */
+	struct window_series series;
+
+	uint64_t ids[WINDOW_IDS];		/* a ring */
+	size_t id_count, id_at;
+};
+
+void window_remember(struct window *w, uint64_t id);	/* a batch */
+
+/* Whether the messages can be read, here and where they are sent to; -EBADMSG if not. */
+int window_check_messages(const char *bytes, size_t n, uint64_t *ret_samples);
+
+/* Adds messages that were checked to what is in memory. */
+void window_add_messages(struct window *w, const char *bytes, size_t n);
+
+#endif

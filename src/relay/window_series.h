@@ -1,0 +1,39 @@
+/* window_series.h: what a window has in memory: one profile for each series and bucket.
+ *
+ * Messages wait here until they are merged all at once: from one second to the next the profiles would leave the
+ * processor's cache. */
+#ifndef RELAY_WINDOW_SERIES_H
+#define RELAY_WINDOW_SERIES_H
+
+#include "intern.h"
+#include "labels.h"
+#include "profile.h"
+#include "wire_waiting.h"
+
+struct series {
+	struct labels labels;
+	int64_t bucket_ns, period_ns;
+	enum strobe_clock clock;
+	struct profile *profile;
+	uint64_t samples;
+};
+
+/* Open for reading; `list` is right after window_series_merge. */
+struct window_series {
+	const char *host;			/* a label of what has none; "" adds none */
+	struct intern keys;			/* a key's number is that of its series */
+	struct series *list;
+	size_t count, capacity;
+	struct wire_waiting waiting;
+};
+
+void window_series_init(struct window_series *s, const char *host);	/* `host` stays the caller's */
+void window_series_done(struct window_series *s);
+void window_series_clear(struct window_series *s);
+
+/* Adds a message that strobe_wire_parse accepted; its bytes are copied. */
+void window_series_add(struct window_series *s, const struct strobe_wire_message *m);
+void window_series_merge(struct window_series *s);
+bool window_series_is_empty(const struct window_series *s);
+
+#endif
