@@ -14,14 +14,16 @@ struct batch_entry {
 	enum strobe_clock clock;
 	int64_t period_ns;
 	const struct profile *profile;		/* columns as they arrived; times and labels in it are ignored */
-	bool from_lines;			/* all of it came as folded lines, which stand among the batch's lines too */
+	bool from_lines;			/* all of it came as folded lines, which stand among the batch's lines
+						 * too */
 };
 
 /* A folded line as it came, for sinks that keep lines. */
 struct batch_line {
 	const char *bytes;			/* without a newline; any other bytes, NUL too */
 	uint32_t size;
-	uint32_t entry;				/* the entry of the batch that it went to: its labels say tag and profiler */
+	uint32_t entry;				/* the entry of the batch that it went to: its labels say tag and
+						 * profiler */
 	int64_t time_ns;			/* since 1970 */
 };
 

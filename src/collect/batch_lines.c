@@ -3,9 +3,10 @@
  * Most lines were there before, so a line is first looked up as a whole, by a hash of 64 bits with a secret seed: of a
  * million stacks two share one with a chance of 3 in 100 million.
  *
- * There are two ways. The fast one goes by line_dict.h, which knows stacks of earlier batches; the profiles that it makes
- * are its own. The slow one takes what has no place there: without a dictionary, lines of more than a few buckets, and
- * series above the limit, which share a profile. Both may have an entry of one series and bucket; they add up. */
+ * There are two ways. The fast one goes by line_dict.h, which knows stacks of earlier batches; the profiles that it
+ * makes are its own. The slow one takes what has no place there: without a dictionary, lines of more than a few
+ * buckets, and series above the limit, which share a profile. Both may have an entry of one series and bucket; they add
+ * up. */
 
 #include "open_batch.h"
 
@@ -55,7 +56,19 @@ static void put_key(struct buf *key, const struct source_about *about, struct st
 		labels_put(about->labels, key);
 }
 
-static struct labels *make_labels(const struct source_about *about, struct str entry, const struct open_batch_rules *rules)
+/* A label ends at a NUL; a name with one must not pass for the name in front of it. */
+static void set_entry(struct labels *labels, struct str entry)
+{
+	char name[STROBE_WIRE_LABEL_VALUE];
+
+	assert(entry.n <= sizeof(name));
+	for (size_t i = 0; i < entry.n; i++)
+		name[i] = entry.p[i] ? entry.p[i] : '?';
+	labels_set(labels, "entry", 5, name, entry.n);
+}
+
+static struct labels *make_labels(const struct source_about *about, struct str entry,
+				  const struct open_batch_rules *rules)
 {
 	struct labels *labels = xcalloc(1, sizeof(*labels));
 
@@ -63,7 +76,7 @@ static struct labels *make_labels(const struct source_about *about, struct str e
 	if (about->labels)
 		labels_copy(labels, about->labels);
 	if (entry.n && !labels_get(labels, "entry"))
-		labels_set(labels, "entry", 5, entry.p, entry.n);
+		set_entry(labels, entry);
 	if (about->channel && *about->channel && !labels_get(labels, "profiler"))
 		labels_set(labels, "profiler", 8, about->channel, strnlen(about->channel, CHANNEL_MAX));
 	if (rules->caps)
@@ -226,8 +239,8 @@ static uint32_t series_entry(struct open_batch *b, struct open_batch_bucket *k, 
 	if (k->entries[series] == 0 && b->batch.count >= rules->max_series)
 		k->entries[series] = SLOW_ENTRY;
 	if (k->entries[series] == 0)
-		k->entries[series] = 1 + open_batch_entry(b, make_labels(about, entry_point(stack), rules), k->bucket_ns,
-							  about->clock, about->period_ns);
+		k->entries[series] = 1 + open_batch_entry(b, make_labels(about, entry_point(stack), rules),
+							  k->bucket_ns, about->clock, about->period_ns);
 	return k->entries[series] == SLOW_ENTRY ? SLOW_ENTRY : k->entries[series] - 1;
 }
 
@@ -262,7 +275,8 @@ static void make_nodes(struct open_batch *b, struct open_batch_bucket *k, const 
 	b->bytes += open_batch_profile_cost(p) - before + LINE_BYTES;
 }
 
-static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const struct source_about *about, struct str stack)
+static struct line_dict_stack learn(struct line_dict *d, uint64_t hash, const struct source_about *about,
+				    struct str stack)
 {
 	_cleanup_(buf_done) struct buf key = { 0 };
 

@@ -14,6 +14,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#define MERGE_BYTES	((size_t)128 << 10)	/* of messages at once, in 0.4 ms */
+
 void collector_default_options(struct collector_options *o)
 {
 	*o = (struct collector_options){
@@ -26,17 +28,22 @@ void collector_default_options(struct collector_options *o)
 
 /* --- What came of a batch or a run, under the lock --- */
 
-static void batch_done(struct collector *c, struct open_batch *b)
+static void wake(struct collector *c)
 {
 	uint64_t one = 1;
 
+	if (write(c->wake.fd, &one, sizeof(one)) != sizeof(one))
+		log_debug("the loop is awake already");
+}
+
+static void batch_done(struct collector *c, struct open_batch *b)
+{
 	if (!b->closed || b->sinks_left || b->runs_left)
 		return;
 	b->next = NULL;
 	*c->last_done = b;
 	c->last_done = &b->next;
-	if (write(c->wake.fd, &one, sizeof(one)) != sizeof(one))
-		log_debug("the loop is awake already");
+	wake(c);
 }
 
 void collector_batch_left(struct collector *c, struct open_batch *b)
@@ -76,7 +83,7 @@ static void count_done(struct collector_counters *n, const struct open_batch *b)
 	else
 		n->samples_dropped_queue += b->samples;
 	n->samples_queued -= b->samples;
-	n->queue_bytes -= b->bytes;
+	n->queue_bytes -= b->counted_bytes;
 }
 
 static void acknowledge(struct collector *c, const struct open_batch *b)
@@ -115,16 +122,6 @@ static void finish_done(struct collector *c)
 	}
 }
 
-static void woken(struct watch *w, uint32_t events)
-{
-	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, wake));
-	uint64_t n;
-
-	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
-		finish_done(c);
-	collector_reap(c);
-}
-
 /* --- The loop's thread: closing --- */
 
 /* Ids differ from those of an earlier start, else the store would take a new batch for a replay of an old one. */
@@ -133,6 +130,12 @@ uint64_t collector_take_id(struct collector *c)
 	uint64_t id = c->next_id++;
 
 	return id ? id : c->next_id++;
+}
+
+void collector_count_bytes(struct collector *c, struct open_batch *b)
+{
+	c->counters.queue_bytes += b->bytes - b->counted_bytes;
+	b->counted_bytes = b->bytes;
 }
 
 static bool has_tickets(const struct open_batch *b)
@@ -165,7 +168,8 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 		struct outlet *o = c->active[i];
 
 		o->counters.samples_handed += b->samples;
-		if (!must && o->counters.queue_bytes > least && o->counters.queue_bytes + b->bytes > c->options.queue_bytes) {
+		if (!must && o->counters.queue_bytes > least &&
+		    o->counters.queue_bytes + b->bytes > c->options.queue_bytes) {
 			o->counters.samples_dropped_queue += b->samples;
 			collector_batch_left(c, b);
 		} else {
@@ -174,16 +178,39 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 	}
 }
 
-void collector_close_batch(struct collector *c, struct open_batch *b)
+static void hand_over(struct collector *c, struct open_batch *b)
 {
 	open_batch_seal(b);
+	collector_count_bytes(c, b);
 	pthread_mutex_lock(&c->lock);
 	hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 }
 
-void collector_close_batches(struct collector *c)
+/* Merges so much of what is closing, and hands over what is ready. Returns whether there is more. */
+static bool go_on_closing(struct collector *c, size_t bytes)
+{
+	struct open_batch *b = c->closing;
+
+	if (b && !open_batch_merge_some(b, bytes)) {
+		c->closing = b->next;
+		if (!c->closing)
+			c->last_closing = &c->closing;
+		hand_over(c, b);
+	}
+	return c->closing;
+}
+
+void collector_close_batch(struct collector *c, struct open_batch *b)
+{
+	b->next = NULL;
+	*c->last_closing = b;
+	c->last_closing = &b->next;
+	wake(c);
+}
+
+static void close_all(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
@@ -195,14 +222,36 @@ void collector_close_batches(struct collector *c)
 	collector_close_batch(c, b);
 }
 
+void collector_close_batches(struct collector *c)
+{
+	close_all(c);
+	while (go_on_closing(c, SIZE_MAX))
+		;
+}
+
 static void tick(struct watch *w, uint32_t events)
 {
 	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, timer));
 
 	loop_timer_read(w);
-	collector_close_batches(c);
+	while (go_on_closing(c, SIZE_MAX))
+		;
+	close_all(c);
 	for (struct ticketed *t = c->ticketed; t; t = t->next)
 		tickets_end_confirmed(c, t);
+}
+
+static void woken(struct watch *w, uint32_t events)
+{
+	struct collector *c = (struct collector *)((char *)w - offsetof(struct collector, wake));
+	uint64_t n;
+
+	if (read(w->fd, &n, sizeof(n)) == sizeof(n))
+		finish_done(c);
+	/* A little at a time, so that senders are heard meanwhile. */
+	if (go_on_closing(c, MERGE_BYTES))
+		wake(c);
+	collector_reap(c);
 }
 
 /* --- Life --- */
@@ -253,19 +302,21 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 	return 0;
 }
 
-int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o, struct loop *loop,
-		  struct collector **ret, struct err *err)
+int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o,
+		  struct loop *loop, struct collector **ret, struct err *err)
 {
 	struct collector *c = xcalloc(1, sizeof(*c));
 	int r;
 
-	assert(count >= 1 && count <= COLLECTOR_SINKS && o->commit_ns > 0 && o->max_series > 0 && o->max_label_values > 0);
+	assert(count >= 1 && count <= COLLECTOR_SINKS && o->commit_ns > 0 && o->max_series > 0 &&
+	       o->max_label_values > 0);
 	c->options = *o;
 	c->loop = loop;
 	c->timer = (struct watch){ .ready = tick, .fd = -1 };
 	c->wake = (struct watch){ .ready = woken, .fd = -1 };
 	c->wake_fd = -1;
 	c->last_done = &c->done;
+	c->last_closing = &c->closing;
 	c->caps = label_caps_new(o->max_label_values, &c->counters.label_values_folded);
 	c->dict = line_dict_new();
 	c->rules = (struct open_batch_rules){ .max_series = o->max_series, .caps = c->caps, .dict = c->dict };
@@ -310,6 +361,14 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	return c->counters.samples_queued + c->counters.runs_queued;
 }
 
+static void free_batches(struct open_batch *first)
+{
+	for (struct open_batch *b = first, *next; b; b = next) {
+		next = b->next;
+		open_batch_free(b);
+	}
+}
+
 struct collector *collector_free(struct collector *c)
 {
 	if (!c)
@@ -331,12 +390,8 @@ struct collector *collector_free(struct collector *c)
 		loop_remove_timer(c->loop, &c->timer);
 	if (c->wake.fd >= 0)
 		loop_remove(c->loop, &c->wake);
-	while (c->done) {
-		struct open_batch *b = c->done;
-
-		c->done = b->next;
-		open_batch_free(b);
-	}
+	free_batches(c->done);
+	free_batches(c->closing);
 	while (c->ticketed)
 		tickets_free_first(c);
 	if (c->wake_fd >= 0)

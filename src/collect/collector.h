@@ -29,8 +29,8 @@ struct collector;
 struct collector_run {
 	const struct strobe_wire_message *message;
 	int64_t time_ns;			/* when it ended: as it says, or now if that is far off */
-	int result;				/* of the sink: 1 stored, 0 was there already, -EEXIST: another one has its name,
-						 * any other error: it can never be kept */
+	int result;				/* of the sink: 1 stored, 0 was there already, -EEXIST: another one has
+						 * its name, any other error: it can never be kept */
 };
 
 /* Where batches go. All are called from the sink's own thread only. */
@@ -53,7 +53,8 @@ struct collector_options {
 	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
 	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
-	const char *journal;		/* a file for tickets under way; NULL: none, then a crash may store entries twice */
+	const char *journal;		/* a file for tickets under way; NULL: none, then a crash may store entries
+					 * twice */
 };
 
 /* Of one sink, read by any thread. handed = stored + dropped + queued, exactly. */
@@ -65,7 +66,8 @@ struct sink_counters {
 	_Atomic uint64_t runs_dropped_queue, runs_dropped_unfit, runs_dropped_conflict;
 	_Atomic uint64_t commits, commit_failures, queue_bytes;
 	_Atomic int64_t last_commit_ns;
-	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none waits */
+	_Atomic int64_t waits_since_ns;				/* monotonic: the batch that waits longest; 0: none
+								 * waits */
 	_Atomic bool failing, runs_failing;			/* the last commit failed */
 	char why[256];						/* what it said then; read it with sink_why */
 };
@@ -82,7 +84,8 @@ struct collector_counters {
 	_Atomic uint64_t messages_replayed;			/* left out: a relay's batch that was seen already */
 	_Atomic uint64_t series_folded;				/* messages that went to "other" */
 	_Atomic uint64_t label_values_folded;			/* labels whose value became "other" */
-	_Atomic uint64_t times_corrected;			/* ended over a day ago or over a minute ahead: receipt time used */
+	_Atomic uint64_t times_corrected;			/* ended over a day ago or over a minute ahead: receipt
+								 * time used */
 	_Atomic uint64_t sender_drops[STROBE_DROP_REASONS];	/* samples, as PHP processes reported them */
 	/* runs_received = stored + known + queued + dropped, exactly */
 	_Atomic uint64_t runs_received, runs_stored, runs_queued;
@@ -100,22 +103,22 @@ struct collector_counters {
 void collector_default_options(struct collector_options *o);
 
 /* 1 to COLLECTOR_SINKS sinks. */
-int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o, struct loop *loop,
-		  struct collector **ret, struct err *err);
+int collector_new(const struct collector_sink *sinks, size_t count, const struct collector_options *o,
+		  struct loop *loop, struct collector **ret, struct err *err);
 
 /* To open sources with. */
 struct source_receiver collector_receiver(struct collector *c);
 
-/* While it runs; the loop's thread. What is under way for a sink that is removed still goes there; then `gone` is called, and
- * the sink may be closed. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
+/* While it runs; the loop's thread. What is under way for a sink that is removed still goes there; then `gone` is
+ * called, and the sink may be closed. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
 void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data), void *data);
 
 /* Takes queue_bytes, max_series and max_label_values; nothing else can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);
 
-/* Whether nothing that is under way came from this source, which has been stopped: then it may be closed, and is not known
- * here any more. Else ask again later. */
+/* Whether nothing that is under way came from this source, which has been stopped: then it may be closed, and is not
+ * known here any more. Else ask again later. */
 bool collector_forget(struct collector *c, struct source *s);
 
 /* Closes the open batch and waits until everything is committed or `timeout_ns` is over; then acknowledges what is

@@ -13,7 +13,8 @@
 /* A run under way to the sinks that want runs. */
 struct open_run {
 	unsigned sinks_left;
-	struct open_batch *batch;		/* that has its ticket and must not be acknowledged before; NULL: none */
+	struct open_batch *batch;		/* that has its ticket and must not be acknowledged before; NULL:
+						 * none */
 	int best;				/* of the sinks' results so far */
 	int64_t time_ns;
 	size_t size;
@@ -63,6 +64,8 @@ struct collector {
 	struct loop *loop;
 	struct watch timer, wake;
 	struct open_batch *open;		/* of what has no tickets */
+	struct open_batch *closing, **last_closing;	/* nothing more is added; what waits in them is merged, little
+							 * by little */
 	struct ticketed *ticketed;
 	bool leaving_out;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
@@ -88,8 +91,9 @@ void collector_wait(struct collector *c, int64_t until_ns);
 void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
 
-void collector_close_batches(struct collector *c);
-void collector_close_batch(struct collector *c, struct open_batch *b);	/* to all sinks */
+void collector_close_batches(struct collector *c);	/* all of them, and what is in them is with the sinks */
+void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
+void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
 uint64_t collector_take_id(struct collector *c);
 uint64_t collector_shortest_queue(const struct collector *c);
 void collector_reap(struct collector *c);	/* outlets that have left */

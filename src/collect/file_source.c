@@ -31,7 +31,8 @@ struct file_source {
 	char *path;
 	char *state_path;		/* NULL: nothing is remembered */
 	struct watch timer;
-	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path names */
+	struct tail *tails;		/* in the order of their epochs; the last one that is open is what the path
+					 * names */
 	struct tail *reading;		/* whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
@@ -81,8 +82,8 @@ static void save(struct file_source *s)
 	buf_printf(&b, "strobe file 1\nlast %" PRIu32 "\n", s->last_epoch);
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0)
-			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch, t->device,
-				   t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
+			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
+				   t->device, t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
 	failed = io_write_file(s->state_path, b.data, b.size, &err) < 0;
 	if (failed && !s->state_failed)
 		log_warning("the position in '%s' cannot be remembered: %s", s->path, err.text);
@@ -141,16 +142,16 @@ static void free_done(struct file_source *s)
 /* The same file begins anew: what was read of it cannot be read again. */
 static void restart_tail(struct file_source *s, struct tail *t)
 {
-	struct stat st;
-	int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3);
+	_cleanup_(fd_closep) int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3);
 	bool was_current = s->current == t;
+	struct stat st;
 
 	log_info("'%s' was truncated and is read from its start", s->path);
 	buf_reset(&t->feed.partial);
 	end_tail(s, t);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	t = begin_tail(s, fd, &st, 0);
+	t = begin_tail(s, TAKE_FD(fd), &st, 0);
 	if (was_current)
 		s->current = t;
 	save(s);
@@ -312,9 +313,12 @@ static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *
 		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
 		_cleanup_(fd_closep) int fd = -1;
 
-		if (strncmp(e->d_name, name, strlen(name)) || e->d_ino != inode)
+		/* Not by d_ino: of what is mounted on, and with overlays, it is that of another file. */
+		if (strncmp(e->d_name, name, strlen(name)) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
+		    ret_st->st_dev != device || ret_st->st_ino != inode)
 			continue;
-		if (open_regular(other, &fd, ret_st, NULL) == 0 && ret_st->st_dev == device && ret_st->st_ino == inode) {
+		if (open_regular(other, &fd, ret_st, NULL) == 0 && ret_st->st_dev == device &&
+		    ret_st->st_ino == inode) {
 			*ret_fd = TAKE_FD(fd);
 			r = 0;
 		}
@@ -324,7 +328,8 @@ static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *
 	return r;
 }
 
-static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64_t inode, uint64_t position, uint64_t mark)
+static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64_t inode, uint64_t position,
+		  uint64_t mark)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct tail *t;
@@ -332,7 +337,8 @@ static void go_on(struct file_source *s, uint32_t epoch, uint64_t device, uint64
 
 	if (find_rotated(s->path, device, inode, &fd, &st) < 0 || (uint64_t)st.st_size < position ||
 	    (mark && tail_mark(fd, position) != mark)) {
-		log_warning("a file that '%s' was is gone; what was not read of it until the last stop is lost", s->path);
+		log_warning("a file that '%s' was is gone; what was not read of it until the last stop is lost",
+			    s->path);
 		return;
 	}
 	t = tail_new(TAKE_FD(fd), device, inode, epoch, position);
@@ -348,8 +354,8 @@ static void read_state_line(struct file_source *s, const char *line)
 
 	if (sscanf(line, "last %" SCNu32, &epoch) == 1)
 		s->last_epoch = epoch;
-	else if (sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &epoch, &device, &inode, &position,
-			&mark) == 5 && count_tails(s) < TAILS_MAX && position < INT64_MAX)
+	else if (sscanf(line, "at %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64, &epoch, &device, &inode,
+			&position, &mark) == 5 && count_tails(s) < TAILS_MAX && position < INT64_MAX)
 		go_on(s, epoch, device, inode, position, mark);
 }
 
@@ -363,9 +369,14 @@ static int read_state(struct file_source *s, struct err *err)
 		return 0;
 	if (io_read_file(s->state_path, &b, STATE_MAX, err) < 0)
 		return err->code;
+	if (!b.size) {
+		log_warning("'%s' is empty, as when the machine crashed; '%s' is read from its start, and some of its "
+			    "lines may be counted twice", s->state_path, s->path);
+		return 0;
+	}
 	if (strncmp(b.data, "strobe file 1\n", 14))
-		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of it again",
-			       s->state_path, s->path);
+		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of "
+			       "it again", s->state_path, s->path);
 	for (rest = b.data; (line = strsep(&rest, "\n"));)
 		read_state_line(s, line);
 	return 0;

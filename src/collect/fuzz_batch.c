@@ -2,6 +2,8 @@
 
 #include "open_batch.h"
 
+#include "wire_profile.h"
+
 #include <stdlib.h>
 
 #define MAX_SERIES	2
@@ -51,10 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	b = open_batch_new(1);
 	for (int i = 0; i < 2; i++)
 		if (open_batch_add(b, &about, &m, (int64_t)m.info.end_ns, &rules, &samples, &folded) < 0 || folded ||
-		    samples != open_batch_samples_of(&m))
+		    samples != wire_profile_samples(&m))
 			abort();
-	if (b->batch.count != 1 || b->samples != 2 * open_batch_samples_of(&m))
+	if (b->batch.count != 1 || b->samples != 2 * wire_profile_samples(&m))
 		abort();
+	open_batch_seal(b);
 	if (is_plain(&m) && samples_in(&b->batch) != b->samples)
 		abort();
 	open_batch_free(b);

@@ -1,4 +1,5 @@
-/* fuzz_batch_lines.c: any bytes as lines: with a dictionary of earlier batches they add up to the same as without one. */
+/* fuzz_batch_lines.c: any bytes as lines: with a dictionary of earlier batches they add up to the same as without
+ * one. */
 #include "open_batch.h"
 
 #include "folded_line.h"
@@ -42,7 +43,8 @@ static uint64_t sum_of(const struct batch *b)
 /* Adds a line to both; what it comes with depends on where it stands. */
 static void add(struct open_batch *fast, struct open_batch *slow, struct line_dict *dict, struct str line, unsigned i)
 {
-	const struct open_batch_rules with = { .max_series = MAX_SERIES, .dict = dict }, without = { .max_series = MAX_SERIES };
+	const struct open_batch_rules with = { .max_series = MAX_SERIES, .dict = dict },
+		without = { .max_series = MAX_SERIES };
 	struct label host = { (char *)"host", (char *)"web1" };
 	struct labels labels = { &host, 1, 1 };
 	const struct source_about about = {
@@ -54,7 +56,8 @@ static void add(struct open_batch *fast, struct open_batch *slow, struct line_di
 	struct folded_line l;
 	int a, b;
 
-	if (folded_line_parse(line.p, line.n, false, &l) != FOLDED_STACK || l.count.whole < 1 || l.count.whole > INT32_MAX)
+	if (folded_line_parse(line.p, line.n, false, &l) != FOLDED_STACK || l.count.whole < 1 ||
+	    l.count.whole > INT32_MAX)
 		return;
 	a = open_batch_add_line(fast, &about, l.stack, l.count.whole, line, time_ns, &with, &fast_folded);
 	b = open_batch_add_line(slow, &about, l.stack, l.count.whole, line, time_ns, &without, &slow_folded);

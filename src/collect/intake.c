@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "folded_line.h"
 #include "mem.h"
+#include "wire_profile.h"
 
 #include <string.h>
 
@@ -20,8 +21,8 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
 	return now;
 }
 
-/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same time
- * when it comes again after a crash, and meets its batch's id in the same file. */
+/* When it came to where it waited, which may have been for days; `now` is that of the batch, so that it gets the same
+ * time when it comes again after a crash, and meets its batch's id in the same file. */
 static int64_t arrival(const struct source_about *about, int64_t now)
 {
 	int64_t oldest = now - (about->ticket ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
@@ -115,15 +116,14 @@ static void note_received(struct collector *c, const struct source_about *about,
 		about->source->counters.samples_received += samples;
 }
 
-/* `before` is what the batch took before. */
 static void note_added(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples,
-		       uint64_t before, bool folded)
+		       bool folded)
 {
 	c->counters.samples_queued += samples;
-	c->counters.queue_bytes += b->bytes - before;
 	c->counters.series_folded += folded;
 	if (about->source)
 		about->source->counters.samples_in_flight += samples;
+	collector_count_bytes(c, b);
 }
 
 static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
@@ -133,12 +133,30 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 		about->source->counters.samples_dropped += samples;
 	if (about->ticket)
 		open_batch_note(b, about, 0);
+	collector_count_bytes(c, b);
+}
+
+static uint64_t closing_bytes(const struct collector *c)
+{
+	uint64_t n = 0;
+
+	for (const struct open_batch *b = c->closing; b; b = b->next)
+		n += b->bytes;
+	return n;
 }
 
 /* Entries of a stream are taken even then: their source has asked, and stops. */
-static bool no_room(struct collector *c, const struct open_batch *b, const struct source_about *about, uint64_t cost)
+static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
 {
-	return !about->ticket && collector_shortest_queue(c) + c->open->bytes + cost > c->options.queue_bytes;
+	uint64_t queued;
+
+	if (about->ticket)
+		return false;
+	queued = collector_shortest_queue(c) + closing_bytes(c);
+	/* What waits to be merged counts as if nothing of it were there yet. */
+	if (queued + c->open->bytes + cost > c->options.queue_bytes)
+		open_batch_merge(c->open);
+	return queued + c->open->bytes + cost > c->options.queue_bytes;
 }
 
 static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
@@ -146,7 +164,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now;
 	struct open_batch *b = tickets_batch_for(c, about, &at);
-	uint64_t samples, before = b->bytes;
+	uint64_t samples;
 	bool folded = false;
 
 	if (tickets_is_replay(c, b, about))
@@ -161,14 +179,14 @@ static void got_message(void *data, const struct source_about *about, const stru
 		return;
 	}
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
-	if (no_room(c, b, about, open_batch_cost_of(m)) ||
+	if (no_room(c, about, open_batch_cost_of(m)) ||
 	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &samples, &folded) < 0) {
-		samples = open_batch_samples_of(m);
+		samples = wire_profile_samples(m);
 		note_received(c, about, samples, now);
 		note_dropped(c, b, about, samples);
 	} else {
 		note_received(c, about, samples, now);
-		note_added(c, b, about, samples, before, folded);
+		note_added(c, b, about, samples, folded);
 	}
 }
 
@@ -177,26 +195,27 @@ static void got_line(void *data, const struct source_about *about, const char *l
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now, time_ns;
 	struct open_batch *b = tickets_batch_for(c, about, &at);
-	uint64_t before = b->bytes;
 	struct folded_line l;
 	bool folded = false;
 
-	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 || tickets_is_replay(c, b, about))
+	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 ||
+	    tickets_is_replay(c, b, about))
 		return;
 	note_received(c, about, (uint64_t)l.count.whole, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
 	time_ns = time_of_line(c, about, at);
-	if (no_room(c, b, about, n * 4) ||
-	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules, &folded) < 0)
+	if (no_room(c, about, n * 4) ||
+	    open_batch_add_line(b, about, l.stack, l.count.whole, (struct str){ line, n }, time_ns, &c->rules,
+				&folded) < 0)
 		note_dropped(c, b, about, (uint64_t)l.count.whole);
 	else
-		note_added(c, b, about, (uint64_t)l.count.whole, before, folded);
+		note_added(c, b, about, (uint64_t)l.count.whole, folded);
 }
 
 /* Replays do not count: they are closed when all of them are there, and not before. */
 static uint64_t open_bytes(const struct collector *c)
 {
-	uint64_t n = c->open->bytes;
+	uint64_t n = c->open->bytes + closing_bytes(c);
 
 	for (const struct ticketed *t = c->ticketed; t; t = t->next)
 		n += t->open ? t->open->bytes : 0;

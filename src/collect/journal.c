@@ -3,7 +3,7 @@
 #include "journal.h"
 
 #include "clock.h"
-#include "io.h"
+#include "ledger.h"
 #include "log.h"
 #include "mem.h"
 
@@ -11,12 +11,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#define RECORD_HEADER	12u
-#define FILE_MAX	((size_t)256 << 20)	/* a file above this is not ours */
 #define RENEW_BYTES	((size_t)8 << 20)	/* a file above this that is mostly over is written anew */
 
 /* A Redis that is killed may forget what it was told in its last second, and hand over again what was acknowledged. */
@@ -49,8 +46,9 @@ struct old_batch {
 
 struct journal {
 	char *path;
-	int fd, lock_fd;
-	size_t size, open_bytes;
+	int lock_fd;
+	struct ledger *file;
+	size_t open_bytes;
 	pthread_mutex_t lock;
 	bool failing;			/* the last end could not be written */
 
@@ -235,9 +233,10 @@ static void read_begun(struct journal *j, struct reader *r, const uint8_t *body,
 	remember_open(j, id, body, n);
 }
 
-static void read_record(struct journal *j, const uint8_t *body, size_t n)
+static void read_record(void *data, const uint8_t *body, size_t n)
 {
-	struct reader r = { body, body + n };
+	struct reader r = { body, body + n, false };
+	struct journal *j = data;
 
 	switch (next(&r)) {
 	case BATCH_BEGUN:
@@ -252,59 +251,7 @@ static void read_record(struct journal *j, const uint8_t *body, size_t n)
 	}
 }
 
-/* Returns how much of the file is whole. */
-static size_t read_records(struct journal *j, const char *bytes, size_t n)
-{
-	size_t at = 0;
-
-	while (n - at >= RECORD_HEADER) {
-		const uint8_t *p = (const uint8_t *)bytes + at;
-		uint64_t length = strobe_wire_get_le(p, 4);
-
-		if (length > n - at - RECORD_HEADER || XXH3_64bits(p + RECORD_HEADER, length) != strobe_wire_get_le(p + 4, 8))
-			break;
-		read_record(j, p + RECORD_HEADER, length);
-		at += RECORD_HEADER + length;
-	}
-	return at;
-}
-
 /* --- Writing, under the lock --- */
-
-static int failed(struct journal *j, const char *what, struct err *err)
-{
-	return err_set(err, -errno, "cannot %s '%s': %s", what, j->path, strerror(errno));
-}
-
-static void put_record(struct buf *out, const void *body, size_t n)
-{
-	uint8_t head[RECORD_HEADER];
-
-	strobe_wire_put_le(head, n, 4);
-	strobe_wire_put_le(head + 4, XXH3_64bits(body, n), 8);
-	buf_put(out, head, sizeof(head));
-	buf_put(out, body, n);
-}
-
-/* What was written in part is taken back, so that the next record stands behind the last whole one. */
-static int append(struct journal *j, const struct buf *body, bool durable, struct err *err)
-{
-	_cleanup_(buf_done) struct buf record = { 0 };
-	int r;
-
-	buf_init(&record);
-	put_record(&record, body->data, body->size);
-	r = io_write_all(j->fd, record.data, record.size, err);
-	if (r >= 0 && durable && fdatasync(j->fd))
-		r = failed(j, "write to", err);
-	if (r < 0) {
-		if (ftruncate(j->fd, (off_t)j->size) || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
-			log_warning("cannot take back what was written to '%s': %s", j->path, strerror(errno));
-		return r;
-	}
-	j->size += record.size;
-	return 0;
-}
 
 static void put_relay_ids(struct buf *body, const uint64_t *ids, size_t n)
 {
@@ -358,7 +305,7 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	for (size_t i = 0; i < b->share_count; i++)
 		if (b->shares[i].ticket_count)
 			put_tickets(&body, &b->shares[i]);
-	r = append(j, &body, true, err);
+	r = ledger_append(j->file, &body, true, err);
 	if (r >= 0)
 		remember_open(j, b->batch.id, body.data, body.size);
 	return r;
@@ -393,61 +340,32 @@ static void put_all(const struct journal *j, struct buf *out)
 	buf_put_varint(&body, j->ring_count);
 	for (size_t i = 0; i < j->ring_count; i++)
 		buf_put_varint(&body, j->ring[(first + i) % JOURNAL_SEEN]);
-	put_record(out, body.data, body.size);
+	ledger_put(out, body.data, body.size);
 	for (size_t i = 0; i < j->open_count; i++) {
-		put_record(out, j->open[i].body, j->open[i].size);
+		ledger_put(out, j->open[i].body, j->open[i].size);
 		if (!j->open[i].ended_ns)
 			continue;
 		buf_reset(&body);
 		put_end(&body, j->open[i].id);
-		put_record(out, body.data, body.size);
+		ledger_put(out, body.data, body.size);
 	}
 }
 
-/* The directory, too, or a crash of the machine may bring the old file back. */
-static void sync_directory(const char *path)
-{
-	_cleanup_(freep) char *directory = xstrdup(path);
-	_cleanup_(fd_closep) int fd = -1;
-	char *slash = strrchr(directory, '/');
-
-	if (slash)
-		slash[slash == directory] = '\0';
-	fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && fsync(fd))
-		log_debug("cannot sync the directory of '%s': %s", path, strerror(errno));
-}
-
-/* A new file with what still counts in place of the old one, which stays if that fails. */
+/* What still counts in place of all that was noted. */
 static int renew(struct journal *j, struct err *err)
 {
-	_cleanup_(freep) char *path = xasprintf("%s.new", j->path);
 	_cleanup_(buf_done) struct buf all = { 0 };
-	_cleanup_(fd_closep) int fd = -1;
-	int r;
 
 	buf_init(&all);
 	put_all(j, &all);
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return failed(j, "renew", err);
-	r = io_write_all(fd, all.data, all.size, err);
-	if (r >= 0 && (fdatasync(fd) || rename(path, j->path)))
-		r = failed(j, "renew", err);
-	if (r < 0) {
-		unlink(path);
-		return r;
-	}
-	sync_directory(j->path);
-	close(j->fd);
-	j->fd = TAKE_FD(fd);
-	j->size = all.size;
-	return 0;
+	return ledger_replace(j->file, &all, err);
 }
 
 static bool is_mostly_over(const struct journal *j)
 {
-	return j->size > RENEW_BYTES && j->size / 2 > j->open_bytes + 10 * j->ring_count;
+	size_t size = ledger_size(j->file);
+
+	return size > RENEW_BYTES && size / 2 > j->open_bytes + 10 * j->ring_count;
 }
 
 /* That an end is not written costs a look at the sinks after a restart, and nothing else. */
@@ -461,7 +379,7 @@ static void end(struct journal *j, uint64_t batch_id)
 	put_end(&body, batch_id);
 	note_end(j, batch_id);
 	forget_ended(j);
-	failing = append(j, &body, false, &err) < 0 || (is_mostly_over(j) && renew(j, &err) < 0);
+	failing = ledger_append(j->file, &body, false, &err) < 0 || (is_mostly_over(j) && renew(j, &err) < 0);
 	if (failing && !j->failing)
 		log_warning("%s", err.text);
 	j->failing = failing;
@@ -504,32 +422,19 @@ static int lock_file(struct journal *j, struct err *err)
 	if (j->lock_fd < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (flock(j->lock_fd, LOCK_EX | LOCK_NB))
-		return err_set(err, -EBUSY, "another process collects with '%s'; give each its own state directory", j->path);
+		return err_set(err, -EBUSY, "another process collects with '%s'; give each its own state directory",
+			       j->path);
 	return 0;
-}
-
-static int open_file(struct journal *j, struct err *err)
-{
-	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	return j->fd < 0 ? failed(j, "open", err) : 0;
 }
 
 static int read_file(struct journal *j, struct err *err)
 {
-	_cleanup_(buf_done) struct buf bytes = { 0 };
-	int r;
+	size_t cut;
+	int r = ledger_open(j->path, read_record, j, &cut, &j->file, err);
 
-	buf_init(&bytes);
-	r = io_read_file(j->path, &bytes, FILE_MAX, err);
-	if (r < 0)
-		return r;
-	j->size = read_records(j, bytes.data, bytes.size);
-	if (j->size < bytes.size)
-		log_warning("'%s' ends with %zu bytes that are no whole record: a crash has cut it off", j->path,
-			    bytes.size - j->size);
-	if (ftruncate(j->fd, (off_t)j->size) || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
-		return failed(j, "shorten", err);
-	return 0;
+	if (r >= 0 && cut)
+		log_warning("'%s' ended with %zu bytes that are no whole record: a crash has cut it off", j->path, cut);
+	return r;
 }
 
 int journal_open(const char *path, struct journal **ret, struct err *err)
@@ -538,12 +443,12 @@ int journal_open(const char *path, struct journal **ret, struct err *err)
 	int r;
 
 	j->path = xstrdup(path);
-	j->fd = j->lock_fd = -1;
+	j->lock_fd = -1;
 	pthread_mutex_init(&j->lock, NULL);
 	map_init(&j->tickets);
 	map_init(&j->seen);
 	map_init(&j->held);
-	if ((r = lock_file(j, err)) < 0 || (r = open_file(j, err)) < 0 || (r = read_file(j, err)) < 0) {
+	if ((r = lock_file(j, err)) < 0 || (r = read_file(j, err)) < 0) {
 		journal_close(j);
 		return r;
 	}
@@ -555,8 +460,7 @@ struct journal *journal_close(struct journal *j)
 {
 	if (!j)
 		return NULL;
-	if (j->fd >= 0)
-		close(j->fd);
+	ledger_close(j->file);
 	if (j->lock_fd >= 0)
 		close(j->lock_fd);
 	for (size_t i = 0; i < j->open_count; i++)

@@ -1,15 +1,11 @@
 /* journal.h: which tickets are in batches that sinks may have seen and sources have not been told of.
  *
  * A collector that dies between a commit and the acknowledgement is given the same entries again. The journal knows to
- * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a file of
- * records with checksums, each written and synced before the first sink sees the batch; when it has grown and most of it
+ * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a ledger
+ * (ledger.h): each record is written and synced before the first sink sees the batch; when it has grown and most of it
  * is over, a new one with the rest takes its place. Also kept: the ids of relays' batches that were seen, the last
- * JOURNAL_SEEN of them.
- *
- *   offset  size  record
- *        0     4  length of the body
- *        4     8  XXH3 of the body
- *       12        body: kind (1 batch under way, 2 ids of relays, 3 batch ended), then varints
+ * JOURNAL_SEEN of them. The body of a record is its kind (1 batch under way, 2 ids of relays, 3 batch ended), then
+ * varints.
  *
  * A batch has ended when its acknowledgement has arrived. Its record stays for half a minute and mostly longer, since a
  * Redis that is killed may have forgotten the acknowledgement when it is back.
@@ -45,8 +41,8 @@ bool journal_seen(struct journal *j, uint64_t relay_id);
 
 /* --- Any thread --- */
 
-/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. On any failure
- * -EIO: it is worth another try. */
+/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. On any
+ * failure -EIO: it is worth another try. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
 /* A batch is acknowledged: its tickets do not come again. */

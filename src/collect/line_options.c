@@ -3,31 +3,16 @@
 #include "line_options.h"
 
 #include "mem.h"
+#include "text.h"
 
-#include <ctype.h>
 #include <string.h>
 
-static int hex(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
-}
-
-/* In place; the text never grows. A NUL would cut the value short without anybody seeing it. */
 static int decode(char *text, struct err *err)
 {
-	char *to = text;
+	size_t n;
 
-	for (const char *p = text; *p; p++) {
-		if (*p != '%') {
-			*to++ = *p;
-			continue;
-		}
-		if (hex(p[1]) < 0 || hex(p[2]) < 0 || (p[1] == '0' && p[2] == '0'))
-			return err_set(err, -EINVAL, "'%.60s': a %% is followed by two hexadecimal digits, as in %%20", text);
-		*to++ = (char)(hex(p[1]) << 4 | hex(p[2]));
-		p += 2;
-	}
-	*to = '\0';
+	if (text_unescape_url(text, strlen(text), &n) < 0)
+		return err_set(err, -EINVAL, "'%.60s': a %% is followed by two hexadecimal digits, as in %%20", text);
 	return 0;
 }
 
@@ -38,7 +23,8 @@ static int set(struct line_options *o, const char *name, const char *value, stru
 	if (r != 0)
 		return r;
 	if (strcmp(name, "channel"))
-		return err_set(err, -EINVAL, "there is no '%.60s' here; there are label.NAME, channel, clock and period", name);
+		return err_set(err, -EINVAL, "there is no '%.60s' here; there are label.NAME, channel, clock "
+			       "and period", name);
 	free(o->channel);
 	o->channel = xstrdup(value);
 	return 0;

@@ -1,4 +1,5 @@
-/* line_options.h: what the URL of a source says about its lines: "…?label.host=web1&clock=cpu&period=0.01&channel=excimer". */
+/* line_options.h: what the URL of a source says about its lines:
+ * "…?label.host=web1&clock=cpu&period=0.01&channel=excimer". */
 #ifndef COLLECT_LINE_OPTIONS_H
 #define COLLECT_LINE_OPTIONS_H
 
@@ -9,8 +10,8 @@ struct line_options {
 	char *channel;				/* NULL: none */
 };
 
-/* Reads what stands behind the question mark of a URL, percent-encoded; NULL: nothing. -EINVAL with a sentence. Done also
- * after an error. */
+/* Reads what stands behind the question mark of a URL, percent-encoded; NULL: nothing. -EINVAL with a sentence. Done
+ * also after an error. */
 int line_options_parse(const char *query, struct line_options *ret, struct err *err);
 void line_options_done(struct line_options *o);
 

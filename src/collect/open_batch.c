@@ -14,6 +14,9 @@
 #define FRAME_BYTES	48u
 #define STRING_BYTES	64u
 
+#define WAITING_BYTES	((size_t)2 << 20)	/* of messages */
+#define WAITING_MAX	((size_t)64 << 10)	/* of one: a larger one gains nothing by waiting */
+
 struct open_batch *open_batch_new(uint64_t id)
 {
 	struct open_batch *b = xcalloc(1, sizeof(*b));
@@ -24,6 +27,8 @@ struct open_batch *open_batch_new(uint64_t id)
 	map_init(&b->series_entries);
 	map_init(&b->stacks);
 	arena_init(&b->line_bytes);
+	wire_waiting_init(&b->waiting);
+	wire_waiting_init(&b->merging);
 	return b;
 }
 
@@ -36,8 +41,11 @@ static void entry_done(const struct batch_entry *e)
 	profile_free((struct profile *)e->profile);
 }
 
-void open_batch_seal(struct open_batch *b)
+/* What only adding needs. */
+static void free_helpers(struct open_batch *b)
 {
+	wire_waiting_done(&b->waiting);
+	wire_waiting_done(&b->merging);
 	for (size_t i = 0; i < b->bucket_count; i++) {
 		free(b->buckets[i].entries);
 		free(b->buckets[i].frames);
@@ -53,6 +61,12 @@ void open_batch_seal(struct open_batch *b)
 	b->seen_count = b->seen_capacity = b->path_capacity = 0;
 }
 
+void open_batch_seal(struct open_batch *b)
+{
+	open_batch_merge(b);
+	free_helpers(b);
+}
+
 struct open_batch *open_batch_free(struct open_batch *b)
 {
 	if (!b)
@@ -66,7 +80,7 @@ struct open_batch *open_batch_free(struct open_batch *b)
 	intern_done(&b->series);
 	map_done(&b->series_entries);
 	arena_done(&b->line_bytes);
-	open_batch_seal(b);
+	free_helpers(b);
 	free(b->shares);
 	free(b->relay_ids);
 	free(b);
@@ -136,39 +150,6 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 	};
 	b->batch.entries = entries;
 	return (uint32_t)b->batch.count++;
-}
-
-uint64_t open_batch_samples_of(const struct strobe_wire_message *m)
-{
-	const uint8_t *p = m->at_columns;
-	uint32_t column = UINT32_MAX;
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < m->columns; i++) {
-		uint64_t name = strobe_wire_next(&p);
-		const char *bytes;
-		size_t n;
-
-		strobe_wire_next(&p);
-		bytes = strobe_wire_find_string(m, name, &n);
-		if (column == UINT32_MAX && n == 7 && !memcmp(bytes, "samples", 7))
-			column = i;
-	}
-	if (column == UINT32_MAX)
-		return 0;
-
-	p = m->at_nodes;
-	for (uint32_t i = 0; i < m->nodes; i++) {
-		strobe_wire_next(&p);
-		strobe_wire_next(&p);
-		for (uint32_t k = 0; k < m->columns; k++) {
-			int64_t v = strobe_wire_unzigzag(strobe_wire_next(&p));
-
-			if (k == column && v > 0)
-				sum += (uint64_t)v;
-		}
-	}
-	return sum;
 }
 
 uint64_t open_batch_cost_of(const struct strobe_wire_message *m)
@@ -258,14 +239,78 @@ static int64_t find_entry(struct open_batch *b, const struct source_about *about
 	return i;
 }
 
+/* --- Messages --- */
+
+static void merge(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
+{
+	struct profile *p = (struct profile *)b->batch.entries[entry].profile;
+	uint64_t before = open_batch_profile_cost(p);
+	int r = wire_profile_add(p, m);
+
+	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
+	(void)r;
+	b->bytes += open_batch_profile_cost(p) - before;
+}
+
+static uint64_t cost_of_waiting(const struct strobe_wire_message *m)
+{
+	return open_batch_cost_of(m) + sizeof(struct wire_waiting_message);
+}
+
+/* Merges what was set aside for it, until it was so many bytes; returns how many. */
+static size_t merge_set_aside(struct open_batch *b, size_t bytes)
+{
+	const struct wire_waiting_message *w;
+	size_t merged = 0;
+
+	while (merged < bytes && (w = wire_waiting_take(&b->merging))) {
+		merge(b, w->series, &w->message);
+		b->bytes -= cost_of_waiting(&w->message);
+		merged += w->message.size;
+	}
+	return merged;
+}
+
+static void set_aside(struct open_batch *b)
+{
+	struct wire_waiting full = b->waiting;
+
+	merge_set_aside(b, SIZE_MAX);
+	b->waiting = b->merging;
+	b->merging = full;
+}
+
+bool open_batch_merge_some(struct open_batch *b, size_t bytes)
+{
+	size_t merged = merge_set_aside(b, bytes);
+
+	if (merged < bytes && !wire_waiting_is_empty(&b->waiting)) {
+		set_aside(b);
+		merge_set_aside(b, bytes - merged);
+	}
+	return !wire_waiting_is_empty(&b->merging) || !wire_waiting_is_empty(&b->waiting);
+}
+
+void open_batch_merge(struct open_batch *b)
+{
+	open_batch_merge_some(b, SIZE_MAX);
+}
+
+/* While one set fills, the other is merged, at twice the speed, so that it is empty when the first is full; and nobody is
+ * kept waiting for longer than merging a few messages takes. */
+static void keep(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
+{
+	if (b->waiting.bytes.bytes + m->size > WAITING_BYTES)
+		set_aside(b);
+	wire_waiting_add(&b->waiting, entry, m);
+	b->bytes += cost_of_waiting(m);
+	merge_set_aside(b, 2 * (size_t)m->size);
+}
+
 int open_batch_add(struct open_batch *b, const struct source_about *about, const struct strobe_wire_message *m,
 		   int64_t time_ns, const struct open_batch_rules *rules, uint64_t *ret_samples, bool *ret_folded)
 {
-	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;
-	uint64_t before;
-	struct profile *p;
-	int64_t i;
-	int r;
+	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS, i;
 
 	assert(time_ns >= 0);
 	*ret_folded = false;
@@ -277,12 +322,12 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 	if (i < 0)
 		return (int)i;
 
-	p = (struct profile *)b->batch.entries[i].profile;
-	before = open_batch_profile_cost(p);
-	r = wire_profile_add_samples(p, m, ret_samples);
-	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
-	b->bytes += open_batch_profile_cost(p) - before;
+	*ret_samples = wire_profile_samples(m);
+	if (m->size > WAITING_MAX)
+		merge(b, (uint32_t)i, m);
+	else
+		keep(b, (uint32_t)i, m);
 	b->samples += *ret_samples;
 	open_batch_note(b, about, *ret_samples);
-	return r;
+	return 0;
 }

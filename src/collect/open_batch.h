@@ -1,7 +1,11 @@
 /* open_batch.h: a batch while it is being filled: one profile per series and bucket.
  *
  * It knows nothing of threads and time; the collector decides when it is closed. Messages with the same labels,
- * clock, period, columns and bucket are merged, and so are lines of one entry point, channel and bucket. */
+ * clock, period, columns and bucket are merged, and so are lines of one entry point, channel and bucket.
+ *
+ * A message is counted when it is added, and merged with many others later, series by series: merging looks into the
+ * profile in a hundred places, and one that was not used for some milliseconds is no longer in the processor's cache. So
+ * what is in the profiles is right only when the batch is sealed; all else is at any time. */
 #ifndef COLLECT_OPEN_BATCH_H
 #define COLLECT_OPEN_BATCH_H
 
@@ -10,6 +14,7 @@
 #include "buf.h"
 #include "label_caps.h"
 #include "source.h"
+#include "wire_waiting.h"
 
 #define OPEN_BATCH_BUCKETS	4u		/* of which lines go the fast way: now, and a little earlier or later */
 
@@ -40,6 +45,7 @@ struct open_batch {
 	uint32_t *path;				/* of one stack, while it is added */
 	size_t path_capacity;
 	struct arena line_bytes;
+	struct wire_waiting waiting, merging;	/* by entry; the second is being merged while the first fills */
 	struct open_batch_share *shares;
 	size_t share_count, share_capacity;
 	uint64_t *relay_ids;			/* batches of relays that are in it */
@@ -47,6 +53,7 @@ struct open_batch {
 	uint64_t samples, bytes;		/* bytes is what it takes in memory, roughly */
 
 	/* for the collector */
+	uint64_t counted_bytes;			/* of `bytes`, in its counters */
 	int64_t now_ns;				/* what time it is for entries of streams; the same when they come again */
 	unsigned sinks_left, runs_left;		/* runs whose tickets it has */
 	bool closed;
@@ -68,8 +75,13 @@ struct open_batch_rules {
 struct open_batch *open_batch_new(uint64_t id);
 struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; returns NULL */
 
-/* Nothing more will be added: frees what only that needs. */
+/* Nothing more will be added: merges what waits, and frees what only adding needs. */
 void open_batch_seal(struct open_batch *b);
+
+/* Merges what waits, after which `bytes` is what the batch really takes. The second stops after about so many bytes of
+ * messages, of which 128 KB take 0.4 ms, and returns whether there are more. */
+void open_batch_merge(struct open_batch *b);
+bool open_batch_merge_some(struct open_batch *b, size_t bytes);
 
 /* Adds a message to its series in the bucket of `time_ns`. A series above `max_series` goes to the one whose only
  * label is entry=other, and *ret_folded is set. *ret_samples is how many samples it holds. Returns -ENOSPC, and adds
@@ -95,9 +107,6 @@ void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry)
 
 /* What a profile takes in memory, roughly. */
 uint64_t open_batch_profile_cost(const struct profile *p);
-
-/* How many samples a message holds: what its column "samples" adds up to. Other receivers count so too. */
-uint64_t open_batch_samples_of(const struct strobe_wire_message *m);
 
 /* What adding a message can cost in memory at most, roughly. */
 uint64_t open_batch_cost_of(const struct strobe_wire_message *m);

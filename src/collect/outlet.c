@@ -188,7 +188,8 @@ static void count_run(struct outlet *o, struct open_run *r, int result)
 		o->collector->counters.last_commit_ns = n->last_commit_ns;
 	}
 	if (result == -EEXIST && !o->told_conflict)
-		log_warning("a run was dropped because another one has its source and id; such runs are counted from now on");
+		log_warning("a run was dropped because another one has its source and id; such runs are counted "
+			    "from now on");
 	o->told_conflict |= result == -EEXIST;
 }
 

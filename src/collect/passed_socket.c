@@ -1,9 +1,14 @@
-/* passed_socket.c: looks through the descriptors that were passed. */
+/* passed_socket.c: looks through descriptors. */
 
 #include "passed_socket.h"
 
+#include "log.h"
+
+#include <dirent.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -11,6 +16,8 @@
 
 #define FIRST_FD	3	/* where systemd puts them */
 #define FDS_MAX		64
+
+static uint64_t was_asked_for;	/* a bit for each; sources are opened by one thread */
 
 static int get_int(int fd, int option)
 {
@@ -36,12 +43,23 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
 	       !memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
 }
 
+union address {
+	struct sockaddr any;
+	struct sockaddr_storage storage;
+};
+
+/* Zeros behind a path that fills less than there is room for. */
+static union address padded(const struct sockaddr *address, socklen_t size)
+{
+	union address a = { 0 };
+
+	memcpy(&a, address, size < sizeof(a) ? size : sizeof(a));
+	return a;
+}
+
 static bool listens_at(int fd, int type, const struct sockaddr *address)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_storage storage;
-	} a = { 0 };
+	union address a = { 0 };
 	socklen_t size = sizeof(a);
 
 	return get_int(fd, SO_TYPE) == type && get_int(fd, SO_ACCEPTCONN) == 1 && !getsockname(fd, &a.any, &size) &&
@@ -60,24 +78,67 @@ static long env_number(const char *name)
 	return *end ? -1 : v;
 }
 
+/* How many were passed to this process, and not to one that started it. */
+static int passed_count(void)
+{
+	long count = env_number("LISTEN_PID") == getpid() ? env_number("LISTEN_FDS") : 0;
+
+	return count < 0 ? 0 : count > FDS_MAX ? FDS_MAX : (int)count;
+}
+
 int passed_socket(int type, const struct sockaddr *address, socklen_t size)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_storage storage;
-	} wanted = { 0 };
-	long count = env_number("LISTEN_FDS");
+	union address wanted = padded(address, size);
+	int count = passed_count();
 
-	/* Zeros behind a path that fills less than there is room for. */
-	memcpy(&wanted, address, size < sizeof(wanted) ? size : sizeof(wanted));
-	if (env_number("LISTEN_PID") != getpid())
-		return -1;
-	for (int fd = FIRST_FD; fd < FIRST_FD + count && fd < FIRST_FD + FDS_MAX; fd++) {
-		if (!listens_at(fd, type, &wanted.any))
+	for (int i = 0; i < count; i++) {
+		if (!listens_at(FIRST_FD + i, type, &wanted.any))
 			continue;
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		fcntl(fd, F_SETFL, O_NONBLOCK);
-		return fd;
+		fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);
+		fcntl(FIRST_FD + i, F_SETFL, O_NONBLOCK);
+		was_asked_for |= UINT64_C(1) << i;
+		return fcntl(FIRST_FD + i, F_DUPFD_CLOEXEC, FIRST_FD);
 	}
 	return -1;
+}
+
+int own_socket(int type, const struct sockaddr *address, socklen_t size)
+{
+	union address wanted = padded(address, size);
+	DIR *d = opendir("/proc/self/fd");
+	int found = -1;
+
+	for (struct dirent *e; d && found < 0 && (e = readdir(d));)
+		if (e->d_name[0] != '.' && listens_at(atoi(e->d_name), type, &wanted.any))
+			found = fcntl(atoi(e->d_name), F_DUPFD_CLOEXEC, FIRST_FD);
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static void warn_of(const struct sockaddr *a, socklen_t size)
+{
+	char host[64] = "", port[16] = "";
+	const char *path = ((const struct sockaddr_un *)a)->sun_path;
+
+	if (a->sa_family == AF_UNIX)
+		log_warning("systemd listens at %s for us, and no source takes what comes there; add --from unix:%s or "
+			    "remove it from the socket unit", path, path);
+	else if (!getnameinfo(a, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		log_warning("systemd listens at %s port %s for us, and no source takes what comes there: its clients "
+			    "wait for nothing; add --from resp://%s%s%s:%s or remove it from the socket unit", host,
+			    port, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "", port);
+}
+
+void passed_sockets_warn(void)
+{
+	int count = passed_count();
+
+	for (int i = 0; i < count; i++) {
+		union address a = { 0 };
+		socklen_t size = sizeof(a) - 1;		/* a path may fill it, without a NUL behind */
+
+		if (!(was_asked_for & UINT64_C(1) << i) && !getsockname(FIRST_FD + i, &a.any, &size))
+			warn_of(&a.any, size);
+	}
 }

@@ -1,11 +1,20 @@
-/* passed_socket.h: sockets that systemd has opened for us (LISTEN_FDS), so that senders find somebody while we restart. */
+/* passed_socket.h: sockets that listen already: those that systemd has opened for us (LISTEN_FDS), so that senders find
+ * somebody while we restart, and our own, for a source that takes the place of another one. */
 #ifndef COLLECT_PASSED_SOCKET_H
 #define COLLECT_PASSED_SOCKET_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* The one of this type that listens at this address, non-blocking and not inherited further; -1: there is none. */
+/* The one of this type that listens at this address, non-blocking and not inherited further; -1: there is none. Each
+ * call gives a descriptor of its own. */
 int passed_socket(int type, const struct sockaddr *address, socklen_t size);
+
+/* The same, of all descriptors of this process. */
+int own_socket(int type, const struct sockaddr *address, socklen_t size);
+
+/* Tells the log of each that was passed and that nobody has asked for: its clients connect, and wait for an answer that
+ * never comes. */
+void passed_sockets_warn(void);
 
 #endif

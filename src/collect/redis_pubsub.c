@@ -80,12 +80,13 @@ static void tell_missed(struct pubsub *p)
 
 	if (p->same_run && p->hung == redis_connection_counters(p->connection)->hung) {
 		p->base.counters.connections_cut_off++;
-		why = "; it had ended the connection itself, as it does with who reads too slowly (client-output-buffer-limit "
+		why = "; it had ended the connection itself, as it does with who reads too slowly "
+			"(client-output-buffer-limit "
 		      "pubsub) and at CLIENT KILL";
 	}
 	p->base.counters.messages_missed += p->missed;
-	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s", p->base.url,
-		    seconds, (unsigned long long)p->missed, why);
+	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s",
+		    p->base.url, seconds, (unsigned long long)p->missed, why);
 }
 
 static void got_subscription(struct pubsub *p)
@@ -179,7 +180,8 @@ static void got_lost(struct redis_connection *c, void *data)
 	p->hung = redis_connection_counters(c)->hung;
 }
 
-/* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each time. */
+/* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each
+ * time. */
 static void got_state(void *data, bool is_up, const char *text)
 {
 	struct pubsub *p = data;
@@ -233,7 +235,8 @@ static int add_names(struct list *l, const char *what, const char *names, struct
 		if ((size_t)(end - p) > CHANNEL_SIZE_MAX)
 			return err_set(err, -EINVAL, "a %s is longer than %u bytes", what, CHANNEL_SIZE_MAX);
 		if (l->count == CHANNELS_MAX)
-			return err_set(err, -EINVAL, "there are more than %u of %s=; take a pattern", CHANNELS_MAX, what);
+			return err_set(err, -EINVAL, "there are more than %u of %s=; take a pattern", CHANNELS_MAX,
+				       what);
 		if (end > p)
 			list_add(l, p, (size_t)(end - p));
 		p = *end ? end + 1 : end;
@@ -252,8 +255,8 @@ static int set_parameter(struct pubsub *p, const char *name, const char *value, 
 	if (!strcmp(name, "password-file"))
 		return 0;
 	r = source_hints_set(&p->hints, name, value, err);
-	return r ? r : err_set(err, -EINVAL, "there is no parameter '%.60s'; a subscription has channel, pattern, password-file, "
-			       "label.NAME, clock and period", name);
+	return r ? r : err_set(err, -EINVAL, "there is no parameter '%.60s'; a subscription has channel, pattern, "
+			       "password-file, label.NAME, clock and period", name);
 }
 
 static int set_parameters(struct pubsub *p, const struct redis_url *u, struct err *err)
@@ -265,8 +268,8 @@ static int set_parameters(struct pubsub *p, const struct redis_url *u, struct er
 	if (r < 0)
 		return err_prefix(err, "%s", u->shown);
 	if (!p->channels.count && !p->patterns.count)
-		return err_set(err, -EINVAL, "%s: say which channel to subscribe to, as in %s%cchannel=excimer", u->shown, u->shown,
-			       u->parameter_count ? '&' : '?');
+		return err_set(err, -EINVAL, "%s: say which channel to subscribe to, as in %s%cchannel=excimer",
+			       u->shown, u->shown, u->parameter_count ? '&' : '?');
 	list_begin(&p->channels, "SUBSCRIBE");
 	list_begin(&p->patterns, "PSUBSCRIBE");
 	return 0;

@@ -58,7 +58,8 @@ static void tell_if_read(struct redis_stream *s)
 	if (!all_read(s) || s->trouble)
 		return;
 	text = xasprintf("reading the stream '%s' at %s as the consumer '%s' of the group '%s'", s->options.stream,
-			 redis_connection_where(s->nodes[s->keys[0].node]->connection), s->options.consumer, s->options.group);
+			 redis_connection_where(s->nodes[s->keys[0].node]->connection), s->options.consumer,
+			 s->options.group);
 	tell(s, true, text);
 }
 
@@ -109,7 +110,8 @@ static void free_question(struct stream_question *q)
 	free(q);
 }
 
-/* The key is on another node. Commands that go there at once are answered with MOVED again until all of it has moved. */
+/* The key is on another node. Commands that go there at once are answered with MOVED again until all of it has
+ * moved. */
 static void redirect(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
@@ -461,8 +463,8 @@ int redis_stream_open(const char *url, struct loop *loop, const struct source_re
 	r = stream_options_parse(url, &s->options, err);
 	if (r >= 0) {
 		s->base.url = xstrdup(o->url.shown);
-		s->base.identity = xasprintf("redis://%s:%u/%u stream=%s group=%s", o->url.host, o->url.port, o->url.database,
-					     o->stream, o->group);
+		s->base.identity = xasprintf("redis://%s:%u/%u stream=%s group=%s", o->url.host, o->url.port,
+					     o->url.database, o->stream, o->group);
 		find_token(s, receiver->state);
 		cluster_init(&s->cluster, o->url.host, o->url.port);
 		init_keys(s);

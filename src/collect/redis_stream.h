@@ -11,15 +11,15 @@
  * given before and have not acknowledged, with their tickets; then new ones. An entry is acknowledged (XACK) when its
  * ticket comes back, so when it is durable. Entries with nothing of ours in them are acknowledged and counted.
  *
- * Two collectors must not be one consumer, or each would be given what the other has under way. So each holds a lease, a
- * key beside the stream (its name with ":consumer:GROUP:NAME") that is over half a minute after its holder has gone. It
- * has the identity of the state directory as its value: a collector that is started again has its lease at once, another one
- * waits, and says so. For the same reason a consumer counts as gone only if it has not talked to Redis for claim-idle; a
- * collector that waits for its disk goes on talking.
+ * Two collectors must not be one consumer, or each would be given what the other has under way. So each holds a lease,
+ * a key beside the stream (its name with ":consumer:GROUP:NAME") that is over half a minute after its holder has gone.
+ * It has the identity of the state directory as its value: a collector that is started again has its lease at once,
+ * another one waits, and says so. For the same reason a consumer counts as gone only if it has not talked to Redis for
+ * claim-idle; a collector that waits for its disk goes on talking.
  *
- * What nobody can rule out: a collector that stands still for longer than claim-idle with entries in its memory (SIGSTOP, a
- * machine that sleeps) and goes on later stores what another one has taken over meanwhile. Entries of a stream are trimmed
- * by others (MAXLEN) whether they were read or not; what is known of that is counted. */
+ * What nobody can rule out: a collector that stands still for longer than claim-idle with entries in its memory
+ * (SIGSTOP, a machine that sleeps) and goes on later stores what another one has taken over meanwhile. Entries of a
+ * stream are trimmed by others (MAXLEN) whether they were read or not; what is known of that is counted. */
 #ifndef COLLECT_REDIS_STREAM_H
 #define COLLECT_REDIS_STREAM_H
 

@@ -60,6 +60,8 @@ struct stream_key {
 	int64_t retry_ns;		/* monotonic */
 	bool group_made;		/* or found, in this life */
 	bool is_reading;		/* an XREADGROUP is under way */
+	bool may_be_behind;		/* the last one brought all that it might */
+	int64_t read_ns;		/* when the last one was sent, monotonic */
 	bool caught_up;
 	struct stream_id last;		/* the last one that was handed over, of entries that came in order */
 	struct stream_id cursor;	/* of KEY_PENDING */
@@ -67,7 +69,8 @@ struct stream_key {
 
 	/* handed over or bad, and not known to be acknowledged */
 	struct stream_id_set under_way;
-	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;	/* of entries that are done with */
+	/* of entries that are done with */
+	struct stream_ack { struct stream_id id; struct ack_call *call; } *acks;
 	size_t ack_first, ack_sent, ack_end, ack_capacity;
 
 	/* upkeep */
@@ -118,8 +121,8 @@ struct redis_stream {
 
 typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
 
-/* Asks the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile; MOVED, NOGROUP, and
- * what passes by itself do not come, the key begins anew. Other errors come. */
+/* Asks the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile; MOVED, NOGROUP,
+ * and what passes by itself do not come, the key begins anew. Other errors come. */
 void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
 void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
 
@@ -152,6 +155,8 @@ void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 /* --- stream_upkeep.c --- */
 
 void stream_upkeep(struct stream_key *k, int64_t now_ns);	/* the key is being read */
+void stream_look(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
+								 * unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 
 #endif

@@ -199,8 +199,8 @@ static bool login(struct resp_client *c, const struct str *user, struct str pass
 				   !memcmp(user->p, o->user ? o->user : "default", user->n));
 
 	if (!o->password && !user) {
-		resp_put_error(out_of(c), "ERR AUTH <password> called without any password configured for the default user. "
-			       "Are you sure your configuration is correct?");
+		resp_put_error(out_of(c), "ERR AUTH <password> called without any password configured for the "
+			       "default user. Are you sure your configuration is correct?");
 		return false;
 	}
 	if (user_fits && (!o->password || is_password(o->password, password))) {
@@ -226,7 +226,8 @@ static bool set_name(struct resp_client *c, struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
 		if (name.p[i] < '!' || name.p[i] > '~' || name.n > RESP_NAME_MAX) {
-			resp_put_error(out_of(c), "ERR Client names cannot contain spaces, newlines or special characters.");
+			resp_put_error(out_of(c), "ERR Client names cannot contain spaces, newlines or special "
+				       "characters.");
 			return false;
 		}
 	free(c->name);
@@ -285,9 +286,9 @@ static void hello(struct resp_client *c, const struct str *a, size_t n)
 		}
 	}
 	if (!c->may_publish) {
-		resp_put_error(out_of(c), "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-			       "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
-			       "protocol version at the same time");
+		resp_put_error(out_of(c), "NOAUTH HELLO must be called with the client already authenticated, "
+			       "otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the "
+			       "client and select the RESP protocol version at the same time");
 		return;
 	}
 	c->version = (int)version;
@@ -333,7 +334,8 @@ static void client_info(struct resp_client *c)
 {
 	char text[RESP_NAME_MAX + 128];
 
-	snprintf(text, sizeof(text), "id=%" PRIu64 " name=%s db=0 resp=%d\n", c->id, c->name ? c->name : "", c->version);
+	snprintf(text, sizeof(text), "id=%" PRIu64 " name=%s db=0 resp=%d\n", c->id, c->name ? c->name : "",
+		 c->version);
 	resp_put_text(out_of(c), text);
 }
 
@@ -349,13 +351,14 @@ static void client(struct resp_client *c, const struct str *a, size_t n)
 		(void)(set_name(c, a[2]) && (ok(c), true));
 	else if ((is(a[1], "info") || is(a[1], "list")) && n == 2)
 		client_info(c);
-	else if ((is(a[1], "setinfo") && n == 4) || (is(a[1], "no-evict") && n == 3) || (is(a[1], "no-touch") && n == 3))
+	else if ((is(a[1], "setinfo") && n == 4) || (is(a[1], "no-evict") && n == 3) ||
+		 (is(a[1], "no-touch") && n == 3))
 		ok(c);
 	else if (is(a[1], "reply"))
 		client_reply(c, a, n);
 	else
-		resp_put_error(out_of(c), "ERR unknown subcommand or wrong number of arguments for '%.*s'. Try CLIENT HELP.",
-			       (int)(a[1].n < SHOWN_NAME ? a[1].n : SHOWN_NAME), a[1].p);
+		resp_put_error(out_of(c), "ERR unknown subcommand or wrong number of arguments for '%.*s'. Try "
+			       "CLIENT HELP.", (int)(a[1].n < SHOWN_NAME ? a[1].n : SHOWN_NAME), a[1].p);
 }
 
 /* --- The rest --- */
@@ -402,13 +405,23 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
-	buf_puts(&b, "# Server\r\nredis_version:" REDIS_VERSION "\r\nredis_mode:standalone\r\nstrobe_version:" STROBE_VERSION "\r\n");
+	buf_puts(&b, "# Server\r\nredis_version:" REDIS_VERSION "\r\nredis_mode:standalone\r\nstrobe_version:"
+		 STROBE_VERSION "\r\n");
 	buf_printf(&b, "tcp_port:%u\r\n\r\n# Clients\r\nconnected_clients:%u\r\nmaxclients:%u\r\n", c->source->port,
 		   c->source->client_count, c->source->options.clients_max);
-	buf_printf(&b, "\r\n# Stats\r\ntotal_connections_received:%" PRIu64 "\r\nstrobe_lines:%" PRIu64 "\r\nstrobe_messages:%" PRIu64
+	buf_printf(&b, "\r\n# Stats\r\ntotal_connections_received:%" PRIu64 "\r\nstrobe_lines:%" PRIu64 "\r\n"
+		   "strobe_messages:%" PRIu64
 		   "\r\n", k->connections, k->lines, k->messages);
 	buf_puts(&b, "\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n");
 	resp_put_bulk(out_of(c), b.data, b.size);
+}
+
+/* What a relay sends. An answer would say that Redis has the samples, and here they are committed a second later
+ * only. */
+static void eval(struct resp_client *c, const struct str *a, size_t n)
+{
+	resp_put_error(out_of(c), "ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from "
+		       "which the collector reads with --from redis://HOST/?stream=NAME&group=NAME");
 }
 
 static const struct command commands[] = {
@@ -424,6 +437,8 @@ static const struct command commands[] = {
 	{ "reset", 1, 1, reset, true },
 	{ "command", 1, RESP_ARGUMENTS_MAX, command, false },
 	{ "info", 1, RESP_ARGUMENTS_MAX, info, false },
+	{ "eval", 1, RESP_ARGUMENTS_MAX, eval, false },
+	{ "evalsha", 1, RESP_ARGUMENTS_MAX, eval, false },
 };
 
 /* A page in somebody's browser can make it send requests here, and a line of their bodies would be a command. */
@@ -438,8 +453,8 @@ static void hang_up(struct resp_client *c)
 
 	s->base.counters.connections_closed_for_garbage++;
 	if (!s->told_attack)
-		log_warning("%s: possible attack: a client sent a request of HTTP, perhaps a browser that a page made do so; it was "
-			    "hung up on, and such clients are counted from now on", s->base.url);
+		log_warning("%s: possible attack: a client sent a request of HTTP, perhaps a browser that a page made "
+			    "do so; it was hung up on, and such clients are counted from now on", s->base.url);
 	s->told_attack = true;
 	c->is_closing = true;
 }

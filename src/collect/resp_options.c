@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define CLIENTS_MAX		20000u
-#define PASSWORD_FILE_MAX	4096u
 #define CHANNELS_MAX		1000u
 
 static int read_password(const char *path, struct resp_options *o, struct err *err)
@@ -19,13 +18,9 @@ static int read_password(const char *path, struct resp_options *o, struct err *e
 	int r;
 
 	buf_init(&b);
-	r = io_read_file(path, &b, PASSWORD_FILE_MAX, err);
+	r = io_read_secret(path, "password", &b, err);
 	if (r < 0)
 		return r;
-	while (b.size && isspace((unsigned char)b.data[b.size - 1]))
-		b.data[--b.size] = '\0';
-	if (!b.size || strlen(b.data) != b.size)
-		return err_set(err, -EINVAL, "'%s' holds no password", path);
 	free(o->password);
 	o->password = buf_take(&b, NULL);
 	return 0;
@@ -47,33 +42,13 @@ static int add_channels(const char *list, struct resp_options *o, struct err *er
 	return 0;
 }
 
-static int add_label(const char *name, const char *value, struct resp_options *o, struct err *err)
+static int parse_idle(const char *value, struct resp_options *o, struct err *err)
 {
-	if (!strobe_wire_is_label_key((const uint8_t *)name, strlen(name)) || strlen(value) > STROBE_WIRE_LABEL_VALUE)
-		return err_set(err, -EINVAL, "'label.%s': a label has letters, digits and _ as its name, and up to %u bytes",
-			       name, STROBE_WIRE_LABEL_VALUE);
-	labels_set(&o->labels, name, strlen(name), value, strlen(value));
-	return 0;
-}
-
-static int parse_clock(const char *value, struct resp_options *o, struct err *err)
-{
-	if (!strcmp(value, "wall"))
-		o->clock = STROBE_CLOCK_WALL;
-	else if (!strcmp(value, "cpu"))
-		o->clock = STROBE_CLOCK_CPU;
-	else
-		return err_set(err, -EINVAL, "clock=%s: it is wall or cpu", value);
-	return 0;
-}
-
-static int parse_time(const char *name, const char *value, int64_t *ret, struct err *err)
-{
-	int r = clock_parse_duration(value, ret, err);
+	int r = clock_parse_duration(value, &o->idle_ns, err);
 
 	if (r < 0)
-		return err_prefix(err, "%s", name);
-	return *ret > 0 ? 0 : err_set(err, -EINVAL, "%s=%s: it must be more than nothing", name, value);
+		return err_prefix(err, "idle");
+	return o->idle_ns > 0 ? 0 : err_set(err, -EINVAL, "idle=%s: it must be more than nothing", value);
 }
 
 static int parse_clients(const char *value, struct resp_options *o, struct err *err)
@@ -98,37 +73,35 @@ static int set_password(const char *value, struct resp_options *o, struct err *e
 
 static int set(const char *name, const char *value, struct resp_options *o, struct err *err)
 {
+	int r = source_hints_set(&o->hints, name, value, err);
+
+	if (r)
+		return r;
 	if (!strcmp(name, "channel"))
 		return add_channels(value, o, err);
 	if (!strcmp(name, "password"))
 		return set_password(value, o, err);
 	if (!strcmp(name, "password-file"))
 		return read_password(value, o, err);
-	if (!strncmp(name, "label.", 6))
-		return add_label(name + 6, value, o, err);
-	if (!strcmp(name, "clock"))
-		return parse_clock(value, o, err);
-	if (!strcmp(name, "period"))
-		return parse_time(name, value, &o->period_ns, err);
 	if (!strcmp(name, "idle"))
-		return parse_time(name, value, &o->idle_ns, err);
+		return parse_idle(value, o, err);
 	if (!strcmp(name, "clients"))
 		return parse_clients(value, o, err);
-	return err_set(err, -EINVAL, "a listener has no parameter '%s'; there are channel, password, password-file, label.NAME, "
-		       "clock, period, idle and clients", name);
+	return err_set(err, -EINVAL, "a listener has no parameter '%s'; there are channel, password, password-file, "
+		       "label.NAME, clock, period, idle and clients", name);
 }
 
-/* All parameters but the password, as they were written. */
-static char *shown_parameters(const char *url)
+/* All parameters but the password, as they were written. A name may be written with escapes. */
+static char *shown_parameters(const char *url, const struct redis_url *u)
 {
 	const char *p = strchr(url, '?');
 	struct buf b;
 
 	buf_init(&b);
-	while (p && *p) {
+	for (size_t i = 0; p && i < u->parameter_count; i++) {
 		const char *end = strchrnul(p + 1, '&');
 
-		if (strncmp(p + 1, "password=", 9)) {
+		if (strcmp(u->parameters[i].name, "password")) {
 			buf_putc(&b, b.size ? '&' : '?');
 			buf_put(&b, p + 1, (size_t)(end - p - 1));
 		}
@@ -148,6 +121,7 @@ static int parse(const char *url, struct redis_url *u, struct resp_options *o, s
 
 	if (r < 0)
 		return r;
+	o->parameters = shown_parameters(url, u);
 	o->host = strcmp(u->host, "*") ? xstrdup(u->host) : NULL;
 	o->port = any_port ? 0 : u->port;
 	if (u->user)
@@ -165,9 +139,9 @@ int resp_options_parse(const char *url, struct resp_options *ret, struct err *er
 	int r;
 
 	*ret = (struct resp_options){ .idle_ns = 3600 * NS_PER_SECOND, .clients_max = CLIENTS_MAX };
+	source_hints_init(&ret->hints);
 	if (strncmp(url, "resp://", 7))
 		return err_set(err, -EINVAL, "a listener looks like resp://127.0.0.1:6379");
-	ret->parameters = shown_parameters(url);
 	r = parse(url, &u, ret, err);
 	redis_url_done(&u);
 	if (r < 0)
@@ -184,6 +158,6 @@ void resp_options_done(struct resp_options *o)
 	free(o->user);
 	free(o->password);
 	free(o->parameters);
-	labels_done(&o->labels);
+	source_hints_done(&o->hints);
 	*o = (struct resp_options){ 0 };
 }

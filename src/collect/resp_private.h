@@ -4,6 +4,7 @@
 
 #include "resp.h"
 #include "resp_source.h"
+#include "source_url.h"
 
 #include <stdbool.h>
 
@@ -20,9 +21,8 @@ struct resp_options {
 	char *user, *password;				/* NULL: none is needed */
 	char **channels;				/* all if there are none */
 	size_t channel_count, channel_capacity;
-	struct labels labels;
-	enum strobe_clock clock;
-	int64_t period_ns, idle_ns;
+	struct source_hints hints;			/* of lines that come */
+	int64_t idle_ns;				/* after which a client is closed */
 	unsigned clients_max;
 	char *parameters;				/* as they may be shown: "?channel=a" or "" */
 };
@@ -35,7 +35,8 @@ struct resp_client {
 	struct watch watch;
 	struct resp_source *source;
 	struct resp_parser parser;
-	struct resp_bytes { char *bytes; size_t size, capacity; } in, out;	/* a command that is cut; answers not taken */
+	struct resp_bytes { char *bytes; size_t size, capacity; } in, out;	/* a command that is cut; answers not
+										 * taken */
 	bool may_publish;				/* no password is needed, or it was right */
 	bool is_closing;				/* once its answers are on their way */
 	uint32_t events;				/* that it is watched for */
@@ -54,7 +55,8 @@ struct resp_source {
 	struct resp_listener { struct watch watch; struct resp_source *source; } listeners[RESP_LISTENERS];
 	size_t listener_count;
 	unsigned port;					/* that was taken */
-	int spare;					/* given up to accept and refuse when descriptors have run out */
+	int spare;					/* given up to accept and refuse when descriptors have run
+							 * out */
 	struct watch timer;				/* looks for silent clients */
 	struct resp_client *clients;
 	unsigned client_count;

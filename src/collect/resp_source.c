@@ -2,6 +2,7 @@
 #include "resp_private.h"
 
 #include "clock.h"
+#include "fd_room.h"
 #include "log.h"
 #include "mem.h"
 #include "passed_socket.h"
@@ -12,7 +13,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define BACKLOG			4096
@@ -20,7 +20,8 @@
 #define DRAIN_MAX_NS		(2 * NS_PER_SECOND)	/* clients may go on sending; an end has to come */
 #define TIDY_MAX_NS		(5 * NS_PER_SECOND)
 #define TIDY_MIN_NS		(NS_PER_SECOND / 20)
-#define KEEPALIVE_SECONDS	300			/* then the kernel asks whether the client's machine is still there */
+#define KEEPALIVE_SECONDS	300			/* then the kernel asks whether the client's machine is still
+							 * there */
 
 /* --- Connections --- */
 
@@ -33,8 +34,8 @@ static void refuse(struct resp_source *s, int fd)
 		log_debug("a refused client was gone already");
 	close(fd);
 	if (!s->told_full)
-		log_warning("%s: %u clients are connected and no more can be; further ones are refused and counted", s->base.url,
-			    s->client_count);
+		log_warning("%s: %u clients are connected and no more can be; further ones are refused and counted",
+			    s->base.url, s->client_count);
 	s->told_full = true;
 }
 
@@ -67,7 +68,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (s->client_count >= s->options.clients_max || resp_client_open(s, fd) < 0)
+		if (s->client_count >= s->options.clients_max || !fd_room_left(fd) || resp_client_open(s, fd) < 0)
 			refuse(s, fd);
 	}
 }
@@ -103,7 +104,8 @@ static unsigned port_of(int fd)
 	socklen_t size = sizeof(a);
 
 	getsockname(fd, (struct sockaddr *)&a, &size);
-	return ntohs(a.ss_family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port : ((struct sockaddr_in6 *)&a)->sin6_port);
+	return ntohs(a.ss_family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port :
+		     ((struct sockaddr_in6 *)&a)->sin6_port);
 }
 
 /* Connections inherit these from the listener, which saves each of them the calls. */
@@ -119,28 +121,42 @@ static void set_options(int fd, int family)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 }
 
+/* A socket that listens there; -errno. */
+static int make_listener(const struct resp_source *s, const struct addrinfo *a)
+{
+	_cleanup_(fd_closep) int fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
+
+	if (fd < 0 && s->base.receiver.takes_over)
+		fd = own_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
+	if (fd >= 0) {
+		set_options(fd, a->ai_family);
+		return TAKE_FD(fd);
+	}
+	fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	set_options(fd, a->ai_family);
+	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
 static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct resp_listener *l = &s->listeners[s->listener_count];
-	bool is_passed;
 	int r;
 
 	if (!s->options.password && !is_loopback(a->ai_addr))
-		return err_set(err, -EPERM, "cannot listen on %s for everybody: without a password anybody could send samples; "
-			       "listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
+		return err_set(err, -EPERM, "cannot listen on %s for everybody: without a password anybody could send "
+			       "samples; listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
 	/* A second address of the name gets the port that the first one took. */
 	set_port(a->ai_addr, s->port);
-	fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
-	is_passed = fd >= 0;
-	if (!is_passed)
-		fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return err_set(err, -errno, "cannot make a socket for %s: %s", s->base.url, strerror(errno));
-	set_options(fd, a->ai_family);
-	if (!is_passed && (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0))
-		return err_set(err, -errno, "cannot listen on %s: %s%s", s->base.url, strerror(errno),
-			       errno == EADDRINUSE ? "; is a Redis running there?" : "");
+	r = make_listener(s, a);
+	if (r < 0)
+		return err_set(err, r, "cannot listen on %s: %s%s", s->base.url, strerror(-r),
+			       r == -EADDRINUSE ? "; is a Redis running there?" : "");
+	fd = r;
 	s->port = port_of(fd);
 	l->source = s;
 	l->watch = (struct watch){ .ready = listener_ready, .fd = fd };
@@ -158,7 +174,8 @@ static void show_url(struct resp_source *s)
 	bool is_v6 = strchr(host, ':') != NULL;
 
 	free(s->base.url);
-	s->base.url = xasprintf("resp://%s%s%s:%u%s", is_v6 ? "[" : "", host, is_v6 ? "]" : "", s->port, s->options.parameters);
+	s->base.url = xasprintf("resp://%s%s%s:%u%s", is_v6 ? "[" : "", host, is_v6 ? "]" : "", s->port,
+				s->options.parameters);
 }
 
 /* All addresses of the name; one that this machine cannot have, such as ::1 without IPv6, is left out. */
@@ -180,17 +197,6 @@ static int listen_all(struct resp_source *s, struct err *err)
 	if (s->listener_count && (r == -EADDRNOTAVAIL || r == -EAFNOSUPPORT))
 		r = 0;
 	return r;
-}
-
-/* Every PHP worker may keep a connection, and the usual limit is 1,024. */
-static void raise_fd_limit(unsigned more)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
-		l.rlim_cur = l.rlim_max - l.rlim_cur < more ? l.rlim_max : l.rlim_cur + more;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
 }
 
 /* --- Life --- */
@@ -251,10 +257,8 @@ static int start(struct resp_source *s, const char *url, struct err *err)
 		return r;
 	s->port = s->options.port;
 	show_url(s);
-	s->about.clock = s->options.clock;
-	s->about.period_ns = s->options.period_ns;
-	s->about.labels = s->options.labels.count ? &s->options.labels : NULL;
-	raise_fd_limit(s->options.clients_max);
+	s->about = source_hints_about(&s->options.hints);
+	fd_room_raise(s->options.clients_max);
 	every = s->options.idle_ns / 4 < TIDY_MIN_NS ? TIDY_MIN_NS : s->options.idle_ns / 4;
 	if ((r = listen_all(s, err)) < 0 ||
 	    (r = loop_add_timer(s->base.loop, &s->timer, every < TIDY_MAX_NS ? every : TIDY_MAX_NS, err)) < 0)

@@ -1,4 +1,5 @@
-/* resp_source.h: a listener that speaks enough of Redis' protocol for those who publish there (Arc Lamp's client, XADD).
+/* resp_source.h: a listener that speaks enough of Redis' protocol for those who publish there (Arc Lamp's client,
+ * XADD).
  *
  *	resp://[user:password@]host[:port][?name=value&…]
  *

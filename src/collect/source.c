@@ -14,7 +14,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops, &file_source_ops };
+static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops,
+						    &file_source_ops };
 
 /* Of the texts of all sources, which change seldom. */
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,12 +41,14 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	const struct source_ops *ops = find(url);
 
 	if (!strncmp(url, "rediss:", 7))
-		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, and name it here "
-			       "as redis://127.0.0.1:PORT");
+		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, "
+			       "and name it here as redis://127.0.0.1:PORT/?channel=NAME or ?stream=NAME");
 	if (!ops)
-		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, resp://HOST:PORT, "
-			       "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -",
-			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);	/* no passwords */
+		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, "
+			       "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, "
+			       "file:PATH or -",
+			       /* no passwords */
+			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);
 	return ops->open(url, loop, receiver, ret, err);
 }
 

@@ -35,8 +35,10 @@ struct source_counters {
 	_Atomic uint64_t connections, connections_now;		/* that came to a listener, or were made to a server */
 	_Atomic uint64_t connections_refused;			/* above the limit, or of descriptors */
 	_Atomic uint64_t connections_lost;			/* to a server, after they had been ready */
-	_Atomic uint64_t connections_cut_off;			/* of these, by a server that ran on: it had more for us than it keeps */
-	_Atomic uint64_t messages_missed;			/* at most: published while we were away, as far as the server counts */
+	_Atomic uint64_t connections_cut_off;			/* of these, by a server that ran on: more waited than
+								 * it keeps */
+	_Atomic uint64_t messages_missed;			/* at most: published meanwhile, as far as the server
+								 * counts */
 	_Atomic uint64_t connections_closed_for_garbage;
 	_Atomic uint64_t connections_closed_slow;		/* they did not read answers, or held too much memory */
 	_Atomic uint64_t connections_closed_idle;		/* nothing came, or half a command, for too long */
@@ -44,19 +46,21 @@ struct source_counters {
 	_Atomic uint64_t rejected[STROBE_WIRE_ERRORS];		/* by enum strobe_wire_error */
 	_Atomic uint64_t rejected_lines[SOURCE_LINE_ERRORS];
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
-	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message or a line */
+	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message
+								 * or a line */
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;
 
-	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks a sample is stored
-	 * when one of them has it and all are done with it. */
+	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks a sample is
+	 * stored when one of them has it and all are done with it. */
 	_Atomic uint64_t samples_received, samples_stored, samples_dropped, samples_in_flight;
 
 	/* Streams only. */
 	_Atomic uint64_t lag;			/* entries that nobody was given yet */
 	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
 	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
-	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed before anybody read them, as far as is known */
+	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed before anybody read them, as far as is
+						 * known */
 };
 
 struct source;
@@ -71,13 +75,17 @@ struct source_ticket {
 struct source_about {
 	struct source *source;
 	const struct source_ticket *ticket;	/* NULL: none wanted. Several messages may come with one ticket */
-	const char *channel;			/* what it was published on; NULL: nothing. Becomes the label "profiler" of a line */
+	const char *channel;			/* what it was published on; NULL: nothing. The label "profiler" of a
+						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
-	int64_t time_ns;			/* when it was taken or sent, if the transport knows; 0: now, or as the message says */
+	int64_t time_ns;			/* when it was taken or sent, if that is known; 0: now, or as the
+						 * message says */
 	enum strobe_clock clock;		/* of lines; a message says its own */
 	int64_t period_ns;			/* the same; 0: unknown */
-	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0: none */
-	uint32_t part;				/* of what has a batch id: 0 for its first message, more for those that follow it */
+	uint64_t batch_id;			/* of a relay: what has this id and was seen already is left out; 0:
+						 * none */
+	uint32_t part;				/* of what has a batch id: 0 for its first message, more for those that
+						 * follow it */
 };
 
 /* Whom a source hands to, all in the loop's thread. Bytes live until the call returns. */
@@ -94,7 +102,10 @@ struct source_receiver {
 	/* Of whoever opens it. A source that has an end has come to it; NULL: nobody asks. */
 	void (*ended)(void *ended_data, struct source *s);
 	void *ended_data;
-	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it is opened */
+	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
+						 * is opened */
+	bool takes_over;			/* another one of this process may listen at the same address, and is
+						 * about to close */
 };
 
 struct source_ops {
@@ -103,10 +114,11 @@ struct source_ops {
 		    struct err *err);
 	/* What these tickets stand for is durable; in the loop's thread. NULL where no tickets are given. */
 	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
-	/* How many of all tickets given to ack, in that order, are known to have been taken where they came from, so that
-	 * they never come again. NULL: ack has done it when it returns. */
+	/* How many of all tickets given to ack, in that order, are known to have been taken where they came from, so
+	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
-	/* Takes nothing new; hands over what was sent before and has arrived as far as its sender knows. May be NULL. */
+	/* Takes nothing new; hands over what was sent before and has arrived as far as its sender knows. May be
+	 * NULL. */
 	void (*stop)(struct source *s);
 	struct source *(*close)(struct source *s);
 };
@@ -114,7 +126,8 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
-	char *identity;				/* of its tickets: where they come from, whatever else the URL says. NULL: the URL */
+	char *identity;				/* where its tickets come from, whatever else the URL says. NULL: the
+						 * URL */
 	struct source_counters counters;
 	struct source_receiver receiver;
 	struct loop *loop;
@@ -143,8 +156,8 @@ void source_done(struct source *s);
 /* Checks and counts a folded line, and hands it over if it is one. */
 enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
 
-/* The same for text of one or more lines, the last one with or without its newline; blank ones are nothing. Returns how many
- * were accepted; `err` says what is wrong with the first one that was not. */
+/* The same for text of one or more lines, the last one with or without its newline; blank ones are nothing. Returns how
+ * many were accepted; `err` says what is wrong with the first one that was not. */
 size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err);
 
 /* Checks and counts a wire message, and hands it over if it is valid. */

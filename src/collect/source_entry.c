@@ -22,7 +22,8 @@ static size_t hand_messages(struct source *s, struct source_about about, struct 
 		enum strobe_wire_error e = source_message(s, about, body.p, n < body.n ? n : body.n);
 
 		if (e) {
-			err_set(err, -EBADMSG, "message %zu of the entry is none: %s", taken + 1, strobe_wire_error_name(e));
+			err_set(err, -EBADMSG, "message %zu of the entry is none: %s", taken + 1,
+				strobe_wire_error_name(e));
 			return taken;
 		}
 		about.part = (uint32_t)++taken;
@@ -42,7 +43,8 @@ static void add_labels(struct labels *l, const struct labels *more)
 	}
 }
 
-size_t source_entry(struct source *s, struct source_about about, const struct str *fields, size_t count, struct err *err)
+size_t source_entry(struct source *s, struct source_about about, const struct str *fields, size_t count,
+		    struct err *err)
 {
 	struct entry e = { 0 };
 	size_t taken = 0;

@@ -19,8 +19,8 @@ void source_hints_done(struct source_hints *h)
 static int set_label(struct source_hints *h, const char *key, const char *value, struct err *err)
 {
 	if (!strobe_wire_is_label_key((const uint8_t *)key, strlen(key)) || strlen(value) > STROBE_WIRE_LABEL_VALUE)
-		return err_set(err, -EINVAL, "'label.%.60s': a label's name has letters, digits and _, its value up to %u bytes",
-			       key, STROBE_WIRE_LABEL_VALUE);
+		return err_set(err, -EINVAL, "'label.%.60s': a label's name has letters, digits and _, its value up to "
+			       "%u bytes", key, STROBE_WIRE_LABEL_VALUE);
 	if (h->labels.count == STROBE_WIRE_LABELS && !labels_get(&h->labels, key))
 		return err_set(err, -EINVAL, "there are more than %u labels", STROBE_WIRE_LABELS);
 	labels_set(&h->labels, key, strlen(key), value, strlen(value));

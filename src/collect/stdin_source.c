@@ -7,12 +7,15 @@
 #include "line_options.h"
 #include "mem.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 
 #define PIECE		(256u * 1024)
 #define PIECES_PER_TURN	16u
+#define DRAIN_MAX	(1024u * 1024)		/* as much as a pipe holds at most, unless root has raised it */
 #define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between looks whether there is room again */
 
 struct stdin_source {
@@ -21,7 +24,7 @@ struct stdin_source {
 	struct line_feed feed;
 	struct watch input, timer;
 	int always;			/* stands in for what epoll does not take, such as a file; -1: not needed */
-	bool ended;
+	bool ended;			/* or stopped */
 	char piece[PIECE];
 };
 
@@ -99,14 +102,49 @@ static void look_for_room(struct watch *w, uint32_t events)
 		end(s);
 }
 
+/* What stands in a pipe is ours: its writer (rsyslog's omprog, a shell) believes it delivered. The start of a line
+ * stays out, since whoever is interrupted in a line writes the whole of it again to our successor. */
+static void drain(struct stdin_source *s)
+{
+	size_t left = DRAIN_MAX;
+	int waiting = 0;
+
+	while (left && !ioctl(STDIN_FILENO, FIONREAD, &waiting) && waiting > 0) {
+		size_t most = left < sizeof(s->piece) ? left : sizeof(s->piece);
+		ssize_t n = read(STDIN_FILENO, s->piece, (size_t)waiting < most ? (size_t)waiting : most);
+
+		if (n <= 0)
+			break;
+		line_feed_put(&s->feed, s->piece, (size_t)n);
+		left -= (size_t)n;
+	}
+}
+
+/* From now on the writer is told that nobody reads. */
+static void let_go(void)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		close(null);
+	}
+}
+
 static void stdin_stop(struct source *base)
 {
 	struct stdin_source *s = (struct stdin_source *)base;
 
 	unwatch(s);
 	loop_remove_timer(base->loop, &s->timer);
-	if (!s->ended)
-		source_set_state(base, false, "closed");
+	if (s->ended)
+		return;
+	s->ended = true;
+	if (s->always < 0) {
+		drain(s);
+		let_go();
+	}
+	source_set_state(base, false, "closed");
 }
 
 static struct source *stdin_close(struct source *base)
@@ -154,6 +192,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 	if (r < 0)
 		err_prefix(err, "standard input");
 	if (r < 0 || (r = start(s, err)) < 0) {
+		s->ended = true;	/* what stands there is for another */
 		stdin_close(&s->base);
 		return r;
 	}

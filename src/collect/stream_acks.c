@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define ACKS_AT_ONCE	500u
-#define END_TIMEOUT_NS	(1 * NS_PER_SECOND)
+#define END_TIMEOUT_NS	(1 * NS_PER_SECOND)	/* of one question; the loop waits for it */
+#define END_MOST_NS	(3 * NS_PER_SECOND)	/* of all */
 
 static void confirm_calls(struct redis_stream *s)
 {
@@ -162,15 +163,18 @@ static bool ack_now(struct stream_key *k, struct redis_asker *asker, struct err 
 /* Whoever takes our name next need not wait; but for what is under way here it must, since it would be given that. */
 static void give_up_lease(struct stream_key *k, struct redis_asker *asker)
 {
-	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+	static const char script[] = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) "
+		"end return 0";
 	redisReply *reply = NULL;
 
-	if (!k->under_way.count && redis_askf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease, k->source->token) >= 0)
+	if (!k->under_way.count && redis_askf(asker, &reply, NULL, "EVAL %s 1 %s %s", script, k->lease,
+					      k->source->token) >= 0)
 		freeReplyObject(reply);
 }
 
 void stream_acks_at_end(struct redis_stream *s)
 {
+	int64_t until = clock_monotonic_ns() + END_MOST_NS;
 	struct redis_asker *asker = NULL;
 	struct err err = { 0 };
 	size_t left = 0;
@@ -185,13 +189,13 @@ void stream_acks_at_end(struct redis_stream *s)
 		if (!asker)
 			asker = redis_asker_new(&s->options.url, "strobe", END_TIMEOUT_NS, END_TIMEOUT_NS);
 		redis_asker_move(asker, node->host, node->port);
-		if (ack_now(k, asker, &err))
+		if (clock_monotonic_ns() < until && ack_now(k, asker, &err))
 			give_up_lease(k, asker);
 		else
 			left += k->ack_end - k->ack_first;
 	}
 	if (left)
-		log_info("%zu entries of '%s' could not be acknowledged in the end; they come again and count once", left,
-			 s->base.url);
+		log_info("%zu entries of '%s' could not be acknowledged in the end; they come again and count once",
+			 left, s->base.url);
 	redis_asker_free(asker);
 }

@@ -28,7 +28,8 @@ bool stream_id_parse(const char *text, size_t n, struct stream_id *ret)
 {
 	const char *p = text, *end = text + n;
 
-	return parse_number(&p, end, &ret->ms) && p < end && *p++ == '-' && parse_number(&p, end, &ret->seq) && p == end;
+	return parse_number(&p, end, &ret->ms) && p < end && *p++ == '-' && parse_number(&p, end, &ret->seq) &&
+	       p == end;
 }
 
 static size_t put_number(char *out, uint64_t v)

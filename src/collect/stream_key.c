@@ -8,9 +8,9 @@
  *   - what lies behind `last`, or was asked for, is new to us: the answer that brought it was lost,
  *   - anything else was acknowledged before, and Redis has lost that with its last second: it is acknowledged again.
  *
- * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last id
- * that the stream has had. New entries are asked for without BLOCK: acknowledgements go over the same connection, and
- * samples can wait for a tenth of a second. */
+ * A Redis that comes back without its last entries gives their ids to other ones, so `last` never lies behind the last
+ * id that the stream has had. New entries are asked for without BLOCK: acknowledgements go over the same connection,
+ * and samples can wait for a tenth of a second. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -25,6 +25,7 @@
 #define LEASE_RETRY_NS	(3 * NS_PER_SECOND)
 #define COUNT_MAX	1000u
 #define COUNT_FIRST	16u
+#define READ_PAUSE_NS	(NS_PER_SECOND / 2)	/* longer than from one read to the next when all is well */
 #define ANSWER_BYTES	((size_t)4 << 20)	/* of one, about */
 
 static void ask_pending(struct stream_key *k);
@@ -57,6 +58,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	struct source_ticket ticket = { .stream = k->number, .high = id.ms, .low = id.seq };
 	struct source_about about = source_hints_about(&s->options.hints);
 	struct err err = { 0 };
+	size_t count;
 
 	about.source = &s->base;
 	about.ticket = &ticket;
@@ -69,12 +71,13 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	if (!stream_id_set_add(&k->under_way, id))
 		return;
 	s->base.counters.pending++;
-	if (source_entry(&s->base, about, s->fields, take_fields(s, fields), &err))
+	count = take_fields(s, fields);		/* moves s->fields, so not in the call, whose arguments have no order */
+	if (source_entry(&s->base, about, s->fields, count, &err))
 		return;
 	stream_ack_one(k, id);
 	if (!s->told_bad)
-		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s", s->base.url,
-			    err.text);
+		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s",
+			    s->base.url, err.text);
 	s->told_bad = true;
 }
 
@@ -105,7 +108,8 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 {
 	struct err err = { 0 };
 
-	if (reply->type == REDIS_REPLY_ERROR && !redis_problem_is_state(redis_problem(reply))) {	/* else it is told already */
+	/* What the server is for now is told already. */
+	if (reply->type == REDIS_REPLY_ERROR && !redis_problem_is_state(redis_problem(reply))) {
 		redis_problem_explain(reply, redis_connection_where(k->source->nodes[k->node]->connection), what, &err);
 		stream_set_trouble(k->source, "%s", err.text);
 	}
@@ -139,16 +143,15 @@ static void got_new(struct stream_key *k, const redisReply *reply)
 		}
 	}
 	stream_acks_send(k);
-	if (!entries || k->phase != KEY_READING)
-		return;
-	if (entries->elements == k->count) {
+	k->may_be_behind = entries && entries->elements == k->count;
+	if (k->may_be_behind && k->phase == KEY_READING) {
 		adapt_count(k, s->base.counters.bytes - before, entries->elements);
 		stream_key_read(k);
 	}
 }
 
-/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. (The largest id of all would
- * bring a new entry: it is how Redis notes the > of those who want one.) */
+/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. (The largest id of all
+ * would bring a new entry: it is how Redis notes the > of those who want one.) */
 static void show_life(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -158,6 +161,17 @@ static void show_life(struct stream_key *k)
 	k->alive_ns = now + NS_PER_SECOND;
 	stream_askf(k, NULL, "XREADGROUP GROUP %s %s COUNT 1 STREAMS %s 18446744073709551614-0",
 		    k->source->options.group, k->source->options.consumer, k->name);
+}
+
+/* Since 7.2 Redis counts what was trimmed unread as read, as soon as somebody reads behind it: only a look before that
+ * sees it. Where the group keeps up there is nothing to see. */
+static void look_before_reading(struct stream_key *k)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (k->may_be_behind || now - k->read_ns > READ_PAUSE_NS)
+		stream_look(k, now);
+	k->read_ns = now;
 }
 
 void stream_key_read(struct stream_key *k)
@@ -170,6 +184,7 @@ void stream_key_read(struct stream_key *k)
 		show_life(k);
 		return;
 	}
+	look_before_reading(k);
 	k->is_reading = true;
 	stream_askf(k, got_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
 		    k->count, k->name);
@@ -227,6 +242,7 @@ static void got_pending(struct stream_key *k, const redisReply *reply)
 	k->claim_count = 0;
 	k->caught_up = true;
 	k->phase = KEY_READING;
+	k->may_be_behind = true;
 	tell_caught_up(s);
 	stream_set_trouble(s, NULL);
 	stream_key_read(k);
@@ -257,8 +273,8 @@ static void got_group(struct stream_key *k, const redisReply *reply)
 	}
 	stream_id_format(k->last, last);
 	if (reply->type != REDIS_REPLY_ERROR && k->group_made)
-		log_warning("the group '%s' of the stream '%s' was gone, so Redis has lost data; it is made anew and reads from %s on",
-			    o->group, k->name, last);
+		log_warning("the group '%s' of the stream '%s' was gone, so Redis has lost data; it is made anew and "
+			    "reads from %s on", o->group, k->name, last);
 	else if (reply->type != REDIS_REPLY_ERROR)
 		log_info("made the group '%s' of the stream '%s'; it reads from the first entry on", o->group, k->name);
 	k->group_made |= problem == REDIS_FINE || problem == REDIS_BUSYGROUP;
@@ -319,15 +335,15 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 	struct redis_stream *s = k->source;
 
 	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0) {
-		stream_set_trouble(s, "another collector reads '%s' as the consumer '%s' of the group '%s'; give one of them "
-				   "another name by consumer=NAME. It is tried again until that one is gone", k->name,
-				   s->options.consumer, s->options.group);
+		stream_set_trouble(s, "another collector reads '%s' as the consumer '%s' of the group '%s'; give one "
+				   "of them another name by consumer=NAME. It is tried again until that one is gone",
+				   k->name, s->options.consumer, s->options.group);
 		stream_key_away(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
 	}
 	if (is_refused(reply) && !s->told_lease) {
-		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis refuses the "
-			    "script for that: %s", s->base.url, s->options.consumer, reply->str);
+		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis "
+			    "refuses the script for that: %s", s->base.url, s->options.consumer, reply->str);
 		s->told_lease = true;
 	}
 	if (k->phase == KEY_ASKING)
@@ -339,7 +355,8 @@ void stream_key_ask_lease(struct stream_key *k)
 {
 	static const char script[] =
 		"local v = redis.call('GET', KEYS[1]) "
-		"if v == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 0 end "	/* also when it is full */
+		/* also when it is full */
+		"if v == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 0 end "
 		"if v == false then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 0 end "
 		"return redis.call('PTTL', KEYS[1])";
 

@@ -66,8 +66,8 @@ static int take(const char *name, const char *value, struct stream_options *o, s
 		return take_trim(value, o, err);
 	if (!strcmp(name, "password-file"))		/* the connection's */
 		return 0;
-	return err_set(err, -EINVAL, "a stream has no parameter '%s'; there are stream, group, consumer, keys, claim-idle, trim, "
-		       "label.NAME, clock, period and password-file", name);
+	return err_set(err, -EINVAL, "a stream has no parameter '%s'; there are stream, group, consumer, keys, "
+		       "claim-idle, trim, label.NAME, clock, period and password-file", name);
 }
 
 static void default_consumer(struct stream_options *o)
@@ -90,8 +90,10 @@ int stream_options_parse(const char *url, struct stream_options *ret, struct err
 	r = redis_url_parse(url, &ret->url, err);
 	for (size_t i = 0; r >= 0 && i < ret->url.parameter_count; i++)
 		r = take(ret->url.parameters[i].name, ret->url.parameters[i].value, ret, err);
-	if (r >= 0 && (!ret->stream || !ret->group))
+	if (r >= 0 && !ret->stream)
 		r = err_set(err, -EINVAL, "a stream is named as in redis://host:6379/?stream=strobe&group=strobe");
+	if (r >= 0 && !ret->group)
+		ret->group = xstrdup("strobe");
 	if (r >= 0 && !ret->consumer)
 		default_consumer(ret);
 	return r < 0 ? err_prefix(err, "cannot collect from '%s'", ret->url.shown ? ret->url.shown : "redis:…") : 0;

@@ -1,9 +1,9 @@
-/* stream_upkeep.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are gone,
- * and trimming behind the slowest group.
+/* stream_upkeep.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are
+ * gone, and trimming behind the slowest group.
  *
- * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before anybody
- * read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the number
- * of entries ever added says how many were lost. */
+ * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
+ * anybody read them, for ever (measured with 7.0.15), and older ones have none. Where nothing is read, or all is, the
+ * number of entries ever added says how many were lost. */
 #include "redis_stream_private.h"
 
 #include "clock.h"
@@ -63,8 +63,8 @@ static void trimmed(struct stream_key *k, const redisReply *reply)
 		trim(k);
 	} else if (redis_problem(reply) == REDIS_OTHER || redis_problem(reply) == REDIS_NOPERM) {
 		if (!s->told_trim)
-			log_warning("the stream '%s' is not trimmed by us, since Redis refuses XTRIM with MINID (it needs version "
-				    "6.2): %s", k->name, reply->str);
+			log_warning("the stream '%s' is not trimmed by us, since Redis refuses XTRIM with MINID (it "
+				    "needs version 6.2): %s", k->name, reply->str);
 		s->told_trim = true;
 	}
 }
@@ -91,8 +91,8 @@ static void answered(struct stream_key *k)
 		trim(k);
 }
 
-/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what the
- * group had been given when it was looked at, which is the floor already, is acknowledged. */
+/* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what
+ * the group had been given when it was looked at, which is the floor already, is acknowledged. */
 static void got_pending_of_group(struct stream_key *k, const redisReply *reply)
 {
 	struct stream_id id;
@@ -132,7 +132,8 @@ static void look_for_trim(struct stream_key *k, const redisReply *groups)
 		struct stream_id last;
 		uint64_t pending;
 
-		if (!id_of(g, "last-delivered-id", &last) || !number_of(g, "pending", &pending) || !value_of(g, "name")) {
+		if (!id_of(g, "last-delivered-id", &last) || !number_of(g, "pending", &pending) ||
+		    !value_of(g, "name")) {
 			k->trim_to = (struct stream_id){ 0 };
 			continue;
 		}
@@ -142,6 +143,8 @@ static void look_for_trim(struct stream_key *k, const redisReply *groups)
 
 			k->trim_left++;
 			stream_askf(k, got_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
+			if (k->phase == KEY_AWAY)	/* it cannot be asked: what a group still needs is unknown */
+				return;
 		}
 	}
 	answered(k);
@@ -158,13 +161,15 @@ static void sum_up(struct redis_stream *s)
 	s->base.counters.lag = lag;
 }
 
-/* `lost` of the group so far may fall: later versions of Redis count anew. What is seen as it grows is ours to count. */
+/* `lost` of the group so far may fall: later versions of Redis count what was skipped as read. What is seen as it grows
+ * is ours to count. */
 static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
 		k->source->base.counters.lost_to_trimming += lost - k->lost;
-		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; a larger MAXLEN, or "
-			    "none, keeps them", (unsigned long long)(lost - k->lost), k->name, k->source->options.group);
+		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; "
+			    "a larger MAXLEN, or none, keeps them", (unsigned long long)(lost - k->lost), k->name,
+			    k->source->options.group);
 	}
 	k->lost = lost;
 }
@@ -254,9 +259,11 @@ static void got_claimed(struct stream_key *k, const redisReply *reply)
 	}
 	s->base.counters.claimed += claimed;
 	if (claimed)
-		log_info("took over %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name, k->claim_from);
+		log_info("took over %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
+			 k->claim_from);
 	if (claimed && s->base.receiver.caught_up)
-		s->base.receiver.caught_up(s->base.receiver.data, &s->base);	/* some may be of before a crash of ours */
+		s->base.receiver.caught_up(s->base.receiver.data, &s->base);	/* some may be of before a crash of
+										 * ours */
 	stream_acks_send(k);
 	if (claimed && k->phase == KEY_READING)
 		ask_claimable(k);
@@ -290,12 +297,13 @@ static void claim(struct stream_key *k)
 static void got_claimable(struct stream_key *k, const redisReply *reply)
 {
 	k->claim_count = 0;
-	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && k->claim_count < CLAIM_AT_ONCE; i++) {
+	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && k->claim_count < CLAIM_AT_ONCE;
+	     i++) {
 		const redisReply *row = reply->element[i];
 		struct stream_id id;
 
-		if (row->type != REDIS_REPLY_ARRAY || row->elements < 3 || row->element[0]->type != REDIS_REPLY_STRING ||
-		    row->element[2]->type != REDIS_REPLY_INTEGER ||
+		if (row->type != REDIS_REPLY_ARRAY || row->elements < 3 ||
+		    row->element[0]->type != REDIS_REPLY_STRING || row->element[2]->type != REDIS_REPLY_INTEGER ||
 		    row->element[2]->integer < k->source->options.claim_idle_ns / 1000000 ||
 		    !stream_id_parse(row->element[0]->str, row->element[0]->len, &id))
 			continue;
@@ -315,11 +323,12 @@ static void ask_claimable(struct stream_key *k)
 	if (s->stopped || (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
 		return;
 	k->is_claiming = true;
-	stream_askf(k, got_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE, k->claim_from);
+	stream_askf(k, got_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE,
+		    k->claim_from);
 }
 
-/* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes entries
- * from consumers that are there and only slow, too. */
+/* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes
+ * entries from consumers that are there and only slow, too. */
 static void got_consumers(struct stream_key *k, const redisReply *reply)
 {
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && !k->is_claiming; i++) {
@@ -345,17 +354,21 @@ static int64_t claim_period(const struct stream_key *k)
 	return ns < NS_PER_SECOND ? NS_PER_SECOND : ns > 15 * NS_PER_SECOND ? 15 * NS_PER_SECOND : ns;
 }
 
+void stream_look(struct stream_key *k, int64_t now)
+{
+	k->look_ns = now + LOOK_NS;
+	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
+	stream_askf(k, got_groups, "XINFO GROUPS %s", k->name);
+}
+
 void stream_upkeep(struct stream_key *k, int64_t now)
 {
 	const struct stream_options *o = &k->source->options;
 
 	if (now >= k->lease_ns && !k->asking)
 		stream_key_ask_lease(k);
-	if (now >= k->look_ns) {
-		k->look_ns = now + LOOK_NS;
-		stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
-		stream_askf(k, got_groups, "XINFO GROUPS %s", k->name);
-	}
+	if (now >= k->look_ns)
+		stream_look(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
 		stream_askf(k, got_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);

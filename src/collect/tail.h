@@ -6,7 +6,8 @@
 #include "line_feed.h"
 #include <sys/types.h>
 
-#define TAIL_MARK	256u		/* a file is known again by a hash of so many of its first bytes, besides its inode */
+#define TAIL_MARK	256u		/* a file is known again by a hash of so many of its first bytes, besides its
+					 * inode */
 
 struct tail {
 	int fd;				/* -1: it is gone, and only acknowledgements are awaited */
@@ -27,8 +28,8 @@ struct tail {
 struct tail *tail_new(int fd, uint64_t device, uint64_t inode, uint32_t epoch, uint64_t position);
 struct tail *tail_free(struct tail *t);		/* NULL is fine; returns NULL */
 
-/* Reads one piece of up to `size` bytes and hands over its lines. Returns 1, 0 at the end, -ESTALE if the file has become
- * shorter than what was read, another negative errno if it cannot be read. */
+/* Reads one piece of up to `size` bytes and hands over its lines. Returns 1, 0 at the end, -ESTALE if the file has
+ * become shorter than what was read, another negative errno if it cannot be read. */
 int tail_read(struct tail *t, char *piece, size_t size);
 
 void tail_note(struct tail *t, uint64_t at);			/* a line was handed over */

@@ -48,7 +48,8 @@ static int add_bytes(struct fixture *f, const struct source_about *about, const 
 	struct folded_line l;
 
 	CHECK_INT(folded_line_parse(bytes, n, false, &l), FOLDED_STACK);
-	return open_batch_add_line(f->b, about, l.stack, l.count.whole, (struct str){ bytes, n }, time_ns, &f->rules, &f->folded);
+	return open_batch_add_line(f->b, about, l.stack, l.count.whole, (struct str){ bytes, n }, time_ns, &f->rules,
+				   &f->folded);
 }
 
 static int add_about(struct fixture *f, const struct source_about *about, const char *line, int64_t time_ns)
@@ -140,6 +141,8 @@ TEST(the_entry_point_is_the_base_name_of_the_first_frame)
 	CHECK_ENTRY("../../../etc/passwd;main 1", "passwd");
 	CHECK_ENTRY("x\xff\x1b[31m.php;main 1", "x\xff\x1b[31m");
 	CHECK_ENTRY("class@anonymous\0/srv/a.php:3$0;main 1", "a.php:3$0");
+	CHECK_ENTRY("/srv/index\0evil.php;main 1", "index?evil");
+	CHECK_ENTRY("\0;main 1", "?");
 }
 
 TEST(a_long_entry_point_is_cut_to_what_a_label_holds)
@@ -220,7 +223,8 @@ TEST(later_batches_know_the_stacks_of_earlier_ones)
 	CHECK_INT(add(&f, "/srv/index.php;main;work;deep;deeper 1"), 0);
 	CHECK_INT(add(&f, "/srv/index.php;main;work 3"), 0);
 	check_batch(&f, "entry=b,profiler=excimer: b.php;main 5, \n"
-		    "entry=index,profiler=excimer: /srv/index.php;main;work 3, /srv/index.php;main;work;deep;deeper 1, \n");
+		    "entry=index,profiler=excimer: /srv/index.php;main;work 3, /srv/index.php;main;work;deep;deeper 1, "
+		    "\n");
 	stop(&f);
 }
 
@@ -318,7 +322,8 @@ TEST(labels_that_come_with_a_line_win)
 	labels_set(&labels, "entry", 5, "given", 5);
 	labels_set(&labels, "profiler", 8, "mine", 4);
 	start(&f);
-	CHECK_INT(add_about(&f, &(struct source_about){ .channel = "excimer", .labels = &labels }, "a.php;x 1", TIME_NS), 0);
+	CHECK_INT(add_about(&f, &(struct source_about){ .channel = "excimer", .labels = &labels }, "a.php;x 1",
+			    TIME_NS), 0);
 	check_batch(&f, "entry=given,profiler=mine: a.php;x 1, \n");
 	labels_done(&labels);
 	stop(&f);
@@ -363,7 +368,8 @@ TEST(above_the_limit_of_series_lines_go_to_other)
 	}
 	CHECK_INT(add(&f, "a;x 1"), 0);
 	CHECK(!f.folded);
-	check_batch(&f, "entry=a,profiler=excimer: a;x 2, \nentry=b,profiler=excimer: b;x 1, \nentry=other: c;x 2, d;x 2, \n");
+	check_batch(&f, "entry=a,profiler=excimer: a;x 2, \nentry=b,profiler=excimer: b;x 1, \n"
+		    "entry=other: c;x 2, d;x 2, \n");
 	CHECK_INT(f.b->samples, 7);
 
 	/* Other buckets have an "other" of their own, until there are twice as many. */

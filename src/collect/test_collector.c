@@ -1,19 +1,21 @@
 /* test_collector.c: batches, the queue, and counters that add up whatever the sink does. */
 
-#include "collector.h"
+#include "collector_private.h"
 
 #include "mem.h"
 #include "test.h"
 #include "test_message.h"
 
 #include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* A sink that notes what it was given, and can be told to fail or to block. */
 struct sink {
 	pthread_mutex_t lock;
 	bool fails, blocks, refuses;
-	uint64_t calls, samples, entries, last_id, batches, maintained;
+	uint64_t calls, samples, entries, last_id, batches;
 	bool id_changed_in_retry;
 	uint64_t failed_id;
 	int64_t bucket_ns;
@@ -150,7 +152,7 @@ static void send_bytes(struct fixture *f, const void *bytes, size_t size)
 
 static void give(struct fixture *f, const struct test_message *t)
 {
-	uint8_t bytes[4096];
+	uint8_t bytes[64 * 1024];
 	size_t size = test_message_write(t, bytes, sizeof(bytes));
 
 	CHECK(size <= sizeof(bytes));
@@ -306,9 +308,28 @@ TEST(a_slow_sink_makes_the_queue_grow_to_its_cap_and_then_drops)
 	stop(&f);
 }
 
+TEST(what_takes_no_room_once_it_is_merged_is_not_dropped_before)
+{
+	struct collector_options o;
+	struct fixture f;
+
+	collector_default_options(&o);
+	o.queue_bytes = 20000;
+	start(&f, &o);
+	for (int i = 0; i < 1000; i++)
+		give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
+	CHECK_INT(f.n->samples_dropped_queue, 0);
+	CHECK(f.n->queue_bytes <= 20000);
+	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.samples, 2000);
+	CHECK_INT(f.n->queue_bytes, 0);
+	stop(&f);
+}
+
 static void check_run_sums(const struct fixture *f)
 {
-	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_known + f->n->runs_queued + f->n->runs_dropped_queue +
+	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_known + f->n->runs_queued +
+		  f->n->runs_dropped_queue +
 				       f->n->runs_dropped_unfit + f->n->runs_dropped_conflict);
 }
 
@@ -496,6 +517,67 @@ TEST(the_loop_closes_batches_by_itself)
 	CHECK_INT(f.n->samples_stored, 6);
 	CHECK(f.n->last_commit_ns > 0);
 	loop_remove_timer(f.loop, &timer.w);
+	stop(&f);
+}
+
+/* Has something to do at every turn of the loop, and counts those at which a batch was being closed. */
+struct sender {
+	struct watch w;
+	struct fixture *f;
+	unsigned turns, enough;
+};
+
+static void send_or_stop(struct watch *w, uint32_t events)
+{
+	struct sender *s = (struct sender *)w;
+
+	s->turns += s->f->c->closing != NULL;
+	if (s->turns == s->enough || s->f->sink.calls)
+		loop_stop(s->f->loop, 0);
+}
+
+/* A batch with more than a megabyte of messages is closed while somebody sends. */
+static unsigned close_beside_a_sender(struct fixture *f, unsigned enough)
+{
+	struct sender s = { .w = { .ready = send_or_stop, .fd = eventfd(1, EFD_CLOEXEC) }, .f = f, .enough = enough };
+	struct collector_options o;
+	int fd = s.w.fd;
+
+	collector_default_options(&o);
+	o.commit_ns = 5 * 1000000;
+	start(f, &o);
+	for (int i = 0; i < 20; i++)
+		give(f, &(struct test_message){ .samples = 1, .extra_strings = 1,
+						.end_ns = 1700000000LL * NS_PER_SECOND });
+	CHECK(loop_add(f->loop, &s.w, EPOLLIN, NULL) == 0);
+	loop_run(f->loop, NULL);
+	loop_remove(f->loop, &s.w);
+	close(fd);
+	return s.turns;
+}
+
+TEST(while_a_large_batch_is_closed_others_are_heard)
+{
+	struct fixture f;
+
+	CHECK(close_beside_a_sender(&f, UINT32_MAX) >= 5);
+	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.samples, 20);
+	CHECK_INT(f.sink.batches, 1);
+	check_sums(&f);
+	stop(&f);
+
+	/* What comes in the middle of it goes into the next batch, and both are there when all is flushed. */
+	CHECK_INT(close_beside_a_sender(&f, 2), 2);
+	give(&f, &(struct test_message){ .samples = 7 });
+	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.samples, 27);
+	CHECK_INT(f.sink.batches, 2);
+	check_sums(&f);
+	stop(&f);
+
+	/* Thrown away in the middle. */
+	CHECK_INT(close_beside_a_sender(&f, 2), 2);
 	stop(&f);
 }
 

@@ -56,7 +56,8 @@ static struct collector_sink port(struct fixture *f, unsigned i, bool wants_line
 {
 	static const char *const urls[] = { "test:0", "test:1", "test:2" };
 
-	return (struct collector_sink){ .url = urls[i], .commit = commit, .data = &f->sinks[i], .wants_lines = wants_lines };
+	return (struct collector_sink){ .url = urls[i], .commit = commit, .data = &f->sinks[i],
+					.wants_lines = wants_lines };
 }
 
 static void stop_loop(struct watch *w, uint32_t events)
@@ -116,6 +117,15 @@ static void send_line(struct fixture *f, unsigned source, uint64_t ticket)
 	CHECK_INT(source_line(&f->sources[source], about, "main;a 1", 8), SOURCE_LINE_OK);
 }
 
+static void start_with_two_sinks(struct fixture *f)
+{
+	struct collector_sink second = port(f, 1, false);
+	struct err err;
+
+	start(f);
+	CHECK_INT(collector_add_sink(f->c, &second, &err), 0);
+}
+
 TEST(a_sink_that_is_added_has_what_comes_from_then_on)
 {
 	struct collector_sink second;
@@ -136,13 +146,9 @@ TEST(a_sink_that_is_added_has_what_comes_from_then_on)
 
 TEST(a_sink_that_is_removed_is_emptied_first)
 {
-	struct collector_sink second;
 	struct fixture f;
-	struct err err;
 
-	start(&f);
-	second = port(&f, 1, false);
-	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	start_with_two_sinks(&f);
 	f.sinks[0].blocks = true;
 	send_line(&f, 0, 0);
 	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
@@ -161,13 +167,9 @@ TEST(a_sink_that_is_removed_is_emptied_first)
 
 TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end)
 {
-	struct collector_sink second;
 	struct fixture f;
-	struct err err;
 
-	start(&f);
-	second = port(&f, 1, false);
-	CHECK_INT(collector_add_sink(f.c, &second, &err), 0);
+	start_with_two_sinks(&f);
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
 	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);

@@ -72,7 +72,8 @@ TEST(a_query_says_labels_clock_and_period)
 TEST(what_a_query_cannot_say_is_refused)
 {
 	static const char *const bad[] = {
-		"clock=sun", "period=often", "colour=red", "label.a-b=1", "label.host", "channel=%zz", "label.host=a%00b",
+		"clock=sun", "period=often", "colour=red", "label.a-b=1", "label.host", "channel=%zz",
+		"label.host=a%00b",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -151,7 +152,8 @@ static void setup(struct fixture *f)
 	f->path = xasprintf("%s/x", f->directory);
 	f->url = xasprintf("file:%s?channel=c", f->path);
 	f->loop = loop_new(&err);
-	f->receiver = (struct source_receiver){ .line = got_line, .caught_up = caught_up, .data = f, .state = f->directory };
+	f->receiver = (struct source_receiver){ .line = got_line, .caught_up = caught_up, .data = f,
+						.state = f->directory };
 	f->timer = (struct watch){ .ready = stop_loop, .fd = -1 };
 	buf_done(&seen);
 	buf_init(&seen);
@@ -252,7 +254,8 @@ TEST(a_restart_goes_on_behind_what_was_acknowledged)
 	f.lines = 0;
 	open_it(&f);
 	CHECK_STR(run(&f), "c 3|d 4|e 5|");
-	CHECK(f.tickets[0].stream == before.stream && f.tickets[0].high == before.high && f.tickets[0].low == before.low);
+	CHECK(f.tickets[0].stream == before.stream && f.tickets[0].high == before.high &&
+	      f.tickets[0].low == before.low);
 	teardown(&f);
 }
 
@@ -290,9 +293,28 @@ TEST(another_file_in_its_place_is_read_from_the_start)
 	teardown(&f);
 }
 
+/* Renamed, but its bytes not written yet when the power went. */
+TEST(a_position_that_a_crash_emptied_keeps_nothing_from_being_read)
+{
+	_cleanup_(freep) char *command = NULL;
+	struct fixture f;
+
+	setup(&f);
+	write_to(&f, "a 1\n", false);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|");
+	f.source = source_close(f.source);
+	command = xasprintf("truncate -s 0 %s/*.position", f.directory);
+	CHECK_INT(system(command), 0);
+	open_it(&f);
+	CHECK_STR(run(&f), "a 1|");
+	teardown(&f);
+}
+
 TEST(what_cannot_be_followed_is_refused)
 {
-	static const char *const bad[] = { "file:relative", "file:/tmp", "file:/dev/null", "file:/tmp/x?clock=sun", "file:/" };
+	static const char *const bad[] = { "file:relative", "file:/tmp", "file:/dev/null", "file:/tmp/x?clock=sun",
+					   "file:/" };
 	struct fixture f;
 
 	setup(&f);

@@ -280,7 +280,8 @@ TEST(a_batch_that_cannot_be_noted_is_tried_again)
 	getrlimit(RLIMIT_FSIZE, &before);
 	small = (struct rlimit){ (rlim_t)size + 20, before.rlim_max };
 	setrlimit(RLIMIT_FSIZE, &small);
-	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), -EIO);	/* EFBIG would be taken for something that no retry helps */
+	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), -EIO);	/* EFBIG would be taken for something that no retry
+								 * helps */
 	CHECK_INT(size_of(&f), size);
 	setrlimit(RLIMIT_FSIZE, &before);
 	CHECK_INT(begin(&f, 8, 10, 1000, 0, &err), 0);

@@ -19,7 +19,8 @@ static void got_line(void *data, const struct source_about *about, const char *l
 	size_t used = strlen(g->text);
 
 	snprintf(g->text + used, sizeof(g->text) - used, "%s %s %d %lld: %.*s\n", about->channel,
-		 about->labels ? labels_get(about->labels, "dc") : "-", (int)about->clock, (long long)about->period_ns, (int)n, line);
+		 about->labels ? labels_get(about->labels, "dc") : "-", (int)about->clock, (long long)about->period_ns,
+		 (int)n, line);
 	if (++g->lines == g->wanted)
 		loop_stop(g->loop, 0);
 }
@@ -74,7 +75,8 @@ static const char *answer(int connection, char **words, int count)
 TEST(lines_of_all_channels_arrive_again_after_a_loss)
 {
 	struct test_server server = test_server_start(answer);
-	_cleanup_(freep) char *url = xasprintf("redis://127.0.0.1:%u/?channel=a,b&pattern=c*&label.dc=x&clock=cpu&period=0.01",
+	_cleanup_(freep) char *url =
+		xasprintf("redis://127.0.0.1:%u/?channel=a,b&pattern=c*&label.dc=x&clock=cpu&period=0.01",
 					       server.port);
 	struct got g = { .wanted = 4, .guard = { .ready = guard_rang, .fd = -1 } };
 	struct source *s = NULL;
@@ -86,7 +88,8 @@ TEST(lines_of_all_channels_arrive_again_after_a_loss)
 	CHECK_INT(open_source(&g, url, &s, &err), 0);
 	loop_run(g.loop, NULL);
 	CHECK(!g.timed_out);
-	CHECK_STR(g.text, "a x 2 10000000: f;g 1\na x 2 10000000: h 2\nb x 2 10000000: x;y 3\ncx x 2 10000000: q;r 7\n");
+	CHECK_STR(g.text, "a x 2 10000000: f;g 1\na x 2 10000000: h 2\nb x 2 10000000: x;y 3\n"
+		  "cx x 2 10000000: q;r 7\n");
 	CHECK_INT(s->counters.lines, 4);
 	CHECK_INT(s->counters.connections, 2);
 	CHECK_INT(s->counters.connections_lost, 1);
@@ -105,7 +108,8 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 	static const char *const bad[][2] = {
 		{ "redis://u:secret@h", "say which channel to subscribe to, as in redis://u:***@h?channel=excimer" },
 		{ "redis://h/?channel=,", "say which channel" },
-		{ "redis://h/?channel=a&colour=red", "there is no parameter 'colour'; a subscription has channel, pattern" },
+		{ "redis://h/?channel=a&colour=red",
+		  "there is no parameter 'colour'; a subscription has channel, pattern" },
 		{ "redis://h/?channel=a&clock=sun", "clock=sun: it is wall or cpu" },
 		{ "redis://h/?channel=a&period=0", "must be more than nothing" },
 		{ "redis://h/?channel=a&label.a-b=1", "a label's name has letters, digits and _" },

@@ -156,7 +156,8 @@ TEST(commands_are_answered_as_redis_does)
 		{ "client getname\r\n", "$-1\r\n" },
 		{ "client setname web1\r\n", "+OK\r\n" },
 		{ "client getname\r\n", "$4\r\nweb1\r\n" },
-		{ "client setname \"a b\"\r\n", "-ERR Client names cannot contain spaces, newlines or special characters.\r\n" },
+		{ "client setname \"a b\"\r\n",
+		  "-ERR Client names cannot contain spaces, newlines or special characters.\r\n" },
 		{ "client setinfo lib-name x\r\n", "+OK\r\n" },
 		{ "client kill x\r\n",
 		  "-ERR unknown subcommand or wrong number of arguments for 'kill'. Try CLIENT HELP.\r\n" },
@@ -166,6 +167,9 @@ TEST(commands_are_answered_as_redis_does)
 		{ "publish a b c\r\n", "-ERR wrong number of arguments for 'publish' command\r\n" },
 		{ "FLUSHALL now \"x\\r\\n\"\r\n",
 		  "-ERR unknown command 'FLUSHALL', with args beginning with: 'now' 'x  ' \r\n" },
+		{ "eval x 0\r\n", "-ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from which "
+		  "the collector "
+				  "reads with --from redis://HOST/?stream=NAME&group=NAME\r\n" },
 		{ "auth x\r\n", "-ERR AUTH <password> called without any password configured for the default user. "
 				"Are you sure your configuration is correct?\r\n" },
 		{ "auth default x\r\n", "+OK\r\n" },
@@ -173,12 +177,14 @@ TEST(commands_are_answered_as_redis_does)
 		{ "hello 4\r\n", "-NOPROTO unsupported protocol version\r\n" },
 		{ "hello two\r\n", "-ERR Protocol version is not an integer or out of range\r\n" },
 		{ "hello 2 nonsense\r\n", "-ERR Syntax error in HELLO option 'nonsense'\r\n" },
-		{ "hello 2\r\n", "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n$5\r\nproto\r\n:2\r\n"
+		{ "hello 2\r\n", "*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n$5\r\n"
+		  "proto\r\n:2\r\n"
 				 "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
 				 "$7\r\nmodules\r\n*0\r\n" },
-		{ "hello 3 setname web2\r\n", "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n$5\r\nproto\r\n"
-					     ":3\r\n$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\n"
-					     "master\r\n$7\r\nmodules\r\n*0\r\n" },
+		{ "hello 3 setname web2\r\n", "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
+		  "$5\r\nproto\r\n"
+					     ":3\r\n$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\n"
+					     "role\r\n$6\r\n" "master\r\n$7\r\nmodules\r\n*0\r\n" },
 		{ "reset\r\n", "+RESET\r\n" },
 		{ "client getname\r\n", "$-1\r\n" },
 		{ "*0\r\n\r\nping\r\nping\r\n", "+PONG\r\n+PONG\r\n" },
@@ -210,7 +216,8 @@ TEST(xadd_takes_entries_and_its_ids_grow)
 	start(&f, "?label.host=url");
 	fd = dial(&f);
 	for (int i = 0; i < 5; i++) {
-		const char *answer = strchr(ask(&f, fd, "xadd strobe maxlen ~ 1000 limit 5 * line \"a;b 1\" host web1\r\n"), '\n');
+		const char *answer = strchr(ask(&f, fd, "xadd strobe maxlen ~ 1000 limit 5 * line \"a;b 1\" host "
+						"web1\r\n"), '\n');
 
 		CHECK(answer && sscanf(answer, "%llu-%llu", &ms, &sequence) == 2);
 		CHECK(ms > last_ms || (ms == last_ms && sequence > last_sequence));
@@ -227,7 +234,8 @@ TEST(xadd_takes_entries_and_its_ids_grow)
 	CHECK_STR(ask(&f, fd, "xadd strobe * line\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
 	CHECK_STR(ask(&f, fd, "xadd strobe * a 1 b\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
 	CHECK_STR(ask(&f, fd, "xadd strobe maxlen 5 *\r\n"), "-ERR wrong number of arguments for 'xadd' command\r\n");
-	CHECK_STR(ask(&f, fd, "xadd strobe * line nothing\r\n"), "-ERR line 1 cannot be taken: a folded line ends with a space and a "
+	CHECK_STR(ask(&f, fd, "xadd strobe * line nothing\r\n"), "-ERR line 1 cannot be taken: a folded line ends with "
+		  "a space and a "
 								"count, as in main;work 12\r\n");
 	CHECK_INT(f.s->counters.rejected_entries, 1);
 
@@ -247,7 +255,7 @@ TEST(a_password_keeps_strangers_out)
 	struct fixture f;
 	int fd;
 
-	start(&f, "?password=s%65cret&channel=excimer");
+	start(&f, "?%70assword=s%65cret&channel=excimer");
 	CHECK(!strstr(f.s->url, "cret"));
 	CHECK(strstr(f.s->url, "?channel=excimer") != NULL);
 	fd = dial(&f);
@@ -256,9 +264,11 @@ TEST(a_password_keeps_strangers_out)
 	CHECK_STR(ask(&f, fd, "nothing\r\n"), "-NOAUTH Authentication required.\r\n");
 	CHECK(strstr(ask(&f, fd, "hello 3\r\n"), "-NOAUTH HELLO must be called") != NULL);
 	CHECK_STR(ask(&f, fd, "auth secre\r\n"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
-	CHECK_STR(ask(&f, fd, "auth secrets\r\n"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	CHECK_STR(ask(&f, fd, "auth secrets\r\n"), "-WRONGPASS invalid username-password pair or user is "
+		  "disabled.\r\n");
 	CHECK_STR(ask(&f, fd, "auth \"\"\r\n"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
-	CHECK_STR(ask(&f, fd, "auth root secret\r\n"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	CHECK_STR(ask(&f, fd, "auth root secret\r\n"), "-WRONGPASS invalid username-password pair or user is "
+		  "disabled.\r\n");
 	CHECK_INT(f.s->counters.logins_refused, 4);
 	CHECK_INT(f.got.size, 0);
 	CHECK_STR(ask(&f, fd, "auth secret\r\n"), "+OK\r\n");
@@ -290,7 +300,8 @@ TEST(a_user_may_be_asked_for)
 	CHECK(!strstr(f.s->url, "secret"));
 	f.port = (unsigned)atoi(strstr(f.s->url, "127.0.0.1:") + 10);
 	fd = dial(&f);
-	CHECK_STR(ask(&f, fd, "auth default secret\r\n"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	CHECK_STR(ask(&f, fd, "auth default secret\r\n"), "-WRONGPASS invalid username-password pair or user is "
+		  "disabled.\r\n");
 	CHECK_STR(ask(&f, fd, "auth web secret\r\n"), "+OK\r\n");
 	close(fd);
 	stop(&f);
@@ -303,7 +314,8 @@ TEST(only_wanted_channels_are_taken)
 
 	start(&f, "?channel=excimer,other&period=0.01&clock=wall&label.host=web9");
 	fd = dial(&f);
-	CHECK_STR(ask(&f, fd, "publish excimer \"a 1\"\r\npublish nobody \"b 1\"\r\npublish other \"c 1\"\r\n"), ":1\r\n:0\r\n:1\r\n");
+	CHECK_STR(ask(&f, fd, "publish excimer \"a 1\"\r\npublish nobody \"b 1\"\r\npublish other \"c 1\"\r\n"),
+		  ":1\r\n:0\r\n:1\r\n");
 	CHECK_STR(f.got.data, "excimer web9 a 1\nother web9 c 1\n");
 	CHECK_INT(f.s->counters.rejected_channel, 1);
 	CHECK_INT(f.period_ns, 10000000);
@@ -404,7 +416,8 @@ TEST(a_browser_is_hung_up_on_before_its_body_is_read)
 	CHECK_STR(ask(&f, fd, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\npublish excimer \"main 1\"\r\n"), "(closed)");
 	close(fd);
 	fd = dial(&f);
-	CHECK(strstr(ask(&f, fd, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\npublish excimer \"main 1\"\r\n"), "(closed)") != NULL);
+	CHECK(strstr(ask(&f, fd, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\npublish excimer \"main 1\"\r\n"),
+		     "(closed)") != NULL);
 	close(fd);
 	CHECK_INT(f.got.size, 0);
 	CHECK_INT(f.s->counters.connections_closed_for_garbage, 2);
@@ -582,7 +595,7 @@ TEST(what_cannot_be_listened_on_says_why)
 		{ "resp://127.0.0.1:0?idle=0", "idle=0: it must be more than nothing" },
 		{ "resp://127.0.0.1:0?clients=0", "clients=0: it is a number from 1 to 20000" },
 		{ "resp://127.0.0.1:0?clients=20001", "clients=20001: it is a number from 1 to 20000" },
-		{ "resp://127.0.0.1:0?label.a-b=1", "a label has letters, digits and _ as its name" },
+		{ "resp://127.0.0.1:0?label.a-b=1", "a label's name has letters, digits and _" },
 		{ "resp://127.0.0.1:0?password-file=/nowhere/at/all", "/nowhere/at/all" },
 		{ "resp://127.0.0.1:0?password=", "the password is empty" },
 		{ "resp://no such host:0", "cannot listen on" },

@@ -191,8 +191,8 @@ TEST(an_entry_with_messages_hands_over_each)
 	start(&f);
 	memcpy(bytes + n, bytes, n);
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 },
-			       (struct str[]){ str("strobe"), { (char *)bytes, 2 * n }, str("id"), str("000000000000002a"),
-					       str("host"), str("web1") }, 6, NULL), 2);
+			       (struct str[]){ str("strobe"), { (char *)bytes, 2 * n }, str("id"),
+					       str("000000000000002a"), str("host"), str("web1") }, 6, NULL), 2);
 	CHECK_INT(f.messages, 2);
 	CHECK_INT(f.batch_id, 42);
 	CHECK_STR(f.host, "web1");
@@ -208,16 +208,18 @@ TEST(an_entry_without_anything_is_counted)
 
 	start(&f);
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, NULL, 0, &err), 0);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("none") }, 2, &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("none") }, 2, &err),
+		  0);
 	CHECK_STR(err.text, "line 1 cannot be taken: a folded line ends with a space and a count, as in main;work 12");
 	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("line"), str("") }, 2, &err), 0);
 	CHECK_STR(err.text, "the entry is empty");
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), str("STRB") }, 2, &err), 0);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), { (char *)bytes, n - 1 } }, 2,
-			       &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), str("STRB") }, 2, &err),
+		  0);
+	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 },
+			       (struct str[]){ str("strobe"), { (char *)bytes, n - 1 } }, 2, &err), 0);
 	memset(bytes + 8, 0, 4);
-	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), { (char *)bytes, n } }, 2,
-			       &err), 0);
+	CHECK_INT(source_entry(&f.s, (struct source_about){ 0 }, (struct str[]){ str("strobe"), { (char *)bytes, n } },
+			       2, &err), 0);
 	CHECK_INT(f.messages, 0);
 	CHECK_INT(f.s.counters.rejected_entries, 6);
 	stop(&f);

@@ -22,6 +22,15 @@ TEST(a_stream_and_a_group_are_enough)
 	stream_options_done(&o);
 }
 
+TEST(without_a_group_it_is_strobe)
+{
+	struct stream_options o;
+
+	CHECK_INT(stream_options_parse("redis://h/?stream=a", &o, NULL), 0);
+	CHECK_STR(o.group, "strobe");
+	stream_options_done(&o);
+}
+
 TEST(everything_can_be_said)
 {
 	struct stream_options o;
@@ -42,7 +51,7 @@ TEST(everything_can_be_said)
 TEST(what_is_wrong_is_said)
 {
 	static const struct { const char *url, *sentence; } bad[] = {
-		{ "redis://h/?stream=a", "a stream is named as in" },
+		{ "redis://h/?group=g", "a stream is named as in" },
 		{ "redis://h/?stream=&group=g", "stream= has 1 to 256 bytes" },
 		{ "redis://h/?stream=a&group=g&keys=0", "keys=0: it is a number from 1 to 1024" },
 		{ "redis://h/?stream=a&group=g&keys=9999", "keys=9999: it is a number" },

@@ -1,4 +1,5 @@
-/* test_tickets.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash comes. */
+/* test_tickets.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash
+ * comes. */
 
 #include "collector.h"
 
@@ -80,7 +81,8 @@ struct fixture {
 static void live(struct fixture *f)
 {
 	struct collector_sink sinks[2] = {
-		{ .url = "one", .commit = commit, .data = &f->sinks[0] }, { .url = "two", .commit = commit, .data = &f->sinks[1] },
+		{ .url = "one", .commit = commit, .data = &f->sinks[0] },
+		{ .url = "two", .commit = commit, .data = &f->sinks[1] },
 	};
 	struct collector_options o;
 
@@ -131,13 +133,21 @@ static void set_fails(struct sink *s, bool fails)
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void set_both_fail(struct fixture *f, bool fail)
+{
+	set_fails(&f->sinks[0], fail);
+	set_fails(&f->sinks[1], fail);
+}
+
 /* An entry named `number`, with one message of `samples`. */
-static void give_relayed(struct fixture *f, struct fake *from, uint64_t number, int64_t samples, uint64_t batch_id, uint32_t part)
+static void give_relayed(struct fixture *f, struct fake *from, uint64_t number, int64_t samples, uint64_t batch_id,
+			 uint32_t part)
 {
 	struct source_receiver r = collector_receiver(f->c);
 	struct source_ticket ticket = { .high = number };
 	struct source_about about = {
-		.source = &from->source, .ticket = &ticket, .time_ns = clock_wall_ns(), .batch_id = batch_id, .part = part,
+		.source = &from->source, .ticket = &ticket, .time_ns = clock_wall_ns(), .batch_id = batch_id,
+		.part = part,
 	};
 	struct strobe_wire_message m;
 	uint8_t bytes[1024];
@@ -255,15 +265,13 @@ TEST(a_batch_waits_for_all_of_its_entries_of_before_the_crash)
 	struct fixture f;
 
 	start(&f);
-	set_fails(&f.sinks[0], true);
-	set_fails(&f.sinks[1], true);
+	set_both_fail(&f, true);
 	give(&f, &f.one, 1, 5);
 	give(&f, &f.one, 2, 6);
 	collector_flush(f.c, NS_PER_SECOND / 5);
 	crash(&f);
 
-	set_fails(&f.sinks[0], false);
-	set_fails(&f.sinks[1], false);
+	set_both_fail(&f, false);
 	live(&f);
 	give(&f, &f.one, 1, 5);
 	flush(&f);				/* the end comes before the source has caught up */
@@ -286,15 +294,13 @@ TEST(a_source_that_is_not_back_yet_keeps_no_other_from_catching_up)
 	struct fixture f;
 
 	start(&f);
-	set_fails(&f.sinks[0], true);
-	set_fails(&f.sinks[1], true);
+	set_both_fail(&f, true);
 	give(&f, &f.one, 1, 5);
 	give(&f, &f.two, 1, 100);		/* the same name elsewhere */
 	collector_flush(f.c, NS_PER_SECOND / 5);
 	crash(&f);
 
-	set_fails(&f.sinks[0], false);
-	set_fails(&f.sinks[1], false);
+	set_both_fail(&f, false);
 	live(&f);
 	give(&f, &f.one, 1, 5);
 	caught_up(&f, &f.one);
@@ -328,6 +334,7 @@ TEST(a_batch_of_a_relay_counts_once_with_all_of_its_messages)
 	flush(&f);
 	CHECK_INT(f.sinks[0].samples, 18);
 	CHECK_INT(f.one.acked, 5);
+	CHECK_INT(f.n->queue_bytes, 0);
 	stop(&f);
 }
 
@@ -336,15 +343,13 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	struct fixture f;
 
 	start(&f);
-	set_fails(&f.sinks[0], true);
-	set_fails(&f.sinks[1], true);
+	set_both_fail(&f, true);
 	give_relayed(&f, &f.one, 1, 5, 0xaa, 0);
 	give_relayed(&f, &f.one, 1, 6, 0xaa, 1);
 	give_relayed(&f, &f.one, 2, 5, 0xaa, 0);
 	collector_flush(f.c, NS_PER_SECOND / 5);
 	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);	/* its ticket alone is in a second batch */
-	set_fails(&f.sinks[0], false);
-	set_fails(&f.sinks[1], false);
+	set_both_fail(&f, false);
 	commit_untold(&f);
 	CHECK_INT(f.sinks[0].samples, 11);
 	crash(&f);
@@ -359,6 +364,7 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	flush(&f);
 	CHECK_INT(f.sinks[0].samples, 11);
 	CHECK_INT(f.one.acked, 4);
+	CHECK_INT(f.n->queue_bytes, 0);
 	stop(&f);
 }
 

@@ -397,6 +397,31 @@ TEST(closing_the_source_reads_what_was_sent_before)
 	stop(&f);
 }
 
+TEST(messages_that_come_often_all_arrive_and_so_do_the_last_ones)
+{
+	struct fixture f;
+	int fds[5];
+
+	start(&f);
+	for (int i = 0; i < 5; i++)
+		fds[i] = dial(&f);
+	for (int i = 0; i < 100; i++) {			/* for a second at least, so that they are taken together */
+		send_message(fds[i % 5], 1);
+		send_message(fds[i % 5], 1);
+		f.turns = 1;
+		f.timer = (struct watch){ .ready = turn_over, .fd = -1 };
+		CHECK(loop_add_timer(f.loop, &f.timer, 10 * 1000000, NULL) == 0);
+		loop_run(f.loop, NULL);
+		loop_remove_timer(f.loop, &f.timer);
+	}
+	source_stop(f.s);
+	CHECK_INT(f.messages, 200);
+	CHECK_INT(f.s->counters.messages, 200);
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
+	stop(&f);
+}
+
 TEST(running_out_of_descriptors_refuses_and_recovers)
 {
 	struct rlimit old, low;
@@ -491,8 +516,8 @@ TEST(bad_urls_have_a_sentence)
 	struct err err;
 
 	CHECK_INT(open_source(NULL, "carrier-pigeon:coop", loop, &s, &err), -EINVAL);
-	CHECK_STR(err.text, "cannot collect from 'carrier-pigeon:coop': a source looks like unix:SOCKET, resp://HOST:PORT, "
-		  "redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -");
+	CHECK_STR(err.text, "cannot collect from 'carrier-pigeon:coop': a source looks like unix:SOCKET, "
+		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -");
 	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
 	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
 	memset(url + 10, 'x', 200);

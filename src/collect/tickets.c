@@ -1,5 +1,5 @@
-/* tickets.c: batches whose entries can be delivered again: what was in one before a crash makes one with its id again, and
- * what is durable is given back. All in the loop's thread. */
+/* tickets.c: batches whose entries can be delivered again: what was in one before a crash makes one with its id again,
+ * and what is durable is given back. All in the loop's thread. */
 
 #include "collector_private.h"
 
@@ -97,8 +97,8 @@ static bool has_relay_id(const struct open_batch *b, uint64_t id)
 	return false;
 }
 
-/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes was
- * the one that was taken. */
+/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes
+ * was the one that was taken. */
 static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
 {
 	if (b->replayed)
@@ -156,7 +156,8 @@ void tickets_caught_up(struct collector *c, struct source *s)
 		journal_caught_up(c->journal, source_identity(s));
 }
 
-/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come again. */
+/* At the end: the rest of them would come after a restart and find their batch kept without them. They all come
+ * again. */
 void tickets_forget_replays(struct collector *c, struct ticketed *t)
 {
 	while (t->replays) {
@@ -165,7 +166,7 @@ void tickets_forget_replays(struct collector *c, struct ticketed *t)
 		t->replays = b->next;
 		c->counters.samples_received -= b->samples;
 		c->counters.samples_queued -= b->samples;
-		c->counters.queue_bytes -= b->bytes;
+		c->counters.queue_bytes -= b->counted_bytes;
 		t->source->counters.samples_received -= b->samples;
 		t->source->counters.samples_in_flight -= b->samples;
 		t->source->batches--;

@@ -3,6 +3,8 @@
 #include "unix_source.h"
 
 #include "clock.h"
+#include "fd_room.h"
+#include "gather.h"
 #include "log.h"
 #include "mem.h"
 #include "memfd.h"
@@ -12,7 +14,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -25,7 +26,7 @@
 #define PASSED_FDS		4		/* room for them; of more the kernel keeps the rest away from us */
 
 struct connection {
-	struct watch watch;
+	struct gather_sender sender;
 	struct unix_source *source;
 	struct ucred peer;			/* who connected; 0 if unknown */
 	unsigned rejected;
@@ -35,6 +36,7 @@ struct connection {
 struct unix_source {
 	struct source base;
 	struct watch listener;
+	struct gather *gather;			/* of the connections */
 	char *path;
 	bool activated;
 	dev_t device;				/* of the socket file, so that only our own is removed */
@@ -109,16 +111,18 @@ static int receive(struct connection *c)
 	} control;
 	struct iovec part = { s->datagram, sizeof(s->datagram) };
 	struct msghdr h = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space),
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space,
+		.msg_controllen = sizeof(control.space),
 	};
 	int fds[PASSED_FDS];
 	size_t fd_count;
 	ssize_t n;
 
-	n = recvmsg(c->watch.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	n = recvmsg(c->sender.watch.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 
+	gather_note(s->gather, &c->sender, (size_t)n);
 	fd_count = take_fds(&h, fds);
 	if (h.msg_flags & MSG_TRUNC)
 		reject(c, &s->base.counters.rejected[STROBE_WIRE_TOO_LARGE]);
@@ -136,9 +140,9 @@ static int receive(struct connection *c)
 static void connection_close(struct connection *c)
 {
 	struct unix_source *s = c->source;
-	int fd = c->watch.fd;
+	int fd = c->sender.watch.fd;
 
-	loop_remove(s->base.loop, &c->watch);
+	gather_remove(s->gather, &c->sender);
 	close(fd);
 	*c->link = c->next;
 	if (c->next)
@@ -150,9 +154,12 @@ static void connection_close(struct connection *c)
 
 static void connection_ready(struct watch *w, uint32_t events)
 {
-	struct connection *c = (struct connection *)((char *)w - offsetof(struct connection, watch));
+	struct connection *c = (struct connection *)((char *)w - offsetof(struct connection, sender.watch));
 
-	for (unsigned i = 0; i < DATAGRAMS_PER_TURN; i++) {
+	/* Few have a second message by now, and asking each for one costs as much as taking it. */
+	unsigned most = gather_noted(c->source->gather, &c->sender) ? DATAGRAMS_PER_TURN : 1;
+
+	for (unsigned i = 0; i < most; i++) {
 		int r = receive(c);
 
 		if (r == 0)
@@ -177,11 +184,11 @@ static void connection_open(struct unix_source *s, int fd)
 	struct err err;
 
 	c->source = s;
-	c->watch.fd = fd;
-	c->watch.ready = connection_ready;
+	c->sender.watch.fd = fd;
+	c->sender.watch.ready = connection_ready;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &size))
 		memset(&c->peer, 0, sizeof(c->peer));
-	if (loop_add(s->base.loop, &c->watch, EPOLLIN | EPOLLRDHUP, &err) < 0) {
+	if (gather_add(s->gather, &c->sender, EPOLLIN | EPOLLRDHUP, &err) < 0) {
 		s->base.counters.connections_refused++;
 		close(fd);
 		free(c);
@@ -202,8 +209,8 @@ static void refuse(struct unix_source *s, int fd)
 	close(fd);
 	s->base.counters.connections_refused++;
 	if (!s->told_full)
-		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused and counted",
-			    s->path, s->count);
+		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused "
+			    "and counted", s->path, s->count);
 	s->told_full = true;
 }
 
@@ -233,7 +240,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (s->count >= CONNECTIONS_MAX)
+		if (s->count >= CONNECTIONS_MAX || !fd_room_left(fd))
 			refuse(s, fd);
 		else
 			connection_open(s, fd);
@@ -241,18 +248,6 @@ static void listener_ready(struct watch *w, uint32_t events)
 }
 
 /* --- Life --- */
-
-/* Every PHP worker keeps a connection, and the usual limit is 1,024. */
-static void raise_fd_limit(void)
-{
-	const rlim_t wanted = CONNECTIONS_MAX + 1000;
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < wanted) {
-		l.rlim_cur = l.rlim_max < wanted ? l.rlim_max : wanted;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
-}
 
 /* What was sent before now has arrived as far as its sender knows, so it is read before the end. */
 static void drain(struct unix_source *s)
@@ -292,6 +287,7 @@ static struct source *unix_source_close(struct source *base)
 	unix_source_stop(base);
 	if (s->spare >= 0)
 		close(s->spare);
+	gather_free(s->gather);
 	free(s->path);
 	source_done(base);
 	free(s);
@@ -304,21 +300,28 @@ static int unix_source_open(const char *url, struct loop *loop, const struct sou
 	const char *path = *url == '/' ? url : url + strlen("unix:");
 	_cleanup_(fd_closep) int fd = -1;
 	struct unix_source *s;
+	struct gather *gather;
 	struct stat st;
 	bool activated;
 	int r;
 
 	if (*path != '/')
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in unix:/run/strobe/strobe.sock", url);
-	r = unix_listen(path, &fd, &activated, err);
+	r = gather_new(loop, &gather, err);
 	if (r < 0)
 		return r;
-	raise_fd_limit();
+	r = unix_listen(path, &fd, &activated, err);
+	if (r < 0) {
+		gather_free(gather);
+		return r;
+	}
+	fd_room_raise(CONNECTIONS_MAX);		/* every PHP worker keeps a connection */
 
 	s = xcalloc(1, sizeof(*s));
 	s->base = (struct source){ .ops = &unix_source_ops, .receiver = *receiver, .loop = loop };
 	s->base.url = xasprintf("unix:%s", path);
 	s->path = xstrdup(path);
+	s->gather = gather;
 	s->activated = activated;
 	if (!lstat(path, &st)) {
 		s->device = st.st_dev;

@@ -1,0 +1,208 @@
+/* gather.c: connections in an epoll of their own, which the loop watches, or looks at when a timer says so. */
+
+#include "gather.h"
+
+#include "clock.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENTS_AT_ONCE	64
+#define LOOKS_MAX	64	/* after a break; then others have their turn */
+
+struct gather {
+	struct loop *loop;
+	int epoll_fd;				/* of the connections */
+	struct watch ready;			/* the same in the loop; its fd is -1 in a break */
+	struct watch timer;			/* runs then only */
+
+	unsigned calm;				/* periods before this one that were worth a break */
+	uint32_t period;			/* its number, from 1 */
+	int64_t since_ns;			/* of this period, monotonic */
+	unsigned messages;			/* in it */
+	size_t bytes;
+	bool too_much;				/* from one sender, or for one turn */
+};
+
+static unsigned look(struct gather *g)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int n = epoll_wait(g->epoll_fd, events, EVENTS_AT_ONCE, 0);
+
+	for (int i = 0; i < n; i++) {
+		struct watch *w = events[i].data.ptr;
+
+		w->ready(w, events[i].events);
+	}
+	return n > 0 ? (unsigned)n : 0;
+}
+
+/* --- Breaks --- */
+
+bool gather_has_break(const struct gather *g)
+{
+	return g->ready.fd < 0;
+}
+
+static void set_timer(struct gather *g, int64_t period_ns)
+{
+	const struct timespec period = { 0, period_ns };
+	const struct itimerspec t = { .it_interval = period, .it_value = period };
+
+	timerfd_settime(g->timer.fd, 0, &t, NULL);
+}
+
+static void begin_breaks(struct gather *g)
+{
+	loop_remove(g->loop, &g->ready);
+	set_timer(g, GATHER_PERIOD_NS);
+}
+
+/* Without memory for the watch it stays as it is. */
+static void end_breaks(struct gather *g)
+{
+	g->ready.fd = g->epoll_fd;
+	if (loop_add(g->loop, &g->ready, EPOLLIN, NULL) < 0)
+		g->ready.fd = -1;
+	else
+		set_timer(g, 0);
+}
+
+/* A period in which nothing came at its end says nothing of the next one. */
+static bool is_worth_it(const struct gather *g, int64_t now)
+{
+	return g->messages >= GATHER_MESSAGES && g->bytes <= GATHER_BYTES && !g->too_much &&
+	       now - g->since_ns < 2 * (int64_t)GATHER_PERIOD_NS;
+}
+
+/* In a break the timer says when a period is over. */
+static void decide(struct gather *g, bool is_over)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (!is_over && now - g->since_ns < GATHER_PERIOD_NS)
+		return;
+	g->calm = is_worth_it(g, now) ? g->calm + 1 : 0;
+	if (g->calm >= GATHER_CALM && !gather_has_break(g))
+		begin_breaks(g);
+	else if (!g->calm && gather_has_break(g))
+		end_breaks(g);
+	g->since_ns = now;
+	g->period++;
+	g->messages = 0;
+	g->bytes = 0;
+	g->too_much = false;
+}
+
+static void is_ready(struct watch *w, uint32_t events)
+{
+	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, ready));
+
+	look(g);
+	decide(g, false);
+}
+
+static void break_is_over(struct watch *w, uint32_t events)
+{
+	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, timer));
+
+	unsigned looks = 0;
+
+	loop_timer_read(w);
+	while (looks < LOOKS_MAX && look(g))
+		looks++;
+	g->too_much |= looks == LOOKS_MAX;
+	decide(g, true);
+}
+
+/* --- What it is told --- */
+
+bool gather_noted(const struct gather *g, const struct gather_sender *s)
+{
+	return s->period == g->period;
+}
+
+void gather_note(struct gather *g, struct gather_sender *s, size_t bytes)
+{
+	if (!gather_noted(g, s)) {
+		s->period = g->period;
+		s->room = 0;
+	}
+	s->room += gather_room(bytes);
+	g->messages++;
+	g->bytes += bytes;
+	g->too_much |= s->room > GATHER_SENDER_ROOM;
+}
+
+int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err)
+{
+	struct epoll_event e = { .events = events, .data.ptr = &s->watch };
+
+	assert(s->watch.ready);
+	if (epoll_ctl(g->epoll_fd, EPOLL_CTL_ADD, s->watch.fd, &e) < 0)
+		return err_set(err, -errno, "cannot watch descriptor %d: %s", s->watch.fd, strerror(errno));
+	return 0;
+}
+
+void gather_remove(struct gather *g, struct gather_sender *s)
+{
+	if (s->watch.fd >= 0)
+		epoll_ctl(g->epoll_fd, EPOLL_CTL_DEL, s->watch.fd, NULL);
+	s->watch.fd = -1;
+}
+
+/* --- Life --- */
+
+static int open_timer(struct gather *g, struct err *err)
+{
+	int r = loop_add_timer(g->loop, &g->timer, GATHER_PERIOD_NS, err);
+
+	if (r >= 0)
+		set_timer(g, 0);
+	return r;
+}
+
+int gather_new(struct loop *l, struct gather **ret, struct err *err)
+{
+	struct gather *g = xcalloc(1, sizeof(*g));
+	int r;
+
+	g->loop = l;
+	g->ready = (struct watch){ .ready = is_ready, .fd = -1 };
+	g->timer = (struct watch){ .ready = break_is_over, .fd = -1 };
+	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (g->epoll_fd < 0)
+		r = err_set(err, -errno, "cannot watch connections: epoll_create1: %s", strerror(errno));
+	else
+		r = open_timer(g, err);
+	if (r >= 0) {
+		g->ready.fd = g->epoll_fd;
+		r = loop_add(l, &g->ready, EPOLLIN, err);
+		if (r < 0)
+			g->ready.fd = -1;
+	}
+	if (r < 0) {
+		gather_free(g);
+		return r;
+	}
+	g->since_ns = clock_monotonic_ns();
+	g->period = 1;
+	*ret = g;
+	return 0;
+}
+
+struct gather *gather_free(struct gather *g)
+{
+	if (!g)
+		return NULL;
+	loop_remove(g->loop, &g->ready);
+	loop_remove_timer(g->loop, &g->timer);
+	if (g->epoll_fd >= 0)
+		close(g->epoll_fd);
+	free(g);
+	return NULL;
+}

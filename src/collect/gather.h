@@ -1,0 +1,55 @@
+/* gather.h: many connections that each have a little to say now and then, looked at together.
+ *
+ * Being woken for a message costs more than taking it. So where messages come often nobody is woken for a tenth of a
+ * second; then all that came is taken at once. What was sent meanwhile waits in the sender's buffer, which must not fill:
+ * of a unix socket it is 208 KB, of which a message takes what gather_room says. So there are no such breaks
+ *	- while fewer than 50 messages come in a second: each is taken when it comes,
+ *	- while some sender takes more than 48 KB of its buffer in a tenth of a second,
+ *	- while so much comes that a break would save nothing.
+ * Half a second of which none of this is true is needed for breaks to begin, and a tenth of a second of which some is
+ * ends them. */
+#ifndef COLLECT_GATHER_H
+#define COLLECT_GATHER_H
+
+#include "loop.h"
+
+#include <stddef.h>
+
+#define GATHER_PERIOD_NS	100000000	/* nobody is woken for so long */
+#define GATHER_CALM		5u		/* periods, before breaks begin */
+#define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
+#define GATHER_BYTES		(2u << 20)	/* the same: with more there is always something to do */
+#define GATHER_SENDER_ROOM	49152u		/* of one sender in a period: from more it may be too much in the next one */
+
+struct gather;
+
+/* One of the connections. */
+struct gather_sender {
+	struct watch watch;
+	uint32_t period;			/* in which it sent last … */
+	size_t room;				/* … so much */
+};
+
+/* What a message of so many bytes takes of its sender's buffer: with the kernel's record of it, and rounded up. Measured on
+ * x86-64 with messages of 50 bytes to 60 KB, it is 766 bytes for the smallest and never more than this. */
+static inline size_t gather_room(size_t bytes)
+{
+	return 768 + bytes + bytes / 2;
+}
+
+int gather_new(struct loop *l, struct gather **ret, struct err *err);
+struct gather *gather_free(struct gather *g);		/* nothing may be watched any more; NULL is fine; returns NULL */
+
+/* As loop_add and loop_remove. A callback removes no other watch than its own. */
+int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err);
+void gather_remove(struct gather *g, struct gather_sender *s);
+
+/* A message of so many bytes came. */
+void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
+
+/* Whether something came from this sender in this period; one message is all that most have in one. */
+bool gather_noted(const struct gather *g, const struct gather_sender *s);
+
+bool gather_has_break(const struct gather *g);		/* now */
+
+#endif

@@ -1,0 +1,213 @@
+/* test_gather.c: senders that are socket pairs, and how often the loop is woken for them. */
+
+#include "gather.h"
+
+#include "clock.h"
+#include "test.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PAIRS	10
+
+static struct loop *loop;
+static struct gather *gather;
+
+static struct pair {
+	struct gather_sender sender;
+	int fd;					/* to send to it */
+} pairs[PAIRS];
+static unsigned taken, wakes, closed;
+static int64_t last_wake_ns;
+static struct watch clock_watch;
+static unsigned ticks_left, per_tick;
+static size_t message_bytes;
+
+static void ready(struct watch *w, uint32_t events)
+{
+	struct pair *p = (struct pair *)((char *)w - offsetof(struct pair, sender.watch));
+	static char bytes[65536];
+	int64_t now = clock_monotonic_ns();
+	ssize_t n = recv(w->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	/* What is taken within a millisecond was one wake. */
+	wakes += now - last_wake_ns > NS_PER_SECOND / 1000;
+	last_wake_ns = now;
+	if (n > 0) {
+		gather_note(gather, &p->sender, (size_t)n);
+		taken++;
+		return;
+	}
+	n = w->fd;
+	gather_remove(gather, &p->sender);
+	close((int)n);
+	closed++;
+}
+
+static void begin(void)
+{
+	taken = wakes = closed = 0;
+	loop = loop_new(NULL);
+	CHECK(gather_new(loop, &gather, NULL) == 0);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		int fds[2];
+
+		CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) == 0);
+		pairs[i] = (struct pair){ .sender.watch = { .ready = ready, .fd = fds[0] }, .fd = fds[1] };
+		CHECK(gather_add(gather, &pairs[i].sender, EPOLLIN, NULL) == 0);
+	}
+}
+
+static void end(void)
+{
+	for (unsigned i = 0; i < PAIRS; i++) {
+		int fd = pairs[i].sender.watch.fd;
+
+		gather_remove(gather, &pairs[i].sender);
+		if (fd >= 0)
+			close(fd);
+		if (pairs[i].fd >= 0)
+			close(pairs[i].fd);
+	}
+	gather = gather_free(gather);
+	loop_free(loop);
+}
+
+static void send_one(unsigned i, size_t bytes)
+{
+	static const char zeros[65536];
+
+	CHECK(send(pairs[i % PAIRS].fd, zeros, bytes, MSG_DONTWAIT) == (ssize_t)bytes);
+}
+
+static void tick(struct watch *w, uint32_t events)
+{
+	static unsigned next;
+
+	loop_timer_read(w);
+	if (!ticks_left--) {
+		loop_stop(loop, 0);
+		return;
+	}
+	for (unsigned i = 0; i < per_tick; i++)
+		send_one(next++, message_bytes);
+}
+
+/* So many ticks of 5 ms with so many messages in each. */
+static void run(unsigned ticks, unsigned messages, size_t bytes)
+{
+	ticks_left = ticks;
+	per_tick = messages;
+	message_bytes = bytes;
+	clock_watch = (struct watch){ .ready = tick, .fd = -1 };
+	CHECK(loop_add_timer(loop, &clock_watch, 5 * NS_PER_SECOND / 1000, NULL) == 0);
+	loop_run(loop, NULL);
+	loop_remove_timer(loop, &clock_watch);
+}
+
+/* A machine that is busy with other things may keep us from a period or two. */
+static unsigned run_until(bool has_break, unsigned messages, size_t bytes)
+{
+	unsigned ticks = 0;
+
+	for (; gather_has_break(gather) != has_break && ticks < 1000; ticks++)
+		run(1, messages, bytes);
+	CHECK(gather_has_break(gather) == has_break);
+	return ticks * messages;
+}
+
+TEST(the_first_messages_are_taken_when_they_come)
+{
+	begin();
+	run(GATHER_MESSAGES - 1, 1, 100);
+	run(2, 0, 0);
+	CHECK_INT(taken, GATHER_MESSAGES - 1);
+	CHECK(!gather_has_break(gather));
+	end();
+}
+
+TEST(messages_that_come_often_are_taken_together)
+{
+	unsigned sent;
+
+	begin();
+	sent = run_until(true, 1, 100);
+	wakes = 0;
+	run(100, 2, 100);
+	CHECK(wakes < 50);
+	run_until(false, 0, 0);
+	CHECK_INT(taken, sent + 200);
+	end();
+}
+
+TEST(silence_ends_the_breaks)
+{
+	unsigned sent;
+
+	begin();
+	sent = run_until(true, 1, 100);
+	run_until(false, 0, 0);
+	CHECK_INT(taken, sent);
+	send_one(0, 100);
+	run(2, 0, 0);
+	CHECK_INT(taken, sent + 1);
+	end();
+}
+
+TEST(a_sender_of_large_messages_is_not_kept_waiting)
+{
+	unsigned sent;
+
+	begin();
+	sent = run_until(true, 1, 100);
+	send_one(0, GATHER_SENDER_ROOM * 2 / 3);
+	sent += run_until(false, 1, 100);
+	for (int i = 0; i < 20; i++) {
+		send_one(0, 60000);
+		run(2, 3, 100);
+		CHECK(!gather_has_break(gather));
+	}
+	CHECK_INT(taken, sent + 1 + 20 * 7);
+	end();
+}
+
+/* Together they are above the limit. */
+static void check_many(unsigned messages, size_t bytes)
+{
+	begin();
+	for (int i = 0; i < 60; i++) {
+		for (unsigned k = 0; k < messages; k++)
+			send_one(0, bytes);
+		run(1, 0, 0);
+		CHECK(!gather_has_break(gather));
+	}
+	run(2, 0, 0);
+	CHECK_INT(taken, 60 * messages);
+	end();
+}
+
+TEST(a_sender_of_many_messages_is_not_kept_waiting)
+{
+	check_many(20, 1700);
+	check_many(70, 40);	/* it is not what they hold, but what the kernel adds */
+}
+
+TEST(who_goes_in_a_break_is_noticed_after_it)
+{
+	unsigned sent;
+
+	begin();
+	sent = run_until(true, 1, 100);
+	send_one(3, 100);
+	close(pairs[3].fd);
+	pairs[3].fd = -1;
+	run_until(false, 0, 0);
+	run(2, 0, 0);
+	CHECK_INT(taken, sent + 1);
+	CHECK_INT(closed, 1);
+	end();
+}
+
+TEST_MAIN()

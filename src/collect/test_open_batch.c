@@ -1,0 +1,136 @@
+/* test_open_batch.c: messages that wait to be merged, and what is true of them meanwhile. */
+
+#include "open_batch.h"
+
+#include "mem.h"
+#include "test.h"
+
+#include <string.h>
+
+#define BUCKET		(1700000000LL * 1000000000LL)
+#define FUNCTIONS	40u
+
+static const struct open_batch_rules rules = { .max_series = 10 };
+
+/* A message of some KB: 40 functions below each other, `number` samples in one of them. */
+static size_t make_message(unsigned number, uint8_t *buffer, size_t capacity)
+{
+	struct strobe_wire_info info = {
+		.kind = STROBE_WIRE_SAMPLES, .clock = STROBE_CLOCK_WALL, .start_ns = BUCKET, .end_ns = BUCKET,
+		.period_ns = 10000000,
+	};
+	struct strobe_wire_writer w;
+	char name[80];
+
+	strobe_wire_begin(&w, buffer, capacity, &info);
+	strobe_wire_string(&w, "entry", 5);
+	strobe_wire_string(&w, number % 2 ? "odd" : "even", number % 2 ? 3 : 4);
+	strobe_wire_string(&w, "samples", 7);
+	strobe_wire_string(&w, "count", 5);
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		strobe_wire_string(&w, name,
+				   (size_t)snprintf(name, sizeof(name),
+						    "App\\Module%u\\Handler\\Of\\What\\Came\\In::process",
+							  (number * 7 + i * i) % 200));
+	strobe_wire_label(&w, 1, 2);
+	strobe_wire_column(&w, 3, 4);
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		strobe_wire_frame(&w, 5 + i, 0, 0);
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		strobe_wire_node(&w, i, i, &(int64_t){ i == number % FUNCTIONS ? number : 0 });
+	return strobe_wire_end(&w);
+}
+
+static uint64_t add(struct open_batch *b, unsigned number)
+{
+	const struct source_about about = { 0 };
+	struct strobe_wire_message m;
+	uint8_t bytes[4096];
+	uint64_t samples = 0;
+	bool folded;
+	size_t n = make_message(number, bytes, sizeof(bytes));
+
+	CHECK_INT(strobe_wire_parse(bytes, n, &m), STROBE_WIRE_OK);
+	CHECK_INT(open_batch_add(b, &about, &m, BUCKET, &rules, &samples, &folded), 0);
+	memset(bytes, 0xee, sizeof(bytes));		/* they live until the call returns */
+	return samples;
+}
+
+static void check_same(const struct profile *a, const struct profile *b)
+{
+	CHECK_INT(a->node_count, b->node_count);
+	CHECK_INT(a->frame_count, b->frame_count);
+	for (uint32_t i = 1; i < a->node_count && i < b->node_count; i++) {
+		CHECK_INT(a->parents[i], b->parents[i]);
+		CHECK_STR(profile_name(a, a->node_frames[i]).p, profile_name(b, b->node_frames[i]).p);
+		CHECK_INT(a->columns[0].self[i], b->columns[0].self[i]);
+	}
+}
+
+TEST(a_batch_is_the_same_whenever_it_is_merged)
+{
+	struct open_batch *at_once = open_batch_new(1), *late = open_batch_new(2);
+
+	for (unsigned i = 1; i <= 5000; i++) {		/* more than may wait */
+		CHECK_INT(add(at_once, i), i);
+		open_batch_merge(at_once);
+		CHECK_INT(add(late, i), i);
+		CHECK_INT(late->samples, at_once->samples);
+	}
+	open_batch_seal(at_once);
+	open_batch_seal(late);
+	CHECK_INT(late->batch.count, 2);
+	CHECK_INT(late->bytes, at_once->bytes);
+	for (size_t i = 0; i < 2; i++)
+		check_same(late->batch.entries[i].profile, at_once->batch.entries[i].profile);
+	CHECK_INT(profile_sum(late->batch.entries[0].profile, 0) + profile_sum(late->batch.entries[1].profile, 0),
+		  5000 * 5001 / 2);
+	open_batch_free(at_once);
+	open_batch_free(late);
+}
+
+TEST(merging_stops_after_so_many_bytes_and_goes_on_where_it_was)
+{
+	struct open_batch *b = open_batch_new(1);
+	unsigned calls = 1;
+	size_t bytes;
+
+	CHECK(!open_batch_merge_some(b, 1));
+	for (unsigned i = 1; i <= 100; i++)
+		add(b, i);
+	bytes = b->waiting.bytes.bytes;
+	while (open_batch_merge_some(b, 20000))
+		calls++;
+	CHECK(calls <= bytes / 20000 + 1 && calls >= bytes / 23000);	/* the last message of each may go beyond */
+	add(b, 101);
+	CHECK(!open_batch_merge_some(b, 20000));
+	CHECK_INT(profile_sum(b->batch.entries[0].profile, 0) + profile_sum(b->batch.entries[1].profile, 0),
+		  101 * 102 / 2);
+	open_batch_free(b);
+}
+
+TEST(what_waits_is_counted_as_if_nothing_of_it_were_there_yet)
+{
+	struct open_batch *b = open_batch_new(1);
+	uint64_t waiting;
+
+	for (unsigned i = 0; i < 40; i++)
+		add(b, 2);
+	waiting = b->bytes;
+	CHECK(waiting > 40 * 3000);
+	open_batch_merge(b);
+	CHECK(b->bytes < waiting / 5);
+	CHECK_INT(b->samples, 80);
+	CHECK_INT(profile_sum(b->batch.entries[0].profile, 0), 80);
+	open_batch_free(b);
+}
+
+TEST(a_batch_that_is_thrown_away_takes_what_waits_with_it)
+{
+	struct open_batch *b = open_batch_new(1);
+
+	add(b, 1);
+	open_batch_free(b);
+}
+
+TEST_MAIN()
