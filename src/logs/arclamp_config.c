@@ -48,7 +48,7 @@ static void warn_of_unknown(struct arclamp_config *c, const struct yaml_node *n,
 /* --- redis --- */
 
 struct redis_options {
-	const char *host, *user, *password;
+	const char *host, *socket, *user, *password;	/* the socket of a path instead of host and port */
 	int64_t port, database;
 	struct buf channels;		/* percent-encoded names with commas between them */
 };
@@ -68,7 +68,8 @@ static bool is_needless(const char *key, bool ssl)
 	return is_one_of(key, needless, ARRAY_SIZE(needless)) || (!ssl && !strncmp(key, "ssl_", 4));
 }
 
-static int read_text(const struct yaml_node *redis, const char *key, const char *what, const char **ret, struct err *err)
+static int read_text(const struct yaml_node *redis, const char *key, const char *what, const char **ret,
+		     struct err *err)
 {
 	const struct yaml_node *n = yaml_find(redis, key);
 
@@ -97,10 +98,13 @@ static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, s
 		if (!is_one_of(i->key->text, used, ARRAY_SIZE(used)) && !is_needless(i->key->text, wants_ssl))
 			warn(c, i->key, "'redis: %.64s' is not known here and was left out", i->key->text);
 	if (wants_ssl)
-		return yaml_error(ssl, err, "TLS to Redis is not built; let a tunnel such as stunnel do it, and give its host "
-				  "and port");
-	if (!yaml_is_null(socket))
-		return yaml_error(socket, err, "Redis is asked by TCP only, not by a unix socket; give host and port");
+		return yaml_error(ssl, err, "TLS to Redis is not built in; let stunnel or haproxy speak it, and give "
+				  "its host and port here without 'ssl', or name it by --from "
+				  "redis://127.0.0.1:PORT/?channel=NAME");
+	if ((r = read_text(redis, "unix_socket_path", "redis: unix_socket_path", &o->socket, err)) < 0)
+		return r;
+	if (o->socket && *o->socket != '/')
+		return yaml_error(socket, err, "'redis: unix_socket_path' must be a whole path, from '/' on");
 	if ((r = read_text(redis, "host", "redis: host", &o->host, err)) < 0 ||
 	    (r = read_text(redis, "username", "redis: username", &o->user, err)) < 0 ||
 	    (r = read_text(redis, "password", "redis: password", &o->password, err)) < 0 ||
@@ -109,50 +113,56 @@ static int read_redis(struct arclamp_config *c, const struct yaml_node *redis, s
 	return read_number(redis, "db", "redis: db", 0, 65535, &o->database, err);
 }
 
-static int put_channel(const struct yaml_node *n, unsigned number, struct buf *out, struct err *err)
+/* One name, or several with commas between them. `*count` is how many there are so far. */
+static int put_channels(const struct yaml_node *n, unsigned *count, struct buf *out, struct err *err)
 {
-	const char *name = NULL;
+	const char *name = NULL, *end;
 	int r = yaml_get_text(n, "redis_channel", &name, err);
 
 	if (r < 0)
 		return r;
-	if (number > ARCLAMP_CHANNELS)
-		return yaml_error(n, err, "'redis_channel' has more than %u names", ARCLAMP_CHANNELS);
-	if (strchr(name, ',') || !*name || strlen(name) > 200)
-		return yaml_error(n, err, "'%.64s' cannot be a channel here: 1 to 200 bytes, and no commas", name);
-	if (number > 1)
-		buf_putc(out, ',');
-	text_put_url(out, (struct str){ name, strlen(name) });
-	return 0;
+	for (;; name = end + 1) {
+		end = strchrnul(name, ',');
+		if (++*count > ARCLAMP_CHANNELS)
+			return yaml_error(n, err, "'redis_channel' has more than %u names", ARCLAMP_CHANNELS);
+		if (end == name || end - name > 200)
+			return yaml_error(n, err, "'%.64s' cannot be a channel here: 1 to 200 bytes", name);
+		if (*count > 1)
+			buf_putc(out, ',');
+		text_put_url(out, (struct str){ name, (size_t)(end - name) });
+		if (!*end)
+			return 0;
+	}
 }
 
 static int read_channels(struct arclamp_config *c, const struct yaml_node *root, struct buf *out, struct err *err)
 {
 	const struct yaml_node *n = yaml_find(root, "redis_channel");
-	unsigned number = 1;
+	unsigned count = 0;
 	int r = 0;
 
 	if (yaml_is_null(n)) {
-		warn(c, n ? n : root, "without redis_channel both are listened on: \"excimer\", which Arc Lamp's client "
-		     "publishes on, and \"arclamp\", which arclamp-log listened on");
+		warn(c, n ? n : root, "without redis_channel both are listened on: \"excimer\", which Arc "
+		     "Lamp's client publishes on, and \"arclamp\", which arclamp-log listened on");
 		buf_puts(out, BOTH_CHANNELS);
 		return 0;
 	}
 	if (n->kind == YAML_SCALAR)
-		return put_channel(n, 1, out, err);
+		return put_channels(n, &count, out, err);
 	if ((r = yaml_want(n, YAML_SEQUENCE, "redis_channel", err)) < 0)
 		return r;
 	if (!n->first)
 		return yaml_error(n, err, "'redis_channel' is an empty list; give a name");
 	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next)
-		r = put_channel(i->value, number++, out, err);
+		r = put_channels(i->value, &count, out, err);
 	return r;
 }
 
 static char *make_url(const struct redis_options *o)
 {
 	unsigned char address[16];
-	bool is_ipv6 = inet_pton(AF_INET6, o->host, address) == 1;
+	const char *host = o->socket ? o->socket : o->host;
+	bool is_ipv6 = inet_pton(AF_INET6, host, address) == 1;
 	struct buf b;
 
 	buf_init(&b);
@@ -166,11 +176,12 @@ static char *make_url(const struct redis_options *o)
 	}
 	buf_puts(&b, is_ipv6 ? "[" : "");
 	if (is_ipv6)
-		buf_puts(&b, o->host);
+		buf_puts(&b, host);
 	else
-		text_put_url(&b, (struct str){ o->host, strlen(o->host) });
+		text_put_url(&b, (struct str){ host, strlen(host) });
 	buf_puts(&b, is_ipv6 ? "]" : "");
-	buf_printf(&b, ":%lld", (long long)o->port);
+	if (!o->socket)
+		buf_printf(&b, ":%lld", (long long)o->port);
 	if (o->database)
 		buf_printf(&b, "/%lld", (long long)o->database);
 	buf_printf(&b, "?channel=%s", o->channels.data);
@@ -198,8 +209,8 @@ static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 	int r;
 
 	buf_init(&o.channels);
-	r = yaml_is_null(redis) ? yaml_error(redis ? redis : root, &err, "there is no 'redis' with host and port; name a "
-					     "source with --from, such as resp://127.0.0.1:6379") :
+	r = yaml_is_null(redis) ? yaml_error(redis ? redis : root, &err, "there is no 'redis' with host and "
+					     "port; name a source with --from, such as resp://127.0.0.1:6379") :
 		read_redis(c, redis, &o, &err);
 	if (r >= 0)
 		r = read_channels(c, root, &o.channels, &err);
@@ -212,6 +223,18 @@ static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 	else
 		c->source_problem = xstrdup(err.text);
 	buf_done(&o.channels);
+}
+
+/* For a listener in the place of that Redis. What is wrong with them is said where the source is read. */
+static void keep_channels(struct arclamp_config *c, const struct yaml_node *root)
+{
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	if (!yaml_is_null(yaml_find(root, "redis_channel")) && read_channels(c, root, &b, &err) >= 0)
+		c->channels = buf_take(&b, NULL);
+	buf_done(&b);
 }
 
 /* --- logs --- */
@@ -278,7 +301,8 @@ static int read_groups(struct arclamp_config *c, const struct yaml_node *root, s
 		return yaml_error(n, err, "'logs' has %u groups; 1 to %u are possible", n->count, LOGS_GROUPS);
 	c->logs.groups = xcalloc(n->count, sizeof(*c->logs.groups));
 	for (const struct yaml_item *i = n->first; i && r >= 0; i = i->next) {
-		/* Counted first: what is half read is freed, too; the period and the format are never NULL elsewhere. */
+		/* Counted first: what is half read is freed, too; the period and the format are never NULL
+		 * elsewhere. */
 		struct logs_group *g = &c->logs.groups[c->logs.group_count++];
 
 		r = read_group(c, i->value, g, err);
@@ -326,6 +350,7 @@ int arclamp_config_make(const struct yaml_node *root, struct arclamp_config *ret
 		return r;
 	WARN_OF_UNKNOWN(ret, root, "", known);
 	read_source(ret, root);
+	keep_channels(ret, root);
 	return 0;
 }
 
@@ -346,6 +371,7 @@ void arclamp_config_done(struct arclamp_config *c)
 	logs_options_done(&c->logs);
 	free(c->source_url);
 	free(c->source_problem);
+	free(c->channels);
 	for (size_t i = 0; i < c->warning_count; i++)
 		free(c->warnings[i]);
 	*c = (struct arclamp_config){ 0 };

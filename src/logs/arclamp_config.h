@@ -1,15 +1,15 @@
 /* arclamp_config.h: arclamp-log's configuration file, as it is.
  *
  *	base_path: /srv/arclamp/logs		this unless given
- *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password; those about sockets,
- *						timeouts, encodings and the like are not needed here
- *	redis_channel: excimer			a name, or a list of them
+ *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path; those
+ *						about timeouts, encodings and the like are not needed here
+ *	redis_channel: excimer			a name, several with commas between them, or a list
  *	logs:
  *	  - {period: hourly, format: "%Y-%m-%d_%H", retain: 336, sample_pop: 1, channel: excimer}
  *
- * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer": both are taken.
- * `channel` is our own: a group with it takes only what was published there, so that one process does the work of several.
- * What is unknown is left out with a warning. Errors name file and line.
+ * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer": both are
+ * taken. `channel` is our own: a group with it takes only what was published there, so that one process does the work
+ * of several. What is unknown is left out with a warning. Errors name file and line.
  */
 #ifndef LOGS_ARCLAMP_CONFIG_H
 #define LOGS_ARCLAMP_CONFIG_H
@@ -22,8 +22,10 @@
 
 struct arclamp_config {
 	struct logs_options logs;
-	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none … */
+	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none
+					 * … */
 	char *source_problem;		/* … and why: matters only if no other source is named */
+	char *channels;			/* of redis_channel, as in that URL; NULL: not given */
 	char *warnings[ARCLAMP_WARNINGS];
 	size_t warning_count;
 };

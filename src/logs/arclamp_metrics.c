@@ -41,7 +41,8 @@ static void put_value(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_.-", c);
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strchr("_.-", c);
 
 		buf_putc(out, plain && c ? c : '_');
 	}
@@ -105,7 +106,7 @@ static void add_file(struct metrics *m, const struct tree *t, const struct tree_
 		stretch(&s->whole_svgs, f->mtime_ns);
 }
 
-/* --- Families ---------------------------------------------------------------------------------------------------------------- */
+/* --- Families --- */
 
 static void family(struct buf *out, const char *name, const char *help)
 {
@@ -122,13 +123,15 @@ static void put_logs(const struct metrics *m, bool newest, struct buf *out)
 {
 	const char *name = newest ? "arclamp_newest_log_seconds" : "arclamp_oldest_log_seconds";
 
-	family(out, name, newest ? "When the newest log was last written to." : "When the oldest log was last written to.");
+	family(out, name, newest ? "When the newest log was last written to." : "When the oldest log was last "
+	       "written to.");
 	for (size_t i = 0; i < m->count; i++)
 		for (int packed = 0; packed < 2; packed++) {
 			const struct span *s = &m->series[i].logs[packed];
 
 			if (s->any)
-				put_time(out, name, m->series[i].labels, packed ? ",compressed=\"yes\"" : ",compressed=\"no\"",
+				put_time(out, name, m->series[i].labels,
+					 packed ? ",compressed=\"yes\"" : ",compressed=\"no\"",
 					 newest ? s->newest_ns : s->oldest_ns);
 		}
 }
@@ -137,7 +140,8 @@ static void put_svgs(const struct metrics *m, bool newest, struct buf *out)
 {
 	const char *name = newest ? "arclamp_newest_svg_seconds" : "arclamp_oldest_svg_seconds";
 
-	family(out, name, newest ? "When the newest picture that is whole was drawn." : "When the oldest picture was drawn.");
+	family(out, name, newest ? "When the newest picture that is whole was drawn." : "When the oldest picture "
+	       "was drawn.");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct span *s = newest ? &m->series[i].whole_svgs : &m->series[i].svgs;
 
@@ -169,7 +173,8 @@ static int by_labels(const void *a, const void *b)
 	return strcmp(((const struct series *)a)->labels, ((const struct series *)b)->labels);
 }
 
-static void put_all(struct metrics *m, const struct tree *logs, const struct tree *svgs, int64_t now_ns, struct buf *out)
+static void put_all(struct metrics *m, const struct tree *logs, const struct tree *svgs, int64_t now_ns,
+		    struct buf *out)
 {
 	int64_t temporary = m->temporary.any ? m->temporary.oldest_ns : now_ns;
 
@@ -177,7 +182,8 @@ static void put_all(struct metrics *m, const struct tree *logs, const struct tre
 		qsort(m->series, m->count, sizeof(*m->series), by_labels);
 	put_logs(m, false, out);
 	put_logs(m, true, out);
-	family(out, "arclamp_oldest_temporary_file_seconds", "When the oldest temporary file was written to; now if there is none.");
+	family(out, "arclamp_oldest_temporary_file_seconds", "When the oldest temporary file was written to; now if "
+	       "there is none.");
 	buf_printf(out, "arclamp_oldest_temporary_file_seconds %lld.%09lld\n", (long long)(temporary / NS_PER_SECOND),
 		   (long long)(temporary % NS_PER_SECOND));
 	put_svgs(m, false, out);

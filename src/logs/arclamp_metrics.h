@@ -1,4 +1,5 @@
-/* arclamp_metrics.h: the series that dashboards and alerts of Arc Lamp are made of, from a tree of logs and its pictures.
+/* arclamp_metrics.h: the series that dashboards and alerts of Arc Lamp are made of, from a tree of logs and its
+ * pictures.
  *
  *	arclamp_oldest_log_seconds, arclamp_newest_log_seconds	{period,profiler,entry,compressed="no|yes"}: when it was written
  *	arclamp_oldest_temporary_file_seconds			of compressing; now, if there is none
@@ -6,7 +7,8 @@
  *	arclamp_truncated_svg_files_total			{period,profiler,entry}: of at most 20 bytes
  *	arclamp_log_bytes_total, arclamp_svg_bytes_total	{period}
  *
- * All are gauges. A log without a profiler in its name has profiler="". Bytes of labels that are not [A-Za-z0-9_.-] become _.
+ * All are gauges. A log without a profiler in its name has profiler="". Bytes of labels that are not [A-Za-z0-9_.-]
+ * become _.
  */
 #ifndef LOGS_ARCLAMP_METRICS_H
 #define LOGS_ARCLAMP_METRICS_H

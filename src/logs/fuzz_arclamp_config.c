@@ -1,5 +1,5 @@
-/* fuzz_arclamp_config.c: any bytes as arclamp-log.yaml. What is accepted must make file names that are taken for ours, and an
- * address that is read again. */
+/* fuzz_arclamp_config.c: any bytes as arclamp-log.yaml. What is accepted must make file names that are taken for ours,
+ * and an address that is read again. */
 #include "arclamp_config.h"
 
 #include "log_name.h"
@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_group(&c.logs.groups[i]);
 		if (!c.source_url == !c.source_problem)
 			abort();
-		if (c.source_url && strlen(c.source_url) <= REDIS_URL_MAX && redis_url_parse(c.source_url, &u, NULL) < 0)
+		if (c.source_url && strlen(c.source_url) <= REDIS_URL_MAX &&
+		    redis_url_parse(c.source_url, &u, NULL) < 0)
 			abort();
 	}
 	redis_url_done(&u);

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tree_name n;
 
 	if (tree_name_parse(name, &n) &&
-	    (!inside(name, n.stem) || !inside(name, n.function) || n.stem.p != name || n.time.p != name || n.time.n == 0 ||
+	    (!inside(name, n.stem) || !inside(name, n.function) || n.stem.p != name || n.time.p != name ||
+	     n.time.n == 0 ||
 	     n.tag.p != n.time.p + n.time.n + 1 || n.time.n + 1 + n.tag.n != n.stem.n || n.entry.n == 0 ||
 	     n.entry.p + n.entry.n != n.stem.p + n.stem.n || (n.profiler.n && n.profiler.n + 1 + n.entry.n != n.tag.n)))
 		abort();

@@ -1,4 +1,4 @@
-/* log_files.c: at most LOG_FILES_OPEN descriptors; the one that was not used for the longest time makes room. */
+/* log_files.c: a bounded number of descriptors; the one that was not used for the longest time makes room. */
 #include "log_files.h"
 
 #include "io.h"
@@ -7,14 +7,20 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
 void log_files_init(struct log_files *l)
 {
+	struct rlimit limit;
+
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
 		l->files[i].fd = -1;
+	l->most = LOG_FILES_OPEN;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->most)
+		l->most = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
 }
 
 static void forget(struct log_files *l, struct log_file *f)
@@ -58,7 +64,7 @@ static struct log_file *make_room(struct log_files *l)
 {
 	struct log_file *oldest = &l->files[0];
 
-	for (size_t i = 0; i < LOG_FILES_OPEN; i++) {
+	for (size_t i = 0; i < l->most; i++) {
 		if (l->files[i].fd < 0)
 			return &l->files[i];
 		if (l->files[i].used < oldest->used)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOG_FILES_OPEN	256u
+#define LOG_FILES_OPEN	256u		/* a quarter of the limit of descriptors where that is less */
 #define LOG_FILES_SYNC	16u		/* more than so many are synced with all of their file system */
 
 struct log_file {
@@ -24,6 +24,7 @@ struct log_file {
 
 struct log_files {
 	struct log_file files[LOG_FILES_OPEN];
+	size_t most;			/* of them that may be open */
 	uint64_t calls;
 	bool closed_dirty;		/* one was closed before it was synced */
 	_Atomic uint64_t open_now;

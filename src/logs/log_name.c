@@ -56,7 +56,8 @@ static int add_literal(struct log_name *n, struct buf *plain, char c, struct err
 	if ((unsigned char)c < ' ' || c == 127)
 		return err_set(err, -EINVAL, "it makes a control character in a file name; remove it");
 	if (c == '.' && !n->count)
-		return err_set(err, -EINVAL, "it makes names that begin with '.', which are hidden; begin with the year");
+		return err_set(err, -EINVAL, "it makes names that begin with '.', which are hidden; begin with "
+			       "the year");
 	buf_puts(plain, c == '%' ? "%%" : (char[]){ c, 0 });
 	return add_part(n, (struct log_name_part){ LITERAL, (unsigned char)c, 1, 1 }, err);
 }
@@ -242,7 +243,8 @@ bool log_tag_is_fit(const char *bytes, size_t n)
 	static const char reversed[] = ".reversed";
 	const size_t ending = sizeof(reversed) - 1;
 
-	if (!is_tag(bytes, n) || is(bytes, n, ".") || is(bytes, n, "..") || is(bytes, n, "all") || is(bytes, n, "other"))
+	if (!is_tag(bytes, n) || is(bytes, n, ".") || is(bytes, n, "..") || is(bytes, n, "all") ||
+	    is(bytes, n, "other"))
 		return false;
 	return !memmem(bytes, n, ".fn-", 4) && !(n >= ending && !memcmp(bytes + n - ending, reversed, ending));
 }

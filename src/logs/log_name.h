@@ -2,8 +2,9 @@
  *
  * The format is taken apart once, so that it is known which names it can make: retention must never touch another
  * profiler's "2026-11-21_18.excimer-wall.index.log" beside our "2026-11-21_18.index.log". The format may hold any
- * conversion of strftime but for %s and those that C does not know (%f), with the flags - _ 0 ^ # and no width. What it makes must be a plain part of a file name: not empty,
- * no '/', no control characters, no '.' in front, LOG_TIME_MAX bytes at most.
+ * conversion of strftime but for %s and those that C does not know (%f), with the flags - _ 0 ^ # and no width. What it
+ * makes must be a plain part of a file name: not empty, no '/', no control characters, no '.' in front, LOG_TIME_MAX
+ * bytes at most.
  */
 #ifndef LOGS_LOG_NAME_H
 #define LOGS_LOG_NAME_H
@@ -30,8 +31,8 @@ void log_name_done(struct log_name *n);
 /* The time of a name, with a NUL. Returns its length. */
 size_t log_name_time(const struct log_name *n, int64_t seconds, char out[LOG_TIME_MAX + 1]);
 
-/* The tags for which `file` ("2026-11-21_18.index.log", also .log.gz and .log.zst) could be a log of this format; mostly
- * none or one. They point into `file`. */
+/* The tags for which `file` ("2026-11-21_18.index.log", also .log.gz and .log.zst) could be a log of this format;
+ * mostly none or one. They point into `file`. */
 size_t log_name_tags(const struct log_name *n, const char *file, struct str ret[LOG_NAME_TAGS]);
 
 /* Whether these bytes may be a tag in a name: [A-Za-z0-9._-]{1,64}, and nothing that other names are made of: "." and

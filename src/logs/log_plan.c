@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-void log_plan_init(struct log_plan *p, const struct logs_options *o, const struct log_name *names, struct log_tags *tags,
-		   const struct batch *b)
+void log_plan_init(struct log_plan *p, const struct logs_options *o, const struct log_name *names,
+		   struct log_tags *tags, const struct batch *b)
 {
 	*p = (struct log_plan){ .options = o, .names = names, .tags = tags, .batch = b };
 	intern_init(&p->times);

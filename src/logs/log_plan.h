@@ -40,8 +40,8 @@ struct log_plan {
 	struct entry_info { uint32_t tag, groups; bool is_known; } *entries;
 };
 
-void log_plan_init(struct log_plan *p, const struct logs_options *o, const struct log_name *names, struct log_tags *tags,
-		   const struct batch *b);
+void log_plan_init(struct log_plan *p, const struct logs_options *o, const struct log_name *names,
+		   struct log_tags *tags, const struct batch *b);
 void log_plan_done(struct log_plan *p);
 void log_plan_make(struct log_plan *p);
 

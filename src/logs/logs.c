@@ -11,7 +11,6 @@
 #include "undo.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,8 +32,9 @@ struct logs {
 	unsigned minutes;			/* since the tags were found */
 
 	struct logs_counters counters;
-	pthread_mutex_t lock;			/* of the next */
+	pthread_mutex_t lock;			/* of the next two */
 	struct err last_error;
+	struct logs_options *next;		/* what holds from the next batch on; NULL: what holds now */
 };
 
 /* --- One file --- */
@@ -192,8 +192,8 @@ static void remove_old(struct logs *l, const struct log_plan *p, uint32_t group)
 		if (p->targets[i].group == group && !p->targets[i].inode)
 			add_new_file(tags, &count, intern_get(&l->tags.names, p->targets[i].tag));
 	if (count)
-		retention_apply(directory, &l->names[group], l->options.groups[group].retain, tags, count, is_written_to, &w,
-				&l->counters.files_removed);
+		retention_apply(directory, &l->names[group], l->options.groups[group].retain, tags, count,
+				is_written_to, &w, &l->counters.files_removed);
 }
 
 static int begin(struct logs *l, const struct log_plan *p, uint64_t id, struct err *err)
@@ -208,9 +208,8 @@ static int begin(struct logs *l, const struct log_plan *p, uint64_t id, struct e
 static int sync_directory(struct logs *l, const char *period, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", l->options.base, period);
-	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return fd < 0 || fsync(fd) ? err_set(err, -errno, "cannot sync '%s': %s", path, strerror(errno)) : 0;
+	return io_sync_directory(path, err);
 }
 
 static int sync_all(struct logs *l, const struct log_plan *p, struct err *err)
@@ -251,6 +250,39 @@ static void count_plan(struct logs *l, const struct log_plan *p)
 	l->counters.tags = l->tags.names.count - LOG_TAG_FIRST;
 }
 
+/* --- Other groups while it runs --- */
+
+static void free_options(struct logs_options *o)
+{
+	if (o)
+		logs_options_done(o);
+	free(o);
+}
+
+/* Between two batches, in the thread that writes them. */
+static void take_next(struct logs *l)
+{
+	struct logs_options *next;
+
+	pthread_mutex_lock(&l->lock);
+	next = TAKE_PTR(l->next);
+	pthread_mutex_unlock(&l->lock);
+	if (!next || logs_options_equal(next, &l->options)) {
+		free_options(next);
+		return;
+	}
+	for (size_t i = 0; i < l->options.group_count; i++)
+		log_name_done(&l->names[i]);
+	logs_options_done(&l->options);
+	l->options = *next;
+	free(next);
+	for (size_t i = 0; i < l->options.group_count; i++)
+		log_name_init(&l->names[i], l->options.groups[i].format, NULL);	/* which was checked */
+	memset(l->popped, 0, sizeof(l->popped));
+	log_tags_scan(&l->tags, &l->options, l->names);
+	log_info("%s has other groups from now on: %zu of them", l->url, l->options.group_count);
+}
+
 /* --- The sink --- */
 
 static int write_batch(struct logs *l, const struct batch *b, struct err *err)
@@ -289,6 +321,7 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	struct logs *l = data;
 	int r;
 
+	take_next(l);
 	if (undo_knows(l->undo, b->id)) {
 		l->counters.batches_known++;
 		return 0;
@@ -301,7 +334,8 @@ static int commit(void *data, const struct batch *b, struct err *err)
 		return 0;
 	if (err)
 		*err = why;
-	/* The collector takes these for "never"; but what the disk refuses today may fit when somebody has looked at it. */
+	/* The collector takes these for "never"; but what the disk refuses today may fit when somebody has looked at
+	 * it. */
 	return r == -EFBIG || r == -E2BIG || r == -EINVAL ? -EIO : r;
 }
 
@@ -309,6 +343,7 @@ static void maintain(void *data)
 {
 	struct logs *l = data;
 
+	take_next(l);
 	log_files_close_idle(&l->files);
 	l->counters.files_open = l->files.open_now;
 	if (++l->minutes < SCAN_MINUTES)
@@ -349,10 +384,12 @@ int logs_group_check(const struct logs_group *g, struct err *err)
 	int r;
 
 	if (!*g->period || *g->period == '.' || strchr(g->period, '/') || strlen(g->period) > 100)
-		return err_set(err, -EINVAL, "the period '%.120s' is no name of a directory; use one such as hourly", g->period);
+		return err_set(err, -EINVAL, "the period '%.120s' is no name of a directory; use one such as hourly",
+			       g->period);
 	for (const char *p = g->period; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
-			return err_set(err, -EINVAL, "a period has a control character in it; use a name such as hourly");
+			return err_set(err, -EINVAL, "a period has a control character in it; use a name such "
+				       "as hourly");
 	r = log_name_init(&n, g->format, err);
 	log_name_done(&n);
 	return r < 0 ? err_prefix(err, "the format '%.120s' cannot be used", g->format) : 0;
@@ -370,7 +407,8 @@ int logs_options_from_url(const char *url, struct logs_options *ret, struct err 
 
 	*ret = (struct logs_options){ 0 };
 	if (strncmp(url, "logs:", strlen("logs:")) || !*path || strchr(path, '?'))
-		return err_set(err, -EINVAL, "'%s' names no directory for trace logs; write logs:/srv/arclamp/logs", url);
+		return err_set(err, -EINVAL, "'%s' names no directory for trace logs; write logs:/srv/arclamp/logs",
+			       url);
 	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		;
 	ret->base = xstrndup(path, n);
@@ -392,6 +430,27 @@ void logs_options_done(struct logs_options *o)
 	*o = (struct logs_options){ 0 };
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_group(const struct logs_group *a, const struct logs_group *b)
+{
+	return same_text(a->period, b->period) && same_text(a->format, b->format) &&
+	       same_text(a->channel, b->channel) && a->retain == b->retain && a->sample_pop == b->sample_pop;
+}
+
+bool logs_options_equal(const struct logs_options *a, const struct logs_options *b)
+{
+	if (!same_text(a->base, b->base) || a->group_count != b->group_count)
+		return false;
+	for (size_t i = 0; i < a->group_count; i++)
+		if (!same_group(&a->groups[i], &b->groups[i]))
+			return false;
+	return true;
+}
+
 static void copy_options(const struct logs_options *from, struct logs_options *to)
 {
 	to->base = xstrdup(from->base);
@@ -407,9 +466,11 @@ static void copy_options(const struct logs_options *from, struct logs_options *t
 
 /* --- Life --- */
 
-static bool same_files(const struct logs_group *a, const struct logs_group *b)
+/* "%F" is "%Y-%m-%d", which a log_name knows. */
+static bool same_files(const struct logs_group *a, const struct log_name *a_name, const struct logs_group *b,
+		       const struct log_name *b_name)
 {
-	return !strcmp(a->period, b->period) && !strcmp(a->format, b->format) &&
+	return !strcmp(a->period, b->period) && !strcmp(a_name->format, b_name->format) &&
 		(!a->channel || !b->channel || !strcmp(a->channel, b->channel));
 }
 
@@ -420,29 +481,56 @@ static int check_options(const struct logs_options *o, struct err *err)
 	if (!o->group_count || o->group_count > LOGS_GROUPS)
 		return err_set(err, -EINVAL, "%zu groups of trace logs are configured; give 1 to %u", o->group_count,
 			       LOGS_GROUPS);
-	for (size_t i = 0; i < o->group_count; i++) {
+	for (size_t i = 0; i < o->group_count; i++)
 		if ((r = logs_group_check(&o->groups[i], err)) < 0)
 			return r;
-		for (size_t k = 0; k < i; k++)
-			if (same_files(&o->groups[i], &o->groups[k]))
-				return err_set(err, -EINVAL, "two groups of trace logs write '%s/%s'; each line would be there "
-					       "twice, remove one of them", o->groups[i].period, o->groups[i].format);
-	}
 	return 0;
+}
+
+/* The caller frees the names, also after an error. */
+static int make_names(const struct logs_options *o, struct log_name *names, struct err *err)
+{
+	const struct logs_group *g = o->groups;
+	int r = 0;
+
+	for (size_t i = 0; i < o->group_count && r >= 0; i++) {
+		r = log_name_init(&names[i], g[i].format, err);
+		for (size_t k = 0; k < i && r >= 0; k++)
+			if (same_files(&g[i], &names[i], &g[k], &names[k]))
+				r = err_set(err, -EINVAL, "two groups of trace logs write '%s/%s'; each line would "
+					    "be there twice, remove one of them", g[i].period, g[i].format);
+	}
+	return r;
+}
+
+static int check_names(const struct logs_options *o, struct err *err)
+{
+	struct log_name names[LOGS_GROUPS] = { 0 };
+	int r = make_names(o, names, err);
+
+	for (size_t i = 0; i < LOGS_GROUPS; i++)
+		log_name_done(&names[i]);
+	return r;
+}
+
+static int make_directories(const struct logs_options *o, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < o->group_count && r >= 0; i++) {
+		_cleanup_(freep) char *directory = xasprintf("%s/%s", o->base, o->groups[i].period);
+
+		r = io_make_dirs(directory, 0755, err);
+	}
+	return r;
 }
 
 static int start(struct logs *l, struct err *err)
 {
-	int r = undo_open(l->options.base, &l->undo, err);
+	int r = make_names(&l->options, l->names, err);
 
-	for (size_t i = 0; i < l->options.group_count && r >= 0; i++) {
-		_cleanup_(freep) char *directory = xasprintf("%s/%s", l->options.base, l->options.groups[i].period);
-
-		r = log_name_init(&l->names[i], l->options.groups[i].format, err);
-		if (r >= 0)
-			r = io_make_dirs(directory, 0755, err);
-	}
-	if (r < 0)
+	if (r < 0 || (r = undo_open(l->options.base, &l->undo, err)) < 0 ||
+	    (r = make_directories(&l->options, err)) < 0)
 		return r;
 	log_tags_scan(&l->tags, &l->options, l->names);
 	l->counters.tags = l->tags.names.count - LOG_TAG_FIRST;
@@ -473,6 +561,23 @@ int logs_open(const struct logs_options *o, struct logs **ret, struct err *err)
 	return 0;
 }
 
+int logs_change(struct logs *l, const struct logs_options *o, struct err *err)
+{
+	struct logs_options *next, *before;
+	int r = check_options(o, err);
+
+	if (r < 0 || (r = check_names(o, err)) < 0 || (r = make_directories(o, err)) < 0)
+		return r;
+	next = xcalloc(1, sizeof(*next));
+	copy_options(o, next);
+	pthread_mutex_lock(&l->lock);
+	before = l->next;
+	l->next = next;
+	pthread_mutex_unlock(&l->lock);
+	free_options(before);
+	return 0;
+}
+
 struct logs *logs_close(struct logs *l)
 {
 	if (!l)
@@ -485,6 +590,7 @@ struct logs *logs_close(struct logs *l)
 	buf_done(&l->out);
 	pthread_mutex_destroy(&l->lock);
 	logs_options_done(&l->options);
+	free_options(l->next);
 	free(l->path);
 	free(l->url);
 	free(l);

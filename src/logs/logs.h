@@ -2,14 +2,14 @@
  *
  *	<base>/<period>/<time>.<tag>.log
  *
- * Each folded line is appended as it came, with a newline, to two files of each group: that of the tag "all" and that of
- * its entry point. <time> is the line's time in UTC by the group's strftime format (log_name.h). Samples that came as
- * messages are written as folded lines of their stacks. A tag is the basename of the first frame without ".php" (the
+ * Each folded line is appended as it came, with a newline, to two files of each group: that of the tag "all" and that
+ * of its entry point. <time> is the line's time in UTC by the group's strftime format (log_name.h). Samples that came
+ * as messages are written as folded lines of their stacks. A tag is the basename of the first frame without ".php" (the
  * label "entry") where it is fit for a file name (log_tags.h); the others share the tag "other" and are counted.
  *
- * A batch is in the files wholly or not at all, and once, whatever ends the process (undo.h). It takes one sync per file,
- * or one of the file system where they are many, and two more. When new files are made, older ones of the same group and
- * tag are removed (retention.h). One process writes to a tree.
+ * A batch is in the files wholly or not at all, and once, whatever ends the process (undo.h). It takes one sync per
+ * file, or one of the file system where they are many, and two more. When new files are made, older ones of the same
+ * group and tag are removed (retention.h). One process writes to a tree.
  */
 #ifndef LOGS_LOGS_H
 #define LOGS_LOGS_H
@@ -41,6 +41,7 @@ int logs_group_check(const struct logs_group *g, struct err *err);
  * error. */
 int logs_options_from_url(const char *url, struct logs_options *ret, struct err *err);
 void logs_options_done(struct logs_options *o);
+bool logs_options_equal(const struct logs_options *a, const struct logs_options *b);
 
 struct logs;
 
@@ -57,6 +58,10 @@ struct logs_counters {
  * `o` is copied. */
 int logs_open(const struct logs_options *o, struct logs **ret, struct err *err);
 struct logs *logs_close(struct logs *l);		/* NULL is fine; returns NULL */
+
+/* Other groups, for the same base, from the next batch on; what they have in common goes on. Any thread. `o` is copied;
+ * after an error nothing has changed. */
+int logs_change(struct logs *l, const struct logs_options *o, struct err *err);
 
 struct collector_sink logs_sink(struct logs *l);	/* its url lives as long as `l` */
 

@@ -55,7 +55,8 @@ static inline void fixture_stack(struct profile *p, const char *stack, int64_t s
 	char *save;
 
 	for (char *name = strtok_r(copy, ";", &save); name; name = strtok_r(NULL, ";", &save))
-		node = profile_child(p, node, profile_frame(p, (struct str){ name, strlen(name) }, (struct str){ "", 0 }, 0));
+		node = profile_child(p, node, profile_frame(p, (struct str){ name, strlen(name) },
+							    (struct str){ "", 0 }, 0));
 	profile_add(p, node, 0, samples);
 }
 

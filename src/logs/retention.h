@@ -1,7 +1,7 @@
 /* retention.h: how many logs stay, counted in files, for each tag and period, as Arc Lamp counts.
  *
- * Looked at when new files are about to be made: of those that are there (logs, plain and packed, of this format and tag,
- * and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */
+ * Looked at when new files are about to be made: of those that are there (logs, plain and packed, of this format and
+ * tag, and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */
 #ifndef LOGS_RETENTION_H
 #define LOGS_RETENTION_H
 

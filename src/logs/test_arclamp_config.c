@@ -72,8 +72,8 @@ TEST(what_is_not_said_is_what_client_and_server_need)
 	CHECK_STR(source_of(LOGS "redis: {host: r}\n"), "redis://r:6379?channel=excimer,arclamp");
 	CHECK_STR(config.logs.base, "/srv/arclamp/logs");
 	CHECK_INT(config.warning_count, 1);
-	CHECK_STR(config.warnings[0], "a.yaml:1: without redis_channel both are listened on: \"excimer\", which Arc Lamp's "
-		  "client publishes on, and \"arclamp\", which arclamp-log listened on");
+	CHECK_STR(config.warnings[0], "a.yaml:1: without redis_channel both are listened on: \"excimer\", which "
+		  "Arc Lamp's client publishes on, and \"arclamp\", which arclamp-log listened on");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: x\n"), "redis://localhost:6379?channel=x");
 }
 
@@ -93,11 +93,34 @@ TEST(options_of_redis_become_a_url_that_is_read_the_same)
 	CHECK_STR(redis_url_get(&u, "channel"), "excimer,excimer-wall,a&b");
 	CHECK(!strstr(u.shown, "p%40"));
 	redis_url_done(&u);
-	CHECK_STR(source_of(LOGS "redis: {host: '::1', password: x}\nredis_channel: c\n"), "redis://:x@[::1]:6379?channel=c");
+	CHECK_STR(source_of(LOGS "redis: {host: '::1', password: x}\nredis_channel: c\n"),
+		  "redis://:x@[::1]:6379?channel=c");
 	CHECK(!redis_url_parse(config.source_url, &u, &problem));
 	CHECK_STR(u.host, "::1");
 	CHECK_STR(u.password, "x");
 	redis_url_done(&u);
+}
+
+TEST(several_channels_are_a_list_or_have_commas_between_them)
+{
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: [a, b]\n"), "redis://localhost:6379?channel=a,b");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: a,b\n"), "redis://localhost:6379?channel=a,b");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: [a, 'b,c d']\n"),
+		  "redis://localhost:6379?channel=a,b,c%20d");
+	CHECK_STR(config.channels, "a,b,c%20d");
+	CHECK(!make(LOGS "redis_channel: a\n"));
+	CHECK_STR(config.channels, "a");		/* also for another source than that Redis */
+	CHECK(!make(LOGS "redis: {}\n"));
+	CHECK(!config.channels);
+}
+
+TEST(a_unix_socket_takes_the_place_of_host_and_port)
+{
+	CHECK_STR(source_of(LOGS "redis: {host: r, port: 1, unix_socket_path: /run/redis/a b.sock, db: 2, "
+			    "password: x}\n"
+			    "redis_channel: c\n"), "redis://:x@%2Frun%2Fredis%2Fa%20b.sock/2?channel=c");
+	CHECK_STR(source_of(LOGS "redis: {host: r, unix_socket_path: }\nredis_channel: c\n"),
+		  "redis://r:6379?channel=c");
 }
 
 TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
@@ -113,20 +136,22 @@ TEST(options_that_are_done_anyway_are_silent_and_unknown_ones_are_named)
 
 TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 {
-	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not built; let a tunnel such as "
-		  "stunnel do it, and give its host and port");
-	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: /run/redis.sock}\n"), "a.yaml:3: Redis is asked by TCP only, not by "
-		  "a unix socket; give host and port");
-	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, such as "
-		  "resp://127.0.0.1:6379");
+	CHECK_STR(source_of(LOGS "redis: {host: r, ssl: true}\n"), "a.yaml:3: TLS to Redis is not built in; let "
+		  "stunnel or haproxy speak it, and give its host and port here without 'ssl', or name it by --from "
+		  "redis://127.0.0.1:PORT/?channel=NAME");
+	CHECK_STR(source_of(LOGS "redis: {unix_socket_path: redis.sock}\n"), "a.yaml:3: 'redis: unix_socket_path' "
+		  "must be a whole path, from '/' on");
+	CHECK_STR(source_of(LOGS), "a.yaml:1: there is no 'redis' with host and port; name a source with --from, "
+		  "such as resp://127.0.0.1:6379");
 	CHECK_STR(source_of(LOGS "redis: {port: 70000}\n"),
 		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
-	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,b'\n"),
-		  "a.yaml:4: 'a,b' cannot be a channel here: 1 to 200 bytes, and no commas");
-	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' makes no address of a Redis: the host is missing; a "
-		  "Redis is named as in redis://user:password@host:6379/0?channel=excimer");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: '' cannot be a channel here: 1 to "
+		  "200 bytes");
+	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' makes no address of a Redis: the host is "
+		  "missing; a Redis is named as in redis://user:password@host:6379/0?channel=excimer");
 	CHECK(strstr(source_of(LOGS "redis: {host: 'a:b/c d'}\n"), "redis://a%3Ab%2Fc%20d:6379?"));
-	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; give a name");
+	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; "
+		  "give a name");
 }
 
 TEST(groups_that_make_no_files_are_refused_with_their_line)
@@ -139,8 +164,8 @@ TEST(groups_that_make_no_files_are_refused_with_their_line)
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%F', retain: -1}\n"),
 		  "a.yaml:2: 'logs: retain' must be a whole number from 0 to 10000000, not '-1'");
 	CHECK_STR(error_of("logs:\n  - {period: x, format: '%Y/%m', retain: 1}\n"),
-		  "a.yaml:2: the format '%Y/%m' cannot be used: it makes a '/', and a log is one file in the directory of its "
-		  "period; write - or _ instead");
+		  "a.yaml:2: the format '%Y/%m' cannot be used: it makes a '/', and a log is one file in the "
+		  "directory of its period; write - or _ instead");
 	CHECK_STR(error_of("logs:\n  - {period: ../x, format: '%F', retain: 1}\n"),
 		  "a.yaml:2: the period '../x' is no name of a directory; use one such as hourly");
 	CHECK_STR(error_of("base_path: ''\n" LOGS), "a.yaml:1: 'base_path' is empty; give a directory such as "

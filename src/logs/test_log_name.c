@@ -32,7 +32,8 @@ static const char *tags(const char *format, const char *file)
 	count = log_name_tags(&n, file, found);
 	text[0] = 0;
 	for (size_t i = 0; i < count; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s", i ? " " : "", (int)found[i].n, found[i].p);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s", i ? " " : "", (int)found[i].n,
+				       found[i].p);
 	log_name_done(&n);
 	return text;
 }
@@ -86,13 +87,15 @@ TEST(only_names_that_the_format_could_have_made_have_a_tag)
 	CHECK_STR(tags("%-d.%-m", "1.2.3.log"), "3");
 	CHECK_STR(tags("%Y.%m", "2026.11.22.index.log"), "22.index");
 	CHECK_STR(tags("%B%A", "NovemberSaturday.x.log"), "x");
-	CHECK_STR(tags("%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d", "1111111111111111111111111111111.x.log"),
+	CHECK_STR(tags("%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d%-d",
+		       "1111111111111111111111111111111.x.log"),
 		  "x");
 }
 
 TEST(each_name_that_is_made_is_taken_for_ours)
 {
-	static const char *const formats[] = { "%Y-%m-%d_%H", "%F", "%c", "%-d.%-m.%Y", "%A, %e. %B %y", "%_H%k%l %p %P",
+	static const char *const formats[] = { "%Y-%m-%d_%H", "%F", "%c", "%-d.%-m.%Y", "%A, %e. %B %y",
+					       "%_H%k%l %p %P",
 		"%G-W%V-%u", "%j%U%W%w%g%C", "%r", "x%%y" };
 	struct str found[LOG_NAME_TAGS];
 	char time[LOG_TIME_MAX + 1], file[LOG_TIME_MAX + 100];

@@ -148,7 +148,8 @@ TEST(the_time_of_a_line_is_utc_whatever_the_time_zone)
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
 	begin_usual();
-	write_line("a.php;x 1", 1792890000LL * NS_PER_SECOND - 1);		/* 2026-10-25T01:00Z: clocks go back there */
+	write_line("a.php;x 1", 1792890000LL * NS_PER_SECOND - 1);		/* 2026-10-25T01:00Z: clocks go back
+										 * there */
 	write_line("a.php;x 2", 1792890000LL * NS_PER_SECOND);
 	write_line("a.php;x 3", 1792890000LL * NS_PER_SECOND + 23 * 3600 * NS_PER_SECOND);
 	check_file("hourly/2026-10-25_00.a.log", "a.php;x 1\n");
@@ -179,10 +180,11 @@ TEST(hostile_entry_points_share_a_tag_and_never_become_a_path)
 	fixture_line(b, "other.php;y 1", FIXTURE_TIME);
 	fixture_line(b, longest, FIXTURE_TIME);
 	fixture_bytes(b, "\0x;y 1", 6, NULL, FIXTURE_TIME);
+	fixture_bytes(b, "index\0evil.php;y 1", 18, NULL, FIXTURE_TIME);
 	CHECK(!fixture_give(logs, b, &problem));
 	CHECK_STR(names("daily"), "2026-11-21.all.log 2026-11-21.other.log");
 	CHECK_STR(names("."), "daily hourly");
-	CHECK_INT(logs_counters(logs)->lines_other, 11);
+	CHECK_INT(logs_counters(logs)->lines_other, 12);
 	write_line("../../etc/passwd;y 1", FIXTURE_TIME);	/* only the basename counts, and that one is harmless */
 	CHECK_STR(names("daily"), "2026-11-21.all.log 2026-11-21.other.log 2026-11-21.passwd.log");
 	end();
@@ -203,7 +205,8 @@ TEST(at_most_a_thousand_entry_points_have_files)
 	CHECK_INT(logs_counters(logs)->files_made, 1002);
 	CHECK_INT(logs_counters(logs)->lines_other, 5);
 	CHECK(logs_counters(logs)->files_open <= 256);
-	check_file("daily/2026-11-21.other.log", "e1000.php;x 1\ne1001.php;x 1\ne1002.php;x 1\ne1003.php;x 1\ne1004.php;x 1\n");
+	check_file("daily/2026-11-21.other.log", "e1000.php;x 1\ne1001.php;x 1\ne1002.php;x 1\ne1003.php;x 1\n"
+		   "e1004.php;x 1\n");
 	check_file("daily/2026-11-21.e999.log", "e999.php;x 1\n");
 
 	/* The next process finds them again, and not those that were removed. */
@@ -292,8 +295,8 @@ TEST(retention_counts_files_of_one_tag_and_leaves_neighbours_alone)
 	touch("hourly/2026-11-21_01.all.log", 35);
 	write_line("index.php;x 1", FIXTURE_TIME);
 	CHECK_STR(names("hourly"), "2026-11-20.index.log 2026-11-21_01.all.log 2026-11-21_09.excimer-wall.index.log "
-		  "2026-11-21_09.index.log.gz.tmp 2026-11-21_09.wp-index.log 2026-11-21_12.index.log 2026-11-21_13.index.log "
-		  "2026-11-21_18.all.log 2026-11-21_18.index.log x.index.log");
+		  "2026-11-21_09.index.log.gz.tmp 2026-11-21_09.wp-index.log 2026-11-21_12.index.log "
+		  "2026-11-21_13.index.log 2026-11-21_18.all.log 2026-11-21_18.index.log x.index.log");
 	CHECK_INT(logs_counters(logs)->files_removed, 2);
 	write_line("index.php;x 2", FIXTURE_TIME);		/* no new file, nothing is looked at */
 	CHECK_INT(logs_counters(logs)->files_removed, 2);
@@ -440,6 +443,9 @@ TEST(options_that_cannot_be_right_are_refused)
 	CHECK(logs_options_from_url("logs:/srv/x?retain=1", &o, &problem) == -EINVAL);
 	logs_options_done(&o);
 	base = fixture_directory();
+	CHECK(open_with(twice, 2) == -EINVAL);
+	CHECK(strstr(problem.text, "would be there twice"));
+	twice[1] = (struct logs_group){ "daily", "%Y-%m-%d", NULL, 1, 1 };
 	CHECK(open_with(twice, 2) == -EINVAL);
 	CHECK(strstr(problem.text, "would be there twice"));
 	twice[1] = (struct logs_group){ "../up", "%F", NULL, 1, 1 };

@@ -14,7 +14,8 @@
 #define TAGS	3
 
 /* Lines and samples of a batch are an even number, since counters of sample_pop start anew with a process. */
-static struct logs_group groups[] = { { "hourly", "%Y-%m-%d_%H", NULL, 10000, 1 }, { "daily", "%Y-%m-%d", NULL, 10000, 2 } };
+static struct logs_group groups[] = { { "hourly", "%Y-%m-%d_%H", NULL, 10000, 1 },
+				      { "daily", "%Y-%m-%d", NULL, 10000, 2 } };
 
 static struct logs *open_logs(const char *base)
 {
@@ -74,7 +75,8 @@ static void kill_one(const char *base, volatile uint64_t *committed, unsigned us
 	if (pid == 0)
 		work(base, committed);
 	for (int i = 0; *committed == before && us % 3 && i < 1000; i++)
-		usleep(100);				/* two of three are killed after they have committed something */
+		usleep(100);				/* two of three are killed after they have committed
+							 * something */
 	usleep(us);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);

@@ -17,7 +17,8 @@ static const char *parts(const char *name)
 
 	if (!tree_name_parse(name, &n))
 		return "-";
-	snprintf(out, sizeof(out), "%s %.*s|%.*s|%.*s%s%s%.*s%s", n.kind == TREE_LOG ? "log" : n.kind == TREE_PICTURE ? "picture" :
+	snprintf(out, sizeof(out), "%s %.*s|%.*s|%.*s%s%s%.*s%s",
+		 n.kind == TREE_LOG ? "log" : n.kind == TREE_PICTURE ? "picture" :
 		 "tmp", (int)n.time.n, n.time.p, (int)n.profiler.n, n.profiler.p, (int)n.entry.n, n.entry.p,
 		 n.packing == TREE_GZIP ? " gz" : n.packing == TREE_ZSTD ? " zst" : "", n.function.n ? " fn " : "",
 		 (int)n.function.n, n.function.p, n.reversed ? " reversed" : "");
@@ -48,8 +49,9 @@ TEST(names_of_pictures_are_taken_apart)
 TEST(other_names_are_none)
 {
 	static const char *const others[] = {
-		"", ".", "log", ".log", "all.log", "2026-11-20..log", ".2026.all.log", "2026-11-20.all", "2026-11-20.all.log.bz2",
-		"2026-11-20.all.txt", ".svgz", "x.svgz", ".tmp", "x.tmp", "fn-a.svgz", ".reversed.svgz", "a..svgz",
+		"", ".", "log", ".log", "all.log", "2026-11-20..log", ".2026.all.log", "2026-11-20.all",
+		"2026-11-20.all.log.bz2", "2026-11-20.all.txt", ".svgz", "x.svgz", ".tmp", "x.tmp", "fn-a.svgz",
+		".reversed.svgz", "a..svgz",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)

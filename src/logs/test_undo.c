@@ -147,7 +147,8 @@ TEST(records_that_are_cut_off_or_damaged_are_no_records)
 
 TEST(no_record_leads_out_of_the_tree)
 {
-	static const char *const paths[] = { "../outside", "/tmp/x", "daily/../../outside", "daily/.hidden", ".strobe/lock", "x",
+	static const char *const paths[] = { "../outside", "/tmp/x", "daily/../../outside", "daily/.hidden",
+					     ".strobe/lock", "x",
 		"", "daily/", "../daily/x", "a/b/c" };
 	char *outside;
 

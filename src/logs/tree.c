@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* --- Names ------------------------------------------------------------------------------------------------------------- */
+/* --- Names --- */
 
 static bool cut_end(struct str *s, const char *end)
 {
@@ -74,7 +74,7 @@ bool tree_name_parse(const char *name, struct tree_name *ret)
 	return true;
 }
 
-/* --- Directories --------------------------------------------------------------------------------------------------------- */
+/* --- Directories --- */
 
 static void dir_closep(DIR **d)
 {
@@ -140,7 +140,8 @@ static int add_period(struct tree *t, int base, const char *name, struct err *er
 	int fd;
 
 	if (t->period_count >= TREE_PERIODS_MAX)
-		return err_set(err, -E2BIG, "'%s' has more than %u directories, which is the limit", t->base, TREE_PERIODS_MAX);
+		return err_set(err, -E2BIG, "'%s' has more than %u directories, which is the limit", t->base,
+			       TREE_PERIODS_MAX);
 	fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP || errno == ENOENT)) {
 		t->others++;
@@ -149,7 +150,8 @@ static int add_period(struct tree *t, int base, const char *name, struct err *er
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open '%s/%s': %s", t->base, name, strerror(errno));
 	GROW(&t->periods, &t->period_capacity, (size_t)t->period_count + 1);
-	t->periods[t->period_count++] = (struct tree_period){ .name = arena_copy(&t->text, name, strlen(name)), .fd = fd };
+	t->periods[t->period_count++] = (struct tree_period){ .name = arena_copy(&t->text, name, strlen(name)),
+							      .fd = fd };
 	return 0;
 }
 

@@ -4,11 +4,11 @@
  *	<base>/<period>/<time>.<tag>[.fn-<label>][.reversed].svgz	a picture of it
  *	<base>/<period>/<name of either>.tmp				what is being written, or was when something ended
  *
- * <time> ends at the first point. A tag is an entry point, or a profiler and an entry point divided by the last point of it:
- * "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
+ * <time> ends at the first point. A tag is an entry point, or a profiler and an entry point divided by the last point
+ * of it: "2026-11-20.excimer-wall.index.log" is of the profiler "excimer-wall" and the entry point "index".
  *
- * Only regular files directly in a period's directory are seen; no symbolic link below the base is followed, and everything
- * is opened relative to the directories that were looked at.
+ * Only regular files directly in a period's directory are seen; no symbolic link below the base is followed, and
+ * everything is opened relative to the directories that were looked at.
  */
 #ifndef LOGS_TREE_H
 #define LOGS_TREE_H
@@ -73,15 +73,15 @@ char *tree_path(const struct tree *t, const struct tree_file *f);
 /* Opens the file to read; -ENOENT if it has gone. */
 int tree_open(const struct tree *t, const struct tree_file *f, struct err *err);
 
-/* The files that are logs of the same stem as files[at], which is the first of them: files[at] to files[at + result - 1]. 0 if
- * it is no log. */
+/* The files that are logs of the same stem as files[at], which is the first of them: files[at] to files[at + result -
+ * 1]. 0 if it is no log. */
 size_t tree_logs_at(const struct tree *t, size_t at);
 
 /* The files of a stem in the period of this name: the first and how many; 0 if there are none. */
 size_t tree_find(const struct tree *t, const char *period, struct str stem, size_t *ret_first);
 
-/* The base of the pictures that belongs to the logs in `logs`: the last "logs" of the path as "svgs". NULL if no part of it is
- * "logs"; the caller frees. */
+/* The base of the pictures that belongs to the logs in `logs`: the last "logs" of the path as "svgs". NULL if no part
+ * of it is "logs"; the caller frees. */
 char *tree_pictures_base(const char *logs);
 
 #endif

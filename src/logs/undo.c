@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "io.h"
+#include "ledger.h"
 #include "log.h"
 #include "mem.h"
 #include "strobe_wire.h"
@@ -11,19 +12,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <xxhash.h>
 
-#define RECORD_HEADER	12u
-#define FILE_MAX	((size_t)256 << 20)	/* a file above this is not ours */
 #define RENEW_BYTES	((size_t)4 << 20)
-#define ENDED_MAX	(RECORD_HEADER + 11)	/* bytes of the record that a batch ended, or was taken back */
+#define ENDED_MAX	(LEDGER_HEADER + 11)	/* bytes of the record that a batch ended, or was taken back */
 
 enum record_kind { BEGUN = 1, ENDED = 2, TAKEN_BACK = 3, IDS = 4 };
 
 struct undo {
 	char *base, *directory, *path;
-	int fd, lock_fd;
-	size_t size;
+	int lock_fd;
+	struct ledger *file;
 	uint64_t taken_back;
 
 	uint64_t ids[UNDO_IDS];			/* the oldest is replaced first */
@@ -86,21 +84,13 @@ uint64_t undo_count(const struct undo *u)
 
 /* --- Cutting back --- */
 
-static int sync_directory_of(const char *path, struct err *err)
-{
-	_cleanup_(freep) char *directory = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-	_cleanup_(fd_closep) int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 || fsync(fd) ? err_set(err, -errno, "cannot sync '%s': %s", directory, strerror(errno)) : 0;
-}
-
 static int cut(const char *path, uint64_t length, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0 || ftruncate(fd, (off_t)length))
-		return err_set(err, -errno, "cannot cut '%s' back to %llu bytes, which a batch was appended to in part: %s",
-			       path, (unsigned long long)length, strerror(errno));
+		return err_set(err, -errno, "cannot cut '%s' back to %llu bytes, which a batch was appended to in "
+			       "part: %s", path, (unsigned long long)length, strerror(errno));
 	return 0;
 }
 
@@ -117,56 +107,19 @@ static int take_back(const struct undo *u, const struct undo_file *f, struct err
 		return 0;
 	if (!f->inode) {
 		if (unlink(path) && errno != ENOENT)
-			return err_set(err, -errno, "cannot remove '%s', which a batch was written to in part: %s", path,
-				       strerror(errno));
+			return err_set(err, -errno, "cannot remove '%s', which a batch was written to in part: %s",
+				       path, strerror(errno));
 		return 0;
 	}
 	if (st.st_ino != f->inode) {
-		log_warning("'%s' was replaced while a batch was being written; some of its lines may be there twice", path);
+		log_warning("'%s' was replaced while a batch was being written; some of its lines may be there twice",
+			    path);
 		return 0;
 	}
 	return (uint64_t)st.st_size > f->length ? cut(path, f->length, err) : 0;
 }
 
 /* --- Records --- */
-
-static int failed(const struct undo *u, const char *what, struct err *err)
-{
-	return err_set(err, -errno, "cannot %s '%s': %s", what, u->path, strerror(errno));
-}
-
-static void put_record(struct buf *out, const struct buf *body)
-{
-	uint8_t head[RECORD_HEADER];
-
-	strobe_wire_put_le(head, body->size, 4);
-	strobe_wire_put_le(head + 4, XXH3_64bits(body->data, body->size), 8);
-	buf_put(out, head, sizeof(head));
-	buf_put(out, body->data, body->size);
-}
-
-/* What was written in part is taken back, so that the next record stands behind the last whole one. */
-static int append(struct undo *u, const struct buf *body, struct err *err)
-{
-	_cleanup_(buf_done) struct buf record = { 0 };
-	struct err why = { 0 };
-	int r;
-
-	buf_init(&record);
-	put_record(&record, body);
-	r = io_write_all(u->fd, record.data, record.size, &why);
-	if (r < 0)
-		err_set(err, r, "cannot write to '%s': %s", u->path, strerror(-r));
-	else if (fdatasync(u->fd))
-		r = failed(u, "write to", err);
-	if (r >= 0) {
-		u->size += record.size;
-		return 0;
-	}
-	if (ftruncate(u->fd, (off_t)u->size))
-		log_warning("cannot take back what was written to '%s': %s", u->path, strerror(errno));
-	return r;
-}
 
 static int append_id(struct undo *u, enum record_kind kind, struct err *err)
 {
@@ -175,23 +128,14 @@ static int append_id(struct undo *u, enum record_kind kind, struct err *err)
 	buf_init(&body);
 	buf_put_varint(&body, kind);
 	buf_put_varint(&body, u->id);
-	return append(u, &body, err);
+	return ledger_append(u->file, &body, true, err);
 }
 
-static int reopen(struct undo *u, struct err *err)
-{
-	if (u->fd >= 0)
-		close(u->fd);
-	u->fd = open(u->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	return u->fd < 0 ? failed(u, "open", err) : 0;
-}
-
-/* A new file with the ids alone in place of the old one. A crash meanwhile leaves one or the other. */
+/* The ids alone in place of all that was noted. */
 static int renew(struct undo *u, struct err *err)
 {
 	size_t first = u->id_count == UNDO_IDS ? u->id_at : 0;
 	_cleanup_(buf_done) struct buf body = { 0 }, all = { 0 };
-	int r;
 
 	buf_init(&body);
 	buf_init(&all);
@@ -199,14 +143,8 @@ static int renew(struct undo *u, struct err *err)
 	buf_put_varint(&body, u->id_count);
 	for (size_t i = 0; i < u->id_count; i++)
 		buf_put_varint(&body, u->ids[(first + i) % UNDO_IDS]);
-	put_record(&all, &body);
-	r = io_write_file(u->path, all.data, all.size, err);
-	if (r < 0 || (r = reopen(u, err)) < 0)
-		return r;
-	u->size = all.size;
-	if (fdatasync(u->fd))
-		return failed(u, "write to", err);
-	return sync_directory_of(u->path, err);
+	ledger_put(&all, body.data, body.size);
+	return ledger_replace(u->file, &all, err);
 }
 
 int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_t count, struct err *err)
@@ -226,11 +164,9 @@ int undo_begin(struct undo *u, uint64_t id, const struct undo_file *files, size_
 		buf_put_varint(&body, files[i].inode);
 		buf_put_varint(&body, files[i].length);
 	}
-	if (u->fd < 0 && (r = reopen(u, err)) < 0)
+	if (ledger_size(u->file) > RENEW_BYTES && (r = renew(u, err)) < 0)
 		return r;
-	if (u->size > RENEW_BYTES && (r = renew(u, err)) < 0)
-		return r;
-	r = append(u, &body, err);
+	r = ledger_append(u->file, &body, true, err);
 	if (r >= 0)
 		remember_begun(u, id, files, count);
 	return r;
@@ -261,7 +197,7 @@ int undo_back(struct undo *u, struct err *err)
 	}
 	/* Seldom, and perhaps thousands of files: all of the file system is synced at once. */
 	if (syncfs(u->lock_fd))
-		return failed(u, "sync what lies beside", err);
+		return err_set(err, -errno, "cannot sync what lies beside '%s': %s", u->path, strerror(errno));
 	append_id(u, TAKEN_BACK, NULL);
 	forget_begun(u);
 	u->taken_back++;
@@ -332,10 +268,11 @@ static void read_begun(struct undo *u, struct reader *r)
 		forget_begun(u);
 }
 
-static void read_record(struct undo *u, const uint8_t *body, size_t n)
+static void read_record(void *data, const uint8_t *body, size_t n)
 {
 	struct reader r = { body, body + n, false };
 	uint64_t kind = next(&r), id;
+	struct undo *u = data;
 
 	switch (kind) {
 	case BEGUN:
@@ -360,45 +297,25 @@ static void read_record(struct undo *u, const uint8_t *body, size_t n)
 	}
 }
 
-/* Returns how much of the file is whole. */
-static size_t read_records(struct undo *u, const char *bytes, size_t n)
-{
-	size_t at = 0;
-
-	while (n - at >= RECORD_HEADER) {
-		const uint8_t *p = (const uint8_t *)bytes + at;
-		uint64_t length = strobe_wire_get_le(p, 4);
-
-		if (length > n - at - RECORD_HEADER || XXH3_64bits(p + RECORD_HEADER, length) != strobe_wire_get_le(p + 4, 8))
-			break;
-		read_record(u, p + RECORD_HEADER, length);
-		at += RECORD_HEADER + length;
-	}
-	return at;
-}
-
-/* Behind the record that a batch began a crash can have cut off one of its end only. More than that is damage of another
- * kind, behind which the files may have grown for long: cutting them back would lose more than it saves. */
+/* Behind the record that a batch began a crash can have cut off one of its end only. More than that is damage of
+ * another kind, behind which the files may have grown for long: cutting them back would lose more than it saves. */
 static void check_rest(struct undo *u, size_t bytes)
 {
 	if (!u->is_begun || bytes <= ENDED_MAX)
 		return;
-	log_warning("'%s' is damaged; nothing is cut back, and some lines of the last batch may be there twice", u->path);
+	log_warning("'%s' is damaged; nothing is cut back, and some lines of the last batch may be there twice",
+		    u->path);
 	forget_begun(u);
 }
 
 static int read_file(struct undo *u, struct err *err)
 {
-	_cleanup_(buf_done) struct buf bytes = { 0 };
-	int r;
+	size_t cut;
+	int r = ledger_open(u->path, read_record, u, &cut, &u->file, err);
 
-	buf_init(&bytes);
-	r = io_read_file(u->path, &bytes, FILE_MAX, err);
-	if (r < 0)
-		return r;
-	u->size = read_records(u, bytes.data, bytes.size);
-	check_rest(u, bytes.size - u->size);
-	return ftruncate(u->fd, (off_t)u->size) ? failed(u, "shorten", err) : 0;
+	if (r >= 0)
+		check_rest(u, cut);
+	return r;
 }
 
 /* --- Life --- */
@@ -411,8 +328,8 @@ static int lock_tree(struct undo *u, struct err *err)
 	if (u->lock_fd < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (flock(u->lock_fd, LOCK_EX | LOCK_NB))
-		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; let one do it for all channels, or give "
-			       "each a directory of its own", u->base);
+		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; let one do it for all "
+			       "channels, or give each a directory of its own", u->base);
 	return 0;
 }
 
@@ -421,8 +338,7 @@ static int start(struct undo *u, struct err *err)
 	int r;
 
 	if ((r = io_make_dirs(u->base, 0755, err)) < 0 || (r = io_make_dirs(u->directory, 0755, err)) < 0 ||
-	    (r = lock_tree(u, err)) < 0 || (r = reopen(u, err)) < 0 || (r = sync_directory_of(u->path, err)) < 0 ||
-	    (r = read_file(u, err)) < 0)
+	    (r = lock_tree(u, err)) < 0 || (r = read_file(u, err)) < 0)
 		return r;
 	return undo_back(u, err);
 }
@@ -435,7 +351,7 @@ int undo_open(const char *base, struct undo **ret, struct err *err)
 	u->base = xstrdup(base);
 	u->directory = xasprintf("%s/.strobe", base);
 	u->path = xasprintf("%s/batches", u->directory);
-	u->fd = u->lock_fd = -1;
+	u->lock_fd = -1;
 	r = start(u, err);
 	if (r < 0) {
 		undo_close(u);
@@ -450,8 +366,7 @@ struct undo *undo_close(struct undo *u)
 	if (!u)
 		return NULL;
 	forget_begun(u);
-	if (u->fd >= 0)
-		close(u->fd);
+	ledger_close(u->file);
 	if (u->lock_fd >= 0)
 		close(u->lock_fd);
 	free(u->base);

@@ -5,21 +5,17 @@
  * disk) cuts its files back, and removes those that it made. The ids of the last UNDO_IDS batches are kept: one that
  * comes again after a restart is known. Two processes can not work on one tree.
  *
- * All is in `<base>/.strobe`: `lock`, which is locked while a process works here, and `batches`, records that are only
- * appended, until the file has grown and one with the ids alone takes its place:
+ * All is in `<base>/.strobe`: `lock`, which is locked while a process works here, and `batches`, a ledger (ledger.h),
+ * in whose place comes one with the ids alone when it has grown. Bodies of its records are a kind, then varints:
  *
- *   offset  size  record
- *        0     4  length of the body
- *        4     8  XXH3 of the body
- *       12        body: kind, then varints
- *                 1 begun      id, number of files, and of each: length of path, path below the base, inode (0: the file
- *                              was not there), length in bytes
- *                 2 ended      id
- *                 3 taken back id
- *                 4 ids        number, and the ids, the oldest first
+ *   1 begun       id, number of files, and of each: length of path, path below the base, inode (0: the file was not there),
+ *                 length in bytes
+ *   2 ended       id
+ *   3 taken back  id
+ *   4 ids         number, and the ids, the oldest first
  *
- * A record that was cut off ends the file: what it should have said has not happened. If more was cut off than a crash can
- * have, nothing is taken back.
+ * What a record that was cut off should have said has not happened. If more was cut off than a crash can have, nothing
+ * is taken back.
  */
 #ifndef LOGS_UNDO_H
 #define LOGS_UNDO_H
