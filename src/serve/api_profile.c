@@ -154,7 +154,8 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
 		break;
 	default:
-		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg, flame, " DOWNLOADS, a->view.format);
+		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg, flame, " DOWNLOADS,
+			       a->view.format);
 		return;
 	}
 	if (code < 0) {

@@ -130,8 +130,8 @@ static int take_params(struct profile *p, const struct params *params, struct er
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++)
 			is_known |= !strcmp(key, known[k]);
 		if (!is_label && !is_known)
-			return err_set(err, -EINVAL, "%.64s= is not known here; a run is posted with source, id, url, name and "
-				       "label.KEY", key);
+			return err_set(err, -EINVAL, "%.64s= is not known here; a run is posted with source, id, url, "
+				       "name and label.KEY", key);
 		if (*value)
 			set_label(&p->labels, is_label ? key + 6 : key, value);
 	}
@@ -154,7 +154,8 @@ static bool read_posted(struct profile *p, const struct params *params, const st
 	int e;
 
 	if (!q->body_size) {
-		response_error(r, q, 400, "the request has no body; it is the profile, in any format that strobe reads");
+		response_error(r, q, 400, "the request has no body; it is the profile, in any format that "
+			       "strobe reads");
 		return false;
 	}
 	e = format_load_limited("the body", q->body, q->body_size, PROFILE_MAX, p, &err);
@@ -164,7 +165,7 @@ static bool read_posted(struct profile *p, const struct params *params, const st
 		e = take_params(p, params, &err);
 	if (e >= 0 && !has_values(p))
 		e = err_set(&err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
-			    p->node_count - 1);
+			    profile_stacks(p));
 	if (e < 0)
 		response_error(r, q, e == -ENOTSUP ? 415 : e == -EFBIG ? 413 : 400, "%s", err.text);
 	return e >= 0;
@@ -213,8 +214,8 @@ static void add(struct site *s, const struct request *q, struct response *r)
 			if (e < 0)
 				response_error(r, q, 500, "%s", err.text);
 			else if (run.result < 0)
-				response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400, "%s",
-					       run.err.text);
+				response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400,
+					       "%s", run.err.text);
 			else
 				answer_added(s, &run, r);
 		}
@@ -282,8 +283,8 @@ static void put_attachment(const struct run_ask *a, const char *suffix, struct r
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
-	buf_printf(&b, "%s; filename=\"%s-%s.%s\"", strcmp(suffix, "folded") ? "attachment" : "inline", a->source, a->id,
-		   suffix);
+	buf_printf(&b, "%s; filename=\"%s-%s.%s\"", strcmp(suffix, "folded") ? "attachment" : "inline", a->source,
+		   a->id, suffix);
 	r->disposition = arena_copy(&r->bytes, b.data, b.size);
 }
 
@@ -419,7 +420,8 @@ void api_run(struct site *s, const struct request *q, struct response *r)
 	else if (d)
 		put_download(&a, d, q, r);
 	else if (!shape)
-		response_error(r, q, 400, "format=%.40s: give json, strobe, folded, svg, " DOWNLOADS, params_get(&a.params, "format"));
+		response_error(r, q, 400, "format=%.40s: give json, strobe, folded, svg, " DOWNLOADS,
+			       params_get(&a.params, "format"));
 	else
 		put_shape(&a, shape, q, r);
 }

@@ -30,7 +30,8 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 	if (r < 0)
 		return r;
 	if (a->profile->column_count == 0) {
-		/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such column". */
+		/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such
+		 * column". */
 		profile_column(a->profile, "samples", "count");
 		return 0;
 	}
@@ -122,8 +123,8 @@ void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out)
 	char first[32], last[32];
 
 	if (a->looked.first_ns == 0 && a->looked.last_ns == 0) {
-		buf_puts(out, "the store is empty: no sample has arrived yet; try 'strobe run -- php script.php', or load "
-			 "the extension in php.ini with extension=strobe.so and strobe.mode=sample");
+		buf_puts(out, "the store is empty: no sample has arrived yet; try 'strobe run -- php script.php', "
+			 "or load the extension in php.ini with extension=strobe.so and strobe.mode=sample");
 		return;
 	}
 	clock_format(a->looked.first_ns, first, sizeof(first));

@@ -97,11 +97,14 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
 
 	if (q->origin && !origin_is_ours(q))
-		return refuse(why, 403, "this request comes from a page of another origin, which may not read this server");
+		return refuse(why, 403, "this request comes from a page of another origin, which may not read "
+			      "this server");
 	if (!from_here && !from_nowhere && !(q->is_page && is_safe_method(q->method) && is_top_level_navigation(q)))
-		return refuse(why, 403, "this request comes from a page of another site, which may link here but not read or embed");
+		return refuse(why, 403, "this request comes from a page of another site, which may link here but not "
+			      "read or embed");
 	if (!is_safe_method(q->method) && !from_here && !q->origin && !by_bearer && (a->token || !is_program(q)))
-		return refuse(why, 403, "a request that changes something must come from this server's own pages or carry a token");
+		return refuse(why, 403, "a request that changes something must come from this server's own pages or "
+			      "carry a token");
 	return 0;
 }
 

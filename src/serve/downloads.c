@@ -23,8 +23,8 @@ const struct download *download_by_name(const char *format)
 	return NULL;
 }
 
-int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name, struct response *r,
-		 struct err *err)
+int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,
+		 struct response *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int code = d->format->write(p, column, &r->body, err);

@@ -14,7 +14,7 @@ const struct download *download_by_name(const char *format);
 
 /* Answers with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative
  * with a sentence if it cannot. */
-int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name, struct response *r,
-		 struct err *err);
+int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,
+		 struct response *r, struct err *err);
 
 #endif

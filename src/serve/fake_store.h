@@ -34,13 +34,15 @@ static int fake_labels(struct store *s, const struct store_query *q, struct stor
 
 static void fake_stats(struct store *s, struct store_stats *ret)
 {
-	*ret = (struct store_stats){ .bytes = 4096, .days = 2, .commit_ns_total = 1500000000, .commit_ns_max = 20000000 };
+	*ret = (struct store_stats){ .bytes = 4096, .days = 2, .commit_ns_total = 1500000000,
+				     .commit_ns_max = 20000000 };
 }
 
 /* One run, shop/1, and room for none. */
 static void fake_run(struct store_run *run)
 {
-	*run = (struct store_run){ .source = "shop", .id = "1", .start_ns = 1795248000LL * 1000000000, .duration_ns = 2000000,
+	*run = (struct store_run){ .source = "shop", .id = "1", .start_ns = 1795248000LL * 1000000000,
+				   .duration_ns = 2000000,
 				   .stored_ns = 1795248001LL * 1000000000, .nodes = 3, .bytes = 500, .total_count = 1,
 				   .totals = { { "wall_ns", "nanoseconds", 2000000 } } };
 	run->url = strdup("/cart?<x>=1");
@@ -86,7 +88,8 @@ static int fake_get_run(struct store *s, const char *source, const char *id, str
 	profile_column(p, "wall_ns", "nanoseconds");
 	profile_column(p, "cpu_ns", "nanoseconds");
 	labels_set(&p->labels, "source", 6, "shop", 4);
-	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "<main>", 6 }, (struct str){ "", 0 }, 0)),
+	profile_add(p, profile_child(p, PROFILE_ROOT,
+				     profile_frame(p, (struct str){ "<main>", 6 }, (struct str){ "", 0 }, 0)),
 		    0, 2000000);
 	return 0;
 }

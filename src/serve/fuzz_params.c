@@ -39,7 +39,8 @@ static void run_view(const char *query)
 static void run_auth(const char *text)
 {
 	struct auth_rules a = { .token = "0123456789abcdef" };
-	struct auth_request q = { .method = "GET", .host = text, .origin = text, .authorization = text, .cookie = text };
+	struct auth_request q = { .method = "GET", .host = text, .origin = text, .authorization = text,
+				  .cookie = text };
 	_cleanup_(buf_done) struct buf why;
 	struct address host;
 

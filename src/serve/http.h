@@ -4,6 +4,7 @@
 
 #include "auth.h"
 #include "buf.h"
+#include "connections.h"
 #include "json.h"
 #include "params.h"
 #include "server.h"
@@ -30,6 +31,7 @@ struct site {
 	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
 	struct auth_rules auth;
 	struct http_counters http;
+	struct connections connections;
 	int64_t start_ns;
 };
 

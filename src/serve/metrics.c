@@ -180,32 +180,39 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 	for (size_t i = 0; i < n; i++)
 		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
 			of_source(out, "strobe_lines_rejected_total", sources[i],
-				  source_line_error_name((enum source_line_error)e), sources[i]->counters.rejected_lines[e]);
-	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them to take.",
-		    bad_entries);
+				  source_line_error_name((enum source_line_error)e),
+				  sources[i]->counters.rejected_lines[e]);
+	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them "
+		    "to take.", bad_entries);
 	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
 		    "Connections closed because they did not read answers, or held too much memory.", closed_slow);
 	each_source(out, s, "strobe_connections_closed_idle_total", "counter",
 		    "Connections closed because nothing came, or half a command, for too long.", closed_idle);
 	each_source(out, s, "strobe_logins_refused_total", "counter", "Wrong passwords.", logins_refused);
-	each_source(out, s, "strobe_other_channel_messages_total", "counter", "Messages on channels that are not wanted.",
-		    other_channels);
-	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "When the source last had something, 0 if never.");
+	each_source(out, s, "strobe_other_channel_messages_total", "counter",
+		    "Messages on channels that are not wanted.", other_channels);
+	family(out, "strobe_source_last_message_timestamp_seconds", "gauge", "When the source last had something, 0 "
+	       "if never.");
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_source_last_message_timestamp_seconds", sources[i], NULL,
 			  (uint64_t)(sources[i]->counters.last_message_ns / NS_PER_SECOND));
-	each_source(out, s, "strobe_source_connections_lost_total", "counter", "Connections to a server that were lost.", lost);
+	each_source(out, s, "strobe_source_connections_lost_total", "counter",
+		    "Connections to a server that were lost.", lost);
 	each_source(out, s, "strobe_source_connections_cut_off_total", "counter",
 		    "Of these, by a server that ran on, mostly because it had more for us than it keeps.", cut_off);
 	each_source(out, s, "strobe_source_messages_missed_total", "counter",
-		    "At most so many messages were published while the connection was lost, as far as the server counts.", missed);
-	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream that nobody was given yet.", lag);
-	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries handed over and not acknowledged.", pending);
-	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.", acked);
-	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries taken over from consumers that are gone.",
-		    claimed);
-	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter", "Entries trimmed before anybody read them.",
-		    trimmed);
+		    "At most so many messages were published while the connection was lost, as far as the "
+		    "server counts.", missed);
+	each_stream(out, s, "strobe_stream_lag_entries", "gauge", "Entries of the stream that nobody was given yet.",
+		    lag);
+	each_stream(out, s, "strobe_stream_pending_entries", "gauge", "Entries handed over and not acknowledged.",
+		    pending);
+	each_stream(out, s, "strobe_stream_acked_total", "counter", "Entries acknowledged after they were stored.",
+		    acked);
+	each_stream(out, s, "strobe_stream_claimed_total", "counter", "Entries taken over from consumers that "
+		    "are gone.", claimed);
+	each_stream(out, s, "strobe_stream_trimmed_unread_total", "counter",
+		    "Entries trimmed before anybody read them.", trimmed);
 }
 
 /* received = stored + dropped + in_flight, exactly; all four of one moment. */
@@ -213,7 +220,8 @@ static void put_source_samples(struct buf *out, const struct site *s)
 {
 	static const struct { const char *name, *type, *help; } families[] = {
 		{ "strobe_source_samples_received_total", "counter", "Samples that came from the source." },
-		{ "strobe_source_samples_stored_total", "counter", "Those that a sink has and all sinks are done with." },
+		{ "strobe_source_samples_stored_total", "counter",
+		  "Those that a sink has and all sinks are done with." },
 		{ "strobe_source_samples_dropped_total", "counter", "Those that no sink has." },
 		{ "strobe_source_samples_in_flight", "gauge", "Those that are under way." },
 	};
@@ -268,7 +276,8 @@ static void put_sink_samples(struct buf *out, const struct server_sink *sinks, s
 		of_sink(out, "strobe_sink_samples_queued", &sinks[i], NULL, NULL, t[i].queued);
 	family(out, "strobe_sink_samples_dropped_total", "counter", "Samples that it will never have, by reason.");
 	for (size_t i = 0; i < n; i++) {
-		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "queue_full", t[i].dropped_queue);
+		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "queue_full",
+			t[i].dropped_queue);
 		of_sink(out, "strobe_sink_samples_dropped_total", &sinks[i], "reason", "unfit", t[i].dropped_unfit);
 	}
 	free(t);
@@ -291,7 +300,8 @@ static void put_sink_state(struct buf *out, const struct server_sink *sinks, siz
 		of_sink(out, "strobe_sink_commits_total", &sinks[i], NULL, NULL, sinks[i].counters->commits);
 	family(out, "strobe_sink_commit_failures_total", "counter", "Times that it did not; the batch is tried again.");
 	for (size_t i = 0; i < n; i++)
-		of_sink(out, "strobe_sink_commit_failures_total", &sinks[i], NULL, NULL, sinks[i].counters->commit_failures);
+		of_sink(out, "strobe_sink_commit_failures_total", &sinks[i], NULL, NULL,
+			sinks[i].counters->commit_failures);
 	family(out, "strobe_sink_failing", "gauge", "1 while the last try failed.");
 	for (size_t i = 0; i < n; i++)
 		of_sink(out, "strobe_sink_failing", &sinks[i], NULL, NULL,
@@ -359,7 +369,8 @@ static void put_sources(struct buf *out, struct source *const *sources, size_t n
 	for (size_t i = 0; i < n; i++)
 		of_source(out, "strobe_received_bytes_total", sources[i], NULL, sources[i]->counters.bytes);
 
-	family(out, "strobe_messages_rejected_total", "counter", "Messages that were not valid, by the rule they broke.");
+	family(out, "strobe_messages_rejected_total", "counter", "Messages that were not valid, by the rule "
+	       "they broke.");
 	for (size_t i = 0; i < n; i++) {
 		const struct source_counters *c = &sources[i]->counters;
 
@@ -393,7 +404,8 @@ static void put_collector(struct buf *out, const struct collector_counters *c)
 	struct collector_tally t = tally_collector(c);
 
 	single(out, "strobe_samples_received_total", "counter", t.received, "Samples that arrived.");
-	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to some sink.");
+	single(out, "strobe_samples_stored_total", "counter", t.stored, "Samples committed to the store, or to "
+	       "some sink.");
 
 	family(out, "strobe_samples_dropped_total", "counter",
 	       "Samples lost: queue_full and unfit here, all other reasons by the PHP processes before sending.");
@@ -428,7 +440,8 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
 	       "Runs that came again from PHP processes and were in the store already.");
 	family(out, "strobe_runs_dropped_total", "counter",
-	       "Runs lost: queue_full, conflict and unfit here, all other reasons by the PHP processes before sending.");
+	       "Runs lost: queue_full, conflict and unfit here, all other reasons by the PHP processes before "
+	       "sending.");
 	labelled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
 	labelled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
 	labelled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);
@@ -448,16 +461,19 @@ static void put_store(struct buf *out, struct store *store)
 		"Oldest sample of the store, 0 if it is empty.");
 	seconds(out, "strobe_store_commit_seconds_total", "counter", (int64_t)stats.commit_ns_total,
 		"Time spent committing.");
-	seconds(out, "strobe_store_commit_seconds_max", "gauge", (int64_t)stats.commit_ns_max, "Longest commit so far.");
+	seconds(out, "strobe_store_commit_seconds_max", "gauge", (int64_t)stats.commit_ns_max,
+		"Longest commit so far.");
 	single(out, "strobe_store_replays_total", "counter", stats.replays,
 	       "Batches that were in the store already and changed nothing.");
 	single(out, "strobe_store_compactions_total", "counter", stats.compactions, "Hours compacted.");
 	single(out, "strobe_store_days_expired_total", "counter", stats.days_expired, "Days removed by age or size.");
 	single(out, "strobe_runs", "gauge", stats.runs, "Runs that the store holds.");
 	single(out, "strobe_runs_bytes", "gauge", stats.runs_bytes, "Size of those runs.");
-	single(out, "strobe_runs_stored_total", "counter", stats.runs_added, "Runs committed to the store by this daemon.");
+	single(out, "strobe_runs_stored_total", "counter", stats.runs_added,
+	       "Runs committed to the store by this daemon.");
 	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
-	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed, "Runs removed because somebody asked for it.");
+	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
+	       "Runs removed because somebody asked for it.");
 	single(out, "strobe_store_errors_total", "counter", stats.errors, "Operations of the store that failed.");
 }
 
@@ -494,6 +510,8 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 	if (s->options.store)
 		put_store(out, s->options.store);
 	put_http(out, &s->http);
+	single(out, "strobe_http_connections_given_way_total", "counter", s->connections.given_way,
+	       "Connections that were silent and were closed because others came.");
 	if (s->options.more_metrics)
 		s->options.more_metrics(s->options.more_data, out);
 	seconds(out, "strobe_uptime_seconds", "gauge", now_ns > s->start_ns ? now_ns - s->start_ns : 0,

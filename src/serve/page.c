@@ -209,7 +209,8 @@ static void put_table(struct buf *out, const struct ask *a, bool by_total)
 	if (shown < count)
 		buf_printf(out, ", the first %zu", shown);
 	buf_puts(out, ".</p>\n<table>\n<thead><tr><th colspan=\"2\" scope=\"colgroup\">Self</th>"
-		      "<th colspan=\"2\" scope=\"colgroup\">Total</th><th scope=\"col\">Function</th></tr></thead>\n<tbody>\n");
+		      "<th colspan=\"2\" scope=\"colgroup\">Total</th><th scope=\"col\">Function</th></tr></thead>\n"
+		      "<tbody>\n");
 	for (size_t i = 0; i < shown; i++)
 		put_function(out, a, &rows[i]);
 	buf_puts(out, "</tbody>\n</table>\n");
@@ -269,7 +270,8 @@ static void put_error(struct response *r, int status, const char *sentence)
 	r->status = status;
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, "Strobe");
-	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n</header>\n"
+	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
+		 "</header>\n"
 			   "<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
 	html_text(&r->body, sentence);
 	buf_puts(&r->body, "</p>\n<p><a href=\"/\">Start again</a></p>\n</section>\n</main>\n</div>\n");

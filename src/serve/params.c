@@ -3,46 +3,25 @@
 #include "params.h"
 
 #include "strobe_wire.h"
+#include "text.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* Decodes in place of a copy; returns the new length, or -EINVAL. */
+/* In place of a copy. */
 static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 {
-	size_t to = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		char c = text[i];
-
-		if (c == '+') {
-			c = ' ';
-		} else if (c == '%') {
-			int high = i + 1 < n ? hex_digit(text[i + 1]) : -1, low = i + 2 < n ? hex_digit(text[i + 2]) : -1;
-
-			if (high < 0 || low < 0)
-				return err_set(err, -EINVAL, "the address has a %% that is not followed by two hexadecimal digits");
-			c = (char)(high << 4 | low);
-			i += 2;
-		}
-		if (c == '\0')
-			return err_set(err, -EINVAL, "the address has a NUL byte (%%00) in a parameter");
-		text[to++] = c;
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '+')
+			text[i] = ' ';
+	switch (text_unescape_url(text, n, ret_n)) {
+	case 0:
+		return 0;
+	case -EILSEQ:
+		return err_set(err, -EINVAL, "the address has a NUL byte (%%00) in a parameter");
+	default:
+		return err_set(err, -EINVAL, "the address has a %% that is not followed by two hexadecimal digits");
 	}
-	text[to] = '\0';
-	*ret_n = to;
-	return 0;
 }
 
 static bool is_key(const char *key, size_t n)

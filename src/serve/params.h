@@ -1,7 +1,7 @@
 /* params.h: the query string of a URL, taken apart and checked.
  *
- * Keys are what labels may be called ([A-Za-z_][A-Za-z0-9_]*), also with "label." in front of it; values are any bytes but NUL, percent-decoded, with +
- * as a space. Both are held to the caps of labels in wire/strobe_wire.h. */
+ * Keys are what labels may be called ([A-Za-z_][A-Za-z0-9_]*), also with "label." in front of it; values are any bytes
+ * but NUL, percent-decoded, with + as a space. Both are held to the caps of labels in wire/strobe_wire.h. */
 #ifndef SERVE_PARAMS_H
 #define SERVE_PARAMS_H
 
@@ -25,6 +25,7 @@ struct params {
 int params_parse(struct params *p, const char *query, struct err *err);
 void params_done(struct params *p);
 
-const char *params_get(const struct params *p, const char *key);	/* the first one's value; NULL if there is none */
+const char *params_get(const struct params *p, const char *key);	/* the first one's value; NULL if there is
+									 * none */
 
 #endif

@@ -80,7 +80,8 @@ bool router_wants_body(struct site *s, struct request *q)
 
 	buf_init(&why);
 	q->headers.is_page = q->headers.is_login = false;
-	return route && route->takes_post && !s->options.only_counters && is_post(q) && !auth_check(&s->auth, &q->headers, &why);
+	return route && route->takes_post && !s->options.only_counters && is_post(q) &&
+	       !auth_check(&s->auth, &q->headers, &why);
 }
 
 static bool takes_method(const struct route *route, const struct request *q)
@@ -115,16 +116,18 @@ void router_answer(struct site *s, struct request *q, struct response *r)
 	if (refuse(s, q, route, r) || !body_is_fine(q, route, r))
 		return;
 	if (!route) {
-		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at /api/v1/status");
+		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at "
+			       "/api/v1/status");
 		return;
 	}
 	if (s->options.only_counters && !route->is_counters) {
-		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, /api/v1/status, /healthz "
-			       "and /readyz; `strobe serve` has the page");
+		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, "
+			       "/api/v1/status, /healthz and /readyz; `strobe serve` has the page");
 		return;
 	}
 	if (!takes_method(route, q)) {
-		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" : "GET, HEAD";
+		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" :
+			"GET, HEAD";
 		response_error(r, q, 405, "this address answers %s", route->takes_post ? "GET, HEAD and POST" :
 			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
 		return;

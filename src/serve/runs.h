@@ -5,7 +5,8 @@
 #include "http.h"
 
 void api_runs(struct site *s, const struct request *q, struct response *r);	/* GET the list, POST a run */
-void api_run(struct site *s, const struct request *q, struct response *r);	/* GET and DELETE one, and its pictures */
+void api_run(struct site *s, const struct request *q, struct response *r);	/* GET and DELETE one, and its
+										 * pictures */
 void runs_page(struct site *s, const struct request *q, struct response *r);	/* /runs */
 void run_page(struct site *s, const struct request *q, struct response *r);	/* /runs/SOURCE/ID, …/flamegraph.svg */
 

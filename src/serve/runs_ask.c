@@ -88,8 +88,8 @@ static void put_sources(const struct store_label *sources, struct buf *out)
 
 	for (size_t i = 0; i < sources->value_count; i++)
 		total += sources->values[i].samples;
-	buf_printf(out, "; the store holds %llu run%s of the source%s ", (unsigned long long)total, total == 1 ? "" : "s",
-		   sources->value_count == 1 ? "" : "s");
+	buf_printf(out, "; the store holds %llu run%s of the source%s ", (unsigned long long)total,
+		   total == 1 ? "" : "s", sources->value_count == 1 ? "" : "s");
 	for (size_t i = 0; i < sources->value_count && i < SOURCES_NAMED; i++)
 		buf_printf(out, "%s%s", i ? ", " : "", sources->values[i].value);
 	if (sources->value_count > SOURCES_NAMED)
@@ -105,8 +105,8 @@ void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *
 		return;
 	}
 	if (sources.value_count == 0) {
-		buf_puts(out, "there are no runs yet: trace requests with strobe.trace_rate or strobe.trigger_secret, or bring "
-			 "profiles with 'strobe import --source NAME FILE'");
+		buf_puts(out, "there are no runs yet: trace requests with strobe.trace_rate or strobe.trigger_secret, "
+			 "or bring profiles with 'strobe import --source NAME FILE'");
 	} else {
 		buf_puts(out, a->query.after && *a->query.after ? "no more runs" : "no run");
 		if (a->query.source) {
@@ -235,7 +235,8 @@ void run_picture(const struct run_ask *a, const struct request *q, struct respon
 
 	buf_init(&title);
 	buf_init(&subtitle);
-	buf_puts(&title, wanted && *wanted ? wanted : a->run.name ? a->run.name : a->run.url ? a->run.url : a->run.source);
+	buf_puts(&title, wanted && *wanted ? wanted : a->run.name ? a->run.name : a->run.url ? a->run.url :
+		 a->run.source);
 	clock_format(a->run.start_ns, at, sizeof(at));
 	buf_printf(&subtitle, "%s of run %s/%s at %s", a->profile->columns[a->column].name, a->source, a->id, at);
 	flamegraph_defaults(&o);

@@ -15,7 +15,8 @@ static void begin(struct response *r, const char *title)
 {
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, title);
-	buf_puts(&r->body, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n");
+	buf_puts(&r->body, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
+		 "<a href=\"/runs\">Runs</a>\n");
 }
 
 static void end(struct response *r)
@@ -34,7 +35,8 @@ static void put_error(struct response *r, int status, const char *sentence)
 	buf_reset(&r->body);
 	r->status = status;
 	begin(r, "Runs – Strobe");
-	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
+	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n"
+		 "<p class=\"why\">");
 	html_text(&r->body, text.data);
 	buf_puts(&r->body, "</p>\n<p><a href=\"/runs\">All runs</a></p>\n</section>\n");
 	end(r);
@@ -42,8 +44,8 @@ static void put_error(struct response *r, int status, const char *sentence)
 
 /* --- The list --- */
 
-static void put_input(struct buf *out, const struct runs_ask *a, const char *name, const char *caption, const char *hint,
-		      int size)
+static void put_input(struct buf *out, const struct runs_ask *a, const char *name, const char *caption,
+		      const char *hint, int size)
 {
 	const char *value = params_get(&a->params, name);
 
@@ -300,7 +302,8 @@ static void put_picture(struct buf *out, const struct run_ask *a)
 {
 	buf_printf(out, "<p><a href=\"/runs/%s/%s/flamegraph.svg?", a->source, a->id);
 	put_query(out, a);
-	buf_printf(out, "\">Open the flame graph</a>, <a href=\"/runs/%s/%s/flamegraph.svg?reverse=1&amp;", a->source, a->id);
+	buf_printf(out, "\">Open the flame graph</a>, <a href=\"/runs/%s/%s/flamegraph.svg?reverse=1&amp;", a->source,
+		   a->id);
 	put_query(out, a);
 	buf_printf(out, "\">reversed</a>, <a href=\"/api/v1/runs/%s/%s?format=folded&amp;", a->source, a->id);
 	put_query(out, a);
@@ -347,7 +350,8 @@ static void put_functions(struct buf *out, const struct run_ask *a)
 	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, false, &count);
 
 	shown = a->limit && count > a->limit ? a->limit : count;
-	buf_puts(out, "<section class=\"plain functions\" id=\"functions\" aria-label=\"Functions\">\n<h2>Functions</h2>\n<p>");
+	buf_puts(out, "<section class=\"plain functions\" id=\"functions\" aria-label=\"Functions\">\n"
+		 "<h2>Functions</h2>\n<p>");
 	buf_put_grouped(out, (int64_t)count);
 	buf_puts(out, " functions");
 	if (shown < count)

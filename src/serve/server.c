@@ -2,7 +2,8 @@
  *
  * A small pool of threads, each with its own epoll: a query of the store takes up to some 100 ms, and must not keep
  * /healthz waiting. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
- * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off. */
+ * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
+ * CONNECTION_SECONDS, and at once where another one wants the place (connections.h). */
 
 #include "server.h"
 
@@ -28,6 +29,7 @@
 
 #define THREADS			4u
 #define CONNECTIONS		256u
+#define CONNECTIONS_KEPT	192u	/* a thread that has its share of 256 takes no more, the others still do */
 #define CONNECTION_SECONDS	30u
 #define CONNECTION_MEMORY	(32u * 1024)
 #define BACKLOG			128
@@ -177,7 +179,8 @@ static void fill_request(struct request *q, struct MHD_Connection *c, const char
 			.method = method, .host = header(c, "Host"), .origin = header(c, "Origin"),
 			.fetch_site = header(c, "Sec-Fetch-Site"), .fetch_mode = header(c, "Sec-Fetch-Mode"),
 			.fetch_dest = header(c, "Sec-Fetch-Dest"), .authorization = header(c, "Authorization"),
-			.cookie = header(c, "Cookie"), .user_agent = header(c, "User-Agent"), .local_address = local_address(c, address, address_size),
+			.cookie = header(c, "Cookie"), .user_agent = header(c, "User-Agent"),
+			.local_address = local_address(c, address, address_size),
 		},
 	};
 	if (e->takes_body && !e->too_large && !e->too_many) {
@@ -195,6 +198,13 @@ static uint64_t announced_size(struct MHD_Connection *c)
 	const char *length = header(c, "Content-Length");
 
 	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+static void note(struct server *s, struct MHD_Connection *c, enum connection_state state)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	connections_note(&s->site.connections, info ? info->socket_context : NULL, state);
 }
 
 /* Decides before the body comes, so that nobody sends 64 MB for nothing. */
@@ -256,9 +266,11 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		size_t n = *upload_size;
 
 		*upload_size = 0;
+		note(s, c, CONNECTION_READS);
 		return e->takes_body ? receive_body(s, e, upload, n) : MHD_YES;
 	}
 
+	note(s, c, CONNECTION_ANSWERS);
 	response_init(&r);
 	fill_request(&q, c, method, path, e, address, sizeof(address));
 	if (e->too_long)
@@ -269,6 +281,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		router_answer(&s->site, &q, &r);
 	done = send_response(s, c, &q, &r);
 	response_done(&r);
+	note(s, c, CONNECTION_SENDS);
 	return done;
 }
 
@@ -292,7 +305,6 @@ static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, e
 	struct exchange *e = *con_cls;
 	struct server *s = data;
 
-	(void)c;
 	(void)why;
 	if (e) {
 		s->site.http.body_bytes -= e->body.size;
@@ -301,6 +313,22 @@ static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, e
 	}
 	free(e);
 	*con_cls = NULL;
+	note(s, c, CONNECTION_READS);
+}
+
+/* It ends before its descriptor is closed. */
+static void begin_or_end_connection(void *data, struct MHD_Connection *c, void **context,
+				    enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct server *s = data;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && info)
+		*context = connections_add(&s->site.connections, info->connect_fd);
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		connections_remove(&s->site.connections, *context);
+		*context = NULL;
+	}
 }
 
 static void log_line(void *data, const char *format, va_list args)
@@ -393,6 +421,7 @@ static int start_daemon(struct server *s, struct err *err)
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL,
 		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, s,
+		MHD_OPTION_NOTIFY_CONNECTION, begin_or_end_connection, s,
 		MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!s->daemon)
@@ -409,16 +438,16 @@ static int check_options(struct server *s, const char *listen_at, struct err *er
 	int r;
 
 	if (address_parse(listen_at, &s->site.auth.listen) < 0 || s->site.auth.listen.port < 0)
-		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or [::1]:8787",
-			       listen_at);
+		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or "
+			       "[::1]:8787", listen_at);
 	if (o->token && (r = auth_check_token(o->token, err)) < 0)
 		return r;
 	for (size_t i = 0; i < o->allow_host_count; i++)
 		if ((r = auth_check_allow_host(o->allow_hosts[i], err)) < 0)
 			return r;
 	if (!address_is_loopback(&s->site.auth.listen) && !o->token)
-		return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about a site; "
-			       "give a token with --token-file, or listen on %s", listen_at, SERVER_LISTEN);
+		return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about "
+			       "a site; give a token with --token-file, or listen on %s", listen_at, SERVER_LISTEN);
 	return 0;
 }
 
@@ -432,6 +461,7 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 
 	s->fd = -1;
 	pthread_rwlock_init(&s->site.lock, NULL);
+	connections_init(&s->site.connections, CONNECTIONS_KEPT);
 	s->site.options = *o;
 	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
 	s->site.auth.token = o->token;
@@ -465,11 +495,6 @@ void server_show(struct server *s, const struct server_options *new)
 	pthread_rwlock_unlock(&s->site.lock);
 }
 
-unsigned server_port(const struct server *s)
-{
-	return (unsigned)s->site.auth.listen.port;
-}
-
 const char *server_url(const struct server *s)
 {
 	return s->url;
@@ -482,6 +507,7 @@ struct server *server_free(struct server *s)
 	if (s->daemon)
 		MHD_stop_daemon(s->daemon);
 	fd_closep(&s->fd);
+	connections_done(&s->site.connections);
 	pthread_rwlock_destroy(&s->site.lock);
 	free(s);
 	return NULL;

@@ -32,15 +32,18 @@ struct server_sink {
 	const struct sink_counters *counters;
 	/* Fills in up to `max` figures and returns their number; NULL: none. Any thread. */
 	size_t (*figures)(void *data, struct server_figure *ret, size_t max);
-	bool (*state)(void *data, char *text, size_t size);	/* whether it is well, and what it is doing; NULL: nothing to say */
+	bool (*state)(void *data, char *text, size_t size);	/* whether it is well, and what it is doing; NULL:
+								 * nothing to say */
 	void *data;
 };
 
 /* Everything it points to stays the caller's and must outlive the server. */
 struct server_options {
-	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is SERVER_LISTEN */
+	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
+						 * SERVER_LISTEN */
 	const char *token;			/* NULL: none. 16 to 256 printable characters, needed beyond loopback */
-	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's: "strobe.example.org" */
+	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's:
+						 * "strobe.example.org" */
 	size_t allow_host_count;
 
 	struct store *store;			/* NULL: there is nothing to ask for but counters */
@@ -61,11 +64,10 @@ struct server_options {
  * a sentence that says what to do. */
 int server_new(const struct server_options *o, struct server **ret, struct err *err);
 
-/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. What was shown before is in nobody's hands
- * when this returns. Only with `only_counters` may the store be another one. */
+/* Takes sources, sinks, limits, store and store_url of `o`, and leaves the rest. What was shown before is in nobody's
+ * hands when this returns. Only with `only_counters` may the store be another one. */
 void server_show(struct server *s, const struct server_options *o);
 
-unsigned server_port(const struct server *s);
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
 
 /* Stops listening, ends the requests under way and waits for the threads. NULL is fine; returns NULL. */

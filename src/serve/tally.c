@@ -53,7 +53,8 @@ struct sink_tally tally_sink(const struct sink_counters *counters)
 {
 	struct sink_counters *c = (struct sink_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_handed, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue, &c->samples_dropped_unfit,
+		&c->samples_handed, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue,
+		&c->samples_dropped_unfit,
 	};
 	uint64_t v[NUMBERS];
 
@@ -65,7 +66,8 @@ struct collector_tally tally_collector(const struct collector_counters *counters
 {
 	struct collector_counters *c = (struct collector_counters *)counters;
 	_Atomic uint64_t *const from[NUMBERS] = {
-		&c->samples_received, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue, &c->samples_dropped_unfit,
+		&c->samples_received, &c->samples_stored, &c->samples_queued, &c->samples_dropped_queue,
+		&c->samples_dropped_unfit,
 	};
 	uint64_t v[NUMBERS];
 

@@ -1,8 +1,8 @@
 /* tally.h: sums that add up, read while other threads count.
  *
- * Each counter is right by itself, but those of one sample are changed one after another. Here they are read until nothing
- * moved meanwhile and the sum is right, which is nearly always at once; after some tries what is there is shown as it is, so
- * that a wrong sum would be seen. */
+ * Each counter is right by itself, but those of one sample are changed one after another. Here they are read until
+ * nothing moved meanwhile and the sum is right, which is nearly always at once; after some tries what is there is shown
+ * as it is, so that a wrong sum would be seen. */
 #ifndef SERVE_TALLY_H
 #define SERVE_TALLY_H
 

@@ -50,7 +50,8 @@ TEST(addresses_are_read_strictly)
 	CHECK_INT(a.port, -1);
 	CHECK(address_is_loopback(&a));
 
-	static const char *const bad[] = { "", ":80", "a:", "a:99999", "a:8 ", "a b", "[::1", "[::1]x", "[x]", "a/b", "u@h",
+	static const char *const bad[] = { "", ":80", "a:", "a:99999", "a:8 ", "a b", "[::1", "[::1]x", "[x]", "a/b",
+					   "u@h",
 		"a:80:90", "::1", "a\t", "[::1]:", "a:-1", "a:+1" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK_INT(address_parse(bad[i], &a), -EINVAL);
@@ -94,7 +95,8 @@ TEST(an_allowed_name_may_ask_with_any_port_or_only_its_own)
 TEST(a_server_on_all_addresses_knows_the_one_that_was_connected_to)
 {
 	struct auth_rules a = rules_of("0.0.0.0:8787", TOKEN);
-	struct auth_request q = { .host = "192.0.2.7:8787", .local_address = "192.0.2.7", .authorization = "Bearer " TOKEN };
+	struct auth_request q = { .host = "192.0.2.7:8787", .local_address = "192.0.2.7", .authorization = "Bearer "
+				  TOKEN };
 
 	CHECK_INT(ask_rules(&a, q), 0);
 	q.host = "192.0.2.8:8787";

@@ -16,7 +16,8 @@ static struct sink_counters sink_counters;
 static size_t figures(void *data, struct server_figure *ret, size_t max)
 {
 	ret[0] = (struct server_figure){ .name = "spool_bytes", .help = "Size of the spool.", .number = 77 };
-	ret[1] = (struct server_figure){ .name = "spool_dropped_total", .help = "Lost.", .key = "reason", .value = "cap", .number = 3 };
+	ret[1] = (struct server_figure){ .name = "spool_dropped_total", .help = "Lost.", .key = "reason",
+					 .value = "cap", .number = 3 };
 	return 2;
 }
 
@@ -29,7 +30,8 @@ static const struct server_sink sinks[] = {
 static void put(struct site *s, struct buf *out)
 {
 	*s = (struct site){ .options = { .store = &fake_store, .collector = &counters, .sources = sources,
-					 .source_count = 1, .sinks = sinks, .sink_count = 2 }, .start_ns = 5 * NS_PER_SECOND };
+					 .source_count = 1, .sinks = sinks, .sink_count = 2 },
+						 .start_ns = 5 * NS_PER_SECOND };
 	buf_init(out);
 	metrics_put(s, 65 * NS_PER_SECOND, 1234567, out);
 }

@@ -12,7 +12,8 @@ static struct source *sources[] = { &source };
 
 static struct site site_new(void)
 {
-	struct site s = { .options = { .store = &fake_store, .collector = &counters, .sources = sources, .source_count = 1 } };
+	struct site s = { .options = { .store = &fake_store, .collector = &counters, .sources = sources,
+				       .source_count = 1 } };
 
 	CHECK(address_parse("127.0.0.1:8787", &s.auth.listen) == 0);
 	return s;
@@ -211,7 +212,8 @@ TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
 	CHECK(strstr(page.body.data, "href=\"/runs?source=shop&amp;entry=a%26b&amp;after=5.6\"") != NULL);
 	CHECK(strstr(page.body.data, "<x>") == NULL);
 	CHECK_INT(ask(request_of("/api/v1/runs", "source=none"), &none), 200);
-	CHECK(strstr(none.body.data, "\"empty\":\"no run of source none is as asked for; 1 were looked at; the store holds 1 run "
+	CHECK(strstr(none.body.data,
+		     "\"empty\":\"no run of source none is as asked for; 1 were looked at; the store holds 1 run "
 				     "of the source shop\"") != NULL);
 	CHECK_INT(ask(request_of("/runs", "since=yesterday"), &bad), 400);
 	CHECK_INT(ask(request_of("/runs/shop/1", NULL), &one), 200);

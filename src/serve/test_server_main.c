@@ -140,7 +140,8 @@ static int append_one(struct store *store, int64_t bucket_ns, const char *entry,
 	_cleanup_(labels_done) struct labels labels = { 0 };
 	uint32_t column = profile_column(p, "samples", "count");
 	struct batch_entry e = {
-		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000, .profile = p,
+		.bucket_ns = bucket_ns, .labels = &labels, .clock = STROBE_CLOCK_WALL, .period_ns = 10000000,
+		.profile = p,
 	};
 	struct batch b = { .entries = &e, .count = 1 };
 
@@ -196,7 +197,8 @@ int main(int argc, char **argv)
 	static struct collector_counters counters;
 	static struct source source = { .url = (char *)"unix:/run/test.sock", .is_up = true };
 	static struct source *sources[] = { &source };
-	struct server_options o = { .listen = "127.0.0.1:0", .collector = &counters, .sources = sources, .source_count = 1 };
+	struct server_options o = { .listen = "127.0.0.1:0", .collector = &counters, .sources = sources,
+				    .source_count = 1 };
 	_cleanup_(freep) char *url = NULL;
 	struct err err = { 0 };
 	unsigned boxes = 0;
@@ -204,7 +206,8 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc < 2)
-		return fprintf(stderr, "usage: test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] [--boxes N]\n"), 1;
+		return fprintf(stderr, "usage: test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] "
+			       "[--boxes N]\n"), 1;
 	for (int i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "--empty") == 0)
 			empty = true;

@@ -72,7 +72,8 @@ static int parse_range(struct view *v, const struct params *p, struct err *err)
 	}
 
 	if (v->from_ns >= v->to_ns)
-		return err_set(err, -EINVAL, "from=%.40s is not before to=%.40s, so the range holds nothing", v->from, v->to);
+		return err_set(err, -EINVAL, "from=%.40s is not before to=%.40s, so the range holds nothing", v->from,
+			       v->to);
 	return 0;
 }
 

@@ -39,7 +39,8 @@ extern const char *const view_reserved[];	/* ends with NULL */
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
-/* The filter that the parameter `key` ("host" or "label.host") with `text` (not empty) asks for; its strings are those given, or in `bytes`. */
+/* The filter that the parameter `key` ("host" or "label.host") with `text` (not empty) asks for; its strings are those
+ * given, or in `bytes`. */
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
 
 struct store_query view_query(const struct view *v);

@@ -1,0 +1,108 @@
+/* connections.c: a list in the order of the last activity. */
+
+#include "connections.h"
+
+#include "log.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct connection {
+	struct connection *previous, *next;
+	int fd;
+	enum connection_state state;
+	bool is_shut;
+};
+
+void connections_init(struct connections *c, unsigned most)
+{
+	*c = (struct connections){ .most = most };
+	pthread_mutex_init(&c->lock, NULL);
+}
+
+void connections_done(struct connections *c)
+{
+	assert(!c->first);
+	pthread_mutex_destroy(&c->lock);
+}
+
+static void append(struct connections *c, struct connection *one)
+{
+	one->previous = c->last;
+	one->next = NULL;
+	*(c->last ? &c->last->next : &c->first) = one;
+	c->last = one;
+}
+
+static void take_out(struct connections *c, struct connection *one)
+{
+	*(one->previous ? &one->previous->next : &c->first) = one->next;
+	*(one->next ? &one->next->previous : &c->last) = one->previous;
+}
+
+static struct connection *longest(const struct connections *c, enum connection_state state)
+{
+	struct connection *one = c->first;
+
+	while (one && (one->is_shut || one->state != state))
+		one = one->next;
+	return one;
+}
+
+static void make_room(struct connections *c)
+{
+	struct connection *one = longest(c, CONNECTION_READS);
+
+	if (!one)
+		one = longest(c, CONNECTION_SENDS);
+	if (!one)
+		return;
+	shutdown(one->fd, SHUT_RDWR);
+	one->is_shut = true;
+	c->live--;
+	c->given_way++;
+	if (!c->is_full)
+		log_warning("there are %u HTTP connections; for each one that comes now, the one that has been silent "
+			    "for the longest time is closed, and counted", c->most);
+	c->is_full = true;
+}
+
+struct connection *connections_add(struct connections *c, int fd)
+{
+	struct connection *one = xcalloc(1, sizeof(*one));
+
+	one->fd = fd;
+	pthread_mutex_lock(&c->lock);
+	if (++c->live > c->most)
+		make_room(c);
+	append(c, one);
+	pthread_mutex_unlock(&c->lock);
+	return one;
+}
+
+void connections_remove(struct connections *c, struct connection *one)
+{
+	if (!one)
+		return;
+	pthread_mutex_lock(&c->lock);
+	take_out(c, one);
+	c->live -= !one->is_shut;
+	if (c->live <= c->most / 2)
+		c->is_full = false;
+	pthread_mutex_unlock(&c->lock);
+	free(one);
+}
+
+void connections_note(struct connections *c, struct connection *one, enum connection_state state)
+{
+	if (!one)
+		return;
+	pthread_mutex_lock(&c->lock);
+	one->state = state;
+	take_out(c, one);
+	append(c, one);
+	pthread_mutex_unlock(&c->lock);
+}
