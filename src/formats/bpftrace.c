@@ -15,10 +15,10 @@
  *	    vfs_read+142
  *	]: 7
  *
- * Frames stand leaf first, with their offsets, which stay. What stands in the key before the first or after the last stack
- * becomes the root, one frame as it is printed. The line that divides two stacks is a frame ", "; the first of them is called
- * from the second. An entry whose value is not a number, such as a histogram, is left out, and maps without stacks are
- * passed over.
+ * Frames stand leaf first, with their offsets, which stay. What stands in the key before the first or after the last
+ * stack becomes the root, one frame as it is printed. The line that divides two stacks is a frame ", "; the first of
+ * them is called from the second. An entry whose value is not a number, such as a histogram, is left out, and maps
+ * without stacks are passed over.
  *
  * By `-f json` each line is an object, {"type": "map", "data": {"@": {"\n    vfs_read+142\n…,php": 3}}}, of which only
  * keys with newlines are read. LINE_MAX_BYTES is what one such line may have.
@@ -38,7 +38,8 @@ static const char *entry_start(struct str line)
 
 	if (line.n < 2 || line.p[0] != '@')
 		return NULL;
-	while (i < line.n && (line_is_digit(line.p[i]) || line.p[i] == '_' || ((line.p[i] | 0x20) >= 'a' && (line.p[i] | 0x20) <= 'z')))
+	while (i < line.n && (line_is_digit(line.p[i]) || line.p[i] == '_' ||
+			      ((line.p[i] | 0x20) >= 'a' && (line.p[i] | 0x20) <= 'z')))
 		i++;
 	return i < line.n && line.p[i] == '[' ? line.p + i + 1 : NULL;
 }
@@ -201,8 +202,8 @@ static void read_object(struct reader *r, uint64_t number, struct str line, stru
 			if (strchr(key, '\n') && json_is_integer(value))
 				add_key(s, (struct str){ key, strlen(key) }, json_integer_value(value), r->order);
 			else if (strchr(key, '\n'))
-				stacks_skip(s, number, (struct str){ name, strlen(name) }, "has a map with a value that is no number",
-					    err);
+				stacks_skip(s, number, (struct str){ name, strlen(name) },
+					    "has a map with a value that is no number", err);
 }
 
 static void read_json(struct reader *r, struct input *in, struct err *err)
@@ -262,5 +263,6 @@ static int bpftrace_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_bpftrace = {
-	.name = "bpftrace", .suffixes = "bpftrace", .sniff = bpftrace_sniff, .read = bpftrace_read, .about = "maps of bpftrace with stacks as keys, also by -f json",
+	.name = "bpftrace", .suffixes = "bpftrace", .sniff = bpftrace_sniff, .read = bpftrace_read,
+	.about = "maps of bpftrace with stacks as keys, also by -f json",
 };

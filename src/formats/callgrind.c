@@ -12,10 +12,10 @@
  *	name	= text | "(" number ")" text	which gives it that number | "(" number ")"	the name of that number
  *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote
  *
- * Which stack a call came from is not in it: edges.h says how a tree is made of pairs. What each function took itself stays
- * exactly what it was; what it took with all below, too, unless functions call one another in a circle, which is opened
- * once. foo'2 is foo within foo. A function without a name of a file is of its object. calls= makes the column "calls".
- * What does not belong here is counted, and the first such line is shown.
+ * Which stack a call came from is not in it: edges.h says how a tree is made of pairs. What each function took itself
+ * stays exactly what it was; what it took with all below, too, unless functions call one another in a circle, which is
+ * opened once. foo'2 is foo within foo. A function without a name of a file is of its object. calls= makes the column
+ * "calls". What does not belong here is counted, and the first such line is shown.
  *
  * Caps: EVENTS_MAX events, EDGES_MAX pairs, NAMES_MAX names, lines as input.h has them.
  */
@@ -110,7 +110,8 @@ static bool parse_number(struct str s, int64_t *ret)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i] | 0x20;
-		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' &&
+			c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 
 		if (digit >= base)
 			return false;
@@ -377,7 +378,8 @@ static void read_desc(struct reader *r, struct str s)
 /* Returns 1 if it is none. */
 static int read_header(struct reader *r, struct str s)
 {
-	static const char *const passed_over[] = { "version:", "part:", "pid:", "thread:", "summary:", "totals:", "rcalls=" };
+	static const char *const passed_over[] = { "version:", "part:", "pid:", "thread:", "summary:", "totals:",
+						   "rcalls=" };
 
 	if (starts_with(s, "events:"))
 		return read_events(r, after(s, 7));
@@ -482,8 +484,8 @@ static int read_lines(struct reader *r, struct input *in)
 		if (code < 0)
 			return err_prefix(r->err, "line %llu", (unsigned long long)in->line);
 		if (code > 0 && !r->skipped++)
-			err_set(r->err, -EINVAL, "line %llu is not of callgrind's format: '%.*s'", (unsigned long long)in->line,
-				line.n < 60 ? (int)line.n : 60, line.p);
+			err_set(r->err, -EINVAL, "line %llu is not of callgrind's format: '%.*s'",
+				(unsigned long long)in->line, line.n < 60 ? (int)line.n : 60, line.p);
 	}
 	return 0;
 }
@@ -504,7 +506,8 @@ static int finish_pairs(struct reader *r)
 			all[EDGE_CALLS] = 1;
 			l->own[EDGE_CALLS] = add_saturating(l->own[EDGE_CALLS], 1);
 			if (edges_add_pair(r->edges, UINT32_MAX, f, all, set_of(r)) < 0)
-				return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+				return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee",
+					       EDGES_MAX);
 		}
 		edges_add_own(r->edges, f, l->own);
 	}
@@ -635,14 +638,19 @@ static bool has(const char *bytes, size_t n, const char *word)
 
 static int callgrind_sniff(const char *bytes, size_t n)
 {
-	static const char *const starts[] = { "version:", "creator:", "positions:", "events:", "cmd:", "pid:", "part:", "desc:", "\nversion:" };
+	static const char *const starts[] = {
+		"version:", "creator:", "positions:", "events:", "cmd:", "pid:", "part:", "desc:", "\nversion:",
+	};
 	struct str s = { bytes, n };
+	bool has_costs;
 
 	if (starts_with(s, "# callgrind format"))
 		return 99;
+	has_costs = has(bytes, n, "events:") && (has(bytes, n, "\nfn=") || has(bytes, n, "\nfl=") ||
+						 n >= FORMAT_SNIFF_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (starts_with(s, starts[i]))
-			return has(bytes, n, "events:") && (has(bytes, n, "\nfn=") || has(bytes, n, "\nfl=") || n >= FORMAT_SNIFF_MAX) ? 93 : 0;
+			return has_costs ? 93 : 0;
 	return 0;
 }
 

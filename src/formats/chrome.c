@@ -7,9 +7,10 @@
  *	      | others, which are passed over (M, C, i, b, e, s, f, …)
  *
  * Spans of one thread that lie within one another are calls. So a stack is the names of the spans at a time, its value
- * wall_ns what the innermost took without those inside, and "calls" how many spans there are. All threads are one profile.
- * A span that begins within another one and ends behind it is cut off there. What begins and does not end, lasts until the
- * thread's last event; an end without a beginning is passed over and counted. An array may lack its end.
+ * wall_ns what the innermost took without those inside, and "calls" how many spans there are. All threads are one
+ * profile. A span that begins within another one and ends behind it is cut off there. What begins and does not end,
+ * lasts until the thread's last event; an end without a beginning is passed over and counted. An array may lack its
+ * end.
  *
  * What we write is such a trace of a time line that was never: see chrome_write.c. It is known by "otherData", and each
  * event says its own value as a whole number, so that it comes back as it was.
@@ -199,7 +200,8 @@ static int push(struct reader *r, struct stack *s, struct event *e, uint32_t cal
 	if (top && e->end > top->end)
 		e->end = top->end;
 	if (s->depth == DEPTH_MAX)
-		return err_set(r->err, -E2BIG, "more than %u spans lie within one another, which is the limit", DEPTH_MAX);
+		return err_set(r->err, -E2BIG, "more than %u spans lie within one another, which is the limit",
+			       DEPTH_MAX);
 	if (top) {
 		above = top->node;
 		profile_add(r->profile, above, wall, -difference(e->end, e->start));
@@ -267,7 +269,8 @@ static int read_all(struct reader *r, json_t *all)
 	json_array_foreach(list, i, event)
 		read_event(r, event);
 	if (!r->count)
-		return err_set(r->err, -EINVAL, "none of its %zu events is a span (X, or B and E)", json_array_size(list));
+		return err_set(r->err, -EINVAL, "none of its %zu events is a span (X, or B and E)",
+			       json_array_size(list));
 	close_open(r);
 	return make_tree(r);
 }

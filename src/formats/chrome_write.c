@@ -1,6 +1,6 @@
-/* chrome_write.c: a profile has no time line, so that one is made: each node is one span, as long as it took in all; the
- * children lie in it side by side from its beginning, and what it took itself is the rest. Samples are as long as their
- * period, and what is no time at all is a microsecond each.
+/* chrome_write.c: a profile has no time line, so that one is made: each node is one span, as long as it took in all;
+ * the children lie in it side by side from its beginning, and what it took itself is the rest. Samples are as long as
+ * their period, and what is no time at all is a microsecond each.
  *
  * Lengths are nanoseconds with three digits behind the point. "args" has what comes back: the node's own value, the
  * number of its parent's event, file and line.

@@ -122,7 +122,7 @@ void compress_freep(struct compressor **c)
 	compress_free(*c);
 }
 
-/* --- The header of a .gz (RFC 1952) -------------------------------------------------------------------------------------- */
+/* --- The header of a .gz (RFC 1952) --- */
 
 enum { HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
 

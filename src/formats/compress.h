@@ -1,4 +1,5 @@
-/* compress.h: bytes to a descriptor as a .gz or .zst file, piece by piece, so that a log of gigabytes takes a megabyte. */
+/* compress.h: bytes to a descriptor as a .gz or .zst file, piece by piece, so that a log of gigabytes takes a
+ * megabyte. */
 #ifndef FORMATS_COMPRESS_H
 #define FORMATS_COMPRESS_H
 
@@ -27,8 +28,8 @@ int compress_end(struct compressor *c, struct err *err);
 struct compressor *compress_free(struct compressor *c);		/* NULL is fine; returns NULL */
 void compress_freep(struct compressor **c);
 
-/* The comment of a .gz whose first bytes these are, as a string of at most `room` bytes; false if it has none, or one that does
- * not fit or is not complete in here. */
+/* The comment of a .gz whose first bytes these are, as a string of at most `room` bytes; false if it has none, or one
+ * that does not fit or is not complete in here. */
 bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room);
 
 #endif

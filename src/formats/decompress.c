@@ -72,8 +72,8 @@ static int damaged(struct err *err, const char *why)
 	return err_set(err, -EINVAL, "its compressed data is damaged: %s", why);
 }
 
-static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
-		      struct err *err)
+static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
+		      size_t room, struct err *err)
 {
 	uInt given = n < UINT_MAX ? (uInt)n : UINT_MAX, wanted = room < UINT_MAX ? (uInt)room : UINT_MAX;
 	int r;
@@ -103,8 +103,8 @@ static ssize_t gunzip(struct decompressor *d, const char *in, size_t n, bool las
 	return wanted - d->z.avail_out;
 }
 
-static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
-		      struct err *err)
+static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
+		      size_t room, struct err *err)
 {
 	ZSTD_inBuffer from = { in, n, 0 };
 	ZSTD_outBuffer to = { out, room, 0 };
@@ -124,8 +124,8 @@ static ssize_t unzstd(struct decompressor *d, const char *in, size_t n, bool las
 	return (ssize_t)to.pos;
 }
 
-ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
-			struct err *err)
+ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
+			size_t room, struct err *err)
 {
 	*ret_taken = 0;
 	if (d->ended)

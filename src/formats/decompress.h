@@ -19,8 +19,8 @@ struct decompressor *decompress_stop(struct decompressor *d);	/* NULL is fine; r
 /* Takes from the `n` bytes at `in`, says how many in *ret_taken, and fills `out`. `last`: nothing comes behind these
  * bytes. Returns how many bytes it gave: 0 when it needs more input, or at the end; -EINVAL if they are damaged or cut
  * off. */
-ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out, size_t room,
-			struct err *err);
+ssize_t decompress_more(struct decompressor *d, const char *in, size_t n, bool last, size_t *ret_taken, char *out,
+			size_t room, struct err *err);
 
 /* Whether the compressed data is complete: then what follows is padding. */
 bool decompress_ended(const struct decompressor *d);

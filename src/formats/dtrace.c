@@ -7,12 +7,12 @@
  *	              unix`idle+0x114
  *	             1641
  *
- * The first three lines are the header. A frame is what stands before the last "+", without spaces at the start; of a C++
- * name ("::") also without what begins with the last "(" or "<". "-" if that is nothing. Empty lines mean nothing, and a
- * count that has no frames before it is a stack "[unknown]".
+ * The first three lines are the header. A frame is what stands before the last "+", without spaces at the start; of a
+ * C++ name ("::") also without what begins with the last "(" or "<". "-" if that is nothing. Empty lines mean nothing,
+ * and a count that has no frames before it is a stack "[unknown]".
  *
- * `dtrace -q` prints no header: if a frame with an offset (module`function+0x…) is among the first three lines, they are
- * none.
+ * `dtrace -q` prints no header: if a frame with an offset (module`function+0x…) is among the first three lines, they
+ * are none.
  */
 #include "format.h"
 #include "stacks.h"
@@ -80,5 +80,6 @@ static int dtrace_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_dtrace = {
-	.name = "dtrace", .suffixes = "dtrace", .sniff = dtrace_sniff, .read = dtrace_read, .about = "aggregated stacks of DTrace",
+	.name = "dtrace", .suffixes = "dtrace", .sniff = dtrace_sniff, .read = dtrace_read,
+	.about = "aggregated stacks of DTrace",
 };

@@ -122,7 +122,8 @@ int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int6
 		e->items[e->count++] = (struct edge){ .caller = caller, .callee = callee };
 	}
 	for (unsigned v = 0; v < e->column_count; v++)
-		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v], scale(value[v], e->columns[v].scale));
+		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v],
+							  scale(value[v], e->columns[v].scale));
 	return 0;
 }
 
@@ -176,14 +177,15 @@ void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)
 		e->own[function][v] = add_saturating(e->own[function][v], scale(value[v], e->columns[v].scale));
 }
 
-/* --- The tree ------------------------------------------------------------------------------------------------- */
+/* --- The tree --- */
 
 /* One function over all of its callers. */
 struct function {
 	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
 	uint32_t frame;			/* of the profile */
 	bool is_callee, reached, opened;
-	bool uneven[EDGES_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of it */
+	bool uneven[EDGES_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
+					 * it */
 	int64_t value[EDGES_COLUMNS];	/* inclusive */
 	int64_t done[EDGES_COLUMNS];	/* of the places that were opened */
 	struct edge *callees;		/* all of its edges together; NULL until it is asked for */
@@ -332,14 +334,16 @@ static void value_below(const struct tree *t, const struct place *p, const struc
 	const struct function *f = &t->functions[p->function];
 
 	for (unsigned v = 0; v < t->edges->column_count; v++) {
-		unsigned by = t->edges->columns[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v : EDGE_CALLS;
+		unsigned by = t->edges->columns[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v :
+			EDGE_CALLS;
 		int64_t whole = f->value[by], after = add_saturating(f->done[by], p->value[by]);
 
 		if (whole <= 0 || f->uneven[by])
 			ret[v] = f->opened ? 0 : e->value[v];
 		else
 			ret[v] = add_saturating(part_of(e->value[v], after < whole ? after : whole, whole),
-						-part_of(e->value[v], f->done[by] < whole ? f->done[by] : whole, whole));
+						-part_of(e->value[v], f->done[by] < whole ? f->done[by] : whole,
+							 whole));
 	}
 }
 
@@ -559,7 +563,8 @@ static void share_own(struct tree *t, unsigned v, uint32_t function, const uint3
 
 		weight = by_self ? *here : t->places[i].value[v];
 		so_far += weight > 0 ? weight : 0;
-		after = so_far >= sum ? own : (int64_t)((long double)own * (long double)so_far / (long double)sum + 0.5L);
+		after = so_far >= sum ? own : (int64_t)((long double)own * (long double)so_far / (long double)sum +
+							0.5L);
 		*here = after - before;
 		before = after;
 	}

@@ -1,20 +1,21 @@
 /* edges.h: a call tree from what was counted per caller and callee.
  *
- * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other and
- * what those calls took, with all that they called. Which stack a call came from is not in it. The tree is made so:
+ * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
+ * and what those calls took, with all that they called. Which stack a call came from is not in it. The tree is made so:
  *
  *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
  *      that is nobody's callee.
  *   2. Where a function was called from several places, each of its callees is divided among those places in
  *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
- *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it whole.
- *   3. What a node took itself is what it took less what its callees took. So the self and total values of functions are
- *      those of the edges.
+ *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it
+ *      whole.
+ *   3. What a node took itself is what it took less what its callees took. So the self and total values of functions
+ *      are those of the edges.
  *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2".
  *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
  *      first; once there are EDGES_NODES nodes, or a place holds nothing any more, it is left closed. What a place that
- *      is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any more,
- *      so that pairs of all with all take seconds and not minutes.
+ *      is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
+ *      more, so that pairs of all with all take seconds and not minutes.
  */
 #ifndef FORMATS_EDGES_H
 #define FORMATS_EDGES_H
@@ -70,8 +71,8 @@ int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int6
 
 void edges_set_line(struct edges *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
 
-/* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what is
- * left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */
+/* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what
+ * is left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */
 void edges_add_own(struct edges *e, uint32_t function, const int64_t *value);
 
 size_t edges_count(const struct edges *e);

@@ -5,9 +5,9 @@
  *	#0  0x00007f3e5c1d04d9 poll
  *	#1  0x000055e01b2c0a10
  *
- * A frame is what stands after the address, "[unknown]" if that is nothing. A stack ends with the next PID or TID line, or
- * where the number is 0 again, and counts 1. By options of the reader the process and the thread become the first frames,
- * "PID=1234" and "TID=1235".
+ * A frame is what stands after the address, "[unknown]" if that is nothing. A stack ends with the next PID or TID line,
+ * or where the number is 0 again, and counts 1. By options of the reader the process and the thread become the first
+ * frames, "PID=1234" and "TID=1235".
  */
 #include "format.h"
 #include "stacks.h"
@@ -117,5 +117,6 @@ static int eu_stack_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_eu_stack = {
-	.name = "eu-stack", .suffixes = "eu-stack", .sniff = eu_stack_sniff, .read = eu_stack_read, .about = "stacks of eu-stack, elfutils",
+	.name = "eu-stack", .suffixes = "eu-stack", .sniff = eu_stack_sniff, .read = eu_stack_read,
+	.about = "stacks of eu-stack, elfutils",
 };

@@ -8,6 +8,7 @@
 #include "folded_write.h"
 #include "hash.h"
 #include "mem.h"
+#include "saturate.h"
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -90,6 +91,8 @@ struct folded_reader {
 	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
 	size_t frame_capacity, name_capacity;
 
+	bool fractions;			/* asked for */
+	int64_t scale;			/* of the columns: 1, or that of refined ones */
 	double carry, before_carry;	/* what rounding has left out so far */
 	uint64_t line, stacks, skipped;
 };
@@ -135,7 +138,8 @@ static uint32_t frame_of(struct folded_reader *r, const char *name, size_t n)
 }
 
 /* The first child of `node` if the line goes on with it: then its name need not be looked up. 0 if not. */
-static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at, size_t *ret_end)
+static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node, struct str stack, size_t at,
+				   size_t *ret_end)
 {
 	struct profile_child child;
 	struct str name;
@@ -203,17 +207,19 @@ static uint32_t add_stack(struct folded_reader *r, struct str stack)
 }
 
 /* Rounds so that the sum of all lines stays right: what one count loses the next one gets. */
-static int64_t rounded(double *carry, const struct folded_count *c)
+static int64_t rounded(const struct folded_reader *r, double *carry, const struct folded_count *c)
 {
-	double whole;
 	int64_t count;
+	double whole;
 
-	if (c->fraction == 0)
+	if (c->fraction == 0 && r->scale == 1)
 		return c->whole;
-	*carry += c->fraction;
+	count = saturating_product(c->whole, r->scale);
+	*carry += c->fraction * (double)r->scale;
 	whole = floor(*carry + 0.5);
 	*carry -= whole;
-	return __builtin_add_overflow(c->whole, (int64_t)whole, &count) ? c->whole : count;
+	saturating_add(&count, (int64_t)whole);
+	return count;
 }
 
 static void add_count(struct folded_reader *r, struct known_stack *k, int64_t count)
@@ -243,9 +249,9 @@ static void add_pending(struct folded_reader *r)
 		*k = (struct known_stack){ .low = hash.low64, .high = hash.high64, .node = add_stack(r, l->stack) };
 		r->known.count++;
 	}
-	add_count(r, k, rounded(&r->carry, &l->count));
+	add_count(r, k, rounded(r, &r->carry, &l->count));
 	if (r->two)
-		profile_add(r->profile, k->node, r->before, rounded(&r->before_carry, &l->before));
+		profile_add(r->profile, k->node, r->before, rounded(r, &r->before_carry, &l->before));
 	r->stacks++;
 }
 
@@ -260,9 +266,24 @@ static void add_line(struct folded_reader *r, const struct folded_line *l)
 
 static void add_counts(struct folded_reader *r)
 {
-	for (size_t i = 0; i < r->known.capacity; i++)
-		if (r->known.slots[i].count)
-			profile_add(r->profile, r->known.slots[i].node, r->column, r->known.slots[i].count);
+	for (size_t i = 0; i < r->known.capacity; i++) {
+		struct known_stack *k = &r->known.slots[i];
+
+		if (k->count)
+			profile_add(r->profile, k->node, r->column, k->count);
+		k->count = 0;
+	}
+}
+
+/* From the first line on that has a part of a count. */
+static void refine(struct folded_reader *r)
+{
+	add_pending(r);
+	add_counts(r);
+	profile_refine(r->profile, r->column);
+	if (r->two)
+		profile_refine(r->profile, r->before);
+	r->scale = profile_scale(r->profile, r->column);
 }
 
 /* Notes a line that is no stack; the first one is shown. */
@@ -279,8 +300,8 @@ static void skip_line(struct folded_reader *r, const char *line, size_t n, enum 
 		err_set(err, -EINVAL, "line %llu has one count, where the lines of a difference have two: '%.*s%s'",
 			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
 	else
-		err_set(err, -EINVAL, "line %llu is no folded stack, which is frames divided by ; and a count: '%.*s%s'",
-			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
+		err_set(err, -EINVAL, "line %llu is no folded stack, which is frames divided by ; and a count: "
+			"'%.*s%s'", (unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
 }
 
 static void read_line(struct folded_reader *r, struct str line, struct err *err)
@@ -288,10 +309,13 @@ static void read_line(struct folded_reader *r, struct str line, struct err *err)
 	struct folded_line l;
 	enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
 
-	if (kind == FOLDED_STACK)
+	if (kind == FOLDED_STACK) {
+		if (r->fractions && r->scale == 1 && (l.count.fraction != 0 || (r->two && l.before.fraction != 0)))
+			refine(r);
 		add_line(r, &l);
-	else if (kind != FOLDED_BLANK)
+	} else if (kind != FOLDED_BLANK) {
 		skip_line(r, line.p, line.n, kind, err);
+	}
 }
 
 static void read_lines(struct folded_reader *r, struct input *in, struct err *err)
@@ -355,10 +379,9 @@ static int add_columns(struct folded_reader *r, struct err *err)
 static int folded_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct folded_reader r = { .profile = p, .two = is_difference(in) };
+	struct folded_reader r = { .profile = p, .two = is_difference(in), .fractions = o->fractions, .scale = 1 };
 	int e;
 
-	(void)o;
 	profile_describe(p, 0, false, &none);
 	if ((e = add_columns(&r, err)) < 0)
 		return e;
@@ -396,7 +419,8 @@ static int folded_sniff(const char *bytes, size_t n)
 		if (!newline && stacks + others > 0)
 			break;
 		kind = folded_line_parse(p, size, false, &l);
-		if (kind == FOLDED_STACK)
+		/* Which count is too large is the reader's to say. */
+		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT)
 			stacks++;
 		else if (kind != FOLDED_BLANK && (newline || n < FORMAT_SNIFF_MAX))
 			others++;

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* Stacks are in the order of their bytes, as Perl sorts them in the scripts that others use. A node stands for its own line,
- * which ends with its name, and for those of its children, where ; follows: "read", "read64", "read;x". */
+/* Stacks are in the order of their bytes, as Perl sorts them in the scripts that others use. A node stands for its own
+ * line, which ends with its name, and for those of its children, where ; follows: "read", "read64", "read;x". */
 struct key {
 	uint32_t frame;
 	bool children;		/* the lines of the children, not the line itself */
@@ -45,11 +45,12 @@ static bool is_above_zero(const struct profile *p, uint32_t node, uint32_t colum
 
 static bool has_line(const struct profile *p, uint32_t node, struct counts c)
 {
-	return is_above_zero(p, node, c.column) || is_above_zero(p, node, c.before) || is_above_zero(p, node, c.measured);
+	return is_above_zero(p, node, c.column) || is_above_zero(p, node, c.before) ||
+	       is_above_zero(p, node, c.measured);
 }
 
-/* What comes first below each node, and what after each line or group of children; 0 is none. The number of what is put out
- * is twice that of the node, plus one for the group of its children. */
+/* What comes first below each node, and what after each line or group of children; 0 is none. The number of what is put
+ * out is twice that of the node, plus one for the group of its children. */
 struct order {
 	uint32_t *first, *next;
 };
@@ -114,7 +115,8 @@ static uint32_t same_column(struct profile *to, const struct profile *from, uint
 	return profile_column(to, from->columns[column].name, from->columns[column].unit);
 }
 
-static void add_value(struct profile *to, uint32_t node, uint32_t column, const struct profile *from, uint32_t n, uint32_t c)
+static void add_value(struct profile *to, uint32_t node, uint32_t column, const struct profile *from, uint32_t n,
+		      uint32_t c)
 {
 	if (column != UINT32_MAX)
 		profile_add(to, node, column, from->columns[c].self[n]);
@@ -132,7 +134,8 @@ static struct profile *by_names(const struct profile *p, struct counts c, struct
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		struct str name = profile_name(p, p->node_frames[n]);
 
-		nodes[n] = profile_child(names, nodes[p->parents[n]], profile_frame(names, name, (struct str){ "", 0 }, 0));
+		nodes[n] = profile_child(names, nodes[p->parents[n]],
+					 profile_frame(names, name, (struct str){ "", 0 }, 0));
 		add_value(names, nodes[n], ret_counts->column, p, n, c.column);
 		if (c.before != c.column)
 			add_value(names, nodes[n], ret_counts->before, p, n, c.before);
@@ -142,21 +145,33 @@ static struct profile *by_names(const struct profile *p, struct counts c, struct
 	return names;
 }
 
+/* Values below zero have no place here. Parts of a count have as many digits as they need. */
+static void put_count(struct buf *out, const struct profile *p, uint32_t node, uint32_t column)
+{
+	int64_t count = p->columns[column].self[node], scale = profile_scale(p, column), part;
+
+	count = count > 0 ? count : 0;
+	buf_put_i64(out, count / scale);
+	part = count % scale;
+	if (part)
+		buf_putc(out, '.');
+	for (; part; part = part * 10 % scale)
+		buf_putc(out, (char)('0' + part * 10 / scale));
+}
+
 /* The name of the leaf must not be empty: readers drop empty frames at the end of a stack. */
 static void put_line(struct buf *out, const struct buf *path, struct str leaf, const struct profile *p, uint32_t node,
 		     struct counts c)
 {
-	int64_t count = p->columns[c.column].self[node];
-
 	buf_put(out, path->data, path->size);
 	if (!leaf.n)
 		buf_puts(out, "[unknown]");
 	if (c.before != UINT32_MAX) {
 		buf_putc(out, ' ');
-		buf_put_i64(out, p->columns[c.before].self[node] > 0 ? p->columns[c.before].self[node] : 0);
+		put_count(out, p, node, c.before);
 	}
 	buf_putc(out, ' ');
-	buf_put_i64(out, count > 0 ? count : 0);
+	put_count(out, p, node, c.column);
 	buf_putc(out, '\n');
 }
 
@@ -239,8 +254,8 @@ int folded_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	return e < 0 ? e : tell_below_zero(p, column, err);
 }
 
-int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured, struct buf *out,
-			    struct err *err)
+int folded_write_difference(const struct profile *p, uint32_t before, uint32_t after, uint32_t measured,
+			    struct buf *out, struct err *err)
 {
 	int e = write_counts(p, (struct counts){ after, before, measured }, out, err), left_out;
 

@@ -95,6 +95,15 @@ static const struct format *format_by_content(const char *bytes, size_t n)
 	return best;
 }
 
+static int tell_unknown(const struct input *in, struct str start, struct err *err)
+{
+	_cleanup_(buf_done) struct buf guess = { 0 };
+
+	buf_init(&guess);
+	guess_content(start.p, start.n, &guess);
+	return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess.data);
+}
+
 static int give_lines(struct input *in, const struct format_options *o, struct err *err)
 {
 	struct str line;
@@ -116,16 +125,16 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
-	/* Who takes lines as they are takes those of any text, and says which are no stacks; and what may be folded stacks is
-	 * not taken for something else. */
+	/* Who takes lines as they are takes those of any text, and says which are no stacks; and what may be folded
+	 * stacks is not taken for something else. */
 	if (o && o->take_line && !o->format &&
 	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
 	if (!f)
-		return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess_content(start.p, start.n));
+		return tell_unknown(in, start, err);
 	if (o && o->time_range && !f->has_times)
-		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of time can be "
-			       "selected", in->name, f->name);
+		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
+			       "time can be selected", in->name, f->name);
 	r = o && o->take_line && f == &format_folded ? give_lines(in, o, &why) :
 						       f->read(p, in, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */

@@ -6,7 +6,8 @@
 #include "input.h"
 #include "profile.h"
 
-/* What a reader is asked to do otherwise than by default, which is all zero. A format passes over what is not its own. */
+/* What a reader is asked to do otherwise than by default, which is all zero. A format passes over what is not its
+ * own. */
 struct format_options {
 	const struct format *format;	/* what the input is; NULL: that is seen by its content */
 
@@ -14,9 +15,14 @@ struct format_options {
 	void (*take_line)(void *data, struct str line);
 	void *take_data;
 
+	/* Of folded stacks: where there are parts of a count the column is refined (see profile_refine). Otherwise
+	 * counts are rounded so that their sum stays right. */
+	bool fractions;
+
 	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
-	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run time */
+	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run
+					 * time */
 	bool addresses;			/* of frames without a symbol */
 	bool source_lines;		/* it was written with -F +srcline */
 	bool inlined, context;		/* addr2line is asked for inlined functions, and for source lines */
@@ -30,8 +36,10 @@ struct format_options {
 	double time_min, time_max;
 
 	/* Of traces. */
-	bool calls;			/* how often functions were called that called none themselves, not how long they took */
-	bool script_values;		/* units are those of the script that collapses such files, where it has another */
+	bool calls;			/* how often functions were called that called none themselves, not how long
+					 * they took */
+	bool script_values;		/* units are those of the script that collapses such files, where it has
+					 * another */
 
 	/* Of bpftrace: not NULL is where each stack (struct format_stack) is noted as it comes. */
 	struct buf *order;
@@ -81,16 +89,17 @@ const struct format *format_by_name(const char *name);		/* NULL if unknown */
 const struct format *format_by_path(const char *path);		/* by suffix; NULL if none fits */
 
 /* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
- * An empty input is -ENODATA; one that has more than `FORMAT_INPUT_MAX` bytes once decompressed is -EFBIG. Returns 0, or how
- * many lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if it is of
- * no format that is known. After an error `p` may hold what stood before it. `o` may be NULL. */
+ * An empty input is -ENODATA; one that has more than `FORMAT_INPUT_MAX` bytes once decompressed is -EFBIG. Returns 0,
+ * or how many lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if
+ * it is of no format that is known. After an error `p` may hold what stood before it. `o` may be NULL. */
 #define FORMAT_INPUT_MAX ((uint64_t)64 << 30)
 int format_load(const char *path, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
 
 /* The same with a limit of its own, for what strangers send. */
-int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p, struct err *err);
+int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p,
+			struct err *err);
 
 /* A reader's input held as a whole, of at most `limit` bytes. */
 int format_whole(struct input *in, size_t limit, struct str *ret, struct err *err);

@@ -13,7 +13,8 @@ static void again(const struct format *f, const struct profile *p)
 	struct buf out;
 
 	buf_init(&out);
-	if (f->write(p, UINT32_MAX, &out, &err) < 0 || format_read_bytes(&format_xhprof, back, out.data, out.size, &err) != 0)
+	if (f->write(p, UINT32_MAX, &out, &err) < 0 || format_read_bytes(&format_xhprof, back, out.data, out.size,
+									 &err) != 0)
 		abort();
 	profile_free(back);
 	buf_done(&out);

@@ -60,13 +60,8 @@ static struct str frame_name(struct str rest)
 
 static bool goes_on(struct str line)
 {
-	return (line.n && line_is_space(*line.p)) || line_starts(line, "No locals") || line_starts(line, "No symbol table info");
-}
-
-static void end_stack(struct stacks *s)
-{
-	if (s->depth)
-		stacks_add(s, 1);
+	return (line.n && line_is_space(*line.p)) || line_starts(line, "No locals") ||
+	       line_starts(line, "No symbol table info");
 }
 
 static void read_line(struct stacks *s, uint64_t number, struct str line, struct err *err)
@@ -78,11 +73,11 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 		if (line.n && *line.p == '#')
 			stacks_skip(s, number, line, "begins with # and is no frame", err);
 		else if (!goes_on(line))
-			end_stack(s);
+			stacks_end(s);
 		return;
 	}
 	if (n == 0)
-		end_stack(s);
+		stacks_end(s);
 	name = frame_name(rest);
 	stacks_frame(s, name.n ? name : (struct str){ "??", 2 });
 }
@@ -90,7 +85,7 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 static int gdb_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	(void)o;
-	return stacks_read_lines(p, in, read_line, end_stack, "there is no backtrace in it: gdb could not attach, perhaps", err);
+	return stacks_read_lines(p, in, read_line, "there is no backtrace in it: gdb could not attach, perhaps", err);
 }
 
 static int gdb_sniff(const char *bytes, size_t n)
@@ -110,5 +105,6 @@ static int gdb_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_gdb = {
-	.name = "gdb", .suffixes = "gdb", .sniff = gdb_sniff, .read = gdb_read, .about = "backtraces of gdb, thread apply all bt",
+	.name = "gdb", .suffixes = "gdb", .sniff = gdb_sniff, .read = gdb_read,
+	.about = "backtraces of gdb, thread apply all bt",
 };

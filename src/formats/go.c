@@ -13,13 +13,14 @@
  *	Mappings
  *	1: 0x1000000/0x1400000/0x0 /tmp/a [FN]
  *
- * The line after "Samples:" names the values, "[dflt]" at its end aside; samples have one number for each and the locations
- * of their stack, leaf first. Labels below a sample are passed over. A location is named by the first word after its
- * mapping, or by its address; the lines below it are the functions that it was inlined into, which make frames of their
- * own if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says nothing.
+ * The line after "Samples:" names the values, "[dflt]" at its end aside; samples have one number for each and the
+ * locations of their stack, leaf first. Labels below a sample are passed over. A location is named by the first word
+ * after its mapping, or by its address; the lines below it are the functions that it was inlined into, which make
+ * frames of their own if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says
+ * nothing.
  *
- * Times become cpu_ns or wall_ns, the rest keeps its name. Limits: LOCATIONS_MAX locations, STACKS_MAX numbers of locations
- * in all samples together.
+ * Times become cpu_ns or wall_ns, the rest keeps its name. Limits: LOCATIONS_MAX locations, STACKS_MAX numbers of
+ * locations in all samples together.
  */
 #include "format.h"
 #include "stacks.h"
@@ -78,7 +79,8 @@ static int add_column(struct go *g, struct str word, struct err *err)
 	if (unit.n > 6 && !memcmp(unit.p + unit.n - 6, "[dflt]", 6))
 		unit.n -= 6;
 	if (name.n == 0 || name.n > 56 || unit.n == 0 || unit.n > 60 || g->column_count == PROFILE_COLUMNS)
-		return err_set(err, -EINVAL, "the line after 'Samples:' names no values such as samples/count cpu/nanoseconds");
+		return err_set(err, -EINVAL, "the line after 'Samples:' names no values such as samples/count "
+			       "cpu/nanoseconds");
 	snprintf(of, sizeof(of), "%.*s", (int)unit.n, unit.p);
 	snprintf(text, sizeof(text), "%.*s%s", (int)name.n, name.p, !strcmp(of, "nanoseconds") ? "_ns" : "");
 	column = profile_column(g->profile, text, of);
@@ -96,7 +98,8 @@ static int read_columns(struct go *g, struct str line, struct err *err)
 	while (r >= 0 && (word = take_word(&line)).n)
 		r = add_column(g, word, err);
 	if (r >= 0 && g->column_count == 0)
-		return err_set(err, -EINVAL, "the line after 'Samples:' is empty, and should say samples/count cpu/nanoseconds");
+		return err_set(err, -EINVAL, "the line after 'Samples:' is empty, and should say samples/count "
+			       "cpu/nanoseconds");
 	return r;
 }
 
@@ -256,14 +259,16 @@ static int read_line(struct go *g, enum part *part, uint64_t number, struct str 
 			*part = LOCATIONS;
 		else if (line_trim_start(line).n && !add_sample(g, line) && !is_label(line))
 			line_skip(&g->skipped, number, line, "is no sample of numbers, a colon and locations", err);
-		return g->stack_count <= STACKS_MAX ? 0 : err_set(err, -E2BIG, "its samples have more than %zu locations together",
+		return g->stack_count <= STACKS_MAX ? 0 :
+		       err_set(err, -E2BIG, "its samples have more than %zu locations together",
 								  STACKS_MAX);
 	case LOCATIONS:
 		if (line_starts(line, "Mappings"))
 			*part = TAIL;
 		else if (line_trim_start(line).n && !add_location(g, line))
 			line_skip(&g->skipped, number, line, "is no location", err);
-		return g->frame_count <= LOCATIONS_MAX ? 0 : err_set(err, -E2BIG, "it has more than %zu locations", LOCATIONS_MAX);
+		return g->frame_count <= LOCATIONS_MAX ? 0 : err_set(err, -E2BIG, "it has more than %zu locations",
+								     LOCATIONS_MAX);
 	case TAIL:
 		break;
 	}

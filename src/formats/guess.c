@@ -1,6 +1,7 @@
 /* guess.c: people give the wrong file more often than a broken one, and the right name for it tells them so. */
 #include "guess.h"
 #include "cleanup.h"
+#include "folded_line.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -43,23 +44,48 @@ static bool is_text(const char *bytes, size_t n)
 	return true;
 }
 
-const char *guess_content(const char *bytes, size_t n)
+/* Which line is the first that does not end with a count. */
+static void put_odd_line(const char *bytes, size_t n, struct buf *out)
 {
+	const char *end = bytes + n, *newline;
+	unsigned number = 1;
+
+	for (const char *p = bytes; p < end; p = newline + 1, number++) {
+		struct folded_line l;
+
+		newline = memchr(p, '\n', (size_t)(end - p));
+		newline = newline ? newline : end;
+		if (folded_line_parse(p, (size_t)(newline - p), false, &l) != FOLDED_NO_COUNT)
+			continue;
+		n = (size_t)(newline - p) < 60 ? (size_t)(newline - p) : 60;
+		while (n && p[n - 1] == '\r')
+			n--;
+		buf_printf(out, ", such as line %u: '%.*s%s'", number, (int)n, p, newline - p > 60 ? "…" : "");
+		return;
+	}
+}
+
+void guess_content(const char *bytes, size_t n, struct buf *out)
+{
+	const char *start = bytes, *end = bytes + n;
+
 	/* A byte order mark and empty space before the start say nothing. */
-	if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
-		bytes += 3;
-		n -= 3;
-	}
-	while (n && (*bytes == ' ' || *bytes == '\t' || *bytes == '\r' || *bytes == '\n')) {
-		bytes++;
-		n--;
-	}
-	if (n == 0)
-		return "there is nothing but empty space in it";
+	if (n >= 3 && !memcmp(start, "\xef\xbb\xbf", 3))
+		start += 3;
+	while (start < end && (*start == ' ' || *start == '\t' || *start == '\r' || *start == '\n'))
+		start++;
+	n = (size_t)(end - start);
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (n >= starts[i].n && !memcmp(bytes, starts[i].start, starts[i].n))
-			return starts[i].what;
-	if (is_text(bytes, n))
-		return "it is text, but its lines do not end with a count as folded stacks do";
-	return "it is binary data of a kind that I have not seen";
+		if (n >= starts[i].n && !memcmp(start, starts[i].start, starts[i].n)) {
+			buf_puts(out, starts[i].what);
+			return;
+		}
+	if (n == 0) {
+		buf_puts(out, "there is nothing but empty space in it");
+	} else if (is_text(start, n)) {
+		buf_puts(out, "it is text, but its lines do not end with a count as folded stacks do");
+		put_odd_line(bytes, (size_t)(end - bytes), out);
+	} else {
+		buf_puts(out, "it is binary data of a kind that I have not seen");
+	}
 }

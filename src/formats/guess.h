@@ -2,9 +2,9 @@
 #ifndef FORMATS_GUESS_H
 #define FORMATS_GUESS_H
 
-#include <stddef.h>
+#include "buf.h"
 
-/* "it looks like a PNG image": always text, never NULL. */
-const char *guess_content(const char *bytes, size_t n);
+/* Appends "it looks like a PNG image", or of text which line is the first that is no folded stack. */
+void guess_content(const char *bytes, size_t n, struct buf *out);
 
 #endif

@@ -59,8 +59,8 @@ static ssize_t unpack_some(struct input *in, char *to, size_t n)
 	for (;;) {
 		size_t taken;
 		struct err why = { 0 };
-		ssize_t r = decompress_more(in->packed, in->packed_data + in->packed_at, in->packed_end - in->packed_at, !more,
-					    &taken, to, n, &why);
+		ssize_t r = decompress_more(in->packed, in->packed_data + in->packed_at, in->packed_end - in->packed_at,
+					    !more, &taken, to, n, &why);
 
 		in->packed_at += taken;
 		if (r < 0)
@@ -167,8 +167,8 @@ static int check_file(const struct input *in, const struct stat *st, uint64_t li
 	if (S_ISDIR(st->st_mode))
 		return err_set(err, -EISDIR, "'%s' is a directory, not a file", in->name);
 	if (S_ISREG(st->st_mode) && !in->packed && (uint64_t)st->st_size > limit)
-		return err_set(err, -EFBIG, "'%s' has %lld bytes, and %llu is the limit", in->name, (long long)st->st_size,
-			       (unsigned long long)limit);
+		return err_set(err, -EFBIG, "'%s' has %lld bytes, and %llu is the limit", in->name,
+			       (long long)st->st_size, (unsigned long long)limit);
 	return 0;
 }
 
@@ -209,7 +209,8 @@ int input_memory(struct input *in, const char *name, const char *bytes, size_t n
 		.name = name, .limit = limit, .fd = -1, .at = bytes, .end = bytes + n, .given = n, .finished = true
 	};
 	if (n > limit)
-		return err_set(err, -EFBIG, "it has more than %llu bytes, which is the limit", (unsigned long long)limit);
+		return err_set(err, -EFBIG, "it has more than %llu bytes, which is the limit",
+			       (unsigned long long)limit);
 	return start_packed(in, err);
 }
 

@@ -1,7 +1,7 @@
 /* input.h: the bytes of one input as a format reads them: plain, line by line or as a whole.
  *
- * A file, standard input or memory; what is compressed by gzip or zstd is decompressed on the way. Line formats are read
- * through one buffer, so that a log of gigabytes takes a megabyte; a whole is held in memory, and has a limit.
+ * A file, standard input or memory; what is compressed by gzip or zstd is decompressed on the way. Line formats are
+ * read through one buffer, so that a log of gigabytes takes a megabyte; a whole is held in memory, and has a limit.
  *
  *	input_open, input_memory -> input_peek -> input_line … or input_all -> input_close
  */
@@ -35,8 +35,8 @@ struct input {
 
 #define INPUT_LINE_MAX	((size_t)256 << 20)	/* bytes of one line */
 
-/* Opens `path` ("-" is standard input), or takes `n` bytes that must stay. `limit` is how many plain bytes it may have: more
- * are the error -EFBIG. Close it in any case. */
+/* Opens `path` ("-" is standard input), or takes `n` bytes that must stay. `limit` is how many plain bytes it may have:
+ * more are the error -EFBIG. Close it in any case. */
 int input_open(struct input *in, const char *path, uint64_t limit, struct err *err);
 
 /* The same with a descriptor, which is the input's from now on, whatever the result; `name` must stay. */

@@ -39,8 +39,8 @@ void notes_below_zero(struct notes *n, const struct profile *p, uint32_t column)
 		return;
 	buf_init(&amount);
 	amount_put(&amount, sum, amount_unit(p->columns[column].unit));
-	notes_add(n, nodes, "%u stack%s with a value below zero (%s of %s in all) %s left out", nodes, nodes == 1 ? "" : "s",
-		  amount.data, p->columns[column].name, nodes == 1 ? "is" : "are");
+	notes_add(n, nodes, "%u stack%s with a value below zero (%s of %s in all) %s left out", nodes,
+		  nodes == 1 ? "" : "s", amount.data, p->columns[column].name, nodes == 1 ? "is" : "are");
 }
 
 int notes_result(struct notes *n, const struct buf *out, const char *what, struct err *err)

@@ -22,8 +22,8 @@ struct pairs {
 	} *items;
 	uint32_t count;
 
-	/* Per column, NULL for those that were not asked for: by function what it took itself, and by pair what the calls
-	 * took with all below, but of "calls" only how many they were. */
+	/* Per column, NULL for those that were not asked for: by function what it took itself, and by pair what the
+	 * calls took with all below, but of "calls" only how many they were. */
 	int64_t *self[PROFILE_COLUMNS], *inclusive[PROFILE_COLUMNS];
 
 	/* private */

@@ -1,10 +1,11 @@
 /* perf.c: what `perf script` writes, a text of samples with their call chains (perf_line.h draws it).
  *
- * A profile has some thousand different call chains and a few ten thousand different frames, while the text has millions
- * of lines. So a chain is first looked up whole, then compared with the last one from its root on, and then line by line,
- * before anything in it is parsed.
+ * A profile has some thousand different call chains and a few ten thousand different frames, while the text has
+ * millions of lines. So a chain is first looked up whole, then compared with the last one from its root on, and then
+ * line by line, before anything in it is parsed.
  *
- * Each event counts its period: how many cycles, or nanoseconds of a clock, it stands for; 1 if perf did not write that.
+ * Each event counts its period: how many cycles, or nanoseconds of a clock, it stands for; 1 if perf did not write
+ * that.
  */
 #include "format.h"
 #include "mem.h"
@@ -128,14 +129,16 @@ static int add_columns(struct perf_reader *r, const struct perf_event *e, struct
 					(e->name.n >= 10 && !memcmp(e->name.p, "task-clock", 10)));
 	char name[64];
 
-	snprintf(name, sizeof(name), "%.*s", e->name.n < sizeof(name) ? (int)e->name.n : (int)sizeof(name) - 1, e->name.p);
+	snprintf(name, sizeof(name), "%.*s", e->name.n < sizeof(name) ? (int)e->name.n : (int)sizeof(name) - 1,
+		 e->name.p);
 	if (e->period && *name)
 		r->value = profile_column(r->profile, name, clock ? "nanoseconds" : "count");
 	r->samples = profile_column(r->profile, "samples", "count");
 	if (!e->period || !*name)
 		r->value = r->samples;
 	if (r->value == UINT32_MAX || r->samples == UINT32_MAX)
-		return err_set(err, -E2BIG, "there is no room for its columns beside the %u that are there", PROFILE_COLUMNS);
+		return err_set(err, -E2BIG, "there is no room for its columns beside the %u that are there",
+			       PROFILE_COLUMNS);
 	return 0;
 }
 
@@ -179,8 +182,8 @@ static int read_event(struct perf_reader *r, const struct perf_event *e, struct 
 	struct str chain;
 
 	if (!perf_chain_take(r->in, &chain))
-		return err_set(err, -E2BIG, "the call chain below line %llu has more than %zu bytes, which is the limit",
-			       (unsigned long long)number, PERF_CHAIN_BYTES);
+		return err_set(err, -E2BIG, "the call chain below line %llu has more than %zu bytes, which is "
+			       "the limit", (unsigned long long)number, PERF_CHAIN_BYTES);
 	if (!wanted || !is_sample(e, chain, input_buffered(r->in)))
 		return 0;
 	return add_sample(r, e, chain, number, err);
@@ -226,7 +229,8 @@ static int read_line(struct perf_reader *r, struct str line, struct err *err)
 static void tell_others(const struct perf_reader *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->other_names; i++)
-		buf_printf(out, "%s%s %llu", i ? ", " : "", r->others[i].name, (unsigned long long)r->others[i].samples);
+		buf_printf(out, "%s%s %llu", i ? ", " : "", r->others[i].name,
+			   (unsigned long long)r->others[i].samples);
 	if (r->other_names == EVENTS_NAMED)
 		buf_puts(out, ", …");
 }
@@ -240,8 +244,8 @@ static void tell(const struct perf_reader *r, struct buf *out)
 		buf_printf(out, "no sample is of event %s; there are ", r->event.data);
 		tell_others(r, out);
 	} else if (r->event_by_default && r->other_samples) {
-		buf_printf(out, "only samples of %s are counted, which comes first; --event-filter takes another event: ",
-			   r->event.data);
+		buf_printf(out, "only samples of %s are counted, which comes first; --event-filter takes "
+			   "another event: ", r->event.data);
 		tell_others(r, out);
 	}
 	if (r->untimed)
@@ -259,7 +263,8 @@ static void tell(const struct perf_reader *r, struct buf *out)
 static int finish(const struct perf_reader *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
-	uint64_t left_out = r->lines.unreadable + r->untimed + (r->event_by_default || !r->taken ? r->other_samples : 0) +
+	uint64_t left_out = r->lines.unreadable + r->untimed + (r->event_by_default ||
+								!r->taken ? r->other_samples : 0) +
 			    (r->taken ? 0 : r->out_of_time) + (perf_inline_error(r->lines.inlined, NULL) < 0);
 
 	if (r->in->err.code)
@@ -267,7 +272,8 @@ static int finish(const struct perf_reader *r, struct err *err)
 	if (!left_out && r->taken)
 		return 0;
 	if (!left_out || (!r->taken && left_out == r->lines.unreadable))
-		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s", r->lines.unreadable ? "; " : "",
+		return err_set(err, -EINVAL, "there is no sample of perf script in it%s%s",
+			       r->lines.unreadable ? "; " : "",
 			       r->lines.unreadable ? r->lines.first_unreadable.text : "");
 	buf_init(&text);
 	tell(r, &text);

@@ -64,13 +64,16 @@ static void add_frame(struct perf_chains *c, struct str name, struct str module)
 	c->frames[c->frame_count++] = profile_frame(c->profile, name, file_of(module), 0);
 }
 
-/* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Returns where the
- * next line begins. */
+/* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Text that was
+ * written without them has the next frame there. Returns where the next line begins. */
 static const char *take_source_line(const char *p, const char *end, struct buf *out)
 {
 	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
 	size_t start = out->size;
+	struct perf_frame f;
 
+	if (perf_frame_parse((struct str){ p, (size_t)(stop - p) }, &f))
+		return p;
 	while (p < stop && perf_is_space(*p))
 		p++;
 	while (stop > p && perf_is_space(stop[-1]))
@@ -139,11 +142,12 @@ static const char *add_frames(struct perf_chains *c, const struct perf_frame *f,
 	return next;
 }
 
-/* The frames of a line as one number, so that those of most lines are known without a look elsewhere: twice the frame and
- * one for a single frame, twice the number of a span for others. It is never 0. */
+/* The frames of a line as one number, so that those of most lines are known without a look elsewhere: twice the frame
+ * and one for a single frame, twice the number of a span for others. It is never 0. */
 static uint32_t number_of(struct perf_chains *c, struct perf_span span)
 {
-	assert(c->frame_count < UINT32_MAX / 2 && c->span_count < UINT32_MAX / 2 && c->profile->frame_count < UINT32_MAX / 2);
+	assert(c->frame_count < UINT32_MAX / 2 && c->span_count < UINT32_MAX / 2 &&
+	       c->profile->frame_count < UINT32_MAX / 2);
 	if (span.count == 1)
 		return c->frames[--c->frame_count] * 2 + 1;
 	c->span_count += !c->span_count;
@@ -194,8 +198,8 @@ static size_t common_depth(const struct perf_chains *c, uint32_t process, struct
 	return low;
 }
 
-/* Looks for the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first is
- * looked up, so that the cache misses of the look-ups overlap. Returns how many there are. */
+/* Looks for the lines of `chain` up to `stop`; `number` is that of the line before it. All are hashed before the first
+ * is looked up, so that the cache misses of the look-ups overlap. Returns how many there are. */
 static size_t find_lines(struct perf_chains *c, bool java, struct str chain, const char *stop, uint64_t number)
 {
 	const char *end = chain.p + chain.n, *next;

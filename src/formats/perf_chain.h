@@ -1,7 +1,7 @@
 /* perf_chain.h: the lines below an event of perf script, and the node of the profile that they are.
  *
- * What a line stands for is known once it was seen: a frame, or several where functions were inlined, or none. Lines that
- * are none of perf's are left out and counted.
+ * What a line stands for is known once it was seen: a frame, or several where functions were inlined, or none. Lines
+ * that are none of perf's are left out and counted.
  */
 #ifndef FORMATS_PERF_CHAIN_H
 #define FORMATS_PERF_CHAIN_H

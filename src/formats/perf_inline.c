@@ -142,8 +142,8 @@ static size_t without_discriminator(const char *line, size_t n)
 	return found ? (size_t)(found - line) : n;
 }
 
-/* Turns "0xADDRESS", and a line with the name and one with the place for each function from the inmost on, into names from the
- * outmost on. */
+/* Turns "0xADDRESS", and a line with the name and one with the place for each function from the inmost on, into names
+ * from the outmost on. */
 static void put_names(const struct perf_inline *x, const char *answer, struct buf *out)
 {
 	struct buf name;

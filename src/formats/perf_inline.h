@@ -15,8 +15,8 @@ struct perf_inline;
 struct perf_inline *perf_inline_new(bool context);
 struct perf_inline *perf_inline_free(struct perf_inline *x);
 
-/* The names at this frame, callers first, with newlines between them; they stay. False if there is nothing to know: in the
- * kernel, in code compiled at run time, without debug information. */
+/* The names at this frame, callers first, with newlines between them; they stay. False if there is nothing to know: in
+ * the kernel, in code compiled at run time, without debug information. */
 bool perf_inline_find(struct perf_inline *x, const struct perf_frame *f, struct str *ret);
 
 /* 0, or the error that there is no addr2line to be asked; `x` may be NULL. */

@@ -1,4 +1,5 @@
-/* perf_line.c: takes the lines of perf script apart from where they are sure: numbers behind the comm, brackets at the end. */
+/* perf_line.c: takes the lines of perf script apart from where they are sure: numbers behind the comm, brackets at the
+ * end. */
 #include "perf_line.h"
 #include <string.h>
 
@@ -210,8 +211,8 @@ static bool ends_chain(const char *p, const char *stop)
 	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
 }
 
-/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or with
- * `last` behind `b`, it ends. */
+/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or
+ * with `last` behind `b`, it ends. */
 static bool find_end(struct str b, bool last, size_t *size, uint64_t *lines)
 {
 	const char *p = b.p + *size, *end = b.p + b.n, *newline;

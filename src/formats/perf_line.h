@@ -40,8 +40,8 @@ bool perf_frame_parse(struct str line, struct perf_frame *ret);
 
 #define PERF_CHAIN_BYTES ((size_t)64 << 20)
 
-/* What stands below an event up to an empty line, the next event or the end, in one piece and without its last newline; it
- * holds until the next call. False if that is more than PERF_CHAIN_BYTES. */
+/* What stands below an event up to an empty line, the next event or the end, in one piece and without its last newline;
+ * it holds until the next call. False if that is more than PERF_CHAIN_BYTES. */
 bool perf_chain_take(struct input *in, struct str *ret);
 
 /* From `p` to where the line ends; a carriage return may be in it. */

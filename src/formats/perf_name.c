@@ -1,4 +1,5 @@
-/* perf_name.c: names of frames as stackcollapse-perf.pl makes them, so that stacks compare with those that people keep. */
+/* perf_name.c: names of frames as stackcollapse-perf.pl makes them, so that stacks compare with those that people
+ * keep. */
 #include "perf_name.h"
 #include "mem.h"
 #include <string.h>

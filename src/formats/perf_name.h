@@ -1,7 +1,8 @@
 /* perf_name.h: what a frame of perf is called: a symbol without what tells calls of one function apart.
  *
- * Offsets, parameters, quotes and ; go; the parameters stay where the receiver of a Go method stands in brackets. A frame
- * without a symbol is called as its module, [libc.so.6]. `a->b` of Java's agents is b inlined into a, two functions.
+ * Offsets, parameters, quotes and ; go; the parameters stay where the receiver of a Go method stands in brackets. A
+ * frame without a symbol is called as its module, [libc.so.6]. `a->b` of Java's agents is b inlined into a, two
+ * functions.
  */
 #ifndef FORMATS_PERF_NAME_H
 #define FORMATS_PERF_NAME_H

@@ -8,11 +8,12 @@
  *	cat     7/7     4796.864: sched:sched_stat_sleep: comm=php pid=24640 delay=1000432 [ns]
  *
  * Below each stands the stack of the thread that was running. A thread falls asleep where sched_switch finds it, and it
- * sleeps until it is woken (sched_waking, sched_wakeup) or runs again (next_pid); one that could go on running (state R)
- * does not sleep. Kernels that write sched_stat_sleep and sched_stat_blocked say themselves how long it was: if there is
- * one of these, nothing else is counted.
+ * sleeps until it is woken (sched_waking, sched_wakeup) or runs again (next_pid); one that could go on running (state
+ * R) does not sleep. Kernels that write sched_stat_sleep and sched_stat_blocked say themselves how long it was: if
+ * there is one of these, nothing else is counted.
  *
- * The value of a stack is whole microseconds; what is shorter in all is left out. Names stay as they are, with parameters.
+ * The value of a stack is whole microseconds; what is shorter in all is left out. Names stay as they are, with
+ * parameters.
  */
 #include "format.h"
 #include "mem.h"
@@ -183,8 +184,8 @@ static void copy_reversed(struct stack *to, const struct stack *from)
 
 /* --- Sleep --- */
 
-/* The thread with `comm` and `id` has slept: below its stack stand those who woke it, if that is wanted. `waker` is NULL if
- * nobody knows who did. */
+/* The thread with `comm` and `id` has slept: below its stack stand those who woke it, if that is wanted. `waker` is
+ * NULL if nobody knows who did. */
 static void add_sleep(struct sched_reader *r, enum measure m, struct str comm, struct str id, struct thread *t,
 		      const struct perf_event *waker, uint64_t ns)
 {
@@ -226,7 +227,8 @@ static void add_sleep(struct sched_reader *r, enum measure m, struct str comm, s
 }
 
 /* A thread sleeps no more, because it was woken or runs. */
-static void end_sleep(struct sched_reader *r, struct str comm, struct str id, const struct perf_event *waker, uint64_t now)
+static void end_sleep(struct sched_reader *r, struct str comm, struct str id, const struct perf_event *waker,
+		      uint64_t now)
 {
 	struct thread *t = thread_of(r, id);
 
@@ -304,8 +306,8 @@ static int read_events(struct sched_reader *r, struct err *err)
 		if (!perf_event_parse((struct str){ copy.data, copy.size }, &e))
 			continue;
 		if (!perf_chain_take(r->in, &chain))
-			return err_set(err, -E2BIG, "the stack below line %llu has more than %zu bytes, which is the limit",
-				       (unsigned long long)number, PERF_CHAIN_BYTES);
+			return err_set(err, -E2BIG, "the stack below line %llu has more than %zu bytes, which is "
+				       "the limit", (unsigned long long)number, PERF_CHAIN_BYTES);
 		on_event(r, &e, chain);
 	}
 	return r->in->err.code;
@@ -317,8 +319,8 @@ static int finish(struct sched_reader *r, struct err *err)
 	uint32_t column;
 
 	if (!r->switches)
-		return err_set(err, -EINVAL, "there is no event sched:sched_switch in its %llu lines; it is what `perf script` "
-			       "writes after `perf record -a -g -e sched:sched_switch -e sched:sched_waking`",
+		return err_set(err, -EINVAL, "there is no event sched:sched_switch in its %llu lines; it is what `perf "
+			       "script` writes after `perf record -a -g -e sched:sched_switch -e sched:sched_waking`",
 			       (unsigned long long)r->in->line);
 	column = profile_column(r->profile, "off_cpu_us", "microseconds");
 	if (column == UINT32_MAX)

@@ -1,4 +1,5 @@
-/* phpspy.c: traces as phpspy prints them: a line for each frame, leaf first, and an empty line or a comment after each trace.
+/* phpspy.c: traces as phpspy prints them: a line for each frame, leaf first, and an empty line or a comment after each
+ * trace.
  *
  *	0 sleep <internal>:-1
  *	1 Shop\Cart::total /srv/shop/src/Cart.php:12
@@ -6,18 +7,12 @@
  *	# uri = /cart
  *	# - - -
  *
- * A frame is its depth, the function up to the next space, and its file with a line, of which the file is kept. A trace ends
- * where the depth is 0 again, with an empty line, or with the comment "# - - -"; other lines with # say something of the
- * trace and end nothing. Each trace counts 1.
+ * A frame is its depth, the function up to the next space, and its file with a line, of which the file is kept. A trace
+ * ends where the depth is 0 again, with an empty line, or with the comment "# - - -"; other lines with # say something
+ * of the trace and end nothing. Each trace counts 1.
  */
 #include "format.h"
 #include "stacks.h"
-
-static void end_trace(struct stacks *s)
-{
-	if (s->depth)
-		stacks_add(s, 1);
-}
 
 /* "/srv/shop/index.php:25": the file, or none of "<internal>:-1". */
 static struct str file_of(struct str where)
@@ -50,14 +45,14 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 	int64_t depth;
 
 	if (line_trim_start(line).n == 0 || line_starts(line, "# - - -")) {
-		end_trace(s);
+		stacks_end(s);
 	} else if (*line.p == '#') {
 		return;
 	} else if (!take_frame(line, &depth, &name, &where)) {
 		stacks_skip(s, number, line, "is no frame, which is its depth, a function and its file", err);
 	} else {
 		if (depth == 0)
-			end_trace(s);
+			stacks_end(s);
 		stacks_push(s, profile_frame(s->profile, name, file_of(where), 0));
 	}
 }
@@ -65,7 +60,7 @@ static void read_line(struct stacks *s, uint64_t number, struct str line, struct
 static int phpspy_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	(void)o;
-	return stacks_read_lines(p, in, read_line, end_trace, "there is no trace in it", err);
+	return stacks_read_lines(p, in, read_line, "there is no trace in it", err);
 }
 
 /* Traces whose depths count up from 0. */

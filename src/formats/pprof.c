@@ -6,10 +6,11 @@
  *	3. No two locations and no two functions have one id, and none has 0.
  *	4. Each sample has one value per sample_type, and its locations exist; so do the functions of locations.
  *
- * Columns are the sample types. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of time are
- * the columns cpu_ns and wall_ns. The type that is shown by default comes first. A location of several lines is inlined
- * functions; one without any is its address, in the file of its mapping. Where a function stands is its start_line: the
- * line that ran is not of a frame here. Labels are the comments "key=value", and those of samples that all samples have.
+ * Columns are the sample types. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
+ * time are the columns cpu_ns and wall_ns. The type that is shown by default comes first. A location of several lines
+ * is inlined functions; one without any is its address, in the file of its mapping. Where a function stands is its
+ * start_line: the line that ran is not of a frame here. Labels are the comments "key=value", and those of samples that
+ * all samples have.
  *
  * Caps: 1 GB, PROFILE_COLUMNS types, LINES_MAX lines of a location, DEPTH_MAX frames of a stack, NODES_MAX stacks.
  */
@@ -110,7 +111,8 @@ static int read_basics(struct reader *r)
 		switch (f.number) {
 		case PPROF_STRING:
 			GROW(&r->strings, &r->string_capacity, r->string_count + 1);
-			r->strings[r->string_count++] = (struct str){ (const char *)f.bytes.p, (size_t)(f.bytes.end - f.bytes.p) };
+			r->strings[r->string_count++] = (struct str){ (const char *)f.bytes.p,
+								      (size_t)(f.bytes.end - f.bytes.p) };
 			break;
 		case PPROF_SAMPLE_TYPE:
 			code = read_type(r, f.bytes);
@@ -556,8 +558,8 @@ static bool is_field(const struct protobuf_field *f)
 	return f->number == PPROF_COMMENT ? f->type == 2 || f->type == 0 : f->number <= 15 && f->type == 0;
 }
 
-/* Every field up to the end, or to the one that is cut off by the end of what is seen here, is one of a Profile; and one of
- * them says a type, or is a sample with values. */
+/* Every field up to the end, or to the one that is cut off by the end of what is seen here, is one of a Profile; and
+ * one of them says a type, or is a sample with values. */
 static int pprof_sniff(const char *bytes, size_t n)
 {
 	struct protobuf m = { (const uint8_t *)bytes, (const uint8_t *)bytes + n };
@@ -584,5 +586,6 @@ static int pprof_sniff(const char *bytes, size_t n)
 
 const struct format format_pprof = {
 	"pprof", "pb pprof", pprof_sniff, pprof_read, pprof_write,
-	.about = "profile.proto within gzip, for pprof, Pyroscope and Parca; all values", .is_binary = true, .is_compressed = true,
+	.about = "profile.proto within gzip, for pprof, Pyroscope and Parca; all values", .is_binary = true,
+	.is_compressed = true,
 };

@@ -6,7 +6,8 @@ uint32_t *preorder_new(const struct profile *p)
 {
 	uint32_t *order = xmalloc(p->node_count * sizeof(*order));
 	_cleanup_(freep) uint32_t *sizes = xmalloc(p->node_count * sizeof(*sizes));
-	_cleanup_(freep) uint32_t *next = xmalloc(p->node_count * sizeof(*next));	/* the place of the next child */
+	/* the place of the next child */
+	_cleanup_(freep) uint32_t *next = xmalloc(p->node_count * sizeof(*next));
 
 	for (uint32_t n = 0; n < p->node_count; n++)
 		sizes[n] = 1;

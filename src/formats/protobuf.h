@@ -1,4 +1,5 @@
-/* protobuf.h: as much of Protocol Buffers' wire format as a profile needs: https://protobuf.dev/programming-guides/encoding.
+/* protobuf.h: as much of Protocol Buffers' wire format as a profile needs:
+ * https://protobuf.dev/programming-guides/encoding.
  *
  *	message		field…
  *	field		varint of (number << 3 | type), then by type

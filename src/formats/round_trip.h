@@ -4,21 +4,11 @@
 
 #include "format.h"
 #include "mem.h"
+#include "test_random.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t chance_state = 88172645463325252u;
-
-/* Below `n`; the same numbers in each run. */
-static inline uint32_t chance(uint32_t n)
-{
-	chance_state ^= chance_state << 13;
-	chance_state ^= chance_state >> 7;
-	chance_state ^= chance_state << 17;
-	return (uint32_t)(chance_state >> 33) % n;
-}
 
 struct tree_options {
 	uint32_t nodes, names, columns;
@@ -36,18 +26,21 @@ static inline struct profile *tree_by_chance(const struct tree_options *o)
 	for (uint32_t c = 0; c < o->columns; c++)
 		profile_column(p, o->column_names[2 * c], o->column_names[2 * c + 1]);
 	for (uint32_t i = 0; i < o->nodes; i++) {
-		uint32_t parent = chance(p->node_count), depth = 0, node;
+		uint32_t parent = below(p->node_count), depth = 0, node;
 		char name[64], file[64] = "";
 
 		for (uint32_t up = parent; up; up = p->parents[up])
 			depth++;
-		snprintf(name, sizeof(name), "f%u%s\\g%u", chance(o->names), o->layered ? "" : "x", o->layered ? depth : 0);
+		snprintf(name, sizeof(name), "f%u%s\\g%u", below(o->names), o->layered ? "" : "x",
+			 o->layered ? depth : 0);
 		if (o->files)
 			snprintf(file, sizeof(file), "/src/%c.php", name[1]);
 		node = profile_child(p, parent, profile_frame(p, (struct str){ name, strlen(name) },
-							      (struct str){ file, strlen(file) }, o->files ? (uint32_t)name[1] : 0));
+							      (struct str){ file, strlen(file) },
+							      o->files ? (uint32_t)name[1] : 0));
 		for (uint32_t c = 0; c < o->columns; c++)
-			profile_add(p, node, c, (int64_t)(chance(1000) + 1) * (o->below_zero && chance(5) == 0 ? -1000 : 1000));
+			profile_add(p, node, c, (int64_t)(below(1000) + 1) * (o->below_zero &&
+									       below(5) == 0 ? -1000 : 1000));
 	}
 	return p;
 }
@@ -133,8 +126,8 @@ static inline bool same_lines(const struct profile *a, const struct profile *b)
 			at++;
 		while (at && x.data[at - 1] != '\n')
 			at--;
-		printf("# %.*s\n# %.*s\n", (int)strcspn(x.data + at, "\n"), x.data + at, (int)strcspn(y.data + at, "\n"),
-		       y.data + at);
+		printf("# %.*s\n# %.*s\n", (int)strcspn(x.data + at, "\n"), x.data + at,
+		       (int)strcspn(y.data + at, "\n"), y.data + at);
 	}
 	buf_done(&x);
 	buf_done(&y);

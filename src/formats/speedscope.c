@@ -10,12 +10,12 @@
  *	      "events": [ { "type": "O" or "C", "frame", "at" }, … ] } ],
  *	  "name", "activeProfileIndex", "exporter" }
  *
- * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. What we write has one sampled profile per column,
- * named like it, and "strobe" with times, period and labels. In what others write, profiles are threads: all with a unit
- * of time make wall_ns, of bytes memory_bytes, of none samples.
+ * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. What we write has one sampled profile per
+ * column, named like it, and "strobe" with times, period and labels. In what others write, profiles are threads: all
+ * with a unit of time make wall_ns, of bytes memory_bytes, of none samples.
  *
- * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and counted.
- * Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.
+ * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and
+ * counted. Caps: JSON_TEXT_MAX bytes, DEPTH_MAX frames of a stack.
  */
 #include "speedscope.h"
 #include "format.h"
@@ -63,7 +63,8 @@ static int read_frames(struct reader *r, json_t *frames)
 		if (!json_is_string(json_object_get(frame, "name")))
 			return err_set(r->err, -EINVAL, "frame %zu has no name", i);
 		r->frames[i] = profile_frame(r->profile, json_text(json_object_get(frame, "name")),
-					     json_text(json_object_get(frame, "file")), json_line(json_object_get(frame, "line")));
+					     json_text(json_object_get(frame, "file")),
+					     json_line(json_object_get(frame, "line")));
 	}
 	r->frame_count = i;
 	return 0;
@@ -80,7 +81,8 @@ static int choose_column(struct reader *r, json_t *profile)
 	while (i < ARRAY_SIZE(units) && strcmp(units[i].unit, unit ? unit : "none"))
 		i++;
 	if (i == ARRAY_SIZE(units))
-		return err_set(r->err, -EINVAL, "profile %zu has the unit '%.40s', which is none of this format", r->number, unit);
+		return err_set(r->err, -EINVAL, "profile %zu has the unit '%.40s', which is none of this format",
+			       r->number, unit);
 	r->scale = units[i].scale;
 	snprintf(column, sizeof(column), "%s", r->is_ours && name && *name ? name : units[i].column);
 	r->column = profile_column(r->profile, column, units[i].column_unit);
@@ -106,7 +108,8 @@ static bool take_frame(const struct reader *r, json_t *index, uint32_t *ret)
 
 static int read_samples(struct reader *r, json_t *profile)
 {
-	json_t *samples = json_object_get(profile, "samples"), *weights = json_object_get(profile, "weights"), *sample, *index;
+	json_t *samples = json_object_get(profile, "samples"), *weights = json_object_get(profile, "weights"), *sample,
+		*index;
 	double carry = 0;
 	size_t i, k;
 
@@ -116,8 +119,8 @@ static int read_samples(struct reader *r, json_t *profile)
 		uint32_t node = PROFILE_ROOT, frame;
 
 		if (json_array_size(sample) > DEPTH_MAX)
-			return err_set(r->err, -E2BIG, "sample %zu of profile %zu has more than %u frames, which is the limit",
-				       i, r->number, DEPTH_MAX);
+			return err_set(r->err, -E2BIG, "sample %zu of profile %zu has more than %u frames, which is "
+				       "the limit", i, r->number, DEPTH_MAX);
 		json_array_foreach(sample, k, index) {
 			if (!take_frame(r, index, &frame))
 				return no_such_frame(r, "sample", i);
@@ -169,8 +172,8 @@ static int read_events(struct reader *r, json_t *profile)
 		before = i && at < before ? before : at;
 		if (type && !strcmp(type, "O")) {
 			if (++depth > DEPTH_MAX)
-				return err_set(r->err, -E2BIG, "more than %u frames are open in profile %zu, which is the limit",
-					       DEPTH_MAX, r->number);
+				return err_set(r->err, -E2BIG, "more than %u frames are open in profile %zu, which is "
+					       "the limit", DEPTH_MAX, r->number);
 			node = profile_child(r->profile, node, frame);
 		} else {
 			uint32_t now = closed(r->profile, node, frame);
@@ -234,7 +237,8 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 	profile_merge(p, one);
 	if (!r.skipped)
 		return 0;
-	err_set(err, -EINVAL, "%zu event%s a frame that is not open", r.skipped, r.skipped == 1 ? " closes" : "s close");
+	err_set(err, -EINVAL, "%zu event%s a frame that is not open", r.skipped,
+		r.skipped == 1 ? " closes" : "s close");
 	return r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;
 }
 

@@ -9,15 +9,17 @@
  *	/srv/shop/index.php		one per line, by their numbers from 0
  *	Shop\Cart::total
  *
- * Later versions also put the line of the call at the end of what begins, write /file:line:function, and have shorter events:
+ * Later versions also put the line of the call at the end of what begins, write /file:line:function, and have shorter
+ * events:
  *
  *	1f|0|a0|a392416			line of the call, function, values: aN is N, N is that much more than the event before
  *	2a|1|1250|584
  *	-r1|8550|7536			an end; rN is the function of the Nth event before, at most the 20th
  *
- * What passes from one event to the next is the function's that runs. Of enabled_metrics in the .json file come the columns:
- * wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the values are taken for those that SPX has by default, wt and
- * zm. Calls are counted. Reading KEY.json reads the report beside it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
+ * What passes from one event to the next is the function's that runs. Of enabled_metrics in the .json file come the
+ * columns: wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the values are taken for those that SPX has by
+ * default, wt and zm. Calls are counted. Reading KEY.json reads the report beside it. Limits: FUNCTIONS_MAX,
+ * VALUES_MAX, META_MAX.
  */
 #include "format.h"
 #include "stacks.h"
@@ -72,7 +74,7 @@ struct spx {
 	struct intern strings;
 };
 
-/* --- KEY.json ------------------------------------------------------------------------------------------------- */
+/* --- KEY.json --- */
 
 static void json_decrefp_(json_t **j)
 {
@@ -146,7 +148,7 @@ static void read_beside(struct spx *s, struct profile *one, const struct input *
 	take_request(one, meta);
 }
 
-/* --- Events --------------------------------------------------------------------------------------------------- */
+/* --- Events --- */
 
 static const struct event *recent(const struct spx *s, int64_t back)
 {
@@ -301,13 +303,14 @@ static size_t count_values(struct str start)
 			spaces += line.p[i] == ' ' || line.p[i] == '|';
 		if (line.n > 1 && *line.p == '-')
 			return spaces;
-		if (spaces > 1 && line_has(line, " 0 ") && memmem(line.p, line.n, " 0 ", 3) == memchr(line.p, ' ', line.n))
+		if (spaces > 1 && line_has(line, " 0 ") &&
+		    memmem(line.p, line.n, " 0 ", 3) == memchr(line.p, ' ', line.n))
 			return spaces - 1;
 	}
 	return 1;
 }
 
-/* --- Functions ------------------------------------------------------------------------------------------------ */
+/* --- Functions --- */
 
 /* "Shop\Cart::total" or "/srv/shop/src/Cart.php:12:Shop\Cart::total" */
 static void add_function(struct spx *s, struct str line)
@@ -338,13 +341,13 @@ static uint32_t frame_of(const struct spx *s, struct profile *p, uint32_t functi
 	int n;
 
 	if (function < s->function_count)
-		return profile_frame(p, intern_get(&s->strings, s->names[function]), intern_get(&s->strings, s->files[function]),
-				     s->lines[function]);
+		return profile_frame(p, intern_get(&s->strings, s->names[function]),
+				     intern_get(&s->strings, s->files[function]), s->lines[function]);
 	n = snprintf(text, sizeof(text), "#%u", function);
 	return profile_frame(p, (struct str){ text, (size_t)n }, (struct str){ "", 0 }, 0);
 }
 
-/* --- All of it ------------------------------------------------------------------------------------------------ */
+/* --- All of it --- */
 
 static uint32_t column_of(struct profile *p, const char *key)
 {
@@ -382,7 +385,8 @@ static void choose_keys(struct spx *s, struct str start)
 	if (s->value_count > VALUES_MAX)
 		s->value_count = VALUES_MAX;
 	for (size_t i = 0; i < s->value_count; i++)
-		snprintf(s->keys[i], sizeof(s->keys[i]), i == 0 ? "wt" : i == 1 && s->value_count == 2 ? "zm" : "value%zu", i + 1);
+		snprintf(s->keys[i], sizeof(s->keys[i]), i == 0 ? "wt" : i == 1 &&
+			 s->value_count == 2 ? "zm" : "value%zu", i + 1);
 }
 
 static void read_lines(struct spx *s, struct input *in, struct err *err)
@@ -402,8 +406,8 @@ static void read_lines(struct spx *s, struct input *in, struct err *err)
 			add_function(s, line);
 	}
 	if (part == EVENTS)
-		line_skip(&s->skipped, in->line, (struct str){ NULL, 0 }, "is the last one, and no names of functions came: the "
-			  "report is not complete", err);
+		line_skip(&s->skipped, in->line, (struct str){ NULL, 0 }, "is the last one, and no names of functions "
+			  "came: the report is not complete", err);
 }
 
 static void spx_done(struct spx *s)
@@ -485,9 +489,11 @@ static int spx_sniff(const char *bytes, size_t n)
 
 	if (line_starts(start, "[events]\n") || line_starts(start, "[events]\r\n"))
 		return 99;
-	return line_starts(start, "{") && line_has(start, "\"enabled_metrics\"") && line_has(start, "\"recorded_call_count\"") ? 97 : 0;
+	return line_starts(start, "{") && line_has(start, "\"enabled_metrics\"") &&
+	       line_has(start, "\"recorded_call_count\"") ? 97 : 0;
 }
 
 const struct format format_spx = {
-	.name = "spx", .suffixes = "spx", .sniff = spx_sniff, .read = spx_read, .about = "full reports of SPX, .txt.gz or .json",
+	.name = "spx", .suffixes = "spx", .sniff = spx_sniff, .read = spx_read,
+	.about = "full reports of SPX, .txt.gz or .json",
 };

@@ -96,8 +96,15 @@ void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char 
 	line_skip(&s->skipped, number, line, what, err);
 }
 
-int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
-		      void (*end)(struct stacks *), const char *nothing, struct err *err)
+void stacks_end(struct stacks *s)
+{
+	if (s->depth)
+		stacks_add(s, 1);
+}
+
+int stacks_read_lines(struct profile *p, struct input *in,
+		      void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
+		      const char *nothing, struct err *err)
 {
 	struct stacks s;
 	struct str line;
@@ -105,7 +112,7 @@ int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct s
 	if (stacks_init(&s, p, err) >= 0) {
 		while (input_line(in, &line))
 			take(&s, in->line, line_without_return(line), err);
-		end(&s);
+		stacks_end(&s);
 	}
 	return stacks_done(&s, nothing, err);
 }
@@ -117,7 +124,8 @@ struct counted {
 	struct str (*frame)(struct str line);
 	char *text;			/* lines of the stack at hand that the input may not hold any more */
 	size_t size, capacity;
-	struct str held;		/* those behind them, which are in the input's buffer, without the last newline */
+	struct str held;		/* those behind them, which are in the input's buffer, without the last
+					 * newline */
 	uint64_t start;			/* number of the first of them; 0: there is none */
 	bool too_long;
 };
@@ -248,7 +256,8 @@ int stacks_read_counted(struct profile *p, struct input *in, uint64_t header, st
 			if (in->line > header)
 				read_line(&c, in->line, line, err);
 		if (c.start)
-			stacks_skip(&c.stacks, c.start, (struct str){ NULL, 0 }, "begins a stack that has no count after it", err);
+			stacks_skip(&c.stacks, c.start, (struct str){ NULL, 0 },
+				    "begins a stack that has no count after it", err);
 	}
 	free(c.text);
 	return stacks_done(&c.stacks, "there is no stack in it", err);

@@ -1,7 +1,7 @@
 /* stacks.h: what readers of stacks printed line by line have in common.
  *
- * Frames come one by one, the leaf first, and then the stack is added with its value. Names are looked up once each; a stack
- * keeps STACKS_DEPTH_MAX frames, those at the leaf. Lines that cannot be read are left out, counted,
+ * Frames come one by one, the leaf first, and then the stack is added with its value. Names are looked up once each; a
+ * stack keeps STACKS_DEPTH_MAX frames, those at the leaf. Lines that cannot be read are left out, counted,
  * and the first of them is what `err` tells.
  *
  *	stacks_init -> stacks_frame … -> stacks_add or stacks_drop … -> stacks_done
@@ -34,8 +34,8 @@ struct stacks {
 /* Values go to column "samples" of `p`. -E2BIG if there is no room for it; call stacks_done in any case. */
 int stacks_init(struct stacks *s, struct profile *p, struct err *err);
 
-/* Frees what it holds. Returns what a reader returns: 0, how many lines were left out, or a negative errno: -EINVAL if all
- * were, -ENODATA with `nothing` as the sentence if there was no line at all. */
+/* Frees what it holds. Returns what a reader returns: 0, how many lines were left out, or a negative errno: -EINVAL if
+ * all were, -ENODATA with `nothing` as the sentence if there was no line at all. */
 int stacks_done(struct stacks *s, const char *nothing, struct err *err);
 
 void stacks_frame(struct stacks *s, struct str name);		/* the next one towards the root, by name */
@@ -43,23 +43,27 @@ void stacks_push(struct stacks *s, uint32_t frame);		/* or by its number in the 
 uint32_t stacks_add(struct stacks *s, int64_t value);		/* returns the node; the stack is empty again */
 void stacks_drop(struct stacks *s);
 
-/* Leaves a line out and says why, if it is the first, `what` being "is no …"; `line` may be {NULL, 0} if showing it says
- * nothing. */
+/* Leaves a line out and says why, if it is the first, `what` being "is no …"; `line` may be {NULL, 0} if showing it
+ * says nothing. */
 void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err);
 void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err);
 
-/* A whole reader: `take` gets each line of the input without its carriage return, and `end` is called behind the last one; a
- * stack that it leaves is dropped. Returns what stacks_done does, `nothing` as there. */
-int stacks_read_lines(struct profile *p, struct input *in, void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
-		      void (*end)(struct stacks *), const char *nothing, struct err *err);
+/* Counts the stack at hand once; nothing if it has no frame. */
+void stacks_end(struct stacks *s);
 
-/* Stacks of which each is some lines, one per frame, leaf first, and then its count alone in a line. Texts that come again
- * are found by their hash. The first `header` lines are passed over. `frame` takes the name out of a line, whose spaces at
- * the start are cut off. */
+/* A whole reader: `take` gets each line of the input without its carriage return, and a stack that is at hand behind
+ * the last one is ended. Returns what stacks_done does, `nothing` as there. */
+int stacks_read_lines(struct profile *p, struct input *in,
+		      void (*take)(struct stacks *, uint64_t number, struct str line, struct err *),
+		      const char *nothing, struct err *err);
+
+/* Stacks of which each is some lines, one per frame, leaf first, and then its count alone in a line. Texts that come
+ * again are found by their hash. The first `header` lines are passed over. `frame` takes the name out of a line, whose
+ * spaces at the start are cut off. */
 int stacks_read_counted(struct profile *p, struct input *in, uint64_t header, struct str (*frame)(struct str line),
 			struct err *err);
 
-/* --- Lines ----------------------------------------------------------------------------------------------------- */
+/* --- Lines --- */
 
 /* Without a carriage return at the end. */
 static inline struct str line_without_return(struct str line)

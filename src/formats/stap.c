@@ -4,9 +4,9 @@
  *	 0xffffffff81013236 : cpu_idle+0xd6/0x120 [kernel]
  *		2404
  *
- * A frame is what stands after the last " : " and before the last "+", without spaces at the start; "-" if that is nothing.
- * Lines of frames may also be names alone, as scripts of PHP or Lua stacks print them. Empty lines mean nothing, and a
- * count that has no frames before it is a stack "[unknown]".
+ * A frame is what stands after the last " : " and before the last "+", without spaces at the start; "-" if that is
+ * nothing. Lines of frames may also be names alone, as scripts of PHP or Lua stacks print them. Empty lines mean
+ * nothing, and a count that has no frames before it is a stack "[unknown]".
  */
 #include "format.h"
 #include "stacks.h"
@@ -72,5 +72,6 @@ static int stap_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_stap = {
-	.name = "stap", .suffixes = "bt stap", .sniff = stap_sniff, .read = stap_read, .about = "stacks of SystemTap, leaf first, with a count",
+	.name = "stap", .suffixes = "bt stap", .sniff = stap_sniff, .read = stap_read,
+	.about = "stacks of SystemTap, leaf first, with a count",
 };

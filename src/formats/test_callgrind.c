@@ -31,8 +31,8 @@ static const char *written(const char *folded)
 TEST(a_function_within_itself_is_another_one_so_that_sums_are_right)
 {
 	CHECK_STR(written("a 1\na;b 2\na;b;a 4\na;b;a;b 8\n"),
-		  "# callgrind format\nversion: 1\ncreator: strobe-" STROBE_VERSION "\ndesc: calls: not counted\npositions: line\n"
-		  "event: samples : samples (count)\nevents: samples\n"
+		  "# callgrind format\nversion: 1\ncreator: strobe-" STROBE_VERSION "\ndesc: calls: not counted\n"
+		  "positions: line\n" "event: samples : samples (count)\nevents: samples\n"
 		  "\nfl=(2) ???\nfn=(1) (root)\ncfn=(2) a\ncalls=1 0\n0 15\n"
 		  "\nfn=(2)\n0 1\ncfn=(3) b\ncalls=1 0\n0 14\n"
 		  "\nfn=(3)\n0 2\ncfn=(4) a'2\ncalls=1 0\n0 12\n"
@@ -115,7 +115,8 @@ TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 	buf_init(&b);
 	node = profile_child(p, 0, profile_frame(p, (struct str){ "a\nfn=evil", 9 }, (struct str){ "", 0 }, 0));
 	profile_add(p, node, c, 7);
-	profile_add(p, profile_child(p, node, profile_frame(p, (struct str){ "b\0c", 3 }, (struct str){ "", 0 }, 0)), c, -3);
+	profile_add(p, profile_child(p, node, profile_frame(p, (struct str){ "b\0c", 3 }, (struct str){ "", 0 }, 0)), c,
+		    -3);
 	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 3);
 	CHECK_STR(err.text, "1 stack with a value below zero (-3 B of memory_bytes in all) is left out; "
 		  "2 names have a NUL or the end of a line in it, which became U+FFFD");
@@ -129,7 +130,8 @@ TEST(what_callgrind_writes_is_read)
 	static const char text[] =
 		"version: 1\ncreator: callgrind-3.19.0\npid: 12\ncmd:  ./prog x\npart: 1\n\n\ndesc: I1 cache: \n\n"
 		"desc: Timerange: Basic block 0 - 1\npositions: instr line\nevents: Ir Dr\nsummary: 100 10\n\n\n"
-		"ob=(1) /bin/prog\nfl=(1) main.c\nfn=(1) main\n0x401000 16 10 5\n+4 +1 5\ncfn=(2) work\ncalls=2 0x402000 30\n* * 60\n"
+		"ob=(1) /bin/prog\nfl=(1) main.c\nfn=(1) main\n0x401000 16 10 5\n+4 +1 5\ncfn=(2) work\n"
+		"calls=2 0x402000 30\n* * 60\n"
 		"cob=(2) /lib/libc.so\ncfi=(2) ???\ncfn=(3) malloc\ncalls=1 0x10\n+3 -2 25 1\n"
 		"\nfn=(2)\n0x402000 30 20\nfi=(3) inline.h\n+8 4 20 1\njump=3 +4 +1\n* *\nfe=(1)\n"
 		"cfn=(2)\ncalls=1 +0 +0\n* * 30\n"
@@ -147,26 +149,30 @@ TEST(what_callgrind_writes_is_read)
 /* main -> a -> b -> a: the file has them as three pairs, and what a and b took in all is more than there is. */
 TEST(functions_that_call_one_another_in_a_circle_keep_what_they_took_themselves)
 {
-	struct profile *p = read_text("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\n\nfn=a\n1 30\ncfn=b\ncalls=2 1\n1 60\n\n"
-				      "fn=b\n1 60\ncfn=a\ncalls=1 1\n1 25\n");
+	struct profile *p = read_text("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\n\nfn=a\n1 30\ncfn=b\n"
+				      "calls=2 1\n1 60\n\n" "fn=b\n1 60\ncfn=a\ncalls=1 1\n1 25\n");
 
 	CHECK(p != NULL);
 	if (!p)
 		return;
 	CHECK_STR(p->columns[0].name, "Ir");
 	CHECK_INT(profile_sum(p, 0), 100);
-	CHECK_STR(last_lines_of(p), "main[:0]; Ir(count)=10 calls(count)=1\nmain[:0];a[:0]; Ir(count)=30 calls(count)=2\n"
+	CHECK_STR(last_lines_of(p), "main[:0]; Ir(count)=10 calls(count)=1\n"
+		  "main[:0];a[:0]; Ir(count)=30 calls(count)=2\n"
 		  "main[:0];a[:0];b[:0]; Ir(count)=60 calls(count)=2\n");
 }
 
 TEST(what_is_broken_is_named_with_its_line)
 {
-	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) was not given before");
+	CHECK_STR(last_lines_of(read_text("version: 1\nevents: Ir\nfn=(1)\n")), "'x' (callgrind): line 3: the name (1) "
+		  "was not given before");
 	CHECK_STR(last_lines_of(read_text("version: 1\nfn=a\n1 1\nevents: Ir\n")),
 		  "'x' (callgrind): line 2: a function stands before the line with events:");
-	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before their function");
+	CHECK_STR(last_lines_of(read_text("events: Ir\n1 1\nfn=a\n")), "'x' (callgrind): line 2: costs stand before "
+		  "their function");
 	CHECK_STR(last_lines_of(read_text("events: Ir\nfl=a\n")), "'x' (callgrind): there is no function in it");
-	CHECK_STR(last_lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")), "a[:0]; Ir(count)=7 calls(count)=1\n");
+	CHECK_STR(last_lines_of(read_text("events: Ir\nfn=a\n1 7\n1 x\nnonsense\n")),
+		  "a[:0]; Ir(count)=7 calls(count)=1\n");
 	CHECK_STR(err.text, "'x' (callgrind): line 4 is not of callgrind's format: '1 x'");
 }
 

@@ -29,8 +29,10 @@ static const char *read_lines(const char *text)
 
 TEST(spans_within_spans_are_calls)
 {
-	CHECK_STR(read_lines("{\"traceEvents\":[" EVENT("X", "b", "12.5", ",\"dur\":3.25") "," EVENT("M", "process_name", "0", "") ","
-			     EVENT("X", "a", "10", ",\"dur\":20") "," EVENT("X", "b", "20", ",\"dur\":1") "," EVENT("X", "c", "12.5", ",\"dur\":1") "]}"),
+	CHECK_STR(read_lines("{\"traceEvents\":[" EVENT("X", "b", "12.5", ",\"dur\":3.25") ","
+			     EVENT("M", "process_name", "0", "") ","
+			     EVENT("X", "a", "10", ",\"dur\":20") "," EVENT("X", "b", "20", ",\"dur\":1") ","
+			     EVENT("X", "c", "12.5", ",\"dur\":1") "]}"),
 		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=15750\n"
 		  "a[:0];b[:0]; calls(count)=2 wall_ns(nanoseconds)=3250\n"
 		  "a[:0];b[:0];c[:0]; calls(count)=1 wall_ns(nanoseconds)=1000\n");
@@ -39,37 +41,46 @@ TEST(spans_within_spans_are_calls)
 
 TEST(what_begins_ends_and_threads_are_apart)
 {
-	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",{\"ph\":\"B\",\"name\":\"other\",\"ts\":11,\"pid\":1,\"tid\":\"two\"},"
-			     EVENT("B", "b", "12", "") "," EVENT("E", "", "15", "") ",{\"ph\":\"E\",\"ts\":14,\"pid\":1,\"tid\":\"two\"},"
+	CHECK_STR(read_lines("[" EVENT("B", "a", "10",
+				       "") ",{\"ph\":\"B\",\"name\":\"other\",\"ts\":11,\"pid\":1,\"tid\":\"two\"},"
+			     EVENT("B", "b", "12", "") ","
+			     EVENT("E", "", "15", "") ",{\"ph\":\"E\",\"ts\":14,\"pid\":1,\"tid\":\"two\"},"
 			     EVENT("E", "", "20", "") "]"),
-		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=7000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n"
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=7000\n"
+		  "a[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n"
 		  "other[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
 }
 
 TEST(a_trace_that_broke_off_is_read_as_far_as_it_is_whole)
 {
-	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",\n" EVENT("B", "b", "12", "") ",\n" EVENT("E", "", "15", "") ",\n{\"ph\":\"E"),
-		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=2000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
+	CHECK_STR(read_lines("[" EVENT("B", "a", "10", "") ",\n" EVENT("B", "b", "12", "") ",\n"
+			     EVENT("E", "", "15", "") ",\n{\"ph\":\"E"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=2000\n"
+		  "a[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=3000\n");
 }
 
 TEST(spans_that_overlap_are_cut_and_ends_without_beginning_are_counted)
 {
-	CHECK_STR(read_lines("[" EVENT("E", "", "1", "") "," EVENT("X", "a", "10", ",\"dur\":10") "," EVENT("X", "b", "15", ",\"dur\":10") "]"),
-		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\na[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\n");
+	CHECK_STR(read_lines("[" EVENT("E", "", "1", "") "," EVENT("X", "a", "10", ",\"dur\":10") ","
+			     EVENT("X", "b", "15", ",\"dur\":10") "]"),
+		  "a[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\n"
+		  "a[:0];b[:0]; calls(count)=1 wall_ns(nanoseconds)=5000\n");
 	CHECK_STR(err.text, "'x' (chrome): 1 event ends a span that did not begin");
 }
 
 TEST(what_is_broken_is_named)
 {
 	CHECK_STR(read_lines("{\"traceEvents\":3}"), "'x' (chrome): it has no list of \"traceEvents\"");
-	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a span (X, or B and E)");
+	CHECK_STR(read_lines("{\"traceEvents\":[{\"ph\":\"i\",\"ts\":1}]}"), "'x' (chrome): none of its 1 events is a "
+		  "span (X, or B and E)");
 	CHECK_STR(read_lines("{\"traceEvents\":["), "'x' (chrome): line 1: ']' expected near end of file");
 }
 
 /* Each column alone, as the format has one. */
 TEST(each_column_comes_back_whole)
 {
-	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 3, .column_names = columns, .files = true };
+	static const struct tree_options o = { .nodes = 300, .names = 7, .columns = 3, .column_names = columns,
+					       .files = true };
 
 	for (uint32_t c = 0; c < 3; c++) {
 		struct profile *p = tree_by_chance(&o), *back, *alone;

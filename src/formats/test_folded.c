@@ -51,7 +51,8 @@ TEST(stacks_are_in_the_order_of_their_bytes)
 {
 	CHECK_STR(through("f;x 1\nf 2\nf64 3\nf.cold 4\nf.cold;y 5\nfa 6\n"),
 		  "f 2\nf.cold 4\nf.cold;y 5\nf64 3\nf;x 1\nfa 6\n");
-	CHECK_STR(through("a;b;z 1\na;b 2;c 1\na;b 2 3\na;b;c 4\na; 1\n"), "a 1\na;b 2 3\na;b 2;c 1\na;b;c 4\na;b;z 1\n");
+	CHECK_STR(through("a;b;z 1\na;b 2;c 1\na;b 2 3\na;b;c 4\na; 1\n"), "a 1\na;b 2 3\na;b 2;c 1\na;b;c 4\n"
+		  "a;b;z 1\n");
 }
 
 TEST(frames_of_one_name_are_one)
@@ -63,7 +64,8 @@ TEST(frames_of_one_name_are_one)
 
 	buf_init(&out);
 	for (int i = 0; i < 2; i++) {
-		nodes[i] = profile_child(p, PROFILE_ROOT, profile_frame(p, name, (struct str){ i ? "b.php" : "a.php", 5 }, 0));
+		nodes[i] = profile_child(p, PROFILE_ROOT,
+					 profile_frame(p, name, (struct str){ i ? "b.php" : "a.php", 5 }, 0));
 		profile_add(p, nodes[i], c, 1);
 		profile_add(p, profile_child(p, nodes[i], profile_frame(p, f, (struct str){ "", 0 }, 0)), c, 10);
 	}
@@ -245,9 +247,11 @@ TEST(random_stacks_give_the_tree_that_one_by_one_gives)
 
 			for (uint32_t d = 0; d < depth; d++) {
 				char name[8];
-				int n = snprintf(name, sizeof(name), "%.*s%u", (int)below(3), "xx", below(d < 6 ? 2 : 40));
+				int n = snprintf(name, sizeof(name), "%.*s%u", (int)below(3), "xx",
+						 below(d < 6 ? 2 : 40));
 
-				stack[d] = profile_frame(model, (struct str){ name, (size_t)n }, (struct str){ "", 0 }, 0);
+				stack[d] = profile_frame(model, (struct str){ name, (size_t)n }, (struct str){ "", 0 },
+							 0);
 				buf_printf(&text, "%s%s", d ? ";" : "", name);
 			}
 			buf_printf(&text, " %u\n", count);
@@ -289,7 +293,8 @@ TEST(stacks_of_200000_frames_are_written)
 TEST(a_leaf_without_a_name_is_called_unknown)
 {
 	struct profile *p = profile_new();
-	uint32_t c = profile_column(p, "samples", "count"), f = profile_frame(p, (struct str){ "f", 1 }, (struct str){ "", 0 }, 0);
+	uint32_t c = profile_column(p, "samples", "count"),
+		f = profile_frame(p, (struct str){ "f", 1 }, (struct str){ "", 0 }, 0);
 	uint32_t none = profile_frame(p, (struct str){ "", 0 }, (struct str){ "", 0 }, 0);
 	struct buf out;
 

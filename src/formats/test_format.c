@@ -189,7 +189,8 @@ TEST(what_is_no_profile_is_called_what_it_looks_like)
 	CHECK_STR(complaint("<?php\necho 1;\n", 14), "' is not a profile that I know: it looks like PHP source");
 	CHECK_STR(complaint("\xef\xbb\xbf {\"a\": 1}\n", 13), "' is not a profile that I know: it looks like JSON");
 	CHECK_STR(complaint("Hello world\nthis is a text\n", 27),
-		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded stacks do");
+		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "stacks do, such as line 1: 'Hello world'");
 	CHECK_STR(complaint("\1\2\3\4\5\6\7", 7),
 		  "' is not a profile that I know: it is binary data of a kind that I have not seen");
 	CHECK_STR(complaint(" \n\n ", 4), "' is not a profile that I know: there is nothing but empty space in it");
@@ -225,8 +226,8 @@ TEST(a_large_file_gives_what_a_small_one_gives)
 
 	buf_init(&b);
 	for (int64_t i = 0; b.size < ((size_t)33 << 20); i++) {
-		buf_printf(&b, "main;some/long/name/of/a/function;and::another one %lld;leaf %lld\n", (long long)i % 1000,
-			   (long long)i % 7);
+		buf_printf(&b, "main;some/long/name/of/a/function;and::another one %lld;leaf %lld\n",
+			   (long long)i % 1000, (long long)i % 7);
 		expected += i % 7;
 	}
 	CHECK_INT(load(b.data, b.size, &sum), 0);

@@ -57,7 +57,8 @@ TEST(an_event_has_a_process_a_time_a_period_and_a_name)
 {
 	CHECK_STR(event("php 25607 4794564.109216: cycles:"), "php|25607||4794564.109216|0|cycles");
 	CHECK_STR(event("php 12688 [002] 654.708352: cpu-clock: "), "php|12688||654.708352|0|cpu-clock");
-	CHECK_STR(event("php 24636/25607 [000] 94564.10:     250000 cycles:u: "), "php|24636|25607|94564.10|250000|cycles:u");
+	CHECK_STR(event("php 24636/25607 [000] 94564.10:     250000 cycles:u: "),
+		  "php|24636|25607|94564.10|250000|cycles:u");
 	CHECK_STR(event("V8 WorkerThread 25607 47.1: cycles:"), "V8 WorkerThread|25607||47.1|0|cycles");
 	CHECK_STR(event("php-fpm: pool a 7 47.1: cycles:"), "php-fpm: pool a|7||47.1|0|cycles");
 	CHECK_STR(event("php 31912 cpu-clock: "), "php|31912|||0|");
@@ -167,7 +168,8 @@ TEST(lines_that_are_none_of_perf_are_counted_and_the_first_is_shown)
 TEST(what_is_of_perf_is_seen)
 {
 	const char *chain = "# captured on: Sat\n#\n\nphp 1 1.5: cycles:\n\t7f01 f (/a)\n\n";
-	const char *flat = "     php 1 1.5:  250 cycles:  7f01 f+0x1 (/a)\n", *old = "node 31912 cpu-clock: \n\t7f01 f (/a)\n";
+	const char *flat = "     php 1 1.5:  250 cycles:  7f01 f+0x1 (/a)\n", *old = "node 31912 cpu-clock: \n"
+		"\t7f01 f (/a)\n";
 
 	CHECK(format_perf.sniff(chain, strlen(chain)) > 80);
 	CHECK(format_perf.sniff(flat, strlen(flat)) > 80);

@@ -71,11 +71,13 @@ TEST(names_of_any_bytes_are_made_safe_and_that_is_said)
 	uint32_t c = profile_column(p, "samples", "count");
 	struct buf b;
 
-	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "class@anonymous\0/x.php", 22 }, (struct str){ "", 0 }, 0)), c, 1);
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "class@anonymous\0/x.php", 22 },
+							 (struct str){ "", 0 }, 0)), c, 1);
 	back = there_and_back(&format_pprof, p, UINT32_MAX);
 	CHECK(back && same_lines(p, back));
 	profile_free(back);
-	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c, 2);
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c,
+		    2);
 	buf_init(&b);
 	CHECK_INT(format_pprof.write(p, UINT32_MAX, &b, &err), 1);
 	CHECK_STR(err.text, "1 name has bytes that it cannot hold, which became U+FFFD");
@@ -108,8 +110,8 @@ static void put_pair(struct buf *to, uint32_t field, uint64_t one, uint64_t two)
 
 static void put_strings(struct buf *to)
 {
-	static const char *const strings[] = { "", "samples", "count", "cpu", "milliseconds", "main.main", "main.go", "inlined",
-					       "/bin/prog", "pod", "a1", "b2", "zone", "eu" };
+	static const char *const strings[] = { "", "samples", "count", "cpu", "milliseconds", "main.main", "main.go",
+					       "inlined", "/bin/prog", "pod", "a1", "b2", "zone", "eu" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
 		protobuf_put_bytes(to, 6, strings[i], strlen(strings[i]));

@@ -6,7 +6,8 @@ static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds
 
 TEST(a_profile_comes_back_whole)
 {
-	static const struct tree_options o = { .nodes = 500, .names = 7, .columns = 3, .column_names = columns, .files = true };
+	static const struct tree_options o = { .nodes = 500, .names = 7, .columns = 3, .column_names = columns,
+					       .files = true };
 
 	for (int i = 0; i < 10; i++) {
 		struct profile *p = tree_by_chance(&o), *back;
@@ -32,7 +33,8 @@ TEST(a_profile_comes_back_whole)
 
 TEST(what_is_below_zero_is_left_out_and_counted)
 {
-	static const struct tree_options o = { .nodes = 50, .names = 7, .columns = 3, .column_names = columns, .below_zero = true };
+	static const struct tree_options o = { .nodes = 50, .names = 7, .columns = 3, .column_names = columns,
+					       .below_zero = true };
 	struct profile *p = tree_by_chance(&o), *back;
 	uint32_t nodes, left_out = 0;
 	struct buf b;
@@ -59,11 +61,14 @@ TEST(names_of_any_bytes_stay_json)
 	struct buf b;
 
 	buf_init(&b);
-	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "a\0\"\\\n\x01\x7f</script>\xe2\x82\xac", 20 }, (struct str){ "", 0 }, 0)), c, 1);
+	profile_add(p, profile_child(p, 0,
+				     profile_frame(p, (struct str){ "a\0\"\\\n\x01\x7f</script>\xe2\x82\xac", 20 },
+						   (struct str){ "", 0 }, 0)), c, 1);
 	back = there_and_back(&format_speedscope, p, UINT32_MAX);
 	CHECK(back && same_lines(p, back));
 	profile_free(back);
-	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c, 2);
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "bad\xff", 4 }, (struct str){ "", 0 }, 0)), c,
+		    2);
 	CHECK_INT(format_speedscope.write(p, UINT32_MAX, &b, &err), 1);
 	back = read_text(b.data);
 	CHECK(back && profile_find_column(back, "samples") == 0 && profile_sum(back, 0) == 3);
@@ -91,7 +96,8 @@ TEST(threads_are_added_up_in_nanoseconds)
 		"{\"type\":\"sampled\",\"name\":\"t2\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[2]},"
 		"{\"type\":\"sampled\",\"name\":\"heap\",\"unit\":\"bytes\",\"samples\":[[1],[]],\"weights\":[7, 1]}"));
 
-	CHECK_STR(lines_of(p), " memory_bytes(bytes)=1\na[:0]; wall_ns(nanoseconds)=2001500000\nb[b.c:3]; memory_bytes(bytes)=7\n");
+	CHECK_STR(lines_of(p), " memory_bytes(bytes)=1\na[:0]; wall_ns(nanoseconds)=2001500000\n"
+		  "b[b.c:3]; memory_bytes(bytes)=7\n");
 	profile_free(p);
 }
 
@@ -120,7 +126,8 @@ TEST(what_is_broken_is_named)
 		  "'x' (speedscope): profile 1 has not one weight for each sample");
 	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"sampled\",\"unit\":\"miles\",\"samples\":[[1]],\"weights\":[]}"))),
 		  "'x' (speedscope): profile 1 has the unit 'miles', which is none of this format");
-	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"magic\"}"))), "'x' (speedscope): profile 1 is neither sampled nor evented");
+	CHECK_STR(lines_of(read_text(FILE_OF("{\"type\":\"magic\"}"))), "'x' (speedscope): profile 1 is neither "
+		  "sampled nor evented");
 	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): there is no profile in it");
 	CHECK_STR(lines_of(read_text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")),
 		  "'x' (speedscope): line 1: '}' expected near end of file");

@@ -87,7 +87,8 @@ TEST(a_stack_of_more_frames_than_are_kept_is_cut_at_the_root)
 
 TEST(a_frame_of_systemtap_is_its_name)
 {
-	CHECK_STR(collapse(&format_stap, " 0x1 : b+0x1/0x2 [k]\n 0x2 : a+0x9/0x10 [k]\n\t3\n 0x7 : b+0x2/0x2 [k]\n 0x2 : a\n 4\n"),
+	CHECK_STR(collapse(&format_stap, " 0x1 : b+0x1/0x2 [k]\n 0x2 : a+0x9/0x10 [k]\n\t3\n 0x7 : b+0x2/0x2 [k]\n"
+			   " 0x2 : a\n 4\n"),
 		  "a;b 7\n");
 	CHECK_STR(collapse(&format_stap, "x : y : z+1\n plain name \n+0x10\n2\n"), "-;plain name ;z 2\n");
 	CHECK_INT(skipped, 0);
@@ -134,7 +135,8 @@ TEST(dtrace_without_a_header_loses_no_frame)
 
 TEST(arguments_of_cpp_names_are_cut_off_as_by_the_script)
 {
-	CHECK_STR(collapse(&format_dtrace, "\n\n\nm`N::f(int)+0x1\n1\nm`f(int)+0x1\n2\nm`v<N::a>::g(b<c>)::h+0x1\n3\n+0x5\n4\n"),
+	CHECK_STR(collapse(&format_dtrace, "\n\n\nm`N::f(int)+0x1\n1\nm`f(int)+0x1\n2\nm`v<N::a>::g(b<c>)::h+0x1\n3\n"
+			   "+0x5\n4\n"),
 		  "- 4\nm`N::f 1\nm`f(int) 2\nm`v<N::a>::g(b 3\n");
 }
 
@@ -142,7 +144,8 @@ TEST(arguments_of_cpp_names_are_cut_off_as_by_the_script)
 
 TEST(what_else_is_in_the_key_of_a_map_is_the_root)
 {
-	CHECK_STR(collapse(&format_bpftrace, "Attaching 1 probe...\n\n@[\n    b+1\n    a+2\n]: 3\n@[\n    b+1\n, php, 12]: 4\n"),
+	CHECK_STR(collapse(&format_bpftrace, "Attaching 1 probe...\n\n@[\n    b+1\n    a+2\n]: 3\n@[\n    b+1\n"
+			   ", php, 12]: 4\n"),
 		  "a+2;b+1 3\nphp, 12;b+1 4\n");
 	CHECK_STR(collapse(&format_bpftrace, "@[, php]: 4\n"), "php 4\n");
 }
@@ -157,7 +160,8 @@ TEST(maps_may_have_names_and_stacks_may_stand_last_in_the_key)
 
 TEST(values_that_are_no_numbers_are_left_out)
 {
-	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: \n[1, 2)   3 |@@@ |\n[2, 4)   1 |@ |\n\n@[\n b\n]: 2\n"), "b 2\n");
+	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: \n[1, 2)   3 |@@@ |\n[2, 4)   1 |@ |\n\n@[\n b\n]: 2\n"),
+		  "b 2\n");
 	CHECK_INT(skipped, 1);
 	CHECK_STR(err.text, "line 3 has no number as its value: ']: '");
 	CHECK_STR(collapse(&format_bpftrace, "@[\n a\n]: 1\n@[\n b\n"), "a 1\n");
@@ -169,7 +173,8 @@ TEST(the_json_of_bpftrace_says_the_same)
 	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"attached_probes\", \"data\": {\"probes\": 1}}\n"
 			   "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b+1\\n a+2\\n\": 3, \"\\n b+1\\n,php,12\": 4}, \"@n\": {\"x\": 1}}}\n"),
 		  "a+2;b+1 3\nphp,12;b+1 4\n");
-	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b\\n,\\n a\\n\": 3}}}\n{\n"), "a;, ;b 3\n");
+	CHECK_STR(collapse(&format_bpftrace, "{\"type\": \"map\", \"data\": {\"@\": {\"\\n b\\n,\\n a\\n\": 3}}}\n{\n"),
+		  "a;, ;b 3\n");
 	CHECK_INT(skipped, 1);
 	CHECK_STR(err.text, "line 2 is no JSON object as bpftrace writes them: '{'");
 }
@@ -183,26 +188,30 @@ TEST(each_backtrace_of_gdb_counts_one)
 		"Thread 1 (LWP 4):\n#0  work (n=3, s=\"a b\") at a.c:5\n#1  0x02 in main () at a.c:1\n";
 
 	CHECK_STR(collapse(&format_gdb, text), "main;poll 1\nmain;work 1\n");
-	CHECK_STR(collapse(&format_gdb, "#0  0x1 in poll () from x\n[New LWP 1]\n#0  0x1 in poll () from x\n"), "poll 2\n");
+	CHECK_STR(collapse(&format_gdb, "#0  0x1 in poll () from x\n[New LWP 1]\n#0  0x1 in poll () from x\n"),
+		  "poll 2\n");
 }
 
 /* Of all of these stackcollapse-gdb.pl loses or joins something. */
 TEST(backtraces_of_gdb_need_no_empty_line_between_them)
 {
-	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#1  0x2 in main () from x\nThread 2 (LWP 5):\n#0  0x1 in b () from x\n"),
+	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#1  0x2 in main () from x\nThread 2 (LWP 5):\n"
+			   "#0  0x1 in b () from x\n"),
 		  "b 1\nmain;a 1\n");
 	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#0  0x1 in b () from x\n"), "a 1\nb 1\n");
 }
 
 TEST(short_frames_and_signals_have_names)
 {
-	CHECK_STR(collapse(&format_gdb, "#0  handler (n=11) at a.c:3\n#1  <signal handler called>\n#2  0x1 in f ()\n#3  main ()\n"),
+	CHECK_STR(collapse(&format_gdb, "#0  handler (n=11) at a.c:3\n#1  <signal handler called>\n#2  0x1 in f ()\n"
+			   "#3  main ()\n"),
 		  "main;f;<signal handler called>;handler 1\n");
 }
 
 TEST(locals_and_wrapped_lines_end_no_backtrace)
 {
-	CHECK_STR(collapse(&format_gdb, "#0  a (x=1) at a.c:1\n        y = 5\nNo locals.\n#1  main (n=1,\n    m=2) at a.c:2\n"),
+	CHECK_STR(collapse(&format_gdb, "#0  a (x=1) at a.c:1\n        y = 5\nNo locals.\n#1  main (n=1,\n"
+			   "    m=2) at a.c:2\n"),
 		  "main;a 1\n");
 }
 
@@ -230,8 +239,8 @@ TEST(what_is_no_frame_of_eu_stack_is_named)
 static const char go[] =
 	"PeriodType: cpu nanoseconds\nPeriod: 10\nSamples:\nsamples/count cpu/nanoseconds\n"
 	"    3   30: 1 2 \n   12  120: 2\n    1   10: 9 2\nLocations\n"
-	"     1: 0x49 M=1 job.next /job.go:3 s=0\n             job.skip /job.go:1 s=0\n     2: 0x48 M=1 main.main /m.go:1 s=0\n"
-	"Mappings\n1: 0x4/0x5/0x0 /bin/x\n";
+	"     1: 0x49 M=1 job.next /job.go:3 s=0\n             job.skip /job.go:1 s=0\n"
+	"     2: 0x48 M=1 main.main /m.go:1 s=0\n" "Mappings\n1: 0x4/0x5/0x0 /bin/x\n";
 
 TEST(samples_of_go_are_counted_by_location)
 {
@@ -257,8 +266,10 @@ TEST(all_values_of_go_are_columns)
 /* stackcollapse-go.pl reads samples of exactly two values, and takes "12: 1" for a count of 1. */
 TEST(samples_of_go_may_have_any_number_of_values)
 {
-	CHECK_STR(collapse(&format_go, "Samples:\ngoroutine/count[dflt]\n 12: 1\nLocations\n 1: 0x1 M=1 f a:1 s=0\n"), "f 12\n");
-	CHECK_STR(collapse(&format_go, "Samples:\na/count b/bytes c/count d/bytes\n 1 2 3 4: 1\n     bytes:[2]\nLocations\n 1: 0x1 M=1 \n"),
+	CHECK_STR(collapse(&format_go, "Samples:\ngoroutine/count[dflt]\n 12: 1\nLocations\n 1: 0x1 M=1 f a:1 s=0\n"),
+		  "f 12\n");
+	CHECK_STR(collapse(&format_go, "Samples:\na/count b/bytes c/count d/bytes\n 1 2 3 4: 1\n     bytes:[2]\n"
+			   "Locations\n 1: 0x1 M=1 \n"),
 		  "0x1 1\n");
 	CHECK_INT(skipped, 0);
 }
@@ -298,7 +309,8 @@ TEST(what_is_no_frame_of_phpspy_is_named)
 {
 	CHECK_STR(collapse(&format_phpspy, "0 f /a.php:1\nFailed to copy zfunc; Bad address\n"), "f 1\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 2 is no frame, which is its depth, a function and its file: 'Failed to copy zfunc; Bad address'");
+	CHECK_STR(err.text, "line 2 is no frame, which is its depth, a function and its file: 'Failed to copy zfunc; "
+		  "Bad address'");
 }
 
 TEST_MAIN()

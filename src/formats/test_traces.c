@@ -67,15 +67,16 @@ TEST(values_of_the_script_are_microseconds_or_calls_of_leaves)
 
 TEST(calls_whose_end_is_missing_end_with_their_caller)
 {
-	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n2\t1\t0\t1\t0\ta\t1\n3\t2\t0\t2\t0\tb\t1\n"
-			 "2\t3\t0\t3\t0\tc\t1\n1\t0\t1\t4\t0\n", NULL),
+	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n2\t1\t0\t1\t0\ta\t1\n"
+			 "3\t2\t0\t2\t0\tb\t1\n" "2\t3\t0\t3\t0\tc\t1\n1\t0\t1\t4\t0\n", NULL),
 		  "m 1000000000\nm;a 1000000000\nm;a;b 1000000000\nm;c 1000000000\n");
 	CHECK_INT(skipped, 0);
 }
 
 TEST(a_trace_may_begin_inside_of_a_function)
 {
-	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n", NULL), "a 1000000000\n");
+	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n",
+			 NULL), "a 1000000000\n");
 	CHECK_INT(skipped, 1);
 	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6\t5\t1\t3\t0'");
 }
@@ -129,7 +130,8 @@ TEST(short_events_of_spx_say_the_same)
 
 TEST(an_event_may_end_with_the_line_of_its_call)
 {
-	CHECK_STR(column(&format_spx, &none, "[events]\n0 1 0 5\n1 1 10 7\n1 0 30\n0 0 40\n[functions]\nm\nf\n", NULL), "m 20\nm;f 20\n");
+	CHECK_STR(column(&format_spx, &none, "[events]\n0 1 0 5\n1 1 10 7\n1 0 30\n0 0 40\n[functions]\nm\nf\n", NULL),
+		  "m 20\nm;f 20\n");
 	CHECK_INT(skipped, 0);
 }
 

@@ -74,8 +74,8 @@ TEST(serialized_pairs_are_a_tree_with_all_that_was_measured)
 
 TEST(json_is_read_the_same_and_both_clocks_give_the_time_off_the_cpu)
 {
-	struct profile *p = read_text("\n{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30,\"mu\":5,\"pmu\":7,\"mem.na\":4,\"mem.nf\":3,"
-				      "\"mem.aa\":999,\"odd\":1},\"main()==>sleep\":{\"ct\":1,\"wt\":80,\"cpu\":15}}");
+	struct profile *p = read_text("\n"
+				      "{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30,\"mu\":5,\"pmu\":7,\"mem.na\":4,\"mem.nf\":3,\"mem.aa\":999,\"odd\":1},\"main()==>sleep\":{\"ct\":1,\"wt\":80,\"cpu\":15}}");
 
 	CHECK(p != NULL);
 	if (!p)
@@ -210,7 +210,8 @@ TEST(a_request_that_xhgui_exported_keeps_its_url_and_time)
 TEST(names_of_any_bytes_are_kept)
 {
 	struct profile *p = profile_new();
-	static const char text[] = "a:2:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}s:13:\"main()==>\xff\0\"x\";a:1:{s:2:\"ct\";i:1;}}";
+	static const char text[] =
+		"a:2:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}s:13:\"main()==>\xff\0\"x\";a:1:{s:2:\"ct\";i:1;}}";
 
 	CHECK_INT(format_load_bytes("x", text, sizeof(text) - 1, p, &err), 0);
 	CHECK_INT(profile_name(p, p->node_frames[2]).n, 4);
@@ -234,8 +235,10 @@ static const char *complaint(const char *text)
 
 TEST(what_is_broken_is_named_with_its_place)
 {
-	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}"), "'x' (xhprof): at byte 37 the end of the array was expected");
-	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";s:1:\"1\";}}"), "'x' (xhprof): at byte 32 a number was expected");
+	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}"), "'x' (xhprof): at byte 37 the end of the "
+		  "array was expected");
+	CHECK_STR(complaint("a:1:{s:6:\"main()\";a:1:{s:2:\"ct\";s:1:\"1\";}}"),
+		  "'x' (xhprof): at byte 32 a number was " "expected");
 	CHECK_STR(complaint("a:9:{s:6:\"main()\";a:1:{s:2:\"ct\";i:1;}}"),
 		  "'x' (xhprof): at byte 37 a name was expected, such as main()==>foo");
 	CHECK_STR(complaint("{\"main()\":{\"ct\":\"1\"}}"), "'x' (xhprof): 'ct' of 'main()' is no number");
@@ -252,10 +255,12 @@ TEST(what_is_broken_is_named_with_its_place)
 /* --- Writing --- */
 
 static const char *const traced[] = {
-	"calls", "count", "wall_ns", "nanoseconds", "cpu_ns", "nanoseconds", "memory_bytes", "bytes", "peak_memory_bytes", "bytes",
+	"calls", "count", "wall_ns", "nanoseconds", "cpu_ns", "nanoseconds", "memory_bytes", "bytes",
+	"peak_memory_bytes", "bytes",
 };
 
-static const char *written(const struct profile *p, int (*write)(const struct profile *, uint32_t, struct buf *, struct err *))
+static const char *written(const struct profile *p, int (*write)(const struct profile *, uint32_t, struct buf *,
+								 struct err *))
 {
 	static char text[4000];
 	struct buf b;
@@ -354,7 +359,8 @@ TEST(what_functions_took_themselves_comes_back_from_any_layered_tree)
 			for (uint32_t c = 0; c < 5; c++) {
 				const char *name = profile_name(p, f).p;
 
-				CHECK_INT(self_of(back, name, p->columns[c].name), self_of(p, name, p->columns[c].name));
+				CHECK_INT(self_of(back, name, p->columns[c].name),
+					  self_of(p, name, p->columns[c].name));
 			}
 		CHECK(back != NULL);
 		profile_free(p);
@@ -399,7 +405,8 @@ TEST(numbers_beyond_a_double_are_kept)
 
 	CHECK(p != NULL);
 	CHECK_STR(tree_of(p, "calls"), "main() 9007199254740993");
-	CHECK_STR(written(p, format_xhprof_json.write), "{\n\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}\n}\n");
+	CHECK_STR(written(p, format_xhprof_json.write),
+		  "{\n\"main()\":{\"ct\":9007199254740993,\"mu\":-9007199254740993}\n}\n");
 	profile_free(p);
 }
 

@@ -10,14 +10,14 @@
  *	               0.038424  114112
  *	TRACE END   [2024-05-06 18:29:01.161547]
  *
- * Fields are divided by a tab: level, number of the call, 0 where a function begins, 1 where it ends (R and A are values that
- * say nothing here), seconds since the start, bytes in use, and the name. What passes from one line to the next is the
- * function's that runs. A call whose end is missing ends where a function of its level or a lower one begins. There may be
- * several traces in one file.
+ * Fields are divided by a tab: level, number of the call, 0 where a function begins, 1 where it ends (R and A are
+ * values that say nothing here), seconds since the start, bytes in use, and the name. What passes from one line to the
+ * next is the function's that runs. A call whose end is missing ends where a function of its level or a lower one
+ * begins. There may be several traces in one file.
  *
- * Columns: calls, wall_ns, memory_bytes (which a function can give back, so that it is below zero). For `script_values`, which
- * is what stackcollapse-xdebug.php says: microseconds in a column wall_us; and with `calls`, how often each function was
- * called that called none itself.
+ * Columns: calls, wall_ns, memory_bytes (which a function can give back, so that it is below zero). For
+ * `script_values`, which is what stackcollapse-xdebug.php says: microseconds in a column wall_us; and with `calls`, how
+ * often each function was called that called none itself.
  */
 #include "format.h"
 #include "stacks.h"
@@ -77,7 +77,8 @@ static void account(struct xdebug *x, int64_t time, int64_t bytes)
 		profile_add(x->profile, node, x->wall, passed);
 		profile_add(x->profile, node, x->memory, bytes - x->bytes);
 		if (x->micro != UINT32_MAX)
-			profile_add(x->profile, node, x->micro, time / 1000 > x->time / 1000 ? time / 1000 - x->time / 1000 : 0);
+			profile_add(x->profile, node, x->micro,
+				    time / 1000 > x->time / 1000 ? time / 1000 - x->time / 1000 : 0);
 	}
 	x->time = time;
 	x->bytes = bytes;
@@ -126,7 +127,8 @@ static bool end_call(struct xdebug *x, int64_t level)
 
 static bool take_times(struct str time, struct str bytes, int64_t *ret_time, int64_t *ret_bytes)
 {
-	return line_take_decimal(&time, 9, ret_time) && time.n == 0 && line_take_number(&bytes, ret_bytes) && bytes.n == 0;
+	return line_take_decimal(&time, 9, ret_time) && time.n == 0 && line_take_number(&bytes, ret_bytes) &&
+	       bytes.n == 0;
 }
 
 static void read_event(struct xdebug *x, uint64_t number, struct str line, struct err *err)
@@ -143,7 +145,8 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 	}
 	if (n >= 3 && (is_word(fields[2], 'R') || is_word(fields[2], 'A')))
 		return;
-	if (n < 5 || !line_take_number(&fields[0], &level) || fields[0].n || !take_times(fields[3], fields[4], &time, &bytes) ||
+	if (n < 5 || !line_take_number(&fields[0], &level) || fields[0].n ||
+	    !take_times(fields[3], fields[4], &time, &bytes) ||
 	    !(is_word(fields[2], '1') || (is_word(fields[2], '0') && n == FIELDS))) {
 		line_skip(&x->skipped, number, line, "is no call and no return", err);
 		return;
@@ -225,5 +228,6 @@ static int xdebug_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_xdebug = {
-	.name = "xdebug", .suffixes = "xt", .sniff = xdebug_sniff, .read = xdebug_read, .about = "traces of Xdebug, trace_format=1",
+	.name = "xdebug", .suffixes = "xt", .sniff = xdebug_sniff, .read = xdebug_read,
+	.about = "traces of Xdebug, trace_format=1",
 };

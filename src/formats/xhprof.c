@@ -1,5 +1,5 @@
-/* xhprof.c: what xhprof, tideways_xhprof and uprofiler return and their user interfaces keep, by PHP's serialize() or as
- * JSON: {"main()": {"ct": 1, "wt": 1234, "mu": …}, "main()==>foo": {…}, …}, times in microseconds.
+/* xhprof.c: what xhprof, tideways_xhprof and uprofiler return and their user interfaces keep, by PHP's serialize() or
+ * as JSON: {"main()": {"ct": 1, "wt": 1234, "mu": …}, "main()==>foo": {…}, …}, times in microseconds.
  *
  *   serialized   a:2:{s:6:"main()";a:2:{s:2:"ct";i:1;s:2:"wt";i:1234;}s:13:"main()==>foo";a:…}
  *   JSON         the same object; also as "profile" of an object that has "meta", as XHGui exports it, whose "url" and
@@ -110,7 +110,7 @@ static int add_sample(struct xhprof *x, struct str key, struct str stack, struct
 	return 0;
 }
 
-/* --- PHP's serialize() ---------------------------------------------------------------------------------------- */
+/* --- PHP's serialize() --- */
 
 struct text {
 	const char *start, *p, *end;
@@ -242,7 +242,7 @@ static int read_serialized(struct xhprof *x, const char *bytes, size_t n, struct
 	return t.p == t.end ? 0 : bad(&t, "something follows the array", err);
 }
 
-/* --- JSON ----------------------------------------------------------------------------------------------------- */
+/* --- JSON --- */
 
 static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, struct err *err)
 {
@@ -288,7 +288,8 @@ static void read_meta(struct profile *p, json_t *meta)
 	if (url && *url && strlen(url) <= 1024)
 		labels_set(&p->labels, "url", 3, url, strlen(url));
 	if (seconds > 0 && seconds < 9e9)
-		p->start_ns = p->end_ns = (int64_t)seconds * 1000000000 + (int64_t)json_number_value(micro) % 1000000 * 1000;
+		p->start_ns = p->end_ns = (int64_t)seconds * 1000000000 +
+			(int64_t)json_number_value(micro) % 1000000 * 1000;
 }
 
 /* Jansson takes no NUL in a key, and the names of PHP's anonymous classes have one: it becomes its symbol, U+2400. */
@@ -325,7 +326,7 @@ static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *
 	return r;
 }
 
-/* --- Both ----------------------------------------------------------------------------------------------------- */
+/* --- Both --- */
 
 static const char *skip_space(const char *p, const char *end)
 {

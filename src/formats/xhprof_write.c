@@ -10,7 +10,8 @@
  *	samples	samples			which the originals' page knows, too
  *
  * Times are cut down to whole microseconds, never rounded up: so no function takes less than what it calls. The root is
- * main(), unless the profile has one main() below it that holds everything. off_cpu_ns is wt less cpu when it is read again.
+ * main(), unless the profile has one main() below it that holds everything. off_cpu_ns is wt less cpu when it is read
+ * again.
  */
 #include "xhprof_write.h"
 #include "edges.h"
@@ -26,7 +27,7 @@ struct writer {
 	struct pairs *pairs;
 	struct buf *out, key;		/* key: "caller==>callee" */
 	struct notes notes;
-	bool json, is_sampled;
+	bool json;
 	uint32_t calls, samples;	/* columns; UINT32_MAX if they are not there */
 	struct {
 		uint32_t column;
@@ -180,7 +181,8 @@ static void put_main(struct writer *w)
 {
 	put_text(w, (struct str){ main_name, strlen(main_name) });
 	buf_puts(w->out, w->json ? ":" : "");
-	put_values(w, w->calls == UINT32_MAX && w->samples != UINT32_MAX ? profile_sum(w->profile, w->samples) : 1, of_all, 0);
+	put_values(w, w->calls == UINT32_MAX && w->samples != UINT32_MAX ? profile_sum(w->profile, w->samples) : 1,
+		   of_all, 0);
 }
 
 static void put_pair(struct writer *w, uint32_t pair, bool alone)
@@ -221,7 +223,8 @@ static void note_meaning(struct writer *w)
 	if (w->calls != UINT32_MAX || w->samples == UINT32_MAX)
 		return;
 	if (profile_find_column(p, "wall_ns") == UINT32_MAX && profile_find_column(p, "cpu_ns") == UINT32_MAX)
-		notes_add(&w->notes, 1, "it is a sampling profile without a period: ct counts samples, and there is no time");
+		notes_add(&w->notes, 1, "it is a sampling profile without a period: ct counts samples, and there "
+			  "is no time");
 	else
 		notes_add(&w->notes, 1, "it is a sampling profile: ct counts samples, and time is samples × period");
 }

@@ -1,10 +1,10 @@
-/* fuzz_bpftrace.c: any bytes as maps of bpftrace, as text and as JSON. */
+/* fuzz_format.c: any bytes as a file of the format FORMAT, which the build defines: format_gdb, … */
 #include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct format_options none = { 0 };
 
-	fuzz_reader(&format_bpftrace, &none, data, size);
+	fuzz_reader(&FORMAT, &none, data, size);
 	return 0;
 }
