@@ -4,33 +4,67 @@
 #include "graphviz.h"
 #include "test.h"
 
-static const struct graphviz_limits limits = { 20000, (size_t)1 << 30, 10 << 20 };
+#include <sys/wait.h>
+
+static int64_t in_ms(int ms)
+{
+	return clock_monotonic_ns() + ms * INT64_C(1000000);
+}
+
+static int draw_all(const char *const *dots, size_t count, const char *format, int ms, size_t output, struct buf *out,
+		    struct err *err)
+{
+	struct graphviz_limits limits = { 60, (size_t)1 << 30, output };
+	_cleanup_(graphviz_freep) struct graphviz *g = NULL;
+
+	CHECK_INT(graphviz_start(format, &limits, &g, err), 0);
+	return graphviz_draw(g, dots, count, in_ms(ms), out, err);
+}
+
+static int draw(const char *dot, const char *format, int ms, size_t output, struct buf *out, struct err *err)
+{
+	return draw_all(&dot, 1, format, ms, output, out, err);
+}
+
+#define LONG	20000		/* ms, since machines may be slow */
+#define LARGE	(10 << 20)
+
+/* What a test draws from and into. */
+struct drawing {
+	struct buf dot, out;
+	struct err err;
+};
+
+static void drawing_done(struct drawing *d)
+{
+	buf_done(&d->dot);
+	buf_done(&d->out);
+}
+
+/* Each test begins with it. */
+#define BEGIN(d)							\
+	_cleanup_(drawing_done) struct drawing d = { 0 };		\
+									\
+	buf_init(&d.dot);						\
+	buf_init(&d.out);						\
+	if (!graphviz_known())						\
+		SKIP("built without Graphviz")
 
 TEST(a_graph_becomes_a_picture)
 {
-	_cleanup_(buf_done) struct buf out = { 0 };
-	struct err err = { 0 };
-
-	if (!graphviz_known())
-		SKIP("built without Graphviz");
-	buf_init(&out);
-	CHECK_INT(graphviz_draw("digraph g { a -> b }", "svg", &limits, &out, &err), 0);
-	CHECK(strstr(out.data, "<svg ") && strstr(out.data, "</svg>"));
+	BEGIN(d);
+	CHECK_INT(draw("digraph g { a -> b }", "svg", LONG, LARGE, &d.out, &d.err), 0);
+	CHECK(strstr(d.out.data, "<svg ") && strstr(d.out.data, "</svg>"));
 }
 
 TEST(what_is_no_graph_or_no_format_is_a_sentence)
 {
-	_cleanup_(buf_done) struct buf out = { 0 };
-	struct err err = { 0 };
-
-	if (!graphviz_known())
-		SKIP("built without Graphviz");
-	buf_init(&out);
-	CHECK_INT(graphviz_draw("digraph {{{", "svg", &limits, &out, &err), -EINVAL);
-	CHECK_STR(err.text, "Graphviz could not read the graph");
-	CHECK_INT(graphviz_draw("digraph g { a }", "nonsense", &limits, &out, &err), -EINVAL);
-	CHECK_STR(err.text, "Graphviz cannot draw 'nonsense' here");
-	CHECK_INT(out.size, 0);
+	BEGIN(d);
+	CHECK_INT(draw("digraph {{{", "svg", LONG, LARGE, &d.out, &d.err), -EINVAL);
+	CHECK_STR(d.err.text, "Graphviz could not read the graph");
+	CHECK_INT(draw("digraph g { a }", "nonsense", LONG, LARGE, &d.out, &d.err), -EINVAL);
+	CHECK_STR(d.err.text, "Graphviz cannot draw 'nonsense' here");
+	CHECK_INT(d.out.size, 0);
 }
 
 /* Everything calls everything: minutes of work. */
@@ -45,34 +79,72 @@ static void put_dense(struct buf *dot, int n)
 
 TEST(a_graph_that_takes_too_long_is_given_up_in_time)
 {
-	_cleanup_(buf_done) struct buf dot = { 0 }, out = { 0 };
-	struct graphviz_limits short_limits = { 200, (size_t)1 << 30, 10 << 20 };
-	struct err err = { 0 };
 	int64_t start = clock_monotonic_ns();
 
-	if (!graphviz_known())
-		SKIP("built without Graphviz");
-	buf_init(&dot);
-	buf_init(&out);
-	put_dense(&dot, 1500);
-	CHECK_INT(graphviz_draw(dot.data, "svg", &short_limits, &out, &err), -ETIMEDOUT);
-	CHECK_STR(err.text, "Graphviz took longer than 200 ms");
+	BEGIN(d);
+	put_dense(&d.dot, 1500);
+	CHECK_INT(draw(d.dot.data, "svg", 200, LARGE, &d.out, &d.err), -ETIMEDOUT);
+	CHECK_STR(d.err.text, "Graphviz could not lay the graph out in time");
 	/* A child that was not ended would run for minutes; the bound is wide for slow machines. */
 	CHECK(clock_monotonic_ns() - start < INT64_C(20000000000));
-	CHECK_INT(out.size, 0);
+	CHECK_INT(d.out.size, 0);
 }
 
 TEST(a_picture_above_the_limit_is_refused)
 {
-	_cleanup_(buf_done) struct buf out = { 0 };
-	struct graphviz_limits small = { 20000, (size_t)1 << 30, 100 };
-	struct err err = { 0 };
+	BEGIN(d);
+	CHECK_INT(draw("digraph g { a -> b }", "svg", LONG, 100, &d.out, &d.err), -EFBIG);
+	CHECK_INT(d.out.size, 0);
+}
 
-	if (!graphviz_known())
-		SKIP("built without Graphviz");
-	buf_init(&out);
-	CHECK_INT(graphviz_draw("digraph g { a -> b }", "svg", &small, &out, &err), -EFBIG);
-	CHECK_INT(out.size, 0);
+TEST(of_several_graphs_the_last_that_is_ready_in_time_is_drawn)
+{
+	BEGIN(d);
+	put_dense(&d.dot, 1500);
+	const char *dots[] = { "digraph g { small }", "digraph g { middle -> a }", d.dot.data, "digraph g { never }" };
+	CHECK_INT(draw_all(dots, ARRAY_SIZE(dots), "svg", 2000, LARGE, &d.out, &d.err), 1);
+	CHECK(strstr(d.out.data, "middle") && !strstr(d.out.data, "small"));
+	CHECK_STR(d.err.text, "Graphviz could not lay the graph out in time");
+}
+
+TEST(what_graphviz_refuses_does_not_keep_it_from_drawing_others)
+{
+	const char *dots[] = { "digraph g { first }", "digraph {{{", "digraph g { third }", "digraph {{{" };
+
+	BEGIN(d);
+	CHECK_INT(draw_all(dots, ARRAY_SIZE(dots), "svg", LONG, LARGE, &d.out, &d.err), 2);
+	CHECK_STR(d.err.text, "Graphviz could not read the graph");
+	CHECK(strstr(d.out.data, "third"));
+}
+
+TEST(what_was_drawn_before_the_child_died_is_taken)
+{
+	struct graphviz_limits limits = { 1, (size_t)1 << 30, LARGE };
+	_cleanup_(graphviz_freep) struct graphviz *g = NULL;
+
+	BEGIN(d);
+	put_dense(&d.dot, 1500);
+	const char *dots[] = { "digraph g { small }", d.dot.data };
+	CHECK_INT(graphviz_start("svg", &limits, &g, &d.err), 0);
+	CHECK_INT(graphviz_draw(g, dots, 2, in_ms(60000), &d.out, &d.err), 0);
+	CHECK_STR(d.err.text, "Graphviz took too long");
+	CHECK(strstr(d.out.data, "small"));
+}
+
+TEST(no_child_is_left_behind)
+{
+	struct graphviz_limits limits = { 60, (size_t)1 << 30, LARGE };
+	struct graphviz *g = NULL;
+
+	BEGIN(d);
+	put_dense(&d.dot, 1500);
+	const char *dots[] = { d.dot.data };
+	CHECK_INT(graphviz_start("svg", &limits, &g, &d.err), 0);
+	CHECK_INT(graphviz_draw(g, dots, 1, in_ms(100), &d.out, &d.err), -ETIMEDOUT);
+	graphviz_free(g);
+	CHECK_INT(graphviz_start("svg", &limits, &g, &d.err), 0);
+	graphviz_free(g);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
 TEST_MAIN()

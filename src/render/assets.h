@@ -1,5 +1,5 @@
-/* assets.h: files that stand in pictures as they are; embed.py makes the bytes. The scripts are built from web/src/picture
- * and lie in web/dist. */
+/* assets.h: files that stand in pictures as they are; embed.py makes the bytes. The scripts are built from
+ * web/src/picture and lie in web/dist. */
 #ifndef RENDER_ASSETS_H
 #define RENDER_ASSETS_H
 

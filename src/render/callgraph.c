@@ -1,8 +1,8 @@
 /* callgraph.c: the graph in Graphviz's language.
  *
- * Every name is a quoted string in which \ and " get a \ before them, and & is written as an entity, since Graphviz reads
- * entities in strings; NUL, control characters and what is not UTF-8 become U+FFFD (text.h). Boxes are n0, n1, …, so no
- * name is ever an identifier. Labels of the HTML kind are not used.
+ * Every name is a quoted string in which \ and " get a \ before them, and & is written as an entity, since Graphviz
+ * reads entities in strings; NUL, control characters and what is not UTF-8 become U+FFFD (text.h). Boxes are n0, n1, …,
+ * so no name is ever an identifier. Labels of the HTML kind are not used.
  */
 
 #include "callgraph.h"
@@ -243,7 +243,8 @@ static void put_graph(const struct drawing *d)
 	buf_puts(out, "digraph callgraph {\n");
 	buf_printf(out, "\tgraph [%s fontsize=12 labelloc=t ranksep=0.35 nodesep=0.2 dpi=72 nslimit=2 mclimit=0.3 "
 			"charset=\"UTF-8\"%s];\n", font, d->o->plain ? " splines=line" : "");
-	buf_printf(out, "\tnode [%s shape=box style=\"filled,rounded\" color=\"#777777\" margin=\"0.14,0.07\"];\n", font);
+	buf_printf(out, "\tnode [%s shape=box style=\"filled,rounded\" color=\"#777777\" margin=\"0.14,0.07\"];\n",
+		   font);
 	buf_printf(out, "\tedge [%s fontsize=9 color=\"#777777\"];\n", font);
 	put_heading(d);
 	for (size_t i = 0; i < d->g->node_count; i++)
@@ -258,7 +259,8 @@ static int64_t whole(const struct profile *p, uint32_t column)
 {
 	int64_t sum;
 
-	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX : sum;
+	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX :
+	       sum;
 }
 
 /* The value of so many per cent, at least 1: what is nothing is never drawn. */
@@ -308,7 +310,8 @@ void callgraph_freep(struct callgraph **c)
 	callgraph_free(*c);
 }
 
-void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out, struct callgraph_counts *ret)
+void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out,
+		   struct callgraph_counts *ret)
 {
 	_cleanup_(graph_done) struct graph g = { 0 };
 	struct callgraph_options o = c->o;
@@ -325,8 +328,8 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 		*ret = (struct callgraph_counts){ g.all_nodes, g.node_count, g.all_edges, g.edge_count };
 }
 
-int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
-		  struct err *err)
+int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
+		  struct callgraph_counts *ret, struct err *err)
 {
 	_cleanup_(callgraph_freep) struct callgraph *c = callgraph_new(p, o, err);
 

@@ -1,8 +1,8 @@
 /* callgraph.h: who calls whom, as a graph for Graphviz. Pure, as all pictures: profile and options in, bytes out.
  *
- * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow on
- * its stack, however often they stand there. Laying the boxes out is Graphviz's work (src/graphviz), which needs minutes
- * for large graphs: so a graph is pruned to a number of functions first, and says what it left out.
+ * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow
+ * on its stack, however often they stand there. Laying the boxes out is Graphviz's work (src/graphviz), which needs
+ * minutes for large graphs: so a graph is pruned to a number of functions first, and says what it left out.
  */
 #ifndef RENDER_CALLGRAPH_H
 #define RENDER_CALLGRAPH_H
@@ -20,7 +20,8 @@ struct callgraph_options {
 	double threshold;		/* per cent of all below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
 	const char *title;		/* NULL is none */
-	bool plain;			/* straight arrows without words, which are laid out in a fraction of the time */
+	bool plain;			/* straight arrows without words, which are laid out in a fraction of the
+					 * time */
 };
 
 /* What became of it. */
@@ -31,19 +32,22 @@ struct callgraph_counts {
 
 void callgraph_defaults(struct callgraph_options *o);
 
-/* Appends the graph in Graphviz's language: names of any bytes, numbers as of flame graphs, the path that took most drawn bold.
- * -EINVAL without such a column; `ret` may be NULL. */
-int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out, struct callgraph_counts *ret,
-		  struct err *err);
+/* Appends the graph in Graphviz's language: names of any bytes, numbers as of flame graphs, the path that took most
+ * drawn bold. -EINVAL without such a column; `ret` may be NULL. */
+int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
+		  struct callgraph_counts *ret, struct err *err);
 
-/* The same in two steps, for who tries several sizes: the sums, which take the time, and the graph of at most `max_nodes` functions
- * (0: as `o` says). `p` and what `o` points to must stay. NULL without such a column; callgraph_free takes NULL. */
+/* The same in two steps, for who tries several sizes: the sums, which take the time, and the graph of at most
+ * `max_nodes` functions (0: as `o` says). `p` and what `o` points to must stay. NULL without such a column;
+ * callgraph_free takes NULL. */
 struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err);
-void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out, struct callgraph_counts *ret);
+void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out,
+		   struct callgraph_counts *ret);
 struct callgraph *callgraph_free(struct callgraph *c);
 void callgraph_freep(struct callgraph **c);
 
-/* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it is. */
+/* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it
+ * is. */
 void callgraph_finish_svg(struct str svg, struct buf *out);
 
 #endif

@@ -148,7 +148,8 @@ static void put_signed(double v, const char *unit, struct buf *out)
 }
 
 /* "+405, +81.82%, +24.55 points", or "+405, new, …". */
-static void put_delta(const struct picture_difference *d, int64_t before, int64_t after, const char *count_name, struct buf *out)
+static void put_delta(const struct picture_difference *d, int64_t before, int64_t after, const char *count_name,
+		      struct buf *out)
 {
 	double base = (double)(d->before[PROFILE_ROOT] > 0 ? d->before[PROFILE_ROOT] : d->after[PROFILE_ROOT]);
 	int64_t delta = subtract(after, before);
@@ -170,8 +171,8 @@ static void put_delta(const struct picture_difference *d, int64_t before, int64_
 	put_signed(100 * (double)delta / base, " points", out);
 }
 
-static void put_side(const struct picture_difference *d, const char *side, int64_t v, int64_t whole, const char *count_name,
-		     struct buf *out)
+static void put_side(const struct picture_difference *d, const char *side, int64_t v, int64_t whole,
+		     const char *count_name, struct buf *out)
 {
 	buf_puts(out, side);
 	put_amount(d, v, count_name, out);

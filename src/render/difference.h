@@ -27,8 +27,8 @@ void difference_scale(struct picture_difference *d, const struct layout *l);
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
 
-/* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its side,
- * points are percent of everything before. `count_name` is NULL where the unit says it all. */
+/* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its
+ * side, points are percent of everything before. `count_name` is NULL where the unit says it all. */
 void difference_put_words(const struct picture_difference *d, const struct layout_box *box, const char *count_name,
 			  struct buf *out);
 

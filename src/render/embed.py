@@ -1,7 +1,7 @@
 """Turns text files into a C file with their bytes: embed.py OUT.c FILE... defines asset_FILE_SUFFIX and its size, and for
 the scripts in pictures the hashes by which a content security policy names them.
 
-The SVG's script is compressed, together with the style sheet that only it needs; picture-unpack.js says how.
+The SVG's script is compressed, together with the style sheets that only it needs; picture-unpack.js says how.
 A file that would end the CDATA section or the element around it is refused here, once, and not in each picture.
 """
 
@@ -51,12 +51,10 @@ def packed(script):
     stream = deflate.compress(script) + deflate.flush()
     if stream[0] & 7 != 5 or len(script) > 1 << 17:
         sys.exit("the script in an SVG is more than one block of deflate or than 128 KB, which picture-unpack.js cannot read")
-    stream += bytes(-len(stream) % 4)
-    text = bytearray()
-    for i in range(0, len(stream), 4):
-        v = int.from_bytes(stream[i:i + 4], "big")
-        text += bytes(42 + v // 85 ** k % 85 for k in (4, 3, 2, 1, 0))
-    return bytes(text).replace(b"<", b"!").replace(b">", b"#")
+    digits = bytes(c for c in range(ord("!"), 127) if chr(c) not in "&<>")
+    bits, count = int.from_bytes(stream, "little"), -(-8 * len(stream) // 13)
+    values = (bits >> 13 * i & 0x1fff for i in range(count))
+    return b"".join(bytes((digits[v // 91], digits[v % 91])) for v in values)
 
 
 def policy(*scripts):
@@ -67,7 +65,7 @@ def policy(*scripts):
 def main():
     out, *files = [pathlib.Path(name) for name in sys.argv[1:]]
     bytes_of = {path.name: contents(path) for path in files}
-    script = with_style(bytes_of["picture-svg.js"], bytes_of["controls.css"])
+    script = with_style(bytes_of["picture-svg.js"], bytes_of.pop("marks.css") + bytes_of["controls.css"])
     bytes_of["picture-svg.js"] = packed(script)
     parts = ['#include "assets.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
     for kind, scripts in {"svg": [bytes_of["picture-unpack.js"], script], "html": [bytes_of["picture-html.js"]]}.items():

@@ -354,8 +354,8 @@ static void find_sides(struct layout *l, uint32_t column, uint32_t before_column
 	}
 }
 
-void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total, uint32_t max_boxes,
-			    struct buf *out)
+void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
+			    uint32_t max_boxes, struct buf *out)
 {
 	_cleanup_(layout_done) struct layout l = { .p = p };
 

@@ -38,10 +38,10 @@
 void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
 		    void (*about)(struct json *j, void *data), void *data);
 
-/* The same for a picture: nothing is added to the text. Unless `before_column` is UINT32_MAX it has both sides, and widths
- * are what stacks took on the side where they took more, so that what vanished can be seen as well. The root is `total` wide
- * if that is more than all together. */
-void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total, uint32_t max_boxes,
-			    struct buf *out);
+/* The same for a picture: nothing is added to the text. Unless `before_column` is UINT32_MAX it has both sides, and
+ * widths are what stacks took on the side where they took more, so that what vanished can be seen as well. The root is
+ * `total` wide if that is more than all together. */
+void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
+			    uint32_t max_boxes, struct buf *out);
 
 #endif

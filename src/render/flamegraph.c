@@ -76,7 +76,7 @@ static int check_sizes(const struct flamegraph_options *o, struct err *err)
 {
 	int e;
 
-	if ((e = check_range("width", o->width, 100, SIZE_MAX_PX, err)) < 0 ||
+	if ((e = check_range("width", o->width, 30, SIZE_MAX_PX, err)) < 0 ||
 	    (e = check_range("height", o->frame_height, 2, 1000, err)) < 0 ||
 	    (e = check_range("minwidth", o->min_width, 0, o->min_width_percent ? 100 : SIZE_MAX_PX, err)) < 0 ||
 	    (e = check_range("fontsize", o->font_size, 1, 200, err)) < 0)
@@ -105,8 +105,8 @@ static int find_palette(struct picture *g, struct err *err)
 	if (nearest)
 		return err_set(err, -EINVAL, "there is no palette '%s'; did you mean '%s'?", g->o->colors, nearest);
 	if (!g->palette)
-		return err_set(err, -EINVAL, "there is no palette '%s'; known are hot, mem, io, wakeup, chain, java, js, "
-			       "perl, red, green, blue, aqua, yellow, purple and orange", g->o->colors);
+		return err_set(err, -EINVAL, "there is no palette '%s'; known are hot, mem, io, wakeup, chain, "
+			       "java, js, perl, red, green, blue, aqua, yellow, purple and orange", g->o->colors);
 	if (!palette_background(g->palette, picture_background(g->o), top, bottom))
 		return err_set(err, -EINVAL, "there is no background '%s'; known are yellow, blue, green, grey and "
 			       "#rrggbb", g->o->bg_colors);
@@ -299,7 +299,8 @@ static void put_note(const struct picture *g, struct buf *out)
 	if (l->negative) {
 		buf_puts(out, out->size ? "; " : "");
 		buf_put_grouped(out, l->negative);
-		buf_puts(out, l->negative == 1 ? " value below zero is left out, " : " values below zero are left out, ");
+		buf_puts(out, l->negative == 1 ? " value below zero is left out, " : " values below zero are "
+			 "left out, ");
 		amount_put(out, l->negative_value, amount_unit(g->p->columns[g->o->column].unit));
 		buf_puts(out, l->negative == 1 ? "" : " in all");
 	}
@@ -352,11 +353,12 @@ void picture_put_nothing(const struct picture *g, const char *why, struct buf *o
 static void put_nothing(const struct picture *g, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
+	uint32_t stacks = profile_stacks(g->p);
 
 	buf_init(&text);
 	buf_puts(&text, "Nothing was sampled: ");
-	buf_put_grouped(&text, g->p->node_count - 1LL);
-	buf_puts(&text, g->p->node_count == 2 ? " stack, none with a value" : " stacks, none with a value");
+	buf_put_grouped(&text, stacks);
+	buf_puts(&text, stacks == 1 ? " stack, none with a value" : " stacks, none with a value");
 	if (g->o->column != UINT32_MAX)
 		buf_printf(&text, "%s in column %s", g->layout.negative ? " above zero" : "",
 			   g->p->columns[g->o->column].name);

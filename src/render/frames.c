@@ -386,7 +386,8 @@ static void put_run(const struct picture *g, const struct run *r, const struct r
 static void open_path(const struct picture *g, int color, struct buf *out)
 {
 	buf_puts(out, "<path class=\"narrow\" fill=\"");
-	palette_put(out, color == NARROW ? picture_narrow_color(g) : (struct rgb){ color >> 16, color >> 8 & 255, color & 255 });
+	palette_put(out, color == NARROW ? picture_narrow_color(g) : (struct rgb){ color >> 16, color >> 8 & 255,
+										   color & 255 });
 	buf_puts(out, "\" d=\"");
 }
 

@@ -1,7 +1,7 @@
 /* fuzz_callgraph.c: any profile gives a graph whose strings all end where they should.
  *
- * The first byte chooses options, the second how many functions; the rest is lines of frames with ; between them, whose value
- * is the length of the line less 8, so that some are below zero. */
+ * The first byte chooses options, the second how many functions; the rest is lines of frames with ; between them, whose
+ * value is the length of the line less 8, so that some are below zero. */
 
 #include "callgraph.h"
 
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void add_line(struct profile *p, const char *line, size_t n)
 {
-	uint32_t node = PROFILE_ROOT, column = profile_column(p, "samples", "count"), calls = profile_column(p, "calls", "count");
+	uint32_t node = PROFILE_ROOT, column = profile_column(p, "samples", "count"),
+		calls = profile_column(p, "calls", "count");
 
 	for (const char *at = line, *end = line + n; at < end;) {
 		const char *stop = memchr(at, ';', (size_t)(end - at));
@@ -41,7 +42,8 @@ static struct profile *profile_of(const char *text, size_t n)
 	return p;
 }
 
-/* Lines of the language are lines of the text, quotes close on their line, and all of it is UTF-8 without control characters. */
+/* Lines of the language are lines of the text, quotes close on their line, and all of it is UTF-8 without control
+ * characters. */
 static void check(const struct buf *dot)
 {
 	const char *at = dot->data, *end = dot->data + dot->size;

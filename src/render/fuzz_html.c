@@ -1,5 +1,5 @@
-/* fuzz_html.c: any profile with any options gives a page whose still picture is well-formed, whose scripts are those that we
- * put there, and whose data can be read again, or a sentence. */
+/* fuzz_html.c: any profile with any options gives a page whose still picture is well-formed, whose scripts are those
+ * that we put there, and whose data can be read again, or a sentence. */
 
 #include "fuzz_picture.h"
 #include "xml_check.h"
@@ -51,8 +51,8 @@ static void check_about(const struct buf *html)
 
 static unsigned digit(char c)
 {
-	return c >= 'a' ? (unsigned)(c - 'a') + 26 : c >= 'A' ? (unsigned)(c - 'A') : c >= '0' ? (unsigned)(c - '0') + 52 :
-	       c == '+' ? 62 : c == '/' ? 63 : 0;
+	return c >= 'a' ? (unsigned)(c - 'a') + 26 : c >= 'A' ? (unsigned)(c - 'A') : c >= '0' ? (unsigned)(c - '0') +
+	       52 : c == '+' ? 62 : c == '/' ? 63 : 0;
 }
 
 static struct buf from_base64(struct str text)
@@ -61,7 +61,8 @@ static struct buf from_base64(struct str text)
 
 	buf_init(&out);
 	for (size_t i = 0; i + 4 <= text.n; i += 4) {
-		unsigned v = digit(text.p[i]) << 18 | digit(text.p[i + 1]) << 12 | digit(text.p[i + 2]) << 6 | digit(text.p[i + 3]);
+		unsigned v = digit(text.p[i]) << 18 | digit(text.p[i + 1]) << 12 | digit(text.p[i + 2]) << 6 |
+			digit(text.p[i + 3]);
 		char three[] = { (char)(v >> 16), (char)(v >> 8), (char)v };
 
 		buf_put(&out, three, text.p[i + 2] == '=' ? 1 : text.p[i + 3] == '=' ? 2 : 3);
@@ -79,7 +80,8 @@ static void check_boxes(const struct buf *html)
 	uint32_t text_size;
 	json_t *text;
 
-	if (uncompress(bytes, &n, (const Bytef *)packed.data, packed.size) != Z_OK || n < 64 || memcmp(bytes, "SFLM", 4))
+	if (uncompress(bytes, &n, (const Bytef *)packed.data, packed.size) != Z_OK || n < 64 ||
+	    memcmp(bytes, "SFLM", 4))
 		abort();
 	memcpy(&text_size, bytes + 20, sizeof(text_size));
 	if (text_size > n - 64)

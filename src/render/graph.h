@@ -16,7 +16,8 @@ struct graph_edge {
 	bool critical;
 };
 
-/* Most first: nodes by total, edges by value; equal ones by self and frame, so that equal profiles give equal graphs. */
+/* Most first: nodes by total, edges by value; equal ones by self and frame, so that equal profiles give equal
+ * graphs. */
 struct graph {
 	struct graph_node *nodes;
 	struct graph_edge *edges;
@@ -28,9 +29,9 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column);
 void graph_copy(struct graph *g, const struct graph *from);
 void graph_done(struct graph *g);
 
-/* Once, of a graph as graph_init makes it: keeps at most `max_nodes` nodes and those edges between them, each of `least` at least; but the heaviest edge to a node
- * is kept, so that nothing stands alone that was called. Then marks the critical path: from the node that has most up and
- * down, always along the heaviest edge. */
+/* Once, of a graph as graph_init makes it: keeps at most `max_nodes` nodes and those edges between them, each of
+ * `least` at least; but the heaviest edge to a node is kept, so that nothing stands alone that was called. Then marks
+ * the critical path: from the node that has most up and down, always along the heaviest edge. */
 void graph_prune(struct graph *g, size_t max_nodes, int64_t least);
 
 #endif

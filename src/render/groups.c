@@ -13,14 +13,16 @@ const char *const group_layer_names[LAYERS] = { "PHP", "native", "JIT", "kernel"
 
 static bool is_php_file(struct str s)
 {
-	return text_ends(s, ".php") || text_ends(s, ".phtml") || text_ends(s, ".inc") || text_has(s, ".php:") || text_starts(s, "phar://");
+	return text_ends(s, ".php") || text_ends(s, ".phtml") || text_ends(s, ".inc") || text_has(s, ".php:") ||
+	       text_starts(s, "phar://");
 }
 
-/* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which C++
- * has too, but there with brackets, templates or blanks. */
+/* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which
+ * C++ has too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
-	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "{closure}") || is_php_file(name))
+	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "{closure}") ||
+	    is_php_file(name))
 		return true;
 	if (text_has(name, "`") || text_has(name, ".so") || text_has(name, "("))
 		return false;
@@ -29,7 +31,8 @@ static bool is_php_name(struct str name)
 
 enum group_layer group_layer(struct str name, struct str file)
 {
-	if (text_ends(name, "_[k]") || text_has(name, "[kernel") || text_has(file, "[kernel") || text_starts(name, "vmlinux`"))
+	if (text_ends(name, "_[k]") || text_has(name, "[kernel") || text_has(file, "[kernel") ||
+	    text_starts(name, "vmlinux`"))
 		return LAYER_KERNEL;
 	if (text_ends(name, "_[j]"))
 		return LAYER_JIT;
@@ -90,7 +93,8 @@ static struct str module(struct str name)
 
 	if (tick)
 		return (struct str){ name.p, (size_t)(tick - name.p) };
-	if (text_ends(name, "]") && !text_ends(name, "_[k]") && !text_ends(name, "_[j]") && !text_ends(name, "_[i]") && !text_ends(name, "_[w]")) {
+	if (text_ends(name, "]") && !text_ends(name, "_[k]") && !text_ends(name, "_[j]") && !text_ends(name, "_[i]") &&
+	    !text_ends(name, "_[w]")) {
 		struct str last = after_last(name, '[');
 
 		return (struct str){ last.p, last.n - 1 };

@@ -13,8 +13,8 @@ extern const char *const group_layer_names[LAYERS];
 
 enum group_layer group_layer(struct str name, struct str file);
 
-/* A Composer package by its folder, the first two parts of a namespace, a class, a library, a folder, "kernel"; a part of what was
- * given, or constant. Empty if nothing tells. */
+/* A Composer package by its folder, the first two parts of a namespace, a class, a library, a folder, "kernel"; a part
+ * of what was given, or constant. Empty if nothing tells. */
 struct str group_package(struct str name, struct str file);
 
 /* The colours: a hue per group, a shade per name, all light enough for black text. */

@@ -91,8 +91,8 @@ static int put_boxes(const struct picture *g, struct buf *out, struct err *err)
 
 	buf_init(&boxes);
 	buf_init(&packed);
-	flame_data_put_picture(g->p, g->o->column, g->o->before_column, g->o->total < 9e18 ? (int64_t)g->o->total : INT64_MAX, BOXES_MAX,
-			       &boxes);
+	flame_data_put_picture(g->p, g->o->column, g->o->before_column,
+			       g->o->total < 9e18 ? (int64_t)g->o->total : INT64_MAX, BOXES_MAX, &boxes);
 	e = put_zlib(&packed, &boxes, err);
 	if (e < 0)
 		return e;

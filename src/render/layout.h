@@ -22,7 +22,8 @@ struct layout {
 	int64_t total;
 	uint32_t depth;			/* of the deepest box */
 
-	size_t narrow;			/* nodes that were left out because they are too narrow, without what stands on them */
+	size_t narrow;			/* nodes that were left out because they are too narrow, without what stands on
+					 * them */
 	int64_t narrow_value;		/* what they took with all that stands on them */
 	uint32_t negative;		/* nodes whose own value is below zero, which no width can show */
 	int64_t negative_value;		/* what they add up to, 0 or less */

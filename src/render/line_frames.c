@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Words ----------------------------------------------------------------------------------------------------------- */
+/* --- Words --- */
 
 /* How many bytes at `p` stay as they are, which text_put_xml would change: quotes outside of attributes, and what is
  * allowed though of no use. */
@@ -130,7 +130,7 @@ static void put_info(const struct picture *g, const struct line_box *box, struct
 	buf_puts(out, "%)");
 }
 
-/* --- Colours --------------------------------------------------------------------------------------------------------- */
+/* --- Colours --- */
 
 /* From white, which is no change, to red for more and blue for less. */
 static struct rgb color_of_change(const struct picture *g, double delta)
@@ -165,7 +165,7 @@ static void put_color(const struct picture *g, const struct line_box *box, struc
 	palette_put(out, *ret);
 }
 
-/* --- Elements -------------------------------------------------------------------------------------------------------- */
+/* --- Elements --- */
 
 /* Rows have the same numbers for all frames in them. */
 struct row {

@@ -27,7 +27,7 @@ static void measure(struct picture *g)
 		g->top += 2 * o->font_size;
 }
 
-/* --- The table for the script ------------------------------------------------------------------------------------------ */
+/* --- The table for the script --- */
 
 /* The script counts in integers: parts of a count become thousands, if there is room for that. */
 static double fineness(const struct line_layout *l)
@@ -86,7 +86,7 @@ static void table_done(struct picture *g)
 	layout_done(&g->layout);
 }
 
-/* --- The document -------------------------------------------------------------------------------------------------------- */
+/* --- The document --- */
 
 static void put_note(const struct picture *g, struct buf *out)
 {
@@ -104,7 +104,8 @@ static void put_note(const struct picture *g, struct buf *out)
 	if (l->ignored) {
 		buf_puts(out, out->size ? "; " : "");
 		buf_put_grouped(out, (int64_t)l->ignored);
-		buf_puts(out, l->ignored == 1 ? " line without a count is left out" : " lines without a count are left out");
+		buf_puts(out, l->ignored == 1 ? " line without a count is left out" : " lines without a count are "
+			 "left out");
 	}
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* --- Perl's numbers ------------------------------------------------------------------------------------------------ */
+/* --- Perl's numbers --- */
 
 #define EXACT_MAX 9007199254740992.0	/* 2^53: doubles below are taken as integers when they are whole */
 
@@ -23,7 +23,7 @@ struct number {
 	uint64_t u;		/* if whole */
 	bool whole;		/* taken as an integer by the next addition */
 	bool is_double;		/* printed with 15 digits */
-	bool seen;		/* a text with a point that was calculated with before */
+	bool seen;		/* a text that was calculated with as a double before, which kept all of it */
 };
 
 static struct number number_of_double(double d)
@@ -60,7 +60,7 @@ static struct number parse_number(struct str text)
 
 static bool is_lossless(struct number n)
 {
-	return n.is_double && n.d >= 0 && n.d < 9e18 && n.d == floor(n.d);
+	return n.d >= 0 && n.d < 9e18 && n.d == floor(n.d);
 }
 
 /* Two doubles that are whole are added as integers, but not a double that is still a text. */
@@ -70,7 +70,7 @@ static struct number add(struct number a, struct number b)
 
 	if (a.whole && b.whole && !__builtin_add_overflow(a.u, b.u, &sum))
 		return number_of_integer(sum);
-	if (b.seen && is_lossless(a) && is_lossless(b))
+	if (a.is_double && b.seen && is_lossless(a) && is_lossless(b))
 		return number_of_integer((uint64_t)a.d + (uint64_t)b.d);
 	return number_of_double(a.d + b.d);
 }
@@ -93,6 +93,11 @@ static double difference(struct number a, struct number b)
 	return a.d - b.d;
 }
 
+static bool is_same(struct number a, struct number b)
+{
+	return a.whole && b.whole ? a.u == b.u : a.d == b.d;
+}
+
 /* What is left of a number that was made text and read again. */
 static struct number reread(struct number n)
 {
@@ -104,7 +109,7 @@ static struct number reread(struct number n)
 	return number_of_double(strtod(text, NULL));
 }
 
-/* --- Lines ----------------------------------------------------------------------------------------------------------- */
+/* --- Lines --- */
 
 struct entry {
 	struct str line, stack;
@@ -176,7 +181,11 @@ static bool parse_line(struct str line, struct entry *e)
 	if (e->has_delta) {
 		before = parse_number(first);
 		e->delta = difference(e->value, before);
-		e->value.seen = true;
+		/* "1.0" minus a text of that kind is calculated with as a double only, and is whole from then on. */
+		if (e->value.is_double && before.is_double)
+			e->value = number_of_double(e->value.d);
+		e->value.seen = e->value.is_double ||
+				(!before.whole && is_lossless(e->value) && (uint64_t)e->value.d == e->value.u);
 	}
 	e->stack = line;
 	return true;
@@ -325,7 +334,7 @@ static struct entry *read_entries(struct line_layout *l, const struct flamegraph
 	return entries;
 }
 
-/* --- Merging neighbours ------------------------------------------------------------------------------------------------ */
+/* --- Merging neighbours --- */
 
 struct open_frame {
 	struct str name;
@@ -345,7 +354,7 @@ struct flow {
 	uint32_t order;
 
 	/* Frames that end at the same count: of those with one name and depth the last counts. */
-	double at;
+	struct number at;
 	size_t tail, indexed;		/* the boxes that end there, and those of them that are in `slots` */
 	uint32_t *slots;		/* number of a box + 1; a box before `tail` is as good as none */
 	size_t slot_count;
@@ -416,8 +425,8 @@ static void close_frame(struct flow *f, uint32_t depth)
 	struct number end = reread(f->time);
 	double width = difference(end, frame->start);
 
-	if (f->at != end.d) {
-		f->at = end.d;
+	if (!is_same(f->at, end)) {
+		f->at = end;
 		f->tail = f->indexed = l->count;
 	}
 	/* Such a frame begins where the other ends, and so has no width but what the digits of its end make of it. */
@@ -503,7 +512,7 @@ static void finish(struct line_layout *l)
 
 static int flow_all(struct line_layout *l, const struct entry *entries, size_t n, double min_width, struct err *err)
 {
-	struct flow f = { .l = l, .time = number_of_integer(0), .min_width = min_width, .at = -1 };
+	struct flow f = { .l = l, .time = number_of_integer(0), .min_width = min_width, .at.d = -1 };
 	int e = 0;
 
 	for (size_t i = 0; i < n && e == 0; i++)

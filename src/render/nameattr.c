@@ -211,7 +211,8 @@ static int add_frame(struct nameattr *a, struct str name, const struct str value
 		nameattr_put_markup(&b, values[KEY_TITLE], true);
 	f.title = take(a, &b);
 	f.href = (struct str){ arena_copy(&a->memory, values[KEY_HREF].p, values[KEY_HREF].n), values[KEY_HREF].n };
-	f.target = (struct str){ arena_copy(&a->memory, values[KEY_TARGET].p, values[KEY_TARGET].n), values[KEY_TARGET].n };
+	f.target = (struct str){ arena_copy(&a->memory, values[KEY_TARGET].p, values[KEY_TARGET].n),
+				 values[KEY_TARGET].n };
 	id = intern_add(&a->names, name.p, name.n);
 	GROW(&a->frames, &a->capacity, (size_t)id + 1);
 	a->frames[id] = f;
@@ -233,8 +234,8 @@ static int read_line(struct nameattr *a, struct str line, uint64_t number, struc
 	struct str values[KEYS], rest = line, name = next_field(&rest);
 
 	if (name.n == line.n)
-		return err_set(err, -EINVAL, "line %llu has no tab: it must be a function's name, a tab and attributes such "
-			       "as href=https://example.org", (unsigned long long)number);
+		return err_set(err, -EINVAL, "line %llu has no tab: it must be a function's name, a tab and "
+			       "attributes such as href=https://example.org", (unsigned long long)number);
 	for (enum key k = 0; k < KEYS; k++)
 		values[k] = (struct str){ nothing, 0 };
 	while (rest.n) {

@@ -5,8 +5,8 @@
  *	attribute	= key "=" value
  *
  * Keys are id and class; title, instead of the usual one; href and target, which make the frame a link; g_extra and
- * a_extra, which are attributes as XML has them, for the frame and for its link. Others are passed over. Values may hold
- * the entities of XML; whatever else they hold, the picture stays well-formed.
+ * a_extra, which are attributes as XML has them, for the frame and for its link. Others are passed over. Values may
+ * hold the entities of XML; whatever else they hold, the picture stays well-formed.
  */
 #ifndef RENDER_NAMEATTR_H
 #define RENDER_NAMEATTR_H
@@ -31,8 +31,8 @@ struct nameattr *nameattr_free(struct nameattr *a);		/* NULL is fine; returns NU
 
 const struct nameattr_frame *nameattr_find(const struct nameattr *a, struct str name);	/* NULL if there are none */
 
-/* Text that may hold entities (&amp; &#181; and the like), which stay; everything else is made fit for XML. With `quotes`
- * these stay too, which they may outside of attributes. */
+/* Text that may hold entities (&amp; &#181; and the like), which stay; everything else is made fit for XML. With
+ * `quotes` these stay too, which they may outside of attributes. */
 void nameattr_put_markup(struct buf *out, struct str text, bool quotes);
 
 #endif

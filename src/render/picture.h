@@ -95,8 +95,8 @@ void picture_put_words(struct json *j, const struct picture *g, const char *note
 void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name);
 void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
 
-/* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. Then those from
- * the value `labelled` on are preferred, at which a box has room for a label. */
+/* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. Then those
+ * from the value `labelled` on are preferred, at which a box has room for a label. */
 int64_t picture_element_min(const struct layout *l, double labelled);
 
 /* How wide a box must be to have a label, px. */

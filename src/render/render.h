@@ -10,8 +10,8 @@ enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE }
 
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
 
-/* Of a difference: what widths mean (by default the larger of both sides, so that what is gone is there too), and of which
- * change the colours are. Their names end with NULL. */
+/* Of a difference: what widths mean (by default the larger of both sides, so that what is gone is there too), and of
+ * which change the colours are. Their names end with NULL. */
 enum flamegraph_width_of { WIDTH_OF_MAXIMUM, WIDTH_OF_AFTER, WIDTH_OF_BEFORE, WIDTH_OF_DIFFERENCE };
 enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
 
@@ -45,7 +45,8 @@ struct flamegraph_options {
 	const struct nameattr *nameattr;	/* attributes of frames by name; NULL: none */
 	enum flamegraph_color_by color_by;
 	uint32_t column;			/* which values; see profile_pick_column */
-	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is none */
+	uint32_t before_column;			/* of a difference: what `column` was before; UINT32_MAX: there is
+						 * none */
 	enum flamegraph_width_of width_of;
 	enum flamegraph_delta delta;
 };
@@ -73,11 +74,11 @@ struct flamegraph_line {
 	uint64_t number;		/* where it stood first, for sentences; from 1 */
 };
 
-/* Draws lines instead of a profile: with `compat` exactly the frames of flamegraph.pl, and without it for a flame chart,
- * which a profile, where equal stacks are one, has not the order for. `column` and `before_column` do not matter: lines
- * with two counts are a difference. Lines without a count are left out: the result is how many, and `err` says which was
- * the first. -ENODATA if nothing is counted, after a picture that says so has been appended; -ERANGE for counts that no
- * number holds, -E2BIG for a stack of a million frames. */
+/* Draws lines instead of a profile: with `compat` exactly the frames of flamegraph.pl, and without it for a flame
+ * chart, which a profile, where equal stacks are one, has not the order for. `column` and `before_column` do not
+ * matter: lines with two counts are a difference. Lines without a count are left out: the result is how many, and `err`
+ * says which was the first. -ENODATA if nothing is counted, after a picture that says so has been appended; -ERANGE for
+ * counts that no number holds, -E2BIG for a stack of a million frames. */
 int flamegraph_svg_lines(const struct flamegraph_line *lines, size_t count, const struct flamegraph_options *o,
 			 struct buf *out, struct err *err);
 

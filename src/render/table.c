@@ -3,8 +3,8 @@
  * An element per frame is what makes large flame graphs slow in browsers. The script draws what can be seen from
  * these numbers instead, and zooms by exact values where the elements only have tenths of pixels.
  *
- * The boxes, callers before callees, are numbers in digits of 64, so that a small picture has a small table and a large one
- * is read quickly:
+ * The boxes, callers before callees, are numbers in digits of 64, so that a small picture has a small table and a large
+ * one is read quickly:
  *
  *	digit	= a character from "?" (0) to "~" (63), but "!" instead of the backslash
  *	number	= digit*, each 5 bits, the lowest first; all but the last have 32 added
@@ -17,6 +17,9 @@
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
  *
  * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb.
+ *
+ * "names" is left out where each is in the document already: what stands before the last " (" in the title of its first
+ * box.
  */
 
 #include "picture.h"
@@ -24,6 +27,7 @@
 #include "groups.h"
 #include "json.h"
 #include "mem.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,18 +113,53 @@ static bool has_places(const struct picture *g, const struct names *n)
 	return false;
 }
 
+/* As text_put_xml and text_put_json stand for the same text, comparing what is written is enough. */
+static bool is_in_title(const struct picture *g, const struct layout_box *box, struct buf *title, struct buf *name)
+{
+	const char *end;
+
+	buf_reset(title);
+	buf_reset(name);
+	picture_put_title(g, box, title);
+	text_put_xml(name, picture_name(g, box));
+	buf_puts(name, " (");
+	end = title->data + name->size;
+	return title->size > name->size && !memcmp(title->data, name->data, name->size) && !strstr(end, " (");
+}
+
+/* If every box is an element, and no title comes from elsewhere. */
+static bool are_in_titles(const struct picture *g, const struct names *n)
+{
+	_cleanup_(buf_done) struct buf title = { 0 }, name = { 0 };
+
+	if (g->element_min > 0 || g->o->nameattr || g->lines)
+		return false;
+	buf_init(&title);
+	buf_init(&name);
+	for (uint32_t i = 0; i < n->count; i++)
+		if (!is_in_title(g, n->first[i], &title, &name))
+			return false;
+	return true;
+}
+
 static void put_names(struct json *j, const struct picture *g, const struct names *n)
 {
-	_cleanup_(buf_done) struct buf scratch = { 0 };
-
-	buf_init(&scratch);
+	if (are_in_titles(g, n))
+		return;
 	json_key(j, "names");
 	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++)
 		json_bytes(j, picture_name(g, n->first[i]));
 	json_end(j);
+}
+
+static void put_places(struct json *j, const struct picture *g, const struct names *n)
+{
+	_cleanup_(buf_done) struct buf scratch = { 0 };
+
 	if (!has_places(g, n))
 		return;
+	buf_init(&scratch);
 	json_key(j, "places");
 	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++)
@@ -191,7 +230,8 @@ static void put_boxes(struct json *j, const struct picture *g, const struct name
 static void put_sides(struct json *j, const struct picture *g)
 {
 	const struct picture_difference *d = g->difference;
-	const int64_t *own_before = g->p->columns[g->o->before_column].self, *own_after = g->p->columns[g->o->column].self;
+	const int64_t *own_before = g->p->columns[g->o->before_column].self,
+		*own_after = g->p->columns[g->o->column].self;
 	_cleanup_(buf_done) struct buf digits = { 0 };
 
 	buf_init(&digits);
@@ -317,6 +357,7 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 	json_key(&j, "elementMin");
 	json_i64(&j, g->element_min);
 	put_names(&j, g, &n);
+	put_places(&j, g, &n);
 	put_colors(&j, g, &n);
 	put_attributes(&j, g, &n);
 	json_key(&j, "count");

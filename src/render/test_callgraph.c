@@ -160,8 +160,8 @@ static bool quotes_close(const char *text)
 TEST(no_name_leaves_its_quotes)
 {
 	static const char *const names[] = {
-		"\"", "\\", "a\\", "\\\"", "\"];\nn0 -> n0 [label=\"", "a\nb", "\\N\\G\\l", "<b>x</b>", "&amp;&#0;&lt;", "{a|b}",
-		"\x01\x7f\xff\xc3",
+		"\"", "\\", "a\\", "\\\"", "\"];\nn0 -> n0 [label=\"", "a\nb", "\\N\\G\\l", "<b>x</b>", "&amp;&#0;&lt;",
+		"{a|b}", "\x01\x7f\xff\xc3",
 		"Namespace\\Of\\A\\Very\\Long\\Class\\Name\\That\\Needs\\Several\\Lines\\And::someMore_and_even_more_than_fits_in_all_of_them",
 	};
 
@@ -183,12 +183,14 @@ TEST(an_svg_of_graphviz_fills_the_window_and_anything_else_stays_as_it_is)
 {
 	static const char from[] = "<?xml?>\n<svg width=\"69pt\" height=\"51pt\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n"
 				   "<g><title>n0</title>\n<text>a</text></g>\n</svg>\n";
-	static const char *const others[] = { "", "<svg", "<svg width=\"1pt\"></svg>", "<svg width=\"1\" viewBox=\"0", "text" };
+	static const char *const others[] = { "", "<svg", "<svg width=\"1pt\"></svg>", "<svg width=\"1\" viewBox=\"0",
+					      "text" };
 	_cleanup_(buf_done) struct buf out = { 0 };
 
 	buf_init(&out);
 	callgraph_finish_svg((struct str){ from, strlen(from) }, &out);
-	CHECK(strstr(out.data, "<svg width=\"100%\" height=\"100%\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n<style>") != NULL);
+	CHECK(strstr(out.data, "<svg width=\"100%\" height=\"100%\"\n viewBox=\"0 0 69 51\" xmlns=\"x\">\n"
+		     "<style>") != NULL);
 	CHECK(strstr(out.data, "<g><text>a</text></g>\n<script>") != NULL);
 	CHECK_STR(out.data + out.size - 7, "</svg>\n");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {

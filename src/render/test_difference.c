@@ -4,17 +4,8 @@
 
 #include "mem.h"
 #include "test.h"
+#include "test_random.h"
 #include "xml_check.h"
-
-static uint64_t state = 88172645463325252u;
-
-static uint32_t below(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 33) % n;
-}
 
 static uint32_t child(struct profile *p, uint32_t parent, const char *name)
 {
@@ -73,11 +64,15 @@ TEST(a_parent_whose_callees_tripled_says_so)
 	struct flamegraph_options o = options_of(p);
 	_cleanup_(freep) char *svg = draw(p, &o);
 
-	CHECK(strstr(svg, "<title>p (before 20 samples, 33.33%; after 60 samples, 60.00%; +40, +200.00%, +66.67 points)</title>"));
-	CHECK(strstr(svg, "<title>a (before 10 samples, 16.67%; after 30 samples, 30.00%; +20, +200.00%, +33.33 points; "
+	CHECK(strstr(svg, "<title>p (before 20 samples, 33.33%; after 60 samples, 60.00%; +40, +200.00%, +66.67 "
+		     "points)</title>"));
+	CHECK(strstr(svg, "<title>a (before 10 samples, 16.67%; after 30 samples, 30.00%; +20, +200.00%, +33.33 "
+		     "points; "
 			  "all of it self)</title>"));
-	CHECK(strstr(svg, "<title>same (before 20 samples, 33.33%; after 20 samples, 20.00%; no change; all of it self)</title>"));
-	CHECK(strstr(svg, "<title>all (before 60 samples, 100.00%; after 100 samples, 100.00%; +40, +66.67%, +66.67 points)</title>"));
+	CHECK(strstr(svg, "<title>same (before 20 samples, 33.33%; after 20 samples, 20.00%; no change; all of it "
+		     "self)</title>"));
+	CHECK(strstr(svg, "<title>all (before 60 samples, 100.00%; after 100 samples, 100.00%; +40, +66.67%, +66.67 "
+		     "points)</title>"));
 }
 
 TEST(what_is_gone_is_drawn_unless_widths_are_those_of_after)
@@ -86,7 +81,8 @@ TEST(what_is_gone_is_drawn_unless_widths_are_those_of_after)
 	struct flamegraph_options o = options_of(p);
 	_cleanup_(freep) char *larger = draw(p, &o), *after = NULL, *before = NULL, *changed = NULL;
 
-	CHECK(strstr(larger, "<title>gone (before 20 samples, 33.33%; after 0 samples, 0.00%; -20, -100.00%, -33.33 points"));
+	CHECK(strstr(larger, "<title>gone (before 20 samples, 33.33%; after 0 samples, 0.00%; -20, -100.00%, "
+		     "-33.33 points"));
 	CHECK(strstr(larger, "<title>new (before 0 samples, 0.00%; after 20 samples, 20.00%; +20, new, +33.33 points"));
 	o.width_of = WIDTH_OF_AFTER;
 	after = draw(p, &o);
@@ -156,7 +152,8 @@ TEST(frames_stand_on_their_callers_whatever_widths_mean)
 
 			open[box->depth] = box;
 			CHECK(box->depth == 0 || (box->start >= open[box->depth - 1]->start &&
-						  box->start + box->value <= open[box->depth - 1]->start + open[box->depth - 1]->value));
+						  box->start + box->value <= open[box->depth - 1]->start +
+						  open[box->depth - 1]->value));
 			CHECK(box->depth == 0 || p->parents[box->node] == open[box->depth - 1]->node);
 		}
 		layout_done(&l);

@@ -46,6 +46,7 @@ TEST(names_of_all_bytes_give_a_well_formed_picture)
 	struct flamegraph_options o;
 
 	flamegraph_defaults(&o);
+	o.column = column;
 	for (int first = 0; first < 256; first++) {
 		for (int second = 0; second < 256; second += 5) {
 			char name[] = { (char)first, (char)second, (char)first };
@@ -71,6 +72,7 @@ TEST(names_of_64_kb_and_names_that_look_like_markup_do_no_harm)
 	struct flamegraph_options o;
 
 	flamegraph_defaults(&o);
+	o.column = column;
 	for (size_t i = 0; i < 65536; i++)
 		large[i] = (char)(i % 251);
 	profile_add(p, profile_child(p, PROFILE_ROOT, frame(p, large, 65536)), column, 100);
@@ -80,6 +82,74 @@ TEST(names_of_64_kb_and_names_that_look_like_markup_do_no_harm)
 		o.count_name = i & 1 ? nasty[i] : NULL;
 		free(draw(p, &o));
 	}
+}
+
+TEST(the_table_has_the_names_only_if_the_titles_do_not)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct flamegraph_options o;
+	char *svg;
+
+	flamegraph_defaults(&o);
+	o.column = 0;
+	add(p, "main", "load (all)", 3);
+	add(p, "main", "\t<&'\"\xff (", 1);
+	svg = draw(p, &o);
+	CHECK(!strstr(svg, "\"names\""));
+	free(svg);
+	o.count_name = "ms (wall)";	/* what is behind the last " (" is not all that follows the name then */
+	svg = draw(p, &o);
+	CHECK(strstr(svg, "\"names\":[\"all\",\"main\""));
+	free(svg);
+}
+
+static size_t count(const char *from, const char *end, const char *what)
+{
+	size_t n = 0;
+
+	while ((from = strstr(from, what)) && from < end) {
+		from++;
+		n++;
+	}
+	return n;
+}
+
+/* flamegraph.pl has 12.7 kB around its frames; each has 21 bytes more of tags, and 36 of an empty label
+ * (bench/svg_size.py). */
+static size_t their_size(const char *svg)
+{
+	const char *frames = strstr(svg, "<g id=\"frames\">"), *end = strstr(svg, "<text id=\"details\"");
+	size_t n, labels;
+
+	CHECK(frames && end);
+	n = count(frames, end, "<rect ");
+	labels = count(frames, end, "<text ");
+	return 12700 + (size_t)(end - frames) + 21 * n + 36 * (n - labels);
+}
+
+TEST(from_300_frames_on_a_picture_is_no_larger_than_one_of_flamegraph_pl)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count");
+	uint32_t frames[5];
+	struct flamegraph_options o;
+	char *svg;
+
+	for (int i = 0; i < 180; i++) {
+		for (int k = 0, part = i; k < 5; k++, part /= 3) {
+			char name[32];
+			int n = snprintf(name, sizeof(name), "Some\\Class%d::method%d", k, part);
+
+			frames[4 - k] = profile_frame(p, (struct str){ name, (size_t)n }, (struct str){ "", 0 }, 0);
+		}
+		profile_add(p, profile_stack(p, frames, 5), column, 1 + i % 9);
+	}
+	flamegraph_defaults(&o);
+	o.column = column;
+	svg = draw(p, &o);
+	CHECK(count(svg, strchr(svg, 0), "<title>") < 300);
+	CHECK(strlen(svg) <= their_size(svg));
+	free(svg);
 }
 
 TEST(an_empty_profile_gives_a_picture_that_says_so)

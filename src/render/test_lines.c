@@ -218,6 +218,26 @@ TEST(large_counts_are_exact)
 	CHECK(shows("a 18446744073709551615\nb 18446744073709551615", &o, "all (36,893,488,147,419,103,232 samples"));
 }
 
+TEST(frames_that_end_at_counts_which_only_integers_tell_apart_are_two)
+{
+	struct flamegraph_options o = compat();
+
+	o.min_width = 0;
+	/* As doubles 2^63 and 2^63 + 7 are one number. */
+	CHECK(shows("A;--;A;x 9223372036854775808\nB;--;--;A 7", &o, "<title>-- (9,223,372,036,854,775,808 samples, "
+		    "100.00%)"));
+	CHECK(shows("A;--;A;x 9223372036854775808\nB;--;--;A 7", &o, "<title>-- (7 samples, 0.00%)"));
+}
+
+TEST(a_count_that_was_subtracted_from_as_a_double_is_added_exactly)
+{
+	struct flamegraph_options o = compat();
+
+	CHECK(shows("a;b 1 9007199254740993\nc;d 0.5 0.5\ne;f 0.3 123456789012345", &o,
+		    "<title>e (123,456,789,012,344 samples, 1.35%; 0.00%)"));
+	CHECK(shows("a 9007199254740993\nb 5. 1.0", &o, "<title>all (9,007,199,254,740,994 samples"));
+}
+
 TEST(names_of_all_bytes_give_a_well_formed_picture_of_lines)
 {
 	struct flamegraph_options o = compat();
@@ -232,7 +252,7 @@ TEST(names_of_all_bytes_give_a_well_formed_picture_of_lines)
 	}
 }
 
-/* --- Attributes and colours ---------------------------------------------------------------------------------------------- */
+/* --- Attributes and colours --- */
 
 TEST(attributes_make_links_and_stay_well_formed)
 {
@@ -251,8 +271,10 @@ TEST(attributes_make_links_and_stay_well_formed)
 
 TEST(attributes_that_are_none_are_refused_with_their_line)
 {
-	static const char *const files[] = { "a\n", "a\tid=1\nb\tnothing\n", "a\tg_extra=onclick\n", "a\tg_extra=x='1\n",
-					     "a\tg_extra=svg:x='1'\n", "a\thref=x\ta_extra=<b/>\n", "a\tg_extra=xmlns='x'\n" };
+	static const char *const files[] = { "a\n", "a\tid=1\nb\tnothing\n", "a\tg_extra=onclick\n",
+					     "a\tg_extra=x='1\n",
+					     "a\tg_extra=svg:x='1'\n", "a\thref=x\ta_extra=<b/>\n",
+					     "a\tg_extra=xmlns='x'\n" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct nameattr *a = NULL;

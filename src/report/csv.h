@@ -1,7 +1,7 @@
 /* csv.h: comma-separated values of RFC 4180, safe to open in a spreadsheet.
  *
- * A text that begins with = + - @, a tab or a carriage return, which spreadsheets take for a formula, gets a ' before it.
- * A tab or newline
+ * A text that begins with = + - @, a tab or a carriage return, which spreadsheets take for a formula, gets a ' before
+ * it. A tab or newline
  * becomes a space, other control characters and what is not UTF-8 become U+FFFD. Numbers are written as they are. */
 #ifndef REPORT_CSV_H
 #define REPORT_CSV_H

@@ -62,8 +62,8 @@ static void put_columns(struct json *j, const struct profile *p, const struct wi
 	json_end(j);
 }
 
-static void put_json_row(struct json *j, const struct profile *p, const struct report_options *o, const struct wide_row *row,
-			 const uint32_t *columns, size_t n)
+static void put_json_row(struct json *j, const struct profile *p, const struct report_options *o,
+			 const struct wide_row *row, const uint32_t *columns, size_t n)
 {
 	int64_t whole = report_whole(p, o->column);
 
@@ -85,8 +85,8 @@ static void put_json_row(struct json *j, const struct profile *p, const struct r
 	json_end(j);
 }
 
-static void put_json(struct buf *out, const struct profile *p, const struct report_options *o, const struct wide_row *rows,
-		     size_t count, size_t shown)
+static void put_json(struct buf *out, const struct profile *p, const struct report_options *o,
+		     const struct wide_row *rows, size_t count, size_t shown)
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t n = report_data_columns(p, o, columns);
@@ -111,8 +111,8 @@ static void put_json(struct buf *out, const struct profile *p, const struct repo
 	buf_putc(out, '\n');
 }
 
-static void put_csv_headings(struct csv *c, const struct profile *p, const struct report_options *o, const uint32_t *columns,
-			     size_t n)
+static void put_csv_headings(struct csv *c, const struct profile *p, const struct report_options *o,
+			     const uint32_t *columns, size_t n)
 {
 	csv_words(c, report_by_name(o->by, false));
 	if (o->by == REPORT_BY_FUNCTION) {
@@ -132,8 +132,8 @@ static void put_csv_headings(struct csv *c, const struct profile *p, const struc
 	csv_end(c);
 }
 
-static void put_csv(struct buf *out, const struct profile *p, const struct report_options *o, const struct wide_row *rows,
-		    size_t shown)
+static void put_csv(struct buf *out, const struct profile *p, const struct report_options *o,
+		    const struct wide_row *rows, size_t shown)
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t n = report_data_columns(p, o, columns);

@@ -6,8 +6,8 @@
 #include "json.h"
 #include "report.h"
 
-/* The rows, at most o->limit of them, as o->json or o->csv asks for. With o->all_columns, or of a wide table, all columns;
- * else the one. */
+/* The rows, at most o->limit of them, as o->json or o->csv asks for. With o->all_columns, or of a wide table, all
+ * columns; else the one. */
 void report_functions_data(const struct profile *p, const struct report_options *o, const struct wide_row *rows,
 			   size_t count, struct buf *out);
 

@@ -51,7 +51,8 @@ static void add_rows(struct diff_report *r)
 	_cleanup_(freep) struct flat_row *measured = by_frame(p, d->measured);
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
-		r->compared += before[i].total || after[i].total || before[i].self || after[i].self || measured[i].total;
+		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||
+			measured[i].total;
 	r->sigma = r->options->sigma > 0 ? r->options->sigma : diff_sigma(r->compared);
 	r->all = cell_of(r, profile_sum(p, d->before), profile_sum(p, d->after),
 			 (double)profile_sum(p, d->measured) * d->factor);
@@ -76,8 +77,10 @@ static int compare(const void *a, const void *b, void *data)
 	const struct diff_row *x = a, *y = b;
 	const struct diff_report *r = data;
 	bool by_total = r->options->by_total;
-	double x1 = fabs(by_total ? x->total.change : x->self.change), x2 = fabs(by_total ? x->self.change : x->total.change);
-	double y1 = fabs(by_total ? y->total.change : y->self.change), y2 = fabs(by_total ? y->self.change : y->total.change);
+	double x1 = fabs(by_total ? x->total.change : x->self.change),
+		x2 = fabs(by_total ? x->self.change : x->total.change);
+	double y1 = fabs(by_total ? y->total.change : y->self.change),
+		y2 = fabs(by_total ? y->self.change : y->total.change);
 	struct str n, m;
 	int order;
 

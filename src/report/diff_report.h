@@ -33,10 +33,12 @@ struct diff_report {
 	const struct diff *diff;
 	const struct diff_report_options *options;
 	struct diff_row *rows;		/* most changed first */
-	size_t count, compared, quiet;	/* rows; functions with values; of these, those that changed by noise or not at all */
+	size_t count, compared, quiet;	/* rows; functions with values; of these, those that changed by noise or not at
+					 * all */
 	double sigma;
 	int64_t before, after;		/* everything; where values are negative, what shares are of */
-	double base;			/* what changes are percent of: everything before, or after if there was nothing */
+	double base;			/* what changes are percent of: everything before, or after if there was
+					 * nothing */
 	struct diff_cell all;		/* the sums, as one function */
 };
 
@@ -44,8 +46,8 @@ struct diff_report {
 void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o);
 void diff_report_done(struct diff_report *r);
 
-/* What grew by more than `percent` of the whole before, and by more than the noise: the function that grew most in total, or
- * UINT32_MAX for everything together. Returns false if nothing did. */
+/* What grew by more than `percent` of the whole before, and by more than the noise: the function that grew most in
+ * total, or UINT32_MAX for everything together. Returns false if nothing did. */
 bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret_frame, double *ret_change);
 
 void diff_report_put_table(const struct diff_report *r, struct buf *out);

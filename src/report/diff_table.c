@@ -340,7 +340,8 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 {
 	static const char *const metrics[] = { "self", "total" };
 	static const char *const fields[] = {
-		"before", "after", "delta", "before_percent", "after_percent", "change_percent", "noise_percent", "changed",
+		"before", "after", "delta", "before_percent", "after_percent", "change_percent", "noise_percent",
+		"changed",
 	};
 	const struct profile *p = r->diff->profile;
 	struct csv c = { .out = out };

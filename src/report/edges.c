@@ -71,7 +71,8 @@ static void add_values(int64_t *sums, const struct profile *p, uint32_t node, ui
 			saturating_add(&sums[c], p->columns[c].self[node]);
 }
 
-static void gather_values(struct gathering *g, const struct profile *p, const bool *of, const uint32_t *to, uint32_t calls)
+static void gather_values(struct gathering *g, const struct profile *p, const bool *of, const uint32_t *to,
+			  uint32_t calls)
 {
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		if (to[n] == OUTSIDE || !has_values(p, n))

@@ -36,7 +36,8 @@ static void add_calls(struct side *s)
 		s->columns[s->column_count++] = calls;
 }
 
-static void side_init(struct side *s, const struct profile *p, const struct report_options *o, const bool *of, bool callees)
+static void side_init(struct side *s, const struct profile *p, const struct report_options *o, const bool *of,
+		      bool callees)
 {
 	*s = (struct side){ .p = p, .o = o, .of = of, .callees = callees, .whole = report_whole(p, o->column) };
 	report_edges(p, of, callees ? REPORT_CALLEES : REPORT_CALLERS, o->column, &s->e);
@@ -309,8 +310,8 @@ static void json_start(struct json *j, const struct profile *p, const struct rep
 	json_i64(j, profile_sum(p, o->column));
 }
 
-int report_edges_table(const struct profile *p, const bool *callers, const bool *callees, const struct report_options *o,
-		       struct buf *out, struct err *err)
+int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,
+		       const struct report_options *o, struct buf *out, struct err *err)
 {
 	const bool *of[] = { callers, callees };
 	const bool *before = NULL;

@@ -111,7 +111,8 @@ static int ambiguous(const struct profile *p, const char *text, const uint32_t *
 	}
 	if (count > NAMED)
 		buf_printf(&list, " and %zu more", count - NAMED);
-	return err_set(err, -ENOTUNIQ, "'%.200s' fits %zu functions: %s; give one of them as a whole", text, count, list.data);
+	return err_set(err, -ENOTUNIQ, "'%.200s' fits %zu functions: %s; give one of them as a whole", text, count,
+		       list.data);
 }
 
 /* The name without its class and namespace. */
@@ -153,8 +154,8 @@ static int unknown(const struct profile *p, const char *text, struct err *err)
 	if (frame == UINT32_MAX)
 		frame = nearest(p, text, true);
 	if (frame == UINT32_MAX)
-		return err_set(err, -ENOENT, "there is no function '%.200s' among %u; `strobe report -n 0` lists them", text,
-			       p->frame_count);
+		return err_set(err, -ENOENT, "there is no function '%.200s' among %u; `strobe report -n 0` lists them",
+			       text, p->frame_count);
 	put_name(&hint, profile_name(p, frame));
 	return err_set(err, -ENOENT, "there is no function '%.200s' among %u; did you mean %s?", text, p->frame_count,
 		       hint.data);

@@ -151,8 +151,8 @@ static void put_share(struct buf *out, double percent, size_t width)
 	}
 }
 
-static void put_row(struct buf *out, const struct profile *p, const struct report_options *o, const struct flat_row *row,
-		    const struct widths *w, const char *unit, int64_t whole)
+static void put_row(struct buf *out, const struct profile *p, const struct report_options *o,
+		    const struct flat_row *row, const struct widths *w, const char *unit, int64_t whole)
 {
 	_cleanup_(buf_done) struct buf place = { 0 };
 	size_t n;
@@ -191,8 +191,8 @@ static void put_sum(struct buf *out, int64_t sum, const struct widths *w, const 
 	put_spaces(out, 2 + w->value + 2);
 }
 
-static void put_sums(struct buf *out, const struct profile *p, const struct report_options *o, const struct flat_row *rows,
-		     size_t shown, size_t count, const struct widths *w, int64_t whole)
+static void put_sums(struct buf *out, const struct profile *p, const struct report_options *o,
+		     const struct flat_row *rows, size_t shown, size_t count, const struct widths *w, int64_t whole)
 {
 	const char *unit = p->columns[o->column].unit;
 	int64_t rest = 0;

@@ -1,7 +1,7 @@
 /* fuzz_report.c: any profile, grouped by anything, gives tables whose sums are right, JSON and CSV of whole lines.
  *
- * The first byte chooses options, the second a function; the rest is lines of frames with ; between them, where | parts a name from
- * its file, and whose value is the length of the line less 8, so that some are below zero. */
+ * The first byte chooses options, the second a function; the rest is lines of frames with ; between them, where | parts
+ * a name from its file, and whose value is the length of the line less 8, so that some are below zero. */
 
 #include "report.h"
 

@@ -1,4 +1,5 @@
-/* grid.h: a table for people: right-aligned cells, each column as wide as it must be, and a name with its place behind. */
+/* grid.h: a table for people: right-aligned cells, each column as wide as it must be, and a name with its place
+ * behind. */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
 

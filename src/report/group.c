@@ -1,7 +1,7 @@
 /* group.c: the same stacks by file, class, namespace or package, and only some of the stacks.
  *
- * Each makes a profile of the same kind, so that all tables and pictures work for it, and recursion within a class counts once
- * as that of a function does. */
+ * Each makes a profile of the same kind, so that all tables and pictures work for it, and recursion within a class
+ * counts once as that of a function does. */
 
 #include "report.h"
 
@@ -112,7 +112,8 @@ static struct str vendor_package(struct str path)
 	static const char mark[] = "/vendor/";
 	struct str found = { "", 0 };
 
-	for (const char *at = path.p, *end = path.p + path.n; (at = memmem(at, (size_t)(end - at), mark, strlen(mark)));) {
+	for (const char *at = path.p, *end = path.p + path.n;
+	     (at = memmem(at, (size_t)(end - at), mark, strlen(mark)));) {
 		const char *vendor = at + strlen(mark), *name, *stop;
 
 		name = memchr(vendor, '/', (size_t)(end - vendor));
@@ -134,7 +135,8 @@ static struct str base_name(struct str path)
 /* A library or program instead of a script: by its name, or where programs are kept. */
 static bool is_module(struct str file)
 {
-	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/", "/lib64/" };
+	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/",
+					      "/lib64/" };
 
 	if (ends_with(base_name(file), ".so") || contains(base_name(file), ".so.") || starts_with(file, "["))
 		return true;

@@ -35,8 +35,8 @@ struct report_options {
 	size_t width;			/* of the terminal; 0 is no limit */
 };
 
-/* Appends the table: self %, total %, self, total, function, and file:line where known. With `csv` or `json` plain numbers;
- * CSV is of RFC 4180, and a name which a spreadsheet would take for a formula gets a ' before it. */
+/* Appends the table: self %, total %, self, total, function, and file:line where known. With `csv` or `json` plain
+ * numbers; CSV is of RFC 4180, and a name which a spreadsheet would take for a formula gets a ' before it. */
 int report_flat_table(const struct profile *p, const struct report_options *o, struct buf *out, struct err *err);
 
 /* --- Several columns at once, as of a trace --- */
@@ -91,15 +91,15 @@ void report_edges_done(struct report_edges *e);
 
 /* Appends both tables for `callers` and `callees`, either of which may be NULL (no such table), with the function's own
  * values above and shares of the function and of all. */
-int report_edges_table(const struct profile *p, const bool *callers, const bool *callees, const struct report_options *o,
-		       struct buf *out, struct err *err);
+int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,
+		       const struct report_options *o, struct buf *out, struct err *err);
 
 /* --- Which functions --- */
 
-/* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is a
- * part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns how many
- * frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Expressions are for the
- * user's own: those of strangers may take any time and memory. */
+/* Finds a function by its whole name (also in other letters than PHP would mind), else by the only name that `text` is
+ * a part of, else by the only name that it matches as an extended regular expression. Sets `ret` by frame and returns
+ * how many frames have that name; -ENOENT with the nearest names, -ENOTUNIQ with some of those that fit. Expressions
+ * are for the user's own: those of strangers may take any time and memory. */
 int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
 
 /* Sets `ret` by frame for every name that the extended regular expression matches, small or capital letters alike.
@@ -112,8 +112,8 @@ int report_match(const struct profile *p, const char *regex, bool *ret, struct e
 const char *report_by_name(enum report_by by, bool plural);
 bool report_by_parse(const char *text, enum report_by *ret);
 
-/* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where there
- * is none:
+/* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where
+ * there is none:
  *	line		FILE:LINE where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
@@ -125,9 +125,9 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 /* Only stacks with a frame of `focus` and none of `ignore`; either may be NULL. */
 struct profile *report_filter(const struct profile *p, const bool *focus, const bool *ignore);
 
-/* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights. Weights are
- * whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. What is lost in rounding one node is made good at the next, so
- * that sums are right. */
+/* The weighted average of `count` profiles, as of several runs: the sum of value × weight, by the sum of weights.
+ * Weights are whole numbers from 0 to REPORT_WEIGHT_MAX, not all 0. What is lost in rounding one node is made good at
+ * the next, so that sums are right. */
 #define REPORT_WEIGHT_MAX UINT64_C(1000000000000)
 struct profile *report_average(const struct profile *const *profiles, const uint64_t *weights, size_t count);
 

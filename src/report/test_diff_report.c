@@ -4,16 +4,7 @@
 
 #include "mem.h"
 #include "test.h"
-
-static uint64_t state = 88172645463325252u;
-
-static uint32_t below(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 33) % n;
-}
+#include "test_random.h"
 
 static struct profile *random_profile(uint32_t nodes, uint32_t frames, const char *column, const char *unit)
 {
@@ -36,8 +27,10 @@ TEST(self_deltas_of_all_functions_add_up_to_the_delta_of_everything)
 	for (int round = 0; round < 300; round++) {
 		bool sampled = round & 1;
 		const char *column = sampled ? "samples" : "wall_ns", *unit = sampled ? "count" : "nanoseconds";
-		_cleanup_(profile_freep) struct profile *a = random_profile(1 + below(200), 1 + below(30), column, unit);
-		_cleanup_(profile_freep) struct profile *b = random_profile(1 + below(200), 1 + below(30), column, unit);
+		_cleanup_(profile_freep) struct profile *a = random_profile(1 + below(200), 1 + below(30), column,
+									    unit);
+		_cleanup_(profile_freep) struct profile *b = random_profile(1 + below(200), 1 + below(30), column,
+									    unit);
 		struct diff_options scale = { .scale = round & 2 ? DIFF_BY_TOTAL : DIFF_AS_IT_IS };
 		struct diff_report_options o = { .all = true, .by_total = round & 4 };
 		_cleanup_(diff_report_done) struct diff_report r = { 0 };

@@ -121,7 +121,8 @@ TEST(a_trace_is_shown_with_all_that_was_measured)
 	uint32_t memory = profile_column(p, "memory_bytes", "bytes"), calls = profile_column(p, "calls", "count");
 	uint32_t wall = profile_column(p, "wall_ns", "nanoseconds"), odd = profile_column(p, "odd", "count");
 	uint32_t frames[] = { frame(p, "main()"), frame(p, "load"), frame(p, "main()") };
-	uint32_t top = profile_stack(p, frames, 1), below = profile_stack(p, frames, 2), again = profile_stack(p, frames, 3);
+	uint32_t top = profile_stack(p, frames, 1), below = profile_stack(p, frames, 2),
+		again = profile_stack(p, frames, 3);
 	struct report_options o = { .column = wall };
 
 	profile_add(p, top, calls, 1);

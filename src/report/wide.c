@@ -10,8 +10,8 @@ static const struct {
 	const char *name, *title;
 } titles[] = {
 	{ "calls", "calls" }, { "wall_ns", "wall" }, { "cpu_ns", "CPU" }, { "off_cpu_ns", "off-CPU" },
-	{ "memory_bytes", "memory" }, { "peak_memory_bytes", "peak" }, { "allocations", "allocs" }, { "frees", "frees" },
-	{ "allocated_bytes", "allocated" }, { "samples", "samples" },
+	{ "memory_bytes", "memory" }, { "peak_memory_bytes", "peak" }, { "allocations", "allocs" },
+	{ "frees", "frees" }, { "allocated_bytes", "allocated" }, { "samples", "samples" },
 };
 
 const char *report_column_title(const char *name)

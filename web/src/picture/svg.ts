@@ -19,7 +19,7 @@ interface Table extends About {
 	characterWidth: number;
 	elementMin: number;
 	narrowFill: string;
-	names: string[];
+	names?: string[];
 	places?: string[];
 	count: number;
 	all: number;
@@ -32,9 +32,15 @@ const LABEL = 3;		// characters
 const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
 const BAR_GAP = 8, TABLE_HEIGHT = 420;
 
+// Without its share: "name (1,234 samples, 5.67%)".
+function nameIn(frame: Element): string {
+	const title = frame.firstChild!.textContent!;
+	return title.slice(0, title.lastIndexOf(' ('));
+}
+
 // Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went.
-function readTable(t: Table): { data: FlameData; number: Uint32Array } {
-	const { count } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all];
+function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; number: Uint32Array } {
+	const { count, names = [] } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all];
 	const depth = new Uint32Array(count), from = new Float64Array(count), wide = new Float64Array(count), name = new Uint32Array(count);
 	for (let i = 0, d = 0; i < count; i++) {
 		depth[i] = d += 1 - digits.next();
@@ -42,6 +48,8 @@ function readTable(t: Table): { data: FlameData; number: Uint32Array } {
 		const end = right[d] - digits.signed();
 		wide[i] = end - start;
 		name[i] = digits.next();
+		if (name[i] === names.length)
+			names.push(nameIn(elements[i]));
 		next[d] = right[d + 1] = end;
 		next[d + 1] = start;
 		offsets[d + 1] = (offsets[d + 1] || 0) + 1;
@@ -60,10 +68,10 @@ function readTable(t: Table): { data: FlameData; number: Uint32Array } {
 		for (const values of sides)
 			values[number[i]] = side.signed();
 	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
-	const self = t.names.map((_, i) => i), none = self.map(() => 0);
+	const self = names.map((_, i) => i), none = self.map(() => 0);
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
 		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter }, {
-		names: t.names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
+		names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
 		about: { ...ABOUT_NOTHING, reverse: t.reversed },
 	});
 	return { data, number };
@@ -92,13 +100,12 @@ class SvgView implements View {
 	title: (box: number) => string = () => '';
 
 	constructor(private readonly root: SVGSVGElement, private readonly frames: SVGGElement, private readonly t: Table,
-		private readonly base: FlameData, number: Uint32Array, private readonly events: FlameEvents) {
+		elements: NodeListOf<Element>, private readonly base: FlameData, number: Uint32Array, private readonly events: FlameEvents) {
 		this.data = base;
 		this.inverted = t.inverted;
 		this.least = t.elementMin;
 		this.inner = t.width - 2 * t.margin;
 		this.originalPaths = [...frames.querySelectorAll('path')];
-		const elements = frames.querySelectorAll(':scope > g, :scope > a');
 		for (let i = 0, at = 0; i < number.length; i++)
 			if (base.width[number[i]] >= t.elementMin)
 				this.original.push([number[i], elements[at++]]);
@@ -446,10 +453,10 @@ function readQuery(view: SvgView, data: FlameData): { zoom?: string[]; search?: 
 const root = (document.currentScript as SVGElement | null)?.ownerSVGElement || document.documentElement as unknown as SVGSVGElement;
 const table: Table = JSON.parse(root.querySelector('#profile')!.textContent!);
 const frames = root.querySelector<SVGGElement>('#frames')!;
-const { data, number } = readTable(table), paper = new Paper(root, table);
+const elements = frames.querySelectorAll(':scope > g, :scope > a'), { data, number } = readTable(table, elements), paper = new Paper(root, table);
 const page = new Page(table, data, { bar: paper.bar, frame: frames, say: (s) => paper.say(s), matched: (s, share) => paper.matched(s, share),
 	table: (twin) => paper.table(twin), resized: () => paper.fit() });
-const view = new SvgView(root, frames, table, data, number, page.events());
+const view = new SvgView(root, frames, table, elements, data, number, page.events());
 
 view.title = (box) => page.title(box);
 page.view = view;

@@ -1,5 +1,5 @@
 // Runs the script of an SVG, which stands before this one compressed: as it is, it would be larger than most pictures.
-// src/render/embed.py packs it: deflate, 4 bytes in 5 characters of the 85 from "*" on, but "!" and "#" instead of < and >.
+// src/render/embed.py packs it: deflate, 13 bits in 2 characters, digits of 91: those from "!" to "~", without &, < and >.
 // This waits for nothing, so that the document is drawn once, with the bar; and it evaluates nothing: what it unpacks is a
 // script element, which a content security policy allows by its hash or not.
 
@@ -9,26 +9,21 @@ interface Code {
 }
 
 const self = document.currentScript!, packed = self.previousElementSibling!;
-const text = packed.textContent!, bytes = new Uint8Array(text.length / 5 * 4), out = new Uint8Array(1 << 17);
+const text = packed.textContent!, out = new Uint8Array(1 << 17);
 let at = 0;		// in bits
 let size = 0;
 
-function readBytes(): void {
-	for (let i = 0, n = 0; n < bytes.length;) {
-		let v = 0;
-		for (let k = 0; k < 5; k++) {
-			const c = text.charCodeAt(i++);
-			v = v * 85 + (c === 33 ? 60 : c === 35 ? 62 : c) - 42;
-		}
-		for (let shift = 24; shift >= 0; shift -= 8)
-			bytes[n++] = v >>> shift;
-	}
+function digit(i: number): number {
+	const c = text.charCodeAt(i);
+	return c - (c > 62 ? 36 : c > 60 ? 35 : c > 38 ? 34 : 33);
 }
+
+const values = Uint16Array.from({ length: text.length / 2 }, (_, i) => digit(2 * i) * 91 + digit(2 * i + 1));
 
 function bits(n: number): number {
 	let v = 0;
 	for (let i = 0; i < n; i++, at++)
-		v |= (bytes[at >> 3] >> (at & 7) & 1) << i;
+		v |= (values[at / 13 | 0] >> at % 13 & 1) << i;
 	return v;
 }
 
@@ -44,7 +39,7 @@ function codeOf(lengths: number[]): Code {
 
 function symbol({ count, symbols }: Code): number {
 	for (let n = 1, code = 0, first = 0, index = 0; ; n++) {
-		code = code << 1 | bytes[at >> 3] >> (at++ & 7) & 1;
+		code = code << 1 | bits(1);
 		if (code - first < count[n])
 			return symbols[index + code - first];
 		index += count[n];
@@ -89,7 +84,6 @@ function readBlock(): void {
 	}
 }
 
-readBytes();
 readBlock();
 const script = document.createElementNS(self.namespaceURI, 'script');
 script.textContent = new TextDecoder().decode(out.subarray(0, size));
