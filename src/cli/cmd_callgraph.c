@@ -44,9 +44,10 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "function", "NAME", &function,
 	  "Only stacks through this function: its callers and what it calls. A whole name, or a part or regular "
 	  "expression that fits only one." },
-	{ OPTION_STRING, 0, "by", "WHAT", &by, "What a box is: function (default), line, file, class, namespace or package." },
+	{ OPTION_STRING, 0, "by", "WHAT", &by,
+	  "What a box is: function (default), line, file, class, namespace or package." },
 	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
-	  "How long laying out may take before fewer functions are tried; 2 unless given." },
+	  "How long the command may take, for which fewer functions are drawn if need be; 2 unless given." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
 	{ 0 }
@@ -57,12 +58,13 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT.svg|png|pdf|dot] [--function NAME]",
 	.summary = "draw who calls whom, with the path that took most",
 	.description =
-		"Reads profiles as `strobe report` does and draws a box for each function, the redder the more it took itself, "
-		"and an arrow for each caller and callee, the thicker the more went through it. The path along the "
-		"heaviest arrows is blue. A function or arrow that stands on a stack several times counts once.\n\n"
-		"Graphviz lays the boxes out, in a process of its own, for two seconds at most: a graph that takes longer is "
-		"drawn with fewer functions, and the command says so. In a browser the wheel and + - zoom, dragging moves, "
-		"0 shows all.\n\n"
+		"Reads profiles as `strobe report` does and draws a box for each function, the redder the more it took "
+		"itself, and an arrow for each caller and callee, the thicker the more went through it. The path "
+		"along the heaviest arrows is blue. A function or arrow that stands on a stack several times counts "
+		"once.\n\n"
+		"Graphviz lays the boxes out, in a process of its own, and the command ends within two seconds: of "
+		"a graph that takes longer fewer functions are drawn, and the command says so. In a browser the wheel "
+		"and + - zoom, dragging moves, 0 shows all.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe callgraph profile.strobe -o calls.svg\n"
@@ -98,7 +100,8 @@ static int choose_output(struct target *t)
 		if (ends_in(t->path, kinds[i][0]))
 			t->format = kinds[i][1];
 	if (!t->format)
-		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, .svgz, .png, "
+		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, "
+				     ".svgz, .png, "
 					    ".pdf or .dot, or be - for standard output", t->path);
 	return 0;
 }
@@ -108,98 +111,95 @@ static bool *frames_of(const struct profile *p)
 	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
 }
 
-static void replace(struct inputs *in, struct profile *by_this)
-{
-	profile_free(in->profile);
-	in->profile = by_this;
-}
-
-static int select_stacks(struct inputs *in)
-{
-	_cleanup_(freep) bool *wanted = frames_of(in->profile), *unwanted = frames_of(in->profile);
-	struct err err = { 0 };
-
-	if ((focus && report_match(in->profile, focus, wanted, &err) < 0) ||
-	    (ignore && report_match(in->profile, ignore, unwanted, &err) < 0))
-		return command_usage(&spec, "%s", err.text);
-	if (focus || ignore)
-		replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
-	return 0;
-}
-
-/* What is tried one after the other, in eight tenths of the time, as a process that has to be ended takes a while too: the
- * wish, then fewer functions and arrows that cost less. */
+/* What is laid out, one after the other, until the time is over: a few functions, which takes some milliseconds, so
+ * that there is a picture whatever becomes of the rest; more of them, with arrows that cost less; and the wish. */
 static const struct attempt {
-	double share;
 	size_t max_nodes;
 	bool plain;
 } attempts[] = {
-	{ 0.45, SIZE_MAX, false }, { 0.2, 100, true }, { 0.1, 40, true }, { 0.05, 12, true },
+	{ 12, true }, { 40, true }, { SIZE_MAX, false },
 };
 
-static void say_reduced(const struct callgraph_counts *c, size_t attempt)
+/* In place of the wish, if it is hopeless. */
+static const struct attempt reduced = { 100, true };
+
+struct graph_try {
+	struct buf dot;
+	struct callgraph_counts counts;
+};
+
+static void put_try(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, const struct attempt *a)
 {
-	if (attempt && !quiet)
-		fprintf(stderr, "strobe callgraph: laying the graph out takes too long, so it shows %zu of %zu functions and "
-				"arrows without words; --threshold, --nodes or --function choose fewer, --seconds gives it "
-				"time\n", c->shown, c->functions);
+	buf_reset(&t->dot);
+	callgraph_put(graph, max_nodes < a->max_nodes ? max_nodes : a->max_nodes, a->plain, &t->dot, &t->counts);
 }
 
-/* Milliseconds for this attempt: its share, but not beyond the end of all. */
-static int time_for(const struct attempt *a, int64_t end_ns)
+/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. What could not be done in time
+ * is not begun. */
+static bool is_hopeless(const struct callgraph_counts *c)
 {
-	int64_t left = (end_ns - clock_monotonic_ns()) / 1000000, wish = (int64_t)(1000 * seconds * a->share);
-
-	return left < 1 ? 1 : (int)(left < wish ? left : wish);
+	return (double)c->edges_shown > 200 * sqrt(seconds);
 }
 
-/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. What could not be done in time is
- * not begun. */
-static bool is_hopeless(const struct callgraph_counts *c, const struct attempt *a)
+static void say_reduced(const struct callgraph_counts *c, const char *why)
 {
-	return !a->plain && (double)c->edges_shown > 200 * sqrt(seconds);
+	if (!quiet)
+		fprintf(stderr, "strobe callgraph: %s, so the picture shows %zu of %zu functions and arrows "
+			"without words; "
+				"--threshold, --nodes or --function choose fewer, --seconds gives it time\n", why,
+			c->shown, c->functions);
 }
 
-/* When the command has to be done. Reading may have taken long; half of the time is for laying out in any case. */
-static int64_t end_of_time(void)
+/* Until when Graphviz may work: a fifth of the time is for what comes after, since on a busy machine a process is not
+ * ended and a picture not written at once. Reading may have taken long; then a fifth of the time is for laying out in
+ * any case. */
+static int64_t end_of_layout(void)
 {
-	int64_t now = clock_monotonic_ns(), all = (int64_t)(1e9 * seconds), end = began_ns + all;
+	int64_t all = (int64_t)(1e9 * seconds), end = began_ns + all / 5 * 4, least = clock_monotonic_ns() + all / 5;
 
-	return end > now + all / 2 ? end : now + all / 2;
+	return end > least ? end : least;
 }
 
-/* The picture in `format`, or the sentence why there is none. */
-static int lay_out(const struct profile *p, const struct callgraph_options *o, const char *format, struct buf *picture,
-		   struct err *err)
+static int draw_best(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, struct buf *picture,
+		     struct err *err)
 {
-	int64_t end = end_of_time();
-	_cleanup_(callgraph_freep) struct callgraph *graph = callgraph_new(p, o, err);
-	_cleanup_(buf_done) struct buf dot = { 0 };
-	int r = graph ? -ETIMEDOUT : -EINVAL;
+	struct graph_try tries[ARRAY_SIZE(attempts)] = { 0 }, *wish = &tries[ARRAY_SIZE(attempts) - 1];
+	const char *dots[ARRAY_SIZE(attempts)];
+	bool hopeless;
+	int chosen;
 
-	buf_init(&dot);
-	for (size_t i = 0; i < ARRAY_SIZE(attempts) && r == -ETIMEDOUT; i++) {
-		const struct attempt *a = &attempts[i];
-		struct graphviz_limits limits = { 0, MEMORY_MAX, PICTURE_MAX };
-		struct callgraph_counts counts;
-
-		buf_reset(&dot);
-		callgraph_put(graph, o->max_nodes < a->max_nodes ? o->max_nodes : a->max_nodes, a->plain, &dot, &counts);
-		if (is_hopeless(&counts, a))
-			continue;
-		limits.wall_ms = time_for(a, end);
-		r = graphviz_draw(dot.data, format, &limits, picture, err);
-		if (r == 0)
-			say_reduced(&counts, i);
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+		buf_init(&tries[i].dot);
+		put_try(&tries[i], graph, max_nodes, &attempts[i]);
 	}
+	if ((hopeless = is_hopeless(&wish->counts)))
+		put_try(wish, graph, max_nodes, &reduced);
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+		dots[i] = tries[i].dot.data;
+	chosen = graphviz_draw(graphviz, dots, ARRAY_SIZE(attempts), end_of_layout(), picture, err);
+	if (chosen >= 0 && (hopeless || &tries[chosen] != wish))
+		say_reduced(&tries[chosen].counts, &tries[chosen] != wish ? err->text : "laying the graph out would "
+			    "take too long");
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+		buf_done(&tries[i].dot);
+	return chosen;
+}
+
+/* The picture, or the sentence why there is none. */
+static int lay_out(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,
+		   struct buf *picture, struct err *err)
+{
+	_cleanup_(callgraph_freep) struct callgraph *graph = callgraph_new(p, o, err);
+	int r = graph ? draw_best(graphviz, graph, o->max_nodes, picture, err) : -EINVAL;
+
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
 			       "busy? -o OUT.dot writes the graph for dot", seconds);
 	return r < 0 ? err_prefix(err, "no picture, but -o OUT.dot would work") : 0;
 }
 
-static int make(const struct profile *p, const struct callgraph_options *o, const struct target *t, struct buf *out,
-		struct err *err)
+static int make(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,
+		const struct target *t, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf picture = { 0 }, svg = { 0 };
 	bool is_svg = !strcmp(t->format, "svg");
@@ -209,7 +209,7 @@ static int make(const struct profile *p, const struct callgraph_options *o, cons
 		return callgraph_dot(p, o, out, NULL, err);
 	buf_init(&picture);
 	buf_init(&svg);
-	if ((r = lay_out(p, o, t->format, &picture, err)) < 0)
+	if ((r = lay_out(graphviz, p, o, &picture, err)) < 0)
 		return r;
 	if (is_svg)
 		callgraph_finish_svg((struct str){ picture.data, picture.size }, &svg);
@@ -219,7 +219,7 @@ static int make(const struct profile *p, const struct callgraph_options *o, cons
 	return 0;
 }
 
-static int draw(struct inputs *in, const struct target *t, enum report_by groups)
+static int draw(struct graphviz *graphviz, struct inputs *in, const struct target *t, enum report_by groups)
 {
 	_cleanup_(freep) bool *through = NULL;
 	_cleanup_(buf_done) struct buf out = { 0 };
@@ -231,10 +231,10 @@ static int draw(struct inputs *in, const struct target *t, enum report_by groups
 	o.title = title;
 	o.max_nodes = (size_t)nodes;
 	o.threshold = threshold;
-	if ((code = select_stacks(in)))
+	if ((code = inputs_select(in, &spec, focus, ignore)))
 		return code;
 	if (groups != REPORT_BY_FUNCTION)
-		replace(in, report_group(in->profile, groups));
+		inputs_replace(in, report_group(in->profile, groups));
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
 	if (!inputs_have_values(in, &spec, o.column, false))
@@ -245,7 +245,7 @@ static int draw(struct inputs *in, const struct target *t, enum report_by groups
 	o.focus = function ? through : NULL;
 
 	buf_init(&out);
-	if (make(in->profile, &o, t, &out, &err) < 0 || io_write_file(t->path, out.data, out.size, &err) < 0)
+	if (make(graphviz, in->profile, &o, t, &out, &err) < 0 || io_write_file(t->path, out.data, out.size, &err) < 0)
 		return command_cannot(&spec, &err);
 	if (strcmp(t->path, "-") && !quiet)
 		fprintf(stderr, "strobe callgraph: wrote %s\n", t->path);
@@ -254,8 +254,11 @@ static int draw(struct inputs *in, const struct target *t, enum report_by groups
 
 static int run(int argc, char **argv)
 {
+	struct graphviz_limits limits = { 0, MEMORY_MAX, PICTURE_MAX };
+	_cleanup_(graphviz_freep) struct graphviz *graphviz = NULL;
 	struct callgraph_options defaults;
 	struct inputs in = { 0 };
+	struct err err = { 0 };
 	enum report_by groups = REPORT_BY_FUNCTION;
 	struct target target;
 	int operands, code;
@@ -268,10 +271,11 @@ static int run(int argc, char **argv)
 	if ((code = choose_output(&target)))
 		return code;
 	if (!report_by_parse(by, &groups))
-		return command_usage(&spec, "--by '%s' is not known; it may be function, line, file, class, namespace or package",
-				     by);
+		return command_usage(&spec, "--by '%s' is not known; it may be function, line, file, class, namespace "
+				     "or package", by);
 	if (nodes < 1 || nodes > CALLGRAPH_NODES_MAX)
-		return command_usage(&spec, "--nodes %ld makes no sense; it is from 1 to %d", nodes, CALLGRAPH_NODES_MAX);
+		return command_usage(&spec, "--nodes %ld makes no sense; it is from 1 to %d", nodes,
+				     CALLGRAPH_NODES_MAX);
 	if (!(seconds >= 0.1 && seconds <= 3600))
 		return command_usage(&spec, "--seconds %g makes no sense; it is from 0.1 to 3600", seconds);
 	if (!(threshold >= 0 && threshold <= 100))
@@ -279,9 +283,12 @@ static int run(int argc, char **argv)
 
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;
+	limits.cpu_seconds = (int)seconds + 1;
+	if (strcmp(target.format, "dot") && graphviz_start(target.format, &limits, &graphviz, &err) < 0)
+		return command_cannot(&spec, &err);
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
-		code = draw(&in, &target, groups);
+		code = draw(graphviz, &in, &target, groups);
 	inputs_done(&in);
 	return code;
 }

@@ -18,7 +18,8 @@ static struct format_options reading;		/* what readers are asked for: one line b
 static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'o', "output", "OUT", &output, "A file to write to; - is standard output, which is the default." },
+	{ OPTION_STRING, 'o', "output", "OUT", &output,
+	  "A file to write to; - is standard output, which is the default." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, perf, stap, dtrace, "
 	  "bpftrace, gdb, eu-stack, go, phpspy, xdebug, spx, ..." },
@@ -32,11 +33,13 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
 	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs. "
 	  "Of eu-stack a first frame PID=4152." },
-	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid, "The process and thread ID: php-4152/4160. Of eu-stack a frame TID=4160." },
+	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid,
+	  "The process and thread ID: php-4152/4160. Of eu-stack a frame TID=4160." },
 	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "_[k] behind functions of the kernel." },
 	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "_[j] behind functions compiled while the program ran." },
 	{ OPTION_FLAG, 0, "all", NULL, &all, "Both." },
-	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses, "Addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
+	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses,
+	  "Addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
 	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined,
 	  "Functions that the compiler has inlined, as addr2line knows them, or pprof." },
 	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, source lines behind the names." },
@@ -47,7 +50,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "time", "MIN,MAX", &times,
 	  "Only what was sampled between these seconds, counted from the first event; without MIN or MAX all before or "
 	  "after the other." },
-	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second, "They count from the full second of the first event." },
+	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second,
+	  "They count from the full second of the first event." },
 	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "They are the times that stand in the text." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
 	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
@@ -67,11 +71,11 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "write profiles as folded stacks, one line each",
 	.description =
-		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd), "
-		"adds them up and writes each stack once: frames from the root to the leaf with ; between them, a space, and "
-		"the value. Stacks are sorted, so that equal profiles give equal text; only bpftrace's stay in their order. "
-		"Without FILE it reads what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
-		"The exit code is 4 when nothing was sampled.",
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip "
+		"or zstd), adds them up and writes each stack once: frames from the root to the leaf with ; between "
+		"them, a space, and the value. Stacks are sorted, so that equal profiles give equal text; only "
+		"bpftrace's stay in their order. Without FILE it reads what is piped into it, else profile.strobe, "
+		"which `strobe run` writes.\n\n" "The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe collapse profile.strobe | grep -F Parser\n"
 		"strobe collapse a.folded b.folded -o both.folded\n"
@@ -159,6 +163,7 @@ static int run(int argc, char **argv)
 		return code;
 	buf_init(&order);
 	reading.script_values = true;
+	reading.fractions = true;
 	reading.order = &order;
 	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;

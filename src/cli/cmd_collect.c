@@ -14,8 +14,8 @@ static const struct option_spec options[] = {
 	  "Where samples come from; may be given several times. PHP's socket on this machine unless given." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Where samples go; may be given several times, 8 at most." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "Where sources and sinks keep what they must remember (journal, spool, positions in files); /var/lib/strobe for "
-	  "root, $XDG_STATE_HOME/strobe for others. One collector per directory." },
+	  "Where sources and sinks keep what they must remember (journal, spool, positions in files); "
+	  "/var/lib/strobe for root, $XDG_STATE_HOME/strobe for others. One collector per directory." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
 	SETTINGS_CONFIG,
@@ -33,13 +33,13 @@ static const struct command_spec spec = {
 	.usage = "[--from URL]... --to URL... [OPTIONS]",
 	.summary = "collect samples from any sources and hand them on to any sinks",
 	.description =
-		"Hands samples of every source to every sink, and runs until SIGTERM or Ctrl-C, or until standard input ends "
-		"where that is the only source. What is under way then is stored first.\n\n"
+		"Hands samples of every source to every sink, and runs until SIGTERM or Ctrl-C, or until standard "
+		"input ends where that is the only source. What is under way then is stored first.\n\n"
 		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for ArcLamp.php), "
-		"redis://HOST[:PORT]/?channel=NAME (pub/sub), redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), "
-		"file:PATH (folded lines in a file that grows), - (folded lines on standard input).\n\n"
-		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's trace logs), "
-		"redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
+		"redis://HOST[:PORT]/?channel=NAME (pub/sub), redis://HOST[:PORT]/?stream=NAME&group=NAME "
+		"(acknowledged), file:PATH (folded lines in a file that grows), - (folded lines on standard input).\n\n"
+		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's "
+		"trace logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
 		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",
 	.examples =
@@ -54,7 +54,7 @@ static const struct command_spec spec = {
 static bool needs_state(const struct daemon_options *o)
 {
 	for (size_t i = 0; i < o->source_count; i++)
-		if (strcmp(o->sources[i], "-") != 0)
+		if (strcmp(o->sources[i], "-") != 0 && strncmp(o->sources[i], "-?", 2) != 0)
 			return true;
 	for (size_t i = 0; i < o->sink_count; i++)
 		if (strncmp(o->sinks[i], "redis:", 6) == 0)
@@ -69,7 +69,8 @@ static int prepare(struct daemon_options *o, struct err *err)
 	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
 		return r;
 	if (!o->sink_count)
-		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to sqlite:/var/lib/strobe");
+		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to "
+			       "sqlite:/var/lib/strobe");
 	if ((r = settings_default_source(o, err)) < 0)
 		return r;
 	if (!o->state && needs_state(o) && (r = places_state(NULL, &settings.default_state, err)) < 0)

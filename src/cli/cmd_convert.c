@@ -22,8 +22,9 @@ static const struct option_spec options[] = {
 	  "A file to write to; what ends in .gz or .zst is compressed. - is standard output, which is the default." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "What the input is, if that shall not be seen by its content." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Only these values: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, all that the format can "
-	  "hold, and of those that hold one, time of a trace and samples of a sampling profile. --metric is the same." },
+	  "Only these values: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, all that the "
+	  "format can hold, and of those that hold one, time of a trace and samples of a sampling profile. --metric is "
+	  "the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Do not say what the format cannot hold." },
 	{ 0 }
@@ -44,9 +45,9 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-f FORMAT] [-o OUT]",
 	.summary = "write profiles in another format: pprof, speedscope, callgrind, ...",
 	.description =
-		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes them in the "
-		"format of -f, or that by which OUT is named. Without FILE it reads what is piped into it, else "
-		"profile.strobe, which `strobe run` writes. What a format cannot hold is left out and said on "
+		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes "
+		"them in the format of -f, or that by which OUT is named. Without FILE it reads what is piped into "
+		"it, else profile.strobe, which `strobe run` writes. What a format cannot hold is left out and said on "
 		"standard error.\n\n"
 		"The exit code is 4 when nothing was sampled.\n\n"
 		"The formats:\n",
@@ -81,11 +82,13 @@ static int unknown_format(void)
 		}
 	nearest = format_name ? options_nearest(format_name, names) : NULL;
 	if (nearest)
-		return command_usage(&spec, "there is no format '%s' to write; did you mean '%s'?", format_name, nearest);
+		return command_usage(&spec, "there is no format '%s' to write; did you mean '%s'?", format_name,
+				     nearest);
 	if (format_name)
 		return command_usage(&spec, "there is no format '%s' to write; there are %s", format_name, known.data);
 	if (strcmp(output, "-"))
-		return command_usage(&spec, "which format? '%s' does not end like one; give -f, one of %s", output, known.data);
+		return command_usage(&spec, "which format? '%s' does not end like one; give -f, one of %s", output,
+				     known.data);
 	return command_usage(&spec, "which format? Give -f, one of %s", known.data);
 }
 
@@ -124,7 +127,8 @@ static bool is_derived(const struct profile *p, uint32_t c)
 	return true;
 }
 
-static int write_format(const struct format *f, const struct profile *p, uint32_t number, struct buf *out, struct err *err)
+static int write_format(const struct format *f, const struct profile *p, uint32_t number, struct buf *out,
+			struct err *err)
 {
 	struct profile view = *p;	/* borrows everything */
 	int r;
@@ -175,19 +179,21 @@ static bool has_values(const struct profile *p)
 	return false;
 }
 
-static int convert(const struct inputs *in, const struct format *f)
+static int convert(struct inputs *in, const struct format *f)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct err err = { 0 };
-	uint32_t number;
+	uint32_t number = in->profile->column_count ? profile_pick_column(in->profile, NULL) : UINT32_MAX;
 	int code;
 
 	buf_init(&out);
-	if ((code = inputs_column(in, &spec, column, &number)))
+	/* Other formats hold all columns, so that nothing is left out. */
+	if ((column || f == &format_folded) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values(in->profile)) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NOTHING;
-	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 || write_output(f, &out, &err) < 0)
+	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 ||
+	    write_output(f, &out, &err) < 0)
 		return command_cannot(&spec, &err);
 	return EXIT_FINE;
 }

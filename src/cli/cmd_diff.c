@@ -21,24 +21,26 @@ static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg, .svgz or .html is a "
-	  "picture, and .json, .csv and .folded say what they are too." },
+	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg, .svgz or "
+	  ".html is a picture, and .json, .csv and .folded say what they are too." },
 	{ OPTION_STRING, 'f', "format", "FORM", &format, "table (default), json, csv, folded or svg." },
-	{ OPTION_FLAG, 0, "folded", NULL, &folded, "As -f folded: each stack with its two counts, as difffolded.pl does." },
+	{ OPTION_FLAG, 0, "folded", NULL, &folded,
+	  "As -f folded: each stack with its two counts, as difffolded.pl does." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "As -f json." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv, "As -f csv." },
 	{ OPTION_DOUBLE, 0, "fail-over", "PERCENT", &fail_over,
-	  "End with 3 if everything together, or any function with what it calls, grew by more than PERCENT of the whole "
-	  "before, and by more than the noise." },
+	  "End with 3 if everything together, or any function with what it calls, grew by more than PERCENT of "
+	  "the whole before, and by more than the noise." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "What is compared" },
 	{ OPTION_STRING, 0, "normalize", "HOW", &normalize,
-	  "Scale A to B: total (shares are compared), rate (per second), requests (per request) or none. Unless given: total "
-	  "if both were sampled, none if they were measured, and none for folded stacks." },
-	{ OPTION_FLAG, 'n', NULL, NULL, &by_total_scale, "As --normalize total; the name that it has in difffolded.pl." },
+	  "Scale A to B: total (shares are compared), rate (per second), requests (per request) or none. Unless "
+	  "given: total if both were sampled, none if they were measured, and none for folded stacks." },
+	{ OPTION_FLAG, 'n', NULL, NULL, &by_total_scale,
+	  "As --normalize total; the name that it has in difffolded.pl." },
 	{ OPTION_FLAG, 's', "strip-hex", NULL, &strip_hex, "Take addresses out of names: 0x7f01 becomes 0x..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is compared: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, one that both have. --metric is "
-	  "the same." },
+	  "What is compared: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, one that both have. "
+	  "--metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "force", NULL, &force, "Compare also what makes no sense, such as wall time with CPU time." },
 	{ OPTION_FLAG, 0, "compat", NULL, &compat,
@@ -47,16 +49,17 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "by", "self|total", &by,
 	  "Most changed first in what: self (in the function itself; default) or total (with what it calls)." },
 	{ OPTION_INT, 'r', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
-	{ OPTION_FLAG, 'a', "all", NULL, &all, "Also functions that changed by no more than the noise, marked with ~." },
+	{ OPTION_FLAG, 'a', "all", NULL, &all,
+	  "Also functions that changed by no more than the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma,
 	  "Noise in standard errors; unless given, so many that chance shows a change in one of twenty tables." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The picture" },
 	{ OPTION_STRING, 0, "width-of", "WHAT", &picture.width_of,
-	  "What widths mean: maximum (of before and after, so that what is gone is seen too; default), after, before or "
-	  "difference." },
+	  "What widths mean: maximum (of before and after, so that what is gone is seen too; default), after, "
+	  "before or difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &picture.delta,
-	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self). Orange is more, "
-	  "blue is less." },
+	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self). Orange "
+	  "is more, blue is less." },
 	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Heading; \"Difference\" unless given." },
 	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "A second, smaller line below the heading." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture; 1200 unless given." },
@@ -70,12 +73,12 @@ static const struct command_spec spec = {
 	.usage = "A B [-o OUT]",
 	.summary = "compare two profiles: what grew, shrank, came and went",
 	.description =
-		"Compares profile A (before) with profile B (after), each of any known format, one of them possibly - for "
-		"standard input, and prints a table of functions, most changed first: the share before and after, the change "
-		"in percent of the whole before, how much of it may be chance, and the values. With one file, that of folded "
-		"stacks with two counts, it shows that difference.\n\n"
-		"Two samples of one thing are never equal. Of sampled profiles only changes beyond the noise are shown: a "
-		"number of standard errors of the share, more for more functions.\n\n"
+		"Compares profile A (before) with profile B (after), each of any known format, one of them "
+		"possibly - for standard input, and prints a table of functions, most changed first: the share before "
+		"and after, the change in percent of the whole before, how much of it may be chance, and the values. "
+		"With one file, that of folded stacks with two counts, it shows that difference.\n\n"
+		"Two samples of one thing are never equal. Of sampled profiles only changes beyond the noise are "
+		"shown: a number of standard errors of the share, more for more functions.\n\n"
 		"Profiles that cannot be compared are refused: different clocks, different units, samples of different "
 		"periods by number. A comparison that says little, such as one of 12 samples, gets a warning.\n\n"
 		"The exit code is 3 when something grew by more than --fail-over, and 4 when nothing was sampled.",
@@ -148,8 +151,8 @@ static int choose_form(enum form *ret)
 static int choose_scale(const struct sides *s, enum form form, enum diff_scale *ret)
 {
 	static const char *const names[] = {
-		[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate", [DIFF_BY_REQUESTS] = "requests",
-		NULL
+		[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate",
+		[DIFF_BY_REQUESTS] = "requests", NULL
 	};
 	bool are_sampled = diff_sample_weight(s->before, s->column_before) > 0 &&
 			   diff_sample_weight(s->after, s->column_after) > 0;
@@ -192,8 +195,8 @@ static int load_one(struct sides *s, char **files)
 	before = profile_find_column(s->a.profile, "before");
 	after = profile_find_column(s->a.profile, "after");
 	if (before == UINT32_MAX || after == UINT32_MAX)
-		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is one, and no difference",
-				     files[0]);
+		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is one, and no "
+				     "difference", files[0]);
 	s->before = s->after = s->a.profile;
 	s->column_before = before;
 	s->column_after = after;
@@ -247,7 +250,8 @@ static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form f
 	struct diff_doubts doubts;
 	struct err err = { 0 };
 
-	diff_check(s->before, s->column_before, s->name_before, s->after, s->column_after, s->name_after, scale, &doubts);
+	diff_check(s->before, s->column_before, s->name_before, s->after, s->column_after, s->name_after, scale,
+		   &doubts);
 	for (size_t i = 0; i < doubts.count; i++) {
 		if (doubts.items[i].fatal && !force) {
 			err_set(&err, -EINVAL, "these cannot be compared: %s; --force compares them all the same",
@@ -320,8 +324,8 @@ static int tell_growth(const struct diff_report *r)
 
 		text_put_plain(&name, text);
 	}
-	fprintf(stderr, "strobe diff: %s grew by %.2f%% of the whole before, which is more than %g%%\n", name.data, change,
-		fail_over);
+	fprintf(stderr, "strobe diff: %s grew by %.2f%% of the whole before, which is more than %g%%\n", name.data,
+		change, fail_over);
 	return EXIT_DIFFERENCE;
 }
 
@@ -348,7 +352,8 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	buf_init(&out);
 	if (is_report || fail_over >= 0)
 		diff_report_init(&r, d, &o);
-	code = form == FORM_SVG ? draw(d, o.column) : form == FORM_FOLDED ? put_folded(d, &out) : put_report(&r, form, &out);
+	code = form == FORM_SVG ? draw(d, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
+		put_report(&r, form, &out);
 	return code || fail_over < 0 ? code : tell_growth(&r);
 }
 

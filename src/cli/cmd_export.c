@@ -34,31 +34,37 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
 	  "The tree of pictures; beside the logs unless given: the last \"logs\" of their path as \"svgs\"." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
-	  "How many logs are worked on at once, each in a process of its own; as many as there are processors, at most 4, "
-	  "unless given, and 1 for compress." },
+	  "How many logs are worked on at once, each in a process of its own; as many as there are processors, at "
+	  "most 4, unless given, and 1 for compress." },
 	{ OPTION_INT, 0, "memory", "MB", &memory,
-	  "What one log may take: to draw it (4096 unless given), or for its lines to be sorted before some go to a file (256)." },
+	  "What one log may take: to draw it (4096 unless given), or for its lines to be sorted before some go to a "
+	  "file (256)." },
 	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
-	  "Run for each file that is finished, with {} as its path. Words are divided by blanks, quotes keep them together; there "
-	  "is no shell. If it fails the file is made again the next time." },
+	  "Run for each file that is finished, with {} as its path. Words are divided by blanks, quotes keep them "
+	  "together; there is no shell. If it fails the file is made again the next time." },
 	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout, "How long it may take; 60 unless given." },
-	{ OPTION_INT, 0, "watch", "SECONDS", &watch, "Do it again so many seconds after it was done, until a signal ends it." },
+	{ OPTION_INT, 0, "watch", "SECONDS", &watch,
+	  "Do it again so many seconds after it was done, until a signal ends it." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "svgs" },
-	{ OPTION_STRING, 0, "name", "TEXT", &name, "What titles begin with, before the period and the time; MediaWiki unless given." },
+	{ OPTION_STRING, 0, "name", "TEXT", &name,
+	  "What titles begin with, before the period and the time; MediaWiki unless given." },
 	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
-	  "Of the logs of all entry points also draw the stacks with this function, as .fn-LABEL; may be given several times. "
-	  "Unless given: those of MediaWiki that Arc Lamp has." },
+	  "Of the logs of all entry points also draw the stacks with this function, as .fn-LABEL; may be given "
+	  "several times. Unless given: those of MediaWiki that Arc Lamp has." },
 	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no functions." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "ui-monospace,monospace unless given." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "11 unless given." },
-	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width, "Leave out frames narrower than N px, or than N% of all; 1 unless given." },
+	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
+	  "Leave out frames narrower than N px, or than N% of all; 1 unless given." },
 	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Draw also what is up to date." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
-	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than, "Logs that nobody wrote to for so long; 7 unless given." },
+	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
+	  "Logs that nobody wrote to for so long; 7 unless given." },
 	{ OPTION_FLAG, 0, "zstd", NULL, &zstd, "Compress by zstd instead of gzip: smaller and many times as fast." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
-	{ OPTION_STRING, 'o', "output", "FILE", &output, "Where it goes, replaced at once; standard output unless given." },
+	{ OPTION_STRING, 'o', "output", "FILE", &output,
+	  "Where it goes, replaced at once; standard output unless given." },
 	{ 0 }
 };
 
@@ -67,15 +73,18 @@ static const struct command_spec spec = {
 	.usage = "svgs|compress|index|metrics [OPTIONS]",
 	.summary = "draw, compress and list the trace logs of Arc Lamp",
 	.description =
-		"Works on a tree of logs as Arc Lamp and `strobe collect` keep it: DIR/<period>/<time>.<tag>.log, also compressed.\n\n"
-		"`svgs` keeps a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with the options and "
-		"titles of Arc Lamp. Each log is read once for all its pictures; only what changed is drawn; pictures whose log has "
-		"gone are removed.\n\n"
-		"`compress` sorts logs that are old, which makes them far smaller, and compresses them; they keep their time.\n\n"
-		"`index` prints all logs and pictures as JSON, `metrics` prints the arclamp_* series for Prometheus.\n\n"
-		"Only one `svgs` and one `compress` work on a tree at once; another one says so and ends with 0. What is written "
-		"gets its name when it is complete, so any of them may be ended at any time. The exit code is 2 when something could "
-		"not be done, after all else was.",
+		"Works on a tree of logs as Arc Lamp and `strobe collect` keep it: DIR/<period>/<time>.<tag>.log, also "
+		"compressed.\n\n"
+		"`svgs` keeps a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with the "
+		"options and titles of Arc Lamp. Each log is read once for all its pictures; only what changed is "
+		"drawn; pictures whose log has gone are removed.\n\n"
+		"`compress` sorts logs that are old, which makes them far smaller, and compresses them; they "
+		"keep their time.\n\n"
+		"`index` prints all logs and pictures as JSON, `metrics` prints the arclamp_* series for "
+		"Prometheus.\n\n"
+		"Only one `svgs` and one `compress` work on a tree at once; another one says so and ends with 0. What "
+		"is written gets its name when it is complete, so any of them may be ended at any time. The exit code "
+		"is 2 when something could not be done, after all else was.",
 	.examples =
 		"strobe export svgs --logs /srv/arclamp/logs --name MediaWiki\n"
 		"strobe export svgs --fn Edit=EditPage::edit --upload 'rsync -a {} www:/svgs/'\n"
@@ -93,7 +102,7 @@ static struct export_variant usual[] = {
 	{ "Upload", "UploadBase::performUpload" },
 };
 
-/* --- What is said, and the lock ---------------------------------------------------------------------------------------------- */
+/* --- What is said, and the lock --- */
 
 static bool has_progress(const struct export_options *o)
 {
@@ -145,12 +154,13 @@ int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
 	if (fd < 0)
 		return err_set(err, -errno, "cannot make the lock '%s': %s", file, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return err_set(err, errno == EWOULDBLOCK ? -EBUSY : -errno, "cannot lock '%s': %s", file, strerror(errno));
+		return err_set(err, errno == EWOULDBLOCK ? -EBUSY : -errno, "cannot lock '%s': %s", file,
+			       strerror(errno));
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 
-/* --- The command line -------------------------------------------------------------------------------------------------------- */
+/* --- The command line --- */
 
 /* "Edit=EditPage::edit"; the label becomes part of a file's name. */
 static int parse_function(const char *text, struct export_variant *ret)
@@ -159,8 +169,8 @@ static int parse_function(const char *text, struct export_variant *ret)
 	size_t n = strspn(text, fit);
 
 	if (!n || n > LABEL_MAX || text[n] != '=' || !text[n + 1] || strpbrk(text + n + 1, ";\n"))
-		return command_usage(&spec, "--fn '%s' is no LABEL=FUNCTION; a label has 1 to %u letters, digits, _ or -", text,
-				     LABEL_MAX);
+		return command_usage(&spec, "--fn '%s' is no LABEL=FUNCTION; a label has 1 to %u letters, "
+				     "digits, _ or -", text, LABEL_MAX);
 	*ret = (struct export_variant){ xstrndup(text, n), text + n + 1 };
 	return 0;
 }
@@ -206,7 +216,8 @@ static int parse_min_width(struct export_options *o)
 	o->picture.min_width = strtod(min_width, &end);
 	o->picture.min_width_percent = !strcmp(end, "%");
 	if (end == min_width || (*end && !o->picture.min_width_percent))
-		return command_usage(&spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, such as 1%%", min_width);
+		return command_usage(&spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, "
+				     "such as 1%%", min_width);
 	return 0;
 }
 
@@ -248,11 +259,14 @@ static int check_word(const char *word)
 
 	for (size_t i = 0; i < ARRAY_SIZE(only); i++)
 		if (only[i].given && strcmp(only[i].word, word) != 0)
-			return command_usage(&spec, "%s is an option of `strobe export %s`", only[i].option, only[i].word);
+			return command_usage(&spec, "%s is an option of `strobe export %s`", only[i].option,
+					     only[i].word);
 	if (output && !prints)
-		return command_usage(&spec, "--output is an option of `strobe export index` and `strobe export metrics`");
+		return command_usage(&spec, "--output is an option of `strobe export index` and `strobe export "
+				     "metrics`");
 	if (upload_command && prints)
-		return command_usage(&spec, "--upload is an option of `strobe export svgs` and `strobe export compress`");
+		return command_usage(&spec, "--upload is an option of `strobe export svgs` and `strobe export "
+				     "compress`");
 	return 0;
 }
 
@@ -268,8 +282,8 @@ static int take_places(struct export_options *o, const char *word, char **ret_lo
 		return command_usage(&spec, "--svgs is empty");
 	*ret_svgs = svgs ? xstrdup(svgs) : tree_pictures_base(o->logs);
 	if (!*ret_svgs && !strcmp(word, "svgs"))
-		return command_usage(&spec, "where are the pictures? '%s' has no part \"logs\" to take for \"svgs\"; give --svgs DIR",
-				     o->logs);
+		return command_usage(&spec, "where are the pictures? '%s' has no part \"logs\" to take for \"svgs\"; "
+				     "give --svgs DIR", o->logs);
 	o->svgs = *ret_svgs;
 	return 0;
 }
@@ -291,7 +305,7 @@ static int parse(struct export_options *o, const char *word, char **ret_logs, ch
 	return flamegraph_check(&o->picture, &err) < 0 ? command_usage(&spec, "%s", err.text) : 0;
 }
 
-/* --- index and metrics ------------------------------------------------------------------------------------------------------- */
+/* --- index and metrics --- */
 
 static int put_index(const struct export_options *o, struct buf *out, struct err *err)
 {
@@ -334,7 +348,7 @@ static int export_metrics(const struct export_options *o)
 	return EXIT_FINE;
 }
 
-/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+/* --- All of it --- */
 
 static const struct word {
 	const char *name;
@@ -361,7 +375,8 @@ static int no_such_word(const char *text)
 
 	if (nearest)
 		return command_usage(&spec, "there is no `strobe export %s`; did you mean '%s'?", text, nearest);
-	return command_usage(&spec, "there is no `strobe export %s`; there are svgs, compress, index and metrics", text);
+	return command_usage(&spec, "there is no `strobe export %s`; there are svgs, compress, index and metrics",
+			     text);
 }
 
 static volatile sig_atomic_t ended;

@@ -79,9 +79,10 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb; by the palette unless given." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
-	  "function (default), layer (PHP, native code, JIT, kernel) or package (of Composer, namespace, library). The picture "
-	  "can switch between them." },
-	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash, "Colours by the first characters of a name: relatives look alike." },
+	  "function (default), layer (PHP, native code, JIT, kernel) or package (of Composer, namespace, library). The "
+	  "picture can switch between them." },
+	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash,
+	  "Colours by the first characters of a name: relatives look alike." },
 	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Colours by chance, others each time." },
 	{ OPTION_FLAG, 0, "cp", NULL, &keep_colors,
 	  "Functions keep the colours that they have in palette.map here; new ones are added to it." },
@@ -99,12 +100,13 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
-		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd), "
-		"adds them up and draws them. Without FILE it draws what is piped into it, else profile.strobe, which "
-		"`strobe run` writes. Without -o the picture goes to standard output, or to flamegraph.svg when that is a terminal.\n\n"
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip "
+		"or zstd), adds them up and draws them. Without FILE it draws what is piped into it, else "
+		"profile.strobe, which `strobe run` writes. Without -o the picture goes to standard output, or to "
+		"flamegraph.svg when that is a terminal.\n\n"
 		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "
-		"search with Ctrl-F. Options have the names and the effects that they have in flamegraph.pl, and lines with "
-		"two counts are a difference, as there.\n\n"
+		"search with Ctrl-F. Options have the names and the effects that they have in flamegraph.pl, and "
+		"lines with two counts are a difference, as there.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
@@ -126,7 +128,8 @@ static int write_bytes(const struct picture_order *order, struct buf *drawn)
 	if (pack)
 		e = gzip_put(&packed, drawn->data, drawn->size, &err);
 	if (e >= 0)
-		e = io_write_file(order->path, pack ? packed.data : drawn->data, pack ? packed.size : drawn->size, &err);
+		e = io_write_file(order->path, pack ? packed.data : drawn->data, pack ? packed.size : drawn->size,
+				  &err);
 	if (e < 0)
 		return command_cannot(&spec, &err);
 	if (strcmp(order->path, "-") && !quiet)
@@ -157,8 +160,8 @@ static void check_total(double sum)
 	static bool said;
 
 	if (base.o.total > 0 && base.o.total < sum && !said)
-		fprintf(stderr, "strobe flamegraph: --total %.15g is less than the %.15g that there are, and is not used\n",
-			base.o.total, sum);
+		fprintf(stderr, "strobe flamegraph: --total %.15g is less than the %.15g that there are, and is "
+			"not used\n", base.o.total, sum);
 	said = true;
 }
 
@@ -185,12 +188,13 @@ static bool has_stacks(const struct picture_order *order, const struct profile *
 	return false;
 }
 
-static int draw_profile(struct picture_order *order, const struct inputs *in)
+static int draw_profile(struct picture_order *order, struct inputs *in)
 {
 	_cleanup_(profile_freep) struct profile *filtered = NULL;
 	_cleanup_(buf_done) struct buf drawn = { 0 };
-	struct inputs seen = *in;
+	struct inputs seen;
 	struct err err = { 0 };
+	double scale = 1;
 	bool has_values;
 	int code, r;
 
@@ -198,10 +202,15 @@ static int draw_profile(struct picture_order *order, const struct inputs *in)
 	if ((code = inputs_column(in, &spec, order->column, &order->o.column)))
 		return code;
 	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
+	seen = *in;
 	if (order->function)
 		seen.profile = filtered = picture_order_filter(order, in->profile);
-	if (order->o.column != UINT32_MAX)
-		check_total((double)profile_sum(seen.profile, order->o.column));
+	if (order->o.column != UINT32_MAX) {
+		scale = (double)profile_scale(seen.profile, order->o.column);
+		check_total((double)profile_sum(seen.profile, order->o.column) / scale);
+	}
+	order->o.total *= scale;
+	order->o.factor /= scale;
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
 	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &order->o, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);
@@ -284,7 +293,7 @@ static bool wants_lines(void)
 	return base.o.compat || base.o.flamechart;
 }
 
-static int draw_all(struct picture_order *orders, size_t count, const struct inputs *in, const struct line_set *lines)
+static int draw_all(struct picture_order *orders, size_t count, struct inputs *in, const struct line_set *lines)
 {
 	int first = 0;
 
@@ -325,7 +334,8 @@ static int add_profile_lines(struct inputs *in, struct line_set *lines)
 static int draw_inputs(struct picture_order *orders, size_t count, char **files, size_t file_count)
 {
 	struct line_set lines;
-	struct format_options reading = { .take_line = wants_lines() ? take_line : NULL, .take_data = &lines };
+	struct format_options reading = { .take_line = wants_lines() ? take_line : NULL, .take_data = &lines,
+					  .fractions = true };
 	struct inputs in = { 0 };
 	int code;
 
@@ -372,6 +382,15 @@ static int set_base(void)
 	return picture_order_path(&base, &spec, output ? output : isatty(STDOUT_FILENO) ? "flamegraph.svg" : "-");
 }
 
+/* Whether one of the pictures before has the same file. */
+static bool is_taken(const struct picture_order *orders, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(orders[i].path, orders[n].path))
+			return true;
+	return false;
+}
+
 /* The picture of -o, and those of --also; all are looked at before the first is drawn. */
 static int take_orders(struct picture_order *orders)
 {
@@ -382,10 +401,14 @@ static int take_orders(struct picture_order *orders)
 	for (size_t i = 0; i < also.count && !code; i++)
 		code = picture_order_also(&orders[i + 1], &spec, &base, (char *)also.items[i]);
 	for (size_t i = 0; i <= also.count && !code; i++)
-		if (flamegraph_check(&orders[i].o, &err) < 0)
+		if (is_taken(orders, i))
+			code = command_usage(&spec, "'%s' would be two pictures, of which the second takes the "
+					     "place of the first", orders[i].path);
+		else if (flamegraph_check(&orders[i].o, &err) < 0)
 			code = command_usage(&spec, "%s", err.text);
 		else if (orders[i].form == PICTURE_HTML && wants_lines())
-			code = command_usage(&spec, "--compat and --flamechart draw SVG; '%s' would be a page", orders[i].path);
+			code = command_usage(&spec, "--compat and --flamechart draw SVG; '%s' would be a page",
+					     orders[i].path);
 	return code;
 }
 

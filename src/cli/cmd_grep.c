@@ -23,20 +23,23 @@ static bool json, no_skip, keep_lowercase;
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain this: a part of \"a;b;c\", as it is." },
 	{ OPTION_INT, 'n', "count", "N", &wanted, "Functions to list; 20 unless given." },
-	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint, "Only this entry point, such as index; all unless given." },
+	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint,
+	  "Only this entry point, such as index; all unless given." },
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel,
 	  "Only this profiler, such as excimer-wall. Of logs: excimer, and those whose name has none, unless given." },
 	{ OPTION_LIST, 0, "skip", "PATTERN", &skip,
-	  "Pass over functions whose names match, with * ? and []; may be given several times, and replaces the list that "
-	  "arclamp-grep has: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
+	  "Pass over functions whose names match, with * ? and []; may be given several times, and replaces the "
+	  "list that arclamp-grep has: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
 	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Pass over no pattern." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase,
 	  "Count names without a capital letter, too, which are passed over otherwise: functions of PHP, files." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Where from: logs, unless FILE, --store or --url are given" },
-	{ OPTION_STRING, 0, "logs", "DIR", &logs, "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
+	{ OPTION_STRING, 0, "logs", "DIR", &logs,
+	  "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
 	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp, "Take it from base_path of this arclamp-log.yaml." },
-	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution, "Which of its directories: hourly, daily (default), weekly ..." },
+	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution,
+	  "Which of its directories: hourly, daily (default), weekly ..." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice,
 	  "Which of the logs that fit, oldest first, as in Python: -2: are the two newest (default), : are all." },
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "A store, such as sqlite:/var/lib/strobe." },
@@ -53,9 +56,9 @@ static const struct command_spec spec = {
 	.usage = "[--grep TEXT] [--entrypoint NAME] [OPTIONS] [FILE...]",
 	.summary = "list the functions that ran most often, as arclamp-grep does",
 	.description =
-		"Looks at stacks of trace logs, of profiles of any format, of a store or of a running daemon, and counts each for its "
-		"deepest function that is not passed over. Percentages are of what was counted. Names that differ by a version of "
-		"MediaWiki only are one.\n\n"
+		"Looks at stacks of trace logs, of profiles of any format, of a store or of a running daemon, and "
+		"counts each for its deepest function that is not passed over. Percentages are of what was counted. "
+		"Names that differ by a version of MediaWiki only are one.\n\n"
 		"The exit code is 4 when nothing was counted; it is said what was looked at.",
 	.examples =
 		"strobe grep --entrypoint index --grep EditPage\n"
@@ -67,11 +70,11 @@ static const struct command_spec spec = {
 
 /* As in arclamp-grep. */
 static const char *const usual_skip[] = {
-	"*BagOStuff*", "*Http::exec*", "*ObjectCache*", "/srv*", "AutoLoader*", "Curl*", "Database*", "Hooks*", "Http::*",
-	"LoadBalancer*", "Memcached*", "wfGetDB*",
+	"*BagOStuff*", "*Http::exec*", "*ObjectCache*", "/srv*", "AutoLoader*", "Curl*", "Database*", "Hooks*",
+	"Http::*", "LoadBalancer*", "Memcached*", "wfGetDB*",
 };
 
-/* --- The command line -------------------------------------------------------------------------------------------------------- */
+/* --- The command line --- */
 
 /* "-2:", "3:5", ":5"; "3" is "3:". */
 static int parse_slice(void)
@@ -89,7 +92,8 @@ static int parse_slice(void)
 		at = end;
 	}
 	if (*at || !*slice)
-		return command_usage(&spec, "--slice '%s' is no A:B of whole numbers, of which each may be left out", slice);
+		return command_usage(&spec, "--slice '%s' is no A:B of whole numbers, of which each may be left out",
+				     slice);
 	return 0;
 }
 
@@ -103,7 +107,8 @@ static int parse(int operands)
 	if ((operands > 0) + (asked.store != NULL) + (asked.url != NULL) > 1)
 		return command_usage(&spec, "FILE, --store and --url: only one of them");
 	if (asked.from && !asked.store && !asked.url)
-		return command_usage(&spec, "--from is for --store and --url; logs are chosen by --resolution and --slice");
+		return command_usage(&spec, "--from is for --store and --url; logs are chosen by --resolution "
+				     "and --slice");
 	if (no_skip && skip.count)
 		return command_usage(&spec, "--skip and --no-skip: only one of them");
 	if (!asked.from)
@@ -116,7 +121,7 @@ static int parse(int operands)
 	return parse_slice();
 }
 
-/* --- Output ------------------------------------------------------------------------------------------------------------------ */
+/* --- Output --- */
 
 static void put_rule(struct buf *out, size_t columns)
 {
@@ -253,8 +258,8 @@ static void say_why(const struct leaderboard *l, const struct grep_inputs *in)
 	if (!in->why.size && l->unmatched)
 		buf_printf(&b, " %lld samples of stacks without \"%s\"", (long long)l->unmatched, pattern);
 	if (!in->why.size && l->passed_over)
-		buf_printf(&b, "%s %lld samples of stacks in which every function is passed over (--no-skip, --lowercase)",
-			   l->unmatched ? " and" : "", (long long)l->passed_over);
+		buf_printf(&b, "%s %lld samples of stacks in which every function is passed over (--no-skip, "
+			   "--lowercase)", l->unmatched ? " and" : "", (long long)l->passed_over);
 	fputs("strobe grep: nothing to list: ", stderr);
 	fprintf(stderr, "%s\n", b.data);
 }
@@ -296,7 +301,8 @@ static int load_logs(struct grep_inputs *in, struct err *err)
 
 static int load(struct grep_inputs *in, char **files, int operands, struct err *err)
 {
-	return operands ? grep_inputs_files(in, files, (size_t)operands, err) : asked.store ? grep_inputs_store(in, &asked, err) :
+	return operands ? grep_inputs_files(in, files, (size_t)operands, err) :
+	       asked.store ? grep_inputs_store(in, &asked, err) :
 	       asked.url ? grep_inputs_daemon(in, &asked, err) : load_logs(in, err);
 }
 

@@ -19,9 +19,11 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the file, or \"default\", unless given." },
+	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the file, or \"default\", "
+	  "unless given." },
 	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "The name of the run in there, of the same characters; that of the file, or a new one, unless given. For one file." },
+	  "The name of the run in there, of the same characters; that of the file, or a new one, unless given. For "
+	  "one file." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "What people call it." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "The request that it is of." },
 	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "A label to find it by; may be given several times." },
@@ -36,13 +38,14 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS] FILE...|-",
 	.summary = "store profiles as runs, to be listed and shown by the daemon",
 	.description =
-		"Reads each FILE, of any known format (`strobe convert --help` lists them; also compressed by gzip or zstd; - "
-		"is standard input), stores it as one run, and prints SOURCE/ID of it on a line of its own.\n\n"
-		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at /runs and "
-		"/api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run whose file "
-		"does not say when it was is taken to have ended when the file was last changed.\n\n"
+		"Reads each FILE, of any known format (`strobe convert --help` lists them; also compressed by gzip or "
+		"zstd; - is standard input), stores it as one run, and prints SOURCE/ID of it on a line of its own.\n\n"
+		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at "
+		"/runs and /api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run "
+		"whose file does not say when it was is taken to have ended when the file was last changed.\n\n"
 		"The same run again changes nothing; another one under a name that is taken is refused.\n\n"
-		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds nothing.",
+		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds "
+		"nothing.",
 	.examples =
 		"strobe import --source shop /tmp/*.xhprof\n"
 		"strobe import --source shop --id before --name 'no cache yet' profile.strobe\n"
@@ -67,8 +70,8 @@ static int check_options(int operands)
 		return command_usage(&spec, "--id names one run, and %d files were given", operands);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].value && !strobe_wire_is_run_key(keys[i].value, strlen(keys[i].value)))
-			return command_usage(&spec, "%s '%.80s' cannot be a name: it has 1 to %u letters, digits, '.', '_' "
-					     "or '-'", keys[i].option, keys[i].value, STROBE_WIRE_RUN_KEY);
+			return command_usage(&spec, "%s '%.80s' cannot be a name: it has 1 to %u letters, digits, "
+					     "'.', '_' or '-'", keys[i].option, keys[i].value, STROBE_WIRE_RUN_KEY);
 	for (size_t i = 0; i < labels.count; i++) {
 		size_t n = strcspn(labels.items[i], "=");
 
@@ -118,7 +121,8 @@ static bool has_values(const struct profile *p)
 
 static int nothing_in(const char *file)
 {
-	fprintf(stderr, "strobe import: nothing was sampled: '%s' holds no values, so there is nothing to store\n", file);
+	fprintf(stderr, "strobe import: nothing was sampled: '%s' holds no values, so there is nothing to store\n",
+		file);
 	return EXIT_NOTHING;
 }
 

@@ -32,13 +32,16 @@ static const struct option_spec options[] = {
 	  "samples of a sampling profile. --metric is the same." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
-	  "Everything that was measured side by side, self and total (marked by +). Of a trace self is shown so by itself." },
+	  "Everything that was measured side by side, self and total (marked by +). Of a trace self is shown so "
+	  "by itself." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
 	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
-	  "Who calls it, and how much of it that was. A whole name, or a part or regular expression that fits only one." },
+	  "Who calls it, and how much of it that was. A whole name, or a part or regular expression that fits "
+	  "only one." },
 	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees, "What it calls; may be given together with --callers." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Only some stacks, or runs" },
-	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches. --filter is the same." },
+	{ OPTION_STRING, 0, "focus", "REGEX", &focus,
+	  "Only stacks with a function that matches. --filter is the same." },
 	{ OPTION_STRING, 0, "filter", "REGEX", &focus, NULL },
 	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
 	{ OPTION_STRING, 0, "weights", "W,W,...", &weights,
@@ -55,13 +58,13 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by WHAT] [--sort KEY]",
 	.summary = "print a table of functions, or callers and callees of one",
 	.description =
-		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and prints one row per "
-		"function: what it took itself and with everything that it called. "
+		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and prints one "
+		"row per function: what it took itself and with everything that it called. "
 		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
-		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the function, and "
-		"to what its innermost call had called. So callers add up to its total, and callees to its total less "
-		"self, also with recursion.\n\n"
+		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the "
+		"function, and to what its innermost call had called. So callers add up to its total, and callees to "
+		"its total less self, also with recursion.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"
@@ -111,7 +114,8 @@ static int parse_sort(struct report_options *o)
 	if (colon && !o->by_total && strcmp(how, "self"))
 		return command_usage(&spec, "--sort '%s' is not known: behind the colon stands self or total", sort);
 	if (column)
-		return command_usage(&spec, "--sort %s and --column %s: a column is said once; behind --column, --sort is "
+		return command_usage(&spec, "--sort %s and --column %s: a column is said once; behind --column, "
+				     "--sort is "
 					    "self or total", sort, column);
 	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - sort) : 63, sort);
 	column = name;
@@ -155,7 +159,8 @@ static int parse_weights(uint64_t *ret, size_t count)
 		double w = strtod(at, &end);
 
 		if (end == at || !(w >= 0 && w <= 1e6) || (*end && *end != ','))
-			return command_usage(&spec, "--weights '%s': a weight is a number from 0 to 1000000, with a comma "
+			return command_usage(&spec, "--weights '%s': a weight is a number from 0 to 1000000, with "
+					     "a comma "
 						    "before the next", weights);
 		if (n < count)
 			ret[n] = (uint64_t)(w * 1e6 + 0.5);
@@ -199,31 +204,6 @@ static bool *frames_of(const struct profile *p)
 	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
 }
 
-static void replace(struct inputs *in, struct profile *by_this)
-{
-	profile_free(in->profile);
-	in->profile = by_this;
-}
-
-static int select_stacks(struct inputs *in)
-{
-	_cleanup_(freep) bool *wanted = frames_of(in->profile), *unwanted = frames_of(in->profile);
-	struct err err = { 0 };
-	int n = 0;
-
-	if (!focus && !ignore)
-		return 0;
-	if ((focus && (n = report_match(in->profile, focus, wanted, &err)) < 0) ||
-	    (ignore && report_match(in->profile, ignore, unwanted, &err) < 0))
-		return command_usage(&spec, "%s", err.text);
-	if (focus && n == 0) {
-		fprintf(stderr, "strobe report: none of %u functions matches '%s'\n", in->profile->frame_count, focus);
-		return EXIT_NOTHING;
-	}
-	replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
-	return 0;
-}
-
 /* --- The table --- */
 
 static int put_edges(const struct profile *p, const struct report_options *o, struct buf *table, struct err *err)
@@ -256,10 +236,10 @@ static int report(struct inputs *in, struct report_options *o)
 	bool has_values;
 	int code;
 
-	if ((code = select_stacks(in)))
+	if ((code = inputs_select(in, &spec, focus, ignore)))
 		return code;
 	if (o->by != REPORT_BY_FUNCTION)
-		replace(in, report_group(in->profile, o->by));
+		inputs_replace(in, report_group(in->profile, o->by));
 	if ((code = inputs_column(in, &spec, column, &o->column)))
 		return code;
 	has_values = inputs_have_values(in, &spec, o->column, true);

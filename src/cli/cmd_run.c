@@ -38,8 +38,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Where the profile goes, by its suffix: .strobe, .folded, a picture (.svg, .svgz, .html), or another format that "
-	  "strobe convert writes; profile.strobe unless given." },
+	  "Where the profile goes, by its suffix: .strobe, .folded, a picture (.svg, .svgz, .html), or another "
+	  "format that strobe convert writes; profile.strobe unless given." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions; 10 unless given, 0 for no table." },
 	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of the one that is found." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
@@ -53,10 +53,10 @@ static const struct command_spec spec = {
 	.description =
 		"Runs COMMAND with the sampling extension loaded into every PHP that it starts, prints the functions "
 		"that took most time to standard error, and writes the profile. It needs no set-up and no root.\n\n"
-		"With --trace every call of every function is counted and measured, with all stacks, in the command and "
-		"in the PHP processes that it forks or starts; what they took is added up. `strobe flamegraph --metric "
-		"memory_bytes` and the like show the other values that are in the profile; `strobe import` keeps it as "
-		"a run.\n\n"
+		"With --trace every call of every function is counted and measured, with all stacks, in the "
+		"command and in the PHP processes that it forks or starts; what they took is added up. `strobe "
+		"flamegraph --metric memory_bytes` and the like show the other values that are in the profile; `strobe "
+		"import` keeps it as a run.\n\n"
 		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal N "
 		"ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
 		"executed, and 127 when it is not found.\n\n"
@@ -202,7 +202,8 @@ static int prepare(struct run *r, const char *name, char **ret_program, struct p
 	int e = php_find_program(name, ret_program);
 
 	if (e < 0) {
-		err_set(err, e, e == -ENOENT ? "found no command '%s'" : "'%s' is no program that can be executed", name);
+		err_set(err, e, e == -ENOENT ? "found no command '%s'" : "'%s' is no program that can be executed",
+			name);
 		return e == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}
 	if (run_result_check(output, err) < 0 || php_find(*ret_program, &path, err) < 0 ||

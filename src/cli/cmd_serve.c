@@ -21,7 +21,8 @@ static const struct option_spec options[] = {
 	SETTINGS_LIMITS,
 	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL,
+	  "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
 	{ OPTION_DOUBLE, 0, "runs-age", "DAYS", &settings.runs_days,
 	  "Remove runs that were stored longer ago; 30 unless given, 0 keeps all." },
 	{ OPTION_INT, 0, "runs-count", "N", &settings.runs_count,
@@ -56,8 +57,8 @@ static int prepare(struct daemon_options *o, struct err *err)
 {
 	int r;
 
-	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0 ||
-	    (r = settings_default_source(o, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 ||
+	    (r = settings_arclamp(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
 		return r;
 	o->store_url = settings.store;
 	if (!o->store_url && (r = places_store(&settings.default_store, err)) < 0)

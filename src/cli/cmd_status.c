@@ -6,15 +6,18 @@
 #include "io.h"
 #include "status_text.h"
 
-#include <ctype.h>
-
 #define TIMEOUT_MS	5000
 
-static const char *url = "http://127.0.0.1:8787", *token_file;
+/* Where `strobe serve` and `strobe collect` are unless told otherwise. */
+#define SERVE		"http://127.0.0.1:8787"
+#define COLLECT		"http://127.0.0.1:8788"
+
+static const char *url, *token_file;
 static bool json;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 'u', "url", "URL", &url, "Address of the daemon; http://127.0.0.1:8787 unless given. `strobe collect` has http://127.0.0.1:8788." },
+	{ OPTION_STRING, 'u', "url", "URL", &url, "Address of the daemon; unless given that of `strobe serve`, "
+	  SERVE ", or where there is none that of `strobe collect`, " COLLECT "." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &token_file, "File with the token that the daemon asks for." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print all counters as JSON." },
 	{ 0 }
@@ -25,46 +28,60 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS]",
 	.summary = "show what the running daemon received, stored and dropped",
 	.description =
-		"Asks `strobe serve` or `strobe collect` for its counters: samples received, stored and dropped by reason, what PHP "
-		"processes could not hand over and why, each source and each sink with its sum, and the size of the store. "
-		"Exits with 2 when no daemon answers.",
+		"Asks `strobe serve` or `strobe collect` for its counters: samples received, stored and dropped by "
+		"reason, what PHP processes could not hand over and why, each source and each sink with its sum, and "
+		"the size of the store. Exits with 2 when no daemon answers.",
 	.examples = "strobe status\nstrobe status --json | jq .samples\n",
 	.options = options,
 };
 
-static int ask(struct buf *body, struct err *err)
+static int ask(const char *address, struct buf *body, struct err *err)
 {
 	_cleanup_(buf_done) struct buf token = { 0 };
 	int r;
 
 	buf_init(&token);
-	if (token_file && (r = io_read_file(token_file, &token, 4096, err)) < 0)
+	if (token_file && (r = io_read_secret(token_file, "token", &token, err)) < 0)
 		return r;
-	while (token.size && isspace((unsigned char)token.data[token.size - 1]))
-		token.data[--token.size] = '\0';
-
-	r = http_get(url, "/api/v1/status", token.size ? token.data : NULL, TIMEOUT_MS, body, err);
+	r = http_get(address, "/api/v1/status", token.size ? token.data : NULL, TIMEOUT_MS, body, err);
 	if (r == -ECONNREFUSED)
 		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`, or name its address "
-			       "with --url", url);
+			       "with --url", address);
 	if (r == 401)
-		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file", url);
+		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file", address);
 	if (r >= 0 && r != 200)
-		return err_set(err, -EPROTO, "the daemon at %s answered with status %d", url, r);
+		return err_set(err, -EPROTO, "the daemon at %s answered with status %d", address, r);
 	return r;
+}
+
+/* `*ret_address` is the one that answered, or the first that was tried. */
+static int ask_usual(const char **ret_address, struct buf *body, struct err *err)
+{
+	struct err ignored;
+	int r = ask(SERVE, body, err);
+
+	*ret_address = SERVE;
+	if (r != -ECONNREFUSED)
+		return r;
+	buf_reset(body);
+	if (ask(COLLECT, body, &ignored) < 0)
+		return r;
+	*ret_address = COLLECT;
+	return 0;
 }
 
 static int show(struct buf *out, struct err *err)
 {
+	const char *address = url;
 	_cleanup_(buf_done) struct buf body = { 0 };
 	int r;
 
 	buf_init(&body);
-	r = ask(&body, err);
+	r = url ? ask(url, &body, err) : ask_usual(&address, &body, err);
 	if (r < 0)
 		return r;
 	if (!json)
-		return status_text_put(url, &body, out, err);
+		return status_text_put(address, &body, out, err);
 	buf_put(out, body.data, body.size);
 	return 0;
 }

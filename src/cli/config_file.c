@@ -4,13 +4,12 @@
 
 #include "arclamp_config.h"
 #include "io.h"
+#include "log.h"
 #include "mem.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-
-#define WORDS_MAX	20000u		/* of a file and the environment together; YAML_NODES is about as much */
 
 void config_init(struct config *c)
 {
@@ -128,7 +127,8 @@ static int put_scalar(struct config *c, const struct option_spec *o, const struc
 	if (r < 0)
 		return r;
 	if ((o->kind == OPTION_INT || o->kind == OPTION_DOUBLE) && !is_number(o, text))
-		return yaml_error(n, err, "%s: '%.60s' is no %snumber", o->name, text, o->kind == OPTION_INT ? "whole " : "");
+		return yaml_error(n, err, "%s: '%.60s' is no %snumber", o->name, text,
+				  o->kind == OPTION_INT ? "whole " : "");
 	put_option(c, o, text);
 	return 0;
 }
@@ -155,8 +155,8 @@ static int put_key(struct config *c, const struct command_spec *spec, const stru
 	if (near)
 		return yaml_error(i->key, err, "there is no '%.60s'; did you mean '%s'?", i->key->text, near);
 	if (!o)
-		return yaml_error(i->key, err, "there is no '%.60s'; the keys are the options of `strobe %s`", i->key->text,
-				  spec->name);
+		return yaml_error(i->key, err, "there is no '%.60s'; the keys are the options of `strobe %s`",
+				  i->key->text, spec->name);
 	if (yaml_is_null(i->value) || is_given(o))
 		return 0;
 	note_place(c, o, place);
@@ -243,7 +243,81 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 	return r;
 }
 
-int config_read(struct config *c, const struct command_spec *spec, const char *path, int argc, char **argv, struct err *err)
+/* What means nothing to us, and yet is no slip of the pen: variables of the extension, of requests that are traced, of
+ * tests and measurements; and those that Kubernetes sets in each container where a service is called "strobe". A
+ * trailing star stands for anything. */
+static const char *const elsewhere[] = {
+	"SOCKET", "CONFIG", "EXTENSION", "TRACE",
+	"ROOT", "BUILD", "IN_NAMESPACE", "CHROOT", "TEST_*", "KILLS", "RELAY_ROUNDS", "REQUESTS", "SEED", "SENDERS", "SET_CLOCK",
+	"SOAK_SECONDS", "BENCH_*", "PEERS", "WORKLOADS",
+	"PORT", "PORT_*", "SERVICE_*",
+};
+
+static bool is_elsewhere(const char *name, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
+		size_t length = strcspn(elsewhere[i], "*");
+
+		if (n >= length && strncmp(name, elsewhere[i], length) == 0 &&
+		    (n == length || elsewhere[i][length] == '*'))
+			return true;
+	}
+	return false;
+}
+
+/* As the keys of a file are: "LABEL_VALUES" is label-values. Cut where no option is that long. */
+static void key_of(const char *name, size_t n, char out[80])
+{
+	size_t i;
+
+	for (i = 0; i < n && i < 79; i++)
+		out[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
+	out[i] = '\0';
+}
+
+static bool is_variable_of(const struct command_spec *spec, const char *key, const char *name, size_t n)
+{
+	const struct option_spec *o = find(spec, key);
+	char variable[80];
+
+	return o && strncmp(variable_of(o, variable) + strlen("STROBE_"), name, n) == 0;
+}
+
+static void warn_of(const struct command_spec *spec, const char *name, size_t n, const char *key)
+{
+	static const char *const rest[] = { "socket", "config", NULL };		/* which are no keys of a file */
+	const char *near = nearest(spec, key);
+	char text[80];
+
+	if (!near)
+		near = options_nearest(key, rest);
+	if (near)
+		log_warning("the variable STROBE_%.*s means nothing; did you mean %s?", (int)(n < 60 ? n : 60), name,
+			    variable_of(&(struct option_spec){ .name = near }, text));
+	else
+		log_warning("the variable STROBE_%.*s means nothing; the names are those of the options of "
+			    "`strobe %s`, such as STROBE_LISTEN", (int)(n < 60 ? n : 60), name, spec->name);
+}
+
+void config_warn_of_variables(const struct command_spec *spec, const struct command_spec *other)
+{
+	for (char **p = environ; *p; p++) {
+		const char *name = *p + strlen("STROBE_");
+		size_t n = strcspn(*p, "=");
+		char key[80];
+
+		if (strncmp(*p, "STROBE_", strlen("STROBE_")) != 0 || !(*p)[n] || !(*p)[n + 1])
+			continue;		/* an empty one is as none */
+		n -= strlen("STROBE_");
+		key_of(name, n, key);
+		if (!is_variable_of(spec, key, name, n) && !is_variable_of(other, key, name, n) &&
+		    !is_elsewhere(name, n))
+			warn_of(spec, name, n, key);
+	}
+}
+
+int config_read(struct config *c, const struct command_spec *spec, const char *path, int argc, char **argv,
+		struct err *err)
 {
 	bool may_be_missing = path && path[0] == '-' && path[1];
 	bool is_arclamp = false;

@@ -37,7 +37,8 @@ int diff_picture_options(struct diff_picture *d, const struct command_spec *spec
 	return 0;
 }
 
-int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path, const struct command_spec *spec)
+int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path,
+		       const struct command_spec *spec)
 {
 	_cleanup_(buf_done) struct buf svg = { 0 }, packed = { 0 };
 	struct flamegraph_options o = d->o;
@@ -57,7 +58,8 @@ int diff_picture_write(struct diff_picture *d, const struct diff *diff, const ch
 	if (e >= 0 && is_packed(path))
 		e = gzip_put(&packed, svg.data, svg.size, &err);
 	if (e >= 0)
-		e = io_write_file(path, is_packed(path) ? packed.data : svg.data, is_packed(path) ? packed.size : svg.size, &err);
+		e = io_write_file(path, is_packed(path) ? packed.data : svg.data,
+				  is_packed(path) ? packed.size : svg.size, &err);
 	if (e < 0)
 		return command_cannot(spec, &err);
 	if (strcmp(path, "-"))

@@ -19,6 +19,7 @@ bool diff_picture_is(const char *path);
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
 
 /* Draws and writes. Returns 0 or an exit code. */
-int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path, const struct command_spec *spec);
+int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path,
+		       const struct command_spec *spec);
 
 #endif

@@ -4,8 +4,8 @@
  *	export_draw.c		the pictures of one log
  *	export_compress.c	old logs, sorted and compressed
  *
- * Each log is worked on in a process of its own (jobs.h). What is written gets its name when it is complete, so that whatever
- * ends us leaves either the old file or the new one.
+ * Each log is worked on in a process of its own (jobs.h). What is written gets its name when it is complete, so that
+ * whatever ends us leaves either the old file or the new one.
  */
 #ifndef CLI_EXPORT_H
 #define CLI_EXPORT_H
@@ -40,7 +40,7 @@ struct export_options {
 int export_svgs(const struct export_options *o);
 int export_compress(const struct export_options *o);
 
-/* --- What both share ------------------------------------------------------------------------------------------------------- */
+/* --- What both share --- */
 
 /* Takes the lock `name` in the directory; -EBUSY if another process has it. It is given back by closing *ret_fd. */
 int export_lock(int dir, const char *name, int *ret_fd, struct err *err);
@@ -55,7 +55,7 @@ void export_say(const struct export_options *o, const char *format, ...) _printf
 /* Why there is nothing to do, with what was looked at; `more` is the end of the sentence. */
 void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more);
 
-/* --- The pictures of one log ----------------------------------------------------------------------------------------------- */
+/* --- The pictures of one log --- */
 
 #define PICTURE_BYTES_MIN	21u	/* what gzip makes of nothing has 20 bytes */
 #define DRAWN_MAX		64u	/* bytes of what export_drawn_put writes */
@@ -72,7 +72,8 @@ enum draw_code { DRAW_DONE, DRAW_NOTHING, DRAW_GONE, DRAW_FAILED, DRAW_NOT_UPLOA
 /* Draws all of them anew and says how many in result->count. The text is a warning if the code is DRAW_DONE. */
 void export_draw(const struct draw *d, struct job_result *result);
 
-/* What the pictures of all stacks note as the comment of the .svgz: by this they tell which variants were looked for. */
+/* What the pictures of all stacks note as the comment of the .svgz: by this they tell which variants were looked
+ * for. */
 void export_drawn_put(const struct export_options *o, const struct tree_name *log, char out[DRAWN_MAX]);
 
 /* Whether functions have pictures of their own in this log. */

@@ -29,7 +29,7 @@ struct pack {
 
 enum pack_code { PACK_DONE, PACK_GONE, PACK_CHANGED, PACK_FAILED };
 
-/* --- One log ----------------------------------------------------------------------------------------------------------------- */
+/* --- One log --- */
 
 struct packing {
 	const struct pack *all;
@@ -109,16 +109,26 @@ static int write_sorted(struct packing *p, int fd, struct err *err)
 	return r;
 }
 
+/* Whether it is still what was read. */
+static int check_unchanged(const struct packing *p, struct stat *ret, struct err *err)
+{
+	if (fstatat(p->dir, p->log->name, ret, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_set(err, -errno, "%s", strerror(errno));
+	if (ret->st_mtim.tv_sec * NS_PER_SECOND + ret->st_mtim.tv_nsec != p->log->mtime_ns ||
+	    (uint64_t)ret->st_size != p->log->bytes)
+		return err_set(err, -EAGAIN, "it is being written to");
+	return 0;
+}
+
 /* Gives the new file what the log has: its time, who may read it, and whose it is, as far as we may. */
 static int dress(const struct packing *p, int fd, struct err *err)
 {
 	const struct timespec t = { p->log->mtime_ns / NS_PER_SECOND, p->log->mtime_ns % NS_PER_SECOND };
 	struct stat st;
+	int r = check_unchanged(p, &st, err);
 
-	if (fstatat(p->dir, p->log->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, -errno, "%s", strerror(errno));
-	if (st.st_mtim.tv_sec != t.tv_sec || st.st_mtim.tv_nsec != t.tv_nsec || (uint64_t)st.st_size != p->log->bytes)
-		return err_set(err, -EAGAIN, "it is being written to");
+	if (r < 0)
+		return r;
 	if (fchown(fd, st.st_uid, st.st_gid) < 0)
 		errno = 0;
 	if (fchmod(fd, st.st_mode & 07777) < 0 || futimens(fd, (struct timespec[]){ t, t }) < 0 || fsync(fd) < 0)
@@ -128,7 +138,8 @@ static int dress(const struct packing *p, int fd, struct err *err)
 
 static int write_packed(struct packing *p, struct err *err)
 {
-	_cleanup_(fd_closep) int fd = openat(p->dir, p->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	_cleanup_(fd_closep) int fd = openat(p->dir, p->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
+					     O_CLOEXEC, 0600);
 	int r = fd < 0 ? err_set(err, -errno, "%s", strerror(errno)) : write_sorted(p, fd, err);
 
 	if (r >= 0)
@@ -138,16 +149,30 @@ static int write_packed(struct packing *p, struct err *err)
 	if (r < 0) {
 		if (fd >= 0)
 			unlinkat(p->dir, p->temporary, 0);
-		err_prefix(err, "cannot write '%s/%s/%s'", p->all->logs.base, tree_period(&p->all->logs, p->log), p->name);
+		err_prefix(err, "cannot write '%s/%s/%s'", p->all->logs.base, tree_period(&p->all->logs, p->log),
+			   p->name);
 	}
 	return r;
 }
 
 static int upload(const struct packing *p, struct err *err)
 {
-	_cleanup_(freep) char *path = xasprintf("%s/%s/%s", p->all->logs.base, tree_period(&p->all->logs, p->log), p->name);
+	_cleanup_(freep) char *path = xasprintf("%s/%s/%s", p->all->logs.base, tree_period(&p->all->logs, p->log),
+						p->name);
 
 	return p->all->o->upload ? upload_run(p->all->o->upload, path, err) : 0;
+}
+
+/* Somebody wrote to the log while the other file was handed on. All of it is compressed again later; were the lines of
+ * before in two files then, they would count twice. */
+static int give_up_if_changed(const struct packing *p, struct err *err)
+{
+	struct stat st;
+	int r = check_unchanged(p, &st, err);
+
+	if (r == -EAGAIN && p->todo->count == 1)
+		unlinkat(p->dir, p->name, 0);
+	return r;
 }
 
 /* What could not be handed on keeps its log, so that both are tried again. */
@@ -157,6 +182,8 @@ static int replace(struct packing *p, struct err *err)
 
 	if (r >= 0)
 		r = upload(p, err);
+	if (r >= 0)
+		r = give_up_if_changed(p, err);
 	for (size_t i = p->todo->at; i < p->todo->at + p->todo->count && r >= 0; i++)
 		if (strcmp(p->all->logs.files[i].name, p->name) != 0)
 			unlinkat(p->dir, p->all->logs.files[i].name, 0);
@@ -184,7 +211,7 @@ static void work(void *data, size_t number, struct job_result *result)
 	memcpy(result->text, err.text, sizeof(result->text));
 }
 
-/* --- Which logs -------------------------------------------------------------------------------------------------------------- */
+/* --- Which logs --- */
 
 static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 {

@@ -1,4 +1,5 @@
-/* export_draw.c: reads a log once and draws its pictures: all stacks forward and reversed, and those of some functions. */
+/* export_draw.c: reads a log once and draws its pictures: all stacks forward and reversed, and those of some
+ * functions. */
 
 #include "export.h"
 
@@ -39,7 +40,7 @@ void export_drawn_put(const struct export_options *o, const struct tree_name *lo
 	snprintf(out, DRAWN_MAX, "strobe export, functions %016llx", (unsigned long long)XXH64(b.data, b.size, 0));
 }
 
-/* --- Reading ----------------------------------------------------------------------------------------------------------------- */
+/* --- Reading --- */
 
 /* Adds one form of the log. 0, 1 with a warning, or a negative errno. */
 static int load(const struct draw *d, const struct tree_file *f, struct profile *p, struct err *err)
@@ -75,14 +76,15 @@ static int load_all(const struct draw *d, struct profile *p, struct err *err)
 	return warned;
 }
 
-/* --- Writing ----------------------------------------------------------------------------------------------------------------- */
+/* --- Writing --- */
 
 struct pictures {
 	const struct draw *d;
 	const struct tree_name *log;
 	const char *period;
 	int dir;			/* of the period's pictures */
-	int64_t started_ns;		/* as files are stamped: what is written to the log after it makes the picture old */
+	int64_t started_ns;		/* as files are stamped: what is written to the log after it makes the picture
+					 * old */
 	char drawn[DRAWN_MAX];
 	uint32_t column;
 	unsigned count;
@@ -107,8 +109,8 @@ static void set_time(const struct pictures *s, const char *name, int64_t ns)
 
 static char *picture_name(const struct pictures *s, const char *label, bool reversed)
 {
-	return xasprintf("%.*s%s%s%s.svgz", (int)s->log->stem.n, s->log->stem.p, label ? ".fn-" : "", label ? label : "",
-			 reversed ? ".reversed" : "");
+	return xasprintf("%.*s%s%s%s.svgz", (int)s->log->stem.n, s->log->stem.p, label ? ".fn-" : "",
+			 label ? label : "", reversed ? ".reversed" : "");
 }
 
 static int write_packed(const struct pictures *s, int fd, const struct buf *svg, bool of_all, struct err *err)
@@ -122,10 +124,12 @@ static int write_packed(const struct pictures *s, int fd, const struct buf *svg,
 	return r < 0 ? r : compress_end(c, err);
 }
 
-static int write_picture(const struct pictures *s, const char *name, const struct buf *svg, bool of_all, struct err *err)
+static int write_picture(const struct pictures *s, const char *name, const struct buf *svg, bool of_all,
+			 struct err *err)
 {
 	_cleanup_(freep) char *temporary = xasprintf("%s" TREE_TMP, name);
-	_cleanup_(fd_closep) int fd = openat(s->dir, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	_cleanup_(fd_closep) int fd = openat(s->dir, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+					     0644);
 	int r = fd < 0 ? err_set(err, -errno, "%s", strerror(errno)) : write_packed(s, fd, svg, of_all, err);
 
 	if (r >= 0) {
@@ -191,7 +195,7 @@ static bool has_samples(const struct pictures *s, const struct profile *p)
 	return p->node_count > 1 && profile_sum(p, s->column) > 0;
 }
 
-/* --- One log ----------------------------------------------------------------------------------------------------------------- */
+/* --- One log --- */
 
 static struct profile *only_through(const struct profile *p, const char *function)
 {
@@ -243,7 +247,8 @@ static int open_period(struct pictures *s, struct err *err)
 	return err_set(err, -errno, "cannot make the directory '%s/%s': %s", s->d->o->svgs, s->period, strerror(errno));
 }
 
-/* Pictures that could not be handed on are drawn and handed on anew: the one that tells of all is made as old as the log. */
+/* Pictures that could not be handed on are drawn and handed on anew: the one that tells of all is made as old as the
+ * log. */
 static void try_again(const struct pictures *s, int64_t log_ns)
 {
 	_cleanup_(freep) char *name = picture_name(s, NULL, false);

@@ -27,9 +27,10 @@ struct svgs {
 	uint64_t log_count, current, empty, gone, drawn, failed, pictures, removed;
 };
 
-/* --- What is up to date ------------------------------------------------------------------------------------------------------ */
+/* --- What is up to date --- */
 
-static const struct tree_file *find_picture(const struct svgs *s, size_t first, size_t n, const char *label, bool reversed)
+static const struct tree_file *find_picture(const struct svgs *s, size_t first, size_t n, const char *label,
+					    bool reversed)
 {
 	for (size_t i = first; i < first + n; i++) {
 		const struct tree_name *p = &s->svgs.files[i].parts;
@@ -62,12 +63,13 @@ static bool read_ends(const struct svgs *s, const struct tree_file *f, struct en
 	if (n < 2 || pread(fd, tail, sizeof(tail), (off_t)f->bytes - 4) != sizeof(tail))
 		return false;
 	ret->head_size = (size_t)n;
-	ret->plain_size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 | (uint32_t)tail[3] << 24;
+	ret->plain_size = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
+		(uint32_t)tail[3] << 24;
 	return true;
 }
 
-/* Ours are complete when they have their name; other programs write where everybody sees it. A cut off file has other bytes
- * where the size stands; deflate makes things at most 1032 times as small, and no picture larger. */
+/* Ours are complete when they have their name; other programs write where everybody sees it. A cut off file has other
+ * bytes where the size stands; deflate makes things at most 1032 times as small, and no picture larger. */
 static bool is_whole(const struct tree_file *f, const struct ends *e)
 {
 	return e->head[0] == 0x1f && e->head[1] == 0x8b && e->plain_size > f->bytes && e->plain_size / 1032 <= f->bytes;
@@ -89,7 +91,8 @@ static bool read_drawn(const struct svgs *s, const struct tree_file *f, char out
 }
 
 /* Whether each function has its pictures, or is known to be in no stack. */
-static bool has_variants(const struct svgs *s, size_t first, size_t n, const struct tree_file *all, const struct todo *t)
+static bool has_variants(const struct svgs *s, size_t first, size_t n, const struct tree_file *all,
+			 const struct todo *t)
 {
 	const struct tree_name *log = &s->logs.files[t->at].parts;
 	char drawn[DRAWN_MAX], wanted[DRAWN_MAX];
@@ -160,7 +163,7 @@ static void plan(struct svgs *s)
 		qsort(s->todo, s->count, sizeof(*s->todo), newest_first);
 }
 
-/* --- Drawing ----------------------------------------------------------------------------------------------------------------- */
+/* --- Drawing --- */
 
 static void work(void *data, size_t number, struct job_result *result)
 {
@@ -197,7 +200,8 @@ static void ended(void *data, size_t number, const struct job_result *r)
 static int draw_all(struct svgs *s, struct err *err)
 {
 	const struct jobs j = {
-		.at_once = s->o->jobs, .memory_bytes = s->o->memory_bytes ? s->o->memory_bytes : MEMORY_BYTES, .data = s,
+		.at_once = s->o->jobs, .memory_bytes = s->o->memory_bytes ? s->o->memory_bytes : MEMORY_BYTES,
+		.data = s,
 		.work = work, .started = started, .ended = ended,
 	};
 	int r = jobs_run(&j, s->count, err);
@@ -206,7 +210,7 @@ static int draw_all(struct svgs *s, struct err *err)
 	return r;
 }
 
-/* --- What is to go ----------------------------------------------------------------------------------------------------------- */
+/* --- What is to go --- */
 
 /* Only whoever was interrupted left those: we have the lock. */
 static void remove_temporaries(const struct svgs *s)
@@ -245,7 +249,7 @@ static void remove_stale(struct svgs *s)
 	}
 }
 
-/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+/* --- All of it --- */
 
 static void say_what_was_done(const struct svgs *s)
 {
@@ -254,9 +258,10 @@ static void say_what_was_done(const struct svgs *s)
 	if (s->o->quiet)
 		return;
 	buf_init(&b);
-	buf_printf(&b, "%llu log%s in '%s': %llu drawn (%llu pictures), %llu up to date", (unsigned long long)s->log_count,
-		   s->log_count == 1 ? "" : "s", s->logs.base, (unsigned long long)s->drawn, (unsigned long long)s->pictures,
-		   (unsigned long long)s->current);
+	buf_printf(&b, "%llu log%s in '%s': %llu drawn (%llu pictures), %llu up to date",
+		   (unsigned long long)s->log_count,
+		   s->log_count == 1 ? "" : "s", s->logs.base, (unsigned long long)s->drawn,
+		   (unsigned long long)s->pictures, (unsigned long long)s->current);
 	if (s->empty)
 		buf_printf(&b, ", %llu without a sample", (unsigned long long)s->empty);
 	if (s->gone)

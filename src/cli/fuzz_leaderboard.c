@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	o.grep = grep;
 	if (newline && size < 1 << 16 &&
-	    format_read_bytes(&format_folded, p, newline + 1, (size_t)((const char *)data + size - newline) - 1, NULL) >= 0 &&
+	    format_read_bytes(&format_folded, p, newline + 1, (size_t)((const char *)data + size - newline) - 1,
+			      NULL) >= 0 &&
 	    p->column_count == 1 && profile_sum(p, 0) < 1LL << 40 && profile_below_zero(p, 0, NULL) == 0) {
 		leaderboard_make(p, 0, &o, &l);
 		for (size_t i = 0; i < l.count; i++)

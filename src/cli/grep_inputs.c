@@ -11,7 +11,6 @@
 #include "store.h"
 #include "text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define USUAL_CHANNEL	"excimer"
@@ -50,7 +49,7 @@ static int loaded(struct grep_inputs *in, int r, const struct err *why)
 	return r == -ENODATA ? 0 : r;
 }
 
-/* --- A tree of logs ---------------------------------------------------------------------------------------------------------- */
+/* --- A tree of logs --- */
 
 static bool is(struct str s, const char *text)
 {
@@ -64,8 +63,8 @@ static bool is_of_channel(const struct tree_name *n, const char *channel)
 
 static bool is_asked(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
 {
-	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) && is(f->parts.entry, a->entrypoint) &&
-	       is_of_channel(&f->parts, a->channel);
+	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) &&
+	       is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
 }
 
 static int oldest_first(const void *a, const void *b)
@@ -135,7 +134,8 @@ static void say_what_logs_there_are(const struct tree *t, const struct grep_aske
 	}
 	intern_done(&known[0]);
 	intern_done(&known[1]);
-	buf_printf(out, "no log of the entry point '%s' and the channel '%s' in '%s/%s', which has %zu log%s", a->entrypoint,
+	buf_printf(out, "no log of the entry point '%s' and the channel '%s' in '%s/%s', which has %zu log%s",
+		   a->entrypoint,
 		   a->channel ? a->channel : USUAL_CHANNEL, t->base, a->resolution, logs, logs == 1 ? "" : "s");
 	if (logs)
 		buf_printf(out, ", of the entry points %s and the channels %s", entries.data, channels.data);
@@ -200,7 +200,7 @@ int grep_inputs_files(struct grep_inputs *in, char **files, size_t count, struct
 	return r;
 }
 
-/* --- A store, a daemon ------------------------------------------------------------------------------------------------------- */
+/* --- A store, a daemon --- */
 
 static size_t make_filters(const struct grep_asked *a, struct label_filter *ret)
 {
@@ -278,15 +278,6 @@ static void put_parameter(struct buf *path, const char *key, const char *before,
 	text_put_url(path, (struct str){ value, strlen(value) });
 }
 
-static int read_token(const char *file, struct buf *token, struct err *err)
-{
-	int r = file ? io_read_file(file, token, 4096, err) : 0;
-
-	while (token->size && isspace((unsigned char)token->data[token->size - 1]))
-		token->data[--token->size] = '\0';
-	return r;
-}
-
 static int answered(const struct grep_asked *a, int status, const struct buf *body, struct err *err)
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
@@ -321,10 +312,11 @@ int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struc
 	/* The first = says that nothing in the value is special. */
 	for (size_t i = 0; i < n; i++)
 		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
+	if (r >= 0 && a->token_file)
+		r = io_read_secret(a->token_file, "token", &token, err);
 	if (r >= 0)
-		r = read_token(a->token_file, &token, err);
-	if (r >= 0)
-		r = answered(a, http_get(a->url, path.data, token.size ? token.data : NULL, TIMEOUT_MS, &body, err), &body, err);
+		r = answered(a, http_get(a->url, path.data, token.size ? token.data : NULL, TIMEOUT_MS, &body, err),
+			     &body, err);
 	if (r < 0)
 		return r;
 	add_source(in, describe_range(a->url, &q));

@@ -1,4 +1,5 @@
-/* grep_inputs.h: the stacks that `strobe grep` counts, as one profile: from a tree of logs, files, a store or a daemon. */
+/* grep_inputs.h: the stacks that `strobe grep` counts, as one profile: from a tree of logs, files, a store or a
+ * daemon. */
 #ifndef CLI_GREP_INPUTS_H
 #define CLI_GREP_INPUTS_H
 

@@ -3,7 +3,6 @@
 #include "http_get.h"
 
 #include "clock.h"
-#include "io.h"
 #include "mem.h"
 
 #include <netdb.h>
@@ -31,7 +30,8 @@ static int parse_base(const char *base, struct address *ret, struct err *err)
 	const char *p = base + 7, *end, *colon;
 
 	if (strncmp(base, "http://", 7) || !*p || *p == '/' || strpbrk(p, " \r\n@?#"))
-		return err_set(err, -EINVAL, "'%s' is no address of a daemon; it looks like http://127.0.0.1:8787", base);
+		return err_set(err, -EINVAL, "'%s' is no address of a daemon; it looks like http://127.0.0.1:8787",
+			       base);
 	end = p + strcspn(p, "/");
 	ret->shown = xstrndup(p, (size_t)(end - p));
 	if (*p == '[') {
@@ -111,16 +111,29 @@ static int read_response(int fd, int64_t until, struct buf *b)
 	}
 }
 
+/* Whether a body of `n` bytes is all of what the header in front of it promises. */
+static bool is_whole(const struct buf *response, const char *body, size_t n)
+{
+	static const char name[] = "\r\nContent-Length:";
+	const char *length = strcasestr(response->data, name);
+
+	return !length || length > body || strtoull(length + sizeof(name) - 1, NULL, 10) == n;
+}
+
 /* Returns the status of a whole response and appends its body. */
 static int take_body(const struct buf *response, struct buf *body)
 {
 	const char *start = memmem(response->data, response->size, "\r\n\r\n", 4);
 	int status = 0;
+	size_t n;
 
 	if (!start || sscanf(response->data, "HTTP/1.%*1d %3d", &status) != 1)
 		return -EPROTO;
 	start += 4;
-	buf_put(body, start, response->size - (size_t)(start - response->data));
+	n = response->size - (size_t)(start - response->data);
+	if (!is_whole(response, start, n))
+		return -ECONNRESET;
+	buf_put(body, start, n);
 	return status;
 }
 
@@ -140,14 +153,16 @@ int http_get(const char *base, const char *path, const char *token, int timeout_
 	if (token)
 		buf_printf(&b, "Authorization: Bearer %s\r\n", token);
 	buf_puts(&b, "\r\n");
-	r = io_write_all(fd, b.data, b.size, err);
-	if (r < 0)
-		return err_prefix(err, "cannot ask %s", a.shown);
+	/* So little fits into any socket's buffer. */
+	if (send(fd, b.data, b.size, MSG_NOSIGNAL) != (ssize_t)b.size)
+		return err_set(err, -EIO, "cannot ask %s: the connection is lost", a.shown);
 
 	buf_reset(&b);
 	r = read_response(fd, until, &b);
 	if (r >= 0)
 		r = take_body(&b, body);
+	if (r == -ECONNRESET)
+		return err_set(err, r, "%s: the connection was lost in the middle of the answer", a.shown);
 	if (r < 0)
 		return err_set(err, r, "%s did not answer as a strobe daemon does: %s", a.shown, strerror(-r));
 	return r;

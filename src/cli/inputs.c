@@ -2,17 +2,53 @@
 
 #include "inputs.h"
 
+#include "mem.h"
+#include "report.h"
+#include "text.h"
+
 #include <string.h>
 #include <sys/stat.h>
+
+#define NAMED_FILES	3u		/* in one sentence; others are a number */
 
 /* What `strobe run` writes unless told otherwise. */
 static const char recorded[] = "profile.strobe";
 
+/* Whether counts are in parts, which only readers that were asked for them know: others are read by themselves. */
+static bool has_parts(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->column_count; i++)
+		if (profile_scale(p, i) != 1)
+			return true;
+	return false;
+}
+
+static int load_beside(struct inputs *in, const char *file, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	int r = format_load(file, p, in->options, err);
+
+	if (r >= 0)
+		profile_merge(in->profile, p);
+	return r;
+}
+
+/* The names may become more with each file, and stay where they are. */
+static void note_columns(struct inputs *in, const char *file)
+{
+	GROW(&in->list, &in->list_capacity, in->list_count + 1);
+	in->list[in->list_count++] = (struct inputs_file){ file, in->profile->named_columns };
+	for (uint32_t i = 0; i < in->profile->column_count; i++)
+		memcpy(in->names[i], in->profile->columns[i].name, sizeof(in->names[i]));
+}
+
 static int load(struct inputs *in, const struct command_spec *spec, const char *file)
 {
 	struct err err = { 0 };
-	int r = format_load(file, in->profile, in->options, &err);
+	int r;
 
+	in->profile->named_columns = 0;
+	r = has_parts(in->profile) ? load_beside(in, file, &err) : format_load(file, in->profile, in->options, &err);
 	if (!in->first)
 		in->first = file;
 	in->files++;
@@ -22,9 +58,24 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	}
 	if (r < 0)
 		return command_cannot(spec, &err);
+	note_columns(in, file);
 	if (r > 0)
 		fprintf(stderr, "strobe %s: %s\n", spec->name, err.text);
 	return 0;
+}
+
+/* Time is made of samples when all of them are there, so who has those has it. */
+static void add_time(struct inputs *in)
+{
+	uint32_t samples = profile_find_column(in->profile, "samples"), time = in->profile->column_count;
+
+	profile_add_time(in->profile);
+	if (in->profile->column_count == time)
+		return;
+	memcpy(in->names[time], in->profile->columns[time].name, sizeof(in->names[time]));
+	for (size_t i = 0; i < in->list_count; i++)
+		if (in->list[i].columns & 1u << samples)
+			in->list[i].columns |= 1u << time;
 }
 
 /* Whether somebody feeds standard input: a pipe or a file, unlike a terminal or /dev/null. */
@@ -64,7 +115,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 	for (size_t i = 0; i < count && !code; i++)
 		code = load(in, spec, files[i]);
 	if (!code)
-		profile_add_time(in->profile);
+		add_time(in);
 	return code;
 }
 
@@ -97,6 +148,9 @@ int inputs_from(const struct command_spec *spec, const char *name, const struct 
 void inputs_done(struct inputs *in)
 {
 	in->profile = profile_free(in->profile);
+	free(in->list);
+	in->list = NULL;
+	in->list_count = in->list_capacity = 0;
 }
 
 static void put_where(const struct inputs *in, struct buf *out)
@@ -109,19 +163,94 @@ static void put_where(const struct inputs *in, struct buf *out)
 		buf_printf(out, "'%s'", in->first);
 }
 
-int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
+static size_t count_without(const struct inputs *in, uint32_t column)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->list_count; i++)
+		n += !(in->list[i].columns & 1u << column);
+	return n;
+}
+
+/* "'a', 'b' and 3 more" */
+static void put_files_without(const struct inputs *in, uint32_t column, size_t count, struct buf *out)
+{
+	size_t shown = 0, most = count > NAMED_FILES + 1 ? NAMED_FILES : count;
+
+	for (size_t i = 0; i < in->list_count && shown < most; i++) {
+		if (in->list[i].columns & 1u << column)
+			continue;
+		buf_puts(out, !shown ? "" : shown + 1 == count ? " and " : ", ");
+		buf_printf(out, strcmp(in->list[i].name, "-") ? "'%s'" : "standard input", in->list[i].name);
+		shown++;
+	}
+	if (shown < count)
+		buf_printf(out, " and %zu more", count - shown);
+}
+
+static void put_common_columns(const struct inputs *in, struct buf *out)
+{
+	const char *before = "all files have ";
+	uint32_t common = UINT32_MAX;
+
+	for (size_t i = 0; i < in->list_count; i++)
+		common &= in->list[i].columns;
+	for (uint32_t i = 0; i < PROFILE_COLUMNS; i++)
+		if (common & 1u << i) {
+			buf_printf(out, "%s'%s'", before, in->names[i]);
+			before = ", ";
+		}
+	buf_puts(out, common ? " (--column)" : "there is none that all files have");
+}
+
+static uint32_t find_name(const struct inputs *in, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < PROFILE_COLUMNS && strcmp(in->names[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* Files whose lines are taken as they are have no columns. */
+static void tell_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
+{
+	_cleanup_(buf_done) struct buf b = { 0 }, plain = { 0 };
+	uint32_t column = find_name(in, name);
+	size_t count;
+
+	if (column == PROFILE_COLUMNS || (in->told & 1u << column) || (in->options && in->options->take_line))
+		return;
+	count = count_without(in, column);
+	if (!count || count == in->list_count)
+		return;
+	buf_init(&b);
+	put_files_without(in, column, count, &b);
+	buf_printf(&b, count == 1 ? " has no column '%s' and adds nothing to it; " : " have no column '%s' and add "
+		   "nothing to it; ", name);
+	put_common_columns(in, &b);
+	buf_init(&plain);
+	text_put_plain(&plain, (struct str){ b.data, b.size });
+	fprintf(stderr, "strobe %s: %s\n", spec->name, plain.data);
+	in->told |= 1u << column;
+}
+
+int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
 {
 	const struct profile *p = in->profile;
 	_cleanup_(buf_done) struct buf sentence = { 0 };
 	struct err err = { 0 };
 
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
+	if (*ret_column != UINT32_MAX)
+		tell_files_without(in, spec, p->columns[*ret_column].name);
 	if (*ret_column != UINT32_MAX || p->column_count == 0)
 		return 0;
 
 	buf_init(&sentence);
 	put_where(in, &sentence);
-	buf_printf(&sentence, in->files > 1 ? " have no column '%s'; they have " : " has no column '%s'; it has ", wanted);
+	buf_printf(&sentence, in->files > 1 ? " have no column '%s'; they have " : " has no column '%s'; it has ",
+		   wanted);
 	for (uint32_t i = 0; i < p->column_count; i++) {
 		buf_puts(&sentence, i == 0 ? "" : i + 1 == p->column_count ? " and " : ", ");
 		buf_puts(&sentence, p->columns[i].name);
@@ -160,11 +289,47 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 	if (in->empty_files == in->files) {
 		buf_puts(&b, in->files == 1 ? " is empty (0 bytes)" : " are empty (0 bytes)");
 	} else {
-		buf_printf(&b, " with %u stack%s", p->node_count - 1, p->node_count == 2 ? "" : "s");
+		buf_printf(&b, " with %u stack%s", profile_stacks(p), profile_stacks(p) == 1 ? "" : "s");
 		if (column != UINT32_MAX)
 			buf_printf(&b, ", none with a value%s in column '%s'",
 				   profile_below_zero(p, column, NULL) ? " above zero" : "", p->columns[column].name);
 	}
 	fprintf(stderr, "strobe %s: %s\n", spec->name, b.data);
 	return false;
+}
+
+void inputs_replace(struct inputs *in, struct profile *by_this)
+{
+	profile_free(in->profile);
+	in->profile = by_this;
+}
+
+static void tell_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
+{
+	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
+	if (focus && ignore)
+		fprintf(stderr, "none has a function that matches '%s' and none that matches '%s'\n", focus, ignore);
+	else if (focus)
+		fprintf(stderr, "none has a function that matches '%s'\n", focus);
+	else
+		fprintf(stderr, "each has a function that matches '%s'\n", ignore);
+}
+
+int inputs_select(struct inputs *in, const struct command_spec *spec, const char *focus, const char *ignore)
+{
+	_cleanup_(freep) bool *wanted = xcalloc((size_t)in->profile->frame_count + 1, sizeof(*wanted));
+	_cleanup_(freep) bool *unwanted = xcalloc((size_t)in->profile->frame_count + 1, sizeof(*unwanted));
+	uint32_t stacks = profile_stacks(in->profile);
+	struct err err = { 0 };
+
+	if (!focus && !ignore)
+		return 0;
+	if ((focus && report_match(in->profile, focus, wanted, &err) < 0) ||
+	    (ignore && report_match(in->profile, ignore, unwanted, &err) < 0))
+		return command_usage(spec, "%s", err.text);
+	inputs_replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
+	if (!stacks || profile_stacks(in->profile))
+		return 0;
+	tell_nothing_left(spec, stacks, focus, ignore);
+	return EXIT_NOTHING;
 }

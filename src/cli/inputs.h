@@ -15,6 +15,13 @@ struct inputs {
 	size_t files, empty_files;	/* empty: of no bytes */
 	const char *first;		/* name of the first, for sentences */
 	const struct format_options *options;
+
+	/* private */
+	struct inputs_file { const char *name; uint32_t columns; } *list;	/* that had anything; a bit for each of
+										 * `names` */
+	size_t list_count, list_capacity;
+	char names[PROFILE_COLUMNS][64];
+	uint32_t told;			/* a bit for each column that was said to be missing from files */
 };
 
 /* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
@@ -29,9 +36,17 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format);
 void inputs_done(struct inputs *in);
 
+/* Keeps stacks with a function that matches `focus` and none that matches `ignore`, extended regular expressions of
+ * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NOTHING if none is left. */
+int inputs_select(struct inputs *in, const struct command_spec *spec, const char *focus, const char *ignore);
+
+/* `by_this` instead of the profile that is there, which is freed. */
+void inputs_replace(struct inputs *in, struct profile *by_this);
+
 /* The column called `wanted`, or that which profile_pick_column chooses if it is NULL; UINT32_MAX without columns.
- * Returns 0, or an exit code after it has said which columns there are. */
-int inputs_column(const struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
+ * Returns 0, or an exit code after it has said which columns there are. Files that have no such column, while others
+ * do, add nothing to it: which ones is said, once. */
+int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
 
 /* Of a difference, columns "before" and "after", with no other column asked for: `*column` becomes what is after, and
  * `*ret_before` what was before. UINT32_MAX if it is none. */

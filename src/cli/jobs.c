@@ -60,12 +60,12 @@ static void end(const struct jobs *j, struct slot *s, int status)
 {
 	if (WIFSIGNALED(status)) {
 		s->result.code = -ECHILD;
-		snprintf(s->result.text, sizeof(s->result.text), "the process was ended by signal %d%s", WTERMSIG(status),
-			 WTERMSIG(status) == SIGKILL ? ", perhaps because memory was short" : "");
+		snprintf(s->result.text, sizeof(s->result.text), "the process was ended by signal %d%s",
+			 WTERMSIG(status), WTERMSIG(status) == SIGKILL ? ", perhaps because memory was short" : "");
 	} else if (WEXITSTATUS(status)) {
 		s->result.code = -ECHILD;
-		snprintf(s->result.text, sizeof(s->result.text), "the process ended with %d; --memory gives it more than %llu MB",
-			 WEXITSTATUS(status), (unsigned long long)(j->memory_bytes >> 20));
+		snprintf(s->result.text, sizeof(s->result.text), "the process ended with %d; --memory gives it more "
+			 "than %llu MB", WEXITSTATUS(status), (unsigned long long)(j->memory_bytes >> 20));
 	}
 	s->pid = 0;
 	j->ended(j->data, s->number, &s->result);

@@ -1,4 +1,5 @@
-/* jobs.h: many pieces of work, each in a process of its own: its memory goes with it, and what ends it ends nothing else. */
+/* jobs.h: many pieces of work, each in a process of its own: its memory goes with it, and what ends it ends nothing
+ * else. */
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 

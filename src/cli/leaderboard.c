@@ -10,7 +10,7 @@
 
 #define PARTS_MAX	256u		/* of --grep "a;b;c" */
 
-/* --- Names ------------------------------------------------------------------------------------------------------------------- */
+/* --- Names --- */
 
 static bool is_digit(char c)
 {
@@ -101,7 +101,7 @@ static uint32_t *name_frames(const struct profile *p, const struct leaderboard_o
 	return ret;
 }
 
-/* --- Which stacks match ------------------------------------------------------------------------------------------------------ */
+/* --- Which stacks match --- */
 
 struct needle {
 	struct str parts[PARTS_MAX];	/* between the ; */
@@ -135,7 +135,8 @@ static void needle_init(struct needle *n, const struct profile *p, const char *g
 	}
 }
 
-/* Whether the stack ends its match in this node: the frames above it are the other parts, the outermost ends with the first. */
+/* Whether the stack ends its match in this node: the frames above it are the other parts, the outermost ends with the
+ * first. */
 static bool ends_here(const struct needle *n, const struct profile *p, uint32_t node)
 {
 	if (!n->ends[p->node_frames[node]])
@@ -155,10 +156,10 @@ static bool ends_here(const struct needle *n, const struct profile *p, uint32_t 
 	return true;
 }
 
-/* --- The tree ---------------------------------------------------------------------------------------------------------------- */
+/* --- The tree --- */
 
-static void count(const struct profile *p, uint32_t column, const uint32_t *frames, const struct needle *n, int64_t *sums,
-		  struct leaderboard *ret)
+static void count(const struct profile *p, uint32_t column, const uint32_t *frames, const struct needle *n,
+		  int64_t *sums, struct leaderboard *ret)
 {
 	_cleanup_(freep) uint32_t *kept = xcalloc(p->node_count, sizeof(*kept));
 	_cleanup_(freep) bool *matches = xcalloc(p->node_count, sizeof(*matches));
@@ -190,7 +191,8 @@ static int most_first(const void *a, const void *b)
 	return r ? r : x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
 }
 
-void leaderboard_make(const struct profile *p, uint32_t column, const struct leaderboard_options *o, struct leaderboard *ret)
+void leaderboard_make(const struct profile *p, uint32_t column, const struct leaderboard_options *o,
+		      struct leaderboard *ret)
 {
 	_cleanup_(freep) uint32_t *frames = NULL;
 	_cleanup_(freep) int64_t *sums = NULL;

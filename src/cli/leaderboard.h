@@ -1,8 +1,8 @@
 /* leaderboard.h: which functions were running most often, as arclamp-grep counts them. Pure: a profile in, rows out.
  *
- * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter (functions of
- * PHP, files), unless they are asked for, and those that match a pattern. What differs by a version of MediaWiki only
- * ("1.45.0-wmf.3", "1.27wmf10") is one name, with X.XXwmfXX in its place.
+ * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
+ * (functions of PHP, files), unless they are asked for, and those that match a pattern. What differs by a version of
+ * MediaWiki only ("1.45.0-wmf.3", "1.27wmf10") is one name, with X.XXwmfXX in its place.
  */
 #ifndef CLI_LEADERBOARD_H
 #define CLI_LEADERBOARD_H
@@ -27,7 +27,8 @@ struct leaderboard {
 	struct intern names;
 };
 
-void leaderboard_make(const struct profile *p, uint32_t column, const struct leaderboard_options *o, struct leaderboard *ret);
+void leaderboard_make(const struct profile *p, uint32_t column, const struct leaderboard_options *o,
+		      struct leaderboard *ret);
 void leaderboard_done(struct leaderboard *l);
 
 #endif

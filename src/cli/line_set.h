@@ -1,5 +1,5 @@
-/* line_set.h: the lines of folded stacks of all inputs, equal ones once: a log of a day has a million lines and a few ten
- * thousand different ones. */
+/* line_set.h: the lines of folded stacks of all inputs, equal ones once: a log of a day has a million lines and a few
+ * ten thousand different ones. */
 #ifndef CLI_LINE_SET_H
 #define CLI_LINE_SET_H
 

@@ -44,7 +44,7 @@ static void sort(struct line_set *lines)
 		qsort(lines->lines, lines->count, sizeof(*lines->lines), by_text);
 }
 
-/* --- Runs: records of how often, how long, and the line -------------------------------------------------------------------- */
+/* --- Runs: records of how often, how long, and the line --- */
 
 struct record {
 	uint64_t repeat;
@@ -108,7 +108,7 @@ int line_sort_add(struct line_sort *s, struct str line, struct err *err)
 	return flush_run(s, err);
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------------------------- */
+/* --- Writing --- */
 
 struct sink {
 	int (*put)(void *data, const void *bytes, size_t n, struct err *err);
@@ -214,8 +214,8 @@ static int merge_runs(struct line_sort *s, struct sink *to, struct err *err)
 	return r;
 }
 
-int line_sort_write(struct line_sort *s, int (*put)(void *data, const void *bytes, size_t n, struct err *err), void *data,
-		    struct err *err)
+int line_sort_write(struct line_sort *s, int (*put)(void *data, const void *bytes, size_t n, struct err *err),
+		    void *data, struct err *err)
 {
 	struct sink to = { .put = put, .data = data };
 	int r;

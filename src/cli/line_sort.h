@@ -1,7 +1,7 @@
 /* line_sort.h: the lines of a log in the order of their bytes, in bounded memory.
  *
- * Equal lines are kept once with their number: a day of three million lines has a few ten thousand different ones. What does not
- * fit goes to a temporary file in order, as often as needed, and these are merged in the end.
+ * Equal lines are kept once with their number: a day of three million lines has a few ten thousand different ones. What
+ * does not fit goes to a temporary file in order, as often as needed, and these are merged in the end.
  */
 #ifndef CLI_LINE_SORT_H
 #define CLI_LINE_SORT_H
@@ -27,7 +27,7 @@ void line_sort_done(struct line_sort *s);
 int line_sort_add(struct line_sort *s, struct str line, struct err *err);
 
 /* Gives all lines in order, each with its newline and as often as it came, to `put`, in large pieces. */
-int line_sort_write(struct line_sort *s, int (*put)(void *data, const void *bytes, size_t n, struct err *err), void *data,
-		    struct err *err);
+int line_sort_write(struct line_sort *s, int (*put)(void *data, const void *bytes, size_t n, struct err *err),
+		    void *data, struct err *err);
 
 #endif

@@ -134,8 +134,8 @@ int main(int argc, char **argv)
 		return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
 	}
 	if (*first == '-') {
-		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe --help`.\n",
-			first);
+		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe "
+			"--help`.\n", first);
 		return EXIT_USAGE;
 	}
 

@@ -66,7 +66,7 @@ void picture_order_done(struct picture_order *order)
 	order->function = NULL;
 }
 
-/* --- --also ------------------------------------------------------------------------------------------------------------ */
+/* --- --also --- */
 
 static int flag(struct picture_order *order, const char *name)
 {
@@ -123,8 +123,8 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	*order = *base;
 	order->function = NULL;
 	if (!colon || colon == also || !colon[1])
-		return command_usage(spec, "--also '%s' must be changes, a colon and a file, such as reverse:reversed.svg",
-				     also);
+		return command_usage(spec, "--also '%s' must be changes, a colon and a file, such as "
+				     "reverse:reversed.svg", also);
 	*colon = 0;
 	while (at && !code) {
 		bool rest = !strncmp(at, "function=", 9);
@@ -145,7 +145,7 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	return code ? code : picture_order_path(order, spec, colon + 1);
 }
 
-/* --- Which stacks ------------------------------------------------------------------------------------------------------ */
+/* --- Which stacks --- */
 
 struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p)
 {

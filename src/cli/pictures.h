@@ -26,8 +26,8 @@ struct picture_order {
 	regex_t pattern;		/* of `function`, if that is not NULL */
 };
 
-/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after it has said what is wrong. The same holds
- * for the next three. */
+/* Sets `path` and `form` from the file's name. Returns 0, or an exit code after it has said what is wrong. The same
+ * holds for the next three. */
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);
 int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text);
 int picture_order_function(struct picture_order *order, const struct command_spec *spec, const char *regex);

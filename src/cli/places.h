@@ -12,8 +12,8 @@ int places_socket(char **ret_url, struct err *err);
  * /var/lib/strobe for root and strobe under ~/.local/state for others. The caller frees. */
 int places_store(char **ret_url, struct err *err);
 
-/* The directory of state that goes with the store at `store_url` (NULL: where it would be by default): its own. The caller
- * frees. */
+/* The directory of state that goes with the store at `store_url` (NULL: where it would be by default): its own. The
+ * caller frees. */
 int places_state(const char *store_url, char **ret_directory, struct err *err);
 
 /* The directory of the running program; NULL if the system does not say. The caller frees. */

@@ -2,7 +2,6 @@
 
 #include "recording.h"
 
-#include "open_batch.h"
 #include "wire_profile.h"
 
 void recording_init(struct recording *r)
@@ -72,7 +71,7 @@ static void got(void *data, const struct source_about *about, const struct strob
 	note_time(r->profile, m, first);
 	r->messages++;
 	r->runs += m->info.kind == STROBE_WIRE_RUN;
-	r->samples += open_batch_samples_of(m);
+	r->samples += wire_profile_samples(m);
 }
 
 struct source_receiver recording_receiver(struct recording *r)

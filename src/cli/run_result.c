@@ -41,13 +41,14 @@ int run_result_check(const char *path, struct err *err)
 	if (!strcmp(path, "-"))
 		return err_set(err, -EINVAL, "standard output belongs to the command; give -o a file");
 	if (!is_picture(path) && (!format || !format->write))
-		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, .folded, .svg, "
-			       ".svgz or .html, or as the other formats that `strobe convert` writes: .pb.gz, .speedscope.json, "
-			       ".callgrind, .xhprof", path);
+		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, "
+			       ".folded, .svg, .svgz or .html, or as the other formats that `strobe convert` writes: "
+			       ".pb.gz, .speedscope.json, .callgrind, .xhprof", path);
 	if (stat(directory, &st) < 0)
 		return err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
 	if (access(directory, W_OK | X_OK) < 0)
-		return err_set(err, -errno, "cannot write '%s': %s; choose another place with -o", path, strerror(errno));
+		return err_set(err, -errno, "cannot write '%s': %s; choose another place with -o", path,
+			       strerror(errno));
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return err_set(err, -EISDIR, "cannot write '%s': it is a directory", path);
 	return 0;
@@ -161,7 +162,8 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 	} else if (r->settings_ignored) {
 		buf_puts(b, ": `php -n` reads no settings, so the extension was not loaded; leave -n out\n");
 	} else if (r->trace) {
-		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, one with a cleared environment or "
+		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, one with a cleared "
+			 "environment or "
 			    "-n, one that still runs or was killed, or one whose strobe.so is too old to trace\n");
 	} else if (!strcmp(r->clock, "cpu") && r->cpu_ns < 10 * period) {
 		buf_puts(b, ": only ");

@@ -8,13 +8,12 @@
 #include "log.h"
 #include "mem.h"
 #include "places.h"
+#include "size.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define TOKEN_FILE_MAX	4096
 #define RETAIN_DAYS_MAX	36500
 #define QUEUE_MIN	((uint64_t)1 << 20)
 #define COUNT_MAX	1000000
@@ -49,6 +48,9 @@ static void done(struct settings *s)
 	arclamp_config_done(&s->arclamp_config);
 	free(s->arclamp_sink);
 	free(s->sinks);
+	for (size_t i = 0; i < s->source_count; i++)
+		free(s->sources[i]);
+	free(s->sources);
 	free(s->default_socket);
 	free(s->default_store);
 	free(s->default_state);
@@ -93,30 +95,6 @@ static int read_all(const struct command_spec *spec, int argc, char **argv, stru
 	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
 }
 
-int settings_parse_size(const char *text, uint64_t *ret, struct err *err)
-{
-	static const char units[] = "KMGT";
-	const char *unit;
-	char *end;
-	double v = strtod(text, &end);
-	int shift = 0;
-
-	while (*end == ' ')
-		end++;
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (int)(unit - units + 1);
-		end += 1 + (end[1] == 'i' || end[1] == 'I');
-	}
-	if (*end == 'B' || *end == 'b')
-		end++;
-	v *= (double)((uint64_t)1 << shift);
-	if (end == text || *end || !(v >= 0 && v < 1e18))
-		return err_set(err, -EINVAL, "'%s' is no size; write 500M, 10G or a number of bytes", text);
-	*ret = (uint64_t)v;
-	return 0;
-}
-
 /* "/etc/strobe.yaml:7: " before a sentence about what was set there. */
 static int wrong(const char *option, struct err *err, const char *format, ...) _printf_(3, 4);
 static int wrong(const char *option, struct err *err, const char *format, ...)
@@ -135,7 +113,7 @@ static int size_of(const char *option, const char *text, uint64_t *ret, struct e
 {
 	struct err why = { 0 };
 
-	return settings_parse_size(text, ret, &why) < 0 ? wrong(option, err, ": %s", why.text) : 0;
+	return size_parse(text, ret, &why) < 0 ? wrong(option, err, ": %s", why.text) : 0;
 }
 
 static int check_days(const char *option, double days, int64_t *ret_ns, struct err *err)
@@ -194,12 +172,11 @@ int settings_token(struct daemon_options *o, struct err *err)
 
 	if (!path)
 		return 0;
-	if ((r = io_read_file(path, token, TOKEN_FILE_MAX, err)) < 0)
+	r = io_read_secret(path, "token", token, err);
+	if (r == -ENOMSG)
+		return err_set(err, r, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
+	if (r < 0)
 		return r;
-	while (token->size && isspace((unsigned char)token->data[token->size - 1]))
-		token->data[--token->size] = '\0';
-	if (token->size == 0 || strlen(token->data) != token->size)
-		return err_set(err, -ENOMSG, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
 	o->token = token->data;
@@ -220,6 +197,31 @@ static void add_arclamp_sink(struct daemon_options *o)
 	o->logs = &s->arclamp_config.logs;
 }
 
+static bool names_channels(const char *url)
+{
+	for (const char *p = strchr(url, '?'); p; p = strchr(p + 1, '&'))
+		if (strncmp(p + 1, "channel=", strlen("channel=")) == 0)
+			return true;
+	return false;
+}
+
+/* Who listens in the place of the file's Redis hears what arclamp-log would have heard there. */
+static void keep_to_channels(struct daemon_options *o, const char *channels)
+{
+	struct settings *s = &settings;
+
+	s->sources = xcalloc(o->source_count, sizeof(*s->sources));
+	for (size_t i = 0; i < o->source_count; i++) {
+		const char *url = o->sources[i];
+		bool wants = strncmp(url, "resp:", strlen("resp:")) == 0 && !names_channels(url);
+
+		s->sources[i] = wants ? xasprintf("%s%cchannel=%s", url, strchr(url, '?') ? '&' : '?', channels) :
+			xstrdup(url);
+	}
+	s->source_count = o->source_count;
+	o->sources = (const char *const *)s->sources;
+}
+
 int settings_arclamp(struct daemon_options *o, struct err *err)
 {
 	struct arclamp_config *c = &settings.arclamp_config;
@@ -233,11 +235,14 @@ int settings_arclamp(struct daemon_options *o, struct err *err)
 	for (size_t i = 0; i < c->warning_count; i++)
 		log_warning("%s", c->warnings[i]);
 	if (!o->source_count && !c->source_url)
-		return err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; give --from");
+		return err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; "
+			       "give --from");
 	if (!o->source_count) {
 		settings.default_source = c->source_url;
 		o->sources = &settings.default_source;
 		o->source_count = 1;
+	} else if (c->channels) {
+		keep_to_channels(o, c->channels);
 	}
 	add_arclamp_sink(o);
 	return 0;
@@ -268,8 +273,8 @@ static struct {
 	int (*prepare)(struct daemon_options *o, struct err *err);
 } command;
 
-/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. What cannot
- * change (addresses, directories, the token) it has from the first ones for as long as it runs. */
+/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. What
+ * cannot change (addresses, directories, the token) it has from the first ones for as long as it runs. */
 static struct settings first, before;
 static bool has_first;
 
@@ -283,8 +288,15 @@ static int reload(struct daemon_options *ret, struct err *err)
 	return r < 0 ? r : command.prepare(ret, err);
 }
 
+static void heed_quiet(void)
+{
+	log_set_level(settings.quiet ? 1 : 2);
+}
+
 static void reloaded(bool taken)
 {
+	if (taken)
+		heed_quiet();
 	if (taken && !has_first) {
 		first = before;
 		has_first = true;
@@ -322,9 +334,9 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 		return print_help(spec);
 	if (r < 0 || (r = prepare(&o, &err)) < 0)
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
-	if (settings.quiet)
-		log_set_level(1);
-	if (settings.has_file) {
+	heed_quiet();
+	config_warn_of_variables(spec, spec == command_serve.spec ? command_collect.spec : command_serve.spec);
+	if (settings.has_file || settings.arclamp) {
 		o.reload = reload;
 		o.reloaded = reloaded;
 	}

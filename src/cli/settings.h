@@ -17,6 +17,9 @@ struct settings {
 	struct arclamp_config arclamp_config;	/* of the file that `arclamp` or `config` names */
 	char *arclamp_sink;			/* its URL */
 	const char **sinks;			/* with it; NULL: those of `to` */
+	char **sources;				/* those of `from`, listeners with the channels of that file; NULL: as
+						 * they are */
+	size_t source_count;
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts;
@@ -29,9 +32,9 @@ struct settings {
 
 extern struct settings settings;
 
-/* The whole of such a command: fills the settings from the command line, the environment and the configuration file, lets
- * `prepare` make options of them (which are all zero), and runs the daemon, for which it does both again when it is told to
- * by SIGHUP (which ends it where there is no configuration file). Returns the exit code. */
+/* The whole of such a command: fills the settings from the command line, the environment and the configuration file,
+ * lets `prepare` make options of them (which are all zero), and runs the daemon, for which it does both again when it
+ * is told to by SIGHUP (which ends it where there is no configuration file). Returns the exit code. */
 int settings_run(const struct command_spec *spec, int argc, char **argv,
 		 int (*prepare)(struct daemon_options *o, struct err *err));
 
@@ -67,16 +70,13 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
 	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }
 
-/* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence that
- * begins with the option's name, and with where it was set. */
+/* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence
+ * that begins with the option's name, and with where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
 /* What the options stand for: the token's text, Arc Lamp's file, the socket as the only source if nothing is said. */
 int settings_token(struct daemon_options *o, struct err *err);
 int settings_arclamp(struct daemon_options *o, struct err *err);	/* before the default source */
 int settings_default_source(struct daemon_options *o, struct err *err);
-
-/* "500M", "10G", "10GB", "10 GiB", bytes without a unit; by powers of 1,024. */
-int settings_parse_size(const char *text, uint64_t *ret, struct err *err);
 
 #endif

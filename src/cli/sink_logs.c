@@ -2,6 +2,7 @@
 
 #include "sinks.h"
 
+#include "log.h"
 #include "logs.h"
 #include "mem.h"
 
@@ -23,15 +24,33 @@ static struct sink *logs_sink_close(struct sink *base)
 }
 
 /* What a configuration of Arc Lamp says of its tree holds for that tree; another one gets the usual hours and days. */
+static const struct logs_options *options_of(const struct logs_options *configured, const struct logs_options *usual)
+{
+	return configured && !strcmp(configured->base, usual->base) ? configured : usual;
+}
+
 static int open_logs(const char *url, const struct logs_options *configured, struct logs **ret, struct err *err)
 {
 	struct logs_options usual;
 	int r = logs_options_from_url(url, &usual, err);
 
 	if (r >= 0)
-		r = logs_open(configured && !strcmp(configured->base, usual.base) ? configured : &usual, ret, err);
+		r = logs_open(options_of(configured, &usual), ret, err);
 	logs_options_done(&usual);
 	return r;
+}
+
+static void set_options(struct sink *base, const struct sink_options *o)
+{
+	struct logs_options usual;
+	struct err err = { 0 };
+	int r = logs_options_from_url(base->url, &usual, &err);
+
+	if (r >= 0)
+		r = logs_change(((struct logs_sink *)base)->logs, options_of(o->logs, &usual), &err);
+	if (r < 0)
+		log_error("%s keeps its groups: %s", base->url, err.text);
+	logs_options_done(&usual);
 }
 
 static int logs_sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err)
@@ -55,11 +74,14 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 {
 	const struct logs_counters *c = logs_counters(((struct logs_sink *)sink)->logs);
 	const struct server_figure all[] = {
-		{ "logs_written_lines_total", "Lines written to trace logs, in each file counted.", NULL, NULL, c->lines },
+		{ "logs_written_lines_total", "Lines written to trace logs, in each file counted.", NULL, NULL,
+		  c->lines },
 		{ "logs_written_bytes_total", "Bytes of them.", NULL, NULL, c->bytes },
-		{ "logs_other_lines_total", "Lines whose entry point became the tag `other`.", NULL, NULL, c->lines_other },
+		{ "logs_other_lines_total", "Lines whose entry point became the tag `other`.", NULL, NULL,
+		  c->lines_other },
 		{ "logs_made_files_total", "Trace logs that were begun.", NULL, NULL, c->files_made },
-		{ "logs_removed_files_total", "Trace logs that were removed by retention.", NULL, NULL, c->files_removed },
+		{ "logs_removed_files_total", "Trace logs that were removed by retention.", NULL, NULL,
+		  c->files_removed },
 		{ "logs_taken_back_batches_total", "Batches that were written in part and cut off again.", NULL, NULL,
 		  c->batches_taken_back },
 		{ "logs_known_batches_total", "Batches that came again and were there.", NULL, NULL, c->batches_known },
@@ -81,6 +103,7 @@ static bool state(void *sink, char *text, size_t size)
 const struct sink_ops sink_logs_ops = {
 	.scheme = "logs",
 	.open = logs_sink_open,
+	.set_options = set_options,
 	.figures = figures,
 	.state = state,
 	.close = logs_sink_close,

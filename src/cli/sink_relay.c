@@ -24,8 +24,12 @@ static int relay_sink_open(const char *url, const struct sink_options *o, struct
 {
 	struct relay_sink *s;
 	struct relay *relay;
-	int r = relay_open(url, o->state, &relay, err);
+	int r;
 
+	if (!o->state)
+		return err_set(err, -ENOTSUP, "a relay needs a restart, for there is no state directory to keep its "
+			       "spool in");
+	r = relay_open(url, o->state, &relay, err);
 	if (r < 0)
 		return r;
 	s = xcalloc(1, sizeof(*s));
@@ -44,12 +48,15 @@ static size_t drop_figures(const struct spool_counters *n, struct server_figure 
 	for (unsigned i = 0; i < SPOOL_DROPS; i++) {
 		const char *reason = spool_drop_name((enum spool_drop)i);
 
-		ret[count++] = (struct server_figure){ "relay_dropped_samples_total", "Samples that were lost behind the spool.",
+		ret[count++] = (struct server_figure){ "relay_dropped_samples_total",
+						       "Samples that were lost behind the spool.",
 						       "reason", reason, n->samples_dropped[i] };
 	}
 	for (unsigned i = 0; i < SPOOL_DROPS; i++)
-		ret[count++] = (struct server_figure){ "relay_dropped_runs_total", "Runs that were lost behind the spool.",
-						       "reason", spool_drop_name((enum spool_drop)i), n->runs_dropped[i] };
+		ret[count++] = (struct server_figure){ "relay_dropped_runs_total",
+						       "Runs that were lost behind the spool.",
+						       "reason", spool_drop_name((enum spool_drop)i),
+						       n->runs_dropped[i] };
 	return count;
 }
 
@@ -60,12 +67,16 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 	const struct server_figure plain[] = {
 		{ "spool_bytes", "Bytes of the spool's files.", NULL, NULL, n->bytes },
 		{ "spool_limit_bytes", "Bytes that the spool may have.", NULL, NULL, c->spool_limit },
-		{ "relay_up", "Whether the last entry could be forwarded.", NULL, NULL, c->is_up },
-		{ "relay_found_samples_total", "Samples that were in the spool at the start.", NULL, NULL, n->samples_found },
-		{ "relay_handed_samples_total", "Samples that came since; found + handed = forwarded + dropped + waiting.",
+		{ "relay_up", "Whether the last attempt to forward went well; 1 before there was one.", NULL, NULL,
+		  c->is_up },
+		{ "relay_found_samples_total", "Samples that were in the spool at the start.", NULL, NULL,
+		  n->samples_found },
+		{ "relay_handed_samples_total",
+		  "Samples that came since; found + handed = forwarded + dropped + waiting.",
 		  NULL, NULL, n->samples_handed },
 		{ "relay_forwarded_samples_total", "Samples that the stream has.", NULL, NULL, n->samples_forwarded },
-		{ "relay_waiting_samples", "Samples in the spool and in the open window.", NULL, NULL, n->samples_waiting },
+		{ "relay_waiting_samples", "Samples in the spool and in the open window.", NULL, NULL,
+		  n->samples_waiting },
 		{ "relay_found_runs_total", "Runs that were in the spool at the start.", NULL, NULL, n->runs_found },
 		{ "relay_handed_runs_total", "Runs that came since.", NULL, NULL, n->runs_handed },
 		{ "relay_forwarded_runs_total", "Runs that the stream has.", NULL, NULL, n->runs_forwarded },
@@ -74,12 +85,13 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 		{ "relay_known_entries_total", "Entries that were sent again and that the stream had.", NULL, NULL,
 		  c->entries_known },
 		{ "relay_waiting_entries", "Entries in the spool.", NULL, NULL, n->records_waiting },
-		{ "relay_oldest_entry_timestamp_seconds", "When the first entry that waits was made; 0 if none does.", NULL,
-		  NULL, (uint64_t)(n->oldest_ns / 1000000000) },
+		{ "relay_oldest_entry_timestamp_seconds", "When the first entry that waits was made; 0 if none does.",
+		  NULL, NULL, (uint64_t)(n->oldest_ns / 1000000000) },
 		{ "relay_last_forward_timestamp_seconds", "When an entry was forwarded last.", NULL, NULL,
 		  (uint64_t)(c->last_forward_ns / 1000000000) },
 		{ "relay_failures_total", "Attempts to forward that failed.", NULL, NULL, c->failures },
-		{ "relay_damaged_records_total", "Places where the spool could not be read.", NULL, NULL, n->records_damaged },
+		{ "relay_damaged_records_total", "Places where the spool could not be read.", NULL, NULL,
+		  n->records_damaged },
 	};
 	size_t count = ARRAY_SIZE(plain);
 

@@ -15,7 +15,8 @@ struct store_sink {
 	struct sink base;
 	pthread_mutex_t lock;		/* of the limits, which may change */
 	struct store_limits limits;
-	bool maintain_failed;		/* the sink's thread only */
+	bool maintain_failed;		/* the sink's thread only, as the next */
+	struct clock_age age;
 };
 
 static int commit(void *data, const struct batch *b, struct err *err)
@@ -69,6 +70,17 @@ static int commit_runs(void *data, struct collector_run *runs, size_t count, str
 	return rc;
 }
 
+static int64_t age_ns(struct store_sink *s)
+{
+	bool was_ahead = s->age.ahead_since_ns != 0;
+	int64_t ns = clock_age_ns(&s->age, clock_wall_ns(), clock_monotonic_ns());
+
+	if (s->age.ahead_since_ns && !was_ahead)
+		log_warning("the clock was set ahead by %lld hours; nothing of %s is removed for its age by that "
+			    "for a day", (long long)((clock_wall_ns() - ns) / (NS_PER_DAY / 24)), s->base.url);
+	return ns;
+}
+
 static void maintain(void *data)
 {
 	struct store_sink *s = data;
@@ -79,7 +91,7 @@ static void maintain(void *data)
 	pthread_mutex_lock(&s->lock);
 	limits = s->limits;
 	pthread_mutex_unlock(&s->lock);
-	failed = store_maintain(s->base.store, &limits, clock_wall_ns(), &err) < 0;
+	failed = store_maintain(s->base.store, &limits, age_ns(s), &err) < 0;
 	if (failed && !s->maintain_failed)
 		log_warning("the store could not be tidied up, which is tried again every minute: %s", err.text);
 	s->maintain_failed = failed;
@@ -112,6 +124,7 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 
 	pthread_mutex_init(&s->lock, NULL);
 	s->base.ops = &sink_store_ops;
+	age_ns(s);
 	s->base.url = xstrdup(url);
 	s->limits = o->limits;
 	r = store_open(s->base.url, false, &s->base.store, err);

@@ -24,10 +24,18 @@ int sink_open(const char *url, const struct sink_options *o, struct sink **ret, 
 	_cleanup_(freep) char *store_url = *url == '/' ? xasprintf("sqlite:%s", url) : NULL;	/* what people type */
 	const struct sink_ops *ops = find(store_url ? store_url : url);
 
+	if (!strncmp(url, "rediss:", 7))
+		return err_set(err, -EINVAL, "rediss: is not built in; let stunnel or haproxy speak TLS to that Redis, "
+			       "and name it here as redis://127.0.0.1:PORT/?stream=NAME");
+	if (!strncmp(url, "resp:", 5))
+		return err_set(err, -EINVAL, "resp: listens, and nothing is sent to it, for it cannot say what is "
+			       "stored; put a Redis between this collector and the other: --to "
+			       "redis://HOST/?stream=NAME here, --from redis://HOST/?stream=NAME&group=NAME there");
 	if (!ops)
-		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, logs:DIRECTORY or "
-			       "redis://HOST/?stream=NAME",
-			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);	/* no passwords */
+		return err_set(err, -EINVAL, "cannot send to '%.*s': a sink looks like sqlite:DIRECTORY, "
+			       "logs:DIRECTORY or redis://HOST/?stream=NAME",
+			       /* no passwords */
+			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);
 	return ops->open(store_url ? store_url : url, o, ret, err);
 }
 

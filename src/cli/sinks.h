@@ -1,4 +1,5 @@
-/* sinks.h: what batches go to, by URL: "sqlite:/var/lib/strobe", "logs:/srv/arclamp/logs", "redis://host/?stream=strobe".
+/* sinks.h: what batches go to, by URL: "sqlite:/var/lib/strobe", "logs:/srv/arclamp/logs",
+ * "redis://host/?stream=strobe".
  *
  * A kind of sink is one file, sink_*.c, with a `struct sink_ops` that stands in the table of sinks.c. */
 #ifndef CLI_SINKS_H
@@ -14,18 +15,19 @@ struct sink;
 struct sink_options {
 	const char *state;			/* the directory for what a sink has to remember */
 	struct store_limits limits;		/* of stores */
-	const struct logs_options *logs;	/* of the tree that it names, from Arc Lamp's configuration; NULL: none */
+	const struct logs_options *logs;	/* of the tree that it names, from Arc Lamp's configuration; NULL:
+						 * none */
 };
 
 struct sink_ops {
 	const char *scheme;			/* "sqlite" */
 	int (*open)(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
-	/* Limits that may change while it runs; NULL: none. Any thread. */
+	/* What may change while it runs, limits and groups of logs; NULL: nothing. Any thread. */
 	void (*set_options)(struct sink *s, const struct sink_options *o);
 	/* What it counts beside the collector; NULL: nothing. Any thread; returns how many. */
 	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
-	/* What it is doing and whether that is well, where there is more to say than that commits fail; NULL: nothing. Any
-	 * thread; the text may be cut. */
+	/* What it is doing and whether that is well, where there is more to say than that commits fail; NULL: nothing.
+	 * Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);
 	struct sink *(*close)(struct sink *s);
 };

@@ -18,8 +18,8 @@ static int say_whose(int fd, const char *directory, struct err *err)
 
 	if (pid > 0)
 		snprintf(who, sizeof(who), " (process %ld)", pid);
-	return err_set(err, -EBUSY, "'%s' is in use by another strobe%s, and two would send the same samples twice; stop that "
-		       "one, or choose another directory with --state", directory, who);
+	return err_set(err, -EBUSY, "'%s' is in use by another strobe%s, and two would send the same samples twice; "
+		       "stop that one, or choose another directory with --state", directory, who);
 }
 
 int state_lock(const char *directory, int *ret_fd, struct err *err)

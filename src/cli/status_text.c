@@ -165,7 +165,8 @@ static void put_runs(struct buf *b, const json_t *status)
 	put_count(b, store, "runs_expired", " expired\n");
 }
 
-/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others have lines and servers, too. */
+/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others have lines and servers,
+ * too. */
 static void put_source(struct buf *b, const json_t *source, double now)
 {
 	const json_t *samples = json_object_get(source, "samples"), *stream = json_object_get(source, "stream");
@@ -205,7 +206,8 @@ static void put_source(struct buf *b, const json_t *source, double now)
 	put_count(b, samples, "in_flight", " on their way; the last came ");
 	put_ago(b, number(source, "last_message"), now);
 	buf_putc(b, '\n');
-	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") && !whole(stream, "trimmed_unread"))
+	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") &&
+	    !whole(stream, "trimmed_unread"))
 		return;
 	put_label(b, "");
 	put_count(b, stream, "lag", " entries not read yet, ");

@@ -39,7 +39,8 @@ static const char *board(const char *const *lines, const struct leaderboard_opti
 	buf_reset(&b);
 	leaderboard_make(p, 0, o, &l);
 	for (size_t i = 0; i < l.count; i++)
-		buf_printf(&b, "%s%.*s %lld", i ? ", " : "", (int)l.rows[i].name.n, l.rows[i].name.p, (long long)l.rows[i].samples);
+		buf_printf(&b, "%s%.*s %lld", i ? ", " : "", (int)l.rows[i].name.n, l.rows[i].name.p,
+			   (long long)l.rows[i].samples);
 	buf_printf(&b, "; passed %lld, unmatched %lld", (long long)l.passed_over, (long long)l.unmatched);
 	leaderboard_done(&l);
 	profile_free(p);
@@ -77,7 +78,8 @@ TEST(versions_of_mediawiki_are_one_name)
 {
 	const struct leaderboard_options o = { .keep_lowercase = true };
 
-	CHECK_STR(board(LINES("/a/php-1.45.0-wmf.3/X.php 1", "/a/php-1.45.0-wmf.11/X.php 1", "/a/1.27wmf10/Y 1", "/a/1.27wmf9/Y 1"),
+	CHECK_STR(board(LINES("/a/php-1.45.0-wmf.3/X.php 1", "/a/php-1.45.0-wmf.11/X.php 1", "/a/1.27wmf10/Y 1",
+			      "/a/1.27wmf9/Y 1"),
 			&o),
 		  "/a/X.XXwmfXX/Y 2, /a/php-X.XXwmfXX/X.php 2; passed 0, unmatched 0");
 	CHECK_STR(board(LINES("wmf 1", "A1wmf2 1", "1.2wmf 1", "1.2wmfx 1", ".2wmf3 1"), &o),
@@ -86,7 +88,8 @@ TEST(versions_of_mediawiki_are_one_name)
 
 TEST(only_stacks_with_the_text_are_counted)
 {
-	const char *const *lines = LINES("m;Page::edit;Lock::get 1", "m;Page::view;Lock::get 2", "m;Page::edit 4", "n 8");
+	const char *const *lines = LINES("m;Page::edit;Lock::get 1", "m;Page::view;Lock::get 2", "m;Page::edit 4",
+					 "n 8");
 	struct leaderboard_options o = { .grep = "Page::edit" };
 
 	CHECK_STR(board(lines, &o), "Page::edit 4, Lock::get 1; passed 0, unmatched 10");

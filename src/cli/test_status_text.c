@@ -63,10 +63,10 @@ TEST(sources_and_sinks_say_what_they_do_and_their_sums)
 		  "source      redis://h/?stream=s: DOWN, cannot connect\n"
 		  "            1 connections, 5 messages, 70 lines (rejected: no_count 2), rejected: none\n"
 		  "            75 samples received = 60 stored + 5 dropped + 10 on their way; the last came 1 s ago\n"
-		  "            9 entries not read yet, 3 not acknowledged, 60 acknowledged, 1 claimed from others, 2 trimmed unread\n"
-		  "sink        logs:/l: FAILING, the disk is full\n"
-		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; the last commit was 1 min 1 s ago, "
-		  "the oldest batch waits since 1 min 1 s\n"
+		  "            9 entries not read yet, 3 not acknowledged, 60 acknowledged, 1 claimed from others, 2 "
+		  "trimmed unread\n" "sink        logs:/l: FAILING, the disk is full\n"
+		  "            75 samples handed = 60 stored + 10 queued + dropped: queue_full 5; the last "
+		  "commit was 1 min 1 s ago, the oldest batch waits since 1 min 1 s\n"
 		  "            spool_bytes 4,096\n");
 	buf_done(&json);
 	buf_done(&out);

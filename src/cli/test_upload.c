@@ -62,7 +62,8 @@ TEST(the_path_takes_the_place_of_the_braces_or_comes_last)
 
 TEST(a_command_that_takes_too_long_is_killed)
 {
-	CHECK_STR(run("sh -c 'sleep 60 & sleep 60' {}", 0.05, "f"), "'sh' took longer than 0.05 s for f and was killed");
+	CHECK_STR(run("sh -c 'sleep 60 & sleep 60' {}", 0.05, "f"), "'sh' took longer than 0.05 s for f and "
+		  "was killed");
 }
 
 TEST_MAIN()

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* --- Words --------------------------------------------------------------------------------------------------------------- */
+/* --- Words --- */
 
 /* One word from `*at` on into `word`; -ENODATA at the end, -EINVAL if a quote is not closed. */
 static int next_word(const char **at, struct buf *word)
@@ -44,7 +44,8 @@ static int split(struct upload *u, const char *command, struct err *err)
 	buf_init(&word);
 	while ((r = next_word(&at, &word)) == 0) {
 		if (u->count == UPLOAD_WORDS_MAX)
-			return err_set(err, -E2BIG, "the command '%s' has more than %u words", command, UPLOAD_WORDS_MAX);
+			return err_set(err, -E2BIG, "the command '%s' has more than %u words", command,
+				       UPLOAD_WORDS_MAX);
 		u->words[u->count++] = xstrdup(word.data);
 		buf_reset(&word);
 	}
@@ -97,7 +98,7 @@ void upload_done(struct upload *u)
 	*u = (struct upload){ 0 };
 }
 
-/* --- Running ------------------------------------------------------------------------------------------------------------- */
+/* --- Running --- */
 
 static char *with_path(const char *word, const char *path, bool *used)
 {
@@ -164,7 +165,8 @@ static int run(const struct upload *u, char **argv, const char *path, struct err
 		become(u, argv, parent);
 	r = wait_for(u, pid, &status);
 	if (r == -ETIMEDOUT)
-		return err_set(err, r, "'%s' took longer than %g s for %s and was killed", u->words[0], u->timeout, path);
+		return err_set(err, r, "'%s' took longer than %g s for %s and was killed", u->words[0], u->timeout,
+			       path);
 	if (r < 0)
 		return err_set(err, r, "cannot wait for '%s': %s", u->words[0], strerror(-r));
 	if (WIFSIGNALED(status))

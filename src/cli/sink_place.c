@@ -1,0 +1,118 @@
+/* sink_place.c: from the URL of a sink to its directory. */
+
+#include "sink_place.h"
+
+#include "buf.h"
+#include "logs.h"
+#include "mem.h"
+#include "relay_url.h"
+
+#include <string.h>
+
+static bool is_relay(const char *url)
+{
+	return strncmp(url, "redis:", 6) == 0;
+}
+
+static char *place_of_relay(const char *url, const char *state)
+{
+	struct err err = { 0 };
+	struct relay_url u;
+	char *place = NULL;
+
+	if (relay_url_parse(url, &u, &err) >= 0 && state)
+		place = xasprintf("%s/%s", state, u.spool_name);
+	relay_url_done(&u);
+	return place;
+}
+
+static char *place_of_logs(const char *url)
+{
+	struct logs_options o;
+	struct err err = { 0 };
+	char *place = logs_options_from_url(url, &o, &err) < 0 ? NULL : xstrdup(o.base);
+
+	logs_options_done(&o);
+	return place;
+}
+
+static char *as_written(const char *url, const char *state)
+{
+	if (is_relay(url))
+		return place_of_relay(url, state);
+	if (strncmp(url, "logs:", 5) == 0)
+		return place_of_logs(url);
+	if (strncmp(url, "sqlite:", 7) == 0 && url[7])
+		return xstrdup(url + 7);
+	return *url == '/' ? xstrdup(url) : NULL;
+}
+
+char *sink_place(const char *url, const char *state)
+{
+	_cleanup_(freep) char *place = as_written(url, state);
+	char *real = place ? realpath(place, NULL) : NULL;
+
+	return real ? real : TAKE_PTR(place);
+}
+
+/* --- What differs --- */
+
+static bool are_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_word(struct buf *out, const char *word)
+{
+	buf_printf(out, out->size ? " and %s" : "another %s", word);
+}
+
+static void add_parameter(struct buf *out, const char *name)
+{
+	_cleanup_(freep) char *word = xasprintf("%s=", name);
+
+	add_word(out, word);
+}
+
+/* Parameters of `a` that `b` has not, or, with `also_other`, has with another value. */
+static void add_parameters(struct buf *out, const struct redis_url *a, const struct redis_url *b, bool also_other)
+{
+	for (size_t i = 0; i < a->parameter_count; i++) {
+		const char *name = a->parameters[i].name, *other = redis_url_get(b, name);
+
+		if (!other || (also_other && !are_equal(other, redis_url_get(a, name))))
+			add_parameter(out, name);
+	}
+}
+
+static void compare_relays(const char *before, const char *after, struct buf *out)
+{
+	struct redis_url a = { 0 }, b = { 0 };
+	struct err err = { 0 };
+
+	if (redis_url_parse(before, &a, &err) >= 0 && redis_url_parse(after, &b, &err) >= 0) {
+		if (!are_equal(a.user, b.user))
+			add_word(out, "user");
+		if (!are_equal(a.password, b.password))
+			add_word(out, "password");
+		if (a.database != b.database)
+			add_word(out, "database");
+		add_parameters(out, &b, &a, true);
+		add_parameters(out, &a, &b, false);
+	}
+	redis_url_done(&a);
+	redis_url_done(&b);
+}
+
+char *sink_place_wish(const char *before, const char *after)
+{
+	struct buf out;
+	size_t size;
+
+	buf_init(&out);
+	if (is_relay(before) && is_relay(after))
+		compare_relays(before, after, &out);
+	if (!out.size)
+		add_word(&out, "spelling");
+	return buf_take(&out, &size);
+}

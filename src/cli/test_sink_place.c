@@ -1,0 +1,65 @@
+/* test_sink_place.c: which sinks are in each other's way, and what is said of two of them. */
+
+#include "sink_place.h"
+
+#include "cleanup.h"
+#include "test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool is_at(const char *url, const char *place)
+{
+	_cleanup_(freep) char *found = sink_place(url, "/nowhere/state");
+
+	return found && strcmp(found, place) == 0;
+}
+
+TEST(a_sink_is_at_its_directory_however_it_is_written)
+{
+	CHECK(is_at("sqlite:/nowhere/a", "/nowhere/a"));
+	CHECK(is_at("/nowhere/a", "/nowhere/a"));
+	CHECK(is_at("logs:/nowhere/a//", "/nowhere/a"));
+	CHECK(is_at("sqlite:/usr/../usr//", "/usr"));
+	CHECK(is_at("logs:/usr/bin/..", "/usr"));
+}
+
+TEST(relays_to_one_stream_have_one_spool_whatever_else_they_ask_for)
+{
+	static const char place[] = "/nowhere/state/spool-h-6379-x";
+
+	CHECK(is_at("redis://h/?stream=x", place));
+	CHECK(is_at("redis://u:p@h:6379/3?stream=x&window=1&spool=2M", place));
+	CHECK(!is_at("redis://h/?stream=y", place));
+	CHECK(sink_place("redis://h/?stream=x", NULL) == NULL);
+}
+
+TEST(what_is_no_sink_has_no_place)
+{
+	static const char *const urls[] = { "", "-", "sqlite:", "logs:", "logs:/x?y", "redis://h/",
+					    "redis://h/?stream=x&window=soon",
+					    "redis://h/?stream=x&windw=1", "gopher:x" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++)
+		CHECK(sink_place(urls[i], "/nowhere/state") == NULL);
+}
+
+static bool wishes(const char *before, const char *after, const char *wanted)
+{
+	_cleanup_(freep) char *wish = sink_place_wish(before, after);
+
+	return strcmp(wish, wanted) == 0;
+}
+
+TEST(a_wish_names_what_differs_and_no_value)
+{
+	CHECK(wishes("redis://h/?stream=x", "redis://h/?stream=x&window=2", "another window="));
+	CHECK(wishes("redis://h/?stream=x&window=2", "redis://h/?stream=x", "another window="));
+	CHECK(wishes("redis://h/?stream=x&window=1&spool=1M", "redis://h/?spool=2M&stream=x&window=2",
+		     "another spool= and window="));
+	CHECK(wishes("redis://u:a@h/?stream=x", "redis://u:b@h/?stream=x", "another password"));
+	CHECK(wishes("redis://h/?stream=x", "redis://v:b@h/2?stream=x", "another user and password and database"));
+	CHECK(wishes("sqlite:/a", "sqlite:/a/", "another spelling"));
+	CHECK(wishes("redis://h/?stream=x", "redis://h:6379/?stream=x", "another spelling"));
+}
+TEST_MAIN()
