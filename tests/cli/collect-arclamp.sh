@@ -31,4 +31,5 @@ echo 'logs: [{period: ../up, format: x}]' >bad.yaml
 try --arclamp bad.yaml --from -
 printf 'base_path: %s\nredis: {host: h, ssl: true}\nlogs: [{period: hourly, format: "%%H", retain: 1}]\n' "$PWD/l" >tls.yaml
 try --arclamp tls.yaml
+lines | try --arclamp tls.yaml --from -
 try --arclamp missing.yaml

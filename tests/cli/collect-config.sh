@@ -40,3 +40,12 @@ bad 'to: [x\n'
 bad ''
 STROBE_SERIES=many try
 try -c missing.yaml
+echo '# a variable with a slip in its name'
+slip() {
+	printf 'main;a 1\n' | env "$@" strobe collect --from - --to sqlite:four --listen none --quiet 2>&1
+}
+slip STROBE_LISTN=127.0.0.1:1 STROBE_MAX_BITES=1G STROBE_COLOUR=a-secret STROBE_SOKET=/x STROBE_LISTEN_=x STROBE_retain=3
+echo '# those of tests, of the extension, of other commands, of other software, and empty ones are fine'
+slip STROBE_CONFIG= STROBE_SOCKET=/x STROBE_EXTENSION=/x STROBE_TRACE=x STROBE_STORE=sqlite:/x STROBE_TEST_KILLS=3 STROBE_ROOT=/ \
+	STROBE_BENCH_SECONDS=1 STROBE_SERVICE_HOST=10.0.0.1 STROBE_PORT=tcp://10.0.0.1:8787 STROBE_PORT_8787_TCP=x STROBE_LISTN= \
+	STROBELIGHT_X=y STROBE=/x

@@ -7,7 +7,12 @@ try
 try --form unix:/x
 try --from gopher:x --to sqlite:$PWD/a --state st
 try --to blub:x
+try --to 'rediss://u:secret@host/?stream=x'
+try --to sqlite:$PWD/a --state st --from 'rediss://u:secret@host/?channel=x'
+try --to resp://127.0.0.1:6379
 try --to sqlite:
 try --to sqlite:a --queue-bytes 1K
 try --to sqlite:a --label-values 0
 try --to sqlite:a extra
+try --from "file:$PWD/x" --from "file:$PWD/x?channel=excimer" --to sqlite:a --state st 2>&1 | sed "s|$PWD|DIR|"
+try --to sqlite:a --max-bytes G

@@ -25,3 +25,8 @@ touch -d 2026-11-01T10:00 logs/daily/2026-11-21.all.log
 strobe export compress --logs logs --zstd --upload 'sh -c "echo hands on {}; exit 3"'; echo "exit $?"; ls logs/daily | tail -n 2
 strobe export compress --logs logs --zstd --upload 'cp {} out.zst' -q; echo "exit $?"; ls logs/daily | tail -n 1
 cmp out.zst logs/daily/2026-11-21.all.log.zst && zstd -dcq out.zst | LC_ALL=C sort -c && echo sorted
+echo '--- written to meanwhile' >&2
+printf 'old 1\n' >logs/daily/2026-11-10.all.log
+touch -d 2026-11-01T10:00 logs/daily/2026-11-10.all.log
+strobe export compress --logs logs --upload 'sh -c "echo late 1 >>logs/daily/2026-11-10.all.log"'; echo "exit $?"
+ls logs/daily | grep 11-10; cat logs/daily/2026-11-10.all.log

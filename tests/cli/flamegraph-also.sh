@@ -18,6 +18,7 @@ try() {
 try --also reverse
 try --also reverse:a.png
 try --also revers:a.svg
+try --also reverse:a.svg --also hash:a.svg
 try --also blue:a.svg
 try --also 'function=(:a.svg'
 try --also colors=hto:a.svg

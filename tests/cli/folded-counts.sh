@@ -7,6 +7,19 @@ echo "the largest, twice:"
 printf 'a;b 9223372036854775807\na;b 9223372036854775807\n' | strobe collapse -
 echo "too large:"
 printf 'a;b 1\na;c 9223372036854775808\n' | strobe collapse -
+echo "too large, and nothing else:"
+printf 'a;b 99999999999999999999\n' | strobe collapse - || echo "exit code $?"
+printf 'a;b 99999999999999999999\na;c 99999999999999999999\n 3\n' | strobe collapse - || echo "exit code $?"
+echo "no count:"
+printf '\r\na;b 1e400\r\na;c nan\n' | strobe collapse - || echo "exit code $?"
+echo "parts of a count, then whole ones, then a profile of another format:"
+printf 'a;b 0.1\na;b .2\na;b 0.2\na;c 3\n' >parts
+printf 'a;b 2\na;c 0.0000005\na;c 0.0000005\n' >whole
+printf '\n@[\n    b\n    a\n]: 7\n' >map.bt
+strobe collapse parts whole map.bt
+strobe collapse map.bt parts
+strobe collapse --recursive parts
+printf 'a;b 0.25 1.5\na;c 1 0\n' | strobe collapse --column before -
 echo "10,000 frames:"
 stack=$(seq -s ';' 10000)
 printf '%s 3\n%s;leaf 4' "$stack" "$stack" | strobe collapse - | wc -lc

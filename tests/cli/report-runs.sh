@@ -17,3 +17,4 @@ try --weights 1,-1
 try --focus nowhere
 try --focus '('
 try --ignore main
+try --focus main --ignore A

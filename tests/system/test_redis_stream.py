@@ -283,6 +283,7 @@ def streams_are_trimmed_behind_the_slowest_group_and_what_others_trim_is_seen():
             c.process.send_signal(signal.SIGSTOP)
             sent.lines(900)
             server.command('XTRIM', 'strobe', 'MAXLEN', 100)
+            time.sleep(0.6)                 # since 7.2 Redis knows of it only until somebody reads
             c.process.send_signal(signal.SIGCONT)
             check(c.says('800 entries of the stream'), f'800 entries that were trimmed unread are counted: {c.lines[-3:]}')
             check(wait_for(lambda: is_read(server)), 'the rest is read')

@@ -96,7 +96,7 @@ class Relay:
                 f['forwarded_samples_total'] + dropped + f['waiting_samples']
         return wait_for(balance, 3)
 
-    def wait_until_forwarded(self, samples, seconds=20):
+    def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30
         return wait_for(lambda: self.figure('forwarded_samples_total') >= samples, seconds)
 
     def end(self, signo=signal.SIGTERM):
@@ -164,6 +164,7 @@ def url(redis, rest='stream=strobe&window=1'):
 @test
 def samples_of_a_host_arrive_in_the_stream_merged_and_in_their_buckets():
     with Directory() as d, RedisServer() as redis, Relay(d, url(redis, 'stream=strobe&window=2&host=web7')) as relay:
+        check(relay.figure('up') == 1, 'nothing is wrong before there is anything to forward')
         end = time.time_ns() - 3 * BUCKET
         for i in range(300):
             relay.send(one(f'f{i % 3}', end=end + i % 2 * BUCKET))
@@ -260,6 +261,30 @@ def a_broker_that_refuses_is_waited_for():
         check(Stream(redis).sums == {('main', name): 1 for name, *_ in days}, 'each once')
         said = [line for line in relay.lines if 'waits in' in line]
         check(len(said) == 3, f'each is said once: {said}')
+
+
+@test
+def a_broker_that_loads_a_large_dump_is_asked_again_until_it_has():
+    slow = ('--enable-debug-command', 'yes', '--key-load-delay', '2000', '--rdbcompression', 'no',
+            '--loading-process-events-interval-bytes', '1024')
+    with Directory() as d, RedisServer(*slow) as redis, Relay(d, url(redis, 'stream=strobe&window=0')) as relay:
+        redis.command('DEBUG', 'POPULATE', '1200')
+        relay.send(one('before'))
+        check(relay.wait_until_forwarded(1), 'the first arrives')
+        redis.command('SAVE')
+        redis.kill()
+        redis.start(wait=False)
+        relay.send(one('meanwhile', 3))
+        check(wait_for(lambda: any('is loading its data' in line for line in relay.lines), 10), f'it is said: {relay.lines}')
+        check(not redis.is_ready(), 'while it is so')
+        f = relay.figures()
+        check((f['up'], f['waiting_samples'], f['forwarded_samples_total']) == (0, 3, 1), f'what came since waits: {f}')
+        check(relay.is_exact(), 'the counters add up')
+        redis.wait_until_ready()
+        check(relay.wait_until_forwarded(4), 'then it arrives')
+        check(Stream(redis).sums == {('main', 'before'): 1, ('main', 'meanwhile'): 3}, 'beside what was loaded, and once')
+        check(len([line for line in relay.lines if 'is loading its data' in line]) == 1, 'it is said once')
+        check(wait_for(lambda: any('entries are forwarded' in line for line in relay.lines)), 'and its end, too')
 
 
 @test
@@ -387,9 +412,8 @@ def beyond_its_cap_the_oldest_go_and_are_counted():
             check(wait_for(lambda: relay.figures().get('dropped_samples_total{spool_full}', 0) > 0), 'some are dropped')
             check(relay.figure('spool_bytes') <= 1 << 20, 'the spool is within its cap')
             check(relay.is_exact(), 'the counters add up')
-            waiting = relay.figure('waiting_samples')
             redis.start()
-            check(relay.wait_until_forwarded(waiting), 'the rest arrives')
+            check(wait_for(lambda: relay.figure('waiting_samples') == 0, 20), 'the rest arrives')
             s = Stream(redis)
             check(s.total() == 1200 - relay.figure('dropped_samples_total{spool_full}'), 'what is missing was counted')
             check(any(stack[1].endswith('-11-9') for stack in s.sums), 'the newest are there')
@@ -479,6 +503,26 @@ class Centre:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+
+
+@test
+def a_broker_that_is_loading_its_data_is_waited_for_on_both_sides():
+    slow = ['--enable-debug-command', 'yes', '--key-load-delay', '2000', '--rdbcompression', 'no',
+            '--loading-process-events-interval-bytes', '1024']
+    with RedisServer(*slow) as redis, Directory() as d:
+        redis.command('DEBUG', 'POPULATE', 1500)
+        redis.command('SAVE')
+        redis.kill()
+        redis.start(wait=False)
+        with Relay(d, url(redis)) as relay, Centre(d, redis.url('?stream=strobe&group=g')) as centre:
+            relay.send(one('f0'))
+            check(wait_for(lambda: any('loading' in line for line in relay.lines)), f'it is said: {relay.lines}')
+            check(relay.figure('up') == 0, 'it is not up')
+            check(relay.wait_until_forwarded(1), 'it arrives when all is loaded')
+            check(len([line for line in relay.lines if 'loading' in line]) == 1, f'it is said once: {relay.lines}')
+            check(wait_for(lambda: any(group[7] != b'0-0' for group in redis.command('XINFO', 'GROUPS', 'strobe'))), 'it is read')
+            check(centre.end(signal.SIGTERM) == 0, 'the collector ends well')
+            check(centre.stored()[0] == {'main;f0': 1}, 'and stored')
 
 
 @test

@@ -1,0 +1,133 @@
+"""Bad days of `strobe collect`: a sink that hangs, a full disk, no descriptors left, ten thousand processes at once."""
+import contextlib
+import glob
+import os
+import socket
+import sqlite3
+import subprocess
+import time
+
+from collector import Collector, logged, publish, total
+from redis_server import RedisServer, free_port
+from strobe_test import ROOT, Directory, Skip, check, main, test, wait_for
+from wire import connect, message
+
+
+@test
+def a_sink_that_hangs_takes_its_cap_of_memory_and_all_else_goes_on():
+    with Directory() as directory:
+        a, b = f'{directory}/a', f'{directory}/b'
+        options = ['--from', f'unix:{directory}/s', '--to', f'sqlite:{a}', '--to', f'sqlite:{b}', '--queue-bytes', '1M']
+        with Collector(directory, *options) as c:
+            s = connect(f'{directory}/s')
+            s.send(message({('main', 'first'): 1}))
+            check(wait_for(lambda: c.sink(f'sqlite:{b}')['samples']['stored'] == 1), 'it works at first')
+            day = next(name for name in os.listdir(b) if name.endswith('.db'))
+            lock = sqlite3.connect(f'{b}/{day}', isolation_level=None)
+            lock.execute('BEGIN IMMEDIATE')               # nobody else may write
+            sent, most = 1, 0
+            for i in range(25):
+                s.send(message({('main', f'function{i}', f'another_function_{i}_{j}'): 1 for j in range(1000)}))
+                sent += 1000
+                time.sleep(0.2)
+                most = max(most, c.sink(f'sqlite:{b}')['queue_bytes'])
+            stuck = c.sink(f'sqlite:{b}')
+            check(stuck['samples']['dropped']['queue_full'] > 0 and most <= 2 << 20,
+                  f'its queue stops at the cap and what is above it is counted: {most} bytes, {stuck}')
+            check(stuck['lag_seconds'] > 1, f'its lag is seen: {stuck}')
+            check(wait_for(lambda: c.sink(f'sqlite:{a}')['samples']['stored'] == sent), 'the other sink has all')
+            lock.execute('ROLLBACK')
+            lock.close()
+            check(wait_for(lambda: c.sink(f'sqlite:{b}')['samples']['queued'] == 0, 30), 'what waited is stored then')
+            n = c.sink(f'sqlite:{b}')['samples']
+            check(n['stored'] + n['dropped']['queue_full'] == sent, f'and the rest is counted: {n}')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, a) == sent and total(directory, b) == n['stored'], 'the stores agree')
+
+
+def fill(directory):
+    """Takes all the room that is left."""
+    with contextlib.suppress(OSError), open(f'{directory}/ballast', 'wb', buffering=0) as f:
+        while True:
+            f.write(bytes(4096))
+
+
+@test
+def a_full_disk_under_the_store_the_logs_and_the_spool_loses_nothing_once_there_is_space_again():
+    with Directory() as directory, RedisServer() as redis:
+        disk, port = f'{directory}/disk', free_port()
+        os.mkdir(disk)
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk], capture_output=True).returncode:
+            raise Skip('no small disk can be mounted here')
+        try:
+            sinks = [f'sqlite:{disk}/store', f'logs:{disk}/logs', redis.url('?stream=s&window=0')]
+            options = [word for url in sinks for word in ('--to', url)]
+            with Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--state', f'{disk}/state', *options) as c:
+                lines = [f'index.php;main;{os.urandom(100).hex()} 1' for _ in range(3000)]
+
+                def stored():
+                    return [k['samples']['stored'] for k in c.sums()['sinks']]
+
+                def send(first, last):
+                    publish(port, lines[first:last])
+
+                send(0, 500)
+                check(wait_for(lambda: stored() == [500] * 3), f'it works at first: {stored()}')
+                fill(disk)
+                send(500, 2500)
+                check(wait_for(lambda: all(k['failing'] for k in c.sums()['sinks'])), f'all of them fail: {c.status()["sinks"]}')
+                check(c.status()['samples']['dropped'] == {'queue_full': 0, 'unfit': 0}, 'nothing is dropped')
+                os.unlink(f'{disk}/ballast')
+                check(wait_for(lambda: stored() == [2500] * 3), f'what waited is stored with space again: {stored()}')
+                send(2500, 3000)
+                check(wait_for(lambda: stored() == [3000] * 3), f'and what comes then: {stored()}')
+                said = [line for line in c.lines if 'cannot be stored' in line]
+                check(len(said) == 3, f'each sink says it once: {said}')
+                check(c.stop() == 0, 'it ends with 0')
+            check(total(directory, f'{disk}/store') == 3000, 'the store has all')
+            for path in glob.glob(f'{disk}/logs/*/*.all.log'):
+                check(sorted(open(path).read().split('\n')[:-1]) == sorted(lines), f'{path} has each line once')
+            check(redis.command('XLEN', 's') > 0, 'the stream has what the spool had')
+        finally:
+            subprocess.run(['umount', '-l', disk])
+
+
+@test
+def clients_that_take_all_descriptors_leave_some_to_the_sinks():
+    with Directory() as directory:
+        port = free_port()
+        c = Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{directory}/a',
+                      '--to', f'logs:{directory}/logs')
+        c.command = ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh', *c.command]
+        with c:
+            clients = [socket.create_connection(('127.0.0.1', port)) for _ in range(100)]
+            check(wait_for(lambda: any('no more can be' in line for line in c.lines)), f'it is said: {c.lines}')
+            for i in range(30):
+                line = b'e%d.php;main 1' % i
+                clients[0].sendall(b'*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$%d\r\n%s\r\n' % (len(line), line))
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == 30), 'the logs are written')
+            for client in clients:
+                client.close()
+            check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [30, 30]), f'{c.lines}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def ten_thousand_processes_that_send_at_one_moment_are_all_heard():
+    senders, count = os.environ.get('STROBE_SENDERS', f'{ROOT}/build/meson/tests/system/senders'), 10000
+    with Directory() as directory:
+        port, store = free_port(), f'{directory}/store'
+        with Collector(directory, '--from', f'unix:{directory}/s', '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{store}') as c:
+            crowd = subprocess.run([senders, f'{directory}/s', str(port), str(count)], stdout=subprocess.PIPE, text=True, timeout=300)
+            started, sent = map(int, crowd.stdout.split())
+            if started < count:
+                raise Skip(f'this machine starts only {started} processes')
+            check(sent == count, f'{sent} of {started} processes sent')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3 * count), f'all of them are stored: {c.status()["samples"]}')
+            check([s['connections_total'] for s in c.status()['sources']] == [count // 2] * 2, 'each had a connection')
+            check(wait_for(lambda: not any(s['connections'] for s in c.status()['sources'])), 'none is left over')
+            c.stop()
+        check(total(directory, store) == 3 * count, 'and so says the store')
+
+
+main()

@@ -1,0 +1,253 @@
+"""SIGHUP to `strobe collect`: sources, sinks, channels and groups of logs that come and go, and what needs a restart."""
+import json
+import os
+import sqlite3
+import subprocess
+import threading
+import time
+
+from collector import Collector, arclamp_config, logged, publish, total, write, write_config
+from redis_server import Client, RedisServer, free_port
+from strobe_test import STROBE, Directory, check, main, test, wait_for
+from wire import connect, message
+
+
+@test
+def hup_takes_sources_and_sinks_in_and_out_and_loses_nothing():
+    with Directory() as directory:
+        config, first, second = f'{directory}/c.yaml', f'{directory}/first.log', f'{directory}/second.log'
+        a, b = f'{directory}/a', f'{directory}/b'
+        token = f'{directory}/token'
+        write(first, '')
+        write(second, '')
+        write(token, 'a-token-of-enough-letters\n')
+        os.chmod(token, 0o600)
+        write_config(config, **{'from': [f'file:{first}', f'unix:{directory}/s'], 'to': [f'sqlite:{a}']})
+        with Collector(directory, '-c', config) as c:
+            write(first, 'main;a 1\n' * 500)
+            wait_for(lambda: c.sums()['sources'][0]['samples']['received'] == 500)
+            connect(f'{directory}/s').send(message({('main', 'x'): 7}))
+            wait_for(lambda: c.sums()['samples']['received'] == 507)
+            # Both with something under way: they are stored, and then closed.
+            write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{a}', f'sqlite:{b}'], 'label-values': 5})
+            c.hup('the configuration was read again')
+            check(wait_for(lambda: sum('all that came from it stored' in line for line in c.lines) == 2),
+                  f'sources leave when they are done: {c.lines}')
+            check(not os.path.exists(f'{directory}/s'), 'the socket is gone')
+            write(second, ''.join(f'/srv/e{i}.php;main 1\n' for i in range(20)))
+            check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [527, 20]),
+                  f'the new sink has what came since: {c.status()["sinks"]}')
+            check(wait_for(lambda: c.status()['samples']['label_values_folded'] >= 15), 'the new cap of label values holds')
+            for text, sentence in [('form: [x]', "c.yaml:1: there is no 'form'; did you mean 'from'?"),
+                                   ('from: [', 'nothing has changed'), ('to: [nonsense:x]', 'nothing has changed'),
+                                   (json.dumps({'from': [f'file:{second}', 'unix:/nonexistent/x'], 'to': [f'sqlite:{b}']}),
+                                    'nothing has changed'),
+                                   (json.dumps({'from': [f'file:{second}', f'file:{second}?channel=x'], 'to': [f'sqlite:{b}']}),
+                                    'name it once')]:
+                write(config, text, 'w')
+                c.hup(sentence)
+                check([k['url'] for k in c.sums()['sinks']] == [f'sqlite:{a}', f'sqlite:{b}'], f'both are there after {text}')
+            write_config(config, **{'from': [f'file:{second}'], 'to': [f'sqlite:{b}'], 'token-file': token})
+            c.hup('holds after a restart only')
+            check(wait_for(lambda: any(f'sqlite:{a} is closed' in line for line in c.lines)), 'a sink leaves when it is done')
+            write(second, 'main;z 1\n')
+            check(wait_for(lambda: c.sink(f'sqlite:{b}')['samples']['stored'] == 21), 'the other one goes on')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, a) == 527 and total(directory, b) == 21, 'nothing is lost or doubled')
+
+
+@test
+def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
+    with Directory() as directory:
+        config, relay = f'{directory}/c.yaml', 'redis://u:geheim@127.0.0.1:1/?stream=x'
+        resp, store, logs = f'resp://127.0.0.1:{free_port()}', f'sqlite:{directory}/a', f'logs:{directory}/logs'
+        given = {'from': [f'unix:{directory}/s', resp, '-'], 'to': [store, logs, relay + '&window=1'], 'allow-host': ['a.example']}
+        write_config(config, **given)
+        with Collector(directory, '-c', config) as c:
+            def to(*sinks):
+                return {'to': [*given['to'][:3 - len(sinks)], *sinks]}
+
+            for other, sentence in [
+                    (to(relay + '&window=2'), 'cannot get another window= while it runs'),
+                    (to(relay), 'cannot get another window= while it runs'),
+                    (to(relay + '&window=1&spool=2M&host=x'), 'cannot get another spool= and host= while it runs'),
+                    (to(relay.replace('geheim', 'anders') + '&window=1'), 'cannot get another password while it runs'),
+                    (to(logs + '/', given['to'][2]), f"cannot get another spelling while it runs, for it has '{directory}/logs' open"),
+                    (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
+                     'two sinks are to write to'),
+                    ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'standard input cannot get other parameters'),
+                    ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is a source already, with other parameters')]:
+                write_config(config, **{**given, **other})
+                c.hup(sentence)
+                check(c.lines[-1].startswith('strobe: the configuration was read again and is not used, nothing has changed: ') and
+                      ('restart strobe' in c.lines[-1] or 'name it once' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
+            check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
+            # What is the same in other words is no change, and what waits for a restart is said.
+            write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
+                                    'allow-host': ['b.example'], 'arclamp-metrics': directory})
+            c.hup('the configuration was read again: 3 sources, 3 sinks')
+            said = [line.split(' holds after a restart only')[0] for line in c.lines if 'holds after a restart only' in line]
+            check(said == ['strobe: the other list of names to answer under (allow-host)',
+                           "strobe: the other tree for Arc Lamp's series (arclamp-metrics)"], f'{said}')
+            check(not any('is closed' in line for line in c.lines), f'nothing was closed: {c.lines}')
+            write_config(config, **{**given, 'to': [store]})
+            c.hup(f'{logs} is closed')
+            check(wait_for(lambda: any('stream=x&window=1 is closed' in line for line in c.lines)), f'the relay goes: {c.lines}')
+            write_config(config, **{**given, 'to': [store, relay + '&window=2']})
+            c.hup('the configuration was read again: 3 sources, 2 sinks')
+            write_config(config, **given, quiet=True)
+            c.hup('cannot get another window=')
+            write_config(config, **{**given, 'to': [store]}, quiet=True)
+            c.hup('the configuration was read again')
+            write_config(config, **{**given, 'to': [store], 'allow-host': ['b.example']}, quiet=True)
+            c.hup('the other list of names')
+            check(c.stop() == 0, 'it ends with 0')
+            check('the other list of names' in c.lines[-1], f'quiet holds without a restart: {c.lines[-2:]}')
+    with Directory() as directory:
+        done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
+                               '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=20)
+        check(done.returncode == 2 and f"two sinks are to write to '{directory}/a'" in done.stderr, f'{done.stderr}')
+
+
+@test
+def a_sink_that_is_still_being_emptied_is_not_opened_again_and_the_log_says_when_to_ask():
+    with Directory() as directory:
+        config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
+        both, one = ({'from': [f'unix:{directory}/s'], 'to': sinks} for sinks in ([a, b], [a]))
+        write_config(config, **both)
+        with Collector(directory, '-c', config) as c:
+            s = connect(f'{directory}/s')
+            s.send(message({('main',): 1}))
+            check(wait_for(lambda: c.sink(b)['samples']['stored'] == 1), 'both have the first')
+            day = next(name for name in os.listdir(f'{directory}/b') if name.endswith('.db'))
+            lock = sqlite3.connect(f'{directory}/b/{day}', isolation_level=None)
+            lock.execute('BEGIN IMMEDIATE')               # nobody else may write
+            s.send(message({('main',): 2}))
+            check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
+            write_config(config, **one)
+            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            write_config(config, **both)
+            c.hup(f"the sink {b} is still being closed, with what waits for it, and has '{directory}/b' open; send SIGHUP again")
+            lock.execute('ROLLBACK')
+            lock.close()
+            check(wait_for(lambda: any(f'{b} is closed' in line for line in c.lines)), f'it is closed: {c.lines}')
+            c.hup(f'samples go to {b} now')
+            s.send(message({('main',): 4}))
+            check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [7, 4]), f'{c.status()["sinks"]}')
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/b') == 7, 'nothing is lost or doubled')
+
+
+@test
+def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
+    with Directory() as directory, RedisServer() as redis:
+        config, log, sent, over = f'{directory}/c.yaml', f'{directory}/x.log', [0, 0], threading.Event()
+
+        def configure(n):
+            write_config(config, to=[f'sqlite:{directory}/a'],
+                         **{'from': [redis.url(f'?stream=s&label.n={n}'), f'file:{log}?label.n={n}']})
+
+        def send():
+            client = redis.connect()
+            while not over.wait(0.02):
+                client.pipeline([('XADD', 's', '*', 'line', f'index.php;t{i} 1') for i in range(20)])
+                write(log, ''.join(f'index.php;u{i} 1\n' for i in range(20)))
+                sent[0], sent[1] = sent[0] + 20, sent[1] + 20
+            client.close()
+
+        configure(0)
+        with Collector(directory, '-c', config) as c:
+            sender = threading.Thread(target=send)
+            sender.start()
+            for n in range(1, 4):
+                time.sleep(0.7)
+                configure(n)
+                c.hup('the configuration was read again: 2 sources, 1 sinks')
+            check(wait_for(lambda: [s['url'].rpartition('=')[2] for s in c.status()['sources']] == ['3', '3']),
+                  f'both are read with the last parameters: {c.lines}')
+            time.sleep(0.3)
+            over.set()
+            sender.join()
+            check(wait_for(lambda: c.sink(f'sqlite:{directory}/a')['samples']['stored'] == sum(sent)),
+                  f'{sent} were sent: {c.status()["sinks"]}')
+            time.sleep(1.2)
+            check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == sum(sent), 'each counts once')
+
+
+@test
+def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_reads_them_again():
+    with Directory() as directory:
+        port = free_port()
+        config = arclamp_config(directory, port)
+        with Collector(directory, '--arclamp', config, '--from', f'resp://127.0.0.1:{port}?idle=60') as c:
+            client = Client(port)
+            check(client.command('PUBLISH', 'excimer', 'index.php;main 1') == 1, 'what redis_channel names is taken')
+            check(client.command('PUBLISH', 'other', 'index.php;main 2') == 0, 'and nothing else')
+            text = open(config).read()
+            write(config, text.replace('redis_channel: excimer', 'redis_channel: [excimer, other]'), 'w')
+            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            client = Client(port)
+            check(client.command('PUBLISH', 'other', 'index.php;main 3') == 1, 'the same port has the new channels')
+            check(wait_for(lambda: logged(directory).get('hourly index') == b'index.php;main 1\nindex.php;main 3\n'),
+                  f'what was taken is logged: {logged(directory)}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def other_groups_of_trace_logs_hold_after_sighup():
+    with Directory() as directory:
+        port = free_port()
+        config = arclamp_config(directory, port)
+        with Collector(directory, '--arclamp', config, '--from', f'resp://127.0.0.1:{port}') as c:
+            def publish_and_wait(frame):
+                publish(port, [f'/srv/index.php;{frame} 1'] * 4)
+                check(wait_for(lambda: logged(directory).get('hourly all', b'').count(frame.encode()) == 4), f'{frame} is written')
+
+            publish_and_wait('first')
+            with open(config) as f:
+                text = f.read()
+            write(config, text.replace('period: daily', 'period: weekly').replace("'%Y-%m-%d'", "'%G-W%V'"), 'w')
+            c.hup('the configuration was read again')
+            publish_and_wait('second')
+            write(config, text.replace('period: daily', 'period: ../daily'), 'w')
+            c.hup('nothing has changed')
+            publish_and_wait('third')
+            check(c.stop() == 0, 'it ends with 0')
+        lines = {key: data.split() for key, data in logged(directory).items()}
+        check([line for line in lines['daily all'] if b';' in line] == [b'/srv/index.php;first'] * 2, f'the group that went: {lines}')
+        check([line for line in lines['weekly all'] if b';' in line] ==
+              [b'/srv/index.php;second'] * 2 + [b'/srv/index.php;third'] * 2, f'the one that came: {lines}')
+
+
+@test
+def from_a_relay_by_a_stream_to_a_centre_that_lets_the_stream_go_and_takes_it_again():
+    with Directory() as edge, Directory() as centre, RedisServer() as redis:
+        url, config = f'redis://127.0.0.1:{redis.port}/?stream=strobe', f'{centre}/c.yaml'
+        without = {'from': [f'unix:{centre}/s'], 'to': [f'sqlite:{centre}/a']}
+        with_stream = {**without, 'from': [f'{url}&group=g', f'unix:{centre}/s']}
+        write_config(config, **with_stream)
+        relay = Collector(edge, '--from', f'unix:{edge}/s', '--to', f'{url}&window=1')
+        with Collector(centre, '-c', config) as c, relay:
+            s = connect(f'{edge}/s')
+
+            def send_and_wait(stored):
+                for i in range(10):
+                    s.send(message({('main', f'f{i}'): 2}))
+                return wait_for(lambda: c.sums()['samples']['stored'] == stored)
+
+            check(send_and_wait(20), f'what the relay sent is stored: {c.status()["samples"]}')
+            check(wait_for(lambda: c.status()['sources'][0]['stream']['pending'] == 0), 'and acknowledged')
+            write_config(config, **without)
+            c.hup('the configuration was read again')
+            check(wait_for(lambda: any('all that came from it stored' in line for line in c.lines)), f'the stream goes: {c.lines}')
+            write_config(config, **with_stream)
+            c.hup('the configuration was read again')
+            check(send_and_wait(40), f'and comes again: {c.status()["samples"]}')
+            n = relay.sums()['sinks'][0]
+            check(n['up'] and n['counts']['relay_handed_samples_total'] == 40, f'the relay has handed all over: {n}')
+            check(relay.stop() == 0 and c.stop() == 0, 'both end with 0')
+        check(total(centre, f'{centre}/a') == 40, 'nothing is lost or doubled')
+
+
+main()

@@ -1,0 +1,250 @@
+"""Sources of `strobe collect`, from where samples come to the store: files that grow, times, Arc Lamp's client, Redis at a unix
+socket, sockets of systemd, pipes."""
+import fcntl
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+from urllib.parse import quote
+
+from collector import Collector, arclamp_config, logged, publish, total, write, write_config
+from daemon import Daemon
+from redis_server import RedisServer
+from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
+from wire import connect, message
+
+
+@test
+def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
+    with Directory() as directory:
+        log, store = f'{directory}/x.log', f'{directory}/store'
+        options = ['--from', f'file:{log}?channel=excimer&label.host=web1', '--to', f'sqlite:{store}']
+        kills, written, rotated = int(os.environ.get('STROBE_TEST_KILLS', '8')), 0, 0
+        random.seed(7)
+        f = open(log, 'a')
+        c = Collector(directory, *options).start()
+        for kill in range(kills):
+            for i in range(4):
+                f.write(f'/srv/index.php;main;f{i} 1\n' * 300)
+                f.flush()
+                written += 300
+                time.sleep(random.random() / 4)
+            if kill % 3 == 2:
+                os.rename(log, f'{log}.{rotated}')
+                rotated += 1
+                f.write('/srv/late.php;main 1\n' * 10)     # the writer has not noticed yet
+                written += 10
+                f.close()
+                f = open(log, 'a')
+            c.process.kill()
+            c.process.wait()
+            c.start()
+        f.close()
+        check(wait_for(lambda: c.sums()['samples']['queued'] == 0 and time.sleep(0.5) is None), 'it comes to rest')
+        time.sleep(1)
+        check(c.stop() == 0, 'it ends with 0')
+        check(total(directory, store) == written, f'{total(directory, store)} of {written} lines after {kills} kills')
+
+
+@test
+def late_and_early_messages_go_to_their_own_time_within_bounds_whatever_the_clock_of_the_machine_shows():
+    with Directory() as directory:
+        now = time.time_ns()
+        # The local date is another one than in UTC for a part of the day, and summer time begins or ends somewhere.
+        with Daemon(directory, environment={'TZ': 'STROBE-14DST,M1.1.0,M12.5.6'}) as d:
+            s = connect(d.socket)
+            hour = 3600 * 10 ** 9
+            s.send(message({('late',): 1}, end=now - 3 * hour))
+            s.send(message({('early',): 2}, end=now + 30 * 10 ** 9))
+            s.send(message({('ancient',): 4}, end=now - 30 * hour))
+            s.send(message({('future',): 8}, end=now + hour))
+            check(wait_for(lambda: d.status()['samples']['stored'] == 15), 'all four are stored')
+            check(d.status()['samples']['times_corrected'] == 2, 'two are counted as far off')
+
+            def between(first, last):
+                seconds = now / 1e9
+                return sorted(re.findall(r'^(\w+)', d.get(f'/api/v1/profile?format=folded&from={seconds + first:.0f}'
+                                                          f'&to={seconds + last:.0f}'), re.M))
+
+            check(between(-3 * 3600 - 60, -3 * 3600 + 60) == ['late'], f'late: {between(-3 * 3600 - 60, -3 * 3600 + 60)}')
+            check(between(-60, 20) == ['ancient', 'future'], f'the time of arrival for those far off: {between(-60, 20)}')
+            check('early' in between(-60, 60), 'a little early is fine')
+            days = {time.strftime('%Y-%m-%d', time.gmtime(now / 1e9 + n)) + '.db' for n in [0, -3 * 3600]}
+            found = {name for name in os.listdir(f'{directory}/state') if name.endswith('.db') and name[0] == '2'}
+            check(found <= days, f'days are those of UTC: {found}')
+
+
+# As Arc Lamp's client does: a connection for each sample, a line for each stack, one PUBLISH.
+CLIENT = '''<?php
+function publish($line) {
+    $redis = new Redis();
+    if (!$redis->connect("127.0.0.1", (int)$_SERVER["argv"][1], 0.1)) exit(1);
+    $redis->publish("excimer", $line);
+}
+$script = realpath($_SERVER["SCRIPT_FILENAME"]);
+for ($i = 0; $i < 5; $i++) {
+    publish("$script;Shop::run;Cart::total 1");
+    publish("/srv/blog/wp-cron.php;do_tasks;class@anonymous\\0/srv/blog/x.php:3\$0::__invoke 1");
+}
+'''
+
+
+@test
+def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
+    if b'redis' not in subprocess.run(['php', '-m'], capture_output=True).stdout:
+        raise Skip('PHP has no redis extension')
+    with Directory() as directory:
+        write(f'{directory}/index.php', CLIENT)
+
+        def run_site():
+            done = subprocess.run(['php', f'{directory}/index.php', str(port)], capture_output=True, text=True, timeout=30)
+            check(done.returncode == 0 and not done.stdout, f'the client works: {done.stdout}{done.stderr}')
+
+        def wait_for_lines(n):
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') == n), f'{n} lines: {logged(directory)}')
+
+        with RedisServer() as redis:
+            port = redis.port
+            config = arclamp_config(directory, port)
+            with Collector(directory, '--arclamp', config) as c:
+                check(wait_for(lambda: c.sums()['sources'][0]['up']), f'it listens to the Redis of the file: {c.lines}')
+                run_site()
+                wait_for_lines(10)
+                check(c.stop() == 0, 'it ends with 0')
+        before = logged(directory)
+        index = f'{directory}/index.php;Shop::run;Cart::total 1\n'.encode() * 5
+        cron = b'/srv/blog/wp-cron.php;do_tasks;class@anonymous\0/srv/blog/x.php:3$0::__invoke 1\n' * 5
+        check(sorted(before) == ['daily all', 'daily index', 'hourly all', 'hourly index', 'hourly wp-cron']
+              or sorted(before) == ['daily all', 'daily wp-cron', 'hourly all', 'hourly index', 'hourly wp-cron'],
+              f'the tree is that of Arc Lamp: {sorted(before)}')
+        check(before['hourly index'] == index and before['hourly wp-cron'] == cron, f'lines are verbatim: {before}')
+        check(before['daily all'].count(b'\n') == 5, 'sample_pop is heeded')
+        # The same client, the same file, no Redis; and a store, for any range at any time.
+        options = ['-c', config, '--from', f'resp://127.0.0.1:{port}', '--listen', '127.0.0.1:0']
+        d = Daemon(directory, environment={'STROBE_SOCKET': f'{directory}/none'})
+        d.command = [STROBE, 'serve', *options, '--store', f'sqlite:{directory}/store']
+        with d:
+            run_site()
+            wait_for_lines(20)
+            check(wait_for(lambda: d.status()['samples']['stored'] == 10), f'it is stored: {d.status()["samples"]}')
+            folded = d.get('/api/v1/profile?format=folded&from=-15m&entry=index')
+            check(f'{directory}/index.php;Shop::run;Cart::total 5' in folded, f'a range of the store: {folded}')
+            check(d.stop() == 0, 'it ends with 0')
+        after = logged(directory)
+        check(after['hourly index'] == index * 2 and after['hourly wp-cron'] == cron * 2, 'the same files go on')
+
+
+@test
+def a_redis_at_a_unix_socket_is_a_source_and_a_sink_and_the_yaml_may_name_it():
+    with Directory() as directory, Directory() as centre:
+        path, config = f'{directory}/redis.sock', f'{directory}/arclamp-log.yaml'
+        write(config, f"""
+base_path: {directory}/logs
+redis: {{unix_socket_path: {path}, db: 3, password: geheim, socket_timeout: 5}}
+redis_channel: excimer,excimer-wall
+logs: [{{period: hourly, format: '%Y-%m-%d_%H', retain: 24}}]
+""")
+        url = f'redis://:geheim@{quote(path, safe="")}/3?stream=strobe'
+        with RedisServer('--unixsocket', path, password='geheim') as redis, \
+             Collector(directory, '--arclamp', config, '--to', url) as edge, \
+             Collector(centre, '--from', f'{url}&group=g', '--to', f'sqlite:{centre}/s') as c:
+            redis.wait_for_subscriber('excimer-wall')
+            redis.command('PUBLISH', 'excimer', 'index.php;main 1')
+            redis.command('PUBLISH', 'excimer-wall', 'index.php;main 2')
+            check(wait_for(lambda: logged(directory).get('hourly index', b'').count(b'\n') == 2), f'{logged(directory)}')
+            check(edge.stop() == 0, 'the relay sends what it has and ends with 0')
+            check(wait_for(lambda: c.sums()['samples']['stored'] == 3), f'it is in the stream: {c.status()}')
+            check(c.stop() == 0, 'it ends with 0')
+            check(not any('geheim' in line for line in edge.lines + c.lines), 'no password is shown')
+
+
+class PopenWith:
+    """Processes that are started meanwhile have these options of subprocess.Popen, too."""
+
+    def __init__(self, **options):
+        self.options, self.popen = options, subprocess.Popen
+
+    def __enter__(self):
+        subprocess.Popen = lambda *a, **o: self.popen(*a, **{**o, **self.options})
+
+    def __exit__(self, *_):
+        subprocess.Popen = self.popen
+
+
+class PassedSocket:
+    """A port of loopback that somebody else listens on, and hands to each start of a collector, as systemd does."""
+
+    def __init__(self):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+
+    def hand_to(self, collector):
+        fd = self.listener.fileno()
+        collector.command = ['sh', '-c', f'exec 3<&{fd}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh', *collector.command]
+        with PopenWith(pass_fds=(fd,)):
+            return collector.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+
+@test
+def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
+    with Directory() as directory, PassedSocket() as passed:
+        resp, config = f'resp://127.0.0.1:{passed.port}', f'{directory}/collect.yaml'
+        with_resp, without = ({'from': sources, 'to': [f'sqlite:{directory}/a']}
+                              for sources in ([f'unix:{directory}/s', resp], [f'unix:{directory}/s']))
+        write_config(config, **with_resp)
+        client = socket.create_connection(('127.0.0.1', passed.port))       # before anybody is there
+        client.sendall(b'*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$8\r\nmain;a 5\r\n')
+        c = passed.hand_to(Collector(directory, '-c', config))
+        check(client.recv(100).startswith(b':'), 'what was sent before the start is answered')
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 5), 'and stored')
+        write_config(config, **without)
+        c.hup('the configuration was read again')
+        check(wait_for(lambda: any('all that came from it stored' in line for line in c.lines)), f'the source goes: {c.lines}')
+        write_config(config, **with_resp)
+        c.hup(f'samples come from {resp} now')
+        publish(passed.port, ['main;b 2'])
+        check(wait_for(lambda: c.sums()['samples']['stored'] == 7), 'and comes again, while systemd has its address')
+        check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def a_socket_of_systemd_that_no_source_takes_is_told():
+    with Directory() as directory, PassedSocket() as passed:
+        c = passed.hand_to(Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a'))
+        hint = f'add --from resp://127.0.0.1:{passed.port} or'
+        check(wait_for(lambda: any(hint in line for line in c.lines)), f'what to do is said: {c.lines}')
+        check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
+    with Directory() as directory:
+        reader, writer = os.pipe()
+        size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)
+        c = Collector(directory, '--from', '-', '--to', f'sqlite:{directory}/a')
+        with PopenWith(stdin=reader):
+            c.start()
+        os.close(reader)
+        c.process.send_signal(signal.SIGSTOP)
+        line, count = b'/srv/index.php;main;' + b'f' * 1000 + b' 2\n', 0
+        while (count + 8) * len(line) < size:
+            os.write(writer, line)
+            count += 1
+        os.write(writer, line[:100])        # a writer that is interrupted in a line
+        c.process.send_signal(signal.SIGTERM)
+        c.process.send_signal(signal.SIGCONT)
+        check(c.process.wait(20) == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == 2 * count, f'{count} lines of the pipe are stored')
+        os.close(writer)
+
+
+main()
