@@ -5,7 +5,8 @@ What watching costs a real program: MediaWiki parsing a page of wikitext, beside
 
 The wiki is made once, under var/bench/mediawiki, by the reference workloads (STROBE_WORKLOADS, or shared/workloads
 beside this repository), which need Debian's package mediawiki. Ratios are of CPU time against the same parses without
-a profiler, in interleaved rounds. First that of the least: each parse is taken from the round in which it was fastest, so
+a profiler. Every variant is a process that waits for its turn, so that all are measured within the same seconds; who comes
+first changes with every round, and every few rounds come new processes, as where one's memory lies makes some percent. First that of the least: each parse is taken from the round in which it was fastest, so
 that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios. Two pages: one of
 150 kB, made of the others, and a short one that is parsed often, whose calls do less each.
 With words only the variants whose name holds one; with the name of a page ("Large") only that one.
@@ -24,6 +25,7 @@ EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build',
 WORKLOADS = os.environ.get('STROBE_WORKLOADS', os.path.join(os.path.dirname(peers.ROOT), 'shared', 'workloads'))
 STATE = os.path.join(peers.ROOT, 'var', 'bench', 'mediawiki')
 ROUNDS = int(os.environ.get('ROUNDS', '7'))
+ROUNDS_PER_PROCESS = 3
 PAGES = [('Large', 2), ('Page 5', 60)]
 LARGE_BYTES = 150_000
 TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
@@ -80,13 +82,38 @@ def variants():
     return chosen
 
 
-def run(settings, watcher, page, parses):
-    command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(parses), page]
-    r = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, MW_CONFIG_FILE=f'{STATE}/LocalSettings.php'))
-    try:
-        return json.loads(r.stdout.strip().splitlines()[-1])
-    except (ValueError, IndexError):
-        return (r.stdout + r.stderr).strip()[:300] or f'status {r.returncode}'
+class Parser:
+    """A PHP that parses when told to; between that it waits."""
+
+    def __init__(self, settings, watcher, page, parses):
+        self.command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(parses), page]
+        self.seconds, self.calls, self.problem, self.process = [], None, None, None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, env=dict(os.environ, MW_CONFIG_FILE=f'{STATE}/LocalSettings.php'))
+        self.length = (self.answer() or {}).get('length')
+
+    def answer(self):
+        seen = ''
+        for line in self.process.stdout:
+            if line.startswith('{'):
+                return json.loads(line)
+            seen += line
+        self.problem = seen.strip()[:300] or f'status {self.process.wait()}'
+        return None
+
+    def parse(self):
+        self.process.stdin.write('\n')
+        self.process.stdin.flush()
+        if result := self.answer():
+            self.seconds.append(result['seconds'])
+            self.calls = result['calls']
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def least(rounds):
@@ -95,30 +122,32 @@ def least(rounds):
 
 def measure(page, parses, words):
     chosen = {n: v for n, v in variants().items() if n == 'none' or not words or any(w in n for w in words)}
-    seconds, calls, length = {name: [] for name in chosen}, {}, None
+    parsers = {n: Parser(settings, watcher, page, parses) for n, (settings, watcher) in chosen.items()}
+    base = parsers['none']
+    names = list(parsers)
     for i in range(ROUNDS):
-        for name, (settings, watcher) in list(chosen.items()):
-            if name in SLOW and i >= 2:
+        if i and i % ROUNDS_PER_PROCESS == 0:
+            for p in parsers.values():
+                p.end()
+                p.start()
+        for name in names[i % len(names):] + names[:i % len(names)]:
+            p = parsers[name]
+            if p.problem or (name in SLOW and i >= 2):
                 continue
-            result = run(settings, watcher, page, parses)
-            if isinstance(result, str):
-                peers.say(f'{name} is left out: {result}')
-                del chosen[name]
-                continue
-            length = length or result['length']
-            if result['length'] != length:
-                sys.exit(f'{name}: the page has {result["length"]} bytes, not {length}')
-            seconds[name].append(result['seconds'])
-            calls[name] = result['calls']
-    base = seconds['none']
+            if p.length != base.length:
+                sys.exit(f'{name}: the page has {p.length} bytes, not {base.length}')
+            p.parse()
     what = f'MediaWiki, {page}'
-    print(f'{what}, {parses} parses, no profiler\t{least(base) * 1e3:.0f}\tms')
-    for name in list(chosen)[1:]:
-        s = seconds[name]
-        paired = statistics.median(sum(a) / sum(b) for a, b in zip(s, base))
-        seen = f'{calls[name] / 1e6:.1f} M calls' if calls[name] and calls[name] > 50_000 else ''
-        seen = seen or (f'{calls[name]} samples' if calls[name] else '')
-        print(f'{what}: {name}\t×{least(s) / least(base):.2f}\t\t(median ×{paired:.2f}{", " + seen if seen else ""})', flush=True)
+    if not base.problem:
+        print(f'{what}, {parses} parses, no profiler\t{least(base.seconds) * 1e3:.0f}\tms')
+    for name, p in parsers.items():
+        p.end()
+        if base.problem or p.problem:
+            peers.say(f'{name} is left out: {p.problem or base.problem}')
+        elif p is not base:
+            paired = statistics.median(sum(a) / sum(b) for a, b in zip(p.seconds, base.seconds))
+            seen = f', {p.calls / 1e6:.1f} M calls' if p.calls and p.calls > 50_000 else f', {p.calls} samples' if p.calls else ''
+            print(f'{what}: {name}\t×{least(p.seconds) / least(base.seconds):.2f}\t\t(median ×{paired:.2f}{seen})', flush=True)
 
 
 def main():

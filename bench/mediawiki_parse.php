@@ -1,8 +1,9 @@
 <?php
-/* Parses a page of a MediaWiki some times over, and prints the CPU seconds of each as JSON.
+/* Parses a page of a MediaWiki some times over for each line on stdin, and prints the CPU seconds of each as a line of JSON.
  *
- * mediawiki_parse.php WATCHER PARSES PAGE: who watches is what trace_cost.php understands, or "excimer PERIOD".
- * Two parses before the start fill MediaWiki's caches; making the result of the watcher does not count.
+ * mediawiki_parse.php WATCHER PARSES PAGE: who watches is what trace_cost.php understands, or "excimer PERIOD"; it starts
+ * and stops with each line. Two parses before the first fill MediaWiki's caches, then an empty list is printed; making the
+ * result of the watcher does not count.
  */
 [, $watcher, $parses, $page] = $argv;
 $argv = [$argv[0]];
@@ -51,16 +52,23 @@ class ParseOnce extends Maintenance
 		};
 		for ($i = 0; $i < 2; $i++)
 			$length = $parse();
-		$stop = $this->start();
 		$taken = [];
-		for ($i = 0; $i < self::$parses; $i++) {
-			$before = $this->cpu();
-			$parse();
-			$taken[] = $this->cpu() - $before;
-		}
-		$seen = $stop();
-		echo json_encode(['seconds' => $taken, 'length' => $length,
-			'calls' => is_array($seen) ? array_sum(array_column($seen, 'ct')) : ($seen ? count($seen) : null)]), "\n";
+		$calls = null;
+		do {
+			echo json_encode(['seconds' => $taken, 'length' => $length, 'calls' => $calls]), "\n";
+			if (fgets(STDIN) === false)
+				break;
+			$stop = $this->start();
+			$taken = [];
+			for ($i = 0; $i < self::$parses; $i++) {
+				$before = $this->cpu();
+				$parse();
+				$taken[] = $this->cpu() - $before;
+			}
+			$seen = $stop();
+			$calls = is_array($seen) ? array_sum(array_column($seen, 'ct')) : ($seen ? count($seen) : null);
+			$seen = $stop = null;
+		} while (true);
 	}
 }
 

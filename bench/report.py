@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What tables and call graphs of a large profile take: CPU time of strobe, and for pictures the time on the clock, which is
-bounded by two seconds for laying out.
+bounded by two seconds.
 
 The profile is made by profile_text.c under var/bench/text, converted to Strobe's own format, and deleted afterwards. Each
 figure is the least of ROUNDS=3 runs; of pictures it is the most.
@@ -51,7 +51,7 @@ def main():
         dot = min(measure('callgraph', profile, '-q', '-o', picture + '.dot', *arguments)[0] for _ in range(ROUNDS))
         _, clock, said = max(measure('callgraph', profile, '-o', picture, *arguments) for _ in range(ROUNDS))
         remark = f'on the clock, with reading; {dot:.2f} s of CPU without laying out'
-        print(f'strobe {name}\t{clock:.2f}\ts\t{remark}{"; drawn with fewer functions" if "too long" in said else ""}', flush=True)
+        print(f'strobe {name}\t{clock:.2f}\ts\t{remark}{"; drawn with fewer functions" if "so it shows" in said else ""}', flush=True)
     for path in (folded, profile, picture, picture + '.dot', picture + '.strobe'):
         os.unlink(path)
 

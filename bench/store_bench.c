@@ -36,7 +36,7 @@ static double next_share(void)
 	return (double)(next_random() >> 11) / 9007199254740992.0;
 }
 
-/* --- The day -------------------------------------------------------------------------------------------------- */
+/* --- The day --- */
 
 struct stack {
 	uint32_t depth;
@@ -128,7 +128,7 @@ static const struct stack *draw_stack(const struct day *d)
 	return &d->stacks[low * 7919 % STACKS];
 }
 
-/* --- Batches -------------------------------------------------------------------------------------------------- */
+/* --- Batches --- */
 
 struct window {
 	struct batch batch;
@@ -193,7 +193,7 @@ static void window_add(struct window *w, const struct day *d, const struct stack
 	profile_add(p, node, 0, 1);
 }
 
-/* --- Measuring ------------------------------------------------------------------------------------------------ */
+/* --- Measuring --- */
 
 static int compare_times(const void *a, const void *b)
 {
