@@ -4,11 +4,13 @@
 What watching costs a real program: MediaWiki parsing a page of wikitext, beside Debian's profilers.
 
 The wiki is made once, under var/bench/mediawiki, by the reference workloads (STROBE_WORKLOADS, or shared/workloads
-beside this repository), which need Debian's package mediawiki. Ratios are of CPU time against the same parses without
-a profiler. Every variant is a process that waits for its turn, so that all are measured within the same seconds; who comes
-first changes with every round, and every few rounds come new processes, as where one's memory lies makes some percent. First that of the least: each parse is taken from the round in which it was fastest, so
-that the first one, which makes the tree, counts as it must; then the median of the rounds' own ratios. Two pages: one of
-150 kB, made of the others, and a short one that is parsed often, whose calls do less each.
+beside this repository), which need Debian's package mediawiki. Every variant is a process that waits for its turn, so that
+all are measured within the same seconds; who comes first changes with every round, and every few rounds come new
+processes, as where one's memory lies makes some percent. The parses are cut into thousands of laps, the same in each
+variant, and each lap is taken from the round in which it was fastest: the sum is what the parses take on a machine that
+nobody disturbs, the first of them, which makes the tree, included. First the ratio of those sums to the one without a
+profiler; then the median of the rounds' own ratios, by CPU time. Two pages: one of 150 kB, made of the others, and a
+short one that is parsed often, whose calls do less each. "The floor" is observer_floor.c: what no exact trace can go below.
 With words only the variants whose name holds one; with the name of a page ("Large") only that one.
 """
 import glob
@@ -63,6 +65,20 @@ def make_large_page():
     return None
 
 
+def floor():
+    """The path of observer_floor.so, built when it is older than its source; None where it cannot be built."""
+    source, built = os.path.join(HERE, 'observer_floor.c'), os.path.join(peers.ROOT, 'var', 'bench', 'observer_floor.so')
+    if not os.path.exists(built) or os.path.getmtime(built) < os.path.getmtime(source):
+        config = os.environ.get('PHP_CONFIG', 'php-config')
+        try:
+            includes = subprocess.run([config, '--includes'], capture_output=True, text=True, check=True).stdout.split()
+            subprocess.run(['cc', '-O2', '-shared', '-fPIC', *includes, source, '-o', built], check=True, stdout=sys.stderr)
+        except (OSError, subprocess.SubprocessError) as e:
+            peers.say(f'the floor is not measured: {e}')
+            return None
+    return built
+
+
 def variants():
     strobe = ['-d', f'extension={EXTENSION}', '-d', 'strobe.socket=/nonexistent']
     tracing = strobe + ['-d', 'strobe.compat=tideways_xhprof']
@@ -72,6 +88,8 @@ def variants():
               'strobe, wall and memory': (tracing, TIDEWAYS + '6'), 'strobe, all metrics': (tracing, TIDEWAYS + '7'),
               'strobe, sampled every 10 ms': (strobe + ['-d', 'strobe.mode=sample'], 'off'),
               'strobe as Excimer, 1 ms': (strobe + ['-d', 'strobe.compat=excimer'], 'excimer 0.001')}
+    if least_of_all := floor():
+        chosen['the floor: the observer, and the counter read'] = (['-d', f'extension={least_of_all}'], 'off')
     if excimer := peers.peer('excimer'):
         chosen['Excimer, 1 ms'] = (['-d', f'extension={excimer}'], 'excimer 0.001')
     if tideways := peers.peer('tideways_xhprof'):
@@ -87,7 +105,7 @@ class Parser:
 
     def __init__(self, settings, watcher, page, parses):
         self.command = [peers.PHP, '-d', 'memory_limit=2G', *settings, os.path.join(HERE, 'mediawiki_parse.php'), watcher, str(parses), page]
-        self.seconds, self.calls, self.problem, self.process = [], None, None, None
+        self.seconds, self.laps, self.calls, self.problem, self.process = [], [], None, None, None
         self.start()
 
     def start(self):
@@ -109,6 +127,7 @@ class Parser:
         self.process.stdin.flush()
         if result := self.answer():
             self.seconds.append(result['seconds'])
+            self.laps.append(result['laps'])
             self.calls = result['calls']
 
     def end(self):
@@ -117,7 +136,10 @@ class Parser:
 
 
 def least(rounds):
-    return sum(min(times) for times in zip(*rounds))
+    """The seconds of all laps, each from the round in which it was fastest."""
+    if len({len(laps) for laps in rounds}) != 1:
+        sys.exit('the laps of one round are not those of another')
+    return sum(map(min, zip(*rounds))) / 1e9
 
 
 def measure(page, parses, words):
@@ -139,15 +161,17 @@ def measure(page, parses, words):
             p.parse()
     what = f'MediaWiki, {page}'
     if not base.problem:
-        print(f'{what}, {parses} parses, no profiler\t{least(base.seconds) * 1e3:.0f}\tms')
+        print(f'{what}, {parses} parses, no profiler\t{least(base.laps) * 1e3:.0f}\tms\t{len(base.laps[0]):,} laps')
     for name, p in parsers.items():
         p.end()
         if base.problem or p.problem:
             peers.say(f'{name} is left out: {p.problem or base.problem}')
+        elif p is not base and len(p.laps[0]) != len(base.laps[0]):
+            sys.exit(f'{name}: {len(p.laps[0])} laps, not {len(base.laps[0])}')
         elif p is not base:
-            paired = statistics.median(sum(a) / sum(b) for a, b in zip(p.seconds, base.seconds))
+            paired = statistics.median(a / b for a, b in zip(p.seconds, base.seconds))
             seen = f', {p.calls / 1e6:.1f} M calls' if p.calls and p.calls > 50_000 else f', {p.calls} samples' if p.calls else ''
-            print(f'{what}: {name}\t×{least(p.seconds) / least(base.seconds):.2f}\t\t(median ×{paired:.2f}{seen})', flush=True)
+            print(f'{what}: {name}\t×{least(p.laps) / least(base.laps):.3f}\t\t(median ×{paired:.2f}{seen})', flush=True)
 
 
 def main():
