@@ -40,6 +40,10 @@ def why_not():
         return f'the reference workloads are not in {WORKLOADS}; STROBE_WORKLOADS names their place'
     if not os.path.exists(os.path.join(os.environ.get('MEDIAWIKI', '/usr/share/mediawiki'), 'maintenance')):
         return 'Debian\'s package mediawiki is not installed'
+    # Ours would stand aside, and its name be given to what the original costs.
+    for name in ('tideways_xhprof', 'excimer'):
+        if subprocess.run([peers.PHP, '-r', f'exit((int)extension_loaded("{name}"));']).returncode:
+            return f'{name} is loaded by every PHP here: take it out of php.ini'
     if not os.path.exists(f'{STATE}/LocalSettings.php'):
         os.makedirs(os.path.dirname(STATE), exist_ok=True)
         r = subprocess.run([os.path.join(WORKLOADS, 'mediawiki-setup'), STATE], stdout=sys.stderr, env=dict(os.environ, PHP=peers.PHP))
