@@ -138,6 +138,8 @@ TEST(records_that_are_cut_off_or_damaged_are_no_records)
 		CHECK(undo_count(undo) <= (cut < size));
 		CHECK(!undo_knows(undo, 2));
 		CHECK(inode_of("daily/old.log"));		/* what was there is never removed */
+		reopen();
+		CHECK_INT(undo_count(undo), 0);			/* nor by the next process */
 	}
 	log_set_level(2);
 	free(whole);

@@ -299,13 +299,18 @@ static void read_record(void *data, const uint8_t *body, size_t n)
 
 /* Behind the record that a batch began a crash can have cut off one of its end only. More than that is damage of
  * another kind, behind which the files may have grown for long: cutting them back would lose more than it saves. */
-static void check_rest(struct undo *u, size_t bytes)
+static int check_rest(struct undo *u, size_t bytes, struct err *err)
 {
+	int r;
+
 	if (!u->is_begun || bytes <= ENDED_MAX)
-		return;
+		return 0;
 	log_warning("'%s' is damaged; nothing is cut back, and some lines of the last batch may be there twice",
 		    u->path);
+	/* The damage is cut off by now: whoever opens the file next would find the beginning last, and nothing behind it. */
+	r = append_id(u, TAKEN_BACK, err);
 	forget_begun(u);
+	return r;
 }
 
 static int read_file(struct undo *u, struct err *err)
@@ -313,9 +318,7 @@ static int read_file(struct undo *u, struct err *err)
 	size_t cut;
 	int r = ledger_open(u->path, read_record, u, &cut, &u->file, err);
 
-	if (r >= 0)
-		check_rest(u, cut);
-	return r;
+	return r < 0 ? r : check_rest(u, cut, err);
 }
 
 /* --- Life --- */
