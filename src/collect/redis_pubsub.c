@@ -314,7 +314,7 @@ static void redis_pubsub_stop(struct source *base)
 {
 	struct pubsub *p = (struct pubsub *)base;
 
-	if (p->connection)
+	if (p->connection && !base->discarded)
 		redis_connection_drain(p->connection, DRAIN_MAX_NS);
 	p->connection = redis_connection_free(p->connection);
 	base->counters.connections_now = 0;

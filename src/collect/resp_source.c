@@ -219,7 +219,8 @@ static void resp_source_stop(struct source *base)
 {
 	struct resp_source *s = (struct resp_source *)base;
 
-	drain(s);
+	if (!base->discarded)
+		drain(s);
 	for (; s->listener_count; s->listener_count--) {
 		struct watch *w = &s->listeners[s->listener_count - 1].watch;
 		int fd = w->fd;

@@ -132,6 +132,7 @@ struct source {
 	struct source_receiver receiver;
 	struct loop *loop;
 	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
+	bool discarded;				/* nothing more is read from it, whatever waits there */
 
 	/* Private to source.c: what it is doing, for people. */
 	_Atomic bool is_up;
@@ -147,6 +148,10 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 /* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */
 void source_stop(struct source *s);			/* NULL is fine */
 struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
+
+/* Closes one that is not wanted after all, in the same turn of the loop in which it was opened: it has handed nothing
+ * over, and what waits in its sockets or in a pipe is left to whoever else has them open. Returns NULL. */
+struct source *source_discard(struct source *s);
 
 const char *source_identity(const struct source *s);
 

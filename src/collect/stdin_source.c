@@ -140,7 +140,7 @@ static void stdin_stop(struct source *base)
 	if (s->ended)
 		return;
 	s->ended = true;
-	if (s->always < 0) {
+	if (s->always < 0 && !base->discarded) {
 		drain(s);
 		let_go();
 	}

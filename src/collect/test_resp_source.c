@@ -581,6 +581,31 @@ TEST(what_was_sent_before_the_end_is_read)
 	stop(&f);
 }
 
+/* As when a change of sources is refused: what waits there is for the one that stays. */
+TEST(one_that_is_discarded_takes_nothing_of_what_waits)
+{
+	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";
+	struct source_receiver receiver;
+	struct source *other = NULL;
+	struct fixture f;
+	char url[100];
+	int fd;
+
+	start(&f, "");
+	fd = dial(&f);
+	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	receiver = f.s->receiver;
+	receiver.takes_over = true;
+	snprintf(url, sizeof(url), "resp://127.0.0.1:%u?channel=x", f.port);
+	CHECK_INT(source_open(url, f.loop, &receiver, &other, NULL), 0);
+	CHECK(!source_discard(other));
+	CHECK_INT(f.got.size, 0);
+	settle_for(&f, 50);
+	CHECK_INT(f.s->counters.lines, 1);
+	close(fd);
+	stop(&f);
+}
+
 TEST(what_cannot_be_listened_on_says_why)
 {
 	static const struct { const char *url, *part; } cases[] = {

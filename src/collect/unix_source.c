@@ -271,7 +271,8 @@ static void unix_source_stop(struct source *base)
 		/* Gone from the file system first, so that a sender sees "nobody there" and not a closed connection. */
 		if (!s->activated && !lstat(s->path, &st) && st.st_dev == s->device && st.st_ino == s->inode)
 			unlink(s->path);
-		drain(s);
+		if (!base->discarded)
+			drain(s);
 		loop_remove(base->loop, &s->listener);
 		close(fd);
 	}
