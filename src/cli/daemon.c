@@ -178,7 +178,7 @@ static bool all_have_ended(const struct daemon *d)
 	for (size_t i = 0; i < d->sources.count; i++)
 		if (!d->sources.items[i].ended)
 			return false;
-	return d->sources.count > 0;
+	return d->sources.count > 0 && !d->waiting.count;
 }
 
 static void source_ended(void *data, struct source *s)
@@ -221,7 +221,7 @@ int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, bool t
 		return r;
 	if (has_identity(f, source_identity(s))) {
 		r = err_set(err, -EEXIST, "%s is read already, perhaps with other parameters; name it once", s->url);
-		source_close(s);
+		source_discard(s);
 		return r;
 	}
 	daemon_add_feed(f, url, s, NULL);

@@ -38,7 +38,7 @@ static void undo(struct change *c)
 {
 	daemon_drop_urls(&c->waiting);
 	for (size_t i = 0; i < c->sources.count; i++) {
-		source_close(c->sources.items[i].source);
+		source_discard(c->sources.items[i].source);
 		free(c->sources.items[i].given);
 	}
 	for (size_t i = 0; i < c->sinks.count; i++) {
@@ -71,7 +71,7 @@ static void let_wait(struct change *c)
 {
 	struct feed *last = &c->sources.items[c->sources.count - 1];
 
-	source_close(last->source);
+	source_discard(last->source);
 	daemon_add_feed(&c->waiting, last->given, NULL, NULL);
 	daemon_remove_feed(&c->sources, c->sources.count - 1);
 }
@@ -102,6 +102,8 @@ static int open_source(struct daemon *d, const struct daemon_options *n, const c
 
 	if (r < 0)
 		return r;
+	if (c->sources.count + c->waiting.count >= DAEMON_SOURCES)
+		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
 	if (!daemon_gives_tickets(url))
 		return daemon_add_source(d, &c->sources, url, true, err);
 	if (!d->has_journal)
@@ -127,6 +129,9 @@ static int open_sink(struct daemon *d, const struct daemon_options *n, const cha
 	const struct feed *open = daemon_at_place(&d->sinks, d->options.state, place);
 	const struct feed *leaving = daemon_at_place(&d->leaving_sinks, d->options.state, place);
 
+	if (open && has(n->sinks, n->sink_count, open->given))
+		return err_set(err, -EEXIST, "two sinks are to write to '%s', one of them %s; name it once", place,
+			       open->sink->url);
 	if (open) {
 		wish = sink_place_wish(open->given, url);
 		return err_set(err, -EBUSY, "the sink %s cannot get %s while it runs, for it has '%s' open; restart "
@@ -140,10 +145,33 @@ static int open_sink(struct daemon *d, const struct daemon_options *n, const cha
 	return daemon_add_sink(&c->sinks, &options, url, NULL, err);
 }
 
+/* What is open already is not looked at again, so nobody else would see that it stands there twice; a start does. */
+static int check_once(const char *const *urls, size_t n, struct err *err)
+{
+	for (size_t i = 1; i < n; i++)
+		if (has(urls, i, urls[i]))
+			return err_set(err, -EEXIST, "number %zu of %zu stands there twice; name it once", i + 1, n);
+	return 0;
+}
+
+static int check_all_once(const struct daemon *d, const struct daemon_options *n, struct err *err)
+{
+	const char *store = d->options.store_url;
+	struct err why = { 0 };
+
+	if (store && has(n->sinks, n->sink_count, store))
+		return err_set(err, -EEXIST, "the store of the page is named as a sink, too; name it once");
+	if (check_once(n->sinks, n->sink_count, &why) < 0)
+		return err_set(err, -EEXIST, "two sinks are to write to one place: %s", why.text);
+	if (check_once(n->sources, n->source_count, &why) < 0)
+		return err_set(err, -EEXIST, "two sources are one: %s", why.text);
+	return 0;
+}
+
 /* Opens what is new, before anything of what runs is touched. */
 static int open_new(struct daemon *d, const struct daemon_options *n, struct change *c, struct err *err)
 {
-	int r = 0;
+	int r = check_all_once(d, n, err);
 
 	for (size_t i = 0; i < n->sink_count && r >= 0; i++)
 		if (!is_open(&d->sinks, n->sinks[i]))
@@ -213,7 +241,7 @@ static void open_waiting(struct daemon *d)
 		}
 		s = d->sources.items[d->sources.count - 1].source;
 		if (is_read_by_another(&d->leaving, s, NULL)) {
-			source_close(d->sources.items[d->sources.count - 1].source);
+			source_discard(d->sources.items[d->sources.count - 1].source);
 			daemon_remove_feed(&d->sources, d->sources.count - 1);
 			continue;
 		}

@@ -75,6 +75,9 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                     (to(logs + '/', given['to'][2]), f"cannot get another spelling while it runs, for it has '{directory}/logs' open"),
                     (to(given['to'][2], 'redis://127.0.0.1:2/?stream=x', 'redis://127.0.0.1:2/?stream=x'),
                      'two sinks are to write to'),
+                    ({'to': [*given['to'], store]}, 'two sinks are to write to one place: number 4 of 4'),
+                    ({'to': [*given['to'], relay + '&window=2']}, 'two sinks are to write to'),
+                    ({'from': [*given['from'], resp]}, 'two sources are one: number 4 of 4'),
                     ({'from': [f'unix:{directory}/s', resp, '-?label.a=b']}, 'standard input cannot get other parameters'),
                     ({'from': [*given['from'], f'{resp}?channel=x']}, f'{resp} is a source already, with other parameters')]:
                 write_config(config, **{**given, **other})
