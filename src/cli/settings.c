@@ -241,6 +241,9 @@ int settings_arclamp(struct daemon_options *o, struct err *err)
 		settings.default_source = c->source_url;
 		o->sources = &settings.default_source;
 		o->source_count = 1;
+	} else if (c->channels_problem) {
+		/* A listener would take all channels in place of those that are meant. */
+		return err_set(err, -EINVAL, "%s", c->channels_problem);
 	} else if (c->channels) {
 		keep_to_channels(o, c->channels);
 	}

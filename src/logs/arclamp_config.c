@@ -225,15 +225,19 @@ static void read_source(struct arclamp_config *c, const struct yaml_node *root)
 	buf_done(&o.channels);
 }
 
-/* For a listener in the place of that Redis. What is wrong with them is said where the source is read. */
+/* For a listener in the place of that Redis. */
 static void keep_channels(struct arclamp_config *c, const struct yaml_node *root)
 {
 	struct err err = { 0 };
 	struct buf b;
 
 	buf_init(&b);
-	if (!yaml_is_null(yaml_find(root, "redis_channel")) && read_channels(c, root, &b, &err) >= 0)
-		c->channels = buf_take(&b, NULL);
+	if (!yaml_is_null(yaml_find(root, "redis_channel"))) {
+		if (read_channels(c, root, &b, &err) >= 0)
+			c->channels = buf_take(&b, NULL);
+		else
+			c->channels_problem = xstrdup(err.text);
+	}
 	buf_done(&b);
 }
 
@@ -372,6 +376,7 @@ void arclamp_config_done(struct arclamp_config *c)
 	free(c->source_url);
 	free(c->source_problem);
 	free(c->channels);
+	free(c->channels_problem);
 	for (size_t i = 0; i < c->warning_count; i++)
 		free(c->warnings[i]);
 	*c = (struct arclamp_config){ 0 };
