@@ -187,8 +187,8 @@ static int convert(struct inputs *in, const struct format *f)
 	int code;
 
 	buf_init(&out);
-	/* Other formats hold all columns, so that nothing is left out. */
-	if ((column || f == &format_folded) && (code = inputs_column(in, &spec, column, &number)))
+	/* Others hold all columns, so that nothing is left out. */
+	if ((column || f == &format_folded || f == &format_chrome) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values(in->profile)) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NOTHING;

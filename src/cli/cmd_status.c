@@ -54,20 +54,23 @@ static int ask(const char *address, struct buf *body, struct err *err)
 	return r;
 }
 
-/* `*ret_address` is the one that answered, or the first that was tried. */
+/* `*ret_address` is the one that answered, well or not, or the first if nobody did. */
 static int ask_usual(const char **ret_address, struct buf *body, struct err *err)
 {
-	struct err ignored;
+	struct err second = { 0 };
 	int r = ask(SERVE, body, err);
 
 	*ret_address = SERVE;
 	if (r != -ECONNREFUSED)
 		return r;
 	buf_reset(body);
-	if (ask(COLLECT, body, &ignored) < 0)
+	r = ask(COLLECT, body, &second);
+	if (r == -ECONNREFUSED)
 		return r;
 	*ret_address = COLLECT;
-	return 0;
+	if (r < 0)
+		*err = second;
+	return r;
 }
 
 static int show(struct buf *out, struct err *err)

@@ -308,7 +308,7 @@ static void tell_nothing_left(const struct command_spec *spec, uint32_t stacks, 
 {
 	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
 	if (focus && ignore)
-		fprintf(stderr, "none has a function that matches '%s' and none that matches '%s'\n", focus, ignore);
+		fprintf(stderr, "each lacks a function that matches '%s' or has one that matches '%s'\n", focus, ignore);
 	else if (focus)
 		fprintf(stderr, "none has a function that matches '%s'\n", focus);
 	else
