@@ -28,8 +28,11 @@ int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t monotonic_ns)
 	int64_t offset = wall_ns - monotonic_ns;
 	bool ahead = a->offset_ns && offset > a->offset_ns + NS_PER_DAY / 24;
 
-	if (ahead && !a->ahead_since_ns)
+	/* Each time that it is set further ahead the day begins anew. */
+	if (ahead && (!a->ahead_since_ns || offset > a->ahead_offset_ns + NS_PER_DAY / 24)) {
 		a->ahead_since_ns = monotonic_ns;
+		a->ahead_offset_ns = offset;
+	}
 	if (!ahead || monotonic_ns - a->ahead_since_ns >= NS_PER_DAY) {
 		a->offset_ns = offset;
 		a->ahead_since_ns = 0;

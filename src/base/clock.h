@@ -16,6 +16,7 @@ int64_t clock_monotonic_ns(void);
 struct clock_age {
 	int64_t offset_ns;		/* wall minus monotonic, as it is believed; 0: not known yet */
 	int64_t ahead_since_ns;		/* monotonic; 0: the clock is not ahead */
+	int64_t ahead_offset_ns;	/* that is believed a day after that */
 };
 
 int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t monotonic_ns);

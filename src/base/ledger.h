@@ -39,8 +39,8 @@ int ledger_append(struct ledger *l, const struct buf *body, bool durable, struct
 /* Appends to `out` what ledger_replace takes. */
 void ledger_put(struct buf *out, const void *body, size_t n);
 
-/* A file with these records in place of the old one. If that fails, or a crash comes between, it is still the old
- * one. */
+/* A file with these records in place of the old one. After an error or a crash it is one of the two, and
+ * whole. */
 int ledger_replace(struct ledger *l, const struct buf *records, struct err *err);
 
 #endif

@@ -34,6 +34,19 @@ TEST(a_clock_that_is_set_ahead_makes_nothing_old_for_a_day)
 	CHECK_INT(clock_age_ns(&a, wall + NS_PER_DAY, up + 30 * hour), wall + NS_PER_DAY);
 }
 
+TEST(a_clock_that_is_set_ahead_twice_is_believed_a_day_after_the_second_time)
+{
+	const int64_t wall = 1795247405LL * NS_PER_SECOND, up = 1000 * NS_PER_SECOND, hour = NS_PER_DAY / 24;
+	const int64_t years = 3650 * NS_PER_DAY;
+	struct clock_age a = { 0 };
+
+	CHECK_INT(clock_age_ns(&a, wall, up), wall);
+	CHECK_INT(clock_age_ns(&a, wall + 2 * hour, up), wall);
+	CHECK_INT(clock_age_ns(&a, wall + years + 23 * hour, up + 23 * hour), wall + 23 * hour);
+	CHECK_INT(clock_age_ns(&a, wall + years + 25 * hour, up + 25 * hour), wall + 25 * hour);
+	CHECK_INT(clock_age_ns(&a, wall + years + 47 * hour, up + 47 * hour), wall + years + 47 * hour);
+}
+
 TEST(durations_have_units)
 {
 	CHECK_INT(duration("90"), 90 * NS_PER_SECOND);

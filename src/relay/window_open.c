@@ -1,7 +1,6 @@
 /* window_open.c: a window as the process before left it: parts of files, which may be cut off, damaged, or of another version. */
 #include "window_private.h"
 
-#include "clock.h"
 #include "log.h"
 #include "mem.h"
 
