@@ -145,18 +145,28 @@ static struct profile *by_names(const struct profile *p, struct counts c, struct
 	return names;
 }
 
-/* Values below zero have no place here. Parts of a count have as many digits as they need. */
-static void put_count(struct buf *out, const struct profile *p, uint32_t node, uint32_t column)
+/* Parts of a count have as many digits as they need. */
+static void put_scaled(struct buf *out, int64_t count, int64_t scale)
 {
-	int64_t count = p->columns[column].self[node], scale = profile_scale(p, column), part;
+	int64_t whole = count / scale, part = count % scale;
 
-	count = count > 0 ? count : 0;
-	buf_put_i64(out, count / scale);
-	part = count % scale;
+	if (part < 0) {
+		buf_puts(out, whole ? "" : "-");
+		part = -part;
+	}
+	buf_put_i64(out, whole);
 	if (part)
 		buf_putc(out, '.');
 	for (; part; part = part * 10 % scale)
 		buf_putc(out, (char)('0' + part * 10 / scale));
+}
+
+/* Values below zero have no place here. */
+static void put_count(struct buf *out, const struct profile *p, uint32_t node, uint32_t column)
+{
+	int64_t count = p->columns[column].self[node];
+
+	put_scaled(out, count > 0 ? count : 0, profile_scale(p, column));
 }
 
 /* The name of the leaf must not be empty: readers drop empty frames at the end of a stack. */
@@ -180,12 +190,15 @@ static int tell_below_zero(const struct profile *p, uint32_t column, struct err 
 {
 	_cleanup_(buf_done) struct buf amount = { 0 };
 	uint32_t nodes;
-	int64_t sum = profile_below_zero(p, column, &nodes);
+	int64_t sum = profile_below_zero(p, column, &nodes), scale = profile_scale(p, column);
 
 	if (!nodes)
 		return 0;
 	buf_init(&amount);
-	amount_put(&amount, sum, amount_unit(p->columns[column].unit));
+	if (scale == 1)
+		amount_put(&amount, sum, amount_unit(p->columns[column].unit));
+	else
+		put_scaled(&amount, sum, scale);
 	err_set(err, -ERANGE, "%u stack%s with a value below zero (%s of %s in all) %s left out", nodes,
 		nodes == 1 ? "" : "s", amount.data, p->columns[column].name, nodes == 1 ? "is" : "are");
 	return nodes > INT_MAX ? INT_MAX : (int)nodes;

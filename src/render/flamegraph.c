@@ -271,6 +271,19 @@ void picture_put_head(const struct picture *g, struct buf *out)
 		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, o->subtitle);
 }
 
+/* As the frames show values: times the factor, which is a millionth where parts of counts are read. */
+static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
+{
+	double v = (double)value * g->factor;
+
+	if (g->factor == 1)
+		amount_put(out, value, amount_unit(g->p->columns[g->o->column].unit));
+	else if (v == floor(v) && fabs(v) < 9e18)
+		amount_put(out, (int64_t)v, amount_unit(g->p->columns[g->o->column].unit));
+	else
+		picture_put_number(out, v);
+}
+
 /* What the picture does not show. Empty if it shows everything. */
 static void put_note(const struct picture *g, struct buf *out)
 {
@@ -301,7 +314,7 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_put_grouped(out, l->negative);
 		buf_puts(out, l->negative == 1 ? " value below zero is left out, " : " values below zero are "
 			 "left out, ");
-		amount_put(out, l->negative_value, amount_unit(g->p->columns[g->o->column].unit));
+		put_scaled(g, l->negative_value, out);
 		buf_puts(out, l->negative == 1 ? "" : " in all");
 	}
 }
