@@ -259,7 +259,7 @@ bool day_is_in_place(const struct day *d)
 
 DEFINE_FREEP(struct day, day_close)
 
-int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err)
+static int open_once(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err)
 {
 	_cleanup_(day_closep) struct day *d = xcalloc(1, sizeof(*d));
 	int rc;
@@ -275,6 +275,17 @@ int day_open(const char *directory, int64_t number, enum day_mode mode, struct d
 	d->hours_to_compact = (1u << 24) - 1;	/* until compaction has looked */
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err)
+{
+	int64_t deadline = clock_monotonic_ns() + BUSY_MS * (NS_PER_SECOND / 1000);
+	int rc;
+
+	do {
+		rc = open_once(directory, number, mode, ret, err);
+	} while (sqlite_wait_to_retry(rc, deadline));
+	return rc;
 }
 
 struct day *day_close(struct day *d)

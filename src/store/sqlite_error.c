@@ -1,6 +1,10 @@
 /* sqlite_error.c: one place that knows which of SQLite's codes mean what to an administrator. */
 #include "sqlite_error.h"
+#include "clock.h"
 #include <string.h>
+#include <unistd.h>
+
+#define RETRY_US	2000
 
 static int system_code(sqlite3 *db)
 {
@@ -68,4 +72,12 @@ int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt 
 		return err_set(err, -EBADMSG, "cannot read '%s': its tables are not those of Strobe (%s)", path,
 			       sqlite3_errmsg(db));
 	return rc ? sqlite_failed(db, "read", path, err) : 0;
+}
+
+bool sqlite_wait_to_retry(int result, int64_t deadline_ns)
+{
+	if (result != -EBUSY || clock_monotonic_ns() >= deadline_ns)
+		return false;
+	usleep(RETRY_US);
+	return true;
 }

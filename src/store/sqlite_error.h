@@ -4,6 +4,8 @@
 
 #include "err.h"
 #include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Fills `err` with "cannot DOING 'PATH': …" for the last failure of `db` and returns its errno: -ENOSPC when the disk
  * is full, -EBADMSG when the file is damaged or no database, -EBUSY, -ENOMEM, -EACCES, -EFBIG, otherwise -EIO. */
@@ -11,6 +13,11 @@ int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *
 
 /* Prepares a statement of ours; -EBADMSG if the file's tables do not fit it, otherwise as sqlite_failed has it. */
 int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err);
+
+/* Whether what ended with `result` should be tried again: true, after a moment, if it was -EBUSY and the monotonic clock
+ * is not past `deadline_ns`. SQLite's own patience does not hold for all of opening: who changes an empty file to a log
+ * (journal_mode) while somebody else reads it is told at once that it is locked. */
+bool sqlite_wait_to_retry(int result, int64_t deadline_ns);
 
 static inline void stmt_finalizep(sqlite3_stmt **s)
 {

@@ -1,6 +1,7 @@
 /* sqlite_runs_file.c: the file of runs from its creation to being closed. */
 #include "sqlite_runs.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "mem.h"
 #include "sqlite_error.h"
 #include <fcntl.h>
@@ -137,7 +138,7 @@ static int open_reader(struct runs_file *f, struct err *err)
 
 DEFINE_FREEP(struct runs_file, runs_file_close)
 
-int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err)
+static int open_once(const char *directory, bool to_write, struct runs_file **ret, struct err *err)
 {
 	_cleanup_(runs_file_closep) struct runs_file *f = xcalloc(1, sizeof(*f));
 	int rc;
@@ -150,6 +151,17 @@ int runs_file_open(const char *directory, bool to_write, struct runs_file **ret,
 		return rc;
 	*ret = TAKE_PTR(f);
 	return 0;
+}
+
+int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err)
+{
+	int64_t deadline = clock_monotonic_ns() + BUSY_MS * (NS_PER_SECOND / 1000);
+	int rc;
+
+	do {
+		rc = open_once(directory, to_write, ret, err);
+	} while (sqlite_wait_to_retry(rc, deadline));
+	return rc;
 }
 
 struct runs_file *runs_file_close(struct runs_file *f)

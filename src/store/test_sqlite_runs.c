@@ -231,6 +231,39 @@ TEST(kill_9_of_the_writer_loses_no_run_that_was_acknowledged)
 	fixture_remove(directory);
 }
 
+/* SQLite itself does not wait when the file is to get a log and somebody else is about to write to it. */
+TEST(a_file_that_somebody_else_is_making_is_waited_for)
+{
+	char *directory = fixture_fast_directory(), *path = runs_file_path(directory), ready;
+	int fds[2];
+	struct store *s;
+	pid_t pid;
+
+	write_over(path, "", 0);
+	CHECK_INT(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		sqlite3 *db;
+
+		if (sqlite3_open(path, &db) || sqlite3_exec(db, "CREATE TABLE t(x); DROP TABLE t; BEGIN IMMEDIATE",
+							    NULL, NULL, NULL) || write(fds[1], "r", 1) != 1)
+			_exit(1);
+		usleep(300000);
+		sqlite3_close(db);
+		_exit(0);
+	}
+	CHECK_INT(read(fds[0], &ready, 1), 1);
+	s = open_in(directory, false, NULL);
+	CHECK_INT(add(s, 1, 5, NULL), 1);
+	CHECK_INT(count(s), 1);
+	store_close(s);
+	waitpid(pid, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
+	free(path);
+	fixture_remove(directory);
+}
+
 TEST(several_processes_add_at_once_and_each_run_is_there_once)
 {
 	char *directory = fixture_fast_directory();
@@ -244,8 +277,15 @@ TEST(several_processes_add_at_once_and_each_run_is_there_once)
 			int bad = !own;
 
 			/* Half of them are everybody's. */
-			for (unsigned n = 1; n <= 40 && own; n++)
-				bad |= add(own, n % 2 ? n : 1000 * (unsigned)(i + 1) + n, n, NULL) < 0;
+			for (unsigned n = 1; n <= 40 && own; n++) {
+				struct err err = { 0 };
+
+				if (add(own, n % 2 ? n : 1000 * (unsigned)(i + 1) + n, n, &err) < 0) {
+					printf("# process %zu, run %u: %s\n", i, n, err.text);
+					bad = 1;
+				}
+			}
+			fflush(stdout);
 			_exit(bad);
 		}
 	}
