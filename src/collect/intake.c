@@ -60,6 +60,81 @@ static void note_sender_drops(struct collector *c, const struct strobe_wire_mess
 	}
 }
 
+/* --- Room --- */
+
+static uint64_t closing_bytes(const struct collector *c)
+{
+	uint64_t n = 0;
+
+	for (const struct open_batch *b = c->closing; b; b = b->next)
+		n += b->bytes;
+	return n;
+}
+
+/* Of what has no tickets, with the sink that is the least behind. */
+static uint64_t taken_by_samples(const struct collector *c)
+{
+	return collector_shortest_queue(c) + closing_bytes(c) + c->open->bytes;
+}
+
+static uint64_t taken_by_all(const struct collector *c)
+{
+	return c->counters.queue_bytes;
+}
+
+/* With the sink that is the most behind. Replays do not count: they are closed when all of them are there, and not
+ * before. */
+static uint64_t taken_for_waiting(const struct collector *c)
+{
+	uint64_t most = 0, n = closing_bytes(c) + c->open->bytes;
+
+	for (size_t i = 0; i < c->sink_count; i++)
+		if (c->active[i]->counters.queue_bytes > most)
+			most = c->active[i]->counters.queue_bytes;
+	for (const struct ticketed *t = c->ticketed; t; t = t->next)
+		n += t->open ? t->open->bytes : 0;
+	return most + n;
+}
+
+static void merge_now(struct collector *c, struct open_batch *b)
+{
+	open_batch_merge(b);
+	collector_count_bytes(c, b);
+}
+
+/* What waits to be merged counts as if nothing of it were there yet. So it is merged before anything is refused, until
+ * there is room. */
+static bool has_room(struct collector *c, uint64_t (*taken)(const struct collector *c), uint64_t cost, uint64_t limit)
+{
+	for (struct open_batch *b = c->closing; b && taken(c) + cost > limit; b = b->next)
+		merge_now(c, b);
+	if (taken(c) + cost > limit)
+		merge_now(c, c->open);
+	for (struct ticketed *t = c->ticketed; t && taken(c) + cost > limit; t = t->next) {
+		for (struct open_batch *b = t->replays; b; b = b->next)
+			merge_now(c, b);
+		if (t->open)
+			merge_now(c, t->open);
+	}
+	return taken(c) + cost <= limit;
+}
+
+/* Entries of a stream are taken even then: their source has asked, and stops. */
+static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
+{
+	return !about->ticket && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
+}
+
+/* What can wait should, long before anything has to be dropped. */
+static bool full(void *data)
+{
+	struct collector *c = data;
+
+	return !has_room(c, taken_for_waiting, 0, c->options.queue_bytes / 2);
+}
+
+/* --- Messages and lines --- */
+
 static unsigned put_run(struct collector *c, struct open_run *r)
 {
 	unsigned n = 0;
@@ -83,7 +158,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 
 	n->runs_received++;
 	n->last_run_ns = clock_wall_ns();
-	if (!about->ticket && n->queue_bytes + m->size > c->options.queue_bytes) {
+	if (!about->ticket && !has_room(c, taken_by_all, m->size, c->options.queue_bytes)) {
 		n->runs_dropped_queue++;
 		return;
 	}
@@ -134,29 +209,6 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 	if (about->ticket)
 		open_batch_note(b, about, 0);
 	collector_count_bytes(c, b);
-}
-
-static uint64_t closing_bytes(const struct collector *c)
-{
-	uint64_t n = 0;
-
-	for (const struct open_batch *b = c->closing; b; b = b->next)
-		n += b->bytes;
-	return n;
-}
-
-/* Entries of a stream are taken even then: their source has asked, and stops. */
-static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
-{
-	uint64_t queued;
-
-	if (about->ticket)
-		return false;
-	queued = collector_shortest_queue(c) + closing_bytes(c);
-	/* What waits to be merged counts as if nothing of it were there yet. */
-	if (queued + c->open->bytes + cost > c->options.queue_bytes)
-		open_batch_merge(c->open);
-	return queued + c->open->bytes + cost > c->options.queue_bytes;
 }
 
 static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
@@ -210,28 +262,6 @@ static void got_line(void *data, const struct source_about *about, const char *l
 		note_dropped(c, b, about, (uint64_t)l.count.whole);
 	else
 		note_added(c, b, about, (uint64_t)l.count.whole, folded);
-}
-
-/* Replays do not count: they are closed when all of them are there, and not before. */
-static uint64_t open_bytes(const struct collector *c)
-{
-	uint64_t n = c->open->bytes + closing_bytes(c);
-
-	for (const struct ticketed *t = c->ticketed; t; t = t->next)
-		n += t->open ? t->open->bytes : 0;
-	return n;
-}
-
-/* What can wait should, long before anything has to be dropped. */
-static bool full(void *data)
-{
-	const struct collector *c = data;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < c->sink_count; i++)
-		if (c->active[i]->counters.queue_bytes > most)
-			most = c->active[i]->counters.queue_bytes;
-	return most + open_bytes(c) > c->options.queue_bytes / 2;
 }
 
 static void caught_up(void *data, struct source *s)

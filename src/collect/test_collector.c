@@ -326,6 +326,66 @@ TEST(what_takes_no_room_once_it_is_merged_is_not_dropped_before)
 	stop(&f);
 }
 
+/* The open batch is closed, and nothing in it is merged yet. */
+static void begin_closing(struct fixture *f)
+{
+	struct open_batch *b = f->c->open;
+
+	f->c->open = open_batch_new(collector_take_id(f->c));
+	collector_close_batch(f->c, b);
+	CHECK(f->c->closing != NULL);
+}
+
+TEST(what_waits_in_a_batch_that_is_being_closed_is_merged_before_anything_is_dropped)
+{
+	struct collector_options o;
+	struct fixture f;
+
+	collector_default_options(&o);
+	o.queue_bytes = 20000;
+	start(&f, &o);
+	for (int batch = 0; batch < 3; batch++) {
+		for (int i = 0; i < 15; i++)
+			give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
+		begin_closing(&f);
+	}
+	for (int i = 0; i < 15; i++)
+		give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
+	CHECK(f.c->closing->next->next);
+	CHECK_INT(f.n->samples_dropped_queue, 0);
+	CHECK(f.n->queue_bytes <= 20000);
+	check_sums(&f);
+	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.samples, 120);
+	CHECK_INT(f.n->queue_bytes, 0);
+	stop(&f);
+}
+
+TEST(a_run_is_not_dropped_while_merging_would_make_room_for_it)
+{
+	struct collector_options o;
+	struct fixture f;
+
+	collector_default_options(&o);
+	o.queue_bytes = 20000;
+	start(&f, &o);
+	f.sink.run_result = 1;
+	for (int i = 0; i < 20; i++)
+		give(&f, &(struct test_message){ .samples = 2, .end_ns = 1700000000LL * NS_PER_SECOND });
+	begin_closing(&f);
+	set(&f.sink, true, false);
+	for (int i = 0; i < 50; i++)
+		give(&f, &(struct test_message){ .run = true, .samples = 5 });
+	CHECK_INT(f.n->runs_dropped_queue, 0);
+	CHECK(f.n->queue_bytes <= 20000);
+	set(&f.sink, false, false);
+	CHECK_INT(collector_flush(f.c, 20 * NS_PER_SECOND), 0);
+	CHECK_INT(f.sink.runs, 50);
+	CHECK_INT(f.sink.samples, 40);
+	CHECK_INT(f.n->queue_bytes, 0);
+	stop(&f);
+}
+
 static void check_run_sums(const struct fixture *f)
 {
 	CHECK_INT(f->n->runs_received, f->n->runs_stored + f->n->runs_known + f->n->runs_queued +

@@ -435,4 +435,35 @@ TEST(nothing_with_a_ticket_is_dropped_when_the_queue_is_full_but_its_source_is_a
 	stop(&f);
 }
 
+TEST(what_takes_no_room_once_it_is_merged_keeps_no_source_waiting_and_drops_no_run)
+{
+	struct source_receiver r;
+	struct collector_options o;
+	struct strobe_wire_message run;
+	struct fixture f;
+	uint8_t bytes[1024];
+
+	start(&f);
+	collector_default_options(&o);
+	o.queue_bytes = 20000;
+	collector_set_caps(f.c, &o);
+	r = collector_receiver(f.c);
+	for (uint64_t i = 1; i <= 100; i++)
+		give(&f, &f.one, i, 1);
+	CHECK(!r.full(r.data));
+	for (uint64_t i = 101; i <= 150; i++)
+		give(&f, &f.one, i, 1);
+	CHECK_INT(strobe_wire_parse(bytes, test_message_write(&(struct test_message){ .samples = 1, .run = true }, bytes,
+							      sizeof(bytes)), &run), STROBE_WIRE_OK);
+	r.message(r.data, &(struct source_about){ 0 }, &run);
+	CHECK_INT(f.n->runs_received, 1);
+	CHECK_INT(f.n->runs_dropped_queue, 0);
+	CHECK(f.n->queue_bytes <= 20000);
+	flush(&f);
+	CHECK_INT(f.sinks[0].samples, 150);
+	CHECK_INT(f.one.acked, 150);
+	CHECK_INT(f.n->queue_bytes, 0);
+	stop(&f);
+}
+
 TEST_MAIN()
