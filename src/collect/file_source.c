@@ -24,6 +24,7 @@
 #define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with what was rotated away */
 #define TAILS_MAX	16u
 #define STATE_MAX	(64u * 1024)
+#define STATE_BEGIN	"strobe file 1\n"
 
 struct file_source {
 	struct source base;
@@ -79,7 +80,7 @@ static void save(struct file_source *s)
 	if (!s->state_path)
 		return;
 	buf_init(&b);
-	buf_printf(&b, "strobe file 1\nlast %" PRIu32 "\n", s->last_epoch);
+	buf_printf(&b, STATE_BEGIN "last %" PRIu32 "\n", s->last_epoch);
 	for (struct tail *t = s->tails; t; t = t->next)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
@@ -359,26 +360,53 @@ static void read_state_line(struct file_source *s, const char *line)
 		go_on(s, epoch, device, inode, position, mark);
 }
 
+/* An epoch must not come twice: in a file that has been cut since, lines would have the tickets of other ones that the
+ * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is cut once a second. */
+static void take_fresh_epoch(struct file_source *s)
+{
+	uint32_t now = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
+
+	if (s->last_epoch < now)
+		s->last_epoch = now;
+}
+
+/* All of it is there: an epoch, and lines that end. */
+static bool is_whole(const struct buf *b)
+{
+	return b->size && b->data[b->size - 1] == '\n' && strlen(b->data) == b->size && strstr(b->data, "\nlast ");
+}
+
+/* What was being written when the machine crashed says no more than its lines that are there. */
+static void drop_unfinished_line(struct file_source *s, struct buf *b)
+{
+	char *end = strrchr(b->data, '\n');
+
+	log_warning("'%s' is damaged, as when the machine crashed; what it does not say of '%s' is read from the start, "
+		    "and some of the lines may be counted twice", s->state_path, s->path);
+	*(end ? end + 1 : b->data) = '\0';
+}
+
 static int read_state(struct file_source *s, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	char *rest, *line;
+	bool whole;
 
 	buf_init(&b);
 	if (!s->state_path || access(s->state_path, F_OK) < 0)
 		return 0;
 	if (io_read_file(s->state_path, &b, STATE_MAX, err) < 0)
 		return err->code;
-	if (!b.size) {
-		log_warning("'%s' is empty, as when the machine crashed; '%s' is read from its start, and some of its "
-			    "lines may be counted twice", s->state_path, s->path);
-		return 0;
-	}
-	if (strncmp(b.data, "strobe file 1\n", 14))
+	if (strncmp(b.data, STATE_BEGIN, strnlen(b.data, strlen(STATE_BEGIN))))
 		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of "
 			       "it again", s->state_path, s->path);
+	whole = is_whole(&b);
+	if (!whole)
+		drop_unfinished_line(s, &b);
 	for (rest = b.data; (line = strsep(&rest, "\n"));)
 		read_state_line(s, line);
+	if (!whole)
+		take_fresh_epoch(s);
 	return 0;
 }
 

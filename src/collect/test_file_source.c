@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -293,22 +294,63 @@ TEST(another_file_in_its_place_is_read_from_the_start)
 	teardown(&f);
 }
 
-/* Renamed, but its bytes not written yet when the power went. */
-TEST(a_position_that_a_crash_emptied_keeps_nothing_from_being_read)
+/* What it remembers becomes the first `n` bytes of this, or of what it was if this is NULL. */
+static void damage(struct fixture *f, const char *bytes, size_t n)
 {
-	_cleanup_(freep) char *command = NULL;
-	struct fixture f;
+	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);
+	glob_t found;
+	int fd;
 
-	setup(&f);
-	write_to(&f, "a 1\n", false);
-	open_it(&f);
-	CHECK_STR(run(&f), "a 1|");
-	f.source = source_close(f.source);
-	command = xasprintf("truncate -s 0 %s/*.position", f.directory);
-	CHECK_INT(system(command), 0);
-	open_it(&f);
-	CHECK_STR(run(&f), "a 1|");
-	teardown(&f);
+	CHECK_INT(glob(pattern, 0, NULL, &found), 0);
+	CHECK_INT(found.gl_pathc, 1);
+	fd = open(found.gl_pathv[0], O_WRONLY | (bytes ? O_TRUNC : 0));
+	if (bytes)
+		CHECK(write(fd, bytes, n) == (ssize_t)n);
+	else
+		CHECK_INT(ftruncate(fd, (off_t)n), 0);
+	close(fd);
+	globfree(&found);
+}
+
+/* Renamed, but its bytes not written, or not all of them, when the power went. */
+TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ticket_twice)
+{
+	static const struct { const char *bytes; size_t n; } cases[] = {
+		{ "", 0 },
+		{ "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20 },
+		{ NULL, 9 },			/* "strobe fi" */
+		{ NULL, 14 },
+		{ NULL, 20 },			/* "last 3" without its end */
+		{ NULL, 21 },
+		{ NULL, 24 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fixture f;
+
+		setup(&f);
+		open_it(&f);
+		for (int k = 0; k < 3; k++) {			/* three epochs */
+			write_to(&f, "a 1\nb 1\n", false);
+			CHECK_STR(run(&f), "a 1|b 1|");
+			write_to(&f, "", true);
+			CHECK_STR(run(&f), "");
+		}
+		write_to(&f, "c 1\n", false);
+		CHECK_STR(run(&f), "c 1|");
+		f.source = source_close(f.source);
+		damage(&f, cases[i].bytes, cases[i].n);
+		/* Cut as by logrotate's copytruncate; other lines are where the first ones were. */
+		write_to(&f, "d 1\ne 1\n", true);
+		open_it(&f);
+		CHECK_STR(run(&f), "d 1|e 1|");
+		write_to(&f, "f 1\n", true);
+		CHECK_STR(run(&f), "f 1|");
+		for (size_t k = 0; k < f.lines; k++)
+			for (size_t j = 0; j < k; j++)
+				CHECK(memcmp(&f.tickets[k], &f.tickets[j], sizeof(f.tickets[k])));
+		teardown(&f);
+	}
 }
 
 TEST(what_cannot_be_followed_is_refused)
