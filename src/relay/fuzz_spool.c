@@ -1,6 +1,7 @@
 /* fuzz_spool.c: any bytes as the files of a spool: what can be read is read, what cannot is counted, and both add up.
  *
- * The first byte says which file the others are: a segment, or one of the two of the window. */
+ * The first byte says which file the others are: a segment, or one of the two of the window; or that they are the messages
+ * of a whole part, which no change of a file's bytes gets past its hashes. */
 #include "window.h"
 
 #include "log.h"
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +42,16 @@ static void put_file(const char *name, const void *bytes, size_t n)
 
 	if (record_write(fd, 0, bytes, n) < 0)
 		abort();
+}
+
+static void put_part(const void *messages, size_t n)
+{
+	struct record r = { .kind = RECORD_PART, .first = true, .last = true, .window = 1, .samples = 10, .owner = 5 };
+	_cleanup_(freep) uint8_t *bytes = xmalloc(RECORD_HEADER + ZSTD_compressBound(n));
+
+	n = ZSTD_compress(bytes + RECORD_HEADER, ZSTD_compressBound(n), messages, n, 1);
+	record_seal(&r, bytes + RECORD_HEADER, n, bytes);
+	put_file("window-1", bytes, RECORD_HEADER + n);
 }
 
 static void remove_files(void)
@@ -81,7 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_directory();
 	if (!size || size > 1 << 20)
 		return 0;
-	put_file(names[data[0] % ARRAY_SIZE(names)], data + 1, size - 1);
+	if (data[0] % (ARRAY_SIZE(names) + 1) == ARRAY_SIZE(names))
+		put_part(data + 1, size - 1);
+	else
+		put_file(names[data[0] % (ARRAY_SIZE(names) + 1)], data + 1, size - 1);
 	if (spool_open(directory, "web1", (uint64_t)1 << 30, &counters, &s, NULL) < 0 ||
 	    window_open(directory, "web1", s, &counters, &w, NULL) < 0)
 		abort();

@@ -89,6 +89,37 @@ static int add(uint64_t id, const char *function, int64_t samples)
 	return add_labelled(id, "entry=index", function, samples, BUCKET);
 }
 
+/* Three entries, so three messages: 1, 2 and 4 samples. */
+static int add_three(uint64_t id)
+{
+	static const char *const names[] = { "entry=index", "entry=b", "entry=c" };
+	struct batch_entry entries[3];
+	const struct batch b = { .id = id, .entries = entries, .count = 3 };
+	struct profile *profiles[3];
+	struct labels labels[3];
+	int r;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct str name = { "a", 1 }, none = { "", 0 };
+		struct profile *p = profiles[i] = profile_new();
+
+		profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, name, none, 0)),
+			    profile_column(p, "samples", "count"), 1 << i);
+		labels_init(&labels[i]);
+		labels_parse(names[i], &labels[i], NULL);
+		entries[i] = (struct batch_entry){
+			.bucket_ns = BUCKET, .labels = &labels[i], .clock = STROBE_CLOCK_WALL, .period_ns = 10000000,
+			.profile = p,
+		};
+	}
+	r = window_add(window, &b, NULL);
+	for (size_t i = 0; i < 3; i++) {
+		labels_done(&labels[i]);
+		profile_free(profiles[i]);
+	}
+	return r;
+}
+
 static bool is_exact(void)
 {
 	const struct spool_counters *n = &counters;
@@ -345,6 +376,102 @@ TEST(a_damaged_part_is_counted_and_the_others_stay)
 	check_spool("entry=index,host=web1 0 a=1 c=4\n");
 	CHECK(is_exact());
 	end();
+}
+
+/* Writes the last part of window-1, whose record is at `at`, again with other bytes in its messages. */
+static void rewrite_part(off_t at, void (*change)(char *bytes))
+{
+	_cleanup_(freep) char *path = path_of("window-1"), *bytes = xmalloc(4096);
+	_cleanup_(buf_done) struct buf body = { 0 };
+	int fd = open(path, O_RDWR);
+	uint8_t header[RECORD_HEADER], packed[4096];
+	struct record r;
+	struct stat st;
+	size_t n;
+
+	buf_init(&body);
+	CHECK_INT(fstat(fd, &st), 0);
+	CHECK_INT(record_at(fd, at, st.st_size, &r), 1);
+	CHECK_INT(record_body(fd, at, &r, &body), 0);
+	n = ZSTD_decompress(bytes, 4096, body.data, body.size);
+	CHECK(!ZSTD_isError(n));
+	change(bytes);
+	n = ZSTD_compress(packed, sizeof(packed), bytes, n, 1);
+	CHECK(!ZSTD_isError(n));
+	record_seal(&r, packed, n, header);
+	CHECK_INT(record_write(fd, at, header, sizeof(header)), 0);
+	CHECK_INT(record_write(fd, at + (off_t)RECORD_HEADER, packed, n), 0);
+	CHECK_INT(ftruncate(fd, at + (off_t)(RECORD_HEADER + n)), 0);
+	close(fd);
+}
+
+static char *second(char *bytes)
+{
+	return bytes + strobe_wire_get_le((uint8_t *)bytes + 8, 4);
+}
+
+static void break_magic(char *bytes)
+{
+	second(bytes)[0] ^= 1;
+}
+
+static void break_content(char *bytes)
+{
+	second(bytes)[STROBE_WIRE_HEADER] ^= 0x7f;
+}
+
+static void break_length(char *bytes)
+{
+	second(bytes)[8] ^= 1;
+}
+
+static void break_length_beyond_all(char *bytes)
+{
+	second(bytes)[11] = 0x7f;
+}
+
+static void break_length_to_nothing(char *bytes)
+{
+	memset(second(bytes) + 8, 0, 4);
+}
+
+TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
+{
+	static const struct {
+		void (*change)(char *bytes);
+		int64_t dropped;
+		const char *expected;
+	} cases[] = {
+		{ break_magic, 2, "entry=index,host=web1 0 a=17\nentry=c,host=web1 0 a=4\n" },
+		{ break_content, 2, "entry=index,host=web1 0 a=17\nentry=c,host=web1 0 a=4\n" },
+		/* Where the third one begins is not known any more. */
+		{ break_length, 6, "entry=index,host=web1 0 a=17\n" },
+		{ break_length_beyond_all, 6, "entry=index,host=web1 0 a=17\n" },
+		{ break_length_to_nothing, 6, "entry=index,host=web1 0 a=17\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *path = NULL;
+		struct stat st;
+
+		open_fresh();
+		path = path_of("window-1");
+		CHECK_INT(add(1, "a", 16), 0);
+		CHECK_INT(stat(path, &st), 0);
+		CHECK_INT(add_three(2), 0);
+		close_all();
+		rewrite_part(st.st_size, cases[i].change);
+		open_all();
+		CHECK_INT(counters.samples_found, 23);
+		CHECK_INT(counters.samples_dropped[SPOOL_DROP_DAMAGED], cases[i].dropped);
+		CHECK_INT(counters.samples_waiting, 23 - cases[i].dropped);
+		CHECK_INT(counters.records_damaged, 1);
+		CHECK_INT(add_three(2), 0);		/* the batch is known */
+		CHECK_INT(window_close(window, NULL), 0);
+		check_spool(cases[i].expected);
+		CHECK(is_exact());
+		end();
+	}
 }
 
 TEST(with_a_full_disk_a_batch_is_refused_and_taken_later)

@@ -5,6 +5,7 @@
 #include "mem.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static void read_ids(struct window *w, const struct buf *body)
@@ -13,11 +14,34 @@ static void read_ids(struct window *w, const struct buf *body)
 		window_remember(w, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
 }
 
+/* Leaves out what cannot be read, and returns how many bytes are left. Where the length is wrong nobody knows where the
+ * next message begins, so that is the end. */
+static size_t keep_readable(char *bytes, size_t n, uint64_t *ret_samples)
+{
+	size_t kept = 0;
+
+	*ret_samples = 0;
+	for (size_t at = 0, size; n - at >= STROBE_WIRE_HEADER; at += size) {
+		uint64_t samples;
+
+		size = strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4);
+		if (size < STROBE_WIRE_HEADER || size > n - at)
+			break;
+		if (window_check_messages(bytes + at, size, &samples) < 0)
+			continue;
+		memmove(bytes + kept, bytes + at, size);
+		kept += size;
+		*ret_samples += samples;
+	}
+	return kept;
+}
+
+/* -EBADMSG, too, if only some of it can be read; then these samples are there. */
 static int read_part(struct window *w, const struct buf *body, uint64_t *ret_samples)
 {
 	unsigned long long n = ZSTD_getFrameContentSize(body->data, body->size);
 	_cleanup_(freep) char *bytes = NULL;
-	int r;
+	size_t kept;
 
 	if (n == ZSTD_CONTENTSIZE_UNKNOWN || n == ZSTD_CONTENTSIZE_ERROR || n > PART_BYTES_MAX)
 		return -EBADMSG;
@@ -26,12 +50,10 @@ static int read_part(struct window *w, const struct buf *body, uint64_t *ret_sam
 		return -ENOMEM;
 	if (ZSTD_decompress(bytes, n, body->data, body->size) != n)
 		return -EBADMSG;
-	r = window_check_messages(bytes, n, ret_samples);
-	if (r < 0)
-		return r;
-	window_add_messages(w, bytes, n);
-	w->bytes += n;
-	return 0;
+	kept = keep_readable(bytes, n, ret_samples);
+	window_add_messages(w, bytes, kept);
+	w->bytes += kept;
+	return kept == n ? 0 : -EBADMSG;
 }
 
 /* A part of a window that is not in the spool. */
