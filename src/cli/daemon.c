@@ -200,10 +200,17 @@ static bool has_identity(const struct feeds *f, const char *identity)
 	return false;
 }
 
-int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, bool takes_over, struct err *err)
+static size_t list_sources(const struct feeds *f, struct source **ret)
+{
+	for (size_t i = 0; i < f->count; i++)
+		ret[i] = f->items[i].source;
+	return f->count;
+}
+
+int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err)
 {
 	struct source_receiver receiver = collector_receiver(d->collector);
-	struct source *s;
+	struct source *others[2 * DAEMON_SOURCES], *s;
 	int r;
 
 	if (f->count == DAEMON_SOURCES)
@@ -215,7 +222,10 @@ int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, bool t
 	receiver.ended = source_ended;
 	receiver.ended_data = d;
 	receiver.state = d->options.state;
-	receiver.takes_over = takes_over;
+	receiver.others = others;
+	receiver.other_count = list_sources(&d->sources, others);
+	if (f != &d->sources)
+		receiver.other_count += list_sources(f, others + receiver.other_count);
 	r = source_open(url, d->loop, &receiver, &s, err);
 	if (r < 0)
 		return r;
@@ -233,7 +243,7 @@ static int open_sources(struct daemon *d, struct err *err)
 	int r = 0;
 
 	for (size_t i = 0; i < d->options.source_count && r >= 0; i++)
-		r = daemon_add_source(d, &d->sources, d->options.sources[i], false, err);
+		r = daemon_add_source(d, &d->sources, d->options.sources[i], err);
 	return r;
 }
 

@@ -105,11 +105,11 @@ static int open_source(struct daemon *d, const struct daemon_options *n, const c
 	if (c->sources.count + c->waiting.count >= DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
 	if (!daemon_gives_tickets(url))
-		return daemon_add_source(d, &c->sources, url, true, err);
+		return daemon_add_source(d, &c->sources, url, err);
 	if (!d->has_journal)
 		return err_set(err, -ENOTSUP, "a source that remembers needs a restart, for there is no state "
 			       "directory");
-	r = daemon_add_source(d, &c->sources, url, true, err);
+	r = daemon_add_source(d, &c->sources, url, err);
 	if (r < 0)
 		return r;
 	s = c->sources.items[c->sources.count - 1].source;
@@ -168,11 +168,19 @@ static int check_all_once(const struct daemon *d, const struct daemon_options *n
 	return 0;
 }
 
+/* `n` NULL: all stay. */
+static void mark_leaving(const struct daemon *d, const struct daemon_options *n)
+{
+	for (size_t i = 0; i < d->sources.count; i++)
+		d->sources.items[i].source->leaves = n && !has(n->sources, n->source_count, d->sources.items[i].given);
+}
+
 /* Opens what is new, before anything of what runs is touched. */
 static int open_new(struct daemon *d, const struct daemon_options *n, struct change *c, struct err *err)
 {
 	int r = check_all_once(d, n, err);
 
+	mark_leaving(d, n);
 	for (size_t i = 0; i < n->sink_count && r >= 0; i++)
 		if (!is_open(&d->sinks, n->sinks[i]))
 			r = open_sink(d, n, n->sinks[i], c, err);
@@ -234,7 +242,7 @@ static void open_waiting(struct daemon *d)
 		const char *url = d->waiting.items[i].given;
 		const struct source *s;
 
-		if (daemon_add_source(d, &d->sources, url, true, &err) < 0) {
+		if (daemon_add_source(d, &d->sources, url, &err) < 0) {
 			log_error("a source of the new configuration is not used: %s", err.text);
 			daemon_remove_feed(&d->waiting, i);
 			continue;
@@ -388,6 +396,7 @@ static int change(struct daemon *d, struct daemon_options *n, struct err *err)
 
 	if (r < 0) {
 		undo(&c);
+		mark_leaving(d, NULL);
 		return r;
 	}
 	say_what_stays(&d->options, n);

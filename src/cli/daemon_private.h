@@ -58,9 +58,8 @@ bool daemon_same_input(const char *a, const char *b);	/* two sources that cannot
 /* a sink; NULL: none */
 const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place);
 
-/* Opens it and appends it to the list; -EEXIST if one that is in it reads the same. With `takes_over` another one may
- * be about to go. */
-int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, bool takes_over, struct err *err);
+/* Opens it and appends it to the list; -EEXIST if one that is in it reads the same. */
+int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err);
 
 /* The same of a sink. `ops` NULL: by the URL's scheme. */
 int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,

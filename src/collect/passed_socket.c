@@ -4,7 +4,6 @@
 
 #include "log.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -57,13 +56,13 @@ static union address padded(const struct sockaddr *address, socklen_t size)
 	return a;
 }
 
-static bool listens_at(int fd, int type, const struct sockaddr *address)
+bool socket_listens_at(int fd, int type, const struct sockaddr *address, socklen_t size)
 {
-	union address a = { 0 };
-	socklen_t size = sizeof(a);
+	union address wanted = padded(address, size), a = { 0 };
+	socklen_t n = sizeof(a);
 
-	return get_int(fd, SO_TYPE) == type && get_int(fd, SO_ACCEPTCONN) == 1 && !getsockname(fd, &a.any, &size) &&
-	       same_address(&a.any, address);
+	return get_int(fd, SO_TYPE) == type && get_int(fd, SO_ACCEPTCONN) == 1 && !getsockname(fd, &a.any, &n) &&
+	       same_address(&a.any, &wanted.any);
 }
 
 static long env_number(const char *name)
@@ -88,11 +87,10 @@ static int passed_count(void)
 
 int passed_socket(int type, const struct sockaddr *address, socklen_t size)
 {
-	union address wanted = padded(address, size);
 	int count = passed_count();
 
 	for (int i = 0; i < count; i++) {
-		if (!listens_at(FIRST_FD + i, type, &wanted.any))
+		if (!socket_listens_at(FIRST_FD + i, type, address, size))
 			continue;
 		fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);
 		fcntl(FIRST_FD + i, F_SETFL, O_NONBLOCK);
@@ -100,20 +98,6 @@ int passed_socket(int type, const struct sockaddr *address, socklen_t size)
 		return fcntl(FIRST_FD + i, F_DUPFD_CLOEXEC, FIRST_FD);
 	}
 	return -1;
-}
-
-int own_socket(int type, const struct sockaddr *address, socklen_t size)
-{
-	union address wanted = padded(address, size);
-	DIR *d = opendir("/proc/self/fd");
-	int found = -1;
-
-	for (struct dirent *e; d && found < 0 && (e = readdir(d));)
-		if (e->d_name[0] != '.' && listens_at(atoi(e->d_name), type, &wanted.any))
-			found = fcntl(atoi(e->d_name), F_DUPFD_CLOEXEC, FIRST_FD);
-	if (d)
-		closedir(d);
-	return found;
 }
 
 static void warn_of(const struct sockaddr *a, socklen_t size)

@@ -1,5 +1,5 @@
 /* passed_socket.h: sockets that listen already: those that systemd has opened for us (LISTEN_FDS), so that senders find
- * somebody while we restart, and our own, for a source that takes the place of another one. */
+ * somebody while we restart. */
 #ifndef COLLECT_PASSED_SOCKET_H
 #define COLLECT_PASSED_SOCKET_H
 
@@ -10,8 +10,8 @@
  * call gives a descriptor of its own. */
 int passed_socket(int type, const struct sockaddr *address, socklen_t size);
 
-/* The same, of all descriptors of this process. */
-int own_socket(int type, const struct sockaddr *address, socklen_t size);
+/* Whether this descriptor is a socket of this type that listens at this address. */
+bool socket_listens_at(int fd, int type, const struct sockaddr *address, socklen_t size);
 
 /* Tells the log of each that was passed and that nobody has asked for: its clients connect, and wait for an answer that
  * never comes. */

@@ -121,24 +121,61 @@ static void set_options(int fd, int family)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 }
 
-/* A socket that listens there; -errno. */
-static int make_listener(const struct resp_source *s, const struct addrinfo *a)
+/* Its socket that listens there; -1: none does. */
+static int listener_at(const struct source *base, const struct addrinfo *a)
 {
-	_cleanup_(fd_closep) int fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
+	const struct resp_source *s = (const struct resp_source *)base;
 
-	if (fd < 0 && s->base.receiver.takes_over)
-		fd = own_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
-	if (fd >= 0) {
-		set_options(fd, a->ai_family);
-		return TAKE_FD(fd);
+	for (size_t i = 0; base->ops == &resp_source_ops && i < s->listener_count; i++)
+		if (socket_listens_at(s->listeners[i].watch.fd, SOCK_STREAM, a->ai_addr, a->ai_addrlen))
+			return s->listeners[i].watch.fd;
+	return -1;
+}
+
+/* One that listens already, of a source that leaves or passed to us; -ENOENT if there is none, and -EEXIST if it is of
+ * a source that stays, however that one's address is written. */
+static int take_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
+{
+	const struct source_receiver *r = &s->base.receiver;
+	int leaving = -1, fd;
+
+	for (size_t i = 0; i < r->other_count; i++) {
+		fd = listener_at(r->others[i], a);
+		if (fd >= 0 && !r->others[i]->leaves)
+			return err_set(err, -EEXIST, "cannot listen on %s: %s is a source already, and listens there; "
+				       "name it once", s->base.url, r->others[i]->url);
+		leaving = fd >= 0 ? fd : leaving;
 	}
-	fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	set_options(fd, a->ai_family);
-	if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-		return -errno;
+	if (leaving >= 0) {
+		fd = fcntl(leaving, F_DUPFD_CLOEXEC, 0);
+		return fd >= 0 ? fd : err_set(err, -errno, "cannot take over %s: %s", s->base.url, strerror(errno));
+	}
+	fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
+	return fd >= 0 ? fd : -ENOENT;
+}
+
+static int bind_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		set_options(fd, a->ai_family);
+	if (fd < 0 || bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return err_set(err, -errno, "cannot listen on %s: %s%s", s->base.url, strerror(errno),
+			       errno == EADDRINUSE ? "; is a Redis running there?" : "");
 	return TAKE_FD(fd);
+}
+
+/* A socket that listens there. */
+static int make_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
+{
+	int fd = take_listener(s, a, err);
+
+	if (fd == -ENOENT)
+		return bind_listener(s, a, err);
+	if (fd >= 0)
+		set_options(fd, a->ai_family);
+	return fd;
 }
 
 static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err *err)
@@ -152,10 +189,9 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 			       "samples; listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
 	/* A second address of the name gets the port that the first one took. */
 	set_port(a->ai_addr, s->port);
-	r = make_listener(s, a);
+	r = make_listener(s, a, err);
 	if (r < 0)
-		return err_set(err, r, "cannot listen on %s: %s%s", s->base.url, strerror(-r),
-			       r == -EADDRINUSE ? "; is a Redis running there?" : "");
+		return r;
 	fd = r;
 	s->port = port_of(fd);
 	l->source = s;

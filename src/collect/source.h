@@ -104,8 +104,9 @@ struct source_receiver {
 	void *ended_data;
 	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
 						 * is opened */
-	bool takes_over;			/* another one of this process may listen at the same address, and is
-						 * about to close */
+	struct source *const *others;		/* that are open beside it; valid while it is opened. One that listens
+						 * takes over the address of one that leaves, and of no other */
+	size_t other_count;
 };
 
 struct source_ops {
@@ -133,6 +134,7 @@ struct source {
 	struct loop *loop;
 	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
 	bool discarded;				/* nothing more is read from it, whatever waits there */
+	bool leaves;				/* it is about to be closed, once what comes after it is open */
 
 	/* Private to source.c: what it is doing, for people. */
 	_Atomic bool is_up;

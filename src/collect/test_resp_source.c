@@ -581,23 +581,79 @@ TEST(what_was_sent_before_the_end_is_read)
 	stop(&f);
 }
 
+/* Another one at its port, which may be written in other words. */
+static int open_beside(const struct fixture *f, struct source *const *others, size_t count, const char *host,
+		       const char *parameters, struct source **ret, struct err *err)
+{
+	struct source_receiver receiver = f->s->receiver;
+	_cleanup_(freep) char *url = xasprintf("resp://%s:%u%s", host, f->port, parameters);
+
+	receiver.others = others;
+	receiver.other_count = count;
+	return source_open(url, f->loop, &receiver, ret, err);
+}
+
+/* As when sources are changed: one address goes from the one that leaves to one that comes. */
+TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
+{
+	struct source *both[2] = { 0 }, *third = NULL;
+	struct err err = { 0 };
+	struct fixture f;
+	int fd;
+
+	start(&f, "");
+	both[0] = f.s;
+	CHECK_INT(open_beside(&f, both, 1, "localhost", "", &third, &err), -EEXIST);
+	CHECK(strstr(err.text, "cannot listen on resp://localhost:") && strstr(err.text, f.s->url) &&
+	      strstr(err.text, "is a source already, and listens there; name it once"));
+	CHECK_INT(open_beside(&f, NULL, 0, "127.0.0.1", "", &third, &err), -EADDRINUSE);
+	f.s->leaves = true;
+	CHECK_INT(open_beside(&f, both, 1, "127.1", "?channel=x", &both[1], &err), 0);
+	CHECK_INT(open_beside(&f, both, 2, "127.0.0.1", "", &third, &err), -EEXIST);
+	CHECK(strstr(err.text, "resp://127.1:") != NULL);
+	CHECK(!third);
+	f.s = source_close(f.s);
+	f.s = both[1];
+	fd = dial(&f);
+	CHECK_STR(ask(&f, fd, "ping\r\n"), "+PONG\r\n");
+	close(fd);
+	stop(&f);
+}
+
+/* The HTTP port of the same program is such a listener. */
+TEST(a_listener_of_this_process_that_is_no_source_is_left_alone)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct source *other = NULL;
+	socklen_t size = sizeof(a);
+	struct err err = { 0 };
+	struct fixture f;
+
+	start(&f, "");
+	f.s->leaves = true;
+	CHECK(!bind(listener, (struct sockaddr *)&a, size) && !listen(listener, 1) &&
+	      !getsockname(listener, (struct sockaddr *)&a, &size));
+	f.port = ntohs(a.sin_port);
+	CHECK_INT(open_beside(&f, &f.s, 1, "127.0.0.1", "", &other, &err), -EADDRINUSE);
+	CHECK(strstr(err.text, "is a Redis running there?") != NULL);
+	close(listener);
+	stop(&f);
+}
+
 /* As when a change of sources is refused: what waits there is for the one that stays. */
 TEST(one_that_is_discarded_takes_nothing_of_what_waits)
 {
 	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";
-	struct source_receiver receiver;
 	struct source *other = NULL;
 	struct fixture f;
-	char url[100];
 	int fd;
 
 	start(&f, "");
 	fd = dial(&f);
 	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	receiver = f.s->receiver;
-	receiver.takes_over = true;
-	snprintf(url, sizeof(url), "resp://127.0.0.1:%u?channel=x", f.port);
-	CHECK_INT(source_open(url, f.loop, &receiver, &other, NULL), 0);
+	f.s->leaves = true;
+	CHECK_INT(open_beside(&f, &f.s, 1, "127.0.0.1", "?channel=x", &other, NULL), 0);
 	CHECK(!source_discard(other));
 	CHECK_INT(f.got.size, 0);
 	settle_for(&f, 50);

@@ -198,6 +198,40 @@ def a_listener_in_the_place_of_redis_takes_the_channels_of_the_yaml_and_sighup_r
 
 
 @test
+def sighup_takes_an_address_over_only_from_a_listener_that_goes():
+    with Directory() as directory:
+        config, port = f'{directory}/c.yaml', free_port()
+        unix, resp, other = f'unix:{directory}/s', f'resp://127.0.0.1:{port}', f'resp://localhost:{port}'
+        store = {'to': [f'sqlite:{directory}/a']}
+        write_config(config, **store, **{'from': [unix, resp]})
+        with Collector(directory, '-c', config) as c:
+            page = int(c.url.rstrip('/').rsplit(':', 1)[1])
+
+            def one_line_is_taken(total):
+                publish(port, ['index.php;main 1'])
+                return wait_for(lambda: c.sums()['samples']['received'] == total)
+
+            for sources, sentence in [
+                    ([unix, resp, other], f'cannot listen on {other}: {resp} is a source already, and listens there; name it once'),
+                    ([unix, other, f'resp://127.1:{port}'], 'is a source already, and listens there; name it once'),
+                    ([unix, resp, f'resp://127.0.0.1:{page}'], f'cannot listen on resp://127.0.0.1:{page}: Address already in use'),
+                    # What comes before in the list is open by then, and has to give the address back.
+                    ([unix, f'{resp}?channel=x', 'unix:/nonexistent/x'], "cannot listen in '/nonexistent'"),
+                    ([unix, f'{resp}?channel=x', f'resp://127.0.0.1:{page}'], 'Address already in use')]:
+                write_config(config, **store, **{'from': sources})
+                c.hup(sentence)
+                check('is not used, nothing has changed' in c.lines[-1], f'and nothing has changed: {c.lines[-1]}')
+                check([s['url'] for s in c.status()['sources']] == [unix, resp], f'{c.status()["sources"]}')
+                check(one_line_is_taken(c.sums()['samples']['received'] + 1), 'the old one is whole')
+            check(c.status()['samples']['received'] == 5, 'each line came to one source, and counts once')
+            write_config(config, **store, **{'from': [unix, other]})
+            c.hup('the configuration was read again: 2 sources, 1 sinks')
+            check(one_line_is_taken(6), 'another spelling alone takes the address over')
+            check(c.status()['sources'][1]['url'] == other, f'{c.status()["sources"]}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def other_groups_of_trace_logs_hold_after_sighup():
     with Directory() as directory:
         port = free_port()

@@ -217,6 +217,20 @@ def a_socket_that_systemd_made_is_taken_and_holds_clients_while_nobody_runs():
 
 
 @test
+def a_socket_of_systemd_is_taken_by_one_source_however_its_address_is_written():
+    with Directory() as directory, PassedSocket() as passed:
+        first, second = f'resp://127.0.0.1:{passed.port}', f'resp://127.1:{passed.port}'
+        c = Collector(directory, '--from', first, '--from', second, '--to', f'sqlite:{directory}/a')
+        try:
+            passed.hand_to(c)
+            check(False, f'it starts: {c.lines}')
+        except RuntimeError as e:
+            check(f'cannot listen on {second}: {first} is a source already, and listens there; name it once' in str(e), f'{e}')
+        finally:
+            check(c.stop() == 2, 'it ends with 2')
+
+
+@test
 def a_socket_of_systemd_that_no_source_takes_is_told():
     with Directory() as directory, PassedSocket() as passed:
         c = passed.hand_to(Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a'))
