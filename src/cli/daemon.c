@@ -35,6 +35,7 @@ void daemon_add_feed(struct feeds *f, const char *given, struct source *source, 
 void daemon_remove_feed(struct feeds *f, size_t i)
 {
 	free(f->items[i].given);
+	free(f->items[i].identity);
 	memmove(f->items + i, f->items + i + 1, (--f->count - i) * sizeof(*f->items));
 }
 

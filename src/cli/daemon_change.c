@@ -47,21 +47,20 @@ static void undo(struct change *c)
 	}
 }
 
-/* A stream or a file that somebody reads until now: what he has under way would be handed over a second time. */
-static bool is_read_by_another(const struct feeds *f, const struct source *s, const struct daemon_options *n)
+/* Who reads the same stream or file until now, and has something under way that would be handed over a second time; NULL:
+ * nobody. */
+static const struct source *reader_of(const struct feeds *f, const struct source *s)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(source_identity(f->items[i].source), source_identity(s)) == 0 &&
-		    !(n && has(n->sources, n->source_count, f->items[i].given)))
-			return true;
-	return false;
+		if (strcmp(source_identity(f->items[i].source), source_identity(s)) == 0)
+			return f->items[i].source;
+	return NULL;
 }
 
-static bool is_read_by_one_that_stays(const struct daemon *d, const struct source *s, const struct daemon_options *n)
+static bool waits(const struct feeds *waiting, const struct source *s)
 {
-	for (size_t i = 0; i < d->sources.count; i++)
-		if (strcmp(source_identity(d->sources.items[i].source), source_identity(s)) == 0 &&
-		    has(n->sources, n->source_count, d->sources.items[i].given))
+	for (size_t i = 0; i < waiting->count; i++)
+		if (strcmp(waiting->items[i].identity, source_identity(s)) == 0)
 			return true;
 	return false;
 }
@@ -71,8 +70,9 @@ static void let_wait(struct change *c)
 {
 	struct feed *last = &c->sources.items[c->sources.count - 1];
 
-	source_discard(last->source);
 	daemon_add_feed(&c->waiting, last->given, NULL, NULL);
+	c->waiting.items[c->waiting.count - 1].identity = xstrdup(source_identity(last->source));
+	source_discard(last->source);
 	daemon_remove_feed(&c->sources, c->sources.count - 1);
 }
 
@@ -97,7 +97,7 @@ static int check_input(const struct daemon *d, const struct daemon_options *n, c
 static int open_source(struct daemon *d, const struct daemon_options *n, const char *url, struct change *c,
 		       struct err *err)
 {
-	const struct source *s;
+	const struct source *s, *reader;
 	int r = check_input(d, n, url, err);
 
 	if (r < 0)
@@ -113,9 +113,10 @@ static int open_source(struct daemon *d, const struct daemon_options *n, const c
 	if (r < 0)
 		return r;
 	s = c->sources.items[c->sources.count - 1].source;
-	if (is_read_by_one_that_stays(d, s, n))
-		return err_set(err, -EEXIST, "%s is read already, with other parameters; name it once", s->url);
-	if (is_read_by_another(&d->sources, s, n) || is_read_by_another(&d->leaving, s, NULL))
+	reader = reader_of(&d->sources, s);
+	if ((reader && !reader->leaves) || waits(&c->waiting, s))
+		return err_set(err, -EEXIST, "%s is read already, perhaps with other parameters; name it once", s->url);
+	if (reader || reader_of(&d->leaving, s))
 		let_wait(c);
 	return 0;
 }
@@ -248,7 +249,7 @@ static void open_waiting(struct daemon *d)
 			continue;
 		}
 		s = d->sources.items[d->sources.count - 1].source;
-		if (is_read_by_another(&d->leaving, s, NULL)) {
+		if (reader_of(&d->leaving, s)) {
 			source_discard(d->sources.items[d->sources.count - 1].source);
 			daemon_remove_feed(&d->sources, d->sources.count - 1);
 			continue;

@@ -14,6 +14,7 @@ struct feed {
 	struct source *source;
 	struct sink *sink;
 	bool ended;			/* a source that has come to its end */
+	char *identity;			/* of one that is to be opened later; NULL: ask the source */
 };
 
 struct feeds {
