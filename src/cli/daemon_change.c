@@ -47,7 +47,7 @@ static void undo(struct change *c)
 	}
 }
 
-/* Who reads the same stream or file until now, and has something under way that would be handed over a second time; NULL:
+/* Who reads the same stream or file until now: what he has under way would be handed over a second time. NULL:
  * nobody. */
 static const struct source *reader_of(const struct feeds *f, const struct source *s)
 {
@@ -266,7 +266,7 @@ struct leaving_sink {
 	struct sink *sink;
 };
 
-static void sink_has_left(void *data)
+static void sink_has_left(void *data, uint64_t left)
 {
 	struct leaving_sink *l = data;
 	struct feeds *f = &l->daemon->leaving_sinks;
@@ -274,7 +274,11 @@ static void sink_has_left(void *data)
 	for (size_t i = f->count; i-- > 0;)
 		if (f->items[i].sink == l->sink)
 			daemon_remove_feed(f, i);
-	log_info("%s is closed, with all that was for it", l->sink->url);
+	if (left)
+		log_warning("%s is closed, and %llu samples or runs that were for it could not be stored there",
+			    l->sink->url, (unsigned long long)left);
+	else
+		log_info("%s is closed, with all that was for it", l->sink->url);
 	sink_close(l->sink);
 	free(l);
 }

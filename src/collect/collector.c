@@ -384,7 +384,7 @@ struct collector *collector_free(struct collector *c)
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		outlet_done(&c->outlets[i]);
 		if (c->outlets[i].leaving)
-			c->outlets[i].gone(c->outlets[i].gone_data);
+			c->outlets[i].gone(c->outlets[i].gone_data, outlet_left(&c->outlets[i]));
 	}
 	if (c->timer.fd >= 0)
 		loop_remove_timer(c->loop, &c->timer);

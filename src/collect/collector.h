@@ -110,9 +110,10 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 struct source_receiver collector_receiver(struct collector *c);
 
 /* While it runs; the loop's thread. What is under way for a sink that is removed still goes there; then `gone` is
- * called, and the sink may be closed. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
+ * called, and the sink may be closed. `left` samples and runs did not get there, which happens only when the collector
+ * is freed before. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
-void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data), void *data);
+void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data);
 
 /* Takes queue_bytes, max_series and max_label_values; nothing else can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);

@@ -44,7 +44,7 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 	return 0;
 }
 
-void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data), void *data)
+void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data)
 {
 	struct outlet *o = c->active[i];
 
@@ -63,7 +63,8 @@ void collector_reap(struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
 		struct outlet *o = &c->outlets[i];
-		void (*gone)(void *data), *data;
+		void (*gone)(void *data, uint64_t left), *data;
+		uint64_t left;
 		bool has_left;
 
 		if (!o->is_used)
@@ -75,10 +76,11 @@ void collector_reap(struct collector *c)
 			continue;
 		outlet_join(o);
 		outlet_done(o);
+		left = outlet_left(o);
 		gone = o->gone;
 		data = o->gone_data;
 		memset(o, 0, sizeof(*o));
-		gone(data);
+		gone(data, left);
 	}
 }
 

@@ -35,7 +35,7 @@ struct outlet {
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
 	bool leaving, has_left;			/* it gets nothing new; its thread has ended */
-	void (*gone)(void *data);		/* to be called then, in the loop's thread */
+	void (*gone)(void *data, uint64_t left);	/* to be called then, in the loop's thread */
 	void *gone_data;
 };
 
@@ -118,6 +118,7 @@ void tickets_free_first(struct collector *c);
 int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err);
 void outlet_join(struct outlet *o);		/* `stopping` is set */
 void outlet_done(struct outlet *o);		/* frees what it had not given to the sink */
+uint64_t outlet_left(const struct outlet *o);	/* samples and runs that the sink did not get; also when done */
 
 /* Under the lock. */
 void outlet_put_batch(struct outlet *o, struct open_batch *b);

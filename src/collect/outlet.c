@@ -326,6 +326,11 @@ bool outlet_is_busy(const struct outlet *o)
 	return o->first || o->first_run;
 }
 
+uint64_t outlet_left(const struct outlet *o)
+{
+	return o->counters.samples_queued + o->counters.runs_queued;
+}
+
 static void free_if_over(struct open_batch *b)
 {
 	if (b->closed && !b->sinks_left && !b->runs_left)

@@ -13,6 +13,7 @@ struct sink {
 	_Atomic uint64_t samples, lines;
 	_Atomic bool blocks, fails;
 	unsigned gone;
+	uint64_t left;
 };
 
 static int commit(void *data, const struct batch *b, struct err *err)
@@ -29,9 +30,12 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return 0;
 }
 
-static void gone(void *data)
+static void gone(void *data, uint64_t left)
 {
-	((struct sink *)data)->gone++;
+	struct sink *s = data;
+
+	s->gone++;
+	s->left += left;
 }
 
 struct fixture {
@@ -159,24 +163,27 @@ TEST(a_sink_that_is_removed_is_emptied_first)
 	CHECK_INT(f.sinks[0].gone, 0);
 	f.sinks[0].blocks = false;
 	CHECK_SOON(&f, f.sinks[0].gone == 1);
+	CHECK_INT(f.sinks[0].left, 0);
 	CHECK_INT(f.sinks[0].samples, 1);
 	CHECK_SOON(&f, collector_counters(f.c)->samples_stored == 2);
 	finish(&f);
 	CHECK_INT(f.sinks[0].gone, 1);
 }
 
-TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end)
+TEST(a_sink_that_cannot_be_emptied_is_given_back_at_the_end_with_how_much_is_left)
 {
 	struct fixture f;
 
 	start_with_two_sinks(&f);
 	f.sinks[0].fails = true;
 	send_line(&f, 0, 0);
+	send_line(&f, 1, 0);
 	collector_remove_sink(f.c, 0, gone, &f.sinks[0]);
 	run(&f, NS_PER_SECOND / 10);
 	CHECK_INT(f.sinks[0].gone, 0);
 	finish(&f);
 	CHECK_INT(f.sinks[0].gone, 1);
+	CHECK_INT(f.sinks[0].left, 2);
 }
 
 TEST(a_place_of_a_sink_that_has_left_is_used_again)

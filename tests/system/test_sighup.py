@@ -179,6 +179,29 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
+def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
+    with Directory() as directory:
+        config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
+        write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a, b]})
+        with Collector(directory, '-c', config) as c:
+            s = connect(f'{directory}/s')
+            s.send(message({('main',): 1}))
+            check(wait_for(lambda: c.sink(b)['samples']['stored'] == 1), 'both have the first')
+            day = next(name for name in os.listdir(f'{directory}/b') if name.endswith('.db'))
+            lock = sqlite3.connect(f'{directory}/b/{day}', isolation_level=None)
+            lock.execute('BEGIN IMMEDIATE')               # nobody else may write
+            s.send(message({('main',): 2}))
+            check(wait_for(lambda: c.sink(a)['samples']['stored'] == 3), 'one of them has the second')
+            write_config(config, **{'from': [f'unix:{directory}/s'], 'to': [a]})
+            c.hup('the configuration was read again: 1 sources, 1 sinks')
+            check(c.stop() == 2, 'it ends with 2')
+            lock.close()
+            said = [line for line in c.lines if f'{b} is closed' in line]
+            check(said == [f'strobe: {b} is closed, and 2 samples or runs that were for it could not be stored there'], f'{c.lines}')
+        check(total(directory, f'{directory}/b') == 1, 'and it is true')
+
+
+@test
 def two_sources_of_one_file_or_stream_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
