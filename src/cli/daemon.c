@@ -182,14 +182,22 @@ static bool all_have_ended(const struct daemon *d)
 	return d->sources.count > 0 && !d->waiting.count;
 }
 
+bool daemon_end_if_over(struct daemon *d)
+{
+	bool over = all_have_ended(d);
+
+	if (over)
+		loop_stop(d->loop, 0);
+	return over;
+}
+
 static void source_ended(void *data, struct source *s)
 {
 	struct daemon *d = data;
 
 	for (size_t i = 0; i < d->sources.count; i++)
 		d->sources.items[i].ended |= d->sources.items[i].source == s;
-	if (all_have_ended(d))
-		loop_stop(d->loop, 0);
+	daemon_end_if_over(d);
 }
 
 /* Two that read the same hand each line over twice, and know each other's tickets. */
@@ -412,7 +420,7 @@ static int say_ended(const struct daemon *d, struct err *err)
 		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
 			rejected += e == SOURCE_LINE_BLANK ? 0 : c->rejected_lines[e];
 	}
-	if (!lines)
+	if (!lines && !n->samples_received)
 		return err_set(err, -ENODATA, "there was no line like 'main;function 12' in the input (%llu "
 			       "other lines)", (unsigned long long)rejected);
 	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines were left out",

@@ -259,6 +259,7 @@ static void open_waiting(struct daemon *d)
 	}
 	if (d->sources.count != before)
 		show_changed(d, &d->options.limits);
+	daemon_end_if_over(d);
 }
 
 struct leaving_sink {
@@ -436,6 +437,8 @@ void daemon_reload(struct daemon *d)
 		log_info("the configuration was read again: %zu sources, %zu sinks",
 			 d->sources.count + d->waiting.count, d->sinks.count);
 		d->options.reloaded(true);
+		if (daemon_end_if_over(d))
+			log_info("standard input has ended already, and no other source is left: this is the end");
 	}
 	notify_send("READY=1");
 }

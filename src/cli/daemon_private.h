@@ -66,6 +66,9 @@ int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct
 int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,
 		    struct err *err);
 
+/* Ends the loop if all sources have come to their end, and says whether they have. */
+bool daemon_end_if_over(struct daemon *d);
+
 bool daemon_gives_tickets(const char *url);		/* so that it needs a journal */
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);

@@ -12,8 +12,8 @@ from strobe_test import STROBE, check, wait_for
 class Collector(Daemon):
     """Runs `strobe collect` with these options, and with `directory`/state and a free port."""
 
-    def __init__(self, directory, *options, environment=None):
-        super().__init__(directory, environment=environment)
+    def __init__(self, directory, *options, environment=None, stdin=None):
+        super().__init__(directory, environment=environment, stdin=stdin)
         self.command = [STROBE, 'collect', '--listen', '127.0.0.1:0', '--state', f'{directory}/state', *options]
 
     def sums(self):

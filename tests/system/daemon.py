@@ -12,7 +12,7 @@ from strobe_test import STROBE, Skip, wait_for
 class Daemon:
     """Runs on `directory`/strobe.sock and `directory`/state, with a free port."""
 
-    def __init__(self, directory, *options, environment=None):
+    def __init__(self, directory, *options, environment=None, stdin=None):
         if not os.path.exists(STROBE):
             raise Skip(f'{STROBE} is not built')
         self.directory = directory
@@ -20,13 +20,14 @@ class Daemon:
         self.command = [STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', f'unix:{self.socket}',
                         '--store', f'sqlite:{directory}/state', *options]
         self.environment = {**os.environ, **(environment or {})}
+        self.stdin = stdin
         self.process = None
         self.lines = []
 
     def start(self):
         self.lines, self.url = [], None
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        env=self.environment)
+                                        env=self.environment, stdin=self.stdin)
         self.reader = threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True)
         self.reader.start()
         wait_for(lambda: self.url or self.process.poll() is not None)

@@ -202,6 +202,50 @@ def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
 
 
 @test
+def where_standard_input_has_ended_and_sighup_leaves_no_other_source_it_ends():
+    for text, stored in [('main;a 4\n', 7), ('', 3)]:
+        with Directory() as directory:
+            config, a, unix = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'unix:{directory}/s'
+            write_config(config, **{'from': ['-', unix], 'to': [a]})
+            write(f'{directory}/in', text)
+            with open(f'{directory}/in') as given:
+                c = Collector(directory, '-c', config, stdin=given)
+                c.start()
+            check(wait_for(lambda: c.status()['sources'][0]['state'] == 'ended'), 'standard input has ended')
+            connect(f'{directory}/s').send(message({('main',): 3}))
+            check(wait_for(lambda: c.sums()['samples']['received'] == stored), 'it goes on for the other source')
+            write_config(config, **{'from': ['-'], 'to': [a]})
+            c.hup('standard input has ended already, and no other source is left: this is the end')
+            check(wait_for(lambda: c.process.poll() is not None), 'it ends by itself')
+            check(c.stop() == 0 and f' with {stored} samples: {stored} stored' in c.lines[-1], f'and says what came: {c.lines}')
+            check(total(directory, f'{directory}/a') == stored, 'all is stored')
+
+
+@test
+def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
+    with Directory() as directory:
+        config, a, log = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'{directory}/x.log'
+        write_config(config, **{'from': ['-', f'file:{log}'], 'to': [a]})
+        write(log, 'main;a 1\n')
+        c = Collector(directory, '-c', config, stdin=subprocess.DEVNULL)
+        c.start()
+        check(wait_for(lambda: c.sink(a)['samples']['stored'] == 1), 'the file is read')
+        day = next(name for name in os.listdir(f'{directory}/a') if name.endswith('.db'))
+        lock = sqlite3.connect(f'{directory}/a/{day}', isolation_level=None)
+        lock.execute('BEGIN IMMEDIATE')               # what is under way of the file cannot be stored meanwhile
+        write(log, 'main;a 2\n')
+        check(wait_for(lambda: c.sums()['samples']['received'] == 3), 'something is under way')
+        write_config(config, **{'from': ['-', f'file:{log}?channel=x'], 'to': [a]})
+        c.hup('the configuration was read again: 2 sources, 1 sinks')
+        os.unlink(log)
+        os.mkdir(log)
+        lock.close()
+        check(wait_for(lambda: c.process.poll() is not None), f'it ends by itself: {c.lines}')
+        check(any('a source of the new configuration is not used' in line for line in c.lines), f'and says why: {c.lines}')
+        check(c.stop() == 0, 'with 0')
+
+
+@test
 def two_sources_of_one_file_or_stream_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
