@@ -48,7 +48,7 @@ void daemon_drop_urls(struct feeds *f)
 /* What people type is a bare path. */
 static const char *path_of(const char *url)
 {
-	if (strncmp(url, "unix:/", 6) == 0)
+	if (strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?'))
 		return url + strlen("unix:");
 	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
 }

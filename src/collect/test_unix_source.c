@@ -508,6 +508,21 @@ TEST(a_file_or_another_programs_socket_is_left_alone)
 	stop(&f);
 }
 
+TEST(a_bare_path_may_have_any_name)
+{
+	struct source *s = NULL;
+	struct fixture f;
+	char path[128];
+
+	start(&f);
+	snprintf(path, sizeof(path), "%s/a?b=%%3F", f.directory);
+	CHECK_INT(open_source(&f, path, f.loop, &s, NULL), 0);
+	CHECK(access(path, F_OK) == 0);
+	source_close(s);
+	CHECK(access(path, F_OK) < 0);
+	stop(&f);
+}
+
 TEST(bad_urls_have_a_sentence)
 {
 	struct loop *loop = loop_new(NULL);
@@ -520,6 +535,10 @@ TEST(bad_urls_have_a_sentence)
 		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -");
 	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
 	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
+	CHECK_INT(open_source(NULL, "unix:/tmp/s?label.dc=x", loop, &s, &err), -EINVAL);
+	CHECK_STR(err.text, "'unix:/tmp/s?label.dc=x': a socket has no parameters, since messages bring their labels "
+		  "along; one with a ? in its name is written without unix:, as in /run/what?.sock");
+	CHECK_INT(open_source(NULL, "unix:/tmp/s?", loop, &s, &err), -EINVAL);
 	memset(url + 10, 'x', 200);
 	CHECK_INT(open_source(NULL, url, loop, &s, &err), -ENAMETOOLONG);
 	CHECK(s == NULL);

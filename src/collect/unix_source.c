@@ -308,6 +308,9 @@ static int unix_source_open(const char *url, struct loop *loop, const struct sou
 
 	if (*path != '/')
 		return err_set(err, -EINVAL, "'%s' needs an absolute path, as in unix:/run/strobe/strobe.sock", url);
+	if (path != url && strchr(path, '?'))
+		return err_set(err, -EINVAL, "'%s': a socket has no parameters, since messages bring their labels "
+			       "along; one with a ? in its name is written without unix:, as in /run/what?.sock", url);
 	r = gather_new(loop, &gather, err);
 	if (r < 0)
 		return r;

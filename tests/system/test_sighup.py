@@ -179,6 +179,20 @@ def other_parameters_of_a_stream_or_a_file_by_sighup_read_nothing_twice():
 
 
 @test
+def parameters_of_a_socket_are_refused_by_sighup_and_no_part_of_its_name():
+    with Directory() as directory:
+        config, sinks = f'{directory}/c.yaml', {'to': [f'sqlite:{directory}/a']}
+        write_config(config, **sinks, **{'from': [f'{directory}/s?label.dc=x']})       # a bare path is what it says
+        with Collector(directory, '-c', config) as c:
+            for url in (f'unix:{directory}/t?label.dc=x', f'unix:{directory}/s?label.dc=x'):
+                write_config(config, **sinks, **{'from': [url]})
+                c.hup(f"nothing has changed: '{url}': a socket has no parameters")
+            check(sorted(name for name in os.listdir(directory) if name[0] in 'st' and name != 'state') == ['s?label.dc=x'],
+                  f'{os.listdir(directory)}')
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
 def of_a_sink_that_could_not_be_emptied_before_the_end_the_log_says_so():
     with Directory() as directory:
         config, a, b = f'{directory}/c.yaml', f'sqlite:{directory}/a', f'sqlite:{directory}/b'
