@@ -1,6 +1,7 @@
 /* redis_pubsub.c: subscribes, hands over lines, and says what is wrong. */
 #include "redis_pubsub.h"
 
+#include "address.h"
 #include "clock.h"
 #include "connection.h"
 #include "log.h"
@@ -30,6 +31,8 @@ struct pubsub {
 	struct redis_connection *connection;
 	struct source_hints hints;
 	struct list channels, patterns;
+	char *host;				/* as redis_url.h has them */
+	unsigned port;
 	size_t confirmed;			/* subscriptions of this connection */
 	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
 	char *names;				/* of all, for people */
@@ -275,6 +278,62 @@ static int set_parameters(struct pubsub *p, const struct redis_url *u, struct er
 	return 0;
 }
 
+static char *printable(char *text)
+{
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return text;
+}
+
+/* --- Two that subscribe to the same --- */
+
+static bool is_same_server(const struct pubsub *a, const struct pubsub *b)
+{
+	return !strcmp(a->host, b->host) && (a->port == b->port || address_is_path(a->host));
+}
+
+/* The first word that both have; NULL: there is none. */
+static const char *common_word(const struct list *a, const struct list *b)
+{
+	for (size_t i = 1; a->count && i <= a->count; i++)
+		for (size_t k = 1; b->count && k <= b->count; k++)
+			if (!strcmp(a->words[i], b->words[k]))
+				return a->words[i];
+	return NULL;
+}
+
+/* Redis sends each a copy, and each would be counted. */
+static int check_other(const struct pubsub *p, const struct source *base, struct err *err)
+{
+	const struct pubsub *other = (const struct pubsub *)base;
+	_cleanup_(freep) char *shown = NULL;
+	const char *word, *what = "channel";
+
+	if (base->ops != &redis_pubsub_ops || base->leaves || !is_same_server(p, other))
+		return 0;
+	word = common_word(&p->channels, &other->channels);
+	if (!word) {
+		word = common_word(&p->patterns, &other->patterns);
+		what = "pattern";
+	}
+	if (!word)
+		return 0;
+	shown = printable(xasprintf("%.64s", word));
+	return err_set(err, -EEXIST, "%s: %s subscribes to the %s '%s' already, and each message would count twice; "
+		       "name it once", p->base.url, base->url, what, shown);
+}
+
+static int check_others(const struct pubsub *p, struct err *err)
+{
+	const struct source_receiver *receiver = &p->base.receiver;
+	int r = 0;
+
+	for (size_t i = 0; i < receiver->other_count && r >= 0; i++)
+		r = check_other(p, receiver->others[i], err);
+	return r;
+}
+
 /* "excimer, excimer-wall and 3 more", in printable bytes. */
 static char *name_all(const struct list *a, const struct list *b)
 {
@@ -289,10 +348,7 @@ static char *name_all(const struct list *a, const struct list *b)
 	}
 	if (shown < all)
 		buf_printf(&text, " and %zu more", all - shown);
-	for (size_t i = 0; i < text.size; i++)
-		if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f)
-			text.data[i] = '?';
-	return buf_take(&text, NULL);
+	return printable(buf_take(&text, NULL));
 }
 
 static struct source *redis_pubsub_close(struct source *base)
@@ -303,6 +359,7 @@ static struct source *redis_pubsub_close(struct source *base)
 	list_done(&p->channels);
 	list_done(&p->patterns);
 	source_hints_done(&p->hints);
+	free(p->host);
 	free(p->names);
 	free(p->told);
 	source_done(base);
@@ -332,8 +389,13 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 	p->base = (struct source){ .ops = &redis_pubsub_ops, .receiver = *receiver, .loop = loop };
 	p->base.url = u.shown ? xstrdup(u.shown) : NULL;
 	source_hints_init(&p->hints);
-	if (r >= 0)
+	if (r >= 0) {
+		p->host = xstrdup(u.host);
+		p->port = u.port;
 		r = set_parameters(p, &u, err);
+	}
+	if (r >= 0)
+		r = check_others(p, err);
 	if (r >= 0) {
 		p->names = name_all(&p->channels, &p->patterns);
 		redis_connection_default_options(&o);

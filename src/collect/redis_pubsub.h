@@ -3,7 +3,8 @@
  *	redis://[user:password@]host[:port][/database]?channel=excimer,excimer-wall
  *
  * Parameters: channel=a,b and pattern=x*,y* (at least one of both), password-file=FILE, and those of source_url.h. A
- * message holds one line or several. Its channel becomes the label "profiler".
+ * message holds one line or several. Its channel becomes the label "profiler". A channel or a pattern that another
+ * source has from the same server is refused: each message would count twice.
  *
  * Redis keeps nothing for a subscriber that is away, and cuts one off that reads too slowly (client-output-buffer-limit
  * pubsub). So this empties the socket first and keeps up to 128 MB that it has not looked at yet, reads on while the

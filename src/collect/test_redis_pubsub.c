@@ -130,6 +130,45 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 	loop_free(g.loop);
 }
 
+/* What opening `url` beside an open `first` says, "" for nothing. */
+static const char *open_beside(const char *first, const char *url, bool first_leaves)
+{
+	static struct err err;
+	struct source *a = NULL, *b = NULL;
+	struct got g = { .loop = loop_new(NULL) };
+	struct source_receiver r = { .message = got_message, .line = got_line, .full = never_full, .data = &g };
+
+	err = (struct err){ 0 };
+	CHECK_INT(source_open(first, g.loop, &r, &a, NULL), 0);
+	a->leaves = first_leaves;
+	r.others = &a;
+	r.other_count = 1;
+	CHECK_INT(source_open(url, g.loop, &r, &b, &err), *err.text ? -EEXIST : 0);
+	source_close(b);
+	source_close(a);
+	loop_free(g.loop);
+	return err.text;
+}
+
+TEST(a_channel_of_one_server_is_subscribed_to_once)
+{
+	static const char first[] = "redis://u:secret@127.0.0.1:1/?channel=a,b&pattern=x*";
+
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/3?pattern=a*&channel=c,b", false),
+		  "redis://127.0.0.1:1/3?pattern=a*&channel=c,b: redis://u:***@127.0.0.1:1/?channel=a,b&pattern=x* "
+		  "subscribes to the channel 'b' already, and each message would count twice; name it once");
+	CHECK(strstr(open_beside(first, "redis://127.0.0.%31:1?pattern=%78*&label.dc=x", false),
+		     "subscribes to the pattern 'x*' already"));
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=b&label.dc=x", true), "");
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:2/?channel=b", false), "");
+	CHECK_STR(open_beside(first, "redis://127.0.0.2:1/?channel=b", false), "");
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=x*&pattern=a", false), "");
+	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?stream=b", false), "");
+	/* A port says nothing of a unix socket. */
+	CHECK(strstr(open_beside("redis://%2Ftmp%2Fnobody.sock:1/?channel=a%0Ab",
+				 "redis://%2Ftmp%2Fnobody.sock/?channel=a%0Ab", false), "the channel 'a?b' already"));
+}
+
 TEST(hints_are_taken_and_others_left)
 {
 	struct source_about about;

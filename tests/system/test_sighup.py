@@ -260,7 +260,7 @@ def where_standard_input_has_ended_and_what_waited_cannot_be_opened_it_ends():
 
 
 @test
-def two_sources_of_one_file_or_stream_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
+def two_sources_of_one_file_or_stream_or_channel_are_refused_by_sighup_as_by_a_start_also_where_both_would_wait():
     with Directory() as directory, RedisServer() as redis:
         config, file, stream = f'{directory}/c.yaml', f'file:{directory}/x.log', redis.url('?stream=s')
         other = stream.replace('127.0.0.1', '%3127.0.0.1')      # in other words: %31 is a 1
@@ -272,16 +272,20 @@ def two_sources_of_one_file_or_stream_are_refused_by_sighup_as_by_a_start_also_w
         with Collector(directory, '-c', config) as c:
             for sources, twice in [
                     ([f'{file}?channel=a', f'{file}?channel=b', stream], f'{file}?channel=b'),
-                    ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2')]:
+                    ([file, f'{stream}&label.n=1', f'{other}&label.n=2'], f'{other}&label.n=2'),
+                    ([file, stream, redis.url('?channel=x'), redis.url('1?channel=y,x')], None)]:
                 configure(*sources)
-                sentence = f'{twice} is read already, perhaps with other parameters; name it once'
+                sentence = (f'{twice} is read already, perhaps with other parameters; name it once' if twice else
+                            f"{sources[3]}: {sources[2]} subscribes to the channel 'x' already")
                 c.hup(f'is not used, nothing has changed: {sentence}')
                 check([s['url'] for s in c.status()['sources']] == [file, stream], f'{c.status()["sources"]}')
                 done = subprocess.run([STROBE, 'collect', '-c', config, '--listen', 'none', '--state', f'{directory}/other'],
                                       capture_output=True, text=True, timeout=20, env={**os.environ, 'STROBE_TO': f'{directory}/b'})
                 check(done.returncode == 2 and sentence in done.stderr, f'a start says the same: {done.stderr}')
-            configure(f'{file}?channel=a', stream)
-            c.hup('the configuration was read again: 2 sources, 1 sinks')
+            configure(f'{file}?channel=a', stream, redis.url('?channel=x'))
+            c.hup('the configuration was read again: 3 sources, 1 sinks')
+            configure(f'{file}?channel=a', stream, redis.url('?channel=x&label.n=1'))       # one in the place of the other is fine
+            c.hup('the configuration was read again: 3 sources, 1 sinks')
             check(wait_for(lambda: any(f'samples come from {file}?channel=a now' in line for line in c.lines)), f'{c.lines}')
             write(f'{directory}/x.log', 'main;a 3\n')
             check(wait_for(lambda: c.sums()['samples']['stored'] == 3), 'one of them is read')
