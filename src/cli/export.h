@@ -79,7 +79,4 @@ void export_drawn_put(const struct export_options *o, const struct tree_name *lo
 /* Whether functions have pictures of their own in this log. */
 bool export_has_variants(const struct export_options *o, const struct tree_name *log);
 
-/* Among the forms of a log those of the same time hold the same; whether files[i] is the first of its time. */
-bool export_is_first_form(const struct tree *logs, size_t at, size_t i);
-
 #endif

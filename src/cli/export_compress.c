@@ -1,4 +1,17 @@
-/* export_compress.c: `strobe export compress`: old logs, sorted, which makes them far smaller, and compressed. */
+/* export_compress.c: `strobe export compress`: old logs, sorted, which makes them far smaller, and compressed.
+ *
+ *	x.log, maybe x.log.gz of before
+ *		x.log.gz.tmp is written: all of their lines, and a note of what it was made of (log_forms.h)
+ *		it becomes x.log.gz, in place of the one of before
+ *	x.log, x.log.gz		readers see by the note what of x.log is in the other
+ *		the command is run
+ *	x.log, x.log.gz		it failed, or x.log was written to meanwhile: the next time all of this is done again.
+ *				If nothing but the log is in x.log.gz, that is removed
+ *		other compressed forms of before are removed, and x.log last
+ *	x.log.gz
+ *
+ * Whatever ends us at any of these points, each line is read once, also when lines are added to x.log after that.
+ */
 
 #include "export.h"
 
@@ -6,6 +19,7 @@
 #include "compress.h"
 #include "input.h"
 #include "line_sort.h"
+#include "log_forms.h"
 #include "mem.h"
 
 #include <fcntl.h>
@@ -37,6 +51,7 @@ struct packing {
 	const struct tree_file *log;
 	int dir;
 	char *name, *temporary;
+	char note[COMPRESS_COMMENT_MAX + 1];
 	struct line_sort lines;
 	uint64_t bytes_in, bytes_out;
 	struct compressor *out;
@@ -54,12 +69,17 @@ static int read_lines(struct packing *p, struct input *in, struct err *err)
 	return r < 0 ? r : input_end(in, err);
 }
 
-static int read_form(struct packing *p, const struct tree_file *f, struct err *err)
+static int read_form(struct packing *p, size_t i, struct err *err)
 {
-	_cleanup_(freep) char *path = tree_path(&p->all->logs, f);
+	const struct tree *t = &p->all->logs;
+	_cleanup_(freep) char *path = tree_path(t, &t->files[i]);
+	uint64_t begin = log_form_begin(t, p->todo->at, i);
 	struct input in;
-	int fd = tree_open(&p->all->logs, f, err), r;
+	int fd, r;
 
+	if (begin == LOG_FORM_NOTHING)
+		return 0;
+	fd = log_form_open(t, i, begin, err);
 	if (fd < 0)
 		return fd;
 	r = input_open_fd(&in, path, fd, UINT64_MAX, err);
@@ -69,15 +89,14 @@ static int read_form(struct packing *p, const struct tree_file *f, struct err *e
 	return r < 0 && r != -ENOENT ? err_prefix(err, "cannot sort '%s'", path) : r;
 }
 
-/* Also what was compressed under the name before, should the log have been begun anew since. */
+/* Also what was compressed before, should the log have been begun anew since, or added to. */
 static int read_all(struct packing *p, struct err *err)
 {
-	int r = read_form(p, p->log, err);
+	int r = 0;
 
 	for (size_t i = p->todo->at; i < p->todo->at + p->todo->count && r >= 0; i++)
-		if (p->all->logs.files[i].mtime_ns != p->log->mtime_ns)
-			r = read_form(p, &p->all->logs.files[i], err);
-	return r;
+		r = read_form(p, i, err);
+	return r < 0 ? r : log_forms_note(&p->all->logs, p->todo->at, p->todo->plain, p->name, p->note, err);
 }
 
 static int put(void *data, const void *bytes, size_t n, struct err *err)
@@ -93,7 +112,7 @@ static int write_sorted(struct packing *p, int fd, struct err *err)
 	const bool zstd = p->all->o->zstd;
 	const struct compress_options o = {
 		.zstd = zstd, .level = zstd ? ZSTD_LEVEL : GZIP_LEVEL, .name = p->log->name,
-		.mtime = (uint32_t)(p->log->mtime_ns / NS_PER_SECOND),
+		.mtime = (uint32_t)(p->log->mtime_ns / NS_PER_SECOND), .comment = p->note,
 	};
 	int r = compress_start(fd, &o, &p->out, err);
 
@@ -163,30 +182,35 @@ static int upload(const struct packing *p, struct err *err)
 	return p->all->o->upload ? upload_run(p->all->o->upload, path, err) : 0;
 }
 
-/* Somebody wrote to the log while the other file was handed on. All of it is compressed again later; were the lines of
- * before in two files then, they would count twice. */
-static int give_up_if_changed(const struct packing *p, struct err *err)
+static int hand_on(const struct packing *p, struct err *err)
 {
 	struct stat st;
-	int r = check_unchanged(p, &st, err);
+	int r = upload(p, err);
 
-	if (r == -EAGAIN && p->todo->count == 1)
-		unlinkat(p->dir, p->name, 0);
-	return r;
+	return r < 0 ? r : check_unchanged(p, &st, err);
 }
 
-/* What could not be handed on keeps its log, so that both are tried again. */
+/* The log goes last: as long as it is there, the next time does what is left. */
+static void remove_others(const struct packing *p)
+{
+	for (size_t i = p->todo->at + p->todo->count; i-- > p->todo->at;)
+		if (strcmp(p->all->logs.files[i].name, p->name) != 0)
+			unlinkat(p->dir, p->all->logs.files[i].name, 0);
+}
+
+/* What could not be handed on keeps its log, so that both are tried again. For readers who know nothing of notes the
+ * other file goes then, unless it has what was compressed before. */
 static int replace(struct packing *p, struct err *err)
 {
 	int r = write_packed(p, err);
 
+	if (r < 0)
+		return r;
+	r = hand_on(p, err);
 	if (r >= 0)
-		r = upload(p, err);
-	if (r >= 0)
-		r = give_up_if_changed(p, err);
-	for (size_t i = p->todo->at; i < p->todo->at + p->todo->count && r >= 0; i++)
-		if (strcmp(p->all->logs.files[i].name, p->name) != 0)
-			unlinkat(p->dir, p->all->logs.files[i].name, 0);
+		remove_others(p);
+	else if (p->todo->count == 1)
+		unlinkat(p->dir, p->name, 0);
 	return r;
 }
 

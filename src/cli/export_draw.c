@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "compress.h"
 #include "format.h"
+#include "log_forms.h"
 #include "mem.h"
 #include "text.h"
 
@@ -22,14 +23,6 @@ bool export_has_variants(const struct export_options *o, const struct tree_name 
 	return o->variant_count && log->entry.n == 3 && !memcmp(log->entry.p, "all", 3);
 }
 
-bool export_is_first_form(const struct tree *logs, size_t at, size_t i)
-{
-	while (at < i)
-		if (logs->files[at++].mtime_ns == logs->files[i].mtime_ns)
-			return false;
-	return true;
-}
-
 void export_drawn_put(const struct export_options *o, const struct tree_name *log, char out[DRAWN_MAX])
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -43,13 +36,17 @@ void export_drawn_put(const struct export_options *o, const struct tree_name *lo
 /* --- Reading --- */
 
 /* Adds one form of the log. 0, 1 with a warning, or a negative errno. */
-static int load(const struct draw *d, const struct tree_file *f, struct profile *p, struct err *err)
+static int load(const struct draw *d, size_t i, struct profile *p, struct err *err)
 {
 	const struct format_options reading = { .format = &format_folded };
-	_cleanup_(freep) char *path = tree_path(d->logs, f);
+	_cleanup_(freep) char *path = tree_path(d->logs, &d->logs->files[i]);
+	uint64_t begin = log_form_begin(d->logs, d->at, i);
 	struct input in;
-	int fd = tree_open(d->logs, f, err), r;
+	int fd, r;
 
+	if (begin == LOG_FORM_NOTHING)
+		return 0;
+	fd = log_form_open(d->logs, i, begin, err);
 	if (fd < 0)
 		return fd;
 	r = input_open_fd(&in, path, fd, FORMAT_INPUT_MAX, err);
@@ -67,7 +64,7 @@ static int load_all(const struct draw *d, struct profile *p, struct err *err)
 	bool warned = false;
 
 	for (size_t i = d->at; i < d->at + d->count; i++) {
-		int r = export_is_first_form(d->logs, d->at, i) ? load(d, &d->logs->files[i], p, err) : 0;
+		int r = load(d, i, p, err);
 
 		if (r < 0)
 			return r;

@@ -3,10 +3,10 @@
 #include "grep_inputs.h"
 
 #include "clock.h"
-#include "export.h"
 #include "format.h"
 #include "http_get.h"
 #include "io.h"
+#include "log_forms.h"
 #include "mem.h"
 #include "store.h"
 #include "text.h"
@@ -67,9 +67,14 @@ static bool is_asked(const struct tree *t, const struct tree_file *f, const stru
 	       is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
 }
 
+struct chosen {
+	const struct tree_file *file;
+	uint64_t begin;			/* of what no other form of it holds */
+};
+
 static int oldest_first(const void *a, const void *b)
 {
-	const struct tree_file *x = *(struct tree_file *const *)a, *y = *(struct tree_file *const *)b;
+	const struct tree_file *x = ((const struct chosen *)a)->file, *y = ((const struct chosen *)b)->file;
 
 	return x->mtime_ns != y->mtime_ns ? (x->mtime_ns < y->mtime_ns ? -1 : 1) : strcmp(x->name, y->name);
 }
@@ -82,12 +87,12 @@ static size_t bound(long at, size_t n)
 	return (size_t)at > n ? n : (size_t)at;
 }
 
-static int load_log(struct grep_inputs *in, const struct tree *t, const struct tree_file *f, struct err *err)
+static int load_log(struct grep_inputs *in, const struct tree *t, const struct chosen *c, struct err *err)
 {
 	const struct format_options reading = { .format = &format_folded };
-	_cleanup_(freep) char *path = tree_path(t, f);
+	_cleanup_(freep) char *path = tree_path(t, c->file);
 	struct input input;
-	int fd = tree_open(t, f, err), r;
+	int fd = log_form_open(t, (size_t)(c->file - t->files), c->begin, err), r;
 
 	/* Whoever removes old logs may do so now. */
 	if (fd < 0)
@@ -141,17 +146,20 @@ static void say_what_logs_there_are(const struct tree *t, const struct grep_aske
 		buf_printf(out, ", of the entry points %s and the channels %s", entries.data, channels.data);
 }
 
-/* Those that were asked for, oldest first; of several forms of one only the first. */
-static struct tree_file **choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
+/* Those that were asked for, oldest first; of several forms of one those that hold what no other does. */
+static struct chosen *choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
 {
-	struct tree_file **chosen = xcalloc(t->count + 1, sizeof(*chosen));
+	struct chosen *chosen = xcalloc(t->count + 1, sizeof(*chosen));
 	size_t n = 0;
 
 	for (size_t at = 0, forms; at < t->count; at += forms ? forms : 1) {
 		forms = tree_logs_at(t, at);
-		for (size_t i = at; i < at + forms; i++)
-			if (is_asked(t, &t->files[i], a) && export_is_first_form(t, at, i))
-				chosen[n++] = &t->files[i];
+		for (size_t i = at; i < at + forms && is_asked(t, &t->files[i], a); i++) {
+			uint64_t begin = log_form_begin(t, at, i);
+
+			if (begin != LOG_FORM_NOTHING)
+				chosen[n++] = (struct chosen){ &t->files[i], begin };
+		}
 	}
 	if (n)
 		qsort(chosen, n, sizeof(*chosen), oldest_first);
@@ -162,7 +170,7 @@ static struct tree_file **choose(const struct tree *t, const struct grep_asked *
 static int load_chosen(struct grep_inputs *in, const struct tree *t, const struct grep_asked *a, struct err *err)
 {
 	size_t n, first, last;
-	_cleanup_(freep) struct tree_file **chosen = choose(t, a, &n);
+	_cleanup_(freep) struct chosen *chosen = choose(t, a, &n);
 	int r = 0;
 
 	first = a->has_first ? bound(a->first, n) : 0;
@@ -172,8 +180,8 @@ static int load_chosen(struct grep_inputs *in, const struct tree *t, const struc
 	else if (first >= last)
 		buf_printf(&in->why, "the slice leaves none of %zu log%s", n, n == 1 ? "" : "s");
 	for (size_t i = first; i < last && r >= 0; i++) {
-		add_source(in, tree_path(t, chosen[i]));
-		r = load_log(in, t, chosen[i], err);
+		add_source(in, tree_path(t, chosen[i].file));
+		r = load_log(in, t, &chosen[i], err);
 	}
 	return r;
 }

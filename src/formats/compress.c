@@ -4,8 +4,10 @@
 #include "io.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -18,6 +20,7 @@ struct compressor {
 	z_stream z;
 	gz_header header;
 	ZSTD_CCtx *zstd;		/* NULL: gzip */
+	const char *comment;
 	char out[STEP];
 };
 
@@ -46,7 +49,9 @@ int compress_start(int fd, const struct compress_options *o, struct compressor *
 	struct compressor *c = xcalloc(1, sizeof(*c));
 	int r;
 
+	assert(!o->comment || strlen(o->comment) <= COMPRESS_COMMENT_MAX);
 	c->fd = fd;
+	c->comment = o->comment;
 	r = o->zstd ? start_zstd(c, o, err) : start_gzip(c, o, err);
 	*ret = r < 0 ? compress_free(c) : c;
 	return r;
@@ -101,9 +106,22 @@ int compress_put(struct compressor *c, const void *bytes, size_t n, struct err *
 	return c->zstd ? put_zstd(c, bytes, n, false, err) : put_gzip(c, bytes, n, false, err);
 }
 
+static const uint8_t frame_head[] = { 0x50, 0x2a, 0x4d, 0x18, COMPRESS_COMMENT_MAX + 1, 0, 0, 0 };
+
+static int put_comment_frame(const struct compressor *c, struct err *err)
+{
+	char frame[sizeof(frame_head) + COMPRESS_COMMENT_MAX + 1] = { 0 };
+
+	memcpy(frame, frame_head, sizeof(frame_head));
+	memcpy(frame + sizeof(frame_head), c->comment, strlen(c->comment));
+	return io_write_all(c->fd, frame, sizeof(frame), err);
+}
+
 int compress_end(struct compressor *c, struct err *err)
 {
-	return c->zstd ? put_zstd(c, "", 0, true, err) : put_gzip(c, "", 0, true, err);
+	int r = c->zstd ? put_zstd(c, "", 0, true, err) : put_gzip(c, "", 0, true, err);
+
+	return r >= 0 && c->zstd && c->comment ? put_comment_frame(c, err) : r;
 }
 
 struct compressor *compress_free(struct compressor *c)
@@ -122,7 +140,7 @@ void compress_freep(struct compressor **c)
 	compress_free(*c);
 }
 
-/* --- The header of a .gz (RFC 1952) --- */
+/* --- Comments: the header of a .gz (RFC 1952), the last frame of a .zst --- */
 
 enum { HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
 
@@ -147,4 +165,27 @@ bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room)
 		return false;
 	memcpy(ret, bytes + at, end - at);
 	return true;
+}
+
+static bool read_comment_frame(int fd, char ret[COMPRESS_COMMENT_MAX + 1])
+{
+	const size_t size = sizeof(frame_head) + COMPRESS_COMMENT_MAX + 1;
+	uint8_t frame[sizeof(frame_head) + COMPRESS_COMMENT_MAX + 1];
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)size ||
+	    pread(fd, frame, size, st.st_size - (off_t)size) != (ssize_t)size ||
+	    memcmp(frame, frame_head, sizeof(frame_head)) != 0 || frame[size - 1])
+		return false;
+	memcpy(ret, frame + sizeof(frame_head), COMPRESS_COMMENT_MAX + 1);
+	return true;
+}
+
+bool compress_read_comment(int fd, char ret[COMPRESS_COMMENT_MAX + 1])
+{
+	uint8_t head[10 + 256 + COMPRESS_COMMENT_MAX + 1];	/* a file's name has up to 255 bytes */
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	return (n > 0 && compress_comment(head, (size_t)n, ret, COMPRESS_COMMENT_MAX + 1)) ||
+	       read_comment_frame(fd, ret);
 }

@@ -8,14 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define COMPRESS_COMMENT_MAX	127u
+
 struct compressor;
 
+/* The comment of a .gz stands in its header. A .zst has none: there it is a frame behind the others, which those who
+ * decompress pass over (RFC 8878, 3.1.2):
+ *
+ *	offset	bytes
+ *	0	4	50 2a 4d 18
+ *	4	4	80 00 00 00: so many follow
+ *	8	128	the comment, and NUL up to the end
+ */
 struct compress_options {
 	bool zstd;			/* instead of gzip */
 	int level;
 	const char *name;		/* kept in the header of a .gz, as `gzip -N` does; NULL: none. */
 	uint32_t mtime;			/* the same; seconds since 1970, 0: none */
-	const char *comment;		/* of a .gz; NULL: none. All three must stay until compress_end */
+	const char *comment;		/* up to COMPRESS_COMMENT_MAX bytes; NULL: none. All three must stay until
+					 * compress_end */
 };
 
 /* Writes to `fd`, which stays the caller's. */
@@ -31,5 +42,8 @@ void compress_freep(struct compressor **c);
 /* The comment of a .gz whose first bytes these are, as a string of at most `room` bytes; false if it has none, or one
  * that does not fit or is not complete in here. */
 bool compress_comment(const uint8_t *bytes, size_t n, char *ret, size_t room);
+
+/* The comment of the .gz or .zst that is open as `fd`, which is not moved. */
+bool compress_read_comment(int fd, char ret[COMPRESS_COMMENT_MAX + 1]);
 
 #endif

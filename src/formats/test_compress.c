@@ -83,6 +83,33 @@ TEST(the_comment_of_a_gz_is_read_again)
 	CHECK_STR(comment(64), "-");
 }
 
+/* The same of a file of either kind, which is complete in spite of it. */
+static const char *comment_in_file(void)
+{
+	static char out[COMPRESS_COMMENT_MAX + 1];
+	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool has = compress_read_comment(fd, out);
+
+	CHECK_INT(count_lines("x\n"), 3);
+	return has ? out : "-";
+}
+
+TEST(files_of_both_kinds_keep_a_comment_that_readers_pass_over)
+{
+	const char *longest = "0123456789012345678901234567890123456789012345678901234567890123"
+			      "012345678901234567890123456789012345678901234567890123456789012";
+
+	for (int zstd = 0; zstd < 2; zstd++) {
+		make(&(struct compress_options){ .zstd = zstd, .level = 3, .name = "a.log", .comment = "made of" },
+		     "x\n", 3);
+		CHECK_STR(comment_in_file(), "made of");
+		make(&(struct compress_options){ .zstd = zstd, .level = 3, .comment = longest }, "x\n", 3);
+		CHECK_STR(comment_in_file(), longest);
+		make(&(struct compress_options){ .zstd = zstd, .level = 3 }, "x\n", 3);
+		CHECK_STR(comment_in_file(), "-");
+	}
+}
+
 TEST(a_header_that_is_cut_off_has_no_comment)
 {
 	const uint8_t bytes[] = { 0x1f, 0x8b, 8, 0x18, 0, 0, 0, 0, 0, 3, 'a', 0, 'b', 0 };
