@@ -1,5 +1,6 @@
 /* err.c: sentences about failures; they are cut, never lost, when they do not fit. */
 #include "err.h"
+#include "buf.h"
 #include "text.h"
 #include <assert.h>
 #include <stdarg.h>
@@ -20,6 +21,17 @@ static void mend_end(char *text)
 	}
 }
 
+/* What it quotes may come from anywhere: nothing of it may steer a terminal, and no newline is in a sentence. */
+static void make_plain(struct err *err)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	text_put_plain(&b, (struct str){ err->text, strlen(err->text) });
+	snprintf(err->text, sizeof(err->text), "%s", b.data);
+	mend_end(err->text);
+}
+
 int err_set(struct err *err, int code, const char *format, ...)
 {
 	va_list ap;
@@ -36,6 +48,7 @@ int err_set(struct err *err, int code, const char *format, ...)
 		err->text[0] = 0;
 	else if ((size_t)n >= sizeof(err->text))
 		mend_end(err->text);
+	make_plain(err);
 	return code;
 }
 
@@ -58,5 +71,6 @@ int err_prefix(struct err *err, const char *format, ...)
 	memcpy(err->text, before, n);
 	memcpy(err->text + n, ": ", 2);
 	mend_end(err->text);
+	make_plain(err);
 	return err->code;
 }

@@ -1,4 +1,4 @@
-/* test_buf.c: the promises of buf.h, err.h and mem.h. */
+/* test_buf.c: the promises of buf.h and mem.h. */
 #include "buf.h"
 #include "err.h"
 #include "mem.h"
@@ -233,38 +233,6 @@ TEST(a_varint_has_seven_bits_per_byte)
 		buf_reset(&b);
 		buf_put_varint(&b, cases[i].v);
 		CHECK(b.size == cases[i].n && !memcmp(b.data, cases[i].bytes, cases[i].n));
-	}
-}
-
-TEST(an_error_is_a_code_and_a_sentence)
-{
-	struct err err;
-
-	CHECK_INT(err_set(&err, -ENOENT, "cannot open '%s'", "x"), -ENOENT);
-	CHECK_STR(err.text, "cannot open 'x'");
-	CHECK_INT(err_prefix(&err, "loading %d", 7), -ENOENT);
-	CHECK_STR(err.text, "loading 7: cannot open 'x'");
-	CHECK_INT(err_set(NULL, -EPERM, "nobody hears"), -EPERM);
-	CHECK(err_prefix(NULL, "nobody hears") < 0);
-}
-
-TEST(a_long_error_is_cut_between_characters)
-{
-	struct err err;
-	char name[3000];
-
-	for (size_t shift = 0; shift < 4; shift++) {
-		size_t n;
-
-		memset(name, 'a', shift);
-		for (size_t i = shift; i + 3 < sizeof(name); i += 3)
-			memcpy(name + i, "\xe2\x82\xac", 4);
-		err_set(&err, -EINVAL, "%s", name);
-		n = strlen(err.text);
-		CHECK(n >= sizeof(err.text) - 4 && n < sizeof(err.text));
-		CHECK((n - shift) % 3 == 0);
-		err_prefix(&err, "%s", name);
-		CHECK(strlen(err.text) < sizeof(err.text));
 	}
 }
 

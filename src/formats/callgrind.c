@@ -23,6 +23,7 @@
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
+#include "stacks.h"
 #include "strobe_wire.h"
 #include <assert.h>
 #include <limits.h>
@@ -58,7 +59,7 @@ struct reader {
 	bool is_ours, no_calls, calls_are_event;
 	struct labels labels;
 	struct intern units;		/* "name\0unit" as event: lines have them */
-	size_t skipped;
+	uint64_t skipped;
 	struct err *err;
 };
 
@@ -483,9 +484,8 @@ static int read_lines(struct reader *r, struct input *in)
 		code = read_line(r, line);
 		if (code < 0)
 			return err_prefix(r->err, "line %llu", (unsigned long long)in->line);
-		if (code > 0 && !r->skipped++)
-			err_set(r->err, -EINVAL, "line %llu is not of callgrind's format: '%.*s'",
-				(unsigned long long)in->line, line.n < 60 ? (int)line.n : 60, line.p);
+		if (code > 0)
+			line_skip(&r->skipped, in->line, line, "is not of callgrind's format", r->err);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "mem.h"
 #include "saturate.h"
+#include "stacks.h"
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -289,19 +290,12 @@ static void refine(struct folded_reader *r)
 /* Notes a line that is no stack; the first one is shown. */
 static void skip_line(struct folded_reader *r, const char *line, size_t n, enum folded_line_kind kind, struct err *err)
 {
-	int shown = n < 60 ? (int)n : 60;
-
-	if (r->skipped++)
-		return;
 	if (kind == FOLDED_LARGE_COUNT)
-		err_set(err, -ERANGE, "line %llu has a count above %lld", (unsigned long long)r->line,
-			(long long)INT64_MAX);
-	else if (kind == FOLDED_ONE_COUNT)
-		err_set(err, -EINVAL, "line %llu has one count, where the lines of a difference have two: '%.*s%s'",
-			(unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
+		line_skip(&r->skipped, r->line, (struct str){ NULL, 0 }, "has a count above 9223372036854775807", err);
 	else
-		err_set(err, -EINVAL, "line %llu is no folded stack, which is frames divided by ; and a count: "
-			"'%.*s%s'", (unsigned long long)r->line, shown, line, (size_t)shown < n ? "…" : "");
+		line_skip(&r->skipped, r->line, (struct str){ line, n }, kind == FOLDED_ONE_COUNT ?
+			  "has one count, where the lines of a difference have two" :
+			  "is no folded stack, which is frames divided by ; and a count", err);
 }
 
 static void read_line(struct folded_reader *r, struct str line, struct err *err)

@@ -2,6 +2,7 @@
 #include "guess.h"
 #include "cleanup.h"
 #include "folded_line.h"
+#include "text.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -52,15 +53,17 @@ static void put_odd_line(const char *bytes, size_t n, struct buf *out)
 
 	for (const char *p = bytes; p < end; p = newline + 1, number++) {
 		struct folded_line l;
+		struct str line;
 
 		newline = memchr(p, '\n', (size_t)(end - p));
 		newline = newline ? newline : end;
 		if (folded_line_parse(p, (size_t)(newline - p), false, &l) != FOLDED_NO_COUNT)
 			continue;
-		n = (size_t)(newline - p) < 60 ? (size_t)(newline - p) : 60;
-		while (n && p[n - 1] == '\r')
-			n--;
-		buf_printf(out, ", such as line %u: '%.*s%s'", number, (int)n, p, newline - p > 60 ? "…" : "");
+		line = (struct str){ p, (size_t)(newline - p) };
+		while (line.n && p[line.n - 1] == '\r')
+			line.n--;
+		n = text_cut(line, 60);
+		buf_printf(out, ", such as line %u: '%.*s%s'", number, (int)n, p, n < line.n ? "…" : "");
 		return;
 	}
 }

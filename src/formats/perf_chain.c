@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "mem.h"
 #include "perf_line.h"
+#include "stacks.h"
 #include <assert.h>
 #include <string.h>
 
@@ -42,11 +43,7 @@ void perf_chains_done(struct perf_chains *c)
 
 void perf_chains_skip(struct perf_chains *c, struct str line, uint64_t number)
 {
-	int shown = line.n < 60 ? (int)line.n : 60;
-
-	if (!c->unreadable++)
-		err_set(&c->first_unreadable, -EINVAL, "line %llu is no line of perf script: '%.*s%s'",
-			(unsigned long long)number, shown, line.p, (size_t)shown < line.n ? "…" : "");
+	line_skip(&c->unreadable, number, line, "is no line of perf script", &c->first_unreadable);
 }
 
 /* Modules are files, unless perf says that it does not know them or that they are none. */

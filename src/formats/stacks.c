@@ -2,6 +2,7 @@
 #include "stacks.h"
 #include "hash.h"
 #include "mem.h"
+#include "text.h"
 #include <assert.h>
 #include <limits.h>
 
@@ -80,15 +81,15 @@ void stacks_drop(struct stacks *s)
 
 void line_skip(uint64_t *skipped, uint64_t number, struct str line, const char *what, struct err *err)
 {
-	int shown = line.n < 60 ? (int)line.n : 60;
+	size_t shown = text_cut(line, 60);
 
 	if ((*skipped)++)
 		return;
 	if (!line.p)
 		err_set(err, -EINVAL, "line %llu %s", (unsigned long long)number, what);
 	else
-		err_set(err, -EINVAL, "line %llu %s: '%.*s%s'", (unsigned long long)number, what, shown, line.p,
-			(size_t)shown < line.n ? "…" : "");
+		err_set(err, -EINVAL, "line %llu %s: '%.*s%s'", (unsigned long long)number, what, (int)shown, line.p,
+			shown < line.n ? "…" : "");
 }
 
 void stacks_skip(struct stacks *s, uint64_t number, struct str line, const char *what, struct err *err)

@@ -196,6 +196,18 @@ TEST(what_is_no_profile_is_called_what_it_looks_like)
 	CHECK_STR(complaint(" \n\n ", 4), "' is not a profile that I know: there is nothing but empty space in it");
 }
 
+TEST(lines_that_are_shown_are_cut_between_characters_and_steer_nothing)
+{
+	const char *long_line = "Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe\n";
+
+	CHECK_STR(complaint(long_line, strlen(long_line)),
+		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "stacks do, such as line 1: 'Größe Größe Größe Größe Größe Größe Größe Größe Größe Größe …'");
+	CHECK_STR(complaint("\033[31mx \377\n", 9),
+		  "' is not a profile that I know: it is text, but its lines do not end with a count as folded "
+		  "stacks do, such as line 1: '\ufffd[31mx \ufffd'");
+}
+
 TEST(missing_files_and_directories_are_named)
 {
 	struct profile *p = profile_new();

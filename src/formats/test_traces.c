@@ -78,7 +78,7 @@ TEST(a_trace_may_begin_inside_of_a_function)
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6\t5\t1\t3\t0'");
+	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6 5 1 3 0'");
 }
 
 TEST(several_traces_in_a_file_add_up)
@@ -96,7 +96,7 @@ TEST(other_lines_of_xdebug_are_named)
 {
 	column(&format_xdebug, &none, "TRACE START\n1\t0\t0\t0\t0\tm\t1\n1\t0\t1\tlate\t0\n", NULL);
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 3 is no call and no return: '1\t0\t1\tlate\t0'");
+	CHECK_STR(err.text, "line 3 is no call and no return: '1 0 1 late 0'");
 	column(&format_xdebug, &none, "Version: 3\nTRACE START\nTRACE END\n", NULL);
 	CHECK_INT(skipped, -ENODATA);
 }

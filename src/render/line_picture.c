@@ -3,6 +3,7 @@
 #include "picture.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -150,13 +151,14 @@ static int put_nothing(const struct picture *g, struct buf *out, struct err *err
 static int tell_ignored(const struct line_layout *l, struct err *err)
 {
 	const struct flamegraph_line *first = l->first_ignored;
-	int shown = first && first->text.n < 60 ? (int)first->text.n : 60;
+	size_t shown;
 
 	if (!first)
 		return 0;
+	shown = text_cut(first->text, 60);
 	err_set(err, -EINVAL, "%llu %s without a count left out, such as line %llu: '%.*s%s'",
 		(unsigned long long)l->ignored, l->ignored == 1 ? "line was" : "lines were",
-		(unsigned long long)first->number, shown, first->text.p, (size_t)shown < first->text.n ? "…" : "");
+		(unsigned long long)first->number, (int)shown, first->text.p, shown < first->text.n ? "…" : "");
 	return l->ignored < INT_MAX ? (int)l->ignored : INT_MAX;
 }
 
