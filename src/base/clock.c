@@ -23,21 +23,31 @@ int64_t clock_monotonic_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t monotonic_ns)
+int64_t clock_boottime_ns(void)
 {
-	int64_t offset = wall_ns - monotonic_ns;
+	return read_clock(CLOCK_BOOTTIME);
+}
+
+int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t boottime_ns)
+{
+	int64_t offset = wall_ns - boottime_ns;
 	bool ahead = a->offset_ns && offset > a->offset_ns + NS_PER_DAY / 24;
 
 	/* Each time that it is set further ahead the day begins anew. */
 	if (ahead && (!a->ahead_since_ns || offset > a->ahead_offset_ns + NS_PER_DAY / 24)) {
-		a->ahead_since_ns = monotonic_ns;
+		a->ahead_since_ns = boottime_ns;
 		a->ahead_offset_ns = offset;
 	}
-	if (!ahead || monotonic_ns - a->ahead_since_ns >= NS_PER_DAY) {
+	if (!ahead || boottime_ns - a->ahead_since_ns >= NS_PER_DAY) {
 		a->offset_ns = offset;
 		a->ahead_since_ns = 0;
 	}
-	return monotonic_ns + a->offset_ns;
+	return boottime_ns + a->offset_ns;
+}
+
+int64_t clock_age_now_ns(struct clock_age *a)
+{
+	return clock_age_ns(a, clock_wall_ns(), clock_boottime_ns());
 }
 
 /* Reads "123" or "1.5" as nanoseconds of a unit that has `unit_ns`; returns what follows, NULL if there are no digits

@@ -10,16 +10,18 @@
 
 int64_t clock_wall_ns(void);		/* since 1970, UTC */
 int64_t clock_monotonic_ns(void);
+int64_t clock_boottime_ns(void);	/* monotonic, and goes on while the machine is suspended, as time does */
 
 /* The time by which things become too old: the wall clock, but one that is set ahead by more than an hour while we run
  * is believed a day later only, for what was removed does not come back with the right time. Starts as zeros. */
 struct clock_age {
-	int64_t offset_ns;		/* wall minus monotonic, as it is believed; 0: not known yet */
-	int64_t ahead_since_ns;		/* monotonic; 0: the clock is not ahead */
+	int64_t offset_ns;		/* wall minus boot time, as it is believed; 0: not known yet */
+	int64_t ahead_since_ns;		/* boot time; 0: the clock is not ahead */
 	int64_t ahead_offset_ns;	/* that is believed a day after that */
 };
 
-int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t monotonic_ns);
+int64_t clock_age_ns(struct clock_age *a, int64_t wall_ns, int64_t boottime_ns);
+int64_t clock_age_now_ns(struct clock_age *a);
 
 /* "90", "90s", "15m", "2h", "7d", "250ms" → nanoseconds; a bare number is seconds. */
 int clock_parse_duration(const char *text, int64_t *ret_ns, struct err *err);

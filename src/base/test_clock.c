@@ -1,6 +1,22 @@
 /* test_clock.c: times as people write them. */
 #include "clock.h"
 #include "test.h"
+#include <sys/syscall.h>
+#include <time.h>
+
+/* The machine's clocks, with seconds that tests add to them. */
+static int64_t set_ahead, suspended;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int r = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (r == 0 && id == CLOCK_REALTIME)
+		t->tv_sec += set_ahead + suspended;
+	if (r == 0 && id == CLOCK_BOOTTIME)
+		t->tv_sec += suspended;
+	return r;
+}
 
 static int64_t duration(const char *text)
 {
@@ -45,6 +61,27 @@ TEST(a_clock_that_is_set_ahead_twice_is_believed_a_day_after_the_second_time)
 	CHECK_INT(clock_age_ns(&a, wall + years + 23 * hour, up + 23 * hour), wall + 23 * hour);
 	CHECK_INT(clock_age_ns(&a, wall + years + 25 * hour, up + 25 * hour), wall + 25 * hour);
 	CHECK_INT(clock_age_ns(&a, wall + years + 47 * hour, up + 47 * hour), wall + years + 47 * hour);
+}
+
+/* How far the time by which things become too old is behind the wall clock, in hours. */
+static int64_t hours_behind(struct clock_age *a)
+{
+	int64_t age_ns = clock_age_now_ns(a), hour = NS_PER_DAY / 24;
+
+	return (clock_wall_ns() - age_ns + hour / 2) / hour;
+}
+
+TEST(a_suspended_machine_has_no_clock_that_was_set_ahead)
+{
+	struct clock_age a = { 0 };
+
+	CHECK_INT(hours_behind(&a), 0);
+	suspended = 5 * 3600;
+	CHECK_INT(hours_behind(&a), 0);
+	CHECK_INT(a.ahead_since_ns, 0);
+	set_ahead = 3 * 3600;
+	CHECK_INT(hours_behind(&a), 3);
+	set_ahead = suspended = 0;
 }
 
 TEST(durations_have_units)

@@ -73,7 +73,7 @@ static int commit_runs(void *data, struct collector_run *runs, size_t count, str
 static int64_t age_ns(struct store_sink *s)
 {
 	bool was_ahead = s->age.ahead_since_ns != 0;
-	int64_t ns = clock_age_ns(&s->age, clock_wall_ns(), clock_monotonic_ns());
+	int64_t ns = clock_age_now_ns(&s->age);
 
 	if (s->age.ahead_since_ns && !was_ahead)
 		log_warning("the clock was set ahead by %lld hours; nothing of %s is removed for its age by that "
