@@ -25,6 +25,7 @@
 #include "mem.h"
 #include "stacks.h"
 #include "strobe_wire.h"
+#include "text.h"
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
@@ -631,27 +632,32 @@ static int callgrind_read(struct profile *p, struct input *in, const struct form
 	return code;
 }
 
-static bool has(const char *bytes, size_t n, const char *word)
-{
-	return memmem(bytes, n, word, strlen(word)) != NULL;
-}
-
-static int callgrind_sniff(const char *bytes, size_t n)
+static bool begins_as_callgrind(struct str s)
 {
 	static const char *const starts[] = {
 		"version:", "creator:", "positions:", "events:", "cmd:", "pid:", "part:", "desc:", "\nversion:",
 	};
-	struct str s = { bytes, n };
-	bool has_costs;
 
-	if (starts_with(s, "# callgrind format"))
-		return 99;
-	has_costs = has(bytes, n, "events:") && (has(bytes, n, "\nfn=") || has(bytes, n, "\nfl=") ||
-						 n >= FORMAT_SNIFF_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (starts_with(s, starts[i]))
-			return has_costs ? 93 : 0;
-	return 0;
+		if (text_starts(s, starts[i]))
+			return true;
+	return false;
+}
+
+/* Other text begins with such a word, too. Costs may come later than what is looked at. */
+static bool has_costs(struct str s)
+{
+	return text_has(s, "events:") &&
+	       (s.n >= FORMAT_SNIFF_MAX || text_has(s, "\nfn=") || text_has(s, "\nfl="));
+}
+
+static int callgrind_sniff(const char *bytes, size_t n)
+{
+	struct str s = { bytes, n };
+
+	if (text_starts(s, "# callgrind format"))
+		return 99;
+	return begins_as_callgrind(s) && has_costs(s) ? 93 : 0;
 }
 
 const struct format format_callgrind = {
