@@ -16,6 +16,11 @@
 unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
 
 /* Bytes in a name. */
+static inline bool text_is(struct str s, const char *text)
+{
+	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
+}
+
 static inline bool text_has(struct str s, const char *part)
 {
 	return memmem(s.p, s.n, part, strlen(part)) != NULL;
@@ -31,6 +36,14 @@ static inline bool text_ends(struct str s, const char *part)
 	size_t n = strlen(part);
 
 	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
+}
+
+/* Of a file's path; false if nothing stands before `ending`. */
+static inline bool text_path_ends(const char *path, const char *ending)
+{
+	size_t n = strlen(path);
+
+	return n > strlen(ending) && text_ends((struct str){ path, n }, ending);
 }
 
 size_t text_columns(struct str s);			/* code points, bad bytes count as one */

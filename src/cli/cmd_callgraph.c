@@ -10,7 +10,9 @@
 #include "inputs.h"
 #include "io.h"
 #include "mem.h"
+#include "pictures.h"
 #include "report.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,13 +81,6 @@ struct target {
 	bool compress;
 };
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
-}
-
 static int choose_output(struct target *t)
 {
 	static const char *const kinds[][2] = {
@@ -93,22 +88,17 @@ static int choose_output(struct target *t)
 	};
 
 	*t = (struct target){ output ? output : isatty(STDOUT_FILENO) ? "callgraph.svg" : "-", NULL, false };
-	t->compress = ends_in(t->path, ".svgz") || ends_in(t->path, ".svg.gz");
+	t->compress = picture_path_is_packed(t->path);
 	if (t->compress || !strcmp(t->path, "-"))
 		t->format = "svg";
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (ends_in(t->path, kinds[i][0]))
+		if (text_path_ends(t->path, kinds[i][0]))
 			t->format = kinds[i][1];
 	if (!t->format)
 		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, "
 				     ".svgz, .png, "
 					    ".pdf or .dot, or be - for standard output", t->path);
 	return 0;
-}
-
-static bool *frames_of(const struct profile *p)
-{
-	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
 }
 
 /* What is laid out, one after the other, until the time is over: a few functions, which takes some milliseconds, so
@@ -239,7 +229,7 @@ static int draw(struct graphviz *graphviz, struct inputs *in, const struct targe
 		return code;
 	if (!inputs_have_values(in, &spec, o.column, false))
 		return EXIT_NOTHING;
-	through = frames_of(in->profile);
+	through = report_no_frames(in->profile);
 	if (function && report_find(in->profile, function, through, &err) < 0)
 		return command_cannot(&spec, &err);
 	o.focus = function ? through : NULL;

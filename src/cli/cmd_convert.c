@@ -7,6 +7,7 @@
 #include "inputs.h"
 #include "io.h"
 #include "mem.h"
+#include "text.h"
 
 #include <string.h>
 #include <zstd.h>
@@ -61,13 +62,6 @@ static const struct command_spec spec = {
 
 /* --- The format that is written --- */
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static int unknown_format(void)
 {
 	_cleanup_(buf_done) struct buf known = { 0 };
@@ -99,7 +93,7 @@ static int choose_format(const struct format **ret)
 
 	if (!f || !f->write)
 		return unknown_format();
-	if (f == &format_xhprof && (ends_with(output, ".json") || ends_with(output, ".json.gz")))
+	if (f == &format_xhprof && (text_path_ends(output, ".json") || text_path_ends(output, ".json.gz")))
 		f = &format_xhprof_json;
 	if (f->is_binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
 		return command_usage(&spec, "%s is not for a terminal; give -o a file", f->name);
@@ -161,22 +155,13 @@ static int write_output(const struct format *f, struct buf *plain, struct err *e
 	int r = 0;
 
 	buf_init(&packed);
-	if (ends_with(output, ".zst"))
+	if (text_path_ends(output, ".zst"))
 		r = put_zstd(&packed, plain, err);
-	else if (ends_with(output, ".gz") && !f->is_compressed)
+	else if (text_path_ends(output, ".gz") && !f->is_compressed)
 		r = gzip_put(&packed, plain->data, plain->size, err);
 	else
 		return io_write_file(output, plain->data, plain->size, err);
 	return r < 0 ? r : io_write_file(output, packed.data, packed.size, err);
-}
-
-static bool has_values(const struct profile *p)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		for (uint32_t n = 0; n < p->node_count; n++)
-			if (p->columns[c].self[n])
-				return true;
-	return false;
 }
 
 static int convert(struct inputs *in, const struct format *f)
@@ -184,13 +169,14 @@ static int convert(struct inputs *in, const struct format *f)
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct err err = { 0 };
 	uint32_t number = in->profile->column_count ? profile_pick_column(in->profile, NULL) : UINT32_MAX;
+	bool has_values = profile_has_samples(in->profile) || profile_has_values(in->profile, PROFILE_ROOT);
 	int code;
 
 	buf_init(&out);
 	/* Others hold all columns, so that nothing is left out. */
 	if ((column || f == &format_folded || f == &format_chrome) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
-	if ((column || !has_values(in->profile)) && !inputs_have_values(in, &spec, number, true))
+	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
 		return EXIT_NOTHING;
 	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)

@@ -121,13 +121,6 @@ static int find_name(const char *option, const char *value, const char *const *n
 	return command_usage(&spec, "there is no %s '%s'", option, value);
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
-}
-
 static int choose_form(enum form *ret)
 {
 	int form = FORM_TABLE, code;
@@ -136,11 +129,11 @@ static int choose_form(enum form *ret)
 		return command_usage(&spec, "more than one format was asked for");
 	if (format && (code = find_name("format", format, form_names, &form)))
 		return code;
-	if (folded || (!format && (ends_in(output, ".folded") || ends_in(output, ".collapsed"))))
+	if (folded || (!format && (text_path_ends(output, ".folded") || text_path_ends(output, ".collapsed"))))
 		form = FORM_FOLDED;
-	else if (json || (!format && ends_in(output, ".json")))
+	else if (json || (!format && text_path_ends(output, ".json")))
 		form = FORM_JSON;
-	else if (csv || (!format && ends_in(output, ".csv")))
+	else if (csv || (!format && text_path_ends(output, ".csv")))
 		form = FORM_CSV;
 	else if (!format && diff_picture_is(output))
 		form = FORM_SVG;

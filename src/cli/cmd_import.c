@@ -110,15 +110,6 @@ static void take_time_of_file(struct profile *p, const char *file)
 	p->start_ns = took > 0 && took < p->end_ns ? p->end_ns - took : p->end_ns;
 }
 
-static bool has_values(const struct profile *p)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		for (uint32_t n = 1; n < p->node_count; n++)
-			if (p->columns[c].self[n])
-				return true;
-	return false;
-}
-
 static int nothing_in(const char *file)
 {
 	fprintf(stderr, "strobe import: nothing was sampled: '%s' holds no values, so there is nothing to store\n",
@@ -140,7 +131,7 @@ static int import(struct store *s, const char *file, size_t *added)
 		return command_cannot(&spec, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe import: %s\n", err.text);
-	if (!has_values(p))
+	if (!profile_has_samples(p))
 		return nothing_in(file);
 	take_time_of_file(p, file);
 	describe(p);

@@ -199,16 +199,11 @@ static int load_average(struct inputs *in, char **files, size_t count)
 	return code;
 }
 
-static bool *frames_of(const struct profile *p)
-{
-	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
-}
-
 /* --- The table --- */
 
 static int put_edges(const struct profile *p, const struct report_options *o, struct buf *table, struct err *err)
 {
-	_cleanup_(freep) bool *above = frames_of(p), *below = frames_of(p);
+	_cleanup_(freep) bool *above = report_no_frames(p), *below = report_no_frames(p);
 	int r;
 
 	if (callers && (r = report_find(p, callers, above, err)) < 0)

@@ -4,24 +4,14 @@
 
 #include "gzip.h"
 #include "io.h"
+#include "pictures.h"
+#include "text.h"
 
 #include <string.h>
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
-}
-
-static bool is_packed(const char *path)
-{
-	return ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
-}
-
 bool diff_picture_is(const char *path)
 {
-	return ends_in(path, ".svg") || ends_in(path, ".html") || is_packed(path);
+	return text_path_ends(path, ".svg") || text_path_ends(path, ".html") || picture_path_is_packed(path);
 }
 
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec)
@@ -51,15 +41,15 @@ int diff_picture_write(struct diff_picture *d, const struct diff *diff, const ch
 	o.before_column = diff->before;
 	o.title = o.title ? o.title : o.inverted ? "Difference (icicles)" : "Difference";
 	o.count_name = d->count_name;
-	e = ends_in(path, ".html") ? flamegraph_html(diff->profile, &o, &svg, &err) :
+	e = text_path_ends(path, ".html") ? flamegraph_html(diff->profile, &o, &svg, &err) :
 				     flamegraph_svg(diff->profile, &o, &svg, &err);
 	if (e == -EINVAL)
 		return command_usage(spec, "%s", err.text);
-	if (e >= 0 && is_packed(path))
+	if (e >= 0 && picture_path_is_packed(path))
 		e = gzip_put(&packed, svg.data, svg.size, &err);
 	if (e >= 0)
-		e = io_write_file(path, is_packed(path) ? packed.data : svg.data,
-				  is_packed(path) ? packed.size : svg.size, &err);
+		e = io_write_file(path, picture_path_is_packed(path) ? packed.data : svg.data,
+				  picture_path_is_packed(path) ? packed.size : svg.size, &err);
 	if (e < 0)
 		return command_cannot(spec, &err);
 	if (strcmp(path, "-"))

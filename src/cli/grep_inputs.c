@@ -51,20 +51,15 @@ static int loaded(struct grep_inputs *in, int r, const struct err *why)
 
 /* --- A tree of logs --- */
 
-static bool is(struct str s, const char *text)
-{
-	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
-}
-
 static bool is_of_channel(const struct tree_name *n, const char *channel)
 {
-	return channel ? is(n->profiler, channel) : !n->profiler.n || is(n->profiler, USUAL_CHANNEL);
+	return channel ? text_is(n->profiler, channel) : !n->profiler.n || text_is(n->profiler, USUAL_CHANNEL);
 }
 
 static bool is_asked(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
 {
 	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) &&
-	       is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
+	       text_is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
 }
 
 struct chosen {

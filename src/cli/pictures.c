@@ -3,28 +3,27 @@
 #include "pictures.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_in(const char *path, const char *suffix)
+bool picture_path_is_packed(const char *path)
 {
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
+	return text_path_ends(path, ".svgz") || text_path_ends(path, ".svg.gz");
 }
 
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path)
 {
 	order->path = path;
 	order->form = PICTURE_SVG;
-	if (!strcmp(path, "-") || ends_in(path, ".svg"))
+	if (!strcmp(path, "-") || text_path_ends(path, ".svg"))
 		return 0;
-	if (ends_in(path, ".svgz") || ends_in(path, ".svg.gz")) {
+	if (picture_path_is_packed(path)) {
 		order->form = PICTURE_SVGZ;
 		return 0;
 	}
-	if (ends_in(path, ".html")) {
+	if (text_path_ends(path, ".html")) {
 		order->form = PICTURE_HTML;
 		return 0;
 	}

@@ -26,6 +26,9 @@ struct picture_order {
 	regex_t pattern;		/* of `function`, if that is not NULL */
 };
 
+/* "a.svgz", "a.svg.gz" */
+bool picture_path_is_packed(const char *path);
+
 /* Sets `path` and `form` from the file's name. Returns 0, or an exit code after it has said what is wrong. The same
  * holds for the next three. */
 int picture_order_path(struct picture_order *order, const struct command_spec *spec, const char *path);

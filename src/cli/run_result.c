@@ -6,29 +6,19 @@
 #include "format.h"
 #include "gzip.h"
 #include "io.h"
+#include "pictures.h"
 #include "render.h"
 #include "report.h"
+#include "text.h"
 #include "wire_profile.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcmp(path + n - m, suffix);
-}
-
-static bool is_packed_picture(const char *path)
-{
-	return ends_in(path, ".svgz") || ends_in(path, ".svg.gz");
-}
-
 static bool is_picture(const char *path)
 {
-	return ends_in(path, ".svg") || ends_in(path, ".html") || is_packed_picture(path);
+	return text_path_ends(path, ".svg") || text_path_ends(path, ".html") || picture_path_is_packed(path);
 }
 
 int run_result_check(const char *path, struct err *err)
@@ -62,9 +52,9 @@ static int draw(const char *path, const struct profile *p, struct buf *out, stru
 
 	flamegraph_defaults(&o);
 	o.column = profile_pick_column(p, NULL);
-	if (ends_in(path, ".html"))
+	if (text_path_ends(path, ".html"))
 		return flamegraph_html(p, &o, out, err);
-	if (!is_packed_picture(path))
+	if (!picture_path_is_packed(path))
 		return flamegraph_svg(p, &o, out, err);
 	buf_init(&drawn);
 	r = flamegraph_svg(p, &o, &drawn, err);
@@ -209,15 +199,6 @@ static void put_next_step(struct buf *b, const char *output)
 		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);
 }
 
-static bool has_values(const struct profile *p)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		for (uint32_t n = 1; n < p->node_count; n++)
-			if (p->columns[c].self[n])
-				return true;
-	return false;
-}
-
 int run_result_show(const struct run_result *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -225,7 +206,7 @@ int run_result_show(const struct run_result *r, struct err *err)
 	int e = write_profile(r, err);
 
 	buf_init(&b);
-	if (r->trace ? !has_values(r->recording->profile) : r->recording->samples == 0) {
+	if (r->trace ? !profile_has_samples(r->recording->profile) : r->recording->samples == 0) {
 		put_why_empty(&b, r);
 	} else if (!r->quiet) {
 		put_summary(&b, r);

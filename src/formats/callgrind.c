@@ -23,6 +23,7 @@
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
+#include "saturate.h"
 #include "stacks.h"
 #include "strobe_wire.h"
 #include "text.h"
@@ -64,13 +65,6 @@ struct reader {
 	struct err *err;
 };
 
-static bool starts_with(struct str s, const char *word)
-{
-	size_t n = strlen(word);
-
-	return s.n >= n && !memcmp(s.p, word, n);
-}
-
 static struct str after(struct str s, size_t n)
 {
 	s.p += n;
@@ -104,7 +98,7 @@ static struct str take_word(struct str *s)
 /* Decimal or 0x…; what is above 63 bits is INT64_MAX. */
 static bool parse_number(struct str s, int64_t *ret)
 {
-	unsigned base = starts_with(s, "0x") ? 16 : 10;
+	unsigned base = text_starts(s, "0x") ? 16 : 10;
 	int64_t v = 0;
 
 	s = after(s, base == 16 ? 2 : 0);
@@ -182,17 +176,10 @@ static uint32_t function_of(struct reader *r, uint32_t file, uint32_t object, ui
 
 /* --- Costs --- */
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static void add_to(struct reader *r, int64_t *sum, const int64_t *value)
 {
 	for (unsigned v = 0; v <= r->events; v++)
-		sum[v] = add_saturating(sum[v], value[v]);
+		saturating_add(&sum[v], value[v]);
 }
 
 static unsigned set_of(const struct reader *r)
@@ -246,7 +233,7 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 	r->calls = 0;
 	if (callee == NONE || r->function == NONE)
 		return err_set(r->err, -EINVAL, "a call stands before its function");
-	r->list[callee].own[EDGE_CALLS] = add_saturating(r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
+	saturating_add(&r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
 	edges_set_line(r->edges, r->function, line);
 	/* What a function took within itself is in what it took. */
 	if (callee == r->function)
@@ -297,22 +284,17 @@ static void read_long_name(struct reader *r, struct str s)
 	intern_add(&r->units, key.data, key.size);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static const char *unit_of(const struct reader *r, const char *name)
 {
+	const struct str s = { name, strlen(name) };
+
 	for (size_t i = 0; i < r->units.count; i++) {
 		const char *known = intern_get(&r->units, (uint32_t)i).p;
 
 		if (!strcmp(known, name) && known[strlen(known) + 1])
 			return known + strlen(known) + 1;
 	}
-	return ends_with(name, "_ns") ? "nanoseconds" : ends_with(name, "_bytes") ? "bytes" : "count";
+	return text_ends(s, "_ns") ? "nanoseconds" : text_ends(s, "_bytes") ? "bytes" : "count";
 }
 
 static int read_events(struct reader *r, struct str s)
@@ -371,7 +353,7 @@ static void read_desc(struct reader *r, struct str s)
 
 	s = trimmed(s);
 	colon = s.n ? memchr(s.p, ':', s.n) : NULL;
-	if (s.n == strlen(CALLGRIND_NO_CALLS) && starts_with(s, CALLGRIND_NO_CALLS))
+	if (s.n == strlen(CALLGRIND_NO_CALLS) && text_starts(s, CALLGRIND_NO_CALLS))
 		r->no_calls = true;
 	else if (colon)
 		read_label(r, s.p, (size_t)(colon - s.p), after(s, (size_t)(colon - s.p) + 1));
@@ -383,23 +365,23 @@ static int read_header(struct reader *r, struct str s)
 	static const char *const passed_over[] = { "version:", "part:", "pid:", "thread:", "summary:", "totals:",
 						   "rcalls=" };
 
-	if (starts_with(s, "events:"))
+	if (text_starts(s, "events:"))
 		return read_events(r, after(s, 7));
-	if (starts_with(s, "positions:"))
+	if (text_starts(s, "positions:"))
 		read_positions(r, after(s, 10));
-	else if (starts_with(s, "creator:"))
-		r->is_ours = starts_with(trimmed(after(s, 8)), "strobe");
-	else if (starts_with(s, "cmd:"))
+	else if (text_starts(s, "creator:"))
+		r->is_ours = text_starts(trimmed(after(s, 8)), "strobe");
+	else if (text_starts(s, "cmd:"))
 		read_label(r, "entry", 5, after(s, 4));
-	else if (starts_with(s, "desc:"))
+	else if (text_starts(s, "desc:"))
 		read_desc(r, after(s, 5));
-	else if (starts_with(s, "event:"))
+	else if (text_starts(s, "event:"))
 		read_long_name(r, after(s, 6));
 	else
 		for (size_t i = 0; i < ARRAY_SIZE(passed_over) + 1; i++)
 			if (i == ARRAY_SIZE(passed_over))
 				return 1;
-			else if (starts_with(s, passed_over[i]))
+			else if (text_starts(s, passed_over[i]))
 				break;
 	return 0;
 }
@@ -433,36 +415,36 @@ static int read_body(struct reader *r, struct str s)
 	uint32_t unused;
 	int code;
 
-	if (starts_with(s, "fn=")) {
+	if (text_starts(s, "fn=")) {
 		r->current_file = r->file;
 		return set_function(r, after(s, 3), r->file, r->object, &r->function);
 	}
-	if (starts_with(s, "fl=")) {
+	if (text_starts(s, "fl=")) {
 		code = read_name(r, &r->files, after(s, 3), &r->file);
 		r->current_file = r->file;
 		return code;
 	}
-	if (starts_with(s, "fi=") || starts_with(s, "fe="))
+	if (text_starts(s, "fi=") || text_starts(s, "fe="))
 		return read_name(r, &r->files, after(s, 3), &r->current_file);
-	if (starts_with(s, "cfn=")) {
+	if (text_starts(s, "cfn=")) {
 		code = set_function(r, after(s, 4), r->called_file == NONE ? r->current_file : r->called_file,
 				    r->called_object == NONE ? r->object : r->called_object, &r->called);
 		r->called_file = r->called_object = NONE;
 		return code;
 	}
-	if (starts_with(s, "cfi=") || starts_with(s, "cfl="))
+	if (text_starts(s, "cfi=") || text_starts(s, "cfl="))
 		return read_name(r, &r->files, after(s, 4), &r->called_file);
-	if (starts_with(s, "calls="))
+	if (text_starts(s, "calls="))
 		return read_calls(r, after(s, 6));
-	if (starts_with(s, "ob="))
+	if (text_starts(s, "ob="))
 		return read_name(r, &r->objects, after(s, 3), &r->object);
-	if (starts_with(s, "cob="))
+	if (text_starts(s, "cob="))
 		return read_name(r, &r->objects, after(s, 4), &r->called_object);
-	if (starts_with(s, "jfi="))
+	if (text_starts(s, "jfi="))
 		return read_name(r, &r->files, after(s, 4), &unused);
-	if (starts_with(s, "jfn="))
+	if (text_starts(s, "jfn="))
 		return read_name(r, &r->functions, after(s, 4), &unused);
-	return starts_with(s, "jump=") || starts_with(s, "jcnd=") ? 0 : 1;
+	return text_starts(s, "jump=") || text_starts(s, "jcnd=") ? 0 : 1;
 }
 
 static int read_line(struct reader *r, struct str s)
@@ -505,7 +487,7 @@ static int finish_pairs(struct reader *r)
 			memcpy(all, l->own, sizeof(all));
 			add_to(r, all, l->callees);
 			all[EDGE_CALLS] = 1;
-			l->own[EDGE_CALLS] = add_saturating(l->own[EDGE_CALLS], 1);
+			saturating_add(&l->own[EDGE_CALLS], 1);
 			if (edges_add_pair(r->edges, UINT32_MAX, f, all, set_of(r)) < 0)
 				return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee",
 					       EDGES_MAX);
@@ -530,7 +512,7 @@ static bool is_root(const struct reader *r, const struct profile *p, uint32_t no
 	struct str name = profile_name(p, p->node_frames[node]);
 
 	return r->is_ours && p->parents[node] == PROFILE_ROOT && name.n == strlen(CALLGRIND_ROOT) &&
-	       starts_with(name, CALLGRIND_ROOT);
+	       text_starts(name, CALLGRIND_ROOT);
 }
 
 /* The tree without levels in names, and what we call the root is it. */

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "notes.h"
 #include "pairs.h"
+#include "saturate.h"
 #include <string.h>
 
 struct writer {
@@ -186,13 +187,6 @@ static void put_events(struct writer *w)
 	buf_puts(w->out, "\n");
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static void put_totals(struct writer *w)
 {
 	buf_puts(w->out, "\ntotals:");
@@ -200,7 +194,7 @@ static void put_totals(struct writer *w)
 		int64_t sum = 0;
 
 		for (uint32_t f = 0; f < w->pairs->function_count; f++)
-			sum = add_saturating(sum, w->pairs->self[w->columns[c]][f]);
+			saturating_add(&sum, w->pairs->self[w->columns[c]][f]);
 		buf_putc(w->out, ' ');
 		buf_put_i64(w->out, sum);
 	}

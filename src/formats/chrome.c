@@ -21,6 +21,7 @@
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
+#include "text.h"
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -309,22 +310,18 @@ static int chrome_read(struct profile *p, struct input *in, const struct format_
 	return r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;
 }
 
-static bool has(const char *bytes, size_t n, const char *word)
-{
-	return memmem(bytes, n, word, strlen(word)) != NULL;
-}
-
 static int chrome_sniff(const char *bytes, size_t n)
 {
+	const struct str s = { bytes, n };
 	size_t i = 0;
 
 	while (i < n && strchr("\r\n\t \xef\xbb\xbf", bytes[i]) && bytes[i])
 		i++;
 	if (i == n || (bytes[i] != '{' && bytes[i] != '['))
 		return 0;
-	if (bytes[i] == '{' && has(bytes, n, "\"traceEvents\""))
+	if (bytes[i] == '{' && text_has(s, "\"traceEvents\""))
 		return 96;
-	return bytes[i] == '[' && has(bytes, n, "\"ph\"") && has(bytes, n, "\"pid\"") ? 91 : 0;
+	return bytes[i] == '[' && text_has(s, "\"ph\"") && text_has(s, "\"pid\"") ? 91 : 0;
 }
 
 const struct format format_chrome = {

@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "notes.h"
 #include "preorder.h"
+#include "saturate.h"
 #include <string.h>
 
 struct writer {
@@ -21,13 +22,6 @@ struct writer {
 	int64_t *totals, *starts;	/* by node, of values above zero */
 	uint32_t *numbers;		/* of its event, from 1 */
 };
-
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 static int64_t scaled(int64_t v, int64_t by)
 {
@@ -53,10 +47,10 @@ static void find_places(struct writer *w)
 	for (uint32_t n = 0; n < p->node_count; n++)
 		w->totals[n] = self_of(w, n);
 	for (uint32_t n = p->node_count - 1; n > 0; n--)
-		w->totals[p->parents[n]] = add_saturating(w->totals[p->parents[n]], w->totals[n]);
+		saturating_add(&w->totals[p->parents[n]], w->totals[n]);
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		w->starts[n] = next[n] = next[p->parents[n]];
-		next[p->parents[n]] = add_saturating(next[p->parents[n]], w->totals[n]);
+		saturating_add(&next[p->parents[n]], w->totals[n]);
 	}
 }
 

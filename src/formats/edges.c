@@ -2,6 +2,7 @@
 #include "edges.h"
 #include "buf.h"
 #include "mem.h"
+#include "saturate.h"
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -90,15 +91,6 @@ size_t edges_count(const struct edges *e)
 	return e->count;
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static int64_t scale(int64_t v, int64_t by)
 {
 	int64_t product;
@@ -122,8 +114,7 @@ int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int6
 		e->items[e->count++] = (struct edge){ .caller = caller, .callee = callee };
 	}
 	for (unsigned v = 0; v < e->column_count; v++)
-		e->items[*slot].value[v] = add_saturating(e->items[*slot].value[v],
-							  scale(value[v], e->columns[v].scale));
+		saturating_add(&e->items[*slot].value[v], scale(value[v], e->columns[v].scale));
 	return 0;
 }
 
@@ -174,7 +165,7 @@ void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)
 		e->own_count = function + 1;
 	}
 	for (unsigned v = 0; v < e->column_count; v++)
-		e->own[function][v] = add_saturating(e->own[function][v], scale(value[v], e->columns[v].scale));
+		saturating_add(&e->own[function][v], scale(value[v], e->columns[v].scale));
 }
 
 /* --- The tree --- */
@@ -279,7 +270,7 @@ static void sum_up_functions(struct tree *t)
 		struct function *callee = &t->functions[edge->callee];
 
 		for (unsigned v = 0; v < t->edges->column_count; v++)
-			callee->value[v] = add_saturating(callee->value[v], edge->value[v]);
+			saturating_add(&callee->value[v], edge->value[v]);
 		for (unsigned v = 0; v < t->edges->column_count; v++)
 			callee->uneven[v] |= edge->value[v] < 0;
 		callee->is_callee |= edge->caller != UINT32_MAX && edge->caller != edge->callee;
@@ -303,7 +294,7 @@ static void add_missing_values(struct tree *t, uint32_t function)
 	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i])
 		for (unsigned v = 0; v < t->edges->column_count; v++)
 			if (v != EDGE_CALLS)
-				f->value[v] = add_saturating(f->value[v], t->edges->items[i].value[v]);
+				saturating_add(&f->value[v], t->edges->items[i].value[v]);
 	f->value[EDGE_CALLS] = 1;
 }
 
@@ -336,12 +327,12 @@ static void value_below(const struct tree *t, const struct place *p, const struc
 	for (unsigned v = 0; v < t->edges->column_count; v++) {
 		unsigned by = t->edges->columns[v].divided_by_itself && f->value[v] > 0 && !f->uneven[v] ? v :
 			EDGE_CALLS;
-		int64_t whole = f->value[by], after = add_saturating(f->done[by], p->value[by]);
+		int64_t whole = f->value[by], after = saturating_sum(f->done[by], p->value[by]);
 
 		if (whole <= 0 || f->uneven[by])
 			ret[v] = f->opened ? 0 : e->value[v];
 		else
-			ret[v] = add_saturating(part_of(e->value[v], after < whole ? after : whole, whole),
+			ret[v] = saturating_sum(part_of(e->value[v], after < whole ? after : whole, whole),
 						-part_of(e->value[v], f->done[by] < whole ? f->done[by] : whole,
 							 whole));
 	}
@@ -399,7 +390,7 @@ static const struct edge *all_callees(struct tree *t, uint32_t function)
 	f->callees = xcalloc(1, sizeof(*f->callees));
 	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i])
 		for (unsigned v = 0; v < t->edges->column_count; v++)
-			f->callees->value[v] = add_saturating(f->callees->value[v], t->edges->items[i].value[v]);
+			saturating_add(&f->callees->value[v], t->edges->items[i].value[v]);
 	return f->callees;
 }
 
@@ -408,7 +399,7 @@ static void is_done(const struct tree *t, const struct place *p)
 	struct function *f = &t->functions[p->function];
 
 	for (unsigned v = 0; v < t->edges->column_count; v++)
-		f->done[v] = add_saturating(f->done[v], p->value[v]);
+		saturating_add(&f->done[v], p->value[v]);
 	f->opened = true;
 }
 
@@ -446,7 +437,7 @@ static void open_place(struct tree *t, uint32_t at)
 			add_place(t, at, e->callee, value);
 		else
 			for (unsigned v = 0; v < t->edges->column_count; v++)
-				folded[v] = add_saturating(folded[v], value[v]);
+				saturating_add(&folded[v], value[v]);
 	}
 	is_done(t, &p);
 	add_values(t, p.node, self);

@@ -2,6 +2,7 @@
 #include "pairs.h"
 #include "mem.h"
 #include "preorder.h"
+#include "saturate.h"
 #include <string.h>
 
 struct walk {
@@ -88,15 +89,6 @@ static void walk_tree(struct walk *w)
 	}
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static void add_column(struct walk *w, uint32_t column, bool above_zero)
 {
 	const struct profile *p = w->profile;
@@ -109,12 +101,12 @@ static void add_column(struct walk *w, uint32_t column, bool above_zero)
 	for (uint32_t n = 0; n < p->node_count; n++) {
 		if (above_zero && total[n] < 0)
 			total[n] = 0;
-		by_function[w->function_of[n]] = add_saturating(by_function[w->function_of[n]], total[n]);
+		saturating_add(&by_function[w->function_of[n]], total[n]);
 	}
 	for (uint32_t n = p->node_count - 1; n > 0; n--) {
 		if (inclusive)
-			total[p->parents[n]] = add_saturating(total[p->parents[n]], total[n]);
-		by_pair[w->pair_of[n]] = add_saturating(by_pair[w->pair_of[n]], total[n]);
+			saturating_add(&total[p->parents[n]], total[n]);
+		saturating_add(&by_pair[w->pair_of[n]], total[n]);
 	}
 	w->pairs->self[column] = by_function;
 	w->pairs->inclusive[column] = by_pair;

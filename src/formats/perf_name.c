@@ -2,6 +2,7 @@
  * keep. */
 #include "perf_name.h"
 #include "mem.h"
+#include "text.h"
 #include <string.h>
 
 void perf_names_init(struct perf_names *n)
@@ -14,23 +15,6 @@ void perf_names_done(struct perf_names *n)
 {
 	buf_done(&n->text);
 	free(n->names);
-}
-
-static bool is(struct str s, const char *text)
-{
-	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
-}
-
-static bool has(struct str s, const char *text)
-{
-	return memmem(s.p, s.n, text, strlen(text)) != NULL;
-}
-
-static bool ends_with(struct str s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.n >= n && !memcmp(s.p + s.n - n, text, n);
 }
 
 static struct str without_offset(struct str symbol)
@@ -107,7 +91,7 @@ static void tidy(struct buf *b, size_t start, bool java)
 /* Perf itself writes modules of the kernel in square brackets. */
 static bool is_kernel(struct str module)
 {
-	return ((module.n && module.p[0] == '[') || ends_with(module, "vmlinux")) && !has(module, "unknown");
+	return ((module.n && module.p[0] == '[') || text_ends(module, "vmlinux")) && !text_has(module, "unknown");
 }
 
 /* /tmp/perf-PID.map, which compilers write while the program runs. */
@@ -131,11 +115,11 @@ static void annotate(struct buf *b, size_t start, bool inlined, struct str modul
 	struct str name = { b->data + start, b->size - start };
 
 	if (inlined) {
-		if (!has(name, "_[i]"))
+		if (!text_has(name, "_[i]"))
 			buf_puts(b, "_[i]");
 	} else if (o->kernel && is_kernel(module)) {
 		buf_puts(b, "_[k]");
-	} else if (o->jit && is_compiled_late(module) && !has(name, "_[j]")) {
+	} else if (o->jit && is_compiled_late(module) && !text_has(name, "_[j]")) {
 		buf_puts(b, "_[j]");
 	}
 }
@@ -143,7 +127,7 @@ static void annotate(struct buf *b, size_t start, bool inlined, struct str modul
 static void add_name(struct perf_names *n, struct str symbol, const struct perf_frame *f,
 		     const struct format_options *o, bool java)
 {
-	bool unknown = is(symbol, "[unknown]"), nowhere = unknown && is(f->module, "[unknown]");
+	bool unknown = text_is(symbol, "[unknown]"), nowhere = unknown && text_is(f->module, "[unknown]");
 	size_t start = n->text.size;
 
 	if (unknown)

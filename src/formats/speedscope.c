@@ -21,6 +21,7 @@
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
+#include "text.h"
 #include <limits.h>
 #include <string.h>
 
@@ -242,13 +243,9 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 	return r.skipped < INT_MAX ? (int)r.skipped : INT_MAX;
 }
 
-static bool has(const char *bytes, size_t n, const char *word)
-{
-	return memmem(bytes, n, word, strlen(word)) != NULL;
-}
-
 static int speedscope_sniff(const char *bytes, size_t n)
 {
+	const struct str s = { bytes, n };
 	size_t i = 0;
 
 	while (i < n && strchr("\r\n\t \xef\xbb\xbf", bytes[i]) && bytes[i])
@@ -256,10 +253,10 @@ static int speedscope_sniff(const char *bytes, size_t n)
 	if (i == n || bytes[i] != '{')
 		return 0;
 	/* A name cannot hold the quotes of a key without a backslash behind the word. */
-	if (has(bytes, n, "\"$schema\"") && has(bytes, n, "speedscope.app/file-format-schema"))
+	if (text_has(s, "\"$schema\"") && text_has(s, "speedscope.app/file-format-schema"))
 		return 98;
 	/* The frames may stand behind what is seen here. */
-	return has(bytes, n, "\"profiles\"") && (has(bytes, n, "\"sampled\"") || has(bytes, n, "\"evented\"")) ? 92 : 0;
+	return text_has(s, "\"profiles\"") && (text_has(s, "\"sampled\"") || text_has(s, "\"evented\"")) ? 92 : 0;
 }
 
 const struct format format_speedscope = {

@@ -24,6 +24,7 @@
 #include "format.h"
 #include "stacks.h"
 #include "mem.h"
+#include "saturate.h"
 #include <jansson.h>
 #include <stdio.h>
 
@@ -249,12 +250,6 @@ static uint32_t child_of(struct spx *s, uint32_t parent, uint32_t function)
 	return *slot;
 }
 
-static void add_saturating(int64_t *sum, int64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = value < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static void add_event(struct spx *s, const struct event *e)
 {
 	const struct event *before = recent(s, 1);
@@ -264,7 +259,7 @@ static void add_event(struct spx *s, const struct event *e)
 		int64_t passed;
 
 		if (!__builtin_sub_overflow(e->values[i], before->values[i], &passed))
-			add_saturating(&s->nodes[top].self[i], passed);
+			saturating_add(&s->nodes[top].self[i], passed);
 	}
 	if (e->starts && s->depth < STACKS_DEPTH_MAX) {
 		top = child_of(s, top, (uint32_t)e->function);

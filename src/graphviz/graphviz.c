@@ -313,6 +313,7 @@ int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int
 		  struct err *err)
 {
 	_cleanup_(buf_done) struct buf best = { 0 }, next = { 0 };
+	struct buf empty;
 	int chosen = -1, r = hand_over(g, dots, count, err);
 
 	assert(count > 0);
@@ -325,8 +326,9 @@ int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int
 		if (r < 0)
 			continue;
 		chosen = (int)i;
-		buf_reset(&best);
-		buf_put(&best, next.data, next.size);
+		empty = best;
+		best = next;
+		next = empty;
 	}
 	if (chosen < 0)
 		return r;

@@ -259,6 +259,27 @@ static void free_options(struct logs_options *o)
 	free(o);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_group(const struct logs_group *a, const struct logs_group *b)
+{
+	return same_text(a->period, b->period) && same_text(a->format, b->format) &&
+	       same_text(a->channel, b->channel) && a->retain == b->retain && a->sample_pop == b->sample_pop;
+}
+
+static bool same_options(const struct logs_options *a, const struct logs_options *b)
+{
+	if (!same_text(a->base, b->base) || a->group_count != b->group_count)
+		return false;
+	for (size_t i = 0; i < a->group_count; i++)
+		if (!same_group(&a->groups[i], &b->groups[i]))
+			return false;
+	return true;
+}
+
 /* Between two batches, in the thread that writes them. */
 static void take_next(struct logs *l)
 {
@@ -267,7 +288,7 @@ static void take_next(struct logs *l)
 	pthread_mutex_lock(&l->lock);
 	next = TAKE_PTR(l->next);
 	pthread_mutex_unlock(&l->lock);
-	if (!next || logs_options_equal(next, &l->options)) {
+	if (!next || same_options(next, &l->options)) {
 		free_options(next);
 		return;
 	}
@@ -428,27 +449,6 @@ void logs_options_done(struct logs_options *o)
 	free(o->groups);
 	free(o->base);
 	*o = (struct logs_options){ 0 };
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool same_group(const struct logs_group *a, const struct logs_group *b)
-{
-	return same_text(a->period, b->period) && same_text(a->format, b->format) &&
-	       same_text(a->channel, b->channel) && a->retain == b->retain && a->sample_pop == b->sample_pop;
-}
-
-bool logs_options_equal(const struct logs_options *a, const struct logs_options *b)
-{
-	if (!same_text(a->base, b->base) || a->group_count != b->group_count)
-		return false;
-	for (size_t i = 0; i < a->group_count; i++)
-		if (!same_group(&a->groups[i], &b->groups[i]))
-			return false;
-	return true;
 }
 
 static void copy_options(const struct logs_options *from, struct logs_options *to)

@@ -41,7 +41,6 @@ int logs_group_check(const struct logs_group *g, struct err *err);
  * error. */
 int logs_options_from_url(const char *url, struct logs_options *ret, struct err *err);
 void logs_options_done(struct logs_options *o);
-bool logs_options_equal(const struct logs_options *a, const struct logs_options *b);
 
 struct logs;
 

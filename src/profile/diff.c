@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -170,15 +171,6 @@ static int64_t scaled(int64_t v, int64_t numerator, int64_t denominator)
 	return (int64_t)(quotient > VALUE_MAX ? VALUE_MAX : quotient < -VALUE_MAX ? -VALUE_MAX : quotient);
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 /* Visits nodes parents first, and each subtree as a whole: the sum so far is rounded, and a node gets by how much it
  * grew. So the sum of a subtree is off by less than one, as is that of everything. */
 static void scale_column(struct profile *p, uint32_t to, uint32_t from, int64_t numerator, int64_t denominator)
@@ -195,7 +187,7 @@ static void scale_column(struct profile *p, uint32_t to, uint32_t from, int64_t 
 	for (;;) {
 		int64_t until;
 
-		sum = add_saturating(sum, p->columns[from].self[n]);
+		saturating_add(&sum, p->columns[from].self[n]);
 		until = scaled(sum, numerator, denominator);
 		p->columns[to].self[n] = until - given;
 		given = until;
@@ -232,7 +224,7 @@ static int64_t requests_of(const struct profile *p)
 		return sum > 0 ? sum : 0;
 	for (uint32_t n = 1; n < p->node_count; n++)
 		if (p->parents[n] == PROFILE_ROOT)
-			sum = add_saturating(sum, p->columns[calls].self[n]);
+			saturating_add(&sum, p->columns[calls].self[n]);
 	return sum > 0 ? sum : 0;
 }
 

@@ -196,19 +196,10 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 	return node;
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value)
 {
 	assert(node < p->node_count && column < p->column_count);
-	p->columns[column].self[node] = add_saturating(p->columns[column].self[node], value);
+	saturating_add(&p->columns[column].self[node], value);
 }
 
 uint32_t profile_stack(struct profile *p, const uint32_t *frames, size_t depth)
@@ -254,7 +245,7 @@ int64_t *profile_totals(const struct profile *p, uint32_t column)
 	assert(column < p->column_count);
 	memcpy(totals, p->columns[column].self, p->node_count * sizeof(*totals));
 	for (uint32_t n = p->node_count - 1; n > 0; n--)
-		totals[p->parents[n]] = add_saturating(totals[p->parents[n]], totals[n]);
+		saturating_add(&totals[p->parents[n]], totals[n]);
 	return totals;
 }
 
@@ -276,7 +267,7 @@ int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *r
 	assert(column < p->column_count);
 	for (uint32_t n = 0; n < p->node_count; n++)
 		if (p->columns[column].self[n] < 0) {
-			sum = add_saturating(sum, p->columns[column].self[n]);
+			saturating_add(&sum, p->columns[column].self[n]);
 			nodes++;
 		}
 	if (ret_nodes)
@@ -411,6 +402,14 @@ bool profile_has_values(const struct profile *p, uint32_t node)
 {
 	for (uint32_t i = 0; i < p->column_count; i++)
 		if (p->columns[i].self[node])
+			return true;
+	return false;
+}
+
+bool profile_has_samples(const struct profile *p)
+{
+	for (uint32_t n = PROFILE_ROOT + 1; n < p->node_count; n++)
+		if (profile_has_values(p, n))
 			return true;
 	return false;
 }

@@ -139,6 +139,7 @@ struct profile *profile_new_like(const struct profile *p);
 /* Adds the values of a node of `from` to one of `to`, both with the same columns. */
 void profile_add_node(struct profile *to, uint32_t to_node, const struct profile *from, uint32_t node);
 bool profile_has_values(const struct profile *p, uint32_t node);	/* in any column */
+bool profile_has_samples(const struct profile *p);			/* whether any node but the root has values */
 
 /* Only the stacks for which `keep` is true of at least one frame (by frame number). The caller frees. */
 struct profile *profile_filter(const struct profile *p, const bool *keep);

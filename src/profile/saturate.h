@@ -10,6 +10,12 @@ static inline void saturating_add(int64_t *sum, int64_t v)
 		*sum = v < 0 ? INT64_MIN : INT64_MAX;
 }
 
+static inline int64_t saturating_sum(int64_t a, int64_t b)
+{
+	saturating_add(&a, b);
+	return a;
+}
+
 static inline int64_t saturating_product(int64_t a, int64_t b)
 {
 	int64_t product;

@@ -55,14 +55,6 @@ static struct report_edge *edge(struct gathering *g, uint32_t frame)
 	return &g->e->edges[*place - 1];
 }
 
-static bool has_values(const struct profile *p, uint32_t node)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		if (p->columns[c].self[node])
-			return true;
-	return false;
-}
-
 /* All columns but the calls. */
 static void add_values(int64_t *sums, const struct profile *p, uint32_t node, uint32_t calls)
 {
@@ -75,7 +67,7 @@ static void gather_values(struct gathering *g, const struct profile *p, const bo
 			  uint32_t calls)
 {
 	for (uint32_t n = 1; n < p->node_count; n++) {
-		if (to[n] == OUTSIDE || !has_values(p, n))
+		if (to[n] == OUTSIDE || !profile_has_values(p, n))
 			continue;
 		add_values(g->e->total, p, n, calls);
 		if (of[p->node_frames[n]])

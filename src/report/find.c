@@ -44,6 +44,11 @@ static bool fits(const regex_t *regex, struct str name)
 	return regexec(regex, name.p, 1, &range, REG_STARTEND) == 0;
 }
 
+bool *report_no_frames(const struct profile *p)
+{
+	return xcalloc((size_t)p->frame_count + 1, sizeof(bool));
+}
+
 int report_match(const struct profile *p, const char *text, bool *ret, struct err *err)
 {
 	regex_t regex;

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "mem.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -35,32 +36,13 @@ bool report_by_parse(const char *text, enum report_by *ret)
 	return false;
 }
 
-static bool starts_with(struct str s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.n >= n && !memcmp(s.p, text, n);
-}
-
-static bool ends_with(struct str s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.n >= n && !memcmp(s.p + s.n - n, text, n);
-}
-
-static bool contains(struct str s, const char *text)
-{
-	return memmem(s.p, s.n, text, strlen(text)) != NULL;
-}
-
 /* "{closure:A\B::c():12}" is code of A\B::c; before PHP 8.4 it is "A\B::{closure}". */
 static struct str without_closure(struct str s)
 {
 	static const char mark[] = "{closure:";
 	const char *stop;
 
-	if (!starts_with(s, mark))
+	if (!text_starts(s, mark))
 		return s;
 	s = (struct str){ s.p + strlen(mark), s.n - strlen(mark) };
 	stop = memmem(s.p, s.n, "()", 2);
@@ -138,19 +120,19 @@ static bool is_module(struct str file)
 	static const char *const places[] = { "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/",
 					      "/lib64/" };
 
-	if (ends_with(base_name(file), ".so") || contains(base_name(file), ".so.") || starts_with(file, "["))
+	if (text_ends(base_name(file), ".so") || text_has(base_name(file), ".so.") || text_starts(file, "["))
 		return true;
-	if (ends_with(file, ".php"))
+	if (text_ends(file, ".php"))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (starts_with(file, places[i]))
+		if (text_starts(file, places[i]))
 			return true;
 	return false;
 }
 
 static bool is_kernel(struct str name, struct str file)
 {
-	return ends_with(name, "_[k]") || starts_with(file, "[kernel") || starts_with(file, "[guest.kernel");
+	return text_ends(name, "_[k]") || text_starts(file, "[kernel") || text_starts(file, "[guest.kernel");
 }
 
 /* "Symfony\Component" of "Symfony\Component\Console\Helper". */

@@ -102,6 +102,9 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
  * are for the user's own: those of strangers may take any time and memory. */
 int report_find(const struct profile *p, const char *text, bool *ret, struct err *err);
 
+/* None of the frames, with room for all; the caller frees. */
+bool *report_no_frames(const struct profile *p);
+
 /* Sets `ret` by frame for every name that the extended regular expression matches, small or capital letters alike.
  * Returns how many, or -EINVAL. */
 int report_match(const struct profile *p, const char *regex, bool *ret, struct err *err);

@@ -138,15 +138,6 @@ static int take_params(struct profile *p, const struct params *params, struct er
 	return 0;
 }
 
-static bool has_values(const struct profile *p)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		for (uint32_t n = 1; n < p->node_count; n++)
-			if (p->columns[c].self[n])
-				return true;
-	return false;
-}
-
 /* The posted profile, with the labels of the address. Fills `r` and returns false if it is none. */
 static bool read_posted(struct profile *p, const struct params *params, const struct request *q, struct response *r)
 {
@@ -163,7 +154,7 @@ static bool read_posted(struct profile *p, const struct params *params, const st
 		e = -EINVAL;
 	if (e >= 0)
 		e = take_params(p, params, &err);
-	if (e >= 0 && !has_values(p))
+	if (e >= 0 && !profile_has_samples(p))
 		e = err_set(&err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
 			    profile_stacks(p));
 	if (e < 0)
