@@ -111,6 +111,17 @@ static void set(struct sink *s, bool fails, bool blocks)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* While the sink's thread may be at work. */
+static uint64_t calls(struct sink *s)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->calls;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
 /* Everything a test needs. The loop never runs unless the test runs it, so that batches close only by flushing. */
 struct fixture {
 	struct sink sink;
@@ -592,7 +603,7 @@ static void send_or_stop(struct watch *w, uint32_t events)
 	struct sender *s = (struct sender *)w;
 
 	s->turns += s->f->c->closing != NULL;
-	if (s->turns == s->enough || s->f->sink.calls)
+	if (s->turns == s->enough || calls(&s->f->sink))
 		loop_stop(s->f->loop, 0);
 }
 
