@@ -455,6 +455,41 @@ TEST(running_out_of_descriptors_refuses_and_recovers)
 	stop(&f);
 }
 
+/* So that connections never keep a sink from opening its files. */
+TEST(half_of_a_low_limit_of_descriptors_is_left_to_others)
+{
+	struct rlimit old, low;
+	int clients[30], files[50];
+	size_t n = 0;
+	struct fixture f;
+
+	start(&f);
+	getrlimit(RLIMIT_NOFILE, &old);
+	low = old;
+	low.rlim_cur = 100;			/* and connections have the numbers below 50 */
+	setrlimit(RLIMIT_NOFILE, &low);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		clients[i] = dial(&f);
+	settle(&f);
+	CHECK(f.s->counters.connections_now > 0);
+	CHECK_INT(f.s->counters.connections_now + f.s->counters.connections_refused, ARRAY_SIZE(clients));
+	while (n < ARRAY_SIZE(files) && (files[n] = dup(STDOUT_FILENO)) >= 0)
+		n++;
+	CHECK_INT(n, ARRAY_SIZE(files));
+	while (n)
+		close(files[--n]);
+	setrlimit(RLIMIT_NOFILE, &old);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		close(clients[i]);
+	settle(&f);
+	clients[0] = dial(&f);			/* and those that go make room */
+	send_message(clients[0], 1);
+	settle(&f);
+	CHECK_INT(f.messages, 1);
+	close(clients[0]);
+	stop(&f);
+}
+
 TEST(a_living_daemon_keeps_its_socket_and_a_dead_one_is_replaced)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
