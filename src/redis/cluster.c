@@ -1,6 +1,7 @@
 /* cluster.c: the CRC, the map, and what redirects say. */
 #include "cluster.h"
 
+#include "address.h"
 #include "mem.h"
 
 #include <assert.h>
@@ -55,10 +56,16 @@ unsigned cluster_find(const struct cluster *c, const char *key)
 	return c->slots[cluster_slot(key, strlen(key))];
 }
 
+/* What a port of the same host stands behind: the path of a socket would lead to that socket, whatever the port is. */
+static const char *machine_of(const struct cluster_node *n)
+{
+	return address_is_path(n->host) ? "127.0.0.1" : n->host;
+}
+
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked)
 {
 	if (!*host && asked < c->node_count)
-		host = c->nodes[asked].host;
+		host = machine_of(&c->nodes[asked]);
 	for (size_t i = 0; i < c->node_count; i++)
 		if (c->nodes[i].port == port && !strcmp(c->nodes[i].host, host))
 			return (int)i;

@@ -46,7 +46,8 @@ unsigned cluster_slot(const char *key, size_t n);
 /* The number of the node that has the key. */
 unsigned cluster_find(const struct cluster *c, const char *key);
 
-/* The number of this node, made if it is new; -ENOSPC above CLUSTER_NODES. `host` "" is that of node `asked`. */
+/* The number of this node, made if it is new; -ENOSPC above CLUSTER_NODES. `host` "" is that of node `asked`,
+ * or 127.0.0.1 where that one was reached by a unix socket. */
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
 
 /* Takes the answer of node `asked` to CLUSTER SLOTS as the map. Slots that nobody has stay where they were. Nodes keep

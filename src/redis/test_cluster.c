@@ -112,6 +112,24 @@ TEST(redirects_are_followed_into_the_map)
 	cluster_done(&c);
 }
 
+/* Its path would lead back to whoever has just said that the key is elsewhere. */
+TEST(behind_a_unix_socket_the_host_that_was_asked_is_this_machine)
+{
+	struct cluster_redirect r;
+	struct cluster c;
+
+	cluster_init(&c, "/run/redis.sock", 6379);
+	CHECK(redirect("MOVED 12182 :7001", &r));
+	CHECK_INT(cluster_moved(&c, &r, 0), 1);
+	CHECK_STR(c.nodes[cluster_find(&c, "foo")].host, "127.0.0.1");
+	CHECK_INT(c.nodes[cluster_find(&c, "foo")].port, 7001);
+	CHECK_INT(read_slots(&c, "*1\r\n*3\r\n:5461\r\n:10922\r\n*2\r\n$-1\r\n:7002\r\n", NULL), 0);
+	CHECK_STR(c.nodes[cluster_find(&c, "strobe")].host, "127.0.0.1");
+	CHECK_INT(c.nodes[cluster_find(&c, "strobe")].port, 7002);
+	CHECK_STR(c.nodes[0].host, "/run/redis.sock");
+	cluster_done(&c);
+}
+
 TEST(other_errors_are_no_redirects)
 {
 	static const char *const none[] = {

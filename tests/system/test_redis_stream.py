@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 import urllib.request
+from urllib.parse import quote
 
 import wire
 from redis_server import RedisCluster, RedisError, RedisServer
@@ -339,9 +340,8 @@ def a_redis_that_is_out_of_memory_is_read_all_the_same():
             check(len([line for line in c.lines if 'out of memory' in line]) in (1, 2), f'which is said, and not each second: {c.lines}')
 
 
-@test
-def six_streams_on_three_nodes_are_read_while_a_slot_moves():
-    with Directory() as directory, RedisCluster() as cluster:
+def check_six_streams(cluster, url):
+    with Directory() as directory, cluster:
         sums = {}
         keys = [f'{{{i}}}strobe' for i in range(6)]
 
@@ -356,7 +356,7 @@ def six_streams_on_three_nodes_are_read_while_a_slot_moves():
                     sums[stack] = sums.get(stack, 0) + n
 
         add(200)
-        with Collector(directory + '/c', cluster.url('?stream=strobe&group=g&keys=6')) as c:
+        with Collector(directory + '/c', f'{url}?stream=strobe&group=g&keys=6') as c:
             check(c.says('reading the stream'), 'all streams are read')
             add(200)
             source = cluster.node_of(keys[2])
@@ -369,6 +369,21 @@ def six_streams_on_three_nodes_are_read_while_a_slot_moves():
             sent = Sent(None)
             sent.sums = sums
             check_stored(c, sent, 'and stored once')
+
+
+@test
+def six_streams_on_three_nodes_are_read_while_a_slot_moves():
+    cluster = RedisCluster()
+    check_six_streams(cluster, cluster.url())
+
+
+@test
+def they_are_read_through_a_unix_socket_too_where_the_nodes_do_not_say_on_which_host_they_are():
+    with Directory() as directory:
+        cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
+        path = f'{directory}/redis.sock'
+        cluster.nodes[0].options += ['--unixsocket', path]
+        check_six_streams(cluster, f'redis://{quote(path, safe="")}/')
 
 
 # --- The disk ---
