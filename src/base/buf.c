@@ -66,11 +66,14 @@ static bool make_room(struct buf *b, size_t n)
 
 char *buf_reserve(struct buf *b, size_t n)
 {
-	if (!make_room(b, n))
-		return NULL;
-	/* The caller writes at most n bytes and says how many only by b->size: the NUL is there in every case. */
-	memset(b->data + b->size, 0, n + 1);
-	return b->data + b->size;
+	return make_room(b, n) ? b->data + b->size : NULL;
+}
+
+void buf_wrote(struct buf *b, size_t n)
+{
+	assert(b->size + n < b->capacity);
+	b->size += n;
+	b->data[b->size] = 0;
 }
 
 void buf_put(struct buf *b, const void *bytes, size_t n)

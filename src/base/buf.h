@@ -22,8 +22,10 @@ void buf_done(struct buf *b);
 void buf_reset(struct buf *b);				/* empties it, keeps the memory */
 char *buf_take(struct buf *b, size_t *ret_size);	/* the caller frees the result; `b` is empty again */
 
-/* Returns where `n` more bytes may be written; follow with `b->size += written`. NULL above the limit. */
+/* Returns where `n` more bytes may be written, NULL above the limit. buf_wrote says how many were; until
+ * then the NUL may be written over. */
 char *buf_reserve(struct buf *b, size_t n);
+void buf_wrote(struct buf *b, size_t n);
 
 void buf_put(struct buf *b, const void *bytes, size_t n);
 void buf_puts(struct buf *b, const char *text);

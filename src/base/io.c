@@ -27,7 +27,7 @@ static int read_fd(int fd, const char *name, struct buf *b, size_t limit, struct
 			return err_set(err, -errno, "cannot read '%s': %s", name, strerror(errno));
 		if (n == 0)
 			return 0;
-		b->size += (size_t)n;
+		buf_wrote(b, (size_t)n);
 		if (b->size - before > limit)
 			return err_set(err, -EFBIG, "'%s' is larger than %zu bytes, which is the limit here", name,
 				       limit);

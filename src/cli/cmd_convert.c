@@ -145,7 +145,7 @@ static int put_zstd(struct buf *out, const struct buf *plain, struct err *err)
 	n = ZSTD_compress(at, room, plain->data, plain->size, 3);
 	if (ZSTD_isError(n))
 		return err_set(err, -EIO, "cannot compress: %s", ZSTD_getErrorName(n));
-	out->size += n;
+	buf_wrote(out, n);
 	return 0;
 }
 

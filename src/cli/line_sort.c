@@ -161,7 +161,7 @@ static int advance(struct head *h, struct err *err)
 	at = buf_reserve(&h->line, r.size + 1);
 	if (!at || fread(at, 1, r.size, h->run) != r.size)
 		return err_set(err, -EIO, "cannot read a temporary file");
-	h->line.size = r.size;
+	buf_wrote(&h->line, r.size);
 	h->repeat = r.repeat;
 	return 1;
 }

@@ -354,7 +354,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	buf_init(&b);
 	buf_printf(&b, "*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$%zu\r\n", n);
 	memset(buf_reserve(&b, n), 'x', n);
-	b.size += n;
+	buf_wrote(&b, n);
 	memcpy(b.data + b.size - 2, " 1", 2);
 	buf_puts(&b, "\r\nping\r\n");
 	while (sent < b.size) {
@@ -370,7 +370,7 @@ TEST(a_large_line_arrives_whole_and_leaves_no_memory_behind)
 	b.size = 0;
 	buf_printf(&b, "*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$%zu\r\n", n + 2);
 	memset(buf_reserve(&b, n + 2), 'x', n + 2);
-	b.size += n + 2;
+	buf_wrote(&b, n + 2);
 	buf_puts(&b, "\r\n");
 	for (sent = 0; sent < b.size; settle_for(&f, 1)) {
 		ssize_t r = send(fd, b.data + sent, b.size - sent, MSG_NOSIGNAL);
@@ -465,7 +465,7 @@ TEST(a_client_that_reads_late_gets_all_answers)
 	buf_init(&b);
 	buf_puts(&b, "echo ");
 	memset(buf_reserve(&b, TEXT), 'x', TEXT);
-	b.size += TEXT;
+	buf_wrote(&b, TEXT);
 	buf_putc(&b, '\n');
 	/* Until the socket takes no more and answers have to wait. */
 	while (!(r->clients && r->clients->out.size) && asked < 1000) {

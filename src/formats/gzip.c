@@ -26,7 +26,7 @@ static int compress_all(z_stream *z, struct buf *out, size_t n)
 		z->next_out = (Bytef *)at;
 		z->avail_out = STEP;
 		r = deflate(z, left ? Z_NO_FLUSH : Z_FINISH);
-		out->size += STEP - z->avail_out;
+		buf_wrote(out, STEP - z->avail_out);
 	} while (r == Z_OK || r == Z_BUF_ERROR);
 	return r == Z_STREAM_END ? 0 : -EIO;
 }

@@ -60,7 +60,7 @@ static void gzip(struct buf *out, const char *text)
 	z.next_out = (Bytef *)buf_reserve(out, room);
 	z.avail_out = (uInt)room;
 	deflate(&z, Z_FINISH);
-	out->size += z.total_out;
+	buf_wrote(out, z.total_out);
 	deflateEnd(&z);
 }
 
@@ -69,7 +69,7 @@ static void zstd(struct buf *out, const char *text)
 	size_t room = ZSTD_compressBound(strlen(text));
 	char *to = buf_reserve(out, room);
 
-	out->size += ZSTD_compress(to, room, text, strlen(text), 3);
+	buf_wrote(out, ZSTD_compress(to, room, text, strlen(text), 3));
 }
 
 TEST(formats_are_found_by_name_and_suffix)

@@ -293,7 +293,7 @@ static int next_picture(struct graphviz *g, int64_t end_ns, struct buf *picture,
 		return err_set(err, r, "cannot read from Graphviz: %s", strerror(-r));
 	if (r == 0)
 		return post_mortem(g, err);
-	picture->size += reply.size;
+	buf_wrote(picture, reply.size);
 	return 0;
 }
 

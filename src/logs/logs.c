@@ -69,7 +69,7 @@ static int write_lines(struct writer *w, const struct batch *b, const struct log
 		to = buf_reserve(out, (size_t)line->size + 1);
 		memcpy(to, line->bytes, line->size);
 		to[line->size] = '\n';
-		out->size += (size_t)line->size + 1;
+		buf_wrote(out, (size_t)line->size + 1);
 	}
 	w->lines += t->line_count;
 	return 0;

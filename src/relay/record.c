@@ -112,7 +112,7 @@ int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 		return (int)n;
 	if ((size_t)n != r->size || XXH3_64bits(ret->data, r->size) != r->hash)
 		return -EBADMSG;
-	ret->size = r->size;
+	buf_wrote(ret, r->size);
 	return 0;
 }
 

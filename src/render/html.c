@@ -52,7 +52,7 @@ static int deflate_all(z_stream *z, const struct buf *in, struct buf *out)
 		z->next_out = (Bytef *)at;
 		z->avail_out = STEP;
 		r = deflate(z, left ? Z_NO_FLUSH : Z_FINISH);
-		out->size += STEP - z->avail_out;
+		buf_wrote(out, STEP - z->avail_out);
 	} while (r == Z_OK || r == Z_BUF_ERROR);
 	return r == Z_STREAM_END ? 0 : -EIO;
 }

@@ -146,8 +146,7 @@ static void put_share(struct buf *out, double percent, size_t width)
 			return;
 		memmove(out->data + before + pad, out->data + before, n);
 		memset(out->data + before, ' ', pad);
-		out->size += pad;
-		out->data[out->size] = '\0';
+		buf_wrote(out, pad);
 	}
 }
 

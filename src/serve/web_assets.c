@@ -29,7 +29,7 @@ static int put_inflated(const struct asset *a, struct buf *out)
 	inflateEnd(&z);
 	if (r != Z_STREAM_END)
 		return -EIO;
-	out->size += a->size;
+	buf_wrote(out, a->size);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static bool put_compressed(struct buf *out, const void *bytes, size_t n)
 		out->size = start;
 		return false;
 	}
-	out->size += size;
+	buf_wrote(out, size);
 	return true;
 }
 
@@ -58,7 +58,7 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 	to = buf_reserve(scratch, n ? n : 1);
 	if (!to || ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p)) != n)
 		return -EBADMSG;
-	scratch->size += n;
+	buf_wrote(scratch, n);
 	*ret_bytes = (const uint8_t *)scratch->data;
 	*ret_size = n;
 	return 0;
