@@ -330,6 +330,7 @@ struct strobe_wire_message {
 	uint32_t labels, columns, drops, strings, frames, nodes;	/* counts */
 	const uint8_t *at_strings, *at_labels, *at_columns, *at_drops, *at_frames, *at_nodes;
 	size_t size;
+	uint64_t samples;	/* what the first column "samples" adds up to, without values below zero */
 };
 
 struct strobe_wire_cursor {
@@ -506,9 +507,28 @@ static inline enum strobe_wire_error strobe_wire_check_frames(const struct strob
 	return STROBE_WIRE_OK;
 }
 
-static inline enum strobe_wire_error strobe_wire_check_nodes(const struct strobe_wire_message *m,
+/* Which of the message's columns is the first "samples"; as many as it has if none is. */
+static inline uint32_t strobe_wire_samples_column(const struct strobe_wire_message *m)
+{
+	const uint8_t *p = m->at_columns;
+
+	for (uint32_t i = 0; i < m->columns; i++) {
+		size_t length;
+		const char *name = strobe_wire_find_string(m, strobe_wire_next(&p), &length);
+
+		strobe_wire_next(&p);
+		if (length == 7 && !memcmp(name, "samples", 7))
+			return i;
+	}
+	return m->columns;
+}
+
+/* Counts the samples on the way, so that nobody needs to walk again for them. */
+static inline enum strobe_wire_error strobe_wire_check_nodes(struct strobe_wire_message *m,
 							     struct strobe_wire_cursor *c)
 {
+	uint32_t samples = strobe_wire_samples_column(m);
+
 	for (uint32_t i = 1; i <= m->nodes; i++) {
 		uint64_t distance, frame, value;
 
@@ -516,9 +536,13 @@ static inline enum strobe_wire_error strobe_wire_check_nodes(const struct strobe
 			return STROBE_WIRE_BAD_VARINT;
 		if (distance == 0 || distance > i || frame >= m->frames)
 			return STROBE_WIRE_BAD_REFERENCE;
-		for (uint32_t k = 0; k < m->columns; k++)
+		for (uint32_t k = 0; k < m->columns; k++) {
 			if (!strobe_wire_get_varint(c, &value))
 				return STROBE_WIRE_BAD_VARINT;
+			/* A number below zero is odd in zigzag. */
+			if (k == samples && !(value & 1))
+				m->samples += value >> 1;
+		}
 	}
 	return STROBE_WIRE_OK;
 }

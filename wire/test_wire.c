@@ -162,6 +162,36 @@ TEST(every_message_is_read_back)
 	CHECK(nodes > 100000);
 }
 
+TEST(samples_are_those_of_the_first_column_of_that_name)
+{
+	static const struct { const char *columns[3]; int64_t values[2][3]; uint64_t samples; } cases[] = {
+		{ { "wall_ns", "samples", "samples" }, { { 100, 3, 50 }, { 100, 4, 50 } }, 7 },
+		{ { "samples", "wall_ns", "x" }, { { -3, 1, 1 }, { 300, 1, 1 } }, 300 },
+		{ { "samples_", "sample", "wall_ns" }, { { 1, 1, 1 }, { 1, 1, 1 } }, 0 },
+		{ { "samples", "a", "b" }, { { INT64_MAX, 0, 0 }, { INT64_MIN, 0, 0 } }, INT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct strobe_wire_info info = { .kind = STROBE_WIRE_SAMPLES };
+		struct strobe_wire_message got;
+		struct strobe_wire_writer w;
+		uint32_t columns[3], name, unit;
+
+		strobe_wire_begin(&w, buffer, sizeof(buffer), &info);
+		for (int k = 0; k < 3; k++)
+			columns[k] = strobe_wire_string(&w, cases[i].columns[k], strlen(cases[i].columns[k]));
+		unit = strobe_wire_string(&w, "count", 5);
+		name = strobe_wire_string(&w, "f", 1);
+		for (int k = 0; k < 3; k++)
+			strobe_wire_column(&w, columns[k], unit);
+		strobe_wire_frame(&w, name, 0, 0);
+		for (uint32_t k = 0; k < 2; k++)
+			strobe_wire_node(&w, k, 0, cases[i].values[k]);
+		CHECK_INT(strobe_wire_parse(buffer, strobe_wire_end(&w), &got), STROBE_WIRE_OK);
+		CHECK(got.samples == cases[i].samples);
+	}
+}
+
 TEST(measuring_gives_the_size_that_writing_needs)
 {
 	for (int i = 0; i < 200; i++) {

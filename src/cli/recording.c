@@ -71,7 +71,7 @@ static void got(void *data, const struct source_about *about, const struct strob
 	note_time(r->profile, m, first);
 	r->messages++;
 	r->runs += m->info.kind == STROBE_WIRE_RUN;
-	r->samples += wire_profile_samples(m);
+	r->samples += m->samples;
 }
 
 struct source_receiver recording_receiver(struct recording *r)

@@ -53,9 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	b = open_batch_new(1);
 	for (int i = 0; i < 2; i++)
 		if (open_batch_add(b, &about, &m, (int64_t)m.info.end_ns, &rules, &samples, &folded) < 0 || folded ||
-		    samples != wire_profile_samples(&m))
+		    samples != m.samples)
 			abort();
-	if (b->batch.count != 1 || b->samples != 2 * wire_profile_samples(&m))
+	if (b->batch.count != 1 || b->samples != 2 * m.samples)
 		abort();
 	open_batch_seal(b);
 	if (is_plain(&m) && samples_in(&b->batch) != b->samples)

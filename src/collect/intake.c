@@ -153,7 +153,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 		    const struct strobe_wire_message *m)
 {
 	struct collector_counters *n = &c->counters;
-	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
+	const uint8_t *bytes = wire_message_bytes(m);
 	struct open_run *r;
 
 	n->runs_received++;
@@ -233,7 +233,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
 	if (no_room(c, about, open_batch_cost_of(m)) ||
 	    open_batch_add(b, about, m, time_of(c, about, m, at), &c->rules, &samples, &folded) < 0) {
-		samples = wire_profile_samples(m);
+		samples = m->samples;
 		note_received(c, about, samples, now);
 		note_dropped(c, b, about, samples);
 	} else {

@@ -322,7 +322,7 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 	if (i < 0)
 		return (int)i;
 
-	*ret_samples = wire_profile_samples(m);
+	*ret_samples = m->samples;
 	if (m->size > WAITING_MAX)
 		merge(b, (uint32_t)i, m);
 	else

@@ -99,41 +99,6 @@ static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire
 	return f->number;
 }
 
-/* Which of the message's columns is "samples"; UINT32_MAX: none. */
-static uint32_t samples_column(const struct strobe_wire_message *m)
-{
-	const uint8_t *at = m->at_columns;
-
-	for (uint32_t i = 0; i < m->columns; i++) {
-		size_t n;
-		const char *name = strobe_wire_find_string(m, strobe_wire_next(&at), &n);
-
-		strobe_wire_next(&at);
-		if (n == 7 && !memcmp(name, "samples", 7))
-			return i;
-	}
-	return UINT32_MAX;
-}
-
-uint64_t wire_profile_samples(const struct strobe_wire_message *m)
-{
-	uint32_t column = samples_column(m);
-	const uint8_t *at = m->at_nodes;
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < m->nodes && column != UINT32_MAX; i++) {
-		strobe_wire_next(&at);
-		strobe_wire_next(&at);
-		for (uint32_t k = 0; k < m->columns; k++) {
-			int64_t v = strobe_wire_unzigzag(strobe_wire_next(&at));
-
-			if (k == column && v > 0)
-				sum += (uint64_t)v;
-		}
-	}
-	return sum;
-}
-
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 {
 	uint32_t columns[STROBE_WIRE_COLUMNS];
@@ -159,6 +124,20 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 	}
 	reader_done(&r);
 	return 0;
+}
+
+struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, const void *bytes)
+{
+	const uint8_t *from = wire_message_bytes(m), *to = bytes;
+	struct strobe_wire_message copy = *m;
+
+	copy.at_strings = to + (m->at_strings - from);
+	copy.at_labels = to + (m->at_labels - from);
+	copy.at_columns = to + (m->at_columns - from);
+	copy.at_drops = to + (m->at_drops - from);
+	copy.at_frames = to + (m->at_frames - from);
+	copy.at_nodes = to + (m->at_nodes - from);
+	return copy;
 }
 
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret)
@@ -351,7 +330,7 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint
 	fits = part_fits(&t) && ((size = part_bound(&t)) <= MEASURE_BYTES ||
 				 (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX);
 	if (fits && (room = buf_reserve(out, size)))
-		out->size += part_write(&t, room, size);
+		buf_wrote(out, part_write(&t, room, size));
 	part_done(&t);
 	if (fits && !room)
 		return err_set(err, -EFBIG, "cannot write a profile above %zu bytes", out->limit);

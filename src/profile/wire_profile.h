@@ -9,8 +9,14 @@
  * labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
 
-/* How many samples it holds: what its first column "samples" adds up to, without values below zero. */
-uint64_t wire_profile_samples(const struct strobe_wire_message *m);
+/* Where the bytes of a message that strobe_wire_parse accepted begin. */
+static inline const uint8_t *wire_message_bytes(const struct strobe_wire_message *m)
+{
+	return m->at_strings - STROBE_WIRE_HEADER;
+}
+
+/* The same message when its bytes lie elsewhere, at `bytes`. */
+struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, const void *bytes);
 
 /* The message's labels; replaces `ret`. */
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);

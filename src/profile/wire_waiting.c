@@ -2,6 +2,7 @@
 #include "wire_waiting.h"
 
 #include "mem.h"
+#include "wire_profile.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,27 +30,13 @@ void wire_waiting_clear(struct wire_waiting *w)
 	w->sorted = false;
 }
 
-/* What the message points at, in the copy of its bytes. */
-static struct strobe_wire_message copy_message(struct arena *a, const struct strobe_wire_message *m)
-{
-	const uint8_t *from = m->at_strings - STROBE_WIRE_HEADER;
-	const uint8_t *to = (uint8_t *)arena_copy(a, from, m->size);
-	struct strobe_wire_message copy = *m;
-
-	copy.at_strings = to + (m->at_strings - from);
-	copy.at_labels = to + (m->at_labels - from);
-	copy.at_columns = to + (m->at_columns - from);
-	copy.at_drops = to + (m->at_drops - from);
-	copy.at_frames = to + (m->at_frames - from);
-	copy.at_nodes = to + (m->at_nodes - from);
-	return copy;
-}
-
 void wire_waiting_add(struct wire_waiting *w, uint32_t series, const struct strobe_wire_message *m)
 {
 	assert(!w->sorted);
 	GROW(&w->list, &w->capacity, w->count + 1);
-	w->list[w->count] = (struct wire_waiting_message){ series, (uint32_t)w->count, copy_message(&w->bytes, m) };
+	w->list[w->count] = (struct wire_waiting_message){
+		series, (uint32_t)w->count, wire_message_at(m, arena_copy(&w->bytes, wire_message_bytes(m), m->size)),
+	};
 	w->count++;
 }
 
@@ -66,7 +53,7 @@ static int compare(const void *a, const void *b)
  * cache. */
 static void prefetch(const struct strobe_wire_message *m)
 {
-	const uint8_t *bytes = m->at_strings - STROBE_WIRE_HEADER;
+	const uint8_t *bytes = wire_message_bytes(m);
 
 	for (size_t i = 0; i < m->size && i < PREFETCHED; i += CACHE_LINE)
 		__builtin_prefetch(bytes + i);

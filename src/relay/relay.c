@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "relay_url.h"
 #include "window.h"
+#include "wire_profile.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -130,11 +131,6 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	return e;
 }
 
-static const void *bytes_of(const struct strobe_wire_message *m)
-{
-	return m->at_strings - STROBE_WIRE_HEADER;
-}
-
 /* Each run is an entry of its own. */
 static int commit_runs(void *data, struct collector_run *runs, size_t count, struct err *err)
 {
@@ -147,7 +143,7 @@ static int commit_runs(void *data, struct collector_run *runs, size_t count, str
 	for (; n < count && e >= 0; n++) {
 		void *body = NULL;
 
-		e = window_compress(r->window, bytes_of(runs[n].message), runs[n].message->size, RUN_LEVEL, &body,
+		e = window_compress(r->window, wire_message_bytes(runs[n].message), runs[n].message->size, RUN_LEVEL, &body,
 				    &pieces[n].size, err);
 		pieces[n].body = body;
 		pieces[n].runs = 1;

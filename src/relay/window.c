@@ -6,10 +6,9 @@
 #include "mem.h"
 #include "wire_profile.h"
 
-#include <assert.h>
 #include <string.h>
 
-#define PART_LEVEL	-2			/* of zstd: read again only after a crash; 1 takes half as long again */
+#define PART_LEVEL	-8			/* of zstd: read again only after a crash */
 #define PART_KEPT	((size_t)16 << 20)	/* memory of a part that is kept for the next one */
 #define ENTRY_LEVEL	1
 #define ENTRY_BYTES	((size_t)4 << 20)	/* of messages in one entry, before compression; one message may be larger */
@@ -175,34 +174,37 @@ static void count_unfit(struct window *w, const struct batch *b, const bool *unf
 	}
 }
 
-int window_check_messages(const char *bytes, size_t n, uint64_t *ret_samples)
+int window_parse(struct window *w, const char *bytes, size_t n, uint64_t *ret_samples)
 {
+	size_t before = w->message_count;
 	struct strobe_wire_message m;
 	uint64_t samples = 0;
 
-	for (size_t at = 0, size; at < n; at += size) {
-		if (n - at < STROBE_WIRE_HEADER)
+	for (size_t at = 0; at < n; at += m.size) {
+		const uint8_t *message = (const uint8_t *)bytes + at;
+		uint64_t size = n - at < STROBE_WIRE_HEADER ? UINT64_MAX : strobe_wire_get_le(message + 8, 4);
+
+		if (size > n - at || strobe_wire_parse(message, (size_t)size, &m)) {
+			w->message_count = before;
 			return -EBADMSG;
-		size = strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4);
-		if (size > n - at || strobe_wire_parse(bytes + at, size, &m))
-			return -EBADMSG;
-		samples += wire_profile_samples(&m);
+		}
+		GROW(&w->messages, &w->message_capacity, w->message_count + 1);
+		w->messages[w->message_count++] = m;
+		samples += m.samples;
 	}
 	*ret_samples = samples;
 	return 0;
 }
 
-void window_add_messages(struct window *w, const char *bytes, size_t n)
+void window_add_parsed(struct window *w, const char *bytes)
 {
-	struct strobe_wire_message m;
+	for (size_t i = 0; i < w->message_count; i++) {
+		struct strobe_wire_message m = wire_message_at(&w->messages[i], bytes);
 
-	for (size_t at = 0; at < n; at += m.size) {
-		int r = strobe_wire_parse(bytes + at, strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4), &m);
-
-		assert(!r);
-		(void)r;
 		window_series_add(&w->series, &m);
+		bytes += m.size;
 	}
+	w->message_count = 0;
 }
 
 /* The batch as messages, in w->part. */
@@ -216,10 +218,11 @@ static int make_part(struct window *w, const struct batch *b, bool *unfit, uint6
 
 		if (r < 0 && r != -E2BIG)
 			return r;
-		unfit[i] = r < 0 || window_check_messages(w->part.data + before, w->part.size - before, &samples) < 0;
+		unfit[i] = r < 0 || window_parse(w, w->part.data + before, w->part.size - before, &samples) < 0;
 		if (unfit[i])
 			w->part.size = before;
-		*ret_samples += samples;
+		else
+			*ret_samples += samples;
 	}
 	return 0;
 }
@@ -233,6 +236,7 @@ static void empty_part(struct window *w)
 		w->part.limit = PART_BYTES_MAX;
 	}
 	buf_reset(&w->part);
+	w->message_count = 0;
 }
 
 int window_add(struct window *w, const struct batch *b, struct err *err)
@@ -248,7 +252,7 @@ int window_add(struct window *w, const struct batch *b, struct err *err)
 	if (r >= 0 && w->part.size)
 		r = write_part(w, b->id, w->part.data, w->part.size, samples, err);
 	if (r >= 0) {
-		window_add_messages(w, w->part.data, w->part.size);
+		window_add_parsed(w, w->part.data);
 		window_remember(w, b->id);
 		count_unfit(w, b, unfit);
 	}

@@ -14,9 +14,9 @@ static void read_ids(struct window *w, const struct buf *body)
 		window_remember(w, strobe_wire_get_le((const uint8_t *)body->data + i, 8));
 }
 
-/* Leaves out what cannot be read, and returns how many bytes are left. Where the length is wrong nobody knows where the
+/* Parses what is there, leaves out what cannot be read, and returns how many bytes are left. Where the length is wrong nobody knows where the
  * next message begins, so that is the end. */
-static size_t keep_readable(char *bytes, size_t n, uint64_t *ret_samples)
+static size_t keep_readable(struct window *w, char *bytes, size_t n, uint64_t *ret_samples)
 {
 	size_t kept = 0;
 
@@ -27,7 +27,7 @@ static size_t keep_readable(char *bytes, size_t n, uint64_t *ret_samples)
 		size = strobe_wire_get_le((const uint8_t *)bytes + at + 8, 4);
 		if (size < STROBE_WIRE_HEADER || size > n - at)
 			break;
-		if (window_check_messages(bytes + at, size, &samples) < 0)
+		if (window_parse(w, bytes + at, size, &samples) < 0)
 			continue;
 		memmove(bytes + kept, bytes + at, size);
 		kept += size;
@@ -50,8 +50,8 @@ static int read_part(struct window *w, const struct buf *body, uint64_t *ret_sam
 		return -ENOMEM;
 	if (ZSTD_decompress(bytes, n, body->data, body->size) != n)
 		return -EBADMSG;
-	kept = keep_readable(bytes, n, ret_samples);
-	window_add_messages(w, bytes, kept);
+	kept = keep_readable(w, bytes, n, ret_samples);
+	window_add_parsed(w, bytes);
 	w->bytes += kept;
 	return kept == n ? 0 : -EBADMSG;
 }
@@ -170,6 +170,7 @@ struct window *window_free(struct window *w)
 			close(w->fds[i]);
 	window_series_done(&w->series);
 	buf_done(&w->part);
+	free(w->messages);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->host);
 	free(w);

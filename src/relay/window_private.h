@@ -24,6 +24,8 @@ struct window {
 	size_t bytes;				/* of its parts before compression */
 
 	struct buf part;			/* while it is made */
+	struct strobe_wire_message *messages;	/* in it; since it moves while it grows, they say only where their sections are */
+	size_t message_count, message_capacity;
 	struct window_series series;
 
 	uint64_t ids[WINDOW_IDS];		/* a ring */
@@ -32,10 +34,11 @@ struct window {
 
 void window_remember(struct window *w, uint64_t id);	/* a batch */
 
-/* Whether the messages can be read, here and where they are sent to; -EBADMSG if not. */
-int window_check_messages(const char *bytes, size_t n, uint64_t *ret_samples);
+/* Appends the messages in these bytes to w->messages; -EBADMSG, and nothing, if they cannot all be read, here and where
+ * they are sent to. */
+int window_parse(struct window *w, const char *bytes, size_t n, uint64_t *ret_samples);
 
-/* Adds messages that were checked to what is in memory. */
-void window_add_messages(struct window *w, const char *bytes, size_t n);
+/* Adds what w->messages has, whose bytes begin there, to what is in memory, and empties the list. */
+void window_add_parsed(struct window *w, const char *bytes);
 
 #endif

@@ -93,7 +93,7 @@ void window_series_add(struct window_series *s, const struct strobe_wire_message
 {
 	uint32_t i = series_of(s, m);
 
-	s->list[i].samples += wire_profile_samples(m);
+	s->list[i].samples += m->samples;
 	wire_waiting_add(&s->waiting, i, m);
 	if (s->waiting.bytes.bytes > WAITING_BYTES)
 		window_series_merge(s);
