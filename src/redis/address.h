@@ -15,6 +15,12 @@ static inline bool address_is_path(const char *host)
 	return host[0] == '/';
 }
 
+/* The host on which another port of the same machine is: the path of a socket leads to that socket whatever the port. */
+static inline const char *address_machine(const char *host)
+{
+	return address_is_path(host) ? "127.0.0.1" : host;
+}
+
 /* 0, or an error of getaddrinfo. The caller frees with address_free, not with freeaddrinfo. */
 int address_look_up(const char *host, unsigned port, int flags, struct addrinfo **ret);
 void address_free(struct addrinfo *a);		/* NULL is fine */

@@ -72,6 +72,8 @@ struct redis_asker *redis_asker_free(struct redis_asker *a)
 
 void redis_asker_move(struct redis_asker *a, const char *host, unsigned port)
 {
+	if (!*host)
+		host = address_machine(a->login.host);
 	if (!strcmp(a->login.host, host) && a->login.port == port)
 		return;
 	disconnect(a);

@@ -18,7 +18,8 @@ struct redis_asker *redis_asker_new(const struct redis_url *url, const char *nam
 				    int64_t answer_timeout_ns);
 struct redis_asker *redis_asker_free(struct redis_asker *a);		/* NULL is fine; returns NULL */
 
-/* Another node of the same cluster; closes the connection if it is another one. */
+/* Another node of the same cluster; closes the connection if it is another one. `host` "" is that of the one before, or
+ * 127.0.0.1 where that one was reached by a unix socket. */
 void redis_asker_move(struct redis_asker *a, const char *host, unsigned port);
 const char *redis_asker_where(const struct redis_asker *a);		/* "127.0.0.1:6379" */
 bool redis_asker_is_connected(const struct redis_asker *a);

@@ -56,16 +56,10 @@ unsigned cluster_find(const struct cluster *c, const char *key)
 	return c->slots[cluster_slot(key, strlen(key))];
 }
 
-/* What a port of the same host stands behind: the path of a socket would lead to that socket, whatever the port is. */
-static const char *machine_of(const struct cluster_node *n)
-{
-	return address_is_path(n->host) ? "127.0.0.1" : n->host;
-}
-
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked)
 {
 	if (!*host && asked < c->node_count)
-		host = machine_of(&c->nodes[asked]);
+		host = address_machine(c->nodes[asked].host);
 	for (size_t i = 0; i < c->node_count; i++)
 		if (c->nodes[i].port == port && !strcmp(c->nodes[i].host, host))
 			return (int)i;

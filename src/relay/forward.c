@@ -3,6 +3,7 @@
 
 #include "ask.h"
 #include "clock.h"
+#include "cluster.h"
 #include "mem.h"
 
 #include <hiredis/hiredis.h>
@@ -97,33 +98,14 @@ static void make_question(const struct forward *f, const char *seen, const struc
 	}
 }
 
-/* "MOVED 866 10.0.0.3:7002", "ASK …": where it is. An empty host is the one that was asked. */
-static bool node_of(const char *text, char *host, size_t size, unsigned *ret_port)
-{
-	const char *p = strchr(text, ' '), *colon;
-	unsigned long port;
-	char *end;
-
-	p = p ? strchr(p + 1, ' ') : NULL;
-	colon = p ? strrchr(p, ':') : NULL;
-	if (!colon || (size_t)(colon - p) > size)
-		return false;
-	memcpy(host, p + 1, (size_t)(colon - p - 1));
-	host[colon - p - 1] = '\0';
-	port = strtoul(colon + 1, &end, 10);
-	*ret_port = (unsigned)port;
-	return end > colon + 1 && port > 0 && port < 65536;
-}
-
 /* Goes to the node that an error names. */
 static bool follow(struct forward *f, const char *text)
 {
-	char host[256];
-	unsigned port;
+	struct cluster_redirect to;
 
-	if (!node_of(text, host, sizeof(host), &port))
+	if (!cluster_redirect_parse(text, strlen(text), &to))
 		return false;
-	redis_asker_move(f->asker, *host ? host : f->home, port);
+	redis_asker_move(f->asker, to.host, to.port);
 	f->moved = true;
 	return true;
 }

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 import urllib.request
+from urllib.parse import quote
 
 import wire
 from redis_server import Client, RedisCluster, RedisServer, free_port
@@ -433,23 +434,39 @@ def two_relays_cannot_share_a_spool():
         check(any('another' in line for line in other.lines), 'and says why')
 
 
+def spread_over(cluster, directory, url):
+    """Six hosts send one sample each. Returns the key of each, by host."""
+    keys = {}
+    for host in ('web1', 'web2', 'web3', 'web4', 'web5', 'web6'):
+        with Relay(directory, f'{url}?stream=strobe&keys=16&window=1&host={host}', state=host) as relay:
+            relay.send(one(host))
+            check(relay.wait_until_forwarded(1), f'what {host} has arrives')
+            check(relay.end() == 0, f'{host} ends well')
+        for key in [f'{{{i}}}strobe' for i in range(16)]:
+            node = cluster.node_of(key)
+            if node.command('XLEN', key) and key not in keys.values():
+                keys[host] = key
+    nodes = {cluster.node_of(key).port for key in keys.values()}
+    check(len(keys) >= 3 and len(nodes) >= 2, f'hosts are spread ({keys})')
+    total = sum(Stream(cluster.node_of(k), k).total() for k in set(keys.values()))
+    check(total == 6, 'everything arrived')
+    return keys
+
+
+@test
+def hosts_are_spread_too_where_the_cluster_is_behind_a_unix_socket_and_its_nodes_do_not_say_on_which_host_they_are():
+    with Directory() as d:
+        cluster = RedisCluster('--cluster-preferred-endpoint-type', 'unknown-endpoint')
+        path = f'{d}/redis.sock'
+        cluster.nodes[0].options += ['--unixsocket', path]
+        with cluster:
+            spread_over(cluster, d, f'redis://{quote(path, safe="")}/')
+
+
 @test
 def a_cluster_has_the_stream_of_each_host_on_one_key():
     with Directory() as d, RedisCluster() as cluster:
-        keys = {}
-        for host in ('web1', 'web2', 'web3', 'web4', 'web5', 'web6'):
-            with Relay(f'{d}', cluster.url(f'?stream=strobe&keys=16&window=1&host={host}'), state=host) as relay:
-                relay.send(one(host))
-                time.sleep(1.2)
-                check(relay.end() == 0, f'{host} ends well')
-            for key in [f'{{{i}}}strobe' for i in range(16)]:
-                node = cluster.node_of(key)
-                if node.command('XLEN', key) and key not in keys.values():
-                    keys[host] = key
-        nodes = {cluster.node_of(key).port for key in keys.values()}
-        check(len(keys) >= 3 and len(nodes) >= 2, f'hosts are spread ({keys})')
-        total = sum(Stream(cluster.node_of(k), k).total() for k in set(keys.values()))
-        check(total == 6, 'everything arrived')
+        keys = spread_over(cluster, d, cluster.url())
 
         # A slot that moves while a relay uses it.
         key = keys['web1']
