@@ -342,6 +342,14 @@ static bool anything_queued(const struct collector *c)
 	return false;
 }
 
+static bool anything_under_way(const struct collector *c)
+{
+	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
+		if (c->outlets[i].committing)
+			return true;
+	return false;
+}
+
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 {
 	int64_t until = clock_monotonic_ns() + timeout_ns;
@@ -351,9 +359,14 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 		tickets_forget_replays(c, t);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
+	c->resting = false;
 	pthread_cond_broadcast(&c->changed);
 	while (anything_queued(c) && clock_monotonic_ns() < until)
 		collector_wait(c, until);
+	/* Whoever frees us waits for what a sink has begun, and it must not be taken for lost. */
+	c->resting = anything_queued(c);
+	while (anything_under_way(c))
+		collector_wait(c, 0);
 	c->flushing = false;
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);

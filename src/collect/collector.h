@@ -122,8 +122,9 @@ void collector_set_caps(struct collector *c, const struct collector_options *o);
  * known here any more. Else ask again later. */
 bool collector_forget(struct collector *c, struct source *s);
 
-/* Closes the open batch and waits until everything is committed or `timeout_ns` is over; then acknowledges what is
- * durable. Returns the number of samples and runs that some sink could not commit. */
+/* Closes the open batch and waits until everything is committed or `timeout_ns` is over, and then still for what a sink
+ * is at work on; acknowledges what is durable. Returns the number of samples and runs that some sink could not commit:
+ * no sink is given more of them until something new comes. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 
 /* Flush first, and close the sources, which may be told of acknowledgements until then, before this. Returns NULL. */

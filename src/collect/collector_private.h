@@ -34,6 +34,7 @@ struct outlet {
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
 	struct queued_run { struct open_run *run; struct queued_run *next; } *first_run, **last_run;
+	bool committing;			/* the sink is at work on the first */
 	bool leaving, has_left;			/* it gets nothing new; its thread has ended */
 	void (*gone)(void *data, uint64_t left);	/* to be called then, in the loop's thread */
 	void *gone_data;
@@ -81,6 +82,7 @@ struct collector {
 	pthread_cond_t changed;
 	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
 	bool flushing, stopping;
+	bool resting;				/* a flush has given up: nothing is begun until something new comes */
 	bool has_lock;
 };
 

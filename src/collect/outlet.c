@@ -100,6 +100,7 @@ void outlet_put_batch(struct outlet *o, struct open_batch *b)
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
 	q->batch = b;
+	o->collector->resting = false;
 	q->since_ns = clock_monotonic_ns();
 	if (!o->first)
 		o->counters.waits_since_ns = q->since_ns;
@@ -118,6 +119,13 @@ static int commit(struct outlet *o, struct open_batch *b, struct err *err)
 	return r < 0 || !b->batch.count ? r : o->sink.commit(o->sink.data, &b->batch, err);
 }
 
+/* Whether or not it could be. */
+static void committed(struct outlet *o)
+{
+	o->committing = false;
+	pthread_cond_broadcast(&o->collector->changed);
+}
+
 /* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
 static int commit_first(struct outlet *o)
 {
@@ -126,10 +134,12 @@ static int commit_first(struct outlet *o)
 	struct err err = { 0 };
 	int r;
 
+	o->committing = true;
 	pthread_mutex_unlock(&c->lock);
 	r = commit(o, q->batch, &err);
 	note_result(o, r, &err);
 	pthread_mutex_lock(&c->lock);
+	committed(o);
 	if (r < 0 && !is_hopeless(r))
 		return r;
 
@@ -150,6 +160,7 @@ void outlet_put_run(struct outlet *o, struct open_run *r)
 {
 	struct queued_run *q = xcalloc(1, sizeof(*q));
 
+	o->collector->resting = false;
 	q->run = r;
 	*o->last_run = q;
 	o->last_run = &q->next;
@@ -221,6 +232,7 @@ static int commit_first_runs(struct outlet *o)
 	struct err err = { 0 };
 	int r;
 
+	o->committing = true;
 	pthread_mutex_unlock(&c->lock);
 	for (size_t i = 0; i < n; i++) {
 		enum strobe_wire_error e = strobe_wire_parse(open[i]->bytes, open[i]->size, &messages[i]);
@@ -232,6 +244,7 @@ static int commit_first_runs(struct outlet *o)
 	r = o->sink.commit_runs(o->sink.data, runs, n, &err);
 	note_runs_result(o, r, &err);
 	pthread_mutex_lock(&c->lock);
+	committed(o);
 	if (r < 0 && !is_hopeless(r))
 		return r;
 
@@ -277,9 +290,10 @@ static void *empty_queues(void *data)
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->stopping && !(o->leaving && !outlet_is_busy(o))) {
-		if (o->first || o->first_run) {
+		if ((o->first || o->first_run) && !c->resting) {
 			/* Each has its turn, also while the other cannot be stored. */
-			int batch = o->first ? commit_first(o) : 0, runs = o->first_run ? commit_first_runs(o) : 0;
+			int batch = o->first ? commit_first(o) : 0;
+			int runs = o->first_run && !c->resting ? commit_first_runs(o) : 0;
 
 			if (batch < 0 || runs < 0)
 				wait_to_retry(c);

@@ -229,6 +229,28 @@ TEST(nothing_received_is_no_batch)
 	stop(&f);
 }
 
+static void *unblock_late(void *data)
+{
+	usleep(2300 * 1000);
+	set(data, false, false);
+	return NULL;
+}
+
+TEST(what_a_sink_is_at_work_on_when_time_is_up_is_not_taken_for_lost)
+{
+	struct fixture f;
+	pthread_t thread;
+
+	start(&f, NULL);
+	set(&f.sink, false, true);
+	give(&f, &(struct test_message){ .samples = 4 });
+	CHECK_INT(pthread_create(&thread, NULL, unblock_late, &f.sink), 0);
+	CHECK_INT(collector_flush(f.c, 2 * NS_PER_SECOND), 0);
+	CHECK_INT(f.n->samples_stored, 4);
+	pthread_join(thread, NULL);
+	stop(&f);
+}
+
 TEST(unknown_reasons_of_senders_count_as_other)
 {
 	struct strobe_wire_info info = { .kind = STROBE_WIRE_SAMPLES };
