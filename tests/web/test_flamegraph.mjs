@@ -83,6 +83,7 @@ const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, a
 
 async function openPage(address, { dark = false, scripts = true, phone = false, width = 1240, height = 800 } = {}) {
 	const page = await browser.newPage();
+	page.setDefaultTimeout(120_000);
 	page.complaints = [];
 	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('favicon') && page.complaints.push(m.text()));
 	page.on('pageerror', (e) => page.complaints.push(e.message));
