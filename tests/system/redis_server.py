@@ -9,6 +9,7 @@ hung, killed and started again; and a cluster of three.
 Commands go through a small client of their own, so that python3-redis is not needed.
 """
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,9 +25,17 @@ class RedisError(Exception):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
+    """None of those that the kernel gives to connections: a server that is started again wants the same one, and who asks
+    for it meanwhile would otherwise now and then be given that very port, and be connected to himself."""
+    for _ in range(1000):
+        with socket.socket() as s:
+            port = random.SystemRandom().randrange(10000, 32000)
+            try:
+                s.bind(('127.0.0.1', port))
+                return port
+            except OSError:
+                pass
+    raise RuntimeError('no port is free')
 
 
 def encode(*words):
@@ -143,7 +152,7 @@ class RedisServer:
         finally:
             c.close()
 
-    def wait_until_ready(self, seconds=20):
+    def wait_until_ready(self, seconds=60):
         if not wait_for(self.is_ready, seconds):
             raise RuntimeError('redis-server did not become ready: ' + self.log_text()[-2000:])
 
@@ -170,7 +179,7 @@ class RedisServer:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signo)
             try:
-                self.process.wait(20)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -218,7 +227,7 @@ class RedisServer:
     def subscribers(self, channel):
         return self.command('PUBSUB', 'NUMSUB', channel)[1]
 
-    def wait_for_subscriber(self, channel, seconds=20):
+    def wait_for_subscriber(self, channel, seconds=60):
         if not wait_for(lambda: self.subscribers(channel) > 0, seconds):
             raise RuntimeError(f'nobody subscribes to {channel}: {self.log_text()[-500:]}')
 
@@ -256,7 +265,7 @@ class RedisCluster:
         for other in self.nodes[1:]:
             bus = other.options[other.options.index('--cluster-port') + 1]
             self.nodes[0].command('CLUSTER', 'MEET', '127.0.0.1', other.port, bus)
-        if not wait_for(self.is_ready, 30):
+        if not wait_for(self.is_ready):
             raise RuntimeError('the cluster did not come together: ' + self.nodes[0].command('CLUSTER', 'INFO').decode())
         return self
 
