@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 
 from daemon import Daemon
 from strobe_test import STROBE, check, wait_for
@@ -45,6 +46,13 @@ def total(directory, store):
     with Daemon(directory, '--store', f'sqlite:{store}') as d:
         folded = d.get('/api/v1/profile?format=folded&from=-2d')
     return sum(int(line.rsplit(' ', 1)[1]) for line in folded.splitlines())
+
+
+def total_so_far(store):
+    """The same while somebody writes to it."""
+    r = subprocess.run([STROBE, 'grep', '--store', f'sqlite:{store}', '--from', '-2d', '--lowercase', '--no-skip', '--json'],
+                       capture_output=True, text=True)
+    return json.loads(r.stdout)['samples'] if r.returncode == 0 else 0
 
 
 def publish(port, lines):

@@ -53,7 +53,7 @@ class Daemon:
         if self.process.poll() is None:
             self.process.send_signal(signo)
         try:
-            return self.process.wait(30)
+            return self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

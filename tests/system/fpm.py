@@ -44,7 +44,7 @@ class Fpm:
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGQUIT)
         try:
-            self.process.wait(20)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

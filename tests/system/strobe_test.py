@@ -60,8 +60,9 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-def wait_for(condition, seconds=20):
-    """Waits until `condition()` is true; returns its value, or the last false one when time is up."""
+def wait_for(condition, seconds=60):
+    """Waits until `condition()` is true; returns its value, or the last false one when time is up. It is up late, since
+    machines are busy: whoever waits for what does not come has failed anyway."""
     end = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(0.02)

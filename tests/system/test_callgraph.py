@@ -35,9 +35,9 @@ def write_dense(path, functions, stacks):
 
 
 def draw(profile, picture, *options):
-    """What was said, and the seconds on the clock; the least of three, as others may be busy here too."""
+    """What was said, and the seconds on the clock; the least of ten, as others may be busy here too."""
     times = []
-    for _ in range(3):
+    for _ in range(10):
         if os.path.exists(picture):
             os.unlink(picture)
         begin = time.monotonic()

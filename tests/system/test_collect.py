@@ -68,14 +68,15 @@ def hundreds_of_silent_connections_to_the_counters_keep_nobody_out():
         request, crowd = f'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\n\r\n'.encode(), []
         start = time.monotonic()
         for i in range(400):
-            crowd.append(socket.create_connection(address, timeout=10))
+            crowd.append(socket.create_connection(address, timeout=25))
             # Nothing, a part of a header, or a whole request and then nothing more.
             crowd[-1].sendall([b'', request[:40], request][i % 3])
             if i % 40 == 0:
-                c.get('/metrics', timeout=10)
-        metrics = c.get('/metrics', timeout=10)
+                c.get('/metrics', timeout=25)
+        metrics = c.get('/metrics', timeout=25)
         seconds = time.monotonic() - start
-        check(seconds < 10, f'who asks is answered at once: {seconds:.1f} s for all of it')
+        # A silent connection is closed after 30 s by itself: nobody waits for that.
+        check(seconds < 25, f'who asks is answered at once: {seconds:.1f} s for all of it')
         closed = int(re.search(r'^strobe_http_connections_given_way_total (\d+)', metrics, re.M).group(1))
         check(150 <= closed <= 250, f'{closed} of 400 gave way')
         check(len([line for line in c.lines if 'HTTP connections' in line]) == 1, f'it is said once: {c.lines}')
@@ -95,9 +96,9 @@ def status_finds_a_collector_at_its_usual_address():
             raise Skip('another daemon has the usual ports') from e
         collect.close()
         with Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a', '--listen', '127.0.0.1:8788'):
-            shown = subprocess.run([STROBE, 'status'], capture_output=True, text=True, timeout=20)
+            shown = subprocess.run([STROBE, 'status'], capture_output=True, text=True, timeout=60)
             check(shown.returncode == 0 and 'at http://127.0.0.1:8788' in shown.stdout, f'{shown}')
-        shown = subprocess.run([STROBE, 'status'], capture_output=True, text=True, timeout=20)
+        shown = subprocess.run([STROBE, 'status'], capture_output=True, text=True, timeout=60)
         check(shown.returncode == 2 and 'no daemon answers at http://127.0.0.1:8787' in shown.stderr, f'{shown}')
 
 
@@ -107,7 +108,7 @@ def a_second_collector_on_one_state_directory_says_so_and_ends_with_2():
         with Collector(directory, '--from', f'unix:{directory}/s', '--to', f'sqlite:{directory}/a') as c:
             second = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', f'{directory}/state', '--from',
                                      f'unix:{directory}/t', '--to', f'sqlite:{directory}/b'],
-                                    capture_output=True, text=True, timeout=20)
+                                    capture_output=True, text=True, timeout=60)
             check(second.returncode == 2 and f'process {c.process.pid}' in second.stderr and '--state' in second.stderr,
                   f'{second.returncode}: {second.stderr}')
             check(not os.path.exists(f'{directory}/t'), 'it has not taken a socket before')
@@ -135,7 +136,7 @@ def a_busy_port_for_counters_is_a_warning():
         busy.listen()
         done = subprocess.run([STROBE, 'collect', '--from', '-', '--to', f'sqlite:{directory}/a', '--listen',
                                f'127.0.0.1:{busy.getsockname()[1]}'], input='main;a 1\n', capture_output=True, text=True,
-                              timeout=20)
+                              timeout=60)
         check(done.returncode == 0 and 'no counters to ask for' in done.stderr and '1 stored' in done.stderr,
               f'{done.returncode}: {done.stderr}')
 

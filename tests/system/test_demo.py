@@ -74,7 +74,7 @@ def left_over(tree):
     return found
 
 
-def gone(tree, seconds=15):
+def gone(tree, seconds=60):
     """Waits for processes that are told to end by the kernel."""
     end = time.monotonic() + seconds
     while left_over(tree) and time.monotonic() < end:
@@ -158,7 +158,7 @@ def start_and_wait(tree):
     with open(log, 'w', encoding='utf-8') as out:
         process = subprocess.Popen([os.path.join(tree, 'demo', 'run')], env=environment(SECONDS_OF_LOAD='2', ONCE=''),
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     output = ''
     while process.poll() is None and time.monotonic() < end and 'Ctrl-C' not in output:
         time.sleep(0.2)

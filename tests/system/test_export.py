@@ -67,7 +67,7 @@ def unlocked(path):
             except BlockingIOError:
                 return False
             return True
-    return wait_for(try_lock, 10)
+    return wait_for(try_lock)
 
 
 @test
@@ -118,7 +118,7 @@ def is_log(path, lines):
 def only_one_works_on_a_tree():
     with Directory() as d:
         put_log(d, 'daily/2026-11-01.all.log', stacks(10, 1))
-        first = subprocess.Popen([STROBE, 'export', 'svgs', '--logs', 'logs', '--upload', f'sh -c "touch {d}/begun; sleep 5"'],
+        first = subprocess.Popen([STROBE, 'export', 'svgs', '--logs', 'logs', '--upload', f'sh -c "touch {d}/begun; sleep 50"'],
                                  cwd=d, stderr=subprocess.DEVNULL)
         check(wait_for(lambda: os.path.exists(f'{d}/begun')), 'the first is at work')
         r = strobe(d, 'export', 'svgs', '--logs', 'logs')
@@ -180,7 +180,7 @@ def watching_draws_what_changes_until_a_signal():
             f.write('index.php;Page::get 1\n')
         check(wait_for(lambda: b'Page::get' in gzip.open(picture).read()), 'what was added is in it')
         p.terminate()
-        check(p.wait(10) == 0, 'a signal ends it well')
+        check(p.wait(60) == 0, 'a signal ends it well')
 
 
 @test

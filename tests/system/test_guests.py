@@ -195,12 +195,12 @@ def reload_under_load(plain, settings, head, reloads=4):
             check(wait_for(lambda: len(fpm.workers()) == 2 and not before & set(fpm.workers())), 'workers are new after a reload')
         time.sleep(0.5)
         messages = sink.messages
+        if not plain:
+            check(wait_for(lambda: sink.messages > messages), 'and they are sampled')
         time.sleep(0.5)
         stop.set()
         for t in threads:
             t.join()
-        if not plain:
-            check(sink.messages > messages, 'and they are sampled')
         check(fpm.threads(fpm.process.pid) == 1, 'the master has one thread')
         sink.ended = True
         sink.join()
@@ -317,7 +317,7 @@ def the_built_in_server_lives_on_through_resets_with_traces():
             check(process.poll() is None and len(os.listdir(f'/proc/{process.pid}/task')) == 2, 'one process with two threads')
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def php(*arguments, script):

@@ -18,7 +18,7 @@ def samples(d):
     return d.status()['samples']
 
 
-def stored(d, count, seconds=20):
+def stored(d, count, seconds=60):
     """Waits until so many samples are stored; says whether the sums are exact."""
     wait_for(lambda: samples(d)['stored'] >= count, seconds)
     s = samples(d)
@@ -27,7 +27,7 @@ def stored(d, count, seconds=20):
                  f'{count} samples are stored and the sum is exact: {s}')
 
 
-def said(d, words, count=1, seconds=20):
+def said(d, words, count=1, seconds=60):
     """Waits for a log line with these words; it comes `count` times and not again."""
     return wait_for(lambda: sum(words in line for line in d.lines) >= count, seconds)
 

@@ -54,7 +54,7 @@ class Listener(Daemon):
     def stored(self):
         return self.status()['samples']['stored']
 
-    def wait_for_samples(self, n, seconds=20):
+    def wait_for_samples(self, n, seconds=60):
         return wait_for(lambda: self.stored() >= n, seconds) and self.stored() == n
 
     def log(self, text):
@@ -78,7 +78,7 @@ def php(d, *settings, timeout='0.1'):
 
 def cli(d, *arguments):
     need('redis-cli')
-    return subprocess.run(['redis-cli', '-p', str(d.port), *arguments], capture_output=True, text=True, timeout=30).stdout.strip()
+    return subprocess.run(['redis-cli', '-p', str(d.port), *arguments], capture_output=True, text=True, timeout=60).stdout.strip()
 
 
 def command(*parts):
@@ -162,7 +162,7 @@ def beyond_this_machine_nobody_is_served_without_a_password():
             d.stop()
         except RuntimeError as e:
             check('without a password anybody could send samples' in str(e), f'it says why: {e}')
-            check(d.process.wait(10) == 2, 'it ends with 2')
+            check(d.process.wait(60) == 2, 'it ends with 2')
         d.reader.join(10)
         d.process.stderr.close()
 
@@ -239,7 +239,7 @@ def what_was_answered_before_the_end_is_stored():
             threads = [threading.Thread(target=send, args=(d.port,)) for _ in range(4)]
             for t in threads:
                 t.start()
-            time.sleep(0.7)
+            check(wait_for(lambda: d.status()['samples']['received'] > 200), 'all of them are at it')
             check(d.stop() == 0, 'it ends with 0')
             for t in threads:
                 t.join()
@@ -284,7 +284,7 @@ def half_commands_and_silence_hold_nobody_else_up():
         for i, c in enumerate(slow):
             c.sendall(publish(b'index.php;main;work 1')[:i % 40])
         check(cli(d, 'publish', 'excimer', 'a;b 1') == '1', 'others are served')
-        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0, 10), 'they are closed in the end')
+        check(wait_for(lambda: sum(s['connections'] for s in d.status()['sources']) == 0), 'they are closed in the end')
         for c in slow:
             c.close()
 

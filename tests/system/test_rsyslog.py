@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+from collector import total_so_far
 from daemon import Daemon
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
@@ -57,7 +58,7 @@ class Rsyslog:
     def end(self):
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(20)
+            self.process.wait(60)
 
     def __exit__(self, *_):
         self.end()
@@ -119,7 +120,7 @@ def lines_of_syslog_arrive_by_a_pipe_also_when_the_collector_is_started_again():
             syslog.write(deep(i) for i in range(300))
             check(wait_for(lambda: syslog.children() not in ([], before)), 'rsyslog starts another one')
             syslog.write(deep(i) for i in range(300))
-            time.sleep(0.5)
+            check(wait_for(lambda: total_so_far(store) >= 1800), f'all arrive: {total_so_far(store)} of 1800')
             syslog.end()
         check(wait_for(lambda: '0 other lines were left out' in read(f'{directory}/words')), 'the last one ends with rsyslog')
         check(samples(directory, store) == 1800, 'all are stored once')

@@ -152,7 +152,7 @@ def signals_reach_the_command_and_strobe_outlives_it():
                                        stderr=subprocess.DEVNULL)
             check(wait_for(lambda: os.path.exists(ready)), 'the command runs')
             process.send_signal(signo)
-            check(process.wait(30) == code, f'{signo.name} gives {code}, not {process.returncode}')
+            check(process.wait(60) == code, f'{signo.name} gives {code}, not {process.returncode}')
             os.unlink(ready)
 
 

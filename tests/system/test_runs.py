@@ -26,7 +26,7 @@ def ask(d, path, method='GET', body=None, **headers):
     """(status, headers, body) of a request."""
     request = urllib.request.Request(d.url + path, data=body, method=method, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as r:
+        with urllib.request.urlopen(request, timeout=60) as r:
             return r.status, r.headers, r.read()
     except urllib.error.HTTPError as e:
         return e.code, e.headers, e.read()
@@ -249,7 +249,7 @@ def runs_expire_by_the_limits_of_serve():
             s.close()
             d.stop()
         with Daemon(directory, '--runs-count', '5', '--runs-age', '1', '--runs-size', '1G') as d:
-            check(wait_for(lambda: d.status()['store']['runs'] == 5, 30), 'five are left soon after the start')
+            check(wait_for(lambda: d.status()['store']['runs'] == 5), 'five are left soon after the start')
             check(sorted(listed(d)) == sorted(f'shop/r{i}' for i in range(15, 20)), f'the last ones: {listed(d)}')
             check(wait_for(lambda: d.status()['store']['runs_expired'] == 15), 'and counted')
     for options in (['--runs-size', 'lots'], ['--runs-age', '-1'], ['--runs-count', '-1']):

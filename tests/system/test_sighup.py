@@ -108,7 +108,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
             check('the other list of names' in c.lines[-1], f'quiet holds without a restart: {c.lines[-2:]}')
     with Directory() as directory:
         done = subprocess.run([STROBE, 'collect', '--listen', 'none', '--state', directory, '--from', '-', '--to', f'sqlite:{directory}/a',
-                               '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=20)
+                               '--to', f'{directory}/a/'], input='main;a 1', capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and f"two sinks are to write to '{directory}/a'" in done.stderr, f'{done.stderr}')
 
 

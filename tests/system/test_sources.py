@@ -10,7 +10,7 @@ import subprocess
 import time
 from urllib.parse import quote
 
-from collector import Collector, arclamp_config, logged, publish, total, write, write_config
+from collector import Collector, arclamp_config, logged, publish, total, total_so_far, write, write_config
 from daemon import Daemon
 from redis_server import RedisServer
 from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
@@ -43,8 +43,9 @@ def a_file_is_followed_through_rotation_and_kill_9_without_loss_or_doubling():
             c.process.wait()
             c.start()
         f.close()
-        check(wait_for(lambda: c.sums()['samples']['queued'] == 0 and time.sleep(0.5) is None), 'it comes to rest')
-        time.sleep(1)
+        check(wait_for(lambda: total_so_far(store) >= written), f'all is read: {total_so_far(store)} of {written}')
+        check(wait_for(lambda: c.sums()['samples']['queued'] == 0), 'it comes to rest')
+        time.sleep(1)                                          # for what would come twice
         check(c.stop() == 0, 'it ends with 0')
         check(total(directory, store) == written, f'{total(directory, store)} of {written} lines after {kills} kills')
 
@@ -100,7 +101,7 @@ def a_host_of_arc_lamp_moves_with_its_client_and_its_yaml_and_redis_goes():
         write(f'{directory}/index.php', CLIENT)
 
         def run_site():
-            done = subprocess.run(['php', f'{directory}/index.php', str(port)], capture_output=True, text=True, timeout=30)
+            done = subprocess.run(['php', f'{directory}/index.php', str(port)], capture_output=True, text=True, timeout=60)
             check(done.returncode == 0 and not done.stdout, f'the client works: {done.stdout}{done.stderr}')
 
         def wait_for_lines(n):
@@ -256,7 +257,7 @@ def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
         os.write(writer, line[:100])        # a writer that is interrupted in a line
         c.process.send_signal(signal.SIGTERM)
         c.process.send_signal(signal.SIGCONT)
-        check(c.process.wait(20) == 0, 'it ends with 0')
+        check(c.process.wait(60) == 0, 'it ends with 0')
         check(total(directory, f'{directory}/a') == 2 * count, f'{count} lines of the pipe are stored')
         os.close(writer)
 
