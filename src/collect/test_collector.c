@@ -637,7 +637,7 @@ static unsigned close_beside_a_sender(struct fixture *f, unsigned enough)
 	int fd = s.w.fd;
 
 	collector_default_options(&o);
-	o.commit_ns = 5 * 1000000;
+	o.commit_ns = NS_PER_SECOND / 2;		/* what is not closed by then is closed at once */
 	start(f, &o);
 	for (int i = 0; i < 20; i++)
 		give(f, &(struct test_message){ .samples = 1, .extra_strings = 1,

@@ -398,26 +398,6 @@ static const char *answer_flood(int connection, char **words, int count)
 	return flood;
 }
 
-static void got_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
-{
-	struct heard *h = data;
-
-	got_push(c, reply, data);
-	/* Full, for a moment; the clock of the guard lets it go on. */
-	if (h->pushes == 1000)
-		redis_connection_pause(c, true);
-}
-
-static void got_published(struct redis_connection *c, struct str channel, struct str text, void *data)
-{
-	struct heard *h = data;
-
-	CHECK(channel.n == 1 && *channel.p == 'a' && text.n == 1004 && (unsigned)strtoul(text.p, NULL, 10) +
-	      1 == h->pushes);
-	if (++h->pushes == 1000)
-		redis_connection_pause(c, true);
-}
-
 static void go_on(struct watch *w, uint32_t events)
 {
 	struct heard *h = (struct heard *)((char *)w - offsetof(struct heard, resume));
@@ -429,19 +409,42 @@ static void go_on(struct watch *w, uint32_t events)
 	redis_connection_pause(h->c, false);
 }
 
-static void subscribe_and_resume_later(struct heard *h)
+/* Full, for a moment. */
+static void rest_at_1000(struct heard *h)
 {
-	if (h->readies > 1)
+	if (h->pushes != 1000)
 		return;
-	subscribe(h);
+	redis_connection_pause(h->c, true);
 	h->resume = (struct watch){ .ready = go_on, .fd = -1 };
 	CHECK_INT(loop_add_timer(h->loop, &h->resume, NS_PER_SECOND / 2, NULL), 0);
+}
+
+static void got_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	got_push(c, reply, data);
+	rest_at_1000(data);
+}
+
+static void got_published(struct redis_connection *c, struct str channel, struct str text, void *data)
+{
+	struct heard *h = data;
+
+	CHECK(channel.n == 1 && *channel.p == 'a' && text.n == 1004 && (unsigned)strtoul(text.p, NULL, 10) +
+	      1 == h->pushes);
+	h->pushes++;
+	rest_at_1000(h);
+}
+
+static void subscribe_once(struct heard *h)
+{
+	if (h->readies == 1)
+		subscribe(h);
 }
 
 TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 {
 	for (int ahead = 0; ahead < 2; ahead++) {
-		struct heard h = { .until_states = 2, .on_ready = subscribe_and_resume_later };
+		struct heard h = { .until_states = 2, .on_ready = subscribe_once };
 		struct redis_connection_options o = quick(&h);
 
 		o.pushed = got_flood;
