@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -29,7 +28,7 @@ static int move_away(int fd)
 	return moved;
 }
 
-static int dial(const char *path)
+int platform_connect(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t n = strlen(path);
@@ -47,30 +46,7 @@ static int dial(const char *path)
 		close(fd);
 		return -error;
 	}
-	return fd;
-}
-
-int platform_connect(const char *path)
-{
-	int fd = dial(path);
-
-	return fd < 0 ? fd : move_away(fd);
-}
-
-void platform_knock(const char *path)
-{
-	int fd = dial(path);
-
-	if (fd >= 0)
-		close(fd);
-}
-
-size_t platform_unread(int fd)
-{
-	int bytes;
-
-	/* SIOCOUTQ by its other name, which needs no header of the kernel. */
-	return ioctl(fd, TIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
+	return move_away(fd);
 }
 
 int platform_send(int fd, const struct msghdr *message)

@@ -12,12 +12,6 @@
 /* Connects to a SOCK_SEQPACKET socket, without waiting. Returns the descriptor or a negative errno. */
 int platform_connect(const char *path);
 
-/* Connects and goes away again: who listens there is woken, and finds nothing. */
-void platform_knock(const char *path);
-
-/* How much of the socket's buffer is taken by what was sent and not received yet, as the kernel counts it. */
-size_t platform_unread(int fd);
-
 /* Sends one message, without waiting and without SIGPIPE. Returns 0 or an errno. */
 int platform_send(int fd, const struct msghdr *message);
 

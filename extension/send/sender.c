@@ -7,12 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Of the socket's 208 KB. From less in a tenth of a second the daemon does not stop waiting by itself. */
-#define KNOCK_BYTES	49152u
-#define KNOCK_PAUSE_NS	100000000
 
 void sender_init(struct sender *s)
 {
@@ -72,44 +67,8 @@ static int connect_to(struct sender *s, const char *path)
 	s->fd = fd;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
-	s->unread = 0;
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	return 0;
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* One knock keeps the daemon awake for longer than the pause. A daemon that is stopped is not knocked at for ever: what
- * is not taken adds nothing to `unread`. */
-static void knock_if_filling(struct sender *s, const char *path)
-{
-	int64_t now;
-
-	if (s->unread <= KNOCK_BYTES)
-		return;
-	now = now_ns();
-	if (s->knocked_ns && now - s->knocked_ns < KNOCK_PAUSE_NS)
-		return;
-	s->unread = platform_unread(s->fd);
-	if (s->unread <= KNOCK_BYTES)
-		return;
-	s->unread = 0;
-	s->knocked_ns = now;
-	platform_knock(path);
-}
-
-/* What a message takes of the buffer, at most: gather_room of src/collect/gather.h, where it was measured. */
-static size_t room_of(const struct msghdr *message)
-{
-	size_t n = message->msg_iov->iov_len;
-
-	return 768 + n + n / 2;
 }
 
 /* Sends one datagram, over a new connection if the old one is gone. */
@@ -130,11 +89,9 @@ static int deliver(struct sender *s, const char *path, const struct msghdr *mess
 			if ((reason = connect_to(s, path)))
 				return reason;
 		}
-		knock_if_filling(s, path);
 		error = platform_send(s->fd, message);
 		if (error == 0) {
 			s->messages++;
-			s->unread += room_of(message);
 			return 0;
 		}
 		if (error == EINTR)

@@ -4,9 +4,6 @@
  * made again when the daemon went away. A daemon that is missing, stopped, full or restarted costs a few
  * microseconds and a counted loss. The descriptor is moved out of the way of small numbers, so that a script that
  * closes and reopens its standard streams still gets the numbers it expects.
- *
- * A daemon to which messages come often looks at its connections ten times a second (src/collect/gather.h). Who sends
- * so much meanwhile that its buffer may fill knocks: a connection without a message tells the daemon to look now.
  */
 #ifndef STROBE_SENDER_H
 #define STROBE_SENDER_H
@@ -21,8 +18,6 @@ struct sender {
 	dev_t device;			/* of the socket behind fd: somebody may have closed it behind our back */
 	ino_t inode;
 	char path[108];			/* what fd is connected to */
-	size_t unread;			/* of the socket's buffer, at most, since the last knock */
-	int64_t knocked_ns;		/* monotonic; 0: never */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
 	uint64_t unreported[STROBE_DROP_REASONS];	/* samples, not yet told to the daemon */

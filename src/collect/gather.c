@@ -121,15 +121,6 @@ static void break_is_over(struct watch *w, uint32_t events)
 
 /* --- What it is told --- */
 
-void gather_hurry(struct gather *g)
-{
-	if (!gather_has_break(g))
-		return;
-	g->too_much = true;
-	g->calm = 0;
-	end_breaks(g);
-}
-
 bool gather_noted(const struct gather *g, const struct gather_sender *s)
 {
 	return s->period == g->period;

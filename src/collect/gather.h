@@ -7,7 +7,7 @@
  *	- while some sender takes more than 48 KB of its buffer in a tenth of a second,
  *	- while so much comes that a break would save nothing.
  * Half a second of which none of this is true is needed for breaks to begin, and a tenth of a second of which some is
- * ends them, or a sender that says that its buffer fills. */
+ * ends them. */
 #ifndef COLLECT_GATHER_H
 #define COLLECT_GATHER_H
 
@@ -51,8 +51,5 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
 bool gather_has_break(const struct gather *g);		/* now */
-
-/* Some sender cannot wait: ends the break, if there is one, so that all is looked at in the next turn of the loop. */
-void gather_hurry(struct gather *g);
 
 #endif

@@ -198,25 +198,6 @@ TEST(a_sender_of_many_messages_is_not_kept_waiting)
 	check_many(70, 40);	/* it is not what they hold, but what the kernel adds */
 }
 
-TEST(a_sender_in_a_hurry_ends_the_break)
-{
-	unsigned sent;
-
-	begin();
-	gather_hurry(gather);
-	sent = run_until(true, 1, 100);
-	send_one(0, 100);
-	gather_hurry(gather);
-	CHECK(!gather_has_break(gather));
-	run(2, 0, 0);
-	CHECK_INT(taken, sent + 1);
-	/* Nor does the next one begin at once. */
-	run(30, 1, 100);
-	CHECK(!gather_has_break(gather));
-	run_until(true, 1, 100);
-	end();
-}
-
 TEST(who_goes_in_a_break_is_noticed_after_it)
 {
 	unsigned sent;

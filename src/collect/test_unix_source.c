@@ -422,43 +422,6 @@ TEST(messages_that_come_often_all_arrive_and_so_do_the_last_ones)
 	stop(&f);
 }
 
-/* So many small messages that breaks begin, one each five milliseconds. */
-static unsigned send_until_breaks(struct fixture *f, int fd)
-{
-	for (unsigned i = 0; i < 200; i++) {
-		send_message(fd, 1);
-		f->turns = 1;
-		CHECK(loop_add_timer(f->loop, &f->timer, 5 * 1000000, NULL) == 0);
-		loop_run(f->loop, NULL);
-		loop_remove_timer(f->loop, &f->timer);
-		if (f->messages < i)
-			return i + 1;
-	}
-	return 200;
-}
-
-/* As the extension does when its buffer fills. */
-TEST(who_connects_and_goes_away_again_wakes_the_daemon_and_is_no_connection)
-{
-	struct fixture f;
-	unsigned sent;
-	int fd;
-
-	start(&f);
-	f.timer = (struct watch){ .ready = turn_over, .fd = -1 };
-	fd = dial(&f);
-	sent = send_until_breaks(&f, fd);
-	CHECK(sent < 200);
-	CHECK(f.messages < sent);
-	close(dial(&f));
-	settle(&f);
-	CHECK_INT(f.messages, sent);
-	CHECK_INT(f.s->counters.connections, 1);
-	CHECK_INT(f.s->counters.connections_now, 1);
-	close(fd);
-	stop(&f);
-}
-
 TEST(running_out_of_descriptors_refuses_and_recovers)
 {
 	struct rlimit old, low;

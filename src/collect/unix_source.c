@@ -229,18 +229,6 @@ static bool refuse_without_fds(struct unix_source *s)
 	return fd >= 0;
 }
 
-/* A sender whose buffer fills connects and goes away again (extension/send/sender.h). Others connect when they have
- * something to send, which is there by now; who has nothing there may be about to go. */
-static bool is_knock(struct unix_source *s, int fd)
-{
-	char byte;
-	ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-
-	if (n <= 0)
-		gather_hurry(s->gather);
-	return n == 0;
-}
-
 static void listener_ready(struct watch *w, uint32_t events)
 {
 	struct unix_source *s = (struct unix_source *)((char *)w - offsetof(struct unix_source, listener));
@@ -252,9 +240,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (is_knock(s, fd))
-			close(fd);
-		else if (s->count >= CONNECTIONS_MAX || !fd_room_left(fd))
+		if (s->count >= CONNECTIONS_MAX || !fd_room_left(fd))
 			refuse(s, fd);
 		else
 			connection_open(s, fd);
