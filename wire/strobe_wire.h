@@ -223,6 +223,10 @@ static inline void strobe_wire_begin(struct strobe_wire_writer *w, void *buffer,
 
 static inline void strobe_wire_put_varint(struct strobe_wire_writer *w, uint64_t v)
 {
+	if (v < 0x80 && w->size < w->capacity) {
+		w->buffer[w->size++] = (uint8_t)v;
+		return;
+	}
 	do {
 		uint8_t byte = (uint8_t)(v & 0x7f);
 

@@ -62,6 +62,27 @@ static void copy_name(const struct strobe_wire_message *m, uint64_t reference, c
 		memcpy(out, none, strlen(none) + 1);
 }
 
+/* Whether the profile's first columns are those of the message, as mostly, and which. */
+static bool has_columns(struct profile *p, const struct strobe_wire_message *m, uint32_t *numbers)
+{
+	const uint8_t *at = m->at_columns;
+
+	if (m->columns > p->column_count)
+		return false;
+	for (uint32_t i = 0; i < m->columns; i++) {
+		const char *known = p->columns[i].name;
+		size_t n;
+		const char *name = strobe_wire_find_string(m, strobe_wire_next(&at), &n);
+
+		strobe_wire_next(&at);
+		if (strlen(known) != n || memcmp(known, name, n))
+			return false;
+		numbers[i] = i;
+	}
+	p->named_columns |= (1u << m->columns) - 1;
+	return true;
+}
+
 /* Finds or adds the message's columns. -E2BIG with nothing added when they do not all fit. */
 static int map_columns(struct profile *p, const struct strobe_wire_message *m, uint32_t *numbers)
 {
@@ -69,6 +90,8 @@ static int map_columns(struct profile *p, const struct strobe_wire_message *m, u
 	const uint8_t *at = m->at_columns;
 	uint32_t added = 0;
 
+	if (has_columns(p, m, numbers))
+		return 0;
 	for (uint32_t i = 0; i < m->columns; i++) {
 		copy_name(m, strobe_wire_next(&at), "unnamed", names[i]);
 		copy_name(m, strobe_wire_next(&at), "", units[i]);
