@@ -25,11 +25,11 @@ try {
 
 /* Two that are due at the same time: the second waits until the first exception is handled. */
 foreach ([1, 2] as $i)
-	$timers[$i] = excimer_set_timeout(function () use ($i) { throw new LogicException((string)$i); }, 0.005);
+	$timers[$i] = excimer_set_timeout(function () use ($i) { throw new LogicException((string)$i); }, 0.2);
 $seen = [];
 while (count($seen) < 2)
 	try {
-		usleep(20000);
+		usleep(300000);
 		work(30);
 	} catch (LogicException $e) {
 		$seen[] = $e->getMessage() . ($e->getPrevious() ? ' after another' : '');
