@@ -28,6 +28,7 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="strobe.c settings.c"
   STROBE_SOURCES="$STROBE_SOURCES base/text.c base/random.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/jit.c sample/delivery.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/project.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"

@@ -24,12 +24,13 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	zend_long trace_max_nodes;
 	double trace_rate;		/* 0 to 1 */
 	char entry[256];		/* the running script, as its label says */
-	bool in_request;		/* programs may start something */
+	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */
+	bool in_request;		/* from its start until its end begins: programs may start something */
 	struct api_thread *api;		/* of api_thread.h */
 	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
 
 	/* What the thread has in the lists of all threads, for when it ends. */
-	struct ticker_slot *ticker_slot;
+	struct alarms *alarms;
 	struct sampler *sampler;
 ZEND_END_MODULE_GLOBALS(strobe)
 

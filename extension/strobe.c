@@ -9,6 +9,7 @@
 #include "request_labels.h"
 #include "sampler.h"
 #include "cpu_clock.h"
+#include "delivery.h"
 #include "settings.h"
 #include "standin.h"
 #include "timers.h"
@@ -35,12 +36,13 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
-	timers_thread_end(strobe_globals->ticker_slot);
+	timers_thread_end(strobe_globals->alarms);
 }
 
 static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
+	delivery_startup();
 	sampler_startup();
 	tracer_startup(type);
 	api_startup(module_number);
@@ -50,9 +52,9 @@ static PHP_MINIT_FUNCTION(strobe)
 
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
-	api_shutdown();
 	tracer_shutdown();
 	sampler_shutdown();
+	delivery_shutdown();
 	settings_unregister(module_number);
 	return SUCCESS;
 }
@@ -62,6 +64,9 @@ static PHP_RINIT_FUNCTION(strobe)
 #if defined(ZTS) && defined(COMPILE_DL_STROBE)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	STROBE_G(in_request) = true;
+	STROBE_G(warned_of_delivery) = false;
+	delivery_request_start();
 	timers_request_start();
 	tracer_request_start();
 	request_labels_request_start();
@@ -99,6 +104,7 @@ static PHP_MINFO_FUNCTION(strobe)
 	api_info_request();
 	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is "
 				 "too long");
+	php_info_print_table_row(2, "Samples are taken", delivery_text());
 	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
 	standin_info();
 	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: "

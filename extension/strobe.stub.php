@@ -118,7 +118,8 @@ final class Sampler
     /**
      * Starts anew. The first sample comes after a random share of a period.
      *
-     * @throws Exception if it runs already, after the end of the request, or if there is no memory or no thread for it
+     * @throws Exception if it runs already, after the end of the request, if there is no memory or no thread for it, or if
+     *     sampling is not safe: with PHP's JIT compiler on, it needs strobe.instrument=1
      */
     public function start(): void {}
 

@@ -101,12 +101,6 @@ void api_startup(int module_number)
 	sampler_class_register();
 	profile_class_register();
 	register_constants(module_number);
-	request_trace_startup();
-}
-
-void api_shutdown(void)
-{
-	request_trace_shutdown();
 }
 
 void api_request_start(void)
@@ -117,7 +111,6 @@ void api_request_start(void)
 	if (a)
 		a->labels.count = 0;
 	STROBE_G(own_labels) = NULL;
-	STROBE_G(in_request) = true;
 	trigger_request_start();
 	request_trace_start();
 }

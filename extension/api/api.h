@@ -15,7 +15,6 @@
 extern const zend_function_entry strobe_functions[];
 
 void api_startup(int module_number);	/* in MINIT, after the settings */
-void api_shutdown(void);
 void api_request_start(void);		/* after the tracer's and the sampler's: they are not part of the request */
 void api_request_end(void);		/* before theirs */
 

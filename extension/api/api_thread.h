@@ -23,7 +23,6 @@ struct api_thread {
 	/* request_trace.c */
 	struct trace_session *session;	/* of the traced request */
 	const char *source;		/* why it is traced: "trigger", "sampled" */
-	bool forked;			/* this is a child that has not noticed yet */
 
 	/* trigger.c */
 	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */

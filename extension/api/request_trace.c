@@ -12,16 +12,12 @@
 
 #include "SAPI.h"
 #include "php_main.h"
-#include "zend_atomic.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 static _Atomic uint64_t traced, no_memory, no_observer;
-
-static void (*next_interrupt)(zend_execute_data *execute_data);
 
 /* opcache.preload runs as a request too, while PHP still starts. */
 static bool is_preloading(void)
@@ -35,6 +31,7 @@ static void open_session(struct api_thread *a)
 		.metrics = TRACE_WALL | TRACE_CPU | TRACE_MEMORY | TRACE_PEAK,
 		.files = true,
 		.loads = true,
+		.anew_in_child = true,
 	};
 
 	if (!tracer_available()) {
@@ -43,41 +40,6 @@ static void open_session(struct api_thread *a)
 	}
 	a->session = tracer_start(&options);
 	atomic_fetch_add(a->session ? &traced : &no_memory, 1);
-}
-
-/* What the parent has seen is the parent's. */
-static void become_child(struct api_thread *a)
-{
-	a->forked = false;
-	if (a->session)
-		tracer_restart(a->session);
-}
-
-/* In the child, inside fork(): only stores. The interrupt brings us to become_child at the next safe point. */
-static void after_fork(void)
-{
-	struct api_thread *a;
-
-#ifdef ZTS
-	if (!tsrm_get_ls_cache())
-		return;		/* a thread that is none of PHP's */
-#endif
-	a = api_thread_if_any();
-	if (!a)
-		return;
-	a->forked = true;
-	if (a->session)
-		zend_atomic_bool_store(&EG(vm_interrupt), true);
-}
-
-static void interrupt(zend_execute_data *execute_data)
-{
-	struct api_thread *a = api_thread_if_any();
-
-	if (UNEXPECTED(a && a->forked))
-		become_child(a);
-	if (next_interrupt)
-		next_interrupt(execute_data);
 }
 
 static bool is_chosen(struct api_thread *a)
@@ -97,7 +59,6 @@ void request_trace_start(void)
 	a = api_thread();
 	if (!a || (!asked && !is_chosen(a)))
 		return;
-	a->forked = false;
 	a->source = asked ? "trigger" : "sampled";
 	open_session(a);
 }
@@ -119,8 +80,6 @@ void request_trace_end(void)
 	struct call_tree *t;
 	char id[33];
 
-	if (a && a->forked)
-		become_child(a);
 	if (!a || !a->session)
 		return;
 	a = api_thread();
@@ -149,17 +108,4 @@ void request_trace_counts(struct request_trace_counts *ret)
 	ret->traced = atomic_load(&traced);
 	ret->no_memory = atomic_load(&no_memory);
 	ret->no_observer = atomic_load(&no_observer);
-}
-
-void request_trace_startup(void)
-{
-	pthread_atfork(NULL, NULL, after_fork);
-	next_interrupt = zend_interrupt_function;
-	zend_interrupt_function = interrupt;
-}
-
-void request_trace_shutdown(void)
-{
-	if (zend_interrupt_function == interrupt)
-		zend_interrupt_function = next_interrupt;
 }

@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void request_trace_startup(void);
-void request_trace_shutdown(void);
 void request_trace_start(void);
 void request_trace_end(void);
 

@@ -6,11 +6,13 @@
 
 #include "arginfo.h"
 #include "classes.h"
+#include "delivery.h"
 #include "php_strobe.h"
 #include "sampled_tree.h"
 #include "settings.h"
 #include "timers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -92,15 +94,14 @@ static void release_tries(struct api_thread *a, struct sampler_object *s)
 	s->tries = NULL;
 }
 
-/* Runs at a safe point of the VM. */
-static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct sampler_object *s = timer->owner;
 	struct api_thread *a = api_thread_if_any();
 	struct trie *t = &s->tries[s->trie_count - 1];
 	uint32_t samples = periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX;
 
-	stack_collect(&a->stack, frame, s->max_depth, t->deep_root != TRIE_ROOT);
+	stack_collect(&a->stack, m, s->max_depth, t->deep_root != TRIE_ROOT);
 	if (!trie_has_room(t, a->stack.depth)) {
 		if (!add_trie(a, s)) {
 			s->lost += periods;
@@ -108,7 +109,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execu
 		}
 		t = &s->tries[s->trie_count - 1];
 		if (a->stack.rootless)
-			stack_collect(&a->stack, frame, s->max_depth, false);
+			stack_collect(&a->stack, m, s->max_depth, false);
 	}
 	if (a->stack.depth)
 		trie_add(t, &a->stack, samples);
@@ -203,6 +204,7 @@ ZEND_METHOD(Strobe_Sampler, start)
 	struct sampler_object *s = from_object(Z_OBJ_P(ZEND_THIS));
 	struct api_thread *a = api_thread();
 	int64_t first;
+	int r;
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (s->running) {
@@ -220,9 +222,13 @@ ZEND_METHOD(Strobe_Sampler, start)
 	s->timer.passive = true;
 	s->start_ns = realtime_ns();
 	first = 1 + (int64_t)(random_share(&a->random) * (double)s->period_ns);
-	if (timer_start(&s->timer, s->clock, first, s->period_ns)) {
+	r = timer_start(&s->timer, s->clock, first, s->period_ns);
+	if (r) {
 		release_tries(a, s);
-		zend_throw_exception(strobe_exception_ce, "No thread could be started for the sampler", 0);
+		if (r == ENOTSUP)
+			zend_throw_exception_ex(strobe_exception_ce, 0, "No samples can be taken: %s", delivery_reason());
+		else
+			zend_throw_exception(strobe_exception_ce, "No thread could be started for the sampler", 0);
 		RETURN_THROWS();
 	}
 	s->running = true;
@@ -243,6 +249,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 		zend_throw_exception(strobe_exception_ce, "The sampler is not running", 0);
 		RETURN_THROWS();
 	}
+	timer_catch_up(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
 	release_tries(api_thread_if_any(), s);

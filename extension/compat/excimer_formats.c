@@ -12,6 +12,9 @@
 #define TRUNCATED_NAME "excimer_truncated"
 #define TRUNCATED_FILE "excimer fake file"
 
+/* The file of internal functions, where one is wanted. */
+#define INTERNAL_FILE "[internal function]"
+
 static bool is_truncation(const struct excimer_node *n)
 {
 	return !n->function.name && !n->function.file;
@@ -51,10 +54,12 @@ static void append_name(smart_str *to, const struct excimer_node *n, bool words)
 	}
 }
 
-/* A frame as the elements of an array. */
-static void frame_elements(const struct excimer_node *n, zval *ret)
+/* A frame as the elements of an array. An internal function has the file and line that it was called from: readers expect
+ * both in each frame. */
+static void frame_elements(const struct excimer_log *log, const struct excimer_node *n, zval *ret)
 {
 	const struct function_id *f = &n->function;
+	const struct excimer_node *place = f->name && !f->file ? &log->nodes[n->caller] : n;
 
 	array_init_size(ret, 8);
 	if (is_truncation(n)) {
@@ -63,8 +68,11 @@ static void frame_elements(const struct excimer_node *n, zval *ret)
 		add_assoc_string(ret, "function", TRUNCATED_NAME);
 		return;
 	}
-	add_assoc_str(ret, "file", zend_string_copy(f->file));
-	add_assoc_long(ret, "line", n->line);
+	if (place->function.file)
+		add_assoc_str(ret, "file", zend_string_copy(place->function.file));
+	else
+		add_assoc_string(ret, "file", INTERNAL_FILE);
+	add_assoc_long(ret, "line", place->line);
 	if (f->scope)
 		add_assoc_str(ret, "class", zend_string_copy(f->scope->name));
 	if (f->name)
@@ -186,6 +194,8 @@ static void speedscope_frame(const struct excimer_node *n, zval *ret)
 	add_assoc_str(ret, "name", smart_str_extract(&name));
 	if (is_truncation(n))
 		add_assoc_string(ret, "file", TRUNCATED_FILE);
+	else if (!n->function.file)
+		add_assoc_string(ret, "file", INTERNAL_FILE);
 	else
 		add_assoc_str(ret, "file", zend_string_copy(n->function.file));
 }
@@ -363,7 +373,7 @@ zend_array *excimer_by_function(const struct excimer_log *log)
 	for (uint32_t i = 1; i <= t.count; i++) {
 		zval info;
 
-		frame_elements(&log->nodes[t.of[i].first], &info);
+		frame_elements(log, &log->nodes[t.of[i].first], &info);
 		add_assoc_long(&info, "self", t.of[i].self);
 		add_assoc_long(&info, "inclusive", t.of[i].inclusive);
 		zend_hash_update(result, t.of[i].name, &info);
@@ -384,7 +394,7 @@ zend_array *excimer_trace(const struct excimer_log *log, uint32_t node)
 	for (; node; node = log->nodes[node].caller) {
 		zval frame;
 
-		frame_elements(&log->nodes[node], &frame);
+		frame_elements(log, &log->nodes[node], &frame);
 		zend_hash_next_index_insert(trace, &frame);
 	}
 	return trace;

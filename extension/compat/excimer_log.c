@@ -22,36 +22,59 @@ static zend_execute_data *real_frame(zend_execute_data *frame)
 	return zend_generator_check_placeholder_frame(frame);
 }
 
-static bool push(struct excimer_stack *s, const zend_execute_data *frame)
+static inline uint32_t line_of(const zend_execute_data *frame)
+{
+	return EXPECTED(frame->opline) ? frame->opline->lineno : 0;
+}
+
+static bool push(struct excimer_stack *s, const zend_function *f, uint32_t line)
 {
 	if (UNEXPECTED(s->count == s->room)) {
 		size_t room = s->room ? s->room * 2 : FIRST_FRAMES;
-		const zend_execute_data **frames = realloc(s->frames, room * sizeof(*frames));
+		struct excimer_frame *frames = realloc(s->frames, room * sizeof(*frames));
 
 		if (!frames)
 			return false;
 		s->frames = frames;
 		s->room = room;
 	}
-	s->frames[s->count++] = frame;
+	s->frames[s->count++] = (struct excimer_frame){ f, line };
 	return true;
 }
 
-bool excimer_stack_collect(struct excimer_stack *s, zend_execute_data *leaf, zend_long max_depth)
+/* Functions that have returned since the moment. */
+static bool push_returned(struct excimer_stack *s, const struct moment *m)
 {
-	zend_execute_data *frame = leaf;
+	for (unsigned i = m->returned_count; i-- > 0;) {
+		const zend_function *f = m->returned[i];
+		bool user = ZEND_USER_CODE(f->type);
+
+		if (!user && i + 1 < m->returned_count)
+			continue;
+		if (!push(s, f, user ? f->op_array.line_start : 0))
+			return false;
+	}
+	return true;
+}
+
+bool excimer_stack_collect(struct excimer_stack *s, const struct moment *m, zend_long max_depth)
+{
+	zend_execute_data *frame = m->frame;
 
 	s->count = 0;
 	s->truncated = false;
-#if PHP_VERSION_ID >= 80400
-	/* Here the interrupt comes while the internal function that has just ended is still on the stack; before, its
-	 * frame was gone. How deep a stack is must not depend on that. */
-	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type))
+	if (!push_returned(s, m))
+		return false;
+	/* An internal function at the leaf must not make the stack deeper: whether its frame is still there depends on the
+	 * version of PHP. */
+	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type)) {
+		if (!m->returned_count && frame->func->common.function_name && !push(s, frame->func, 0))
+			return false;
 		frame = frame->prev_execute_data;
-#endif
+	}
 	for (zend_long depth = 0; frame; depth++) {
 		frame = real_frame(frame);
-		if (frame->func && ZEND_USER_CODE(frame->func->type) && !push(s, frame))
+		if (frame->func && ZEND_USER_CODE(frame->func->type) && !push(s, frame->func, line_of(frame)))
 			return false;
 		if (!frame->prev_execute_data)
 			break;
@@ -70,36 +93,36 @@ void excimer_stack_done(struct excimer_stack *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static inline uint32_t line_of(const zend_execute_data *frame)
+static struct function_id identify(const zend_function *f)
 {
-	return EXPECTED(frame->opline) ? frame->opline->lineno : 0;
-}
+	struct function_id id = { .name = f->common.function_name, .scope = f->common.scope };
 
-static struct function_id identify(const zend_execute_data *frame)
-{
-	const zend_op_array *f = &frame->func->op_array;
-	struct function_id id = { .name = f->function_name, .file = f->filename, .scope = f->scope };
-
+	if (!ZEND_USER_CODE(f->type))
+		return id;
+	id.file = f->op_array.filename;
 	/* A file that is included in a method has its scope and no name, and where it begins says nothing. */
-	if (f->function_name) {
-		id.line = f->line_start;
-		id.closure = (f->fn_flags & ZEND_ACC_CLOSURE) != 0;
+	if (id.name) {
+		id.line = f->op_array.line_start;
+		id.closure = function_is_closure(f);
 	}
 	return id;
 }
 
 /* Whether `node` is `frame`, without building its identity: this is asked for every frame of every sample. NULL is what
  * was left out. */
-static inline bool is_frame(const struct excimer_node *node, const zend_execute_data *frame)
+static inline bool is_frame(const struct excimer_node *node, const struct excimer_frame *frame)
 {
 	const struct function_id *id = &node->function;
-	const zend_op_array *f;
+	const zend_function *f;
 
 	if (UNEXPECTED(!frame))
 		return !id->name && !id->file;
-	f = &frame->func->op_array;
-	return node->line == line_of(frame) && id->name == f->function_name && id->file == f->filename &&
-	       id->scope == f->scope && (!id->name || id->line == f->line_start);
+	f = frame->function;
+	if (node->line != frame->line || id->name != f->common.function_name || id->scope != f->common.scope)
+		return false;
+	if (!ZEND_USER_CODE(f->type))
+		return !id->file;
+	return id->file == f->op_array.filename && (!id->name || id->line == f->op_array.line_start);
 }
 
 static uint32_t hash(uint32_t caller, const struct function_id *f, uint32_t line)
@@ -153,14 +176,14 @@ static bool grow_nodes(struct excimer_log *log)
 }
 
 /* The node of `frame` (NULL: what was left out) below `caller`; 0 without memory. */
-static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const zend_execute_data *frame)
+static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const struct excimer_frame *frame)
 {
 	struct function_id id = { 0 };
-	uint32_t line = frame ? line_of(frame) : 1;
+	uint32_t line = frame ? frame->line : 1;
 	uint32_t slot, n, h;
 
 	if (frame)
-		id = identify(frame);
+		id = identify(frame->function);
 	h = hash(caller, &id, line);
 	for (slot = first_slot(log, h); (n = log->slots[slot]); slot = next_slot(log, slot))
 		if (log->nodes[n].caller == caller && is_frame(&log->nodes[n], frame))
@@ -184,7 +207,7 @@ static uint32_t find_or_add(struct excimer_log *log, uint32_t caller, const zend
 	return n;
 }
 
-static inline uint32_t callee(struct excimer_log *log, uint32_t caller, const zend_execute_data *frame)
+static inline uint32_t callee(struct excimer_log *log, uint32_t caller, const struct excimer_frame *frame)
 {
 	uint32_t n = log->nodes[caller].last_called;
 
@@ -217,7 +240,7 @@ bool excimer_log_add(struct excimer_log *log, const struct excimer_stack *s, uin
 	if (s->truncated && !(n = callee(log, 0, NULL)))
 		return false;
 	for (size_t i = s->count; i > 0; i--)
-		if (!(n = callee(log, n, s->frames[i - 1])))
+		if (!(n = callee(log, n, &s->frames[i - 1])))
 			return false;
 	log->entries[log->entry_count++] = (struct excimer_entry){ .time_ns = now_ns, .node = n, .events = count };
 	log->events += count;

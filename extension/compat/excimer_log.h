@@ -1,6 +1,6 @@
 /* excimer_log.h: samples, each a stack at a moment.
  *
- * A frame is a user function that stands at a line. Stacks are merged into a tree of frames, so that a sample costs 16
+ * A frame is a user function that stands at a line; an internal function is a frame only as the leaf of a stack. Stacks are merged into a tree of frames, so that a sample costs 16
  * bytes once its stack is known. Functions are told apart by what they are, not by file and line alone: two of them
  * may stand on one line. Strings are only made when somebody asks for them (excimer_formats.h).
  *
@@ -13,11 +13,12 @@
 #include "php.h"
 
 #include "function_id.h"
+#include "tick_note.h"
 
 /* One frame, called by another. */
 struct excimer_node {
 	struct function_id function;	/* neither name nor file: the callers that were left out */
-	uint32_t line;			/* that is being executed */
+	uint32_t line;			/* that is being executed; 0 in an internal function */
 	uint32_t caller;		/* node; 0: none */
 	uint32_t last_called;		/* node that was seen last below this one; 0: none. Mostly it is the next one
 					 * again */
@@ -42,17 +43,23 @@ struct excimer_log {
 	zend_long max_depth;		/* 0: no limit */
 };
 
-/* The user frames of a stack, innermost first. Zeroed before its first use; what it holds is good until PHP code runs.
+struct excimer_frame {
+	const zend_function *function;
+	uint32_t line;
+};
+
+/* The frames of a stack, innermost first. Zeroed before its first use; what it holds is good until PHP code runs.
  * One is used for many samples, so that its memory is there. */
 struct excimer_stack {
-	const zend_execute_data **frames;
+	struct excimer_frame *frames;
 	size_t count, room;
 	bool truncated;			/* the outermost ones were left out */
 };
 
-/* Walks up from `leaf`, which may be NULL. Frames of internal functions are not kept but count as depth; the depth of
- * the innermost user frame is 0, and what lies beyond `max_depth` is left out. False without memory. */
-bool excimer_stack_collect(struct excimer_stack *s, zend_execute_data *leaf, zend_long max_depth);
+/* Collects what ran at a moment. Internal functions are kept only as the leaf, but count as depth elsewhere; the depth of
+ * the innermost user frame is 0, and what lies beyond `max_depth` is left out. Of a function that has returned since the
+ * line is that of its beginning. False without memory. */
+bool excimer_stack_collect(struct excimer_stack *s, const struct moment *m, zend_long max_depth);
 void excimer_stack_done(struct excimer_stack *s);
 
 /* A log that is all zero is empty. */

@@ -90,13 +90,13 @@ static void flush(struct profiler_object *o, zval *ret_old)
 }
 
 /* A sample is due. The callback may be the one that lets go of the profiler. */
-static void expired(struct strobe_timer *t, uint64_t periods, zend_execute_data *frame)
+static void expired(struct strobe_timer *t, uint64_t periods, const struct moment *m)
 {
 	struct profiler_object *o = t->owner;
 	struct excimer_log *log = log_of(o);
 	zval old;
 
-	if (!excimer_stack_collect(&o->stack, frame, log->max_depth) ||
+	if (!excimer_stack_collect(&o->stack, m, log->max_depth) ||
 	    !excimer_log_add(log, &o->stack, periods, (uint64_t)timer_now(TIMER_WALL)))
 		return;
 	if (t->passive) {
@@ -269,6 +269,8 @@ static ZEND_METHOD(ExcimerProfiler, start)
 static ZEND_METHOD(ExcimerProfiler, stop)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
+	if (THIS_PROFILER->event.timer.passive)
+		timer_catch_up(&THIS_PROFILER->event.timer);
 	timer_stop(&THIS_PROFILER->event.timer);
 }
 

@@ -42,7 +42,7 @@ static uint64_t realtime_us(void)
 }
 
 /* Collects the whole stack into s->functions. Returns its depth, 0 if there is no memory for it. */
-static size_t collect(struct sampled *s, const zend_execute_data *frame)
+static size_t collect(struct sampled *s, const struct moment *m)
 {
 	struct stack stack;
 
@@ -51,7 +51,7 @@ static size_t collect(struct sampled *s, const zend_execute_data *frame)
 
 		stack.functions = s->functions;
 		if (s->capacity) {
-			stack_collect(&stack, frame, s->capacity, false);
+			stack_collect(&stack, m, s->capacity, false);
 			if (!stack.elided_at)
 				return stack.depth;
 		}
@@ -117,9 +117,9 @@ static zend_string *name_of(const struct sampled *s, const zend_function *f)
 	return edge_name(s->options.names, &id);
 }
 
-static zend_string *stack_text(struct sampled *s, const zend_execute_data *frame)
+static zend_string *stack_text(struct sampled *s, const struct moment *m)
 {
-	size_t depth = collect(s, frame), shown = 0, limit = s->options.depth > 1 ? (size_t)s->options.depth : 1;
+	size_t depth = collect(s, m), shown = 0, limit = s->options.depth > 1 ? (size_t)s->options.depth : 1;
 	size_t inner = depth - count_outer(s, depth);
 	zend_string **names = safe_emalloc(inner + 1, sizeof(*names), 0);
 	struct text t = { 0 };
@@ -144,13 +144,13 @@ static zend_string *stack_text(struct sampled *s, const zend_execute_data *frame
 
 /* --- time */
 
-static void write_down(struct sampled *s, uint64_t intervals, const zend_execute_data *frame)
+static void write_down(struct sampled *s, uint64_t intervals, const struct moment *m)
 {
 	zval text;
 
 	if (!intervals)
 		return;
-	ZVAL_STR(&text, stack_text(s, frame));
+	ZVAL_STR(&text, stack_text(s, m));
 	while (intervals--) {
 		uint64_t us = s->start_us + ++s->intervals * s->options.interval_us;
 		char key[40];
@@ -170,13 +170,13 @@ static uint64_t intervals_over(const struct sampled *s)
 	return elapsed > 0 ? (uint64_t)elapsed / (s->options.interval_us * 1000) : 0;
 }
 
-static void expired(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+static void expired(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct sampled *s = timer->owner;
 	uint64_t over = intervals_over(s);
 
 	if (over > s->intervals)
-		write_down(s, over - s->intervals, frame);
+		write_down(s, over - s->intervals, m);
 }
 
 /* --- life */
@@ -184,12 +184,12 @@ static void expired(struct strobe_timer *timer, uint64_t periods, zend_execute_d
 /* What runs when sampling is started is "main()" to the result. */
 static bool remember_outer(struct sampled *s)
 {
-	const zend_execute_data *frame = EG(current_execute_data);
+	struct moment m = { .frame = EG(current_execute_data) };
 
 	/* The function that starts it is an internal one, and is over before the first sample. */
-	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type))
-		frame = frame->prev_execute_data;
-	s->outer_depth = collect(s, frame);
+	if (m.frame && m.frame->func && !ZEND_USER_CODE(m.frame->func->type))
+		m.frame = m.frame->prev_execute_data;
+	s->outer_depth = collect(s, &m);
 	if (!s->outer_depth)
 		return true;
 	s->outer = malloc(s->outer_depth * sizeof(*s->outer));
@@ -219,6 +219,7 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 	s->options = *options;
 	s->timer.expired = expired;
 	s->timer.owner = s;
+	s->timer.allocates = true;
 	if (!remember_outer(s)) {
 		release(s);
 		return NULL;
@@ -240,11 +241,12 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 void sampled_stop(struct sampled *s, zval *ret)
 {
 	const zend_execute_data *frame = EG(current_execute_data);
+	struct moment m = { .frame = frame ? frame->prev_execute_data : NULL };
 	uint64_t over = intervals_over(s);
 
 	timer_stop(&s->timer);
 	if (over > s->intervals)
-		write_down(s, over - s->intervals, frame ? frame->prev_execute_data : NULL);
+		write_down(s, over - s->intervals, &m);
 	ZVAL_ARR(ret, s->entries);
 	s->entries = NULL;
 	release(s);

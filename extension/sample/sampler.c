@@ -127,18 +127,18 @@ static void count_time(struct counters *c, uint64_t ns)
 	count(&c->times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1], 1);
 }
 
-static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execute_data *leaf)
+static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct sampler *s = timer->owner;
 	int64_t started = timer_now(TIMER_WALL), ended;
 
-	stack_collect(&s->stack, leaf, s->max_depth, s->trie.deep_root != TRIE_ROOT);
+	stack_collect(&s->stack, m, s->max_depth, s->trie.deep_root != TRIE_ROOT);
 	if (!trie_has_room(&s->trie, s->stack.depth)) {
 		bool rootless = s->stack.rootless;
 
 		send_samples(s);
 		if (rootless)
-			stack_collect(&s->stack, leaf, s->max_depth, false);
+			stack_collect(&s->stack, m, s->max_depth, false);
 	}
 	if (s->stack.depth) {
 		trie_add(&s->trie, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);

@@ -1,11 +1,11 @@
-/* stack.h: what PHP is doing right now, as a list of functions.
+/* stack.h: what PHP was doing at a moment, as a list of functions.
  *
  * Reads the VM's frames and changes nothing: no allocation, no reference counts, no exceptions.
  */
 #ifndef STROBE_STACK_H
 #define STROBE_STACK_H
 
-#include "php.h"
+#include "tick_note.h"
 
 /* How far a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384
@@ -18,9 +18,10 @@ struct stack {
 	bool rootless;			/* the walk stopped early: the last entry is that NULL */
 };
 
-/* Collects the functions from `leaf` up, `max_depth` at most: of a deeper stack the half at the leaf and the half at
- * the root, with NULL between them. With `limit_walk` it gives up after STACK_WALK_MAX frames and returns only the half
- * at the leaf, `rootless`. The pointers are good until PHP code runs again. */
-void stack_collect(struct stack *s, const zend_execute_data *leaf, size_t max_depth, bool limit_walk);
+/* Collects the functions that were running at a moment, from the innermost one up, `max_depth` (at least 2) at most: of a
+ * deeper stack the half at the leaf and the half at the root, with NULL between them. With `limit_walk` it gives up after
+ * STACK_WALK_MAX frames and returns only the half at the leaf, `rootless`. The pointers are good until PHP code runs
+ * again. */
+void stack_collect(struct stack *s, const struct moment *m, size_t max_depth, bool limit_walk);
 
 #endif

@@ -255,13 +255,21 @@ static void clear(struct ticker_slot *s)
 	atomic_store(&s->fired, false);
 }
 
-void ticker_forget(struct ticker_slot *own)
+static bool is_among(const struct ticker_slot *s, struct ticker_slot *const *own, unsigned count)
+{
+	while (count--)
+		if (own[count] == s)
+			return true;
+	return false;
+}
+
+void ticker_forget(struct ticker_slot *const *own, unsigned count)
 {
 	atomic_store(&ticker.state, NONE);
 	for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
 		atomic_store(&s->firing, false);
 		clear(s);
-		if (s != own) {
+		if (!is_among(s, own, count)) {
 			atomic_store(&s->target, NULL);
 			atomic_store(&s->used, false);
 		}
@@ -306,13 +314,18 @@ struct ticker_slot *ticker_join(void *target)
 	return s;
 }
 
-/* The ticker uses the target for one store, so that there is hardly ever anything to wait for. */
+/* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */
+void ticker_quiesce(const struct ticker_slot *s)
+{
+	while (atomic_load(&s->firing))
+		pause_for(20000);
+}
+
 void ticker_leave(struct ticker_slot *s)
 {
 	clear(s);
 	atomic_store(&s->target, NULL);
-	while (atomic_load(&s->firing))
-		pause_for(20000);
+	ticker_quiesce(s);
 	clear(s);
 	atomic_store(&s->used, false);
 }

@@ -44,13 +44,16 @@ void ticker_stop(void);
 void ticker_settle(void);
 
 /* In the child after a fork: there is no thread any more, and of all that had slots only the caller is left, whose
- * slot is `own` (or NULL). Async-signal-safe. */
-void ticker_forget(struct ticker_slot *own);
+ * slots are `own` (any of them may be NULL). Async-signal-safe. */
+void ticker_forget(struct ticker_slot *const *own, unsigned count);
 
 /* Moves a deadline of the calling thread's slot. `wake_by_ns` is the time of CLOCK_MONOTONIC at which the ticker has to
  * look at the slot at the latest; it is woken, by a system call, only if it meant to sleep longer. */
 void ticker_set(struct ticker_slot *slot, unsigned clock, struct ticker_deadline d);
 void ticker_wake_by(int64_t wake_by_ns);
+
+/* Waits until the ticker is not about to fire the slot, which has no deadline any more. */
+void ticker_quiesce(const struct ticker_slot *slot);
 
 /* Whether the slot has been fired since the last call. */
 bool ticker_take(struct ticker_slot *slot);

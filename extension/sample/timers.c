@@ -6,15 +6,18 @@
 
 #include "timers.h"
 
+#include "delivery.h"
+#include "guarded_read.h"
+#include "jit.h"
 #include "php_strobe.h"
 #include "ticker.h"
 
-#include "zend_atomic.h"
 #include "zend_fibers.h"
 #include "zend_observer.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #define CLOCKS		TICKER_CLOCKS
 #define FOREVER_NS	(INT64_MAX / 4)		/* longer times are as good as this one, and sums do not overflow */
@@ -22,17 +25,43 @@
 /* A timer that is due all the time interrupts the program this often. */
 #define MIN_DELAY_NS	20000
 
-ZEND_TLS struct {
-	struct strobe_timer *first;
+/* What the ticker touches of a PHP thread. In memory of its own, since it may outlive the thread. */
+struct alarm {
 	struct ticker_slot *slot;
+	zend_atomic_bool *flag;
+	bool interrupts;		/* the flag is PHP's */
+	zend_execute_data *const *leaf;	/* where the thread keeps its innermost frame; NULL: nothing is noted */
+	struct tick_notes notes;
+};
+
+struct alarms {
+	struct alarm of[LANES];
+	zend_atomic_bool call_due;	/* in thread-safe PHP */
+};
+
+struct lane {
+	struct strobe_timer *first;
 	struct ticker_deadline published[CLOCKS];
-	bool open;			/* a request runs */
 	bool again;			/* something due could not be called: look again, by MIN_DELAY_NS from then */
+};
+
+ZEND_TLS struct {
+	struct lane lanes[LANES];
+	struct alarms *alarms;
+	bool open;			/* a request runs */
 	bool postponed;			/* the hooks behind ours have still to be called */
 	unsigned depth;			/* callbacks that run and are not passive */
+	bool in_call;			/* timers_at_call runs */
 	bool forked;			/* this is a child whose timers have not been made to run again */
 	int64_t cpu_at_fork;
 } thread;
+
+#ifdef ZTS
+static zend_atomic_bool never_due;
+TSRM_TLS zend_atomic_bool *strobe_call_due TSRM_TLS_MODEL_ATTR = &never_due;
+#else
+zend_atomic_bool strobe_call_due;
+#endif
 
 static bool up;			/* the module is */
 static void (*next_interrupt)(zend_execute_data *frame);
@@ -43,13 +72,26 @@ int64_t timer_now(enum timer_clock clock)
 	return ticker_now(clock);
 }
 
-/* Runs in the ticker's thread, too. */
-static void raise_interrupt(void *target)
+/* Runs in the ticker's thread. */
+static void raise_alarm(void *target)
 {
-	zend_atomic_bool_store_ex(target, true);
+	struct alarm *a = target;
+
+	if (a->interrupts && jit_may_run())
+		return;		/* another process or thread has just switched it on */
+	if (a->leaf)
+		tick_note_write(&a->notes, a->leaf, ticker_now(0));
+	zend_atomic_bool_store_ex(a->flag, true);
 }
 
-/* --- the list, and what the ticker knows of it */
+/* Brings us to a safe point soon, where those are safe. */
+static void raise_interrupt(void)
+{
+	if (!jit_may_run())
+		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
+}
+
+/* --- the lists, and what the ticker knows of them */
 
 static int64_t deadline(const struct strobe_timer *t)
 {
@@ -65,7 +107,7 @@ static int64_t deadline(const struct strobe_timer *t)
 
 static bool may_run(const struct strobe_timer *t)
 {
-	return t->passive || (!thread.depth && !EG(exception));
+	return t->passive || t->lane == LANE_CALLS || (!thread.depth && !EG(exception));
 }
 
 static void earlier(struct ticker_deadline *d, int64_t at, int64_t *second)
@@ -78,16 +120,16 @@ static void earlier(struct ticker_deadline *d, int64_t at, int64_t *second)
 	}
 }
 
-/* The next two times at which the ticker has to interrupt this thread. */
-static struct ticker_deadline next_deadline(enum timer_clock clock)
+/* The next two times at which the ticker has to raise the flag of this lane. */
+static struct ticker_deadline next_deadline(const struct lane *l, enum timer_clock clock)
 {
 	struct ticker_deadline d = { TICKER_NEVER, 0 };
 	int64_t second = TICKER_NEVER;
 
-	for (const struct strobe_timer *t = thread.first; t; t = t->next) {
+	for (const struct strobe_timer *t = l->first; t; t = t->next) {
 		int64_t at = deadline(t);
 
-		if (t->clock != clock || (thread.depth && !t->passive))
+		if (t->clock != clock || (thread.depth && !t->passive && t->lane == LANE_INTERRUPTS))
 			continue;
 		earlier(&d, at, &second);
 		if (t->period_ns && at < FOREVER_NS)
@@ -98,28 +140,33 @@ static struct ticker_deadline next_deadline(enum timer_clock clock)
 	return d;
 }
 
-static void tell_ticker(enum timer_clock clock, struct ticker_deadline d)
+static struct ticker_slot *slot_of(const struct lane *l)
 {
-	thread.published[clock] = d;
-	ticker_set(thread.slot, clock, d);
+	return thread.alarms->of[l - thread.lanes].slot;
 }
 
-/* Publishes all deadlines. `now` holds the time of each clock that has timers. */
-static void publish(const int64_t *now)
+static void tell_ticker(struct lane *l, enum timer_clock clock, struct ticker_deadline d)
+{
+	l->published[clock] = d;
+	ticker_set(slot_of(l), clock, d);
+}
+
+/* Publishes all deadlines of a lane. `now` holds the time of each clock that has timers. */
+static void publish(struct lane *l, const int64_t *now)
 {
 	int64_t wake_by = TICKER_NEVER;
 
 	for (enum timer_clock clock = TIMER_WALL; clock <= TIMER_CPU; clock++) {
-		struct ticker_deadline d = next_deadline(clock);
+		struct ticker_deadline d = next_deadline(l, clock);
 		int64_t left;
 
-		if (clock == TIMER_WALL && thread.again)
+		if (clock == TIMER_WALL && l->again)
 			d.at_ns = now[clock];
-		if (d.at_ns == TICKER_NEVER && thread.published[clock].at_ns == TICKER_NEVER)
+		if (d.at_ns == TICKER_NEVER && l->published[clock].at_ns == TICKER_NEVER)
 			continue;
 		if (d.at_ns < now[clock] + MIN_DELAY_NS)
 			d.at_ns = now[clock] + MIN_DELAY_NS;
-		tell_ticker(clock, d);
+		tell_ticker(l, clock, d);
 		if (d.at_ns == TICKER_NEVER)
 			continue;
 		left = d.at_ns - now[clock];
@@ -129,53 +176,116 @@ static void publish(const int64_t *now)
 		ticker_wake_by(wake_by);
 }
 
-static bool has_clock(enum timer_clock clock)
+static bool has_clock(const struct lane *l, enum timer_clock clock)
 {
-	for (const struct strobe_timer *t = thread.first; t; t = t->next)
+	for (const struct strobe_timer *t = l->first; t; t = t->next)
 		if (t->clock == clock)
 			return true;
 	return false;
 }
 
 /* The CPU clock is a system call. */
-static void read_clocks(int64_t *now)
+static void read_clocks(const struct lane *l, int64_t *now)
 {
 	now[TIMER_WALL] = timer_now(TIMER_WALL);
-	now[TIMER_CPU] = has_clock(TIMER_CPU) ? timer_now(TIMER_CPU) : INT64_MIN / 2;
+	now[TIMER_CPU] = has_clock(l, TIMER_CPU) ? timer_now(TIMER_CPU) : INT64_MIN / 2;
 }
 
 static void link_timer(struct strobe_timer *t)
 {
+	struct lane *l = &thread.lanes[t->lane];
+
+	if (!l->first && t->lane == LANE_CALLS)
+		delivery_watch_calls(true);
 	t->previous = NULL;
-	t->next = thread.first;
+	t->next = l->first;
 	if (t->next)
 		t->next->previous = t;
-	thread.first = t;
+	l->first = t;
 	t->running = true;
 }
 
 static void unlink_timer(struct strobe_timer *t)
 {
+	struct lane *l = &thread.lanes[t->lane];
+
 	if (t->previous)
 		t->previous->next = t->next;
 	else
-		thread.first = t->next;
+		l->first = t->next;
 	if (t->next)
 		t->next->previous = t->previous;
 	t->next = t->previous = NULL;
 	t->running = false;
+	/* Not while PHP goes through the handlers of a function, of which this would take ours away. */
+	if (!l->first && t->lane == LANE_CALLS && !thread.in_call)
+		delivery_watch_calls(false);
+}
+
+/* Forgets ticks that were not taken. */
+static void clear_alarm(struct alarm *a)
+{
+	struct tick_note notes[2];
+
+	ticker_take(a->slot);
+	tick_notes_take(&a->notes, notes);
+}
+
+static void stop_lane(struct lane *l)
+{
+	while (l->first)
+		unlink_timer(l->first);
+	l->again = false;
+	if (!thread.alarms)
+		return;
+	for (enum timer_clock clock = TIMER_WALL; clock <= TIMER_CPU; clock++)
+		tell_ticker(l, clock, (struct ticker_deadline){ TICKER_NEVER, 0 });
+	clear_alarm(&thread.alarms->of[l - thread.lanes]);
 }
 
 static void stop_all(void)
 {
-	while (thread.first)
-		unlink_timer(thread.first);
-	thread.again = thread.postponed = false;
-	if (!thread.slot)
-		return;
-	for (enum timer_clock clock = TIMER_WALL; clock <= TIMER_CPU; clock++)
-		tell_ticker(clock, (struct ticker_deadline){ TICKER_NEVER, 0 });
-	ticker_take(thread.slot);
+	for (enum timer_lane lane = 0; lane < LANES; lane++)
+		stop_lane(&thread.lanes[lane]);
+	thread.postponed = false;
+}
+
+/* --- the alarms of a thread */
+
+/* The slots of threads that outlive the module are gone already. */
+static void free_alarms(struct alarms *a)
+{
+	for (enum timer_lane lane = 0; up && lane < LANES; lane++)
+		if (a->of[lane].slot)
+			ticker_leave(a->of[lane].slot);
+	free(a);
+}
+
+static bool join_ticker(void)
+{
+	struct alarms *a = calloc(1, sizeof(*a));
+	const char *reason;
+
+	if (!a)
+		return false;
+	a->of[LANE_INTERRUPTS].flag = &EG(vm_interrupt);
+	a->of[LANE_INTERRUPTS].interrupts = true;
+	if (guarded_read_works(&reason))
+		a->of[LANE_INTERRUPTS].leaf = &EG(current_execute_data);
+#ifdef ZTS
+	strobe_call_due = &a->call_due;
+#endif
+	a->of[LANE_CALLS].flag = &STROBE_CALL_DUE;
+	for (enum timer_lane lane = 0; lane < LANES; lane++)
+		if (!(a->of[lane].slot = ticker_join(&a->of[lane]))) {
+			free_alarms(a);
+#ifdef ZTS
+			strobe_call_due = &never_due;
+#endif
+			return false;
+		}
+	thread.alarms = STROBE_G(alarms) = a;
+	return true;
 }
 
 /* --- starting and stopping */
@@ -186,35 +296,63 @@ static void go_on(void)
 	int64_t now[CLOCKS];
 
 	thread.forked = false;
-	read_clocks(now);
-	for (struct strobe_timer *t = thread.first; t; t = t->next)
-		if (t->clock == TIMER_CPU)
-			t->base_ns += now[TIMER_CPU] - thread.cpu_at_fork;
-	if (ticker_start(raise_interrupt))
-		stop_all();
-	else
-		publish(now);
+	for (enum timer_lane lane = 0; lane < LANES; lane++) {
+		struct lane *l = &thread.lanes[lane];
+
+		clear_alarm(&thread.alarms->of[lane]);
+		read_clocks(l, now);
+		for (struct strobe_timer *t = l->first; t; t = t->next)
+			if (t->clock == TIMER_CPU)
+				t->base_ns += now[TIMER_CPU] - thread.cpu_at_fork;
+		if (!l->first)
+			continue;
+		if (ticker_start(raise_alarm))
+			stop_lane(l);
+		else
+			publish(l, now);
+	}
 	if (tell_child)
 		tell_child();
 }
 
+/* Where the callback of a timer can be called in this request; LANES if nowhere. */
+static enum timer_lane lane_for(const struct strobe_timer *t)
+{
+	bool looks = t->passive || t->allocates;
+
+	if (t->at_calls)
+		return delivery_has_calls() ? LANE_CALLS : LANES;
+	switch (delivery_way()) {
+	case DELIVERY_INTERRUPTS:
+		return LANE_INTERRUPTS;
+	case DELIVERY_CALLS:
+		return looks ? LANE_CALLS : LANES;
+	default:
+		return LANES;
+	}
+}
+
 int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns, int64_t period_ns)
 {
-	struct ticker_deadline d;
+	enum timer_lane lane = lane_for(t);
+	struct lane *l = &thread.lanes[lane % LANES];
 	int64_t now, wall;
 	int r;
 
 	if (!thread.open)
 		return ECANCELED;
+	if (lane == LANES)
+		return ENOTSUP;
 	if (UNEXPECTED(thread.forked))
 		go_on();
-	if (UNEXPECTED(!thread.slot) && !(thread.slot = STROBE_G(ticker_slot) = ticker_join(&EG(vm_interrupt))))
+	if (UNEXPECTED(!thread.alarms) && !join_ticker())
 		return ENOMEM;
-	if ((r = ticker_start(raise_interrupt)))
+	if ((r = ticker_start(raise_alarm)))
 		return r;
 
 	timer_stop(t);
 	first_ns = MIN(MAX(first_ns, MIN_DELAY_NS), FOREVER_NS);
+	t->lane = lane;
 	t->clock = clock;
 	t->period_ns = MIN(MAX(period_ns, 0), FOREVER_NS);
 	now = timer_now(clock);
@@ -222,8 +360,7 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	t->done = 0;
 	link_timer(t);
 
-	d = next_deadline(clock);
-	tell_ticker(clock, d);
+	tell_ticker(l, clock, next_deadline(l, clock));
 	wall = clock == TIMER_WALL ? now : timer_now(TIMER_WALL);
 	ticker_wake_by(wall + first_ns);
 	return 0;
@@ -231,11 +368,13 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 
 void timer_stop(struct strobe_timer *t)
 {
+	struct lane *l = &thread.lanes[t->lane];
+
 	if (!t->running)
 		return;
 	unlink_timer(t);
 	if (!thread.forked)
-		tell_ticker(t->clock, next_deadline(t->clock));
+		tell_ticker(l, t->clock, next_deadline(l, t->clock));
 }
 
 int64_t timer_left(const struct strobe_timer *t)
@@ -251,50 +390,90 @@ int64_t timer_left(const struct strobe_timer *t)
 /* --- expiry */
 
 /* It may bail out, when a PHP function that it calls ends the request. */
-static void call_guarded(struct strobe_timer *t, uint64_t periods, zend_execute_data *frame)
+static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct moment *m)
 {
 	thread.depth++;
 	zend_fiber_switch_block();
 	zend_try {
-		t->expired(t, periods, frame);
+		t->expired(t, periods, m);
 	} zend_catch {
 		zend_fiber_switch_unblock();
 		thread.depth--;
-		thread.again = true;
-		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
+		thread.lanes[LANE_INTERRUPTS].again = true;
+		raise_interrupt();
 		zend_bailout();
 	} zend_end_try();
 	zend_fiber_switch_unblock();
 	thread.depth--;
 }
 
-static void expire(struct strobe_timer *t, const int64_t *now, zend_execute_data *frame)
-{
-	uint64_t periods = 1;
+/* What is told to the callbacks of one lane now. */
+struct expiry {
+	struct lane *lane;
+	int64_t now[CLOCKS];
+	struct moment moments[2];		/* of the ticks that led here, the oldest first */
+	int64_t first_ns;			/* CLOCK_MONOTONIC: when the first of two came */
+	unsigned count;				/* 1 or 2 */
+};
 
-	if (t->period_ns) {
-		periods = (uint64_t)((now[t->clock] - t->base_ns) / t->period_ns) - t->done;
-		t->done += periods;
-	} else {
+static uint64_t periods_by(const struct strobe_timer *t, int64_t at)
+{
+	int64_t whole = at < t->base_ns ? 0 : (at - t->base_ns) / t->period_ns;
+
+	return (uint64_t)whole > t->done ? (uint64_t)whole - t->done : 0;
+}
+
+/* Of two ticks the first stands for the periods that were over by then, the second for all others. */
+static uint64_t of_first(const struct strobe_timer *t, const struct expiry *x, uint64_t periods)
+{
+	uint64_t first = 1;
+
+	if (x->count < 2)
+		return 0;
+	if (t->clock == TIMER_WALL)
+		first = periods_by(t, x->first_ns);
+	return MIN(first, periods);
+}
+
+static void expire(struct strobe_timer *t, struct expiry *x)
+{
+	const struct moment *last = &x->moments[x->count - 1];
+	uint64_t periods = 1, first;
+
+	if (!t->period_ns) {
 		unlink_timer(t);
+	} else if (t->passive) {
+		periods = periods_by(t, x->now[t->clock]);
+		first = of_first(t, x, periods);
+		t->done += periods;
+		if (first && first < periods)
+			t->expired(t, first, &x->moments[0]);
+		else
+			first = 0;
+		periods -= first;
+		if (!t->running)
+			return;
+	} else {
+		periods = periods_by(t, x->now[t->clock]);
+		t->done += periods;
 	}
-	if (t->passive) {
-		t->expired(t, periods, frame);
+	if (t->passive || x->lane == &thread.lanes[LANE_CALLS]) {
+		t->expired(t, periods, last);
 		return;
 	}
 	thread.depth++;		/* for now the ticker is only to look after those that may interrupt a callback */
-	publish(now);
+	publish(x->lane, x->now);
 	thread.depth--;
-	call_guarded(t, periods, frame);
+	call_guarded(t, periods, last);
 }
 
 /* What is due at that time, so that a callback which takes longer than a period cannot keep us here. */
-static struct strobe_timer *next_due(const int64_t *now)
+static struct strobe_timer *next_due(struct expiry *x)
 {
 	struct strobe_timer *waiting = NULL;
 
-	for (struct strobe_timer *t = thread.first; t; t = t->next) {
-		if (deadline(t) > now[t->clock])
+	for (struct strobe_timer *t = x->lane->first; t; t = t->next) {
+		if (deadline(t) > x->now[t->clock])
 			continue;
 		if (may_run(t))
 			return t;
@@ -303,31 +482,79 @@ static struct strobe_timer *next_due(const int64_t *now)
 	/* It waits for an exception to be handled. One that waits for a callback is seen when that returns. The flag of
 	 * the VM must not be raised here: the VM looks at it before it handles the exception, and would never get to
 	 * that. */
-	thread.again |= waiting && !thread.depth;
+	x->lane->again |= waiting && !thread.depth;
 	return NULL;
 }
 
-static void run_due(zend_execute_data *frame)
+static void run_due(struct expiry *x)
 {
 	struct strobe_timer *t;
-	int64_t now[CLOCKS];
 
-	thread.again = false;
-	read_clocks(now);
-	while ((t = next_due(now)))
-		expire(t, now, frame);
-	if (now[TIMER_CPU] < 0 && has_clock(TIMER_CPU))
-		now[TIMER_CPU] = timer_now(TIMER_CPU);
-	publish(now);
+	x->lane->again = false;
+	read_clocks(x->lane, x->now);
+	while ((t = next_due(x)))
+		expire(t, x);
+	if (x->now[TIMER_CPU] < 0 && has_clock(x->lane, TIMER_CPU))
+		x->now[TIMER_CPU] = timer_now(TIMER_CPU);
+	publish(x->lane, x->now);
+}
+
+static void run_due_interrupts(zend_execute_data *frame)
+{
+	struct expiry x = { .lane = &thread.lanes[LANE_INTERRUPTS], .count = 1, .moments = { { .frame = frame } } };
+	struct tick_note notes[2];
+	unsigned count = tick_notes_take(&thread.alarms->of[LANE_INTERRUPTS].notes, notes);
+
+	for (unsigned i = 0; i < count; i++)
+		moment_find(&x.moments[i], &notes[i], frame);
+	if (count == 2) {
+		x.count = 2;
+		x.first_ns = notes[0].at_ns;
+	}
+	run_due(&x);
+}
+
+void timers_at_call(zend_execute_data *frame)
+{
+	struct expiry x = { .lane = &thread.lanes[LANE_CALLS], .count = 1, .moments = { { .frame = frame } } };
+
+	zend_atomic_bool_store_ex(&STROBE_CALL_DUE, false);
+	if (UNEXPECTED(thread.forked))
+		go_on();
+	if (!thread.alarms || (!ticker_take(thread.alarms->of[LANE_CALLS].slot) && !x.lane->again))
+		return;
+	thread.in_call = true;
+	run_due(&x);
+	thread.in_call = false;
+}
+
+/* The frame of the function of ours that is asked is no part of what ran, unless it was there at the tick. */
+void timer_catch_up(struct strobe_timer *t)
+{
+	zend_execute_data *frame = EG(current_execute_data);
+
+	if (!t->running || thread.forked || deadline(t) > timer_now(t->clock))
+		return;
+	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
+		frame = frame->prev_execute_data;
+	if (t->lane == LANE_CALLS) {
+		ticker_take(thread.alarms->of[LANE_CALLS].slot);
+		thread.lanes[LANE_CALLS].again = true;
+		timers_at_call(frame);
+	} else {
+		ticker_take(thread.alarms->of[LANE_INTERRUPTS].slot);
+		run_due_interrupts(frame);
+	}
 }
 
 static void look_again(void)
 {
+	struct lane *l = &thread.lanes[LANE_INTERRUPTS];
 	int64_t now[CLOCKS];
 
-	thread.again = true;
-	read_clocks(now);
-	publish(now);
+	l->again = true;
+	read_clocks(l, now);
+	publish(l, now);
 }
 
 /* The hook of the VM. Others in the chain (signal handlers of pcntl) are not called on top of an exception of ours,
@@ -335,14 +562,17 @@ static void look_again(void)
 static void interrupt(zend_execute_data *frame)
 {
 	bool had_exception = EG(exception) != NULL;
+	struct alarms *a = thread.alarms;
 
 	if (UNEXPECTED(thread.forked))
 		go_on();
-	if (thread.slot && (ticker_take(thread.slot) || thread.again))
-		run_due(EG(current_execute_data));
+	if (a && (ticker_take(a->of[LANE_INTERRUPTS].slot) || thread.lanes[LANE_INTERRUPTS].again))
+		run_due_interrupts(EG(current_execute_data));
+	else if (a)
+		clear_alarm(&a->of[LANE_INTERRUPTS]);	/* a note that came when its tick had been taken already */
 	if (!next_interrupt)
 		return;
-	if (thread.slot && EG(exception) && (!had_exception || thread.postponed)) {
+	if (a && EG(exception) && (!had_exception || thread.postponed)) {
 		thread.postponed = true;
 		look_again();
 		return;
@@ -354,9 +584,34 @@ static void interrupt(zend_execute_data *frame)
 /* A fatal error can come in the place of the interrupt: that of max_execution_time does. Shutdown functions follow. */
 static void error_seen(int type, zend_string *file, uint32_t line, zend_string *message)
 {
-	if (thread.first && (type & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR))) {
-		thread.again = true;
-		zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
+	struct lane *l = &thread.lanes[LANE_INTERRUPTS];
+
+	if (l->first && (type & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR))) {
+		l->again = true;
+		raise_interrupt();
+	}
+}
+
+/* Those that only look go on at calls. Nothing is raised any more when the ticker has been seen to hold no alarm of the
+ * lane; what it raised before is taken by the function call that brought us here, before any compiled code runs. */
+void timers_interrupts_unsafe(void)
+{
+	struct lane *l = &thread.lanes[LANE_INTERRUPTS];
+	struct strobe_timer *moved = NULL, *t;
+
+	while ((t = l->first)) {
+		unlink_timer(t);
+		t->next = moved;
+		moved = t;
+	}
+	stop_lane(l);
+	if (thread.alarms)
+		ticker_quiesce(thread.alarms->of[LANE_INTERRUPTS].slot);
+	while ((t = moved)) {
+		moved = t->next;
+		t->next = NULL;
+		if (lane_for(t) == LANE_CALLS && t->period_ns)
+			timer_start(t, t->clock, t->period_ns, t->period_ns);
 	}
 }
 
@@ -365,18 +620,27 @@ static void error_seen(int type, zend_string *file, uint32_t line, zend_string *
 static void before_fork(void)
 {
 	ticker_settle();
-	if (thread.first && !thread.forked && has_clock(TIMER_CPU))
-		thread.cpu_at_fork = timer_now(TIMER_CPU);
+	if (thread.forked)
+		return;
+	for (enum timer_lane lane = 0; lane < LANES; lane++)
+		if (has_clock(&thread.lanes[lane], TIMER_CPU))
+			thread.cpu_at_fork = timer_now(TIMER_CPU);
 }
 
-/* In the child, inside fork(): only stores. The interrupt brings us to go_on at the next safe point. */
+/* In the child, inside fork(): only stores. The flag brings us to go_on at the next safe point or call. */
 static void after_fork(void)
 {
-	ticker_forget(thread.slot);
-	if (!thread.first)
-		return;
-	thread.forked = true;
-	zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
+	struct ticker_slot *own[LANES] = { NULL };
+
+	guarded_read_in_child();
+	for (enum timer_lane lane = 0; thread.alarms && lane < LANES; lane++)
+		own[lane] = thread.alarms->of[lane].slot;
+	ticker_forget(own, LANES);
+	thread.forked = thread.lanes[LANE_INTERRUPTS].first || thread.lanes[LANE_CALLS].first;
+	if (thread.lanes[LANE_INTERRUPTS].first)
+		raise_interrupt();
+	if (thread.lanes[LANE_CALLS].first)
+		zend_atomic_bool_store_ex(&STROBE_CALL_DUE, true);
 }
 
 /* --- life */
@@ -385,6 +649,7 @@ void timers_startup(void (*in_child)(void))
 {
 	up = true;
 	tell_child = in_child;
+	guarded_read_startup();
 	pthread_atfork(before_fork, NULL, after_fork);
 	zend_observer_error_register(error_seen);
 	next_interrupt = zend_interrupt_function;
@@ -395,7 +660,6 @@ void timers_shutdown(void)
 {
 	up = false;
 	ticker_stop();
-	thread.slot = NULL;
 	if (zend_interrupt_function == interrupt)
 		zend_interrupt_function = next_interrupt;
 }
@@ -403,7 +667,9 @@ void timers_shutdown(void)
 void timers_request_start(void)
 {
 	thread.open = true;
+	thread.in_call = false;
 	thread.depth = 0;
+	moment_request_start();
 }
 
 void timers_request_end(void)
@@ -413,14 +679,17 @@ void timers_request_end(void)
 	thread.forked = false;
 }
 
-/* The slots of threads that outlive the module are gone already. */
-void timers_thread_end(struct ticker_slot *slot)
+void timers_thread_end(struct alarms *a)
 {
-	if (!slot || !up)
+	if (!a)
 		return;
-	if (slot == thread.slot) {
-		stop_all();
-		thread.slot = NULL;
+	if (a == thread.alarms) {
+		if (up)
+			stop_all();
+		thread.alarms = NULL;
+#ifdef ZTS
+		strobe_call_due = &never_due;
+#endif
 	}
-	ticker_leave(slot);
+	free_alarms(a);
 }

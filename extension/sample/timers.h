@@ -1,35 +1,48 @@
-/* timers.h: timers of a PHP thread, whose callbacks run in that thread at a safe point of the VM.
+/* timers.h: timers of a PHP thread, whose callbacks run in that thread.
  *
- * The one thread of ticker.h raises EG(vm_interrupt) of the PHP thread whose deadline has come; the VM then calls us,
- * and we call what is due. No signal is sent, so no system call of the program is interrupted, and the callback may do
- * whatever PHP code may do. Starting and stopping a timer is a few stores and no system call as long as the ticker's
- * thread runs and need not wake earlier than it means to.
+ * The one thread of ticker.h raises a flag of the PHP thread whose deadline has come. Which flag depends on how callbacks can
+ * be delivered (delivery.h): PHP's interrupt flag, at which the VM calls us at its next safe point, or one that the call
+ * observer looks at. No signal is sent, so no system call of the program is interrupted. At a safe point a callback may do
+ * whatever PHP code may do; at a call it may only look. Starting and stopping a timer is a few stores and no system call as
+ * long as the ticker's thread runs and need not wake earlier than it means to.
  *
- * Each PHP thread has its own list of timers and touches no other; the ticker reads only what ticker.h publishes for
+ * Each PHP thread has its own lists of timers and touches no other; the ticker reads only what ticker.h publishes for
  * it with atomics. After a fork the timers of the thread that forked go on in the child.
  */
 #ifndef STROBE_TIMERS_H
 #define STROBE_TIMERS_H
 
-#include "php.h"
+#include "tick_note.h"
+
+#include "zend_atomic.h"
 
 enum timer_clock { TIMER_WALL, TIMER_CPU };	/* CLOCK_MONOTONIC; CPU time of the PHP thread that owns it */
 
-/* Embedded in its owner, zeroed before its first start. The first three fields are the owner's to fill; all others
+/* How callbacks are delivered: at safe points of the VM, or when functions begin and end. */
+enum timer_lane { LANE_INTERRUPTS, LANE_CALLS, LANES };
+
+/* Embedded in its owner, zeroed before its first start. The first five fields are the owner's to fill; all others
  * belong to timers.c. */
 struct strobe_timer {
-	/* Called at a safe point with the periods that are over since the last call, at least 1. `frame` is the frame
-	 * that was interrupted, as EG(current_execute_data). It may start and stop any timer, free this one, run PHP
-	 * code, throw and bail out; no fiber is switched and no timer that is not passive is called until it
-	 * returns. */
-	void (*expired)(struct strobe_timer *t, uint64_t periods, zend_execute_data *frame);
+	/* Called with the periods that are over since the last call, at least 1, and with what ran when they were over: if
+	 * they ended in different functions, it is called for each. It may start and stop any timer and free this one. At a
+	 * safe point it may also run PHP code, throw and bail out; no fiber is switched and no timer that is not passive is
+	 * called until it returns. */
+	void (*expired)(struct strobe_timer *t, uint64_t periods, const struct moment *m);
 	void *owner;
 
 	/* Its callback only looks: it never runs PHP code, throws or bails out. Then it is also called while the
-	 * callback of another timer runs, and while an exception is on its way. */
+	 * callback of another timer runs, while an exception is on its way, and at calls. */
 	bool passive;
 
+	/* Its callback takes PHP's memory, and so may bail out, but runs no PHP code: it may be called at calls. */
+	bool allocates;
+
+	/* It is called at calls and never at safe points: for who keeps a stack of observed calls. */
+	bool at_calls;
+
 	bool running;
+	enum timer_lane lane;
 	enum timer_clock clock;
 	int64_t base_ns;	/* the k-th period is over at base + k × period */
 	int64_t period_ns;	/* 0: one shot */
@@ -38,11 +51,15 @@ struct strobe_timer {
 };
 
 /* Starts the timer, again if it runs: it expires after `first_ns`, then every `period_ns` (0: only once, after which it
- * is not running). Returns 0, or an errno and changes nothing when no thread could be made. */
+ * is not running). Returns 0, or an errno and changes nothing: ENOTSUP when its callback cannot be delivered in this
+ * request (delivery_reason says why), another when no thread could be made. */
 int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns, int64_t period_ns);
 
 /* No call comes any more after this. Fine if it does not run. A timer must not be freed while it runs. */
 void timer_stop(struct strobe_timer *t);
+
+/* Before timer_stop, in a function of ours that PHP code has called: a period that is over and has not been told is. */
+void timer_catch_up(struct strobe_timer *t);
 
 /* Nanoseconds until it expires next, 0 if it does not run or is due already. */
 int64_t timer_left(const struct strobe_timer *t);
@@ -50,7 +67,28 @@ int64_t timer_left(const struct strobe_timer *t);
 /* The time of a clock, in nanoseconds. */
 int64_t timer_now(enum timer_clock clock);
 
-/* In MINIT. `in_child` is called in a forked child, at the first safe point or the next start of a timer, if timers ran
+/* Whether a timer may be due that is called at calls. The call observer asks when a function begins or ends, and if so calls
+ * timers_at_call with the frame that was running until now. */
+#ifdef ZTS
+extern TSRM_TLS zend_atomic_bool *strobe_call_due TSRM_TLS_MODEL_ATTR;
+#define STROBE_CALL_DUE (*strobe_call_due)
+#else
+extern zend_atomic_bool strobe_call_due;
+#define STROBE_CALL_DUE strobe_call_due
+#endif
+
+static zend_always_inline bool timers_due_at_call(void)
+{
+	return UNEXPECTED(zend_atomic_bool_load_ex(&STROBE_CALL_DUE));
+}
+
+void timers_at_call(zend_execute_data *frame);
+
+/* Interrupts are no longer safe in this PHP thread: no flag of PHP's is raised any more when this returns. Timers that can be
+ * called at calls go on there, others stop. */
+void timers_interrupts_unsafe(void);
+
+/* In MINIT. `in_child` is called in a forked child, at the first callback or the next start of a timer, if timers ran
  * when it was forked: they run again, or have all been stopped because no thread could be made. */
 void timers_startup(void (*in_child)(void));
 void timers_shutdown(void);
@@ -58,9 +96,9 @@ void timers_shutdown(void);
 void timers_request_start(void);
 void timers_request_end(void);		/* stops what still runs; no timer can be started until the next request */
 
-/* In GSHUTDOWN, with STROBE_G(ticker_slot) of the thread that ends; NULL is fine. It may have ended long ago: PHP frees
+/* In GSHUTDOWN, with STROBE_G(alarms) of the thread that ends; NULL is fine. It may have ended long ago: PHP frees
  * what it left when another thread gets its number. */
-struct ticker_slot;
-void timers_thread_end(struct ticker_slot *slot);
+struct alarms;
+void timers_thread_end(struct alarms *a);
 
 #endif

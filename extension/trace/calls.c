@@ -101,6 +101,11 @@ void capture_annotate(struct capture *c, const struct trace_annotation *a)
  * is another one. */
 static zend_never_inline bool make_room(struct capture *c)
 {
+	if (UNEXPECTED(c->forked)) {
+		capture_become_child(c);
+		if (c->top + 1 != c->limit)
+			return true;
+	}
 	if (grow_stack(c))
 		return true;
 	c->overflow++;
@@ -276,6 +281,28 @@ HANDLERS(memory, MEMORY, true)
 HANDLERS(full, MEMORY | TRACE_CPU, true)
 HANDLERS(any, c->metrics, false)
 
+/* What ran until now is told to the timers before the stack of calls changes. */
+static void begin_polled(zend_execute_data *frame)
+{
+	if (timers_due_at_call())
+		timers_at_call(frame->prev_execute_data);
+	begin_any(frame);
+}
+
+static void begin_internal_polled(zend_execute_data *frame)
+{
+	if (timers_due_at_call())
+		timers_at_call(frame->prev_execute_data);
+	begin_internal_any(frame);
+}
+
+static void end_polled(zend_execute_data *frame, zval *result)
+{
+	if (timers_due_at_call())
+		timers_at_call(frame);
+	end_any(frame, result);
+}
+
 const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_COUNTS] = { begin_counts, begin_internal_counts, end_counts },
 	[CAPTURE_WALL] = { begin_wall, begin_internal_wall, end_wall },
@@ -283,6 +310,7 @@ const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_MEMORY] = { begin_memory, begin_internal_memory, end_memory },
 	[CAPTURE_FULL] = { begin_full, begin_internal_full, end_full },
 	[CAPTURE_ANY] = { begin_any, begin_internal_any, end_any },
+	[CAPTURE_POLLED] = { begin_polled, begin_internal_polled, end_polled },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)

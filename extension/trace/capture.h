@@ -57,8 +57,9 @@ struct heap_use {
 	size_t now, peak;
 };
 
-/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call. */
-enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY };
+/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call, CAPTURE_POLLED also asks
+ * whether a timer is due. */
+enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY, CAPTURE_POLLED };
 
 struct capture {
 	/* Touched by each call. */
@@ -78,6 +79,7 @@ struct capture {
 	uint64_t overflow;		/* calls that found no memory for an entry */
 	struct allocation_counts counts;
 	bool counting;
+	bool forked;			/* this is a child that has not noticed it: the stack looks full */
 	bool deaf;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
 
@@ -89,6 +91,10 @@ struct capture {
 	struct strand *strands;		/* the last one is running */
 	size_t strand_count, strand_capacity;
 	struct suspended *suspended;
+
+	bool polling;			/* timers are waiting for calls (delivery.h) */
+	const struct capture_handlers *installed;	/* what functions have; NULL: nothing */
+	bool installed_internals, installed_files;
 
 	void ***seen;			/* run-time caches of the functions that the observer knows in this request */
 	uint32_t seen_count, seen_capacity;
@@ -127,6 +133,9 @@ void capture_flush(struct capture *c);
 /* Gives each session that has none a marker on top of the stack. */
 void capture_mark(struct capture *c);
 
+/* After a fork, at the child's next call or when a session ends: sessions that want to begin anew do. */
+void capture_become_child(struct capture *c);
+
 /* Calls are told apart by what `a` says from now on. */
 void capture_annotate(struct capture *c, const struct trace_annotation *a);
 
@@ -139,10 +148,9 @@ void capture_stack_done(struct capture *c);
 void observe_startup(int type);
 bool observe_available(void);
 
-/* Gives the functions of this thread the handlers of c->mode, and those that are called first from now on; internal
- * ones too with c->internals. */
-void observe_install(struct capture *c);
-void observe_remove(struct capture *c);
+/* Gives the functions of this thread, and those that are called first from now on, the handlers that the capture and the
+ * timers need now, or takes them away. Once the request ends they stay: what runs then is little, and they see nothing. */
+void observe_update(struct capture *c);
 void observe_request_end(struct capture *c);
 
 /* --- strands.c: fibers */

@@ -5,6 +5,9 @@
  * is kept: in the function's run-time cache. Caches are of the request and stay where they are, but for those of closures
  * that have one of their own, which goes away with the closure; these are looked for among the living objects instead.
  *
+ * Functions have handlers for two reasons: their calls are traced, or timers wait for calls because interrupts are not safe
+ * (delivery.h). PHP has room for one pair of handlers of ours, so where both are true one pair does both.
+ *
  * Code that runs once (the file scope of a script) is asked about anew each time, so it needs no memory.
  */
 
@@ -13,6 +16,7 @@
 #endif
 
 #include "capture.h"
+#include "delivery.h"
 #include "php_strobe.h"
 
 #include "zend_closures.h"
@@ -99,11 +103,26 @@ static void remember(struct capture *c, const zend_function *f)
 	c->seen[c->seen_count++] = (void **)(cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL));
 }
 
+/* Handlers for those whose calls only pass on what is due. */
+static void begin_poll(zend_execute_data *frame)
+{
+	if (timers_due_at_call())
+		timers_at_call(frame->prev_execute_data);
+}
+
+static void end_poll(zend_execute_data *frame, zval *result)
+{
+	if (timers_due_at_call())
+		timers_at_call(frame);
+}
+
+static const struct capture_handlers poll_handlers = { begin_poll, begin_poll, end_poll };
+
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
 	if (!ZEND_USER_CODE(f->type))
-		return c->internals;
-	return f->common.function_name || c->files;
+		return c->installed_internals;
+	return f->common.function_name || c->installed_files;
 }
 
 /* PHP asks about a function. */
@@ -120,9 +139,9 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 #endif
 	if (f->common.function_name && !has_own_cache(f))
 		remember(c, f);
-	if (!c->active || !is_wanted(c, f))
+	h = c->installed;
+	if (!h || !is_wanted(c, f))
 		return none;
-	h = &capture_handlers[c->mode];
 	return (zend_observer_fcall_handlers){ begin_of(h, !ZEND_USER_CODE(f->type)), h->end };
 }
 
@@ -153,18 +172,48 @@ static void for_each_cache(struct capture *c, const struct capture_handlers *h,
 	}
 }
 
-void observe_install(struct capture *c)
+static const struct capture_handlers *wanted(const struct capture *c)
 {
-	for_each_cache(c, &capture_handlers[c->mode], add_to, c->internals);
+	if (c->active)
+		return &capture_handlers[c->polling ? CAPTURE_POLLED : c->mode];
+	return c->polling ? &poll_handlers : NULL;
 }
 
-void observe_remove(struct capture *c)
+void observe_update(struct capture *c)
 {
-	for_each_cache(c, &capture_handlers[c->mode], remove_from, c->internals);
+	const struct capture_handlers *h = wanted(c);
+	bool internals = c->polling || (c->active && c->internals), files = c->polling || (c->active && c->files);
+
+	if (!STROBE_G(in_request))
+		return;
+	if (h != c->installed || internals != c->installed_internals) {
+		if (c->installed)
+			for_each_cache(c, c->installed, remove_from, c->installed_internals);
+		if (h)
+			for_each_cache(c, h, add_to, internals);
+	}
+	c->installed = h;
+	c->installed_internals = internals;
+	c->installed_files = files;
+}
+
+/* Timers begin or cease to wait for calls of this thread. */
+static void watch(bool on)
+{
+	struct capture *c = CAPTURE;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	c->polling = on;
+	observe_update(c);
 }
 
 void observe_request_end(struct capture *c)
 {
+	c->polling = false;
+	c->installed = NULL;
 	c->seen_count = 0;
 	if (c->seen_capacity > 65536) {
 		free(c->seen);
@@ -179,6 +228,7 @@ void observe_startup(int type)
 	if (!STROBE_G(instrument) || type != MODULE_PERSISTENT)
 		return;
 	zend_observer_fcall_register(answer);
+	delivery_offer_calls(watch);
 	registered = true;
 }
 

@@ -41,8 +41,9 @@ static unsigned measured_for(unsigned metrics)
 	return metrics & ~(unsigned)TRACE_SAMPLED_WALL ? (metrics | TRACE_WALL) & ~(unsigned)TRACE_SAMPLED_WALL : metrics;
 }
 
-/* A tick of sampled time: it belongs to what runs now. */
-static void tick(struct strobe_timer *timer, uint64_t periods, zend_execute_data *frame)
+/* A tick of sampled time. The observer tells of it before the next call begins or ends, so that what runs by the stack of calls
+ * is what ran at the tick. */
+static void tick(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct capture *c = timer->owner;
 
@@ -58,6 +59,7 @@ static bool start_timer(struct capture *c)
 	c->timer.expired = tick;
 	c->timer.owner = c;
 	c->timer.passive = true;
+	c->timer.at_calls = true;
 	if (timer_start(&c->timer, TIMER_WALL, SAMPLED_PERIOD_NS, SAMPLED_PERIOD_NS))
 		c->timer.period_ns = 0;
 	return c->timer.period_ns > 0;
@@ -90,7 +92,7 @@ static bool begin_capture(struct capture *c)
 		return false;
 	}
 	c->metrics = 0;
-	c->deaf = false;
+	c->deaf = c->forked = false;
 	c->internals = c->files = c->loads = false;
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
@@ -104,10 +106,10 @@ static void end_capture(struct capture *c)
 {
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
-	observe_remove(c);
 	allocations_stop(c);
 	cpu_clock_stop(&c->cpu);
 	c->active = false;
+	observe_update(c);
 	strands_done(c);
 	capture_stack_done(c);
 	nodes_done(&c->nodes);
@@ -126,10 +128,8 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	}
 	if ((metrics & TRACE_SAMPLED_WALL) && !start_timer(c))
 		metrics = TRACE_WALL;
-	if (was_active) {
+	if (was_active)
 		capture_flush(c);
-		observe_remove(c);
-	}
 	if ((metrics & TRACE_CPU) && !(c->metrics & TRACE_CPU))
 		cpu_clock_start(&c->cpu, c->ns_per_tick);
 	if ((c->metrics & TRACE_SAMPLED_WALL) && !(metrics & TRACE_SAMPLED_WALL))
@@ -144,7 +144,7 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	c->active = true;
 	if (was_active)
 		capture_flush(c);	/* running calls begin to be measured in all that is new now */
-	observe_install(c);
+	observe_update(c);
 	return true;
 }
 
@@ -228,28 +228,14 @@ static bool is_open(const struct capture *c, const struct trace_session *s)
 	return false;
 }
 
-struct call_tree *tracer_stop(struct trace_session *s)
+/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. The calls above the marker are put on the stack again, above a new one. */
+static void restart(struct capture *c, struct trace_session *s)
 {
-	struct capture *c = CAPTURE;
-	struct call_tree *t;
-
-	if (!s || !is_open(c, s))
-		return NULL;
-	capture_flush(c);
-	t = capture_project(c, s);
-	close_session(c, s);
-	return t;
-}
-
-/* The calls above the marker are put on the stack again, above a new one. */
-void tracer_restart(struct trace_session *s)
-{
-	struct capture *c = CAPTURE;
 	size_t count, kept = 0;
 	struct saved_call *calls;
 	struct node *n;
 
-	if (!s || !is_open(c, s) || !s->at)
+	if (!s->at)
 		return;
 	count = (size_t)(c->top - c->stack) - s->at;
 	calls = calloc(count ? count : 1, sizeof(*calls));
@@ -278,6 +264,31 @@ void tracer_restart(struct trace_session *s)
 	free(calls);
 }
 
+void capture_become_child(struct capture *c)
+{
+	c->forked = false;
+	c->limit = c->stack + c->capacity;
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->options.anew_in_child)
+			restart(c, s);
+}
+
+struct call_tree *tracer_stop(struct trace_session *s)
+{
+	struct capture *c = CAPTURE;
+	struct call_tree *t;
+
+	if (!s || !is_open(c, s))
+		return NULL;
+	if (c->forked)
+		capture_become_child(c);
+	timer_catch_up(&c->timer);
+	capture_flush(c);
+	t = capture_project(c, s);
+	close_session(c, s);
+	return t;
+}
+
 void tracer_drop(struct trace_session *s)
 {
 	if (s && is_open(CAPTURE, s))
@@ -299,10 +310,21 @@ static void before_fork(void)
 		cpu_clock_before_fork(&CAPTURE->cpu);
 }
 
+/* Inside fork(): only stores. A stack that looks full brings the next call to capture_become_child. */
 static void in_child(void)
 {
-	if (measures_cpu(CAPTURE))
-		cpu_clock_in_child(&CAPTURE->cpu);
+	struct capture *c = CAPTURE;
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	if (measures_cpu(c))
+		cpu_clock_in_child(&c->cpu);
+	if (!c->active)
+		return;
+	c->forked = true;
+	c->limit = c->top + 1;
 }
 
 void tracer_startup(int type)

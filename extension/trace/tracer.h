@@ -41,14 +41,11 @@ struct trace_options {
 	bool no_internals;		/* only functions written in PHP */
 	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
 	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
+	bool anew_in_child;		/* in a forked child the session begins anew: its parent keeps what was before */
 	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
 };
 
 struct trace_session;
-
-/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. For a forked child,
- * whose parent keeps what was before. */
-void tracer_restart(struct trace_session *s);
 
 /* Whether the observer is registered. If not, say so with TRACER_UNAVAILABLE. */
 bool tracer_available(void);

@@ -36,7 +36,7 @@ static void before(void)
 
 static void in_child(void)
 {
-	ticker_forget(own);
+	ticker_forget(&own, 1);
 }
 
 /* Waits for ticks of a clock, as PHP's VM does: it looks at a flag. */

@@ -1,0 +1,33 @@
+/* delivery.h: how the callbacks of timers come to run in a PHP thread, and whether they can.
+ *
+ *	interrupts	PHP's interrupt flag is raised and the VM calls us at its next safe point. Costs nothing between ticks.
+ *			Not where compiled code may run (jit.h), nor on a version or kind of the VM that nobody has tried.
+ *	calls		the call observer looks at a flag whenever a function begins or ends; what ran between two such events is
+ *			known exactly. Needs strobe.instrument=1 and costs a few nanoseconds per call, but is safe with the JIT.
+ */
+#ifndef STROBE_DELIVERY_H
+#define STROBE_DELIVERY_H
+
+#include <stdbool.h>
+
+enum delivery { DELIVERY_INTERRUPTS, DELIVERY_CALLS, DELIVERY_NONE };
+
+void delivery_startup(void);
+void delivery_shutdown(void);
+void delivery_request_start(void);
+
+/* The way for this request. */
+enum delivery delivery_way(void);
+
+/* NULL if samples can be taken, else one sentence that says why not. */
+const char *delivery_reason(void);
+
+/* The same for phpinfo(): how samples are taken. */
+const char *delivery_text(void);
+
+/* The call observer is there. `watch` makes it look at the flag in this thread, or stop doing so. */
+void delivery_offer_calls(void (*watch)(bool on));
+bool delivery_has_calls(void);
+void delivery_watch_calls(bool on);
+
+#endif

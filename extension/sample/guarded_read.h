@@ -1,0 +1,25 @@
+/* guarded_read.h: reading memory of this process that may be gone, without a crash.
+ *
+ * PHP's stack belongs to the PHP thread. Another thread that follows a pointer into it may find the page unmapped or the
+ * frame overwritten. process_vm_readv() on our own process turns the first into an error; callers check for the second.
+ * Linux only: elsewhere, and where the call is not allowed, nothing can be read.
+ */
+#ifndef STROBE_GUARDED_READ_H
+#define STROBE_GUARDED_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Finds out whether reading works. In MINIT, before any thread reads. */
+void guarded_read_startup(void);
+
+/* In a forked child. Async-signal-safe. */
+void guarded_read_in_child(void);
+
+/* Whether guarded_read can succeed. If not, `*ret_reason` says why. */
+bool guarded_read_works(const char **ret_reason);
+
+/* Copies `size` bytes. Returns false, and leaves anything in `to`, unless all of them could be read. */
+bool guarded_read(void *to, const void *from, size_t size);
+
+#endif

@@ -1,0 +1,26 @@
+/* jit.h: whether code that opcache's JIT compiler has made may run in this process.
+ *
+ * PHP looks at its interrupt flag in compiled code, too, but goes on from there with registers and instruction pointers that
+ * do not belong together: with opcache.jit=function on PHP 8.2, and with either mode on PHP 8.4, programs then compute wrong
+ * results, loop for ever or crash (php-src pull request 21910 mends one part). So interrupts and the JIT exclude each other.
+ *
+ * Compiled code lies in opcache's shared memory and is run by all processes that share it, also by those in which
+ * opcache.jit is off. So it counts whether the JIT was ever on in any process that comes from the one in which PHP was
+ * started. opcache_get_status() knows, but warns where opcache.restrict_api forbids it; so the settings are read.
+ */
+#ifndef STROBE_JIT_H
+#define STROBE_JIT_H
+
+#include <stdbool.h>
+
+/* In MINIT. `on_start` is called in a PHP thread whose program has just switched the JIT on, before any code is compiled. */
+void jit_startup(void (*on_start)(void));
+void jit_shutdown(void);
+
+/* At the start of each request. */
+void jit_request_start(void);
+
+/* Whether compiled code may run. */
+bool jit_may_run(void);
+
+#endif

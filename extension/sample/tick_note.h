@@ -1,0 +1,59 @@
+/* tick_note.h: what ran when a tick came.
+ *
+ * A tick only raises a flag; PHP looks at the flag later, at its next safe point, and by then another function may be
+ * running. So the ticking thread writes down the innermost calls at the moment of the tick, and the PHP thread compares
+ * them with its stack at the safe point: frames that are still there were running, and functions that are gone had their
+ * share of time, too. An internal function is the leaf of a sample only if it was running at the tick.
+ *
+ * The ticking thread copies pointers and never trusts them: it reads another thread's stack (guarded_read.h). The PHP
+ * thread never follows a noted pointer, either, before it has found the same function in PHP's own tables.
+ */
+#ifndef STROBE_TICK_NOTE_H
+#define STROBE_TICK_NOTE_H
+
+#include "php.h"
+
+#include <stdatomic.h>
+
+#define TICK_NOTE_DEPTH	6
+
+/* One call: the frame's address and its function. Compared, never followed. */
+struct noted_call {
+	const zend_execute_data *frame;
+	const zend_function *function;		/* NULL: memory could not be read */
+};
+
+struct tick_note {
+	int64_t at_ns;				/* CLOCK_MONOTONIC */
+	unsigned depth;
+	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
+	const void *code;			/* opcodes or C function of the innermost call; NULL: not read */
+};
+
+/* A tick that nobody takes is followed by one more (ticker.h), and then by none until they are taken. Written by the ticking
+ * thread, read by the PHP thread. */
+struct tick_notes {
+	struct tick_note notes[2];
+	_Atomic bool full[2];
+};
+
+/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. */
+void tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns);
+
+/* Takes the notes out, the oldest first. Returns how many there were, 0 to 2. */
+unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[2]);
+
+/* What a timer's callback is told: which calls were running when the tick came. */
+struct moment {
+	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
+	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
+	unsigned returned_count;
+};
+
+/* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
+void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current);
+
+/* Forgets which functions have been found in PHP's tables: at the start of each request. */
+void moment_request_start(void);
+
+#endif
