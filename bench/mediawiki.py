@@ -11,6 +11,7 @@ variant, and each lap is taken from the round in which it was fastest: the sum i
 nobody disturbs, the first of them, which makes the tree, included. First the ratio of those sums to the one without a
 profiler; then the median of the rounds' own ratios, by CPU time, which is all there is of samplers. Two pages: one of 150 kB, made of the others, and a
 short one that is parsed often, whose calls do less each. "The floor" is observer_floor.c: what no exact trace can go below.
+Samples at calls are compared with the same program under the JIT, where they are the only safe way: its base is a variant, too.
 With words only the variants whose name holds one; with the name of a page ("Large") only that one.
 """
 import glob
@@ -34,6 +35,9 @@ TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
 # Ten times slower than the others: seen twice is enough.
 SLOW = {'tideways, wall and CPU', 'tideways, all metrics'}
 SLOW_ROUNDS = 2
+# Compared with this one where the JIT is on.
+JIT_BASE = 'tracing JIT, no profiler'
+JIT = ['-d', 'opcache.enable_cli=1', '-d', 'opcache.jit_buffer_size=64M', '-d', 'opcache.jit=tracing']
 # Most laps hold no sample at all, so that the fastest ones say nothing of what samples cost.
 SAMPLED = ('sampled every', 'Excimer, 1 ms')
 
@@ -100,6 +104,9 @@ def variants():
               'strobe, wall and memory': (tracing, TIDEWAYS + '6'), 'strobe, all metrics': (tracing, TIDEWAYS + '7'),
               'strobe, sampled every 10 ms': (strobe + ['-d', 'strobe.mode=sample'], 'off'),
               'strobe as Excimer, 1 ms': (strobe + ['-d', 'strobe.compat=excimer'], 'excimer 0.001')}
+    chosen |= {JIT_BASE: (JIT, 'none'),
+               'tracing JIT, strobe, idle, instrument=1': (JIT + strobe + ['-d', 'strobe.instrument=1'], 'off'),
+               'tracing JIT, strobe, at calls, every 10 ms': (JIT + strobe + ['-d', 'strobe.instrument=1', '-d', 'strobe.mode=sample'], 'off')}
     if least_of_all := floor():
         chosen['the floor: the observer, and the counter read'] = (['-d', f'extension={least_of_all}'], 'off')
     if excimer := peers.peer('excimer'):
@@ -156,6 +163,8 @@ def least(rounds):
 
 def measure(page, parses, words):
     chosen = {n: v for n, v in variants().items() if n == 'none' or not words or any(w in n for w in words)}
+    if any(n.startswith('tracing JIT') for n in chosen):
+        chosen[JIT_BASE] = variants()[JIT_BASE]
     parsers = {n: Parser(settings, watcher, page, parses) for n, (settings, watcher) in chosen.items()}
     base = parsers['none']
     if base.problem:
@@ -178,7 +187,9 @@ def measure(page, parses, words):
     what = f'MediaWiki, {page}'
     if not base.problem:
         print(f'{what}, {parses} parses, no profiler\t{least(base.laps) * 1e3:.0f}\tms\t{len(base.laps[0]):,} laps')
+    without = base
     for name, p in parsers.items():
+        base = parsers[JIT_BASE] if name.startswith('tracing JIT') and name != JIT_BASE else without
         p.end()
         if base.problem or p.problem:
             peers.say(f'{name} is left out: {p.problem or base.problem}')

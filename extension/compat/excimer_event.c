@@ -35,19 +35,17 @@ void excimer_event_set_type(struct excimer_event *e, zend_long type)
 	e->type = type;
 }
 
-/* A callback that runs PHP code needs a safe point. Programs start timers in loops: one warning a request is enough. */
-static void warn_once(struct excimer_event *e)
+void excimer_warn_of_delivery(const char *what)
 {
 	const char *reason = delivery_reason();
 
 	if (STROBE_G(warned_of_delivery))
 		return;
 	STROBE_G(warned_of_delivery) = true;
-	php_error_docref(NULL, E_WARNING, "The callback cannot be called: %s",
-			 reason ? reason : "interrupts are not safe while PHP's JIT compiler is on (opcache.jit)");
+	php_error_docref(NULL, E_WARNING, "%s: %s", what, reason ? reason : DELIVERY_UNSAFE);
 }
 
-void excimer_event_start(struct excimer_event *e)
+void excimer_event_start(struct excimer_event *e, const char *what)
 {
 	int64_t first = e->first_ns ? e->first_ns : e->period_ns;
 	int r;
@@ -59,7 +57,7 @@ void excimer_event_start(struct excimer_event *e)
 	}
 	r = timer_start(&e->timer, e->type == EXCIMER_CPU ? TIMER_CPU : TIMER_WALL, first, e->period_ns);
 	if (r == ENOTSUP)
-		warn_once(e);
+		excimer_warn_of_delivery(what);
 	else if (r && r != ECANCELED)	/* that is after the end of the request, where nobody waits for it */
 		php_error_docref(NULL, E_WARNING, "Error in pthread_create(): %s", strerror(r));
 }

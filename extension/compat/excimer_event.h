@@ -25,8 +25,13 @@ int64_t excimer_ns(double seconds);
 /* Warns and changes nothing if it is no EXCIMER_ constant. */
 void excimer_event_set_type(struct excimer_event *e, zend_long type);
 
-/* Starts, again if it runs. Warns if there is no time to wait for, or no thread could be made. */
-void excimer_event_start(struct excimer_event *e);
+/* Starts, again if it runs. Warns if there is no time to wait for, or no thread could be made; and once a request if the
+ * callback, called `what`, cannot be called because interrupts are not safe (delivery.h). */
+void excimer_event_start(struct excimer_event *e, const char *what);
+
+/* Warns of what cannot be done because interrupts are not safe, and says why; only once a request, since programs start timers
+ * in loops. */
+void excimer_warn_of_delivery(const char *what);
 
 /* Whether `callback` can be called from here; else warns and speaks of it as `what`. */
 bool excimer_is_callable(zval *callback, const char *what);

@@ -5,6 +5,7 @@
 #endif
 
 #include "excimer.h"
+#include "delivery.h"
 #include "excimer_event.h"
 #include "random.h"
 
@@ -77,7 +78,10 @@ static void change_log(struct profiler_object *o, zval *ret_old)
 /* A sample that fills no log only looks, so that it can be taken while another callback runs. */
 static void decide_passive(struct profiler_object *o)
 {
-	o->event.timer.passive = o->max_samples <= 0 || log_of(o)->entry_count + 1 < (zend_ulong)o->max_samples;
+	const struct strobe_timer *t = &o->event.timer;
+
+	o->event.timer.passive = o->max_samples <= 0 || log_of(o)->entry_count + 1 < (zend_ulong)o->max_samples ||
+				 (t->running && t->lane == LANE_CALLS);
 }
 
 /* The same, and the callback gets the old log. */
@@ -262,8 +266,16 @@ static ZEND_METHOD(ExcimerProfiler, clearFlushCallback)
 
 static ZEND_METHOD(ExcimerProfiler, start)
 {
+	struct profiler_object *o = THIS_PROFILER;
+	struct strobe_timer *t = &o->event.timer;
+
 	ZEND_PARSE_PARAMETERS_NONE();
-	excimer_event_start(&THIS_PROFILER->event);
+
+	/* Whether the log is nearly full matters at safe points only. */
+	t->passive = t->passive || delivery_way() == DELIVERY_CALLS;
+	excimer_event_start(&o->event, "No samples can be taken");
+	if (t->running && t->lane == LANE_CALLS && o->max_samples > 0)
+		excimer_warn_of_delivery("The flush callback is called only by flush() and at the end");
 }
 
 static ZEND_METHOD(ExcimerProfiler, stop)

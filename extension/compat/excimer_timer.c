@@ -13,6 +13,8 @@ struct timer_object {
 	zend_object std;
 };
 
+#define CANNOT "The callback will not be called"
+
 static zend_class_entry *timer_class;
 static zend_object_handlers timer_handlers;
 
@@ -131,7 +133,7 @@ static ZEND_METHOD(ExcimerTimer, setCallback)
 static ZEND_METHOD(ExcimerTimer, start)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
-	excimer_event_start(&THIS_TIMER->event);
+	excimer_event_start(&THIS_TIMER->event, CANNOT);
 }
 
 static ZEND_METHOD(ExcimerTimer, stop)
@@ -158,7 +160,7 @@ void excimer_timer_create(zval *ret, zval *callback, double seconds)
 	o = timer_object(Z_OBJ_P(ret));
 	set_callback(o, callback);
 	o->event.first_ns = excimer_ns(seconds);
-	excimer_event_start(&o->event);
+	excimer_event_start(&o->event, CANNOT);
 }
 
 ZEND_BEGIN_ARG_INFO(nothing, 0)

@@ -6,13 +6,13 @@
 
 #include "delivery.h"
 
+#include "guarded_read.h"
 #include "jit.h"
 #include "timers.h"
 
 #include "php.h"
 #include "zend_vm.h"
 
-#define BECAUSE_OF_JIT "interrupts are not safe while PHP's JIT compiler is on (opcache.jit)"
 #define REMEDY "; set strobe.instrument=1 in php.ini to sample at function calls instead"
 
 static void (*watch_calls)(bool on);
@@ -51,7 +51,7 @@ const char *delivery_reason(void)
 {
 	if (delivery_way() != DELIVERY_NONE)
 		return NULL;
-	return is_known_vm() ? BECAUSE_OF_JIT REMEDY :
+	return is_known_vm() ? DELIVERY_UNSAFE REMEDY :
 			       "interrupts have not been tried on this version of PHP" REMEDY;
 }
 
@@ -65,6 +65,13 @@ const char *delivery_text(void)
 	default:
 		return delivery_reason();
 	}
+}
+
+bool delivery_notes(void)
+{
+	const char *reason;
+
+	return guarded_read_works(&reason);
 }
 
 void delivery_offer_calls(void (*watch)(bool on))

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#define DELIVERY_UNSAFE "interrupts are not safe while PHP's JIT compiler is on (opcache.jit)"
+
 enum delivery { DELIVERY_INTERRUPTS, DELIVERY_CALLS, DELIVERY_NONE };
 
 void delivery_startup(void);
@@ -24,6 +26,9 @@ const char *delivery_reason(void);
 
 /* The same for phpinfo(): how samples are taken. */
 const char *delivery_text(void);
+
+/* Whether what ran at a tick is known at the next event (tick_note.h), so that not every call must be one. */
+bool delivery_notes(void);
 
 /* The call observer is there. `watch` makes it look at the flag in this thread, or stop doing so. */
 void delivery_offer_calls(void (*watch)(bool on));

@@ -369,6 +369,8 @@ static void sum(uint64_t *total, _Atomic uint64_t *counter)
 
 void sampler_stats(struct sampler_stats *ret)
 {
+	if (own && own->active)
+		timer_catch_up(&own->timer);
 	*ret = (struct sampler_stats){ .no_memory = atomic_load(&no_memory) };
 	for (struct sampler *s = atomic_load(&samplers); s; s = s->next) {
 		struct counters *c = &s->counters;

@@ -18,6 +18,8 @@
 
 #define LONGEST_NAME	256
 
+enum { FREE, WRITTEN, BUSY };
+
 /* --- in the ticking thread */
 
 static zend_execute_data *running(zend_execute_data *const *leaf)
@@ -60,42 +62,81 @@ static void read_calls(struct tick_note *note, const zend_execute_data *frame)
 	}
 }
 
-void tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns)
+static bool same_calls(const struct tick_note *a, const struct tick_note *b)
 {
-	unsigned slot = atomic_load(&n->full[0]) ? 1 : 0;
-	struct tick_note *note = &n->notes[slot];
+	return a->depth == b->depth && a->code == b->code && memcmp(a->calls, b->calls, a->depth * sizeof(*a->calls)) == 0;
+}
 
-	if (atomic_load(&n->full[slot]))
+/* Counts one more tick for the note that was written last, if it is still there. */
+static bool extend(struct tick_notes *n, const struct tick_note *with)
+{
+	unsigned expected = WRITTEN;
+
+	if (!atomic_compare_exchange_strong(&n->state[n->last], &expected, BUSY))
+		return false;
+	n->notes[n->last].last_ns = with->last_ns;
+	n->notes[n->last].ticks++;
+	atomic_store(&n->state[n->last], WRITTEN);
+	return true;
+}
+
+static void append(struct tick_notes *n, const struct tick_note *note)
+{
+	unsigned next = (n->last + 1) % TICK_NOTES;
+
+	/* In a full ring the newest note stands for what follows. */
+	if (atomic_load(&n->state[next]) != FREE) {
+		extend(n, note);
 		return;
-	note->at_ns = now_ns;
+	}
+	n->notes[next] = *note;
+	n->last = next;
+	atomic_store(&n->state[next], WRITTEN);
+}
+
+static bool is_internal(const zend_function *f)
+{
+	zend_uchar type;
+
+	return f && guarded_read(&type, &f->type, sizeof(type)) && !ZEND_USER_CODE(type);
+}
+
+bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns)
+{
+	struct tick_note note = { .first_ns = now_ns, .last_ns = now_ns, .ticks = 1 };
+
 	for (int i = 0; i < ATTEMPTS; i++) {
 		zend_execute_data *frame = running(leaf);
 
-		read_calls(note, frame);
-		if (note->depth)
-			note->code = read_code(note->calls[0].function);
+		read_calls(&note, frame);
+		if (note.depth)
+			note.code = read_code(note.calls[0].function);
 		if (running(leaf) == frame)
 			break;
 	}
-	atomic_store(&n->full[slot], true);
+	if (same_calls(&note, &n->notes[n->last]) && extend(n, &note))
+		return note.depth && note.calls[0].function && !is_internal(note.calls[0].function);
+	append(n, &note);
+	return true;
 }
 
 /* --- in the PHP thread */
 
-unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[2])
+unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES])
 {
 	unsigned count = 0;
 
-	for (unsigned slot = 0; slot < 2; slot++)
-		if (atomic_load(&n->full[slot])) {
-			ret[count++] = n->notes[slot];
-			atomic_store(&n->full[slot], false);
-		}
-	if (count == 2 && ret[0].at_ns > ret[1].at_ns) {
-		struct tick_note first = ret[1];
+	for (unsigned slot = 0; slot < TICK_NOTES; slot++) {
+		unsigned expected = WRITTEN, at = count;
 
-		ret[1] = ret[0];
-		ret[0] = first;
+		if (atomic_load_explicit(&n->state[slot], memory_order_relaxed) != WRITTEN ||
+		    !atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
+			continue;
+		for (; at && ret[at - 1].first_ns > n->notes[slot].first_ns; at--)
+			ret[at] = ret[at - 1];
+		ret[at] = n->notes[slot];
+		count++;
+		atomic_store(&n->state[slot], FREE);
 	}
 	return count;
 }

@@ -15,7 +15,8 @@
 
 #include <stdatomic.h>
 
-#define TICK_NOTE_DEPTH	6
+#define TICK_NOTE_DEPTH	12
+#define TICK_NOTES	8
 
 /* One call: the frame's address and its function. Compared, never followed. */
 struct noted_call {
@@ -24,24 +25,26 @@ struct noted_call {
 };
 
 struct tick_note {
-	int64_t at_ns;				/* CLOCK_MONOTONIC */
+	int64_t first_ns, last_ns;		/* CLOCK_MONOTONIC */
+	unsigned ticks;				/* in a row that found the same calls */
 	unsigned depth;
 	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
 	const void *code;			/* opcodes or C function of the innermost call; NULL: not read */
 };
 
-/* A tick that nobody takes is followed by one more (ticker.h), and then by none until they are taken. Written by the ticking
- * thread, read by the PHP thread. */
+/* The notes of ticks that have not been taken, in a ring. Written by the ticking thread, read by the PHP thread; neither waits. */
 struct tick_notes {
-	struct tick_note notes[2];
-	_Atomic bool full[2];
+	struct tick_note notes[TICK_NOTES];
+	_Atomic unsigned state[TICK_NOTES];	/* 0: free, 1: written, 2: somebody is at it */
+	unsigned last;				/* that was written; the ticking thread's own */
 };
 
-/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. */
-void tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns);
+/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Returns whether the
+ * next tick may find anything else: not when an internal function runs as it did at the tick before, since it mostly waits. */
+bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns);
 
-/* Takes the notes out, the oldest first. Returns how many there were, 0 to 2. */
-unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[2]);
+/* Takes the notes out, the oldest first. Returns how many there were. */
+unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES]);
 
 /* What a timer's callback is told: which calls were running when the tick came. */
 struct moment {

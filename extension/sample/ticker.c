@@ -49,7 +49,7 @@ static struct {
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
 	_Atomic(struct ticker_slot *) slots;
-	void (*fire)(void *target);
+	bool (*fire)(void *target);
 } ticker;
 
 static bool read_clock(clockid_t clock, int64_t *ret)
@@ -111,17 +111,20 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	return left;
 }
 
-static void fire(struct ticker_slot *s)
+/* Returns whether the next tick is wanted even if this one is not taken. */
+static bool fire(struct ticker_slot *s)
 {
+	bool go_on = false;
 	void *target;
 
 	atomic_store(&s->firing, true);
 	target = atomic_load(&s->target);
 	if (target) {
 		atomic_store(&s->fired, true);
-		ticker.fire(target);
+		go_on = ticker.fire(target);
 	}
 	atomic_store(&s->firing, false);
+	return go_on;
 }
 
 /* Fires the slot if it is time. Returns until when it needs nothing more. */
@@ -146,9 +149,8 @@ static int64_t step(struct ticker_slot *s)
 	}
 	if (!due)
 		return until;
-	fire(s);
 	/* Not taken since the last time: whoever takes it moves a deadline, and that wakes us. */
-	return was_fired ? TICKER_NEVER : until;
+	return !fire(s) && was_fired ? TICKER_NEVER : until;
 }
 
 static void *run(void *unused)
@@ -194,7 +196,7 @@ static int make_thread(void)
 	return r;
 }
 
-int ticker_start(void (*fire)(void *target))
+int ticker_start(bool (*fire)(void *target))
 {
 	int r, none;
 

@@ -73,15 +73,17 @@ int64_t timer_now(enum timer_clock clock)
 }
 
 /* Runs in the ticker's thread. */
-static void raise_alarm(void *target)
+static bool raise_alarm(void *target)
 {
 	struct alarm *a = target;
+	bool go_on = false;
 
 	if (a->interrupts && jit_may_run())
-		return;		/* another process or thread has just switched it on */
+		return false;	/* another process or thread has just switched it on */
 	if (a->leaf)
-		tick_note_write(&a->notes, a->leaf, ticker_now(0));
+		go_on = tick_note_write(&a->notes, a->leaf, ticker_now(0));
 	zend_atomic_bool_store_ex(a->flag, true);
+	return go_on;
 }
 
 /* Brings us to a safe point soon, where those are safe. */
@@ -225,7 +227,7 @@ static void unlink_timer(struct strobe_timer *t)
 /* Forgets ticks that were not taken. */
 static void clear_alarm(struct alarm *a)
 {
-	struct tick_note notes[2];
+	struct tick_note notes[TICK_NOTES];
 
 	ticker_take(a->slot);
 	tick_notes_take(&a->notes, notes);
@@ -270,8 +272,8 @@ static bool join_ticker(void)
 		return false;
 	a->of[LANE_INTERRUPTS].flag = &EG(vm_interrupt);
 	a->of[LANE_INTERRUPTS].interrupts = true;
-	if (guarded_read_works(&reason))
-		a->of[LANE_INTERRUPTS].leaf = &EG(current_execute_data);
+	for (enum timer_lane lane = 0; guarded_read_works(&reason) && lane < LANES; lane++)
+		a->of[lane].leaf = &EG(current_execute_data);
 #ifdef ZTS
 	strobe_call_due = &a->call_due;
 #endif
@@ -411,9 +413,9 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 struct expiry {
 	struct lane *lane;
 	int64_t now[CLOCKS];
-	struct moment moments[2];		/* of the ticks that led here, the oldest first */
-	int64_t first_ns;			/* CLOCK_MONOTONIC: when the first of two came */
-	unsigned count;				/* 1 or 2 */
+	struct tick_note notes[TICK_NOTES];	/* of the ticks that led here, the oldest first */
+	struct moment moments[TICK_NOTES];	/* what each found */
+	unsigned count;				/* at least 1; without any tick the moment is now, and has no note */
 };
 
 static uint64_t periods_by(const struct strobe_timer *t, int64_t at)
@@ -423,36 +425,37 @@ static uint64_t periods_by(const struct strobe_timer *t, int64_t at)
 	return (uint64_t)whole > t->done ? (uint64_t)whole - t->done : 0;
 }
 
-/* Of two ticks the first stands for the periods that were over by then, the second for all others. */
-static uint64_t of_first(const struct strobe_timer *t, const struct expiry *x, uint64_t periods)
+/* The periods that ended in the i-th moment: those that were over by then, and in the last one all others. */
+static uint64_t periods_in(const struct strobe_timer *t, const struct expiry *x, unsigned i)
 {
-	uint64_t first = 1;
+	uint64_t left = periods_by(t, x->now[t->clock]);
 
-	if (x->count < 2)
-		return 0;
-	if (t->clock == TIMER_WALL)
-		first = periods_by(t, x->first_ns);
-	return MIN(first, periods);
+	if (i + 1 == x->count)
+		return left;
+	return MIN(left, t->clock == TIMER_WALL ? periods_by(t, x->notes[i].last_ns) : x->notes[i].ticks);
+}
+
+static void expire_passive(struct strobe_timer *t, const struct expiry *x)
+{
+	for (unsigned i = 0; i < x->count && t->running; i++) {
+		uint64_t periods = periods_in(t, x, i);
+
+		t->done += periods;
+		if (periods)
+			t->expired(t, periods, &x->moments[i]);
+	}
 }
 
 static void expire(struct strobe_timer *t, struct expiry *x)
 {
 	const struct moment *last = &x->moments[x->count - 1];
-	uint64_t periods = 1, first;
+	uint64_t periods = 1;
 
 	if (!t->period_ns) {
 		unlink_timer(t);
 	} else if (t->passive) {
-		periods = periods_by(t, x->now[t->clock]);
-		first = of_first(t, x, periods);
-		t->done += periods;
-		if (first && first < periods)
-			t->expired(t, first, &x->moments[0]);
-		else
-			first = 0;
-		periods -= first;
-		if (!t->running)
-			return;
+		expire_passive(t, x);
+		return;
 	} else {
 		periods = periods_by(t, x->now[t->clock]);
 		t->done += periods;
@@ -499,32 +502,36 @@ static void run_due(struct expiry *x)
 	publish(x->lane, x->now);
 }
 
-static void run_due_interrupts(zend_execute_data *frame)
+/* `frame` is what runs now, or ran until now. */
+static void run_lane(enum timer_lane lane, zend_execute_data *frame)
 {
-	struct expiry x = { .lane = &thread.lanes[LANE_INTERRUPTS], .count = 1, .moments = { { .frame = frame } } };
-	struct tick_note notes[2];
-	unsigned count = tick_notes_take(&thread.alarms->of[LANE_INTERRUPTS].notes, notes);
+	struct expiry x;
 
-	for (unsigned i = 0; i < count; i++)
-		moment_find(&x.moments[i], &notes[i], frame);
-	if (count == 2) {
-		x.count = 2;
-		x.first_ns = notes[0].at_ns;
+	x.lane = &thread.lanes[lane];
+	x.count = tick_notes_take(&thread.alarms->of[lane].notes, x.notes);
+	for (unsigned i = 0; i < x.count; i++)
+		moment_find(&x.moments[i], &x.notes[i], frame);
+	if (!x.count) {
+		x.count = 1;
+		x.moments[0].frame = frame;
+		x.moments[0].returned_count = 0;
 	}
 	run_due(&x);
 }
 
 void timers_at_call(zend_execute_data *frame)
 {
-	struct expiry x = { .lane = &thread.lanes[LANE_CALLS], .count = 1, .moments = { { .frame = frame } } };
-
 	zend_atomic_bool_store_ex(&STROBE_CALL_DUE, false);
 	if (UNEXPECTED(thread.forked))
 		go_on();
-	if (!thread.alarms || (!ticker_take(thread.alarms->of[LANE_CALLS].slot) && !x.lane->again))
+	if (!thread.alarms)
 		return;
+	if (!ticker_take(thread.alarms->of[LANE_CALLS].slot) && !thread.lanes[LANE_CALLS].again) {
+		clear_alarm(&thread.alarms->of[LANE_CALLS]);
+		return;
+	}
 	thread.in_call = true;
-	run_due(&x);
+	run_lane(LANE_CALLS, frame);
 	thread.in_call = false;
 }
 
@@ -543,7 +550,7 @@ void timer_catch_up(struct strobe_timer *t)
 		timers_at_call(frame);
 	} else {
 		ticker_take(thread.alarms->of[LANE_INTERRUPTS].slot);
-		run_due_interrupts(frame);
+		run_lane(LANE_INTERRUPTS, frame);
 	}
 }
 
@@ -567,7 +574,7 @@ static void interrupt(zend_execute_data *frame)
 	if (UNEXPECTED(thread.forked))
 		go_on();
 	if (a && (ticker_take(a->of[LANE_INTERRUPTS].slot) || thread.lanes[LANE_INTERRUPTS].again))
-		run_due_interrupts(EG(current_execute_data));
+		run_lane(LANE_INTERRUPTS, EG(current_execute_data));
 	else if (a)
 		clear_alarm(&a->of[LANE_INTERRUPTS]);	/* a note that came when its tick had been taken already */
 	if (!next_interrupt)

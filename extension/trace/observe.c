@@ -63,11 +63,13 @@ static void remove_from(void **cache, bool internal, const struct capture_handle
 		zend_observer_fcall_end_handler next_end;
 
 		zend_observer_remove_begin_handler(&f, begin_of(h, internal), &next_begin);
-		zend_observer_remove_end_handler(&f, h->end, &next_end);
+		if (h->end)
+			zend_observer_remove_end_handler(&f, h->end, &next_end);
 	}
 #else
 	zend_observer_remove_begin_handler(&f, begin_of(h, internal));
-	zend_observer_remove_end_handler(&f, h->end);
+	if (h->end)
+		zend_observer_remove_end_handler(&f, h->end);
 #endif
 }
 
@@ -79,7 +81,8 @@ static void add_to(void **cache, bool internal, const struct capture_handlers *h
 	remove_from(cache, internal, h);
 	stand_in(&f, cache, internal);
 	zend_observer_add_begin_handler(&f, begin_of(h, internal));
-	zend_observer_add_end_handler(&f, h->end);
+	if (h->end)
+		zend_observer_add_end_handler(&f, h->end);
 }
 
 static bool has_own_cache(const zend_function *f)
@@ -103,7 +106,8 @@ static void remember(struct capture *c, const zend_function *f)
 	c->seen[c->seen_count++] = (void **)(cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL));
 }
 
-/* Handlers for those whose calls only pass on what is due. */
+/* Handlers that only pass on what is due. As the ticking thread notes what ran (tick_note.h), it is enough to look now and then:
+ * when a function written in PHP begins, and at the end of a script. Where it cannot read that, every event counts. */
 static void begin_poll(zend_execute_data *frame)
 {
 	if (timers_due_at_call())
@@ -116,7 +120,8 @@ static void end_poll(zend_execute_data *frame, zval *result)
 		timers_at_call(frame);
 }
 
-static const struct capture_handlers poll_handlers = { begin_poll, begin_poll, end_poll };
+static const struct capture_handlers poll_begins = { begin_poll, begin_poll, NULL };
+static const struct capture_handlers poll_all = { begin_poll, begin_poll, end_poll };
 
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
@@ -142,6 +147,8 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 	h = c->installed;
 	if (!h || !is_wanted(c, f))
 		return none;
+	if (!f->common.function_name && h == &poll_begins)
+		h = &poll_all;
 	return (zend_observer_fcall_handlers){ begin_of(h, !ZEND_USER_CODE(f->type)), h->end };
 }
 
@@ -176,13 +183,16 @@ static const struct capture_handlers *wanted(const struct capture *c)
 {
 	if (c->active)
 		return &capture_handlers[c->polling ? CAPTURE_POLLED : c->mode];
-	return c->polling ? &poll_handlers : NULL;
+	if (!c->polling)
+		return NULL;
+	return delivery_notes() ? &poll_begins : &poll_all;
 }
 
 void observe_update(struct capture *c)
 {
 	const struct capture_handlers *h = wanted(c);
-	bool internals = c->polling || (c->active && c->internals), files = c->polling || (c->active && c->files);
+	bool internals = h == &poll_all || (c->active && (c->internals || (c->polling && !delivery_notes())));
+	bool files = c->polling || (c->active && c->files);
 
 	if (!STROBE_G(in_request))
 		return;

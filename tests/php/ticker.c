@@ -24,9 +24,10 @@
 static _Atomic int ticks, late;
 static _Thread_local struct ticker_slot *own;
 
-static void fire(void *target)
+static bool fire(void *target)
 {
 	atomic_store((_Atomic bool *)target, true);
+	return false;
 }
 
 static void before(void)

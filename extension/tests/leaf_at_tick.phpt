@@ -1,0 +1,47 @@
+--TEST--
+A sample belongs to what ran at the tick: not to a call that a jump passed, nor to the short call behind long code; also to functions that have returned since
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$long = fn(int $n): string => str_repeat('$x = ($x * 3 + 7) % 1000003; ', $n);
+$run = profile('<?php
+/* The safe point is reached by a jump past the call. */
+function passed($n) { $x = 1; for ($i = 0; $i < $n; $i++) { ' . $long(300) . ' if ($i === 0) set_time_limit(0); } return $x; }
+/* The only safe point is the call. */
+function before($x) { ' . $long(2000) . ' $y = abs($x); return $x; }
+/* No safe point before it returns. */
+class Leaf { function get($x) { ' . $long(1000) . ' return $x; } static function twice($x) { ' . $long(500) . ' return $x; } }
+trait Shared { function own($x) { ' . $long(1000) . ' return $x; } }
+class First { use Shared; } class Second { use Shared; }
+function callers($leaf, $closure, $first, $second) {
+	for ($end = microtime(true) + 0.6, $x = 1; microtime(true) < $end;) {
+		$x = $leaf->get(Leaf::twice($x));
+		$x = $closure($x);
+		$x = $second->own($first->own($first->own($x)));
+	}
+}
+passed(40000);
+for ($end = microtime(true) + 0.3, $x = 1; microtime(true) < $end;) $x = before($x);
+callers(new Leaf, function ($x) { ' . $long(1000) . ' return $x; }, new First, new Second);
+');
+check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
+$own = fn(string $f): float => $run->with($f, true) / max(1, $run->with($f));
+check($run->with('passed') > 50 && $own('passed') > 0.97, 'passed: ' . json_encode($run->stacks()));
+check($run->with('set_time_limit') <= 0.02 * $run->with('passed'), 'set_time_limit: ' . json_encode($run->stacks()));
+check($run->with('before') > 50 && $own('before') > 0.97, 'before: ' . json_encode($run->stacks()));
+check($run->with('abs') <= 0.02 * $run->with('before'), 'abs: ' . json_encode($run->stacks()));
+
+/* 1000, 500 and 1000 statements of a closure, twice 1000 and 1000 in a method of a trait. */
+$all = $run->with('callers');
+$closures = array_filter($run->frames(), fn($f) => str_starts_with($f['name'], '{closure:'));
+check(count($closures) === 1, 'closures: ' . json_encode(array_keys($closures)));
+foreach (['Leaf::get' => 1000, 'Leaf::twice' => 500, key($closures) => 1000, 'First::own' => 2000, 'Second::own' => 1000] as $f => $statements)
+	check($all > 100 && abs($run->with($f, true) / $all - $statements / 5500) < 0.07, "$f: {$run->with($f, true)} of $all");
+check($run->with('callers', true) < 0.06 * $all, "callers: {$run->with('callers', true)} of $all");
+echo "done\n";
+?>
+--EXPECT--
+done
