@@ -8,7 +8,7 @@ require __DIR__ . '/tracer.inc';
 require __DIR__ . '/edges.inc';
 
 trait Saves {
-	public function save() { return strrev('x'); }
+	public function save() { return strrev(static::class); }
 	public static function make(): static { return new static; }
 	public function counted() { static $n = 0; return ++$n; }
 	public function filtered() { return array_map(function ($x) { return ucfirst($x); }, ['a', 'b']); }
