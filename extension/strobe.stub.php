@@ -79,11 +79,15 @@ final class Trace
      * Starts a trace. What the running function calls from now on is in it, right below "main()".
      *
      * @param int $metrics a sum of WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS, SAMPLED_WALL, or COUNTS
-     * @param array{internals?: bool, files?: bool, loads?: bool} $options internals: functions that are not written in
-     *     PHP, too (default true); files: the file scope of scripts, include and eval (default true); loads: compilation
-     *     of scripts (default false)
-     * @throws \ValueError for unknown metrics and options
-     * @throws \TypeError for options that are no bool
+     * @param array{internals?: bool, files?: bool, loads?: bool, include?: string|list<string>, exclude?: string|list<string>} $options
+     *     internals: functions that are not written in PHP, too (default true); files: the file scope of scripts, include
+     *     and eval (default true); loads: compilation of scripts (default false); include: only functions with these
+     *     names; exclude: none with these. A name is one as profiles show it ("strlen", "App\Cart::price", the path of a
+     *     script; a closure is "App\Cart::{closure}" or "App\{closure}"), letters of either case are equal, and * stands
+     *     for any characters: "Twig\*", "App\Cart::*". What is left out is transparent: what it calls is called by its
+     *     caller, and its own time is its caller's
+     * @throws \ValueError for unknown metrics and options, and empty names
+     * @throws \TypeError for options of another type
      * @throws Exception if PHP was started without strobe.instrument=1, after the end of the request, or without memory
      */
     public static function start(int $metrics = WALL | CPU | MEMORY | PEAK_MEMORY, array $options = []): Trace {}
@@ -160,7 +164,7 @@ final class Profile implements \Countable, \JsonSerializable
     /** Seconds between start and stop. */
     public function getDuration(): float {}
 
-    /** Calls (or samples) that found no room in the tree (strobe.trace_max_nodes) and are summed up as "[folded]". */
+    /** All calls (or samples) that found no room in the tree (strobe.trace_max_nodes) and are summed up as "[folded]", at any depth. */
     public function getFoldedCalls(): int {}
 
     /**
@@ -202,7 +206,8 @@ final class Profile implements \Countable, \JsonSerializable
      * The array of xhprof, for the many tools that read it: "caller==>callee" and "main()", with "ct" (calls; samples in a
      * sampling profile), "wt" and "cpu" in microseconds, "mu", "pmu", "mem.na", "mem.nf", "mem.aa", as far as they were
      * measured. Files are "run_init::dir/file.php", compilation is "load::dir/file.php", a call of a function within itself is
-     * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile.
+     * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile. A pair without a call
+     * ("Fiber::resume==>job") counts how often a fiber went on there.
      *
      * @return array<string, array<string, int>>
      * @throws Exception if there is no memory for it

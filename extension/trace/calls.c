@@ -183,7 +183,14 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 			return before;
 		}
 	}
-	n = nodes_child(&c->nodes, caller, frame, key);
+	n = nodes_find(caller, key);
+	if (!n) {
+		if (UNEXPECTED(nodes_full(&c->nodes)) && capture_spill(c)) {
+			caller = c->top->node;
+			guess = c->guess;
+		}
+		n = nodes_make(&c->nodes, caller, frame);
+	}
 	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
 		*guess = n;
 	return n;
@@ -203,22 +210,18 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 	start_values(c, e, what, fast);
 }
 
-/* Whether this is the call that was guessed, and there is room for it. */
-static zend_always_inline bool is_guessed(const struct capture *c, uintptr_t key)
+/* Whether this is the call that was guessed. Never true of a closure: no key is the address of its function. */
+static zend_always_inline bool is_guessed(const struct capture *c, const zend_execute_data *frame)
 {
-	return EXPECTED(c->top + 1 != c->limit) && EXPECTED((*c->guess)->key == key);
+	return EXPECTED((*c->guess)->key == (uintptr_t)frame->func);
 }
 
-static zend_always_inline uintptr_t user_key(const zend_execute_data *frame)
+/* The same of a closure. */
+static zend_always_inline bool is_guessed_closure(const struct capture *c, const zend_execute_data *frame)
 {
-	ZEND_ASSERT(ZEND_USER_CODE(frame->func->type));
-	return (uintptr_t)frame->func->op_array.opcodes;
-}
+	const zend_function *f = frame->func;
 
-static zend_always_inline uintptr_t internal_key(const zend_execute_data *frame)
-{
-	ZEND_ASSERT(!ZEND_USER_CODE(frame->func->type));
-	return (uintptr_t)frame->func;
+	return (f->common.fn_flags & ZEND_ACC_CLOSURE) && EXPECTED((*c->guess)->key == closure_key(f));
 }
 
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame);
@@ -237,30 +240,33 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 /* Every mode has functions of its own, so that a call pays for what it measures; whatever happens seldom is a function
  * that they end with, so that they themselves need no stack. */
 #define HANDLERS(name, what, fast)								\
-	static zend_never_inline void enter_##name(zend_execute_data *frame, uintptr_t key)	\
+	static zend_never_inline void enter_##name(zend_execute_data *frame)			\
 	{											\
 		struct capture *c = CAPTURE;							\
 												\
 		if (EXPECTED(c->top + 1 != c->limit) || make_room(c))				\
-			enter(c, find_child(c, frame, key), frame, what, fast);		\
+			enter(c, find_child(c, frame, function_key(frame->func)), frame,	\
+			      what, fast);							\
+	}											\
+	static zend_never_inline void enter_closure_##name(zend_execute_data *frame)		\
+	{											\
+		struct capture *c = CAPTURE;							\
+												\
+		if (is_guessed_closure(c, frame))						\
+			enter(c, *c->guess, frame, what, fast);				\
+		else										\
+			enter_##name(frame);							\
 	}											\
 	static void begin_##name(zend_execute_data *frame)					\
 	{											\
 		struct capture *c = CAPTURE;							\
 												\
-		if (is_guessed(c, user_key(frame)))						\
+		if (UNEXPECTED(c->top + 1 == c->limit))						\
+			enter_##name(frame);							\
+		else if (is_guessed(c, frame))							\
 			enter(c, *c->guess, frame, what, fast);				\
 		else										\
-			enter_##name(frame, user_key(frame));					\
-	}											\
-	static void begin_internal_##name(zend_execute_data *frame)				\
-	{											\
-		struct capture *c = CAPTURE;							\
-												\
-		if (is_guessed(c, internal_key(frame)))						\
-			enter(c, *c->guess, frame, what, fast);				\
-		else										\
-			enter_##name(frame, internal_key(frame));				\
+			enter_closure_##name(frame);						\
 	}											\
 	static void end_##name(zend_execute_data *frame, zval *result)				\
 	{											\
@@ -289,13 +295,6 @@ static void begin_polled(zend_execute_data *frame)
 	begin_any(frame);
 }
 
-static void begin_internal_polled(zend_execute_data *frame)
-{
-	if (timers_due_at_call())
-		timers_at_call(frame->prev_execute_data);
-	begin_internal_any(frame);
-}
-
 static void end_polled(zend_execute_data *frame, zval *result)
 {
 	if (timers_due_at_call())
@@ -304,13 +303,13 @@ static void end_polled(zend_execute_data *frame, zval *result)
 }
 
 const struct capture_handlers capture_handlers[] = {
-	[CAPTURE_COUNTS] = { begin_counts, begin_internal_counts, end_counts },
-	[CAPTURE_WALL] = { begin_wall, begin_internal_wall, end_wall },
-	[CAPTURE_CPU] = { begin_cpu, begin_internal_cpu, end_cpu },
-	[CAPTURE_MEMORY] = { begin_memory, begin_internal_memory, end_memory },
-	[CAPTURE_FULL] = { begin_full, begin_internal_full, end_full },
-	[CAPTURE_ANY] = { begin_any, begin_internal_any, end_any },
-	[CAPTURE_POLLED] = { begin_polled, begin_internal_polled, end_polled },
+	[CAPTURE_COUNTS] = { begin_counts, begin_counts, end_counts },
+	[CAPTURE_WALL] = { begin_wall, begin_wall, end_wall },
+	[CAPTURE_CPU] = { begin_cpu, begin_cpu, end_cpu },
+	[CAPTURE_MEMORY] = { begin_memory, begin_memory, end_memory },
+	[CAPTURE_FULL] = { begin_full, begin_full, end_full },
+	[CAPTURE_ANY] = { begin_any, begin_any, end_any },
+	[CAPTURE_POLLED] = { begin_polled, begin_polled, end_polled },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)
@@ -344,6 +343,15 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	c->guess = &n->first;
 	start_values(c, e, c->metrics, false);
 	return true;
+}
+
+struct node *capture_node(struct capture *c, const struct saved_call *call)
+{
+	if (!call->function)
+		return c->nodes.sink;
+	if (call->function->id.kind == CALL_ROOT)
+		return nodes_marker(&c->nodes, c->top->node, call->key, call->function);
+	return nodes_child_of(&c->nodes, c->top->node, call->key, call->function);
 }
 
 /* The session whose marker an entry is, NULL if it is none. */
@@ -380,10 +388,9 @@ void capture_mark(struct capture *c)
 
 		if (s->at)
 			continue;
-		n = nodes_child_of(&c->nodes, c->top->node, s->key, s->function);
-		if (n == c->nodes.sink || n->key != s->key)
-			continue;	/* no memory: what follows is not seen by this session */
-		if (capture_push(c, n, NULL))
+		n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
+		/* Without memory what follows is not seen by this session. */
+		if (n && capture_push(c, n, NULL))
 			s->at = (size_t)(c->top - c->stack);
 	}
 }
@@ -412,4 +419,10 @@ void capture_flush(struct capture *c)
 		add_values(c, e, c->metrics, false);
 		start_values(c, e, c->metrics, false);
 	}
+}
+
+void capture_restart_values(struct capture *c)
+{
+	for (struct entry *e = c->top; e > c->stack; e--)
+		start_values(c, e, c->metrics, false);
 }

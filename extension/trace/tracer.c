@@ -77,6 +77,8 @@ static void stop_timer(struct capture *c)
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
 		struct node *n = nodes_at(&c->nodes, i);
 
+		if (n->below)
+			n->wall += n->below->wall;
 		if (n->parent)
 			n->parent->wall += n->wall;
 		n->wall = (uint64_t)((double)n->wall * ticks);
@@ -166,6 +168,12 @@ static uintptr_t new_key(void)
 	return last += 2;
 }
 
+static void free_session(struct trace_session *s)
+{
+	name_filter_free(s->options.filter);
+	free(s);
+}
+
 struct trace_session *tracer_start(const struct trace_options *options)
 {
 	static const struct call_function root = { .kind = CALL_ROOT };
@@ -174,14 +182,16 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	bool first;
 
 #ifdef ZTS
-	if (!c)
+	if (!c) {
+		name_filter_free(options->filter);
 		return NULL;
+	}
 #endif
-	if (!observe_available())
+	s = observe_available() ? calloc(1, sizeof(*s)) : NULL;
+	if (!s) {
+		name_filter_free(options->filter);
 		return NULL;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
+	}
 	s->options = *options;
 	if (s->options.metrics & TRACE_CPU)
 		s->options.metrics |= TRACE_WALL;
@@ -189,7 +199,7 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	if ((first && !begin_capture(c)) || (!is_wide_enough(c, &s->options) && !widen(c, &s->options))) {
 		if (first && c->nodes.root)
 			end_capture(c);
-		free(s);
+		free_session(s);
 		return NULL;
 	}
 	s->key = new_key();
@@ -215,7 +225,7 @@ static void close_session(struct capture *c, struct trace_session *s)
 		p = &(*p)->next;
 	if (*p)
 		*p = s->next;
-	free(s);
+	free_session(s);
 	if (!c->sessions)
 		end_capture(c);
 }
@@ -228,7 +238,8 @@ static bool is_open(const struct capture *c, const struct trace_session *s)
 	return false;
 }
 
-/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. The calls above the marker are put on the stack again, above a new one. */
+/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. They are put on the
+ * stack again, above a new marker. */
 static void restart(struct capture *c, struct trace_session *s)
 {
 	size_t count, kept = 0;
@@ -243,7 +254,7 @@ static void restart(struct capture *c, struct trace_session *s)
 		return;
 	for (struct entry *e = c->top; e > c->stack + s->at; e--)
 		if (e->frame)
-			calls[kept++] = (struct saved_call){ e->node, e->frame };
+			calls[kept++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	while (c->top > c->stack + s->at)
 		capture_pop(c);
 	capture_pop(c);
@@ -252,11 +263,9 @@ static void restart(struct capture *c, struct trace_session *s)
 	cpu_clock_resync(&c->cpu);
 	capture_mark(c);
 	while (kept--) {
-		const struct node *was = calls[kept].node;
-
-		if (!was->function)
+		if (!calls[kept].function)
 			break;
-		n = nodes_child_of(&c->nodes, c->top->node, was->key, was->function);
+		n = capture_node(c, &calls[kept]);
 		if (!capture_push(c, n, calls[kept].frame))
 			break;
 		n->calls++;
@@ -287,6 +296,23 @@ struct call_tree *tracer_stop(struct trace_session *s)
 	t = capture_project(c, s);
 	close_session(c, s);
 	return t;
+}
+
+void tracer_tell_folded(uint64_t calls)
+{
+	struct capture *c = CAPTURE;
+	char text[160];
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	if (!calls || c->told || !PG(log_errors))
+		return;
+	c->told = true;
+	snprintf(text, sizeof(text), "strobe: %llu calls found no room in the trace and are summed up as [folded]: "
+		 "strobe.trace_max_nodes is " ZEND_LONG_FMT, (unsigned long long)calls, STROBE_G(trace_max_nodes));
+	php_log_err(text);
 }
 
 void tracer_drop(struct trace_session *s)
@@ -399,4 +425,5 @@ void tracer_request_end(void)
 	while (c->sessions)
 		close_session(c, c->sessions);
 	observe_request_end(c);
+	c->told = false;
 }
