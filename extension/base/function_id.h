@@ -1,5 +1,9 @@
 /* function_id.h: which function a frame of a profile is.
  *
+ * A closure that was made of a function, by f(...) or Closure::fromCallable(), is that function: PHP flags it as a closure
+ * too, but it has the function's name, file and line. And a method of a trait is another function in each class that uses
+ * the trait: PHP copies it, with the class that uses it as scope.
+ *
  * Two frames with equal fields are the same function to a reader of the profile. Whoever keeps one keeps a reference
  * to its strings, so that an address cannot come to mean another function: PHP frees closures, eval'd code and
  * (without opcache) included files in the middle of a request, and takes their memory again. Classes stay until the
@@ -17,5 +21,11 @@ struct function_id {
 	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
 	bool closure;
 };
+
+/* Whether `f` was written as a closure. */
+static inline bool function_is_closure(const zend_function *f)
+{
+	return (f->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) == ZEND_ACC_CLOSURE;
+}
 
 #endif

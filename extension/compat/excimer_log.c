@@ -77,13 +77,14 @@ static inline uint32_t line_of(const zend_execute_data *frame)
 
 static struct function_id identify(const zend_execute_data *frame)
 {
-	const zend_op_array *f = &frame->func->op_array;
+	const zend_function *function = frame->func;
+	const zend_op_array *f = &function->op_array;
 	struct function_id id = { .name = f->function_name, .file = f->filename, .scope = f->scope };
 
 	/* A file that is included in a method has its scope and no name, and where it begins says nothing. */
 	if (f->function_name) {
 		id.line = f->line_start;
-		id.closure = (f->fn_flags & ZEND_ACC_CLOSURE) != 0;
+		id.closure = function_is_closure(function);
 	}
 	return id;
 }

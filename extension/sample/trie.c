@@ -61,7 +61,7 @@ static bool identify(const zend_function *f, struct function_id *id)
 	if (id->name) {
 		id->scope = f->op_array.scope;
 		id->line = f->op_array.line_start;
-		id->closure = (f->op_array.fn_flags & ZEND_ACC_CLOSURE) != 0;
+		id->closure = function_is_closure(f);
 	}
 	return id->file != NULL;
 }

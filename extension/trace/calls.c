@@ -169,6 +169,8 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 {
 	struct node *caller = c->top->node, **guess = c->guess, *n, *before;
 
+	if ((*guess)->key == key)
+		return *guess;
 	if (guess != &caller->first) {
 		before = (struct node *)((char *)guess - offsetof(struct node, after));
 		/* What is called in a row, and then something else: the guess is for that. */
@@ -198,22 +200,11 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 	start_values(c, e, what, fast);
 }
 
-/* Whether this is the call that was guessed, and there is room for it. */
-static zend_always_inline bool is_guessed(const struct capture *c, uintptr_t key)
+/* Whether this is the call that was guessed, and there is room for it. Never true of a closure: no key is the address of
+ * its function. */
+static zend_always_inline bool is_guessed(const struct capture *c, const zend_execute_data *frame)
 {
-	return EXPECTED(c->top + 1 != c->limit) && EXPECTED((*c->guess)->key == key);
-}
-
-static zend_always_inline uintptr_t user_key(const zend_execute_data *frame)
-{
-	ZEND_ASSERT(ZEND_USER_CODE(frame->func->type));
-	return (uintptr_t)frame->func->op_array.opcodes;
-}
-
-static zend_always_inline uintptr_t internal_key(const zend_execute_data *frame)
-{
-	ZEND_ASSERT(!ZEND_USER_CODE(frame->func->type));
-	return (uintptr_t)frame->func;
+	return EXPECTED(c->top + 1 != c->limit) && EXPECTED((*c->guess)->key == (uintptr_t)frame->func);
 }
 
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame);
@@ -232,30 +223,22 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 /* Every mode has functions of its own, so that a call pays for what it measures; whatever happens seldom is a function
  * that they end with, so that they themselves need no stack. */
 #define HANDLERS(name, what, fast)								\
-	static zend_never_inline void enter_##name(zend_execute_data *frame, uintptr_t key)	\
+	static zend_never_inline void enter_##name(zend_execute_data *frame)			\
 	{											\
 		struct capture *c = CAPTURE;							\
 												\
 		if (EXPECTED(c->top + 1 != c->limit) || make_room(c))				\
-			enter(c, find_child(c, frame, key), frame, what, fast);		\
+			enter(c, find_child(c, frame, function_key(frame->func)), frame,	\
+			      what, fast);							\
 	}											\
 	static void begin_##name(zend_execute_data *frame)					\
 	{											\
 		struct capture *c = CAPTURE;							\
 												\
-		if (is_guessed(c, user_key(frame)))						\
+		if (is_guessed(c, frame))							\
 			enter(c, *c->guess, frame, what, fast);				\
 		else										\
-			enter_##name(frame, user_key(frame));					\
-	}											\
-	static void begin_internal_##name(zend_execute_data *frame)				\
-	{											\
-		struct capture *c = CAPTURE;							\
-												\
-		if (is_guessed(c, internal_key(frame)))						\
-			enter(c, *c->guess, frame, what, fast);				\
-		else										\
-			enter_##name(frame, internal_key(frame));				\
+			enter_##name(frame);							\
 	}											\
 	static void end_##name(zend_execute_data *frame, zval *result)				\
 	{											\
@@ -277,12 +260,12 @@ HANDLERS(full, MEMORY | TRACE_CPU, true)
 HANDLERS(any, c->metrics, false)
 
 const struct capture_handlers capture_handlers[] = {
-	[CAPTURE_COUNTS] = { begin_counts, begin_internal_counts, end_counts },
-	[CAPTURE_WALL] = { begin_wall, begin_internal_wall, end_wall },
-	[CAPTURE_CPU] = { begin_cpu, begin_internal_cpu, end_cpu },
-	[CAPTURE_MEMORY] = { begin_memory, begin_internal_memory, end_memory },
-	[CAPTURE_FULL] = { begin_full, begin_internal_full, end_full },
-	[CAPTURE_ANY] = { begin_any, begin_internal_any, end_any },
+	[CAPTURE_COUNTS] = { begin_counts, begin_counts, end_counts },
+	[CAPTURE_WALL] = { begin_wall, begin_wall, end_wall },
+	[CAPTURE_CPU] = { begin_cpu, begin_cpu, end_cpu },
+	[CAPTURE_MEMORY] = { begin_memory, begin_memory, end_memory },
+	[CAPTURE_FULL] = { begin_full, begin_full, end_full },
+	[CAPTURE_ANY] = { begin_any, begin_any, end_any },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)

@@ -106,7 +106,7 @@ extern struct capture strobe_capture;
 
 struct capture_handlers {
 	void (*begin)(zend_execute_data *frame);		/* of a function written in PHP */
-	void (*begin_internal)(zend_execute_data *frame);
+	void (*begin_internal)(zend_execute_data *frame);	/* the same: PHP may mistake one for the other */
 	void (*end)(zend_execute_data *frame, zval *result);	/* of either */
 };
 

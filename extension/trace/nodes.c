@@ -6,6 +6,8 @@
 
 #include "nodes.h"
 
+#include "function_id.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -345,7 +347,7 @@ void nodes_describe(const zend_function *f, struct call_function *id)
 		id->kind = f->type == ZEND_EVAL_CODE ? CALL_EVAL : CALL_FILE;
 		return;
 	}
-	id->closure = (f->op_array.fn_flags & ZEND_ACC_CLOSURE) != 0;
+	id->closure = function_is_closure(f);
 	id->line = f->op_array.line_start;
 	id->end_line = f->op_array.line_end;
 }

@@ -5,11 +5,14 @@
  * keys then finds the node, and it can be fetched from memory before the call happens. Otherwise the children are looked
  * through, in a hash when there are many.
  *
- * The key of a function is an address: its opcodes (which copies of a closure share), or the function itself if it is
- * internal. Named functions stay until the request ends, so their addresses mean them all the time. Closures may go
- * before: some are kept alive while the tree is (not all, since that memory counts against memory_limit). Whatever else
- * PHP frees in the middle of a request (the file scope of scripts, the code of eval, further closures) is looked up by
- * name, file and line each time; the key of its nodes is then the address of our own record.
+ * The key of a function is the address of its zend_function. Named functions stay until the request ends, so their
+ * addresses mean them all the time, and each class that uses a trait has copies of its methods. A closure object has a copy
+ * that goes away with it, so the key of closures is mixed from what all copies of one share: opcodes, scope and name. (The
+ * opcodes alone would not do: those of a trait's methods are shared by all classes that use the trait, and so are those of
+ * the closures in them.) Opcodes of closures may be freed before the request ends: some are kept alive while the tree is
+ * (not all, since that memory counts against memory_limit). Whatever else PHP frees in the middle of a request (the file
+ * scope of scripts, the code of eval, further closures) is looked up by name, file and line each time; the key of its nodes
+ * is then the address of our own record.
  *
  * Memory comes from mmap and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
  * that would need a new node goes to a node "[folded]" below its caller, one for all of them, and the calls below that
@@ -82,10 +85,20 @@ void nodes_done(struct nodes *t);
 /* Gives back what the calling thread keeps for its next tree. */
 void nodes_thread_end(void);
 
+/* The key of a closure, also of one that was made of a function. Equal keys of different closures are as likely as equal
+ * 64-bit random numbers. */
+static inline uintptr_t closure_key(const zend_function *f)
+{
+	uint64_t opcodes = ZEND_USER_CODE(f->type) ? (uintptr_t)f->op_array.opcodes : 0;
+
+	return (uintptr_t)(opcodes + (uintptr_t)f->common.scope * 0x9e3779b97f4a7c15ull +
+			   (uintptr_t)f->common.function_name * 0xff51afd7ed558ccdull);
+}
+
 /* The key of a function. */
 static zend_always_inline uintptr_t function_key(const zend_function *f)
 {
-	return ZEND_USER_CODE(f->type) ? (uintptr_t)f->op_array.opcodes : (uintptr_t)f;
+	return UNEXPECTED(f->common.fn_flags & ZEND_ACC_CLOSURE) ? closure_key(f) : (uintptr_t)f;
 }
 
 /* The child of `parent` that stands for the function of a call, whose key is `key`, made if need be. Never NULL: without memory it is
