@@ -6,25 +6,16 @@
 
 #include "nodes.h"
 
+#include "blocks.h"
 #include "function_id.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#define BLOCK_BYTES	(1024u * 1024)
 #define LIST_FIRST	4u		/* slots: one line of the cache */
 #define LIST_MAX	8u
 #define KEY_NOTHING	1u		/* no address */
 #define KEY_FOLDED	3u
 #define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
-
-struct block {
-	struct block *next;
-	size_t size;
-};
-
-/* The first block of the last tree is kept for the next one, so that starting and stopping costs no system call. */
-ZEND_TLS struct block *spare;
 
 /* Memory that holds anything. */
 static void *take(struct nodes *t, size_t size)
@@ -33,20 +24,14 @@ static void *take(struct nodes *t, size_t size)
 
 	size = (size + 63) & ~(size_t)63;
 	if (size > (size_t)(t->end - t->free)) {
-		size_t bytes = size + 64 > BLOCK_BYTES ? size + 64 : BLOCK_BYTES;
-		struct block *b = bytes == BLOCK_BYTES ? spare : NULL;
+		struct block *b = blocks_take(size, t->blocks != NULL);
 
-		if (b)
-			spare = NULL;
-		else
-			b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (b == MAP_FAILED)
+		if (!b)
 			return NULL;
 		b->next = t->blocks;
-		b->size = bytes;
 		t->blocks = b;
-		t->free = (char *)b + 64;
-		t->end = (char *)b + bytes;
+		t->free = (char *)(b + 1);
+		t->end = (char *)b + b->size;
 	}
 	p = t->free;
 	t->free += size;
@@ -473,27 +458,12 @@ static void forget_function(struct function *f)
 	}
 }
 
-void nodes_thread_end(void)
-{
-	if (spare)
-		munmap(spare, spare->size);
-	spare = NULL;
-}
-
 void nodes_done(struct nodes *t)
 {
 	for (uint32_t i = 0; i < t->function_count; i++)
 		forget_function(t->functions[i]);
 	free(t->functions);
 	free(t->chunks);
-	while (t->blocks) {
-		struct block *b = t->blocks;
-
-		t->blocks = b->next;
-		if (!spare && b->size == BLOCK_BYTES)
-			spare = b;
-		else
-			munmap(b, b->size);
-	}
+	blocks_give_back(t->blocks);
 	memset(t, 0, sizeof(*t));
 }

@@ -14,7 +14,7 @@
  * scope of scripts, the code of eval, further closures) is looked up by name, file and line each time; the key of its nodes
  * is then the address of our own record.
  *
- * Memory comes from mmap and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
+ * Memory comes in blocks (blocks.h) and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
  * that would need a new node goes to a node "[folded]" below its caller, one for all of them, and the calls below that
  * to nodes.sink, whose values nobody reads.
  */
@@ -81,9 +81,6 @@ struct nodes {
 /* Makes an empty tree. Returns false without memory. */
 bool nodes_init(struct nodes *t, uint32_t max);
 void nodes_done(struct nodes *t);
-
-/* Gives back what the calling thread keeps for its next tree. */
-void nodes_thread_end(void);
 
 /* The key of a closure, also of one that was made of a function. Equal keys of different closures are as likely as equal
  * 64-bit random numbers. */
