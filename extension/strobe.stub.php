@@ -79,11 +79,15 @@ final class Trace
      * Starts a trace. What the running function calls from now on is in it, right below "main()".
      *
      * @param int $metrics a sum of WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS, SAMPLED_WALL, or COUNTS
-     * @param array{internals?: bool, files?: bool, loads?: bool} $options internals: functions that are not written in
-     *     PHP, too (default true); files: the file scope of scripts, include and eval (default true); loads: compilation
-     *     of scripts (default false)
-     * @throws \ValueError for unknown metrics and options
-     * @throws \TypeError for options that are no bool
+     * @param array{internals?: bool, files?: bool, loads?: bool, include?: string|list<string>, exclude?: string|list<string>} $options
+     *     internals: functions that are not written in PHP, too (default true); files: the file scope of scripts, include
+     *     and eval (default true); loads: compilation of scripts (default false); include: only functions with these
+     *     names; exclude: none with these. A name is one as profiles show it ("strlen", "App\Cart::price", the path of a
+     *     script; a closure is "App\Cart::{closure}" or "App\{closure}"), letters of either case are equal, and * stands
+     *     for any characters: "Twig\*", "App\Cart::*". What is left out is transparent: what it calls is called by its
+     *     caller, and its own time is its caller's
+     * @throws \ValueError for unknown metrics and options, and empty names
+     * @throws \TypeError for options of another type
      * @throws Exception if PHP was started without strobe.instrument=1, after the end of the request, or without memory
      */
     public static function start(int $metrics = WALL | CPU | MEMORY | PEAK_MEMORY, array $options = []): Trace {}

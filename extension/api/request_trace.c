@@ -128,6 +128,7 @@ void request_trace_end(void)
 	a->session = NULL;
 	labels = malloc(sizeof(*labels));
 	if (t && labels) {
+		tracer_tell_folded(t->folded_calls);
 		runs_labels(labels);
 		runs_send(a, t, source_of(a, labels), NULL, labels, id);
 	} else {

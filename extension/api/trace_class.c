@@ -60,38 +60,99 @@ void trace_class_request_end(struct api_thread *a)
 		tracer_drop(take_session(a->traces));
 }
 
+static bool read_bool(zend_string *key, const zval *value, bool *ret)
+{
+	if (Z_TYPE_P(value) != IS_TRUE && Z_TYPE_P(value) != IS_FALSE) {
+		zend_argument_type_error(2, "must have a bool as \"%s\", %s given", ZSTR_VAL(key), zend_zval_type_name(value));
+		return false;
+	}
+	*ret = Z_TYPE_P(value) == IS_TRUE;
+	return true;
+}
+
+static bool read_pattern(zend_string *key, const zval *value, bool include, struct name_filter **f)
+{
+	if (Z_TYPE_P(value) != IS_STRING) {
+		zend_argument_type_error(2, "must have a string or a list of strings as \"%s\", %s given", ZSTR_VAL(key),
+					 zend_zval_type_name(value));
+		return false;
+	}
+	if (Z_STRLEN_P(value) == 0) {
+		zend_argument_value_error(2, "must have no empty name in \"%s\"", ZSTR_VAL(key));
+		return false;
+	}
+	if (name_filter_add(f, include, Z_STRVAL_P(value), Z_STRLEN_P(value)))
+		return true;
+	zend_throw_exception(strobe_exception_ce, "There is no memory for a trace", 0);
+	return false;
+}
+
+static bool read_patterns(zend_string *key, zval *value, bool include, struct name_filter **f)
+{
+	zval *pattern;
+
+	if (Z_TYPE_P(value) != IS_ARRAY)
+		return read_pattern(key, value, include, f);
+	ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(value), pattern) {
+		ZVAL_DEREF(pattern);
+		if (!read_pattern(key, pattern, include, f))
+			return false;
+	} ZEND_HASH_FOREACH_END();
+	return true;
+}
+
+static bool read_option(zend_string *key, zval *value, struct trace_options *o)
+{
+	bool on = true, read;
+
+	if (zend_string_equals_literal(key, "internals")) {
+		read = read_bool(key, value, &on);
+		o->no_internals = !on;
+		return read;
+	}
+	if (zend_string_equals_literal(key, "files"))
+		return read_bool(key, value, &o->files);
+	if (zend_string_equals_literal(key, "loads"))
+		return read_bool(key, value, &o->loads);
+	if (zend_string_equals_literal(key, "include"))
+		return read_patterns(key, value, true, &o->filter);
+	if (zend_string_equals_literal(key, "exclude"))
+		return read_patterns(key, value, false, &o->filter);
+	zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\", \"loads\", \"include\" and "
+				  "\"exclude\"");
+	return false;
+}
+
 static bool read_options(HashTable *options, struct trace_options *o)
 {
 	zend_string *key;
 	zval *value;
 
 	ZEND_HASH_FOREACH_STR_KEY_VAL(options, key, value) {
-		bool on;
-
 		ZVAL_DEREF(value);
 		if (!key) {
 			zend_argument_value_error(2, "must have strings as keys");
 			return false;
 		}
-		on = Z_TYPE_P(value) == IS_TRUE;
-		if (!on && Z_TYPE_P(value) != IS_FALSE) {
-			zend_argument_type_error(2, "must have a bool as \"%s\", %s given", ZSTR_VAL(key),
-						 zend_zval_type_name(value));
+		if (!read_option(key, value, o))
 			return false;
-		}
-		if (zend_string_equals_literal(key, "internals")) {
-			o->no_internals = !on;
-		} else if (zend_string_equals_literal(key, "files")) {
-			o->files = on;
-		} else if (zend_string_equals_literal(key, "loads")) {
-			o->loads = on;
-		} else {
-			zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\" and "
-						  "\"loads\"");
-			return false;
-		}
 	} ZEND_HASH_FOREACH_END();
 	return true;
+}
+
+/* Reads the options. False after throwing, `o` then owns nothing. */
+static bool may_start(HashTable *options, struct trace_options *o)
+{
+	bool fine = !options || read_options(options, o);
+
+	if (fine && !tracer_available()) {
+		zend_throw_exception(strobe_exception_ce, "Tracing " TRACER_UNAVAILABLE, 0);
+		fine = false;
+	}
+	if (fine && api_may_start())
+		return true;
+	name_filter_free(o->filter);
+	return false;
 }
 
 ZEND_METHOD(Strobe_Trace, __construct)
@@ -118,18 +179,15 @@ ZEND_METHOD(Strobe_Trace, start)
 					  "SAMPLED_WALL");
 		RETURN_THROWS();
 	}
-	if (options && !read_options(options, &o))
-		RETURN_THROWS();
-	if (!tracer_available()) {
-		zend_throw_exception(strobe_exception_ce, "Tracing " TRACER_UNAVAILABLE, 0);
-		RETURN_THROWS();
-	}
-	if (!api_may_start())
+	if (!may_start(options, &o))
 		RETURN_THROWS();
 	o.metrics = (unsigned)metrics;
 	object_init_ex(return_value, trace_ce);
 	t = from_object(Z_OBJ_P(return_value));
-	t->session = a ? tracer_start(&o) : NULL;
+	if (a)
+		t->session = tracer_start(&o);
+	else
+		name_filter_free(o.filter);
 	if (!t->session) {
 		zval_ptr_dtor(return_value);
 		ZVAL_NULL(return_value);

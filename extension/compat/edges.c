@@ -2,7 +2,7 @@
  *
  * Functions get numbers by name, so that all that is done per node is done with integers: recursion levels are counters
  * per name that a walk over the tree raises and lowers, and a pair is found by hashing two names and two levels.
- * Strings are made once per pair.
+ * Strings are made once per pair, when the array is.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -19,33 +19,38 @@
 
 struct edge {
 	uint32_t caller, caller_level, callee, callee_level;	/* caller HIDDEN: this is the root */
-	zend_array *values;
+	uint64_t resumptions;
+	int64_t values[];		/* by column; as many as the format has */
 };
 
 struct name {
 	zend_string *text;
-	const struct call_function *function;
+	zend_string *file;		/* of a function written in PHP, NULL of all others */
+	uint32_t line;
 	uint32_t running;		/* calls of it on the path to the current node */
 };
 
-struct builder {
-	const struct call_tree *tree;
+struct edges {
 	const struct edge_format *format;
-	zend_array *result;
-	zend_array blank;		/* what the values of a new pair are copied from */
 
-	uint32_t *name_of;		/* by function */
 	struct name *names;
-	uint32_t name_count;
+	uint32_t name_count, name_capacity;
+	uint32_t *name_slots;		/* hash: index of a name + 1 */
 
+	char *edges;			/* of edge_size() bytes each */
+	uint32_t edge_count, edge_capacity;
+	uint32_t *edge_slots;		/* hash: index of an edge + 1 */
+};
+
+/* While a tree is added. */
+struct walk {
+	struct edges *edges;
+	const struct call_tree *tree;
+	bool last;
+	uint32_t *name_of;		/* by function */
 	uint32_t *child, *sibling;	/* by node */
 	uint32_t *shown;		/* by node: itself or the nearest caller that is shown */
 	uint32_t *level;		/* by node */
-
-	struct edge *edges;
-	uint32_t edge_count, edge_capacity;
-	uint32_t *slots;		/* hash: index of an edge + 1 */
-	uint32_t slot_count;
 };
 
 /* --- names */
@@ -62,9 +67,22 @@ static const char *last_two(const zend_string *path)
 	return begin;
 }
 
+/* A string in the C library's memory, of up to three parts. */
+static zend_string *joined(const char *a, const char *b, const char *c, size_t n)
+{
+	size_t an = strlen(a), bn = strlen(b);
+	zend_string *s = zend_string_alloc(an + bn + n, true);
+
+	memcpy(ZSTR_VAL(s), a, an);
+	memcpy(ZSTR_VAL(s) + an, b, bn);
+	memcpy(ZSTR_VAL(s) + an + bn, c, n);
+	ZSTR_VAL(s)[an + bn + n] = '\0';
+	return s;
+}
+
 static zend_string *prefixed(const char *prefix, const char *name)
 {
-	return prefix ? strpprintf(0, "%s%s", prefix, name) : NULL;
+	return prefix ? joined(prefix, name, "", 0) : NULL;
 }
 
 /* Anonymous classes have a NUL and an address behind their name. */
@@ -77,40 +95,30 @@ static const char *class_of(const struct call_function *f)
 static zend_string *closure_with_lines(const struct call_function *f)
 {
 	char lines[32];
+	int n;
 
 	if (f->end_line)
-		snprintf(lines, sizeof(lines), "%u-%u", (unsigned)f->line, (unsigned)f->end_line);
+		n = snprintf(lines, sizeof(lines), "/%u-%u", (unsigned)f->line, (unsigned)f->end_line);
 	else
-		snprintf(lines, sizeof(lines), "%u", (unsigned)f->line);
+		n = snprintf(lines, sizeof(lines), "/%u", (unsigned)f->line);
 	if (f->class_name)
-		return strpprintf(0, "%s::{closure}/%s", class_of(f), lines);
-	return strpprintf(0, "{closure}::%s/%s", f->file ? last_two(f->file) : "", lines);
+		return joined(class_of(f), "::{closure}", lines, (size_t)n);
+	return joined("{closure}::", f->file ? last_two(f->file) : "", lines, (size_t)n);
 }
 
 /* The method's own name may hold any bytes: it ends with what it was called with, when that was asked for. */
-static zend_string *method_name(const struct call_function *f)
-{
-	size_t n = strlen(class_of(f)), m = ZSTR_LEN(f->name);
-	zend_string *s = zend_string_alloc(n + 2 + m, false);
-
-	memcpy(ZSTR_VAL(s), class_of(f), n);
-	memcpy(ZSTR_VAL(s) + n, "::", 2);
-	memcpy(ZSTR_VAL(s) + n + 2, ZSTR_VAL(f->name), m + 1);
-	return s;
-}
-
 static zend_string *function_name(const struct edge_names *names, const struct call_function *f)
 {
 	if (f->closure && names->closure_lines)
 		return closure_with_lines(f);
-	return f->class_name ? method_name(f) : zend_string_copy(f->name);
+	return f->class_name ? joined(class_of(f), "::", ZSTR_VAL(f->name), ZSTR_LEN(f->name)) : zend_string_copy(f->name);
 }
 
 zend_string *edge_name(const struct edge_names *names, const struct call_function *f)
 {
 	switch (f->kind) {
 	case CALL_ROOT:
-		return ZSTR_INIT_LITERAL(EDGES_ROOT, false);
+		return joined(EDGES_ROOT, "", "", 0);
 	case CALL_FUNCTION:
 		return function_name(names, f);
 	case CALL_FILE:
@@ -121,9 +129,9 @@ zend_string *edge_name(const struct edge_names *names, const struct call_functio
 	case CALL_LOAD_EVAL:
 		return prefixed(names->load_eval, ZSTR_VAL(f->file));
 	case CALL_FOLDED:
-		return ZSTR_INIT_LITERAL("[folded]", false);
+		return joined("[folded]", "", "", 0);
 	case CALL_ELIDED:
-		return ZSTR_INIT_LITERAL("[elided]", false);
+		return joined("[elided]", "", "", 0);
 	}
 	return NULL;
 }
@@ -141,36 +149,260 @@ bool edge_ignored(const HashTable *ignored, const zend_string *name)
 	return zend_hash_exists(ignored, (zend_string *)name);
 }
 
-/* Different functions may have one name, as all closures do: to the array they are one. */
-static void number_names(struct builder *b)
+/* Makes a hash of twice as many slots as there is room for what they find. */
+static uint32_t *make_slots(uint32_t capacity)
 {
-	HashTable numbers;
+	return calloc((size_t)capacity * 2, sizeof(uint32_t));
+}
 
-	zend_hash_init(&numbers, b->tree->function_count, NULL, NULL, false);
-	for (uint32_t i = 0; i < b->tree->function_count; i++) {
-		const struct call_function *f = &b->tree->functions[i];
-		zend_string *text = edge_name(b->format->names, f);
-		zval *known, number;
+static bool grow_names(struct edges *e)
+{
+	uint32_t capacity = e->name_capacity ? e->name_capacity * 2 : 256, mask = capacity * 2 - 1;
+	struct name *names = realloc(e->names, capacity * sizeof(*names));
+	uint32_t *slots;
 
-		b->name_of[i] = HIDDEN;
-		if (!text)
-			continue;
-		if (!edge_ignored(b->format->ignored, text) || f->kind == CALL_ROOT) {
-			known = zend_hash_find(&numbers, text);
-			if (!known) {
-				ZVAL_LONG(&number, b->name_count);
-				known = zend_hash_add_new(&numbers, text, &number);
-				b->names[b->name_count++] = (struct name){ .text = zend_string_copy(text),
-									   .function = f };
-			}
-			b->name_of[i] = (uint32_t)Z_LVAL_P(known);
-		}
-		zend_string_release(text);
+	if (!names)
+		return false;
+	e->names = names;
+	slots = make_slots(capacity);
+	if (!slots)
+		return false;
+	free(e->name_slots);
+	e->name_slots = slots;
+	e->name_capacity = capacity;
+	for (uint32_t i = 0; i < e->name_count; i++) {
+		uint32_t s = (uint32_t)ZSTR_HASH(names[i].text) & mask;
+
+		while (slots[s])
+			s = (s + 1) & mask;
+		slots[s] = i + 1;
 	}
-	zend_hash_destroy(&numbers);
+	return true;
+}
+
+/* Different functions may have one name, as all closures do: to the array they are one. HIDDEN without memory. */
+static uint32_t number_name(struct edges *e, zend_string *text, const struct call_function *f)
+{
+	struct name *name;
+	uint32_t s, mask;
+
+	if (e->name_count == e->name_capacity && !grow_names(e))
+		return HIDDEN;
+	mask = e->name_capacity * 2 - 1;
+	for (s = (uint32_t)ZSTR_HASH(text) & mask; e->name_slots[s]; s = (s + 1) & mask)
+		if (zend_string_equals(e->names[e->name_slots[s] - 1].text, text))
+			return e->name_slots[s] - 1;
+	name = &e->names[e->name_count];
+	*name = (struct name){ .text = zend_string_copy(text), .line = f->line };
+	if (f->kind == CALL_FUNCTION && !f->internal && f->file)
+		name->file = zend_string_copy(f->file);
+	e->name_slots[s] = ++e->name_count;
+	return e->name_count - 1;
+}
+
+static bool number_names(struct walk *w)
+{
+	const struct edge_format *format = w->edges->format;
+
+	for (uint32_t i = 0; i < w->tree->function_count; i++) {
+		const struct call_function *f = &w->tree->functions[i];
+		zend_string *text = edge_name(format->names, f);
+		bool shown = text && (f->kind == CALL_ROOT || !edge_ignored(format->ignored, text));
+
+		w->name_of[i] = shown ? number_name(w->edges, text, f) : HIDDEN;
+		if (text)
+			zend_string_release(text);
+		if (shown && w->name_of[i] == HIDDEN)
+			return false;
+	}
+	return true;
 }
 
 /* --- pairs */
+
+static size_t edge_size(const struct edges *e)
+{
+	return sizeof(struct edge) + e->format->column_count * sizeof(int64_t);
+}
+
+static struct edge *edge_at(const struct edges *e, uint32_t i)
+{
+	return (struct edge *)(e->edges + i * edge_size(e));
+}
+
+static uint32_t slot_of(const struct edges *e, const struct edge *edge)
+{
+	uint64_t h = ((uint64_t)edge->caller << 32 | edge->callee) * 0x9e3779b97f4a7c15ull;
+
+	h = (h ^ ((uint64_t)edge->caller_level << 32 | edge->callee_level)) * 0xff51afd7ed558ccdull;
+	return (uint32_t)(h >> 32) & (e->edge_capacity * 2 - 1);
+}
+
+static bool same_edge(const struct edge *a, const struct edge *b)
+{
+	return a->caller == b->caller && a->callee == b->callee && a->caller_level == b->caller_level &&
+	       a->callee_level == b->callee_level;
+}
+
+static bool grow_edges(struct edges *e)
+{
+	uint32_t capacity = e->edge_capacity ? e->edge_capacity * 2 : 256;
+	char *edges = realloc(e->edges, capacity * edge_size(e));
+	uint32_t *slots;
+
+	if (!edges)
+		return false;
+	e->edges = edges;
+	slots = make_slots(capacity);
+	if (!slots)
+		return false;
+	free(e->edge_slots);
+	e->edge_slots = slots;
+	e->edge_capacity = capacity;
+	for (uint32_t i = 0; i < e->edge_count; i++) {
+		uint32_t s = slot_of(e, edge_at(e, i));
+
+		while (slots[s])
+			s = (s + 1) & (capacity * 2 - 1);
+		slots[s] = i + 1;
+	}
+	return true;
+}
+
+/* The pair that is equal to `like`, made if need be; NULL without memory. */
+static struct edge *find_edge(struct edges *e, const struct edge *like)
+{
+	struct edge *edge;
+	uint32_t s;
+
+	if (e->edge_count == e->edge_capacity && !grow_edges(e))
+		return NULL;
+	for (s = slot_of(e, like); e->edge_slots[s]; s = (s + 1) & (e->edge_capacity * 2 - 1)) {
+		edge = edge_at(e, e->edge_slots[s] - 1);
+		if (same_edge(edge, like))
+			return edge;
+	}
+	e->edge_slots[s] = ++e->edge_count;
+	edge = edge_at(e, e->edge_count - 1);
+	memset(edge, 0, edge_size(e));
+	*edge = *like;
+	return edge;
+}
+
+/* --- the walk */
+
+/* Whose children are whose, in the order of their numbers, and who is shown. A parent has a smaller number. */
+static void link_nodes(struct walk *w)
+{
+	const struct call_tree *t = w->tree;
+
+	for (uint32_t i = t->node_count - 1; i > 0; i--) {
+		uint32_t parent = t->nodes[i].parent;
+
+		w->sibling[i] = w->child[parent];
+		w->child[parent] = i;
+	}
+	for (uint32_t i = 0; i < t->node_count; i++)
+		w->shown[i] = w->name_of[t->nodes[i].function] == HIDDEN && i ? w->shown[t->nodes[i].parent] : i;
+}
+
+static struct name *name_of_node(const struct walk *w, uint32_t node)
+{
+	uint32_t name = w->name_of[w->tree->nodes[node].function];
+
+	return name == HIDDEN ? NULL : &w->edges->names[name];
+}
+
+static void enter(struct walk *w, uint32_t node)
+{
+	struct name *name = name_of_node(w, node);
+
+	if (name)
+		w->level[node] = name->running++;
+}
+
+static bool leave(struct walk *w, uint32_t node)
+{
+	const struct edge_format *format = w->edges->format;
+	const struct call_node *n = &w->tree->nodes[node];
+	struct name *name = name_of_node(w, node);
+	struct edge like = { .caller = HIDDEN }, *e;
+
+	if (!name)
+		return true;
+	name->running--;
+	like.callee = w->name_of[n->function];
+	like.callee_level = w->level[node];
+	if (node) {
+		uint32_t caller = w->shown[n->parent];
+
+		like.caller = w->name_of[w->tree->nodes[caller].function];
+		like.caller_level = w->level[caller];
+	}
+	e = find_edge(w->edges, &like);
+	if (!e)
+		return false;
+	e->resumptions += n->resumptions;
+	for (unsigned i = 0; i < format->column_count; i++)
+		if (node || w->last || format->columns[i].column != TREE_CALLS)
+			e->values[i] += n->value[format->columns[i].column];
+	return true;
+}
+
+/* Callees come before their callers, as they end. Without a stack: no depth is too deep. */
+static bool walk(struct walk *w)
+{
+	uint32_t node = 0;
+
+	for (;;) {
+		enter(w, node);
+		if (w->child[node] != NONE) {
+			node = w->child[node];
+			continue;
+		}
+		for (;;) {
+			if (!leave(w, node))
+				return false;
+			if (node == 0)
+				return true;
+			if (w->sibling[node] != NONE)
+				break;
+			node = w->tree->nodes[node].parent;
+		}
+		node = w->sibling[node];
+	}
+}
+
+static bool allocate(struct walk *w)
+{
+	size_t nodes = w->tree->node_count;
+
+	w->name_of = malloc(w->tree->function_count * sizeof(*w->name_of));
+	w->child = calloc(nodes, sizeof(*w->child));
+	w->sibling = calloc(nodes, sizeof(*w->sibling));
+	w->shown = malloc(nodes * sizeof(*w->shown));
+	w->level = malloc(nodes * sizeof(*w->level));
+	return w->name_of && w->child && w->sibling && w->shown && w->level;
+}
+
+bool edges_add(struct edges *e, const struct call_tree *t, bool last)
+{
+	struct walk w = { .edges = e, .tree = t, .last = last };
+	bool complete = false;
+
+	if (allocate(&w) && number_names(&w)) {
+		link_nodes(&w);
+		complete = walk(&w);
+	}
+	free(w.name_of);
+	free(w.child);
+	free(w.sibling);
+	free(w.shown);
+	free(w.level);
+	return complete;
+}
+
+/* --- the array */
 
 static char *put(char *out, const zend_string *s)
 {
@@ -193,285 +425,125 @@ static char *put_level(char *out, uint32_t level)
 	return out + sizeof(digits) - n;
 }
 
-static zend_string *edge_key(const struct builder *b, const struct edge *e)
+static zend_string *edge_key(const struct edges *e, const struct edge *edge)
 {
-	const zend_string *callee = b->names[e->callee].text, *caller;
+	const zend_string *callee = e->names[edge->callee].text, *caller;
 	zend_string *key;
 	char *p;
 
-	if (e->caller == HIDDEN)
-		return zend_string_copy(b->names[e->callee].text);
-	caller = b->names[e->caller].text;
+	if (edge->caller == HIDDEN)
+		return zend_string_init(ZSTR_VAL(callee), ZSTR_LEN(callee), false);
+	caller = e->names[edge->caller].text;
 	key = zend_string_alloc(ZSTR_LEN(caller) + ZSTR_LEN(callee) + 2 * sizeof("@4294967295") + 3, false);
-	p = put_level(put(ZSTR_VAL(key), caller), e->caller_level);
+	p = put_level(put(ZSTR_VAL(key), caller), edge->caller_level);
 	memcpy(p, "==>", 3);
-	p = put_level(put(p + 3, callee), e->callee_level);
+	p = put_level(put(p + 3, callee), edge->callee_level);
 	*p = '\0';
 	return zend_string_truncate(key, p - ZSTR_VAL(key), false);
 }
 
-static void add_function_info(zend_array *values, const struct call_function *f)
+static void add_function_info(zend_array *values, const struct name *name)
 {
 	zval v;
 
-	if (f->kind != CALL_FUNCTION || f->internal || !f->file)
+	if (!name->file)
 		return;
-	ZVAL_STR_COPY(&v, f->file);
+	ZVAL_STR_COPY(&v, name->file);
 	zend_hash_str_add(values, ZEND_STRL("filename"), &v);
-	ZVAL_LONG(&v, f->line);
+	ZVAL_LONG(&v, name->line);
 	zend_hash_str_add(values, ZEND_STRL("lineno"), &v);
 }
 
-/* Puts a new pair into the result. Two pairs can only have the same text if a path looks like a recursion. */
-static zend_array *add_values(const struct builder *b, const struct edge *e)
+/* The values of a pair in the array. Two pairs can only have the same text if a path looks like a recursion. */
+static zend_array *values_of(zend_array *result, const zend_array *blank, const struct edges *e, const struct edge *edge)
 {
-	zend_string *key = edge_key(b, e);
-	zval *there = zend_hash_find(b->result, key), v;
+	zend_string *key = edge_key(e, edge);
+	zval *there = zend_hash_find(result, key), v;
 
 	if (!there) {
-		ZVAL_ARR(&v, zend_array_dup((zend_array *)&b->blank));
-		if (b->format->function_info)
-			add_function_info(Z_ARR(v), b->names[e->callee].function);
-		there = zend_hash_add_new(b->result, key, &v);
+		ZVAL_ARR(&v, zend_array_dup((zend_array *)blank));
+		if (e->format->function_info)
+			add_function_info(Z_ARR(v), &e->names[edge->callee]);
+		there = zend_hash_add_new(result, key, &v);
 	}
 	zend_string_release(key);
 	return Z_ARR_P(there);
 }
 
-static uint32_t slot_of(const struct builder *b, const struct edge *e)
+static int64_t shown_value(const struct edge *edge, unsigned i, enum tree_column column)
 {
-	uint64_t h = ((uint64_t)e->caller << 32 | e->callee) * 0x9e3779b97f4a7c15ull;
-
-	h = (h ^ ((uint64_t)e->caller_level << 32 | e->callee_level)) * 0xff51afd7ed558ccdull;
-	return (uint32_t)(h >> 32) & (b->slot_count - 1);
+	if (column == TREE_WALL_NS || column == TREE_CPU_NS)
+		return edge->values[i] / 1000;
+	return column == TREE_CALLS && !edge->values[i] ? (int64_t)edge->resumptions : edge->values[i];
 }
 
-static bool same_edge(const struct edge *a, const struct edge *b)
+void edges_export(const struct edges *e, zval *ret)
 {
-	return a->caller == b->caller && a->callee == b->callee && a->caller_level == b->caller_level &&
-	       a->callee_level == b->callee_level;
-}
+	const struct edge_format *format = e->format;
+	zend_array blank;
+	zval zero;
 
-static bool grow(struct builder *b)
-{
-	uint32_t capacity = b->edge_capacity ? b->edge_capacity * 2 : 256;
-	struct edge *edges = realloc(b->edges, capacity * sizeof(*edges));
-	uint32_t *slots;
+	ZVAL_LONG(&zero, 0);
+	zend_hash_init(&blank, format->column_count, NULL, NULL, false);
+	zend_hash_real_init_mixed(&blank);
+	for (unsigned i = 0; i < format->column_count; i++)
+		zend_hash_str_add_new(&blank, format->columns[i].key, strlen(format->columns[i].key), &zero);
+	for (uint32_t i = 0; i < e->edge_count; i++) {
+		const struct edge *edge = edge_at(e, i);
+		zend_array *values = values_of(Z_ARR_P(ret), &blank, e, edge);
 
-	if (!edges)
-		return false;
-	b->edges = edges;
-	slots = calloc((size_t)capacity * 2, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(b->slots);
-	b->slots = slots;
-	b->edge_capacity = capacity;
-	b->slot_count = capacity * 2;
-	for (uint32_t i = 0; i < b->edge_count; i++) {
-		uint32_t s = slot_of(b, &edges[i]);
-
-		while (slots[s])
-			s = (s + 1) & (b->slot_count - 1);
-		slots[s] = i + 1;
+		for (unsigned k = 0; k < format->column_count; k++)
+			Z_LVAL(values->arData[k].val) += shown_value(edge, k, format->columns[k].column);
 	}
-	return true;
-}
-
-/* The values of a pair, made if need be; NULL without memory. */
-static zend_array *values_of(struct builder *b, struct edge *e)
-{
-	uint32_t s;
-
-	if (b->edge_count == b->edge_capacity && !grow(b))
-		return NULL;
-	for (s = slot_of(b, e); b->slots[s]; s = (s + 1) & (b->slot_count - 1))
-		if (same_edge(&b->edges[b->slots[s] - 1], e))
-			return b->edges[b->slots[s] - 1].values;
-	e->values = add_values(b, e);
-	b->edges[b->edge_count++] = *e;
-	b->slots[s] = b->edge_count;
-	return e->values;
-}
-
-/* --- the walk */
-
-/* Whose children are whose, in the order of their numbers, and who is shown. A parent has a smaller number. */
-static void link_nodes(struct builder *b)
-{
-	const struct call_tree *t = b->tree;
-
-	for (uint32_t i = t->node_count - 1; i > 0; i--) {
-		uint32_t parent = t->nodes[i].parent;
-
-		b->sibling[i] = b->child[parent];
-		b->child[parent] = i;
-	}
-	for (uint32_t i = 0; i < t->node_count; i++)
-		b->shown[i] = b->name_of[t->nodes[i].function] == HIDDEN && i ? b->shown[t->nodes[i].parent] : i;
-}
-
-static struct name *name_of_node(const struct builder *b, uint32_t node)
-{
-	uint32_t name = b->name_of[b->tree->nodes[node].function];
-
-	return name == HIDDEN ? NULL : &b->names[name];
-}
-
-static void enter(struct builder *b, uint32_t node)
-{
-	struct name *name = name_of_node(b, node);
-
-	if (name)
-		b->level[node] = name->running++;
-}
-
-static bool leave(struct builder *b, uint32_t node)
-{
-	const struct call_node *n = &b->tree->nodes[node];
-	struct name *name = name_of_node(b, node);
-	struct edge e = { .caller = HIDDEN };
-	zend_array *values;
-
-	if (!name)
-		return true;
-	name->running--;
-	e.callee = b->name_of[n->function];
-	e.callee_level = b->level[node];
-	if (node) {
-		uint32_t caller = b->shown[n->parent];
-
-		e.caller = b->name_of[b->tree->nodes[caller].function];
-		e.caller_level = b->level[caller];
-	}
-	values = values_of(b, &e);
-	if (!values)
-		return false;
-	for (unsigned i = 0; i < b->format->column_count; i++)
-		Z_LVAL(values->arData[i].val) += n->value[b->format->columns[i].column];
-	return true;
-}
-
-/* Callees come before their callers, as they end. Without a stack: no depth is too deep. */
-static bool walk(struct builder *b)
-{
-	uint32_t node = 0;
-
-	for (;;) {
-		enter(b, node);
-		if (b->child[node] != NONE) {
-			node = b->child[node];
-			continue;
-		}
-		for (;;) {
-			if (!leave(b, node))
-				return false;
-			if (node == 0)
-				return true;
-			if (b->sibling[node] != NONE)
-				break;
-			node = b->tree->nodes[node].parent;
-		}
-		node = b->sibling[node];
-	}
-}
-
-static bool is_time(enum tree_column c)
-{
-	return c == TREE_WALL_NS || c == TREE_CPU_NS;
-}
-
-static void show_microseconds(struct builder *b)
-{
-	for (unsigned i = 0; i < b->format->column_count; i++) {
-		zval *entry;
-
-		if (!is_time(b->format->columns[i].column))
-			continue;
-		ZEND_HASH_FOREACH_VAL(b->result, entry) {
-			Z_LVAL(Z_ARR_P(entry)->arData[i].val) /= 1000;
-		} ZEND_HASH_FOREACH_END();
-	}
+	zend_hash_destroy(&blank);
 }
 
 /* --- the whole */
 
-static void make_blank(struct builder *b)
+struct edges *edges_new(const struct edge_format *format)
 {
-	zval zero;
+	struct edges *e = calloc(1, sizeof(*e));
 
-	ZVAL_LONG(&zero, 0);
-	zend_hash_init(&b->blank, b->format->column_count, NULL, NULL, false);
-	zend_hash_real_init_mixed(&b->blank);
-	for (unsigned i = 0; i < b->format->column_count; i++)
-		zend_hash_str_add_new(&b->blank, b->format->columns[i].key, strlen(b->format->columns[i].key), &zero);
+	assert(format->column_count <= EDGE_COLUMNS_MAX);
+	if (e)
+		e->format = format;
+	return e;
 }
 
-static bool allocate(struct builder *b)
+void edges_free(struct edges *e)
 {
-	size_t nodes = b->tree->node_count, functions = b->tree->function_count;
-
-	b->name_of = malloc(functions * sizeof(*b->name_of));
-	b->names = malloc(functions * sizeof(*b->names));
-	b->child = calloc(nodes, sizeof(*b->child));
-	b->sibling = calloc(nodes, sizeof(*b->sibling));
-	b->shown = malloc(nodes * sizeof(*b->shown));
-	b->level = malloc(nodes * sizeof(*b->level));
-	return b->name_of && b->names && b->child && b->sibling && b->shown && b->level;
-}
-
-static void release(struct builder *b)
-{
-	free(b->name_of);
-	free(b->names);
-	free(b->child);
-	free(b->sibling);
-	free(b->shown);
-	free(b->level);
-	free(b->edges);
-	free(b->slots);
-}
-
-static bool fill(struct builder *b)
-{
-	bool complete;
-
-	make_blank(b);
-	number_names(b);
-	link_nodes(b);
-	complete = walk(b);
-	if (complete)
-		show_microseconds(b);
-	else
-		zend_hash_clean(b->result);
-	for (uint32_t i = 0; i < b->name_count; i++)
-		zend_string_release(b->names[i].text);
-	zend_hash_destroy(&b->blank);
-	return complete;
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->name_count; i++) {
+		zend_string_release(e->names[i].text);
+		if (e->names[i].file)
+			zend_string_release(e->names[i].file);
+	}
+	free(e->names);
+	free(e->name_slots);
+	free(e->edges);
+	free(e->edge_slots);
+	free(e);
 }
 
 bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format *format)
 {
-	struct builder b = { .tree = t, .format = format };
-	volatile bool complete = false;
+	struct edges *e = edges_new(format);
+	bool complete;
 
-	assert(format->column_count <= EDGE_COLUMNS_MAX);
 	array_init(ret);
-	b.result = Z_ARR_P(ret);
-	if (!allocate(&b)) {
-		release(&b);
-		return false;
-	}
+	complete = e && edges_add(e, t, true);
 	/* The array is the request's and counts against memory_limit, which ends the request by a jump. Shutdown
 	 * functions still run after it and need what there is of memory. */
 	zend_try {
-		complete = fill(&b);
+		if (complete)
+			edges_export(e, ret);
 	} zend_catch {
-		release(&b);
-		zend_array_destroy(b.result);
+		edges_free(e);
+		zend_array_destroy(Z_ARR_P(ret));
 		ZVAL_NULL(ret);
 		zend_bailout();
 	} zend_end_try();
-	release(&b);
+	edges_free(e);
 	return complete;
 }

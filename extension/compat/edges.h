@@ -3,7 +3,8 @@
  * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
  * microseconds and what else was asked for. A function that is called again while it runs gets the number of its calls
  * above as a suffix: "foo==>foo@1". Functions that are not shown, because their kind has no name in an API or because
- * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown.
+ * the user ignores them, are transparent: what they call belongs to the nearest caller that is shown. A pair without a
+ * call counts how often a fiber went on there ("Fiber::resume==>job"), since tools divide by the calls.
  *
  * The APIs that share this form differ in how they name what is not a plain function; such a set of rules is a
  * constant.
@@ -38,13 +39,30 @@ struct edge_format {
 	HashTable *ignored;		/* names as keys; NULL: none */
 };
 
-/* The name of a function, with a reference for the caller; NULL if it is not shown. */
+/* The name of a function, with a reference for the caller; NULL if it is not shown. What has to be put together for it lies
+ * in the C library's memory: no array of PHP's may keep it. */
 zend_string *edge_name(const struct edge_names *names, const struct call_function *f);
 
 /* Whether the user ignores what has this name. "main()" never is. */
 bool edge_ignored(const HashTable *ignored, const zend_string *name);
 
-/* Fills `ret` with the array. False if there is no memory for the work: `ret` is an empty array then. */
+/* The sums of any number of trees. They are kept in the C library's memory, without PHP's. */
+struct edges;
+
+/* `format` must outlive it. NULL without memory. */
+struct edges *edges_new(const struct edge_format *format);
+
+/* NULL is fine. */
+void edges_free(struct edges *e);
+
+/* Adds a tree. Of all trees that are added the last one has what is counted once for the whole, the call of main().
+ * False, with the sums worth nothing, without memory. */
+bool edges_add(struct edges *e, const struct call_tree *t, bool last);
+
+/* Fills `ret`, an empty array, with the sums. memory_limit may end the request meanwhile. */
+void edges_export(const struct edges *e, zval *ret);
+
+/* All of these for one tree. False if there is no memory for the work: `ret` is an empty array then. */
 bool edges_build(zval *ret, const struct call_tree *t, const struct edge_format *format);
 
 #endif

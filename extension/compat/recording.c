@@ -61,11 +61,25 @@ static HashTable *ignored_functions(const zval *options)
 	return set;
 }
 
-static void forget_ignored(struct recording *r)
+static void forget(struct recording *r)
 {
+	edges_free(r->edges);
+	r->edges = NULL;
 	if (r->format.ignored)
 		zend_array_destroy(r->format.ignored);
 	r->format.ignored = NULL;
+}
+
+/* From the arrays no path can be told, so a tree that is full is added up and begun anew. */
+static void add_part(void *owner, const struct call_tree *t)
+{
+	struct recording *r = owner;
+
+	r->folded_calls += t->folded_calls;
+	if (r->edges && !edges_add(r->edges, t, false)) {
+		edges_free(r->edges);
+		r->edges = NULL;
+	}
 }
 
 bool recording_start(struct recording *r, const struct edge_format *format, bool no_internals,
@@ -77,6 +91,8 @@ bool recording_start(struct recording *r, const struct edge_format *format, bool
 		.files = format->names->file,
 		.loads = format->names->load,
 		.annotation = annotation,
+		.spill = add_part,
+		.owner = r,
 	};
 
 	assert(!r->running);
@@ -86,9 +102,11 @@ bool recording_start(struct recording *r, const struct edge_format *format, bool
 	}
 	r->format = *format;
 	r->format.ignored = ignored_functions(options);
-	r->session = tracer_start(&o);
+	r->folded_calls = 0;
+	r->edges = edges_new(&r->format);
+	r->session = r->edges ? tracer_start(&o) : NULL;
 	if (!r->session) {
-		forget_ignored(r);
+		forget(r);
 		php_error_docref(NULL, E_WARNING, "found no memory for a trace");
 		return false;
 	}
@@ -110,30 +128,44 @@ bool recording_start_sampled(struct recording *r, const struct sampled_options *
 	return true;
 }
 
-static void free_tree(struct recording *r)
+/* The array of what was seen; an empty one if there was not enough memory. */
+static void export(struct recording *r, struct call_tree *last, zval *ret)
 {
-	call_tree_free(r->tree);
-	r->tree = NULL;
+	bool complete = last && r->edges && edges_add(r->edges, last, true);
+
+	r->folded_calls += last ? last->folded_calls : 0;
+	call_tree_free(last);
+	array_init(ret);
+	if (!complete)
+		return;
+	/* The array counts against memory_limit, which ends the request by a jump. Shutdown functions still run after it and
+	 * need what there is of memory. */
+	zend_try {
+		edges_export(r->edges, ret);
+	} zend_catch {
+		zend_array_destroy(Z_ARR_P(ret));
+		ZVAL_NULL(ret);
+		forget(r);
+		zend_bailout();
+	} zend_end_try();
+	tracer_tell_folded(r->folded_calls);
 }
 
 void recording_stop(struct recording *r, zval *ret)
 {
+	struct call_tree *last;
+
 	assert(r->running);
+	r->running = false;
 	if (r->sampled) {
 		sampled_stop(r->sampled, ret);
 		r->sampled = NULL;
-		r->running = false;
 		return;
 	}
-	r->tree = tracer_stop(r->session);
+	last = tracer_stop(r->session);
 	r->session = NULL;
-	r->running = false;
-	if (r->tree)
-		edges_build(ret, r->tree, &r->format);
-	else
-		array_init(ret);
-	free_tree(r);
-	forget_ignored(r);
+	export(r, last, ret);
+	forget(r);
 }
 
 void recording_drop(struct recording *r)
@@ -143,6 +175,5 @@ void recording_drop(struct recording *r)
 	r->sampled = NULL;
 	tracer_drop(r->session);
 	r->session = NULL;
-	free_tree(r);
-	forget_ignored(r);
+	forget(r);
 }

@@ -15,7 +15,8 @@ struct recording {
 	bool running;
 	struct edge_format format;
 	struct trace_session *session;	/* of an exact one */
-	struct call_tree *tree;		/* while the array is made of it, which memory_limit may interrupt */
+	struct edges *edges;		/* of an exact one: what did not fit into the tree any more, and in the end all */
+	uint64_t folded_calls;
 	struct sampled *sampled;	/* of a sampling one */
 };
 

@@ -15,7 +15,9 @@
 /* A request of 230,000 calls and 33,000 nodes takes six. */
 #define KEPT_MAX	8u
 
-/* After so many requests without a trace one block is enough: starting and stopping then costs no system call. */
+/* A tree begins with two, so that starting and stopping costs no system call. That is all that stays after so many requests
+ * without a trace. */
+#define KEPT_ALWAYS	2u
 #define IDLE_REQUESTS	100u
 
 #ifndef MAP_POPULATE
@@ -75,8 +77,8 @@ void blocks_give_back(struct block *list)
 
 void blocks_request_end(void)
 {
-	if (kept_count > 1 && ++idle_requests > IDLE_REQUESTS)
-		keep_at_most(1);
+	if (kept_count > KEPT_ALWAYS && ++idle_requests > IDLE_REQUESTS)
+		keep_at_most(KEPT_ALWAYS);
 }
 
 void blocks_thread_end(void)

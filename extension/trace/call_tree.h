@@ -40,7 +40,7 @@ enum call_kind {
 	CALL_EVAL,		/* the code of an eval; `file` is "path(line) : eval()'d code" */
 	CALL_LOAD,		/* compilation of `file`, or its look-up in opcache */
 	CALL_LOAD_EVAL,		/* compilation of the code of an eval; `file` as with CALL_EVAL */
-	CALL_FOLDED,		/* "[folded]": all calls below its parent for which the node budget had no room */
+	CALL_FOLDED,		/* "[folded]": all calls below its parent, at any depth, for which the node budget had no room */
 	CALL_ELIDED,		/* "[elided]": the middle of a stack that was deeper than allowed (sampling only) */
 };
 
@@ -57,6 +57,7 @@ struct call_function {
 struct call_node {
 	uint32_t parent;	/* index; 0 for the root itself */
 	uint32_t function;	/* index */
+	uint64_t resumptions;	/* how often a fiber went on here that had been suspended: the function was called elsewhere */
 	int64_t value[TREE_COLUMNS];
 };
 

@@ -180,7 +180,14 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 			return before;
 		}
 	}
-	n = nodes_child(&c->nodes, caller, frame, key);
+	n = nodes_find(caller, key);
+	if (!n) {
+		if (UNEXPECTED(nodes_full(&c->nodes)) && capture_spill(c)) {
+			caller = c->top->node;
+			guess = c->guess;
+		}
+		n = nodes_make(&c->nodes, caller, frame);
+	}
 	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
 		*guess = n;
 	return n;
@@ -301,6 +308,15 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	return true;
 }
 
+struct node *capture_node(struct capture *c, const struct saved_call *call)
+{
+	if (!call->function)
+		return c->nodes.sink;
+	if (call->function->id.kind == CALL_ROOT)
+		return nodes_marker(&c->nodes, c->top->node, call->key, call->function);
+	return nodes_child_of(&c->nodes, c->top->node, call->key, call->function);
+}
+
 /* The session whose marker an entry is, NULL if it is none. */
 static struct trace_session *marked_by(struct capture *c, const struct entry *e)
 {
@@ -335,10 +351,9 @@ void capture_mark(struct capture *c)
 
 		if (s->at)
 			continue;
-		n = nodes_child_of(&c->nodes, c->top->node, s->key, s->function);
-		if (n == c->nodes.sink || n->key != s->key)
-			continue;	/* no memory: what follows is not seen by this session */
-		if (capture_push(c, n, NULL))
+		n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
+		/* Without memory what follows is not seen by this session. */
+		if (n && capture_push(c, n, NULL))
 			s->at = (size_t)(c->top - c->stack);
 	}
 }
@@ -367,4 +382,10 @@ void capture_flush(struct capture *c)
 		add_values(c, e, c->metrics, false);
 		start_values(c, e, c->metrics, false);
 	}
+}
+
+void capture_restart_values(struct capture *c)
+{
+	for (struct entry *e = c->top; e > c->stack; e--)
+		start_values(c, e, c->metrics, false);
 }

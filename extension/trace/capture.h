@@ -29,6 +29,7 @@ struct trace_session {
 	struct trace_options options;
 	uintptr_t key;			/* of its markers: odd, so never that of a function */
 	struct function *function;	/* of its markers */
+	struct call_tree *spilled;	/* for a moment */
 	size_t at;			/* index of its marker in the stack; 0 while there is none */
 	uint64_t start_ns;		/* since 1970 */
 	struct trace_session *next;	/* the one opened after it */
@@ -47,8 +48,10 @@ struct suspended {
 	struct suspended *next;
 };
 
+/* A call apart from its node, which may not outlive it. */
 struct saved_call {
-	struct node *node;
+	uintptr_t key;
+	struct function *function;	/* NULL: there was no memory for one */
 	zend_execute_data *frame;
 };
 
@@ -78,6 +81,7 @@ struct capture {
 	uint64_t overflow;		/* calls that found no memory for an entry */
 	struct allocation_counts counts;
 	bool counting;
+	bool told;			/* the error log has been told in this request that calls were folded */
 	bool deaf;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
 
@@ -124,8 +128,14 @@ void capture_pop(struct capture *c);
 /* Brings the values of all running calls up to now. */
 void capture_flush(struct capture *c);
 
+/* Measures all running calls from now on, without what passed since they were brought up to date. */
+void capture_restart_values(struct capture *c);
+
 /* Gives each session that has none a marker on top of the stack. */
 void capture_mark(struct capture *c);
+
+/* The running call that `call` says, below what is on top; NULL only if there is no memory for it. */
+struct node *capture_node(struct capture *c, const struct saved_call *call);
 
 /* Calls are told apart by what `a` says from now on. */
 void capture_annotate(struct capture *c, const struct trace_annotation *a);
@@ -163,6 +173,12 @@ void allocations_stop(struct capture *c);
 
 void compile_request_start(void);
 void compile_shutdown(void);
+
+/* --- spill.c */
+
+/* Hands what all sessions have seen so far to them and begins the tree anew, with the calls that run. False, with nothing
+ * changed, if a session cannot take it, there is no memory, or the running calls alone fill half of the tree. */
+bool capture_spill(struct capture *c);
 
 /* --- project.c */
 

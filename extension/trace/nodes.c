@@ -18,31 +18,37 @@
 #define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
 
 /* Memory that holds anything. */
-static void *take(struct nodes *t, size_t size)
+static void *take(struct arena *a, size_t size)
 {
 	void *p;
 
 	size = (size + 63) & ~(size_t)63;
-	if (size > (size_t)(t->end - t->free)) {
-		struct block *b = blocks_take(size, t->blocks != NULL);
+	if (size > (size_t)(a->end - a->free)) {
+		struct block *b = blocks_take(size, a->blocks != NULL);
 
 		if (!b)
 			return NULL;
-		b->next = t->blocks;
-		t->blocks = b;
-		t->free = (char *)(b + 1);
-		t->end = (char *)b + b->size;
+		b->next = a->blocks;
+		a->blocks = b;
+		a->free = (char *)(b + 1);
+		a->end = (char *)b + b->size;
 	}
-	p = t->free;
-	t->free += size;
+	p = a->free;
+	a->free += size;
 	return p;
 }
 
-static void *take_zeroed(struct nodes *t, size_t size)
+static void *take_zeroed(struct arena *a, size_t size)
 {
-	void *p = take(t, size);
+	void *p = take(a, size);
 
 	return p ? memset(p, 0, size) : NULL;
+}
+
+static void give_back(struct arena *a)
+{
+	blocks_give_back(a->blocks);
+	memset(a, 0, sizeof(*a));
 }
 
 /* Makes an array twice as large; what was there is copied, the rest is zero. */
@@ -67,7 +73,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	if (chunk == t->chunk_count) {
 		if (chunk == t->chunk_capacity && !grow(&t->chunks, &t->chunk_capacity, sizeof(*t->chunks)))
 			return NULL;
-		t->chunks[chunk] = take(t, NODES_PER_CHUNK * sizeof(struct node));
+		t->chunks[chunk] = take(&t->node_memory, NODES_PER_CHUNK * sizeof(struct node));
 		if (!t->chunks[chunk])
 			return NULL;
 		t->chunk_count++;
@@ -85,7 +91,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 /* A node outside the tree, without a number. */
 static struct node *make_outside(struct nodes *t, uintptr_t key)
 {
-	struct node *n = take_zeroed(t, sizeof(*n));
+	struct node *n = take_zeroed(&t->memory, sizeof(*n));
 
 	if (n) {
 		n->key = key;
@@ -123,7 +129,7 @@ static bool grow_slots(struct nodes *t, struct node *p)
 
 	while (size > LIST_MAX && (p->children + 1) * 2 > size)
 		size *= 2;
-	slots = take_zeroed(t, size * sizeof(*slots));
+	slots = take_zeroed(&t->node_memory, size * sizeof(*slots));
 	if (!slots)
 		return false;
 	p->slots = slots;
@@ -136,7 +142,7 @@ static bool grow_slots(struct nodes *t, struct node *p)
 	return true;
 }
 
-static struct node *look_up(struct node *p, uintptr_t key)
+struct node *nodes_find(struct node *p, uintptr_t key)
 {
 	uint32_t i;
 
@@ -180,10 +186,9 @@ static void add_child(struct nodes *t, struct node *p, struct node *n)
 static struct node *folded_child(struct nodes *t, struct node *parent)
 {
 	static const struct call_function folded = { .kind = CALL_FOLDED };
-	struct node *n = look_up(parent, KEY_FOLDED);
+	struct node *n = nodes_find(parent, KEY_FOLDED);
 	struct function *f;
 
-	t->full = true;
 	if (n)
 		return n;
 	f = nodes_identity(t, &folded);
@@ -194,20 +199,55 @@ static struct node *folded_child(struct nodes *t, struct node *parent)
 	return n;
 }
 
-struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+/* Where the calls below a folded one go; NULL if `parent` is in the tree and not folded. */
+static struct node *below(struct nodes *t, struct node *parent)
 {
 	struct node *n;
 
-	if (parent == t->sink || parent->key == KEY_FOLDED)
+	if (parent->below || parent->key != KEY_FOLDED)
+		return parent->below;
+	n = take_zeroed(&t->node_memory, sizeof(*n));
+	if (!n)
 		return t->sink;
-	n = look_up(parent, key);
+	n->key = KEY_FOLDED;
+	n->first = n->after = t->none;
+	n->parent = parent;
+	n->function = parent->function;
+	n->below = n;
+	return parent->below = n;
+}
+
+struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+{
+	struct node *n = below(t, parent);
+
+	if (n)
+		return n;
+	n = nodes_find(parent, key);
 	if (!n) {
-		if (!f || t->count >= t->max)
+		if (!f || nodes_full(t))
 			return folded_child(t, parent);
 		n = make_node(t, parent, key, f);
 		if (!n)
 			return t->sink;
 		add_child(t, parent, n);
+	}
+	return n;
+}
+
+struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+{
+	struct node *n;
+
+	if (parent == t->sink || !f)
+		return NULL;
+	if (parent->below == parent)
+		parent = parent->parent;
+	n = nodes_find(parent, key);
+	if (!n) {
+		n = make_node(t, parent, key, f);
+		if (n)
+			add_child(t, parent, n);
 	}
 	return n;
 }
@@ -263,7 +303,7 @@ static bool make_room(struct nodes *t)
 		return false;
 	if ((t->function_count + 1) * 2 <= t->slots)
 		return true;
-	tables = take_zeroed(t, 2 * (size_t)slots * sizeof(*tables));
+	tables = take_zeroed(&t->memory, 2 * (size_t)slots * sizeof(*tables));
 	if (!tables)
 		return false;
 	t->slots = slots;
@@ -282,7 +322,7 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 
 	if (!make_room(t))
 		return NULL;
-	f = take_zeroed(t, sizeof(*f));
+	f = take_zeroed(&t->memory, sizeof(*f));
 	if (!f)
 		return NULL;
 	f->id = *id;
@@ -396,17 +436,18 @@ static struct function *annotated_function(struct nodes *t, struct function *f, 
 	return f;
 }
 
-/* Makes the child, or finds one whose key is not that of the function. */
-static zend_never_inline struct node *make_child(struct nodes *t, struct node *parent, zend_execute_data *frame)
+/* The key of the child may be another one than that of the function. */
+struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data *frame)
 {
 	const zend_function *code = frame->func;
+	struct node *folded = below(t, parent);
 	struct call_function id;
 	struct function *f;
 
-	if (parent == t->sink || parent->key == KEY_FOLDED)
-		return t->sink;
+	if (folded)
+		return folded;
 	if (EXPECTED(code->common.function_name)) {
-		if (t->count >= t->max && !t->annotation)
+		if (nodes_full(t) && !t->annotation)
 			return folded_child(t, parent);
 		f = lasting_function(t, code);
 		if (f && !f->annotated)
@@ -421,27 +462,48 @@ static zend_never_inline struct node *make_child(struct nodes *t, struct node *p
 	return nodes_child_of(t, parent, (uintptr_t)f, f);
 }
 
-struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame, uintptr_t key)
+static bool make_root(struct nodes *t)
 {
-	struct node *n = look_up(parent, key);
+	static const struct call_function root = { .kind = CALL_ROOT };
+	struct function *f = nodes_identity(t, &root);
 
-	return n ? n : make_child(t, parent, frame);
+	t->root = f ? make_node(t, NULL, KEY_NOTHING, f) : NULL;
+	return t->root != NULL;
 }
 
 bool nodes_init(struct nodes *t, uint32_t max)
 {
-	static const struct call_function root = { .kind = CALL_ROOT };
-	struct function *f;
-
 	memset(t, 0, sizeof(*t));
 	t->max = max;
 	t->none = make_outside(t, KEY_NOTHING);
 	t->sink = make_outside(t, KEY_NOTHING);
-	f = nodes_identity(t, &root);
-	t->root = t->none && t->sink && f ? make_node(t, NULL, KEY_NOTHING, f) : NULL;
-	if (!t->root)
+	if (!t->none || !t->sink || !make_root(t)) {
 		nodes_done(t);
-	return t->root != NULL;
+		return false;
+	}
+	t->sink->below = t->sink;
+	return true;
+}
+
+bool nodes_reset(struct nodes *t)
+{
+	struct arena old = t->node_memory;
+	uint32_t count = t->count, chunks = t->chunk_count;
+	struct node *first = t->chunks[0], *root = t->root;
+
+	memset(&t->node_memory, 0, sizeof(t->node_memory));
+	t->count = t->chunk_count = 0;
+	if (!make_root(t)) {
+		give_back(&t->node_memory);
+		t->node_memory = old;
+		t->count = count;
+		t->chunk_count = chunks;
+		t->chunks[0] = first;
+		t->root = root;
+		return false;
+	}
+	give_back(&old);
+	return true;
 }
 
 static void forget_function(struct function *f)
@@ -464,6 +526,7 @@ void nodes_done(struct nodes *t)
 		forget_function(t->functions[i]);
 	free(t->functions);
 	free(t->chunks);
-	blocks_give_back(t->blocks);
+	give_back(&t->memory);
+	give_back(&t->node_memory);
 	memset(t, 0, sizeof(*t));
 }

@@ -15,8 +15,9 @@
  * is then the address of our own record.
  *
  * Memory comes in blocks (blocks.h) and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
- * that would need a new node goes to a node "[folded]" below its caller, one for all of them, and the calls below that
- * to nodes.sink, whose values nobody reads.
+ * that would need a new node goes to a node "[folded]" below its caller, one for all of them. The calls below that go to
+ * one node of its own, outside the tree, which counts them: their time is in the folded call already. Without memory for
+ * any of this they go to nodes.sink.
  */
 #ifndef STROBE_NODES_H
 #define STROBE_NODES_H
@@ -55,16 +56,23 @@ struct node {
 	uint32_t number;		/* in the order of making */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
 	uint64_t allocations, frees, allocated;
+	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
+	struct node *below;		/* of a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
 } __attribute__((aligned(64)));
+
+/* Memory that goes back as a whole. */
+struct arena {
+	struct block *blocks;		/* the newest first */
+	char *free, *end;		/* what is left of the newest */
+};
 
 struct nodes {
 	struct node *root;
 	struct node *none, *sink;
 	uint32_t count, max;
-	bool full;			/* something was folded */
 
-	struct block *blocks;		/* of memory, the newest first */
-	char *free, *end;		/* what is left of the newest */
+	struct arena memory;		/* of what nodes_reset leaves */
+	struct arena node_memory;
 	struct node **chunks;		/* arrays of NODES_PER_CHUNK nodes, in the order of their making */
 	uint32_t chunk_count, chunk_capacity;
 
@@ -82,6 +90,9 @@ struct nodes {
 bool nodes_init(struct nodes *t, uint32_t max);
 void nodes_done(struct nodes *t);
 
+/* Forgets all nodes and makes a root again; functions and their keys stay. False, with nothing changed, without memory. */
+bool nodes_reset(struct nodes *t);
+
 /* The key of a closure, also of one that was made of a function. Equal keys of different closures are as likely as equal
  * 64-bit random numbers. */
 static inline uintptr_t closure_key(const zend_function *f)
@@ -98,12 +109,25 @@ static zend_always_inline uintptr_t function_key(const zend_function *f)
 	return UNEXPECTED(f->common.fn_flags & ZEND_ACC_CLOSURE) ? closure_key(f) : (uintptr_t)f;
 }
 
-/* The child of `parent` that stands for the function of a call, whose key is `key`, made if need be. Never NULL: without memory it is
- * nodes.sink. */
-struct node *nodes_child(struct nodes *t, struct node *parent, zend_execute_data *frame, uintptr_t key);
+/* The child of `parent` with this key, NULL if there is none. */
+struct node *nodes_find(struct node *parent, uintptr_t key);
 
-/* The same for a function that is known. */
+/* The child of `parent` that stands for the function of a call, which nodes_find did not find, made if need be. Never NULL:
+ * without memory it is nodes.sink. */
+struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data *frame);
+
+/* The child for a function that is known, found or made. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
+
+/* The child for the marker of a session, found or made: also above the budget, and below what is folded. NULL without
+ * memory. */
+struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
+
+/* Whether a call that needs a new node finds no room in the budget. */
+static inline bool nodes_full(const struct nodes *t)
+{
+	return t->count >= t->max;
+}
 
 /* What a function is, with strings that are still its own. */
 void nodes_describe(const zend_function *f, struct call_function *id);

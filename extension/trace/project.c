@@ -18,6 +18,7 @@ struct projection {
 	struct call_tree *tree;
 	uint32_t *place;		/* by node: index in the tree, or NOWHERE */
 	uint32_t *function;		/* by function: index in the tree + 1, 0 not yet used */
+	uint8_t *hidden;		/* by function, with a filter: 1 shown, 2 not, 0 not yet asked */
 	uint32_t *slots;		/* (parent, function) to index + 1 */
 	uint32_t slot_count;
 };
@@ -44,6 +45,17 @@ static bool is_left_out(const struct trace_session *s, const struct call_functio
 	default:
 		return false;
 	}
+}
+
+static bool is_filtered(struct projection *p, const struct function *f)
+{
+	const struct name_filter *filter = p->session->options.filter;
+
+	if (!filter || f->id.kind == CALL_ROOT || f->id.kind == CALL_FOLDED)
+		return false;
+	if (!p->hidden[f->number])
+		p->hidden[f->number] = name_filter_shows(filter, &f->id) ? 1 : 2;
+	return p->hidden[f->number] == 2;
 }
 
 /* Functions with one identity (a file that was included twice, a method of PHP's own that subclasses have copies of) are one
@@ -95,6 +107,7 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 	int64_t *v = p->tree->nodes[place].value;
 	const struct capture *c = p->capture;
 
+	p->tree->nodes[place].resumptions += n->resumptions;
 	v[TREE_CALLS] += (int64_t)n->calls;
 	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns : nanoseconds(c, n->wall);
 	v[TREE_CPU_NS] += nanoseconds(c, n->cpu);
@@ -103,6 +116,34 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 	v[TREE_ALLOCATIONS] += (int64_t)n->allocations;
 	v[TREE_FREES] += (int64_t)n->frees;
 	v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocated;
+}
+
+/* Time that is sampled is only where it was spent. */
+static void add_sampled_time(struct projection *p, uint32_t place, const struct node *n)
+{
+	if (p->capture->timer.period_ns && place != NOWHERE)
+		p->tree->nodes[place].value[TREE_WALL_NS] += (int64_t)n->wall * (int64_t)p->capture->timer.period_ns;
+}
+
+/* Calls within a folded call are folded too; what they took is in it already. */
+static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const struct node *n)
+{
+	struct call_tree *t = p->tree;
+	uint64_t calls = n->calls + (n->below ? n->below->calls : 0);
+
+	if (t->functions[t->nodes[parent].function].kind == CALL_FOLDED) {
+		p->place[i] = parent;
+		t->nodes[parent].value[TREE_CALLS] += (int64_t)n->calls;
+		add_sampled_time(p, parent, n);
+	} else {
+		p->place[i] = find_or_add(p, parent, number_function(p, n->function));
+		add(p, p->place[i], n);
+	}
+	if (n->below) {
+		t->nodes[p->place[i]].value[TREE_CALLS] += (int64_t)n->below->calls;
+		add_sampled_time(p, p->place[i], n->below);
+	}
+	t->folded_calls += calls;
 }
 
 static bool has_values(const struct node *n)
@@ -122,14 +163,17 @@ static void place_node(struct projection *p, uint32_t i)
 			add(p, 0, n);
 		} else {
 			p->place[i] = parent;
+			add_sampled_time(p, parent, n);
 		}
-	} else if (parent == NOWHERE || is_left_out(p->session, f) || (!has_values(n) && !n->child)) {
+	} else if (parent == NOWHERE || is_left_out(p->session, f) ||
+		   is_filtered(p, n->function) || (!has_values(n) && !n->child && !n->below)) {
 		p->place[i] = parent;
+		add_sampled_time(p, parent, n);
+	} else if (f->kind == CALL_FOLDED) {
+		add_folded(p, i, parent, n);
 	} else {
 		p->place[i] = find_or_add(p, parent, number_function(p, n->function));
 		add(p, p->place[i], n);
-		if (f->kind == CALL_FOLDED)
-			p->tree->folded_calls += n->calls;
 	}
 }
 
@@ -167,7 +211,8 @@ static bool allocate(struct projection *p)
 	p->place = malloc(from->count * sizeof(*p->place));
 	p->function = calloc(from->function_count, sizeof(*p->function));
 	p->slots = calloc(p->slot_count, sizeof(*p->slots));
-	if (!p->tree || !p->place || !p->function || !p->slots)
+	p->hidden = calloc(from->function_count, sizeof(*p->hidden));
+	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden)
 		return false;
 	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
 	p->tree->functions = calloc(from->function_count, sizeof(*p->tree->functions));
@@ -212,6 +257,7 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	}
 	free(p.place);
 	free(p.function);
+	free(p.hidden);
 	free(p.slots);
 	return t;
 }

@@ -83,7 +83,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 	}
 	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
 		if (e->frame)
-			s->calls[s->count++] = (struct saved_call){ e->node, e->frame };
+			s->calls[s->count++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	/* The root first. */
 	for (i = 0; i < s->count / 2; i++) {
 		struct saved_call call = s->calls[i];
@@ -119,11 +119,11 @@ static void enter(struct capture *c, zend_fiber_context *context)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
-		struct node *was = s->calls[i].node;
-		struct node *n = was->function ? nodes_child_of(&c->nodes, c->top->node, was->key, was->function) : was;
+		struct node *n = capture_node(c, &s->calls[i]);
 
 		if (!capture_push(c, n, s->calls[i].frame))
 			break;
+		n->resumptions += i == 0;
 	}
 	forget(s);
 }

@@ -76,6 +76,8 @@ static void stop_timer(struct capture *c)
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
 		struct node *n = nodes_at(&c->nodes, i);
 
+		if (n->below)
+			n->wall += n->below->wall;
 		if (n->parent)
 			n->parent->wall += n->wall;
 		n->wall = (uint64_t)((double)n->wall * ticks);
@@ -167,6 +169,12 @@ static uintptr_t new_key(void)
 	return last += 2;
 }
 
+static void free_session(struct trace_session *s)
+{
+	name_filter_free(s->options.filter);
+	free(s);
+}
+
 struct trace_session *tracer_start(const struct trace_options *options)
 {
 	static const struct call_function root = { .kind = CALL_ROOT };
@@ -175,14 +183,16 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	bool first;
 
 #ifdef ZTS
-	if (!c)
+	if (!c) {
+		name_filter_free(options->filter);
 		return NULL;
+	}
 #endif
-	if (!observe_available())
+	s = observe_available() ? calloc(1, sizeof(*s)) : NULL;
+	if (!s) {
+		name_filter_free(options->filter);
 		return NULL;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
+	}
 	s->options = *options;
 	if (s->options.metrics & TRACE_CPU)
 		s->options.metrics |= TRACE_WALL;
@@ -190,7 +200,7 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	if ((first && !begin_capture(c)) || (!is_wide_enough(c, &s->options) && !widen(c, &s->options))) {
 		if (first && c->nodes.root)
 			end_capture(c);
-		free(s);
+		free_session(s);
 		return NULL;
 	}
 	s->key = new_key();
@@ -216,7 +226,7 @@ static void close_session(struct capture *c, struct trace_session *s)
 		p = &(*p)->next;
 	if (*p)
 		*p = s->next;
-	free(s);
+	free_session(s);
 	if (!c->sessions)
 		end_capture(c);
 }
@@ -258,7 +268,7 @@ void tracer_restart(struct trace_session *s)
 		return;
 	for (struct entry *e = c->top; e > c->stack + s->at; e--)
 		if (e->frame)
-			calls[kept++] = (struct saved_call){ e->node, e->frame };
+			calls[kept++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	while (c->top > c->stack + s->at)
 		capture_pop(c);
 	capture_pop(c);
@@ -267,16 +277,31 @@ void tracer_restart(struct trace_session *s)
 	cpu_clock_resync(&c->cpu);
 	capture_mark(c);
 	while (kept--) {
-		const struct node *was = calls[kept].node;
-
-		if (!was->function)
+		if (!calls[kept].function)
 			break;
-		n = nodes_child_of(&c->nodes, c->top->node, was->key, was->function);
+		n = capture_node(c, &calls[kept]);
 		if (!capture_push(c, n, calls[kept].frame))
 			break;
 		n->calls++;
 	}
 	free(calls);
+}
+
+void tracer_tell_folded(uint64_t calls)
+{
+	struct capture *c = CAPTURE;
+	char text[160];
+
+#ifdef ZTS
+	if (!c)
+		return;
+#endif
+	if (!calls || c->told || !PG(log_errors))
+		return;
+	c->told = true;
+	snprintf(text, sizeof(text), "strobe: %llu calls found no room in the trace and are summed up as [folded]: "
+		 "strobe.trace_max_nodes is " ZEND_LONG_FMT, (unsigned long long)calls, STROBE_G(trace_max_nodes));
+	php_log_err(text);
 }
 
 void tracer_drop(struct trace_session *s)
@@ -378,5 +403,6 @@ void tracer_request_end(void)
 	while (c->sessions)
 		close_session(c, c->sessions);
 	observe_request_end(c);
+	c->told = false;
 	blocks_request_end();
 }

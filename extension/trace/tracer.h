@@ -13,6 +13,7 @@
 #define STROBE_TRACER_H
 
 #include "call_tree.h"
+#include "name_filter.h"
 
 enum trace_metric {
 	TRACE_WALL = 1,
@@ -42,6 +43,15 @@ struct trace_options {
 	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
 	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
 	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
+	struct name_filter *filter;	/* NULL: all are shown. The session frees it, also one that cannot be opened. What is not
+					 * shown is transparent: what it calls hangs below its caller, its own time is its caller's */
+
+	/* NULL: what finds no room in strobe.trace_max_nodes is folded. Otherwise it is given what the session has seen so far
+	 * whenever the tree is full, and the tree that tracer_stop returns has the rest: values of all of them add up, calls of
+	 * the root only in the last. Runs inside of a call that is traced: it may use the C library's memory only. Calls are
+	 * folded all the same while another session without it is open, and where calls run so deep that they fill the tree. */
+	void (*spill)(void *owner, const struct call_tree *t);
+	void *owner;
 };
 
 struct trace_session;
@@ -61,6 +71,10 @@ struct trace_session *tracer_start(const struct trace_options *options);
 /* Closes the session and returns what it saw: calls that are still running count until now. The caller frees the tree.
  * NULL, with the session gone all the same, if there is no memory for it. */
 struct call_tree *tracer_stop(struct trace_session *s);
+
+/* Says in the error log, once per request, how many calls a tree had no room for, if there are any. For whoever has no
+ * other way to say so. */
+void tracer_tell_folded(uint64_t calls);
 
 /* Closes the session without a result. NULL is fine. Sessions left open at the end of the request are dropped by
  * tracer_request_end; whoever holds one must close or forget it in its own request end before. */
