@@ -30,8 +30,14 @@ struct function {
 	struct call_function id;	/* with references of its own */
 	uintptr_t key;			/* that it was found by first */
 	uint32_t number;		/* among those of the tree, from 0 */
+	uint64_t identity_hash;
 	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
+};
+
+struct function_slot {
+	uintptr_t key;
+	struct function *function;	/* NULL: free */
 };
 
 struct slot {
@@ -39,7 +45,12 @@ struct slot {
 	struct node *node;		/* NULL: free */
 };
 
-/* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. `first` and `after` are guesses, never
+struct allocation_counts {
+	uint64_t allocations, frees, bytes;
+};
+
+/* The first 64 bytes are all that a call touches, and the second 64 all that making a node takes: the nodes of one request are
+ * mostly cold, so that each line of the cache counts. Times are in ticks and inclusive. `first` and `after` are guesses, never
  * NULL: without one they are nodes.none, whose key is that of nothing. */
 struct node {
 	uintptr_t key;
@@ -50,14 +61,17 @@ struct node {
 	uint64_t cpu;
 	int64_t memory, peak;
 
-	struct node *parent, *child, *sibling;
-	struct slot *slots;		/* the children by key, once there are two; keys beside each other cost one miss of the cache */
-	uint32_t slot_count, children;	/* slots: a list of that many at most, or a hash */
-	uint32_t number;		/* in the order of making */
+	struct node *parent;
+	union {
+		struct node *child;	/* while it is the only one */
+		struct slot *slots;	/* several by key: keys beside each other cost one miss of the cache */
+	};
+	uint32_t slot_count, children;	/* slots: 0, a list of that many at most, or a hash */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
-	uint64_t allocations, frees, allocated;
-	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
 	struct node *below;		/* of a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
+	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
+	struct allocation_counts *allocations;	/* NULL: none were counted */
+	uint32_t number;		/* in the order of making */
 } __attribute__((aligned(64)));
 
 /* Memory that goes back as a whole. */
@@ -78,7 +92,8 @@ struct nodes {
 
 	struct function **functions;	/* by number */
 	uint32_t function_count, function_capacity;
-	struct function **by_key, **by_identity;	/* open hashes of the same size */
+	struct function_slot *by_key;	/* open hashes of the same size */
+	struct function **by_identity;
 	uint32_t slots;
 	uint32_t pinned;
 	const struct trace_annotation *annotation;	/* NULL without */
@@ -115,6 +130,9 @@ struct node *nodes_find(struct node *parent, uintptr_t key);
 /* The child of `parent` that stands for the function of a call, which nodes_find did not find, made if need be. Never NULL:
  * without memory it is nodes.sink. */
 struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data *frame);
+
+/* Where the allocations of a node are counted. NULL without memory. */
+struct allocation_counts *nodes_allocations(struct nodes *t, struct node *n);
 
 /* The child for a function that is known, found or made. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);

@@ -113,9 +113,11 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 	v[TREE_CPU_NS] += nanoseconds(c, n->cpu);
 	v[TREE_MEMORY_BYTES] += n->memory;
 	v[TREE_PEAK_BYTES] += n->peak;
-	v[TREE_ALLOCATIONS] += (int64_t)n->allocations;
-	v[TREE_FREES] += (int64_t)n->frees;
-	v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocated;
+	if (n->allocations) {
+		v[TREE_ALLOCATIONS] += (int64_t)n->allocations->allocations;
+		v[TREE_FREES] += (int64_t)n->allocations->frees;
+		v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocations->bytes;
+	}
 }
 
 /* Time that is sampled is only where it was spent. */
@@ -148,7 +150,8 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 
 static bool has_values(const struct node *n)
 {
-	return n->calls || n->wall || n->cpu || n->memory || n->allocations || n->frees;
+	return n->calls || n->wall || n->cpu || n->memory ||
+	       (n->allocations && (n->allocations->allocations || n->allocations->frees));
 }
 
 static void place_node(struct projection *p, uint32_t i)
@@ -166,7 +169,7 @@ static void place_node(struct projection *p, uint32_t i)
 			add_sampled_time(p, parent, n);
 		}
 	} else if (parent == NOWHERE || is_left_out(p->session, f) ||
-		   is_filtered(p, n->function) || (!has_values(n) && !n->child && !n->below)) {
+		   is_filtered(p, n->function) || (!has_values(n) && !n->children && !n->below)) {
 		p->place[i] = parent;
 		add_sampled_time(p, parent, n);
 	} else if (f->kind == CALL_FOLDED) {
