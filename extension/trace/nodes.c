@@ -230,8 +230,10 @@ struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, s
 	if (parent->below == parent)
 		parent = parent->parent;
 	n = nodes_find(parent, key);
-	if (!n)
+	if (!n) {
 		n = new_child(t, parent, key, f);
+		t->markers++;
+	}
 	return n == t->sink ? NULL : n;
 }
 
@@ -302,7 +304,19 @@ static bool make_room(struct nodes *t)
 	return true;
 }
 
-static struct function *make_function(struct nodes *t, uintptr_t key, const struct call_function *id, uint64_t hash)
+/* The first record made with that identity, or NULL. */
+static struct function *find_identity(const struct nodes *t, const struct call_function *id, uint64_t hash)
+{
+	if (t->slots)
+		for (uint32_t i = slot_of(hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
+			if (t->by_identity[i]->identity_hash == hash && same_identity(&t->by_identity[i]->id, id))
+				return t->by_identity[i];
+	return NULL;
+}
+
+/* `alike` is the first record with that identity, if there is one. */
+static struct function *make_function(struct nodes *t, uintptr_t key, const struct call_function *id, uint64_t hash,
+				      struct function *alike)
 {
 	struct function *f;
 
@@ -314,6 +328,9 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 	f->id = *id;
 	f->key = key;
 	f->identity_hash = hash;
+	f->first = alike ? alike : f;
+	if (alike)
+		f->ambiguous = alike->ambiguous = true;
 	if (id->name)
 		zend_string_addref(id->name);
 	if (id->class_name)
@@ -326,27 +343,16 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 	return f;
 }
 
-/* The first record made with that identity, or NULL. */
-static struct function *find_identity(const struct nodes *t, const struct call_function *id, uint64_t hash)
-{
-	if (t->slots)
-		for (uint32_t i = slot_of(hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
-			if (t->by_identity[i]->identity_hash == hash && same_identity(&t->by_identity[i]->id, id))
-				return t->by_identity[i];
-	return NULL;
-}
-
 struct function *nodes_identity(struct nodes *t, const struct call_function *id)
 {
 	uint64_t hash = identity_hash(id);
 	struct function *f = find_identity(t, id, hash);
 
-	return f ? f : make_function(t, KEY_NOTHING, id, hash);
-}
-
-const struct function *nodes_first_alike(const struct nodes *t, const struct function *f)
-{
-	return find_identity(t, &f->id, f->identity_hash);
+	if (!f)
+		return make_function(t, KEY_NOTHING, id, hash, NULL);
+	if (f->key != KEY_NOTHING)
+		f->ambiguous = true;
+	return f;
 }
 
 void nodes_describe(const zend_function *f, struct call_function *id)
@@ -402,6 +408,7 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 	bool may_go = ZEND_USER_CODE(code->type) && (code->common.fn_flags & ZEND_ACC_CLOSURE) && code->op_array.refcount;
 	struct call_function id;
 	struct function *f;
+	uint64_t hash;
 
 	if (t->slots)
 		for (uint32_t i = slot_of(key, t->slots); t->by_key[i].function; i = (i + 1) & (t->slots - 1))
@@ -411,13 +418,14 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 	if (may_go && (t->pinned >= PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return NULL;
 	nodes_describe(code, &id);
-	f = make_function(t, key, &id, identity_hash(&id));
+	hash = identity_hash(&id);
+	f = make_function(t, key, &id, hash, find_identity(t, &id, hash));
 	if (f && may_go && !pin(t, f, &code->op_array)) {
 		forget_key(t, f);
 		return NULL;
 	}
-	if (f && id.internal && t->annotation)
-		f->annotated = t->annotation->applies(code);
+	if (f && id.internal && t->annotation && t->annotation->applies(code))
+		f->annotated = f->ambiguous = true;
 	return f;
 }
 
@@ -495,16 +503,17 @@ bool nodes_init(struct nodes *t, uint32_t max)
 bool nodes_reset(struct nodes *t)
 {
 	struct arena old = t->node_memory;
-	uint32_t count = t->count, chunks = t->chunk_count;
+	uint32_t count = t->count, chunks = t->chunk_count, markers = t->markers;
 	struct node *first = t->chunks[0], *root = t->root;
 
 	memset(&t->node_memory, 0, sizeof(t->node_memory));
-	t->count = t->chunk_count = 0;
+	t->count = t->chunk_count = t->markers = 0;
 	if (!make_root(t)) {
 		give_back(&t->node_memory);
 		t->node_memory = old;
 		t->count = count;
 		t->chunk_count = chunks;
+		t->markers = markers;
 		t->chunks[0] = first;
 		t->root = root;
 		return false;

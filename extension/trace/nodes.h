@@ -31,7 +31,10 @@ struct function {
 	uintptr_t key;			/* that it was found by first */
 	uint32_t number;		/* among those of the tree, from 0 */
 	uint64_t identity_hash;
+	struct function *first;		/* the first record with the same identity, mostly this one */
 	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
+	bool ambiguous;			/* a node may have several children that are this function to a reader: there are
+					 * other records with its identity, or it is looked up in more than one way */
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
 };
 
@@ -84,6 +87,7 @@ struct nodes {
 	struct node *root;
 	struct node *none, *sink;
 	uint32_t count, max;
+	uint32_t markers;		/* nodes that nodes_marker has made */
 
 	struct arena memory;		/* of what nodes_reset leaves */
 	struct arena node_memory;
@@ -153,9 +157,6 @@ void nodes_describe(const zend_function *f, struct call_function *id);
 /* The record of something that is not a zend_function, such as a file that is compiled. The strings of `id` are copied by
  * reference. NULL without memory. */
 struct function *nodes_identity(struct nodes *t, const struct call_function *id);
-
-/* The first record made that has the same identity. */
-const struct function *nodes_first_alike(const struct nodes *t, const struct function *f);
 
 /* The n-th node in the order of making: a parent always comes before its children. */
 static inline struct node *nodes_at(const struct nodes *t, uint32_t n)
