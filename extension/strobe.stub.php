@@ -163,7 +163,7 @@ final class Profile implements \Countable, \JsonSerializable
     /** Seconds between start and stop. */
     public function getDuration(): float {}
 
-    /** Calls (or samples) that found no room in the tree (strobe.trace_max_nodes) and are summed up as "[folded]". */
+    /** All calls (or samples) that found no room in the tree (strobe.trace_max_nodes) and are summed up as "[folded]", at any depth. */
     public function getFoldedCalls(): int {}
 
     /**
@@ -205,7 +205,8 @@ final class Profile implements \Countable, \JsonSerializable
      * The array of xhprof, for the many tools that read it: "caller==>callee" and "main()", with "ct" (calls; samples in a
      * sampling profile), "wt" and "cpu" in microseconds, "mu", "pmu", "mem.na", "mem.nf", "mem.aa", as far as they were
      * measured. Files are "run_init::dir/file.php", compilation is "load::dir/file.php", a call of a function within itself is
-     * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile.
+     * "f==>f@1", a closure "{closure}::dir/file.php/3-5", without its last line in a sampling profile. A pair without a call
+     * ("Fiber::resume==>job") counts how often a fiber went on there.
      *
      * @return array<string, array<string, int>>
      * @throws Exception if there is no memory for it

@@ -176,8 +176,6 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 {
 	struct node *caller = c->top->node, **guess = c->guess, *n, *before;
 
-	if ((*guess)->key == key)
-		return *guess;
 	if (guess != &caller->first) {
 		before = (struct node *)((char *)guess - offsetof(struct node, after));
 		/* What is called in a row, and then something else: the guess is for that. */
@@ -214,11 +212,18 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 	start_values(c, e, what, fast);
 }
 
-/* Whether this is the call that was guessed, and there is room for it. Never true of a closure: no key is the address of
- * its function. */
+/* Whether this is the call that was guessed. Never true of a closure: no key is the address of its function. */
 static zend_always_inline bool is_guessed(const struct capture *c, const zend_execute_data *frame)
 {
-	return EXPECTED(c->top + 1 != c->limit) && EXPECTED((*c->guess)->key == (uintptr_t)frame->func);
+	return EXPECTED((*c->guess)->key == (uintptr_t)frame->func);
+}
+
+/* The same of a closure. */
+static zend_always_inline bool is_guessed_closure(const struct capture *c, const zend_execute_data *frame)
+{
+	const zend_function *f = frame->func;
+
+	return (f->common.fn_flags & ZEND_ACC_CLOSURE) && EXPECTED((*c->guess)->key == closure_key(f));
 }
 
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame);
@@ -245,14 +250,25 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 			enter(c, find_child(c, frame, function_key(frame->func)), frame,	\
 			      what, fast);							\
 	}											\
+	static zend_never_inline void enter_closure_##name(zend_execute_data *frame)		\
+	{											\
+		struct capture *c = CAPTURE;							\
+												\
+		if (is_guessed_closure(c, frame))						\
+			enter(c, *c->guess, frame, what, fast);				\
+		else										\
+			enter_##name(frame);							\
+	}											\
 	static void begin_##name(zend_execute_data *frame)					\
 	{											\
 		struct capture *c = CAPTURE;							\
 												\
-		if (is_guessed(c, frame))							\
+		if (UNEXPECTED(c->top + 1 == c->limit))						\
+			enter_##name(frame);							\
+		else if (is_guessed(c, frame))							\
 			enter(c, *c->guess, frame, what, fast);				\
 		else										\
-			enter_##name(frame);							\
+			enter_closure_##name(frame);						\
 	}											\
 	static void end_##name(zend_execute_data *frame, zval *result)				\
 	{											\
