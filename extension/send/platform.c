@@ -54,14 +54,39 @@ int platform_send(int fd, const struct msghdr *message)
 	return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-int platform_memfd(size_t size, void **ret_map)
+static int new_memfd(void)
 {
 	int fd = memfd_create("strobe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? -1 : move_away(fd);
+}
+
+int platform_memfd_of(const void *bytes, size_t size)
+{
+	const char *p = bytes;
+	int fd = new_memfd();
+
+	while (fd >= 0 && size > 0) {
+		ssize_t n = write(fd, p, size);
+
+		if (n > 0) {
+			p += n;
+			size -= (size_t)n;
+		} else if (n == 0 || errno != EINTR) {
+			close(fd);
+			return -1;
+		}
+	}
+	return fd;
+}
+
+int platform_memfd(size_t size, void **ret_map)
+{
+	int fd = new_memfd();
 	void *map;
 
 	if (fd < 0)
 		return -1;
-	fd = move_away(fd);
 	/* Allocated now: a write to a page that memory has run out for would be a SIGBUS. */
 	if (posix_fallocate(fd, 0, (off_t)size)) {
 		close(fd);
@@ -78,6 +103,7 @@ int platform_memfd(size_t size, void **ret_map)
 
 bool platform_seal(int fd, void *map, size_t size)
 {
-	munmap(map, size);
+	if (map)
+		munmap(map, size);
 	return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
 }

@@ -18,7 +18,12 @@ int platform_send(int fd, const struct msghdr *message);
 /* Makes a memfd of `size` bytes and maps it for writing. Returns the descriptor, or -1. */
 int platform_memfd(size_t size, void **ret_map);
 
-/* Unmaps what platform_memfd mapped, and makes its contents and size final. False if that cannot be done. */
+/* Makes a memfd that holds a copy of `bytes`. Returns the descriptor, or -1. Where the bytes exist already this is cheaper
+ * than a mapping, whose pages are cleared and faulted in one by one. */
+int platform_memfd_of(const void *bytes, size_t size);
+
+/* Makes contents and size of a memfd final, and unmaps what platform_memfd mapped (NULL: nothing). False if that cannot be
+ * done. */
 bool platform_seal(int fd, void *map, size_t size);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * A message names each string once, before the frames and nodes that use them. So all strings are numbered first, by
  * content, in memory of the C library: a run must not fail because the program has used up its own. Then the message
- * is written into a buffer of 128 KB and, when it is large, once more into a memfd of the size that it took.
+ * is written into a buffer that grows, and a large one is copied into a memfd: copying takes a tenth of the time that
+ * encoding a second time would.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -16,6 +17,8 @@
 
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
+#define FIRST_CAPACITY	(128u * 1024)
+#define VARINT_MAX	10u
 
 /* A socket has room for 208 KB, and the daemon may look at it ten times a second only: of runs that follow each other
  * closely, larger ones wait elsewhere, if there is a descriptor. */
@@ -49,8 +52,9 @@ struct encoder {
 	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
 	unsigned label_count, column_count;
 	char folded_calls[24];
-	int64_t *self;			/* one row of node_count values for each column */
-	uint8_t *buffer;
+	int64_t *self;			/* a row of column_count values for each node */
+	enum tree_column sources[COLUMNS];	/* of the columns that the tree has: the first of column_count */
+	unsigned source_count, first_inclusive;
 	char scratch[STROBE_WIRE_STRING];
 };
 
@@ -180,44 +184,44 @@ static bool has_off_cpu(const struct call_tree *t)
 	return (t->columns & TREE_HAS(TREE_WALL_NS)) && (t->columns & TREE_HAS(TREE_CPU_NS));
 }
 
-/* The row of a column that has been filled. */
-static int64_t *row(const struct encoder *e, unsigned column)
-{
-	return e->self + (size_t)column * e->tree->node_count;
-}
-
 static void add_columns(struct encoder *e)
 {
 	const struct call_tree *t = e->tree;
-	unsigned wall = 0, cpu = 0;
 
 	for (int c = 0; c < TREE_COLUMNS; c++) {
 		if (!(t->columns & TREE_HAS(c)))
 			continue;
-		if (c == TREE_WALL_NS)
-			wall = e->column_count;
-		if (c == TREE_CPU_NS)
-			cpu = e->column_count;
-		call_tree_self(t, c, row(e, e->column_count));
+		e->sources[e->source_count++] = (enum tree_column)c;
 		add_column(e, tree_column_name(c), tree_column_unit(c));
 	}
-	if (!has_off_cpu(t))
-		return;
-	for (uint32_t n = 0; n < t->node_count; n++)
-		row(e, e->column_count)[n] = row(e, wall)[n] - row(e, cpu)[n];
-	add_column(e, "off_cpu_ns", "nanoseconds");
+	e->first_inclusive = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
+	if (has_off_cpu(t))
+		add_column(e, "off_cpu_ns", "nanoseconds");
+}
+
+/* The values that each node took itself. A parent comes before its children, so one walk does it: the tree may be
+ * larger than the processor's caches. Calls are each node's own already. */
+static void compute_self(struct encoder *e)
+{
+	const struct call_tree *t = e->tree;
+	const unsigned n = e->column_count;
+	const bool off_cpu = has_off_cpu(t);
+	int64_t *row = e->self;
+
+	for (uint32_t i = 0; i < t->node_count; i++, row += n) {
+		const struct call_node *node = &t->nodes[i];
+		int64_t *parent = e->self + (size_t)node->parent * n;
+
+		for (unsigned k = 0; k < e->source_count; k++)
+			row[k] = node->value[e->sources[k]];
+		if (off_cpu)
+			row[n - 1] = node->value[TREE_WALL_NS] - node->value[TREE_CPU_NS];
+		for (unsigned k = e->first_inclusive; i && k < n; k++)
+			parent[k] -= row[k];
+	}
 }
 
 /* --- The message --- */
-
-static unsigned count_columns(const struct call_tree *t)
-{
-	unsigned n = has_off_cpu(t);
-
-	for (int c = 0; c < TREE_COLUMNS; c++)
-		n += (t->columns & TREE_HAS(c)) != 0;
-	return n;
-}
 
 static bool allocate(struct encoder *e)
 {
@@ -230,9 +234,7 @@ static bool allocate(struct encoder *e)
 	e->slots = calloc(e->slot_count, sizeof(*e->slots));
 	e->names = malloc(t->function_count * sizeof(*e->names) + 1);
 	e->files = malloc(t->function_count * sizeof(*e->files) + 1);
-	e->self = malloc((size_t)t->node_count * count_columns(t) * sizeof(*e->self) + 1);
-	e->buffer = malloc(STROBE_WIRE_INLINE);
-	return e->texts && e->slots && e->names && e->files && e->self && e->buffer;
+	return e->texts && e->slots && e->names && e->files;
 }
 
 static void release(struct encoder *e)
@@ -248,18 +250,20 @@ static void release(struct encoder *e)
 	free(e->names);
 	free(e->files);
 	free(e->self);
-	free(e->buffer);
 }
 
 /* What labels and columns name must stand among the first strings, so these come first. */
-static bool number_all(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
+static bool prepare(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
 {
 	add_labels(e, info, labels);
 	add_columns(e);
 	for (uint32_t i = 0; i < e->tree->function_count; i++)
 		if (!number_function(e, i))
 			return false;
-	return true;
+	e->self = malloc((size_t)e->tree->node_count * e->column_count * sizeof(*e->self) + 1);
+	if (e->self)
+		compute_self(e);
+	return e->self != NULL;
 }
 
 static enum strobe_clock clock_of(const struct call_tree *t)
@@ -269,21 +273,39 @@ static enum strobe_clock clock_of(const struct call_tree *t)
 	return t->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL;
 }
 
-static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
+/* Room for `bytes` more. Without memory the writer goes on counting, and has no message in the end. */
+static zend_always_inline void reserve(struct strobe_wire_writer *w, size_t bytes)
 {
-	const struct call_tree *t = e->tree;
-	int64_t values[COLUMNS];
+	size_t wanted = w->capacity * 2;
+	void *bigger;
 
-	for (uint32_t n = 0; n < t->node_count; n++) {
-		for (unsigned k = 0; k < e->column_count; k++)
-			values[k] = row(e, k)[n];
-		/* Number 0 is the message's root, so that ours is 1. */
-		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, values);
+	if (w->size > w->capacity || EXPECTED(w->capacity - w->size >= bytes) || w->size > STROBE_WIRE_MAX)
+		return;
+	while (wanted - w->size < bytes)
+		wanted *= 2;
+	bigger = realloc(w->buffer, wanted);
+	if (bigger) {
+		w->buffer = bigger;
+		w->capacity = wanted;
 	}
 }
 
-static size_t write_message(const struct encoder *e, void *buffer, size_t capacity, uint32_t pid,
-			    const uint64_t *unreported)
+static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
+{
+	const struct call_tree *t = e->tree;
+	const int64_t *row = e->self;
+
+	for (uint32_t n = 0; n < t->node_count; n++, row += e->column_count) {
+		reserve(w, (2 + COLUMNS) * VARINT_MAX);
+		/* Number 0 is the message's root, so that ours is 1. */
+		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, row);
+	}
+}
+
+/* Returns the size of the message, which `*ret_buffer` (the caller's to free) holds if it is not above
+ * `*ret_capacity`. */
+static size_t write_message(const struct encoder *e, uint32_t pid, const uint64_t *unreported, void **ret_buffer,
+			    size_t *ret_capacity)
 {
 	const struct call_tree *t = e->tree;
 	struct strobe_wire_info header = {
@@ -294,11 +316,16 @@ static size_t write_message(const struct encoder *e, void *buffer, size_t capaci
 		.end_ns = t->end_ns > t->start_ns ? t->end_ns : t->start_ns,
 		.period_ns = t->period_ns,
 	};
+	void *buffer = malloc(FIRST_CAPACITY);
 	struct strobe_wire_writer w;
+	size_t size;
 
-	strobe_wire_begin(&w, buffer, capacity, &header);
-	for (uint32_t i = 0; i < e->text_count; i++)
+	strobe_wire_begin(&w, buffer, buffer ? FIRST_CAPACITY : 0, &header);
+	for (uint32_t i = 0; i < e->text_count; i++) {
+		reserve(&w, VARINT_MAX + e->texts[i].n);
 		strobe_wire_string(&w, e->texts[i].p, e->texts[i].n);
+	}
+	reserve(&w, 2 * VARINT_MAX * (STROBE_WIRE_LABELS + COLUMNS + STROBE_DROP_REASONS));
 	for (unsigned i = 0; i < e->label_count; i++)
 		strobe_wire_label(&w, e->labels[i].key, e->labels[i].value);
 	for (unsigned i = 0; i < e->column_count; i++)
@@ -306,34 +333,52 @@ static size_t write_message(const struct encoder *e, void *buffer, size_t capaci
 	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++)
 		if (unreported[reason])
 			strobe_wire_drop(&w, reason, unreported[reason]);
-	for (uint32_t i = 0; i < t->function_count; i++)
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		reserve(&w, 3 * VARINT_MAX);
 		strobe_wire_frame(&w, e->names[i], e->files[i], t->functions[i].line);
+	}
 	write_nodes(e, &w);
-	return strobe_wire_end(&w);
+	size = strobe_wire_end(&w);
+	*ret_buffer = w.buffer;
+	*ret_capacity = w.capacity;
+	return size;
+}
+
+static int send_bytes(struct sender *s, const char *path, const void *bytes, size_t size)
+{
+	int reason, fd = -1;
+
+	if (size > INLINE_WISHED)
+		fd = platform_memfd_of(bytes, size);
+	if (fd >= 0)
+		return sender_send_memfd(s, path, fd, NULL, size);
+	if (size > STROBE_WIRE_INLINE)
+		return STROBE_DROP_NO_MEMORY;
+	reason = sender_send(s, path, bytes, size);
+	if (reason != STROBE_DROP_TOO_LARGE)
+		return reason;
+	fd = platform_memfd_of(bytes, size);
+	return fd < 0 ? STROBE_DROP_NO_MEMORY : sender_send_memfd(s, path, fd, NULL, size);
 }
 
 static int send_encoded(const struct encoder *e, struct sender *s, const char *path, uint32_t pid)
 {
-	size_t size = write_message(e, e->buffer, STROBE_WIRE_INLINE, pid, s->unreported);
-	int reason = STROBE_DROP_TOO_LARGE;
-	void *map;
-	int fd = -1;
+	size_t size, capacity;
+	void *buffer;
+	int reason;
 
-	if (size > STROBE_WIRE_MAX || e->text_count > STROBE_WIRE_STRINGS ||
-	    e->tree->function_count > STROBE_WIRE_FRAMES || e->tree->node_count > STROBE_WIRE_NODES)
+	if (e->text_count > STROBE_WIRE_STRINGS || e->tree->function_count > STROBE_WIRE_FRAMES ||
+	    e->tree->node_count > STROBE_WIRE_NODES)
 		return STROBE_DROP_TOO_LARGE;
-	if (size > INLINE_WISHED)
-		fd = platform_memfd(size, &map);
-	if (fd < 0 && size <= STROBE_WIRE_INLINE)
-		reason = sender_send(s, path, e->buffer, size);
-	if (reason != STROBE_DROP_TOO_LARGE)
-		return reason;
-	if (fd < 0)
-		fd = platform_memfd(size, &map);
-	if (fd < 0)
-		return STROBE_DROP_NO_MEMORY;
-	write_message(e, map, size, pid, s->unreported);
-	return sender_send_memfd(s, path, fd, map, size);
+	size = write_message(e, pid, s->unreported, &buffer, &capacity);
+	if (size > STROBE_WIRE_MAX)
+		reason = STROBE_DROP_TOO_LARGE;
+	else if (size > capacity)
+		reason = STROBE_DROP_NO_MEMORY;
+	else
+		reason = send_bytes(s, path, buffer, size);
+	free(buffer);
+	return reason;
 }
 
 int run_message_send(struct sender *s, const char *path, const struct call_tree *t, const struct run_info *info,
@@ -345,7 +390,7 @@ int run_message_send(struct sender *s, const char *path, const struct call_tree 
 	ZEND_ASSERT(t->node_count > 0 && strobe_wire_is_run_key(info->source, strlen(info->source)));
 	if (e) {
 		e->tree = t;
-		if (allocate(e) && number_all(e, info, labels))
+		if (allocate(e) && prepare(e, info, labels))
 			reason = send_encoded(e, s, path, info->pid);
 		release(e);
 		free(e);

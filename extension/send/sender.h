@@ -32,7 +32,8 @@ void sender_close(struct sender *s);
  * buffer is smaller than the message, which may still go by memfd). */
 int sender_send(struct sender *s, const char *path, const void *message, size_t size);
 
-/* Unmaps and seals what platform_memfd made, sends it and closes it. Returns as sender_send. */
+/* Unmaps (NULL: nothing) and seals what platform_memfd or platform_memfd_of made, sends it and closes it. Returns as
+ * sender_send. */
 int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size);
 
 /* Counts samples that were lost. */

@@ -122,6 +122,18 @@ static zend_never_inline void add_cpu(struct capture *c, const struct entry *e, 
 	e->node->cpu += cpu_clock_at(&c->cpu, now) - e->cpu;
 }
 
+static zend_never_inline void add_allocations(struct capture *c, const struct entry *e)
+{
+	const struct allocation_counts *start = &c->stack_counts[e - c->stack];
+	struct allocation_counts *sum = nodes_allocations(&c->nodes, e->node);
+
+	if (!sum)
+		return;
+	sum->allocations += c->counts.allocations - start->allocations;
+	sum->frees += c->counts.frees - start->frees;
+	sum->bytes += c->counts.bytes - start->bytes;
+}
+
 /* Both are given what to measure, and whether that is known to be readable `fast`: the processor's counter, and c->heap. */
 static zend_always_inline void start_values(struct capture *c, struct entry *e, const unsigned what, const bool fast)
 {
@@ -154,13 +166,8 @@ static zend_always_inline void add_values(struct capture *c, const struct entry 
 		n->memory += (int64_t)(fast ? c->heap->now : zend_memory_usage(false)) - e->memory;
 	if (what & TRACE_PEAK)
 		n->peak += (int64_t)(fast ? c->heap->peak : zend_memory_peak_usage(false)) - e->peak;
-	if (what & TRACE_ALLOCATIONS) {
-		const struct allocation_counts *start = &c->stack_counts[e - c->stack];
-
-		n->allocations += c->counts.allocations - start->allocations;
-		n->frees += c->counts.frees - start->frees;
-		n->allocated += c->counts.bytes - start->bytes;
-	}
+	if (what & TRACE_ALLOCATIONS)
+		add_allocations(c, e);
 	if (what & TRACE_CPU) {
 		if (cpu_clock_is_synced(&c->cpu))
 			n->cpu += cpu_clock_synced_at(&c->cpu, now) - e->cpu;

@@ -21,10 +21,6 @@ struct entry {
 	int64_t memory, peak;
 };
 
-struct allocation_counts {
-	uint64_t allocations, frees, bytes;
-};
-
 struct trace_session {
 	struct trace_options options;
 	uintptr_t key;			/* of its markers: odd, so never that of a function */

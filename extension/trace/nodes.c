@@ -6,25 +6,16 @@
 
 #include "nodes.h"
 
+#include "blocks.h"
 #include "function_id.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#define BLOCK_BYTES	(1024u * 1024)
 #define LIST_FIRST	4u		/* slots: one line of the cache */
 #define LIST_MAX	8u
 #define KEY_NOTHING	1u		/* no address */
 #define KEY_FOLDED	3u
 #define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
-
-struct block {
-	struct block *next;
-	size_t size;
-};
-
-/* The first block of the last tree is kept for the next one, so that starting and stopping costs no system call. */
-ZEND_TLS struct block *spare;
 
 /* Memory that holds anything. */
 static void *take(struct arena *a, size_t size)
@@ -33,20 +24,14 @@ static void *take(struct arena *a, size_t size)
 
 	size = (size + 63) & ~(size_t)63;
 	if (size > (size_t)(a->end - a->free)) {
-		size_t bytes = size + 64 > BLOCK_BYTES ? size + 64 : BLOCK_BYTES;
-		struct block *b = bytes == BLOCK_BYTES ? spare : NULL;
+		struct block *b = blocks_take(size, a->blocks != NULL);
 
-		if (b)
-			spare = NULL;
-		else
-			b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (b == MAP_FAILED)
+		if (!b)
 			return NULL;
 		b->next = a->blocks;
-		b->size = bytes;
 		a->blocks = b;
-		a->free = (char *)b + 64;
-		a->end = (char *)b + bytes;
+		a->free = (char *)(b + 1);
+		a->end = (char *)b + b->size;
 	}
 	p = a->free;
 	a->free += size;
@@ -62,15 +47,7 @@ static void *take_zeroed(struct arena *a, size_t size)
 
 static void give_back(struct arena *a)
 {
-	while (a->blocks) {
-		struct block *b = a->blocks;
-
-		a->blocks = b->next;
-		if (!spare && b->size == BLOCK_BYTES)
-			spare = b;
-		else
-			munmap(b, b->size);
-	}
+	blocks_give_back(a->blocks);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -102,12 +79,9 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 		t->chunk_count++;
 	}
 	n = nodes_at(t, t->count);
-	memset(n, 0, sizeof(*n));
-	n->number = t->count++;
-	n->key = key;
-	n->first = n->after = t->none;
-	n->parent = parent;
-	n->function = f;
+	*n = (struct node){
+		.key = key, .first = t->none, .after = t->none, .parent = parent, .function = f, .number = t->count++,
+	};
 	return n;
 }
 
@@ -129,25 +103,19 @@ static uint32_t slot_of(uint64_t h, uint32_t slots)
 	return (uint32_t)((h * 0x9e3779b97f4a7c15ull) >> 32) & (slots - 1);
 }
 
-static void put(struct node *p, struct node *n, uint32_t at)
+static void put(struct slot *slots, uint32_t count, struct node *n)
 {
-	p->slots[at] = (struct slot){ n->key, n };
-}
+	uint32_t i = slot_of(n->key, count);
 
-static void put_hashed(struct node *p, struct node *n)
-{
-	uint32_t i = slot_of(n->key, p->slot_count);
-
-	while (p->slots[i].node)
-		i = (i + 1) & (p->slot_count - 1);
-	put(p, n, i);
+	while (slots[i].node)
+		i = (i + 1) & (count - 1);
+	slots[i] = (struct slot){ n->key, n };
 }
 
 /* Room for one more child than there are, those filled in. A hash stays at most half full. */
 static bool grow_slots(struct nodes *t, struct node *p)
 {
 	uint32_t size = p->children < LIST_FIRST ? LIST_FIRST : p->children < LIST_MAX ? LIST_MAX : LIST_MAX * 4;
-	uint32_t at = p->children;
 	struct slot *slots;
 
 	while (size > LIST_MAX && (p->children + 1) * 2 > size)
@@ -155,13 +123,16 @@ static bool grow_slots(struct nodes *t, struct node *p)
 	slots = take_zeroed(&t->node_memory, size * sizeof(*slots));
 	if (!slots)
 		return false;
+	if (p->children == 1)
+		slots[0] = (struct slot){ p->child->key, p->child };
+	else if (size <= LIST_MAX)
+		memcpy(slots, p->slots, p->children * sizeof(*slots));
+	else
+		for (uint32_t i = 0; i < p->slot_count; i++)
+			if (p->slots[i].node)
+				put(slots, size, p->slots[i].node);
 	p->slots = slots;
 	p->slot_count = size;
-	for (struct node *c = p->child; c; c = c->sibling)
-		if (size > LIST_MAX)
-			put_hashed(p, c);
-		else
-			put(p, c, --at);
 	return true;
 }
 
@@ -169,12 +140,8 @@ struct node *nodes_find(struct node *p, uintptr_t key)
 {
 	uint32_t i;
 
-	if (!p->slots) {
-		for (struct node *c = p->child; c; c = c->sibling)
-			if (c->key == key)
-				return c;
-		return NULL;
-	}
+	if (!p->slot_count)
+		return p->children && p->child->key == key ? p->child : NULL;
 	if (p->slot_count <= LIST_MAX) {
 		for (i = 0; i < p->children; i++)
 			if (p->slots[i].key == key)
@@ -187,22 +154,28 @@ struct node *nodes_find(struct node *p, uintptr_t key)
 	return NULL;
 }
 
-static void add_child(struct nodes *t, struct node *p, struct node *n)
+static bool add_child(struct nodes *t, struct node *p, struct node *n)
 {
 	bool full = p->slot_count <= LIST_MAX ? p->children >= p->slot_count : (p->children + 1) * 2 > p->slot_count;
 
-	/* Without memory the children are looked through one by one. */
-	if (p->children > 0 && full && !grow_slots(t, p)) {
-		p->slots = NULL;
-		p->slot_count = 0;
-	}
-	if (p->slot_count > LIST_MAX)
-		put_hashed(p, n);
-	else if (p->slots)
-		put(p, n, p->children);
-	n->sibling = p->child;
-	p->child = n;
+	if (p->children > 0 && full && !grow_slots(t, p))
+		return false;
+	if (p->children == 0)
+		p->child = n;
+	else if (p->slot_count <= LIST_MAX)
+		p->slots[p->children] = (struct slot){ n->key, n };
+	else
+		put(p->slots, p->slot_count, n);
 	p->children++;
+	return true;
+}
+
+/* A child that is not there yet. Without memory the sink. */
+static struct node *new_child(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+{
+	struct node *n = make_node(t, parent, key, f);
+
+	return n && add_child(t, parent, n) ? n : t->sink;
 }
 
 /* Where calls go that have no node of their own: the folded child of `parent`. */
@@ -215,11 +188,7 @@ static struct node *folded_child(struct nodes *t, struct node *parent)
 	if (n)
 		return n;
 	f = nodes_identity(t, &folded);
-	n = f ? make_node(t, parent, KEY_FOLDED, f) : NULL;
-	if (!n)
-		return t->sink;
-	add_child(t, parent, n);
-	return n;
+	return f ? new_child(t, parent, KEY_FOLDED, f) : t->sink;
 }
 
 /* Where the calls below a folded one go; NULL if `parent` is in the tree and not folded. */
@@ -247,15 +216,9 @@ struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key,
 	if (n)
 		return n;
 	n = nodes_find(parent, key);
-	if (!n) {
-		if (!f || nodes_full(t))
-			return folded_child(t, parent);
-		n = make_node(t, parent, key, f);
-		if (!n)
-			return t->sink;
-		add_child(t, parent, n);
-	}
-	return n;
+	if (n)
+		return n;
+	return f && !nodes_full(t) ? new_child(t, parent, key, f) : folded_child(t, parent);
 }
 
 struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
@@ -268,11 +231,10 @@ struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, s
 		parent = parent->parent;
 	n = nodes_find(parent, key);
 	if (!n) {
-		n = make_node(t, parent, key, f);
-		if (n)
-			add_child(t, parent, n);
+		n = new_child(t, parent, key, f);
+		t->markers++;
 	}
-	return n;
+	return n == t->sink ? NULL : n;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -307,39 +269,54 @@ static bool same_identity(const struct call_function *a, const struct call_funct
 	       strings_equal(a->file, b->file);
 }
 
-static void insert(struct function **table, uint32_t slots, uint64_t hash, struct function *f)
+static void insert(struct nodes *t, struct function *f)
 {
-	uint32_t i = slot_of(hash, slots);
+	uint32_t i;
 
-	while (table[i])
-		i = (i + 1) & (slots - 1);
-	table[i] = f;
+	for (i = slot_of(f->identity_hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
+		;
+	t->by_identity[i] = f;
+	if (f->key == KEY_NOTHING)
+		return;
+	for (i = slot_of(f->key, t->slots); t->by_key[i].function; i = (i + 1) & (t->slots - 1))
+		;
+	t->by_key[i] = (struct function_slot){ f->key, f };
 }
 
 /* Both tables stay at most half full, so that a search always ends. */
 static bool make_room(struct nodes *t)
 {
-	uint32_t slots = t->slots ? t->slots * 2 : 128;
-	struct function **tables;
+	uint32_t slots = t->slots ? t->slots * 4 : 256;
+	void *tables;
 
 	if (t->function_count == t->function_capacity && !grow(&t->functions, &t->function_capacity, sizeof(*t->functions)))
 		return false;
 	if ((t->function_count + 1) * 2 <= t->slots)
 		return true;
-	tables = take_zeroed(&t->memory, 2 * (size_t)slots * sizeof(*tables));
+	tables = take_zeroed(&t->memory, (size_t)slots * (sizeof(*t->by_key) + sizeof(*t->by_identity)));
 	if (!tables)
 		return false;
 	t->slots = slots;
 	t->by_key = tables;
-	t->by_identity = tables + slots;
-	for (uint32_t i = 0; i < t->function_count; i++) {
-		insert(t->by_identity, slots, identity_hash(&t->functions[i]->id), t->functions[i]);
-		insert(t->by_key, slots, t->functions[i]->key, t->functions[i]);
-	}
+	t->by_identity = (struct function **)(t->by_key + slots);
+	for (uint32_t i = 0; i < t->function_count; i++)
+		insert(t, t->functions[i]);
 	return true;
 }
 
-static struct function *make_function(struct nodes *t, uintptr_t key, const struct call_function *id)
+/* The first record made with that identity, or NULL. */
+static struct function *find_identity(const struct nodes *t, const struct call_function *id, uint64_t hash)
+{
+	if (t->slots)
+		for (uint32_t i = slot_of(hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
+			if (t->by_identity[i]->identity_hash == hash && same_identity(&t->by_identity[i]->id, id))
+				return t->by_identity[i];
+	return NULL;
+}
+
+/* `alike` is the first record with that identity, if there is one. */
+static struct function *make_function(struct nodes *t, uintptr_t key, const struct call_function *id, uint64_t hash,
+				      struct function *alike)
 {
 	struct function *f;
 
@@ -350,6 +327,10 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 		return NULL;
 	f->id = *id;
 	f->key = key;
+	f->identity_hash = hash;
+	f->first = alike ? alike : f;
+	if (alike)
+		f->ambiguous = alike->ambiguous = true;
 	if (id->name)
 		zend_string_addref(id->name);
 	if (id->class_name)
@@ -358,27 +339,20 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 		zend_string_addref(id->file);
 	f->number = t->function_count;
 	t->functions[t->function_count++] = f;
-	insert(t->by_identity, t->slots, identity_hash(id), f);
-	insert(t->by_key, t->slots, key, f);
+	insert(t, f);
 	return f;
 }
 
 struct function *nodes_identity(struct nodes *t, const struct call_function *id)
 {
-	if (t->slots)
-		for (uint32_t i = slot_of(identity_hash(id), t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
-			if (same_identity(&t->by_identity[i]->id, id))
-				return t->by_identity[i];
-	return make_function(t, KEY_NOTHING, id);
-}
+	uint64_t hash = identity_hash(id);
+	struct function *f = find_identity(t, id, hash);
 
-const struct function *nodes_first_alike(const struct nodes *t, const struct function *f)
-{
-	uint32_t i = slot_of(identity_hash(&f->id), t->slots);
-
-	while (!same_identity(&t->by_identity[i]->id, &f->id))
-		i = (i + 1) & (t->slots - 1);
-	return t->by_identity[i];
+	if (!f)
+		return make_function(t, KEY_NOTHING, id, hash, NULL);
+	if (f->key != KEY_NOTHING)
+		f->ambiguous = true;
+	return f;
 }
 
 void nodes_describe(const zend_function *f, struct call_function *id)
@@ -417,6 +391,16 @@ static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
 	return true;
 }
 
+/* Its key may come to mean something else: it is not found by it again. */
+static void forget_key(struct nodes *t, struct function *f)
+{
+	uint32_t i = slot_of(f->key, t->slots);
+
+	while (t->by_key[i].function != f)
+		i = (i + 1) & (t->slots - 1);
+	t->by_key[i].key = f->key = KEY_NOTHING;
+}
+
 /* The record of a function whose key means it until the tree is done; NULL if there is none and none can be made. */
 static struct function *lasting_function(struct nodes *t, const zend_function *code)
 {
@@ -424,22 +408,24 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 	bool may_go = ZEND_USER_CODE(code->type) && (code->common.fn_flags & ZEND_ACC_CLOSURE) && code->op_array.refcount;
 	struct call_function id;
 	struct function *f;
+	uint64_t hash;
 
 	if (t->slots)
-		for (uint32_t i = slot_of(key, t->slots); t->by_key[i]; i = (i + 1) & (t->slots - 1))
-			if (t->by_key[i]->key == key)
-				return t->by_key[i];
+		for (uint32_t i = slot_of(key, t->slots); t->by_key[i].function; i = (i + 1) & (t->slots - 1))
+			if (t->by_key[i].key == key)
+				return t->by_key[i].function;
 	/* What a preload script has run is taken apart when it has ended, whoever else has a use for it. */
 	if (may_go && (t->pinned >= PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return NULL;
 	nodes_describe(code, &id);
-	f = make_function(t, key, &id);
+	hash = identity_hash(&id);
+	f = make_function(t, key, &id, hash, find_identity(t, &id, hash));
 	if (f && may_go && !pin(t, f, &code->op_array)) {
-		f->key = KEY_NOTHING;
+		forget_key(t, f);
 		return NULL;
 	}
-	if (f && id.internal && t->annotation)
-		f->annotated = t->annotation->applies(code);
+	if (f && id.internal && t->annotation && t->annotation->applies(code))
+		f->annotated = f->ambiguous = true;
 	return f;
 }
 
@@ -459,7 +445,6 @@ static struct function *annotated_function(struct nodes *t, struct function *f, 
 	return f;
 }
 
-/* The key of the child may be another one than that of the function. */
 struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data *frame)
 {
 	const zend_function *code = frame->func;
@@ -473,8 +458,8 @@ struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data 
 		if (nodes_full(t) && !t->annotation)
 			return folded_child(t, parent);
 		f = lasting_function(t, code);
-		if (f && !f->annotated)
-			return nodes_child_of(t, parent, f->key, f);
+		if (f && EXPECTED(!t->annotation || !f->annotated))
+			return nodes_full(t) ? folded_child(t, parent) : new_child(t, parent, function_key(code), f);
 		if (f) {
 			f = annotated_function(t, f, frame);
 			return nodes_child_of(t, parent, (uintptr_t)f, f);
@@ -483,6 +468,13 @@ struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data 
 	nodes_describe(code, &id);
 	f = nodes_identity(t, &id);
 	return nodes_child_of(t, parent, (uintptr_t)f, f);
+}
+
+struct allocation_counts *nodes_allocations(struct nodes *t, struct node *n)
+{
+	if (!n->allocations)
+		n->allocations = take_zeroed(&t->node_memory, sizeof(*n->allocations));
+	return n->allocations;
 }
 
 static bool make_root(struct nodes *t)
@@ -511,16 +503,17 @@ bool nodes_init(struct nodes *t, uint32_t max)
 bool nodes_reset(struct nodes *t)
 {
 	struct arena old = t->node_memory;
-	uint32_t count = t->count, chunks = t->chunk_count;
+	uint32_t count = t->count, chunks = t->chunk_count, markers = t->markers;
 	struct node *first = t->chunks[0], *root = t->root;
 
 	memset(&t->node_memory, 0, sizeof(t->node_memory));
-	t->count = t->chunk_count = 0;
+	t->count = t->chunk_count = t->markers = 0;
 	if (!make_root(t)) {
 		give_back(&t->node_memory);
 		t->node_memory = old;
 		t->count = count;
 		t->chunk_count = chunks;
+		t->markers = markers;
 		t->chunks[0] = first;
 		t->root = root;
 		return false;
@@ -541,13 +534,6 @@ static void forget_function(struct function *f)
 		destroy_op_array(f->pinned);
 		free(f->pinned);
 	}
-}
-
-void nodes_thread_end(void)
-{
-	if (spare)
-		munmap(spare, spare->size);
-	spare = NULL;
 }
 
 void nodes_done(struct nodes *t)

@@ -14,7 +14,7 @@
  * scope of scripts, the code of eval, further closures) is looked up by name, file and line each time; the key of its nodes
  * is then the address of our own record.
  *
- * Memory comes from mmap and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
+ * Memory comes in blocks (blocks.h) and goes back as a whole. The number of nodes is bounded: when the budget is used up, a call
  * that would need a new node goes to a node "[folded]" below its caller, one for all of them. The calls below that go to
  * one node of its own, outside the tree, which counts them: their time is in the folded call already. Without memory for
  * any of this they go to nodes.sink.
@@ -30,8 +30,17 @@ struct function {
 	struct call_function id;	/* with references of its own */
 	uintptr_t key;			/* that it was found by first */
 	uint32_t number;		/* among those of the tree, from 0 */
+	uint64_t identity_hash;
+	struct function *first;		/* the first record with the same identity, mostly this one */
 	bool annotated;			/* its calls are told apart by a suffix: looked at one by one */
+	bool ambiguous;			/* a node may have several children that are this function to a reader: there are
+					 * other records with its identity, or it is looked up in more than one way */
 	zend_op_array *pinned;		/* a copy that keeps the code alive, or NULL */
+};
+
+struct function_slot {
+	uintptr_t key;
+	struct function *function;	/* NULL: free */
 };
 
 struct slot {
@@ -39,7 +48,12 @@ struct slot {
 	struct node *node;		/* NULL: free */
 };
 
-/* The first 64 bytes are all that a call touches. Times are in ticks and inclusive. `first` and `after` are guesses, never
+struct allocation_counts {
+	uint64_t allocations, frees, bytes;
+};
+
+/* The first 64 bytes are all that a call touches, and the second 64 all that making a node takes: the nodes of one request are
+ * mostly cold, so that each line of the cache counts. Times are in ticks and inclusive. `first` and `after` are guesses, never
  * NULL: without one they are nodes.none, whose key is that of nothing. */
 struct node {
 	uintptr_t key;
@@ -50,14 +64,17 @@ struct node {
 	uint64_t cpu;
 	int64_t memory, peak;
 
-	struct node *parent, *child, *sibling;
-	struct slot *slots;		/* the children by key, once there are two; keys beside each other cost one miss of the cache */
-	uint32_t slot_count, children;	/* slots: a list of that many at most, or a hash */
-	uint32_t number;		/* in the order of making */
+	struct node *parent;
+	union {
+		struct node *child;	/* while it is the only one */
+		struct slot *slots;	/* several by key: keys beside each other cost one miss of the cache */
+	};
+	uint32_t slot_count, children;	/* slots: 0, a list of that many at most, or a hash */
 	struct function *function;	/* NULL only for nodes.none and nodes.sink */
-	uint64_t allocations, frees, allocated;
-	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
 	struct node *below;		/* of a folded node: where the calls below it go, NULL before the first; itself there and in the sink */
+	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
+	struct allocation_counts *allocations;	/* NULL: none were counted */
+	uint32_t number;		/* in the order of making */
 } __attribute__((aligned(64)));
 
 /* Memory that goes back as a whole. */
@@ -70,6 +87,7 @@ struct nodes {
 	struct node *root;
 	struct node *none, *sink;
 	uint32_t count, max;
+	uint32_t markers;		/* nodes that nodes_marker has made */
 
 	struct arena memory;		/* of what nodes_reset leaves */
 	struct arena node_memory;
@@ -78,7 +96,8 @@ struct nodes {
 
 	struct function **functions;	/* by number */
 	uint32_t function_count, function_capacity;
-	struct function **by_key, **by_identity;	/* open hashes of the same size */
+	struct function_slot *by_key;	/* open hashes of the same size */
+	struct function **by_identity;
 	uint32_t slots;
 	uint32_t pinned;
 	const struct trace_annotation *annotation;	/* NULL without */
@@ -92,9 +111,6 @@ void nodes_done(struct nodes *t);
 
 /* Forgets all nodes and makes a root again; functions and their keys stay. False, with nothing changed, without memory. */
 bool nodes_reset(struct nodes *t);
-
-/* Gives back what the calling thread keeps for its next tree. */
-void nodes_thread_end(void);
 
 /* The key of a closure, also of one that was made of a function. Equal keys of different closures are as likely as equal
  * 64-bit random numbers. */
@@ -119,6 +135,9 @@ struct node *nodes_find(struct node *parent, uintptr_t key);
  * without memory it is nodes.sink. */
 struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data *frame);
 
+/* Where the allocations of a node are counted. NULL without memory. */
+struct allocation_counts *nodes_allocations(struct nodes *t, struct node *n);
+
 /* The child for a function that is known, found or made. */
 struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key, struct function *f);
 
@@ -138,9 +157,6 @@ void nodes_describe(const zend_function *f, struct call_function *id);
 /* The record of something that is not a zend_function, such as a file that is compiled. The strings of `id` are copied by
  * reference. NULL without memory. */
 struct function *nodes_identity(struct nodes *t, const struct call_function *id);
-
-/* The first record made that has the same identity. */
-const struct function *nodes_first_alike(const struct nodes *t, const struct function *f);
 
 /* The n-th node in the order of making: a parent always comes before its children. */
 static inline struct node *nodes_at(const struct nodes *t, uint32_t n)

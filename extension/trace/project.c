@@ -21,6 +21,8 @@ struct projection {
 	uint8_t *hidden;		/* by function, with a filter: 1 shown, 2 not, 0 not yet asked */
 	uint32_t *slots;		/* (parent, function) to index + 1 */
 	uint32_t slot_count;
+	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
+	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
 };
 
 static uint64_t realtime_ns(void)
@@ -62,7 +64,7 @@ static bool is_filtered(struct projection *p, const struct function *f)
  * function of the tree. */
 static uint32_t number_function(struct projection *p, const struct function *f)
 {
-	const struct function *first = nodes_first_alike(&p->capture->nodes, f);
+	const struct function *first = f->first;
 	struct call_tree *t = p->tree;
 	struct call_function *copy;
 
@@ -80,21 +82,32 @@ static uint32_t number_function(struct projection *p, const struct function *f)
 	return t->function_count - 1;
 }
 
-static uint32_t find_or_add(struct projection *p, uint32_t parent, uint32_t function)
+static uint32_t new_place(struct projection *p, uint32_t parent, uint32_t function, bool merged)
 {
 	struct call_tree *t = p->tree;
-	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
-	uint32_t i = (uint32_t)(h >> 32) & (p->slot_count - 1);
 
-	for (; p->slots[i]; i = (i + 1) & (p->slot_count - 1)) {
+	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
+	p->merged[t->node_count] = merged;
+	return t->node_count++;
+}
+
+static uint32_t find_or_add(struct projection *p, uint32_t parent, const struct function *f)
+{
+	const struct call_tree *t = p->tree;
+	uint32_t function = number_function(p, f), i;
+	uint64_t h;
+
+	if (p->direct && !f->ambiguous && !p->merged[parent])
+		return new_place(p, parent, function, false);
+	h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
+	for (i = (uint32_t)(h >> 32) & (p->slot_count - 1); p->slots[i]; i = (i + 1) & (p->slot_count - 1)) {
 		const struct call_node *n = &t->nodes[p->slots[i] - 1];
 
 		if (n->parent == parent && n->function == function)
 			return p->slots[i] - 1;
 	}
-	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
-	p->slots[i] = ++t->node_count;
-	return t->node_count - 1;
+	p->slots[i] = t->node_count + 1;
+	return new_place(p, parent, function, true);
 }
 
 static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
@@ -113,9 +126,11 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 	v[TREE_CPU_NS] += nanoseconds(c, n->cpu);
 	v[TREE_MEMORY_BYTES] += n->memory;
 	v[TREE_PEAK_BYTES] += n->peak;
-	v[TREE_ALLOCATIONS] += (int64_t)n->allocations;
-	v[TREE_FREES] += (int64_t)n->frees;
-	v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocated;
+	if (n->allocations) {
+		v[TREE_ALLOCATIONS] += (int64_t)n->allocations->allocations;
+		v[TREE_FREES] += (int64_t)n->allocations->frees;
+		v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocations->bytes;
+	}
 }
 
 /* Time that is sampled is only where it was spent. */
@@ -136,7 +151,7 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 		t->nodes[parent].value[TREE_CALLS] += (int64_t)n->calls;
 		add_sampled_time(p, parent, n);
 	} else {
-		p->place[i] = find_or_add(p, parent, number_function(p, n->function));
+		p->place[i] = find_or_add(p, parent, n->function);
 		add(p, p->place[i], n);
 	}
 	if (n->below) {
@@ -148,7 +163,8 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 
 static bool has_values(const struct node *n)
 {
-	return n->calls || n->wall || n->cpu || n->memory || n->allocations || n->frees;
+	return n->calls || n->wall || n->cpu || n->memory ||
+	       (n->allocations && (n->allocations->allocations || n->allocations->frees));
 }
 
 static void place_node(struct projection *p, uint32_t i)
@@ -166,13 +182,13 @@ static void place_node(struct projection *p, uint32_t i)
 			add_sampled_time(p, parent, n);
 		}
 	} else if (parent == NOWHERE || is_left_out(p->session, f) ||
-		   is_filtered(p, n->function) || (!has_values(n) && !n->child && !n->below)) {
+		   is_filtered(p, n->function) || (!has_values(n) && !n->children && !n->below)) {
 		p->place[i] = parent;
 		add_sampled_time(p, parent, n);
 	} else if (f->kind == CALL_FOLDED) {
 		add_folded(p, i, parent, n);
 	} else {
-		p->place[i] = find_or_add(p, parent, number_function(p, n->function));
+		p->place[i] = find_or_add(p, parent, n->function);
 		add(p, p->place[i], n);
 	}
 }
@@ -212,11 +228,19 @@ static bool allocate(struct projection *p)
 	p->function = calloc(from->function_count, sizeof(*p->function));
 	p->slots = calloc(p->slot_count, sizeof(*p->slots));
 	p->hidden = calloc(from->function_count, sizeof(*p->hidden));
-	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden)
+	p->merged = malloc(from->count);
+	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden || !p->merged)
 		return false;
 	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
 	p->tree->functions = calloc(from->function_count, sizeof(*p->tree->functions));
 	return p->tree->nodes && p->tree->functions;
+}
+
+/* Children of what is left out go to its caller, and a session that has several markers sees one tree of what lies below
+ * them: nodes come together. */
+static bool is_direct(const struct capture *c, const struct trace_session *s)
+{
+	return c->nodes.markers == 1 && s->options.files && s->options.loads && !s->options.no_internals && !s->options.filter;
 }
 
 /* Most of what was reserved is often not needed: another session's nodes, copies of functions. */
@@ -238,8 +262,8 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 
 	if (allocate(&p)) {
 		t = p.tree;
-		t->node_count = 1;
-		t->nodes[0] = (struct call_node){ .function = number_function(&p, c->nodes.root->function) };
+		p.direct = is_direct(c, s);
+		new_place(&p, 0, number_function(&p, c->nodes.root->function), false);
 		for (uint32_t i = 0; i < c->nodes.count; i++)
 			place_node(&p, i);
 		t->folded_calls += c->nodes.sink->calls;
@@ -259,5 +283,6 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	free(p.function);
 	free(p.hidden);
 	free(p.slots);
+	free(p.merged);
 	return t;
 }

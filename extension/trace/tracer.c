@@ -4,6 +4,7 @@
 #include "config.h"
 #endif
 
+#include "blocks.h"
 #include "capture.h"
 #include "php_strobe.h"
 
@@ -393,7 +394,7 @@ void tracer_thread_end(void)
 	free(c->stack);
 	free(c->strands);
 	free(c->seen);
-	nodes_thread_end();
+	blocks_thread_end();
 	c->stack = NULL;
 	c->strands = NULL;
 	c->seen = NULL;
@@ -426,4 +427,5 @@ void tracer_request_end(void)
 		close_session(c, c->sessions);
 	observe_request_end(c);
 	c->told = false;
+	blocks_request_end();
 }
