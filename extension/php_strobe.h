@@ -25,6 +25,7 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	double trace_rate;		/* 0 to 1 */
 	char entry[256];		/* the running script, as its label says */
 	bool in_request;		/* programs may start something */
+	struct setting_problem *problems;	/* of settings_report.h */
 	struct api_thread *api;		/* of api_thread.h */
 	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
 

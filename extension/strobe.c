@@ -10,6 +10,7 @@
 #include "sampler.h"
 #include "cpu_clock.h"
 #include "settings.h"
+#include "settings_report.h"
 #include "standin.h"
 #include "timers.h"
 #include "tracer.h"
@@ -36,6 +37,7 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 	tracer_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
 	timers_thread_end(strobe_globals->ticker_slot);
+	settings_report_thread_end(strobe_globals->problems);
 }
 
 static PHP_MINIT_FUNCTION(strobe)
@@ -62,6 +64,7 @@ static PHP_RINIT_FUNCTION(strobe)
 #if defined(ZTS) && defined(COMPILE_DL_STROBE)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	settings_report_request_start();
 	timers_request_start();
 	tracer_request_start();
 	request_labels_request_start();
@@ -76,6 +79,7 @@ static PHP_RSHUTDOWN_FUNCTION(strobe)
 	sampler_request_end();
 	tracer_request_end();
 	timers_request_end();
+	settings_report_request_end();
 	return SUCCESS;
 }
 
