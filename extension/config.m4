@@ -41,7 +41,7 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="$STROBE_SOURCES api/api.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
   STROBE_SOURCES="$STROBE_SOURCES api/metrics.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
   STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/runs.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c api/status.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])
   for folder in base sample send trace compat api; do

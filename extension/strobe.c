@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "settings_report.h"
 #include "standin.h"
+#include "status.h"
 #include "timers.h"
 #include "tracer.h"
 
@@ -43,6 +44,7 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
+	status_startup();
 	sampler_startup();
 	tracer_startup(type);
 	api_startup(module_number);
@@ -94,16 +96,12 @@ static void info_row(const char *name, uint64_t value)
 static PHP_MINFO_FUNCTION(strobe)
 {
 	struct sampler_stats stats;
-	char path[108];
 
 	sampler_stats(&stats);
 	php_info_print_table_start();
 	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
-	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
+	status_info();
 	api_info_request();
-	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is "
-				 "too long");
-	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
 	standin_info();
 	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: "
 				 "strobe.instrument is off");
@@ -127,6 +125,7 @@ static PHP_MINFO_FUNCTION(strobe)
 		info_row(name, stats.lost[reason]);
 	}
 	info_row("Requests not sampled: no thread", stats.no_thread);
+	info_row("Requests not sampled: prevented by the JIT", stats.prevented);
 	info_row("Requests not sampled: no memory", stats.no_memory);
 	api_info_counts();
 	php_info_print_table_end();
