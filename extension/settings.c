@@ -259,25 +259,17 @@ PHP_INI_END()
 static bool wants_observer(void)
 {
 	const zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("strobe.instrument"));
-	const char *needs = STROBE_G(trace_rate) > 0 ? "strobe.trace_rate" :
-			    trigger_is_configured() ? "strobe.trigger_secret" :
-			    standin_wanted() & STANDIN_TRACERS ? "strobe.compat" : NULL;
 
-	if (!entry || !entry->value || zend_string_equals_literal(entry->value, "auto"))
-		return needs != NULL;
-	if (zend_ini_parse_bool(entry->value))
-		return true;
-	if (needs)
-		settings_report(ZEND_INI_STAGE_STARTUP, "strobe.instrument=0 leaves %s without effect; use auto or 1",
-				needs);
-	return false;
+	if (entry && entry->value && !zend_string_equals_literal(entry->value, "auto"))
+		return zend_ini_parse_bool(entry->value);
+	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
 }
 
 /* PHP says nothing about a name that nobody knows. */
 static void report_unknown_names(void)
 {
 	const char *names[sizeof(ini_entries) / sizeof(*ini_entries)] = { NULL };
-	HashTable *configured = php_ini_get_configuration_hash();
+	HashTable *configured = (HashTable *)php_ini_get_configuration_hash();
 	zend_string *name;
 
 	for (size_t i = 0; ini_entries[i].name; i++)
