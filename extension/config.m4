@@ -25,7 +25,7 @@ if test "$PHP_STROBE" != "no"; then
   PHP_ADD_LIBRARY([pthread], [1], [STROBE_SHARED_LIBADD])
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
-  STROBE_SOURCES="strobe.c settings.c"
+  STROBE_SOURCES="strobe.c settings.c settings_report.c setting_words.c"
   STROBE_SOURCES="$STROBE_SOURCES base/text.c base/random.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/jit.c sample/delivery.c"
@@ -42,7 +42,7 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="$STROBE_SOURCES api/api.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
   STROBE_SOURCES="$STROBE_SOURCES api/metrics.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
   STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/runs.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c api/status.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])
   for folder in base sample send trace compat api; do

@@ -26,6 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */
 	bool in_request;		/* from its start until its end begins: programs may start something */
+	struct setting_problem *problems;	/* of settings_report.h */
 	struct api_thread *api;		/* of api_thread.h */
 	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
 

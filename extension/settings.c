@@ -5,7 +5,13 @@
 #endif
 
 #include "settings.h"
+
+#include "request_labels.h"
+#include "secret.h"
+#include "setting_words.h"
+#include "settings_report.h"
 #include "standin.h"
+#include "tracer.h"
 #include "trigger.h"
 
 #include "php_ini.h"
@@ -13,99 +19,222 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+/* The arguments of a handler, for another one. */
+#define PASS_ON entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage
+
+/* PHP hands on as 1 what php.ini and -d call on, yes or true. */
+static const char *why_no_word(const zend_string *value, const char *what)
+{
+	return zend_string_equals_literal(value, "1") ? "PHP reads on, yes and true as 1, which means nothing here" : what;
+}
 
 static ZEND_INI_MH(on_mode)
 {
-	if (zend_string_equals_literal(new_value, "sample"))
+	static const char *const words[] = { "sample", "off", NULL };
+	static const char *const on[] = { "1", "on", "yes", "true", "enabled", "always", NULL };
+	const char *meant;
+
+	if (zend_string_equals_literal(new_value, "sample")) {
 		STROBE_G(sample) = true;
-	else if (ZSTR_LEN(new_value) == 0 || zend_string_equals_literal(new_value, "off"))
+		return SUCCESS;
+	}
+	if (ZSTR_LEN(new_value) == 0 || zend_string_equals_literal(new_value, "off")) {
 		STROBE_G(sample) = false;
-	else
-		return FAILURE;
-	return SUCCESS;
+		return SUCCESS;
+	}
+	meant = setting_nearest(ZSTR_VAL(new_value), ZSTR_LEN(new_value), words);
+	for (size_t i = 0; on[i]; i++)
+		if (strcasecmp(ZSTR_VAL(new_value), on[i]) == 0)
+			meant = words[0];
+	return setting_refuse(stage, entry, new_value, why_no_word(new_value, "unknown mode"), "sample or off", meant);
 }
 
 static ZEND_INI_MH(on_clock)
 {
+	static const char *const words[] = { "wall", "cpu", NULL };
+
 	if (zend_string_equals_literal(new_value, "wall"))
 		STROBE_G(cpu_clock) = false;
 	else if (zend_string_equals_literal(new_value, "cpu"))
 		STROBE_G(cpu_clock) = true;
 	else
-		return FAILURE;
+		return setting_refuse(stage, entry, new_value, why_no_word(new_value, "unknown clock"), "wall or cpu",
+				      setting_nearest(ZSTR_VAL(new_value), ZSTR_LEN(new_value), words));
 	return SUCCESS;
 }
 
-/* Reads a whole number with fraction, nothing else behind it. */
-static bool parse_double(const zend_string *s, double *ret)
+/* Why a value is not a number of this range, or NULL if it is one. */
+static const char *why_out_of_range(const zend_string *value, double min, double max, double *ret)
 {
-	const char *end;
-
-	if (ZSTR_LEN(s) == 0)
-		return false;
-	*ret = zend_strtod(ZSTR_VAL(s), &end);
-	return *end == '\0' && isfinite(*ret);
+	if (!setting_number(value, ret))
+		return "not a number";
+	return *ret < min ? "too small" : *ret > max ? "too large" : NULL;
 }
 
 static ZEND_INI_MH(on_period)
 {
+	char guess[SETTING_GUESS];
 	double v;
+	const char *why = why_out_of_range(new_value, STROBE_MIN_PERIOD, STROBE_MAX_PERIOD, &v);
 
-	if (!parse_double(new_value, &v) || v < STROBE_MIN_PERIOD || v > STROBE_MAX_PERIOD)
-		return FAILURE;
+	if (why)
+		return setting_refuse(stage, entry, new_value, why, "0.0001 to 3600 seconds",
+				      setting_guess_seconds(new_value, STROBE_MIN_PERIOD, STROBE_MAX_PERIOD, guess));
 	STROBE_G(period) = v;
+	return SUCCESS;
+}
+
+/* A share of requests. */
+static int set_share(int stage, const zend_ini_entry *entry, const zend_string *value, double *ret)
+{
+	char guess[SETTING_GUESS];
+	double v;
+	const char *why = why_out_of_range(value, 0, 1, &v);
+
+	if (why)
+		return setting_refuse(stage, entry, value, why, "a share from 0 to 1",
+				      setting_guess_share(value, guess));
+	*ret = v;
 	return SUCCESS;
 }
 
 static ZEND_INI_MH(on_request_rate)
 {
-	double v;
+	return set_share(stage, entry, new_value, &STROBE_G(request_rate));
+}
 
-	if (!parse_double(new_value, &v) || v < 0 || v > 1)
-		return FAILURE;
-	STROBE_G(request_rate) = v;
+static int set_count(int stage, const zend_ini_entry *entry, const zend_string *value, double min, double max,
+		     const char *allowed, zend_long *ret)
+{
+	char guess[SETTING_GUESS];
+	double v;
+	const char *why = why_out_of_range(value, min, max, &v);
+
+	if (!why && v != floor(v))
+		why = "not a whole number";
+	if (why)
+		return setting_refuse(stage, entry, value, why, allowed, setting_guess_range(value, min, max, guess));
+	*ret = (zend_long)v;
 	return SUCCESS;
 }
 
 static ZEND_INI_MH(on_max_depth)
 {
-	double v;
+	return set_count(stage, entry, new_value, STROBE_MIN_DEPTH, STROBE_MAX_DEPTH, "4 to 8192 frames",
+			 &STROBE_G(max_depth));
+}
 
-	if (!parse_double(new_value, &v) || v < STROBE_MIN_DEPTH || v > STROBE_MAX_DEPTH || v != floor(v))
-		return FAILURE;
-	STROBE_G(max_depth) = (zend_long)v;
-	return SUCCESS;
+static ZEND_INI_MH(on_trace_max_nodes)
+{
+	return set_count(stage, entry, new_value, STROBE_MIN_NODES, STROBE_MAX_NODES, "1024 to 67108864 nodes",
+			 &STROBE_G(trace_max_nodes));
 }
 
 /* "auto" waits for the other settings: settings_register decides. */
 static ZEND_INI_MH(on_instrument)
 {
-	if (zend_string_equals_literal(new_value, "auto") || zend_ini_parse_bool(new_value) ||
-	    zend_string_equals_literal(new_value, "0") || ZSTR_LEN(new_value) == 0 ||
-	    zend_string_equals_literal_ci(new_value, "off"))
+	static const char *const words[] = { "auto", "on", "off", NULL };
+	bool on;
+
+	if (zend_string_equals_literal(new_value, "auto") || setting_switch(new_value, &on))
 		return SUCCESS;
-	return FAILURE;
+	return setting_refuse(stage, entry, new_value, "unknown value", "auto, 1 or 0",
+			      setting_nearest(ZSTR_VAL(new_value), ZSTR_LEN(new_value), words));
+}
+
+static ZEND_INI_MH(on_compat_builtins)
+{
+	bool on;
+
+	if (!setting_switch(new_value, &on))
+		return setting_refuse(stage, entry, new_value, "unknown value", "1 or 0", NULL);
+	return OnUpdateBool(PASS_ON);
+}
+
+/* A pool or a directory cannot register the call observer any more. */
+static void report_without_observer(int stage, const char *name)
+{
+	if (stage != ZEND_INI_STAGE_STARTUP && !tracer_available())
+		settings_report(stage, "%s has no effect: PHP was started without the call observer; set "
+				"strobe.instrument=1 in php.ini", name);
 }
 
 static ZEND_INI_MH(on_trace_rate)
 {
-	double v;
+	int r = set_share(stage, entry, new_value, &STROBE_G(trace_rate));
 
-	if (!parse_double(new_value, &v) || v < 0 || v > 1)
-		return FAILURE;
-	STROBE_G(trace_rate) = v;
-	return SUCCESS;
+	if (r == SUCCESS && STROBE_G(trace_rate) > 0)
+		report_without_observer(stage, ZSTR_VAL(entry->name));
+	return r;
 }
 
-static ZEND_INI_MH(on_trace_max_nodes)
+static ZEND_INI_MH(on_trigger_secret)
 {
-	double v;
+	int r = trigger_on_change(PASS_ON);
+	size_t n = new_value ? ZSTR_LEN(new_value) : 0;
 
-	if (!parse_double(new_value, &v) || v < STROBE_MIN_NODES || v > STROBE_MAX_NODES || v != floor(v))
-		return FAILURE;
-	STROBE_G(trace_max_nodes) = (zend_long)v;
-	return SUCCESS;
+	/* The value is for nobody's eyes. */
+	if (n && (n < SECRET_MIN || n > SECRET_MAX))
+		settings_report(stage, "%s is ignored: it has %zu bytes; use 16 to 256 bytes", ZSTR_VAL(entry->name), n);
+	else if (r == SUCCESS && n)
+		report_without_observer(stage, ZSTR_VAL(entry->name));
+	return r;
+}
+
+/* The names that are known count. */
+static ZEND_INI_MH(on_compat)
+{
+	char unknown[64];
+	const char *meant;
+	struct shown_value value;
+
+	standin_parse(ZSTR_VAL(new_value), unknown, sizeof(unknown));
+	if (*unknown && settings_report_wanted(stage)) {
+		value = shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value));
+		meant = setting_nearest(unknown, strcspn(unknown, ","), standin_names);
+		settings_report(stage, "%s=%s: there is no stand-in for %s; use excimer, tideways_xhprof, xhprof or "
+				"uprofiler%s%s%s", ZSTR_VAL(entry->name), value.text,
+				shown_value(unknown, strlen(unknown)).text, meant ? " (did you mean " : "",
+				meant ? meant : "", meant ? "?)" : "");
+	}
+	return OnUpdateString(PASS_ON);
+}
+
+/* The labels that are right count, unless a program could be told at once. */
+static ZEND_INI_MH(on_labels)
+{
+	struct label_problem problem;
+
+	if (request_labels_check(ZSTR_VAL(new_value), &problem)) {
+		if (stage == ZEND_INI_STAGE_RUNTIME)
+			return FAILURE;
+		settings_report(stage, "%s=%s: \"%s\" is ignored: %s; use key=value,key=value in quotes",
+				ZSTR_VAL(entry->name), shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value)).text,
+				shown_value(problem.part, problem.size).text, problem.why);
+	}
+	return OnUpdateString(PASS_ON);
+}
+
+/* What cannot be a path is kept all the same: samples must not go to another daemon than the one that was meant. */
+static ZEND_INI_MH(on_socket)
+{
+	const char *path = ZSTR_VAL(new_value);
+	const char *why = NULL;
+
+	if (strncmp(path, "unix:", 5) == 0)
+		path += 5;
+	if (*path != '/' && strchr(path, ':'))
+		why = "not a path";
+	else if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		why = "longer than the 107 bytes that the path of a socket may have";
+	if (why)
+		settings_report(stage, "%s=%s reaches no daemon: %s; use /path or unix:/path", ZSTR_VAL(entry->name),
+				shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value)).text, why);
+	return OnUpdateString(PASS_ON);
 }
 
 /* The socket decides where data goes, so that a script cannot change it; all else only decides what is measured. */
@@ -115,16 +244,14 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.period", "0.01", PHP_INI_ALL, on_period)
 	PHP_INI_ENTRY("strobe.request_rate", "1.0", PHP_INI_ALL, on_request_rate)
 	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
-	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, OnUpdateString, socket, zend_strobe_globals,
-			  strobe_globals)
-	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, OnUpdateString, labels, zend_strobe_globals, strobe_globals)
-	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, OnUpdateString, compat, zend_strobe_globals,
-			  strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, on_socket, socket, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, on_labels, labels, zend_strobe_globals, strobe_globals)
+	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, on_compat, compat, zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.instrument", "auto", PHP_INI_SYSTEM, on_instrument)
-	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins,
+	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, on_compat_builtins, compat_builtins,
 			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
-	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, trigger_on_change, trigger_show)
+	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, on_trigger_secret, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
 PHP_INI_END()
 
@@ -136,6 +263,28 @@ static bool wants_observer(void)
 	if (entry && entry->value && !zend_string_equals_literal(entry->value, "auto"))
 		return zend_ini_parse_bool(entry->value);
 	return STROBE_G(trace_rate) > 0 || trigger_is_configured() || (standin_wanted() & STANDIN_TRACERS);
+}
+
+/* PHP says nothing about a name that nobody knows. */
+static void report_unknown_names(void)
+{
+	const char *names[sizeof(ini_entries) / sizeof(*ini_entries)] = { NULL };
+	HashTable *configured = (HashTable *)php_ini_get_configuration_hash();
+	zend_string *name;
+
+	for (size_t i = 0; ini_entries[i].name; i++)
+		names[i] = ini_entries[i].name + strlen("strobe.");
+	ZEND_HASH_FOREACH_STR_KEY(configured, name) {
+		const char *meant;
+
+		if (!name || strncmp(ZSTR_VAL(name), "strobe.", strlen("strobe.")) != 0 ||
+		    zend_hash_exists(EG(ini_directives), name))
+			continue;
+		meant = setting_nearest(ZSTR_VAL(name) + strlen("strobe."), ZSTR_LEN(name) - strlen("strobe."), names);
+		settings_report(ZEND_INI_STAGE_STARTUP, "%s is not a setting of strobe %s%s%s%s",
+				shown_value(ZSTR_VAL(name), ZSTR_LEN(name)).text, PHP_STROBE_VERSION,
+				meant ? " (did you mean strobe." : "", meant ? meant : "", meant ? "?)" : "");
+	} ZEND_HASH_FOREACH_END();
 }
 
 /* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
@@ -177,15 +326,18 @@ static void forget_environment(void)
 void settings_register(int module_number)
 {
 	read_environment();
+	settings_report_startup();
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
 	trigger_startup();
 	STROBE_G(instrument) = wants_observer();
+	report_unknown_names();
 }
 
 void settings_unregister(int module_number)
 {
 	zend_unregister_ini_entries_ex(module_number, MODULE_PERSISTENT);
 	forget_environment();
+	settings_report_shutdown();
 }
 
 bool settings_socket(char *path, size_t size)

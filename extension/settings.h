@@ -1,7 +1,8 @@
 /* settings.h: the php.ini settings of this extension.
  *
- * All are safe when absent. A value that makes no sense is refused when it is set (so ini_set answers false) and the
- * one before it stays: nothing is printed, because the page belongs to the application.
+ * All are safe when absent. A value that means nothing is refused (so ini_set answers false), the one before it stays, and
+ * settings_report.h tells administrators. In lists and for the socket, where a part may be right or the default would be
+ * worse, the value is taken and told about.
  */
 #ifndef STROBE_SETTINGS_H
 #define STROBE_SETTINGS_H

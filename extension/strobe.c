@@ -11,7 +11,9 @@
 #include "cpu_clock.h"
 #include "delivery.h"
 #include "settings.h"
+#include "settings_report.h"
 #include "standin.h"
+#include "status.h"
 #include "timers.h"
 #include "tracer.h"
 
@@ -37,12 +39,14 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 	tracer_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
 	timers_thread_end(strobe_globals->alarms);
+	settings_report_thread_end(strobe_globals->problems);
 }
 
 static PHP_MINIT_FUNCTION(strobe)
 {
 	settings_register(module_number);
 	delivery_startup();
+	status_startup();
 	sampler_startup();
 	tracer_startup(type);
 	api_startup(module_number);
@@ -66,6 +70,7 @@ static PHP_RINIT_FUNCTION(strobe)
 #endif
 	STROBE_G(in_request) = true;
 	STROBE_G(warned_of_delivery) = false;
+	settings_report_request_start();
 	delivery_request_start();
 	timers_request_start();
 	tracer_request_start();
@@ -81,6 +86,7 @@ static PHP_RSHUTDOWN_FUNCTION(strobe)
 	sampler_request_end();
 	tracer_request_end();
 	timers_request_end();
+	settings_report_request_end();
 	return SUCCESS;
 }
 
@@ -95,17 +101,13 @@ static void info_row(const char *name, uint64_t value)
 static PHP_MINFO_FUNCTION(strobe)
 {
 	struct sampler_stats stats;
-	char path[108];
 
 	sampler_stats(&stats);
 	php_info_print_table_start();
 	php_info_print_table_row(2, "Strobe", PHP_STROBE_VERSION);
-	php_info_print_table_row(2, "This request is sampled", sampler_active() ? "yes" : "no");
+	status_info();
 	api_info_request();
-	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is "
-				 "too long");
 	php_info_print_table_row(2, "Samples are taken", delivery_text());
-	php_info_print_table_row(2, "Connected", sampler_connected() ? "yes" : "no");
 	standin_info();
 	php_info_print_table_row(2, "Call observer", tracer_available() ? "registered" : "not registered: "
 				 "strobe.instrument is off");
@@ -129,6 +131,7 @@ static PHP_MINFO_FUNCTION(strobe)
 		info_row(name, stats.lost[reason]);
 	}
 	info_row("Requests not sampled: no thread", stats.no_thread);
+	info_row("Requests not sampled: prevented by the JIT", stats.prevented);
 	info_row("Requests not sampled: no memory", stats.no_memory);
 	api_info_counts();
 	php_info_print_table_end();

@@ -64,6 +64,21 @@ function is_tracing(): bool {}
 /** Whether Trace::start() can work: whether PHP was started with strobe.instrument=1, or with a setting that implies it. */
 function can_trace(): bool {}
 
+/**
+ * Whether this request is sampled and its samples arrive, and if not, why, as phpinfo() says it. Connects to nothing.
+ *
+ * "reason" is null if all is well, else one word, and "message" the sentence for people: "mode" (strobe.mode is off), "rate"
+ * (not chosen by strobe.request_rate), "jit" (PHP's JIT makes it unsafe), "preloading", "no_thread", "no_memory",
+ * "no_request" (it has ended); or, of a request that is sampled, "no_daemon", "refused" (no permission to write to the
+ * socket), "chroot" (the socket is not inside the pool's chroot), "socket_path" (too long), "socket_full" (the daemon is
+ * too slow), "period" (longer than the request has run yet). There may be more some day.
+ *
+ * "problems" are sentences about settings that mean nothing.
+ *
+ * @return array{sampling: bool, reason: ?string, message: ?string, tracing: bool, can_trace: bool, socket: ?string, connected: bool, problems: list<string>}
+ */
+function status(): array {}
+
 /** What this extension throws beside \ValueError and \TypeError. */
 class Exception extends \RuntimeException {}
 

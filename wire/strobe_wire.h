@@ -109,13 +109,18 @@ enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2 };
 
 enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_CPU = 2 };
 
-/* Why a sender lost samples or runs. Numbers are part of the format; a reader shows unknown ones as "other". */
+/* Why a sender lost samples or runs. Numbers are part of the format; a reader shows unknown ones as "other".
+ *
+ * All count samples that are missing in the profile. Those of STROBE_DROP_JIT were never taken: a request that cannot be
+ * sampled counts the sampling periods that it ran for. A sender that has no samples tells its losses in a message with
+ * labels and drops only, which every reader of version 1 takes. */
 enum strobe_drop {
 	STROBE_DROP_NO_DAEMON = 1,	/* nobody listened on the socket, or it was not there */
 	STROBE_DROP_FULL = 2,		/* the daemon did not read; the socket's buffer was full */
 	STROBE_DROP_TOO_LARGE = 3,	/* the message would have been above a cap */
 	STROBE_DROP_NO_MEMORY = 4,	/* no memory, or no memfd */
 	STROBE_DROP_REFUSED = 5,	/* no permission to write to the socket */
+	STROBE_DROP_JIT = 6,		/* not taken: PHP's JIT makes it unsafe to interrupt; see below */
 	STROBE_DROP_REASONS
 };
 
@@ -152,7 +157,7 @@ static inline const char *strobe_wire_error_name(enum strobe_wire_error e)
 static inline const char *strobe_drop_name(unsigned reason)
 {
 	static const char *const names[STROBE_DROP_REASONS] = {
-		"other", "no_daemon", "socket_full", "too_large", "no_memory", "refused",
+		"other", "no_daemon", "socket_full", "too_large", "no_memory", "refused", "jit",
 	};
 
 	return reason < STROBE_DROP_REASONS ? names[reason] : names[0];

@@ -319,6 +319,29 @@ static size_t small(void)
 	return strobe_wire_end(&w);
 }
 
+TEST(losses_may_come_without_samples)
+{
+	struct strobe_wire_message m;
+	struct strobe_wire_writer w;
+	const uint8_t *p;
+
+	strobe_wire_begin(&w, buffer, sizeof(buffer), &info);
+	strobe_wire_string(&w, "sapi", 4);
+	strobe_wire_string(&w, "fpm-fcgi", 8);
+	strobe_wire_string(&w, "samples", 7);
+	strobe_wire_string(&w, "count", 5);
+	strobe_wire_label(&w, 1, 2);
+	strobe_wire_column(&w, 3, 4);
+	strobe_wire_drop(&w, STROBE_DROP_JIT, 1000);
+	CHECK_INT(parse_exactly(buffer, strobe_wire_end(&w), &m), STROBE_WIRE_OK);
+	CHECK_INT(m.nodes, 0);
+	CHECK_INT(m.samples, 0);
+	CHECK_INT(m.drops, 1);
+	p = m.at_drops;
+	CHECK_INT(strobe_wire_next(&p), STROBE_DROP_JIT);
+	CHECK_INT(strobe_wire_next(&p), 1000);
+}
+
 static enum strobe_wire_error with(size_t at, uint64_t v, unsigned bytes)
 {
 	struct strobe_wire_message m;
@@ -572,6 +595,10 @@ TEST(errors_and_drops_have_names_for_metrics)
 				     strobe_wire_error_name((enum strobe_wire_error)k)));
 	CHECK_STR(strobe_wire_error_name(STROBE_WIRE_ERRORS), "other");
 	CHECK_STR(strobe_drop_name(STROBE_DROP_FULL), "socket_full");
+	CHECK_STR(strobe_drop_name(STROBE_DROP_JIT), "jit");
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
+		for (unsigned k = 0; k < i; k++)
+			CHECK(strcmp(strobe_drop_name(i), strobe_drop_name(k)));
 	CHECK_STR(strobe_drop_name(0), "other");
 	CHECK_STR(strobe_drop_name(12345), "other");
 }

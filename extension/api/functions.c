@@ -11,6 +11,7 @@
 #include "request_trace.h"
 #include "runs.h"
 #include "sampler.h"
+#include "status.h"
 
 #include <errno.h>
 
@@ -85,11 +86,18 @@ ZEND_FUNCTION(Strobe_can_trace)
 	RETURN_BOOL(tracer_available());
 }
 
+ZEND_FUNCTION(Strobe_status)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	status_array(return_value);
+}
+
 const zend_function_entry strobe_functions[] = {
 	ZEND_NS_NAMED_FE("Strobe", add_label, ZEND_FN(Strobe_add_label), arginfo_strobe_add_label)
 	ZEND_NS_NAMED_FE("Strobe", labels, ZEND_FN(Strobe_labels), arginfo_strobe_array)
 	ZEND_NS_NAMED_FE("Strobe", is_sampling, ZEND_FN(Strobe_is_sampling), arginfo_strobe_bool)
 	ZEND_NS_NAMED_FE("Strobe", is_tracing, ZEND_FN(Strobe_is_tracing), arginfo_strobe_bool)
 	ZEND_NS_NAMED_FE("Strobe", can_trace, ZEND_FN(Strobe_can_trace), arginfo_strobe_bool)
+	ZEND_NS_NAMED_FE("Strobe", status, ZEND_FN(Strobe_status), arginfo_strobe_array)
 	ZEND_FE_END
 };

@@ -14,12 +14,6 @@
 
 #include "php.h"
 
-/* Whether a function is a closure of its own. `f(...)` makes a closure of a function, which stays that function. */
-static inline bool function_is_closure(const zend_function *f)
-{
-	return (f->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) == ZEND_ACC_CLOSURE;
-}
-
 struct function_id {
 	zend_string *name;		/* NULL: the file scope of `file`, or, without a file, what was left out */
 	zend_string *file;		/* NULL: an internal function */

@@ -14,15 +14,17 @@
 
 #define SEPARATORS ", \t"
 
+const char *const standin_names[] = { "excimer", "tideways_xhprof", "xhprof", "uprofiler", NULL };
+
+/* In the order of their names. */
 static const struct {
-	const char *name;
 	unsigned id;
 	zend_module_entry *module;
 } standins[] = {
-	{ "excimer", STANDIN_EXCIMER, &strobe_excimer_module },
-	{ "tideways_xhprof", STANDIN_TIDEWAYS_XHPROF, &strobe_tideways_module },
-	{ "xhprof", STANDIN_XHPROF, &strobe_xhprof_module },
-	{ "uprofiler", STANDIN_UPROFILER, &strobe_uprofiler_module },
+	{ STANDIN_EXCIMER, &strobe_excimer_module },
+	{ STANDIN_TIDEWAYS_XHPROF, &strobe_tideways_module },
+	{ STANDIN_XHPROF, &strobe_xhprof_module },
+	{ STANDIN_UPROFILER, &strobe_uprofiler_module },
 };
 
 static unsigned active;
@@ -49,7 +51,7 @@ unsigned standin_parse(const char *names, char *unknown, size_t size)
 		names += strspn(names, SEPARATORS);
 		n = strcspn(names, SEPARATORS);
 		for (i = 0; i < STANDINS; i++)
-			if (strlen(standins[i].name) == n && strncasecmp(standins[i].name, names, n) == 0)
+			if (strlen(standin_names[i]) == n && strncasecmp(standin_names[i], names, n) == 0)
 				break;
 		if (i < STANDINS)
 			found |= standins[i].id;
@@ -66,7 +68,7 @@ unsigned standin_wanted(void)
 
 	for (size_t i = 0; i < STANDINS; i++)
 		if ((named & standins[i].id) && standins[i].module &&
-		    !zend_hash_str_exists(&module_registry, standins[i].name, strlen(standins[i].name)))
+		    !zend_hash_str_exists(&module_registry, standin_names[i], strlen(standin_names[i])))
 			wanted |= standins[i].id;
 	return wanted;
 }
@@ -103,7 +105,7 @@ static void list(char *out, size_t size, unsigned ids)
 	*out = '\0';
 	for (size_t i = 0; i < STANDINS; i++)
 		if (ids & standins[i].id)
-			append_name(out, size, standins[i].name, strlen(standins[i].name));
+			append_name(out, size, standin_names[i], strlen(standin_names[i]));
 }
 
 void standin_info(void)

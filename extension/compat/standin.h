@@ -11,6 +11,9 @@
 
 #include "php.h"
 
+/* The names, and NULL behind them. */
+extern const char *const standin_names[];
+
 enum standin_id {
 	STANDIN_EXCIMER = 1,
 	STANDIN_TIDEWAYS_XHPROF = 2,

@@ -6,6 +6,7 @@
 
 #include "sampler.h"
 
+#include "delivery.h"
 #include "message.h"
 #include "php_strobe.h"
 #include "random.h"
@@ -24,10 +25,11 @@
 #include <unistd.h>
 
 #define FLUSH_EVERY_NS 1000000000LL
+#define REPORT_EVERY_NS 10000000000LL		/* losses that no samples take along */
 
 /* Written by the thread they belong to, read by any. */
 struct counters {
-	_Atomic uint64_t requests, samples, interrupts, overhead_ns, no_thread, messages;
+	_Atomic uint64_t requests, samples, interrupts, overhead_ns, no_thread, prevented, messages;
 	_Atomic uint64_t times[SAMPLER_TIMES], lost[STROBE_DROP_REASONS];
 };
 
@@ -38,6 +40,11 @@ struct sampler {
 	_Atomic bool used;
 
 	bool active;			/* a request is being sampled */
+	bool prevented;			/* it should be, and cannot */
+	int64_t began_ns;		/* then, by its clock: when the first sample would have been due, less a period */
+	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request did */
+	uint64_t before;		/* samples of requests before */
+	int64_t reported_ns;		/* CLOCK_MONOTONIC: when losses were told without samples; 0: never */
 	struct strobe_timer timer;
 	bool cpu;
 	int64_t period_ns;
@@ -115,6 +122,38 @@ static void send_samples(struct sampler *s)
 	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
 }
 
+static bool has_unreported(const struct sender *s)
+{
+	for (unsigned reason = 0; reason < STROBE_DROP_REASONS; reason++)
+		if (s->unreported[reason])
+			return true;
+	return false;
+}
+
+/* Losses travel with samples. Where there are none, because they cannot be taken or requests are short, a message
+ * without samples tells them, not often. */
+static void report_losses(struct sampler *s, bool last)
+{
+	char path[108];
+	struct message_info info = {
+		.start_ns = (uint64_t)wall_ns(),
+		.period_ns = (uint64_t)s->period_ns,
+		.cpu_clock = s->cpu,
+		.pid = (uint32_t)s->pid,
+	};
+	int64_t now = timer_now(TIMER_WALL);
+
+	if (s->trie.samples || !has_unreported(&s->sender) ||
+	    (!last && s->reported_ns && now - s->reported_ns < REPORT_EVERY_NS))
+		return;
+	s->reported_ns = now;
+	info.end_ns = info.start_ns;
+	if (!settings_socket(path, sizeof(path)) || (!s->scratch && !(s->scratch = message_map())))
+		return;
+	message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
+	publish_sender(s);
+}
+
 /* Quarter octaves: bucket 4k + j holds times from 2^k (1 + j/4) ns. */
 static void count_time(struct counters *c, uint64_t ns)
 {
@@ -151,15 +190,58 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 }
 
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
+static int64_t first_sample(struct sampler *s)
+{
+	return (int64_t)(random_share(&s->random) * (double)s->period_ns);
+}
+
+static enum timer_clock clock_of(const struct sampler *s)
+{
+	return s->cpu ? TIMER_CPU : TIMER_WALL;
+}
+
 static void begin(struct sampler *s)
 {
-	int64_t first = (int64_t)(random_share(&s->random) * (double)s->period_ns);
+	int64_t first = first_sample(s);
 
 	s->start_ns = (uint64_t)wall_ns();
 	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
-	s->active = timer_start(&s->timer, s->cpu ? TIMER_CPU : TIMER_WALL, first, s->period_ns) == 0;
+	s->active = timer_start(&s->timer, clock_of(s), first, s->period_ns) == 0;
 	if (!s->active)
 		count(&s->counters.no_thread, 1);
+}
+
+/* --- requests that cannot be sampled */
+
+const char *sampler_prevented(void)
+{
+	return delivery_reason();
+}
+
+/* What would have been sampled is lost, and is counted when the request ends: then it is known how much that is. */
+static void begin_prevented(struct sampler *s)
+{
+	s->prevented = true;
+	count(&s->counters.prevented, 1);
+	s->began_ns = timer_now(clock_of(s)) + first_sample(s) - s->period_ns;
+}
+
+static void end_prevented(struct sampler *s)
+{
+	int64_t ns = timer_now(clock_of(s)) - s->began_ns;
+
+	s->prevented = false;
+	if (ns >= s->period_ns)
+		sender_lost(&s->sender, STROBE_DROP_JIT, (uint64_t)(ns / s->period_ns));
+	publish_sender(s);
+}
+
+void sampler_lost(int reason, uint64_t samples)
+{
+	if (!own)
+		return;
+	sender_lost(&own->sender, reason, samples);
+	publish_sender(own);
 }
 
 /* --- one per thread */
@@ -244,6 +326,8 @@ static void become_child(struct sampler *s)
 	s->forks = atomic_load(&forks);
 	s->pid = getpid();
 	s->random = (struct random){ 0 };
+	s->prevented = false;
+	s->reported_ns = 0;
 	sender_close(&s->sender);
 	memset(s->sender.unreported, 0, sizeof(s->sender.unreported));
 	trie_empty(&s->trie);
@@ -275,45 +359,70 @@ static bool is_preloading(void)
 	return SG(server_context) == NULL && strcmp(sapi_module.name, "fpm-fcgi") == 0;
 }
 
-void sampler_request_start(void)
+/* Of the thread: also without a sampler. */
+ZEND_TLS enum sampler_state state;
+
+static enum sampler_state start(void)
 {
 	struct sampler *s = own;
 
-	if (!STROBE_G(sample) || is_preloading())
-		return;
+	if (is_preloading())
+		return SAMPLER_PRELOADING;
+	if (!STROBE_G(sample))
+		return SAMPLER_OFF;
 	if (!s && !(s = own = STROBE_G(sampler) = join())) {
 		atomic_fetch_add(&no_memory, 1);
-		return;
+		return SAMPLER_NO_MEMORY;
 	}
 	if (is_child(s))
 		become_child(s);
 	if (STROBE_G(request_rate) < 1 && random_share(&s->random) >= STROBE_G(request_rate))
-		return;
-	if (!map_all(s)) {
-		atomic_fetch_add(&no_memory, 1);
-		return;
-	}
+		return SAMPLER_NOT_CHOSEN;
 
 	s->cpu = STROBE_G(cpu_clock);
 	s->period_ns = (int64_t)(STROBE_G(period) * 1e9);
 	s->max_depth = (size_t)STROBE_G(max_depth);
+	s->before = s->counters.samples;
+	s->began_wall_ns = timer_now(TIMER_WALL);
 	request_labels_collect(&s->labels);
+	if (sampler_prevented()) {
+		begin_prevented(s);
+		return SAMPLER_PREVENTED;
+	}
+	if (!map_all(s)) {
+		atomic_fetch_add(&no_memory, 1);
+		return SAMPLER_NO_MEMORY;
+	}
 	begin(s);
-	if (s->active)
-		count(&s->counters.requests, 1);
+	if (!s->active)
+		return SAMPLER_NO_THREAD;
+	count(&s->counters.requests, 1);
+	return SAMPLER_SAMPLED;
+}
+
+void sampler_request_start(void)
+{
+	state = start();
 }
 
 void sampler_request_end(void)
 {
 	struct sampler *s = own;
 
-	if (!s || !s->active)
+	state = SAMPLER_NO_REQUEST;
+	if (!s || (!s->active && !s->prevented))
 		return;
+	if (s->active)
+		timer_stop(&s->timer);
 	s->active = false;
-	timer_stop(&s->timer);
 	if (is_child(s))
 		become_child(s);
-	send_samples(s);
+	if (s->prevented)
+		end_prevented(s);
+	if (s->trie.samples)
+		send_samples(s);
+	else
+		report_losses(s, false);
 }
 
 /* --- the life of the process */
@@ -340,6 +449,9 @@ void sampler_shutdown(void)
 {
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
+	/* What this process has not told yet, nobody will. */
+	if (own && !is_child(own) && own->pid == getpid())
+		report_losses(own, true);
 	up = false;
 	timers_shutdown();
 	own = NULL;
@@ -352,14 +464,33 @@ void sampler_shutdown(void)
 
 /* --- for people */
 
-bool sampler_active(void)
+/* The timer stops when a program switches the JIT on. */
+static bool was_stopped(void)
 {
-	return own && own->active;
+	return own && own->active && !own->timer.running;
 }
 
-bool sampler_connected(void)
+bool sampler_active(void)
 {
-	return own && own->sender.fd >= 0;
+	return own && own->active && !was_stopped();
+}
+
+enum sampler_state sampler_state(void)
+{
+	if (was_stopped())
+		return SAMPLER_PREVENTED;
+	return state == SAMPLER_SAMPLED && !sampler_active() ? SAMPLER_NO_THREAD : state;
+}
+
+const struct sender *sampler_sender(void)
+{
+	return own ? &own->sender : NULL;
+}
+
+uint64_t sampler_request_samples(double *ret_seconds)
+{
+	*ret_seconds = sampler_active() ? (double)(timer_now(TIMER_WALL) - own->began_wall_ns) / 1e9 : 0;
+	return sampler_active() ? own->counters.samples - own->before : 0;
 }
 
 static void sum(uint64_t *total, _Atomic uint64_t *counter)
@@ -380,6 +511,7 @@ void sampler_stats(struct sampler_stats *ret)
 		sum(&ret->interrupts, &c->interrupts);
 		sum(&ret->overhead_ns, &c->overhead_ns);
 		sum(&ret->no_thread, &c->no_thread);
+		sum(&ret->prevented, &c->prevented);
 		sum(&ret->messages, &c->messages);
 		for (unsigned i = 0; i < SAMPLER_TIMES; i++)
 			sum(&ret->times[i], &c->times[i]);

@@ -19,8 +19,21 @@ struct sampler_stats {
 	uint64_t times[SAMPLER_TIMES];	/* how often one took how long, by quarter octaves of nanoseconds */
 	uint64_t no_thread;		/* requests not sampled because no thread could be made */
 	uint64_t no_memory;		/* the same, for memory */
+	uint64_t prevented;		/* the same, because of what sampler_prevented says */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples */
+};
+
+/* Why the running request is sampled or not. */
+enum sampler_state {
+	SAMPLER_NO_REQUEST,		/* none has begun */
+	SAMPLER_SAMPLED,
+	SAMPLER_OFF,			/* strobe.mode */
+	SAMPLER_NOT_CHOSEN,		/* by strobe.request_rate */
+	SAMPLER_PRELOADING,
+	SAMPLER_PREVENTED,		/* see sampler_prevented */
+	SAMPLER_NO_THREAD,
+	SAMPLER_NO_MEMORY,
 };
 
 void sampler_startup(void);
@@ -34,7 +47,20 @@ struct sampler;
 void sampler_thread_end(struct sampler *s);
 
 bool sampler_active(void);		/* the request of this thread is sampled */
-bool sampler_connected(void);		/* this thread is connected to the daemon */
+enum sampler_state sampler_state(void);
+
+/* A sentence that says why this process can take no samples now, or NULL if it can. */
+const char *sampler_prevented(void);
+
+/* The connection of this thread; NULL if it never had a sample. */
+const struct sender *sampler_sender(void);
+
+/* Samples of the running request up to now, and for how many seconds they have been taken. */
+uint64_t sampler_request_samples(double *ret_seconds);
+
+/* Counts samples of this thread that could not be taken or sent, for a STROBE_DROP_ reason; the daemon is told. */
+void sampler_lost(int reason, uint64_t samples);
+
 void sampler_stats(struct sampler_stats *ret);
 
 /* The time that this share of the stacks stayed below, in nanoseconds, to a quarter octave. */

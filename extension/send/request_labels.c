@@ -93,25 +93,61 @@ static void trim(const char **p, const char **end)
 		(*end)--;
 }
 
-/* "pool=api, deploy=7": whatever has no "=" or no proper key is left out. */
+/* One of "pool=api, deploy=7". */
+struct configured {
+	const char *part, *end;		/* as it stands there */
+	const char *key, *key_end, *value;	/* NULL without "=" */
+};
+
+/* The next of a list; false at its end. */
+static bool next_configured(const char **p, struct configured *ret)
+{
+	const char *list = *p, *equals;
+
+	if (!list || !*list)
+		return false;
+	*ret = (struct configured){ .part = list, .end = list + strcspn(list, ",") };
+	*p = *ret->end ? ret->end + 1 : ret->end;
+	trim(&ret->part, &ret->end);
+	equals = memchr(ret->part, '=', ret->end - ret->part);
+	if (equals) {
+		ret->key = ret->part;
+		ret->key_end = equals;
+		ret->value = equals + 1;
+		trim(&ret->key, &ret->key_end);
+		trim(&ret->value, &ret->end);
+	}
+	return true;
+}
+
+/* Whatever has no "=" or no proper key is left out. */
 static void add_configured(struct request_labels *l, const char *p)
 {
-	while (p && *p) {
-		const char *end = p + strcspn(p, ",");
-		const char *next = *end ? end + 1 : end;
-		const char *equals;
+	struct configured c;
 
-		trim(&p, &end);
-		equals = memchr(p, '=', end - p);
-		if (equals) {
-			const char *key_end = equals, *value = equals + 1;
+	while (next_configured(&p, &c))
+		if (c.key)
+			add(l, c.key, c.key_end - c.key, c.value, c.end - c.value);
+}
 
-			trim(&p, &key_end);
-			trim(&value, &end);
-			add(l, p, key_end - p, value, end - value);
-		}
-		p = next;
+bool request_labels_check(const char *p, struct label_problem *ret)
+{
+	struct configured c;
+	unsigned n = 0;
+
+	for (*ret = (struct label_problem){ 0 }; !ret->why && next_configured(&p, &c);) {
+		if (c.part == c.end)
+			continue;
+		if (!c.key)
+			ret->why = "it has no \"=\"";
+		else if (!is_key(c.key, c.key_end - c.key))
+			ret->why = "a key is 1 to 64 letters, digits and \"_\", and does not begin with a digit";
+		else if (++n > REQUEST_LABELS)
+			ret->why = "there are more than 32 labels";
+		ret->part = c.part;
+		ret->size = c.end - c.part;
 	}
+	return ret->why != NULL;
 }
 
 /* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */

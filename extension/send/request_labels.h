@@ -25,6 +25,16 @@ void request_labels_request_start(void);
 /* Fills `l` for the running request. strobe.labels win over the others, except that keys are unique. */
 void request_labels_collect(struct request_labels *l);
 
+/* What is wrong in a value of strobe.labels: the first part that is no label, and why. */
+struct label_problem {
+	const char *part;
+	size_t size;
+	const char *why;
+};
+
+/* Whether something in it is wrong. */
+bool request_labels_check(const char *configured, struct label_problem *ret);
+
 /* Sets a label, in place of one that has its key; it is cut and cleaned like the others. Returns 0, -EINVAL for a key
  * that cannot be one, or -ENOSPC when there are REQUEST_LABELS others. */
 int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value,

@@ -1,9 +1,15 @@
 /* sender.c: the connection to the daemon. */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "sender.h"
 #include "platform.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +36,24 @@ void sender_close(struct sender *s)
 	s->fd = -1;
 }
 
+bool sender_is_connected(const struct sender *s)
+{
+	struct pollfd p = { .fd = s->fd };
+
+	return is_ours(s) && poll(&p, 1, 0) == 0;
+}
+
+int sender_look(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (!S_ISSOCK(st.st_mode))
+		return ENOTSOCK;
+	return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? errno : 0;
+}
+
 static int reason_of(int error)
 {
 	switch (error) {
@@ -51,18 +75,19 @@ static int reason_of(int error)
 	}
 }
 
+/* Returns 0 or an errno. */
 static int connect_to(struct sender *s, const char *path)
 {
 	struct stat st;
 	int fd = platform_connect(path);
 
 	if (fd < 0)
-		return reason_of(-fd);
+		return -fd;
 	if (fstat(fd, &st)) {
-		int reason = reason_of(errno);
+		int error = errno;
 
 		close(fd);
-		return reason;
+		return error;
 	}
 	s->fd = fd;
 	s->device = st.st_dev;
@@ -71,8 +96,8 @@ static int connect_to(struct sender *s, const char *path)
 	return 0;
 }
 
-/* Sends one datagram, over a new connection if the old one is gone. */
-static int deliver(struct sender *s, const char *path, const struct msghdr *message)
+/* Sends one datagram, over a new connection if the old one is gone. Returns 0 or an errno. */
+static int attempt(struct sender *s, const char *path, const struct msghdr *message)
 {
 	bool fresh = false;
 
@@ -82,12 +107,12 @@ static int deliver(struct sender *s, const char *path, const struct msghdr *mess
 		sender_close(s);
 
 	for (;;) {
-		int error, reason;
+		int error;
 
 		if (s->fd < 0) {
 			fresh = true;
-			if ((reason = connect_to(s, path)))
-				return reason;
+			if ((error = connect_to(s, path)))
+				return error;
 		}
 		error = platform_send(s->fd, message);
 		if (error == 0) {
@@ -97,11 +122,19 @@ static int deliver(struct sender *s, const char *path, const struct msghdr *mess
 		if (error == EINTR)
 			continue;
 		if (error != EPIPE && error != ECONNRESET && error != ENOTCONN)
-			return reason_of(error);
+			return error;
 		sender_close(s);
 		if (fresh)
-			return STROBE_DROP_NO_DAEMON;
+			return error;
 	}
+}
+
+/* The same. Returns 0 or a reason. */
+static int deliver(struct sender *s, const char *path, const struct msghdr *message)
+{
+	s->error = attempt(s, path, message);
+	s->tried = true;
+	return s->error ? reason_of(s->error) : 0;
 }
 
 int sender_send(struct sender *s, const char *path, const void *bytes, size_t size)

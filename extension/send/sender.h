@@ -18,6 +18,8 @@ struct sender {
 	dev_t device;			/* of the socket behind fd: somebody may have closed it behind our back */
 	ino_t inode;
 	char path[108];			/* what fd is connected to */
+	int error;			/* errno of the last attempt to connect or send; 0: it went well, or there was none */
+	bool tried;			/* there was one */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
 	uint64_t unreported[STROBE_DROP_REASONS];	/* samples, not yet told to the daemon */
@@ -27,6 +29,13 @@ void sender_init(struct sender *s);
 
 /* Closes the connection. Also right in a forked child, where the parent keeps its own. */
 void sender_close(struct sender *s);
+
+/* Whether the connection stands, as far as can be seen without sending. */
+bool sender_is_connected(const struct sender *s);
+
+/* What a connection to `path` would fail for, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
+ * is connected. */
+int sender_look(const char *path);
 
 /* Sends a message of at most STROBE_WIRE_INLINE bytes. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the socket's
  * buffer is smaller than the message, which may still go by memfd). */

@@ -1,6 +1,8 @@
 --TEST--
 Modules that stand in answer as the originals do: version, functions, parameters, constants, settings, phpinfo
 --INI--
+display_startup_errors=0
+error_log=/dev/null
 strobe.compat=tideways_xhprof, xhprof,uprofiler nonsense	more
 xhprof.sampling_interval=2000
 xhprof.output_dir=/somewhere

@@ -126,6 +126,9 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 		if (r->lost[i])
 			buf_printf(b, "strobe: %llu more %s were lost: %s\n", (unsigned long long)r->lost[i],
 				   trace ? "traces" : "samples", strobe_drop_name(i));
+	if (r->lost[STROBE_DROP_JIT])
+		buf_puts(b, "strobe: jit: interrupting code of PHP's JIT compiler is unsafe; run it with `php -d "
+			    "opcache.jit=disable`\n");
 	if (r->unfit)
 		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
 			   (unsigned long long)r->unfit);

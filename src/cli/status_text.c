@@ -115,6 +115,16 @@ static void put_head(struct buf *b, const json_t *status, const char *url)
 	buf_putc(b, '\n');
 }
 
+/* Losses that no daemon can mend; `jit` is told by processes that cannot be sampled. */
+static void put_advice(struct buf *b, const json_t *senders)
+{
+	if (!whole(senders, "jit"))
+		return;
+	put_label(b, "");
+	buf_puts(b, "jit: PHP processes take no samples, because interrupting code of PHP's JIT compiler is unsafe; "
+		    "phpinfo() there says which setting to change\n");
+}
+
 static void put_samples(struct buf *b, const json_t *status)
 {
 	const json_t *samples = json_object_get(status, "samples"), *commits = json_object_get(status, "commits");
@@ -132,6 +142,7 @@ static void put_samples(struct buf *b, const json_t *status)
 	put_label(b, "lost by PHP");
 	put_reasons(b, json_object_get(samples, "dropped_by_senders"), "nothing");
 	buf_putc(b, '\n');
+	put_advice(b, json_object_get(samples, "dropped_by_senders"));
 	put_label(b, "commits");
 	put_count(b, commits, "done", " done, ");
 	put_count(b, commits, "failed", " failed; the last was ");

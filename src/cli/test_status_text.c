@@ -38,6 +38,19 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 	buf_done(&out);
 }
 
+TEST(processes_that_cannot_be_sampled_get_a_sentence)
+{
+	struct buf json, out;
+
+	buf_init(&json);
+	buf_init(&out);
+	buf_puts(&json, "{\"version\":\"0.1.0\",\"ready\":true,\"samples\":{\"dropped_by_senders\":{\"refused\":0,\"jit\":1500}}}");
+	CHECK_INT(status_text_put("http://h:1", &json, &out, NULL), 0);
+	CHECK(strstr(out.data, "lost by PHP jit 1,500\n            jit: PHP processes take no samples, because ") != NULL);
+	buf_done(&json);
+	buf_done(&out);
+}
+
 static const char pipeline[] =
 	"{\"version\":\"0.1.0\",\"now\":1000100.5,\"uptime_seconds\":4,\"ready\":true,\"sources\":["
 	"{\"url\":\"redis://h/?stream=s\",\"up\":false,\"state\":\"cannot connect\",\"connections\":1,\"messages\":5,\"lines\":70,"

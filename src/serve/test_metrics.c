@@ -112,6 +112,7 @@ TEST(counters_come_out_under_the_names_that_dashboards_use)
 	counters.samples_stored = 90;
 	counters.samples_dropped_queue = 7;
 	counters.sender_drops[STROBE_DROP_FULL] = 3;
+	counters.sender_drops[STROBE_DROP_JIT] = 8;
 	counters.last_sample_ns = 1234567891234567890;
 	source.counters.messages = 11;
 	source.counters.rejected[STROBE_WIRE_BAD_MAGIC] = 2;
@@ -121,6 +122,7 @@ TEST(counters_come_out_under_the_names_that_dashboards_use)
 	check_line(out.data, "strobe_samples_stored_total 90");
 	check_line(out.data, "strobe_samples_dropped_total{reason=\"queue_full\"} 7");
 	check_line(out.data, "strobe_samples_dropped_total{reason=\"socket_full\"} 3");
+	check_line(out.data, "strobe_samples_dropped_total{reason=\"jit\"} 8");
 	check_line(out.data, "strobe_last_sample_timestamp_seconds 1234567891.234567");
 	check_line(out.data, "strobe_store_bytes 4096");
 	check_line(out.data, "strobe_store_commit_seconds_total 1.500000");

@@ -197,6 +197,20 @@ def many_processes_are_served():
 
 
 @test
+def processes_that_the_jit_prevents_from_sampling_are_counted_and_told():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        s.send(message({}, drops={6: 1500}))
+        check(wait_for(lambda: d.status()['samples']['dropped_by_senders']['jit'] == 1500),
+              f'a message without samples: {d.status()["samples"]}')
+        check(d.status()['samples']['received'] == 0, 'and nothing was received')
+        check('strobe_samples_dropped_total{reason="jit"} 1500' in d.get('/metrics'), 'metrics')
+        text = run('status', '--url', d.url)
+        check(text.returncode == 0 and 'jit 1,500' in text.stdout and 'take no samples' in text.stdout, text.stdout)
+        s.close()
+
+
+@test
 def status_shows_counters_and_says_when_there_is_no_daemon():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)

@@ -1,0 +1,28 @@
+/* status.h: whether the running request is sampled and its samples arrive, and if not, why: for phpinfo() and
+ * Strobe\status().
+ *
+ * The daemon is never connected to for this: the last attempt of the process counts, and what the file system tells.
+ */
+#ifndef STROBE_STATUS_H
+#define STROBE_STATUS_H
+
+#include "php.h"
+
+/* In MINIT: notes where the root of the file system is, for processes that change it later. */
+void status_startup(void);
+
+/* One reason; there are no samples of this request in the daemon because of it. */
+struct status_reason {
+	const char *code;		/* such as "mode"; NULL: all is well */
+	char sentence[512];
+};
+
+void status_reason(struct status_reason *ret);
+
+/* Rows of phpinfo(). */
+void status_info(void);
+
+/* The array of Strobe\status(). */
+void status_array(zval *ret);
+
+#endif
