@@ -22,9 +22,17 @@ static zend_execute_data *real_frame(zend_execute_data *frame)
 	return zend_generator_check_placeholder_frame(frame);
 }
 
+/* Compiled code does not keep the pointer up to date: one that points elsewhere is not followed. */
 static inline uint32_t line_of(const zend_execute_data *frame)
 {
-	return EXPECTED(frame->opline) ? frame->opline->lineno : 0;
+	const zend_op_array *f = &frame->func->op_array;
+	const zend_op *op = frame->opline;
+
+	if (UNEXPECTED(op < f->opcodes || op >= f->opcodes + f->last))
+		op = EG(opline_before_exception);
+	if (UNEXPECTED(op < f->opcodes || op >= f->opcodes + f->last))
+		return f->line_start;
+	return op->lineno;
 }
 
 static bool push(struct excimer_stack *s, const zend_function *f, uint32_t line)

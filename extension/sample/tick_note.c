@@ -141,19 +141,10 @@ unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES])
 	return count;
 }
 
-/* Functions of this request that were found in PHP's tables, by the address that was noted. */
-#define FOUND_SLOTS 256
-
-ZEND_TLS struct {
-	const zend_function *noted, *function;
-} found[FOUND_SLOTS];
-ZEND_TLS bool found_any;
-
-void moment_request_start(void)
+void found_functions_clear(struct found_functions *found)
 {
-	if (found_any)
-		memset(found, 0, sizeof(found));
-	found_any = false;
+	if (found->any)
+		memset(found, 0, sizeof(*found));
 }
 
 struct name {
@@ -234,18 +225,18 @@ static const zend_function *find_in_tables(const zend_function *noted)
 }
 
 /* The function that lives at a noted address, if PHP's tables say so: it is only then that the address may be followed. */
-static const zend_function *find_function(const zend_function *noted)
+static const zend_function *find_function(struct found_functions *found, const zend_function *noted)
 {
-	unsigned slot = (unsigned)((uintptr_t)noted >> 4) % FOUND_SLOTS;
+	unsigned slot = (unsigned)((uintptr_t)noted >> 4) % FOUND_FUNCTIONS;
 	const zend_function *f;
 
-	if (found[slot].noted == noted)
-		return found[slot].function;
+	if (found->at[slot].noted == noted)
+		return found->at[slot].function;
 	f = find_in_tables(noted);
 	if (f && !(f->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE))) {
-		found[slot].noted = noted;
-		found[slot].function = f;
-		found_any = true;
+		found->at[slot].noted = noted;
+		found->at[slot].function = f;
+		found->any = true;
 	}
 	return f;
 }
@@ -267,7 +258,7 @@ static zend_execute_data *find_frame(zend_execute_data *current, const struct ti
 	return NULL;
 }
 
-void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current)
+void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found)
 {
 	zend_execute_data *frame = NULL;
 	unsigned i;
@@ -280,7 +271,7 @@ void moment_find(struct moment *m, const struct tick_note *note, zend_execute_da
 		return;
 	m->frame = frame;
 	for (i--; i-- > 0;) {
-		const zend_function *f = find_function(note->calls[i].function);
+		const zend_function *f = find_function(found, note->calls[i].function);
 
 		if (!f)
 			break;

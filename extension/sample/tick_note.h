@@ -53,10 +53,20 @@ struct moment {
 	unsigned returned_count;
 };
 
-/* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
-void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current);
+/* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it
+ * must be emptied at the start of each request. */
+#define FOUND_FUNCTIONS 256
 
-/* Forgets which functions have been found in PHP's tables: at the start of each request. */
-void moment_request_start(void);
+struct found_functions {
+	struct {
+		const zend_function *noted, *function;
+	} at[FOUND_FUNCTIONS];
+	bool any;
+};
+
+void found_functions_clear(struct found_functions *found);
+
+/* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
+void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
 
 #endif

@@ -36,6 +36,7 @@ struct alarm {
 
 struct alarms {
 	struct alarm of[LANES];
+	struct found_functions found;	/* the PHP thread's own; here because thread-local memory is scarce */
 	zend_atomic_bool call_due;	/* in thread-safe PHP */
 };
 
@@ -510,7 +511,7 @@ static void run_lane(enum timer_lane lane, zend_execute_data *frame)
 	x.lane = &thread.lanes[lane];
 	x.count = tick_notes_take(&thread.alarms->of[lane].notes, x.notes);
 	for (unsigned i = 0; i < x.count; i++)
-		moment_find(&x.moments[i], &x.notes[i], frame);
+		moment_find(&x.moments[i], &x.notes[i], frame, &thread.alarms->found);
 	if (!x.count) {
 		x.count = 1;
 		x.moments[0].frame = frame;
@@ -676,7 +677,8 @@ void timers_request_start(void)
 	thread.open = true;
 	thread.in_call = false;
 	thread.depth = 0;
-	moment_request_start();
+	if (thread.alarms)
+		found_functions_clear(&thread.alarms->found);
 }
 
 void timers_request_end(void)
