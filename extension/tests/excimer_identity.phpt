@@ -22,6 +22,16 @@ check(stacks($log, 'outer;middle;inner;work') !== [], 'generators that delegate:
 $alone = stacks(profiled(function () { foreach (inner() as $_); }, 10), 'inner');
 check($alone !== [] && !str_contains(json_encode($alone), 'outer'), 'a generator on its own');
 
+/* A closure that is made of a function has its name, also when it comes first. */
+function slugify() { work(0.003); }
+trait Shared { function shared() { work(0.003); } }
+class First { use Shared; }
+class Second { use Shared; }
+$log = profiled(function () { array_map(slugify(...), [1]); slugify(1); (new First)->shared(); (new Second)->shared(); array_map((new Second)->shared(...), [1]); }, 60);
+foreach (['slugify;work', 'First::shared;work', 'Second::shared;work'] as $part)
+	check(stacks($log, $part) !== [], "$part of " . json_encode(stacks($log)));
+check(!preg_grep('~\{closure[^;]*\};work~', stacks($log)), 'nothing else is a closure: ' . json_encode(stacks($log)));
+
 /* Code of the same place in memory, again and again, under other names. */
 $p = profiler();
 for ($i = 0; $i < 300; $i++) {

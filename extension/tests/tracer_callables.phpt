@@ -88,24 +88,6 @@ foreach ($trace->stop()->toXhprof() as $edge => $values)
 	if (preg_match('~==>(\w+)::\{closure\}~', $edge, $m))
 		$calls[$m[1]] = ($calls[$m[1]] ?? 0) + $values['ct'];
 check_calls('one closure in two classes', $calls, ['Norm' => 3, 'Other' => 6]);
-
-/* Samples. */
-function busy(float $seconds) { for ($end = hrtime(true) + $seconds * 1e9; hrtime(true) < $end;); }
-function first($s) { busy(0.03); }
-function second($s) { busy(0.03); }
-class Busy { function method($s) { busy(0.03); } }
-$sampler = new Strobe\Sampler(0.0005);
-$sampler->start();
-array_map(first(...), [1]);
-first(1);
-second(1);
-array_map(second(...), [1]);
-array_map((new Busy)->method(...), [1]);
-(new Busy)->method(1);
-$lines = explode("\n", trim($sampler->stop()->toFolded('samples')));
-foreach (['array_map;first', 'array_map;second', 'array_map;Busy::method', ';first', ';second', ';Busy::method'] as $part)
-	check(preg_grep("~$part;busy~", $lines) !== [], "$part has samples: " . implode("\n", $lines));
-check(!preg_grep('/closure/', $lines), 'and nothing is a closure');
 echo "done\n";
 ?>
 --EXPECT--

@@ -1,5 +1,5 @@
 --TEST--
-A trait's method is another function in each class that uses it: in traces, in xhprof's arrays and in samples
+A trait's method is another function in each class that uses it: in traces and in xhprof's arrays
 --INI--
 strobe.compat=xhprof
 --FILE--
@@ -108,27 +108,6 @@ check($edges['User::save==>strrev']['ct'] === 12 && $edges['Invoice::save==>strr
 /* The other way round: what is called first gets no calls of the others. */
 $got = calls_of(function () { for ($i = 0; $i < 4; $i++) { (new Order)->save(); (new Order)->persist(); (new Invoice)->save(); (new User)->save(); } });
 check_calls('in turns', $got, ['{closure}' => 1] + array_merge(...array_map(fn($f) => ["{closure};$f" => 4, "{closure};$f;strrev" => 4], ['Order::save', 'Order::persist', 'Invoice::save', 'User::save'])));
-
-/* Samples: at 0.5 ms, each function busy for a while. */
-trait Works { public function work() { busy(0.03); } public static function fixed() { busy(0.03); } public function inner() { (function () { busy(0.03); })(); } }
-class One { use Works; }
-class Two { use Works { work as toil; } }
-enum Three { case X; use Works; }
-function busy(float $seconds) { for ($end = hrtime(true) + $seconds * 1e9; hrtime(true) < $end;); }
-$sampler = new Strobe\Sampler(0.0005);
-$sampler->start();
-(new One)->work(); (new Two)->work(); (new Two)->toil(); Three::X->work(); One::fixed(); Two::fixed(); (new One)->inner(); (new Two)->inner();
-array_map((new Two)->toil(...), [1]);
-$profile = $sampler->stop();
-$names = array_column($profile->getFunctions(), 'name');
-foreach (['One::work', 'Two::work', 'Two::toil', 'Three::work', 'One::fixed', 'Two::fixed', 'One::inner', 'Two::inner'] as $name)
-	check(in_array($name, $names), "$name has samples: " . implode(' ', $names));
-$classes = [];
-foreach (array_keys($profile->toXhprof()) as $edge)
-	if (preg_match('~==>(\w+)::\{closure\}/\d+$~', $edge, $m))
-		$classes[$m[1]] = 1;
-check(array_keys($classes) == ['One', 'Two'], 'closures of both: ' . implode(' ', array_keys($classes)));
-check(preg_grep('~^[^;]*;array_map;Two::toil~', explode("\n", $profile->toFolded())) !== [], 'and its callable has the name');
 echo "done\n";
 ?>
 --EXPECT--
