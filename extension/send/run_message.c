@@ -70,11 +70,10 @@ bool run_is_reserved(const char *key, size_t n)
 
 /* --- Strings --- */
 
-static uint32_t hash_bytes(const char *p, size_t n)
+/* The hash that PHP keeps in its strings, too. */
+static uint32_t shorten(zend_ulong h)
 {
-	zend_ulong h = zend_inline_hash_func(p, n);
-
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)(h ^ (uint64_t)h >> 32);
 }
 
 /* Copies a text that would not last. NULL without memory. */
@@ -96,18 +95,15 @@ static const char *keep(struct encoder *e, const char *p, size_t n)
 	return at;
 }
 
-/* Finds or adds a string, cut to the cap; returns the reference to it, or 0 without memory. */
-static uint32_t number(struct encoder *e, const char *p, size_t n, bool lasting)
+/* Finds or adds a string of at most STROBE_WIRE_STRING bytes; returns the reference to it, or 0 without memory. */
+static uint32_t number_hashed(struct encoder *e, const char *p, size_t n, uint32_t hash, bool lasting)
 {
-	uint32_t hash, i, reference;
+	uint32_t i, reference;
 
-	if (n > STROBE_WIRE_STRING)
-		n = STROBE_WIRE_STRING;
-	hash = hash_bytes(p, n);
 	for (i = hash & (e->slot_count - 1); (reference = e->slots[i]); i = (i + 1) & (e->slot_count - 1)) {
 		const struct text *t = &e->texts[reference - 1];
 
-		if (t->hash == hash && t->n == n && memcmp(t->p, p, n) == 0)
+		if (t->hash == hash && t->n == n && (t->p == p || memcmp(t->p, p, n) == 0))
 			return reference;
 	}
 	if (!lasting && !(p = keep(e, p, n)))
@@ -116,9 +112,19 @@ static uint32_t number(struct encoder *e, const char *p, size_t n, bool lasting)
 	return e->slots[i] = e->text_count;
 }
 
-static uint32_t number_zend_string(struct encoder *e, const zend_string *s)
+/* The same for a string of any length, which is cut to the cap. */
+static uint32_t number(struct encoder *e, const char *p, size_t n, bool lasting)
 {
-	return number(e, ZSTR_VAL(s), ZSTR_LEN(s), true);
+	if (n > STROBE_WIRE_STRING)
+		n = STROBE_WIRE_STRING;
+	return number_hashed(e, p, n, shorten(zend_inline_hash_func(p, n)), lasting);
+}
+
+static uint32_t number_zend_string(struct encoder *e, zend_string *s)
+{
+	if (ZSTR_LEN(s) > STROBE_WIRE_STRING)
+		return number(e, ZSTR_VAL(s), ZSTR_LEN(s), true);
+	return number_hashed(e, ZSTR_VAL(s), ZSTR_LEN(s), shorten(zend_string_hash_val(s)), true);
 }
 
 static bool number_function(struct encoder *e, uint32_t i)

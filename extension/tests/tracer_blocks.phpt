@@ -1,0 +1,57 @@
+--TEST--
+Memory of a call tree is kept for the next one, up to a bound, and goes back when no request has been traced for a while
+--EXTENSIONS--
+sockets
+--SKIPIF--
+<?php
+if (!is_readable('/proc/self/status')) die('skip there is no /proc');
+if (getenv('STROBE_TEST_UNDER') || getenv('USE_ZEND_ALLOC') === '0') die('skip memory of another tool is counted too');
+?>
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$receiver = new Receiver();
+$directory = $receiver->directory;
+file_put_contents("$directory/page.php", '<?php
+function f() {}
+/* A tree of some 40,000 nodes: 5 MB. */
+function tree($depth) { f(); if ($depth) foreach (["a", "b", "c", "d", "e", "g"] as $name) $name($depth - 1); }
+function a($d) { tree($d); } function b($d) { tree($d); } function c($d) { tree($d); }
+function d($d) { tree($d); } function e($d) { tree($d); } function g($d) { tree($d); }
+if (isset($_GET["trace"])) {
+	$t = Strobe\Trace::start(Strobe\WALL);
+	tree(5);
+	$t->stop();
+}
+unset($t);
+preg_match("~RssAnon:\s+(\d+)~", file_get_contents("/proc/self/status"), $m);
+echo $m[1];
+');
+$probe = stream_socket_server('tcp://127.0.0.1:0');
+$address = stream_socket_get_name($probe, false);
+fclose($probe);
+$process = proc_open(php_command(['strobe.mode' => 'off', 'strobe.instrument' => '1', 'strobe.socket' => $receiver->path], ['-S', $address, '-t', $directory]),
+	[['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
+for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
+	usleep(50000);
+$ask = fn($query = '') => (int)file_get_contents("http://$address/page.php$query");
+
+$before = $ask();
+for ($i = 0; $i < 12; $i++)
+	$traced[] = $ask('?trace');
+$after = $ask();
+check($after - $before > 3000, "kB that are kept: $before, $after");
+check($traced[11] - $traced[7] < 1000, 'no more with each trace (the C library keeps some, too): ' . json_encode($traced));
+for ($i = 0; $i < 98; $i++)
+	$still = $ask();
+check($after - $still < 500, "not after 99 requests: $after, $still");
+for ($i = 0; $i < 3; $i++)
+	$idle = $ask();
+check($after - $idle > 2500, "but after a hundred: $after, $idle");
+proc_terminate($process);
+proc_close($process);
+echo "done\n";
+?>
+--EXPECT--
+done
