@@ -6,6 +6,7 @@
 
 #include "settings.h"
 #include "standin.h"
+#include "trace_keep.h"
 #include "trigger.h"
 
 #include "php_ini.h"
@@ -124,6 +125,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, OnUpdateBool, compat_builtins,
 			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
+	PHP_INI_ENTRY("strobe.trace_keep", "", PHP_INI_ALL, trace_keep_on_change)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, trigger_on_change, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
 PHP_INI_END()

@@ -3,7 +3,7 @@
 #define STROBE_API_THREAD_H
 
 #include "random.h"
-#include "request_labels.h"
+#include "scopes.h"
 #include "secret.h"
 #include "sender.h"
 #include "stack.h"
@@ -11,8 +11,15 @@
 #include "trie.h"
 
 struct api_thread {
-	/* functions.c */
-	struct request_labels labels;	/* set by add_label in this request */
+	/* scopes.c */
+	struct work request;
+	struct scope base, *scope;	/* that of the request, and that of the running fiber */
+	struct scope *scopes;		/* all others */
+	HashTable fibers;		/* contexts to scopes, of those that do not run */
+	bool has_fibers;
+
+	/* unit_class.c */
+	struct unit_object *units;	/* that have not ended; the last one begun is the first */
 
 	/* trace_class.c, sampler_class.c: lists of those that run */
 	struct trace_object *traces;
@@ -21,8 +28,6 @@ struct api_thread {
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */
-	struct trace_session *session;	/* of the traced request */
-	const char *source;		/* why it is traced: "trigger", "sampled" */
 	bool forked;			/* this is a child that has not noticed yet */
 
 	/* trigger.c */
@@ -33,6 +38,7 @@ struct api_thread {
 	struct sender sender;		/* its losses count runs */
 	pid_t pid;			/* that the connection and the random numbers belong to */
 	struct random random;
+	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* where SAPI forgets it before the end; else "" */
 };
 
 /* The state of this thread, made when it is first asked for; NULL without memory. After a fork the child gets its own

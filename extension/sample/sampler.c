@@ -1,4 +1,4 @@
-/* sampler.c: the life of a sampled request. */
+/* sampler.c: the life of a sampled request or unit. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -6,6 +6,7 @@
 
 #include "sampler.h"
 
+#include "label_sets.h"
 #include "message.h"
 #include "php_strobe.h"
 #include "random.h"
@@ -37,7 +38,8 @@ struct sampler {
 	struct sampler *next;
 	_Atomic bool used;
 
-	bool active;			/* a request is being sampled */
+	bool active;			/* samples are taken */
+	unsigned holders;		/* the request and its units, as far as they are sampled */
 	struct strobe_timer timer;
 	bool cpu;
 	int64_t period_ns;
@@ -51,8 +53,11 @@ struct sampler {
 
 	struct stack stack;
 	struct trie trie;
+	struct label_sets *sets;
+	uint32_t labels_version;	/* of STROBE_G, when `root` was found */
+	unsigned root;			/* of the trie, for the labels that hold; LABEL_SETS: not known */
 	struct message_scratch *scratch;
-	struct request_labels labels;
+	struct request_labels labels;	/* of the request, without those that the program has given */
 	struct sender sender;
 	struct counters counters;
 };
@@ -63,6 +68,8 @@ static _Atomic(struct sampler *) samplers;
 static _Atomic unsigned forks;			/* between the first process and this one */
 static _Atomic uint64_t no_memory;
 static bool up;					/* the module is */
+
+_Static_assert(LABEL_SETS == TRIE_ROOTS, "a tree for each set of labels");
 
 static void count(_Atomic uint64_t *counter, uint64_t n)
 {
@@ -89,6 +96,13 @@ static void publish_sender(struct sampler *s)
 		atomic_store_explicit(&s->counters.lost[reason], s->sender.lost[reason], memory_order_relaxed);
 }
 
+static void forget_samples(struct sampler *s)
+{
+	trie_empty(&s->trie);
+	label_sets_empty(s->sets);
+	s->root = LABEL_SETS;
+}
+
 static void send_samples(struct sampler *s)
 {
 	char path[108];
@@ -103,12 +117,11 @@ static void send_samples(struct sampler *s)
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (s->trie.samples) {
-		request_labels_add_own(&s->labels);
 		if (settings_socket(path, sizeof(path)))
-			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
+			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, s->sets, &info);
 		else
 			sender_lost(&s->sender, STROBE_DROP_NO_DAEMON, s->trie.samples);
-		trie_empty(&s->trie);
+		forget_samples(s);
 		publish_sender(s);
 	}
 	s->start_ns = info.end_ns;
@@ -127,21 +140,45 @@ static void count_time(struct counters *c, uint64_t ns)
 	count(&c->times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1], 1);
 }
 
+static zend_never_inline void find_root(struct sampler *s)
+{
+	s->root = label_sets_number(s->sets, STROBE_G(own_labels));
+	if (s->root == LABEL_SETS) {
+		send_samples(s);
+		s->root = label_sets_number(s->sets, STROBE_G(own_labels));
+	}
+	s->labels_version = STROBE_G(labels_version);
+}
+
+/* The root of the trie for the labels that hold now. */
+static inline unsigned current_root(struct sampler *s)
+{
+	if (UNEXPECTED(s->root == LABEL_SETS || s->labels_version != STROBE_G(labels_version)))
+		find_root(s);
+	return s->root;
+}
+
 static void take_sample(struct strobe_timer *timer, uint64_t periods, zend_execute_data *leaf)
 {
 	struct sampler *s = timer->owner;
-	int64_t started = timer_now(TIMER_WALL), ended;
+	int64_t started, ended;
+	unsigned root;
 
-	stack_collect(&s->stack, leaf, s->max_depth, s->trie.deep_root != TRIE_ROOT);
+	if (STROBE_G(unsampled))
+		return;
+	started = timer_now(TIMER_WALL);
+	root = current_root(s);
+	stack_collect(&s->stack, leaf, s->max_depth, trie_knows_root_half(&s->trie, root));
 	if (!trie_has_room(&s->trie, s->stack.depth)) {
 		bool rootless = s->stack.rootless;
 
 		send_samples(s);
+		root = current_root(s);
 		if (rootless)
 			stack_collect(&s->stack, leaf, s->max_depth, false);
 	}
 	if (s->stack.depth) {
-		trie_add(&s->trie, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
+		trie_add(&s->trie, root, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
 		count(&s->counters.samples, periods);
 	}
 	ended = timer_now(TIMER_WALL);
@@ -189,7 +226,8 @@ static void unmap_stack(struct stack *s)
 
 static bool map_all(struct sampler *s)
 {
-	return trie_map(&s->trie) && map_stack(&s->stack) && (s->scratch || (s->scratch = message_map()));
+	return trie_map(&s->trie) && map_stack(&s->stack) && (s->sets || (s->sets = label_sets_map())) &&
+	       (s->scratch || (s->scratch = message_map()));
 }
 
 /* Gives everything back but the counts. */
@@ -198,8 +236,11 @@ static void leave(struct sampler *s)
 	sender_close(&s->sender);
 	unmap_stack(&s->stack);
 	trie_unmap(&s->trie);
+	s->sets = label_sets_unmap(s->sets);
+	s->root = LABEL_SETS;
 	s->scratch = message_unmap(s->scratch);
 	s->active = false;
+	s->holders = 0;
 	atomic_store(&s->used, false);
 }
 
@@ -246,7 +287,7 @@ static void become_child(struct sampler *s)
 	s->random = (struct random){ 0 };
 	sender_close(&s->sender);
 	memset(s->sender.unreported, 0, sizeof(s->sender.unreported));
-	trie_empty(&s->trie);
+	forget_samples(s);
 	for (struct sampler *other = atomic_load(&samplers); other; other = other->next)
 		if (other != s && atomic_load(&other->used))
 			leave(other);
@@ -275,32 +316,82 @@ static bool is_preloading(void)
 	return SG(server_context) == NULL && strcmp(sapi_module.name, "fpm-fcgi") == 0;
 }
 
-void sampler_request_start(void)
+/* This thread's, made if it is the first time; NULL without memory. */
+static struct sampler *get(void)
 {
-	struct sampler *s = own;
-
-	if (!STROBE_G(sample) || is_preloading())
-		return;
-	if (!s && !(s = own = STROBE_G(sampler) = join())) {
+	if (!own && !(own = STROBE_G(sampler) = join()))
 		atomic_fetch_add(&no_memory, 1);
-		return;
-	}
-	if (is_child(s))
-		become_child(s);
-	if (STROBE_G(request_rate) < 1 && random_share(&s->random) >= STROBE_G(request_rate))
-		return;
+	else if (is_child(own))
+		become_child(own);
+	return own;
+}
+
+bool sampler_draw(void)
+{
+	struct sampler *s;
+
+	if (!STROBE_G(sample) || is_preloading() || !(s = get()))
+		return false;
+	return STROBE_G(request_rate) >= 1 || random_share(&s->random) < STROBE_G(request_rate);
+}
+
+static void start(struct sampler *s)
+{
 	if (!map_all(s)) {
 		atomic_fetch_add(&no_memory, 1);
 		return;
 	}
-
+	s->root = LABEL_SETS;
+	s->holders = 0;
 	s->cpu = STROBE_G(cpu_clock);
 	s->period_ns = (int64_t)(STROBE_G(period) * 1e9);
 	s->max_depth = (size_t)STROBE_G(max_depth);
 	request_labels_collect(&s->labels);
 	begin(s);
-	if (s->active)
-		count(&s->counters.requests, 1);
+}
+
+bool sampler_hold(void)
+{
+	struct sampler *s = get();
+
+	if (!s || !STROBE_G(sample) || is_preloading())
+		return false;
+	if (!s->active)
+		start(s);
+	if (!s->active)
+		return false;
+	s->holders++;
+	count(&s->counters.requests, 1);
+	return true;
+}
+
+void sampler_release(void)
+{
+	struct sampler *s = own;
+
+	if (!s || !s->active)
+		return;
+	if (--s->holders == 0) {
+		s->active = false;
+		timer_stop(&s->timer);
+	}
+	sampler_flush();
+}
+
+void sampler_flush(void)
+{
+	struct sampler *s = own;
+
+	if (!s)
+		return;
+	if (is_child(s))
+		become_child(s);
+	send_samples(s);
+}
+
+void sampler_request_start(void)
+{
+	STROBE_G(unsampled) = !(sampler_draw() && sampler_hold());
 }
 
 void sampler_request_end(void)
@@ -309,11 +400,8 @@ void sampler_request_end(void)
 
 	if (!s || !s->active)
 		return;
-	s->active = false;
-	timer_stop(&s->timer);
-	if (is_child(s))
-		become_child(s);
-	send_samples(s);
+	s->holders = 1;
+	sampler_release();
 }
 
 /* --- the life of the process */
@@ -354,7 +442,7 @@ void sampler_shutdown(void)
 
 bool sampler_active(void)
 {
-	return own && own->active;
+	return own && own->active && !STROBE_G(unsampled);
 }
 
 bool sampler_connected(void)

@@ -31,6 +31,7 @@ struct trace_session {
 	struct function *function;	/* of its markers */
 	size_t at;			/* index of its marker in the stack; 0 while there is none */
 	uint64_t start_ns;		/* since 1970 */
+	const void *context;		/* the fiber context that it belongs to; NULL: to all */
 	struct trace_session *next;	/* the one opened after it */
 };
 
@@ -49,7 +50,7 @@ struct suspended {
 
 struct saved_call {
 	struct node *node;
-	zend_execute_data *frame;
+	zend_execute_data *frame;	/* NULL: the marker of a session that belongs to this fiber */
 };
 
 /* What PHP's allocator has in use, where it keeps that itself. */
@@ -124,8 +125,12 @@ void capture_pop(struct capture *c);
 /* Brings the values of all running calls up to now. */
 void capture_flush(struct capture *c);
 
-/* Gives each session that has none a marker on top of the stack. */
+/* Gives each session that has none a marker on top of the stack, unless it belongs to a fiber that does not run. */
 void capture_mark(struct capture *c);
+void capture_mark_session(struct capture *c, struct trace_session *s);
+
+/* The session whose marker an entry is, NULL if it is none. */
+struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
 /* Calls are told apart by what `a` says from now on. */
 void capture_annotate(struct capture *c, const struct trace_annotation *a);
@@ -150,6 +155,9 @@ void observe_request_end(struct capture *c);
 void strands_startup(void);
 bool strands_init(struct capture *c);
 void strands_done(struct capture *c);
+
+/* Whether what runs now is part of what the session sees. */
+bool strands_concern(const struct capture *c, const struct trace_session *s);
 
 /* --- allocations.c: what the allocator does */
 

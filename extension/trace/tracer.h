@@ -41,6 +41,7 @@ struct trace_options {
 	bool no_internals;		/* only functions written in PHP */
 	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
 	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
+	bool own_fiber;			/* only while the fiber runs in which it starts, or one that this one has resumed */
 	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
 };
 
