@@ -279,6 +279,7 @@ ZEND_METHOD(Strobe_Unit, run)
 	u = from_object(Z_OBJ(object));
 	if (u->scope) {
 		u->work.failed |= class_exception() != NULL;
+		u->work.unfinished |= EG(exception) && !class_exception();	/* exit() */
 		end(api_thread(), u);
 	}
 	zval_ptr_dtor(&object);
