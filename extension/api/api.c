@@ -9,7 +9,6 @@
 #include "classes.h"
 #include "php_strobe.h"
 #include "request_trace.h"
-#include "request_url.h"
 #include "runs.h"
 #include "timers.h"
 #include "tracer.h"
@@ -191,6 +190,7 @@ static void end_request(struct api_thread *a, bool free_all)
 	}
 	free(a->request.attributes);
 	a->request.attributes = NULL;
+	*a->url = '\0';
 	scopes_request_end(a, free_all);
 }
 
@@ -209,15 +209,10 @@ void api_request_end(void)
 	if (!a)
 		return;
 	end_request(a, true);
-	*a->url = '\0';
 }
 
 void api_worker_request_start(void)
 {
-	struct api_thread *a = api_thread();
-
-	if (a)
-		request_url(a->url, sizeof(a->url));
 	start_request();
 }
 
@@ -228,7 +223,6 @@ void api_worker_request_end(void)
 	if (!a)
 		return;
 	end_request(a, false);
-	*a->url = '\0';
 }
 
 void api_info_request(void)

@@ -28,6 +28,7 @@ struct api_thread {
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */
+	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* of the request, for SAPIs that forget it before the end; or "" */
 	bool forked;			/* this is a child that has not noticed yet */
 
 	/* trigger.c */
@@ -38,7 +39,6 @@ struct api_thread {
 	struct sender sender;		/* its losses count runs */
 	pid_t pid;			/* that the connection and the random numbers belong to */
 	struct random random;
-	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* where SAPI forgets it before the end; else "" */
 };
 
 /* The state of this thread, made when it is first asked for; NULL without memory. After a fork the child gets its own

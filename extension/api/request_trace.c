@@ -7,6 +7,7 @@
 #include "request_trace.h"
 
 #include "php_strobe.h"
+#include "request_url.h"
 #include "runs.h"
 #include "timers.h"
 #include "trigger.h"
@@ -50,6 +51,8 @@ bool request_trace_begin(struct api_thread *a, struct work *w, const char *sourc
 	w->keep = (struct trace_keep){ 0 };
 	w->session = tracer_start(&options);
 	atomic_fetch_add(w->session ? &traced : &no_memory, 1);
+	if (!*a->url)
+		request_url(a->url, sizeof(a->url));
 	return w->session != NULL;
 }
 
