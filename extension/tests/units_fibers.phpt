@@ -33,8 +33,8 @@ foreach ($run->sampled() as $m)
 		foreach (array_intersect(['workA', 'workB', 'between'], $path) as $f)
 			$sums[$f][$m['labels']['side'] ?? '-'] = ($sums[$f][$m['labels']['side'] ?? '-'] ?? 0) + $n;
 foreach (['workA' => 'A', 'workB' => 'B'] as $f => $side)
-	check(($sums[$f][$side] ?? 0) > 85 && ($sums[$f][$side] ?? 0) >= 0.97 * array_sum($sums[$f]), "$f: " . json_encode($sums));
-check(($sums['between']['-'] ?? 0) > 60 && ($sums['between']['A'] ?? 0) + ($sums['between']['B'] ?? 0) < 5, json_encode($sums));
+	check(($sums[$f][$side] ?? 0) > 50 && ($sums[$f][$side] ?? 0) >= 0.97 * array_sum($sums[$f]), "$f: " . json_encode($sums));
+check(($sums['between']['-'] ?? 0) > 50 && ($sums['between']['A'] ?? 0) + ($sums['between']['B'] ?? 0) < 5, json_encode($sums));
 $runs = [];
 foreach ($run->runs() as $m)
 	$runs[$m['labels']['entry']] = $m;
@@ -46,7 +46,8 @@ foreach ($runs as $name => $m) {
 	check($calls["work$name"] === 10 && $calls['inner'] === 10 && $calls['turn'] === 9 && $calls['strrev'] === 10, "$name: " . json_encode($calls));
 	check(!array_intersect(array_keys($calls), [$name === 'A' ? 'workB' : 'workA', 'between', 'Fiber::resume', 'job']), "$name sees itself alone: " . json_encode($calls));
 	check(($tree["main();turn;work$name;inner"]['calls'] ?? 0) === 9 && ($tree["main();work$name;inner"]['calls'] ?? 0) === 1, "$name: the same paths before and after: " . json_encode(array_keys($tree)));
-	check(abs($tree['main()']['wall_ns'] - 100e6) < 40e6, "$name: time of its own: " . $tree['main()']['wall_ns']);
+	$work = array_sum(array_column(array_filter($tree, fn($path) => str_ends_with($path, ";work$name"), ARRAY_FILTER_USE_KEY), 'wall_ns'));
+	check($work >= 99e6 && abs($tree['main()']['wall_ns'] - $work) < 10e6, "$name: time of its own: {$tree['main()']['wall_ns']}, of $work");
 }
 
 // Started inside: as long as the unit lasts. Resumed inside, but started before: not.
