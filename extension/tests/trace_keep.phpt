@@ -41,7 +41,7 @@ handle();
 file_put_contents("$receiver->directory/parse.php", '<?php broken broken');
 
 /* Asks a server for each path, in turn; returns the runs by their entry, or count by it, and what was said. */
-function serve(array $ini, array $paths, array &$said = null): array
+function serve(array $ini, array $paths, ?array &$said = null): array
 {
 	global $receiver;
 
