@@ -32,7 +32,7 @@ static void throw_no_memory(void)
 ZEND_FUNCTION(Strobe_add_label)
 {
 	struct api_thread *a = api_thread();
-	struct request_labels one = { .count = 0 };
+	struct request_labels one;
 	zend_string *key, *value;
 
 	ZEND_PARSE_PARAMETERS_START(2, 2)
@@ -46,6 +46,7 @@ ZEND_FUNCTION(Strobe_add_label)
 	}
 	if (!api_may_start())
 		RETURN_THROWS();
+	one.count = 0;		/* no more of it: all of it is 10 KB */
 	if (request_labels_set(&one, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value))) {
 		throw_bad_key();
 		RETURN_THROWS();
@@ -119,7 +120,7 @@ ZEND_FUNCTION(Strobe_with_labels)
 /* In all scopes of the innermost unit, or of the request: it holds to their end. */
 ZEND_FUNCTION(Strobe_set_entry)
 {
-	struct request_labels one = { .count = 0 };
+	struct request_labels one;
 	struct api_thread *a = api_thread();
 	zend_string *name;
 
@@ -135,6 +136,7 @@ ZEND_FUNCTION(Strobe_set_entry)
 		RETURN_THROWS();
 	if (!a)
 		return;
+	one.count = 0;
 	request_labels_set(&one, ZEND_STRL("entry"), ZSTR_VAL(name), ZSTR_LEN(name));
 	runs_hide_secret(&one);
 	for (struct scope *s = a->scope; s && s->work == a->scope->work; s = s->outer)
@@ -146,7 +148,7 @@ ZEND_FUNCTION(Strobe_set_entry)
 
 ZEND_FUNCTION(Strobe_set_attribute)
 {
-	struct request_labels one = { .count = 0 };
+	struct request_labels one;
 	struct api_thread *a = api_thread();
 	zend_string *key, *text;
 	struct work *w;
@@ -167,6 +169,7 @@ ZEND_FUNCTION(Strobe_set_attribute)
 		zend_argument_type_error(2, "must be of type string|int|float|bool, %s given", zend_zval_type_name(value));
 		RETURN_THROWS();
 	}
+	one.count = 0;
 	r = request_labels_set(&one, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(text), ZSTR_LEN(text));
 	zend_string_release(text);
 	if (r) {
