@@ -70,10 +70,24 @@ bool labels_from_argument(HashTable *labels, uint32_t number, struct request_lab
 	return true;
 }
 
+/* Labels that are not the program's, none of them counted as equal to another: entry, sapi, host, method, http_status, those
+ * of strobe.labels. */
+static unsigned others(void)
+{
+	unsigned n = 6;
+
+	for (const char *p = STROBE_G(labels); p && *p; p++)
+		n += *p == ',';
+	return n;
+}
+
 bool labels_fit(const struct request_labels *more)
 {
 	struct request_labels all;
 
+	/* Mostly there is room without a close look. */
+	if (others() + (STROBE_G(own_labels) ? STROBE_G(own_labels)->count : 0) + more->count <= REQUEST_LABELS)
+		return true;
 	runs_labels(&all);
 	for (unsigned i = 0; i < more->count; i++) {
 		const struct request_label *l = &more->items[i];
