@@ -23,12 +23,19 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool compat_builtins;
 	zend_long trace_max_nodes;
 	double trace_rate;		/* 0 to 1 */
+	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */
 	bool in_request;		/* from its start until its end begins: programs may start something */
 	struct setting_problem *problems;	/* of settings_report.h */
+	int64_t request_ns;		/* CLOCK_MONOTONIC: when it began */
 	struct api_thread *api;		/* of api_thread.h */
-	const struct request_labels *own_labels;	/* of the running request, given by the program; or NULL */
+	char method[32];		/* of the request, as its label says; "" if there is none */
+
+	/* What holds now, kept by api/scopes.c. */
+	const struct request_labels *own_labels;	/* given by the program; NULL: none */
+	uint32_t labels_version;	/* another number after each change of these labels */
+	bool unsampled;			/* what runs is not to be sampled, even where others are */
 
 	/* What the thread has in the lists of all threads, for when it ends. */
 	struct alarms *alarms;

@@ -11,6 +11,7 @@
 #include "setting_words.h"
 #include "settings_report.h"
 #include "standin.h"
+#include "trace_keep.h"
 #include "tracer.h"
 #include "trigger.h"
 
@@ -172,6 +173,14 @@ static ZEND_INI_MH(on_trace_rate)
 	return r;
 }
 
+static ZEND_INI_MH(on_trace_keep)
+{
+	if (trace_keep_on_change(PASS_ON) == SUCCESS)
+		return SUCCESS;
+	return setting_refuse(stage, entry, new_value, "unknown condition",
+			      "slow:500ms, slow:2s, status:404, status:5xx and failed, separated by commas", NULL);
+}
+
 static ZEND_INI_MH(on_trigger_secret)
 {
 	int r = trigger_on_change(PASS_ON);
@@ -251,6 +260,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, on_compat_builtins, compat_builtins,
 			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
+	PHP_INI_ENTRY("strobe.trace_keep", "", PHP_INI_ALL, on_trace_keep)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, on_trigger_secret, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
 PHP_INI_END()

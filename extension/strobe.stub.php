@@ -36,12 +36,16 @@ const SAMPLED_WALL = 32;
 const VERSION = '0.1.0';
 
 /**
- * Sets a label of the running request: of its samples and of the runs that come of it. A label that has the key already,
- * from strobe.labels or from before, is replaced. Labels make series: use few different values per key, never ids of
- * users or requests.
+ * Sets a label of what runs: of the samples that are taken from now on, and of runs that are made from now on. It holds until
+ * the request ends, or what the program is inside of: a unit, a call of with_labels(). A label that has the key already, from
+ * strobe.labels or from before, is replaced. Labels make series: use few different values per key, never ids of users or
+ * requests; set_attribute() is for those.
  *
- * @param string $key 1 to 64 letters, digits and "_", not beginning with a digit; "source", "id", "url", "name", "host"
- *     and "sapi" are taken
+ * Changing labels sends nothing and costs well below a microsecond: samples are kept apart by the labels that held, and sent
+ * as always. A sample that is due just when a label changes may fall on either side.
+ *
+ * @param string $key 1 to 64 letters, digits and "_", not beginning with a digit; "source", "id", "url", "name",
+ *     "folded_calls", "host" and "sapi" are taken
  * @param string $value cut to 255 bytes; control characters become "?"
  * @throws \ValueError if the key cannot be one
  * @throws Exception if there are 32 labels already
@@ -49,16 +53,78 @@ const VERSION = '0.1.0';
 function add_label(string $key, string $value): void {}
 
 /**
- * The labels that a run of this request would have now.
+ * Takes back a label that add_label(), with_labels() or a unit has set: what strobe.labels says of the key, if anything,
+ * holds again. Inside of a unit or of with_labels() it is taken back until their end.
+ *
+ * @return bool whether there was one
+ */
+function remove_label(string $key): bool {}
+
+/**
+ * Calls $f, with these labels beside those that hold, and returns what it returns. Afterwards, also when it throws, the labels
+ * are those of before. Inside of a fiber they hold only while that fiber runs, or one that was started meanwhile.
+ *
+ * @param array<string, string|int|float|bool|null> $labels as of add_label()
+ * @throws \ValueError if a key cannot be one
+ * @throws \TypeError if a label is no scalar
+ * @throws Exception if there would be more than 32 labels
+ */
+function with_labels(array $labels, callable $f): mixed {}
+
+/**
+ * Names what runs, by the route for example: the label "entry" of the unit that the program is in, or of the request, from now
+ * on to its end, and of its run.
+ *
+ * @throws \ValueError if it is empty
+ */
+function set_entry(string $name): void {}
+
+/**
+ * The labels that a run of this request, or of the unit that the program is in, would have now.
  *
  * @return array<string, string>
  */
 function labels(): array {}
 
-/** Whether this request is sampled for the daemon (strobe.mode=sample). */
+/**
+ * Says something of the runs that are made in this request, or in the unit that the program is in: the id of a job, of a user,
+ * of a distributed trace. It is never a label of samples, so it may have any number of values. Nothing happens if there is no
+ * run. In a run it stands in place of a label with the same key.
+ *
+ * @param string $key as of add_label()
+ * @param string|int|float|bool $value cut to 255 bytes; control characters become "?"
+ * @throws \ValueError if the key cannot be one
+ * @throws \TypeError if the value is no scalar
+ * @throws Exception if there are 24 attributes already
+ */
+function set_attribute(string $key, string|int|float|bool $value): void {}
+
+/**
+ * Traces the request, or the unit that the program is in, from now on to its end; it will be a run of source "code". One that
+ * is traced by chance already is so from its beginning, and is kept as is said here.
+ *
+ * @param string $keep what strobe.trace_keep may be, "slow:500ms,status:5xx,failed" for example: keep the trace only then;
+ *     empty: always
+ * @return bool whether it is traced now: false if PHP was started without strobe.instrument=1, or without memory
+ * @throws \ValueError if $keep cannot be understood
+ */
+function trace_request(string $keep = ''): bool {}
+
+/**
+ * Ends the trace of the request, or of the unit that the program is in, and forgets it. One that was wanted by
+ * strobe.trigger_secret stays.
+ *
+ * @return bool whether there was one to forget
+ */
+function discard_trace(): bool {}
+
+/** Sends the samples that there are, which happens once a second and at the end of the request and of each unit anyway. Never waits. */
+function flush(): void {}
+
+/** Whether what runs is sampled for the daemon (strobe.mode=sample, strobe.request_rate). */
 function is_sampling(): bool {}
 
-/** Whether this request is traced as a whole (strobe.trace_rate, strobe.trigger_secret) and will be a run. */
+/** Whether this request, or the unit that the program is in, is traced as a whole and will be a run, if strobe.trace_keep does not say otherwise. */
 function is_tracing(): bool {}
 
 /** Whether Trace::start() can work: whether PHP was started with strobe.instrument=1, or with a setting that implies it. */
@@ -83,8 +149,56 @@ function status(): array {}
 class Exception extends \RuntimeException {}
 
 /**
- * An exact call tree of what runs between start() and stop(). Any number may run at once, stopped in any order. One that
- * is destroyed while it runs is dropped, as are all at the end of the request.
+ * A piece of work inside of a request: a job of a worker, a message, a turn of a loop. It has a name, which is the label "entry",
+ * labels of its own, and decides for itself whether it is sampled and traced, as a request does. When it ends its samples are
+ * sent and its trace becomes a run.
+ *
+ * A unit ends by end(), or when its object is destroyed: keep the object. Units may lie in each other; one that ends ends the
+ * labels of those that were begun inside of it. One that is begun in a fiber is that fiber's: its labels hold, and its trace
+ * sees, only what that fiber does, and fibers that are started in it or resumed by it. A fiber that is started while a unit
+ * runs is in that unit until the unit ends; other fibers are not.
+ */
+final class Unit
+{
+    private function __construct() {}
+
+    /**
+     * Begins a unit, with the labels that hold now and its own.
+     *
+     * @param string $name its label "entry"
+     * @param array<string, string|int|float|bool|null> $labels as of with_labels()
+     * @param array{sample?: bool, trace?: bool, keep?: string} $options sample: whether it is sampled, if strobe.mode is
+     *     "sample" (default: by chance, strobe.request_rate); trace: whether it is traced (default: by chance,
+     *     strobe.trace_rate); keep: what strobe.trace_keep may be, in its place for this unit
+     * @throws \ValueError if the name is empty, or labels or options are not as said here
+     * @throws \TypeError for labels that are no scalars, and options of another type
+     * @throws Exception if there would be more than 32 labels, or after the end of the request
+     */
+    public static function begin(string $name, array $labels = [], array $options = []): Unit {}
+
+    /**
+     * Calls $f as a unit and returns what it returns. If it throws, the unit has failed.
+     *
+     * @param array<string, string|int|float|bool|null> $labels as of begin()
+     * @param array{sample?: bool, trace?: bool, keep?: string} $options as of begin()
+     */
+    public static function run(string $name, callable $f, array $labels = [], array $options = []): mixed {}
+
+    /**
+     * Ends it. Nothing happens if it has ended.
+     *
+     * @param bool $failed its run gets the label failed=1, and strobe.trace_keep=failed keeps it
+     */
+    public function end(bool $failed = false): void {}
+
+    /** Whether it has not ended. */
+    public function isRunning(): bool {}
+}
+
+/**
+ * An exact call tree of what runs between start() and stop(). Any number may run at once, stopped in any order. One that is
+ * destroyed while it runs is dropped; but if an exception or exit() destroys it, or it still runs when the request ends, it
+ * becomes a run of source "unfinished" with the labels unfinished=1 and exception=CLASS.
  */
 final class Trace
 {

@@ -1,8 +1,10 @@
 /* api.h: namespace Strobe, and the requests that are traced as a whole.
  *
- *	trace_class, sampler_class, profile_class, functions	what PHP code sees; described in strobe.stub.php
+ *	trace_class, sampler_class, profile_class, unit_class, functions	what PHP code sees; described in strobe.stub.php
+ *	scopes, work						which labels hold, and for which piece of work
  *	folded, speedscope, pprof, flat				a tree in the formats of others
- *	request_trace, trigger, request_url			requests that become runs without their knowledge
+ *	request_trace, trace_keep, trigger, request_url		requests and units that become runs
+ *	worker							requests that a worker handles inside of one of PHP's
  *	runs							hands trees to the daemon
  *
  * This header is for strobe.c.

@@ -3,7 +3,7 @@
 #define STROBE_API_THREAD_H
 
 #include "random.h"
-#include "request_labels.h"
+#include "scopes.h"
 #include "secret.h"
 #include "sender.h"
 #include "stack.h"
@@ -11,8 +11,15 @@
 #include "trie.h"
 
 struct api_thread {
-	/* functions.c */
-	struct request_labels labels;	/* set by add_label in this request */
+	/* scopes.c */
+	struct work request;
+	struct scope base, *scope;	/* that of the request, and that of the running fiber */
+	struct scope *scopes;		/* all others */
+	HashTable fibers;		/* contexts to scopes, of those that do not run */
+	bool has_fibers;
+
+	/* unit_class.c */
+	struct unit_object *units;	/* that have not ended; the last one begun is the first */
 
 	/* trace_class.c, sampler_class.c: lists of those that run */
 	struct trace_object *traces;
@@ -21,8 +28,7 @@ struct api_thread {
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */
-	struct trace_session *session;	/* of the traced request */
-	const char *source;		/* why it is traced: "trigger", "sampled" */
+	char url[STROBE_WIRE_LABEL_VALUE + 1];	/* of the request, for SAPIs that forget it before the end; or "" */
 
 	/* trigger.c */
 	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */

@@ -20,11 +20,21 @@ void class_seal(zend_class_entry *ce, zend_object_handlers *handlers, size_t off
 /* Makes a Strobe\Profile of a tree, which then is the object's. */
 void profile_object_init(zval *out, struct call_tree *t);
 
-/* At the end of the request: what runs is dropped, its objects stay and know it. */
+/* At the end of the request: samplers that run are dropped, traces become runs; their objects stay and know it. */
 void trace_class_request_end(struct api_thread *a);
 void sampler_class_request_end(struct api_thread *a);
 
 /* Whether something may be started: a request runs and has not begun to end. Throws if not. */
 bool api_may_start(void);
+
+/* The exception that is on its way, if it is one of the program's and not how exit() and fibers that are destroyed unwind the
+ * stack; else NULL. */
+zend_object *class_exception(void);
+
+/* Whether an object that is destroyed now is so because of an exception, of exit() or of the end of the request. */
+bool class_is_left_open(void);
+
+/* Calls what a program has handed in; its value or exception is the caller's. */
+void class_call(zend_fcall_info *call, zend_fcall_info_cache *cache, zval *return_value);
 
 #endif

@@ -7,55 +7,240 @@
 #include "api.h"
 #include "arginfo.h"
 #include "classes.h"
+#include "label_arguments.h"
 #include "php_strobe.h"
 #include "request_trace.h"
+#include "run_message.h"
 #include "runs.h"
 #include "sampler.h"
 #include "status.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-/* What says which run or which machine it is cannot be said by programs. */
-static bool is_ours(const zend_string *key)
+/* --- labels --- */
+
+static void throw_bad_key(void)
 {
-	return run_is_reserved(ZSTR_VAL(key), ZSTR_LEN(key)) || zend_string_equals_literal(key, "host") ||
-	       zend_string_equals_literal(key, "sapi");
+	zend_argument_value_error(1, "must be 1 to 64 letters, digits and \"_\", and not begin with a digit");
+}
+
+static void throw_no_memory(void)
+{
+	zend_throw_exception(strobe_exception_ce, "There is no memory for it", 0);
 }
 
 ZEND_FUNCTION(Strobe_add_label)
 {
 	struct api_thread *a = api_thread();
-	struct request_labels all;
+	struct request_labels one;
 	zend_string *key, *value;
-	int r;
 
 	ZEND_PARSE_PARAMETERS_START(2, 2)
 		Z_PARAM_STR(key)
 		Z_PARAM_STR(value)
 	ZEND_PARSE_PARAMETERS_END();
 
-	if (is_ours(key)) {
+	if (!label_key_is_free(key)) {
 		zend_argument_value_error(1, "must not be \"%s\", which strobe sets itself", ZSTR_VAL(key));
 		RETURN_THROWS();
 	}
 	if (!api_may_start())
 		RETURN_THROWS();
+	one.count = 0;		/* no more of it: all of it is 10 KB */
+	if (request_labels_set(&one, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value))) {
+		throw_bad_key();
+		RETURN_THROWS();
+	}
+	if (!a) {
+		throw_no_memory();
+		RETURN_THROWS();
+	}
 	/* There must be room beside those that are not the program's. */
-	runs_labels(&all);
-	r = request_labels_set(&all, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value));
-	if (!r)
-		r = a ? request_labels_set(&a->labels, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(value), ZSTR_LEN(value)) :
-			-ENOMEM;
-	if (r == -EINVAL)
-		zend_argument_value_error(1, "must be 1 to 64 letters, digits and \"_\", and not begin with a digit");
-	else if (r)
-		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %d labels",
-					REQUEST_LABELS);
-	else
-		runs_hide_secret(&a->labels);
-	if (a && a->labels.count)
-		STROBE_G(own_labels) = &a->labels;
+	if (!request_labels_has(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)) && !labels_fit(&one))
+		RETURN_THROWS();
+	runs_hide_secret(&one);
+	request_labels_add(&a->scope->labels, &one);
+	scopes_changed(a);
 }
+
+ZEND_FUNCTION(Strobe_remove_label)
+{
+	struct api_thread *a = api_thread_if_any();
+	zend_string *key;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(key)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (!a || !request_labels_remove(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)))
+		RETURN_FALSE;
+	scopes_changed(a);
+	RETURN_TRUE;
+}
+
+/* Apart from its caller, on whose stack so many labels must not lie while the program goes on below it. Throws if they cannot
+ * be. NULL without an exception: there are none to hold, as after the end of the request. */
+static zend_never_inline struct scope *begin_labels(HashTable *labels)
+{
+	struct api_thread *a = api_thread();
+	struct scope *scope = NULL;
+	struct request_labels l;
+
+	if (!labels_from_argument(labels, 1, &l) || !labels_fit(&l))
+		return NULL;
+	if (a && STROBE_G(in_request))
+		scope = scope_begin(a, NULL);
+	if (scope) {
+		request_labels_add(&scope->labels, &l);
+		scopes_changed(a);
+	}
+	return scope;
+}
+
+ZEND_FUNCTION(Strobe_with_labels)
+{
+	zend_fcall_info_cache cache;
+	zend_fcall_info call;
+	HashTable *labels;
+	struct scope *scope;
+
+	ZEND_PARSE_PARAMETERS_START(2, 2)
+		Z_PARAM_ARRAY_HT(labels)
+		Z_PARAM_FUNC(call, cache)
+	ZEND_PARSE_PARAMETERS_END();
+
+	scope = begin_labels(labels);
+	if (EG(exception))
+		RETURN_THROWS();
+	class_call(&call, &cache, return_value);
+	if (scope)
+		scope_end(api_thread(), scope);
+}
+
+/* In all scopes of the innermost unit, or of the request: it holds to their end. */
+ZEND_FUNCTION(Strobe_set_entry)
+{
+	struct request_labels one;
+	struct api_thread *a = api_thread();
+	zend_string *name;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(name)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (ZSTR_LEN(name) == 0) {
+		zend_argument_value_error(1, "must not be empty");
+		RETURN_THROWS();
+	}
+	if (!api_may_start())
+		RETURN_THROWS();
+	if (!a)
+		return;
+	one.count = 0;
+	request_labels_set(&one, ZEND_STRL("entry"), ZSTR_VAL(name), ZSTR_LEN(name));
+	runs_hide_secret(&one);
+	for (struct scope *s = a->scope; s && s->work == a->scope->work; s = s->outer)
+		request_labels_add(&s->labels, &one);
+	scopes_changed(a);
+}
+
+/* --- runs --- */
+
+ZEND_FUNCTION(Strobe_set_attribute)
+{
+	struct request_labels one;
+	struct api_thread *a = api_thread();
+	zend_string *key, *text;
+	struct work *w;
+	zval *value;
+	int r;
+
+	ZEND_PARSE_PARAMETERS_START(2, 2)
+		Z_PARAM_STR(key)
+		Z_PARAM_ZVAL(value)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (!label_key_is_free(key)) {
+		zend_argument_value_error(1, "must not be \"%s\", which strobe sets itself", ZSTR_VAL(key));
+		RETURN_THROWS();
+	}
+	text = Z_TYPE_P(value) == IS_NULL ? NULL : label_text(value);
+	if (!text) {
+		zend_argument_type_error(2, "must be of type string|int|float|bool, %s given", zend_zval_type_name(value));
+		RETURN_THROWS();
+	}
+	one.count = 0;
+	r = request_labels_set(&one, ZSTR_VAL(key), ZSTR_LEN(key), ZSTR_VAL(text), ZSTR_LEN(text));
+	zend_string_release(text);
+	if (r) {
+		throw_bad_key();
+		RETURN_THROWS();
+	}
+	if (!api_may_start())
+		RETURN_THROWS();
+	w = a ? a->scope->work : NULL;
+	if (w && !w->attributes)
+		w->attributes = calloc(1, sizeof(*w->attributes));
+	if (!w || !w->attributes) {
+		throw_no_memory();
+		RETURN_THROWS();
+	}
+	if (w->attributes->count >= WORK_ATTRIBUTES && !request_labels_has(w->attributes, ZSTR_VAL(key), ZSTR_LEN(key))) {
+		zend_throw_exception_ex(strobe_exception_ce, 0, "There is no room for more than %u attributes", WORK_ATTRIBUTES);
+		RETURN_THROWS();
+	}
+	runs_hide_secret(&one);
+	request_labels_add(w->attributes, &one);
+}
+
+/* A trace that runs already is kept as is said here from now on, but for that of the secret, which always is. */
+ZEND_FUNCTION(Strobe_trace_request)
+{
+	struct api_thread *a = api_thread();
+	struct trace_keep k = { 0 };
+	zend_string *keep = NULL;
+	struct work *w;
+
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_STR(keep)
+	ZEND_PARSE_PARAMETERS_END();
+
+	if (keep && !trace_keep_parse(ZSTR_VAL(keep), ZSTR_LEN(keep), &k)) {
+		zend_argument_value_error(1, "must be what strobe.trace_keep may be");
+		RETURN_THROWS();
+	}
+	if (!api_may_start())
+		RETURN_THROWS();
+	if (!a)
+		RETURN_FALSE;
+	w = a->scope->work;
+	if (w->session && strcmp(w->source, "trigger") == 0)
+		RETURN_TRUE;
+	if (w->session)
+		w->source = "code";
+	else if (!request_trace_begin(a, w, "code", w != &a->request))
+		RETURN_FALSE;
+	w->keep = k;
+	RETURN_TRUE;
+}
+
+ZEND_FUNCTION(Strobe_discard_trace)
+{
+	struct api_thread *a = api_thread_if_any();
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(a && request_trace_discard(a->scope->work));
+}
+
+ZEND_FUNCTION(Strobe_flush)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	sampler_flush();
+}
+
+/* --- what is --- */
 
 ZEND_FUNCTION(Strobe_labels)
 {
@@ -94,6 +279,13 @@ ZEND_FUNCTION(Strobe_status)
 
 const zend_function_entry strobe_functions[] = {
 	ZEND_NS_NAMED_FE("Strobe", add_label, ZEND_FN(Strobe_add_label), arginfo_strobe_add_label)
+	ZEND_NS_NAMED_FE("Strobe", remove_label, ZEND_FN(Strobe_remove_label), arginfo_strobe_remove_label)
+	ZEND_NS_NAMED_FE("Strobe", with_labels, ZEND_FN(Strobe_with_labels), arginfo_strobe_with_labels)
+	ZEND_NS_NAMED_FE("Strobe", set_entry, ZEND_FN(Strobe_set_entry), arginfo_strobe_set_entry)
+	ZEND_NS_NAMED_FE("Strobe", set_attribute, ZEND_FN(Strobe_set_attribute), arginfo_strobe_set_attribute)
+	ZEND_NS_NAMED_FE("Strobe", trace_request, ZEND_FN(Strobe_trace_request), arginfo_strobe_trace_request)
+	ZEND_NS_NAMED_FE("Strobe", discard_trace, ZEND_FN(Strobe_discard_trace), arginfo_strobe_bool)
+	ZEND_NS_NAMED_FE("Strobe", flush, ZEND_FN(Strobe_flush), arginfo_strobe_void)
 	ZEND_NS_NAMED_FE("Strobe", labels, ZEND_FN(Strobe_labels), arginfo_strobe_array)
 	ZEND_NS_NAMED_FE("Strobe", is_sampling, ZEND_FN(Strobe_is_sampling), arginfo_strobe_bool)
 	ZEND_NS_NAMED_FE("Strobe", is_tracing, ZEND_FN(Strobe_is_tracing), arginfo_strobe_bool)

@@ -247,7 +247,8 @@ ZEND_METHOD(Strobe_Profile, save)
 	runs_hide_secret(&l);
 	if (name && (ZSTR_LEN(name) == 0 || trigger_is_in(ZSTR_VAL(name), ZSTR_LEN(name))))
 		name = NULL;
-	reason = a ? runs_send(a, tree_of(ZEND_THIS), ZSTR_VAL(source), name ? ZSTR_VAL(name) : NULL, &l, id)
+	reason = a ? runs_send(a, tree_of(ZEND_THIS), ZSTR_VAL(source), name ? ZSTR_VAL(name) : NULL, &l,
+			       a->scope->work->attributes, id)
 		   : STROBE_DROP_NO_MEMORY;
 	if (reason) {
 		throw_lost(reason);

@@ -1,4 +1,4 @@
-/* request_trace.c: the life of a traced request. */
+/* request_trace.c: the life of a traced request or unit. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -7,8 +7,11 @@
 #include "request_trace.h"
 
 #include "php_strobe.h"
+#include "request_url.h"
 #include "runs.h"
+#include "timers.h"
 #include "trigger.h"
+#include "unit_class.h"
 
 #include "SAPI.h"
 #include "php_main.h"
@@ -17,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static _Atomic uint64_t traced, no_memory, no_observer;
+static _Atomic uint64_t traced, not_kept, no_memory, no_observer;
 
 /* opcache.preload runs as a request too, while PHP still starts. */
 static bool is_preloading(void)
@@ -25,24 +28,31 @@ static bool is_preloading(void)
 	return php_during_module_startup() || (!SG(server_context) && strcmp(sapi_module.name, "fpm-fcgi") == 0);
 }
 
-static void open_session(struct api_thread *a)
+bool request_trace_begin(struct api_thread *a, struct work *w, const char *source, bool own_fiber)
 {
 	const struct trace_options options = {
 		.metrics = TRACE_WALL | TRACE_CPU | TRACE_MEMORY | TRACE_PEAK,
 		.files = true,
 		.loads = true,
 		.anew_in_child = true,
+		.own_fiber = own_fiber,
 	};
 
+	ZEND_ASSERT(!w->session);
 	if (!tracer_available()) {
 		atomic_fetch_add(&no_observer, 1);
-		return;
+		return false;
 	}
-	a->session = tracer_start(&options);
-	atomic_fetch_add(a->session ? &traced : &no_memory, 1);
+	w->source = source;
+	w->keep = (struct trace_keep){ 0 };
+	w->session = tracer_start(&options);
+	atomic_fetch_add(w->session ? &traced : &no_memory, 1);
+	if (!*a->url)
+		request_url(a->url, sizeof(a->url));
+	return w->session != NULL;
 }
 
-static bool is_chosen(struct api_thread *a)
+bool request_trace_draw(struct api_thread *a)
 {
 	double rate = STROBE_G(trace_rate);
 
@@ -57,43 +67,67 @@ void request_trace_start(void)
 	if (!asked && (STROBE_G(trace_rate) <= 0 || is_preloading()))
 		return;
 	a = api_thread();
-	if (!a || (!asked && !is_chosen(a)))
-		return;
-	a->source = asked ? "trigger" : "sampled";
-	open_session(a);
+	if (a && (asked || request_trace_draw(a)))
+		request_trace_begin(a, &a->request, asked ? "trigger" : "sampled", false);
 }
 
 /* strobe.labels may say which source it is: `strobe run --trace` keeps its runs apart like that. */
-static const char *source_of(const struct api_thread *a, const struct request_labels *l)
+static const char *source_of(const struct work *w, const struct request_labels *l)
 {
 	for (unsigned i = 0; i < l->count; i++)
 		if (strcmp(l->items[i].key, "source") == 0 &&
 		    strobe_wire_is_run_key(l->items[i].value, strlen(l->items[i].value)))
 			return l->items[i].value;
-	return a->source;
+	return w->source;
 }
 
-void request_trace_end(void)
+static bool is_kept(const struct api_thread *a, const struct work *w)
 {
-	struct api_thread *a = api_thread_if_any();
-	struct request_labels *labels;
-	struct call_tree *t;
+	struct trace_keep keep = w->keep;
+	const char *setting = STROBE_G(trace_keep);
+
+	if (strcmp(w->source, "sampled") == 0 && !keep.some && setting)
+		trace_keep_parse(setting, strlen(setting), &keep);
+	return trace_keep_wants(&keep, timer_now(TIMER_WALL) - w->start_ns, w == &a->request ? runs_status() : 0,
+				w->failed);
+}
+
+static void send_run(struct api_thread *a, struct work *w, struct call_tree *t)
+{
+	struct request_labels *labels = malloc(sizeof(*labels));
 	char id[33];
 
-	if (!a || !a->session)
-		return;
-	a = api_thread();
-	t = tracer_stop(a->session);
-	a->session = NULL;
-	labels = malloc(sizeof(*labels));
 	if (t && labels) {
 		tracer_tell_folded(t->folded_calls);
 		runs_labels(labels);
-		runs_send(a, t, source_of(a, labels), NULL, labels, id);
+		if (w->failed)
+			request_labels_set(labels, ZEND_STRL("failed"), ZEND_STRL("1"));
+		if (w->unfinished)
+			request_labels_set(labels, ZEND_STRL("unfinished"), ZEND_STRL("1"));
+		runs_send(a, t, source_of(w, labels), NULL, labels, w->attributes, id);
 	} else {
 		runs_lost(a, STROBE_DROP_NO_MEMORY);
 	}
 	free(labels);
+}
+
+void request_trace_end(struct api_thread *a, struct work *w)
+{
+	struct trace_session *session;
+	struct call_tree *t;
+
+	session = w->session;
+	w->session = NULL;
+	if (!session)
+		return;
+	a = api_thread();
+	if (!is_kept(a, w)) {
+		atomic_fetch_add(&not_kept, 1);
+		tracer_drop(session);
+		return;
+	}
+	t = tracer_stop(session);
+	send_run(a, w, t);
 	call_tree_free(t);
 }
 
@@ -101,12 +135,23 @@ bool request_trace_active(void)
 {
 	const struct api_thread *a = api_thread_if_any();
 
-	return a && a->session;
+	return a && (a->request.session || a->scope->work->session);
+}
+
+bool request_trace_discard(struct work *w)
+{
+	if (!w->session || strcmp(w->source, "trigger") == 0)
+		return false;
+	atomic_fetch_add(&not_kept, 1);
+	tracer_drop(w->session);
+	w->session = NULL;
+	return true;
 }
 
 void request_trace_counts(struct request_trace_counts *ret)
 {
 	ret->traced = atomic_load(&traced);
+	ret->not_kept = atomic_load(&not_kept);
 	ret->no_memory = atomic_load(&no_memory);
 	ret->no_observer = atomic_load(&no_observer);
 }

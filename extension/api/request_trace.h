@@ -1,23 +1,37 @@
-/* request_trace.h: requests that are traced from their first to their last moment, and become runs.
+/* request_trace.h: requests and units that are traced as a whole and become runs.
  *
- * Those that carry the secret of strobe.trigger_secret, and a random share, strobe.trace_rate, of all. A child that is
- * forked meanwhile sends a run of its own, which begins with the fork.
+ * Requests that carry the secret of strobe.trigger_secret; of all others, and of units, a random share, strobe.trace_rate; and
+ * those for which code wants it. At the end strobe.trace_keep decides which of the random share are kept, and the program may
+ * discard a trace before, but not that of the secret. A child that is forked meanwhile sends a run of its own, which begins
+ * with the fork.
  */
 #ifndef STROBE_REQUEST_TRACE_H
 #define STROBE_REQUEST_TRACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "api_thread.h"
 
+/* The request begins: it is traced if it carries the secret, or by chance. */
 void request_trace_start(void);
-void request_trace_end(void);
 
-/* Whether the running request is traced. */
+/* Whether chance, strobe.trace_rate, wants work that begins now to be traced. */
+bool request_trace_draw(struct api_thread *a);
+
+/* Begins the trace of work that has none. `own_fiber`: what other fibers do is no part of it. False, which is counted, if it
+ * cannot be traced. */
+bool request_trace_begin(struct api_thread *a, struct work *w, const char *source, bool own_fiber);
+
+/* The work ends, in the scope that holds now: its trace becomes a run, or is not kept. Nothing if it is not traced. */
+void request_trace_end(struct api_thread *a, struct work *w);
+
+/* Drops the trace of work. False if there is none, or it is that of the secret. */
+bool request_trace_discard(struct work *w);
+
+/* Whether the running request, or the unit that runs in it, is traced. */
 bool request_trace_active(void);
 
-/* Requests since the process began. */
+/* Requests and units since the process began. */
 struct request_trace_counts {
-	uint64_t traced, no_memory, no_observer;
+	uint64_t traced, not_kept, no_memory, no_observer;
 };
 
 void request_trace_counts(struct request_trace_counts *ret);

@@ -24,30 +24,46 @@ void runs_hide_secret(struct request_labels *l)
 			strcpy(l->items[i].value, "(hidden)");
 }
 
+int runs_status(void)
+{
+	int code = SG(sapi_headers).http_response_code;
+
+	if (!*STROBE_G(method))
+		return 0;
+	return code ? code : 200;
+}
+
 void runs_labels(struct request_labels *l)
 {
 	char status[16];
 
 	request_labels_collect(l);
-	if (SG(request_info).request_method) {
-		int code = SG(sapi_headers).http_response_code;
-
-		snprintf(status, sizeof(status), "%d", code ? code : 200);
+	if (runs_status()) {
+		snprintf(status, sizeof(status), "%d", runs_status());
 		request_labels_set(l, ZEND_STRL("http_status"), status, strlen(status));
 	}
-	request_labels_add_own(l);
+	if (STROBE_G(own_labels))
+		request_labels_add(l, STROBE_G(own_labels));
 	runs_hide_secret(l);
 }
 
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
-	      const struct request_labels *labels, char ret_id[33])
+	      const struct request_labels *labels, const struct request_labels *attributes, char ret_id[33])
 {
 	char url[STROBE_WIRE_LABEL_VALUE + 1], path[108];
-	struct run_info info = { .source = source, .id = ret_id, .name = name, .pid = (uint32_t)a->pid };
+	struct run_info info = {
+		.source = source,
+		.id = ret_id,
+		.name = name,
+		.attributes = attributes,
+		.pid = (uint32_t)a->pid,
+	};
 	int reason;
 
 	random_id(&a->random, ret_id);
-	if (request_url(url, sizeof(url)))
+	if (*a->url)
+		info.url = a->url;
+	else if (request_url(url, sizeof(url)))
 		info.url = url;
 	if (!settings_socket(path, sizeof(path))) {
 		runs_lost(a, STROBE_DROP_NO_DAEMON);

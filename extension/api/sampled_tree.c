@@ -109,8 +109,8 @@ static uint32_t number_node(struct builder *b, uint32_t parent, uint32_t functio
 
 static void add_trie(struct builder *b, const struct trie *t)
 {
-	b->place[TRIE_ROOT] = 0;
-	for (uint32_t i = 1; i < t->count; i++) {
+	memset(b->place, 0, TRIE_ROOTS * sizeof(*b->place));
+	for (uint32_t i = TRIE_ROOTS; i < t->count; i++) {
 		const struct trie_node *n = &t->nodes[i];
 
 		b->place[i] = number_node(b, b->place[n->parent], number_function(b, describe(&n->function)));

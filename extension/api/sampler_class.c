@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A trie is full after 32,767 nodes; then the next one begins. What finds no room even so is counted. */
+/* A trie is full after 32,704 nodes; then the next one begins. What finds no room even so is counted. */
 #define TRIES 32
 
 /* A trie that has grown larger than this gives its memory back rather than wait for the next sampler. */
@@ -101,7 +101,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	struct trie *t = &s->tries[s->trie_count - 1];
 	uint32_t samples = periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX;
 
-	stack_collect(&a->stack, m, s->max_depth, t->deep_root != TRIE_ROOT);
+	stack_collect(&a->stack, m, s->max_depth, trie_knows_root_half(t, 0));
 	if (!trie_has_room(t, a->stack.depth)) {
 		if (!add_trie(a, s)) {
 			s->lost += periods;
@@ -112,7 +112,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 			stack_collect(&a->stack, m, s->max_depth, false);
 	}
 	if (a->stack.depth)
-		trie_add(t, &a->stack, samples);
+		trie_add(t, 0, &a->stack, samples);
 }
 
 static bool prepare(struct api_thread *a, struct sampler_object *s)

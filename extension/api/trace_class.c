@@ -7,9 +7,13 @@
 #include "arginfo.h"
 #include "classes.h"
 #include "php_strobe.h"
+#include "runs.h"
+
+#include <unistd.h>
 
 struct trace_object {
 	struct trace_session *session;		/* NULL: it does not run */
+	pid_t pid;				/* of the process that started it */
 	struct trace_object *next, **link;	/* among those that run */
 	zend_object std;
 };
@@ -46,18 +50,51 @@ static struct trace_session *take_session(struct trace_object *t)
 	return session;
 }
 
+/* An exception, or the end of the request, came before it was stopped: what it has seen becomes a run that tells so. A forked
+ * child leaves that to its parent. */
+static void save_unfinished(struct trace_session *session, pid_t pid)
+{
+	const zend_object *exception = class_exception();
+	struct api_thread *a = api_thread();
+	struct request_labels l;
+	struct call_tree *t;
+	char id[33];
+
+	if (!session || pid != a->pid) {
+		tracer_drop(session);
+		return;
+	}
+	t = tracer_stop(session);
+	if (!t) {
+		runs_lost(a, STROBE_DROP_NO_MEMORY);
+		return;
+	}
+	runs_labels(&l);
+	request_labels_set(&l, ZEND_STRL("unfinished"), ZEND_STRL("1"));
+	if (exception)
+		request_labels_set(&l, ZEND_STRL("exception"), ZSTR_VAL(exception->ce->name), ZSTR_LEN(exception->ce->name));
+	runs_send(a, t, "unfinished", NULL, &l, a->scope->work->attributes, id);
+	call_tree_free(t);
+}
+
 static void free_object(zend_object *o)
 {
 	struct trace_object *t = from_object(o);
 
-	tracer_drop(take_session(t));
+	if (t->session && class_is_left_open())
+		save_unfinished(take_session(t), t->pid);
+	else
+		tracer_drop(take_session(t));
 	zend_object_std_dtor(o);
 }
 
 void trace_class_request_end(struct api_thread *a)
 {
-	while (a->traces)
-		tracer_drop(take_session(a->traces));
+	while (a->traces) {
+		struct trace_object *t = a->traces;
+
+		save_unfinished(take_session(t), t->pid);
+	}
 }
 
 static bool read_bool(zend_string *key, const zval *value, bool *ret)
@@ -194,6 +231,7 @@ ZEND_METHOD(Strobe_Trace, start)
 		zend_throw_exception(strobe_exception_ce, "There is no memory for a trace", 0);
 		RETURN_THROWS();
 	}
+	t->pid = a->pid;
 	t->next = a->traces;
 	t->link = &a->traces;
 	if (t->next)

@@ -200,9 +200,12 @@ static bool is_in_header(const struct secret *s)
 {
 	const char *header;
 
-	if (!sapi_module.getenv && (!SG(server_context) || !sapi_module.register_server_variables))
+	/* FrankenPHP's knows of the environment alone. */
+	bool has_getenv = sapi_module.getenv && strcmp(sapi_module.name, "frankenphp") != 0;
+
+	if (!has_getenv && (!SG(server_context) || !sapi_module.register_server_variables))
 		return false;
-	if (!sapi_module.getenv)
+	if (!has_getenv)
 		return strcmp(sapi_module.name, "cli-server") == 0 ? is_shown_to_filter() : is_in_variables(s);
 	header = sapi_module.getenv(HEADER, strlen(HEADER));
 	return header && secret_equals(s, header, strlen(header));

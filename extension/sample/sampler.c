@@ -1,4 +1,4 @@
-/* sampler.c: the life of a sampled request. */
+/* sampler.c: the life of a sampled request or unit. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -7,6 +7,7 @@
 #include "sampler.h"
 
 #include "delivery.h"
+#include "label_sets.h"
 #include "message.h"
 #include "php_strobe.h"
 #include "random.h"
@@ -39,7 +40,8 @@ struct sampler {
 	struct sampler *next;
 	_Atomic bool used;
 
-	bool active;			/* a request is being sampled */
+	bool active;			/* samples are taken */
+	unsigned holders;		/* the request and its units, as far as they are sampled */
 	bool prevented;			/* it should be, and cannot */
 	int64_t began_ns;		/* then, by its clock: when the first sample would have been due, less a period */
 	int64_t began_wall_ns;		/* CLOCK_MONOTONIC: when the request did */
@@ -58,8 +60,11 @@ struct sampler {
 
 	struct stack stack;
 	struct trie trie;
+	struct label_sets *sets;
+	uint32_t labels_version;	/* of STROBE_G, when `root` was found */
+	unsigned root;			/* of the trie, for the labels that hold; LABEL_SETS: not known */
 	struct message_scratch *scratch;
-	struct request_labels labels;
+	struct request_labels labels;	/* of the request, without those that the program has given */
 	struct sender sender;
 	struct counters counters;
 };
@@ -70,6 +75,8 @@ static _Atomic(struct sampler *) samplers;
 static _Atomic unsigned forks;			/* between the first process and this one */
 static _Atomic uint64_t no_memory;
 static bool up;					/* the module is */
+
+_Static_assert(LABEL_SETS == TRIE_ROOTS, "a tree for each set of labels");
 
 static void count(_Atomic uint64_t *counter, uint64_t n)
 {
@@ -96,6 +103,13 @@ static void publish_sender(struct sampler *s)
 		atomic_store_explicit(&s->counters.lost[reason], s->sender.lost[reason], memory_order_relaxed);
 }
 
+static void forget_samples(struct sampler *s)
+{
+	trie_empty(&s->trie);
+	label_sets_empty(s->sets);
+	s->root = LABEL_SETS;
+}
+
 static void send_samples(struct sampler *s)
 {
 	char path[108];
@@ -110,12 +124,11 @@ static void send_samples(struct sampler *s)
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (s->trie.samples) {
-		request_labels_add_own(&s->labels);
 		if (settings_socket(path, sizeof(path)))
-			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
+			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, s->sets, &info);
 		else
 			sender_lost(&s->sender, STROBE_DROP_NO_DAEMON, s->trie.samples);
-		trie_empty(&s->trie);
+		forget_samples(s);
 		publish_sender(s);
 	}
 	s->start_ns = info.end_ns;
@@ -150,7 +163,7 @@ static void report_losses(struct sampler *s, bool last)
 	info.end_ns = info.start_ns;
 	if (!settings_socket(path, sizeof(path)) || (!s->scratch && !(s->scratch = message_map())))
 		return;
-	message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, &info);
+	message_send_losses(s->scratch, &s->sender, path, &s->labels, &info);
 	publish_sender(s);
 }
 
@@ -166,21 +179,45 @@ static void count_time(struct counters *c, uint64_t ns)
 	count(&c->times[bucket < SAMPLER_TIMES ? bucket : SAMPLER_TIMES - 1], 1);
 }
 
+static zend_never_inline void find_root(struct sampler *s)
+{
+	s->root = label_sets_number(s->sets, STROBE_G(own_labels));
+	if (s->root == LABEL_SETS) {
+		send_samples(s);
+		s->root = label_sets_number(s->sets, STROBE_G(own_labels));
+	}
+	s->labels_version = STROBE_G(labels_version);
+}
+
+/* The root of the trie for the labels that hold now. */
+static inline unsigned current_root(struct sampler *s)
+{
+	if (UNEXPECTED(s->root == LABEL_SETS || s->labels_version != STROBE_G(labels_version)))
+		find_root(s);
+	return s->root;
+}
+
 static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct sampler *s = timer->owner;
-	int64_t started = timer_now(TIMER_WALL), ended;
+	int64_t started, ended;
+	unsigned root;
 
-	stack_collect(&s->stack, m, s->max_depth, s->trie.deep_root != TRIE_ROOT);
+	if (STROBE_G(unsampled))
+		return;
+	started = timer_now(TIMER_WALL);
+	root = current_root(s);
+	stack_collect(&s->stack, m, s->max_depth, trie_knows_root_half(&s->trie, root));
 	if (!trie_has_room(&s->trie, s->stack.depth)) {
 		bool rootless = s->stack.rootless;
 
 		send_samples(s);
+		root = current_root(s);
 		if (rootless)
 			stack_collect(&s->stack, m, s->max_depth, false);
 	}
 	if (s->stack.depth) {
-		trie_add(&s->trie, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
+		trie_add(&s->trie, root, &s->stack, periods > UINT32_MAX ? UINT32_MAX : (uint32_t)periods);
 		count(&s->counters.samples, periods);
 	}
 	ended = timer_now(TIMER_WALL);
@@ -271,7 +308,8 @@ static void unmap_stack(struct stack *s)
 
 static bool map_all(struct sampler *s)
 {
-	return trie_map(&s->trie) && map_stack(&s->stack) && (s->scratch || (s->scratch = message_map()));
+	return trie_map(&s->trie) && map_stack(&s->stack) && (s->sets || (s->sets = label_sets_map())) &&
+	       (s->scratch || (s->scratch = message_map()));
 }
 
 /* Gives everything back but the counts. */
@@ -280,8 +318,11 @@ static void leave(struct sampler *s)
 	sender_close(&s->sender);
 	unmap_stack(&s->stack);
 	trie_unmap(&s->trie);
+	s->sets = label_sets_unmap(s->sets);
+	s->root = LABEL_SETS;
 	s->scratch = message_unmap(s->scratch);
 	s->active = false;
+	s->holders = 0;
 	atomic_store(&s->used, false);
 }
 
@@ -330,7 +371,7 @@ static void become_child(struct sampler *s)
 	s->reported_ns = 0;
 	sender_close(&s->sender);
 	memset(s->sender.unreported, 0, sizeof(s->sender.unreported));
-	trie_empty(&s->trie);
+	forget_samples(s);
 	for (struct sampler *other = atomic_load(&samplers); other; other = other->next)
 		if (other != s && atomic_load(&other->used))
 			leave(other);
@@ -362,23 +403,39 @@ static bool is_preloading(void)
 /* Of the thread: also without a sampler. */
 ZEND_TLS enum sampler_state state;
 
-static enum sampler_state start(void)
+/* This thread's, made if it is the first time; NULL without memory. */
+static struct sampler *get(void)
 {
-	struct sampler *s = own;
+	if (!own && !(own = STROBE_G(sampler) = join()))
+		atomic_fetch_add(&no_memory, 1);
+	else if (is_child(own))
+		become_child(own);
+	return own;
+}
 
+/* Whether what begins now is to be sampled (SAMPLER_SAMPLED), or why not. */
+static enum sampler_state draw(void)
+{
 	if (is_preloading())
 		return SAMPLER_PRELOADING;
 	if (!STROBE_G(sample))
 		return SAMPLER_OFF;
-	if (!s && !(s = own = STROBE_G(sampler) = join())) {
-		atomic_fetch_add(&no_memory, 1);
+	if (!get())
 		return SAMPLER_NO_MEMORY;
-	}
-	if (is_child(s))
-		become_child(s);
-	if (STROBE_G(request_rate) < 1 && random_share(&s->random) >= STROBE_G(request_rate))
+	if (STROBE_G(request_rate) < 1 && random_share(&own->random) >= STROBE_G(request_rate))
 		return SAMPLER_NOT_CHOSEN;
+	return SAMPLER_SAMPLED;
+}
 
+bool sampler_draw(void)
+{
+	return draw() == SAMPLER_SAMPLED;
+}
+
+static enum sampler_state start(struct sampler *s)
+{
+	s->root = LABEL_SETS;
+	s->holders = 0;
 	s->cpu = STROBE_G(cpu_clock);
 	s->period_ns = (int64_t)(STROBE_G(period) * 1e9);
 	s->max_depth = (size_t)STROBE_G(max_depth);
@@ -394,34 +451,86 @@ static enum sampler_state start(void)
 		return SAMPLER_NO_MEMORY;
 	}
 	begin(s);
+	return s->active ? SAMPLER_SAMPLED : SAMPLER_NO_THREAD;
+}
+
+static enum sampler_state hold(void)
+{
+	enum sampler_state r = SAMPLER_SAMPLED;
+	struct sampler *s;
+
+	if (!STROBE_G(sample))
+		return SAMPLER_OFF;
+	if (is_preloading())
+		return SAMPLER_PRELOADING;
+	if (!(s = get()))
+		return SAMPLER_NO_MEMORY;
+	if (s->prevented)
+		return SAMPLER_PREVENTED;
 	if (!s->active)
-		return SAMPLER_NO_THREAD;
+		r = start(s);
+	if (r != SAMPLER_SAMPLED)
+		return r;
+	s->holders++;
 	count(&s->counters.requests, 1);
-	return SAMPLER_SAMPLED;
+	return r;
+}
+
+bool sampler_hold(void)
+{
+	return hold() == SAMPLER_SAMPLED;
+}
+
+void sampler_release(void)
+{
+	struct sampler *s = own;
+
+	if (!s || !s->active)
+		return;
+	if (--s->holders == 0) {
+		s->active = false;
+		timer_stop(&s->timer);
+	}
+	sampler_flush();
+}
+
+void sampler_flush(void)
+{
+	struct sampler *s = own;
+
+	if (!s)
+		return;
+	if (is_child(s))
+		become_child(s);
+	send_samples(s);
 }
 
 void sampler_request_start(void)
 {
-	state = start();
+	state = draw();
+	if (state == SAMPLER_SAMPLED)
+		state = hold();
+	STROBE_G(unsampled) = state != SAMPLER_SAMPLED;
 }
 
 void sampler_request_end(void)
 {
 	struct sampler *s = own;
+	bool had_samples;
 
 	state = SAMPLER_NO_REQUEST;
 	if (!s || (!s->active && !s->prevented))
 		return;
-	if (s->active)
-		timer_stop(&s->timer);
-	s->active = false;
 	if (is_child(s))
 		become_child(s);
 	if (s->prevented)
 		end_prevented(s);
-	if (s->trie.samples)
-		send_samples(s);
-	else
+	had_samples = s->trie.samples > 0;
+	if (s->active) {
+		s->holders = 1;
+		sampler_release();
+	}
+	if (!had_samples)
 		report_losses(s, false);
 }
 
@@ -472,14 +581,18 @@ static bool was_stopped(void)
 
 bool sampler_active(void)
 {
-	return own && own->active && !was_stopped();
+	return own && own->active && !was_stopped() && !STROBE_G(unsampled);
 }
 
 enum sampler_state sampler_state(void)
 {
 	if (was_stopped())
 		return SAMPLER_PREVENTED;
-	return state == SAMPLER_SAMPLED && !sampler_active() ? SAMPLER_NO_THREAD : state;
+	if (sampler_active())
+		return SAMPLER_SAMPLED;
+	if (state != SAMPLER_SAMPLED)
+		return state;
+	return STROBE_G(unsampled) ? SAMPLER_NOT_CHOSEN : SAMPLER_NO_THREAD;
 }
 
 const struct sender *sampler_sender(void)

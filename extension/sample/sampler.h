@@ -1,7 +1,11 @@
 /* sampler.h: takes samples of the running request and sends them.
  *
- * A timer of timers.h calls us at a safe point of the VM; the stack is merged into the trie; the trie is sent at the
- * end of the request, and once a second in long ones. Each PHP thread has its own trie and its own connection.
+ * A timer of timers.h calls us at a safe point of the VM; the stack is merged into the trie, below the labels that hold at
+ * that moment; the trie is sent when a request or unit ends, once a second in long ones, and when it has no room for more
+ * stacks or sets of labels: one message per set. Each PHP thread has its own trie and its own connection.
+ *
+ * The request and each unit in it (api/unit_class.c) decide for themselves whether they are sampled. While any of them is,
+ * the timer runs; ticks of the others are left out, as STROBE_G(unsampled) says.
  */
 #ifndef STROBE_SAMPLER_H
 #define STROBE_SAMPLER_H
@@ -12,7 +16,7 @@
 
 /* Counted since the process began, in all its threads; for phpinfo(). */
 struct sampler_stats {
-	uint64_t requests;		/* that were sampled */
+	uint64_t requests;		/* that were sampled, units among them */
 	uint64_t samples;		/* periods that were attributed */
 	uint64_t interrupts;		/* stacks looked at: a late one stands for several periods */
 	uint64_t overhead_ns;		/* spent on them */
@@ -39,8 +43,24 @@ enum sampler_state {
 void sampler_startup(void);
 void sampler_shutdown(void);
 
+/* Draws and holds for the request; STROBE_G(unsampled) tells the result. */
 void sampler_request_start(void);
+
+/* Ends all sampled work of the request. */
 void sampler_request_end(void);
+
+/* Whether work that begins now is to be sampled: strobe.mode says so, and chance, by strobe.request_rate. */
+bool sampler_draw(void);
+
+/* Work that is sampled begins. False if it cannot be, which is counted. Its labels are those of the request until it ends. */
+bool sampler_hold(void);
+
+/* It ends; its samples are sent. */
+void sampler_release(void);
+
+/* Sends the samples that there are. */
+void sampler_flush(void);
+
 
 /* In GSHUTDOWN, with STROBE_G(sampler) of the thread that ends; NULL is fine. */
 struct sampler;

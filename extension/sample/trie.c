@@ -25,7 +25,7 @@ bool trie_map(struct trie *t)
 	memset(t, 0, sizeof(*t));
 	t->nodes = (struct trie_node *)p;
 	t->slots = (uint32_t *)(p + NODES_BYTES);
-	t->count = 1;
+	t->count = TRIE_ROOTS;
 	return true;
 }
 
@@ -110,20 +110,22 @@ static inline uint32_t child(struct trie *t, uint32_t parent, const zend_functio
 	return find_or_add(t, parent, f);
 }
 
-void trie_add(struct trie *t, const struct stack *s, uint32_t samples)
+void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t samples)
 {
-	uint32_t n = TRIE_ROOT;
+	uint32_t n = root;
 	size_t i = s->depth;
 
-	ZEND_ASSERT(t->count && trie_has_room(t, s->depth));
+	ZEND_ASSERT(root < TRIE_ROOTS && t->count && trie_has_room(t, s->depth));
 	if (s->rootless) {
-		n = t->deep_root;
+		ZEND_ASSERT(trie_knows_root_half(t, root));
+		n = t->deep_node;
 	} else if (s->elided_at) {
 		while (i > s->elided_at + 1)
 			n = child(t, n, s->functions[--i]);
-		t->deep_root = n;
+		t->deep_node = n < TRIE_ROOTS ? 0 : n;
+		t->deep_root = root;
 	} else {
-		t->deep_root = TRIE_ROOT;
+		t->deep_node = 0;
 	}
 	while (i > 0)
 		n = child(t, n, s->functions[--i]);
@@ -133,7 +135,7 @@ void trie_add(struct trie *t, const struct stack *s, uint32_t samples)
 
 void trie_empty(struct trie *t)
 {
-	for (uint32_t n = 1; n < t->count; n++) {
+	for (uint32_t n = TRIE_ROOTS; n < t->count; n++) {
 		struct trie_node *node = &t->nodes[n];
 
 		t->slots[node->slot] = 0;
@@ -143,9 +145,9 @@ void trie_empty(struct trie *t)
 			zend_string_release(node->function.file);
 	}
 	if (t->count) {
-		t->count = 1;
-		t->nodes[TRIE_ROOT].last_child = 0;
+		t->count = TRIE_ROOTS;
+		memset(t->nodes, 0, TRIE_ROOTS * sizeof(*t->nodes));
 	}
-	t->deep_root = TRIE_ROOT;
+	t->deep_node = 0;
 	t->samples = 0;
 }

@@ -1,4 +1,4 @@
-/* trie.h: the samples taken since the last message, merged into a tree of functions.
+/* trie.h: the samples taken since the last message, merged into trees of functions: one tree per set of labels.
  *
  * All memory is mapped once; adding a sample never allocates. A node keeps a reference to the name and file strings of
  * its function; classes stay until the request ends, which is why the trie must be emptied by then.
@@ -10,7 +10,7 @@
 #include "stack.h"
 
 #define TRIE_NODES	32768u
-#define TRIE_ROOT	0u
+#define TRIE_ROOTS	64u		/* nodes 0 to TRIE_ROOTS - 1 are roots, one per set of labels */
 
 struct trie_node {
 	struct function_id function;
@@ -21,10 +21,11 @@ struct trie_node {
 };
 
 struct trie {
-	struct trie_node *nodes;	/* node 0 is the root */
+	struct trie_node *nodes;
 	uint32_t *slots;		/* hash from (parent, function) to node, 0 is free */
-	uint32_t count;			/* nodes, the root included; 0 before trie_map */
-	uint32_t deep_root;		/* node of the root half of the last stack that was too deep; 0 none */
+	uint32_t count;			/* nodes, the roots included; 0 before trie_map */
+	uint32_t deep_node;		/* last node of the root half of the last stack, if that was too deep; else 0 */
+	uint32_t deep_root;		/* the root above it */
 	uint64_t samples;
 };
 
@@ -38,8 +39,14 @@ static inline bool trie_has_room(const struct trie *t, size_t depth)
 	return t->count + depth <= TRIE_NODES;
 }
 
-/* Adds `samples` to the stack. There must be room. */
-void trie_add(struct trie *t, const struct stack *s, uint32_t samples);
+/* Whether the root half of a very deep stack is known below this root, so that its walk may be limited. */
+static inline bool trie_knows_root_half(const struct trie *t, uint32_t root)
+{
+	return t->deep_node && t->deep_root == root;
+}
+
+/* Adds `samples` to the stack below a root. There must be room, and a rootless stack needs trie_knows_root_half. */
+void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t samples);
 
 /* Forgets everything and gives the references back. */
 void trie_empty(struct trie *t);

@@ -1,5 +1,8 @@
 /* message.c: encodes samples.
  *
+ * The nodes of all trees of the trie lie in one array, in the order in which they were seen; they are sorted by tree, and
+ * each tree becomes a message.
+ *
  * A message needs every string once and every frame once, before the nodes. So the trie is walked first to number
  * them, comparing by content: two functions at different addresses may have the same name. Then the sections are
  * written, into a buffer of 128 KB or, when that is too small, into a memfd of the size that it took.
@@ -18,6 +21,11 @@
 #define STRINGS		(TRIE_NODES * 2)
 #define STRING_SLOTS	(STRINGS * 2)
 #define FRAME_SLOTS	(TRIE_NODES * 2)
+
+/* A socket has room for 208 KB, and the daemon may look at it ten times a second only: the messages of one flush beyond
+ * the first 128 KB go by memfd, unless they are small, with what each takes of that room besides its bytes. */
+#define SMALL		1024u
+#define OVERHEAD	1024u
 
 /* A string of the message: the name of a function, or a path (then `path` is set). */
 struct text {
@@ -38,7 +46,11 @@ struct message_scratch {
 	uint32_t text_slots[STRING_SLOTS];
 	uint32_t frame_slots[FRAME_SLOTS];
 	uint32_t node_frames[TRIE_NODES];
+	uint32_t sorted[TRIE_NODES];		/* nodes by tree, each tree in the order of the trie */
+	uint32_t places[TRIE_NODES];		/* by node: its number in its message */
+	uint8_t trees[TRIE_NODES];		/* by node: the root that it is below */
 	uint32_t text_count, frame_count, first_text;
+	struct request_labels labels;
 	char name[STROBE_WIRE_STRING];
 	uint8_t buffer[STROBE_WIRE_INLINE];
 };
@@ -150,12 +162,43 @@ static uint32_t number_frame(struct message_scratch *s, const struct function_id
 	return s->frame_count - 1;
 }
 
+/* The nodes of one tree: `sorted` from `first` on. */
+struct tree {
+	uint32_t first, count;
+	uint64_t samples;
+};
+
+/* Fills `trees`, which has TRIE_ROOTS elements. A parent stands before its children, in the trie and in its tree. */
+static void sort_nodes(struct message_scratch *s, const struct trie *t, struct tree *trees)
+{
+	uint32_t at = 0;
+
+	memset(trees, 0, TRIE_ROOTS * sizeof(*trees));
+	for (uint32_t n = TRIE_ROOTS; n < t->count; n++) {
+		uint32_t parent = t->nodes[n].parent;
+		uint32_t root = parent < TRIE_ROOTS ? parent : s->trees[parent];
+
+		s->trees[n] = (uint8_t)root;
+		s->places[n] = ++trees[root].count;
+		trees[root].samples += t->nodes[n].samples;
+	}
+	for (uint32_t root = 0; root < TRIE_ROOTS; root++) {
+		trees[root].first = at;
+		at += trees[root].count;
+	}
+	for (uint32_t n = TRIE_ROOTS; n < t->count; n++)
+		s->sorted[trees[s->trees[n]].first + s->places[n] - 1] = n;
+}
+
 /* `first_text` is the reference of the first name: labels and the column stand before. */
-static void number_all(struct message_scratch *s, const struct trie *t, uint32_t first_text)
+static void number_all(struct message_scratch *s, const struct trie *t, const struct tree *tree, uint32_t first_text)
 {
 	s->first_text = first_text;
-	for (uint32_t n = 1; n < t->count; n++)
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t n = s->sorted[tree->first + i];
+
 		s->node_frames[n] = number_frame(s, &t->nodes[n].function);
+	}
 }
 
 static void clear_all(struct message_scratch *s)
@@ -179,8 +222,8 @@ static void write_text(struct strobe_wire_writer *w, struct message_scratch *s, 
 }
 
 static size_t write_message(struct message_scratch *s, void *buffer, size_t capacity, const struct trie *t,
-			    const struct request_labels *labels, const struct message_info *info,
-			    const uint64_t *unreported)
+			    const struct tree *tree, const struct request_labels *labels,
+			    const struct message_info *info, const uint64_t *unreported)
 {
 	struct strobe_wire_info header = {
 		.kind = STROBE_WIRE_SAMPLES,
@@ -210,38 +253,75 @@ static size_t write_message(struct message_scratch *s, void *buffer, size_t capa
 			strobe_wire_drop(&w, reason, unreported[reason]);
 	for (uint32_t i = 0; i < s->frame_count; i++)
 		strobe_wire_frame(&w, s->frames[i].name, s->frames[i].file, s->frames[i].line);
-	for (uint32_t n = 1; n < t->count; n++) {
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t n = s->sorted[tree->first + i], parent = t->nodes[n].parent;
 		int64_t samples = t->nodes[n].samples;
 
-		strobe_wire_node(&w, t->nodes[n].parent, s->node_frames[n], &samples);
+		strobe_wire_node(&w, parent < TRIE_ROOTS ? 0 : s->places[parent], s->node_frames[n], &samples);
 	}
 	return strobe_wire_end(&w);
 }
 
-void message_send(struct message_scratch *m, struct sender *sender, const char *path, const struct trie *t,
-		  const struct request_labels *labels, const struct message_info *info)
+/* Takes from `*room` what the message leaves less in the socket's buffer. */
+static int send_tree(struct message_scratch *m, struct sender *sender, const char *path, const struct trie *t,
+		     const struct tree *tree, const struct request_labels *labels, const struct message_info *info,
+		     size_t *room)
 {
-	size_t size;
 	int reason = STROBE_DROP_TOO_LARGE;
+	size_t size;
 
-	number_all(m, t, 2 * labels->count + 3);
-	size = write_message(m, m->buffer, sizeof(m->buffer), t, labels, info, sender->unreported);
-	if (size <= sizeof(m->buffer))
+	number_all(m, t, tree, 2 * labels->count + 3);
+	size = write_message(m, m->buffer, sizeof(m->buffer), t, tree, labels, info, sender->unreported);
+	if (size <= SMALL || size <= *room) {
 		reason = sender_send(sender, path, m->buffer, size);
+		*room -= MIN(*room, size + OVERHEAD);
+	}
 	if (reason == STROBE_DROP_TOO_LARGE && size <= STROBE_WIRE_MAX) {
 		void *map;
 		int fd = platform_memfd(size, &map);
 
 		reason = STROBE_DROP_NO_MEMORY;
 		if (fd >= 0) {
-			write_message(m, map, size, t, labels, info, sender->unreported);
+			write_message(m, map, size, t, tree, labels, info, sender->unreported);
 			reason = sender_send_memfd(sender, path, fd, map, size);
+		} else if (size <= sizeof(m->buffer)) {
+			reason = sender_send(sender, path, m->buffer, size);
 		}
 	}
 	clear_all(m);
+	return reason;
+}
 
-	if (reason)
-		sender_lost(sender, reason, t->samples);
-	else
+void message_send(struct message_scratch *m, struct sender *sender, const char *path, const struct trie *t,
+		  const struct request_labels *base, const struct label_sets *sets, const struct message_info *info)
+{
+	size_t room = sizeof(m->buffer);
+	struct tree trees[TRIE_ROOTS];
+
+	sort_nodes(m, t, trees);
+	for (unsigned i = 0; i < label_sets_count(sets); i++) {
+		int reason;
+
+		if (!trees[i].samples)
+			continue;
+		m->labels.count = base->count;
+		memcpy(m->labels.items, base->items, base->count * sizeof(*base->items));
+		request_labels_add(&m->labels, label_sets_get(sets, i));
+		reason = send_tree(m, sender, path, t, &trees[i], &m->labels, info, &room);
+		if (reason)
+			sender_lost(sender, reason, trees[i].samples);
+		else
+			memset(sender->unreported, 0, sizeof(sender->unreported));
+	}
+}
+
+void message_send_losses(struct message_scratch *m, struct sender *sender, const char *path, const struct request_labels *labels,
+			 const struct message_info *info)
+{
+	const struct trie no_samples = { 0 };
+	const struct tree empty = { 0 };
+	size_t room = sizeof(m->buffer);
+
+	if (!send_tree(m, sender, path, &no_samples, &empty, labels, info, &room))
 		memset(sender->unreported, 0, sizeof(sender->unreported));
 }

@@ -1,8 +1,8 @@
-/* message.h: a trie of samples as a message of wire/strobe_wire.h. */
+/* message.h: a trie of samples as messages of wire/strobe_wire.h, one for each set of labels. */
 #ifndef STROBE_MESSAGE_H
 #define STROBE_MESSAGE_H
 
-#include "request_labels.h"
+#include "label_sets.h"
 #include "sender.h"
 #include "trie.h"
 
@@ -21,9 +21,14 @@ struct message_scratch *message_map(void);
 /* Gives it back; NULL is fine. Always returns NULL. */
 struct message_scratch *message_unmap(struct message_scratch *m);
 
-/* Sends the samples of the trie to `path`, with the losses that the daemon does not know of yet. Does not empty the
- * trie; what could not be sent is counted as lost. Never waits. */
+/* Sends the samples of the trie to `path`: those below root i with the labels of `base` and, over them, of set i. Losses that
+ * the daemon does not know of yet go with the first message. Does not empty the trie; what could not be sent is counted
+ * as lost. Never waits. */
 void message_send(struct message_scratch *m, struct sender *s, const char *path, const struct trie *t,
-		  const struct request_labels *labels, const struct message_info *info);
+		  const struct request_labels *base, const struct label_sets *sets, const struct message_info *info);
+
+/* Sends a message without samples, for the losses alone. */
+void message_send_losses(struct message_scratch *m, struct sender *s, const char *path, const struct request_labels *labels,
+			 const struct message_info *info);
 
 #endif

@@ -49,6 +49,11 @@ static void set_value(struct request_label *label, const char *value, size_t siz
 	label->value[size] = '\0';
 }
 
+bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size)
+{
+	return find((struct request_labels *)l, key, key_size) != NULL;
+}
+
 int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value, size_t value_size)
 {
 	struct request_label *label;
@@ -67,15 +72,25 @@ int request_labels_set(struct request_labels *l, const char *key, size_t key_siz
 	return 0;
 }
 
-void request_labels_add_own(struct request_labels *l)
+void request_labels_add(struct request_labels *l, const struct request_labels *more)
 {
-	const struct request_labels *own = STROBE_G(own_labels);
-
-	for (unsigned i = 0; own && i < own->count; i++) {
-		const struct request_label *label = &own->items[i];
+	for (unsigned i = 0; i < more->count; i++) {
+		const struct request_label *label = &more->items[i];
 
 		request_labels_set(l, label->key, strlen(label->key), label->value, strlen(label->value));
 	}
+}
+
+bool request_labels_remove(struct request_labels *l, const char *key, size_t key_size)
+{
+	struct request_label *label = find(l, key, key_size);
+	struct request_label *last = &l->items[l->count];
+
+	if (!label)
+		return false;
+	memmove(label, label + 1, (size_t)((char *)last - (char *)(label + 1)));
+	l->count--;
+	return true;
 }
 
 /* Adds a label unless its key is there already. */
@@ -151,7 +166,7 @@ bool request_labels_check(const char *p, struct label_problem *ret)
 }
 
 /* The script's file name without directory and ".php". A program given by -r or on standard input is "-". */
-void request_labels_request_start(void)
+static void note_entry(void)
 {
 	const char *path = SG(request_info).path_translated;
 	const char *name;
@@ -169,15 +184,21 @@ void request_labels_request_start(void)
 	STROBE_G(entry)[n] = '\0';
 }
 
-void request_labels_collect(struct request_labels *l)
+void request_labels_request_start(void)
 {
 	const char *method = SG(request_info).request_method;
 
+	note_entry();
+	snprintf(STROBE_G(method), sizeof(STROBE_G(method)), "%s", method ? method : "");
+}
+
+void request_labels_collect(struct request_labels *l)
+{
 	l->count = 0;
 	add_configured(l, STROBE_G(labels));
 	add(l, ZEND_STRL("entry"), STROBE_G(entry), strlen(STROBE_G(entry)));
 	add(l, ZEND_STRL("sapi"), sapi_module.name, strlen(sapi_module.name));
 	add(l, ZEND_STRL("host"), host, strlen(host));
-	if (method && *method)
-		add(l, ZEND_STRL("method"), method, strlen(method));
+	if (*STROBE_G(method))
+		add(l, ZEND_STRL("method"), STROBE_G(method), strlen(STROBE_G(method)));
 }

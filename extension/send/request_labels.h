@@ -18,8 +18,8 @@ struct request_labels {
 /* Reads the machine's name; before anything else here. */
 void request_labels_startup(void);
 
-/* Notes what some SAPIs forget before the request has ended (FPM: the script, once it has run); before anything else
- * here in each request. */
+/* Notes what some SAPIs forget before the request has ended (FPM the script, once it has run; FrankenPHP's workers also the
+ * method); before anything else here in each request. */
 void request_labels_request_start(void);
 
 /* Fills `l` for the running request. strobe.labels win over the others, except that keys are unique. */
@@ -40,7 +40,12 @@ bool request_labels_check(const char *configured, struct label_problem *ret);
 int request_labels_set(struct request_labels *l, const char *key, size_t key_size, const char *value,
 		       size_t value_size);
 
-/* Sets those that the program itself has given to the running request (Strobe\add_label), as far as there is room. */
-void request_labels_add_own(struct request_labels *l);
+/* Sets all of `more`, as far as there is room. */
+void request_labels_add(struct request_labels *l, const struct request_labels *more);
+
+bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size);
+
+/* Returns whether it was there. */
+bool request_labels_remove(struct request_labels *l, const char *key, size_t key_size);
 
 #endif

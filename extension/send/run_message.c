@@ -172,9 +172,15 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 		snprintf(e->folded_calls, sizeof(e->folded_calls), "%llu", (unsigned long long)e->tree->folded_calls);
 		add_label(e, "folded_calls", e->folded_calls);
 	}
-	for (unsigned i = 0; i < labels->count; i++)
-		if (!run_is_reserved(labels->items[i].key, strlen(labels->items[i].key)))
-			add_label(e, labels->items[i].key, labels->items[i].value);
+	for (unsigned i = 0; info->attributes && i < info->attributes->count; i++)
+		add_label(e, info->attributes->items[i].key, info->attributes->items[i].value);
+	for (unsigned i = 0; i < labels->count; i++) {
+		const char *key = labels->items[i].key;
+
+		if (!run_is_reserved(key, strlen(key)) &&
+		    !(info->attributes && request_labels_has(info->attributes, key, strlen(key))))
+			add_label(e, key, labels->items[i].value);
+	}
 }
 
 /* --- Values --- */

@@ -15,6 +15,7 @@
 struct run_info {
 	const char *source, *id;	/* as strobe_wire_is_run_key says */
 	const char *url, *name;		/* or NULL; cut to STROBE_WIRE_LABEL_VALUE bytes */
+	const struct request_labels *attributes;	/* or NULL; labels of this run alone, in place of equal ones */
 	uint32_t pid;
 };
 

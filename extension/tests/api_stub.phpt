@@ -73,4 +73,4 @@ foreach ($found as $what => [, $names])
 			echo "$what $name has no description\n";
 ?>
 --EXPECT--
-6 functions, Strobe\Exception Strobe\Profile Strobe\Sampler Strobe\Trace, 8 constants
+13 functions, Strobe\Exception Strobe\Profile Strobe\Sampler Strobe\Trace Strobe\Unit, 8 constants

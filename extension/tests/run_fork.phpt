@@ -103,7 +103,7 @@ pcntl_waitpid($pid, $status);
 $s->stop()->save("parent");
 ', ['strobe.trace_rate' => '0', 'strobe.instrument' => '1'] + $ini);
 check($run->stdout === "2 sampled\n32\n" && $run->status === 0, "its own: $run->stdout$run->stderr");
-check(array_column(array_column($run->runs(), 'labels'), 'source') === ['child', 'parent'], 'both are saved');
+check(array_column(array_column($run->runs(), 'labels'), 'source') === ['child', 'parent', 'unfinished'], 'both are saved, and what the parent did not stop');
 echo "done\n";
 ?>
 --EXPECT--

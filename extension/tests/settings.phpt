@@ -8,6 +8,9 @@ foreach (['strobe.mode' => ['sample', 'off', '', 'always', 'SAMPLE'], 'strobe.cl
 	'strobe.period' => ['0.001', '1', '0', '-1', '1e99', 'nan', 'soon', '0.01x', ''], 'strobe.request_rate' => ['0', '0.5', '1', '1.1', '-0.1', 'half'],
 	'strobe.max_depth' => ['4', '8192', '3', '8193', '10.5', 'deep'], 'strobe.labels' => ['a=b'], 'strobe.socket' => ['/tmp/x'],
 	'strobe.compat' => ['xhprof'], 'strobe.instrument' => ['1'], 'strobe.trigger_secret' => ['open'], 'strobe.trace_rate' => ['0.5', '2', '-1', 'all'],
+	'strobe.trace_keep' => ['slow:500ms', 'slow:2s', 'status:5xx', 'status:404', 'failed', 'slow:500ms,status:5xx, failed ', '', 'slow', 'slow:', 'slow:5',
+		'slow:0s', 'slow:-1s', 'slow:1.5s', 'slow:5m', 'slow:1s,slow:2s', 'slow:90000s', 'status:6xx', 'status:50', 'status:5x', 'status:5xxx', 'fast',
+		'failed,', ',failed', 'failed;slow:1s', 'Failed'],
 	'strobe.trace_max_nodes' => ['1024', '67108864', '1023', '67108865', '2000.5', 'many']] as $name => $values)
 	foreach ($values as $v)
 		echo "$name=$v: ", ini_set($name, $v) === false ? 'refused' : 'taken', "\n";
@@ -23,6 +26,7 @@ strobe.mode = 'off' access 7
 strobe.period = '0.01' access 7
 strobe.request_rate = '1.0' access 7
 strobe.socket = '' access 4
+strobe.trace_keep = '' access 7
 strobe.trace_max_nodes = '262144' access 7
 strobe.trace_rate = '0' access 7
 strobe.trigger_secret = '' access 6
@@ -64,6 +68,31 @@ strobe.trace_rate=0.5: taken
 strobe.trace_rate=2: refused
 strobe.trace_rate=-1: refused
 strobe.trace_rate=all: refused
+strobe.trace_keep=slow:500ms: taken
+strobe.trace_keep=slow:2s: taken
+strobe.trace_keep=status:5xx: taken
+strobe.trace_keep=status:404: taken
+strobe.trace_keep=failed: taken
+strobe.trace_keep=slow:500ms,status:5xx, failed : taken
+strobe.trace_keep=: taken
+strobe.trace_keep=slow: refused
+strobe.trace_keep=slow:: refused
+strobe.trace_keep=slow:5: refused
+strobe.trace_keep=slow:0s: refused
+strobe.trace_keep=slow:-1s: refused
+strobe.trace_keep=slow:1.5s: refused
+strobe.trace_keep=slow:5m: refused
+strobe.trace_keep=slow:1s,slow:2s: refused
+strobe.trace_keep=slow:90000s: refused
+strobe.trace_keep=status:6xx: refused
+strobe.trace_keep=status:50: refused
+strobe.trace_keep=status:5x: refused
+strobe.trace_keep=status:5xxx: refused
+strobe.trace_keep=fast: refused
+strobe.trace_keep=failed,: refused
+strobe.trace_keep=,failed: refused
+strobe.trace_keep=failed;slow:1s: refused
+strobe.trace_keep=Failed: refused
 strobe.trace_max_nodes=1024: taken
 strobe.trace_max_nodes=67108864: taken
 strobe.trace_max_nodes=1023: refused

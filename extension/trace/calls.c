@@ -361,8 +361,7 @@ struct node *capture_node(struct capture *c, const struct saved_call *call)
 	return nodes_child_of(&c->nodes, c->top->node, call->key, call->function);
 }
 
-/* The session whose marker an entry is, NULL if it is none. */
-static struct trace_session *marked_by(struct capture *c, const struct entry *e)
+struct trace_session *capture_marked_by(struct capture *c, const struct entry *e)
 {
 	size_t at = (size_t)(e - c->stack);
 
@@ -379,7 +378,7 @@ void capture_pop(struct capture *c)
 	ZEND_ASSERT(e > c->stack);
 	add_values(c, e, c->metrics, false);
 	if (!e->frame) {
-		struct trace_session *s = marked_by(c, e);
+		struct trace_session *s = capture_marked_by(c, e);
 
 		if (s)
 			s->at = 0;
@@ -388,18 +387,20 @@ void capture_pop(struct capture *c)
 	c->guess = &c->top->node->first;
 }
 
+void capture_mark_session(struct capture *c, struct trace_session *s)
+{
+	struct node *n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
+
+	/* Without memory what follows is not seen by this session. */
+	if (n && capture_push(c, n, NULL))
+		s->at = (size_t)(c->top - c->stack);
+}
+
 void capture_mark(struct capture *c)
 {
-	for (struct trace_session *s = c->sessions; s; s = s->next) {
-		struct node *n;
-
-		if (s->at)
-			continue;
-		n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
-		/* Without memory what follows is not seen by this session. */
-		if (n && capture_push(c, n, NULL))
-			s->at = (size_t)(c->top - c->stack);
-	}
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (!s->at && strands_concern(c, s))
+			capture_mark_session(c, s);
 }
 
 /* A call ends that is not on top: it began before the trace, or in an earlier one, or above it lie markers of sessions

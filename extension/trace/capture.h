@@ -28,6 +28,7 @@ struct trace_session {
 	struct call_tree *spilled;	/* for a moment */
 	size_t at;			/* index of its marker in the stack; 0 while there is none */
 	uint64_t start_ns;		/* since 1970 */
+	const void *context;		/* the fiber context that it belongs to; NULL: to all */
 	struct trace_session *next;	/* the one opened after it */
 };
 
@@ -48,7 +49,7 @@ struct suspended {
 struct saved_call {
 	uintptr_t key;
 	struct function *function;	/* NULL: there was no memory for one */
-	zend_execute_data *frame;
+	zend_execute_data *frame;	/* NULL: the marker of a session that belongs to this fiber */
 };
 
 /* What PHP's allocator has in use, where it keeps that itself. */
@@ -133,8 +134,12 @@ void capture_flush(struct capture *c);
 /* Measures all running calls from now on, without what passed since they were brought up to date. */
 void capture_restart_values(struct capture *c);
 
-/* Gives each session that has none a marker on top of the stack. */
+/* Gives each session that has none a marker on top of the stack, unless it belongs to a fiber that does not run. */
 void capture_mark(struct capture *c);
+void capture_mark_session(struct capture *c, struct trace_session *s);
+
+/* The session whose marker an entry is, NULL if it is none. */
+struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
 /* After a fork, at the child's next call or when a session ends: sessions that want to begin anew do. */
 void capture_become_child(struct capture *c);
@@ -164,6 +169,9 @@ void observe_request_end(struct capture *c);
 void strands_startup(void);
 bool strands_init(struct capture *c);
 void strands_done(struct capture *c);
+
+/* Whether what runs now is part of what the session sees. */
+bool strands_concern(const struct capture *c, const struct trace_session *s);
 
 /* --- allocations.c: what the allocator does */
 

@@ -37,6 +37,16 @@ bool strands_init(struct capture *c)
 	return add_strand(c, EG(current_fiber_context));
 }
 
+bool strands_concern(const struct capture *c, const struct trace_session *s)
+{
+	if (!s->context)
+		return true;
+	for (size_t i = c->strand_count; i-- > 0;)
+		if (c->strands[i].context == s->context)
+			return true;
+	return false;
+}
+
 static void forget(struct suspended *s)
 {
 	free(s->calls);
@@ -66,7 +76,15 @@ static struct suspended *take_suspended(struct capture *c, const zend_fiber_cont
 	return NULL;
 }
 
-/* Remembers the running calls from `bottom` up, without the markers: sessions mark the strand that goes on by themselves. */
+/* Whether it is the marker of a session that sees nothing until the fiber goes on, and then the same calls again. */
+static bool stays_with(struct capture *c, const struct entry *e, const zend_fiber_context *context)
+{
+	const struct trace_session *session = capture_marked_by(c, e);
+
+	return session && session->context == context;
+}
+
+/* Remembers the running calls from `bottom` up, without the markers of sessions that mark the strand that goes on. */
 static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 {
 	size_t depth = (size_t)(c->top - c->stack) + 1 - bottom;
@@ -82,7 +100,7 @@ static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 		return;
 	}
 	for (struct entry *e = c->top; e >= c->stack + bottom; e--)
-		if (e->frame)
+		if (e->frame || stays_with(c, e, context))
 			s->calls[s->count++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
 	/* The root first. */
 	for (i = 0; i < s->count / 2; i++) {
@@ -106,10 +124,19 @@ static void leave(struct capture *c)
 		capture_pop(c);
 }
 
+/* Unless the session has been closed meanwhile. */
+static void mark_again(struct capture *c, uintptr_t key)
+{
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->key == key && !s->at)
+			capture_mark_session(c, s);
+}
+
 /* A strand begins or goes on, on top of the one that runs. */
 static void enter(struct capture *c, zend_fiber_context *context)
 {
 	struct suspended *s = take_suspended(c, context);
+	bool resumed = false;
 
 	if (!add_strand(c, context)) {
 		if (s)
@@ -119,11 +146,18 @@ static void enter(struct capture *c, zend_fiber_context *context)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
-		struct node *n = capture_node(c, &s->calls[i]);
+		struct node *n;
+
+		if (!s->calls[i].frame) {
+			mark_again(c, s->calls[i].key);
+			continue;
+		}
+		n = capture_node(c, &s->calls[i]);
 
 		if (!capture_push(c, n, s->calls[i].frame))
 			break;
-		n->resumptions += i == 0;
+		n->resumptions += !resumed;
+		resumed = true;
 	}
 	forget(s);
 }
@@ -156,6 +190,9 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 	capture_mark(c);
 }
 
+/* Whom sessions belong to whose fiber is no more. */
+static const char nobody;
+
 /* A fiber is freed, suspended or not: its address may come to mean another one. */
 static void destroyed(zend_fiber_context *context)
 {
@@ -166,9 +203,14 @@ static void destroyed(zend_fiber_context *context)
 	if (!c)
 		return;
 #endif
-	s = c->active ? take_suspended(c, context) : NULL;
+	if (!c->active)
+		return;
+	s = take_suspended(c, context);
 	if (s)
 		forget(s);
+	for (struct trace_session *session = c->sessions; session; session = session->next)
+		if (session->context == context)
+			session->context = &nobody;
 }
 
 void strands_startup(void)

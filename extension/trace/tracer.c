@@ -206,6 +206,7 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	s->key = new_key();
 	s->function = nodes_identity(&c->nodes, &root);
 	s->start_ns = realtime_ns();
+	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
 	if (options->annotation)
 		capture_annotate(c, options->annotation);
 	for (last = &c->sessions; *last; last = &(*last)->next)

@@ -43,6 +43,7 @@ struct trace_options {
 	bool files;			/* nodes for the file scope of scripts (CALL_FILE) and for eval (CALL_EVAL) */
 	bool loads;			/* nodes for compilation (CALL_LOAD, CALL_LOAD_EVAL) */
 	bool anew_in_child;		/* in a forked child the session begins anew: its parent keeps what was before */
+	bool own_fiber;			/* only while the fiber runs in which it starts, or one that this one has resumed */
 	const struct trace_annotation *annotation;	/* NULL: none. That of the session opened last counts for all */
 	struct name_filter *filter;	/* NULL: all are shown. The session frees it, also one that cannot be opened. What is not
 					 * shown is transparent: what it calls hangs below its caller, its own time is its caller's */

@@ -1,0 +1,29 @@
+/* work.h: a piece of work that is looked at as a whole: the request, or a unit that the program begins in it.
+ *
+ * It has labels, which the scope has that it is the work of (scopes.h), decides for itself whether it is sampled and traced,
+ * and may end as a run.
+ */
+#ifndef STROBE_WORK_H
+#define STROBE_WORK_H
+
+#include "request_labels.h"
+#include "trace_keep.h"
+#include "tracer.h"
+
+#define WORK_ATTRIBUTES 24u
+
+struct work {
+	bool sampled;
+	bool failed;			/* an uncaught exception, or a fatal error */
+	bool unfinished;		/* it was left open, as by an exception */
+	int64_t start_ns;		/* CLOCK_MONOTONIC */
+
+	/* request_trace.c */
+	struct trace_session *session;	/* NULL: it is not traced */
+	const char *source;		/* why it is traced: "trigger", "sampled" or "code" */
+	struct trace_keep keep;		/* of a trace that code began */
+
+	struct request_labels *attributes;	/* of its runs; NULL: none */
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* worker.h: FrankenPHP's workers, which handle many requests inside of one that PHP knows of.
+ *
+ * A worker's script boots, and then waits for requests in a loop. PHP's modules are not told of these; but SAPI is activated
+ * when one comes and deactivated when it has been answered, and once when the boot is over. So boot and requests are each a
+ * piece of work of its own, sampled and traced by its own decision, and what lies between them is none.
+ */
+#ifndef STROBE_WORKER_H
+#define STROBE_WORKER_H
+
+void worker_startup(void);
+void worker_shutdown(void);
+
+/* api.c: a request of a worker begins and ends, instead of api_request_start and api_request_end. */
+void api_worker_request_start(void);
+void api_worker_request_end(void);
+
+#endif
