@@ -54,7 +54,7 @@ $wrong = [
 	['strobe.mode', "a\x1b[31m" . str_repeat('b', 100), 'strobe.mode=a?[31m' . str_repeat('b', 74) . '... is ignored: unknown mode; use sample or off'],
 ];
 foreach ($wrong as [$name, $value, $sentence])
-	check(told([$name => $value]) === [$sentence], "$name=$value: " . json_encode(told([$name => $value])));
+	check(($told = told([$name => $value])) === [$sentence], "$name=$value: " . json_encode($told));
 
 check(told(['strobe.instrument' => '0', 'strobe.trace_rate' => '0.5', 'strobe.compat' => 'xhprof']) === [], 'what is switched off by name is no mistake');
 check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat' => 'x'])) === 3, 'each is told');
@@ -67,7 +67,7 @@ $right = ['strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cp
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
 foreach ($right as $name => $values)
 	foreach ($values as $value)
-		check(told([$name => $value]) === [], "$name=$value: " . json_encode(told([$name => $value])));
+		check(($told = told([$name => $value])) === [], "$name=$value: " . json_encode($told));
 
 // Nothing is printed where PHP prints no startup errors; the log has it.
 $receiver = new Receiver();
