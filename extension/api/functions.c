@@ -60,6 +60,7 @@ ZEND_FUNCTION(Strobe_add_label)
 	if (!request_labels_has(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)) && !labels_fit(&one))
 		RETURN_THROWS();
 	runs_hide_secret(&one);
+	scopes_changing();
 	request_labels_add(&a->scope->labels, &one);
 	scopes_changed(a);
 }
@@ -73,6 +74,7 @@ ZEND_FUNCTION(Strobe_remove_label)
 		Z_PARAM_STR(key)
 	ZEND_PARSE_PARAMETERS_END();
 
+	scopes_changing();
 	if (!a || !request_labels_remove(&a->scope->labels, ZSTR_VAL(key), ZSTR_LEN(key)))
 		RETURN_FALSE;
 	scopes_changed(a);
@@ -140,6 +142,7 @@ ZEND_FUNCTION(Strobe_set_entry)
 	one.count = 0;
 	request_labels_set(&one, ZEND_STRL("entry"), ZSTR_VAL(name), ZSTR_LEN(name));
 	runs_hide_secret(&one);
+	scopes_changing();
 	for (struct scope *s = a->scope; s && s->work == a->scope->work; s = s->outer)
 		request_labels_add(&s->labels, &one);
 	scopes_changed(a);

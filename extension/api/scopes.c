@@ -8,11 +8,17 @@
 
 #include "api_thread.h"
 #include "php_strobe.h"
+#include "sampler.h"
 
 #include "zend_fibers.h"
 #include "zend_observer.h"
 
 #include <stdlib.h>
+
+void scopes_changing(void)
+{
+	sampler_catch_up();
+}
 
 void scopes_changed(struct api_thread *a)
 {
@@ -58,6 +64,7 @@ void scope_visit(struct api_thread *a, struct scope *s)
 {
 	if (a->scope == s)
 		return;
+	scopes_changing();
 	a->scope = s;
 	scopes_changed(a);
 }

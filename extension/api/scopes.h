@@ -40,7 +40,8 @@ void scope_end(struct api_thread *a, struct scope *s);
 /* Lets another scope hold for a moment, until what held is entered again by the same way. */
 void scope_visit(struct api_thread *a, struct scope *s);
 
-/* After a change of the labels, or of the work, of the scope that holds now. */
+/* Before and after a change of the labels, or of the work, of the scope that holds now. */
+void scopes_changing(void);
 void scopes_changed(struct api_thread *a);
 
 #endif

@@ -427,6 +427,12 @@ static enum sampler_state draw(void)
 	return SAMPLER_SAMPLED;
 }
 
+void sampler_catch_up(void)
+{
+	if (own && own->active)
+		timer_catch_up(&own->timer);
+}
+
 bool sampler_draw(void)
 {
 	return draw() == SAMPLER_SAMPLED;
@@ -487,6 +493,7 @@ void sampler_release(void)
 
 	if (!s || !s->active)
 		return;
+	sampler_catch_up();
 	if (--s->holders == 0) {
 		s->active = false;
 		timer_stop(&s->timer);
@@ -502,6 +509,7 @@ void sampler_flush(void)
 		return;
 	if (is_child(s))
 		become_child(s);
+	sampler_catch_up();
 	send_samples(s);
 }
 
@@ -613,8 +621,7 @@ static void sum(uint64_t *total, _Atomic uint64_t *counter)
 
 void sampler_stats(struct sampler_stats *ret)
 {
-	if (own && own->active)
-		timer_catch_up(&own->timer);
+	sampler_catch_up();
 	*ret = (struct sampler_stats){ .no_memory = atomic_load(&no_memory) };
 	for (struct sampler *s = atomic_load(&samplers); s; s = s->next) {
 		struct counters *c = &s->counters;

@@ -66,6 +66,9 @@ void sampler_flush(void);
 struct sampler;
 void sampler_thread_end(struct sampler *s);
 
+/* A tick that is waiting for a safe point is taken now: before labels change, since it belongs to those that held. */
+void sampler_catch_up(void);
+
 bool sampler_active(void);		/* the request of this thread is sampled */
 enum sampler_state sampler_state(void);
 

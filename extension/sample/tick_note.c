@@ -11,7 +11,7 @@
 #include "zend_closures.h"
 
 /* How often a note is begun anew because the program went on while it was written. */
-#define ATTEMPTS	3
+#define ATTEMPTS	8
 
 /* How far below the safe point a noted call is looked for: what was called since the tick has not called much. */
 #define LOOK_BELOW	16
@@ -46,8 +46,10 @@ static const void *code_of(const zend_function *f)
 	return ZEND_USER_CODE(f->type) ? (const void *)f->op_array.opcodes : (const void *)f->internal_function.handler;
 }
 
-static void read_calls(struct tick_note *note, const zend_execute_data *frame)
+/* Reads the calls that run, unless the program goes on meanwhile. Returns whether it did not. */
+static bool read_calls(struct tick_note *note, zend_execute_data *const *leaf)
 {
+	const zend_execute_data *first = running(leaf), *frame = first;
 	zend_execute_data copy;
 
 	note->depth = 0;
@@ -56,42 +58,83 @@ static void read_calls(struct tick_note *note, const zend_execute_data *frame)
 		bool could = guarded_read(&copy, frame, sizeof(copy));
 
 		note->calls[note->depth++] = (struct noted_call){ frame, could ? copy.func : NULL };
-		if (!could)
-			return;
-		frame = copy.prev_execute_data;
+		if (running(leaf) != first)
+			return false;
+		frame = could ? copy.prev_execute_data : NULL;
 	}
+	if (note->depth)
+		note->code = read_code(note->calls[0].function);
+	return running(leaf) == first;
+}
+
+/* Of calls that were read while the program went on, only those are kept that are still what they were, from the outermost
+ * one on: the inner ones may be of different moments. */
+static void drop_unsure(struct tick_note *note)
+{
+	unsigned sure = note->depth;
+	zend_execute_data copy;
+
+	while (sure && guarded_read(&copy, note->calls[sure - 1].frame, sizeof(copy)) &&
+	       copy.func == note->calls[sure - 1].function &&
+	       (sure == note->depth || copy.prev_execute_data == note->calls[sure].frame))
+		sure--;
+	note->depth -= sure;
+	memmove(note->calls, note->calls + sure, note->depth * sizeof(*note->calls));
+	if (sure)
+		note->code = NULL;
+}
+
+static uint32_t hash_of(const struct tick_note *note)
+{
+	uint64_t h = (uintptr_t)note->code;
+
+	for (unsigned i = 0; i < note->depth; i++) {
+		h = (h ^ (uintptr_t)note->calls[i].frame) * 0x9e3779b97f4a7c15ull;
+		h = (h ^ h >> 29 ^ (uintptr_t)note->calls[i].function) * 0xff51afd7ed558ccdull;
+	}
+	return (uint32_t)(h >> 32);
 }
 
 static bool same_calls(const struct tick_note *a, const struct tick_note *b)
 {
-	return a->depth == b->depth && a->code == b->code && memcmp(a->calls, b->calls, a->depth * sizeof(*a->calls)) == 0;
+	return a->hash == b->hash && a->depth == b->depth && a->code == b->code &&
+	       memcmp(a->calls, b->calls, a->depth * sizeof(*a->calls)) == 0;
 }
 
-/* Counts one more tick for the note that was written last, if it is still there. */
-static bool extend(struct tick_notes *n, const struct tick_note *with)
+/* Counts one more tick for a note that has been written, if it is still there. */
+static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *with)
 {
 	unsigned expected = WRITTEN;
 
-	if (!atomic_compare_exchange_strong(&n->state[n->last], &expected, BUSY))
+	if (!atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
 		return false;
-	n->notes[n->last].last_ns = with->last_ns;
-	n->notes[n->last].ticks++;
-	atomic_store(&n->state[n->last], WRITTEN);
+	n->notes[slot].last_ns = with->last_ns;
+	n->notes[slot].ns += with->ns;
+	n->last = slot;
+	atomic_store(&n->state[slot], WRITTEN);
 	return true;
 }
 
-static void append(struct tick_notes *n, const struct tick_note *note)
+/* Only the ticking thread writes notes, so it may read them at any time. When there is no room, the newest stands for more. */
+static void add(struct tick_notes *n, const struct tick_note *note)
 {
-	unsigned next = (n->last + 1) % TICK_NOTES;
+	unsigned place = TICK_NOTES;
 
-	/* In a full ring the newest note stands for what follows. */
-	if (atomic_load(&n->state[next]) != FREE) {
-		extend(n, note);
+	for (unsigned slot = 0; slot < TICK_NOTES; slot++) {
+		bool taken = atomic_load(&n->state[slot]) == FREE;
+
+		if (taken && place == TICK_NOTES)
+			place = slot;
+		if (!taken && same_calls(&n->notes[slot], note) && extend(n, slot, note))
+			return;
+	}
+	if (place == TICK_NOTES) {
+		extend(n, n->last, note);
 		return;
 	}
-	n->notes[next] = *note;
-	n->last = next;
-	atomic_store(&n->state[next], WRITTEN);
+	n->notes[place] = *note;
+	n->last = place;
+	atomic_store(&n->state[place], WRITTEN);
 }
 
 static bool is_internal(const zend_function *f)
@@ -103,38 +146,42 @@ static bool is_internal(const zend_function *f)
 
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns)
 {
-	struct tick_note note = { .first_ns = now_ns, .last_ns = now_ns, .ticks = 1 };
+	int64_t since = atomic_load(&n->since_ns);
+	struct tick_note note = { .last_ns = now_ns, .ns = MAX(now_ns - MAX(since, n->tick_ns), 1) };
+	bool again, whole = false;
 
-	for (int i = 0; i < ATTEMPTS; i++) {
-		zend_execute_data *frame = running(leaf);
-
-		read_calls(&note, frame);
-		if (note.depth)
-			note.code = read_code(note.calls[0].function);
-		if (running(leaf) == frame)
-			break;
-	}
-	if (same_calls(&note, &n->notes[n->last]) && extend(n, &note))
-		return note.depth && note.calls[0].function && !is_internal(note.calls[0].function);
-	append(n, &note);
-	return true;
+	for (int i = 0; i < ATTEMPTS && !whole; i++)
+		whole = read_calls(&note, leaf);
+	if (!whole)
+		drop_unsure(&note);
+	n->tick_ns = now_ns;
+	note.hash = hash_of(&note);
+	again = same_calls(&note, &n->notes[n->last]);
+	add(n, &note);
+	return again && (!note.depth || !note.calls[0].function || is_internal(note.calls[0].function));
 }
 
 /* --- in the PHP thread */
 
-unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES])
+unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns)
 {
 	unsigned count = 0;
 
+	atomic_store(&n->since_ns, now_ns);
 	for (unsigned slot = 0; slot < TICK_NOTES; slot++) {
-		unsigned expected = WRITTEN, at = count;
+		unsigned expected = WRITTEN;
 
 		if (atomic_load_explicit(&n->state[slot], memory_order_relaxed) != WRITTEN ||
 		    !atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
 			continue;
-		for (; at && ret[at - 1].first_ns > n->notes[slot].first_ns; at--)
-			ret[at] = ret[at - 1];
-		ret[at] = n->notes[slot];
+		ret[count] = n->notes[slot];
+		/* The newest one goes last. */
+		if (count && ret[count - 1].last_ns > ret[count].last_ns) {
+			struct tick_note newer = ret[count - 1];
+
+			ret[count - 1] = ret[count];
+			ret[count] = newer;
+		}
 		count++;
 		atomic_store(&n->state[slot], FREE);
 	}

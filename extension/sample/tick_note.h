@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #define TICK_NOTE_DEPTH	12
-#define TICK_NOTES	8
+#define TICK_NOTES	64
 
 /* One call: the frame's address and its function. Compared, never followed. */
 struct noted_call {
@@ -25,26 +25,31 @@ struct noted_call {
 };
 
 struct tick_note {
-	int64_t first_ns, last_ns;		/* CLOCK_MONOTONIC */
-	unsigned ticks;				/* in a row that found the same calls */
+	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
+	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
+	uint32_t hash;				/* of the calls */
 	unsigned depth;
 	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
 	const void *code;			/* opcodes or C function of the innermost call; NULL: not read */
 };
 
-/* The notes of ticks that have not been taken, in a ring. Written by the ticking thread, read by the PHP thread; neither waits. */
+/* The notes of ticks that have not been taken, one for each set of calls that was found. Written by the ticking thread, read
+ * by the PHP thread; neither waits. */
 struct tick_notes {
 	struct tick_note notes[TICK_NOTES];
 	_Atomic unsigned state[TICK_NOTES];	/* 0: free, 1: written, 2: somebody is at it */
-	unsigned last;				/* that was written; the ticking thread's own */
+	unsigned last;				/* that was written; like the next one the ticking thread's own */
+	int64_t tick_ns;			/* CLOCK_MONOTONIC: when it was */
+	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: what was before is no part of any note */
 };
 
-/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Returns whether the
- * next tick may find anything else: not when an internal function runs as it did at the tick before, since it mostly waits. */
+/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Returns whether it
+ * may be waiting: whether an internal function runs as it did at the tick before. */
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns);
 
-/* Takes the notes out, the oldest first. Returns how many there were. */
-unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES]);
+/* Takes the notes out, the one that was written last at the end. Returns how many there were. Those that follow stand for what
+ * comes after `now_ns`. */
+unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns);
 
 /* What a timer's callback is told: which calls were running when the tick came. */
 struct moment {

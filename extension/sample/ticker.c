@@ -49,7 +49,7 @@ static struct {
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
 	_Atomic(struct ticker_slot *) slots;
-	bool (*fire)(void *target);
+	int64_t (*fire)(void *target);
 } ticker;
 
 static bool read_clock(clockid_t clock, int64_t *ret)
@@ -88,7 +88,7 @@ static void wait_until(uint32_t word, int64_t until)
 
 static int64_t after(int64_t now, int64_t ns)
 {
-	return ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
+	return now == TICKER_NEVER || ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
 }
 
 /* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
@@ -111,27 +111,27 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	return left;
 }
 
-/* Returns whether the next tick is wanted even if this one is not taken. */
-static bool fire(struct ticker_slot *s)
+/* Returns how much later than at the next deadline a further tick is wanted if this one is not taken. */
+static int64_t fire(struct ticker_slot *s)
 {
-	bool go_on = false;
+	int64_t later = TICKER_NEVER;
 	void *target;
 
 	atomic_store(&s->firing, true);
 	target = atomic_load(&s->target);
 	if (target) {
 		atomic_store(&s->fired, true);
-		go_on = ticker.fire(target);
+		later = ticker.fire(target);
 	}
 	atomic_store(&s->firing, false);
-	return go_on;
+	return later;
 }
 
 /* Fires the slot if it is time. Returns until when it needs nothing more. */
 static int64_t step(struct ticker_slot *s)
 {
 	bool was_fired = atomic_load(&s->fired), due = false;
-	int64_t now = ticker_now(0), until = TICKER_NEVER;
+	int64_t now = ticker_now(0), until = TICKER_NEVER, later;
 
 	for (unsigned clock = 0; clock < TICKER_CLOCKS; clock++) {
 		int64_t left = left_of(s, clock, now);
@@ -149,8 +149,9 @@ static int64_t step(struct ticker_slot *s)
 	}
 	if (!due)
 		return until;
+	later = fire(s);
 	/* Not taken since the last time: whoever takes it moves a deadline, and that wakes us. */
-	return !fire(s) && was_fired ? TICKER_NEVER : until;
+	return was_fired ? after(until, later) : until;
 }
 
 static void *run(void *unused)
@@ -196,7 +197,7 @@ static int make_thread(void)
 	return r;
 }
 
-int ticker_start(bool (*fire)(void *target))
+int ticker_start(int64_t (*fire)(void *target))
 {
 	int r, none;
 

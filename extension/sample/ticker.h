@@ -3,8 +3,8 @@
  * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
  * The ticker sleeps on a futex until the earliest of all, sets the flag of the slot and calls `fire` (which must only
  * look and store to memory), and goes on to the deadline after that without any call from the PHP thread. If the flag has
- * still not been taken by then and `fire` says that the PHP thread seems to be blocked, it forgets the slot until somebody
- * moves the deadline: a process that waits costs no wake-ups.
+ * still not been taken by then, `fire` says how much later to look again, or never: then the slot is forgotten until somebody
+ * moves the deadline. A process that waits costs no wake-ups, or few.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
  * There are no locks, so a fork at any moment leaves nothing locked in the child.
@@ -33,8 +33,9 @@ struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
- * allowed). All callers give the same `fire`; it returns whether it wants to be called again if this tick is not taken. */
-int ticker_start(bool (*fire)(void *target));
+ * allowed). All callers give the same `fire`; it returns how much later than at the next deadline it
+ * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
+int ticker_start(int64_t (*fire)(void *target));
 
 /* Ends the thread, if this process has one, waits for it, and frees all slots: before the code is unloaded. */
 void ticker_stop(void);

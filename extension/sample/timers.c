@@ -25,6 +25,9 @@
 /* A timer that is due all the time interrupts the program this often. */
 #define MIN_DELAY_NS	20000
 
+/* One that may be waiting is looked at this often at least, while timers wait for its calls. */
+#define MAX_DELAY_NS	1000000000
+
 /* What the ticker touches of a PHP thread. In memory of its own, since it may outlive the thread. */
 struct alarm {
 	struct ticker_slot *slot;
@@ -32,6 +35,8 @@ struct alarm {
 	bool interrupts;		/* the flag is PHP's */
 	zend_execute_data *const *leaf;	/* where the thread keeps its innermost frame; NULL: nothing is noted */
 	struct tick_notes notes;
+	struct tick_note taken[TICK_NOTES];	/* out of them, by the PHP thread */
+	bool taking;				/* it is at that */
 };
 
 struct alarms {
@@ -73,18 +78,23 @@ int64_t timer_now(enum timer_clock clock)
 	return ticker_now(clock);
 }
 
-/* Runs in the ticker's thread. */
-static bool raise_alarm(void *target)
+/* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
+ * it may go on without one, so it is looked at less and less often. */
+static int64_t raise_alarm(void *target)
 {
+	int64_t now = ticker_now(0), before;
 	struct alarm *a = target;
-	bool go_on = false;
+	bool waits = true;
 
 	if (a->interrupts && jit_may_run())
-		return false;	/* another process or thread has just switched it on */
+		return TICKER_NEVER;	/* another process or thread has just switched it on */
+	before = a->notes.tick_ns;
 	if (a->leaf)
-		go_on = tick_note_write(&a->notes, a->leaf, ticker_now(0));
+		waits = tick_note_write(&a->notes, a->leaf, now);
 	zend_atomic_bool_store_ex(a->flag, true);
-	return go_on;
+	if (!waits)
+		return 0;
+	return a->interrupts ? TICKER_NEVER : MIN(now - before, MAX_DELAY_NS);
 }
 
 /* Brings us to a safe point soon, where those are safe. */
@@ -228,10 +238,9 @@ static void unlink_timer(struct strobe_timer *t)
 /* Forgets ticks that were not taken. */
 static void clear_alarm(struct alarm *a)
 {
-	struct tick_note notes[TICK_NOTES];
-
 	ticker_take(a->slot);
-	tick_notes_take(&a->notes, notes);
+	if (!a->taking)
+		tick_notes_take(&a->notes, a->taken, timer_now(TIMER_WALL));
 }
 
 static void stop_lane(struct lane *l)
@@ -363,8 +372,10 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 	t->done = 0;
 	link_timer(t);
 
-	tell_ticker(l, clock, next_deadline(l, clock));
 	wall = clock == TIMER_WALL ? now : timer_now(TIMER_WALL);
+	if (!t->next)		/* the first of them */
+		atomic_store(&thread.alarms->of[lane].notes.since_ns, wall);
+	tell_ticker(l, clock, next_deadline(l, clock));
 	ticker_wake_by(wall + first_ns);
 	return 0;
 }
@@ -403,6 +414,7 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 		zend_fiber_switch_unblock();
 		thread.depth--;
 		thread.lanes[LANE_INTERRUPTS].again = true;
+		thread.alarms->of[LANE_INTERRUPTS].taking = false;
 		raise_interrupt();
 		zend_bailout();
 	} zend_end_try();
@@ -414,10 +426,19 @@ static void call_guarded(struct strobe_timer *t, uint64_t periods, const struct 
 struct expiry {
 	struct lane *lane;
 	int64_t now[CLOCKS];
-	struct tick_note notes[TICK_NOTES];	/* of the ticks that led here, the oldest first */
-	struct moment moments[TICK_NOTES];	/* what each found */
-	unsigned count;				/* at least 1; without any tick the moment is now, and has no note */
+	zend_execute_data *frame;		/* what runs, or ran until now */
+	const struct tick_note *notes;		/* of the ticks that led here, the newest last */
+	unsigned count;				/* 0: nothing was noted */
+	int64_t ns;				/* that all notes stand for */
 };
+
+static void find_moment(struct moment *m, const struct expiry *x, unsigned i)
+{
+	m->frame = x->frame;
+	m->returned_count = 0;
+	if (i < x->count)
+		moment_find(m, &x->notes[i], x->frame, &thread.alarms->found);
+}
 
 static uint64_t periods_by(const struct strobe_timer *t, int64_t at)
 {
@@ -426,49 +447,53 @@ static uint64_t periods_by(const struct strobe_timer *t, int64_t at)
 	return (uint64_t)whole > t->done ? (uint64_t)whole - t->done : 0;
 }
 
-/* The periods that ended in the i-th moment: those that were over by then, and in the last one all others. */
-static uint64_t periods_in(const struct strobe_timer *t, const struct expiry *x, unsigned i)
-{
-	uint64_t left = periods_by(t, x->now[t->clock]);
-
-	if (i + 1 == x->count)
-		return left;
-	return MIN(left, t->clock == TIMER_WALL ? periods_by(t, x->notes[i].last_ns) : x->notes[i].ticks);
-}
-
+/* The periods are shared out by the time that each note stands for. */
 static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 {
-	for (unsigned i = 0; i < x->count && t->running; i++) {
-		uint64_t periods = periods_in(t, x, i);
+	uint64_t total = periods_by(t, x->now[t->clock]), told = 0;
+	int64_t ns = 0;
+	struct moment m;
 
-		t->done += periods;
-		if (periods)
-			t->expired(t, periods, &x->moments[i]);
+	for (unsigned i = 0; (i == 0 || i < x->count) && t->running; i++) {
+		uint64_t until = total;
+
+		if (i + 1 < x->count) {
+			ns += x->notes[i].ns;
+			until = (uint64_t)((double)total * (double)ns / (double)x->ns + 0.5);
+		}
+		if (until <= told)
+			continue;
+		find_moment(&m, x, i);
+		t->done += until - told;
+		t->expired(t, until - told, &m);
+		told = until;
 	}
 }
 
 static void expire(struct strobe_timer *t, struct expiry *x)
 {
-	const struct moment *last = &x->moments[x->count - 1];
 	uint64_t periods = 1;
+	struct moment m;
 
-	if (!t->period_ns) {
-		unlink_timer(t);
-	} else if (t->passive) {
+	if (t->passive && t->period_ns) {
 		expire_passive(t, x);
 		return;
-	} else {
+	}
+	find_moment(&m, x, x->count ? x->count - 1 : 0);
+	if (t->period_ns) {
 		periods = periods_by(t, x->now[t->clock]);
 		t->done += periods;
+	} else {
+		unlink_timer(t);
 	}
 	if (t->passive || x->lane == &thread.lanes[LANE_CALLS]) {
-		t->expired(t, periods, last);
+		t->expired(t, periods, &m);
 		return;
 	}
 	thread.depth++;		/* for now the ticker is only to look after those that may interrupt a callback */
 	publish(x->lane, x->now);
 	thread.depth--;
-	call_guarded(t, periods, last);
+	call_guarded(t, periods, &m);
 }
 
 /* What is due at that time, so that a callback which takes longer than a period cannot keep us here. */
@@ -503,21 +528,24 @@ static void run_due(struct expiry *x)
 	publish(x->lane, x->now);
 }
 
-/* `frame` is what runs now, or ran until now. */
+/* A callback that runs PHP code may be interrupted in its turn: the notes are then those of the outer one. */
 static void run_lane(enum timer_lane lane, zend_execute_data *frame)
 {
-	struct expiry x;
+	struct alarm *a = &thread.alarms->of[lane];
+	struct expiry x = { .lane = &thread.lanes[lane], .frame = frame, .notes = a->taken };
+	int64_t now = timer_now(TIMER_WALL);
+	bool outer = a->taking;
 
-	x.lane = &thread.lanes[lane];
-	x.count = tick_notes_take(&thread.alarms->of[lane].notes, x.notes);
-	for (unsigned i = 0; i < x.count; i++)
-		moment_find(&x.moments[i], &x.notes[i], frame, &thread.alarms->found);
-	if (!x.count) {
-		x.count = 1;
-		x.moments[0].frame = frame;
-		x.moments[0].returned_count = 0;
+	if (!outer) {
+		a->taking = true;
+		x.count = tick_notes_take(&a->notes, a->taken, now);
 	}
+	if (x.count)
+		a->taken[x.count - 1].ns += now - a->taken[x.count - 1].last_ns;
+	for (unsigned i = 0; i < x.count; i++)
+		x.ns += x.notes[i].ns;
 	run_due(&x);
+	a->taking = outer;
 }
 
 void timers_at_call(zend_execute_data *frame)

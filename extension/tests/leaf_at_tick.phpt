@@ -16,11 +16,16 @@ function before($x) { ' . $long(2000) . ' $y = abs($x); return $x; }
 class Leaf { function get($x) { ' . $long(1000) . ' return $x; } static function twice($x) { ' . $long(500) . ' return $x; } }
 trait Shared { function own($x) { ' . $long(1000) . ' return $x; } }
 class First { use Shared; } class Second { use Shared; }
+/* Which one is left to chance: the period must not be a multiple of a round. */
 function callers($leaf, $closure, $first, $second) {
-	for ($end = microtime(true) + 0.6, $x = 1; microtime(true) < $end;) {
-		$x = $leaf->get(Leaf::twice($x));
-		$x = $closure($x);
-		$x = $second->own($first->own($first->own($x)));
+	for ($end = microtime(true) + 1, $x = 1; microtime(true) < $end;) {
+		switch (mt_rand(0, 5)) {
+		case 0: $x = $leaf->get($x); break;
+		case 1: $x = Leaf::twice($x); break;
+		case 2: $x = $closure($x); break;
+		case 3: case 4: $x = $first->own($x); break;
+		default: $x = $second->own($x);
+		}
 	}
 }
 passed(40000);

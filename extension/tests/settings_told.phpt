@@ -60,7 +60,7 @@ check(told(['strobe.instrument' => '0', 'strobe.trace_rate' => '0.5', 'strobe.co
 check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat' => 'x'])) === 3, 'each is told');
 
 // With what is right, and with everything at once that is right, nothing is said.
-$right = ['strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
+$right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
 	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s', 'relative'],
 	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.trace_rate' => ['0', '0.001'],
 	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024']];

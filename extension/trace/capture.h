@@ -97,7 +97,7 @@ struct capture {
 	const struct capture_handlers *installed;	/* what functions have; NULL: nothing */
 	bool installed_internals, installed_files;
 
-	void ***seen;			/* run-time caches of the functions that the observer knows in this request */
+	uintptr_t *seen;		/* run-time caches of the functions that the observer knows in this request, packed */
 	uint32_t seen_count, seen_capacity;
 };
 
@@ -112,9 +112,9 @@ extern struct capture strobe_capture;
 /* --- calls.c: what happens at each call */
 
 struct capture_handlers {
-	void (*begin)(zend_execute_data *frame);		/* of a function written in PHP */
-	void (*begin_internal)(zend_execute_data *frame);	/* the same: PHP may mistake one for the other */
-	void (*end)(zend_execute_data *frame, zval *result);	/* of either */
+	void (*begin)(zend_execute_data *frame);	/* of all functions: PHP may mistake one for another */
+	void (*end)(zend_execute_data *frame, zval *result);	/* of named ones; NULL: none */
+	void (*end_passing)(zend_execute_data *frame, zval *result);	/* of closures and scripts, which may be gone later */
 };
 
 extern const struct capture_handlers capture_handlers[];	/* by mode */

@@ -29,6 +29,7 @@ static bool registered;
 
 /* The lowest bit of a remembered cache says that the function is internal: PHP 8.4 keeps the answer elsewhere there. */
 #define INTERNAL ((uintptr_t)1)
+#define CLOSURE ((uintptr_t)2)
 
 static int handle_of(bool internal)
 {
@@ -39,50 +40,68 @@ static int handle_of(bool internal)
 	return zend_observer_fcall_op_array_extension;
 }
 
+/* A remembered function: where its run-time cache is, and what it is. */
+struct seen {
+	void **cache;
+	bool internal, closure;
+};
+
+static struct seen unpack(uintptr_t packed)
+{
+	return (struct seen){ (void **)(packed & ~(INTERNAL | CLOSURE)), packed & INTERNAL, packed & CLOSURE };
+}
+
 /* PHP's calls that change handlers want a function, and look only at its type and run-time cache. */
-static void stand_in(zend_function *f, void **cache, bool internal)
+static void stand_in(zend_function *f, const struct seen *s)
 {
 	memset(f, 0, sizeof(*f));
-	f->type = internal ? ZEND_INTERNAL_FUNCTION : ZEND_USER_FUNCTION;
-	ZEND_MAP_PTR_INIT(f->common.run_time_cache, cache);
+	f->type = s->internal ? ZEND_INTERNAL_FUNCTION : ZEND_USER_FUNCTION;
+	ZEND_MAP_PTR_INIT(f->common.run_time_cache, s->cache);
 }
 
-static zend_observer_fcall_begin_handler begin_of(const struct capture_handlers *h, bool internal)
+static zend_observer_fcall_end_handler end_of(const struct capture_handlers *h, bool passing)
 {
-	return internal ? h->begin_internal : h->begin;
+	return passing ? h->end_passing : h->end;
 }
 
-static void remove_from(void **cache, bool internal, const struct capture_handlers *h)
+static void remove_from(const struct seen *s, const struct capture_handlers *h)
 {
+	zend_observer_fcall_end_handler end = end_of(h, s->closure);
 	zend_function f;
 
-	stand_in(&f, cache, internal);
+	stand_in(&f, s);
 #if PHP_VERSION_ID >= 80400
 	{
 		zend_observer_fcall_begin_handler next_begin;
 		zend_observer_fcall_end_handler next_end;
 
-		zend_observer_remove_begin_handler(&f, begin_of(h, internal), &next_begin);
-		if (h->end)
-			zend_observer_remove_end_handler(&f, h->end, &next_end);
+		zend_observer_remove_begin_handler(&f, h->begin, &next_begin);
+		if (end)
+			zend_observer_remove_end_handler(&f, end, &next_end);
 	}
 #else
-	zend_observer_remove_begin_handler(&f, begin_of(h, internal));
-	if (h->end)
-		zend_observer_remove_end_handler(&f, h->end);
+	zend_observer_remove_begin_handler(&f, h->begin);
+	if (end)
+		zend_observer_remove_end_handler(&f, end);
 #endif
 }
 
-static void add_to(void **cache, bool internal, const struct capture_handlers *h)
+static void add_to(const struct seen *s, const struct capture_handlers *h)
 {
+	zend_observer_fcall_end_handler end = end_of(h, s->closure);
 	zend_function f;
 
 	/* Twice would be once too often: closures may share a cache. */
-	remove_from(cache, internal, h);
-	stand_in(&f, cache, internal);
-	zend_observer_add_begin_handler(&f, begin_of(h, internal));
-	if (h->end)
-		zend_observer_add_end_handler(&f, h->end);
+	remove_from(s, h);
+	stand_in(&f, s);
+	zend_observer_add_begin_handler(&f, h->begin);
+	if (end)
+		zend_observer_add_end_handler(&f, end);
+}
+
+static bool is_closure(const zend_function *f)
+{
+	return f->common.fn_flags & ZEND_ACC_CLOSURE;
 }
 
 static bool has_own_cache(const zend_function *f)
@@ -103,11 +122,12 @@ static void remember(struct capture *c, const zend_function *f)
 		c->seen = bigger;
 		c->seen_capacity = wanted;
 	}
-	c->seen[c->seen_count++] = (void **)(cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL));
+	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (is_closure(f) ? CLOSURE : 0);
 }
 
 /* Handlers that only pass on what is due. As the ticking thread notes what ran (tick_note.h), it is enough to look now and then:
- * when a function written in PHP begins, and at the end of a script. Where it cannot read that, every event counts. */
+ * when a function written in PHP begins, and before a closure or the code of a script is gone. Where that thread cannot read
+ * what runs, every event counts. */
 static void begin_poll(zend_execute_data *frame)
 {
 	if (timers_due_at_call())
@@ -120,8 +140,8 @@ static void end_poll(zend_execute_data *frame, zval *result)
 		timers_at_call(frame);
 }
 
-static const struct capture_handlers poll_begins = { begin_poll, begin_poll, NULL };
-static const struct capture_handlers poll_all = { begin_poll, begin_poll, end_poll };
+static const struct capture_handlers poll_begins = { begin_poll, NULL, end_poll };
+static const struct capture_handlers poll_all = { begin_poll, end_poll, end_poll };
 
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
@@ -147,35 +167,33 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 	h = c->installed;
 	if (!h || !is_wanted(c, f))
 		return none;
-	if (!f->common.function_name && h == &poll_begins)
-		h = &poll_all;
-	return (zend_observer_fcall_handlers){ begin_of(h, !ZEND_USER_CODE(f->type)), h->end };
+	return (zend_observer_fcall_handlers){ h->begin, end_of(h, !f->common.function_name || is_closure(f)) };
 }
 
-static void for_each_cache(struct capture *c, const struct capture_handlers *h,
-			   void (*change)(void **cache, bool internal, const struct capture_handlers *h), bool internals)
+static void for_each_function(struct capture *c, const struct capture_handlers *h,
+			      void (*change)(const struct seen *s, const struct capture_handlers *h), bool internals)
 {
 	for (uint32_t i = 0; i < c->seen_count; i++) {
-		bool internal = (uintptr_t)c->seen[i] & INTERNAL;
+		struct seen s = unpack(c->seen[i]);
 
-		if (!internal || internals)
-			change((void **)((uintptr_t)c->seen[i] & ~INTERNAL), internal, h);
+		if (!s.internal || internals)
+			change(&s, h);
 	}
 	if (!EG(objects_store).object_buckets)
 		return;
 	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
 		zend_object *o = EG(objects_store).object_buckets[i];
 		const zend_function *f;
-		void **cache;
+		struct seen s = { .closure = true };
 
 		if (!IS_OBJ_VALID(o) || o->ce != zend_ce_closure)
 			continue;
 		f = zend_get_closure_method_def(o);
 		if (!has_own_cache(f))
 			continue;
-		cache = RUN_TIME_CACHE(&f->common);
-		if (cache && cache[handle_of(false)])
-			change(cache, false, h);
+		s.cache = RUN_TIME_CACHE(&f->common);
+		if (s.cache && s.cache[handle_of(false)])
+			change(&s, h);
 	}
 }
 
@@ -198,9 +216,9 @@ void observe_update(struct capture *c)
 		return;
 	if (h != c->installed || internals != c->installed_internals) {
 		if (c->installed)
-			for_each_cache(c, c->installed, remove_from, c->installed_internals);
+			for_each_function(c, c->installed, remove_from, c->installed_internals);
 		if (h)
-			for_each_cache(c, h, add_to, internals);
+			for_each_function(c, h, add_to, internals);
 	}
 	c->installed = h;
 	c->installed_internals = internals;

@@ -24,10 +24,10 @@
 static _Atomic int ticks, late;
 static _Thread_local struct ticker_slot *own;
 
-static bool fire(void *target)
+static int64_t fire(void *target)
 {
 	atomic_store((_Atomic bool *)target, true);
-	return false;
+	return TICKER_NEVER;
 }
 
 static void before(void)
