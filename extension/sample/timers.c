@@ -564,21 +564,20 @@ void timers_at_call(zend_execute_data *frame)
 	thread.in_call = false;
 }
 
-/* The frame of the function of ours that is asked is no part of what ran, unless it was there at the tick. */
+/* Only what the ticker has noted: what is due by the clock alone gets its tick in a moment. The frame of the function of ours
+ * that is asked is no part of what ran, unless it was there at the tick. */
 void timer_catch_up(struct strobe_timer *t)
 {
 	zend_execute_data *frame = EG(current_execute_data);
 
-	if (!t->running || thread.forked || deadline(t) > timer_now(t->clock))
+	if (!t->running || thread.forked || !ticker_take(thread.alarms->of[t->lane].slot))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
 		frame = frame->prev_execute_data;
 	if (t->lane == LANE_CALLS) {
-		ticker_take(thread.alarms->of[LANE_CALLS].slot);
 		thread.lanes[LANE_CALLS].again = true;
 		timers_at_call(frame);
 	} else {
-		ticker_take(thread.alarms->of[LANE_INTERRUPTS].slot);
 		run_lane(LANE_INTERRUPTS, frame);
 	}
 }

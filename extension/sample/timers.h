@@ -58,7 +58,8 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 /* No call comes any more after this. Fine if it does not run. A timer must not be freed while it runs. */
 void timer_stop(struct strobe_timer *t);
 
-/* Before timer_stop, in a function of ours that PHP code has called: a period that is over and has not been told is. */
+/* In a function of ours that PHP code has called, before something changes for those who are told: a tick that waits for a safe
+ * point or a call is told now. */
 void timer_catch_up(struct strobe_timer *t);
 
 /* Nanoseconds until it expires next, 0 if it does not run or is due already. */

@@ -21,6 +21,7 @@
 
 #include "zend_closures.h"
 #include "zend_extensions.h"
+#include "zend_fibers.h"
 #include "zend_observer.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static bool registered;
 /* The lowest bit of a remembered cache says that the function is internal: PHP 8.4 keeps the answer elsewhere there. */
 #define INTERNAL ((uintptr_t)1)
 #define CLOSURE ((uintptr_t)2)
+#define SUSPENDS ((uintptr_t)4)
 
 static int handle_of(bool internal)
 {
@@ -44,11 +46,13 @@ static int handle_of(bool internal)
 struct seen {
 	void **cache;
 	bool internal, closure;
+	bool suspends;			/* Fiber::suspend() and what else is Fiber's */
 };
 
 static struct seen unpack(uintptr_t packed)
 {
-	return (struct seen){ (void **)(packed & ~(INTERNAL | CLOSURE)), packed & INTERNAL, packed & CLOSURE };
+	return (struct seen){ (void **)(packed & ~(INTERNAL | CLOSURE | SUSPENDS)), packed & INTERNAL, packed & CLOSURE,
+			      packed & SUSPENDS };
 }
 
 /* PHP's calls that change handlers want a function, and look only at its type and run-time cache. */
@@ -104,6 +108,12 @@ static bool is_closure(const zend_function *f)
 	return f->common.fn_flags & ZEND_ACC_CLOSURE;
 }
 
+/* A fiber's stack has no root any more when it is switched away from. */
+static bool suspends(const zend_function *f)
+{
+	return !ZEND_USER_CODE(f->type) && f->common.scope == zend_ce_fiber;
+}
+
 static bool has_own_cache(const zend_function *f)
 {
 	return ZEND_USER_CODE(f->type) && (f->common.fn_flags & ZEND_ACC_HEAP_RT_CACHE);
@@ -122,12 +132,13 @@ static void remember(struct capture *c, const zend_function *f)
 		c->seen = bigger;
 		c->seen_capacity = wanted;
 	}
-	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (is_closure(f) ? CLOSURE : 0);
+	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (is_closure(f) ? CLOSURE : 0) |
+				 (suspends(f) ? SUSPENDS : 0);
 }
 
 /* Handlers that only pass on what is due. As the ticking thread notes what ran (tick_note.h), it is enough to look now and then:
- * when a function written in PHP begins, and before a closure or the code of a script is gone. Where that thread cannot read
- * what runs, every event counts. */
+ * when a function written in PHP begins, and before a closure, the code of a script or a fiber's stack is gone. Where that
+ * thread cannot read what runs, every event counts. */
 static void begin_poll(zend_execute_data *frame)
 {
 	if (timers_due_at_call())
@@ -146,7 +157,7 @@ static const struct capture_handlers poll_all = { begin_poll, end_poll, end_poll
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
 	if (!ZEND_USER_CODE(f->type))
-		return c->installed_internals;
+		return c->installed_internals || (c->installed == &poll_begins && suspends(f));
 	return f->common.function_name || c->installed_files;
 }
 
@@ -176,7 +187,7 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 	for (uint32_t i = 0; i < c->seen_count; i++) {
 		struct seen s = unpack(c->seen[i]);
 
-		if (!s.internal || internals)
+		if (!s.internal || internals || (h == &poll_begins && s.suspends))
 			change(&s, h);
 	}
 	if (!EG(objects_store).object_buckets)

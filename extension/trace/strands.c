@@ -176,9 +176,6 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 	if (!c)
 		return;
 #endif
-	/* What waits for a call belongs to the fiber that has run until now. */
-	if (c->polling && timers_due_at_call())
-		timers_at_call(EG(current_execute_data));
 	if (!c->active)
 		return;
 	if (is_resumption(from)) {
