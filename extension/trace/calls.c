@@ -310,13 +310,13 @@ static void end_polled(zend_execute_data *frame, zval *result)
 }
 
 const struct capture_handlers capture_handlers[] = {
-	[CAPTURE_COUNTS] = { begin_counts, end_counts, end_counts },
-	[CAPTURE_WALL] = { begin_wall, end_wall, end_wall },
-	[CAPTURE_CPU] = { begin_cpu, end_cpu, end_cpu },
-	[CAPTURE_MEMORY] = { begin_memory, end_memory, end_memory },
-	[CAPTURE_FULL] = { begin_full, end_full, end_full },
-	[CAPTURE_ANY] = { begin_any, end_any, end_any },
-	[CAPTURE_POLLED] = { begin_polled, end_polled, end_polled },
+	[CAPTURE_COUNTS] = { begin_counts, end_counts },
+	[CAPTURE_WALL] = { begin_wall, end_wall },
+	[CAPTURE_CPU] = { begin_cpu, end_cpu },
+	[CAPTURE_MEMORY] = { begin_memory, end_memory },
+	[CAPTURE_FULL] = { begin_full, end_full },
+	[CAPTURE_ANY] = { begin_any, end_any },
+	[CAPTURE_POLLED] = { begin_polled, end_polled },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)

@@ -113,8 +113,7 @@ extern struct capture strobe_capture;
 
 struct capture_handlers {
 	void (*begin)(zend_execute_data *frame);	/* of all functions: PHP may mistake one for another */
-	void (*end)(zend_execute_data *frame, zval *result);	/* of named ones; NULL: none */
-	void (*end_passing)(zend_execute_data *frame, zval *result);	/* of closures and scripts, which may be gone later */
+	void (*end)(zend_execute_data *frame, zval *result);
 };
 
 extern const struct capture_handlers capture_handlers[];	/* by mode */

@@ -30,8 +30,7 @@ static bool registered;
 
 /* The lowest bit of a remembered cache says that the function is internal: PHP 8.4 keeps the answer elsewhere there. */
 #define INTERNAL ((uintptr_t)1)
-#define CLOSURE ((uintptr_t)2)
-#define SUSPENDS ((uintptr_t)4)
+#define SUSPENDS ((uintptr_t)2)
 
 static int handle_of(bool internal)
 {
@@ -45,14 +44,13 @@ static int handle_of(bool internal)
 /* A remembered function: where its run-time cache is, and what it is. */
 struct seen {
 	void **cache;
-	bool internal, closure;
+	bool internal;
 	bool suspends;			/* Fiber::suspend() and what else is Fiber's */
 };
 
 static struct seen unpack(uintptr_t packed)
 {
-	return (struct seen){ (void **)(packed & ~(INTERNAL | CLOSURE | SUSPENDS)), packed & INTERNAL, packed & CLOSURE,
-			      packed & SUSPENDS };
+	return (struct seen){ (void **)(packed & ~(INTERNAL | SUSPENDS)), packed & INTERNAL, packed & SUSPENDS };
 }
 
 /* PHP's calls that change handlers want a function, and look only at its type and run-time cache. */
@@ -63,14 +61,8 @@ static void stand_in(zend_function *f, const struct seen *s)
 	ZEND_MAP_PTR_INIT(f->common.run_time_cache, s->cache);
 }
 
-static zend_observer_fcall_end_handler end_of(const struct capture_handlers *h, bool passing)
-{
-	return passing ? h->end_passing : h->end;
-}
-
 static void remove_from(const struct seen *s, const struct capture_handlers *h)
 {
-	zend_observer_fcall_end_handler end = end_of(h, s->closure);
 	zend_function f;
 
 	stand_in(&f, s);
@@ -80,32 +72,23 @@ static void remove_from(const struct seen *s, const struct capture_handlers *h)
 		zend_observer_fcall_end_handler next_end;
 
 		zend_observer_remove_begin_handler(&f, h->begin, &next_begin);
-		if (end)
-			zend_observer_remove_end_handler(&f, end, &next_end);
+		zend_observer_remove_end_handler(&f, h->end, &next_end);
 	}
 #else
 	zend_observer_remove_begin_handler(&f, h->begin);
-	if (end)
-		zend_observer_remove_end_handler(&f, end);
+	zend_observer_remove_end_handler(&f, h->end);
 #endif
 }
 
 static void add_to(const struct seen *s, const struct capture_handlers *h)
 {
-	zend_observer_fcall_end_handler end = end_of(h, s->closure);
 	zend_function f;
 
 	/* Twice would be once too often: closures may share a cache. */
 	remove_from(s, h);
 	stand_in(&f, s);
 	zend_observer_add_begin_handler(&f, h->begin);
-	if (end)
-		zend_observer_add_end_handler(&f, end);
-}
-
-static bool is_closure(const zend_function *f)
-{
-	return f->common.fn_flags & ZEND_ACC_CLOSURE;
+	zend_observer_add_end_handler(&f, h->end);
 }
 
 /* A fiber's stack has no root any more when it is switched away from. */
@@ -132,13 +115,12 @@ static void remember(struct capture *c, const zend_function *f)
 		c->seen = bigger;
 		c->seen_capacity = wanted;
 	}
-	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (is_closure(f) ? CLOSURE : 0) |
-				 (suspends(f) ? SUSPENDS : 0);
+	c->seen[c->seen_count++] = cache | (ZEND_USER_CODE(f->type) ? 0 : INTERNAL) | (suspends(f) ? SUSPENDS : 0);
 }
 
 /* Handlers that only pass on what is due. As the ticking thread notes what ran (tick_note.h), it is enough to look now and then:
- * when a function written in PHP begins, and before a closure, the code of a script or a fiber's stack is gone. Where that
- * thread cannot read what runs, every event counts. */
+ * when functions written in PHP begin and end, and before a fiber's stack loses its root. Where that thread cannot read what
+ * runs, every event counts. */
 static void begin_poll(zend_execute_data *frame)
 {
 	if (timers_due_at_call())
@@ -151,13 +133,13 @@ static void end_poll(zend_execute_data *frame, zval *result)
 		timers_at_call(frame);
 }
 
-static const struct capture_handlers poll_begins = { begin_poll, NULL, end_poll };
-static const struct capture_handlers poll_all = { begin_poll, end_poll, end_poll };
+static const struct capture_handlers poll_user = { begin_poll, end_poll };
+static const struct capture_handlers poll_all = { begin_poll, end_poll };
 
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
 	if (!ZEND_USER_CODE(f->type))
-		return c->installed_internals || (c->installed == &poll_begins && suspends(f));
+		return c->installed_internals || (c->installed == &poll_user && suspends(f));
 	return f->common.function_name || c->installed_files;
 }
 
@@ -178,7 +160,7 @@ static zend_observer_fcall_handlers answer(zend_execute_data *frame)
 	h = c->installed;
 	if (!h || !is_wanted(c, f))
 		return none;
-	return (zend_observer_fcall_handlers){ h->begin, end_of(h, !f->common.function_name || is_closure(f)) };
+	return (zend_observer_fcall_handlers){ h->begin, h->end };
 }
 
 static void for_each_function(struct capture *c, const struct capture_handlers *h,
@@ -187,7 +169,7 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 	for (uint32_t i = 0; i < c->seen_count; i++) {
 		struct seen s = unpack(c->seen[i]);
 
-		if (!s.internal || internals || (h == &poll_begins && s.suspends))
+		if (!s.internal || internals || (h == &poll_user && s.suspends))
 			change(&s, h);
 	}
 	if (!EG(objects_store).object_buckets)
@@ -195,7 +177,7 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 	for (uint32_t i = 1; i < EG(objects_store).top; i++) {
 		zend_object *o = EG(objects_store).object_buckets[i];
 		const zend_function *f;
-		struct seen s = { .closure = true };
+		struct seen s = { 0 };
 
 		if (!IS_OBJ_VALID(o) || o->ce != zend_ce_closure)
 			continue;
@@ -214,7 +196,7 @@ static const struct capture_handlers *wanted(const struct capture *c)
 		return &capture_handlers[c->polling ? CAPTURE_POLLED : c->mode];
 	if (!c->polling)
 		return NULL;
-	return delivery_notes() ? &poll_begins : &poll_all;
+	return delivery_notes() ? &poll_user : &poll_all;
 }
 
 void observe_update(struct capture *c)
