@@ -15,17 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static pid_t pid;
 static const char *reason = "not started";
 
+unsigned guarded_read_pieces(void *to, const struct iovec *from, unsigned count, size_t size)
+{
+	struct iovec local = { to, count * size };
+	long n = syscall(SYS_process_vm_readv, pid, &local, 1UL, from, (unsigned long)count, 0UL);
+
+	return n > 0 ? (unsigned)((size_t)n / size) : 0;
+}
+
 bool guarded_read(void *to, const void *from, size_t size)
 {
-	struct iovec local = { to, size }, remote = { (void *)from, size };
+	const struct iovec piece = { (void *)from, size };
 
-	return syscall(SYS_process_vm_readv, pid, &local, 1UL, &remote, 1UL, 0UL) == (long)size;
+	return guarded_read_pieces(to, &piece, 1, size) == 1;
 }
 
 /* Whether a seccomp filter is installed; true if that cannot be found out. */

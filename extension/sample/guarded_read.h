@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/uio.h>
 
 /* Finds out whether reading works. In MINIT, before any thread reads. */
 void guarded_read_startup(void);
@@ -21,5 +22,9 @@ bool guarded_read_works(const char **ret_reason);
 
 /* Copies `size` bytes. Returns false, and leaves anything in `to`, unless all of them could be read. */
 bool guarded_read(void *to, const void *from, size_t size);
+
+/* Copies `count` pieces of equal `size`, one behind the other, by one system call. Returns how many came before one that could not
+ * be read. */
+unsigned guarded_read_pieces(void *to, const struct iovec *from, unsigned count, size_t size);
 
 #endif

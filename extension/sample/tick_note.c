@@ -6,8 +6,10 @@
 
 #include "tick_note.h"
 
+#include "function_id.h"
 #include "guarded_read.h"
 
+#include "zend_alloc_sizes.h"
 #include "zend_closures.h"
 
 /* How often a note is begun anew because the program went on while it was written. */
@@ -27,44 +29,87 @@ static zend_execute_data *running(zend_execute_data *const *leaf)
 	return __atomic_load_n(leaf, __ATOMIC_ACQUIRE);
 }
 
-/* The code of a function: what tells a closure from another one whose memory it has taken. NULL if it cannot be read. */
-static const void *read_code(const zend_function *f)
-{
-	union {
-		zend_op_array user;
-		zend_internal_function internal;
-	} copy;
-	const size_t size = offsetof(zend_op_array, opcodes) + sizeof(copy.user.opcodes);
-
-	if (!f || !guarded_read(&copy, f, MAX(size, offsetof(zend_internal_function, handler) + sizeof(void *))))
-		return NULL;
-	return ZEND_USER_CODE(copy.user.type) ? (const void *)copy.user.opcodes : (const void *)copy.internal.handler;
-}
-
 static const void *code_of(const zend_function *f)
 {
 	return ZEND_USER_CODE(f->type) ? (const void *)f->op_array.opcodes : (const void *)f->internal_function.handler;
 }
 
-/* Reads the calls that run, unless the program goes on meanwhile. Returns whether it did not. */
-static bool read_calls(struct tick_note *note, zend_execute_data *const *leaf)
+/* Whether that memory may be loaded from. */
+static bool is_mapped(const struct tick_notes *n, const void *p, size_t size)
 {
-	const zend_execute_data *first = running(leaf), *frame = first;
+	uintptr_t offset = (uintptr_t)p - n->mapped;
+
+	return n->mapped && offset <= ZEND_MM_CHUNK_SIZE - size && offset % sizeof(void *) == 0;
+}
+
+/* How much of a function says what its code is. */
+#define CODE_END (MAX(offsetof(zend_op_array, opcodes), offsetof(zend_internal_function, handler)) + sizeof(void *))
+
+static size_t code_offset(zend_uchar type)
+{
+	return ZEND_USER_CODE(type) ? offsetof(zend_op_array, opcodes) : offsetof(zend_internal_function, handler);
+}
+
+/* By loads where that is safe: a system call takes longer than many functions, and by then another call may have the frame's
+ * memory, another closure that of the function. */
+static bool read_call(const struct tick_notes *n, struct noted_call *call, const zend_execute_data **ret_caller)
+{
 	zend_execute_data copy;
 
-	note->depth = 0;
-	note->code = NULL;
-	while (frame && note->depth < TICK_NOTE_DEPTH) {
-		bool could = guarded_read(&copy, frame, sizeof(copy));
-
-		note->calls[note->depth++] = (struct noted_call){ frame, could ? copy.func : NULL };
-		if (running(leaf) != first)
+	if (!is_mapped(n, call->frame, sizeof(copy))) {
+		if (!guarded_read(&copy, call->frame, sizeof(copy)))
 			return false;
-		frame = could ? copy.prev_execute_data : NULL;
+		call->function = copy.func;
+		*ret_caller = copy.prev_execute_data;
+		return true;
 	}
-	if (note->depth)
-		note->code = read_code(note->calls[0].function);
-	return running(leaf) == first;
+	call->function = __atomic_load_n(&call->frame->func, __ATOMIC_RELAXED);
+	*ret_caller = __atomic_load_n(&call->frame->prev_execute_data, __ATOMIC_RELAXED);
+	if (is_mapped(n, call->function, CODE_END))
+		call->code = __atomic_load_n((const void **)((const char *)call->function +
+			code_offset(__atomic_load_n(&call->function->type, __ATOMIC_RELAXED))), __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Returns whether the calls are those of one instant. By loads they are, but for some nanoseconds; to begin anew when the
+ * program has gone on meanwhile would prefer functions that run long. */
+static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
+{
+	const zend_execute_data *first = running(leaf), *frame = first;
+	bool slow = false;
+
+	note->depth = 0;
+	while (frame && note->depth < TICK_NOTE_DEPTH) {
+		struct noted_call *call = &note->calls[note->depth++];
+
+		*call = (struct noted_call){ .frame = frame };
+		slow |= !is_mapped(n, frame, sizeof(*frame));
+		if (!read_call(n, call, &frame) || (slow && running(leaf) != first))
+			return !slow;
+	}
+	return true;
+}
+
+/* The code of the other functions, by one system call. */
+static void read_codes(struct tick_note *note)
+{
+	union {
+		char bytes[CODE_END];
+		zend_uchar type;
+	} copies[TICK_NOTE_DEPTH];
+	struct iovec from[TICK_NOTE_DEPTH];
+	struct noted_call *calls[TICK_NOTE_DEPTH];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < note->depth; i++)
+		if (note->calls[i].function && !note->calls[i].code) {
+			from[count] = (struct iovec){ (void *)note->calls[i].function, sizeof(*copies) };
+			calls[count++] = &note->calls[i];
+		}
+	if (count)
+		count = guarded_read_pieces(copies, from, count, sizeof(*copies));
+	for (unsigned i = 0; i < count; i++)
+		memcpy(&calls[i]->code, copies[i].bytes + code_offset(copies[i].type), sizeof(void *));
 }
 
 /* Of calls that were read while the program went on, only those are kept that are still what they were, from the outermost
@@ -80,24 +125,23 @@ static void drop_unsure(struct tick_note *note)
 		sure--;
 	note->depth -= sure;
 	memmove(note->calls, note->calls + sure, note->depth * sizeof(*note->calls));
-	if (sure)
-		note->code = NULL;
 }
 
 static uint32_t hash_of(const struct tick_note *note)
 {
-	uint64_t h = (uintptr_t)note->code;
+	uint64_t h = note->depth;
 
 	for (unsigned i = 0; i < note->depth; i++) {
 		h = (h ^ (uintptr_t)note->calls[i].frame) * 0x9e3779b97f4a7c15ull;
 		h = (h ^ h >> 29 ^ (uintptr_t)note->calls[i].function) * 0xff51afd7ed558ccdull;
+		h ^= (uintptr_t)note->calls[i].code;
 	}
 	return (uint32_t)(h >> 32);
 }
 
 static bool same_calls(const struct tick_note *a, const struct tick_note *b)
 {
-	return a->hash == b->hash && a->depth == b->depth && a->code == b->code &&
+	return a->hash == b->hash && a->depth == b->depth &&
 	       memcmp(a->calls, b->calls, a->depth * sizeof(*a->calls)) == 0;
 }
 
@@ -151,9 +195,10 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 	bool again, whole = false;
 
 	for (int i = 0; i < ATTEMPTS && !whole; i++)
-		whole = read_calls(&note, leaf);
+		whole = read_calls(n, &note, leaf);
 	if (!whole)
 		drop_unsure(&note);
+	read_codes(&note);
 	n->tick_ns = now_ns;
 	note.hash = hash_of(&note);
 	again = same_calls(&note, &n->notes[n->last]);
@@ -162,6 +207,15 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 }
 
 /* --- in the PHP thread */
+
+/* A heap of PHP's own lies in its first chunk, which begins with the heap's address. PHP's stack mostly lies in it, too. */
+void tick_notes_init(struct tick_notes *n)
+{
+	const zend_mm_heap *heap = zend_mm_get_heap(), *first;
+	uintptr_t chunk = (uintptr_t)heap & ~(uintptr_t)(ZEND_MM_CHUNK_SIZE - 1);
+
+	n->mapped = guarded_read(&first, (const void *)chunk, sizeof(first)) && first == heap ? chunk : 0;
+}
 
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns)
 {
@@ -266,9 +320,9 @@ static const zend_function *find_in_tables(const zend_function *noted)
 		return NULL;
 	if (ZEND_USER_CODE(copy.type) && !guarded_read(&copy, noted, sizeof(copy)))
 		return NULL;
-	if (copy.common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE))
-		return find_closure(noted);
-	return find_named(noted, &copy);
+	if ((copy.common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) && find_closure(noted))
+		return noted;
+	return function_is_closure(&copy) ? NULL : find_named(noted, &copy);
 }
 
 /* The function that lives at a noted address, if PHP's tables say so: it is only then that the address may be followed. */
@@ -288,13 +342,47 @@ static const zend_function *find_function(struct found_functions *found, const z
 	return f;
 }
 
+/* The closure with that code among those that are written in a function. */
+static const zend_function *find_definition(const zend_function *in, const void *code)
+{
+	for (uint32_t i = 0; ZEND_USER_CODE(in->type) && i < in->op_array.num_dynamic_func_defs; i++)
+		if (in->op_array.dynamic_func_defs[i]->opcodes == code)
+			return (const zend_function *)in->op_array.dynamic_func_defs[i];
+	return NULL;
+}
+
+/* A closure that is gone, as most are soon after they were called: by its code, which stays with the function that it is
+ * written in; and that is mostly one of its callers. */
+static const zend_function *find_freed_closure(const struct moment *m, const void *code)
+{
+	const zend_execute_data *frame = m->frame;
+	const zend_function *f = NULL;
+
+	for (unsigned i = m->returned_count; i-- > 0 && !f;)
+		f = find_definition(m->returned[i], code);
+	for (int n = 0; !f && frame && n < LOOK_BELOW; n++, frame = frame->prev_execute_data)
+		if (frame->func)
+			f = find_definition(frame->func, code);
+	return f;
+}
+
+/* What was called at a tick and has returned since. NULL if that cannot be told. */
+static const zend_function *find_returned(struct found_functions *found, const struct moment *m, const struct noted_call *call)
+{
+	const zend_function *f = find_function(found, call->function);
+
+	if (!call->code || (f && code_of(f) == call->code))
+		return f;
+	return find_freed_closure(m, call->code);
+}
+
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)
 {
 	const struct noted_call *call = &note->calls[i];
 
 	if (frame != call->frame || (call->function && frame->func != call->function))
 		return false;
-	return i || !note->code || !frame->func || code_of(frame->func) == note->code;
+	return !call->code || !frame->func || code_of(frame->func) == call->code;
 }
 
 static zend_execute_data *find_frame(zend_execute_data *current, const struct tick_note *note, unsigned i)
@@ -318,8 +406,11 @@ void moment_find(struct moment *m, const struct tick_note *note, zend_execute_da
 		return;
 	m->frame = frame;
 	for (i--; i-- > 0;) {
-		const zend_function *f = find_function(found, note->calls[i].function);
+		const zend_function *f;
 
+		if (!note->calls[i].function)
+			continue;
+		f = find_returned(found, m, &note->calls[i]);
 		if (!f)
 			break;
 		m->returned[m->returned_count++] = f;

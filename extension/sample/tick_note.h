@@ -5,7 +5,8 @@
  * them with its stack at the safe point: frames that are still there were running, and functions that are gone had their
  * share of time, too. An internal function is the leaf of a sample only if it was running at the tick.
  *
- * The ticking thread copies pointers and never trusts them: it reads another thread's stack (guarded_read.h). The PHP
+ * The ticking thread copies pointers and never trusts them: it reads another thread's stack. What lies in the first chunk of
+ * PHP's heap, which is never unmapped while that thread lives, it loads; all else it reads by guarded_read.h. The PHP
  * thread never follows a noted pointer, either, before it has found the same function in PHP's own tables.
  */
 #ifndef STROBE_TICK_NOTE_H
@@ -18,10 +19,12 @@
 #define TICK_NOTE_DEPTH	12
 #define TICK_NOTES	64
 
-/* One call: the frame's address and its function. Compared, never followed. */
+/* One call, by addresses that are compared and never followed. */
 struct noted_call {
 	const zend_execute_data *frame;
-	const zend_function *function;		/* NULL: memory could not be read */
+	const zend_function *function;		/* NULL: the frame has none, or memory could not be read */
+	const void *code;			/* its opcodes or C function: what tells a closure from another one whose memory it
+						 * has taken; NULL: not read */
 };
 
 struct tick_note {
@@ -30,7 +33,6 @@ struct tick_note {
 	uint32_t hash;				/* of the calls */
 	unsigned depth;
 	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
-	const void *code;			/* opcodes or C function of the innermost call; NULL: not read */
 };
 
 /* The notes of ticks that have not been taken, one for each set of calls that was found. Written by the ticking thread, read
@@ -40,8 +42,12 @@ struct tick_notes {
 	_Atomic unsigned state[TICK_NOTES];	/* 0: free, 1: written, 2: somebody is at it */
 	unsigned last;				/* that was written; like the next one the ticking thread's own */
 	int64_t tick_ns;			/* CLOCK_MONOTONIC: when it was */
+	uintptr_t mapped;			/* the first chunk of PHP's heap; 0: not known */
 	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: what was before is no part of any note */
 };
+
+/* In the PHP thread, before the ticking thread is told of it. */
+void tick_notes_init(struct tick_notes *n);
 
 /* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Returns whether it
  * may be waiting: whether an internal function runs as it did at the tick before. */

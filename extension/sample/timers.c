@@ -282,8 +282,10 @@ static bool join_ticker(void)
 		return false;
 	a->of[LANE_INTERRUPTS].flag = &EG(vm_interrupt);
 	a->of[LANE_INTERRUPTS].interrupts = true;
-	for (enum timer_lane lane = 0; guarded_read_works(&reason) && lane < LANES; lane++)
+	for (enum timer_lane lane = 0; guarded_read_works(&reason) && lane < LANES; lane++) {
 		a->of[lane].leaf = &EG(current_execute_data);
+		tick_notes_init(&a->of[lane].notes);
+	}
 #ifdef ZTS
 	strobe_call_due = &a->call_due;
 #endif
@@ -708,9 +710,19 @@ void timers_request_start(void)
 		found_functions_clear(&thread.alarms->found);
 }
 
+/* A thread may end after its request, and frees its heap, from which notes are loaded, before we hear of that. */
+static void wait_for_notes(void)
+{
+#ifdef ZTS
+	for (enum timer_lane lane = 0; thread.alarms && lane < LANES; lane++)
+		ticker_quiesce(thread.alarms->of[lane].slot);
+#endif
+}
+
 void timers_request_end(void)
 {
 	stop_all();
+	wait_for_notes();
 	thread.open = false;
 	thread.forked = false;
 }
