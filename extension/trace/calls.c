@@ -294,20 +294,23 @@ HANDLERS(memory, MEMORY, true)
 HANDLERS(full, MEMORY | TRACE_CPU, true)
 HANDLERS(any, c->metrics, false)
 
-/* What ran until now is told to the timers before the stack of calls changes. */
-static void begin_polled(zend_execute_data *frame)
-{
-	if (timers_due_at_call())
-		timers_at_call(frame->prev_execute_data);
-	begin_any(frame);
-}
+/* The same for when timers wait for calls: what ran until now is told to them before the stack of calls changes. */
+#define POLLED(name)										\
+	static void begin_##name##_polled(zend_execute_data *frame)				\
+	{											\
+		if (timers_due_at_call())							\
+			timers_at_call(frame->prev_execute_data);				\
+		begin_##name(frame);								\
+	}											\
+	static void end_##name##_polled(zend_execute_data *frame, zval *result)			\
+	{											\
+		if (timers_due_at_call())							\
+			timers_at_call(frame);							\
+		end_##name(frame, result);							\
+	}
 
-static void end_polled(zend_execute_data *frame, zval *result)
-{
-	if (timers_due_at_call())
-		timers_at_call(frame);
-	end_any(frame, result);
-}
+POLLED(counts)
+POLLED(any)
 
 const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_COUNTS] = { begin_counts, end_counts },
@@ -316,7 +319,8 @@ const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_MEMORY] = { begin_memory, end_memory },
 	[CAPTURE_FULL] = { begin_full, end_full },
 	[CAPTURE_ANY] = { begin_any, end_any },
-	[CAPTURE_POLLED] = { begin_polled, end_polled },
+	[CAPTURE_COUNTS_POLLED] = { begin_counts_polled, end_counts_polled },
+	[CAPTURE_ANY_POLLED] = { begin_any_polled, end_any_polled },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)

@@ -57,9 +57,10 @@ struct heap_use {
 	size_t now, peak;
 };
 
-/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call, CAPTURE_POLLED also asks
+/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call; those that are polled also ask
  * whether a timer is due. */
-enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY, CAPTURE_POLLED };
+enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY,
+	CAPTURE_COUNTS_POLLED, CAPTURE_ANY_POLLED };
 
 struct capture {
 	/* Touched by each call. */

@@ -192,8 +192,10 @@ static void for_each_function(struct capture *c, const struct capture_handlers *
 
 static const struct capture_handlers *wanted(const struct capture *c)
 {
+	if (c->active && !c->polling)
+		return &capture_handlers[c->mode];
 	if (c->active)
-		return &capture_handlers[c->polling ? CAPTURE_POLLED : c->mode];
+		return &capture_handlers[c->mode == CAPTURE_COUNTS ? CAPTURE_COUNTS_POLLED : CAPTURE_ANY_POLLED];
 	if (!c->polling)
 		return NULL;
 	return delivery_notes() ? &poll_user : &poll_all;
