@@ -6,6 +6,8 @@
 
 #include "ticker.h"
 #include "futex.h"
+#include "guarded_read.h"
+#include "short_slice.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -156,7 +158,12 @@ static int64_t step(struct ticker_slot *s)
 
 static void *run(void *unused)
 {
+	const char *reason;
+
 	(void)unused;
+	/* A filter that forbids that system call may end the process. */
+	if (guarded_read_works(&reason))
+		ask_for_short_slice();
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
 	while (!atomic_load(&ticker.stop)) {

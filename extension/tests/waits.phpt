@@ -1,0 +1,33 @@
+--TEST--
+Samples of a program that works for moments and waits between belong to what works as long as it does
+--EXTENSIONS--
+sockets
+--SKIPIF--
+<?php
+/* There a thread that wakes up waits until the one on its processor blocks, and nothing can be done about it. */
+if (version_compare(php_uname('r'), '6.6', '>=') && version_compare(php_uname('r'), '6.12', '<'))
+	die('skip this version of Linux delays the ticks');
+if (getenv('STROBE_TEST_UNDER'))
+	die('skip under valgrind, threads take turns');
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$program = '<?php
+function work() { for ($end = hrtime(true) + 1000000, $x = 1; hrtime(true) < $end;) for ($i = 0; $i < 300; $i++) $x = ($x * 3 + 7) % 1000003; }
+for ($worked = 0, $begin = hrtime(true); $worked < 400000000;) {
+	$at = hrtime(true);
+	work();
+	$worked += hrtime(true) - $at;
+	usleep(4000);
+}
+echo $worked / (hrtime(true) - $begin);
+';
+$run = profile($program, ['under' => ['taskset', '-c', '0']]);	// on one processor with the ticking thread
+$all = array_sum($run->stacks());
+check($all > 500 && abs($run->with('work') / $all - (float)$run->stdout) < 0.07, "of $all, work: {$run->with('work')}, truly $run->stdout");
+
+echo "done\n";
+?>
+--EXPECT--
+done
