@@ -6,7 +6,10 @@
 
 #include "recording.h"
 
+#include "delivery.h"
+
 #include <assert.h>
+#include <errno.h>
 
 void recording_column(struct edge_format *format, const char *key, enum tree_column column)
 {
@@ -121,7 +124,9 @@ bool recording_start_sampled(struct recording *r, const struct sampled_options *
 	assert(!r->running);
 	r->sampled = sampled_start(options, &error);
 	if (!r->sampled) {
-		php_error_docref(NULL, E_WARNING, "cannot start its timer: %s", strerror(error));
+		const char *why = error == ENOTSUP ? delivery_reason() : NULL;
+
+		php_error_docref(NULL, E_WARNING, "cannot start its timer: %s", why ? why : strerror(error));
 		return false;
 	}
 	r->running = true;
