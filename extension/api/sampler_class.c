@@ -249,6 +249,8 @@ ZEND_METHOD(Strobe_Sampler, stop)
 		zend_throw_exception(strobe_exception_ce, "The sampler is not running", 0);
 		RETURN_THROWS();
 	}
+	if (!s->timer.running && delivery_reason())
+		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
 	timer_catch_up(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);

@@ -255,6 +255,7 @@ ZEND_METHOD(Strobe_Trace, stop)
 		zend_throw_exception(strobe_exception_ce, "There is no memory for the profile", 0);
 		RETURN_THROWS();
 	}
+	tracer_tell_folded(tree->folded_calls);
 	profile_object_init(return_value, tree);
 }
 

@@ -13,11 +13,17 @@ static const zend_execute_data *above(const zend_execute_data *frame)
 	return frame->prev_execute_data;
 }
 
+/* PHP calls __call() by way of a function that has the name of the missing one, which does not exist. */
+static bool is_trampoline(const zend_function *f)
+{
+	return f->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE;
+}
+
 /* Frames without a function are skipped; a generator that delegates has a placeholder that knows the real one. */
 static const zend_execute_data *real_frame(const zend_execute_data *frame)
 {
-	while (frame && !frame->func) {
-		const zend_execute_data *real =
+	while (frame && (!frame->func || is_trampoline(frame->func))) {
+		const zend_execute_data *real = frame->func ? frame :
 			zend_generator_check_placeholder_frame((zend_execute_data *)frame);
 
 		if (real != frame && real && real->func)
