@@ -566,13 +566,16 @@ void timers_at_call(zend_execute_data *frame)
 	thread.in_call = false;
 }
 
-/* Only what the ticker has noted: what is due by the clock alone gets its tick in a moment. The frame of the function of ours
+/* Only what the ticker has noted: what is due by the clock alone gets its tick in a moment. But who keeps a stack of calls needs no
+ * note, and is told by the clock, however late the ticker is. The frame of the function of ours
  * that is asked is no part of what ran, unless it was there at the tick. */
 void timer_catch_up(struct strobe_timer *t)
 {
 	zend_execute_data *frame = EG(current_execute_data);
 
-	if (!t->running || thread.forked || !ticker_take(thread.alarms->of[t->lane].slot))
+	if (!t->running || thread.forked)
+		return;
+	if (!ticker_take(thread.alarms->of[t->lane].slot) && !(t->at_calls && deadline(t) <= timer_now(t->clock)))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
 		frame = frame->prev_execute_data;
