@@ -19,6 +19,9 @@
 
 #define STACK_SIZE (64 * 1024)
 
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
 /* CPU time that is nearly over is looked at again after this long at the earliest. */
 #define CPU_GRAIN_NS 50000
 
@@ -37,6 +40,11 @@ struct ticker_slot {
 	_Atomic int64_t at[TICKER_CLOCKS];
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
+
+	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
+	int64_t cpu_ns;				/* what it had used when the ticker looked last */
+	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
+	bool probing;				/* it has paused for a moment to see whether CPU time grows */
 };
 
 /* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
@@ -93,6 +101,12 @@ static int64_t after(int64_t now, int64_t ns)
 	return now == TICKER_NEVER || ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
 }
 
+/* A thread that does not work is looked at less and less often, at least once in so many periods. */
+#define LONGEST_PAUSE	4
+
+/* So many periods late, a tick comes even if the thread was never seen to work. */
+#define LATEST		2
+
 /* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
  * fast as real time, and that of a blocked thread not at all: what is left of it says only when to look again. */
 static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
@@ -111,6 +125,37 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 		left = left > CPU_GRAIN_NS ? left : CPU_GRAIN_NS;
 	}
 	return left;
+}
+
+/* The CPU time of a thread is over some time before the ticker sees it, and by then the thread may wait for something, which takes
+ * no CPU time: a tick would find what waits, not what worked. So it comes when the thread is seen to work: its CPU time grows
+ * from one read to the next, or, where this thread may have taken its processor, while this one sleeps for a moment. Returns how
+ * long to pause before looking again, 0 if it works. */
+static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap)
+{
+	clockid_t clock = atomic_load(&s->cpu_clock);
+	int64_t before = 0, now = 0, grown;
+	bool probed = s->probing;
+
+	s->probing = false;
+	if (gap <= 0 || late > LATEST * gap || !read_clock(clock, &before) || !read_clock(clock, &now) || now != before) {
+		s->pause_ns = 0;
+		return 0;
+	}
+	grown = now - s->cpu_ns;
+	s->cpu_ns = now;
+	if (probed && grown >= CPU_GRAIN_NS / 2) {
+		s->pause_ns = 0;
+		return 0;
+	}
+	if (!probed && (!s->pause_ns || grown)) {
+		s->probing = true;
+		s->pause_ns = gap / 2;
+		return CPU_GRAIN_NS;
+	}
+	if (!probed)
+		s->pause_ns = MIN(s->pause_ns * 2, LONGEST_PAUSE * gap);
+	return MAX(s->pause_ns, CPU_GRAIN_NS);
 }
 
 /* Returns how much later than at the next deadline a further tick is wanted if this one is not taken. */
@@ -142,9 +187,10 @@ static int64_t step(struct ticker_slot *s)
 			continue;
 		if (left <= 0) {
 			int64_t gap = atomic_load(&s->gap[clock]);
+			int64_t pause = clock ? wait_for_work(s, -left, gap) : 0;
 
-			due = true;
-			left = gap > 0 ? left % gap + gap : TICKER_NEVER;
+			due |= !pause;
+			left = pause ? pause : gap > 0 ? left % gap + gap : TICKER_NEVER;
 		}
 		if (after(now, left) < until)
 			until = after(now, left);

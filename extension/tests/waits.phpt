@@ -1,5 +1,5 @@
 --TEST--
-Samples of a program that works for moments and waits between belong to what works as long as it does
+Samples of a program that works for moments and waits between belong to what works as long as it does, and with the clock "cpu" to nothing else
 --EXTENSIONS--
 sockets
 --SKIPIF--
@@ -26,6 +26,11 @@ echo $worked / (hrtime(true) - $begin);
 $run = profile($program, ['under' => ['taskset', '-c', '0']]);	// on one processor with the ticking thread
 $all = array_sum($run->stacks());
 check($all > 500 && abs($run->with('work') / $all - (float)$run->stdout) < 0.07, "of $all, work: {$run->with('work')}, truly $run->stdout");
+
+$run = profile($program, ['strobe.clock' => 'cpu', 'strobe.period' => '0.005']);
+$all = array_sum($run->stacks());
+check($all > 30 && $run->with('usleep') < 0.25 * $all, "of $all, usleep: {$run->with('usleep')}");
+check($run->with('work') > 0.6 * $all, "of $all, work: {$run->with('work')}");
 
 echo "done\n";
 ?>
