@@ -13,7 +13,7 @@
 #include "php.h"
 
 #include "function_id.h"
-#include "tick_note.h"
+#include "moment.h"
 
 /* One frame, called by another. */
 struct excimer_node {

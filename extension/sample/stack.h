@@ -5,7 +5,7 @@
 #ifndef STROBE_STACK_H
 #define STROBE_STACK_H
 
-#include "tick_note.h"
+#include "moment.h"
 
 /* How far a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384

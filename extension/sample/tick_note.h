@@ -2,12 +2,10 @@
  *
  * A tick only raises a flag; PHP looks at the flag later, at its next safe point, and by then another function may be
  * running. So the ticking thread writes down the innermost calls at the moment of the tick, and the PHP thread compares
- * them with its stack at the safe point: frames that are still there were running, and functions that are gone had their
- * share of time, too. An internal function is the leaf of a sample only if it was running at the tick.
+ * them with its stack at the safe point (moment.h).
  *
  * The ticking thread copies pointers and never trusts them: it reads another thread's stack. What lies in the first chunk of
- * PHP's heap, which is never unmapped while that thread lives, it loads; all else it reads by guarded_read.h. The PHP
- * thread never follows a noted pointer, either, before it has found the same function in PHP's own tables.
+ * PHP's heap, which is never unmapped while that thread lives, it loads; all else it reads by guarded_read.h.
  */
 #ifndef STROBE_TICK_NOTE_H
 #define STROBE_TICK_NOTE_H
@@ -25,6 +23,7 @@ struct noted_call {
 	const zend_function *function;		/* NULL: the frame has none, or memory could not be read */
 	const void *code;			/* its opcodes or C function: what tells a closure from another one whose memory it
 						 * has taken; NULL: not read */
+	const zend_string *file;		/* of a script's file scope: its name; NULL: another function, or not read */
 };
 
 struct tick_note {
@@ -56,28 +55,5 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 /* Takes the notes out, the one that was written last at the end. Returns how many there were. Those that follow stand for what
  * comes after `now_ns`. */
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns);
-
-/* What a timer's callback is told: which calls were running when the tick came. */
-struct moment {
-	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
-	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
-	unsigned returned_count;
-};
-
-/* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it
- * must be emptied at the start of each request. */
-#define FOUND_FUNCTIONS 256
-
-struct found_functions {
-	struct {
-		const zend_function *noted, *function;
-	} at[FOUND_FUNCTIONS];
-	bool any;
-};
-
-void found_functions_clear(struct found_functions *found);
-
-/* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
-void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef STROBE_TIMERS_H
 #define STROBE_TIMERS_H
 
-#include "tick_note.h"
+#include "moment.h"
 
 #include "zend_atomic.h"
 

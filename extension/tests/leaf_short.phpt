@@ -20,14 +20,16 @@ function freed($x) {
 	$x = array_map(function ($x) { return (static fn($x) => Leaf::own($x))($x); }, [$x])[0];
 	return (Leaf::own(...))($x);
 }
-for ($end = microtime(true) + 0.8; microtime(true) < $end;) caller(1000);
-for ($end = microtime(true) + 0.6, $x = 1; microtime(true) < $end;) $x = freed($x);
-');
+function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
+for ($end = cpu_ms() + 1000; cpu_ms() < $end;) caller(1000);
+for ($end = cpu_ms() + 600, $x = 1; cpu_ms() < $end;) for ($i = 0; $i < 20; $i++) $x = freed($x);
+', ['strobe.clock' => 'cpu']);
 check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
 
 $all = $run->with('caller');
-check($all > 100 && abs($run->with('short', true) / $all - 60 / 300) < 0.07, "short: {$run->with('short', true)} of $all");
-check($run->with('tiny', true) < 0.05 * $all, "tiny: {$run->with('tiny', true)} of $all");
+check($all > 100 && abs($run->with('short', true) / $all - 60 / 300) < 0.1, "short: {$run->with('short', true)} of $all");
+/* A processor takes some 100 ns to read what another one has just written, and tiny() comes every 2,000. */
+check($run->with('tiny', true) < 0.1 * $all, "tiny: {$run->with('tiny', true)} of $all");
 
 $all = $run->with('freed');
 check($all > 100 && abs($run->with('Leaf::own', true) / $all - 400 / 1000) < 0.1, "Leaf::own: {$run->with('Leaf::own', true)} of $all: " . json_encode($run->stacks()));

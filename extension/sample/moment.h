@@ -1,0 +1,36 @@
+/* moment.h: which calls were running when a tick came, as far as it can be told at the safe point behind it.
+ *
+ * Frames of the note (tick_note.h) that are still there were running, and functions that are gone had their share of time, too.
+ * An internal function is the leaf of a sample only if it was running at the tick. A noted pointer is never followed before the
+ * same function has been found in PHP's own tables.
+ */
+#ifndef STROBE_MOMENT_H
+#define STROBE_MOMENT_H
+
+#include "tick_note.h"
+
+/* What a timer's callback is told: which calls were running when the tick came. */
+struct moment {
+	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
+	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
+	unsigned returned_count;
+	zend_op_array file;			/* stands for the file scope of a script among those that have returned */
+};
+
+/* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it
+ * must be emptied at the start of each request. */
+#define FOUND_FUNCTIONS 256
+
+struct found_functions {
+	struct {
+		const zend_function *noted, *function;
+	} at[FOUND_FUNCTIONS];
+	bool any;
+};
+
+void found_functions_clear(struct found_functions *found);
+
+/* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
+void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
+
+#endif
