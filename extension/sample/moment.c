@@ -43,7 +43,7 @@ static bool read_name(const zend_string *s, struct name *ret)
 	if (!s || !guarded_read(&head, s, offsetof(zend_string, val)) || !head.len || head.len > sizeof(ret->text))
 		return false;
 	ret->length = head.len;
-	return guarded_read(ret->text, ZSTR_VAL(s), head.len);
+	return guarded_read(ret->text, (const char *)s + offsetof(zend_string, val), head.len);
 }
 
 static zend_function *look_up(HashTable *table, const struct name *name)
@@ -74,7 +74,7 @@ static const zend_function *find_named(const zend_function *noted, const zend_fu
 	{
 		struct name class;
 
-		if (!guarded_read(&class_name, &scope->name, sizeof(class_name)) || !read_name(class_name, &class))
+		if (!GUARDED_READ_MEMBER(&class_name, zend_class_entry, scope, name) || !read_name(class_name, &class))
 			return NULL;
 		ce = zend_hash_str_find_ptr_lc(EG(class_table), class.text, class.length);
 	}

@@ -201,7 +201,7 @@ static bool is_internal(const zend_function *f)
 {
 	zend_uchar type;
 
-	return f && guarded_read(&type, &f->type, sizeof(type)) && !ZEND_USER_CODE(type);
+	return f && GUARDED_READ_MEMBER(&type, zend_function, f, type) && !ZEND_USER_CODE(type);
 }
 
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns)
