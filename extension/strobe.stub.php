@@ -154,9 +154,10 @@ class Exception extends \RuntimeException {}
  * sent and its trace becomes a run.
  *
  * A unit ends by end(), or when its object is destroyed: keep the object. Units may lie in each other; one that ends ends the
- * labels of those that were begun inside of it. One that is begun in a fiber is that fiber's: its labels hold, and its trace
- * sees, only what that fiber does, and fibers that are started in it or resumed by it. A fiber that is started while a unit
- * runs is in that unit until the unit ends; other fibers are not.
+ * labels of those that the same fiber has begun inside of it. One that is begun in a fiber is that fiber's: its labels hold,
+ * and its trace sees, only what that fiber does, and fibers that are started in it or resumed by it. A fiber that is started
+ * while a unit runs is in that unit until the unit ends; other fibers are not. What such a fiber has begun itself goes on then,
+ * without the labels that the unit gave it.
  */
 final class Unit
 {

@@ -15,8 +15,9 @@ struct api_thread {
 	struct work request;
 	struct scope base, *scope;	/* that of the request, and that of the running fiber */
 	struct scope *scopes;		/* all others */
-	HashTable fibers;		/* contexts to scopes, of those that do not run */
+	HashTable fibers;		/* contexts to what scopes.c keeps of them */
 	bool has_fibers;
+	uint64_t fiber, last_fiber;	/* the number of the one that runs, and the highest number that was given */
 
 	/* unit_class.c */
 	struct unit_object *units;	/* that have not ended; the last one begun is the first */

@@ -48,16 +48,12 @@ static void release(struct scope *s)
 	}
 }
 
-/* What holds where `s` was entered: itself, or what is around the outermost one that is over. Whatever is not over is held
- * by whoever has begun it. */
+/* What holds where `s` was entered. */
 static struct scope *holding(struct scope *s)
 {
-	struct scope *r = s;
-
-	for (; s; s = s->outer)
-		if (s->over)
-			r = s->outer;
-	return r;
+	while (s->over)
+		s = s->outer;
+	return s;
 }
 
 void scope_visit(struct api_thread *a, struct scope *s)
@@ -69,18 +65,131 @@ void scope_visit(struct api_thread *a, struct scope *s)
 	scopes_changed(a);
 }
 
+/* --- scopes inside of each other */
+
+static void put_inside(struct scope *s, struct scope *outer)
+{
+	s->outer = hold(outer);
+	s->sibling = outer->inner;
+	s->sibling_link = &outer->inner;
+	if (s->sibling)
+		s->sibling->sibling_link = &s->sibling;
+	outer->inner = s;
+}
+
+/* It keeps `outer`, for who is still in it. */
+static void take_out(struct scope *s)
+{
+	if (!s->sibling_link)
+		return;
+	*s->sibling_link = s->sibling;
+	if (s->sibling)
+		s->sibling->sibling_link = s->sibling_link;
+	s->sibling_link = NULL;
+}
+
+static void move(struct scope *s, struct scope *to)
+{
+	struct scope *from = s->outer;
+
+	take_out(s);
+	put_inside(s, to);
+	release(from);
+}
+
+/* All inside of a scope and, last, itself: each behind those inside of it. */
+static struct scope *innermost_of(struct scope *s)
+{
+	while (s->inner)
+		s = s->inner;
+	return s;
+}
+
+static struct scope *next_of(struct scope *s, const struct scope *top)
+{
+	if (s == top)
+		return NULL;
+	return s->sibling ? innermost_of(s->sibling) : s->outer;
+}
+
+/* Whether a scope gets this label of `from` by inheritance alone. */
+static bool inherits(const struct scope *s, const char *key, const struct scope *from)
+{
+	for (; s != from; s = s->outer) {
+		const struct request_label *label = request_labels_find(&s->labels, key);
+
+		if (!label || !label->inherited)
+			return false;
+	}
+	return true;
+}
+
+/* Takes back what `s`, inside of `from`, has of its labels: there holds again what is around that. */
+static void take_labels_back(struct scope *s, const struct scope *from)
+{
+	for (unsigned i = 0; i < from->labels.count; i++) {
+		const char *key = from->labels.items[i].key;
+		const struct request_label *around = request_labels_find(&from->outer->labels, key);
+
+		if (from->labels.items[i].inherited || !inherits(s, key, from))
+			continue;
+		request_labels_remove(&s->labels, key, strlen(key));
+		if (around) {
+			request_labels_set(&s->labels, key, strlen(key), around->value, strlen(around->value));
+			s->labels.items[s->labels.count - 1].inherited = true;
+		}
+	}
+}
+
+/* Of one that is over: what other fibers have begun in it goes on in what is around it. */
+static void let_go_on(struct scope *top, const struct scope *over)
+{
+	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
+		if (s->work == over->work)
+			s->work = over->outer->work;
+		take_labels_back(s, over);
+	}
+	move(top, over->outer);
+}
+
+/* What `s` has begun inside of itself ends with it. The labels of that stay as they are: a run may still get them. */
+static void end_inside(struct scope *s)
+{
+	struct scope *i, *j;
+
+	s->over = true;
+	while ((i = s->inner)) {
+		if (i->fiber != s->fiber) {
+			let_go_on(i, s);
+			continue;
+		}
+		i->over = true;
+		while ((j = i->inner))
+			if (j->fiber == i->fiber)
+				move(j, s);
+			else
+				let_go_on(j, i);
+		take_out(i);
+	}
+	take_out(s);
+}
+
 struct scope *scope_begin(struct api_thread *a, struct work *work)
 {
 	struct scope *outer = a->scope, *s = malloc(sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->outer = hold(outer);
+	s->inner = NULL;
+	s->fiber = a->fiber;
 	s->work = work ? work : outer->work;
 	s->references = 1;
 	s->over = false;
 	s->labels.count = outer->labels.count;
 	memcpy(s->labels.items, outer->labels.items, outer->labels.count * sizeof(*s->labels.items));
+	for (unsigned i = 0; i < s->labels.count; i++)
+		s->labels.items[i].inherited = true;
+	put_inside(s, outer);
 	s->next = a->scopes;
 	s->link = &a->scopes;
 	if (s->next)
@@ -92,70 +201,105 @@ struct scope *scope_begin(struct api_thread *a, struct work *work)
 
 void scope_end(struct api_thread *a, struct scope *s)
 {
-	s->over = true;
-	scope_visit(a, holding(a->scope));
+	if (!s->over) {
+		scopes_changing();
+		end_inside(s);
+		a->scope = holding(a->scope);
+		scopes_changed(a);
+	}
 	release(s);
 }
 
 /* --- fibers */
 
-static zend_ulong key_of(const zend_fiber_context *context)
+struct fiber {
+	struct scope *scope;		/* that it is in, while it does not run; NULL: that of the request */
+	uint64_t number;		/* no other one has had it in this request */
+};
+
+static struct fiber *find_fiber(struct api_thread *a, const zend_fiber_context *context)
 {
-	return (zend_ulong)(uintptr_t)context;
+	return a->has_fibers ? zend_hash_index_find_ptr(&a->fibers, (zend_ulong)(uintptr_t)context) : NULL;
 }
 
-static struct scope *take(struct api_thread *a, const zend_fiber_context *context)
+static struct fiber *add_fiber(struct api_thread *a, const zend_fiber_context *context)
 {
-	struct scope *s = a->has_fibers ? zend_hash_index_find_ptr(&a->fibers, key_of(context)) : NULL;
+	struct fiber *f = calloc(1, sizeof(*f));
 
-	if (s)
-		zend_hash_index_del(&a->fibers, key_of(context));
-	return s;
-}
-
-static void remember(struct api_thread *a, const zend_fiber_context *context, struct scope *s)
-{
+	if (!f)
+		return NULL;
 	if (!a->has_fibers)
 		zend_hash_init(&a->fibers, 8, NULL, NULL, true);
 	a->has_fibers = true;
-	zend_hash_index_update_ptr(&a->fibers, key_of(context), hold(s));
+	zend_hash_index_update_ptr(&a->fibers, (zend_ulong)(uintptr_t)context, f);
+	return f;
 }
 
-/* A fiber that nobody remembers is in the scope of the request. */
-static void switched(zend_fiber_context *from, zend_fiber_context *to)
+static void remember(struct api_thread *a, const zend_fiber_context *context)
 {
-	struct api_thread *a = api_thread_if_any();
-	struct scope *s;
+	struct fiber *f = find_fiber(a, context);
 
-	if (!a || !a->scope || (a->scope == &a->base && !a->has_fibers))
+	if (!f && a->scope != &a->base)
+		f = add_fiber(a, context);
+	if (!f)
 		return;
-	s = take(a, to);
-	if (from->status != ZEND_FIBER_STATUS_DEAD && a->scope != &a->base)
-		remember(a, from, a->scope);
+	f->number = a->fiber;
+	f->scope = a->scope == &a->base ? NULL : hold(a->scope);
+}
+
+/* A fiber that nobody remembers has begun no scope that is not over. */
+static void enter(struct api_thread *a, const zend_fiber_context *context)
+{
+	struct fiber *f = find_fiber(a, context);
+	struct scope *s = f ? f->scope : NULL;
+
+	a->fiber = f ? f->number : ++a->last_fiber;
+	if (f)
+		f->scope = NULL;
 	if (s)
 		scope_visit(a, holding(s));
 	else
-		scope_visit(a, to->status == ZEND_FIBER_STATUS_INIT ? a->scope : &a->base);
+		scope_visit(a, context->status == ZEND_FIBER_STATUS_INIT ? a->scope : &a->base);
 	release(s);
+}
+
+static void switched(zend_fiber_context *from, zend_fiber_context *to)
+{
+	struct api_thread *a = api_thread_if_any();
+
+	if (!a || !a->scope || (a->scope == &a->base && !a->has_fibers))
+		return;
+	if (from->status != ZEND_FIBER_STATUS_DEAD)
+		remember(a, from);
+	enter(a, to);
+}
+
+static void forget(struct fiber *f)
+{
+	release(f->scope);
+	free(f);
 }
 
 /* Its address may come to mean another one. */
 static void destroyed(zend_fiber_context *context)
 {
 	struct api_thread *a = api_thread_if_any();
+	struct fiber *f = a ? find_fiber(a, context) : NULL;
 
-	if (a)
-		release(take(a, context));
+	if (!f)
+		return;
+	zend_hash_index_del(&a->fibers, (zend_ulong)(uintptr_t)context);
+	forget(f);
 }
 
 static void forget_fibers(struct api_thread *a)
 {
-	struct scope *s;
+	struct fiber *f;
 
 	if (!a->has_fibers)
 		return;
-	ZEND_HASH_FOREACH_PTR(&a->fibers, s) {
-		release(s);
+	ZEND_HASH_FOREACH_PTR(&a->fibers, f) {
+		forget(f);
 	} ZEND_HASH_FOREACH_END();
 	zend_hash_destroy(&a->fibers);
 	a->has_fibers = false;
@@ -179,8 +323,10 @@ void scopes_request_start(struct api_thread *a)
 
 void scopes_request_end(struct api_thread *a, bool free_all)
 {
-	for (struct scope *s = a->scopes; s; s = s->next)
+	for (struct scope *s = a->scopes; s; s = s->next) {
 		s->over = true;
+		take_out(s);
+	}
 	forget_fibers(a);
 	while (free_all && a->scopes) {
 		struct scope *s = a->scopes;

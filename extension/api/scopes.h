@@ -2,7 +2,8 @@
  *
  * A scope is the labels that hold for a while: those of the request, of a unit, of Strobe\with_labels(). A new one begins
  * with what holds, and lies inside of what was there. Each fiber is in a scope; one that is started gets that of whoever
- * starts it. A scope that ends ends all that lie inside of it, in whichever fiber: there then holds what is around it.
+ * starts it, and when that ends, what is around it. A scope that ends also ends those inside of it that the same fiber has
+ * begun. Those that another fiber has begun go on: they lie in what is around it, and lose the labels that it gave them.
  *
  * The scope of the running fiber is what the sampler sees: in STROBE_G(own_labels), labels_version and unsampled.
  */
@@ -15,6 +16,9 @@
 
 struct scope {
 	struct scope *outer;		/* around it; NULL: it is that of the request */
+	struct scope *inner;		/* the first one right inside of it that is not over */
+	struct scope *sibling, **sibling_link;	/* among those right inside of `outer`; NULL: over, or that of the request */
+	uint64_t fiber;			/* the number of the fiber that has begun it */
 	struct work *work;		/* the innermost work that it lies in */
 	unsigned references;
 	bool over;

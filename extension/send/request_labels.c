@@ -49,6 +49,11 @@ static void set_value(struct request_label *label, const char *value, size_t siz
 	label->value[size] = '\0';
 }
 
+const struct request_label *request_labels_find(const struct request_labels *l, const char *key)
+{
+	return find((struct request_labels *)l, key, strlen(key));
+}
+
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size)
 {
 	return find((struct request_labels *)l, key, key_size) != NULL;
@@ -69,6 +74,7 @@ int request_labels_set(struct request_labels *l, const char *key, size_t key_siz
 		label->key[key_size] = '\0';
 	}
 	set_value(label, value, value_size);
+	label->inherited = false;
 	return 0;
 }
 

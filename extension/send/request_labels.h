@@ -8,6 +8,7 @@
 
 struct request_label {
 	char key[65], value[256];	/* cut to fit, NUL-terminated */
+	bool inherited;			/* by a scope from the one around it (api/scopes.h) */
 };
 
 struct request_labels {
@@ -42,6 +43,9 @@ int request_labels_set(struct request_labels *l, const char *key, size_t key_siz
 
 /* Sets all of `more`, as far as there is room. */
 void request_labels_add(struct request_labels *l, const struct request_labels *more);
+
+/* NULL: there is none of that key. */
+const struct request_label *request_labels_find(const struct request_labels *l, const char *key);
 
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size);
 
