@@ -2,6 +2,10 @@
 A sample belongs to what ran at the tick, also if that was a function shorter than a microsecond, and to closures that have been freed since
 --EXTENSIONS--
 sockets
+--SKIPIF--
+<?php
+if (getenv('USE_ZEND_ALLOC') === '0')
+	die('skip without the Zend allocator, frames are read by system calls, which take longer than these functions');
 --FILE--
 <?php
 require __DIR__ . '/strobe.inc';
