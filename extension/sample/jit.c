@@ -20,6 +20,10 @@
 static _Atomic bool *was_on;
 static _Atomic bool was_on_here;		/* in its place where there is no memory */
 
+/* Whether an extension ran functions itself when opcache looked, which then gives the JIT up for good. */
+static bool was_replaced;
+static zend_result (*next_post_startup)(void);
+
 static void (*started)(void);
 static ZEND_INI_MH((*next_on_modify));
 
@@ -47,10 +51,10 @@ static bool is_command_line(void)
 	return strcmp(sapi_module.name, "cli") == 0 || strcmp(sapi_module.name, "phpdbg") == 0;
 }
 
-/* Whether opcache runs and has memory for compiled code. It gives the JIT up when an extension runs functions itself. */
+/* Whether opcache runs and has memory for compiled code. */
 static bool has_room_for_code(void)
 {
-	if (!find_entry(SETTING) || zend_execute_ex != execute_ex)
+	if (!find_entry(SETTING) || was_replaced)
 		return false;
 	if (!INI_BOOL("opcache.enable") || (is_command_line() && !INI_BOOL("opcache.enable_cli")))
 		return false;
@@ -78,12 +82,22 @@ static void watch(zend_ini_entry *entry)
 	entry->on_modify = on_modify;
 }
 
+/* Called by opcache right before it looks. */
+static zend_result post_startup(void)
+{
+	was_replaced = zend_execute_ex != execute_ex;
+	return next_post_startup ? next_post_startup() : SUCCESS;
+}
+
 void jit_startup(void (*on_start)(void))
 {
 	void *page = mmap(NULL, sizeof(*was_on), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	was_on = page == MAP_FAILED ? &was_on_here : page;
 	started = on_start;
+	was_replaced = false;
+	next_post_startup = zend_post_startup_cb;
+	zend_post_startup_cb = post_startup;
 }
 
 void jit_shutdown(void)
