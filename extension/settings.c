@@ -237,11 +237,13 @@ static ZEND_INI_MH(on_socket)
 	if (strncmp(path, "unix:", 5) == 0)
 		path += 5;
 	if (*path != '/' && strchr(path, ':'))
-		why = "not a path";
+		why = "reaches no daemon: not a path";
 	else if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		why = "longer than the 107 bytes that the path of a socket may have";
+		why = "reaches no daemon: longer than the 107 bytes that the path of a socket may have";
+	else if (*path && *path != '/')
+		why = "is looked for in whichever directory PHP is";
 	if (why)
-		settings_report(stage, "%s=%s reaches no daemon: %s; use /path or unix:/path", ZSTR_VAL(entry->name),
+		settings_report(stage, "%s=%s %s; use /path or unix:/path", ZSTR_VAL(entry->name),
 				shown_value(ZSTR_VAL(new_value), ZSTR_LEN(new_value)).text, why);
 	return OnUpdateString(PASS_ON);
 }

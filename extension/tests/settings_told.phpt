@@ -47,6 +47,7 @@ $wrong = [
 	['strobe.labels', $many = implode(',', array_map(fn($i) => "k$i=1", range(1, 33))),
 		'strobe.labels=' . substr($many, 0, 80) . '...: "k33=1" is ignored: there are more than 32 labels; use key=value,key=value in quotes'],
 	['strobe.socket', 'tcp://127.0.0.1:9', 'strobe.socket=tcp://127.0.0.1:9 reaches no daemon: not a path; use /path or unix:/path'],
+	['strobe.socket', 'run/strobe.sock', 'strobe.socket=run/strobe.sock is looked for in whichever directory PHP is; use /path or unix:/path'],
 	['strobe.socket', $long = '/' . str_repeat('s', 107), 'strobe.socket=' . substr($long, 0, 80) . '... reaches no daemon: longer than the 107 bytes that the path of a socket may have; use /path or unix:/path'],
 	['strobe.trigger_secret', SECRET, 'strobe.trigger_secret is ignored: it has 10 bytes; use 16 to 256 bytes'],
 	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe 0.1.0 (did you mean strobe.mode?)'],
@@ -61,7 +62,7 @@ check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat'
 
 // With what is right, and with everything at once that is right, nothing is said.
 $right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
-	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s', 'relative'],
+	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s'],
 	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.trace_rate' => ['0', '0.001'],
 	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024']];
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
