@@ -713,7 +713,7 @@ void timers_request_start(void)
 		found_functions_clear(&thread.alarms->found);
 }
 
-/* A thread may end after its request, and frees its heap, from which notes are loaded, before we hear of that. */
+/* Notes are loaded from the thread's heap. Where the thread ends behind its request, PHP frees that before it tells us. */
 static void wait_for_notes(void)
 {
 #ifdef ZTS
