@@ -16,7 +16,7 @@ all:
 
 help:
 	@echo 'make                      build/strobe, and the extension for every PHP found (build/php<version>/strobe.so)'
-	@echo 'make PHP_CONFIG=FILE      the same, only for the PHP of this php-config'
+	@echo 'make PHP_CONFIG=FILE      the same, only for the PHP of this php-config; PHP_CONFIG=none: only build/strobe'
 	@echo 'make run                  a DokuWiki site under the profiler, from nothing to its flame graph; Ctrl-C ends it'
 	@echo 'make run ONCE=1           the same, ends after the picture var/demo/flamegraph.svg'
 	@echo 'make test                 all tests; TESTS="unit cli" only these suites, or tests whose name contains a word'

@@ -1,0 +1,96 @@
+"""The scripts behind `make`, on machines with other tools than this one."""
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+from strobe_test import ROOT, Skip, check, main, test
+
+
+def tools(directory, without=(), **other):
+    """Fills a directory that can stand as PATH: links to all programs of this machine but those whose names begin so."""
+    for place in os.environ['PATH'].split(':') + ['/usr/bin', '/bin']:
+        for program in glob.glob(place + '/*'):
+            link = os.path.join(directory, os.path.basename(program))
+            if not os.path.lexists(link) and not os.path.basename(program).startswith(tuple(without) or ('\0',)):
+                os.symlink(program, link)
+    for name, program in other.items():
+        link = os.path.join(directory, name)
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(program, link)
+    return {**os.environ, 'PATH': directory}
+
+
+def phps_with(awk):
+    if not shutil.which(awk):
+        raise Skip(f'{awk} is not installed')
+    expected = subprocess.run([f'{ROOT}/scripts/phps'], capture_output=True, text=True, check=True).stdout
+    check(expected, 'there is one')
+    with tempfile.TemporaryDirectory() as directory:
+        r = subprocess.run([f'{ROOT}/scripts/phps'], capture_output=True, text=True, env=tools(directory, awk=shutil.which(awk)))
+    check(r.returncode == 0 and not r.stderr and [line.split('\t')[0] for line in r.stdout.splitlines()] ==
+          [line.split('\t')[0] for line in expected.splitlines()], f'{r}')
+
+
+@test
+def phps_are_found_with_mawk():
+    phps_with('mawk')
+
+
+@test
+def phps_are_found_with_gawk():
+    phps_with('gawk')
+
+
+@test
+def phps_are_found_with_busybox():
+    phps_with('busybox')
+
+
+@test
+def a_build_without_a_php_says_so_and_fails():
+    with tempfile.TemporaryDirectory() as directory:
+        env = tools(directory, without=['php'])
+        env.pop('PHP_CONFIG', None)
+        if glob.glob('/usr/local/bin/php-config*'):
+            raise Skip('a php-config lies in /usr/local/bin, where it is always found')
+        r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
+        check(r.returncode == 2 and 'php-dev' in r.stderr and 'PHP_CONFIG=none' in r.stderr, f'{r}')
+        r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env={**env, 'PHP_CONFIG': 'none'}, timeout=300)
+        check(r.returncode == 0 and 'php' not in r.stderr, f'the binary alone is what was asked for: {r}')
+        r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env={**env, 'PHP_CONFIG': '/nonexistent'}, timeout=300)
+        check(r.returncode == 2 and '/nonexistent' in r.stderr, f'{r}')
+
+
+@test
+def a_php_whose_extension_cannot_be_built_fails_the_build():
+    with tempfile.TemporaryDirectory() as directory:
+        env = tools(directory, without=['php'])
+        env.pop('PHP_CONFIG', None)
+        for name, version, number in (('php-config', '8.3.9', 80309), ('php-config7.4', '7.4.33', 70433)):
+            with open(os.path.join(directory, name), 'w') as f:
+                f.write(f'#!/bin/sh\ncase $1 in --version) echo {version};; --vernum) echo {number};; --include-dir) echo /usr;; *) echo;; esac\n')
+            os.chmod(os.path.join(directory, name), 0o755)
+        r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
+        check(r.returncode == 2 and 'php-dev' in r.stderr, f'{r}')
+        check('7.4' in r.stderr and 'left out' in r.stderr, f'one that is too old is named: {r}')
+
+
+@test
+def shellcheck_has_nothing_to_say():
+    if not shutil.which('shellcheck'):
+        raise Skip('shellcheck is not installed')
+    scripts = [f'{ROOT}/.ci/run', f'{ROOT}/web/build.sh']
+    for path in sorted(glob.glob(f'{ROOT}/scripts/*') + glob.glob(f'{ROOT}/tests/**/run', recursive=True) + [f'{ROOT}/demo/run']):
+        with open(path, encoding='utf-8') as f:
+            first = f.readline()
+        if first.startswith('#!') and 'sh' in first.split('/')[-1]:
+            scripts.append(path)
+    r = subprocess.run(['shellcheck', '--severity=warning', *scripts], capture_output=True, text=True)
+    check(len(scripts) > 10 and r.returncode == 0, r.stdout)
+
+
+if __name__ == '__main__':
+    main()
