@@ -164,7 +164,7 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, struct 
 	if (status)
 		return status;
 
-	if (a->token && !q->is_login && !by_bearer && !cookie_is_right(a, q->cookie))
+	if (a->token && !q->is_public && !by_bearer && !cookie_is_right(a, q->cookie))
 		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
 	return 0;
 }

@@ -32,7 +32,7 @@ struct auth_request {
 	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *authorization, *cookie, *user_agent;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* something a person opens; links from elsewhere may lead to it */
-	bool is_login;				/* needs no token yet */
+	bool is_public;				/* needs no token: the login, and what its page looks like */
 };
 
 /* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. */

@@ -16,17 +16,17 @@ typedef void handler(struct site *s, const struct request *q, struct response *r
 struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
-	bool is_page, is_login, takes_post, takes_delete, is_counters;
+	bool is_page, is_public, takes_post, takes_delete, is_counters;
 };
 
 static const struct route routes[] = {
 	{ "/", page_answer, .is_page = true },
-	{ "/login", login_answer, .is_page = true, .is_login = true, .is_counters = true },
+	{ "/login", login_answer, .is_page = true, .is_public = true, .is_counters = true },
 	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
 	{ "/runs", runs_page, .is_page = true },
 	{ "/runs/", run_page, .is_page = true },
-	{ "/assets/", assets_answer },
-	{ "/favicon.ico", assets_icon },
+	{ "/assets/", assets_answer, .is_public = true, .is_counters = true },
+	{ "/favicon.ico", assets_icon, .is_public = true },
 	{ "/api/v1/status", api_status, .is_counters = true },
 	{ "/api/v1/labels", api_labels },
 	{ "/api/v1/timeline", api_timeline },
@@ -59,7 +59,7 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 
 	buf_init(&why);
 	q->headers.is_page = route && route->is_page;
-	q->headers.is_login = route && route->is_login;
+	q->headers.is_public = route && route->is_public;
 	status = auth_check(&s->auth, &q->headers, &why);
 	if (status == 401 && q->accepts_html && route && route->is_page)
 		login_form(q, r, 401, why.data);
@@ -79,7 +79,7 @@ bool router_wants_body(struct site *s, struct request *q)
 	const struct route *route = find_route(q->path);
 
 	buf_init(&why);
-	q->headers.is_page = q->headers.is_login = false;
+	q->headers.is_page = q->headers.is_public = false;
 	return route && route->takes_post && !s->options.only_counters && is_post(q) &&
 	       !auth_check(&s->auth, &q->headers, &why);
 }

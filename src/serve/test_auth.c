@@ -210,7 +210,7 @@ TEST(a_token_comes_as_bearer_or_cookie_and_must_be_whole)
 	CHECK_INT(ask_rules(&a, q), 401);
 	q.cookie = ";;;";
 	CHECK_INT(ask_rules(&a, q), 401);
-	q.is_login = true;
+	q.is_public = true;
 	CHECK_INT(ask_rules(&a, q), 0);
 }
 

@@ -359,4 +359,36 @@ TEST(a_token_is_traded_for_a_cookie)
 	CHECK(strstr(page.body.data, "action=\"/login\"") != NULL);
 }
 
+/* Returns the status of what an attribute of the page names. */
+static int ask_attribute(struct site *s, const char *page, const char *attribute)
+{
+	_cleanup_(response_done) struct response r;
+	const char *at = strstr(page, attribute);
+	char path[128] = "";
+	struct request q;
+
+	if (at)
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at + strlen(attribute), "\""), at + strlen(attribute));
+	q = request_of(path, "");
+	response_init(&r);
+	router_answer(s, &q, &r);
+	return r.status;
+}
+
+TEST(the_login_page_looks_as_it_should_before_anybody_has_logged_in)
+{
+	_cleanup_(response_done) struct response page;
+	struct site s = site_new();
+	struct request q = request_of("/login", "");
+
+	s.auth.token = "0123456789abcdef";
+	response_init(&page);
+	router_answer(&s, &q, &page);
+	CHECK_INT(page.status, 200);
+	CHECK_INT(ask_attribute(&s, page.body.data, "rel=\"stylesheet\" href=\""), 200);
+	CHECK_INT(ask_attribute(&s, page.body.data, "type=\"image/svg+xml\" href=\""), 200);
+	CHECK_INT(ask_attribute(&s, page.body.data, "type=\"module\" src=\""), 200);
+	CHECK_INT(ask_attribute(&s, "p=\"/api/v1/status\"", "p=\""), 401);
+}
+
 TEST_MAIN()
