@@ -196,6 +196,7 @@ def decode(message):
 
 class Site:
     """WordPress with its database and one php-fpm worker. `settings` are added to its php.ini."""
+    document_root, modules = SITE, MODULES
 
     def __init__(self, settings=None, extension=EXTENSION, beside=None):
         self.directory = tempfile.mkdtemp(prefix='strobe-wordpress-')
@@ -236,7 +237,7 @@ class Site:
             f.write(self.ini())
         with open(self.path('fpm.conf'), 'w') as f:
             f.write(f'[global]\nerror_log = {self.path("fpm.log")}\ndaemonize = no\n[www]\nlisten = {self.path("fpm")}\n'
-                    f'pm = static\npm.max_children = 1\nclear_env = no\nchdir = {SITE}\n' +
+                    f'pm = static\npm.max_children = 1\nclear_env = no\nchdir = {self.document_root}\n' +
                     ('user = root\ngroup = root\n' if os.geteuid() == 0 else ''))
         self.fpm = subprocess.Popen(self.fpm_command(), env=self.environment(), stdin=subprocess.DEVNULL,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -256,7 +257,7 @@ class Site:
         if os.path.exists(f'{directory}/opcache.so'):
             lines.append('zend_extension = opcache.so')
         own = f'{PACKAGES}/usr/lib/php/{os.path.basename(directory)}'
-        for module in MODULES:
+        for module in self.modules:
             found = [p for p in (f'{directory}/{module}.so', f'{own}/{module}.so') if os.path.exists(p)]
             lines += [f'extension = {p}' for p in found[:1]]
         settings = dict(self.settings)
@@ -279,7 +280,8 @@ class Site:
         script = parsed.path if parsed.path.endswith('.php') else '/index.php'
         return {'GATEWAY_INTERFACE': 'CGI/1.1', 'SERVER_SOFTWARE': 'bench', 'SERVER_PROTOCOL': 'HTTP/1.1', 'SERVER_NAME': 'localhost',
                 'SERVER_PORT': '80', 'HTTP_HOST': 'localhost', 'REMOTE_ADDR': '127.0.0.1', 'REQUEST_METHOD': 'GET',
-                'REQUEST_URI': url, 'SCRIPT_NAME': script, 'SCRIPT_FILENAME': SITE + script, 'DOCUMENT_ROOT': SITE,
+                'REQUEST_URI': url, 'SCRIPT_NAME': script, 'SCRIPT_FILENAME': self.document_root + script,
+                'DOCUMENT_ROOT': self.document_root,
                 'QUERY_STRING': parsed.query, **(more or {})}
 
     def get(self, url='/', more=None, body=b''):
