@@ -44,7 +44,8 @@ struct ticker_slot {
 	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
 	int64_t cpu_ns;				/* what it had used when the ticker looked last */
 	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
-	bool probing;				/* it has paused for a moment to see whether CPU time grows */
+	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
+						 * grows; 0: it does not */
 };
 
 /* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
@@ -59,7 +60,7 @@ static struct {
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
 	_Atomic(struct ticker_slot *) slots;
-	int64_t (*fire)(void *target);
+	int64_t (*fire)(void *target, bool works);
 } ticker;
 
 static bool read_clock(clockid_t clock, int64_t *ret)
@@ -101,11 +102,16 @@ static int64_t after(int64_t now, int64_t ns)
 	return now == TICKER_NEVER || ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
 }
 
-/* A thread that does not work is looked at less and less often, at least once in so many periods. */
+/* Whether a thread works is looked at so many times per period, and less and less often while it uses no CPU time at all, but at
+ * least once in so many periods. */
+#define LOOKS		4
 #define LONGEST_PAUSE	4
 
 /* So many periods late, a tick comes even if the thread was never seen to work. */
-#define LATEST		2
+#define LATEST		16
+
+/* What happened while this thread overslept by more than this says nothing of what happens now. */
+#define OVERSLEPT_NS	(2 * CPU_GRAIN_NS)
 
 /* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
  * fast as real time, and that of a blocked thread not at all: what is left of it says only when to look again. */
@@ -130,27 +136,25 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 /* The CPU time of a thread is over some time before the ticker sees it, and by then the thread may wait for something, which takes
  * no CPU time: a tick would find what waits, not what worked. So it comes when the thread is seen to work: its CPU time grows
  * from one read to the next, or, where this thread may have taken its processor, while this one sleeps for a moment. Returns how
- * long to pause before looking again, 0 if it works. */
-static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap)
+ * long to pause before looking again, 0 if it works or has not been seen to for too long; `*ret_works` says which. */
+static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap, bool *ret_works)
 {
 	clockid_t clock = atomic_load(&s->cpu_clock);
 	int64_t before = 0, now = 0, grown;
-	bool probed = s->probing;
+	bool probed = s->probe_ns, overslept = probed && ticker_now(0) > s->probe_ns + OVERSLEPT_NS;
 
-	s->probing = false;
-	if (gap <= 0 || late > LATEST * gap || !read_clock(clock, &before) || !read_clock(clock, &now) || now != before) {
-		s->pause_ns = 0;
-		return 0;
-	}
+	s->probe_ns = 0;
+	*ret_works = gap <= 0 || !read_clock(clock, &before) || !read_clock(clock, &now) || now != before;
 	grown = now - s->cpu_ns;
 	s->cpu_ns = now;
-	if (probed && grown >= CPU_GRAIN_NS / 2) {
+	*ret_works |= probed && !overslept && grown >= CPU_GRAIN_NS / 2;
+	if (*ret_works || late > LATEST * gap) {
 		s->pause_ns = 0;
 		return 0;
 	}
 	if (!probed && (!s->pause_ns || grown)) {
-		s->probing = true;
-		s->pause_ns = gap / 2;
+		s->probe_ns = ticker_now(0) + CPU_GRAIN_NS;
+		s->pause_ns = gap / LOOKS;
 		return CPU_GRAIN_NS;
 	}
 	if (!probed)
@@ -159,7 +163,7 @@ static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap)
 }
 
 /* Returns how much later than at the next deadline a further tick is wanted if this one is not taken. */
-static int64_t fire(struct ticker_slot *s)
+static int64_t fire(struct ticker_slot *s, bool works)
 {
 	int64_t later = TICKER_NEVER;
 	void *target;
@@ -168,7 +172,7 @@ static int64_t fire(struct ticker_slot *s)
 	target = atomic_load(&s->target);
 	if (target) {
 		atomic_store(&s->fired, true);
-		later = ticker.fire(target);
+		later = ticker.fire(target, works);
 	}
 	atomic_store(&s->firing, false);
 	return later;
@@ -177,7 +181,7 @@ static int64_t fire(struct ticker_slot *s)
 /* Fires the slot if it is time. Returns until when it needs nothing more. */
 static int64_t step(struct ticker_slot *s)
 {
-	bool was_fired = atomic_load(&s->fired), due = false;
+	bool was_fired = atomic_load(&s->fired), due = false, works = false;
 	int64_t now = ticker_now(0), until = TICKER_NEVER, later;
 
 	for (unsigned clock = 0; clock < TICKER_CLOCKS; clock++) {
@@ -187,9 +191,11 @@ static int64_t step(struct ticker_slot *s)
 			continue;
 		if (left <= 0) {
 			int64_t gap = atomic_load(&s->gap[clock]);
-			int64_t pause = clock ? wait_for_work(s, -left, gap) : 0;
+			bool by_clock = true;
+			int64_t pause = clock ? wait_for_work(s, -left, gap, &by_clock) : 0;
 
 			due |= !pause;
+			works |= !pause && by_clock;
 			left = pause ? pause : gap > 0 ? left % gap + gap : TICKER_NEVER;
 		}
 		if (after(now, left) < until)
@@ -197,7 +203,7 @@ static int64_t step(struct ticker_slot *s)
 	}
 	if (!due)
 		return until;
-	later = fire(s);
+	later = fire(s, works);
 	/* Not taken since the last time: whoever takes it moves a deadline, and that wakes us. */
 	return was_fired ? after(until, later) : until;
 }
@@ -250,7 +256,7 @@ static int make_thread(void)
 	return r;
 }
 
-int ticker_start(int64_t (*fire)(void *target))
+int ticker_start(int64_t (*fire)(void *target, bool works))
 {
 	int r, none;
 

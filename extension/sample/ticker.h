@@ -33,9 +33,10 @@ struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
- * allowed). All callers give the same `fire`; it returns how much later than at the next deadline it
+ * allowed). All callers give the same `fire`. `works` is false when CPU time is over and the thread has not been seen to use any
+ * for some periods: what it runs just now is then not what has used it. It returns how much later than at the next deadline it
  * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
-int ticker_start(int64_t (*fire)(void *target));
+int ticker_start(int64_t (*fire)(void *target, bool works));
 
 /* Ends the thread, if this process has one, waits for it, and frees all slots: before the code is unloaded. */
 void ticker_stop(void);

@@ -79,8 +79,9 @@ int64_t timer_now(enum timer_clock clock)
 }
 
 /* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
- * it may go on without one, so it is looked at less and less often. */
-static int64_t raise_alarm(void *target)
+ * it may go on without one, so it is looked at less and less often. What runs is noted unless it is known not to work, when CPU time
+ * is over: that time is whose who goes on next. */
+static int64_t raise_alarm(void *target, bool works)
 {
 	int64_t now = ticker_now(0), before;
 	struct alarm *a = target;
@@ -89,7 +90,7 @@ static int64_t raise_alarm(void *target)
 	if (a->interrupts && jit_may_run())
 		return TICKER_NEVER;	/* another process or thread has just switched it on */
 	before = a->notes.tick_ns;
-	if (a->leaf)
+	if (a->leaf && works)
 		waits = tick_note_write(&a->notes, a->leaf, now);
 	zend_atomic_bool_store_ex(a->flag, true);
 	if (!waits)

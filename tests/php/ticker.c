@@ -24,8 +24,9 @@
 static _Atomic int ticks, late;
 static _Thread_local struct ticker_slot *own;
 
-static int64_t fire(void *target)
+static int64_t fire(void *target, bool works)
 {
+	(void)works;
 	atomic_store((_Atomic bool *)target, true);
 	return TICKER_NEVER;
 }
