@@ -142,10 +142,7 @@ ZEND_FUNCTION(Strobe_set_entry)
 	one.count = 0;
 	request_labels_set(&one, ZEND_STRL("entry"), ZSTR_VAL(name), ZSTR_LEN(name));
 	runs_hide_secret(&one);
-	scopes_changing();
-	for (struct scope *s = a->scope; s && s->work == a->scope->work; s = s->outer)
-		request_labels_add(&s->labels, &one);
-	scopes_changed(a);
+	scopes_set_label(a, a->scope->work, &one.items[0]);
 }
 
 /* --- runs --- */

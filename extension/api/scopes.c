@@ -112,32 +112,32 @@ static struct scope *next_of(struct scope *s, const struct scope *top)
 	return s->sibling ? innermost_of(s->sibling) : s->outer;
 }
 
-/* Whether a scope gets this label of `from` by inheritance alone. */
-static bool inherits(const struct scope *s, const char *key, const struct scope *from)
+/* Whether a scope between those two has given or changed this label. */
+static bool is_given_between(const struct scope *s, const struct scope *from, const char *key)
 {
-	for (; s != from; s = s->outer) {
+	while ((s = s->outer) != from) {
 		const struct request_label *label = request_labels_find(&s->labels, key);
 
-		if (!label || !label->inherited)
-			return false;
+		if (label && !label->inherited)
+			return true;
 	}
-	return true;
+	return false;
 }
 
-/* Takes back what `s`, inside of `from`, has of its labels: there holds again what is around that. */
+/* Takes back what `s` has of the labels of `from`, in which it lies: there holds again what is around that. */
 static void take_labels_back(struct scope *s, const struct scope *from)
 {
-	for (unsigned i = 0; i < from->labels.count; i++) {
-		const char *key = from->labels.items[i].key;
-		const struct request_label *around = request_labels_find(&from->outer->labels, key);
+	for (unsigned i = s->labels.count; i-- > 0;) {
+		struct request_label *label = &s->labels.items[i];
+		const struct request_label *around;
 
-		if (from->labels.items[i].inherited || !inherits(s, key, from))
+		if (!label->inherited || is_given_between(s, from, label->key))
 			continue;
-		request_labels_remove(&s->labels, key, strlen(key));
-		if (around) {
-			request_labels_set(&s->labels, key, strlen(key), around->value, strlen(around->value));
-			s->labels.items[s->labels.count - 1].inherited = true;
-		}
+		around = request_labels_find(&from->outer->labels, label->key);
+		if (around)
+			memcpy(label->value, around->value, sizeof(label->value));
+		else
+			request_labels_remove(&s->labels, label->key, strlen(label->key));
 	}
 }
 
@@ -152,26 +152,36 @@ static void let_go_on(struct scope *top, const struct scope *over)
 	move(top, over->outer);
 }
 
-/* What `s` has begun inside of itself ends with it. The labels of that stay as they are: a run may still get them. */
-static void end_inside(struct scope *s)
+static struct scope *innermost_of_fiber(struct scope *s)
 {
-	struct scope *i, *j;
+	struct scope *i = s->inner;
 
-	s->over = true;
-	while ((i = s->inner)) {
+	while (i) {
 		if (i->fiber != s->fiber) {
-			let_go_on(i, s);
+			i = i->sibling;
 			continue;
 		}
-		i->over = true;
-		while ((j = i->inner))
-			if (j->fiber == i->fiber)
-				move(j, s);
-			else
-				let_go_on(j, i);
-		take_out(i);
+		s = i;
+		i = s->inner;
 	}
-	take_out(s);
+	return s;
+}
+
+/* With `s` ends what its fiber has begun inside of it, innermost first. The labels of those stay as they are: a run may still get
+ * them. */
+static void end_inside(struct scope *s)
+{
+	struct scope *i, *outer;
+
+	for (i = innermost_of_fiber(s);; i = innermost_of_fiber(outer)) {
+		outer = i->outer;
+		while (i->inner)
+			let_go_on(i->inner, i);
+		i->over = true;
+		take_out(i);
+		if (i == s)
+			return;
+	}
 }
 
 struct scope *scope_begin(struct api_thread *a, struct work *work)
@@ -303,6 +313,30 @@ static void forget_fibers(struct api_thread *a)
 	} ZEND_HASH_FOREACH_END();
 	zend_hash_destroy(&a->fibers);
 	a->has_fibers = false;
+}
+
+/* --- labels of a whole piece of work */
+
+/* It is given by the outermost scope of the work, and inherited by those inside of it. */
+static void set_label(struct scope *s, const struct request_label *label)
+{
+	const struct request_label *here;
+
+	request_labels_set(&s->labels, label->key, strlen(label->key), label->value, strlen(label->value));
+	here = request_labels_find(&s->labels, label->key);
+	if (here)
+		((struct request_label *)here)->inherited = s->outer && s->outer->work == s->work;
+}
+
+void scopes_set_label(struct api_thread *a, const struct work *work, const struct request_label *label)
+{
+	scopes_changing();
+	if (a->base.work == work)
+		set_label(&a->base, label);
+	for (struct scope *s = a->scopes; s; s = s->next)
+		if (s->work == work && !s->over)
+			set_label(s, label);
+	scopes_changed(a);
 }
 
 void scopes_startup(void)

@@ -44,6 +44,9 @@ void scope_end(struct api_thread *a, struct scope *s);
 /* Lets another scope hold for a moment, until what held is entered again by the same way. */
 void scope_visit(struct api_thread *a, struct scope *s);
 
+/* Sets a label of all scopes of a work, in whichever fiber: it holds to the end of the work. */
+void scopes_set_label(struct api_thread *a, const struct work *work, const struct request_label *label);
+
 /* Before and after a change of the labels, or of the work, of the scope that holds now. */
 void scopes_changing(void);
 void scopes_changed(struct api_thread *a);

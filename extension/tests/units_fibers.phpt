@@ -82,54 +82,6 @@ echo " "; $f->start(); echo side(); $f->resume(); echo side();
 ', ['strobe.mode' => 'off']);
 check($run->stdout === '-U-changedchanged --- V--- W-- X- 1-121--', $run->stdout . $run->stderr);
 
-// Jobs that are started by another unit and outlive it: what that one gave them goes with it, and nothing else.
-$run = profile('<?php use Strobe\Unit;
-function say() { $l = Strobe\labels(); unset($l["sapi"], $l["host"]); ksort($l); return json_encode($l) . (Strobe\is_tracing() ? " traced" : "") . "\n"; }
-Strobe\add_label("deploy", "7");
-function job($name) {
-	$unit = Unit::begin($name, ["tenant" => $name, "app" => "x"], ["trace" => true]);
-	Fiber::suspend();
-	Strobe\add_label("step", "2");
-	Strobe\set_attribute("job", $name);
-	echo "job: ", say();
-	Strobe\with_labels(["part" => "p"], function () { Fiber::suspend(); Strobe\set_entry("renamed"); echo "part: ", say(); });
-	$unit->end();
-	echo "job has ended: ", say();
-}
-Unit::run("boot", function () use (&$jobs) {
-	Strobe\with_labels(["phase" => "boot", "deploy" => "8"], function () use (&$jobs) {
-		foreach (["a", "b"] as $j) { $jobs[$j] = new Fiber(job(...)); $jobs[$j]->start($j); }
-		$jobs["c"] = new Fiber(function () {
-			Strobe\with_labels(["own" => "o"], function () { echo "plain: ", say(); Fiber::suspend(); echo "plain: ", say(); });
-			echo "plain: ", say();
-		});
-		$jobs["c"]->start();
-	});
-}, ["app" => "x", "phase" => "before"]);
-echo "between: ", say();
-$jobs["a"]->resume(); $jobs["c"]->resume(); echo "main: ", say(); $jobs["a"]->resume(); echo "main: ", say();
-// A unit that is begun while the one around it runs, in the same fiber, ends with that.
-$outer = Unit::begin("outer"); $inner = Unit::begin("inner", ["in" => "i"]); $outer->end(); echo "main: ", say(); $inner->end(); echo "main: ", say();
-$jobs["b"]->resume(); unset($jobs); gc_collect_cycles(); echo "main: ", say();
-', $ini + ['strobe.mode' => 'off', 'strobe.labels' => 'entry=e']);
-$main = '{"deploy":"7","entry":"e"}';
-check($run->stdout === 'plain: {"app":"x","deploy":"8","entry":"boot","own":"o","phase":"boot"}
-between: ' . $main . '
-job: {"app":"x","deploy":"7","entry":"a","step":"2","tenant":"a"} traced
-plain: {"deploy":"7","entry":"e","own":"o"}
-plain: ' . $main . '
-main: ' . $main . '
-part: {"app":"x","deploy":"7","entry":"renamed","part":"p","step":"2","tenant":"a"} traced
-job has ended: ' . $main . '
-main: ' . $main . '
-main: ' . $main . '
-main: ' . $main . '
-job: {"app":"x","deploy":"7","entry":"b","step":"2","tenant":"b"} traced
-main: ' . $main . "\n", $run->stdout . $run->stderr);
-$attributes = array_map(fn($m) => $m['labels']['job'] ?? null, $run->runs());
-sort($attributes);
-check($attributes === ['a', 'b'], 'attributes: ' . json_encode(array_column($run->runs(), 'labels')));
-
 // Many fibers, each with labels of its own, some never finished.
 $run = profile('<?php
 for ($i = 0; $i < 2000; $i++) {
