@@ -27,8 +27,10 @@ static const void *code_of(const zend_function *f)
 
 void found_functions_clear(struct found_functions *found)
 {
+	call_sites_clear(&found->sites);
 	if (found->any)
-		memset(found, 0, sizeof(*found));
+		memset(found->at, 0, sizeof(found->at));
+	found->any = false;
 }
 
 struct name {
@@ -152,16 +154,18 @@ static const zend_function *find_freed_closure(const struct moment *m, const voi
 /* The file scope of a script that has ended: the name must be that of a file that was included. */
 static const zend_function *find_file(struct moment *m, const zend_string *noted)
 {
+	zend_op_array *file = &m->files[m->file_count];
 	struct name name;
 	zval *entry;
 
-	if (m->file.filename || !read_name(noted, &name) ||
+	if (m->file_count == MOMENT_FILES || !read_name(noted, &name) ||
 	    !(entry = zend_hash_str_find(&EG(included_files), name.text, name.length)))
 		return NULL;
-	memset(&m->file, 0, sizeof(m->file));
-	m->file.type = ZEND_USER_FUNCTION;
-	m->file.filename = ((Bucket *)entry)->key;
-	return (const zend_function *)&m->file;
+	memset(file, 0, sizeof(*file));
+	file->type = ZEND_USER_FUNCTION;
+	file->filename = ((Bucket *)entry)->key;
+	m->file_count++;
+	return (const zend_function *)file;
 }
 
 /* What was called at a tick and has returned since. NULL if that cannot be told. */
@@ -196,25 +200,26 @@ static zend_execute_data *find_frame(zend_execute_data *current, const struct ti
 
 void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found)
 {
+	const zend_function *caller;
 	zend_execute_data *frame = NULL;
 	unsigned i;
 
 	m->frame = current;
-	m->returned_count = 0;
-	m->file.filename = NULL;
+	m->returned_count = m->file_count = 0;
 	for (i = 0; i < note->depth && !frame; i++)
 		frame = find_frame(current, note, i);
 	if (!frame)
 		return;
 	m->frame = frame;
+	caller = frame->func;
 	for (i--; i-- > 0;) {
 		const zend_function *f;
 
 		if (!note->calls[i].function)
 			continue;
 		f = find_returned(found, m, &note->calls[i]);
-		if (!f)
+		if (!f || (!note->sure && caller && !call_site_exists(&found->sites, caller, f)))
 			break;
-		m->returned[m->returned_count++] = f;
+		caller = m->returned[m->returned_count++] = f;
 	}
 }

@@ -7,14 +7,19 @@
 #ifndef STROBE_MOMENT_H
 #define STROBE_MOMENT_H
 
+#include "call_sites.h"
 #include "tick_note.h"
+
+/* Of scripts that include each other and have all ended since a tick. */
+#define MOMENT_FILES	4
 
 /* What a timer's callback is told: which calls were running when the tick came. */
 struct moment {
 	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
 	unsigned returned_count;
-	zend_op_array file;			/* stands for the file scope of a script among those that have returned */
+	zend_op_array files[MOMENT_FILES];	/* stand for the file scopes of scripts among those that have returned */
+	unsigned file_count;
 };
 
 /* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it
@@ -26,6 +31,7 @@ struct found_functions {
 		const zend_function *noted, *function;
 	} at[FOUND_FUNCTIONS];
 	bool any;
+	struct call_sites sites;
 };
 
 void found_functions_clear(struct found_functions *found);

@@ -47,16 +47,10 @@ static void identify(struct noted_call *call, const char *head)
 		call->file = READ(head, zend_string *, filename);
 }
 
-static bool read_frame(const struct tick_notes *n, const zend_execute_data *frame, const zend_function **ret_function,
-		       const zend_execute_data **ret_caller)
+static bool read_frame(const zend_execute_data *frame, const zend_function **ret_function, const zend_execute_data **ret_caller)
 {
 	zend_execute_data copy;
 
-	if (is_mapped(n->mapped, frame, sizeof(copy))) {
-		*ret_function = __atomic_load_n(&frame->func, __ATOMIC_RELAXED);
-		*ret_caller = __atomic_load_n(&frame->prev_execute_data, __ATOMIC_RELAXED);
-		return true;
-	}
 	if (!guarded_read(&copy, frame, sizeof(copy)))
 		return false;
 	*ret_function = copy.func;
@@ -64,48 +58,76 @@ static bool read_frame(const struct tick_notes *n, const zend_execute_data *fram
 	return true;
 }
 
-/* The innermost call, by two loads right behind each other: a system call takes longer than many functions, and by then another
- * call may have the frame's memory. For the same reason everything else is read into the caches before. The function is NULL
- * where the frame may not be loaded from. */
-static const zend_execute_data *read_innermost(const struct tick_notes *n, zend_execute_data *const *leaf,
-					       const zend_function **ret_function)
+/* A frame that may be loaded from: its function and its caller, right behind each other. */
+static void load_frame(const zend_execute_data *frame, const zend_function **ret_function, const zend_execute_data **ret_caller)
 {
-	const void *before = n->notes[n->last].calls[0].frame;
-	uintptr_t mapped = __atomic_load_n(&n->mapped, __ATOMIC_ACQUIRE);
-	const zend_execute_data *frame;
-
-	/* The page, not the line: that one is the program's. */
-	if (is_mapped(mapped, before, sizeof(*frame)))
-		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
-	frame = running(leaf);
-	*ret_function = NULL;
-	if (EXPECTED(is_mapped(mapped, frame, sizeof(*frame))))
-		*ret_function = __atomic_load_n(&frame->func, __ATOMIC_RELAXED);
-	return frame;
+	*ret_function = __atomic_load_n(&frame->func, __ATOMIC_ACQUIRE);
+	*ret_caller = __atomic_load_n(&frame->prev_execute_data, __ATOMIC_ACQUIRE);
 }
 
-/* Returns whether the calls are those of one instant. By loads they are, but for some nanoseconds; to begin anew when the
- * program has gone on meanwhile would prefer functions that run long. */
+/* The innermost call, by loads right behind each other: a system call takes longer than many functions, and by then another
+ * call may have the frame's memory. For the same reason everything else is read into the caches before. */
+static const zend_execute_data *find_innermost(const struct tick_notes *n, zend_execute_data *const *leaf)
+{
+	const void *before = n->notes[n->last].calls[0].frame;
+
+	/* The page, not the line: that one is the program's. */
+	if (is_mapped(n->mapped, before, sizeof(zend_execute_data)))
+		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
+	return running(leaf);
+}
+
+static void note_call(const struct tick_notes *n, struct tick_note *note, const zend_execute_data *frame, const zend_function *f)
+{
+	struct noted_call *call = &note->calls[note->depth++];
+
+	*call = (struct noted_call){ .frame = frame, .function = f };
+	if (is_mapped(n->mapped, f, HEAD))
+		identify(call, (const char *)f);
+}
+
+/* Whether the two innermost calls are still those that were noted. */
+static bool is_still(const struct tick_notes *n, const struct tick_note *note)
+{
+	const zend_execute_data *caller = NULL;
+	const zend_function *f;
+
+	for (unsigned i = 0; i < note->depth && i < 2; i++) {
+		const zend_execute_data *frame = note->calls[i].frame;
+
+		if (i && frame != caller)
+			return false;
+		if (!is_mapped(n->mapped, frame, sizeof(*frame)))
+			return false;
+		load_frame(frame, &f, &caller);
+		if (f != note->calls[i].function)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether the calls are those of one instant, or nearly. By loads they are, but for some nanoseconds; to begin anew when the
+ * program has gone on meanwhile would prefer functions that run long. But the note says then that it is not sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
-	const zend_function *innermost, *function;
-	const zend_execute_data *first = read_innermost(n, leaf, &innermost), *frame = first, *caller;
+	const zend_execute_data *first = find_innermost(n, leaf), *frame = first, *caller;
+	const zend_function *function;
 	bool slow = false;
 
 	for (note->depth = 0; frame && note->depth < TICK_NOTE_DEPTH; frame = caller) {
-		struct noted_call *call = &note->calls[note->depth];
-		bool could = read_frame(n, frame, &function, &caller);
-
-		*call = (struct noted_call){ .frame = frame };
-		if (could)
-			call->function = note->depth || !innermost ? function : innermost;
-		if (is_mapped(n->mapped, call->function, HEAD))
-			identify(call, (const char *)call->function);
-		note->depth++;
-		slow |= !is_mapped(n->mapped, frame, sizeof(*frame));
-		if (!could || (slow && running(leaf) != first))
-			return !slow;
+		if (is_mapped(n->mapped, frame, sizeof(*frame))) {
+			load_frame(frame, &function, &caller);
+		} else if (!read_frame(frame, &function, &caller)) {
+			note_call(n, note, frame, NULL);
+			return false;
+		} else {
+			slow = true;
+		}
+		note_call(n, note, frame, function);
+		if (slow && running(leaf) != first)
+			return false;
 	}
+	note->sure = running(leaf) == first && (slow || is_still(n, note));
 	return true;
 }
 
@@ -140,6 +162,7 @@ static void drop_unsure(struct tick_note *note)
 	       (sure == note->depth || copy.prev_execute_data == note->calls[sure].frame))
 		sure--;
 	note->depth -= sure;
+	note->sure = true;
 	memmove(note->calls, note->calls + sure, note->depth * sizeof(*note->calls));
 }
 
@@ -170,6 +193,7 @@ static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *
 		return false;
 	n->notes[slot].last_ns = with->last_ns;
 	n->notes[slot].ns += with->ns;
+	n->notes[slot].sure |= with->sure;
 	n->last = slot;
 	atomic_store(&n->state[slot], WRITTEN);
 	return true;

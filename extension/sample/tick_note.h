@@ -30,6 +30,7 @@ struct tick_note {
 	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
 	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
 	uint32_t hash;				/* of the calls */
+	bool sure;				/* these calls were running at one moment; else a caller may be another one's */
 	unsigned depth;
 	struct noted_call calls[TICK_NOTE_DEPTH];	/* the innermost first */
 };

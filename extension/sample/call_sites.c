@@ -1,0 +1,98 @@
+/* call_sites.c: looks through opcodes for what they call. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "call_sites.h"
+
+#include "zend_compile.h"
+
+void call_sites_clear(struct call_sites *s)
+{
+	if (s->any)
+		memset(s, 0, sizeof(*s));
+}
+
+/* What PHP calls wherever an operator, a loop or the end of an object wants it. */
+static bool is_called_by_itself(const zend_function *f)
+{
+	static const char *const names[] = { "offsetget", "offsetset", "offsetexists", "offsetunset", "count", "current", "key", "next",
+					     "rewind", "valid", "getiterator" };
+	const zend_string *name = f->common.function_name;
+
+	if (f->common.fn_flags & ZEND_ACC_GENERATOR)
+		return true;
+	if (!name || !f->common.scope)
+		return false;
+	if (ZSTR_VAL(name)[0] == '_' && ZSTR_VAL(name)[1] == '_')
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcasecmp(ZSTR_VAL(name), names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Names may have a namespace in front, and any case. */
+static bool is_name_of(const zval *literal, const zend_function *f)
+{
+	const zend_string *name = f->common.function_name;
+	const char *text, *tail;
+
+	if (Z_TYPE_P(literal) != IS_STRING || !name)
+		return false;
+	text = Z_STRVAL_P(literal);
+	if (strcasecmp(text, ZSTR_VAL(name)) == 0)
+		return true;
+	tail = strrchr(text, '\\');
+	return tail && strcasecmp(tail + 1, ZSTR_VAL(name)) == 0;
+}
+
+static bool calls(const zend_op *op, const zend_function *f)
+{
+	switch (op->opcode) {
+	case ZEND_INIT_FCALL:
+	case ZEND_INIT_FCALL_BY_NAME:
+	case ZEND_INIT_NS_FCALL_BY_NAME:
+		return is_name_of(RT_CONSTANT(op, op->op2), f);
+	case ZEND_INIT_METHOD_CALL:
+	case ZEND_INIT_STATIC_METHOD_CALL:
+		return op->op2_type != IS_CONST || is_name_of(RT_CONSTANT(op, op->op2), f);
+	case ZEND_INIT_DYNAMIC_CALL:
+	case ZEND_INIT_USER_CALL:
+		return true;
+	case ZEND_INCLUDE_OR_EVAL:
+		return !f->common.function_name;
+	default:
+		return false;
+	}
+}
+
+static bool look(const zend_function *caller, const zend_function *callee)
+{
+	const zend_op_array *a = &caller->op_array;
+
+	if (!ZEND_USER_CODE(caller->type) || !a->opcodes || is_called_by_itself(callee))
+		return true;
+	for (uint32_t i = 0; i < a->last; i++)
+		if (calls(&a->opcodes[i], callee))
+			return true;
+	return false;
+}
+
+bool call_site_exists(struct call_sites *s, const zend_function *caller, const zend_function *callee)
+{
+	size_t slot = ((uintptr_t)caller >> 4 ^ (uintptr_t)callee >> 7) % CALL_SITES;
+
+	/* Closures go and others take their memory. */
+	if ((caller->common.fn_flags | callee->common.fn_flags) & ZEND_ACC_CLOSURE || !caller->common.function_name ||
+	    !callee->common.function_name)
+		return look(caller, callee);
+	if (s->at[slot].caller != caller || s->at[slot].callee != callee) {
+		s->at[slot].caller = caller;
+		s->at[slot].callee = callee;
+		s->at[slot].exists = look(caller, callee);
+		s->any = true;
+	}
+	return s->at[slot].exists;
+}

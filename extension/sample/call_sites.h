@@ -1,0 +1,29 @@
+/* call_sites.h: whether the code of a function says that it calls another one.
+ *
+ * The ticking thread reads calls while the program goes on: by the time that it has found the caller of a function of some
+ * nanoseconds, another call may have the caller's frame. Such a pair never was. It is recognized by the caller's code,
+ * which names whatever it calls, unless it calls what a variable holds.
+ */
+#ifndef STROBE_CALL_SITES_H
+#define STROBE_CALL_SITES_H
+
+#include "php.h"
+
+/* Answers of the running request. All zero is empty, and it must be emptied at the start of each request. */
+#define CALL_SITES 256
+
+struct call_sites {
+	struct {
+		const zend_function *caller, *callee;
+		bool exists;
+	} at[CALL_SITES];
+	bool any;
+};
+
+void call_sites_clear(struct call_sites *s);
+
+/* Whether `caller` may call `callee`. True where the code does not tell: for internal functions, calls of what a variable holds, and
+ * methods that PHP calls by itself. Both are functions that live. */
+bool call_site_exists(struct call_sites *s, const zend_function *caller, const zend_function *callee);
+
+#endif

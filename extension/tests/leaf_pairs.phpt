@@ -1,0 +1,57 @@
+--TEST--
+A sample has no caller that did not call: functions of some nanoseconds, methods and internal functions that take turns, included files
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$long = fn(int $n): string => str_repeat('$x = ($x * 3 + 7) % 1000003; ', $n);
+$run = profile('<?php
+function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
+function x($a) { return $a + 1; }
+function y($a) { return $a + 2; }
+function a($n) { return x($n); }
+function b($n) { return y($n); }
+function s($n) { return strrev($n); }
+class C { function run($n) { return $this->z($n); } private function z($n) { $z = 0; for ($i = 0; $i < 20; $i++) $z += $n; return $z; } }
+$c = new C;
+for ($end = cpu_ms() + 2000; cpu_ms() < $end;) for ($i = 0; $i < 2000; $i++) { a($i); b($i); s("hello"); $c->run($i); }
+', ['strobe.clock' => 'cpu']);
+check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
+$callers = ['x' => 'a', 'y' => 'b', 'strrev' => 's', 'C::z' => 'C::run'];
+$right = $wrong = 0;
+foreach ($run->sampled() as $m)
+	foreach ($m['stacks'] as [$path, $n]) {
+		$leaf = array_pop($path);
+		if (!isset($callers[$leaf]))
+			continue;
+		if (end($path) === $callers[$leaf])
+			$right += $n;
+		else
+			$wrong += $n;
+	}
+/* Two calls of one function may follow each other so quickly that they look like one. */
+check($right > 200 && $wrong < 0.02 * $right, "$right right, $wrong wrong: " . json_encode($run->stacks()));
+
+// Scripts that include each other, and have ended both.
+$dir = sys_get_temp_dir() . '/strobe-leaf-pairs-' . getmypid();
+mkdir($dir);
+file_put_contents("$dir/outer.php", '<?php $x = 1; include __DIR__ . "/inner.php";');
+file_put_contents("$dir/inner.php", '<?php $x = 1; ' . $long(3000));
+file_put_contents("$dir/main.php", '<?php
+function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
+function includes() { include __DIR__ . "/outer.php"; }
+for ($end = cpu_ms() + 600; cpu_ms() < $end;) for ($i = 0; $i < 20; $i++) includes();
+');
+$run = profile("$dir/main.php", ['strobe.clock' => 'cpu', 'zend_extension' => 'opcache', 'opcache.enable' => '1', 'opcache.enable_cli' => '1',
+	'opcache.optimization_level' => '0', 'opcache.file_update_protection' => '0', 'opcache.jit' => 'off']);
+array_map('unlink', ["$dir/main.php", "$dir/outer.php", "$dir/inner.php"]);
+rmdir($dir);
+$all = $run->with('includes');
+$paths = $run->stacks();
+check($all > 50 && ($paths["$dir/main.php;includes;$dir/outer.php;$dir/inner.php"] ?? 0) > 0.8 * $all, json_encode($paths));
+echo "done\n";
+?>
+--EXPECT--
+done
