@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Builds web/dist, which is committed, so that compiling Strobe needs no npm. Needs node 20.19 or newer, and npm.
 # The same sources give the same bytes: tests/web/test_dist_is_current.py builds again and compares.
 set -eu

@@ -25,6 +25,9 @@
 /* CPU time that is nearly over is looked at again after this long at the earliest. */
 #define CPU_GRAIN_NS 50000
 
+/* How long a PHP thread waits at most for a call of `fire`. */
+#define FINISH_NS 20000
+
 /* What `sleep_until` says while the ticker looks at the slots. */
 #define AWAKE INT64_MIN
 
@@ -60,7 +63,7 @@ static struct {
 	_Atomic uint32_t word;			/* the futex: changed to wake the thread */
 	_Atomic int64_t sleep_until;		/* CLOCK_MONOTONIC */
 	_Atomic(struct ticker_slot *) slots;
-	int64_t (*fire)(void *target, bool works);
+	ticker_fire *fire;
 } ticker;
 
 static bool read_clock(clockid_t clock, int64_t *ret)
@@ -170,10 +173,8 @@ static int64_t fire(struct ticker_slot *s, bool works)
 
 	atomic_store(&s->firing, true);
 	target = atomic_load(&s->target);
-	if (target) {
-		atomic_store(&s->fired, true);
-		later = ticker.fire(target, works);
-	}
+	if (target)
+		later = ticker.fire(target, works, &s->fired);
 	atomic_store(&s->firing, false);
 	return later;
 }
@@ -256,7 +257,7 @@ static int make_thread(void)
 	return r;
 }
 
-int ticker_start(int64_t (*fire)(void *target, bool works))
+int ticker_start(ticker_fire *fire)
 {
 	int r, none;
 
@@ -377,6 +378,17 @@ struct ticker_slot *ticker_join(void *target)
 }
 
 /* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */
+void ticker_finish(const struct ticker_slot *slot)
+{
+	int64_t until;
+
+	if (!atomic_load(&slot->firing))
+		return;
+	until = ticker_now(0) + FINISH_NS;
+	while (atomic_load(&slot->firing) && ticker_now(0) < until)
+		;
+}
+
 void ticker_quiesce(const struct ticker_slot *s)
 {
 	while (atomic_load(&s->firing))

@@ -1,8 +1,8 @@
 /* ticker.h: one thread per process that says when it is time, for all timers of all PHP threads.
  *
  * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
- * The ticker sleeps on a futex until the earliest of all, sets the flag of the slot and calls `fire` (which must only
- * look and store to memory), and goes on to the deadline after that without any call from the PHP thread. If the flag has
+ * The ticker sleeps on a futex until the earliest of all, calls `fire` (which must only look and store to memory) for the
+ * flag of the slot, and goes on to the deadline after that without any call from the PHP thread. If the flag has
  * still not been taken by then, `fire` says how much later to look again, or never: then the slot is forgotten until somebody
  * moves the deadline. A process that waits costs no wake-ups, or few.
  *
@@ -14,6 +14,7 @@
 #ifndef STROBE_TICKER_H
 #define STROBE_TICKER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,11 +33,15 @@ struct ticker_deadline {
 struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
+/* Called in the ticker's thread when it is time. It notes what it wants to, sets `*fired`, and then lets the PHP thread know: whoever takes
+ * the tick finds the note. `works` is false when CPU time is over and the thread has not been seen to use any for some periods: what it
+ * runs just now is then not what has used it. Returns how much later than at the next deadline it wants to be called again if this
+ * tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
+typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
+
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
- * allowed). All callers give the same `fire`. `works` is false when CPU time is over and the thread has not been seen to use any
- * for some periods: what it runs just now is then not what has used it. It returns how much later than at the next deadline it
- * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
-int ticker_start(int64_t (*fire)(void *target, bool works));
+ * allowed). All callers give the same `fire`. */
+int ticker_start(ticker_fire *fire);
 
 /* Ends the thread, if this process has one, waits for it, and frees all slots: before the code is unloaded. */
 void ticker_stop(void);
@@ -56,6 +61,10 @@ void ticker_wake_by(int64_t wake_by_ns);
 
 /* Waits until the ticker is not about to fire the slot, which has no deadline any more. */
 void ticker_quiesce(const struct ticker_slot *slot);
+
+/* Lets the ticker finish a call of fire for the slot that it is in, which takes some microseconds; not for long, since it may have
+ * lost its processor. */
+void ticker_finish(const struct ticker_slot *slot);
 
 /* Whether the slot has been fired since the last call. */
 bool ticker_take(struct ticker_slot *slot);

@@ -81,17 +81,20 @@ int64_t timer_now(enum timer_clock clock)
 /* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
  * it may go on without one, so it is looked at less and less often. What runs is noted unless it is known not to work, when CPU time
  * is over: that time is whose who goes on next. */
-static int64_t raise_alarm(void *target, bool works)
+static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 {
 	int64_t now = ticker_now(0), before;
 	struct alarm *a = target;
 	bool waits = true;
 
-	if (a->interrupts && jit_may_run())
+	if (a->interrupts && jit_may_run()) {
+		atomic_store(fired, true);
 		return TICKER_NEVER;	/* another process or thread has just switched it on */
+	}
 	before = a->notes.tick_ns;
 	if (a->leaf && works)
 		waits = tick_note_write(&a->notes, a->leaf, now);
+	atomic_store(fired, true);
 	zend_atomic_bool_store_ex(a->flag, true);
 	if (!waits)
 		return 0;
@@ -576,6 +579,7 @@ void timer_catch_up(struct strobe_timer *t)
 
 	if (!t->running || thread.forked)
 		return;
+	ticker_finish(thread.alarms->of[t->lane].slot);		/* what it notes just now is of before */
 	if (!ticker_take(thread.alarms->of[t->lane].slot) && !(t->at_calls && deadline(t) <= timer_now(t->clock)))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)

@@ -24,9 +24,10 @@
 static _Atomic int ticks, late;
 static _Thread_local struct ticker_slot *own;
 
-static int64_t fire(void *target, bool works)
+static int64_t fire(void *target, bool works, _Atomic bool *fired)
 {
 	(void)works;
+	atomic_store(fired, true);
 	atomic_store((_Atomic bool *)target, true);
 	return TICKER_NEVER;
 }
