@@ -106,11 +106,9 @@ def preloading_starts_no_thread_in_the_master():
             fpm.check_healthy()
 
 
-@test
-def opcache_resets_under_load_give_no_wrong_stack():
-    settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'opcache.jit_buffer_size': '32M',
-                'opcache.jit': 'tracing', 'strobe.period': '0.0005', 'opcache.memory_consumption': '16',
-                'opcache.max_wasted_percentage': '1', 'opcache.file_update_protection': '0'}
+def opcache_resets(more):
+    settings = {'zend_extension': 'opcache', 'opcache.enable': '1', 'strobe.period': '0.0005', 'opcache.memory_consumption': '16',
+                'opcache.max_wasted_percentage': '1', 'opcache.file_update_protection': '0', **more}
     with Directory() as d, Fpm(d, settings=settings) as fpm:
         for i in range(20):
             body = ''.join(f'function only{i}_{k}() {{ return busy(0.0007); }}\n' for k in range(10))
@@ -131,6 +129,17 @@ def opcache_resets_under_load_give_no_wrong_stack():
                 misplaced += n * any(f.startswith('only') and not f.startswith(f'only{page}_') for f in stack)
         check(samples > 1000 and misplaced == 0, f'{misplaced} of {samples} samples are in the wrong script')
         fpm.check_healthy()
+
+
+
+@test
+def opcache_resets_under_load_give_no_wrong_stack():
+    opcache_resets({'opcache.jit': 'off'})
+
+
+@test
+def opcache_resets_under_load_give_no_wrong_stack_at_calls_under_the_jit():
+    opcache_resets({'opcache.jit': 'tracing', 'opcache.jit_buffer_size': '32M', 'strobe.instrument': '1'})
 
 
 main()
