@@ -130,7 +130,7 @@ static void name_values(struct picture *g)
 		return;
 	}
 	c = &g->p->columns[g->o->column];
-	if (!g->count_name && amount_unit(c->unit) != AMOUNT_COUNT)
+	if (!g->count_name && !amount_is_count(amount_unit(c->unit)))
 		g->unit = amount_unit(c->unit);
 	else if (!g->count_name)
 		g->count_name = g->o->before_column == UINT32_MAX ? c->name : "samples";
@@ -285,11 +285,13 @@ void picture_put_head(const struct picture *g, struct buf *out)
 static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
 {
 	double v = (double)value * g->factor;
+	enum amount_unit unit = amount_unit(g->p->columns[g->o->column].unit);
 
+	unit = unit == AMOUNT_MILLIONTHS ? AMOUNT_COUNT : unit;
 	if (g->factor == 1)
-		amount_put(out, value, amount_unit(g->p->columns[g->o->column].unit));
+		amount_put(out, value, unit);
 	else if (v == floor(v) && fabs(v) < 9e18)
-		amount_put(out, (int64_t)v, amount_unit(g->p->columns[g->o->column].unit));
+		amount_put(out, (int64_t)v, unit);
 	else
 		picture_put_number(out, v);
 }
@@ -437,6 +439,8 @@ int picture_prepare(struct picture *g, struct err *err)
 	if ((e = picture_check(g, err)) < 0)
 		return e;
 	name_values(g);
+	if (g->o->column != UINT32_MAX)
+		g->factor /= (double)profile_scale(g->p, g->o->column);
 	return 0;
 }
 
