@@ -17,6 +17,7 @@ static const char *normalize, *by = "self", *column, *format, *output = "-";
 static double fail_over = -1, sigma;
 static long rows = 30;
 static struct diff_picture picture;
+static const struct format_options reading = { .fractions = true };
 static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
@@ -181,7 +182,7 @@ static const char *name_of(const char *file)
 static int load_one(struct sides *s, char **files)
 {
 	uint32_t before, after;
-	int code = inputs_load(&s->a, &spec, files, 1);
+	int code = inputs_load_as(&s->a, &spec, &reading, files, 1);
 
 	if (code)
 		return code;
@@ -210,6 +211,21 @@ static void give_column(struct inputs *a, struct inputs *b)
 		profile_column(empty, other->columns[shown].name, other->columns[shown].unit);
 }
 
+static void refine_like(struct profile *p, uint32_t i, const struct profile *other, uint32_t other_i)
+{
+	if (profile_scale(other, other_i) != 1 && !strcmp(p->columns[i].unit, "count"))
+		profile_refine(p, i);
+}
+
+/* Parts of a count are in both, or in none. */
+static void align_parts(struct sides *s)
+{
+	if (s->column_before == UINT32_MAX || s->column_after == UINT32_MAX)
+		return;
+	refine_like(s->b.profile, s->column_after, s->a.profile, s->column_before);
+	refine_like(s->a.profile, s->column_before, s->b.profile, s->column_after);
+}
+
 static int load_two(struct sides *s, char **files, enum form form)
 {
 	uint32_t unused;
@@ -217,7 +233,8 @@ static int load_two(struct sides *s, char **files, enum form form)
 
 	if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
 		return command_usage(&spec, "only one of A and B can be standard input");
-	if ((code = inputs_load(&s->a, &spec, files, 1)) || (code = inputs_load(&s->b, &spec, files + 1, 1)))
+	if ((code = inputs_load_as(&s->a, &spec, &reading, files, 1)) ||
+	    (code = inputs_load_as(&s->b, &spec, &reading, files + 1, 1)))
 		return code;
 	s->before = s->a.profile;
 	s->after = s->b.profile;
@@ -226,6 +243,7 @@ static int load_two(struct sides *s, char **files, enum form form)
 	if (form == FORM_FOLDED)
 		give_column(&s->a, &s->b);
 	diff_columns(s->before, s->after, column, &s->column_before, &s->column_after);
+	align_parts(s);
 	if (column && ((s->before->column_count && (code = inputs_column(&s->a, &spec, column, &unused))) ||
 		       (s->after->column_count && (code = inputs_column(&s->b, &spec, column, &unused)))))
 		return code;
@@ -297,7 +315,7 @@ static int draw(const struct diff *d, const char *count_name)
 {
 	const char *unit = d->profile->columns[d->after].unit;
 
-	picture.count_name = amount_unit(unit) == AMOUNT_COUNT ? count_name : NULL;
+	picture.count_name = amount_is_count(amount_unit(unit)) ? count_name : NULL;
 	return diff_picture_write(&picture, d, output, &spec);
 }
 

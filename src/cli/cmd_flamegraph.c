@@ -210,7 +210,6 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 		check_total((double)profile_sum(seen.profile, order->o.column) / scale);
 	}
 	order->o.total *= scale;
-	order->o.factor /= scale;
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
 	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &order->o, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);

@@ -123,7 +123,8 @@ static int import(struct store *s, const char *file, size_t *added)
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct store_new_run run = { .profile = p };
 	struct err err = { 0 };
-	int r = format_load(file, p, NULL, &err);
+	const struct format_options reading = { .fractions = true };
+	int r = format_load(file, p, &reading, &err);
 
 	if (r == -ENODATA)
 		return nothing_in(file);

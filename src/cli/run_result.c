@@ -70,16 +70,35 @@ static int encode(const char *path, const struct profile *p, bool trace, struct 
 	return format_by_path(path)->write(p, UINT32_MAX, out, err);
 }
 
-static int write_profile(const struct run_result *r, struct err *err)
+static bool is_empty(const struct run_result *r)
+{
+	return r->trace ? !profile_has_samples(r->recording->profile) : r->recording->samples == 0;
+}
+
+/* Whether `path` has more in it than an empty profile of so many bytes. */
+static bool holds_more(const char *path, size_t empty_size)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size > empty_size;
+}
+
+/* An empty profile takes the place of nothing but another empty one: `ret_kept` says that an earlier one was kept. */
+static int write_profile(const struct run_result *r, bool *ret_kept, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int e;
+
+	*ret_kept = false;
 
 	buf_init(&b);
 	e = encode(r->output, r->recording->profile, r->trace, &b, err);
 	if (e > 0)
 		fprintf(stderr, "strobe: %s\n", err->text);
-	return e < 0 ? e : io_write_file(r->output, b.data, b.size, err);
+	*ret_kept = is_empty(r) && holds_more(r->output, e < 0 ? 0 : b.size);	/* some formats have no empty one */
+	if (*ret_kept || e < 0)
+		return *ret_kept ? 0 : e;
+	return io_write_file(r->output, b.data, b.size, err);
 }
 
 static void put_duration(struct buf *b, int64_t ns)
@@ -205,12 +224,15 @@ static void put_next_step(struct buf *b, const char *output)
 int run_result_show(const struct run_result *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
-	/* Also when it is empty: the profile of an earlier run must not pass for that of this one. */
-	int e = write_profile(r, err);
+	bool kept;
+	int e = write_profile(r, &kept, err);
 
 	buf_init(&b);
-	if (r->trace ? !profile_has_samples(r->recording->profile) : r->recording->samples == 0) {
+	if (is_empty(r)) {
 		put_why_empty(&b, r);
+		if (kept)
+			buf_printf(&b, "strobe: left %s as it was: it is not the profile of this run, but an earlier one\n",
+				   r->output);
 	} else if (!r->quiet) {
 		put_summary(&b, r);
 		put_losses(&b, r->recording, r->trace);

@@ -22,7 +22,7 @@ struct run_result {
 int run_result_check(const char *path, struct err *err);
 
 /* Writes the profile and prints summary and table to standard error; or says why there are no samples, and then
- * writes nothing. */
+ * writes an empty profile unless that would replace one with samples, which it says. */
 int run_result_show(const struct run_result *r, struct err *err);
 
 #endif

@@ -136,7 +136,7 @@ static enum source_line_error check_line(const char *line, size_t n)
 	default:
 		return SOURCE_LINE_NO_COUNT;
 	}
-	if (l.count.whole < 1 || l.count.fraction != 0)
+	if (l.count.whole < 1 || l.count.whole > SOURCE_LINE_COUNT_MAX || l.count.fraction != 0)
 		return SOURCE_LINE_BAD_COUNT;
 	/* A frame takes two bytes at least. */
 	if (l.stack.n >= 2 * SOURCE_LINE_DEPTH && depth_of(l.stack) > SOURCE_LINE_DEPTH)
@@ -164,7 +164,7 @@ static const char *sentence(enum source_line_error e)
 {
 	static const char *const sentences[SOURCE_LINE_ERRORS] = {
 		"it is fine", "it is blank", "a folded line ends with a space and a count, as in main;work 12",
-		"its count must be a whole number from 1 to 9223372036854775807", "it holds a newline",
+		"its count must be a whole number from 1 to 10^12", "it holds a newline",
 		"it is above a megabyte", "it has more than 10,000 frames",
 	};
 

@@ -14,13 +14,14 @@
 
 #define SOURCE_LINE_MAX		(1024u * 1024)		/* bytes of a folded line */
 #define SOURCE_LINE_DEPTH	10000u			/* frames of one */
+#define SOURCE_LINE_COUNT_MAX	1000000000000		/* samples of one: 10^12, a day of a million processes and more */
 
 /* Why a folded line was not accepted. */
 enum source_line_error {
 	SOURCE_LINE_OK,
 	SOURCE_LINE_BLANK,		/* nothing but spaces */
 	SOURCE_LINE_NO_COUNT,		/* does not end with a number, or nothing stands before it */
-	SOURCE_LINE_BAD_COUNT,		/* below 1, with a fraction, or above what fits into 63 bits */
+	SOURCE_LINE_BAD_COUNT,		/* below 1, with a fraction, or above SOURCE_LINE_COUNT_MAX */
 	SOURCE_LINE_BAD_BYTE,		/* a newline: it would be two lines */
 	SOURCE_LINE_TOO_LONG,
 	SOURCE_LINE_TOO_DEEP,

@@ -89,7 +89,7 @@ TEST(lines_are_handed_over_as_they_came)
 	CHECK_LINE("main 1", SOURCE_LINE_OK);
 	CHECK_LINE("/srv/w/index.php;class@anonymous\0/srv/a.php:3$0;odd \x1b[31m name\xff 3", SOURCE_LINE_OK);
 	CHECK_LINE("main;work 12\r", SOURCE_LINE_OK);
-	CHECK_LINE("main;work 9223372036854775807", SOURCE_LINE_OK);
+	CHECK_LINE("main;work 1000000000000", SOURCE_LINE_OK);
 }
 
 TEST(what_is_no_line_is_counted_by_reason)
@@ -103,6 +103,8 @@ TEST(what_is_no_line_is_counted_by_reason)
 	CHECK_LINE("main;work 0", SOURCE_LINE_BAD_COUNT);
 	CHECK_LINE("main;work -3", SOURCE_LINE_BAD_COUNT);
 	CHECK_LINE("main;work 1.5", SOURCE_LINE_BAD_COUNT);
+	CHECK_LINE("main;work 1000000000001", SOURCE_LINE_BAD_COUNT);
+	CHECK_LINE(";x 9223372036854775807", SOURCE_LINE_BAD_COUNT);
 	CHECK_LINE("main;work 9223372036854775808", SOURCE_LINE_BAD_COUNT);
 	CHECK_LINE("main;work 1\nmain;work 2", SOURCE_LINE_BAD_BYTE);
 }

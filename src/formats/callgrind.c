@@ -297,6 +297,23 @@ static const char *unit_of(const struct reader *r, const char *name)
 	return text_ends(s, "_ns") ? "nanoseconds" : text_ends(s, "_bytes") ? "bytes" : "count";
 }
 
+/* Events whose names have a unit: Xdebug's. */
+static const struct {
+	const char *event;
+	struct edges_column column;
+} known_events[] = {
+	{ "Time_(10ns)", { "wall_ns", "nanoseconds", 10, true, "" } },
+	{ "Memory_(bytes)", { "memory_bytes", "bytes", 1, true, "" } },
+};
+
+static struct edges_column column_of(const struct reader *r, unsigned event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
+		if (!strcmp(r->event_names[event], known_events[i].event))
+			return known_events[i].column;
+	return (struct edges_column){ r->event_names[event], r->event_units[event], 1, true, "" };
+}
+
 static int read_events(struct reader *r, struct str s)
 {
 	unsigned n = 0;
@@ -315,7 +332,7 @@ static int read_events(struct reader *r, struct str s)
 			return err_set(r->err, -EINVAL, "its parts have different events");
 		snprintf(r->event_names[n], sizeof(name), "%s", name);
 		snprintf(r->event_units[n], sizeof(name), "%s", unit_of(r, name));
-		r->columns[n + 1] = (struct edges_column){ r->event_names[n], r->event_units[n], 1, true, "" };
+		r->columns[n + 1] = column_of(r, n);
 		r->calls_are_event |= !strcmp(name, "calls");
 		n++;
 	}

@@ -23,6 +23,7 @@
 #include "mem.h"
 #include "text.h"
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define DEPTH_MAX	65536u
@@ -45,6 +46,7 @@ struct reader {
 	uint32_t *frames;		/* of the profile */
 	size_t frame_count;
 	bool is_ours;
+	bool fractions;			/* of weights without a unit are kept */
 	uint32_t column;		/* of the profile that is being read */
 	int64_t scale;
 	size_t number;			/* of that profile, from 1 */
@@ -71,6 +73,17 @@ static int read_frames(struct reader *r, json_t *frames)
 	return 0;
 }
 
+static bool has_fractions(json_t *weights)
+{
+	json_t *weight;
+	size_t i;
+
+	json_array_foreach(weights, i, weight)
+		if (json_is_real(weight) && json_real_value(weight) != floor(json_real_value(weight)))
+			return true;
+	return false;
+}
+
 /* By the unit; of what we wrote by the name. */
 static int choose_column(struct reader *r, json_t *profile)
 {
@@ -89,6 +102,9 @@ static int choose_column(struct reader *r, json_t *profile)
 	r->column = profile_column(r->profile, column, units[i].column_unit);
 	if (r->column == UINT32_MAX)
 		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
+	if (r->fractions && !strcmp(units[i].unit, "none") && has_fractions(json_object_get(profile, "weights")))
+		profile_refine(r->profile, r->column);
+	r->scale *= profile_scale(r->profile, r->column);
 	return 0;
 }
 
@@ -226,10 +242,9 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 {
 	_cleanup_(json_decrefp_) json_t *all = json_read(in, false, err);
 	_cleanup_(profile_freep) struct profile *one = profile_new();
-	struct reader r = { .profile = one, .err = err };
+	struct reader r = { .profile = one, .fractions = o->fractions, .err = err };
 	int code = all ? read_all(&r, all) : -EINVAL;
 
-	(void)o;
 	free(r.frames);
 	if (code < 0)
 		return code;

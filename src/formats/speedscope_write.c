@@ -1,5 +1,6 @@
 /* speedscope_write.c: one sampled profile per column. */
 #include "speedscope.h"
+#include "amount.h"
 #include "json_read.h"
 #include "mem.h"
 #include "notes.h"
@@ -60,8 +61,17 @@ static const char *unit_of(const struct profile_column *c)
 	return "none";
 }
 
-static void put_samples(struct writer *w, const int64_t *self)
+static void put_weight(struct writer *w, uint32_t column, int64_t v)
 {
+	if (profile_scale(w->profile, column) == 1)
+		buf_put_i64(w->out, v);
+	else
+		amount_put_millionths(w->out, v);
+}
+
+static void put_samples(struct writer *w, uint32_t column)
+{
+	const int64_t *self = w->profile->columns[column].self;
 	bool first = true;
 
 	buf_puts(w->out, "\"samples\":[");
@@ -76,7 +86,7 @@ static void put_samples(struct writer *w, const int64_t *self)
 	for (uint32_t i = 0; i < w->profile->node_count; i++)
 		if (self[w->order[i]] > 0) {
 			buf_puts(w->out, first ? "" : ",");
-			buf_put_i64(w->out, self[w->order[i]]);
+			put_weight(w, column, self[w->order[i]]);
 			first = false;
 		}
 	buf_putc(w->out, ']');
@@ -99,9 +109,10 @@ static void put_profile(struct writer *w, uint32_t column)
 	notes_below_zero(&w->notes, w->profile, column);
 	buf_puts(w->out, "{\"type\":\"sampled\",\"name\":");
 	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
-	buf_printf(w->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%lld,\n", unit_of(c),
-		   (long long)sum_above_zero(w->profile, column));
-	put_samples(w, c->self);
+	buf_printf(w->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":", unit_of(c));
+	put_weight(w, column, sum_above_zero(w->profile, column));
+	buf_puts(w->out, ",\n");
+	put_samples(w, column);
 	buf_putc(w->out, '}');
 }
 

@@ -176,4 +176,11 @@ TEST(what_is_broken_is_named_with_its_line)
 	CHECK_STR(err.text, "'x' (callgrind): line 4 is not of callgrind's format: '1 x'");
 }
 
+TEST(events_of_xdebug_are_time_and_memory)
+{
+	CHECK_STR(last_lines_of(read_text("version: 1\ncreator: xdebug 3.4.0 (PHP 8.2)\npositions: line\n"
+					  "events: Time_(10ns) Memory_(bytes)\n\nfl=(1) a.php\nfn=(1) work\n3 1200 64\n")),
+		  "work[a.php:0]; calls(count)=1 memory_bytes(bytes)=64 wall_ns(nanoseconds)=12000\n");
+}
+
 TEST_MAIN()

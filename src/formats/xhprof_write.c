@@ -14,6 +14,7 @@
  * again.
  */
 #include "xhprof_write.h"
+#include "amount.h"
 #include "edges.h"
 #include "mem.h"
 #include "notes.h"
@@ -124,13 +125,22 @@ static void put_text(struct writer *w, struct str s)
 	}
 }
 
-static void put_value(struct writer *w, const char *key, int64_t value, bool first)
+/* What a sample is in the profile: where there are parts of counts, a million. */
+static int64_t scale_of_samples(const struct writer *w)
+{
+	return w->samples == UINT32_MAX ? 1 : profile_scale(w->profile, w->samples);
+}
+
+static void put_value(struct writer *w, const char *key, int64_t value, int64_t parts, bool first)
 {
 	if (w->json && !first)
 		buf_putc(w->out, ',');
 	put_text(w, (struct str){ key, strlen(key) });
-	buf_puts(w->out, w->json ? ":" : "i:");
-	buf_put_i64(w->out, value);
+	buf_puts(w->out, w->json ? ":" : value % parts ? "d:" : "i:");
+	if (value % parts)
+		amount_put_millionths(w->out, value);
+	else
+		buf_put_i64(w->out, value / parts);
 	if (!w->json)
 		buf_putc(w->out, ';');
 }
@@ -148,11 +158,12 @@ static void put_values(struct writer *w, int64_t calls, int64_t (*inclusive)(con
 		buf_putc(w->out, '{');
 	else
 		buf_printf(w->out, "a:%u:{", w->value_count + 1);
-	put_value(w, "ct", calls, true);
+	put_value(w, "ct", calls, w->calls == UINT32_MAX ? scale_of_samples(w) : 1, true);
 	for (unsigned i = 0; i < w->value_count; i++) {
 		const struct edges_column *c = &edges_xhprof[w->values[i].value];
 
-		put_value(w, c->key, scaled_down(inclusive(w, w->values[i].column, pair), c->scale), false);
+		put_value(w, c->key, scaled_down(inclusive(w, w->values[i].column, pair), c->scale),
+			  profile_scale(w->profile, w->values[i].column), false);
 	}
 	buf_putc(w->out, '}');
 }

@@ -2,6 +2,8 @@
 
 #include "amount.h"
 
+#include "profile.h"
+
 #include <string.h>
 
 struct step {
@@ -24,7 +26,34 @@ enum amount_unit amount_unit(const char *unit)
 		return AMOUNT_TIME;
 	if (!strcmp(unit, "bytes"))
 		return AMOUNT_BYTES;
+	if (!strcmp(unit, PROFILE_MILLIONTHS))
+		return AMOUNT_MILLIONTHS;
 	return AMOUNT_COUNT;
+}
+
+bool amount_is_count(enum amount_unit unit)
+{
+	return unit == AMOUNT_COUNT || unit == AMOUNT_MILLIONTHS;
+}
+
+/* The sign and what is behind the point, around the whole part. */
+static void put_parts(struct buf *b, int64_t value, void (*put_whole)(struct buf *b, int64_t v))
+{
+	int64_t whole = value / 1000000, part = value % 1000000;
+
+	if (value < 0)
+		buf_putc(b, '-');
+	put_whole(b, whole < 0 ? -whole : whole);
+	part = part < 0 ? -part : part;
+	if (part)
+		buf_putc(b, '.');
+	for (; part; part = part * 10 % 1000000)
+		buf_putc(b, (char)('0' + part * 10 / 1000000));
+}
+
+void amount_put_millionths(struct buf *b, int64_t value)
+{
+	put_parts(b, value, buf_put_i64);
 }
 
 /* Three digits, but never fewer than the whole part has, and none behind the point of the smallest unit. */
@@ -53,6 +82,9 @@ void amount_put(struct buf *b, int64_t value, enum amount_unit unit)
 		break;
 	case AMOUNT_COUNT:
 		buf_put_grouped(b, value);
+		break;
+	case AMOUNT_MILLIONTHS:
+		put_parts(b, value, buf_put_grouped);
 		break;
 	}
 }

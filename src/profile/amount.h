@@ -3,16 +3,24 @@
 #define PROFILE_AMOUNT_H
 
 #include "buf.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum amount_unit {
 	AMOUNT_COUNT,		/* a number with thousands commas; the noun is the caller's */
 	AMOUNT_TIME,		/* nanoseconds, shown as ns, µs, ms, s, min or h with three digits */
 	AMOUNT_BYTES,		/* B, KiB, MiB, GiB, TiB with three digits */
+	AMOUNT_MILLIONTHS,	/* a number of millionths, shown as whole ones with what is behind the point */
 };
 
-/* What a column's unit ("count", "nanoseconds", "bytes") is shown as; unknown ones are counts. */
+/* What a column's unit ("count", "nanoseconds", "bytes", "millionths") is shown as; unknown ones are counts. */
 enum amount_unit amount_unit(const char *unit);
+
+/* Whether the number needs a noun behind it. */
+bool amount_is_count(enum amount_unit unit);
+
+/* Millionths as a plain decimal number: "0.4", "-3", without commas. */
+void amount_put_millionths(struct buf *b, int64_t value);
 
 void amount_put(struct buf *b, int64_t value, enum amount_unit unit);
 

@@ -53,11 +53,11 @@ double diff_sample_weight(const struct profile *p, uint32_t column)
 	int64_t count;
 
 	if (column == samples || !strcmp(c->name, "before") || !strcmp(c->name, "after"))
-		return strcmp(c->unit, "count") ? 0 : 1;
+		return !strcmp(c->unit, "count") || profile_scale(p, column) != 1 ? (double)profile_scale(p, column) : 0;
 	if (samples == UINT32_MAX || strcmp(c->unit, "nanoseconds"))
 		return 0;
 	count = profile_sum(p, samples);
-	return count > 0 ? (double)profile_sum(p, column) / (double)count : 0;
+	return count > 0 ? (double)profile_sum(p, column) / (double)count * (double)profile_scale(p, samples) : 0;
 }
 
 double diff_error(const struct diff *d, double before, double after, double whole_after)

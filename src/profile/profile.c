@@ -471,6 +471,7 @@ void profile_add_time(struct profile *p)
 	const char *clock = labels_get(&p->labels, "clock");
 	uint32_t samples = profile_find_column(p, "samples");
 	const char *name;
+	int64_t scale;
 	uint32_t time;
 
 	if (!clock || samples == UINT32_MAX || p->period_ns <= 0 || p->mixed_periods)
@@ -483,9 +484,10 @@ void profile_add_time(struct profile *p)
 		return;
 	if (profile_find_column(p, name) != UINT32_MAX)
 		return;
+	scale = profile_scale(p, samples);
 	time = profile_column(p, name, "nanoseconds");
 	if (time == UINT32_MAX)
 		return;
 	for (uint32_t n = 0; n < p->node_count; n++)
-		p->columns[time].self[n] = multiply_saturating(p->columns[samples].self[n], p->period_ns);
+		p->columns[time].self[n] = multiply_saturating(p->columns[samples].self[n], p->period_ns) / scale;
 }

@@ -60,4 +60,15 @@ TEST(shares_have_two_decimals_and_nothing_of_nothing_is_nothing)
 	buf_done(&b);
 }
 
+TEST(parts_of_a_count_are_shown_behind_the_point)
+{
+	CHECK_INT(amount_unit("millionths"), AMOUNT_MILLIONTHS);
+	CHECK(amount_is_count(AMOUNT_MILLIONTHS) && amount_is_count(AMOUNT_COUNT) && !amount_is_count(AMOUNT_TIME));
+	CHECK_STR(amount(400000, AMOUNT_MILLIONTHS), "0.4");
+	CHECK_STR(amount(-1, AMOUNT_MILLIONTHS), "-0.000001");
+	CHECK_STR(amount(-1234500000, AMOUNT_MILLIONTHS), "-1,234.5");
+	CHECK_STR(amount(3000000, AMOUNT_MILLIONTHS), "3");
+	CHECK_STR(amount(INT64_MIN, AMOUNT_MILLIONTHS), "-9,223,372,036,854.775808");
+}
+
 TEST_MAIN()

@@ -127,8 +127,8 @@ static int64_t shown(int64_t v, double factor)
 
 static void put_amount(const struct picture_difference *d, int64_t v, const char *count_name, struct buf *out)
 {
-	v = shown(v, d->o->factor);
-	if (count_name)
+	v = shown(v, d->o->factor / (double)profile_scale(d->p, d->o->column));
+	if (count_name || profile_scale(d->p, d->o->column) != 1)
 		buf_put_grouped(out, v);
 	else
 		amount_put(out, v, amount_unit(d->p->columns[d->o->column].unit));

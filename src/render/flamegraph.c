@@ -22,6 +22,12 @@
 
 #define SIZE_MAX_PX	100000.0
 
+/* Frames that are not drawn and that the script knows all the same, for its table and its search: some 6 bytes each. */
+#define HIDDEN_MAX	20000u
+
+/* Profiles of more nodes are turned over only as far as they are drawn. */
+#define TURNED_WHOLE_MAX	20000u
+
 const char *const flamegraph_color_by_names[] = { "function", "layer", "package", NULL };
 
 void flamegraph_defaults(struct flamegraph_options *o)
@@ -124,7 +130,7 @@ static void name_values(struct picture *g)
 		return;
 	}
 	c = &g->p->columns[g->o->column];
-	if (!g->count_name && amount_unit(c->unit) != AMOUNT_COUNT)
+	if (!g->count_name && !amount_is_count(amount_unit(c->unit)))
 		g->unit = amount_unit(c->unit);
 	else if (!g->count_name)
 		g->count_name = g->o->before_column == UINT32_MAX ? c->name : "samples";
@@ -139,12 +145,15 @@ static struct layout_limits limits_of(const struct flamegraph_options *o)
 }
 
 /* What will not be drawn is not turned over. A difference has widths of several columns, and is as a whole. */
-static struct profile *turn_over(const struct profile *p, const struct flamegraph_options *o)
+static struct profile *turn_over(struct picture *g)
 {
+	const struct profile *p = g->p;
+	const struct flamegraph_options *o = g->o;
 	struct layout_limits limits = limits_of(o);
 
-	if (o->column == UINT32_MAX || o->before_column != UINT32_MAX)
+	if (o->column == UINT32_MAX || o->before_column != UINT32_MAX || p->node_count <= TURNED_WHOLE_MAX)
 		return profile_reverse(p);
+	g->is_pruned = true;
 	if (limits.total < profile_sum(p, o->column))
 		limits.total = profile_sum(p, o->column);
 	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
@@ -172,6 +181,7 @@ static void measure(struct picture *g)
 
 	g->difference = difference_new(g->p, o);
 	limits.widths = g->difference ? g->difference->widths : NULL;
+	limits.hidden_max = g->is_still ? 0 : HIDDEN_MAX;
 	layout_init(&g->layout, g->p, o->column, &limits);
 	if (g->difference)
 		difference_scale(g->difference, &g->layout);
@@ -275,11 +285,13 @@ void picture_put_head(const struct picture *g, struct buf *out)
 static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
 {
 	double v = (double)value * g->factor;
+	enum amount_unit unit = amount_unit(g->p->columns[g->o->column].unit);
 
+	unit = unit == AMOUNT_MILLIONTHS ? AMOUNT_COUNT : unit;
 	if (g->factor == 1)
-		amount_put(out, value, amount_unit(g->p->columns[g->o->column].unit));
+		amount_put(out, value, unit);
 	else if (v == floor(v) && fabs(v) < 9e18)
-		amount_put(out, (int64_t)v, amount_unit(g->p->columns[g->o->column].unit));
+		amount_put(out, (int64_t)v, unit);
 	else
 		picture_put_number(out, v);
 }
@@ -298,7 +310,8 @@ static void put_note(const struct picture *g, struct buf *out)
 		buf_puts(out, l->narrow == 1 ? " frame narrower than " : " frames narrower than ");
 		picture_put_number(out, g->o->min_width);
 		buf_puts(out, g->o->min_width_percent ? "%" : " px");
-		buf_puts(out, l->narrow == 1 ? " is not drawn; it holds " : " are not drawn; they hold ");
+		buf_puts(out, g->is_pruned ? ", and all that stand on them," : "");
+		buf_puts(out, l->narrow == 1 && !g->is_pruned ? " is not drawn; it holds " : " are not drawn; they hold ");
 		amount_put_percent(out, l->narrow_value, l->total);
 		buf_puts(out, "% of all");
 	}
@@ -426,6 +439,8 @@ int picture_prepare(struct picture *g, struct err *err)
 	if ((e = picture_check(g, err)) < 0)
 		return e;
 	name_values(g);
+	if (g->o->column != UINT32_MAX)
+		g->factor /= (double)profile_scale(g->p, g->o->column);
 	return 0;
 }
 
@@ -438,7 +453,7 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 	if ((e = picture_prepare(g, err)) < 0)
 		return e;
 	if (g->o->reverse)
-		g->p = reversed = turn_over(g->p, g->o);
+		g->p = reversed = turn_over(g);
 	measure(g);
 	if (g->layout.count)
 		put_picture(g, out);
@@ -453,14 +468,14 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
-	struct picture g = { .p = p, .o = o };
+	struct picture g = { .p = p, .unreversed = p, .o = o };
 
 	return draw(&g, out, err);
 }
 
 int picture_put_still(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
 {
-	struct picture g = { .p = p, .o = o, .is_still = true };
+	struct picture g = { .p = p, .unreversed = p, .o = o, .is_still = true };
 
 	return draw(&g, out, err);
 }

@@ -36,17 +36,22 @@ int64_t picture_element_min(const struct layout *l, double labelled)
 	int64_t *values, min;
 	size_t rank = 0;
 
-	if (l->count <= ELEMENTS_MAX)
+	if (l->drawn <= ELEMENTS_MAX)
 		return 0;
 	values = xmalloc(l->count * sizeof(*values));
 	for (size_t i = 0; i < l->count; i++)
-		values[i] = l->boxes[i].value;
+		values[i] = l->boxes[i].value;		/* hidden ones are the narrowest */
 	qsort(values, l->count, sizeof(*values), widest_first);
 	while (rank < ELEMENTS_MOST && (rank < ELEMENTS_FEWEST || (double)values[rank] >= labelled))
 		rank++;
 	min = values[rank] + 1;
 	free(values);
 	return min;
+}
+
+bool picture_is_element(const struct picture *g, const struct layout_box *box)
+{
+	return !box->hidden && box->value >= g->element_min;
 }
 
 struct str picture_name(const struct picture *g, const struct layout_box *box)
@@ -331,10 +336,12 @@ static struct run *collect_runs(const struct picture *g, size_t *ret_count)
 
 	for (size_t i = 0; i < g->layout.count; i++) {
 		const struct layout_box *box = &g->layout.boxes[i];
-		struct run r = run_of(g, box), *last = open[box->depth];
+		struct run r, *last;
 
-		if (box->value >= g->element_min)
+		if (box->hidden || picture_is_element(g, box))
 			continue;
+		r = run_of(g, box);
+		last = open[box->depth];
 		if (r.color == NARROW && last && r.from - last->to < PIXEL) {
 			last->to = r.to;
 			continue;
@@ -418,7 +425,7 @@ void picture_put_frames(const struct picture *g, struct buf *out)
 	if (g->element_min > 0)
 		put_paths(g, out);
 	for (size_t i = 0; i < g->layout.count; i++)
-		if (g->layout.boxes[i].value >= g->element_min)
+		if (picture_is_element(g, &g->layout.boxes[i]))
 			put_element(g, &g->layout.boxes[i], out);
 	buf_puts(out, "</g>\n");
 }

@@ -1,7 +1,7 @@
 /* layout.c: from the tree to boxes.
  *
- * A day of a fleet has millions of nodes and a picture some ten thousand: nodes that are too narrow are dropped before
- * anything is sorted. A parent has a smaller number than its children, so every pass here is a loop.
+ * A day of a fleet has millions of nodes and a picture some ten thousand: nodes that are too narrow, but for a bounded
+ * number of hidden boxes, are dropped before anything is sorted. A parent has a smaller number than its children, so every pass here is a loop.
  */
 
 #include "layout.h"
@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One node that will be drawn, with what its order among its siblings depends on. */
+/* One node that becomes a box, with what its order among its siblings depends on. */
 struct candidate {
 	uint32_t node, parent;
+	bool hidden;
 	struct str name;
 	uint32_t frame;
 	unsigned char after;		/* what follows the name in a line of folded stacks */
@@ -26,7 +27,7 @@ struct work {
 	int64_t *totals;
 	struct candidate *list;		/* siblings beside each other, by name */
 	size_t count, capacity;
-	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is drawn */
+	uint32_t *first;		/* by node: its first child in `list` + 1, 0 if it has none that is a box */
 };
 
 static int64_t add_saturated(int64_t a, int64_t b)
@@ -63,6 +64,8 @@ static int by_name(const void *a, const void *b)
 	size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
 	int order;
 
+	if (x->hidden != y->hidden)
+		return x->hidden ? 1 : -1;
 	order = n ? memcmp(x->name.p, y->name.p, n) : 0;
 	if (order)
 		return order;
@@ -81,36 +84,69 @@ double layout_narrowest(int64_t total, const struct layout_limits *limits)
 	return limits->min_width / (limits->width / (double)total);
 }
 
-/* Picks the nodes to draw. A narrow node's children are no wider, so only its own width decides. As the memory of
- * numbers by node is only touched for those, millions of narrow ones cost no more than a look at their totals. */
+static void count_narrow(const struct work *w, struct layout *l, uint32_t node, double min_value)
+{
+	uint32_t parent = w->p->parents[node];
+
+	l->narrow++;
+	if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value)
+		l->narrow_value = add_saturated(l->narrow_value, w->totals[node]);
+}
+
+/* The least value of a hidden box: the smallest power of two that leaves at most `hidden_max` nodes below `min`. */
+static int64_t least_hidden(const struct work *w, double min, size_t hidden_max)
+{
+	size_t nodes[64] = { 0 }, above = 0;	/* by the place of their value's highest bit */
+
+	for (uint32_t i = 1; i < w->p->node_count; i++)
+		if (w->totals[i] > 0 && (double)w->totals[i] < min)
+			nodes[63 - __builtin_clzll((unsigned long long)w->totals[i])]++;
+	for (int bit = 62; bit >= 0; bit--) {
+		above += nodes[bit];
+		if (above > hidden_max)
+			return bit < 62 ? (int64_t)1 << (bit + 1) : INT64_MAX;
+	}
+	return 1;
+}
+
+/* Picks the nodes that become boxes, and counts what is not drawn. A node's children are no wider, so a box always stands
+ * on a box. As the memory of numbers by node is only touched for those, millions of narrow ones cost no more than a look
+ * at their totals. */
 static void select_nodes(struct work *w, struct layout *l, const struct layout_limits *limits)
 {
 	const struct profile *p = w->p;
 	double min_value = layout_narrowest(l->total, limits);
+	/* Where sums are not known, values cannot tell hidden boxes from those that are drawn. */
+	bool hides = limits->hidden_max && l->total < INT64_MAX;
+	int64_t least = hides ? least_hidden(w, min_value, limits->hidden_max) : INT64_MAX;
 	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
 
 	for (uint32_t i = 1; i < p->node_count; i++) {
 		uint32_t parent = p->parents[i];
+		bool narrow = (double)w->totals[i] < min_value;
 
 		if (w->totals[i] == 0)
 			continue;
-		if ((double)w->totals[i] < min_value) {
-			if (parent == PROFILE_ROOT || (double)w->totals[parent] >= min_value) {
-				l->narrow++;
-				l->narrow_value = add_saturated(l->narrow_value, w->totals[i]);
-			}
+		if (narrow)
+			count_narrow(w, l, i, min_value);
+		if (narrow && w->totals[i] < least) {
+			l->beyond++;
 			continue;
 		}
 		depths[i] = depths[parent] + 1;
-		if (depths[i] > l->depth_uncut)
+		if (!narrow && depths[i] > l->depth_uncut)
 			l->depth_uncut = depths[i];
 		if (depths[i] > limits->depth_max) {
-			l->deep++;
+			l->deep += !narrow;
+			l->beyond++;
 			continue;
 		}
+		if (depths[i] > l->depth_boxes)
+			l->depth_boxes = depths[i];
+		l->drawn += !narrow;
 		GROW(&w->list, &w->capacity, w->count + 1);
 		w->list[w->count++] = (struct candidate){
-			.node = i, .parent = parent, .name = profile_name(p, p->node_frames[i]),
+			.node = i, .parent = parent, .hidden = narrow, .name = profile_name(p, p->node_frames[i]),
 			.frame = p->node_frames[i], .after = own_value(w, i) ? ' ' : ';',
 		};
 	}
@@ -154,12 +190,12 @@ static int64_t at_most(int64_t v, int64_t most)
  * that their sum is not known, the last have next to no room. */
 static void place(struct work *w, struct layout *l)
 {
-	uint32_t *next = xcalloc(l->depth_uncut + 2, sizeof(*next));
-	int64_t *at = xcalloc(l->depth_uncut + 2, sizeof(*at));
-	uint32_t *node = xcalloc(l->depth_uncut + 2, sizeof(*node));
+	uint32_t *next = xcalloc(l->depth_boxes + 2, sizeof(*next));
+	int64_t *at = xcalloc(l->depth_boxes + 2, sizeof(*at));
+	uint32_t *node = xcalloc(l->depth_boxes + 2, sizeof(*node));
 	uint32_t depth = 0;
 
-	l->boxes[l->count++] = (struct layout_box){ PROFILE_ROOT, UINT32_MAX, 0, 0, l->total };
+	l->boxes[l->count++] = (struct layout_box){ PROFILE_ROOT, UINT32_MAX, 0, false, 0, l->total };
 	at[0] = own_value(w, PROFILE_ROOT);
 	next[0] = w->first[PROFILE_ROOT];
 	for (;;) {
@@ -173,14 +209,14 @@ static void place(struct work *w, struct layout *l)
 		}
 		start = at_most(at[depth], l->total - 1);
 		value = at_most(w->totals[c->node], l->total - start);
-		l->boxes[l->count++] = (struct layout_box){ c->node, c->frame, depth + 1, start, value };
+		l->boxes[l->count++] = (struct layout_box){ c->node, c->frame, depth + 1, c->hidden, start, value };
 		next[depth]++;
 		at[depth + 1] = start + at_most(own_value(w, c->node), value);
 		at[depth] = start + value;
 		depth++;
 		node[depth] = c->node;
 		next[depth] = w->first[c->node];
-		if (depth > l->depth)
+		if (!c->hidden && depth > l->depth)
 			l->depth = depth;
 	}
 	free(node);
@@ -204,6 +240,7 @@ void layout_init(struct layout *l, const struct profile *p, uint32_t column, con
 	if (l->total > 0) {
 		l->total = limits->total > l->total ? limits->total : l->total;
 		w.first = xcalloc(p->node_count, sizeof(*w.first));
+		l->drawn = 1;
 		select_nodes(&w, l, limits);
 		index_children(&w);
 		l->boxes = xcalloc(w.count + 1, sizeof(*l->boxes));

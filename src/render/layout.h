@@ -3,7 +3,7 @@
  * It works in values, not in pixels: a box begins at `start` and is `value` wide, both in the unit of the column, and
  * the root is as wide as everything together. Boxes are in preorder, siblings in the order of their lines as folded
  * stacks (by bytes), so that equal profiles give equal pictures. What is too narrow or too deep to be drawn is counted,
- * not forgotten.
+ * not forgotten, and may be a hidden box: sums over boxes are then those of the profile.
  */
 #ifndef RENDER_LAYOUT_H
 #define RENDER_LAYOUT_H
@@ -13,17 +13,20 @@
 struct layout_box {
 	uint32_t node, frame;		/* of the profile; the root's frame is UINT32_MAX */
 	uint32_t depth;			/* the root's is 0 */
+	bool hidden;			/* not drawn; stands behind its siblings that are */
 	int64_t start, value;
 };
 
 struct layout {
 	struct layout_box *boxes;	/* box 0 is the root; there is none if the total is 0 */
 	size_t count;
+	size_t drawn;			/* of these, boxes that are not hidden */
+	size_t beyond;			/* nodes with a value that are no box */
 	int64_t total;
-	uint32_t depth;			/* of the deepest box */
+	uint32_t depth;			/* of the deepest box that is drawn */
+	uint32_t depth_boxes;		/* of the deepest box */
 
-	size_t narrow;			/* nodes that were left out because they are too narrow, without what stands on
-					 * them */
+	size_t narrow;			/* nodes that are not drawn because they are too narrow */
 	int64_t narrow_value;		/* what they took with all that stands on them */
 	uint32_t negative;		/* nodes whose own value is below zero, which no width can show */
 	int64_t negative_value;		/* what they add up to, 0 or less */
@@ -37,6 +40,8 @@ struct layout_limits {
 	double min_width, width;
 	bool percent;
 	uint32_t depth_max;
+	size_t hidden_max;		/* nodes that are not drawn become hidden boxes, the widest first, until about
+					 * that many; 0: none */
 	const int64_t *widths;		/* by node, none below zero: instead of the column's self values; NULL: these */
 	int64_t total;			/* the least that the root is wide */
 };

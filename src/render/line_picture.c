@@ -68,7 +68,8 @@ static void fill_table(struct picture *g, struct profile *names, const struct rg
 		to->value = to_integer((box->depth ? box->end : l->total) * scale) - to->start;
 	}
 	g->layout.count = l->count;
-	g->layout.depth = l->depth;
+	g->layout.drawn = l->count;
+	g->layout.depth = g->layout.depth_boxes = l->depth;
 	g->layout.total = g->layout.boxes[0].value;
 	by_frame = xcalloc((size_t)names->frame_count + 1, sizeof(*by_frame));
 	by_frame[0] = fills[0];

@@ -2,7 +2,7 @@
  *
  *	flamegraph.c	checks the options, writes head and foot
  *	frames.c	the frames as elements, for eyes and for programs that read the file
- *	table.c		the same frames as numbers, for the script
+ *	table.c		the same frames as numbers, for the script; sums.c: what functions took where not all frames are
  *	difference.c	widths, colours and words where there are values before and after
  *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
@@ -23,6 +23,7 @@
 
 struct picture {
 	const struct profile *p;
+	const struct profile *unreversed;	/* what `p` was made of */
 	const struct flamegraph_options *o;
 	const struct palette *palette;
 	struct picture_difference *difference;	/* NULL: the picture is of one profile */
@@ -31,6 +32,7 @@ struct picture {
 	double top, bottom, height;	/* px above and below the frames, and of all */
 	enum amount_unit unit;
 	const char *count_name;		/* NULL if the unit says it all: "1.24 s" */
+	bool is_pruned;			/* `p` lacks what would stand on frames that are too narrow */
 	bool is_still;			/* part of a page: without the script and what stands before <svg> */
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
 	double factor;			/* what values are multiplied by when they are shown */
@@ -98,6 +100,8 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 /* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. Then those
  * from the value `labelled` on are preferred, at which a box has room for a label. */
 int64_t picture_element_min(const struct layout *l, double labelled);
+
+bool picture_is_element(const struct picture *g, const struct layout_box *box);
 
 /* How wide a box must be to have a label, px. */
 double picture_least_label(const struct picture *g);

@@ -15,11 +15,17 @@
  *	rest	= signed: how far its caller goes on behind it; of the root 0, whose width is "all"
  *	name	= number: index into "names"; 0 is the root
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
+ *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed
+ *
+ * Boxes that are too narrow to be drawn are there too, behind their siblings, so that the script's table and search are
+ * those of the profile. Elements are the boxes of at least "elementMin". Where there are too many, the narrowest are
+ * left out, "beyond" says how many, "sums" has what functions took all the same, and "unlisted" says how many functions
+ * are not in it.
  *
  * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb.
  *
- * "names" is left out where each is in the document already: what stands before the last " (" in the title of its first
- * box.
+ * Of "names" those are left out that are all in the document already: what stands before the last " (" in the title of
+ * its first box. "more" has the names behind these.
  */
 
 #include "picture.h"
@@ -27,37 +33,123 @@
 #include "groups.h"
 #include "json.h"
 #include "mem.h"
+#include "sums.h"
 #include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Each function once, numbered in the order of its first box; number 0 is the root. */
+/* Functions that only hidden frames have: as many as that, those that took most, are in the sums. */
+#define SUMMED_MAX	2000u
+
+/* Each function once: at first those that are drawn, in the order of their first box, then those of hidden boxes, then
+ * those that are only in the sums. Number 0 is the root. */
 struct names {
 	uint32_t *number_of;		/* by frame */
-	const struct layout_box **first;
-	uint32_t count;
+	uint32_t *frames;		/* by number */
+	const struct layout_box **first;	/* by number; NULL: it has no box */
+	uint32_t count, drawn;
+	uint32_t left_out;		/* functions that took something and have no number */
+	int64_t *sums[2];		/* by frame, what "sums" says; NULL: the boxes say it all */
 };
 
-static void names_init(struct names *n, const struct picture *g)
+static void add_name(struct names *n, uint32_t frame, const struct layout_box *box)
 {
-	n->number_of = xcalloc((size_t)g->p->frame_count + 1, sizeof(*n->number_of));
-	n->first = xcalloc((size_t)g->p->frame_count + 1, sizeof(*n->first));
-	n->first[n->count++] = &g->layout.boxes[0];
+	n->number_of[frame] = n->count;
+	n->frames[n->count] = frame;
+	n->first[n->count++] = box;
+}
+
+static void add_boxes(struct names *n, const struct picture *g, bool hidden)
+{
 	for (size_t i = 1; i < g->layout.count; i++) {
 		const struct layout_box *box = &g->layout.boxes[i];
 
-		if (n->number_of[box->frame])
-			continue;
-		n->number_of[box->frame] = n->count;
-		n->first[n->count++] = box;
+		if (box->hidden == hidden && !n->number_of[box->frame])
+			add_name(n, box->frame, box);
+	}
+}
+
+static bool needs_sums(const struct picture *g)
+{
+	if (g->lines)
+		return false;
+	return g->layout.beyond || g->is_pruned || (g->difference && g->o->width_of != WIDTH_OF_MAXIMUM);
+}
+
+struct summed {
+	int64_t value;
+	uint32_t frame;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct summed *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* Adds the functions without a box. */
+static void add_summed(struct names *n, const struct picture *g)
+{
+	struct summed *list = xcalloc((size_t)g->p->frame_count + 1, sizeof(*list));
+	uint32_t count = 0;
+
+	for (uint32_t f = 0; f < g->p->frame_count; f++) {
+		int64_t a = n->sums[0][f], b = n->sums[1][f];
+
+		if (!n->number_of[f] && (a || b))
+			list[count++] = (struct summed){ a > b ? a : b, f };
+	}
+	qsort(list, count, sizeof(*list), by_value);
+	for (uint32_t i = 0; i < count && i < SUMMED_MAX; i++)
+		add_name(n, list[i].frame, NULL);
+	n->left_out = count > SUMMED_MAX ? count - SUMMED_MAX : 0;
+	free(list);
+}
+
+static void find_sums(struct names *n, const struct picture *g)
+{
+	if (g->difference) {
+		n->sums[0] = sums_of_totals(g->p, g->difference->before);
+		n->sums[1] = sums_of_totals(g->p, g->difference->after);
+	} else {
+		sums_of_column(g->unreversed, g->o->column, &n->sums[0], &n->sums[1]);
+	}
+}
+
+static void names_init(struct names *n, const struct picture *g)
+{
+	size_t most = (size_t)g->p->frame_count + 1;
+
+	n->number_of = xcalloc(most, sizeof(*n->number_of));
+	n->frames = xcalloc(most, sizeof(*n->frames));
+	n->first = xcalloc(most, sizeof(*n->first));
+	n->frames[0] = UINT32_MAX;
+	n->first[n->count++] = &g->layout.boxes[0];
+	add_boxes(n, g, false);
+	n->drawn = n->count;
+	add_boxes(n, g, true);
+	if (needs_sums(g)) {
+		find_sums(n, g);
+		add_summed(n, g);
 	}
 }
 
 static void names_done(struct names *n)
 {
 	free(n->number_of);
+	free(n->frames);
 	free(n->first);
+	free(n->sums[0]);
+	free(n->sums[1]);
+}
+
+static struct str name_of(const struct picture *g, const struct names *n, uint32_t number)
+{
+	return picture_name(g, &(struct layout_box){ .frame = n->frames[number] });
 }
 
 static void put_digit(struct buf *out, uint64_t v)
@@ -88,18 +180,18 @@ static void put_rgb(struct buf *out, struct rgb c)
 }
 
 /* "file:line", or nothing where the file is unknown. */
-static void put_place(struct json *j, const struct picture *g, const struct layout_box *box, struct buf *scratch)
+static void put_place(struct json *j, const struct picture *g, uint32_t frame, struct buf *scratch)
 {
 	struct str file = { "", 0 };
 
 	buf_reset(scratch);
-	if (box->frame != UINT32_MAX)
-		file = profile_file(g->p, box->frame);
+	if (frame != UINT32_MAX)
+		file = profile_file(g->p, frame);
 	if (file.n) {
 		buf_put(scratch, file.p, file.n);
-		if (g->p->frames[box->frame].line) {
+		if (g->p->frames[frame].line) {
 			buf_putc(scratch, ':');
-			buf_put_u64(scratch, g->p->frames[box->frame].line);
+			buf_put_u64(scratch, g->p->frames[frame].line);
 		}
 	}
 	json_bytes(j, (struct str){ scratch->data, scratch->size });
@@ -108,7 +200,7 @@ static void put_place(struct json *j, const struct picture *g, const struct layo
 static bool has_places(const struct picture *g, const struct names *n)
 {
 	for (uint32_t i = 1; i < n->count; i++)
-		if (profile_file(g->p, n->first[i]->frame).n)
+		if (profile_file(g->p, n->frames[i]).n)
 			return true;
 	return false;
 }
@@ -127,7 +219,7 @@ static bool is_in_title(const struct picture *g, const struct layout_box *box, s
 	return title->size > name->size && !memcmp(title->data, name->data, name->size) && !strstr(end, " (");
 }
 
-/* If every box is an element, and no title comes from elsewhere. */
+/* If every box that is drawn is an element, and no title comes from elsewhere. */
 static bool are_in_titles(const struct picture *g, const struct names *n)
 {
 	_cleanup_(buf_done) struct buf title = { 0 }, name = { 0 };
@@ -136,7 +228,7 @@ static bool are_in_titles(const struct picture *g, const struct names *n)
 		return false;
 	buf_init(&title);
 	buf_init(&name);
-	for (uint32_t i = 0; i < n->count; i++)
+	for (uint32_t i = 0; i < n->drawn; i++)
 		if (!is_in_title(g, n->first[i], &title, &name))
 			return false;
 	return true;
@@ -144,12 +236,14 @@ static bool are_in_titles(const struct picture *g, const struct names *n)
 
 static void put_names(struct json *j, const struct picture *g, const struct names *n)
 {
-	if (are_in_titles(g, n))
+	bool known = are_in_titles(g, n);
+
+	if (known && n->drawn == n->count)
 		return;
-	json_key(j, "names");
+	json_key(j, known ? "more" : "names");
 	json_open_array(j);
-	for (uint32_t i = 0; i < n->count; i++)
-		json_bytes(j, picture_name(g, n->first[i]));
+	for (uint32_t i = known ? n->drawn : 0; i < n->count; i++)
+		json_bytes(j, name_of(g, n, i));
 	json_end(j);
 }
 
@@ -163,7 +257,7 @@ static void put_places(struct json *j, const struct picture *g, const struct nam
 	json_key(j, "places");
 	json_open_array(j);
 	for (uint32_t i = 0; i < n->count; i++)
-		put_place(j, g, n->first[i], &scratch);
+		put_place(j, g, n->frames[i], &scratch);
 	json_end(j);
 }
 
@@ -202,7 +296,7 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 
 static void put_boxes(struct json *j, const struct picture *g, const struct names *n)
 {
-	size_t levels = (size_t)g->layout.depth + 2;
+	size_t levels = (size_t)g->layout.depth_boxes + 2;
 	int64_t *next = xcalloc(levels, sizeof(*next)), *right = xcalloc(levels, sizeof(*right));
 	_cleanup_(buf_done) struct buf digits = { 0 };
 	uint32_t depth = 0;
@@ -247,6 +341,25 @@ static void put_sides(struct json *j, const struct picture *g)
 	json_bytes(j, (struct str){ digits.data, digits.size });
 }
 
+static void put_sums(struct json *j, const struct picture *g, const struct names *n)
+{
+	_cleanup_(buf_done) struct buf digits = { 0 };
+
+	if (!n->sums[0])
+		return;
+	buf_init(&digits);
+	for (uint32_t i = 1; i < n->count; i++) {
+		put_signed(&digits, n->sums[0][n->frames[i]]);
+		put_signed(&digits, n->sums[1][n->frames[i]]);
+	}
+	json_key(j, "sums");
+	json_bytes(j, (struct str){ digits.data, digits.size });
+	json_key(j, "beyond");
+	json_u64(j, g->layout.beyond + g->is_pruned);
+	json_key(j, "unlisted");
+	json_u64(j, n->left_out);
+}
+
 /* Of --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
 static void put_attributes(struct json *j, const struct picture *g, const struct names *n)
 {
@@ -255,7 +368,7 @@ static void put_attributes(struct json *j, const struct picture *g, const struct
 	json_key(j, "attributes");
 	json_open_object(j);
 	for (uint32_t i = 0; i < n->count; i++)
-		picture_put_attributes(j, g, i, i ? profile_name(g->p, n->first[i]->frame) : (struct str){ "", 0 });
+		picture_put_attributes(j, g, i, i ? profile_name(g->p, n->frames[i]) : (struct str){ "", 0 });
 	json_end(j);
 }
 
@@ -335,13 +448,31 @@ static void put_narrow_fill(struct json *j, const struct picture *g)
 
 static void put_colors(struct json *j, const struct picture *g, const struct names *n)
 {
-	uint32_t *frames = xcalloc(n->count, sizeof(*frames));
-
-	for (uint32_t i = 0; i < n->count; i++)
-		frames[i] = n->first[i]->frame;
-	picture_put_fills(j, g, frames, n->count);
+	picture_put_fills(j, g, n->frames, n->count);
 	put_narrow_fill(j, g);
-	free(frames);
+}
+
+/* Between the widest box that is no element and the narrowest element, in the middle: the script counts in doubles, which
+ * above 2^53 are not exact. */
+static int64_t least_element(const struct picture *g)
+{
+	int64_t below = -1, least = INT64_MAX;
+
+	for (size_t i = 0; i < g->layout.count; i++) {
+		const struct layout_box *box = &g->layout.boxes[i];
+
+		if (picture_is_element(g, box))
+			least = box->value < least ? box->value : least;
+		else
+			below = box->value > below ? box->value : below;
+	}
+	return below < 0 ? 0 : below + (least - below + 1) / 2;
+}
+
+/* px below which a frame is not drawn. */
+static double least_drawn(const struct flamegraph_options *o)
+{
+	return o->min_width_percent ? o->min_width / 100 * (o->width - 2 * PICTURE_MARGIN) : o->min_width;
 }
 
 void picture_put_table(const struct picture *g, const char *note, struct buf *out)
@@ -355,7 +486,9 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 	put_sizes(&j, g);
 	picture_put_words(&j, g, note);
 	json_key(&j, "elementMin");
-	json_i64(&j, g->element_min);
+	json_i64(&j, least_element(g));
+	json_key(&j, "drawnMin");
+	json_double(&j, least_drawn(g->o));
 	put_names(&j, g, &n);
 	put_places(&j, g, &n);
 	put_colors(&j, g, &n);
@@ -367,6 +500,7 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 	put_boxes(&j, g, &n);
 	if (g->difference)
 		put_sides(&j, g);
+	put_sums(&j, g, &n);
 	json_end(&j);
 	names_done(&n);
 }

@@ -86,8 +86,36 @@ TEST(narrow_frames_are_counted_with_what_they_hold)
 	add(p, "e", 1);
 	layout_init(&l, p, 0, &limits);
 	CHECK_STR(text_of(p, &l), "all:0:0+100 a:1:0+90");
-	CHECK_INT(l.narrow, 2);
+	CHECK_INT(l.narrow, 5);
 	CHECK_INT(l.narrow_value, 10);
+	layout_done(&l);
+}
+
+TEST(hidden_boxes_stand_behind_what_is_drawn_and_sums_are_whole)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	struct layout_limits limits = { .min_width = 10, .width = 100, .depth_max = UINT32_MAX, .hidden_max = 5 };
+	struct layout l;
+
+	add(p, "z", 90);
+	add(p, "bc", 4);
+	add(p, "bd", 4);
+	add(p, "bde", 1);
+	add(p, "e", 1);
+	layout_init(&l, p, 0, &limits);
+	CHECK_STR(text_of(p, &l), "all:0:0+100 z:1:0+90 b:1:90+9 c:2:90+4 d:2:94+5 e:3:98+1 e:1:99+1");
+	CHECK_INT(l.drawn, 2);
+	CHECK(!l.boxes[1].hidden && l.boxes[2].hidden && l.boxes[6].hidden);
+	CHECK_INT(l.depth, 1);
+	CHECK_INT(l.depth_boxes, 3);
+	CHECK_INT(l.narrow, 5);
+	CHECK_INT(l.beyond, 0);
+	layout_done(&l);
+	limits.hidden_max = 4;
+	layout_init(&l, p, 0, &limits);
+	CHECK_STR(text_of(p, &l), "all:0:0+100 z:1:0+90 b:1:90+9 c:2:90+4 d:2:94+5");
+	CHECK_INT(l.narrow, 5);
+	CHECK_INT(l.beyond, 2);
 	layout_done(&l);
 }
 

@@ -57,6 +57,12 @@ void csv_i64(struct csv *c, int64_t v)
 	buf_put_i64(c->out, v);
 }
 
+void csv_millionths(struct csv *c, int64_t v)
+{
+	next(c);
+	amount_put_millionths(c->out, v);
+}
+
 void csv_share(struct csv *c, int64_t part, int64_t whole)
 {
 	next(c);

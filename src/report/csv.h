@@ -16,6 +16,7 @@ struct csv {
 
 void csv_text(struct csv *c, struct str s);
 void csv_words(struct csv *c, const char *text);
+void csv_millionths(struct csv *c, int64_t v);	/* as a decimal number */
 void csv_i64(struct csv *c, int64_t v);
 void csv_fixed(struct csv *c, double v, int decimals);
 void csv_share(struct csv *c, int64_t part, int64_t whole);	/* per cent, two decimals */

@@ -25,6 +25,27 @@ void report_put_all(struct buf *out, enum report_by by, size_t count)
 		buf_printf(out, "[all %zu %s]\n", count, report_by_name(by, true));
 }
 
+void report_put_value_json(struct json *j, const struct profile *p, uint32_t column, int64_t v)
+{
+	if (profile_scale(p, column) == 1)
+		json_i64(j, v);
+	else
+		json_double(j, (double)v / (double)profile_scale(p, column));
+}
+
+void report_put_value_csv(struct csv *c, const struct profile *p, uint32_t column, int64_t v)
+{
+	if (profile_scale(p, column) == 1)
+		csv_i64(c, v);
+	else
+		csv_millionths(c, v);
+}
+
+const char *report_unit(const struct profile *p, uint32_t column)
+{
+	return profile_scale(p, column) == 1 ? p->columns[column].unit : "count";
+}
+
 static double share(int64_t part, int64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -54,9 +75,9 @@ static void put_columns(struct json *j, const struct profile *p, const struct wi
 		json_key(j, p->columns[columns[i]].name);
 		json_open_object(j);
 		json_key(j, "self");
-		json_i64(j, row->self[columns[i]]);
+		report_put_value_json(j, p, columns[i], row->self[columns[i]]);
 		json_key(j, "total");
-		json_i64(j, row->total[columns[i]]);
+		report_put_value_json(j, p, columns[i], row->total[columns[i]]);
 		json_end(j);
 	}
 	json_end(j);
@@ -73,9 +94,9 @@ static void put_json_row(struct json *j, const struct profile *p, const struct r
 	if (o->by == REPORT_BY_FUNCTION)
 		report_put_place_json(j, p, row->frame);
 	json_key(j, "self");
-	json_i64(j, row->self[o->column]);
+	report_put_value_json(j, p, o->column, row->self[o->column]);
 	json_key(j, "total");
-	json_i64(j, row->total[o->column]);
+	report_put_value_json(j, p, o->column, row->total[o->column]);
 	json_key(j, "self_percent");
 	json_double(j, share(row->self[o->column], whole));
 	json_key(j, "total_percent");
@@ -97,9 +118,9 @@ static void put_json(struct buf *out, const struct profile *p, const struct repo
 	json_key(&j, "column");
 	json_str(&j, p->columns[o->column].name);
 	json_key(&j, "unit");
-	json_str(&j, p->columns[o->column].unit);
+	json_str(&j, report_unit(p, o->column));
 	json_key(&j, "total");
-	json_i64(&j, profile_sum(p, o->column));
+	report_put_value_json(&j, p, o->column, profile_sum(p, o->column));
 	json_key(&j, "count");
 	json_u64(&j, count);
 	json_key(&j, report_by_name(o->by, true));
@@ -148,8 +169,8 @@ static void put_csv(struct buf *out, const struct profile *p, const struct repor
 		csv_share(&c, rows[i].self[o->column], whole);
 		csv_share(&c, rows[i].total[o->column], whole);
 		for (size_t k = 0; k < n; k++) {
-			csv_i64(&c, rows[i].self[columns[k]]);
-			csv_i64(&c, rows[i].total[columns[k]]);
+			report_put_value_csv(&c, p, columns[k], rows[i].self[columns[k]]);
+			report_put_value_csv(&c, p, columns[k], rows[i].total[columns[k]]);
 		}
 		csv_end(&c);
 	}

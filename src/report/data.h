@@ -15,6 +15,11 @@ void report_functions_data(const struct profile *p, const struct report_options 
 size_t report_data_columns(const struct profile *p, const struct report_options *o, uint32_t ret[PROFILE_COLUMNS]);
 
 void report_put_place_json(struct json *j, const struct profile *p, uint32_t frame);
+/* A value of a column: a number, with what is behind the point where the column has parts of counts. */
+void report_put_value_json(struct json *j, const struct profile *p, uint32_t column, int64_t v);
+void report_put_value_csv(struct csv *c, const struct profile *p, uint32_t column, int64_t v);
+const char *report_unit(const struct profile *p, uint32_t column);	/* "count" also of such parts */
+
 void report_put_place_csv(struct csv *c, const struct profile *p, uint32_t frame);
 
 /* "[12 more functions]" and "[all 42 functions]", each with its newline. */

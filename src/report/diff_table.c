@@ -4,6 +4,7 @@
 
 #include "amount.h"
 #include "csv.h"
+#include "data.h"
 #include "json.h"
 #include "text.h"
 
@@ -188,7 +189,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	text_put_plain(out, (struct str){ r->options->name_before, strlen(r->options->name_before) });
 	buf_puts(out, ", ");
 	amount_put(out, profile_sum(p, r->diff->measured), unit);
-	buf_printf(out, unit == AMOUNT_COUNT ? " %s\nafter:  " : " of %s\nafter:  ", r->options->column);
+	buf_printf(out, amount_is_count(unit) ? " %s\nafter:  " : " of %s\nafter:  ", r->options->column);
 	text_put_plain(out, (struct str){ r->options->name_after, strlen(r->options->name_after) });
 	buf_puts(out, ", ");
 	amount_put(out, r->all.after, unit);
@@ -245,16 +246,21 @@ void diff_report_put_table(const struct diff_report *r, struct buf *out)
 
 /* --- JSON --- */
 
-static void json_cell(struct json *j, const char *key, const struct diff_cell *c)
+static void json_value(struct json *j, const struct diff_report *r, int64_t v)
+{
+	report_put_value_json(j, r->diff->profile, r->diff->after, v);
+}
+
+static void json_cell(struct json *j, const struct diff_report *r, const char *key, const struct diff_cell *c)
 {
 	json_key(j, key);
 	json_open_object(j);
 	json_key(j, "before");
-	json_i64(j, c->before);
+	json_value(j, r, c->before);
 	json_key(j, "after");
-	json_i64(j, c->after);
+	json_value(j, r, c->after);
 	json_key(j, "delta");
-	json_i64(j, delta_of(c));
+	json_value(j, r, delta_of(c));
 	json_key(j, "before_percent");
 	json_double(j, c->before_percent);
 	json_key(j, "after_percent");
@@ -275,18 +281,18 @@ static void json_facts(struct json *j, const struct diff_report *r)
 	json_key(j, "column");
 	json_str(j, r->options->column);
 	json_key(j, "unit");
-	json_str(j, p->columns[r->diff->after].unit);
+	json_str(j, report_unit(p, r->diff->after));
 	json_key(j, "compared");
 	json_str(j, r->options->compared);
 	json_key(j, "factor");
 	json_double(j, r->diff->factor);
 	json_key(j, "before_measured");
-	json_i64(j, profile_sum(p, r->diff->measured));
+	json_value(j, r, profile_sum(p, r->diff->measured));
 	json_key(j, "sampled");
 	json_bool(j, r->diff->before_weight > 0 || r->diff->after_weight > 0);
 	json_key(j, "standard_errors");
 	json_double(j, r->sigma);
-	json_cell(j, "total", &r->all);
+	json_cell(j, r, "total", &r->all);
 	json_key(j, "compared_functions");
 	json_u64(j, r->compared);
 	json_key(j, "unchanged_functions");
@@ -313,8 +319,8 @@ void diff_report_put_json(const struct diff_report *r, struct buf *out)
 		json_bytes(&j, profile_file(p, row->frame));
 		json_key(&j, "line");
 		json_u64(&j, p->frames[row->frame].line);
-		json_cell(&j, "self", &row->self);
-		json_cell(&j, "total", &row->total);
+		json_cell(&j, r, "self", &row->self);
+		json_cell(&j, r, "total", &row->total);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -324,13 +330,13 @@ void diff_report_put_json(const struct diff_report *r, struct buf *out)
 
 /* --- CSV --- */
 
-static void csv_cell(struct csv *c, const struct diff_cell *cell)
+static void csv_cell(struct csv *c, const struct diff_report *r, const struct diff_cell *cell)
 {
 	const int64_t values[] = { cell->before, cell->after, delta_of(cell) };
 	const double shares[] = { cell->before_percent, cell->after_percent, cell->change, cell->noise };
 
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-		csv_i64(c, values[i]);
+		report_put_value_csv(c, r->diff->profile, r->diff->after, values[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
 		csv_fixed(c, shares[i], 4);
 	csv_i64(c, cell->changed);
@@ -357,8 +363,8 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 		csv_text(&c, profile_name(p, row->frame));
 		csv_text(&c, profile_file(p, row->frame));
 		csv_i64(&c, p->frames[row->frame].line);
-		csv_cell(&c, &row->self);
-		csv_cell(&c, &row->total);
+		csv_cell(&c, r, &row->self);
+		csv_cell(&c, r, &row->total);
 		csv_end(&c);
 	}
 }

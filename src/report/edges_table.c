@@ -199,7 +199,7 @@ static void put_json_values(struct json *j, const struct side *s, const char *ke
 	json_open_object(j);
 	for (size_t i = 0; i < s->column_count; i++) {
 		json_key(j, s->p->columns[s->columns[i]].name);
-		json_i64(j, values[s->columns[i]]);
+		report_put_value_json(j, s->p, s->columns[i], values[s->columns[i]]);
 	}
 	json_end(j);
 }
@@ -280,7 +280,7 @@ static void put_csv_edge(struct csv *c, const struct side *s, const struct repor
 	}
 	csv_share(c, e->values[s->o->column], s->whole);
 	for (size_t i = 0; i < s->column_count; i++)
-		csv_i64(c, e->values[s->columns[i]]);
+		report_put_value_csv(c, s->p, s->columns[i], e->values[s->columns[i]]);
 	csv_end(c);
 }
 
@@ -305,9 +305,9 @@ static void json_start(struct json *j, const struct profile *p, const struct rep
 	json_key(j, "column");
 	json_str(j, p->columns[o->column].name);
 	json_key(j, "unit");
-	json_str(j, p->columns[o->column].unit);
+	json_str(j, report_unit(p, o->column));
 	json_key(j, "total");
-	json_i64(j, profile_sum(p, o->column));
+	report_put_value_json(j, p, o->column, profile_sum(p, o->column));
 }
 
 int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,

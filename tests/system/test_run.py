@@ -200,10 +200,29 @@ def nothing_sampled_has_its_reason():
             r = p.run('php', '-r', 'usleep(400000);', options=['--clock', 'cpu'])
             if '1 sample ' not in r.stderr:
                 break
+            os.remove(f'{p.path}/profile.strobe')
         check('CPU time' in r.stderr and '--clock wall' in r.stderr, f'no CPU used: {r.stderr!r}')
         r = subprocess.run([STROBE, 'report', f'{p.path}/profile.strobe'], capture_output=True, text=True)
         check(r.returncode == 4 and 'nothing was sampled' in r.stderr,
               f'the profile is that of this run, which is empty: {r.returncode} {r.stderr!r}')
+
+
+@test
+def a_run_without_samples_leaves_an_earlier_profile_as_it_was():
+    with Place() as p:
+        script = p.script(BUSY + 'busy(0.5);')
+        for output in 'profile.strobe', 'a.folded', 'a.svg', 'a.html':
+            p.run('php', script, options=['-o', output])
+            with open(f'{p.path}/{output}', 'rb') as f:
+                good = f.read()
+            r = p.run('php', '-n', script, options=['-q', '-o', output])
+            check(f'left {output} as it was' in r.stderr and 'no samples' in r.stderr, f'it is said: {r.stderr!r}')
+            with open(f'{p.path}/{output}', 'rb') as f:
+                check(f.read() == good, f'{output} is the earlier one')
+        r = p.run('php', script)
+        check('as it was' not in r.stderr and 'wrote profile.strobe' in r.stderr, f'samples replace it: {r.stderr!r}')
+        r = p.run('php', '-n', script, options=['-o', 'new.strobe'])
+        check(os.path.exists(f'{p.path}/new.strobe') and 'as it was' not in r.stderr, f'nothing to keep: {r.stderr!r}')
 
 
 @test

@@ -463,6 +463,80 @@ await test('svg: a reversed picture is turned back', async () => {
 	await page.close();
 });
 
+// What each function took in folded text, recursion once, as the table shows it: name, self, total.
+function functionsOf(folded) {
+	const self = new Map(), total = new Map(), add = (map, name, v) => map.set(name, (map.get(name) || 0) + v);
+	for (const line of folded.trim().split('\n')) {
+		const [, stack, count] = /^(.*) (\d+)$/.exec(line), names = stack.split(';');
+		add(self, names.at(-1), +count);
+		new Set(names).forEach((name) => add(total, name, +count));
+	}
+	return [...total].map(([name, v]) => [name, self.get(name) || 0, v].join(' ')).sort();
+}
+
+async function tableOf(page) {
+	await press(page, 'Show all functions').catch(() => {});
+	return page.$$eval('.twin tbody tr', (all) => all.map((tr) => [tr.cells[0], tr.cells[1], tr.cells[3]]
+		.map((c) => c.textContent.replaceAll(',', '')).join(' ')).sort());
+}
+
+// How much of folded text goes through what matches.
+function shareOf(folded, pattern) {
+	let all = 0, hit = 0;
+	for (const line of folded.trim().split('\n')) {
+		const [, stack, count] = /^(.*) (\d+)$/.exec(line);
+		all += +count;
+		hit += stack.split(';').some((name) => pattern.test(name)) ? +count : 0;
+	}
+	return `${(100 * hit / all).toFixed(2)}%`;
+}
+
+const NARROW = `main;wide;and;deep;below 100000\n${Array.from({ length: 3000 }, (_, i) =>
+	`main;part${i % 60};load${i};filters${i % 2 ? ';wide' : ''}${i % 3 ? ';filters' : ''} ${1 + i % 5}\n`).join('')}`;
+
+for (const [name, ...options] of [['narrow.svg'], ['narrow-reversed.svg', '--reverse'], ['narrow-elements.svg', '--minwidth', '200']])
+	await test(`svg: table and search are those of the profile, drawn or not: ${name}`, async () => {
+		draw(name, NARROW, ...options);
+		const page = await openPage(`${site}/${name}`), drawn = Object.keys(await frames(page)).length;
+		await press(page, 'Table');
+		const table = await tableOf(page), truth = functionsOf(NARROW);
+		check(drawn < table.length && JSON.stringify(table) === JSON.stringify(truth), table.length, table.slice(0, 9), truth.slice(0, 9));
+		for (const pattern of ['^filters$', 'filters|load1', 'load.*7', 'wide'])
+			await search(page, pattern), check(await matched(page) === `Matched: ${shareOf(NARROW, new RegExp(pattern))}`, pattern, await matched(page));
+		await press(page, 'Reversed');
+		await search(page, '^filters$');
+		check(await matched(page) === `Matched: ${shareOf(NARROW, /^filters$/)}`, await matched(page));
+		await page.close();
+	});
+
+await test('svg: table and search of one part are those of the profile too, and its narrow frames appear', async () => {
+	const page = await openPage(`${site}/narrow.svg#zoom=;main;part7`), part = NARROW.split('\n').filter((l) => l.includes(';part7;')).join('\n');
+	await press(page, 'Table');
+	const table = await tableOf(page), truth = functionsOf(part).filter((line) => !line.startsWith('main '));
+	check(JSON.stringify(table) === JSON.stringify(truth), table.slice(0, 9), truth.slice(0, 9));
+	await search(page, '^filters$');
+	check(await matched(page) === 'Matched: 100.00%' && (await frames(page)).load7, await matched(page));
+	await page.close();
+});
+
+for (const [name, ...options] of [['large.svg', '--minwidth', '5'], ['large-reversed.svg', '--minwidth', '5', '--reverse']])
+	await test(`svg: more frames than the file can have are in the sums of functions: ${name}`, async () => {
+		const folded = manyStacks(4550);
+		draw(name, folded, ...options);
+		const page = await openPage(`${site}/${name}`), functions = functionsOf(folded);
+		await press(page, 'Table');
+		const table = await tableOf(page), truth = new Set(functions), caption = await text(page, '.twin caption');
+		check(table.length >= 2000 && table.every((line) => truth.has(line)), table.filter((line) => !truth.has(line)).slice(0, 9));
+		check(caption.startsWith(`all: ${functions.length.toLocaleString('en-US')} functions`), caption);
+		await search(page, '^Wiki.Part7::step7$');
+		const one = shareOf(folded, /^Wiki.Part7::step7$/), share = await matched(page);
+		check(share === `Matched: ${one}` || share === `Matched: ≥ ${one}`, share, one);
+		await search(page, 'Part7::');
+		const least = /^Matched: ≥ ([0-9.]+)%$/.exec(await matched(page));
+		check(least && +least[1] <= parseFloat(shareOf(folded, /Part7::/)), await matched(page));
+		await page.close();
+	});
+
 await test('svg: the first touch shows a frame and the second one zooms', async () => {
 	const page = await openPage(`${site}/a.svg`, { phone: true });
 	await clickFrame(page, 'load', true);

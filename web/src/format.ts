@@ -1,6 +1,6 @@
 // Numbers and times as people read them.
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 }), parts = new Intl.NumberFormat('en', { maximumFractionDigits: 6 });
 
 export function count(v: number): string {
 	return whole.format(v);
@@ -28,6 +28,8 @@ export function value(v: number, unit: string): string {
 		const power = Math.min(4, Math.floor(Math.log2(Math.max(1, v)) / 10));
 		return `${power ? (v / 1024 ** power).toFixed(1) : v} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
 	}
+	if (unit === 'millionths')		// parts of counts
+		return parts.format(v / 1e6);
 	return count(v);
 }
 

@@ -49,6 +49,16 @@ export interface Boxes {
 	after?: Values;
 	ownBefore?: Float64Array;	// the same without children, where some of these are left out
 	ownAfter?: Float64Array;
+	beyond?: number;		// frames that are no box, of data that should have them all
+	whole?: Whole;
+}
+
+// What functions took in a profile that has not all of its frames as boxes, by frame: self and total, or before and after of a
+// difference. `unlisted` is how many functions are not among the frames.
+export interface Whole {
+	first: Float64Array;
+	second: Float64Array;
+	unlisted: number;
 }
 
 // What frames are called, and what is known of the whole.
@@ -74,6 +84,8 @@ export class FlameData {
 	readonly after?: Values;
 	readonly ownBefore?: Float64Array;
 	readonly ownAfter?: Float64Array;
+	readonly beyond: number;
+	readonly whole?: Whole;
 	readonly names: string[];
 	readonly files: string[];
 	readonly frameName: number[];
@@ -96,6 +108,8 @@ export class FlameData {
 		this.after = boxes.after;
 		this.ownBefore = boxes.ownBefore;
 		this.ownAfter = boxes.ownAfter;
+		this.beyond = boxes.beyond || 0;
+		this.whole = boxes.whole;
 		this.names = words.names;
 		this.files = words.files;
 		this.frameName = words.frameName;
@@ -124,6 +138,11 @@ export class FlameData {
 				this.endChild[i] = c;
 			}
 		}
+	}
+
+	// Whether sums over boxes may lack something.
+	get isPartial(): boolean {
+		return this.beyond + this.leftOut > 0;
 	}
 
 	depthOf(box: number): number {
@@ -305,6 +324,24 @@ export function matchingBoxes(data: FlameData, match: Uint8Array, within: number
 		[low, high] = [data.firstChild[low], data.endChild[high - 1]];
 	}
 	return found.sort((a, b) => data.start[a] - data.start[b] || a - b);
+}
+
+// How much of one box matched at least and at most: the same unless frames are no boxes. Of the root, what is known of whole
+// functions helps.
+export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
+	const all = data.width[within], { whole } = data;
+	if (!data.isPartial)
+		return [sum, sum];
+	if (within > 0 || !whole || data.before)
+		return [sum, all];
+	let least = sum, most = whole.unlisted ? all : sum;
+	const totals = new Map(functionRows(data, 0).map((row) => [row.frame, row.total]));
+	for (let f = 0; f < match.length; f++)
+		if (match[f]) {
+			least = Math.max(least, whole.second[f]);
+			most += whole.second[f] - (totals.get(f) || 0);
+		}
+	return [least, Math.max(least, Math.min(most, all))];
 }
 
 export interface Row {

@@ -94,7 +94,7 @@ function layOut(data: FlameData, own: Own, widths: Float64Array): FlameData {
 	const sums = (values?: Float64Array) => values && kept(totalsOf(data, values));
 	return new FlameData({
 		depths: offsets.length - 1, total: width[0], leftOut: data.leftOut, offsets: Uint32Array.from(offsets), start, width, frame,
-		before: sums(own.before), after: sums(own.after), ownBefore: kept(own.before), ownAfter: kept(own.after),
+		before: sums(own.before), after: sums(own.after), ownBefore: kept(own.before), ownAfter: kept(own.after), beyond: data.beyond,
 	}, data.words);
 }
 
@@ -209,6 +209,6 @@ export function turnOver(data: FlameData, least: number): FlameData {
 	return new FlameData({
 		depths: offsets.length - 1, total: data.total, leftOut, offsets: Uint32Array.from(offsets), start: Float64Array.from(start),
 		width: Float64Array.from(width), frame: Uint32Array.from(frame), before: before && Float64Array.from(before),
-		after: after && Float64Array.from(after),
+		after: after && Float64Array.from(after), beyond: data.beyond, whole: data.whole,
 	}, { ...data.words, about: { ...data.about, reverse: !data.about.reverse } });
 }

@@ -1,7 +1,7 @@
 // What a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the table,
 // keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
-import { matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
+import { matchedRange, matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
 import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
@@ -18,6 +18,7 @@ export interface View {
 	setPaint(paint: Paint, name: string): void;	// the name tells paints apart; '' is that of the document
 	setFocus(box: number): void;
 	shownWidth(box: number): number;
+	isDrawn?(box: number): boolean;		// whether it can be seen; all can unless this says otherwise
 	flush?(): void;			// draws what the setters have changed
 }
 
@@ -65,6 +66,7 @@ function plainText(markup: string): string {
 
 export class Page {
 	private data: FlameData;
+	private unturned: FlameData;	// the same stacks; turned over by a script they lack their narrowest ends
 	private zoomed = 0;
 	private cursor = -1;
 	private found: Found | null = null;
@@ -101,7 +103,7 @@ export class Page {
 	private readonly width = this.select('Width', WIDTH_WORDS, (value) => this.change({ meaning: value, zoom: this.state.zoom }));
 
 	constructor(private readonly about: About, private readonly base: FlameData, private readonly place: Place) {
-		this.data = base;
+		this.data = this.unturned = base;
 		this.isDifference = !!base.before;
 		this.start = { zoom: [], search: '', ignoreCase: false, filters: [], reversed: about.reversed, inverted: about.inverted,
 			color: about.colorBy, meaning: about.widthOf || '', self: !!about.self };
@@ -187,7 +189,7 @@ export class Page {
 		this.view.flush?.();
 		this.showState();
 		if (this.hasTwin && moved)
-			this.twin.show(this.data, zoomed);
+			this.twin.show(this.whole(zoomed), zoomed);
 	}
 
 	private outside(box: number, zoomed: number): boolean {
@@ -207,7 +209,7 @@ export class Page {
 			if (pattern)
 				given.push({ match: this.matches(pattern), keep: f.keep });
 		}
-		this.data = derive(this.base, given, meaning);
+		this.data = this.unturned = derive(this.base, given, meaning);
 		if (reversed !== this.about.reversed)
 			this.data = turnOver(this.data, LEAST);
 		return true;
@@ -220,12 +222,22 @@ export class Page {
 		return match;
 	}
 
+	// What has all stacks of a box.
+	private whole(box: number): FlameData {
+		return box === 0 ? this.unturned : this.data;
+	}
+
+	private matchedRange(pattern: RegExp, zoomed: number): [least: number, most: number] {
+		const data = this.whole(zoomed);
+		return matchedRange(data, data === this.data ? this.found! : searchBoxes(data, pattern, 0), zoomed);
+	}
+
 	private find(zoomed: number): void {
 		const pattern = compile(this.state.search, this.state.ignoreCase);
 		this.wrong = pattern === undefined;
 		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, pattern, zoomed) : null;
-		const share = this.found ? this.found.sum / this.data.width[zoomed] : 0;
-		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${percent(share, 1)}` : '',
+		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], share = this.found ? least / this.data.width[zoomed] : 0;
+		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${most > least ? '≥ ' : ''}${percent(share, 1)}` : '',
 			this.found ? String(share) : '');
 	}
 
@@ -259,7 +271,8 @@ export class Page {
 		if (this.data.total <= 0)
 			return 'Nothing is left: the filters have removed every stack';
 		const left = this.data.leftOut, size = turned ? 'each below 0.001% of all' : 'as they are the narrowest';
-		return [turned && this.about.note ? `Turned over from what was drawn: ${this.about.note}` : this.about.note,
+		const changed = turned || !this.isDifference && (this.zoomed > 0 || this.state.filters.length > 0);
+		return [changed && this.about.note ? `Before zoom, filters and turning over: ${this.about.note}` : this.about.note,
 			left ? `${grouped(left)} frames are left out, ${size}` : '']
 			.filter(Boolean).join('; ');
 	}
@@ -338,7 +351,7 @@ export class Page {
 		this.hasTwin = on;
 		this.table.setAttribute('aria-expanded', String(on));
 		if (on)
-			this.twin.show(this.data, this.zoomed);
+			this.twin.show(this.whole(this.zoomed), this.zoomed);
 		this.place.table(on ? this.twin.box : null);
 		if (on)
 			this.twin.box.focus();
@@ -433,7 +446,9 @@ export class Page {
 		} else if (typing || elsewhere || command || e.altKey) {
 			return;
 		} else if (key.startsWith('Arrow')) {
-			this.moveTo(this.cursor < 0 ? this.zoomed : walk(this.data, this.cursor, this.zoomed, this.state.inverted, key));
+			const to = this.cursor < 0 ? this.zoomed : walk(this.data, this.cursor, this.zoomed, this.state.inverted, key);
+			if (this.view.isDrawn?.(to) ?? true)
+				this.moveTo(to);
 		} else if (key === 'Enter' && target.localName !== 'button' && this.cursor >= 0) {
 			this.zoomTo(this.cursor);
 		} else if (key === 'Backspace') {

@@ -2,7 +2,7 @@
 // numbers in the table "profile" (src/render/table.c). This draws from the numbers: only what can be seen becomes an
 // element, so that 76,000 frames zoom as quickly as 76.
 
-import { ABOUT_NOTHING, FlameData } from '../flame/data';
+import { ABOUT_NOTHING, FlameData, type Whole } from '../flame/data';
 import type { FlameEvents, Paint } from '../flame/view';
 import { Digits } from './digits';
 import { html, parse, svg } from './dom';
@@ -18,13 +18,18 @@ interface Table extends About {
 	frameHeight: number;
 	characterWidth: number;
 	elementMin: number;
+	drawnMin: number;		// px
 	narrowFill: string;
 	names?: string[];
+	more?: string[];		// behind the names that are in titles
 	places?: string[];
 	count: number;
 	all: number;
 	boxes: string;
 	sides?: string;
+	sums?: string;
+	beyond?: number;
+	unlisted?: number;
 }
 
 const FEWEST = 200, MOST = 700;	// elements of a zoomed picture: those with room for a label, within these bounds
@@ -38,9 +43,20 @@ function nameIn(frame: Element): string {
 	return title.slice(0, title.lastIndexOf(' ('));
 }
 
-// Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went.
-function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; number: Uint32Array } {
-	const { count, names = [] } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all];
+// What functions took in the whole profile: the root's 0, then those of each name.
+function readSums(t: Table, names: number): Whole | undefined {
+	const digits = new Digits(t.sums || ''), sums = { first: new Float64Array(names), second: new Float64Array(names), unlisted: t.unlisted || 0 };
+	for (let i = 1; t.sums && i < names; i++) {
+		sums.first[i] = digits.signed();
+		sums.second[i] = digits.signed();
+	}
+	return t.sums ? sums : undefined;
+}
+
+// Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went, and
+// `drawn` are the boxes that are elements, by their number in the table.
+function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; number: Uint32Array; drawn: number[] } {
+	const { count, names = [] } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all], drawn: number[] = [];
 	const depth = new Uint32Array(count), from = new Float64Array(count), wide = new Float64Array(count), name = new Uint32Array(count);
 	for (let i = 0, d = 0; i < count; i++) {
 		depth[i] = d += 1 - digits.next();
@@ -48,12 +64,16 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		const end = right[d] - digits.signed();
 		wide[i] = end - start;
 		name[i] = digits.next();
-		if (name[i] === names.length)
-			names.push(nameIn(elements[i]));
+		if (i === 0 || wide[i] >= t.elementMin) {
+			if (name[i] === names.length)
+				names.push(nameIn(elements[drawn.length]));
+			drawn.push(i);
+		}
 		next[d] = right[d + 1] = end;
 		next[d + 1] = start;
 		offsets[d + 1] = (offsets[d + 1] || 0) + 1;
 	}
+	names.push(...t.more || []);
 	for (let d = 1; d < offsets.length; d++)
 		offsets[d] += offsets[d - 1];
 
@@ -70,11 +90,11 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
 	const self = names.map((_, i) => i), none = self.map(() => 0);
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
-		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter }, {
+		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: readSums(t, names.length) }, {
 		names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
 		about: { ...ABOUT_NOTHING, reverse: t.reversed },
 	});
-	return { data, number };
+	return { data, number, drawn };
 }
 
 const rounded = (px: number) => Math.round(px * 10) / 10;		// toFixed takes four times as long
@@ -96,19 +116,19 @@ class SvgView implements View {
 	private readonly pointer = svg('rect', { id: 'pointer', visibility: 'hidden' });
 	private readonly cursor = svg('rect', { id: 'cursor', visibility: 'hidden' });
 	private readonly inner: number;
+	private readonly rows: number;
 	private touched = -1;
 	title: (box: number) => string = () => '';
 
 	constructor(private readonly root: SVGSVGElement, private readonly frames: SVGGElement, private readonly t: Table,
-		elements: NodeListOf<Element>, private readonly base: FlameData, number: Uint32Array, private readonly events: FlameEvents) {
+		elements: NodeListOf<Element>, private readonly base: FlameData, number: Uint32Array, drawn: number[], private readonly events: FlameEvents) {
 		this.data = base;
 		this.inverted = t.inverted;
 		this.least = t.elementMin;
 		this.inner = t.width - 2 * t.margin;
 		this.originalPaths = [...frames.querySelectorAll('path')];
-		for (let i = 0, at = 0; i < number.length; i++)
-			if (base.width[number[i]] >= t.elementMin)
-				this.original.push([number[i], elements[at++]]);
+		this.rows = Math.round((t.height - t.top - t.bottom) / t.frameHeight);
+		drawn.forEach((i, at) => this.original.push([number[i], elements[at]]));
 		this.drawn = this.original;
 		root.append(this.pointer, this.cursor);
 		root.addEventListener('pointermove', (e) => this.moved(e));
@@ -144,6 +164,9 @@ class SvgView implements View {
 	shownWidth(box: number): number {
 		return this.box(box).width;
 	}
+	isDrawn(box: number): boolean {
+		return this.data.width[box] * this.k >= this.t.drawnMin && this.data.depthOf(box) < this.rows;
+	}
 
 	// --- Places ---
 
@@ -166,7 +189,8 @@ class SvgView implements View {
 		const t = this.t, d = this.data, from = this.inverted ? y - t.top : t.height - t.bottom - y;
 		if (x < t.margin || x > t.margin + this.inner || d.total <= 0)
 			return -1;
-		return d.at(Math.floor(from / t.frameHeight), d.start[this.zoomed] + (x - t.margin) / this.k);
+		const box = d.at(Math.floor(from / t.frameHeight), d.start[this.zoomed] + (x - t.margin) / this.k);
+		return box >= 0 && this.isDrawn(box) ? box : -1;
 	}
 
 	// --- Drawing ---
@@ -187,11 +211,11 @@ class SvgView implements View {
 			this.cursor.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	}
 
-	// Boxes that stand on the zoomed one, row by row.
+	// Boxes that stand on the zoomed one, row by row, as far as there is paper. Not all of them are wide enough to be drawn.
 	private eachRow(act: (low: number, high: number, depth: number) => void): void {
 		const d = this.data;
 		let low = this.zoomed, high = this.zoomed + 1;
-		for (let depth = d.depthOf(this.zoomed); low < high; depth++) {
+		for (let depth = d.depthOf(this.zoomed); low < high && depth < this.rows; depth++) {
 			act(low, high, depth);
 			[low, high] = [d.firstChild[low], d.endChild[high - 1]];
 		}
@@ -274,6 +298,7 @@ class SvgView implements View {
 	// neighbours flow together. With `hits` only what matches, in the colour of matches.
 	private narrowPaths(hits: Uint8Array | null): Map<string, string[]> {
 		const paths = new Map<string, string[]>(), d = this.data, k = this.k, t = this.t, first = d.start[this.zoomed], { least } = this;
+		const hidden = k > 0 ? t.drawnMin / k : 0;
 		const down = `v${t.frameHeight - t.gap}h-`, narrow = t.narrowFill, paint = this.paint!;
 		const add = (fill: string, x: number, top: number, width: number) => {
 			const w = rounded(width), piece = `M${rounded(x)} ${top}h${w}${down}${w}z`, path = paths.get(fill);
@@ -284,7 +309,7 @@ class SvgView implements View {
 			let from = 0, to = -NEAR;
 			const close = () => to > from && add(hits ? paint.match : narrow, from, top, Math.max(to - from, 0.2));
 			for (let i = low; i < high; i++) {
-				if (d.width[i] >= least || hits && hits[d.frame[i]] === 0)
+				if (d.width[i] >= least || d.width[i] < hidden || hits && hits[d.frame[i]] === 0)
 					continue;
 				const x = t.margin + (d.start[i] - first) * k, width = d.width[i] * k;
 				if (width >= 1) {
@@ -453,15 +478,15 @@ function readQuery(view: SvgView, data: FlameData): { zoom?: string[]; search?: 
 const root = (document.currentScript as SVGElement | null)?.ownerSVGElement || document.documentElement as unknown as SVGSVGElement;
 const table: Table = JSON.parse(root.querySelector('#profile')!.textContent!);
 const frames = root.querySelector<SVGGElement>('#frames')!;
-const elements = frames.querySelectorAll(':scope > g, :scope > a'), { data, number } = readTable(table, elements), paper = new Paper(root, table);
+const elements = frames.querySelectorAll(':scope > g, :scope > a'), { data, number, drawn } = readTable(table, elements), paper = new Paper(root, table);
 const page = new Page(table, data, { bar: paper.bar, frame: frames, say: (s) => paper.say(s), matched: (s, share) => paper.matched(s, share),
 	table: (twin) => paper.table(twin), resized: () => paper.fit() });
-const view = new SvgView(root, frames, table, elements, data, number, page.events());
+const view = new SvgView(root, frames, table, elements, data, number, drawn, page.events());
 
 view.title = (box) => page.title(box);
 page.view = view;
 frames.setAttribute('role', 'img');
 frames.setAttribute('tabindex', '0');
-frames.setAttribute('aria-label', `Flame graph of ${data.count - 1} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.`);
+frames.setAttribute('aria-label', `Flame graph of ${data.count - 1 + (table.beyond || 0)} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.`);
 page.begin((state) => ({ ...state, ...readQuery(view, data) }));
 document.fonts?.ready.then(() => paper.fit());

@@ -17,6 +17,12 @@ interface Line {
 type Key = keyof Line | 'delta';
 
 function linesOf(data: FlameData, within: number): Line[] {
+	const { whole } = data;
+	if (whole && within === 0)
+		return data.names.map((name, i) => {
+			const a = whole.first[i], b = whole.second[i];
+			return data.before ? { name, self: 0, total: Math.max(a, b), before: a, after: b } : { name, self: a, total: b, before: 0, after: 0 };
+		}).filter((line, i) => i !== data.frame[0] && line.total > 0);
 	const before = new Map<number, number>(), after = new Map<number, number>();
 	if (data.before && data.after) {
 		functionRows(data, within, data.before).forEach((r) => before.set(r.frame, r.total));
@@ -75,6 +81,14 @@ export class Twin {
 		return html('tr', {}, html('th', { scope: 'row' }, choose), ...cells);
 	}
 
+	private caption(lines: number, all: number): string {
+		const data = this.data!, isWhole = this.within === 0 && data.whole;
+		const unlisted = isWhole ? data.whole!.unlisted : 0;
+		return `${data.name(this.within)}: ${grouped(lines + unlisted)} functions, ${amount(all, this.unit)}${
+			unlisted ? `; without the ${grouped(unlisted)} that took least` : ''}${
+			data.isPartial && !isWhole ? '; without the narrowest frames, which this file lacks' : ''}`;
+	}
+
 	private fill(): void {
 		const data = this.data!, all = data.width[this.within], lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
 		const shown = lines.slice(0, this.limit), d = this.isDifference;
@@ -82,7 +96,7 @@ export class Twin {
 		const heads = d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :
 			[this.head('self', 'Self'), share('share of self'), this.head('total', 'Total'), share('share of total')];
 		const table = html('table', {},
-			html('caption', {}, `${data.name(this.within)}: ${grouped(lines.length)} functions, ${amount(all, this.unit)}`),
+			html('caption', {}, this.caption(lines.length, all)),
 			html('thead', {}, html('tr', {}, this.head('name', 'Function'), ...heads)),
 			html('tbody', {}, ...shown.map((line) => this.line(line, all))));
 		this.box.replaceChildren(table);
