@@ -241,6 +241,7 @@ static void put_store(struct json *j, const struct site *s)
 	json_double(j, (double)stats.commit_ns_max / 1e9);
 	put_u64(j, "compactions", stats.compactions);
 	put_u64(j, "days_expired", stats.days_expired);
+	put_u64(j, "days_damaged", stats.days_damaged);
 	put_u64(j, "errors", stats.errors);
 	put_u64(j, "runs", stats.runs);
 	put_u64(j, "runs_bytes", stats.runs_bytes);

@@ -474,6 +474,8 @@ static void put_store(struct buf *out, struct store *store)
 	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
 	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
 	       "Runs removed because somebody asked for it.");
+	single(out, "strobe_store_days_damaged", "gauge", stats.days_damaged,
+	       "Days of which something was set aside as damaged, and is missing in answers.");
 	single(out, "strobe_store_errors_total", "counter", stats.errors, "Operations of the store that failed.");
 }
 

@@ -63,6 +63,9 @@ int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *w
 int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
 				struct err *err);
 
+/* Days of which something was set aside, in no order. Returns how many; the caller frees. */
+size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret);
+
 void sqlite_store_count_error(struct sqlite_store *s);
 
 /* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */

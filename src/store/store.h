@@ -34,6 +34,7 @@ struct store_query {
 struct store_looked {
 	uint64_t days, series, series_matched, chunks, samples;
 	int64_t first_ns, last_ns;		/* what the whole store covers; 0 and 0 if it is empty */
+	uint64_t damaged_days;			/* of those asked for: something could not be read, and is missing */
 };
 
 struct store_limits {
@@ -48,6 +49,7 @@ struct store_limits {
 struct store_stats {
 	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
+	uint64_t days_damaged;			/* of which something was set aside, now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* that are there now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
