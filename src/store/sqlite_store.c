@@ -361,6 +361,7 @@ static void stats(struct store *store, struct store_stats *ret)
 	pthread_rwlock_rdlock(&s->files);
 	ret->days_damaged = sqlite_store_damaged(s, &damaged);
 	ret->bytes = sqlite_store_bytes(s);
+	ret->free_bytes = sqlite_store_free_bytes(s);
 	if (sqlite_store_days(s, &days, &count, NULL) >= 0)
 		ret->days = count;
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
