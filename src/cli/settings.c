@@ -16,6 +16,8 @@
 
 #define RETAIN_DAYS_MAX	36500
 #define QUEUE_MIN	((uint64_t)1 << 20)
+#define MIN_FREE	"256M"
+#define STORE_MIN	((uint64_t)64 << 20)	/* below it an hour of a small site does not fit */
 #define COUNT_MAX	1000000
 
 struct settings settings;
@@ -139,8 +141,12 @@ int settings_check(struct daemon_options *o, struct err *err)
 
 	if ((r = check_days("retain", s->retain_days, &o->limits.max_age_ns, err)) < 0 ||
 	    (r = size_of("max-bytes", s->max_bytes, &o->limits.max_bytes, err)) < 0 ||
+	    (r = size_of("min-free", s->min_free ? s->min_free : MIN_FREE, &o->limits.min_free_bytes, err)) < 0 ||
 	    (r = check_days("runs-age", s->runs_days, &o->limits.runs_max_age_ns, err)) < 0)
 		return r;
+	o->limits.min_free_is_guess = !s->min_free;
+	if (o->limits.max_bytes && o->limits.max_bytes < STORE_MIN)
+		return wrong("max-bytes", err, " must be 64M at least, or 0 for no limit");
 	if (s->runs_count < 0)
 		return wrong("runs-count", err, " must not be negative");
 	o->limits.runs_max_count = (uint64_t)s->runs_count;

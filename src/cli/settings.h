@@ -24,7 +24,7 @@ struct settings {
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts;
 	const char *listen, *store, *state, *token_file, *arclamp, *arclamp_metrics;
-	const char *max_bytes, *runs_size, *queue_bytes;
+	const char *max_bytes, *min_free, *runs_size, *queue_bytes;
 	double retain_days, runs_days;
 	long runs_count, label_values, series;
 	bool quiet;
@@ -47,7 +47,10 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	{ OPTION_DOUBLE, 0, "retain", "DAYS", &settings.retain_days, \
 	  "Remove what is older from a store; 30 unless given, 0 keeps all." }, \
 	{ OPTION_STRING, 0, "max-bytes", "SIZE", &settings.max_bytes, \
-	  "Remove the oldest days of a store above this size (500M, 10G); 10G unless given, 0 is no limit." }
+	  "Remove the oldest days of a store above this size (500M, 10G), and when one day is left its oldest hours; 10G unless " \
+	  "given, 64M at least, 0 is no limit." }, \
+	{ OPTION_STRING, 0, "min-free", "SIZE", &settings.min_free, \
+	  "The same while the disk has less room than this; unless given 256M, or a tenth of a smaller disk; 0 is no limit." }
 #define SETTINGS_CAPS \
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Caps (what is above them is dropped or becomes `other`, and is counted)" }, \
 	{ OPTION_STRING, 0, "queue-bytes", "SIZE", &settings.queue_bytes, \

@@ -10,7 +10,7 @@ static const char answer[] =
 	"\"dropped\":{\"queue_full\":4},\"dropped_by_senders\":{\"no_daemon\":0,\"socket_full\":12,\"refused\":1},"
 	"\"last\":1000090.0},\"commits\":{\"done\":99,\"failed\":0,\"queue_bytes\":0,\"failing\":false,"
 	"\"last\":1000099.9},\"sources\":[{\"url\":\"unix:/run/s\",\"connections\":14,\"messages\":7000,"
-	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,"
+	"\"rejected\":{\"truncated\":2,\"memfd\":0}}],\"store\":{\"url\":\"sqlite:/d\",\"bytes\":5242880,\"days\":1,\"days_damaged\":2,"
 	"\"oldest\":1000000,\"runs\":41,\"runs_bytes\":81920,\"runs_expired\":3},"
 	"\"runs\":{\"received\":40,\"stored\":39,\"known\":0,\"queued\":0,\"posted\":5,\"dropped\":{\"conflict\":1},"
 	"\"dropped_by_senders\":{\"no_daemon\":2},\"last\":1000040.5}}";
@@ -33,7 +33,8 @@ TEST(status_says_what_came_what_was_lost_and_what_is_kept)
 		  "lost by PHP: no_daemon 2; the last came 1 min 0 s ago\n"
 		  "            41 are kept (80.0 KB), 3 expired\n"
 		  "source      unix:/run/s: 14 processes connected, 7,000 messages, rejected: truncated 2\n"
-		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z\n");
+		  "store       sqlite:/d: 5.0 MB, 1 day since 1970-01-12T13:46:40Z; 2 days are damaged and missing in answers: "
+		  "look into the log, or for *.corrupt-* there\n");
 	buf_done(&json);
 	buf_done(&out);
 }

@@ -60,6 +60,7 @@ void api_functions(struct site *s, const struct request *q, struct response *r)
 		ask_refuse(r, q, code, &err);
 		return;
 	}
+	ask_warn(&a, r);
 	r->type = "application/json";
 	json_init(&j, &r->body);
 	ask_json_head(&a, s, &j);

@@ -195,6 +195,7 @@ void api_profile(struct site *s, const struct request *q, struct response *r)
 		ask_refuse(r, q, code, &err);
 		return;
 	}
+	ask_warn(&a, r);
 	if (d)
 		answer_download(q, r, &a, d);
 	else
@@ -207,8 +208,10 @@ void api_flamegraph(struct site *s, const struct request *q, struct response *r)
 	struct err err = { 0 };
 	int code = ask_view(&a, q, &err);
 
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0)
+	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
 		ask_refuse(r, q, code, &err);
-	else
+	} else {
+		ask_warn(&a, r);
 		answer_shape(s, q, r, &a, SHAPE_SVG);
+	}
 }

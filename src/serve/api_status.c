@@ -241,6 +241,8 @@ static void put_store(struct json *j, const struct site *s)
 	json_double(j, (double)stats.commit_ns_max / 1e9);
 	put_u64(j, "compactions", stats.compactions);
 	put_u64(j, "days_expired", stats.days_expired);
+	put_u64(j, "hours_expired", stats.hours_expired);
+	put_u64(j, "days_damaged", stats.days_damaged);
 	put_u64(j, "errors", stats.errors);
 	put_u64(j, "runs", stats.runs);
 	put_u64(j, "runs_bytes", stats.runs_bytes);
@@ -248,6 +250,8 @@ static void put_store(struct json *j, const struct site *s)
 	put_u64(j, "runs_expired", stats.runs_expired);
 	put_u64(j, "runs_removed", stats.runs_removed);
 	put_u64(j, "max_bytes", s->options.limits.max_bytes);
+	put_u64(j, "min_free_bytes", s->options.limits.min_free_bytes);
+	put_u64(j, "free_bytes", stats.free_bytes);
 	json_key(j, "max_age_seconds");
 	json_i64(j, s->options.limits.max_age_ns / NS_PER_SECOND);
 	put_u64(j, "runs_max_count", s->options.limits.runs_max_count);

@@ -61,6 +61,25 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 	json_double(j, (double)ns / 1e9);
 }
 
+static void put_warning(const struct ask *a, struct buf *out)
+{
+	uint64_t n = a->looked.damaged_days;
+
+	buf_printf(out, "%llu of the days asked for %s damaged, and what could not be read is missing here; the log names the "
+		   "file%s", (unsigned long long)n, n == 1 ? "is" : "are", n == 1 ? "" : "s");
+}
+
+const char *ask_warn(const struct ask *a, struct response *r)
+{
+	_cleanup_(buf_done) struct buf warning = { 0 };
+
+	if (!a->looked.damaged_days)
+		return NULL;
+	buf_init(&warning);
+	put_warning(a, &warning);
+	return r->warning = arena_copy(&r->bytes, warning.data, warning.size);
+}
+
 void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 {
 	json_open_object(j);
@@ -81,7 +100,18 @@ void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 	json_u64(j, a->looked.samples);
 	json_time(j, "store_from", a->looked.first_ns);
 	json_time(j, "store_to", a->looked.last_ns);
+	json_key(j, "damaged_days");
+	json_u64(j, a->looked.damaged_days);
 	json_end(j);
+
+	if (a->looked.damaged_days) {
+		_cleanup_(buf_done) struct buf warning = { 0 };
+
+		buf_init(&warning);
+		put_warning(a, &warning);
+		json_key(j, "warning");
+		json_str(j, warning.data);
+	}
 
 	if (a->profile && a->total == 0) {
 		_cleanup_(buf_done) struct buf why = { 0 };

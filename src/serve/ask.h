@@ -25,6 +25,9 @@ void ask_done(struct ask *a);
 /* 400 for -EINVAL, else 500. */
 void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err);
 
+/* What the answer misses, in one sentence, as the header Strobe-Warning; NULL, and no header, if it is whole. */
+const char *ask_warn(const struct ask *a, struct response *r);
+
 /* The beginning of every JSON answer: opens the object and writes from, to and what was looked at; "empty" is the
  * sentence of empty_why when nothing was found. */
 void ask_json_head(const struct ask *a, const struct site *s, struct json *j);

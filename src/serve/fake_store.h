@@ -6,6 +6,7 @@
 #include <string.h>
 
 static int fake_store_fails;
+static unsigned fake_store_damaged_days;
 
 static int fake_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
 		      struct err *err)
@@ -14,6 +15,7 @@ static int fake_query(struct store *s, const struct store_query *q, struct profi
 		return err_set(err, -EIO, "the disk is gone");
 	*ret = profile_new();
 	memset(looked, 0, sizeof(*looked));
+	looked->damaged_days = fake_store_damaged_days;
 	return 0;
 }
 
@@ -34,7 +36,7 @@ static int fake_labels(struct store *s, const struct store_query *q, struct stor
 
 static void fake_stats(struct store *s, struct store_stats *ret)
 {
-	*ret = (struct store_stats){ .bytes = 4096, .days = 2, .commit_ns_total = 1500000000,
+	*ret = (struct store_stats){ .bytes = 4096, .days = 2, .days_damaged = fake_store_damaged_days, .commit_ns_total = 1500000000,
 				     .commit_ns_max = 20000000 };
 }
 

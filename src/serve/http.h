@@ -51,7 +51,7 @@ struct response {
 	const char *allow, *location, *disposition;	/* headers; NULL where there is none */
 	const char *etag;			/* also makes it cacheable for ever */
 	bool gzipped;
-	const char *set_cookie;
+	const char *set_cookie, *warning;	/* the latter: what the answer misses */
 	struct arena bytes;			/* for the above */
 };
 

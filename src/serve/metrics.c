@@ -450,7 +450,7 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs that wait for their commit.");
 }
 
-static void put_store(struct buf *out, struct store *store)
+static void put_store(struct buf *out, struct store *store, const struct store_limits *l)
 {
 	struct store_stats stats;
 
@@ -474,6 +474,15 @@ static void put_store(struct buf *out, struct store *store)
 	single(out, "strobe_runs_expired_total", "counter", stats.runs_expired, "Runs removed by age, number or size.");
 	single(out, "strobe_runs_removed_total", "counter", stats.runs_removed,
 	       "Runs removed because somebody asked for it.");
+	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
+	       "Hours of the day being written that were removed by size.");
+	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "The limit of size; 0 is none.");
+	single(out, "strobe_store_min_free_bytes", "gauge", l->min_free_bytes,
+	       "Room on the disk that must stay free; 0 is none.");
+	if (stats.free_bytes != UINT64_MAX)
+		single(out, "strobe_store_free_bytes", "gauge", stats.free_bytes, "Room on the disk.");
+	single(out, "strobe_store_days_damaged", "gauge", stats.days_damaged,
+	       "Days of which something was set aside as damaged, and is missing in answers.");
 	single(out, "strobe_store_errors_total", "counter", stats.errors, "Operations of the store that failed.");
 }
 
@@ -508,7 +517,7 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 		put_runs(out, s->options.collector, &s->http);
 	}
 	if (s->options.store)
-		put_store(out, s->options.store);
+		put_store(out, s->options.store, &s->options.limits);
 	put_http(out, &s->http);
 	single(out, "strobe_http_connections_given_way_total", "counter", s->connections.given_way,
 	       "Connections that were silent and were closed because others came.");

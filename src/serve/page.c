@@ -282,6 +282,7 @@ void page_answer(struct site *s, const struct request *q, struct response *r)
 {
 	_cleanup_(ask_done) struct ask a = { 0 };
 	_cleanup_(buf_done) struct buf title = { 0 };
+	const char *warning;
 	struct err err = { 0 };
 	int code;
 
@@ -298,6 +299,12 @@ void page_answer(struct site *s, const struct request *q, struct response *r)
 	buf_puts(&r->body, "<div id=\"app\">\n");
 	put_form(&r->body, s, &a);
 	buf_puts(&r->body, "<main>\n");
+	warning = ask_warn(&a, r);
+	if (warning) {
+		buf_puts(&r->body, "<p class=\"warning\" role=\"status\">");
+		html_text(&r->body, warning);
+		buf_puts(&r->body, "</p>\n");
+	}
 	if (a.total == 0) {
 		put_empty(&r->body, s, &a);
 	} else {

@@ -84,6 +84,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "Location", r->location);
 	add_header(m, "Set-Cookie", r->set_cookie);
 	add_header(m, "Content-Disposition", r->disposition);
+	add_header(m, "Strobe-Warning", r->warning);
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 

@@ -80,6 +80,27 @@ TEST(every_path_answers_and_no_other_does)
 	CHECK_INT(ask_path("/assets/app.js"), 404);
 }
 
+TEST(an_answer_says_which_days_it_misses)
+{
+	static const char *const paths[] = { "/", "/flamegraph.svg", "/api/v1/profile", "/api/v1/functions" };
+	static const char sentence[] = "2 of the days asked for are damaged, and what could not be read is missing here";
+	_cleanup_(response_done) struct response whole, metrics;
+
+	CHECK_INT(ask(request_of("/api/v1/profile", NULL), &whole), 200);
+	CHECK(whole.warning == NULL && strstr(whole.body.data, "\"warning\"") == NULL);
+	fake_store_damaged_days = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_(response_done) struct response r;
+
+		CHECK_INT(ask(request_of(paths[i], NULL), &r), 200);
+		CHECK(r.warning && strncmp(r.warning, sentence, strlen(sentence)) == 0);
+		CHECK(strcmp(paths[i], "/flamegraph.svg") == 0 || strstr(r.body.data, sentence) != NULL);
+	}
+	CHECK_INT(ask(request_of("/metrics", NULL), &metrics), 200);
+	CHECK(strstr(metrics.body.data, "\nstrobe_store_days_damaged 2\n") != NULL);
+	fake_store_damaged_days = 0;
+}
+
 TEST(errors_of_the_api_are_json_and_of_all_else_text)
 {
 	_cleanup_(response_done) struct response api, page;

@@ -150,9 +150,8 @@ static int check_schema(struct day *d, struct err *err)
 	if (application != DAY_APPLICATION || version < 1)
 		return err_set(err, -EBADMSG, "'%s' is a database, but not one of Strobe", d->path);
 	if (version > DAY_SCHEMA)
-		return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
-			       "to %d); upgrade strobe, or move the file away", d->path, (long long)version,
-			       DAY_SCHEMA);
+		return err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
+			       "to %d); upgrade strobe to read it", d->path, (long long)version, DAY_SCHEMA);
 	return 1;
 }
 

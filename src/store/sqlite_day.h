@@ -48,7 +48,7 @@ int64_t day_of_name(const char *name);
 enum day_mode { DAY_READ, DAY_WRITE };
 
 /* Opens the file; with DAY_WRITE it is created when it is not there. -ENOENT: it is not there. -EBADMSG: damaged or
- * foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed has it. */
+ * foreign, or written by a newer Strobe. Otherwise as sqlite_failed has it. */
 int day_open(const char *directory, int64_t number, enum day_mode mode, struct day **ret, struct err *err);
 struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
 

@@ -1,4 +1,5 @@
-/* sqlite_retention.c: old days go as whole files, so that removing them costs nothing and needs no space. */
+/* sqlite_retention.c: old days go as whole files, so that removing them costs nothing and needs no space. Only when the day that is
+ * being written is too large by itself its oldest hours go. */
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
 struct piece {
@@ -100,46 +102,126 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	return 0;
 }
 
-static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+/* Which cap is too low is told once, until it holds again. */
+static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes, uint64_t cap)
 {
-	if (!s->cap_reported)
-		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the day being "
-			    "written stays; raise the limit or sample less", s->directory,
-			    (unsigned long long)(bytes >> 20), (unsigned long long)(l->max_bytes >> 20));
+	if (!s->cap_reported && (!l->max_bytes || cap < l->max_bytes))
+		log_warning("the disk of the store '%s' has less room than the %llu MB that must stay free, and nothing is left to "
+			    "remove but the hour being written", s->directory, (unsigned long long)(l->min_free_bytes >> 20));
+	else if (!s->cap_reported)
+		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the hour being written stays; raise the "
+			    "limit or sample less", s->directory, (unsigned long long)(bytes >> 20),
+			    (unsigned long long)(l->max_bytes >> 20));
 	s->cap_reported = true;
+}
+
+uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
+{
+	struct statvfs v;
+
+	return statvfs(s->directory, &v) < 0 ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+/* How much room the disk lacks. */
+static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
+{
+	uint64_t wanted = l->min_free_bytes, room;
+	struct statvfs v;
+
+	if (!wanted || statvfs(s->directory, &v) < 0)
+		return 0;
+	room = (uint64_t)v.f_bavail * v.f_frsize;
+	if (l->min_free_is_guess && wanted > (uint64_t)v.f_blocks * v.f_frsize / 10)
+		wanted = (uint64_t)v.f_blocks * v.f_frsize / 10;
+	return room < wanted ? wanted - room : 0;
+}
+
+/* How large the store may be now, where it takes so many bytes. */
+static uint64_t cap_of(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+{
+	uint64_t cap = l->max_bytes ? l->max_bytes : UINT64_MAX, lacking = room_lacking(s, l), left;
+
+	if (!lacking)
+		return cap;
+	left = bytes > lacking ? bytes - lacking : 0;
+	return left < cap ? left : cap;
+}
+
+static uint64_t bytes_of(const struct pieces *p)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		bytes += p->items[i].bytes;
+	return bytes;
+}
+
+/* Whole days, oldest first. Those that may be written to stay. */
+static int remove_days(struct sqlite_store *s, const struct pieces *p, const struct store_limits *l, int64_t now_ns, uint64_t cap,
+		       struct err *err)
+{
+	int64_t today = now_ns / NS_PER_DAY, newest = p->items[p->count - 1].day;
+	uint64_t bytes = bytes_of(p);
+	int rc = 0;
+
+	for (size_t i = 0; i < p->count && rc >= 0;) {
+		int64_t day = p->items[i].day;
+		uint64_t of_day = 0;
+		bool old = l->max_age_ns > 0 && day_start_ns(day + 1) <= now_ns - l->max_age_ns;
+		bool large = bytes > cap && day != newest;
+
+		for (; i < p->count && p->items[i].day == day; i++)
+			of_day += p->items[i].bytes;
+		if (day == today || !(old || large))
+			continue;
+		rc = remove_day(s, p, day, old ? "older than the limit" : cap < l->max_bytes || !l->max_bytes ?
+				"the disk had less room than must stay free" : "the store was above its limit of size", err);
+		bytes -= of_day;
+	}
+	return rc;
+}
+
+/* Of the days that are left, when they alone are too large. */
+static int remove_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
+{
+	struct pieces p = { 0 };
+	int rc = list(s, &p, err), hours = 0;
+	uint64_t bytes = bytes_of(&p), cap = cap_of(s, l, bytes), before = bytes;
+
+	for (size_t i = 0; i < p.count && rc >= 0 && bytes > cap; i++) {
+		if (strlen(p.items[i].name) != sizeof("2026-11-21.db") - 1)
+			continue;
+		rc = sqlite_store_drop_hours(s, p.items[i].day, bytes - cap, err);
+		hours += rc > 0 ? rc : 0;
+	}
+	free(p.items);
+	if (rc >= 0 && hours)
+		log_warning("removed %d hours of the day being written: the store '%s' held %llu MB and may hold %llu MB; raise "
+			    "--max-bytes, free some of the disk, or sample less", hours, s->directory,
+			    (unsigned long long)(before >> 20), (unsigned long long)(cap >> 20));
+	return rc < 0 ? rc : 0;
 }
 
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
-	_cleanup_(freep) struct piece *items = NULL;
 	struct pieces p = { 0 };
-	int64_t today = now_ns / NS_PER_DAY, newest;
-	uint64_t bytes = 0;
+	uint64_t bytes, cap;
 	int rc = list(s, &p, err);
 
-	items = p.items;
-	if (rc < 0 || p.count == 0)
+	if (rc >= 0 && p.count)
+		rc = remove_days(s, &p, l, now_ns, cap_of(s, l, bytes_of(&p)), err);
+	free(p.items);
+	if (rc >= 0)
+		rc = remove_hours(s, l, err);
+	if (rc < 0)
 		return rc;
-	newest = p.items[p.count - 1].day;
-	for (size_t i = 0; i < p.count; i++)
-		bytes += p.items[i].bytes;
-
-	for (size_t i = 0; i < p.count && rc >= 0;) {
-		int64_t day = p.items[i].day;
-		uint64_t of_day = 0;
-		bool old = l->max_age_ns > 0 && day_start_ns(day + 1) <= now_ns - l->max_age_ns;
-		bool large = l->max_bytes > 0 && bytes > l->max_bytes && day != newest;
-
-		for (; i < p.count && p.items[i].day == day; i++)
-			of_day += p.items[i].bytes;
-		if (day == today || !(old || large))
-			continue;
-		rc = remove_day(s, &p, day, old ? "older than the limit" : "the store was above its limit of size",
-				err);
-		bytes -= of_day;
-	}
-	if (rc >= 0 && l->max_bytes > 0 && bytes > l->max_bytes)
-		report_cap(s, l, bytes);
+	p = (struct pieces){ 0 };
+	rc = list(s, &p, err);
+	bytes = bytes_of(&p);
+	cap = cap_of(s, l, bytes);
+	free(p.items);
+	if (rc >= 0 && bytes > cap)
+		report_cap(s, l, bytes, cap);
 	else
 		s->cap_reported = false;
 	return rc;

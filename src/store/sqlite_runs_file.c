@@ -61,9 +61,8 @@ static int check_schema(struct runs_file *f, struct err *err)
 	if (application != RUNS_APPLICATION || version < 1)
 		return err_set(err, -EBADMSG, "'%s' is a database, but not one of Strobe's runs", f->path);
 	if (version > RUNS_SCHEMA)
-		return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
-			       "to %d); upgrade strobe, or move the file away", f->path, (long long)version,
-			       RUNS_SCHEMA);
+		return err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
+			       "to %d); upgrade strobe to read it", f->path, (long long)version, RUNS_SCHEMA);
 	return 1;
 }
 

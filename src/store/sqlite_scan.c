@@ -14,12 +14,42 @@ struct scan {
 	struct intern seen, matched;	/* keys of series */
 	struct buf scratch, key;
 
+	int64_t *damaged;		/* days of which something is missing */
+	size_t damaged_count, damaged_capacity;
+
 	/* of the day being read */
 	struct day *day;
 	struct series *series;		/* by id - 1 */
 	bool *matches;
 	size_t series_count, series_capacity, match_capacity;
 };
+
+static void note_damage(struct scan *s, int64_t number)
+{
+	for (size_t i = 0; i < s->damaged_count; i++)
+		if (s->damaged[i] == number)
+			return;
+	GROW(&s->damaged, &s->damaged_capacity, s->damaged_count + 1);
+	s->damaged[s->damaged_count++] = number;
+}
+
+static bool is_asked_for(const struct scan *s, int64_t number)
+{
+	int64_t start = number * DAY_BUCKETS;
+
+	return start < s->end && start + DAY_BUCKETS > s->first;
+}
+
+/* What was set aside is missing, too. */
+static void note_set_aside(struct scan *s)
+{
+	_cleanup_(freep) int64_t *days = NULL;
+	size_t count = sqlite_store_damaged(s->store, &days);
+
+	for (size_t i = 0; i < count; i++)
+		if (is_asked_for(s, days[i]))
+			note_damage(s, days[i]);
+}
 
 static void forget_series(struct scan *s)
 {
@@ -84,6 +114,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 
 	if (series < 1 || (uint64_t)series > s->series_count) {
 		sqlite_store_count_error(s->store);
+		note_damage(s, s->day->number);
 		return 0;
 	}
 	if (!s->matches[series - 1])
@@ -99,6 +130,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 		rc = s->visitor->chunk(s->visitor->data, s->day, &c, err);
 	if (rc == -EBADMSG && !(err && err->code == -EBADMSG)) {
 		sqlite_store_count_error(s->store);
+		note_damage(s, s->day->number);
 		rc = 0;
 	}
 	return rc;
@@ -176,6 +208,7 @@ static int scan_day(struct scan *s, int64_t number, struct err *err)
 	}
 	if (rc == -EBADMSG) {
 		sqlite_store_suspect(s->store, number, why.text);
+		note_damage(s, number);
 		return 0;
 	}
 	return rc < 0 ? err_set(err, rc, "%s", why.text) : 0;
@@ -187,12 +220,9 @@ static int scan_days(struct scan *s, struct err *err)
 	size_t count;
 	int rc = sqlite_store_days(s->store, &days, &count, err);
 
-	for (size_t i = 0; rc >= 0 && i < count; i++) {
-		int64_t start = days[i] * DAY_BUCKETS;
-
-		if (start < s->end && start + DAY_BUCKETS > s->first)
+	for (size_t i = 0; rc >= 0 && i < count; i++)
+		if (is_asked_for(s, days[i]))
 			rc = scan_day(s, days[i], err);
-	}
 	return rc;
 }
 
@@ -213,10 +243,13 @@ int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const s
 	pthread_rwlock_rdlock(&store->files);
 	if (s.first < s.end)
 		rc = scan_days(&s, err);
+	if (looked && s.first < s.end)
+		note_set_aside(&s);
 	pthread_rwlock_unlock(&store->files);
 	if (looked) {
 		looked->series = s.seen.count;
 		looked->series_matched = s.matched.count;
+		looked->damaged_days = s.damaged_count;
 	}
 	intern_done(&s.seen);
 	intern_done(&s.matched);
@@ -224,5 +257,6 @@ int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const s
 	buf_done(&s.key);
 	free(s.series);
 	free(s.matches);
+	free(s.damaged);
 	return rc;
 }

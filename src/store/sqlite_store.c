@@ -352,14 +352,16 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 static void stats(struct store *store, struct store_stats *ret)
 {
 	struct sqlite_store *s = of(store);
-	_cleanup_(freep) int64_t *days = NULL;
+	_cleanup_(freep) int64_t *days = NULL, *damaged = NULL;
 	size_t count = 0;
 
 	pthread_mutex_lock(&s->counting);
 	*ret = s->stats;
 	pthread_mutex_unlock(&s->counting);
 	pthread_rwlock_rdlock(&s->files);
+	ret->days_damaged = sqlite_store_damaged(s, &damaged);
 	ret->bytes = sqlite_store_bytes(s);
+	ret->free_bytes = sqlite_store_free_bytes(s);
 	if (sqlite_store_days(s, &days, &count, NULL) >= 0)
 		ret->days = count;
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
@@ -429,9 +431,32 @@ static int take_lock(struct sqlite_store *s, struct err *err)
 	return 0;
 }
 
-/* The version stands at bytes 60 to 63 of a database, the application at 68 to 71, so no connection is needed to
- * refuse a directory that a newer Strobe has written to, before anything in it is changed. */
-static int refuse_newer(struct sqlite_store *s, struct err *err)
+/* What tells a day's file stands in its first bytes: no connection is needed, and nothing is changed in it. The version is at bytes
+ * 60 to 63 of a database, the application at 68 to 71. Returns false with a sentence. */
+static bool is_readable(const char *path, bool is_newest, struct err *err)
+{
+	static const char magic[16] = "SQLite format 3";
+	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t h[72] = { 0 };
+	ssize_t n;
+
+	if (fd < 0 || (n = pread(fd, h, sizeof(h), 0)) < 0)
+		return true;		/* whoever needs it will say why */
+	/* The newest one may have been created when the machine stopped. */
+	if (n == 0 && !is_newest)
+		err_set(err, -EBADMSG, "'%s' is empty, and what it held is lost", path);
+	else if (n > 0 && (n < (ssize_t)sizeof(h) || memcmp(h, magic, sizeof(magic))))
+		err_set(err, -EBADMSG, "'%s' is no database of Strobe", path);
+	else if (memcmp(h + 68, "STRB", 4) == 0 && (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
+		err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %u, this one knows up to %d); upgrade "
+			"strobe to read it", path, (unsigned)h[60] << 24 | h[61] << 16 | h[62] << 8 | h[63], DAY_SCHEMA);
+	else
+		return true;
+	return false;
+}
+
+/* One bad day must not keep the others from being stored and shown. */
+static int set_bad_days_aside(struct sqlite_store *s, struct err *err)
 {
 	_cleanup_(freep) int64_t *days = NULL;
 	size_t count;
@@ -439,16 +464,10 @@ static int refuse_newer(struct sqlite_store *s, struct err *err)
 
 	for (size_t i = 0; rc >= 0 && i < count; i++) {
 		_cleanup_(freep) char *path = day_path(s->directory, days[i], "");
-		_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-		uint8_t h[72];
+		struct err why = { 0 }, failed = { 0 };
 
-		if (fd < 0 || pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h))
-			continue;
-		if (h[68] == 'S' && h[69] == 'T' && h[70] == 'R' && h[71] == 'B' &&
-		    (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
-			return err_set(err, -ENOTSUP, "'%s' was written by a newer Strobe (schema %u, this one "
-				       "knows up to %d); upgrade strobe, or move the file away", path,
-				       (unsigned)h[60] << 24 | h[61] << 16 | h[62] << 8 | h[63], DAY_SCHEMA);
+		if (!is_readable(path, i + 1 == count, &why) && sqlite_store_set_aside(s, days[i], why.text, &failed) < 0)
+			log_warning("%s", failed.text);
 	}
 	return rc;
 }
@@ -470,7 +489,7 @@ static int open_directory(struct sqlite_store *s, struct err *err)
 	if (rc < 0 || s->mode == SQLITE_STORE_RUNS)
 		return rc;
 	rc = take_lock(s, err);
-	return rc < 0 ? rc : refuse_newer(s, err);
+	return rc < 0 ? rc : set_bad_days_aside(s, err);
 }
 
 int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct store **ret, struct err *err)

@@ -63,6 +63,9 @@ int sqlite_store_set_aside(struct sqlite_store *s, int64_t number, const char *w
 int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const char *why, const char *goes_on,
 				struct err *err);
 
+/* Days of which something was set aside, in no order. Returns how many; the caller frees. */
+size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret);
+
 void sqlite_store_count_error(struct sqlite_store *s);
 
 /* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */
@@ -81,6 +84,10 @@ int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 /* Removes what is above the limits. The writer mutex is not held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
+/* Removes the oldest hours of a day, so that its file takes so many bytes less, but never the newest hour. Returns how many. The
+ * writer mutex is not held. */
+int sqlite_store_drop_hours(struct sqlite_store *s, int64_t number, uint64_t too_much, struct err *err);
+
 int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 int sqlite_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 int sqlite_run_sources(struct store *store, struct store_label *ret, struct err *err);
@@ -92,6 +99,7 @@ int sqlite_remove_run(struct store *store, const char *source, const char *id, s
 int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
+uint64_t sqlite_store_free_bytes(const struct sqlite_store *s);		/* room on its disk; UINT64_MAX if it is not known */
 
 /* When the first bucket with samples begins and the last one ends; false for an empty store. */
 bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, int64_t *ret_last_ns);

@@ -34,11 +34,14 @@ struct store_query {
 struct store_looked {
 	uint64_t days, series, series_matched, chunks, samples;
 	int64_t first_ns, last_ns;		/* what the whole store covers; 0 and 0 if it is empty */
+	uint64_t damaged_days;			/* of those asked for: something could not be read, and is missing */
 };
 
 struct store_limits {
 	int64_t max_age_ns;			/* days wholly older than this are removed; 0 keeps all */
-	uint64_t max_bytes;			/* oldest days are removed above this; 0 is no limit */
+	uint64_t max_bytes;			/* the oldest days are removed above this, and then hours; 0 is no limit */
+	uint64_t min_free_bytes;		/* the same while the disk has less room than this; 0 is no limit */
+	bool min_free_is_guess;			/* nobody has asked for it: a tenth of a smaller disk is enough */
 	/* Runs go in the order in which they were stored, since a run may be imported long after it ran. */
 	int64_t runs_max_age_ns;		/* since they were stored; 0 keeps all */
 	uint64_t runs_max_count;		/* of each source; 0 is no limit */
@@ -48,6 +51,9 @@ struct store_limits {
 struct store_stats {
 	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
+	uint64_t hours_expired;			/* of the day being written */
+	uint64_t free_bytes;			/* room on the disk, now */
+	uint64_t days_damaged;			/* of which something was set aside, now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* that are there now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */

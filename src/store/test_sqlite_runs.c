@@ -143,7 +143,7 @@ TEST(a_damaged_or_foreign_file_is_set_aside_by_the_daemon_only)
 	fixture_remove(directory);
 }
 
-TEST(a_file_of_a_newer_strobe_is_left_alone_with_a_sentence)
+TEST(a_file_of_a_newer_strobe_is_set_aside_by_whoever_has_the_directory_for_itself)
 {
 	char *directory = fixture_directory();
 	struct store *s = open_in(directory, false, NULL);
@@ -152,10 +152,14 @@ TEST(a_file_of_a_newer_strobe_is_left_alone_with_a_sentence)
 	CHECK_INT(add(s, 1, 5, NULL), 1);
 	store_close(s);
 	tamper(directory, "PRAGMA user_version = 2");
-	s = open_in(directory, false, NULL);
-	CHECK_INT(add(s, 2, 5, &err), -ENOTSUP);
+	s = open_in(directory, true, NULL);
+	CHECK_INT(add(s, 2, 5, &err), -EBADMSG);
 	CHECK(strstr(err.text, "newer Strobe") != NULL);
 	CHECK_INT(files_like(directory, "corrupt"), 0);
+	store_close(s);
+	s = open_in(directory, false, NULL);
+	CHECK_INT(add(s, 2, 5, NULL), 1);
+	CHECK_INT(files_like(directory, "corrupt"), 1);
 	store_close(s);
 	fixture_remove(directory);
 }

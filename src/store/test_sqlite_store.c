@@ -321,29 +321,80 @@ TEST(content_that_makes_no_sense_is_counted_and_passed_over)
 	}
 }
 
-TEST(a_file_of_a_newer_strobe_is_left_alone_with_a_sentence)
+static uint64_t damaged_days(struct store *s, int64_t from, int64_t to)
+{
+	struct store_query q = { .from_ns = from, .to_ns = to };
+	struct store_looked looked = { 0 };
+	struct profile *p = NULL;
+
+	CHECK_INT(store_query(s, &q, &p, &looked, NULL), 0);
+	profile_free(p);
+	return looked.damaged_days;
+}
+
+TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
+{
+	static const struct {
+		off_t at;		/* in the file of the first of two days; -1: it is cut to nothing */
+		const char *bytes;
+		size_t n;
+	} damages[] = { { 0, "T", 1 }, { 60, "\0\0\0\x09", 4 }, { -1, "", 0 }, { 0, "no database", 11 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+		struct store *s = open_in(directory, false, NULL);
+		struct store_stats stats;
+
+		CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
+		CHECK_INT(append_one(s, 2, NOON + DAY, "entry=a", "main", 7), 0);
+		CHECK_INT(damaged_days(s, 0, INT64_MAX), 0);
+		store_close(s);
+		if (damages[i].at < 0)
+			CHECK_INT(truncate(path, 0), 0);
+		else
+			write_file(path, damages[i].bytes, damages[i].n, damages[i].at);
+
+		s = open_in(directory, false, NULL);
+		CHECK_INT(files_like(directory, "corrupt"), 1);
+		CHECK_INT(ask_sum(s, 0, INT64_MAX), 7);
+		CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
+		CHECK_INT(damaged_days(s, NOON + DAY, INT64_MAX), 0);
+		store_stats(s, &stats);
+		CHECK_INT(stats.days_damaged, 1);
+		CHECK_INT(append_one(s, 3, NOON, "entry=a", "main", 2), 0);
+		CHECK_INT(ask_sum(s, 0, INT64_MAX), 9);
+		CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
+		store_close(s);
+		free(path);
+		fixture_remove(directory);
+	}
+}
+
+TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	char *aside = xasprintf("%s.corrupt-1", path);
 	struct store *s = open_in(directory, false, NULL);
-	struct store_query q = { 0, INT64_MAX };
-	struct profile *p = NULL;
-	struct err err = { 0 };
 
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
 	tamper(path, "PRAGMA user_version = 2");
-	CHECK(!open_in(directory, false, &err));
-	CHECK_INT(err.code, -ENOTSUP);
-	CHECK(strstr(err.text, "newer Strobe") && strstr(err.text, path));
-	s = open_in(directory, true, NULL);
-	CHECK_INT(store_query(s, &q, &p, NULL, &err), -ENOTSUP);
+	s = open_in(directory, true, NULL);	/* who only reads renames nothing */
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 0);
+	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
 	store_close(s);
 	CHECK_INT(files_like(directory, "corrupt"), 0);
-	tamper(path, "PRAGMA user_version = 1");
+	s = open_in(directory, false, NULL);
+	CHECK_INT(append_one(s, 2, NOON, "entry=a", "main", 5), 0);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 5);
+	store_close(s);
+	tamper(aside, "PRAGMA user_version = 1");
+	CHECK_INT(rename(aside, path), 0);
 	s = open_in(directory, false, NULL);
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 1);
 	store_close(s);
 	free(path);
+	free(aside);
 	fixture_remove(directory);
 }
 

@@ -16,3 +16,4 @@ try --to sqlite:a --label-values 0
 try --to sqlite:a extra
 try --from "file:$PWD/x" --from "file:$PWD/x?channel=excimer" --to sqlite:a --state st 2>&1 | sed "s|$PWD|DIR|"
 try --to sqlite:a --max-bytes G
+try --to sqlite:a --max-bytes 63M

@@ -55,6 +55,7 @@ export function App() {
 		<Bar />
 		<main class={`page ${pane.value}`} data-ready={!loading.value}>
 			<TimelineStrip />
+			{!bad && flame.value?.about.warning && <p class="warning" role="status">{flame.value.about.warning}</p>}
 			{bad && <Failed />}
 			{!bad && empty.value && <Empty />}
 			{show && <div class="work">

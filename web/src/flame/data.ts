@@ -21,6 +21,7 @@ export interface About {
 	to: number;
 	looked: Looked;
 	empty?: string;
+	warning?: string;
 	columns: Column[];
 	column: number;
 	period_ns: number;
