@@ -20,6 +20,7 @@ struct moment {
 	unsigned returned_count;
 	zend_op_array files[MOMENT_FILES];	/* stand for the file scopes of scripts among those that have returned */
 	unsigned file_count;
+	bool more;				/* other moments of the same time are told right behind this one */
 };
 
 /* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it

@@ -222,7 +222,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	}
 	ended = timer_now(TIMER_WALL);
 	count_time(&s->counters, (uint64_t)(ended - started));
-	if (ended >= s->flush_ns)
+	if (ended >= s->flush_ns && !m->more)
 		send_samples(s);
 }
 

@@ -442,6 +442,7 @@ static void find_moment(struct moment *m, const struct expiry *x, unsigned i)
 {
 	m->frame = x->frame;
 	m->returned_count = 0;
+	m->more = false;
 	if (i < x->count)
 		moment_find(m, &x->notes[i], x->frame, &thread.alarms->found);
 }
@@ -470,6 +471,7 @@ static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 		if (until <= told)
 			continue;
 		find_moment(&m, x, i);
+		m.more = until < total;
 		t->done += until - told;
 		t->expired(t, until - told, &m);
 		told = until;
