@@ -25,7 +25,7 @@ static bool is_called_by_itself(const zend_function *f)
 		return true;
 	if (!name || !f->common.scope)
 		return false;
-	if (ZSTR_VAL(name)[0] == '_' && ZSTR_VAL(name)[1] == '_')
+	if (ZSTR_VAL(name)[0] == '$' || (ZSTR_VAL(name)[0] == '_' && ZSTR_VAL(name)[1] == '_'))
 		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcasecmp(ZSTR_VAL(name), names[i]) == 0)
@@ -72,7 +72,10 @@ static bool look(const zend_function *caller, const zend_function *callee)
 {
 	const zend_op_array *a = &caller->op_array;
 
-	if (!ZEND_USER_CODE(caller->type) || !a->opcodes || is_called_by_itself(callee))
+	/* No internal function includes a file. */
+	if (!ZEND_USER_CODE(caller->type))
+		return callee->common.function_name || !ZEND_USER_CODE(callee->type);
+	if (!a->opcodes || is_called_by_itself(callee))
 		return true;
 	for (uint32_t i = 0; i < a->last; i++)
 		if (calls(&a->opcodes[i], callee))

@@ -18,7 +18,7 @@
 /* How far below the safe point a noted call is looked for: what was called since the tick has not called much. */
 #define LOOK_BELOW	16
 
-#define LONGEST_NAME	256
+#define LONGEST_NAME	1024
 
 static const void *code_of(const zend_function *f)
 {
@@ -53,37 +53,56 @@ static zend_function *look_up(HashTable *table, const struct name *name)
 	return zend_hash_str_find_ptr_lc(table, name->text, name->length);
 }
 
-/* Copies of one function are as good as each other: classes have their own of the methods they inherit. */
-static bool is_same(const zend_function *in_table, const zend_function *noted, const zend_function *copy)
+/* Copies of one function are as good as each other: classes have their own of the methods they inherit, and a closure that was made
+ * of a function is a copy of that. */
+static const zend_function *with_code(const zend_function *f, const void *code)
 {
-	return in_table && (in_table == noted || (in_table->type == copy->type && code_of(in_table) == code_of(copy)));
+	return f && code_of(f) == code ? f : NULL;
 }
 
-static const zend_function *find_named(const zend_function *noted, const zend_function *copy)
+static zend_class_entry *find_class(const zend_class_entry *noted)
 {
-	const zend_class_entry *scope = copy->common.scope;
 	zend_string *class_name;
 	zend_class_entry *ce;
-	zend_function *f;
 	struct name name;
 
-	if (!read_name(copy->common.function_name, &name))
+	if (!GUARDED_READ_MEMBER(&class_name, zend_class_entry, noted, name) || !read_name(class_name, &name))
 		return NULL;
-	if (!scope) {
-		f = look_up(EG(function_table), &name);
-		return is_same(f, noted, copy) ? f : NULL;
-	}
-	{
-		struct name class;
+	ce = zend_hash_str_find_ptr_lc(EG(class_table), name.text, name.length);
+	return ce == noted ? ce : NULL;
+}
 
-		if (!GUARDED_READ_MEMBER(&class_name, zend_class_entry, scope, name) || !read_name(class_name, &class))
-			return NULL;
-		ce = zend_hash_str_find_ptr_lc(EG(class_table), class.text, class.length);
-	}
-	if (!ce || ce != scope)
+/* Hooks of properties stand beside these: "$name::get". */
+static const zend_function *find_hook(zend_class_entry *ce, const struct name *name, const void *code)
+{
+#if PHP_VERSION_ID >= 80400
+	const char *end = name->text[0] == '$' ? memmem(name->text, name->length, "::", 2) : NULL;
+	const zend_property_info *p = NULL;
+
+	if (end)
+		p = zend_hash_str_find_ptr(&ce->properties_info, name->text + 1, (size_t)(end - name->text) - 1);
+	for (unsigned i = 0; p && p->hooks && i < ZEND_PROPERTY_HOOK_COUNT; i++)
+		if (p->hooks[i] && code_of(p->hooks[i]) == code)
+			return p->hooks[i];
+#endif
+	return NULL;
+}
+
+static const zend_function *find_named(const struct noted_call *call)
+{
+	zend_class_entry *ce;
+	const zend_function *f;
+	struct name name;
+
+	if (!read_name(call->name, &name))
 		return NULL;
-	f = look_up(&ce->function_table, &name);
-	return is_same(f, noted, copy) ? f : NULL;
+	if (!call->scope)
+		return with_code(look_up(EG(function_table), &name), call->code);
+	ce = find_class(call->scope);
+	if (!ce)
+		return NULL;
+	f = with_code(look_up(&ce->function_table, &name), call->code);
+	return f ? f : find_hook(ce, &name, call->code);
 }
 
 /* A closure's function lies in its object, which PHP's list of objects knows while it lives. */
@@ -91,54 +110,27 @@ static const zend_function *find_closure(const zend_function *noted)
 {
 	zend_object *o = (zend_object *)((char *)noted - sizeof(zend_object)), copy;
 
-	if (!guarded_read(&copy, o, sizeof(copy)) || copy.ce != zend_ce_closure || !copy.handle ||
+	if (!noted || !guarded_read(&copy, o, sizeof(copy)) || copy.ce != zend_ce_closure || !copy.handle ||
 	    copy.handle >= EG(objects_store).top || EG(objects_store).object_buckets[copy.handle] != o)
 		return NULL;
 	return zend_get_closure_method_def(o) == noted ? noted : NULL;
 }
 
-static const zend_function *find_in_tables(const zend_function *noted)
+/* The closure with that code among those that are written in a function, or in one of those. */
+static const zend_function *find_definition(const zend_function *in, const void *code)
 {
-	zend_function copy = { 0 };
+	const zend_function *f = NULL;
 
-	if (!noted || !guarded_read(&copy, noted, sizeof(zend_internal_function)))
-		return NULL;
-	if (ZEND_USER_CODE(copy.type) && !guarded_read(&copy, noted, sizeof(copy)))
-		return NULL;
-	if ((copy.common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) && find_closure(noted))
-		return noted;
-	return function_is_closure(&copy) ? NULL : find_named(noted, &copy);
-}
+	for (uint32_t i = 0; ZEND_USER_CODE(in->type) && i < in->op_array.num_dynamic_func_defs && !f; i++) {
+		const zend_function *d = (const zend_function *)in->op_array.dynamic_func_defs[i];
 
-/* The function that lives at a noted address, if PHP's tables say so: it is only then that the address may be followed. */
-static const zend_function *find_function(struct found_functions *found, const zend_function *noted)
-{
-	unsigned slot = (unsigned)((uintptr_t)noted >> 4) % FOUND_FUNCTIONS;
-	const zend_function *f;
-
-	if (found->at[slot].noted == noted)
-		return found->at[slot].function;
-	f = find_in_tables(noted);
-	if (f && !(f->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE))) {
-		found->at[slot].noted = noted;
-		found->at[slot].function = f;
-		found->any = true;
+		f = d->op_array.opcodes == code ? d : find_definition(d, code);
 	}
 	return f;
 }
 
-/* The closure with that code among those that are written in a function. */
-static const zend_function *find_definition(const zend_function *in, const void *code)
-{
-	for (uint32_t i = 0; ZEND_USER_CODE(in->type) && i < in->op_array.num_dynamic_func_defs; i++)
-		if (in->op_array.dynamic_func_defs[i]->opcodes == code)
-			return (const zend_function *)in->op_array.dynamic_func_defs[i];
-	return NULL;
-}
-
-/* A closure that is gone, as most are soon after they were called: by its code, which stays with the function that it is
- * written in; and that is mostly one of its callers. */
-static const zend_function *find_freed_closure(const struct moment *m, const void *code)
+/* In a function that runs, or ran at the tick: there most closures are written. */
+static const zend_function *find_definition_near(const struct moment *m, const void *code)
 {
 	const zend_execute_data *frame = m->frame;
 	const zend_function *f = NULL;
@@ -149,6 +141,50 @@ static const zend_function *find_freed_closure(const struct moment *m, const voi
 		if (frame->func)
 			f = find_definition(frame->func, code);
 	return f;
+}
+
+static const zend_function *find_definition_in(HashTable *functions, const void *code)
+{
+	zend_function *f;
+
+	ZEND_HASH_MAP_FOREACH_PTR(functions, f) {
+		const zend_function *d = ZEND_USER_CODE(f->type) ? find_definition(f, code) : NULL;
+
+		if (d)
+			return d;
+	} ZEND_HASH_FOREACH_END();
+	return NULL;
+}
+
+/* In any function or method of the program. */
+static const zend_function *find_definition_anywhere(const void *code)
+{
+	const zend_function *f = find_definition_in(EG(function_table), code);
+	zend_class_entry *ce;
+
+	if (f)
+		return f;
+	ZEND_HASH_MAP_FOREACH_PTR(EG(class_table), ce) {
+		if (ce->type == ZEND_USER_CLASS && (f = find_definition_in(&ce->function_table, code)))
+			return f;
+	} ZEND_HASH_FOREACH_END();
+	return NULL;
+}
+
+/* Functions that are written in a table stay until the request ends; one that was looked for in vain may come with a file. */
+static const zend_function *find_lasting(struct found_functions *found, const struct noted_call *call)
+{
+	unsigned slot = (unsigned)((uintptr_t)call->code >> 4) % FOUND_FUNCTIONS;
+
+	if (found->at[slot].code != call->code || found->at[slot].scope != call->scope) {
+		const zend_function *f = find_named(call);
+
+		found->at[slot].function = f ? f : find_definition_anywhere(call->code);
+		found->at[slot].code = call->code;
+		found->at[slot].scope = call->scope;
+		found->any = true;
+	}
+	return found->at[slot].function;
 }
 
 /* The file scope of a script that has ended: the name must be that of a file that was included. */
@@ -168,17 +204,20 @@ static const zend_function *find_file(struct moment *m, const zend_string *noted
 	return (const zend_function *)file;
 }
 
-/* What was called at a tick and has returned since. NULL if that cannot be told. */
+/* What was called at a tick and has returned since. NULL if that cannot be told. A noted address is only followed when PHP's own
+ * tables have it. */
 static const zend_function *find_returned(struct found_functions *found, struct moment *m, const struct noted_call *call)
 {
 	const zend_function *f;
 
 	if (call->file)
 		return find_file(m, call->file);
-	f = find_function(found, call->function);
-	if (!call->code || (f && code_of(f) == call->code))
-		return f;
-	return find_freed_closure(m, call->code);
+	if (!call->code)
+		return NULL;
+	f = with_code(find_closure(call->function), call->code);
+	if (!f)
+		f = find_definition_near(m, call->code);
+	return f ? f : find_lasting(found, call);
 }
 
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)
@@ -218,7 +257,7 @@ void moment_find(struct moment *m, const struct tick_note *note, zend_execute_da
 		if (!note->calls[i].function)
 			continue;
 		f = find_returned(found, m, &note->calls[i]);
-		if (!f || (!note->sure && caller && !call_site_exists(&found->sites, caller, f)))
+		if (!f || ((!note->sure || note->calls[i].file) && caller && !call_site_exists(&found->sites, caller, f)))
 			break;
 		caller = m->returned[m->returned_count++] = f;
 	}

@@ -23,13 +23,15 @@ struct moment {
 	bool more;				/* other moments of the same time are told right behind this one */
 };
 
-/* Functions of the running request that were found in PHP's tables, by the address that was noted. All zero is empty, and it
- * must be emptied at the start of each request. */
+/* What was found in the tables of the running request, by the code that was noted. All zero is empty, and it must be emptied at
+ * the start of each request. */
 #define FOUND_FUNCTIONS 256
 
 struct found_functions {
 	struct {
-		const zend_function *noted, *function;
+		const void *code;
+		const zend_class_entry *scope;
+		const zend_function *function;	/* NULL: there is none */
 	} at[FOUND_FUNCTIONS];
 	bool any;
 	struct call_sites sites;

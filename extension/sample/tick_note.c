@@ -38,12 +38,17 @@ static zend_always_inline bool is_mapped(uintptr_t mapped, const void *p, size_t
 /* Reads what tells a function from another one that has its memory later, from its head or a copy of that. */
 static void identify(struct noted_call *call, const char *head)
 {
+	call->name = READ(head, zend_string *, function_name);
+	call->scope = READ(head, zend_class_entry *, scope);
 	if (!ZEND_USER_CODE(READ(head, zend_uchar, type))) {
 		call->code = *(const void *const *)(head + offsetof(zend_internal_function, handler));
+		/* PHP's own, at the bottom of a fiber's stack, is nobody's. */
+		if (!call->name)
+			call->function = NULL;
 		return;
 	}
 	call->code = READ(head, void *, opcodes);
-	if (!READ(head, zend_string *, function_name))
+	if (!call->name)
 		call->file = READ(head, zend_string *, filename);
 }
 

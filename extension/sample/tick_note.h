@@ -24,6 +24,8 @@ struct noted_call {
 	const void *code;			/* its opcodes or C function: what tells a closure from another one whose memory it
 						 * has taken; NULL: not read */
 	const zend_string *file;		/* of a script's file scope: its name; NULL: another function, or not read */
+	const zend_string *name;		/* of another one; NULL: not read */
+	const zend_class_entry *scope;		/* of a method */
 };
 
 struct tick_note {

@@ -1,0 +1,48 @@
+--TEST--
+Functions that have returned since the tick are found again: bound and freed closures, callables in turn, steps of fibers, long names, hooks of properties
+--EXTENSIONS--
+sockets
+--SKIPIF--
+<?php
+if (getenv('USE_ZEND_ALLOC') === '0')
+	die('skip without the Zend allocator, frames are read by system calls, which take longer than these functions');
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$work = '$x = 1; ' . str_repeat('$x = ($x * 3 + 7) % 1000003; ', 60) . ' return $x;';
+$long = 'f' . str_repeat('o', 300);
+$name = 'zhvfqx';
+/* What declares the function, the call of it, and what it is called. */
+$cases = [
+	'closure of another function' => ["function mk() { return function () { $work }; }", 'mk()();', '{closure'],
+	'Closure::call()' => ["class Q {} function mk() { return function () { $work }; } \$f = mk(); \$o = new Q;", '$f->call($o);', '{closure'],
+	'bindTo()' => ["class Q {} function mk() { return function () { $work }; } \$f = mk(); \$o = new Q;", '$f->bindTo($o, Q::class)();', '{closure'],
+	'static closure of a method' => ["class Q { function f() { return static function () { $work }; } } \$o = new Q;", '$o->f()();', '{closure'],
+	'callables in turn' => ["function other() { return 1; } function $name() { $work }", "\$f = $name(...); \$f(); unset(\$f); \$f = other(...); \$f(); unset(\$f);", $name],
+	'callables of methods' => ["class Q { function other() { return 1; } function $name() { $work } } \$o = new Q;", "\$f = \$o->$name(...); \$f(); unset(\$f); \$f = \$o->other(...); \$f(); unset(\$f);", "Q::$name"],
+	'step of a fiber' => ["function $name() { $work } function steps() { for (;;) { $name(); Fiber::suspend(); } } \$o = new Fiber('steps'); \$o->start();", '$o->resume();', $name],
+	'anonymous class' => ["\$o = new class { function $name() { $work } };", "\$o->$name();", "class@anonymous::$name"],
+	'long name' => ["function $long() { $work }", "$long();", $long],
+];
+if (PHP_VERSION_ID >= 80400)
+	$cases += ['get hook' => ["class Q { public int \$p { get { $work } } } \$o = new Q;", '$z = $o->p;', 'Q::$p::get'],
+		'set hook' => ["class Q { public int \$p { set { $work } } } \$o = new Q;", '$o->p = 1;', 'Q::$p::set']];
+foreach ($cases as $what => [$declared, $call, $callee]) {
+	$run = profile("<?php function cpu_ms() { \$u = getrusage(); return \$u['ru_utime.tv_sec'] * 1000 + \$u['ru_utime.tv_usec'] / 1000; } $declared
+		function outer() { global \$o, \$f; $call }
+		for (\$end = cpu_ms() + 300; cpu_ms() < \$end;) for (\$i = 0; \$i < 300; \$i++) outer();", ['strobe.clock' => 'cpu', 'strobe.period' => '0.0005']);
+	check($run->status === 0 && $run->stdout . $run->stderr === '', "$what runs: $run->stdout$run->stderr");
+	$found = 0;
+	foreach ($run->stacks() as $stack => $n) {
+		$frames = explode(';', $stack);
+		$found += str_starts_with(end($frames), $callee) ? $n : 0;
+	}
+	$all = array_sum($run->stacks());
+	/* The rest is what calls it. */
+	check($all > 200 && $found > 0.5 * $all, "$what: $found of $all: " . substr(json_encode($run->stacks()), 0, 600));
+}
+echo "done\n";
+?>
+--EXPECT--
+done
