@@ -100,8 +100,7 @@ zend_object *class_exception(void)
 
 bool class_is_left_open(void)
 {
-	return class_exception() ||
-	       (EG(exception) && (zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception)))) ||
+	return class_exception() || (EG(exception) && zend_is_unwind_exit(EG(exception))) ||
 	       (EG(flags) & EG_FLAGS_IN_SHUTDOWN);
 }
 

@@ -110,14 +110,14 @@ void unit_class_request_end(struct api_thread *a)
 	}
 }
 
-/* An object that is destroyed by an exception, or when all is over, has not ended as its program meant it to. */
+/* An object that is destroyed by an exception, with its fiber, or when all is over, has not ended as its program meant it to. */
 static void free_object(zend_object *o)
 {
 	struct unit_object *u = from_object(o);
 
 	if (u->scope) {
 		u->work.failed |= class_exception() != NULL;
-		u->work.unfinished |= class_is_left_open();
+		u->work.unfinished |= class_is_left_open() || (EG(exception) && zend_is_graceful_exit(EG(exception)));
 		end(api_thread_if_any(), u);
 	}
 	zend_object_std_dtor(o);
