@@ -7,6 +7,7 @@
 #include "inputs.h"
 #include "io.h"
 #include "mem.h"
+#include "pprof.h"
 #include "text.h"
 
 #include <string.h>
@@ -129,7 +130,8 @@ static int write_format(const struct format *f, const struct profile *p, uint32_
 
 	if (f == &format_strobe && number == UINT32_MAX && p->column_count > 1 && is_derived(p, p->column_count - 1))
 		view.column_count--;
-	r = f->write(&view, number, out, err);
+	r = f == &format_pprof && text_path_ends(output, ".pb") ? pprof_write_plain(&view, number, out, err) :
+								  f->write(&view, number, out, err);
 	if (r > 0 && !quiet)
 		fprintf(stderr, "strobe %s: %s\n", spec.name, err->text);
 	return r;

@@ -4,6 +4,8 @@
 
 #include "http_get.h"
 #include "io.h"
+#include "mem.h"
+#include "php_processes.h"
 #include "status_text.h"
 
 #define TIMEOUT_MS	5000
@@ -73,6 +75,19 @@ static int ask_usual(const char **ret_address, struct buf *body, struct err *err
 	return r;
 }
 
+/* Whether the daemon is on this machine shows in its socket being here. */
+static void put_unreached(const struct buf *body, struct buf *out)
+{
+	_cleanup_(freep) char *socket_path = status_text_socket(body);
+	_cleanup_(freep) struct php_group *groups = NULL;
+	size_t count;
+
+	if (!socket_path || access(socket_path, F_OK) < 0)
+		return;
+	count = php_processes_find("/proc", socket_path, &groups);
+	status_text_put_unreached(groups, count, socket_path, out);
+}
+
 static int show(struct buf *out, struct err *err)
 {
 	const char *address = url;
@@ -83,8 +98,12 @@ static int show(struct buf *out, struct err *err)
 	r = url ? ask(url, &body, err) : ask_usual(&address, &body, err);
 	if (r < 0)
 		return r;
-	if (!json)
-		return status_text_put(address, &body, out, err);
+	if (!json) {
+		r = status_text_put(address, &body, out, err);
+		if (r >= 0)
+			put_unreached(&body, out);
+		return r;
+	}
 	buf_put(out, body.data, body.size);
 	return 0;
 }

@@ -1,9 +1,11 @@
 /* status_text.c: what came in, what was lost and why, what is kept. */
 
+#include "php_processes.h"
 #include "status_text.h"
 
 #include "clock.h"
 #include "intern.h"
+#include "mem.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -287,6 +289,44 @@ static void put_store(struct buf *b, const json_t *store)
 		buf_puts(b, " damaged and missing in answers: look into the log, or for *.corrupt-* there");
 	}
 	buf_putc(b, '\n');
+}
+
+char *status_text_socket(const struct buf *json)
+{
+	_cleanup_(json_decrefp) json_t *status = json_loadb(json->data, json->size, 0, NULL);
+	json_t *source;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "sources"), i, source) {
+		const char *source_url = text(source, "url");
+
+		if (source_url && strncmp(source_url, "unix:/", 6) == 0)
+			return xstrdup(source_url + 5);
+	}
+	return NULL;
+}
+
+static void put_remedy(const struct php_group *g, struct buf *out)
+{
+	if (*g->owner_group)
+		buf_printf(out, "add it to the group %s (usermod -aG %s %s), then restart its PHP", g->owner_group, g->owner_group, g->user);
+	else
+		buf_puts(out, "give it the right, then restart its PHP");
+}
+
+void status_text_put_unreached(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct php_group *g = &groups[i];
+
+		if (g->may_send)
+			continue;
+		put_label(out, "not reached");
+		buf_printf(out, "%s (%s, %u process%s) may not %s %s: ", g->user, g->name, g->processes, g->processes == 1 ? "" : "es",
+			   strcmp(g->blocked_at, socket_path) == 0 ? "write to" : "enter", g->blocked_at);
+		put_remedy(g, out);
+		buf_putc(out, '\n');
+	}
 }
 
 int status_text_put(const char *url, const struct buf *json, struct buf *out, struct err *err)

@@ -1,5 +1,6 @@
 /* test_status_text.c: answers of a daemon, and of something else. */
 
+#include "php_processes.h"
 #include "status_text.h"
 
 #include "test.h"
@@ -101,6 +102,34 @@ TEST(another_servers_answer_is_called_so)
 		CHECK_STR(err.text, "http://h:1 answers, but not as a strobe daemon does");
 		CHECK_INT(out.size, 0);
 	}
+	buf_done(&json);
+	buf_done(&out);
+}
+
+TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
+{
+	const struct php_group groups[] = {
+		{ .user = "www-data", .name = "php-fpm, pool www", .processes = 4, .blocked_at = "/run/s", .owner_group = "strobe" },
+		{ .user = "root", .name = "php", .processes = 1, .may_send = true },
+		{ .user = "shop", .name = "php", .processes = 1, .blocked_at = "/run" },
+	};
+	struct buf json, out;
+	char *path;
+
+	buf_init(&json);
+	buf_init(&out);
+	buf_puts(&json, answer);
+	path = status_text_socket(&json);
+	CHECK_STR(path, "/run/s");
+	status_text_put_unreached(groups, 3, path, &out);
+	CHECK_STR(out.data,
+		  "not reached www-data (php-fpm, pool www, 4 processes) may not write to /run/s: add it to the group strobe "
+		  "(usermod -aG strobe www-data), then restart its PHP\n"
+		  "not reached shop (php, 1 process) may not enter /run: give it the right, then restart its PHP\n");
+	free(path);
+	buf_reset(&json);
+	buf_puts(&json, "{\"sources\":[{\"url\":\"resp://127.0.0.1:6379\"},7]}");
+	CHECK(status_text_socket(&json) == NULL);
 	buf_done(&json);
 	buf_done(&out);
 }

@@ -88,26 +88,43 @@ static void tidy(struct buf *b, size_t start, bool java)
 	b->size = start + kept;
 }
 
-/* Perf itself writes modules of the kernel in square brackets. */
+/* Perf itself writes modules of the kernel in square brackets, or the file of one: "/lib/modules/6.1/kernel/fs/xfs.ko.xz". The kernel's
+ * own file may have its version behind it: "/usr/lib/debug/boot/vmlinux-6.1.0". */
 static bool is_kernel(struct str module)
 {
-	return ((module.n && module.p[0] == '[') || text_ends(module, "vmlinux")) && !text_has(module, "unknown");
+	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.gz", ".ko.zst" };
+	const char *slash = memrchr(module.p, '/', module.n);
+	struct str file = slash ? (struct str){ slash + 1, (size_t)(module.p + module.n - slash - 1) } : module;
+
+	if (text_has(module, "unknown"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (text_ends(file, endings[i]))
+			return true;
+	return (module.n && module.p[0] == '[') || text_is(file, "vmlinux") || (file.n > 8 && !memcmp(file.p, "vmlinux-", 8));
 }
 
-/* /tmp/perf-PID.map, which compilers write while the program runs. */
-static bool is_compiled_late(struct str module)
+/* Whether `text` stands somewhere in a path, then a number, and then `end`. */
+static bool has_number_between(struct str path, const char *text, const char *end)
 {
-	static const char start[] = "/tmp/perf-";
-	const char *p = module.p, *end = module.p + module.n, *digits;
+	const char *p = path.p, *stop = path.p + path.n, *digits;
+	size_t n = strlen(text), m = strlen(end);
 
-	while ((p = memmem(p, (size_t)(end - p), start, sizeof(start) - 1))) {
-		p += sizeof(start) - 1;
-		for (digits = p; p < end && *p >= '0' && *p <= '9';)
+	while ((p = memmem(p, (size_t)(stop - p), text, n))) {
+		p += n;
+		for (digits = p; p < stop && *p >= '0' && *p <= '9';)
 			p++;
-		if (p > digits && end - p >= 4 && !memcmp(p, ".map", 4))
+		if (p > digits && (size_t)(stop - p) >= m && !memcmp(p, end, m))
 			return true;
 	}
 	return false;
+}
+
+/* /tmp/perf-PID.map, which compilers write while the program runs, and jitted-PID-N.so, which `perf inject --jit` makes. */
+static bool is_compiled_late(struct str module)
+{
+	return has_number_between(module, "/tmp/perf-", ".map") ||
+	       (has_number_between(module, "jitted-", "-") && text_ends(module, ".so"));
 }
 
 static void annotate(struct buf *b, size_t start, bool inlined, struct str module, const struct format_options *o)

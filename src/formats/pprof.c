@@ -180,10 +180,10 @@ static int add_column(struct reader *r, uint32_t type)
 	return r->columns[type] == UINT32_MAX ? bad(r, "there is no room for its columns") : 0;
 }
 
-/* What is shown by default is the first, but calls stay in front of time. */
+/* What pprof shows by default comes first: the type that is named, or else the last one. But calls stay in front of time. */
 static int add_columns(struct reader *r)
 {
-	uint32_t first = 0;
+	uint32_t first = r->type_count ? r->type_count - 1 : 0;
 	int code = 0;
 
 	for (uint32_t i = 0; i < r->type_count && r->default_type; i++)

@@ -30,7 +30,8 @@ enum { PPROF_LINE_FUNCTION = 1, PPROF_LINE_LINE };
 enum { PPROF_FUNCTION_ID = 1, PPROF_FUNCTION_NAME, PPROF_FUNCTION_SYSTEM_NAME, PPROF_FUNCTION_FILE,
        PPROF_FUNCTION_START };
 
-/* Writes within gzip, as pprof does. */
+/* Writes within gzip, as pprof does; the other one without. */
+int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 #endif

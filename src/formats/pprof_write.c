@@ -162,7 +162,7 @@ static void put_all(struct writer *w)
 	}
 }
 
-int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
 	struct writer w = { .profile = p };
 	int r;
@@ -179,12 +179,22 @@ int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struc
 	notes_init(&w.notes);
 	put_all(&w);
 	r = notes_result(&w.notes, &w.out, "profile", err);
-	if (r >= 0 && gzip_put(out, w.out.data, w.out.size, err) < 0)
-		r = -EFBIG;
+	if (r >= 0)
+		buf_put(out, w.out.data, w.out.size);
 	buf_done(&w.out);
 	buf_done(&w.message);
 	buf_done(&w.inner);
 	intern_done(&w.strings);
 	notes_done(&w.notes);
 	return r;
+}
+
+int pprof_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+	int r;
+
+	buf_init(&plain);
+	r = pprof_write_plain(p, column, &plain, err);
+	return r >= 0 && gzip_put(out, plain.data, plain.size, err) < 0 ? -EFBIG : r;
 }

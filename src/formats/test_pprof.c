@@ -196,6 +196,24 @@ TEST(inlined_functions_addresses_units_and_labels_of_other_writers_are_read)
 	profile_free(p);
 }
 
+TEST(the_first_column_is_what_pprof_shows_by_default)
+{
+	for (int named = 0; named < 2; named++) {
+		struct profile *p = profile_new();
+		struct buf b;
+
+		buf_init(&b);
+		put_foreign(&b, 10);
+		if (named)
+			protobuf_put_number(&b, 14, 1);
+		CHECK_INT(format_load_bytes("x", b.data, b.size, p, &err), 0);
+		CHECK_STR(p->columns[0].name, named ? "samples" : "cpu_ns");
+		CHECK_STR(p->columns[1].name, named ? "cpu_ns" : "samples");
+		buf_done(&b);
+		profile_free(p);
+	}
+}
+
 TEST(what_is_broken_is_named)
 {
 	struct profile *p = profile_new();

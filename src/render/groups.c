@@ -32,7 +32,7 @@ static bool is_php_name(struct str name)
 enum group_layer group_layer(struct str name, struct str file)
 {
 	if (text_ends(name, "_[k]") || text_has(name, "[kernel") || text_has(file, "[kernel") ||
-	    text_starts(name, "vmlinux`"))
+	    text_starts(name, "vmlinux`") || text_has(name, "/vmlinux-") || text_has(file, "/vmlinux-") || text_ends(file, ".ko"))
 		return LAYER_KERNEL;
 	if (text_ends(name, "_[j]"))
 		return LAYER_JIT;

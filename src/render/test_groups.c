@@ -38,6 +38,8 @@ TEST(names_tell_their_layer)
 	CHECK_INT(layer("TRACE-1_[j]", ""), LAYER_JIT);
 	CHECK_INT(layer("do_syscall_64_[k]", ""), LAYER_KERNEL);
 	CHECK_INT(layer("[kernel.kallsyms]", ""), LAYER_KERNEL);
+	CHECK_INT(layer("vfs_read", "/usr/lib/debug/boot/vmlinux-6.1.0-25-amd64"), LAYER_KERNEL);
+	CHECK_INT(layer("xfs_open", "/lib/modules/6.1.0/kernel/fs/xfs.ko"), LAYER_KERNEL);
 }
 
 TEST(packages_are_composers_before_namespaces)

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "text.h"
+#include "why_no_samples.h"
 
 #include <limits.h>
 #include <string.h>
@@ -153,8 +154,10 @@ void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out)
 	char first[32], last[32];
 
 	if (a->looked.first_ns == 0 && a->looked.last_ns == 0) {
-		buf_puts(out, "the store is empty: no sample has arrived yet; try 'strobe run -- php script.php', "
-			 "or load the extension in php.ini with extension=strobe.so and strobe.mode=sample");
+		buf_puts(out, "the store is empty, no sample has arrived yet: ");
+		pthread_rwlock_rdlock((pthread_rwlock_t *)&s->lock);
+		why_no_samples(s->options.sources, s->options.source_count, out);
+		pthread_rwlock_unlock((pthread_rwlock_t *)&s->lock);
 		return;
 	}
 	clock_format(a->looked.first_ns, first, sizeof(first));

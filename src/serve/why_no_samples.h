@@ -1,0 +1,15 @@
+/* why_no_samples.h: what is missing when nothing has ever arrived, as far as this machine tells. */
+#ifndef SERVE_WHY_NO_SAMPLES_H
+#define SERVE_WHY_NO_SAMPLES_H
+
+#include "buf.h"
+#include "php_processes.h"
+#include "source.h"
+
+/* Appends a sentence without a full stop. Looks at /proc, which takes some milliseconds. */
+void why_no_samples(struct source *const *sources, size_t count, struct buf *out);
+
+/* The same of what was found; `socket_path` NULL: PHP has no socket to send to. */
+void why_no_samples_of(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out);
+
+#endif
