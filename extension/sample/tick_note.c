@@ -1,4 +1,4 @@
-/* tick_note.c: writes notes at ticks and reads them at safe points. */
+/* tick_note.c: writes notes at ticks, and hands them over at safe points. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -70,8 +70,8 @@ static void load_frame(const zend_execute_data *frame, const zend_function **ret
 	*ret_caller = __atomic_load_n(&frame->prev_execute_data, __ATOMIC_ACQUIRE);
 }
 
-/* The innermost call, by loads right behind each other: a system call takes longer than many functions, and by then another
- * call may have the frame's memory. For the same reason everything else is read into the caches before. */
+/* The frame of the innermost call. The next load is from that frame, in which another call may begin at any moment, so the address
+ * translation is warmed up first. */
 static const zend_execute_data *find_innermost(const struct tick_notes *n, zend_execute_data *const *leaf)
 {
 	const void *before = n->notes[n->last].calls[0].frame;
@@ -91,7 +91,7 @@ static void note_call(const struct tick_notes *n, struct tick_note *note, const 
 		identify(call, (const char *)f);
 }
 
-/* Whether the two innermost calls are still those that were noted. */
+/* Whether the two innermost calls are still those that were noted: a frame may be at the same address again, for another call. */
 static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 {
 	const zend_execute_data *caller = NULL;
@@ -111,8 +111,9 @@ static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 	return true;
 }
 
-/* Returns whether the calls are those of one instant, or nearly. By loads they are, but for some nanoseconds; to begin anew when the
- * program has gone on meanwhile would prefer functions that run long. But the note says then that it is not sure. */
+/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; to begin anew whenever the program has
+ * gone on meanwhile would favour functions that run long, so the note says that it is not sure instead. System calls take long
+ * enough for a loop to come round, so they never make it sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
 	const zend_execute_data *first = find_innermost(n, leaf), *frame = first, *caller;
@@ -132,7 +133,7 @@ static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_
 		if (slow && running(leaf) != first)
 			return false;
 	}
-	note->sure = running(leaf) == first && (slow || is_still(n, note));
+	note->sure = !slow && running(leaf) == first && is_still(n, note);
 	return true;
 }
 
