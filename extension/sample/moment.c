@@ -129,7 +129,7 @@ static const zend_function *find_definition(const zend_function *in, const void 
 	return f;
 }
 
-/* In a function that runs, or ran at the tick: there most closures are written. */
+/* Most closures are written in a function that still runs, or that ran at the tick. */
 static const zend_function *find_definition_near(const struct moment *m, const void *code)
 {
 	const zend_execute_data *frame = m->frame;
@@ -171,20 +171,42 @@ static const zend_function *find_definition_anywhere(const void *code)
 	return NULL;
 }
 
-/* Functions that are written in a table stay until the request ends; one that was looked for in vain may come with a file. */
-static const zend_function *find_lasting(struct found_functions *found, const struct noted_call *call)
+/* Grows whenever a function or class is declared. */
+static uint32_t declared(void)
 {
-	unsigned slot = (unsigned)((uintptr_t)call->code >> 4) % FOUND_FUNCTIONS;
+	return EG(function_table)->nNumUsed + EG(class_table)->nNumUsed;
+}
 
-	if (found->at[slot].code != call->code || found->at[slot].scope != call->scope) {
-		const zend_function *f = find_named(call);
+static size_t slot_of(const struct noted_call *call)
+{
+	return ((uintptr_t)call->code >> 4 ^ (uintptr_t)call->scope >> 6) % FOUND_FUNCTIONS;
+}
 
-		found->at[slot].function = f ? f : find_definition_anywhere(call->code);
-		found->at[slot].code = call->code;
-		found->at[slot].scope = call->scope;
-		found->any = true;
-	}
-	return found->at[slot].function;
+static bool is_cached(const struct found_functions *found, const struct noted_call *call)
+{
+	size_t slot = slot_of(call);
+
+	return found->at[slot].code == call->code && found->at[slot].scope == call->scope;
+}
+
+/* Functions in the tables stay until the request ends, and so does their code. Code that belongs to none of them may be freed, and
+ * its address may come to be that of a function that is declared later. */
+static const zend_function *search_tables(struct found_functions *found, const struct noted_call *call)
+{
+	size_t slot = slot_of(call);
+	const zend_function *f;
+
+	if (is_cached(found, call) && found->at[slot].declared == declared())
+		return NULL;
+	f = find_named(call);
+	if (!f)
+		f = find_definition_anywhere(call->code);
+	found->at[slot].code = call->code;
+	found->at[slot].scope = call->scope;
+	found->at[slot].function = f;
+	found->at[slot].declared = declared();
+	found->any = true;
+	return f;
 }
 
 /* The file scope of a script that has ended: the name must be that of a file that was included. */
@@ -204,8 +226,8 @@ static const zend_function *find_file(struct moment *m, const zend_string *noted
 	return (const zend_function *)file;
 }
 
-/* What was called at a tick and has returned since. NULL if that cannot be told. A noted address is only followed when PHP's own
- * tables have it. */
+/* Finds a function that ran at the tick and has returned since; NULL if PHP's tables do not have it. A noted address is never
+ * followed: it may have become something else. */
 static const zend_function *find_returned(struct found_functions *found, struct moment *m, const struct noted_call *call)
 {
 	const zend_function *f;
@@ -214,10 +236,12 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 		return find_file(m, call->file);
 	if (!call->code)
 		return NULL;
-	f = with_code(find_closure(call->function), call->code);
+	if (is_cached(found, call) && found->at[slot_of(call)].function)
+		return found->at[slot_of(call)].function;
+	f = find_definition_near(m, call->code);
 	if (!f)
-		f = find_definition_near(m, call->code);
-	return f ? f : find_lasting(found, call);
+		f = with_code(find_closure(call->function), call->code);
+	return f ? f : search_tables(found, call);
 }
 
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)

@@ -13,7 +13,7 @@
 /* Of scripts that include each other and have all ended since a tick. */
 #define MOMENT_FILES	4
 
-/* What a timer's callback is told: which calls were running when the tick came. */
+/* The calls that were running when the tick came; passed to the callbacks of timers. */
 struct moment {
 	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
@@ -23,15 +23,16 @@ struct moment {
 	bool more;				/* other moments of the same time are told right behind this one */
 };
 
-/* What was found in the tables of the running request, by the code that was noted. All zero is empty, and it must be emptied at
- * the start of each request. */
+/* Caches the results of looking through PHP's tables, by noted code. All zero is empty; must be cleared at the start of each
+ * request. */
 #define FOUND_FUNCTIONS 256
 
 struct found_functions {
 	struct {
 		const void *code;
-		const zend_class_entry *scope;
-		const zend_function *function;	/* NULL: there is none */
+		const zend_class_entry *scope;	/* classes that use a trait share the code of its methods */
+		const zend_function *function;	/* NULL: there was none with so many functions and classes declared */
+		uint32_t declared;
 	} at[FOUND_FUNCTIONS];
 	bool any;
 	struct call_sites sites;

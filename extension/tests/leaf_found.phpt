@@ -43,6 +43,14 @@ foreach ($cases as $what => [$declared, $call, $callee]) {
 	/* The rest is what calls it. */
 	check($all > 200 && $found > 0.45 * $all, "$what: $found of $all: " . substr(json_encode($run->stacks()), 0, 600));
 }
+
+// A method of a trait has the same code in all classes that use it.
+$run = profile("<?php function cpu_ms() { \$u = getrusage(); return \$u['ru_utime.tv_sec'] * 1000 + \$u['ru_utime.tv_usec'] / 1000; }
+	trait T { function $name() { $work } } class A { use T; } class B { use T; } \$a = new A; \$b = new B;
+	function outer() { global \$a, \$b; \$a->$name(); \$b->$name(); }
+	for (\$end = cpu_ms() + 300; cpu_ms() < \$end;) for (\$i = 0; \$i < 300; \$i++) outer();", ['strobe.clock' => 'cpu', 'strobe.period' => '0.0005']);
+$all = array_sum($run->stacks());
+check($run->with("A::$name", true) > 0.3 * $all && $run->with("B::$name", true) > 0.3 * $all, 'classes of a trait: ' . json_encode($run->stacks()));
 echo "done\n";
 ?>
 --EXPECT--
