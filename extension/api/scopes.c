@@ -48,7 +48,7 @@ static void release(struct scope *s)
 	}
 }
 
-/* What holds where `s` was entered. */
+/* The innermost scope around `s`, or itself, that is not over. */
 static struct scope *holding(struct scope *s)
 {
 	while (s->over)
@@ -113,7 +113,7 @@ static struct scope *next_of(struct scope *s, const struct scope *top)
 }
 
 /* Whether a scope between those two has given or changed this label. */
-static bool is_given_between(const struct scope *s, const struct scope *from, const char *key)
+static bool is_given_between(struct scope *s, const struct scope *from, const char *key)
 {
 	while ((s = s->outer) != from) {
 		const struct request_label *label = request_labels_find(&s->labels, key);
@@ -320,12 +320,8 @@ static void forget_fibers(struct api_thread *a)
 /* It is given by the outermost scope of the work, and inherited by those inside of it. */
 static void set_label(struct scope *s, const struct request_label *label)
 {
-	const struct request_label *here;
-
-	request_labels_set(&s->labels, label->key, strlen(label->key), label->value, strlen(label->value));
-	here = request_labels_find(&s->labels, label->key);
-	if (here)
-		((struct request_label *)here)->inherited = s->outer && s->outer->work == s->work;
+	if (request_labels_set(&s->labels, label->key, strlen(label->key), label->value, strlen(label->value)) == 0)
+		request_labels_find(&s->labels, label->key)->inherited = s->outer && s->outer->work == s->work;
 }
 
 void scopes_set_label(struct api_thread *a, const struct work *work, const struct request_label *label)

@@ -14,7 +14,7 @@ void call_sites_clear(struct call_sites *s)
 		memset(s, 0, sizeof(*s));
 }
 
-/* What PHP calls wherever an operator, a loop or the end of an object wants it. */
+/* Methods that PHP calls for operators, loops and destruction, without naming them in the caller's code. */
 static bool is_called_by_itself(const zend_function *f)
 {
 	static const char *const names[] = { "offsetget", "offsetset", "offsetexists", "offsetunset", "count", "current", "key", "next",

@@ -25,7 +25,7 @@
 /* CPU time that is nearly over is looked at again after this long at the earliest. */
 #define CPU_GRAIN_NS 50000
 
-/* How long a PHP thread waits at most for a call of `fire`. */
+/* The longest that a PHP thread waits for `fire` to return. */
 #define FINISH_NS 20000
 
 /* What `sleep_until` says while the ticker looks at the slots. */
@@ -105,15 +105,15 @@ static int64_t after(int64_t now, int64_t ns)
 	return now == TICKER_NEVER || ns >= TICKER_NEVER - now ? TICKER_NEVER : now + ns;
 }
 
-/* Whether a thread works is looked at so many times per period, and less and less often while it uses no CPU time at all, but at
- * least once in so many periods. */
+/* A late thread is probed this many times per period; less and less often while it uses no CPU time at all, but at least once in
+ * this many periods. */
 #define LOOKS		4
 #define LONGEST_PAUSE	4
 
-/* So many periods late, a tick comes even if the thread was never seen to work. */
+/* After this many periods a tick comes even if the thread was never seen to work. */
 #define LATEST		16
 
-/* What happened while this thread overslept by more than this says nothing of what happens now. */
+/* A probe that overslept by more than this is inconclusive: the thread may have stopped working meanwhile. */
 #define OVERSLEPT_NS	(2 * CPU_GRAIN_NS)
 
 /* How long until the deadline, 0 or less if it has come; TICKER_NEVER if there is none. CPU time passes at most as
@@ -136,10 +136,10 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	return left;
 }
 
-/* The CPU time of a thread is over some time before the ticker sees it, and by then the thread may wait for something, which takes
- * no CPU time: a tick would find what waits, not what worked. So it comes when the thread is seen to work: its CPU time grows
- * from one read to the next, or, where this thread may have taken its processor, while this one sleeps for a moment. Returns how
- * long to pause before looking again, 0 if it works or has not been seen to for too long; `*ret_works` says which. */
+/* The ticker learns some time later that a period of CPU time is over. By then the thread may be blocked, and a tick would note the
+ * function that waits instead of the one that worked. So the tick is held back until the thread is seen working: its CPU time
+ * grows between two reads or, in case the ticker has preempted it, while the ticker sleeps for a moment. Returns how long to
+ * pause before probing again; 0 if the thread works, or if that has not been seen for too long: `*ret_works` says which. */
 static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap, bool *ret_works)
 {
 	clockid_t clock = atomic_load(&s->cpu_clock);
@@ -377,18 +377,18 @@ struct ticker_slot *ticker_join(void *target)
 	return s;
 }
 
-/* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */
-void ticker_finish(const struct ticker_slot *slot)
+void ticker_finish(const struct ticker_slot *s)
 {
 	int64_t until;
 
-	if (!atomic_load(&slot->firing))
+	if (!atomic_load(&s->firing))
 		return;
 	until = ticker_now(0) + FINISH_NS;
-	while (atomic_load(&slot->firing) && ticker_now(0) < until)
+	while (atomic_load(&s->firing) && ticker_now(0) < until)
 		;
 }
 
+/* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */
 void ticker_quiesce(const struct ticker_slot *s)
 {
 	while (atomic_load(&s->firing))

@@ -1,8 +1,8 @@
 /* ticker.h: one thread per process that says when it is time, for all timers of all PHP threads.
  *
  * It knows nothing of PHP. Each PHP thread has a slot, in which it publishes the next deadline of each of its clocks.
- * The ticker sleeps on a futex until the earliest of all, calls `fire` (which must only look and store to memory) for the
- * flag of the slot, and goes on to the deadline after that without any call from the PHP thread. If the flag has
+ * The ticker sleeps on a futex until the earliest of all, calls `fire` (which must only look and store to memory), which
+ * sets the flag of the slot, and goes on to the deadline after that without any call from the PHP thread. If the flag has
  * still not been taken by then, `fire` says how much later to look again, or never: then the slot is forgotten until somebody
  * moves the deadline. A process that waits costs no wake-ups, or few.
  *
@@ -33,10 +33,10 @@ struct ticker_deadline {
 struct ticker_slot *ticker_join(void *target);
 void ticker_leave(struct ticker_slot *slot);
 
-/* Called in the ticker's thread when it is time. It notes what it wants to, sets `*fired`, and then lets the PHP thread know: whoever takes
- * the tick finds the note. `works` is false when CPU time is over and the thread has not been seen to use any for some periods: what it
- * runs just now is then not what has used it. Returns how much later than at the next deadline it wants to be called again if this
- * tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
+/* Called in the ticker's thread when a deadline has passed. It must set `*fired` after its own notes are complete and before it lets
+ * the PHP thread know, so that whoever takes the tick finds them. `works` is false if CPU time is over but the thread was not seen
+ * using any for several periods: what it runs now did not use that time. Returns how much later than at the next deadline it
+ * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
 
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
@@ -62,8 +62,7 @@ void ticker_wake_by(int64_t wake_by_ns);
 /* Waits until the ticker is not about to fire the slot, which has no deadline any more. */
 void ticker_quiesce(const struct ticker_slot *slot);
 
-/* Lets the ticker finish a call of fire for the slot that it is in, which takes some microseconds; not for long, since it may have
- * lost its processor. */
+/* Waits until the ticker is not firing the slot, but no longer than 20 us: it may have been preempted. */
 void ticker_finish(const struct ticker_slot *slot);
 
 /* Whether the slot has been fired since the last call. */

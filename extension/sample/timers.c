@@ -79,8 +79,8 @@ int64_t timer_now(enum timer_clock clock)
 }
 
 /* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
- * it may go on without one, so it is looked at less and less often. What runs is noted unless it is known not to work, when CPU time
- * is over: that time is whose who goes on next. */
+ * it may go on without one, so it is looked at less and less often. Without a note, as for CPU time that the thread is known not to be
+ * using now, the sample goes to the function that runs at the safe point. */
 static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 {
 	int64_t now = ticker_now(0), before;
@@ -581,7 +581,7 @@ void timer_catch_up(struct strobe_timer *t)
 
 	if (!t->running || thread.forked)
 		return;
-	ticker_finish(thread.alarms->of[t->lane].slot);		/* what it notes just now is of before */
+	ticker_finish(thread.alarms->of[t->lane].slot);		/* a note in progress belongs to the time before */
 	if (!ticker_take(thread.alarms->of[t->lane].slot) && !(t->at_calls && deadline(t) <= timer_now(t->clock)))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
@@ -720,7 +720,7 @@ void timers_request_start(void)
 		found_functions_clear(&thread.alarms->found);
 }
 
-/* Notes are loaded from the thread's heap. Where the thread ends behind its request, PHP frees that before it tells us. */
+/* The ticker loads from the thread's heap, which PHP frees before it tells us that the thread has ended. */
 static void wait_for_notes(void)
 {
 #ifdef ZTS

@@ -49,9 +49,9 @@ static void set_value(struct request_label *label, const char *value, size_t siz
 	label->value[size] = '\0';
 }
 
-const struct request_label *request_labels_find(const struct request_labels *l, const char *key)
+struct request_label *request_labels_find(struct request_labels *l, const char *key)
 {
-	return find((struct request_labels *)l, key, strlen(key));
+	return find(l, key, strlen(key));
 }
 
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size)

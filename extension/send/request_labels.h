@@ -45,7 +45,7 @@ int request_labels_set(struct request_labels *l, const char *key, size_t key_siz
 void request_labels_add(struct request_labels *l, const struct request_labels *more);
 
 /* NULL: there is none of that key. */
-const struct request_label *request_labels_find(const struct request_labels *l, const char *key);
+struct request_label *request_labels_find(struct request_labels *l, const char *key);
 
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size);
 
