@@ -6,6 +6,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "collector.h"
+#include "commands.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define FLUSH_TIMEOUT_NS	(5 * NS_PER_SECOND)
+#define ANSWERS_TIMEOUT_NS	(3 * NS_PER_SECOND)
 
 static void feed_watchdog(struct watch *w, uint32_t events)
 {
@@ -394,12 +396,14 @@ static void say_ready(const struct daemon *d)
 	notify_send("READY=1");
 }
 
-/* The server first, since it shows the counters of the others; then from the inputs to the sinks. */
+/* The server first, since it shows the counters of the others; then from the inputs to the sinks. What arrived is stored
+ * whatever a request does. */
 static uint64_t stop_all(struct daemon *d)
 {
 	uint64_t left = 0;
 
-	d->server = server_free(d->server);
+	if (server_stop(d->server, ANSWERS_TIMEOUT_NS))
+		d->server = server_free(d->server);
 	for (size_t i = 0; i < d->sources.count; i++)
 		source_stop(d->sources.items[i].source);
 	if (d->collector)
@@ -466,6 +470,16 @@ static void keep_memory(void)
 #endif
 }
 
+/* Threads of the server still look at the store and the counters, so nothing is taken apart. All is committed. */
+static void __attribute__((noreturn)) leave_answers(int r, const struct err *err)
+{
+	if (r < 0)
+		log_error("%s", err->text);
+	log_warning("ending without the answers to HTTP requests that take longer than %d seconds",
+		 (int)(ANSWERS_TIMEOUT_NS / NS_PER_SECOND));
+	_exit(r < 0 ? EXIT_CANNOT : EXIT_FINE);
+}
+
 int daemon_run(const struct daemon_options *o, struct err *err)
 {
 	struct daemon *d = xcalloc(1, sizeof(*d));
@@ -491,6 +505,8 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 			    "warnings above", (unsigned long long)left);
 	else if (r >= 0 && all_have_ended(d))
 		r = say_ended(d, err);
+	if (d->server)
+		leave_answers(r, err);
 	free_all(d);
 	free(d);
 	return r;

@@ -52,6 +52,7 @@ struct reader {
 	struct edges_column columns[EDGES_COLUMNS];
 	unsigned events, positions;
 	struct edges *edges;		/* from the line with events on */
+	struct map strings;		/* of edges, by name */
 	struct map function_ids;	/* of edges, by file and name */
 	struct function *list;
 	size_t list_count, list_capacity;
@@ -159,15 +160,23 @@ static bool is_known(const struct reader *r, uint32_t name)
 	return s.n && (s.n != 3 || memcmp(s.p, "???", 3));
 }
 
+static uint32_t string_of(struct reader *r, uint32_t name)
+{
+	uint32_t *slot = map_slot(&r->strings, name);
+
+	if (*slot == MAP_NONE)
+		*slot = edges_string(r->edges, name == NONE ? (struct str){ "", 0 } : intern_get(&r->names, name));
+	return *slot;
+}
+
 /* The function of a name in a file, or in an object if there is no file. */
 static uint32_t function_of(struct reader *r, uint32_t file, uint32_t object, uint32_t name)
 {
 	uint32_t place = is_known(r, file) ? file : is_known(r, object) ? object : NONE, *slot;
-	struct str where = place == NONE ? (struct str){ "", 0 } : intern_get(&r->names, place);
 
 	slot = map_slot(&r->function_ids, map_pair(place, name));
 	if (*slot == MAP_NONE)
-		*slot = edges_function(r->edges, intern_get(&r->names, name), where);
+		*slot = edges_function(r->edges, string_of(r, name), string_of(r, place));
 	GROW(&r->list, &r->list_capacity, (size_t)*slot + 1);
 	while (r->list_count <= *slot)
 		r->list[r->list_count++] = (struct function){ 0 };
@@ -524,6 +533,18 @@ static struct str without_level(struct str name)
 	return n > 1 && n < name.n && name.p[n - 1] == '\'' ? (struct str){ name.p, n - 1 } : name;
 }
 
+/* `names` and `files` are for profile_copy_string. */
+static uint32_t frame_without_level(struct profile *to, const struct profile *p, const struct profile_frame *f,
+				    uint32_t *names, uint32_t *files)
+{
+	if (names[f->name] == UINT32_MAX) {
+		struct str name = without_level(intern_get(&p->strings, f->name));
+
+		names[f->name] = intern_add(&to->strings, name.p, name.n);
+	}
+	return profile_frame_of(to, names[f->name], profile_copy_string(to, p, f->file, files), f->line);
+}
+
 static bool is_root(const struct reader *r, const struct profile *p, uint32_t node)
 {
 	struct str name = profile_name(p, p->node_frames[node]);
@@ -538,6 +559,7 @@ static struct profile *unfold(const struct reader *r, const struct profile *p)
 	struct profile *to = profile_new();
 	_cleanup_(freep) uint32_t *frames = xmalloc(((size_t)p->frame_count + 1) * sizeof(*frames));
 	_cleanup_(freep) uint32_t *nodes = xmalloc(p->node_count * sizeof(*nodes));
+	_cleanup_(freep) uint32_t *names = profile_string_ids(p), *files = profile_string_ids(p);
 	uint32_t columns[PROFILE_COLUMNS];
 
 	/* Calls are the last, so that the first event is what is shown. */
@@ -547,7 +569,7 @@ static struct profile *unfold(const struct reader *r, const struct profile *p)
 	for (uint32_t c = 0; c < p->column_count; c++)
 		columns[c] = profile_column(to, p->columns[c].name, p->columns[c].unit);
 	for (uint32_t f = 0; f < p->frame_count; f++)
-		frames[f] = profile_frame(to, without_level(profile_name(p, f)), profile_file(p, f), p->frames[f].line);
+		frames[f] = frame_without_level(to, p, &p->frames[f], names, files);
 	nodes[PROFILE_ROOT] = PROFILE_ROOT;
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		bool root = is_root(r, p, n);
@@ -591,6 +613,7 @@ static void reader_init(struct reader *r, struct err *err)
 	map_init(&r->files.by_number);
 	map_init(&r->functions.by_number);
 	map_init(&r->objects.by_number);
+	map_init(&r->strings);
 	map_init(&r->function_ids);
 	labels_init(&r->labels);
 }
@@ -602,6 +625,7 @@ static void reader_done(struct reader *r)
 	map_done(&r->files.by_number);
 	map_done(&r->functions.by_number);
 	map_done(&r->objects.by_number);
+	map_done(&r->strings);
 	map_done(&r->function_ids);
 	labels_done(&r->labels);
 	edges_free(r->edges);

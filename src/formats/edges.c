@@ -32,11 +32,16 @@ struct edge {
 struct edges {
 	const struct edges_column *columns;
 	unsigned column_count;
-	struct intern names;		/* of functions; with their files "file", NUL, "name" */
-	bool with_files;
-	uint32_t *lines;		/* by function, where they have files */
+	struct intern strings;
+	struct edges_function {
+		uint32_t name, file;	/* strings */
+		uint32_t line;		/* 0: it is not known */
+	} *functions;
+	size_t function_count, function_capacity;
+	struct map by_name;		/* functions, by name and file */
+	uint32_t no_file;		/* the string "" */
 	int64_t (*own)[EDGES_COLUMNS];	/* by function; NULL if it is not known */
-	size_t line_capacity, own_capacity, own_count;
+	size_t own_capacity, own_count;
 	struct edge *items;
 	size_t count, capacity;
 	struct map places;		/* by caller and callee */
@@ -50,7 +55,9 @@ struct edges *edges_new(const struct edges_column *columns, unsigned count)
 	assert(count && count <= EDGES_COLUMNS);
 	e->columns = columns;
 	e->column_count = count;
-	intern_init(&e->names);
+	intern_init(&e->strings);
+	e->no_file = intern_add(&e->strings, "", 0);
+	map_init(&e->by_name);
 	map_init(&e->places);
 	return e;
 }
@@ -59,10 +66,11 @@ struct edges *edges_free(struct edges *e)
 {
 	if (!e)
 		return NULL;
-	intern_done(&e->names);
+	intern_done(&e->strings);
+	map_done(&e->by_name);
 	map_done(&e->places);
 	free(e->items);
-	free(e->lines);
+	free(e->functions);
 	free(e->own);
 	free(e);
 	return NULL;
@@ -118,6 +126,23 @@ int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int6
 	return 0;
 }
 
+uint32_t edges_string(struct edges *e, struct str s)
+{
+	return intern_add(&e->strings, s.p, s.n);
+}
+
+uint32_t edges_function(struct edges *e, uint32_t name, uint32_t file)
+{
+	uint32_t *slot = map_slot(&e->by_name, map_pair(name, file));
+
+	if (*slot == MAP_NONE) {
+		*slot = (uint32_t)e->function_count;
+		GROW(&e->functions, &e->function_capacity, e->function_count + 1);
+		e->functions[e->function_count++] = (struct edges_function){ name, file, 0 };
+	}
+	return *slot;
+}
+
 int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned set)
 {
 	const char *arrow = memmem(pair.p, pair.n, ARROW, 3);
@@ -126,35 +151,19 @@ int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned s
 
 	if (e->count == EDGES_MAX)
 		return -E2BIG;
-	if (arrow)
-		caller = intern_add(&e->names, pair.p, caller_size);
-	callee = intern_add(&e->names, arrow ? arrow + 3 : pair.p, arrow ? pair.n - caller_size - 3 : pair.n);
+	if (arrow) {
+		caller = edges_function(e, edges_string(e, (struct str){ pair.p, caller_size }), e->no_file);
+		pair = (struct str){ arrow + 3, pair.n - caller_size - 3 };
+	}
+	callee = edges_function(e, edges_string(e, pair), e->no_file);
 	return edges_add_pair(e, caller, callee, value, set);
-}
-
-uint32_t edges_function(struct edges *e, struct str name, struct str file)
-{
-	_cleanup_(buf_done) struct buf key = { 0 };
-	size_t known = e->names.count;
-	uint32_t function;
-
-	buf_init(&key);
-	buf_put(&key, file.p, strnlen(file.p, file.n));
-	buf_putc(&key, 0);
-	buf_put(&key, name.p, name.n);
-	e->with_files = true;
-	function = intern_add(&e->names, key.data, key.size);
-	GROW(&e->lines, &e->line_capacity, (size_t)function + 1);
-	if (e->names.count > known)
-		e->lines[function] = 0;
-	return function;
 }
 
 void edges_set_line(struct edges *e, uint32_t function, uint32_t line)
 {
-	assert(function < e->names.count && e->with_files);
-	if (!e->lines[function])
-		e->lines[function] = line;
+	assert(function < e->function_count);
+	if (!e->functions[function].line)
+		e->functions[function].line = line;
 }
 
 void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)
@@ -243,26 +252,35 @@ static uint32_t heap_pop(struct tree *t)
 	return top;
 }
 
-static uint32_t frame_of(const struct tree *t, uint32_t function)
+/* `ids` are the strings as those of the profile, UINT32_MAX while no frame has asked. */
+static uint32_t string_of(const struct tree *t, uint32_t string, uint32_t *ids)
 {
-	struct str name = intern_get(&t->edges->names, function), file = { "", 0 };
+	struct str s = intern_get(&t->edges->strings, string);
 
-	if (!t->edges->with_files)
-		return profile_frame(t->profile, name, file, 0);
-	file = (struct str){ name.p, strlen(name.p) };
-	name = (struct str){ name.p + file.n + 1, name.n - file.n - 1 };
-	return profile_frame(t->profile, name, file, t->edges->lines[function]);
+	if (ids[string] == UINT32_MAX)
+		ids[string] = intern_add(&t->profile->strings, s.p, s.n);
+	return ids[string];
+}
+
+static uint32_t frame_of(const struct tree *t, uint32_t function, uint32_t *ids)
+{
+	const struct edges_function *f = &t->edges->functions[function];
+	uint32_t name = string_of(t, f->name, ids);
+
+	return profile_frame_of(t->profile, name, string_of(t, f->file, ids), f->line);
 }
 
 static void sum_up_functions(struct tree *t)
 {
 	const struct edges *e = t->edges;
+	_cleanup_(freep) uint32_t *ids = xmalloc(e->strings.count * sizeof(*ids));
 
-	t->functions = xcalloc(e->names.count + 1, sizeof(*t->functions));
+	memset(ids, 0xff, e->strings.count * sizeof(*ids));
+	t->functions = xcalloc(e->function_count + 1, sizeof(*t->functions));
 	t->next = xmalloc((e->count + 1) * sizeof(*t->next));
-	for (size_t i = 0; i < e->names.count; i++) {
+	for (size_t i = 0; i < e->function_count; i++) {
 		t->functions[i].first = UINT32_MAX;
-		t->functions[i].frame = frame_of(t, (uint32_t)i);
+		t->functions[i].frame = frame_of(t, (uint32_t)i, ids);
 	}
 	/* From the back, so that callees stand in the order in which they came. */
 	for (size_t i = e->count; i-- > 0;) {
@@ -473,9 +491,16 @@ static void add_top(struct tree *t, uint32_t function, uint32_t *stack)
 	mark(t, function, stack);
 }
 
+static uint32_t find_main(const struct edges *e)
+{
+	uint32_t name = intern_find(&e->strings, "main()", 6);
+
+	return name == UINT32_MAX ? name : map_get(&e->by_name, map_pair(name, e->no_file));
+}
+
 static void add_tops(struct tree *t)
 {
-	uint32_t count = (uint32_t)t->edges->names.count, main = intern_find(&t->edges->names, "main()", 6);
+	uint32_t count = (uint32_t)t->edges->function_count, main = find_main(t->edges);
 	_cleanup_(freep) uint32_t *stack = xmalloc((count + 1) * sizeof(*stack));
 
 	if (main != UINT32_MAX)
@@ -564,10 +589,10 @@ static void share_own(struct tree *t, unsigned v, uint32_t function, const uint3
 static void share_all_own(struct tree *t)
 {
 	const struct edges *e = t->edges;
-	_cleanup_(freep) uint32_t *first = xmalloc((e->names.count + 1) * sizeof(*first));
+	_cleanup_(freep) uint32_t *first = xmalloc((e->function_count + 1) * sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
 
-	for (size_t f = 0; f < e->names.count; f++)
+	for (size_t f = 0; f < e->function_count; f++)
 		first[f] = UINT32_MAX;
 	for (size_t i = t->count; i-- > 0;) {
 		next[i] = first[t->places[i].function];
@@ -598,7 +623,7 @@ int edges_to_profile(const struct edges *e, struct profile *p)
 		close_place(&t, heap_pop(&t));
 	if (e->own)
 		share_all_own(&t);
-	for (size_t i = 0; i < e->names.count; i++)
+	for (size_t i = 0; i < e->function_count; i++)
 		free(t.functions[i].callees);
 	free(t.functions);
 	free(t.next);

@@ -66,7 +66,8 @@ int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned s
 
 /* The same in steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
  * functions are given in the one way or all in the other. */
-uint32_t edges_function(struct edges *e, struct str name, struct str file);
+uint32_t edges_string(struct edges *e, struct str s);
+uint32_t edges_function(struct edges *e, uint32_t name, uint32_t file);	/* strings */
 int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
 
 void edges_set_line(struct edges *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */

@@ -55,17 +55,23 @@ static struct str file_of(struct str module)
 	return none ? (struct str){ "", 0 } : module;
 }
 
-static void add_frame(struct perf_chains *c, struct str name, struct str module)
+/* A string of the profile, looked up once for all names that are in it. */
+static uint32_t string_of(struct perf_chains *c, struct str s)
+{
+	return intern_add(&c->profile->strings, s.p, s.n);
+}
+
+static void add_frame(struct perf_chains *c, struct str name, uint32_t file)
 {
 	GROW(&c->frames, &c->frame_capacity, c->frame_count + 1);
-	c->frames[c->frame_count++] = profile_frame(c->profile, name, file_of(module), 0);
+	c->frames[c->frame_count++] = profile_frame_of(c->profile, string_of(c, name), file, 0);
 }
 
 /* The source line that follows a frame: "file.c:12", or module[address], of which nothing is left. Text that was
  * written without them has the next frame there. Returns where the next line begins. */
 static const char *take_source_line(const char *p, const char *end, struct buf *out)
 {
-	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
+	const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end, *last;
 	size_t start = out->size;
 	struct perf_frame f;
 
@@ -76,8 +82,9 @@ static const char *take_source_line(const char *p, const char *end, struct buf *
 	while (stop > p && perf_is_space(stop[-1]))
 		stop--;
 	buf_putc(out, ':');
+	last = p < stop ? memrchr(p, ']', (size_t)(stop - p)) : NULL;
 	while (p < stop) {
-		const char *close = *p == '[' ? memchr(p, ']', (size_t)(stop - p)) : NULL;
+		const char *close = *p == '[' && p < last ? memchr(p, ']', (size_t)(stop - p)) : NULL;
 
 		if (!close)
 			buf_putc(out, *p);
@@ -89,7 +96,7 @@ static const char *take_source_line(const char *p, const char *end, struct buf *
 }
 
 /* Names with the source lines that stand below the frame. */
-static const char *add_names_and_lines(struct perf_chains *c, struct str module, const char *next, const char *end)
+static const char *add_names_and_lines(struct perf_chains *c, uint32_t file, const char *next, const char *end)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
 
@@ -101,7 +108,7 @@ static const char *add_names_and_lines(struct perf_chains *c, struct str module,
 		buf_put(&name, text.p, text.n);
 		if (!c->names.names[i].nowhere)
 			next = take_source_line(next, end, &name);
-		add_frame(c, (struct str){ name.data, name.size }, module);
+		add_frame(c, (struct str){ name.data, name.size }, file);
 	}
 	return next;
 }
@@ -109,15 +116,17 @@ static const char *add_names_and_lines(struct perf_chains *c, struct str module,
 static bool add_inlined(struct perf_chains *c, const struct perf_frame *f)
 {
 	struct str names = { "", 0 };
+	uint32_t file;
 
 	if (!c->inlined)
 		c->inlined = perf_inline_new(c->options->context);
 	if (!perf_inline_find(c->inlined, f, &names))
 		return false;
+	file = string_of(c, file_of(f->module));
 	for (;;) {
 		const char *newline = memchr(names.p, '\n', names.n);
 
-		add_frame(c, (struct str){ names.p, newline ? (size_t)(newline - names.p) : names.n }, f->module);
+		add_frame(c, (struct str){ names.p, newline ? (size_t)(newline - names.p) : names.n }, file);
 		if (!newline)
 			return true;
 		names.n -= (size_t)(newline + 1 - names.p);
@@ -129,13 +138,16 @@ static bool add_inlined(struct perf_chains *c, const struct perf_frame *f)
 static const char *add_frames(struct perf_chains *c, const struct perf_frame *f, bool java, const char *next,
 			      const char *end)
 {
+	uint32_t file;
+
 	if (c->options->inlined && add_inlined(c, f))
 		return next;
 	perf_names_of(&c->names, f, c->options, java);
+	file = string_of(c, file_of(f->module));
 	if (c->options->source_lines)
-		return add_names_and_lines(c, f->module, next, end);
+		return add_names_and_lines(c, file, next, end);
 	for (size_t i = 0; i < c->names.count; i++)
-		add_frame(c, perf_names_get(&c->names, i), f->module);
+		add_frame(c, perf_names_get(&c->names, i), file);
 	return next;
 }
 

@@ -125,12 +125,16 @@ bool perf_event_parse(struct str line, struct perf_event *ret)
 	if (!line.n || perf_is_space(*p))
 		return false;
 	for (p++; p < end; p++) {
+		const char *spaces = p;
+
 		if (!perf_is_space(*p))
 			continue;
-		rest = parse_ids(skip_spaces(p, end), end, ret);
+		/* Each run of spaces is looked at once: from any other of its bytes on stands the same. */
+		p = skip_spaces(p, end);
+		rest = parse_ids(p, end, ret);
 		if (!rest)
 			continue;
-		ret->comm = between(line.p, p);
+		ret->comm = between(line.p, spaces);
 		ret->rest = between(rest, end);
 		ret->time = find_time(ret->rest);
 		parse_name(line, ret);
@@ -189,9 +193,10 @@ static bool parse_symbol(const char *p, const char *end, struct perf_frame *f)
 
 bool perf_frame_parse(struct str line, struct perf_frame *ret)
 {
-	const char *close = memrchr(line.p, ')', line.n), *open;
+	const char *close = memrchr(line.p, ')', line.n), *open = skip_spaces(line.p, line.p + line.n);
 
-	if (!close)
+	/* Without an address no bracket makes a frame of it. */
+	if (!close || !is_word(*open))
 		return false;
 	for (open = close; (open = memrchr(line.p, '(', (size_t)(open - line.p)));)
 		if (open > line.p && open[-1] == ' ' && parse_symbol(line.p, open - 1, ret)) {
@@ -211,15 +216,16 @@ static bool ends_chain(const char *p, const char *stop)
 	return *p != ' ' && *p != '\t' && *p != '#' && perf_event_parse((struct str){ p, (size_t)(stop - p) }, &e);
 }
 
-/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain. True if these are all: behind them, or
- * with `last` behind `b`, it ends. */
-static bool find_end(struct str b, bool last, size_t *size, uint64_t *lines)
+/* Goes on behind the first `*size` bytes, which are `*lines` lines of the chain; up to `*seen` bytes there is no newline
+ * behind them. True if these are all: behind them, or with `last` behind `b`, it ends. */
+static bool find_end(struct str b, bool last, size_t *size, size_t *seen, uint64_t *lines)
 {
-	const char *p = b.p + *size, *end = b.p + b.n, *newline;
+	const char *p = b.p + *size, *end = b.p + b.n, *from = b.p + *seen, *newline;
 	bool found = last;
 
-	for (; p < end; p = newline ? newline + 1 : end, ++*lines) {
-		newline = memchr(p, '\n', (size_t)(end - p));
+	*seen = b.n;
+	for (; p < end; p = newline ? newline + 1 : end, from = p, ++*lines) {
+		newline = memchr(from, '\n', (size_t)(end - from));
 		if (!newline && !last)
 			break;
 		if (ends_chain(p, newline ? newline : end)) {
@@ -235,9 +241,9 @@ bool perf_chain_take(struct input *in, struct str *ret)
 {
 	bool last = false;
 	uint64_t lines = 0;
-	size_t size = 0;
+	size_t size = 0, seen = 0;
 
-	while (!find_end(input_buffered(in), last, &size, &lines)) {
+	while (!find_end(input_buffered(in), last, &size, &seen, &lines)) {
 		if (size > PERF_CHAIN_BYTES)
 			return false;
 		last = !input_more(in);

@@ -147,7 +147,8 @@ static void add_name(struct perf_names *n, struct str symbol, const struct perf_
 	bool unknown = text_is(symbol, "[unknown]"), nowhere = unknown && text_is(f->module, "[unknown]");
 	size_t start = n->text.size;
 
-	if (unknown)
+	/* Of a name in several parts only the first is called as the module: it may be long, and they many. */
+	if (unknown && (n->count == 0 || nowhere))
 		put_module(&n->text, f, nowhere, o->addresses);
 	else
 		buf_put(&n->text, symbol.p, symbol.n);

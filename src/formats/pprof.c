@@ -35,6 +35,7 @@ struct reader {
 	struct profile *profile;	/* one of its own */
 	struct protobuf all;
 	struct str *strings;
+	uint32_t *string_ids;		/* in the profile; UINT32_MAX while no frame has asked */
 	size_t string_count, string_capacity;
 	struct { uint64_t type, unit; } types[PROFILE_COLUMNS];	/* strings */
 	uint32_t type_count, columns[PROFILE_COLUMNS];
@@ -198,6 +199,18 @@ static int add_columns(struct reader *r)
 
 /* --- Functions and locations --- */
 
+/* Many functions have one file: it is looked up once. */
+static uint32_t string_of(struct reader *r, uint64_t index)
+{
+	struct str s = text(r, index);
+
+	if (index >= r->string_count)
+		return intern_add(&r->profile->strings, "", 0);
+	if (r->string_ids[index] == UINT32_MAX)
+		r->string_ids[index] = intern_add(&r->profile->strings, s.p, s.n);
+	return r->string_ids[index];
+}
+
 static int read_function(struct reader *r, struct protobuf m)
 {
 	uint64_t id = 0, name = 0, system_name = 0, file = 0, line = 0;
@@ -221,8 +234,8 @@ static int read_function(struct reader *r, struct protobuf m)
 	slot = map_slot(&r->functions, id);
 	if (!id || *slot != MAP_NONE)
 		return err_set(r->err, -EINVAL, "two functions have the id %llu, or it is 0", (unsigned long long)id);
-	*slot = profile_frame(r->profile, text(r, name).n ? text(r, name) : text(r, system_name), text(r, file),
-			      line < UINT32_MAX ? (uint32_t)line : 0);
+	name = string_of(r, text(r, name).n ? name : system_name);
+	*slot = profile_frame_of(r->profile, (uint32_t)name, string_of(r, file), line < UINT32_MAX ? (uint32_t)line : 0);
 	return 0;
 }
 
@@ -288,8 +301,8 @@ static void name_by_address(struct reader *r, struct location *l, uint64_t addre
 
 	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)address);
 	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
-	r->lines[r->line_count++] = profile_frame(r->profile, (struct str){ name, strlen(name) },
-						  text(r, file == MAP_NONE ? 0 : file), 0);
+	r->lines[r->line_count++] = profile_frame_of(r->profile, intern_add(&r->profile->strings, name, strlen(name)),
+						     string_of(r, file == MAP_NONE ? 0 : file), 0);
 	l->count = 1;
 }
 
@@ -497,6 +510,8 @@ static int read_all(struct reader *r)
 		return code;
 	if (r->string_count && r->strings[0].n)
 		return bad(r, "the first string is not empty, so that it is no profile.proto");
+	r->string_ids = xmalloc((r->string_count + 1) * sizeof(*r->string_ids));
+	memset(r->string_ids, 0xff, (r->string_count + 1) * sizeof(*r->string_ids));
 	if (!r->type_count)
 		return bad(r, "it says no sample type, so that it is no profile.proto, or one without values");
 	if ((code = add_columns(r)) || (code = read_named(r)) || (code = read_each(r, PPROF_LOCATION)) ||
@@ -541,6 +556,7 @@ static int pprof_read(struct profile *p, struct input *in, const struct format_o
 	map_done(&r.mappings);
 	map_done(&r.location_ids);
 	free(r.strings);
+	free(r.string_ids);
 	free(r.locations);
 	free(r.lines);
 	free(r.stack);

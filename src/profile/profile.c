@@ -85,6 +85,25 @@ uint32_t profile_frame(struct profile *p, struct str name, struct str file, uint
 	return profile_frame_of(p, name_id, intern_add(&p->strings, file.p ? file.p : "", file.n), line);
 }
 
+uint32_t *profile_string_ids(const struct profile *from)
+{
+	size_t n = from->strings.count + 1;
+	uint32_t *ids = xmalloc(n * sizeof(*ids));
+
+	memset(ids, 0xff, n * sizeof(*ids));
+	return ids;
+}
+
+uint32_t profile_copy_string(struct profile *into, const struct profile *from, uint32_t string, uint32_t *ids)
+{
+	if (ids[string] == UINT32_MAX) {
+		struct str s = intern_get(&from->strings, string);
+
+		ids[string] = intern_add(&into->strings, s.p, s.n);
+	}
+	return ids[string];
+}
+
 uint32_t profile_find_column(const struct profile *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->column_count; i++)
@@ -339,9 +358,14 @@ static void add_values(struct profile *into, uint32_t to, const struct profile *
 static uint32_t *merge_frames(struct profile *into, const struct profile *from)
 {
 	uint32_t *frames = xmalloc((from->frame_count + 1) * sizeof(*frames));
+	_cleanup_(freep) uint32_t *ids = profile_string_ids(from);
 
-	for (uint32_t i = 0; i < from->frame_count; i++)
-		frames[i] = profile_frame(into, profile_name(from, i), profile_file(from, i), from->frames[i].line);
+	for (uint32_t i = 0; i < from->frame_count; i++) {
+		const struct profile_frame *f = &from->frames[i];
+		uint32_t name = profile_copy_string(into, from, f->name, ids);
+
+		frames[i] = profile_frame_of(into, name, profile_copy_string(into, from, f->file, ids), f->line);
+	}
 	return frames;
 }
 

@@ -75,6 +75,11 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
+/* A string of the frames of `from` as one of `into`, looked up once: `ids` has one entry per string of `from`, all of
+ * bits 1 at first. Many functions have one file, whose name may be long. */
+uint32_t profile_copy_string(struct profile *into, const struct profile *from, uint32_t string, uint32_t *ids);
+uint32_t *profile_string_ids(const struct profile *from);	/* such entries, to be freed */
+
 /* Adds a child that the caller knows not to be there yet: no lookup, and none of the memory that lookups take before
  * the next profile_child. */
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);

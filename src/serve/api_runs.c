@@ -7,12 +7,10 @@
 #include "format.h"
 #include "profile_json.h"
 #include "report.h"
+#include "upload_read.h"
 #include "wire_profile.h"
 
-#include <pthread.h>
 #include <string.h>
-
-#define PROFILE_MAX ((size_t)256 << 20)		/* bytes of a posted profile, once decompressed */
 
 static void put_time(struct json *j, const char *key, int64_t ns)
 {
@@ -138,8 +136,28 @@ static int take_params(struct profile *p, const struct params *params, struct er
 	return 0;
 }
 
-/* The posted profile, with the labels of the address. Fills `r` and returns false if it is none. */
-static bool read_posted(struct profile *p, const struct params *params, const struct request *q, struct response *r)
+static int status_of(struct site *s, int code)
+{
+	switch (code) {
+	case -ETIMEDOUT:
+		s->http.uploads_late++;
+		return 413;
+	case -ENOMEM:
+		s->http.uploads_large++;
+		return 413;
+	case -ECANCELED:
+		return 503;
+	case -EIO:
+		return 500;
+	case -ENOTSUP:
+		return 415;
+	default:
+		return code == -EFBIG ? 413 : 400;
+	}
+}
+
+/* Fills `r` and returns false if there is no profile in it. */
+static bool read_posted(struct site *s, struct profile *p, const struct request *q, struct response *r)
 {
 	struct err err = { 0 };
 	int e;
@@ -149,16 +167,9 @@ static bool read_posted(struct profile *p, const struct params *params, const st
 			       "strobe reads");
 		return false;
 	}
-	e = format_load_limited("the body", q->body, q->body_size, PROFILE_MAX, p, &err);
-	if (e > 0)	/* half a profile would pass for a whole one later */
-		e = -EINVAL;
-	if (e >= 0)
-		e = take_params(p, params, &err);
-	if (e >= 0 && !profile_has_samples(p))
-		e = err_set(&err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
-			    profile_stacks(p));
+	e = upload_read(q->body, q->body_size, s->uploads ? uploads_stop_fd(s->uploads) : -1, p, &err);
 	if (e < 0)
-		response_error(r, q, e == -ENOTSUP ? 415 : e == -EFBIG ? 413 : 400, "%s", err.text);
+		response_error(r, q, status_of(s, e), "%s", err.text);
 	return e >= 0;
 }
 
@@ -186,31 +197,36 @@ static void answer_added(struct site *s, const struct store_new_run *run, struct
 	buf_putc(&r->body, '\n');
 }
 
+static void store_posted(struct site *s, struct profile *p, const struct request *q, struct response *r)
+{
+	struct store_new_run run = { .profile = p };
+	struct err err = { 0 };
+	int e = store_add_runs(s->options.store, &run, 1, q->now_ns, &err);
+
+	if (e < 0)
+		response_error(r, q, 500, "%s", err.text);
+	else if (run.result < 0)
+		response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400, "%s",
+			       run.err.text);
+	else
+		answer_added(s, &run, r);
+}
+
 static void add(struct site *s, const struct request *q, struct response *r)
 {
-	/* One at a time: a body of 64 MB makes a tree of many times that. */
-	static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 	_cleanup_(profile_freep) struct profile *p = profile_new();
-	struct store_new_run run = { .profile = p };
 	struct params params;
 	struct err err = { 0 };
 	int e = params_parse(&params, q->query, &err);
 
 	if (e < 0) {
 		ask_refuse(r, q, e, &err);
-	} else {
-		pthread_mutex_lock(&adding);
-		if (read_posted(p, &params, q, r)) {
-			e = store_add_runs(s->options.store, &run, 1, q->now_ns, &err);
-			if (e < 0)
-				response_error(r, q, 500, "%s", err.text);
-			else if (run.result < 0)
-				response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400,
-					       "%s", run.err.text);
-			else
-				answer_added(s, &run, r);
-		}
-		pthread_mutex_unlock(&adding);
+	} else if (read_posted(s, p, q, r)) {
+		e = take_params(p, &params, &err);
+		if (e < 0)
+			ask_refuse(r, q, e, &err);
+		else
+			store_posted(s, p, q, r);
 	}
 	params_done(&params);
 }

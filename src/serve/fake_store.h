@@ -7,10 +7,13 @@
 
 static int fake_store_fails;
 static unsigned fake_store_damaged_days;
+static void (*fake_store_waits)(void);		/* called by each query; NULL: none */
 
 static int fake_query(struct store *s, const struct store_query *q, struct profile **ret, struct store_looked *looked,
 		      struct err *err)
 {
+	if (fake_store_waits)
+		fake_store_waits();
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");
 	*ret = profile_new();

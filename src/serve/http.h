@@ -8,6 +8,7 @@
 #include "json.h"
 #include "params.h"
 #include "server.h"
+#include "uploads.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -18,6 +19,8 @@ extern const int http_codes[HTTP_CODES];
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
 	_Atomic uint64_t runs_posted;
+	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
+									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
 };
 
@@ -32,6 +35,7 @@ struct site {
 	struct auth_rules auth;
 	struct http_counters http;
 	struct connections connections;
+	struct uploads *uploads;		/* NULL: there is nobody who could stop what takes long */
 	int64_t start_ns;
 };
 

@@ -437,6 +437,12 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 {
 	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs that arrived from PHP processes.");
 	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs that came over HTTP and were stored.");
+	family(out, "strobe_uploads_refused_total", "counter",
+	       "Profiles that came over HTTP and were not read: reading took too long (deadline) or too much memory "
+	       "(memory), or too many came at a time (busy).");
+	labelled(out, "strobe_uploads_refused_total", "reason", "deadline", h->uploads_late);
+	labelled(out, "strobe_uploads_refused_total", "reason", "memory", h->uploads_large);
+	labelled(out, "strobe_uploads_refused_total", "reason", "busy", h->uploads_refused);
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
 	       "Runs that came again from PHP processes and were in the store already.");
 	family(out, "strobe_runs_dropped_total", "counter",

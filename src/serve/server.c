@@ -2,7 +2,8 @@
  *
  * A small pool of threads, each with its own epoll: a query of the store takes up to some 100 ms, and must not keep
  * /healthz waiting. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
- * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
+ * at the same time, HTTP_BODIES_MAX; what is in it is read and stored by threads of its own (uploads.h) while the
+ * connection is suspended; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
  * CONNECTION_SECONDS, and at once where another one wants the place (connections.h). */
 
 #include "server.h"
@@ -45,6 +46,8 @@ struct server {
 	struct MHD_Daemon *daemon;
 	int fd;				/* -1 once libmicrohttpd owns it */
 	char url[ADDRESS_HOST + 32];
+	pthread_t stopper;
+	bool is_stopping, is_stopped;
 };
 
 /* One request while it is read: libmicrohttpd calls twice. */
@@ -54,6 +57,14 @@ struct exchange {
 	bool takes_body, too_large, too_many;	/* the body was above a limit, all bodies together were */
 	size_t received;			/* bytes of the body, also those that were not kept */
 	struct buf body;
+
+	/* Of one that is answered by another thread while its connection is suspended. */
+	struct server *server;
+	struct MHD_Connection *connection;
+	bool is_answered;
+	struct request request;
+	struct response response;
+	char address[INET6_ADDRSTRLEN];
 };
 
 /* --- Answers --- */
@@ -85,6 +96,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "Set-Cookie", r->set_cookie);
 	add_header(m, "Content-Disposition", r->disposition);
 	add_header(m, "Strobe-Warning", r->warning);
+	add_header(m, "Retry-After", r->status == 503 ? "5" : NULL);
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 
@@ -241,6 +253,35 @@ static enum MHD_Result receive_body(struct server *s, struct exchange *e, const 
 	return e->received > 2 * HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 }
 
+/* By a thread of the uploads. */
+static void answer_upload(void *data)
+{
+	struct exchange *e = data;
+
+	router_answer(&e->server->site, &e->request, &e->response);
+	e->is_answered = true;
+	MHD_resume_connection(e->connection);
+}
+
+/* Has a body read and stored elsewhere; it is called again when there is an answer. */
+static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, const char *method, const char *path,
+				    struct exchange *e)
+{
+	e->server = s;
+	e->connection = c;
+	response_init(&e->response);
+	fill_request(&e->request, c, method, path, e, e->address, sizeof(e->address));
+	MHD_suspend_connection(c);
+	if (!uploads_add(s->site.uploads, answer_upload, e)) {
+		s->site.http.uploads_refused++;
+		response_error(&e->response, &e->request, 503, "too many profiles are being read at this moment; try "
+			       "again");
+		e->is_answered = true;
+		MHD_resume_connection(c);
+	}
+	return MHD_YES;
+}
+
 static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *path, const char *method,
 			      const char *version, const char *upload, size_t *upload_size, void **con_cls)
 {
@@ -272,6 +313,13 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	}
 
 	note(s, c, CONNECTION_ANSWERS);
+	if (e->takes_body && !e->too_large && !e->too_many && !e->server)
+		return begin_upload(s, c, method, path, e);
+	if (e->is_answered) {
+		done = send_response(s, c, &e->request, &e->response);
+		note(s, c, CONNECTION_SENDS);
+		return done;
+	}
 	response_init(&r);
 	fill_request(&q, c, method, path, e, address, sizeof(address));
 	if (e->too_long)
@@ -310,6 +358,8 @@ static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, e
 	if (e) {
 		s->site.http.body_bytes -= e->body.size;
 		buf_done(&e->body);
+		if (e->server)
+			response_done(&e->response);
 		free(e->query);
 	}
 	free(e);
@@ -413,7 +463,7 @@ static int start_daemon(struct server *s, struct err *err)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	s->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC, 0, NULL, NULL, answer, s,
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, s,
 		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
 		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
@@ -470,7 +520,7 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 	s->site.auth.allow_host_count = o->allow_host_count;
 
 	if ((r = check_options(s, listen_at, err)) < 0 || (r = start_listening(s, listen_at, err)) < 0 ||
-	    (r = start_daemon(s, err)) < 0) {
+	    (r = uploads_new(&s->site.uploads, err)) < 0 || (r = start_daemon(s, err)) < 0) {
 		server_free(s);
 		return r;
 	}
@@ -501,12 +551,46 @@ const char *server_url(const struct server *s)
 	return s->url;
 }
 
+/* libmicrohttpd waits for its threads, however long they take; and it must not be stopped while connections are
+ * suspended. */
+static void *stop(void *data)
+{
+	struct server *s = data;
+
+	if (s->site.uploads)
+		uploads_stop(s->site.uploads);
+	if (s->daemon)
+		MHD_stop_daemon(s->daemon);
+	s->daemon = NULL;
+	return NULL;
+}
+
+bool server_stop(struct server *s, int64_t patience_ns)
+{
+	struct timespec until;
+	int64_t end_ns = clock_wall_ns() + patience_ns;
+
+	if (!s || s->is_stopped)
+		return true;
+	/* Without a thread for it there is nothing but to wait. */
+	if (!s->is_stopping && pthread_create(&s->stopper, NULL, stop, s) != 0) {
+		stop(s);
+		s->is_stopped = true;
+		return true;
+	}
+	s->is_stopping = true;
+	until = (struct timespec){ end_ns / NS_PER_SECOND, end_ns % NS_PER_SECOND };
+	s->is_stopped = pthread_timedjoin_np(s->stopper, NULL, &until) == 0;
+	return s->is_stopped;
+}
+
 struct server *server_free(struct server *s)
 {
 	if (!s)
 		return NULL;
-	if (s->daemon)
-		MHD_stop_daemon(s->daemon);
+	while (!server_stop(s, 3600 * NS_PER_SECOND))
+		;
+	uploads_free(s->site.uploads);
 	fd_closep(&s->fd);
 	connections_done(&s->site.connections);
 	pthread_rwlock_destroy(&s->site.lock);

@@ -70,7 +70,12 @@ void server_show(struct server *s, const struct server_options *o);
 
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
 
-/* Stops listening, ends the requests under way and waits for the threads. NULL is fine; returns NULL. */
+/* Stops listening, ends the uploads that are being read, and waits for the answers under way, but no longer than
+ * `patience_ns`. False if one is not ready by then: it still uses all that the options point to, which cannot be freed,
+ * and the program ends by _exit; it may also be called again. NULL is fine. */
+bool server_stop(struct server *s, int64_t patience_ns);
+
+/* The same without an end to patience, and frees it. NULL is fine; returns NULL. */
 struct server *server_free(struct server *s);
 
 #endif

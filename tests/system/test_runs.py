@@ -3,8 +3,10 @@ import gzip
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -194,6 +196,77 @@ def bodies_above_the_limit_are_refused_before_and_while_they_come():
         bomb = gzip.compress(b'main;f 1\n' * (40 << 20), 1)
         check(ask(d, '/api/v1/runs?id=bomb', 'POST', bomb)[0] == 413, 'and one that is small only on the way')
         check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
+
+
+def field(number, content):
+    """A field of protobuf: a number, or bytes."""
+    if isinstance(content, int):
+        return bytes([number << 3, content])
+    size, rest = b'', len(content)
+    while rest > 127:
+        size, rest = size + bytes([rest & 127 | 128]), rest >> 7
+    return bytes([number << 3 | 2]) + size + bytes([rest]) + content
+
+
+def slow_profile():
+    """Some 500 KB that stand for two million stacks, each of 65,536 frames: minutes of work for any reader."""
+    head = field(1, field(1, 1) + field(2, 2)) + b''.join(field(6, s) for s in (b'', b'f', b'count'))
+    head += field(5, field(1, 1) + field(2, 1)) + field(4, field(1, 1) + field(4, field(1, 1)) * 1024)
+    return gzip.compress(head + field(2, field(1, b'\1' * 64) + field(2, b'\1')) * 2_000_000, 1)
+
+
+def post_many(d, body, count):
+    """Posts it so many times at once; returns the threads, and a list for their (status, text)."""
+    answers = []
+
+    def post(i):
+        try:
+            status, _, text = ask(d, f'/api/v1/runs?id=slow{i}', 'POST', body)
+            answers.append((status, text.decode()))
+        except OSError as e:
+            answers.append((0, str(e)))
+
+    threads = [threading.Thread(target=post, args=(i,)) for i in range(count)]
+    for t in threads:
+        t.start()
+    return threads, answers
+
+
+@test
+def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
+    with Directory() as directory, Daemon(directory) as d:
+        s = connect(d.socket)
+        s.send(message({('main', 'work'): 3}))
+        check(wait_for(lambda: d.status()['samples']['received'] == 3), 'a sample arrived')
+        threads, answers = post_many(d, slow_profile(), 20)
+        # Two are read and eight wait, unless all came before the first was taken up.
+        check(wait_for(lambda: len(answers) >= 10), f'{len(answers)} of 20 are refused')
+        check(all(a == (503, '{"error":"too many profiles are being read at this moment; try again"}\n') for a in answers),
+              f'with a sentence: {answers}')
+        for _ in range(20):
+            check(d.get('/healthz') and d.get('/metrics') and d.get('/api/v1/status'), 'every page answers meanwhile')
+        busy = int(re.search(r'strobe_uploads_refused_total\{reason="busy"\} (\d+)', d.get('/metrics')).group(1))
+        check(10 <= busy <= 12, f'they are counted: {busy}')
+        check(d.stop() == 0, 'the end comes, without an error')
+        for t in threads:
+            t.join(60)
+        check(all(status in (0, 503) for status, _ in answers), f'nobody is told anything else: {answers[10:]}')
+        d.start()
+        check(d.status()['samples'].get('received') == 0 and 'work' in d.get('/api/v1/profile?from=-1h&format=folded'),
+              'what arrived before the end is there')
+
+
+@test
+def an_upload_that_takes_too_long_is_refused_with_a_sentence():
+    with Directory() as directory, Daemon(directory) as d:
+        status, _, text = ask(d, '/api/v1/runs?id=slow', 'POST', slow_profile())
+        check((status, json.loads(text)['error']) == (413, 'reading the profile takes more than 15 seconds, which is the '
+              "limit; make it smaller, or use 'strobe import' on the daemon's machine"), f'{status} {text}')
+        check('strobe_uploads_refused_total{reason="deadline"} 1' in d.get('/metrics'), 'it is counted')
+        check(ask(d, '/api/v1/runs?id=fine', 'POST', b'f 1\n')[0] == 201, 'the next one is fine')
+        blanks = gzip.compress(b''.join(b'# perf\nmain' + b' ' * 65000 + b'y 4\n' for _ in range(1000)))
+        check(ask(d, '/api/v1/runs?id=blanks', 'POST', blanks)[0] in (201, 400, 415), 'blanks are no work')
+        check(d.stop() == 0, 'the end comes')
 
 
 @test

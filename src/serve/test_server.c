@@ -1,0 +1,137 @@
+/* test_server.c: the end of the server, whatever a request does. */
+#include "clock.h"
+#include "fake_store.h"
+#include "server.h"
+#include "test.h"
+#include "upload_read.h"
+#include "uploads.h"
+
+#include <arpa/inet.h>
+#include <semaphore.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static sem_t asked, go_on;
+
+static void wait_until_told(void)
+{
+	sem_post(&asked);
+	sem_wait(&go_on);
+}
+
+static int connect_to(const char *url)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				 .sin_port = htons((uint16_t)atoi(strrchr(url, ':') + 1)) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	CHECK(connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
+	return fd;
+}
+
+TEST(a_request_that_is_not_done_does_not_hold_up_the_end)
+{
+	char request[200];
+	struct server_options o = { .listen = "127.0.0.1:0", .store = &fake_store };
+	struct server *s = NULL;
+	struct err err = { 0 };
+	int fd;
+
+	sem_init(&asked, 0, 0);
+	sem_init(&go_on, 0, 0);
+	fake_store_waits = wait_until_told;
+	CHECK(server_new(&o, &s, &err) == 0);
+	fd = connect_to(server_url(s));
+	snprintf(request, sizeof(request), "GET /api/v1/profile HTTP/1.1\r\nHost: %s\r\n\r\n",
+		 server_url(s) + strlen("http://"));
+	CHECK(write(fd, request, strlen(request)) == (ssize_t)strlen(request));
+	sem_wait(&asked);
+	CHECK(!server_stop(s, 1));
+	CHECK(!server_stop(s, 1));
+	sem_post(&go_on);
+	CHECK(server_stop(s, 600 * NS_PER_SECOND));
+	server_free(s);
+	close(fd);
+	fake_store_waits = NULL;
+}
+
+static void note_job(void *job)
+{
+	sem_wait(&go_on);
+	++*(_Atomic int *)job;
+}
+
+TEST(uploads_wait_in_a_short_queue_and_all_are_done_at_the_end)
+{
+	_Atomic int done = 0;
+	struct uploads *u = NULL;
+	int taken = 0;
+
+	sem_init(&go_on, 0, 0);
+	CHECK(uploads_new(&u, NULL) == 0);
+	while (taken < 100 && uploads_add(u, note_job, &done))
+		taken++;
+	CHECK(taken >= (int)UPLOADS_WAITING && taken <= (int)(UPLOADS_WAITING + UPLOAD_THREADS));
+	for (int i = 0; i < taken; i++)
+		sem_post(&go_on);
+	uploads_stop(u);
+	CHECK_INT(done, taken);
+	CHECK(!uploads_add(u, note_job, &done));
+	uploads_free(u);
+}
+
+TEST(a_profile_is_read_by_a_process_of_its_own)
+{
+	struct profile *p = profile_new();
+	struct err err = { 0 };
+
+	CHECK_INT(upload_read("main;f 3\nmain;g 4\n", 18, -1, p, &err), 0);
+	CHECK_INT(profile_sum(p, profile_find_column(p, "samples")), 7);
+	profile_free(p);
+	p = profile_new();
+	CHECK_INT(upload_read("main;f 3\nmain;g\n", 16, -1, p, &err), -EINVAL);
+	CHECK_STR(err.text, "'the body' (folded): line 2 is no folded stack, which is frames divided by ; and a count: "
+		  "'main;g'");
+	CHECK_INT(upload_read("\0\0\0", 3, -1, p, &err), -ENOTSUP);
+	CHECK_INT(upload_read("main 0\n", 7, -1, p, &err), -EINVAL);
+	CHECK(!profile_has_samples(p));
+	profile_free(p);
+}
+
+/* The end is told before reading begins. */
+TEST(reading_is_given_up_at_the_end)
+{
+	struct profile *p = profile_new();
+	int fd = eventfd(1, 0);
+	struct err err = { 0 };
+	struct buf b;
+
+	buf_init(&b);
+	while (b.size < (16 << 20))
+		buf_printf(&b, "main;f%zu 3\n", b.size);
+	CHECK_INT(upload_read(b.data, b.size, fd, p, &err), -ECANCELED);
+	buf_done(&b);
+	profile_free(p);
+	close(fd);
+}
+
+TEST(reading_has_a_limit_of_memory)
+{
+	struct profile *p = profile_new();
+	struct err err = { 0 };
+	struct buf b;
+
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("AddressSanitizer takes terabytes of address space");
+#endif
+	buf_init(&b);
+	while (b.size < (60 << 20))
+		buf_put(&b, ";;;;;;;;;;;;;;;;", 16);
+	buf_puts(&b, "a 1\n");
+	CHECK_INT(upload_read(b.data, b.size, -1, p, &err), -ENOMEM);
+	buf_done(&b);
+	profile_free(p);
+}
+
+TEST_MAIN()
