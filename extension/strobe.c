@@ -5,7 +5,7 @@
 #endif
 
 #include "php_strobe.h"
-#include "api.h"
+#include "strobe_api.h"
 #include "request_labels.h"
 #include "sampler.h"
 #include "cpu_clock.h"

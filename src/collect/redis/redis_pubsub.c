@@ -1,7 +1,7 @@
 /* redis_pubsub.c: subscribes, hands over lines, and says what is wrong. */
 #include "redis_pubsub.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "clock.h"
 #include "connection.h"
 #include "log.h"

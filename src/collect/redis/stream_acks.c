@@ -1,7 +1,7 @@
 /* stream_acks.c: entries that are done with, until Redis has said that it knows. */
 #include "redis_stream_private.h"
 
-#include "ask.h"
+#include "redis_ask.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* address.h: the addresses of a host, or of the unix socket that a path names.
+/* redis_address.h: the addresses of a host, or of the unix socket that a path names.
  *
  * A host that begins with a '/' is the path of a socket; its port means nothing. All else is for the resolver of the
  * system, which may take its time unless `flags` have AI_NUMERICHOST. */

@@ -1,4 +1,4 @@
-/* edges.h: a call tree as the array that xhprof made known.
+/* call_pairs.h: a call tree as the array that xhprof made known.
  *
  * One entry for each pair of caller and callee, "caller==>callee", and "main()" for the whole: calls, wall time in
  * microseconds and what else was asked for. A function that is called again while it runs gets the number of its calls

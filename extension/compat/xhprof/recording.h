@@ -7,7 +7,7 @@
 #ifndef STROBE_RECORDING_H
 #define STROBE_RECORDING_H
 
-#include "edges.h"
+#include "call_pairs.h"
 #include "sampled.h"
 #include "tracer.h"
 

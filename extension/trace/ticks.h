@@ -1,4 +1,4 @@
-/* clock.h: the cheapest clock that can be trusted, in ticks.
+/* ticks.h: the cheapest clock that can be trusted, in ticks.
  *
  * A read of the processor's counter takes 10 ns where clock_gettime takes 23. x86's TSC serves when the processor says
  * that it runs at a constant rate in all power states and the kernel itself keeps time by it (it checks that all

@@ -1,4 +1,4 @@
-/* api.h: namespace Strobe, and the requests that are traced as a whole.
+/* strobe_api.h: namespace Strobe, and the requests that are traced as a whole.
  *
  *	trace_class, sampler_class, profile_class, unit_class, functions	what PHP code sees; described in strobe.stub.php
  *	scopes, work						which labels hold, and for which piece of work

@@ -1,10 +1,10 @@
-/* text.c: writes the names of functions. */
+/* function_name.c: writes the names of functions. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "text.h"
+#include "function_name.h"
 
 struct cursor {
 	char *p;

@@ -1,4 +1,4 @@
-/* recording.h: messages of one command and its children, merged into one profile. */
+/* run_recording.h: messages of one command and its children, merged into one profile. */
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
 

@@ -10,7 +10,7 @@
 #ifndef STROBE_SAMPLED_H
 #define STROBE_SAMPLED_H
 
-#include "edges.h"
+#include "call_pairs.h"
 
 struct sampled_options {
 	const struct edge_names *names;

@@ -1,4 +1,4 @@
-/* ask.h: a connection to a Redis for a thread of its own, which may wait: ask, and have the answer.
+/* redis_ask.h: a connection to a Redis for a thread of its own, which may wait: ask, and have the answer.
  *
  * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting
  * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at

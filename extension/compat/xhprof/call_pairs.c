@@ -1,4 +1,4 @@
-/* edges.c: from nodes to pairs of caller and callee.
+/* call_pairs.c: from nodes to pairs of caller and callee.
  *
  * Functions get numbers by name, so that all that is done per node is done with integers: recursion levels are counters
  * per name that a walk over the tree raises and lowers, and a pair is found by hashing two names and two levels.
@@ -9,7 +9,7 @@
 #include "config.h"
 #endif
 
-#include "edges.h"
+#include "call_pairs.h"
 
 #include <assert.h>
 #include <stdlib.h>

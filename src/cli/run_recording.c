@@ -1,6 +1,6 @@
-/* recording.c: the small sibling of the collector: no buckets, no thread, one profile. */
+/* run_recording.c: the small sibling of the collector: no buckets, no thread, one profile. */
 
-#include "recording.h"
+#include "run_recording.h"
 
 #include "wire_profile.h"
 

@@ -1,10 +1,10 @@
-/* metrics.c: names of values. */
+/* tree_values.c: names of values. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "metrics.h"
+#include "tree_values.h"
 
 #include "zend_smart_str.h"
 

@@ -1,7 +1,7 @@
-/* ask.c: a blocking socket with a deadline; hiredis' reader and writer. */
-#include "ask.h"
+/* redis_ask.c: a blocking socket with a deadline; hiredis' reader and writer. */
+#include "redis_ask.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "clock.h"
 #include "login.h"
 #include "mem.h"

@@ -1,10 +1,10 @@
-/* runs.c: labels, URL and id of a run, and its way out. */
+/* send_runs.c: labels, URL and id of a run, and its way out. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "runs.h"
+#include "send_runs.h"
 
 #include "php_strobe.h"
 #include "request_url.h"

@@ -1,4 +1,4 @@
-/* metrics.h: the values of a tree by name: its columns, and the time off the CPU, which is wall time less CPU time. */
+/* tree_values.h: the values of a tree by name: its columns, and the time off the CPU, which is wall time less CPU time. */
 #ifndef STROBE_METRICS_H
 #define STROBE_METRICS_H
 

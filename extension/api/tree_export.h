@@ -1,11 +1,11 @@
-/* export.h: trees in the formats of others, and as tables.
+/* tree_export.h: trees in the formats of others, and as tables.
  *
  * All are pure: a tree and a metric in, a value of PHP out. Stacks are as in tree_walk.h.
  */
 #ifndef STROBE_EXPORT_H
 #define STROBE_EXPORT_H
 
-#include "metrics.h"
+#include "tree_values.h"
 
 /* Folded stacks, one "a;b;c 12" per line, values above 0 only. Bytes that would change a stack become "_". */
 zend_string *export_folded(const struct call_tree *t, int metric);

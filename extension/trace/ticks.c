@@ -1,10 +1,10 @@
-/* clock.c: chooses and calibrates the clock. */
+/* ticks.c: chooses and calibrates the clock. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "clock.h"
+#include "ticks.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* address.c: getaddrinfo, and what it would say of a path. */
-#include "address.h"
+/* redis_address.c: getaddrinfo, and what it would say of a path. */
+#include "redis_address.h"
 
 #include "mem.h"
 

@@ -1,4 +1,4 @@
-/* runs.h: sends finished trees to the daemon as runs of this request. */
+/* send_runs.h: sends finished trees to the daemon as runs of this request. */
 #ifndef STROBE_RUNS_H
 #define STROBE_RUNS_H
 

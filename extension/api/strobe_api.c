@@ -1,15 +1,15 @@
-/* api.c: starts and ends what is in this folder. */
+/* strobe_api.c: starts and ends what is in this folder. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#include "api.h"
+#include "strobe_api.h"
 
 #include "classes.h"
 #include "php_strobe.h"
 #include "request_trace.h"
-#include "runs.h"
+#include "send_runs.h"
 #include "timers.h"
 #include "tracer.h"
 #include "trigger.h"
