@@ -5,6 +5,7 @@
 #endif
 
 #include "php_strobe.h"
+#include "api_thread.h"
 #include "strobe_api.h"
 #include "request_labels.h"
 #include "sampler.h"

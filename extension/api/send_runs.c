@@ -8,7 +8,7 @@
 
 #include "php_strobe.h"
 #include "request_url.h"
-#include "settings.h"
+#include "socket_path.h"
 #include "trigger.h"
 
 #include "SAPI.h"
@@ -65,7 +65,7 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
 		info.url = a->url;
 	else if (request_url(url, sizeof(url)))
 		info.url = url;
-	if (!settings_socket(path, sizeof(path))) {
+	if (!socket_path(path, sizeof(path))) {
 		runs_lost(a, STROBE_DROP_NO_DAEMON);
 		return STROBE_DROP_NO_DAEMON;
 	}

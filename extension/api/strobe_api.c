@@ -25,55 +25,6 @@
 
 zend_class_entry *strobe_exception_ce;
 
-struct api_thread *api_thread_if_any(void)
-{
-	return STROBE_G(api);
-}
-
-/* The request as a piece of work, which may have begun before anybody asked for it. */
-static void begin_work(struct api_thread *a)
-{
-	a->request = (struct work){ .sampled = !STROBE_G(unsampled), .start_ns = STROBE_G(request_ns) };
-	scopes_request_start(a);
-}
-
-static struct api_thread *make(void)
-{
-	struct api_thread *a = calloc(1, sizeof(*a));
-
-	if (a) {
-		sender_init(&a->sender);
-		a->pid = getpid();
-		begin_work(a);
-	}
-	return STROBE_G(api) = a;
-}
-
-struct api_thread *api_thread(void)
-{
-	struct api_thread *a = STROBE_G(api);
-
-	if (!a)
-		return make();
-	if (UNEXPECTED(a->pid != getpid())) {
-		a->pid = getpid();
-		a->random = (struct random){ 0 };
-		sender_close(&a->sender);
-		memset(a->sender.unreported, 0, sizeof(a->sender.unreported));
-	}
-	return a;
-}
-
-void api_thread_free(struct api_thread *a)
-{
-	if (!a)
-		return;
-	sender_close(&a->sender);
-	trie_unmap(&a->spare);
-	free(a->stack.functions);
-	free(a);
-}
-
 bool api_may_start(void)
 {
 	if (STROBE_G(in_request))
@@ -172,7 +123,7 @@ static void start_request(void)
 	STROBE_G(own_labels) = NULL;
 	STROBE_G(labels_version)++;
 	if (a)
-		begin_work(a);
+		api_thread_begin_request(a);
 	request_trace_start();
 }
 
