@@ -60,15 +60,6 @@ bool daemon_same_url(const char *a, const char *b)
 	return strcmp(path_of(a), path_of(b)) == 0;
 }
 
-bool daemon_same_input(const char *a, const char *b)
-{
-	size_t n = strcspn(a, "?");
-
-	if (daemon_same_url(a, b))
-		return true;
-	return (*a == '-' || strncmp(a, "resp:", 5) == 0) && n == strcspn(b, "?") && strncmp(a, b, n) == 0;
-}
-
 /* --- Sinks --- */
 
 const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place)
@@ -134,18 +125,13 @@ static const struct sink *first_store(const struct daemon *d)
 
 /* --- The collector --- */
 
-bool daemon_gives_tickets(const char *url)
-{
-	return strncmp(url, "file:", 5) == 0 || (strncmp(url, "redis:", 6) == 0 && strstr(url, "stream="));
-}
-
 /* What can be told to collect from other sources later has one from the start. */
 static bool wants_journal(const struct daemon_options *o)
 {
 	bool wants = o->reload != NULL;
 
 	for (size_t i = 0; i < o->source_count; i++)
-		wants |= daemon_gives_tickets(o->sources[i]);
+		wants |= source_gives_tickets(o->sources[i]);
 	return wants && o->state;
 }
 
@@ -227,7 +213,7 @@ int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct
 	if (f->count == DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
 	for (size_t i = 0; i < f->count; i++)
-		if (daemon_same_input(f->items[i].given, url))
+		if (source_same_input(f->items[i].given, url))
 			return err_set(err, -EEXIST, "%s is a source already, perhaps with other parameters; "
 				       "name it once", f->items[i].source->url);
 	receiver.ended = source_ended;

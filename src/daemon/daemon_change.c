@@ -82,7 +82,7 @@ static int check_input(const struct daemon *d, const struct daemon_options *n, c
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct feed *f = &d->sources.items[i];
 
-		if (!daemon_same_input(f->given, url))
+		if (!source_same_input(f->given, url))
 			continue;
 		if (*url == '-')
 			return err_set(err, -EEXIST, "standard input cannot get other parameters while it is read; "
@@ -104,7 +104,7 @@ static int open_source(struct daemon *d, const struct daemon_options *n, const c
 		return r;
 	if (c->sources.count + c->waiting.count >= DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
-	if (!daemon_gives_tickets(url))
+	if (!source_gives_tickets(url))
 		return daemon_add_source(d, &c->sources, url, err);
 	if (!d->has_journal)
 		return err_set(err, -ENOTSUP, "a source that remembers needs a restart, for there is no state "

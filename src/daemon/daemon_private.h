@@ -54,8 +54,6 @@ void daemon_drop_urls(struct feeds *f);			/* of what is not open */
 
 bool daemon_same_url(const char *a, const char *b);	/* /run/s is unix:/run/s, and a sink /var/lib/s is
 							 * sqlite:/var/lib/s */
-bool daemon_same_input(const char *a, const char *b);	/* two sources that cannot both be open, whatever their
-							 * parameters are */
 /* a sink; NULL: none */
 const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place);
 
@@ -69,7 +67,6 @@ int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char 
 /* Ends the loop if all sources have come to their end, and says whether they have. */
 bool daemon_end_if_over(struct daemon *d);
 
-bool daemon_gives_tickets(const char *url);		/* so that it needs a journal */
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 

@@ -5,22 +5,39 @@
 #include "redis_stream.h"
 #include "redis_url.h"
 
-static int redis_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
-			     struct source **ret, struct err *err)
+/* Returns 1 for a stream, 0 for channels. */
+static int is_stream(const char *url, struct err *err)
 {
 	struct redis_url u;
 	int r = redis_url_parse(url, &u, err);
-	bool is_stream = r >= 0 && redis_url_get(&u, "stream");
 
+	if (r >= 0)
+		r = redis_url_get(&u, "stream") != NULL;
 	redis_url_done(&u);
+	return r;
+}
+
+static bool redis_source_gives_tickets(const char *url)
+{
+	struct err err;
+
+	return is_stream(url, &err) > 0;
+}
+
+static int redis_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
+			     struct source **ret, struct err *err)
+{
+	int r = is_stream(url, err);
+
 	if (r < 0)
 		return r;
-	if (is_stream)
+	if (r)
 		return redis_stream_open(url, loop, receiver, ret, err);
 	return redis_pubsub_open(url, loop, receiver, ret, err);
 }
 
 const struct source_ops redis_source_ops = {
 	.scheme = "redis",
+	.gives_tickets = redis_source_gives_tickets,
 	.open = redis_source_open,
 };

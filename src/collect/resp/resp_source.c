@@ -326,6 +326,7 @@ static int resp_source_open(const char *url, struct loop *loop, const struct sou
 
 const struct source_ops resp_source_ops = {
 	.scheme = "resp",
+	.same_input = source_url_same_place,
 	.open = resp_source_open,
 	.stop = resp_source_stop,
 	.close = resp_source_close,

@@ -1,6 +1,6 @@
 /* batch.h: the seam between collecting and storing: what came in during about a second, ready to be kept. */
-#ifndef COLLECT_BATCH_H
-#define COLLECT_BATCH_H
+#ifndef PROFILE_BATCH_H
+#define PROFILE_BATCH_H
 
 #include "profile.h"
 #include "strobe_wire.h"
