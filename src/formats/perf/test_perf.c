@@ -113,7 +113,7 @@ TEST(kernel_and_late_compiled_code_is_marked_on_request)
 	CHECK_STR(folded(text), "php;f;e_[j];d;c;b;a 1\n");
 
 	text = "php 12 1.5: cycles:\n\t1 a (/usr/lib/debug/boot/vmlinux-6.1.0-25-amd64)\n\t2 b (/lib/modules/6.1/kernel/fs/xfs.ko)\n"
-	       "\t3 c (/lib/modules/6.1/kernel/net/tls.ko.xz)\n\t4 d (/root/.debug/jit/jitted-4711-12.so)\n\t5 e (/srv/my.kontor)\n"
+	       "\t3 c (/lib/modules/6.1/kernel/net/tls.ko.xz)\n\t4 d (/var/tmp/jit/jitted-4711-12.so)\n\t5 e (/srv/my.kontor)\n"
 	       "\t6 f (/srv/vmlinux-tools/bin/x)\n\t7 g (/usr/lib/jitted-code.so)\n\n";
 	options.kernel = true;
 	CHECK_STR(folded(text), "php;g;f;e;d;c_[k];b_[k];a_[k] 1\n");
