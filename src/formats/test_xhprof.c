@@ -1,5 +1,5 @@
 /* test_xhprof.c: pairs of caller and callee become a tree whose tables are theirs. */
-#include "edges.h"
+#include "edge_list.h"
 #include "format.h"
 #include "round_trip.h"
 #include "test.h"
@@ -119,7 +119,7 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 	CHECK(p != NULL);
 	if (!p)
 		return;
-	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r@1 4000,main();r;r@1;r@2 2000");
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r 4000,main();r;r;r 2000");
 	profile_free(p);
 	/* a calls b, b calls a, and nobody else does; and one that calls itself. */
 	p = read_text("{\"a==>b\":{\"ct\":3,\"wt\":6},\"b==>a\":{\"ct\":2,\"wt\":4},\"s==>s\":{\"ct\":1,\"wt\":1}}");
@@ -188,7 +188,7 @@ TEST(pairs_that_stand_for_more_stacks_than_there_is_memory_are_folded_visibly)
 		return;
 	total = profile_sum(p, profile_find_column(p, "wall_ns"));
 	CHECK_INT(total, 1000000000);
-	CHECK(p->node_count > 1000 && p->node_count <= 2 * EDGES_NODES + 100);
+	CHECK(p->node_count > 1000 && p->node_count <= 2 * EDGE_LIST_NODES + 100);
 	CHECK(self_of(p, "[folded]", "wall_ns") > 0);
 	profile_free(p);
 }
