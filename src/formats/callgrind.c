@@ -14,7 +14,7 @@
  *
  * Which stack a call came from is not in it: edge_list.h says what is made of pairs. What each function took itself stays
  * exactly what it was; what it took with all below, too, unless functions call one another in a circle, where only a
- * limit is known. foo'2 is foo within foo. A function without a name of a file is of its object. calls= makes the column
+ * limit is known. foo'2 is foo within foo (valgrind's --separate-recs, 2 unless said: then foo is never within foo). A function without a name of a file is of its object. calls= makes the column
  * "calls". What does not belong here is counted, and the first such line is shown.
  *
  * Caps: EVENTS_MAX events, EDGE_LIST_MAX pairs, NAMES_MAX names, lines as input.h has them.
@@ -528,7 +528,7 @@ static int finish_pairs(struct reader *r)
 static int add_profile(struct reader *r, struct profile *p)
 {
 	const struct edge_list_meaning meaning = {
-		.level_mark = '\'', .level_base = 1, .levels = r->is_ours && !r->no_levels,
+		.level_mark = '\'', .level_base = 1, .levels = r->no_levels ? EDGE_LEVELS_NONE : r->is_ours ? EDGE_LEVELS_ALL : EDGE_LEVELS_OUTERMOST,
 		.root = r->is_ours ? CALLGRIND_ROOT : NULL, .calls_of_root = r->calls_are_event,
 		.calls_last = true,	/* so that the first event is what is shown */
 	};

@@ -81,11 +81,18 @@ void edge_list_add_own(struct edge_list *e, uint32_t function, const int64_t *va
 
 size_t edge_list_count(const struct edge_list *e);
 
+/* Which functions have a name of their own within themselves. */
+enum edge_levels {
+	EDGE_LEVELS_NONE,
+	EDGE_LEVELS_OUTERMOST,		/* those with a second name; deeper levels may share that */
+	EDGE_LEVELS_ALL,		/* every one at every level, unless the values say otherwise */
+};
+
 /* How a format writes names, and what follows from that. */
 struct edge_list_meaning {
 	char level_mark;		/* stands before the number of a level in a name: foo@7, foo'7 */
 	unsigned level_base;		/* the number of the outermost level, which is not written */
-	bool levels;			/* as in struct edges, unless the values say otherwise */
+	enum edge_levels levels;
 	const char *root;		/* a function at the top of this name is the root; NULL: none is */
 	bool calls_of_root;		/* the root's "calls" are an event, not that it was called once */
 	bool calls_last;		/* of the columns */

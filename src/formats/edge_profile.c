@@ -211,6 +211,23 @@ static bool values_have_levels(const struct making *m)
 	return true;
 }
 
+/* A function of which there is a deeper level has none of its calls at the outermost one within another. */
+static void keep_outermost(struct making *m)
+{
+	_cleanup_(freep) bool *has_levels = xcalloc((size_t)m->profile->frame_count + 1, sizeof(*has_levels));
+	struct edges *e = m->profile->edges;
+
+	for (size_t f = 0; f < m->list->function_count; f++)
+		if (m->nodes[f] != EDGES_ROOT && e->nodes[m->nodes[f]].level)
+			has_levels[e->nodes[m->nodes[f]].frame] = true;
+	for (size_t f = 0; f < m->list->function_count; f++) {
+		const struct edges_node *n = &e->nodes[m->nodes[f]];
+
+		if (m->nodes[f] != EDGES_ROOT && (n->level || !has_levels[n->frame]))
+			edges_not_once(e, m->nodes[f]);
+	}
+}
+
 static void make_edges(struct making *m)
 {
 	struct edges *e = m->profile->edges;
@@ -231,7 +248,11 @@ static void make_edges(struct making *m)
 			add_missing(m, f);
 		add_self(m, f);
 	}
-	e->levels &= m->meaning->levels && values_have_levels(m);
+	if (m->meaning->levels == EDGE_LEVELS_OUTERMOST)
+		keep_outermost(m);
+	else if (m->meaning->levels == EDGE_LEVELS_NONE || !values_have_levels(m))
+		for (uint32_t n = 1; n < e->node_count; n++)
+			edges_not_once(e, n);
 	m->profile->estimated = true;
 }
 

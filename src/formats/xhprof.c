@@ -375,7 +375,7 @@ static int xhprof_sniff(const char *bytes, size_t n)
 
 static int add_all(struct xhprof *x, struct profile *p, struct err *err)
 {
-	static const struct edge_list_meaning meaning = { .level_mark = '@', .levels = true };
+	static const struct edge_list_meaning meaning = { .level_mark = '@', .levels = EDGE_LEVELS_ALL };
 
 	if (!edge_list_count(x->edges) && !x->samples)
 		return err_set(err, -EINVAL, "there is no pair of caller and callee in it");

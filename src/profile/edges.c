@@ -35,9 +35,14 @@ uint32_t edges_node(struct edges *e, uint32_t frame, uint32_t level)
 	if (*slot == MAP_NONE) {
 		*slot = e->node_count;
 		GROW(&e->nodes, &e->node_capacity, (size_t)e->node_count + 1);
-		e->nodes[e->node_count++] = (struct edges_node){ .frame = frame, .level = level };
+		e->nodes[e->node_count++] = (struct edges_node){ .frame = frame, .level = level, .once = true };
 	}
 	return *slot;
+}
+
+void edges_not_once(struct edges *e, uint32_t node)
+{
+	e->nodes[node].once = e->levels = false;
 }
 
 uint32_t edges_pair(struct edges *e, uint32_t caller, uint32_t callee)
@@ -66,14 +71,14 @@ void edges_add(struct edges *into, const struct edges *from, const struct edges_
 	_cleanup_(freep) uint32_t *nodes = xmalloc(from->node_count * sizeof(*nodes));
 	_cleanup_(freep) bool *taken = xcalloc((size_t)into->node_count + from->node_count, sizeof(*taken));
 
-	into->levels &= from->levels && !to->fold;
 	for (uint32_t n = 0; n < from->node_count; n++) {
 		const struct edges_node *node = &from->nodes[n];
 
 		nodes[n] = n == EDGES_ROOT ? EDGES_ROOT :
 					     edges_node(into, to->frames[node->frame], to->fold ? 0 : node->level);
 		/* Two that become one may have called each other. */
-		into->levels &= !taken[nodes[n]];
+		if (!node->once || taken[nodes[n]] || (to->fold && n != EDGES_ROOT))
+			edges_not_once(into, nodes[n]);
 		taken[nodes[n]] = true;
 		add_values(into->nodes[nodes[n]].self, node->self, to);
 	}

@@ -12,8 +12,8 @@
  *
  * Node 0 is the root, which has no frame: who is called by nobody is called by it.
  *
- * Where `levels` is set no node stands twice in one stack, so that what the pairs that lead to a node took is what it
- * took. Otherwise that holds only for functions that call each other in no circle; edges_sums says for which.
+ * A node that is `once` stands at most once in any stack, so that what the pairs that lead to it took is what it took.
+ * Where all are, edges have levels. Of another one that holds only if no calls lead back to it; edges_sums says for which.
  */
 #ifndef PROFILE_EDGES_H
 #define PROFILE_EDGES_H
@@ -27,6 +27,7 @@
 struct edges_node {
 	uint32_t frame;			/* UINT32_MAX: the root */
 	uint32_t level;
+	bool once;
 	int64_t self[PROFILE_COLUMNS];
 };
 
@@ -38,7 +39,7 @@ struct edges_pair {
 
 /* Open for reading and for adding to values; nodes and pairs come from the functions below. */
 struct edges {
-	bool levels;
+	bool levels;			/* all nodes are once */
 	struct edges_node *nodes;
 	uint32_t node_count;		/* at least 1 */
 	struct edges_pair *pairs;
@@ -52,7 +53,10 @@ struct edges {
 struct edges *edges_new(void);				/* with levels */
 struct edges *edges_free(struct edges *e);		/* NULL is fine; returns NULL */
 
-/* Finds or adds one; pointers into the arrays do not outlive the next of these calls. */
+/* Says that a node may stand twice in a stack. */
+void edges_not_once(struct edges *e, uint32_t node);
+
+/* Finds or adds one, which is once; pointers into the arrays do not outlive the next of these calls. */
 uint32_t edges_node(struct edges *e, uint32_t frame, uint32_t level);
 uint32_t edges_pair(struct edges *e, uint32_t caller, uint32_t callee);
 
@@ -106,7 +110,7 @@ void edges_sums_done(struct edges_sums *s);
 /* The circle that each node belongs to: nodes of one number can reach each other. The caller frees. */
 uint32_t *edges_circles(const struct edges *e);
 
-/* Whether functions call each other, or themselves, in a circle that levels do not take apart. */
+/* Whether there are calls in a circle through nodes that are not once. */
 bool edges_are_circular(const struct edges *e);
 
 /* Which nodes can reach one of those that `is` is true of, themselves included; the caller frees. */
@@ -120,7 +124,7 @@ bool *edges_reaching(const struct edges *e, const bool *is);
  *   offset  size
  *        0     4  magic "STRE"
  *        4     1  version, 1
- *        5     1  flags: 1 levels; 2 there are no edges, but the tree is an estimate
+ *        5     1  flags: 1 there are no edges, but the tree is an estimate
  *        6     2  zero
  *        8     8  length of the block in bytes, these 24 included, little-endian
  *       16     4  messages behind it that have its tree
@@ -129,7 +133,7 @@ bool *edges_reaching(const struct edges *e, const bool *is);
  *                 strings: their count, then length and bytes of each
  *                 columns: their count, then name and unit of each (references: 1 + the index, 0 none)
  *                 nodes: their count without the root, then the root's values and of each node name and file
- *                 (references), line, level, and a value per column
+ *                 (references), line, twice the level and 1 if it is not once, and a value per column
  *                 pairs: their count, then caller, callee (0 the root, else 1 + the index), and a value per column
  *
  * It is valid if, checked in this order, the magic and version are right, the flags known and zeros zero, the length at

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #define VERSION		1
-#define FLAG_LEVELS	1u
-#define FLAG_NONE	2u
+#define FLAG_NONE	1u
 
 /* --- Writing --- */
 
@@ -56,7 +55,7 @@ static void put_nodes(struct writer *w, struct buf *b, const struct edges *e)
 		buf_put_varint(b, reference_to(w, f->name));
 		buf_put_varint(b, reference_to(w, f->file));
 		buf_put_varint(b, f->line);
-		buf_put_varint(b, e->nodes[n].level);
+		buf_put_varint(b, 2 * (uint64_t)e->nodes[n].level + !e->nodes[n].once);
 		put_values(w, b, e->nodes[n].self);
 	}
 }
@@ -91,7 +90,7 @@ void edges_block_put(const struct profile *p, struct buf *out)
 	uint8_t header[EDGES_BLOCK_HEADER] = { 'S', 'T', 'R', 'E', VERSION };
 	size_t start = out->size;
 
-	header[5] = (uint8_t)((e->levels ? FLAG_LEVELS : 0) | (none ? FLAG_NONE : 0));
+	header[5] = none ? FLAG_NONE : 0;
 	buf_init(&rest);
 	rest.limit = out->limit;
 	intern_init(&w.strings);
@@ -226,9 +225,13 @@ static void take_nodes(struct reader *r, struct profile *p, struct edges *e)
 	take_values(r, e->nodes[EDGES_ROOT].self);
 	for (uint32_t n = 1; n <= r->node_count && !r->bad; n++) {
 		struct str name = take_string(r), file = take_string(r);
-		uint32_t line = take_up_to(r, UINT32_MAX), level = take_up_to(r, UINT32_MAX);
+		uint32_t line = take_up_to(r, UINT32_MAX);
+		uint64_t level = take(r);
 
-		r->bad |= edges_node(e, profile_frame(p, name, file, line), level) != n;
+		r->bad |= level / 2 > UINT32_MAX;
+		r->bad |= edges_node(e, profile_frame(p, name, file, line), (uint32_t)(level / 2)) != n;
+		if (level % 2 && !r->bad)
+			edges_not_once(e, n);
 		take_values(r, e->nodes[e->node_count - 1].self);
 	}
 }
@@ -251,7 +254,7 @@ static bool header_is_valid(const uint8_t *bytes, size_t n)
 	uint32_t messages;
 
 	return edges_block_size(bytes, n, &messages) == n && bytes[4] == VERSION &&
-	       !(bytes[5] & ~(FLAG_LEVELS | FLAG_NONE)) && !bytes[6] && !bytes[7] &&
+	       !(bytes[5] & ~FLAG_NONE) && !bytes[6] && !bytes[7] &&
 	       !strobe_wire_get_le(bytes + 20, 4);
 }
 
@@ -268,7 +271,6 @@ int edges_block_take(struct profile *p, const void *bytes, size_t n, struct err 
 	if (!header_is_valid(start, n))
 		return err_set(err, -EINVAL, "its edges are damaged");
 	e = edges_new();
-	e->levels = start[5] & FLAG_LEVELS;
 	take_strings(&r);
 	if (!r.bad)
 		code = take_columns(&r, p);

@@ -109,7 +109,7 @@ bool edges_are_circular(const struct edges *e)
 	_cleanup_(freep) uint32_t *circle = e->levels ? NULL : edges_circles(e);
 
 	for (uint32_t i = 0; circle && i < e->pair_count; i++)
-		if (circle[e->pairs[i].caller] == circle[e->pairs[i].callee])
+		if (circle[e->pairs[i].caller] == circle[e->pairs[i].callee] && !e->nodes[e->pairs[i].callee].once)
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 /* edges_sums.c: what each function took, by itself and with all that it called.
  *
- * With levels the second is what the calls of its outermost level took. Without them:
+ * Where the node of its outermost level is once, the second is what the calls of that took. Where not:
  *
  *   - A function that cannot come back to itself through others took what it took itself and what its callees took.
  *   - Functions that call each other in a circle took together what each took itself and what was called from the circle.
@@ -112,7 +112,7 @@ static void find_total(struct summing *s, uint32_t frame)
 	if (node == UINT32_MAX)
 		return;
 	circle = &s->circles[s->of[node]];
-	if (s->e->levels)
+	if (s->e->nodes[node].once)
 		add(s, total, s->in[node]);
 	else if (circle->nodes == 1 || (circle->entries == 1 && s->is_entry[node]))
 		add(s, total, circle->value);

@@ -60,6 +60,12 @@ void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most
 		csv_i64(c, at_most);
 }
 
+void report_put_estimated(struct buf *out, const struct profile *p)
+{
+	if (p->estimated && !p->edges)
+		buf_puts(out, "[an estimate: of whole stacks only pairs of caller and callee were measured]\n");
+}
+
 void report_put_estimated_json(struct json *j, const struct profile *p)
 {
 	if (!p->estimated || p->edges)

@@ -24,7 +24,8 @@ const char *report_unit(const struct profile *p, uint32_t column);	/* "count" al
 void report_put_at_most_json(struct json *j, const struct profile *p, const char *key, bool at_most);
 void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most);
 
-/* "estimated": true where the table had to be made of a tree that is an estimate. */
+/* A line that says so, and "estimated": true in JSON, where the table had to be made of a tree that is an estimate. */
+void report_put_estimated(struct buf *out, const struct profile *p);
 void report_put_estimated_json(struct json *j, const struct profile *p);
 
 void report_put_place_csv(struct csv *c, const struct profile *p, uint32_t frame);

@@ -252,6 +252,7 @@ void diff_report_put_table(const struct diff_report *r, struct buf *out)
 	for (size_t i = 0; i < count; i++)
 		put_row(r, &r->rows[i], &w, &cell, out);
 	put_foot(r, count, out);
+	report_put_estimated(out, r->diff->profile);
 }
 
 /* --- JSON --- */

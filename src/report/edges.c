@@ -121,7 +121,7 @@ struct asked {
 	bool *again, *second;		/* by node: a call of it stands below another one, below the outermost only */
 	bool *leads_back;		/* by node: what is below it may stand below another call of the function */
 	uint32_t *circle;		/* by node; NULL where levels tell */
-	bool several;
+	bool several, once;		/* several functions; the outermost level is once */
 	uint32_t calls;
 };
 
@@ -148,15 +148,16 @@ static void find_again(struct asked *a, const bool *of)
 				a->is[n] = true;
 				a->again[n] = a->e->nodes[n].level > least;
 				a->second[n] = a->e->nodes[n].level == least + 1;
+				a->once &= a->again[n] || a->e->nodes[n].once;
 			}
 	}
 	a->several = frames > 1;
-	a->leads_back = edges_reaching(a->e, a->circle || a->several ? a->is : a->again);
+	a->leads_back = edges_reaching(a->e, a->several || !a->once ? a->is : a->again);
 }
 
 static void asked_init(struct asked *a, const struct profile *p, const bool *of, uint32_t calls)
 {
-	*a = (struct asked){ .p = p, .e = p->edges, .calls = calls };
+	*a = (struct asked){ .p = p, .e = p->edges, .calls = calls, .once = true };
 	a->is = xcalloc(a->e->node_count, sizeof(*a->is));
 	a->again = xcalloc(a->e->node_count, sizeof(*a->again));
 	a->second = xcalloc(a->e->node_count, sizeof(*a->second));
@@ -185,7 +186,7 @@ static bool may_be_inner(const struct asked *a, const struct edges_pair *pair, b
 {
 	if (a->several)
 		return total_at_most;
-	return a->circle && a->circle[pair->caller] == a->circle[pair->callee];
+	return !a->once && a->circle[pair->caller] == a->circle[pair->callee];
 }
 
 static struct report_edge *edge_to(struct gathering *g, const struct asked *a, uint32_t node)
@@ -234,17 +235,18 @@ static void gather_callees(struct gathering *g, const struct asked *a)
 	}
 }
 
-/* What the calls of the second level took is all below a second call; without levels no more than that is known. */
+/* What the calls of the second level took is all below a second call; where that may be within itself no more than that
+ * is known. */
 static void gather_inner(struct report_edges *r, const struct asked *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {
 		const struct edges_pair *pair = &a->e->pairs[i];
 		bool inner = a->is[pair->callee] && (a->is[pair->caller] || may_be_inner(a, pair, r->total_at_most));
 
-		if (!a->second[pair->callee] && !(inner && (a->circle || a->several)))
+		if (!a->second[pair->callee] && !(inner && (a->several || !a->once)))
 			continue;
 		add_pair(a, r->again, pair);
-		r->again_at_most |= a->circle || a->several;
+		r->again_at_most |= a->several || !a->e->nodes[pair->callee].once;
 	}
 }
 

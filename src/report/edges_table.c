@@ -360,6 +360,8 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 	if (o->json) {
 		json_end(&j);
 		buf_putc(out, '\n');
+	} else if (!o->csv) {
+		report_put_estimated(out, p);
 	}
 	return 0;
 }

@@ -234,5 +234,6 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 		put_row(out, p, o, &rows[i], &w, unit, whole);
 	if (o->sums)
 		put_sums(out, p, o, rows, shown, count, &w, whole);
+	report_put_estimated(out, p);
 	return 0;
 }

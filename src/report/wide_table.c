@@ -150,5 +150,6 @@ int report_wide_table(const struct profile *p, const struct report_options *o, s
 		put_values(&g, p, &l, &all, true);
 	}
 	put_grid(out, &g, p, o, rows, shown, count);
+	report_put_estimated(out, p);
 	return 0;
 }
