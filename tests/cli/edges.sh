@@ -15,7 +15,7 @@ printf 'events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 60\ncfn=b\ncalls=1 1\n1 4
 strobe report --column Ir circle
 strobe report --callers b --callees b circle
 strobe report --json -n 2 --column Ir circle
-strobe report --csv --column Ir circle
+strobe report --csv --column Ir circle | tr -d '\r'
 sed 's/^1 35$/1 135/; s/^1 60$/1 160/' circle >circle2 && strobe diff --by total circle circle2; strobe diff --fail-over 10 --json circle circle2 | grep -o '"at_most":true' | wc -l
 for f in callgrind strobe; do strobe convert -f $f --column Ir circle -o circle.$f 2>&1 && strobe report circle.$f; done
 echo 'pictures:'
