@@ -100,6 +100,15 @@ static int64_t scaled(int64_t v, int64_t numerator, int64_t denominator)
 	return quotient > INT64_MAX ? INT64_MAX : quotient < INT64_MIN ? INT64_MIN : (int64_t)quotient;
 }
 
+static int64_t difference(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (!__builtin_sub_overflow(a, b, &d))
+		return d;
+	return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* What the nodes took themselves is rounded along their row, so that all of them are the whole. */
 void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator)
 {
@@ -110,9 +119,17 @@ void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator,
 
 		saturating_add(&sum, e->nodes[n].self[from]);
 		until = scaled(sum, numerator, denominator);
-		e->nodes[n].self[to] = saturating_sum(until, given == INT64_MIN ? INT64_MAX : -given);
+		e->nodes[n].self[to] = difference(until, given);
 		given = until;
 	}
 	for (uint32_t i = 0; i < e->pair_count; i++)
 		e->pairs[i].value[to] = scaled(e->pairs[i].value[from], numerator, denominator);
+}
+
+void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to)
+{
+	for (uint32_t n = 0; n < e->node_count; n++)
+		e->nodes[n].self[to] = difference(e->nodes[n].self[from], e->nodes[n].self[less]);
+	for (uint32_t i = 0; i < e->pair_count; i++)
+		e->pairs[i].value[to] = difference(e->pairs[i].value[from], e->pairs[i].value[less]);
 }

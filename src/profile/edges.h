@@ -95,6 +95,9 @@ void edges_add(struct edges *into, const struct edges *from, const struct edges_
 /* Multiplies the values of a column, with saturation, and writes the result into another or the same. */
 void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator);
 
+/* Sets a column to what another one has more than a third. */
+void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to);
+
 /* --- What follows from them --- */
 
 /* By frame of the profile. Total counts a recursive function once per stack. */
