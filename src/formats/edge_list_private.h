@@ -32,6 +32,7 @@ struct edge_list {
 struct edge_tree {
 	uint32_t *frames;		/* by function: its frame, by the whole name with the level in it */
 	bool *is_top;			/* by function: it stands at the top, since nobody, or nobody from outside, called it */
+	bool has_off_cpu;		/* there is a column of what both clocks differ by */
 	bool estimated;			/* something was divided among several places, or folded */
 };
 

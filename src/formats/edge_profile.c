@@ -76,8 +76,7 @@ static int make_columns(struct making *m)
 							  UINT32_MAX;
 	m->wall = profile_find_column(p, "wall_ns");
 	m->cpu = profile_find_column(p, "cpu_ns");
-	m->off_cpu = profile_find_column(tree, "off_cpu_ns") == UINT32_MAX ? UINT32_MAX :
-		profile_find_column(p, "off_cpu_ns");
+	m->off_cpu = m->facts.has_off_cpu ? profile_find_column(p, "off_cpu_ns") : UINT32_MAX;
 	m->calls = m->meaning->calls_of_root ? UINT32_MAX : profile_find_column(p, "calls");
 	return 0;
 }

@@ -455,6 +455,7 @@ static void give(const struct tree *t, struct edge_tree *ret)
 
 	ret->frames = xmalloc((count + 1) * sizeof(*ret->frames));
 	ret->is_top = xcalloc(count + 1, sizeof(*ret->is_top));
+	ret->has_off_cpu = t->off_cpu != UINT32_MAX;
 	ret->estimated = t->estimated;
 	for (size_t f = 0; f < count; f++) {
 		ret->frames[f] = t->functions[f].frame;

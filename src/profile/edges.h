@@ -103,7 +103,8 @@ void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to);
 /* By frame of the profile. Total counts a recursive function once per stack. */
 struct edges_sums {
 	int64_t (*self)[PROFILE_COLUMNS], (*total)[PROFILE_COLUMNS];
-	bool *at_most;			/* its total is not determined: it is no more than that */
+	bool *at_most;			/* its total is not determined: it is no more than that, unless values are below
+					 * zero */
 	bool *known;			/* it stands among the edges at all */
 };
 

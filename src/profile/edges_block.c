@@ -208,6 +208,7 @@ static int take_columns(struct reader *r, struct profile *p)
 	for (uint32_t c = 0; c < r->column_count; c++) {
 		take_name(r, names[c]);
 		take_name(r, units[c]);
+		r->bad |= !*names[c];
 		for (uint32_t i = 0; i < c; i++)
 			r->bad |= !strcmp(names[i], names[c]);
 		added += profile_find_column(p, names[c]) == UINT32_MAX;

@@ -6,7 +6,8 @@
  *   - Functions that call each other in a circle took together what each took itself and what was called from the circle.
  *     That is also what the only one of them took that is called from outside.
  *   - Any other of them took no more than that, and no more than its calls took, which count what is below two of
- *     them twice; and no less than itself with what it called outside of the circle.
+ *     them twice; and no less than itself with what it called outside of the circle. Where values are below zero, as
+ *     of memory that was given back, these are no limits, but all that is known.
  */
 #include "edges.h"
 #include "mem.h"
@@ -26,6 +27,7 @@ struct summing {
 	uint32_t *of;			/* by node: its circle */
 	bool *is_entry;			/* by node */
 	struct circle *circles;
+	bool below_zero[PROFILE_COLUMNS];	/* somewhere */
 	int64_t (*in)[PROFILE_COLUMNS], (*out)[PROFILE_COLUMNS];	/* by node: of calls by other functions, and of
 									 * calls out of its circle */
 };
@@ -54,6 +56,8 @@ static void add_self(struct summing *s)
 		const struct edges_node *node = &s->e->nodes[n];
 
 		add(s, s->sums->self[node->frame], node->self);
+		for (uint32_t c = 0; c < s->columns; c++)
+			s->below_zero[c] |= node->self[c] < 0;
 		s->sums->known[node->frame] = true;
 	}
 }
@@ -96,7 +100,7 @@ static void bound(struct summing *s, uint32_t frame, uint32_t node)
 		int64_t least = saturating_sum(s->e->nodes[node].self[c], s->out[node][c]);
 
 		total[c] = s->in[node][c] < circle->value[c] ? s->in[node][c] : circle->value[c];
-		if (c != s->calls && total[c] > least)
+		if (c != s->calls && (total[c] > least || s->below_zero[c]))
 			s->sums->at_most[frame] = true;
 		else
 			total[c] = least;
@@ -132,7 +136,8 @@ void edges_sums(const struct profile *p, struct edges_sums *ret)
 	_cleanup_(freep) struct circle *circles = xcalloc(nodes, sizeof(*circles));
 	_cleanup_(freep) int64_t (*in)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*in));
 	_cleanup_(freep) int64_t (*out)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*out));
-	struct summing s = { e, p->column_count, profile_find_column(p, "calls"), ret, base, of, is_entry, circles, in, out };
+	struct summing s = { .e = e, .columns = p->column_count, .calls = profile_find_column(p, "calls"), .sums = ret,
+			     .base = base, .of = of, .is_entry = is_entry, .circles = circles, .in = in, .out = out };
 
 	*ret = (struct edges_sums){ 0 };
 	ret->self = xcalloc(frames, sizeof(*ret->self));
