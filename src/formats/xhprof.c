@@ -410,8 +410,9 @@ static int xhprof_read(struct profile *p, struct input *in, const struct format_
 const struct format format_xhprof = {
 	"xhprof", "xhprof uprofiler", xhprof_sniff, xhprof_read, xhprof_write_serialized,
 	.about = "what xhprof, tideways_xhprof and uprofiler keep, by PHP's serialize()",
+	.has_edges = true,
 };
 
 /* The same to read: content tells how it is written. */
 const struct format format_xhprof_json = { "xhprof-json", "xhprof.json", NULL, xhprof_read, xhprof_write_json,
-	.about = "the same as JSON" };
+	.about = "the same as JSON", .has_edges = true };
