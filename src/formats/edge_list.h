@@ -1,4 +1,4 @@
-/* edges.h: a call tree from what was counted per caller and callee.
+/* edge_list.h: a profile from what was counted per caller and callee.
  *
  * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
  * and what those calls took, with all that they called. Which stack a call came from is not in it. These pairs are the
@@ -14,11 +14,11 @@
  *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2",
  *      which are levels of one function.
  *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
- *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. What a place that
- *      is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
+ *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. What a place
+ *      that is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
  *      more, so that pairs of all with all take seconds and not minutes.
  *
- * Where every function has one caller nothing is divided: then the tree is exact, too, and there are no edges beside it.
+ * Where every function has one caller nothing is divided: then the tree is exact, too, and no edges stand beside it.
  */
 #ifndef FORMATS_EDGE_LIST_H
 #define FORMATS_EDGE_LIST_H

@@ -13,7 +13,8 @@
  * Node 0 is the root, which has no frame: who is called by nobody is called by it.
  *
  * A node that is `once` stands at most once in any stack, so that what the pairs that lead to it took is what it took.
- * Where all are, edges have levels. Of another one that holds only if no calls lead back to it; edges_sums says for which.
+ * Where all are, edges have levels. Of another one that holds only if no calls lead back to it: edges_sums says for
+ * which.
  */
 #ifndef PROFILE_EDGES_H
 #define PROFILE_EDGES_H

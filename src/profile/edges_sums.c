@@ -3,8 +3,8 @@
  * Where the node of its outermost level is once, the second is what the calls of that took. Where not:
  *
  *   - A function that cannot come back to itself through others took what it took itself and what its callees took.
- *   - Functions that call each other in a circle took together what each took itself and what was called from the circle.
- *     That is also what the only one of them took that is called from outside.
+ *   - Functions that call each other in a circle took together what each took itself and what was called from the
+ *     circle. That is also what the only one of them took that is called from outside.
  *   - Any other of them took no more than that, and no more than its calls took, which count what is below two of
  *     them twice; and no less than itself with what it called outside of the circle. Where values are below zero, as
  *     of memory that was given back, these are no limits, but all that is known.
