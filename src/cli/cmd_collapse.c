@@ -6,6 +6,7 @@
 #include "format.h"
 #include "inputs.h"
 #include "io.h"
+#include "render.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -119,6 +120,8 @@ static int collapse(struct inputs *in)
 		   format_folded.write(in->profile, number, &folded, &err);
 	if (left_out > 0)
 		fprintf(stderr, "strobe %s: %s\n", spec.name, err.text);
+	if (left_out >= 0 && in->profile->estimated)
+		fprintf(stderr, "strobe %s: " RENDER_ESTIMATE "\n", spec.name);
 	if (left_out < 0 || io_write_file(output, folded.data, folded.size, &err) < 0)
 		return command_cannot(&spec, &err);
 	return EXIT_FINE;

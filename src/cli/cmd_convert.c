@@ -8,6 +8,7 @@
 #include "io.h"
 #include "mem.h"
 #include "pprof.h"
+#include "render.h"
 #include "text.h"
 
 #include <string.h>
@@ -134,6 +135,8 @@ static int write_format(const struct format *f, const struct profile *p, uint32_
 								  f->write(&view, number, out, err);
 	if (r > 0 && !quiet)
 		fprintf(stderr, "strobe %s: %s\n", spec.name, err->text);
+	if (r >= 0 && p->estimated && !f->has_edges && !quiet)
+		fprintf(stderr, "strobe %s: " RENDER_ESTIMATE "\n", spec.name);
 	return r;
 }
 

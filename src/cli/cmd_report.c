@@ -64,7 +64,8 @@ static const struct command_spec spec = {
 		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
 		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the "
 		"function, and to what its innermost call had called. So callers add up to its total, and callees to "
-		"its total less self, also with recursion.\n\n"
+		"its total less self, also with recursion. Files that have pairs of caller and callee instead of "
+		"stacks (xhprof, callgrind) do not determine all of that: a value marked with ≤ is no larger.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"

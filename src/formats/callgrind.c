@@ -12,15 +12,15 @@
  *	name	= text | "(" number ")" text	which gives it that number | "(" number ")"	the name of that number
  *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote
  *
- * Which stack a call came from is not in it: edges.h says how a tree is made of pairs. What each function took itself
- * stays exactly what it was; what it took with all below, too, unless functions call one another in a circle, which is
- * opened once. foo'2 is foo within foo. A function without a name of a file is of its object. calls= makes the column
+ * Which stack a call came from is not in it: edge_list.h says what is made of pairs. What each function took itself stays
+ * exactly what it was; what it took with all below, too, unless functions call one another in a circle, where only a
+ * limit is known. foo'2 is foo within foo (valgrind's --separate-recs, 2 unless said: then foo is never within foo). A function without a name of a file is of its object. calls= makes the column
  * "calls". What does not belong here is counted, and the first such line is shown.
  *
- * Caps: EVENTS_MAX events, EDGES_MAX pairs, NAMES_MAX names, lines as input.h has them.
+ * Caps: EVENTS_MAX events, EDGE_LIST_MAX pairs, NAMES_MAX names, lines as input.h has them.
  */
 #include "callgrind.h"
-#include "edges.h"
+#include "edge_list.h"
 #include "format.h"
 #include "mem.h"
 #include "saturate.h"
@@ -31,7 +31,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define EVENTS_MAX	(EDGES_COLUMNS - 1)
+#define EVENTS_MAX	(EDGE_LIST_COLUMNS - 1)
 #define NAMES_MAX	(8u << 20)
 #define NONE		UINT32_MAX
 
@@ -42,16 +42,16 @@ struct names {
 
 struct function {
 	bool has_caller;
-	int64_t own[EDGES_COLUMNS], callees[EDGES_COLUMNS];
+	int64_t own[EDGE_LIST_COLUMNS], callees[EDGE_LIST_COLUMNS];
 };
 
 struct reader {
 	struct intern names;
 	struct names files, functions, objects;
 	char event_names[EVENTS_MAX][64], event_units[EVENTS_MAX][64];
-	struct edges_column columns[EDGES_COLUMNS];
+	struct edge_list_column columns[EDGE_LIST_COLUMNS];
 	unsigned events, positions;
-	struct edges *edges;		/* from the line with events on */
+	struct edge_list *edges;		/* from the line with events on */
 	struct map strings;		/* of edges, by name */
 	struct map function_ids;	/* of edges, by file and name */
 	struct function *list;
@@ -59,7 +59,7 @@ struct reader {
 	uint32_t object, file, current_file, function;	/* names, and a function of edges */
 	uint32_t called_file, called_object, called;
 	uint64_t calls;			/* of the line before; 0 if that was no call */
-	bool is_ours, no_calls, calls_are_event;
+	bool is_ours, no_calls, no_levels, calls_are_event;
 	struct labels labels;
 	struct intern units;		/* "name\0unit" as event: lines have them */
 	uint64_t skipped;
@@ -165,7 +165,7 @@ static uint32_t string_of(struct reader *r, uint32_t name)
 	uint32_t *slot = map_slot(&r->strings, name);
 
 	if (*slot == MAP_NONE)
-		*slot = edges_string(r->edges, name == NONE ? (struct str){ "", 0 } : intern_get(&r->names, name));
+		*slot = edge_list_string(r->edges, name == NONE ? (struct str){ "", 0 } : intern_get(&r->names, name));
 	return *slot;
 }
 
@@ -176,7 +176,7 @@ static uint32_t function_of(struct reader *r, uint32_t file, uint32_t object, ui
 
 	slot = map_slot(&r->function_ids, map_pair(place, name));
 	if (*slot == MAP_NONE)
-		*slot = edges_function(r->edges, string_of(r, name), string_of(r, place));
+		*slot = edge_list_function(r->edges, string_of(r, name), string_of(r, place));
 	GROW(&r->list, &r->list_capacity, (size_t)*slot + 1);
 	while (r->list_count <= *slot)
 		r->list[r->list_count++] = (struct function){ 0 };
@@ -214,7 +214,7 @@ static bool parse_costs(struct reader *r, struct str line, int64_t *values, uint
 	int64_t at = 0;
 
 	*ret_line = 0;
-	memset(values, 0, EDGES_COLUMNS * sizeof(*values));
+	memset(values, 0, EDGE_LIST_COLUMNS * sizeof(*values));
 	for (unsigned i = 0; i < r->positions; i++) {
 		struct str word = take_word(&line);
 
@@ -243,13 +243,13 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 	if (callee == NONE || r->function == NONE)
 		return err_set(r->err, -EINVAL, "a call stands before its function");
 	saturating_add(&r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
-	edges_set_line(r->edges, r->function, line);
+	edge_list_set_line(r->edges, r->function, line);
+	if (edge_list_add_pair(r->edges, r->function, callee, values, set_of(r)) < 0)
+		return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGE_LIST_MAX);
 	/* What a function took within itself is in what it took. */
 	if (callee == r->function)
 		return 0;
 	r->list[callee].has_caller = true;
-	if (edges_add_pair(r->edges, r->function, callee, values, set_of(r)) < 0)
-		return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
 	values[EDGE_CALLS] = 0;
 	add_to(r, r->list[r->function].callees, values);
 	return 0;
@@ -258,7 +258,7 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 /* Returns 1 if it is no such line. */
 static int read_costs(struct reader *r, struct str line)
 {
-	int64_t values[EDGES_COLUMNS];
+	int64_t values[EDGE_LIST_COLUMNS];
 	uint32_t at;
 
 	if (!r->edges)
@@ -269,7 +269,7 @@ static int read_costs(struct reader *r, struct str line)
 		return add_call(r, values, at);
 	if (r->function == NONE)
 		return err_set(r->err, -EINVAL, "costs stand before their function");
-	edges_set_line(r->edges, r->function, at);
+	edge_list_set_line(r->edges, r->function, at);
 	add_to(r, r->list[r->function].own, values);
 	return 0;
 }
@@ -309,18 +309,18 @@ static const char *unit_of(const struct reader *r, const char *name)
 /* Events whose names have a unit: Xdebug's. */
 static const struct {
 	const char *event;
-	struct edges_column column;
+	struct edge_list_column column;
 } known_events[] = {
 	{ "Time_(10ns)", { "wall_ns", "nanoseconds", 10, true, "" } },
 	{ "Memory_(bytes)", { "memory_bytes", "bytes", 1, true, "" } },
 };
 
-static struct edges_column column_of(const struct reader *r, unsigned event)
+static struct edge_list_column column_of(const struct reader *r, unsigned event)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
 		if (!strcmp(r->event_names[event], known_events[i].event))
 			return known_events[i].column;
-	return (struct edges_column){ r->event_names[event], r->event_units[event], 1, true, "" };
+	return (struct edge_list_column){ r->event_names[event], r->event_units[event], 1, true, "" };
 }
 
 static int read_events(struct reader *r, struct str s)
@@ -349,8 +349,8 @@ static int read_events(struct reader *r, struct str s)
 		return err_set(r->err, -EINVAL, "it has no events");
 	r->events = n;
 	if (!r->edges) {
-		r->columns[EDGE_CALLS] = (struct edges_column){ "calls", "count", 1, true, "" };
-		r->edges = edges_new(r->columns, n + 1);
+		r->columns[EDGE_CALLS] = (struct edge_list_column){ "calls", "count", 1, true, "" };
+		r->edges = edge_list_new(r->columns, n + 1);
 	}
 	return 0;
 }
@@ -381,6 +381,8 @@ static void read_desc(struct reader *r, struct str s)
 	colon = s.n ? memchr(s.p, ':', s.n) : NULL;
 	if (s.n == strlen(CALLGRIND_NO_CALLS) && text_starts(s, CALLGRIND_NO_CALLS))
 		r->no_calls = true;
+	else if (s.n == strlen(CALLGRIND_NO_LEVELS) && text_starts(s, CALLGRIND_NO_LEVELS))
+		r->no_levels = true;
 	else if (colon)
 		read_label(r, s.p, (size_t)(colon - s.p), after(s, (size_t)(colon - s.p) + 1));
 }
@@ -499,7 +501,7 @@ static int read_lines(struct reader *r, struct input *in)
 	return 0;
 }
 
-/* --- The tree --- */
+/* --- The profile --- */
 
 /* What no function calls begins a stack; functions keep their own account. */
 static int finish_pairs(struct reader *r)
@@ -508,97 +510,38 @@ static int finish_pairs(struct reader *r)
 		struct function *l = &r->list[f];
 
 		if (!l->has_caller) {
-			int64_t all[EDGES_COLUMNS];
+			int64_t all[EDGE_LIST_COLUMNS];
 
 			memcpy(all, l->own, sizeof(all));
 			add_to(r, all, l->callees);
 			all[EDGE_CALLS] = 1;
 			saturating_add(&l->own[EDGE_CALLS], 1);
-			if (edges_add_pair(r->edges, UINT32_MAX, f, all, set_of(r)) < 0)
+			if (edge_list_add_pair(r->edges, UINT32_MAX, f, all, set_of(r)) < 0)
 				return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee",
-					       EDGES_MAX);
+					       EDGE_LIST_MAX);
 		}
-		edges_add_own(r->edges, f, l->own);
+		edge_list_add_own(r->edges, f, l->own);
 	}
 	return 0;
 }
 
-/* Without the level of foo'2. */
-static struct str without_level(struct str name)
+static int add_profile(struct reader *r, struct profile *p)
 {
-	size_t n = name.n;
-
-	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
-		n--;
-	return n > 1 && n < name.n && name.p[n - 1] == '\'' ? (struct str){ name.p, n - 1 } : name;
-}
-
-/* `names` and `files` are for profile_copy_string. */
-static uint32_t frame_without_level(struct profile *to, const struct profile *p, const struct profile_frame *f,
-				    uint32_t *names, uint32_t *files)
-{
-	if (names[f->name] == UINT32_MAX) {
-		struct str name = without_level(intern_get(&p->strings, f->name));
-
-		names[f->name] = intern_add(&to->strings, name.p, name.n);
-	}
-	return profile_frame_of(to, names[f->name], profile_copy_string(to, p, f->file, files), f->line);
-}
-
-static bool is_root(const struct reader *r, const struct profile *p, uint32_t node)
-{
-	struct str name = profile_name(p, p->node_frames[node]);
-
-	return r->is_ours && p->parents[node] == PROFILE_ROOT && name.n == strlen(CALLGRIND_ROOT) &&
-	       text_starts(name, CALLGRIND_ROOT);
-}
-
-/* The tree without levels in names, and what we call the root is it. */
-static struct profile *unfold(const struct reader *r, const struct profile *p)
-{
-	struct profile *to = profile_new();
-	_cleanup_(freep) uint32_t *frames = xmalloc(((size_t)p->frame_count + 1) * sizeof(*frames));
-	_cleanup_(freep) uint32_t *nodes = xmalloc(p->node_count * sizeof(*nodes));
-	_cleanup_(freep) uint32_t *names = profile_string_ids(p), *files = profile_string_ids(p);
-	uint32_t columns[PROFILE_COLUMNS];
-
-	/* Calls are the last, so that the first event is what is shown. */
-	for (uint32_t c = 0; c < p->column_count; c++)
-		if (strcmp(p->columns[c].name, "calls"))
-			profile_column(to, p->columns[c].name, p->columns[c].unit);
-	for (uint32_t c = 0; c < p->column_count; c++)
-		columns[c] = profile_column(to, p->columns[c].name, p->columns[c].unit);
-	for (uint32_t f = 0; f < p->frame_count; f++)
-		frames[f] = frame_without_level(to, p, &p->frames[f], names, files);
-	nodes[PROFILE_ROOT] = PROFILE_ROOT;
-	for (uint32_t n = 1; n < p->node_count; n++) {
-		bool root = is_root(r, p, n);
-
-		nodes[n] = root ? PROFILE_ROOT : profile_child(to, nodes[p->parents[n]], frames[p->node_frames[n]]);
-		for (uint32_t c = 0; c < p->column_count; c++)
-			/* The root was called once for us, and that is not counted. */
-			if (!root || strcmp(p->columns[c].name, "calls") || r->calls_are_event)
-				profile_add(to, nodes[n], columns[c], p->columns[c].self[n]);
-	}
-	labels_copy(&to->labels, &r->labels);
-	return to;
-}
-
-static int add_tree(struct reader *r, struct profile *p)
-{
-	_cleanup_(profile_freep) struct profile *tree = profile_new(), *whole = NULL;
-	uint32_t added = 0;
+	const struct edge_list_meaning meaning = {
+		.level_mark = '\'', .level_base = 1, .levels = r->no_levels ? EDGE_LEVELS_NONE : r->is_ours ? EDGE_LEVELS_ALL : EDGE_LEVELS_OUTERMOST,
+		.root = r->is_ours ? CALLGRIND_ROOT : NULL, .calls_of_root = r->calls_are_event,
+		.calls_last = true,	/* so that the first event is what is shown */
+	};
+	_cleanup_(profile_freep) struct profile *whole = profile_new();
 
 	if (!r->edges || !r->list_count)
 		return err_set(r->err, -EINVAL, "there is no function in it");
 	if (finish_pairs(r) < 0)
 		return -E2BIG;
-	if (edges_to_profile(r->edges, tree) < 0)
+	if (edge_list_to_profile(r->edges, &meaning, whole) < 0)
 		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
-	whole = unfold(r, tree);
-	for (uint32_t c = 0; c < whole->column_count; c++)
-		added += profile_find_column(p, whole->columns[c].name) == UINT32_MAX;
-	if (p->column_count + added > PROFILE_COLUMNS)
+	labels_copy(&whole->labels, &r->labels);
+	if (!profile_has_room_for(p, whole))
 		return err_set(r->err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, whole);
 	return 0;
@@ -628,7 +571,7 @@ static void reader_done(struct reader *r)
 	map_done(&r->strings);
 	map_done(&r->function_ids);
 	labels_done(&r->labels);
-	edges_free(r->edges);
+	edge_list_free(r->edges);
 	free(r->list);
 }
 
@@ -643,7 +586,7 @@ static int callgrind_read(struct profile *p, struct input *in, const struct form
 	code = read_lines(&r, in);
 	if (!code) {
 		r.err = err;
-		code = add_tree(&r, p);
+		code = add_profile(&r, p);
 	} else {
 		err_set(err, code, "%s", first.text);
 	}
@@ -686,4 +629,5 @@ static int callgrind_sniff(const char *bytes, size_t n)
 const struct format format_callgrind = {
 	"callgrind", "callgrind", callgrind_sniff, callgrind_read, callgrind_write,
 	.about = "for KCachegrind and callgrind_annotate: functions and their calls; all values, none below zero",
+	.has_edges = true,
 };

@@ -6,6 +6,7 @@
 
 #define CALLGRIND_ROOT		"(root)"			/* the function that stands for the root */
 #define CALLGRIND_NO_CALLS	"calls: not counted"		/* desc: there is no column of calls */
+#define CALLGRIND_NO_LEVELS	"recursion: not separated"	/* desc: a function may stand within itself under one name */
 
 int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 

@@ -5,15 +5,15 @@
  * events, but "calls" is the count of calls= lines; without that column a line says how many stacks it stands for.
  */
 #include "callgrind.h"
+#include "edges.h"
 #include "mem.h"
 #include "notes.h"
-#include "pairs.h"
 #include "saturate.h"
 #include <string.h>
 
 struct writer {
 	const struct profile *profile;
-	struct pairs *pairs;
+	struct edges *edges;
 	struct buf *out;
 	struct notes notes;
 	uint32_t columns[PROFILE_COLUMNS], column_count, calls;
@@ -58,7 +58,7 @@ static void put_file(struct writer *w, const char *key, uint32_t file)
 
 static void put_function(struct writer *w, const char *key, uint32_t function)
 {
-	const struct pairs_function *f = &w->pairs->functions[function];
+	const struct edges_node *f = &w->edges->nodes[function];
 
 	buf_printf(w->out, "%s=(%u)", key, function + 1);
 	if (!w->function_known[function]) {
@@ -76,7 +76,7 @@ static void put_function(struct writer *w, const char *key, uint32_t function)
 
 static const struct profile_frame *frame_of(const struct writer *w, uint32_t function)
 {
-	uint32_t frame = w->pairs->functions[function].frame;
+	uint32_t frame = w->edges->nodes[function].frame;
 
 	return frame == UINT32_MAX ? NULL : &w->profile->frames[frame];
 }
@@ -88,34 +88,34 @@ static uint32_t line_of(const struct writer *w, uint32_t function)
 	return f ? f->line : 0;
 }
 
-static void put_costs(struct writer *w, uint32_t line, int64_t *const *values, uint32_t i)
+static void put_costs(struct writer *w, uint32_t line, const int64_t *values)
 {
 	buf_put_u64(w->out, line);
 	for (uint32_t c = 0; c < w->column_count; c++) {
 		buf_putc(w->out, ' ');
-		buf_put_i64(w->out, values[w->columns[c]][i]);
+		buf_put_i64(w->out, values[w->columns[c]]);
 	}
 	buf_putc(w->out, '\n');
 }
 
 static void put_call(struct writer *w, uint32_t pair)
 {
-	const struct pairs_pair *p = &w->pairs->items[pair];
+	const struct edges_pair *p = &w->edges->pairs[pair];
 	const struct profile_frame *callee = frame_of(w, p->callee);
-	int64_t calls = w->calls == UINT32_MAX ? p->nodes : w->pairs->inclusive[w->calls][pair];
+	int64_t calls = w->calls == UINT32_MAX ? p->stacks : p->value[w->calls];
 
 	if (callee->file != w->file)
 		put_file(w, "cfi", callee->file);
 	put_function(w, "cfn", p->callee);
 	/* No calls would make readers take the line for the caller's own. */
 	buf_printf(w->out, "calls=%lld %u\n", (long long)(calls > 0 ? calls : 1), callee->line);
-	put_costs(w, line_of(w, p->caller), w->pairs->inclusive, pair);
+	put_costs(w, line_of(w, p->caller), p->value);
 }
 
 static bool has_own(const struct writer *w, uint32_t function)
 {
 	for (uint32_t c = 0; c < w->column_count; c++)
-		if (w->pairs->self[w->columns[c]][function])
+		if (w->edges->nodes[function].self[w->columns[c]])
 			return true;
 	return false;
 }
@@ -131,7 +131,7 @@ static void put_one(struct writer *w, uint32_t function, uint32_t no_file)
 	w->file = file;
 	put_function(w, "fn", function);
 	if (has_own(w, function) || w->first[function] == UINT32_MAX)
-		put_costs(w, line_of(w, function), w->pairs->self, function);
+		put_costs(w, line_of(w, function), w->edges->nodes[function].self);
 	for (uint32_t i = w->first[function]; i != UINT32_MAX; i = w->next[i])
 		put_call(w, i);
 }
@@ -151,6 +151,8 @@ static void put_header(struct writer *w)
 	}
 	if (w->calls == UINT32_MAX)
 		buf_puts(w->out, "desc: " CALLGRIND_NO_CALLS "\n");
+	if (!w->edges->levels)
+		buf_puts(w->out, "desc: " CALLGRIND_NO_LEVELS "\n");
 	buf_puts(w->out, "positions: line\n");
 }
 
@@ -193,8 +195,8 @@ static void put_totals(struct writer *w)
 	for (uint32_t c = 0; c < w->column_count; c++) {
 		int64_t sum = 0;
 
-		for (uint32_t f = 0; f < w->pairs->function_count; f++)
-			saturating_add(&sum, w->pairs->self[w->columns[c]][f]);
+		for (uint32_t f = 0; f < w->edges->node_count; f++)
+			saturating_add(&sum, w->edges->nodes[f].self[w->columns[c]]);
 		buf_putc(w->out, ' ');
 		buf_put_i64(w->out, sum);
 	}
@@ -204,15 +206,15 @@ static void put_totals(struct writer *w)
 /* From the back, so that callees stand in the order of the tree. */
 static void link_pairs(struct writer *w)
 {
-	const struct pairs *t = w->pairs;
+	const struct edges *e = w->edges;
 
-	w->first = xmalloc(t->function_count * sizeof(*w->first));
-	w->next = xmalloc(((size_t)t->count + 1) * sizeof(*w->next));
-	for (uint32_t f = 0; f < t->function_count; f++)
+	w->first = xmalloc(e->node_count * sizeof(*w->first));
+	w->next = xmalloc(((size_t)e->pair_count + 1) * sizeof(*w->next));
+	for (uint32_t f = 0; f < e->node_count; f++)
 		w->first[f] = UINT32_MAX;
-	for (uint32_t i = t->count; i-- > 0;) {
-		w->next[i] = w->first[t->items[i].caller];
-		w->first[t->items[i].caller] = i;
+	for (uint32_t i = e->pair_count; i-- > 0;) {
+		w->next[i] = w->first[e->pairs[i].caller];
+		w->first[e->pairs[i].caller] = i;
 	}
 }
 
@@ -222,9 +224,9 @@ static void put_all(struct writer *w, uint32_t no_file)
 	put_events(w);
 	link_pairs(w);
 	w->file_known = xcalloc(w->profile->strings.count + 1, sizeof(*w->file_known));
-	w->function_known = xcalloc(w->pairs->function_count, sizeof(*w->function_known));
+	w->function_known = xcalloc(w->edges->node_count, sizeof(*w->function_known));
 	w->file = UINT32_MAX;
-	for (uint32_t f = 0; f < w->pairs->function_count && !w->out->overflow; f++)
+	for (uint32_t f = 0; f < w->edges->node_count && !w->out->overflow; f++)
 		put_one(w, f, no_file);
 	put_totals(w);
 	if (w->ended)
@@ -246,7 +248,7 @@ static void choose_columns(struct writer *w, uint32_t column)
 
 int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
-	const struct pairs_options o = { .by_file = true, .above_zero = true, .column = column };
+	const struct edges_options o = { .by = EDGES_BY_NAME_AND_FILE, .above_zero = true, .column = column };
 	struct writer w = { .profile = p, .out = out };
 	uint32_t no_file = intern_find(&p->strings, "", 0);
 	int r;
@@ -255,11 +257,11 @@ int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, s
 		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	notes_init(&w.notes);
 	choose_columns(&w, column);
-	w.pairs = pairs_new(p, &o);
+	w.edges = edges_of(p, &o);
 	/* The root has no file, and there may be none without a name. */
 	put_all(&w, no_file == UINT32_MAX ? (uint32_t)p->strings.count : no_file);
 	r = notes_result(&w.notes, out, "file", err);
-	pairs_free(w.pairs);
+	edges_free(w.edges);
 	free(w.first);
 	free(w.next);
 	free(w.file_known);

@@ -278,11 +278,7 @@ static int read_all(struct reader *r, json_t *all)
 
 static int add_to(struct profile *p, const struct profile *one, struct err *err)
 {
-	uint32_t added = 0;
-
-	for (uint32_t c = 0; c < one->column_count; c++)
-		added += profile_find_column(p, one->columns[c].name) == UINT32_MAX;
-	if (p->column_count + added > PROFILE_COLUMNS)
+	if (!profile_has_room_for(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, one);
 	return 0;

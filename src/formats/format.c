@@ -113,6 +113,24 @@ static int give_lines(struct input *in, const struct format_options *o, struct e
 	return input_end(in, err);
 }
 
+/* Readers add to the tree. Where there are edges, too, these have to get the same. */
+static int read_beside_edges(const struct format *f, struct profile *p, struct input *in, const struct format_options *o,
+			     struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *one = NULL;
+	int r;
+
+	if (!p->edges)
+		return f->read(p, in, o, err);
+	one = profile_new();
+	r = f->read(one, in, o, err);
+	if (r >= 0 && !profile_has_room_for(p, one))
+		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
+	if (r >= 0)
+		profile_merge(p, one);
+	return r;
+}
+
 int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
 {
 	static const struct format_options defaults;
@@ -136,7 +154,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);
 	r = o && o->take_line && f == &format_folded ? give_lines(in, o, &why) :
-						       f->read(p, in, o ? o : &defaults, &why);
+						       read_beside_edges(f, p, in, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);

@@ -70,6 +70,7 @@ struct format {
 	bool has_times;			/* the reader can select by time_range */
 	bool is_binary;			/* written as what no terminal should get */
 	bool is_compressed;		/* written by gzip already */
+	bool has_edges;			/* what is written are, or has, a profile's edges; others have its stacks */
 };
 
 extern const struct format format_strobe, format_folded;

@@ -1,6 +1,6 @@
 /* fuzz_callgrind.c: any bytes as a file of callgrind; what is accepted is a tree, and is written and read again. */
 #include "format.h"
-#include "edges.h"
+#include "edge_list.h"
 #include "round_trip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (format_read_bytes(&format_callgrind, p, (const char *)data, size, &err) < 0) {
 		if (!err.code)
 			abort();
-	} else if (p->node_count > 2 * EDGES_NODES + 2 * size || format_callgrind.write(p, UINT32_MAX, &b, &err) < 0 ||
+	} else if (p->node_count > 2 * EDGE_LIST_NODES + 2 * size || format_callgrind.write(p, UINT32_MAX, &b, &err) < 0 ||
 		   (p->node_count > 1 && format_load_bytes("back", b.data, b.size, back, &err) != 0)) {
 		abort();
 	}

@@ -1,5 +1,6 @@
 /* fuzz_strobe.c: any bytes as a file of unknown format, compressed or not; what was accepted is written natively and
  * must come back. */
+#include "edges.h"
 #include "format.h"
 #include <string.h>
 
@@ -15,6 +16,33 @@ static bool same(const struct profile *a, const struct profile *b)
 	return !memcmp(a->parents, b->parents, a->node_count * sizeof(*a->parents));
 }
 
+static bool same_edges(const struct profile *a, const struct profile *b)
+{
+	struct buf x, y;
+	bool same;
+
+	if (a->estimated != b->estimated || !a->edges != !b->edges)
+		return false;
+	buf_init(&x);
+	buf_init(&y);
+	edges_block_put(a, &x);
+	edges_block_put(b, &y);
+	same = x.size == y.size && !memcmp(x.data, y.data, x.size);
+	buf_done(&x);
+	buf_done(&y);
+	return same;
+}
+
+static void add_up(const struct profile *p)
+{
+	struct edges_sums sums;
+
+	if (!p->edges)
+		return;
+	edges_sums(p, &sums);
+	edges_sums_done(&sums);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct profile *p = profile_new(), *again = profile_new();
@@ -24,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&out);
 	if (format_load_bytes("fuzz", (const char *)data, size, p, &err) >= 0 &&
 	    format_strobe.write(p, UINT32_MAX, &out, &err) >= 0) {
-		if (format_read_bytes(&format_strobe, again, out.data, out.size, &err) != 0 || !same(p, again))
+		if (format_read_bytes(&format_strobe, again, out.data, out.size, &err) != 0 || !same(p, again) ||
+		    !same_edges(p, again))
 			abort();
+		add_up(p);
 	}
 	profile_free(p);
 	profile_free(again);

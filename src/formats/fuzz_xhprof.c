@@ -1,7 +1,7 @@
 /* fuzz_xhprof.c: any bytes as pairs of caller and callee; what is accepted must be a tree that can be used, and
  * written and read again. */
 #include "format.h"
-#include "edges.h"
+#include "edge_list.h"
 #include "wire_profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&out);
 	format_xhprof.sniff((const char *)data, size);
 	if (format_read_bytes(&format_xhprof, p, (const char *)data, size, &err) >= 0) {
-		if (p->node_count < 2 || p->node_count > 2 * EDGES_NODES + 2 * size || !p->column_count)
+		if (p->node_count < 2 || p->node_count > 2 * EDGE_LIST_NODES + 2 * size || !p->column_count)
 			abort();
 		for (uint32_t c = 0; c < p->column_count; c++) {
 			int64_t *totals = profile_totals(p, c);

@@ -523,11 +523,7 @@ static int read_all(struct reader *r)
 
 static int merge(struct profile *p, const struct profile *from, struct err *err)
 {
-	uint32_t added = 0;
-
-	for (uint32_t i = 0; i < from->column_count; i++)
-		added += profile_find_column(p, from->columns[i].name) == UINT32_MAX;
-	if (p->column_count + added > PROFILE_COLUMNS)
+	if (!profile_has_room_for(p, from))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, from);
 	return 0;

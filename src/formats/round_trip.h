@@ -2,6 +2,7 @@
 #ifndef FORMATS_ROUND_TRIP_H
 #define FORMATS_ROUND_TRIP_H
 
+#include "edges.h"
 #include "format.h"
 #include "mem.h"
 #include "test_random.h"
@@ -148,6 +149,66 @@ static inline struct profile *there_and_back(const struct format *f, const struc
 	}
 	buf_done(&b);
 	return back;
+}
+
+/* What a function of that name and file took, once per stack, by the profile's tree: slow, and nobody else's code. */
+static inline int64_t total_in_tree(const struct profile *p, uint32_t column, struct str name, struct str file)
+{
+	int64_t sum = 0;
+
+	for (uint32_t n = 1; n < p->node_count; n++)
+		for (uint32_t up = n; up; up = p->parents[up]) {
+			struct str a = profile_name(p, p->node_frames[up]), b = profile_file(p, p->node_frames[up]);
+
+			if (a.n == name.n && !memcmp(a.p, name.p, a.n) && b.n == file.n && !memcmp(b.p, file.p, b.n)) {
+				sum += p->columns[column].self[n];
+				break;
+			}
+		}
+	return sum;
+}
+
+/* Whether every function of `p` has in `back` what it took itself and with what it called, exactly. */
+static inline bool same_functions(const struct profile *p, const struct profile *back)
+{
+	struct edges_sums sums = { 0 };
+	bool same = true;
+
+	if (back->edges)
+		edges_sums(back, &sums);
+	for (uint32_t f = 0; f < back->frame_count && back->edges; f++)
+		for (uint32_t c = 0; c < p->column_count && sums.known[f]; c++) {
+			uint32_t to = profile_find_column(back, p->columns[c].name);
+			struct str name = profile_name(back, f), file = profile_file(back, f);
+
+			if (!strcmp(p->columns[c].name, "calls") || !strcmp(name.p, "main()"))
+				continue;
+			same = same && !sums.at_most[f] && sums.total[f][to] == total_in_tree(p, c, name, file);
+		}
+	for (uint32_t f = 0; f < p->frame_count && !back->edges; f++)
+		for (uint32_t c = 0; c < p->column_count; c++) {
+			uint32_t to = profile_find_column(back, p->columns[c].name);
+
+			same = same && total_in_tree(back, to, profile_name(p, f), profile_file(p, f)) ==
+				total_in_tree(p, c, profile_name(p, f), profile_file(p, f));
+		}
+	edges_sums_done(&sums);
+	return same;
+}
+
+/* What a function took itself, by edges where there are some. */
+static inline int64_t self_in(const struct profile *p, uint32_t column, struct str name, struct str file)
+{
+	int64_t sum = 0;
+
+	for (uint32_t n = 1; n < (p->edges ? p->edges->node_count : p->node_count); n++) {
+		uint32_t f = p->edges ? p->edges->nodes[n].frame : p->node_frames[n];
+		struct str a = profile_name(p, f), b = profile_file(p, f);
+
+		if (a.n == name.n && !memcmp(a.p, name.p, a.n) && b.n == file.n && !memcmp(b.p, file.p, b.n))
+			sum += p->edges ? p->edges->nodes[n].self[column] : p->columns[column].self[n];
+	}
+	return sum;
 }
 
 #endif

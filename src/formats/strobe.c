@@ -1,13 +1,14 @@
-/* strobe.c: the native format: messages of wire/strobe_wire.h one after another, as they were received. */
+/* strobe.c: the native format: messages of wire/strobe_wire.h one after another, as they were received. Before those of a
+ * profile that has edges stands their block (edges.h). */
+#include "edges.h"
 #include "format.h"
+#include "mem.h"
 #include "wire_profile.h"
 #include <string.h>
 
 static int strobe_sniff(const char *bytes, size_t n)
 {
-	if (n >= 5 && !memcmp(bytes, "STRB", 4))
-		return 100;
-	return 0;
+	return n >= 5 && (!memcmp(bytes, "STRB", 4) || edges_block_starts(bytes, n)) ? 100 : 0;
 }
 
 static int too_large(struct err *err, size_t at)
@@ -61,46 +62,109 @@ static size_t message_size(const char *bytes, size_t left)
 
 #define FILE_MAX ((size_t)8 << 30)
 
+struct reading {
+	struct str all;
+	size_t at, read;		/* bytes, and messages */
+	struct err *err;
+};
+
+/* The rest of a file whose writer was killed is left out, which is 1; what is damaged is not guessed at. */
+static int is_cut_off(struct reading *r, size_t at)
+{
+	bad_message(r->err, -EINVAL, at, STROBE_WIRE_TRUNCATED);
+	return r->read ? 1 : -EINVAL;
+}
+
+static int read_message(struct reading *r, struct profile *p)
+{
+	size_t size = message_size(r->all.p + r->at, r->all.n - r->at);
+	struct strobe_wire_message m;
+	enum strobe_wire_error e = strobe_wire_parse(r->all.p + r->at, size, &m);
+
+	if (e == STROBE_WIRE_TRUNCATED && size == r->all.n - r->at)
+		return is_cut_off(r, r->at);
+	if (e)
+		return bad_message(r->err, -EINVAL, r->at, e);
+	describe(p, &m);
+	if (wire_profile_add(p, &m) < 0)
+		return too_large(r->err, r->at);
+	r->at += size;
+	return 0;
+}
+
+/* A block and the messages that it belongs to. */
+static int read_with_edges(struct reading *r, struct profile *p)
+{
+	_cleanup_(profile_freep) struct profile *one = profile_new();
+	size_t start = r->at, size;
+	uint32_t messages;
+	struct err why = { 0 };
+	int code;
+
+	size = edges_block_size(r->all.p + start, r->all.n - start, &messages);
+	if (!size)
+		return is_cut_off(r, start);
+	code = edges_block_take(one, r->all.p + start, size, &why);
+	if (code < 0)
+		return err_set(r->err, code, "at byte %zu: %s", start, why.text);
+	r->at += size;
+	for (uint32_t i = 0; i < messages && !code; i++)
+		code = r->at == r->all.n ? is_cut_off(r, start) : read_message(r, one);
+	if (code)
+		return code;
+	if (!profile_has_room_for(p, one))
+		return too_large(r->err, start);
+	profile_merge(p, one);
+	r->read += messages;
+	return 0;
+}
+
 static int strobe_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	size_t at = 0, read = 0;
-	struct str all;
-	int r = format_whole(in, FILE_MAX, &all, err);
+	struct reading r = { .err = err };
+	int code = format_whole(in, FILE_MAX, &r.all, err);
 
 	(void)o;
-	if (r < 0)
-		return r;
-	while (at < all.n) {
-		size_t size = message_size(all.p + at, all.n - at);
-		struct strobe_wire_message m;
-		enum strobe_wire_error e = strobe_wire_parse(all.p + at, size, &m);
-
-		/* The rest of a file whose writer was killed is left out; what is damaged is not guessed at. */
-		if (e == STROBE_WIRE_TRUNCATED && read && size == all.n - at) {
-			bad_message(err, -EINVAL, at, e);
-			return 1;
+	while (code == 0 && r.at < r.all.n)
+		if (edges_block_starts(r.all.p + r.at, r.all.n - r.at)) {
+			code = read_with_edges(&r, p);
+		} else {
+			code = read_message(&r, p);
+			r.read++;
 		}
-		if (e)
-			return bad_message(err, -EINVAL, at, e);
-		describe(p, &m);
-		if (wire_profile_add(p, &m) < 0)
-			return too_large(err, at);
-		at += size;
-		read++;
-	}
-	return 0;
+	return code;
+}
+
+/* The edges with values of one column, which is the first. */
+static struct edges *edges_of_column(const struct profile *p, uint32_t column)
+{
+	_cleanup_(freep) uint32_t *frames = xmalloc(((size_t)p->frame_count + 1) * sizeof(*frames));
+	uint32_t columns[PROFILE_COLUMNS];
+	const struct edges_places to = { .columns = columns, .frames = frames, .column_count = p->column_count };
+	struct edges *e = edges_new();
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = f;
+	for (uint32_t c = 0; c < p->column_count; c++)
+		columns[c] = c == column ? 0 : UINT32_MAX;
+	edges_add(e, p->edges, &to);
+	return e;
 }
 
 static int strobe_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
-	struct profile one = *p;	/* borrows everything */
+	struct profile one = *p;	/* borrows everything but edges */
+	int r;
 
 	if (column == UINT32_MAX)
 		return wire_profile_write(p, out, err);
 	one.columns[0] = p->columns[column];
 	one.column_count = 1;
-	return wire_profile_write(&one, out, err);
+	one.edges = p->edges ? edges_of_column(p, column) : NULL;
+	r = wire_profile_write(&one, out, err);
+	edges_free(one.edges);
+	return r;
 }
 
 const struct format format_strobe = { "strobe", "strobe", strobe_sniff, strobe_read, strobe_write,
-	.about = "Strobe's own, all values and labels", .is_binary = true };
+	.about = "Strobe's own, all values and labels", .is_binary = true, .has_edges = true };

@@ -1,4 +1,5 @@
 /* test_xhprof.c: pairs of caller and callee become a tree whose tables are theirs. */
+#include "edge_list.h"
 #include "edges.h"
 #include "format.h"
 #include "round_trip.h"
@@ -119,7 +120,7 @@ TEST(recursion_stands_once_per_level_and_circles_end)
 	CHECK(p != NULL);
 	if (!p)
 		return;
-	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r@1 4000,main();r;r@1;r@2 2000");
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 1000,main();r 3000,main();r;r 4000,main();r;r;r 2000");
 	profile_free(p);
 	/* a calls b, b calls a, and nobody else does; and one that calls itself. */
 	p = read_text("{\"a==>b\":{\"ct\":3,\"wt\":6},\"b==>a\":{\"ct\":2,\"wt\":4},\"s==>s\":{\"ct\":1,\"wt\":1}}");
@@ -188,7 +189,7 @@ TEST(pairs_that_stand_for_more_stacks_than_there_is_memory_are_folded_visibly)
 		return;
 	total = profile_sum(p, profile_find_column(p, "wall_ns"));
 	CHECK_INT(total, 1000000000);
-	CHECK(p->node_count > 1000 && p->node_count <= 2 * EDGES_NODES + 100);
+	CHECK(p->node_count > 1000 && p->node_count <= 2 * EDGE_LIST_NODES + 100);
 	CHECK(self_of(p, "[folded]", "wall_ns") > 0);
 	profile_free(p);
 }
@@ -366,6 +367,80 @@ TEST(what_functions_took_themselves_comes_back_from_any_layered_tree)
 		profile_free(p);
 		profile_free(back);
 	}
+}
+
+/* Any callers, recursion of any kind, and functions that call one another in a circle. */
+TEST(every_function_of_any_tree_keeps_what_it_took)
+{
+	struct tree_options o = { .nodes = 100, .columns = 3, .column_names = traced };
+	unsigned with_edges = 0;
+
+	for (int i = 0; i < 40; i++) {
+		struct profile *p, *back;
+
+		o.names = 2 + (uint32_t)i % 9;
+		p = tree_by_chance(&o);
+		back = there_and_back(i % 2 ? &format_xhprof : &format_xhprof_json, p, UINT32_MAX);
+		CHECK(back && same_functions(p, back));
+		for (uint32_t f = 0; back && f < p->frame_count; f++)
+			for (uint32_t c = 0; c < p->column_count; c++)
+				CHECK_INT(self_in(back, profile_find_column(back, p->columns[c].name), profile_name(p, f),
+						  profile_file(p, f)),
+					  self_in(p, c, profile_name(p, f), profile_file(p, f)));
+		with_edges += back && back->edges;
+		profile_free(p);
+		profile_free(back);
+	}
+	CHECK(with_edges > 30);
+}
+
+static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_most)
+{
+	struct edges_sums sums;
+	int64_t total = -1;
+
+	edges_sums(p, &sums);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		if (!strcmp(profile_name(p, f).p, name) && sums.known[f]) {
+			total = sums.total[f][profile_find_column(p, "wall_ns")];
+			*ret_at_most = sums.at_most[f];
+		}
+	edges_sums_done(&sums);
+	return total;
+}
+
+/* What callgrind has without levels is no less uncertain after it was written as xhprof's pairs. */
+TEST(circles_without_levels_stay_limits)
+{
+	static const char text[] = "version: 1\ncreator: callgrind-3\nevents: wall_ns\nfn=main\n1 10000\ncfn=a\ncalls=1 1\n"
+				   "1 60000\ncfn=b\ncalls=1 1\n1 45000\nfn=a\n1 35000\ncfn=b\ncalls=2 1\n1 65000\n"
+				   "fn=b\n1 70000\ncfn=a\ncalls=2 1\n1 40000\n";
+	struct profile *p = read_text(text), *back;
+	bool at_most = false;
+
+	CHECK(p != NULL);
+	back = there_and_back(&format_xhprof, p, UINT32_MAX);
+	CHECK(back != NULL);
+	for (int i = 0; back && i < 2; i++) {
+		CHECK_INT(total_of(i ? back : p, "a", &at_most), 100000);
+		CHECK(at_most);
+		CHECK_INT(total_of(i ? back : p, "b", &at_most), 105000);
+		CHECK(at_most);
+		CHECK_INT(total_of(i ? back : p, "main", &at_most), 115000);
+		CHECK(!at_most);
+	}
+	profile_free(p);
+	profile_free(back);
+}
+
+TEST(levels_are_one_function_and_a_file_of_one_caller_each_needs_no_edges)
+{
+	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"main()==>r\":{\"ct\":1,\"wt\":9},"
+				      "\"r==>r@1\":{\"ct\":1,\"wt\":6},\"r@1==>r@12\":{\"ct\":1,\"wt\":2}}");
+
+	CHECK(p && !p->edges && !p->estimated);
+	CHECK_INT(p ? p->frame_count : 0, 2);
+	profile_free(p);
 }
 
 TEST(samples_come_back_as_samples_not_as_calls)

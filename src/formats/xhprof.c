@@ -8,13 +8,13 @@
  *   samples      {"1380818838.141923": "main()==>foo==>bar", …}: what xhprof_sample_disable() returns, the time of each
  *                sample in seconds and its stack; in both ways of writing
  *
- * edges.h says how the pairs become a tree. Keys of values that are not known there are passed over; a pair without
+ * edge_list.h says how the pairs become a profile. Keys of values that are not known there are passed over; a pair without
  * any known one is none. Numbers may be written as integers or fractions; what cannot be a number is an error. Where
  * "samples" were counted, as xhprof_write.c does it for sampling profiles, ct says the same and is not taken for calls.
  *
- * Caps: 256 MB of text, EDGES_MAX pairs, 128 KB of a pair's name, 4 MB of a sample's stack.
+ * Caps: 256 MB of text, EDGE_LIST_MAX pairs, 128 KB of a pair's name, 4 MB of a sample's stack.
  */
-#include "edges.h"
+#include "edge_list.h"
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
@@ -30,7 +30,7 @@
 
 /* What is being read: pairs, or samples. */
 struct xhprof {
-	struct edges *edges;
+	struct edge_list *edges;
 	struct profile *profile;
 	size_t samples;
 };
@@ -43,7 +43,7 @@ struct values {
 
 static void take_value(struct values *v, struct str key, int64_t number)
 {
-	enum edge_value which = edges_value(key);
+	enum edge_value which = edge_list_value(key);
 
 	if (which == EDGE_VALUES)
 		return;
@@ -58,7 +58,7 @@ static int64_t to_integer(double number)
 
 static int too_many(struct err *err)
 {
-	return err_set(err, -E2BIG, "it has more than %u pairs of caller and callee", EDGES_MAX);
+	return err_set(err, -E2BIG, "it has more than %u pairs of caller and callee", EDGE_LIST_MAX);
 }
 
 static int add_pair(struct xhprof *x, struct str pair, struct values *v, struct err *err)
@@ -67,7 +67,7 @@ static int add_pair(struct xhprof *x, struct str pair, struct values *v, struct 
 		v->set &= ~(1u << EDGE_CALLS);
 		v->value[EDGE_CALLS] = 0;
 	}
-	return v->set && edges_add(x->edges, pair, v->value, v->set) < 0 ? too_many(err) : 0;
+	return v->set && edge_list_add(x->edges, pair, v->value, v->set) < 0 ? too_many(err) : 0;
 }
 
 /* The key is the time in seconds; what is none says nothing. */
@@ -375,9 +375,11 @@ static int xhprof_sniff(const char *bytes, size_t n)
 
 static int add_all(struct xhprof *x, struct profile *p, struct err *err)
 {
-	if (!edges_count(x->edges) && !x->samples)
+	static const struct edge_list_meaning meaning = { .level_mark = '@', .levels = EDGE_LEVELS_ALL };
+
+	if (!edge_list_count(x->edges) && !x->samples)
 		return err_set(err, -EINVAL, "there is no pair of caller and callee in it");
-	if (edges_count(x->edges) && edges_to_profile(x->edges, x->profile) < 0)
+	if (edge_list_count(x->edges) && edge_list_to_profile(x->edges, &meaning, x->profile) < 0)
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, x->profile);
 	return 0;
@@ -396,20 +398,21 @@ static int xhprof_read(struct profile *p, struct input *in, const struct format_
 		return r;
 	start = skip_space(all.p, all.p + all.n);
 	n = all.n - (size_t)(start - all.p);
-	x = (struct xhprof){ edges_new(edges_xhprof, EDGE_VALUES), profile_new(), 0 };
+	x = (struct xhprof){ edge_list_new(edge_list_xhprof, EDGE_VALUES), profile_new(), 0 };
 	r = n && *start == '{' ? read_json(&x, start, n, err) : read_serialized(&x, start, n, err);
 	if (r >= 0)
 		r = add_all(&x, p, err);
 	profile_free(x.profile);
-	edges_free(x.edges);
+	edge_list_free(x.edges);
 	return r;
 }
 
 const struct format format_xhprof = {
 	"xhprof", "xhprof uprofiler", xhprof_sniff, xhprof_read, xhprof_write_serialized,
 	.about = "what xhprof, tideways_xhprof and uprofiler keep, by PHP's serialize()",
+	.has_edges = true,
 };
 
 /* The same to read: content tells how it is written. */
 const struct format format_xhprof_json = { "xhprof-json", "xhprof.json", NULL, xhprof_read, xhprof_write_json,
-	.about = "the same as JSON" };
+	.about = "the same as JSON", .has_edges = true };

@@ -15,17 +15,17 @@
  */
 #include "xhprof_write.h"
 #include "amount.h"
+#include "edge_list.h"
 #include "edges.h"
 #include "mem.h"
 #include "notes.h"
-#include "pairs.h"
 #include <string.h>
 
 static const char main_name[] = "main()";
 
 struct writer {
 	const struct profile *profile;
-	struct pairs *pairs;
+	struct edges *edges;
 	struct buf *out, key;		/* key: "caller==>callee" */
 	struct notes notes;
 	bool json;
@@ -72,7 +72,7 @@ static void choose_values(struct writer *w, uint32_t column)
 	w->calls = profile_find_column(p, "calls");
 	w->samples = column == UINT32_MAX ? profile_find_column(p, "samples") : UINT32_MAX;
 	for (uint32_t c = 0; c < p->column_count; c++) {
-		enum edge_value v = edges_value_of_column(p->columns[c].name);
+		enum edge_value v = edge_list_value_of_column(p->columns[c].name);
 
 		if ((column != UINT32_MAX && c != column) || v == EDGE_CALLS)
 			continue;
@@ -104,7 +104,7 @@ static void put_name_bytes(struct writer *w, struct str name)
 
 static void put_name(struct writer *w, uint32_t function)
 {
-	const struct pairs_function *f = &w->pairs->functions[function];
+	const struct edges_node *f = &w->edges->nodes[function];
 
 	if (f->frame == UINT32_MAX)
 		buf_puts(&w->key, main_name);
@@ -160,7 +160,7 @@ static void put_values(struct writer *w, int64_t calls, int64_t (*inclusive)(con
 		buf_printf(w->out, "a:%u:{", w->value_count + 1);
 	put_value(w, "ct", calls, w->calls == UINT32_MAX ? scale_of_samples(w) : 1, true);
 	for (unsigned i = 0; i < w->value_count; i++) {
-		const struct edges_column *c = &edges_xhprof[w->values[i].value];
+		const struct edge_list_column *c = &edge_list_xhprof[w->values[i].value];
 
 		put_value(w, c->key, scaled_down(inclusive(w, w->values[i].column, pair), c->scale),
 			  profile_scale(w->profile, w->values[i].column), false);
@@ -170,7 +170,7 @@ static void put_values(struct writer *w, int64_t calls, int64_t (*inclusive)(con
 
 static int64_t of_pair(const struct writer *w, uint32_t column, uint32_t pair)
 {
-	return w->pairs->inclusive[column][pair];
+	return w->edges->pairs[pair].value[column];
 }
 
 static int64_t of_all(const struct writer *w, uint32_t column, uint32_t pair)
@@ -179,13 +179,23 @@ static int64_t of_all(const struct writer *w, uint32_t column, uint32_t pair)
 	return profile_sum(w->profile, column);
 }
 
+static int64_t of_none(const struct writer *w, uint32_t column, uint32_t pair)
+{
+	(void)w;
+	(void)column;
+	(void)pair;
+	return 0;
+}
+
 static int64_t calls_of(const struct writer *w, uint32_t pair)
 {
+	const struct edges_pair *p = &w->edges->pairs[pair];
+
 	if (w->calls != UINT32_MAX)
-		return w->pairs->inclusive[w->calls][pair];
+		return p->value[w->calls];
 	if (w->samples != UINT32_MAX)
-		return w->pairs->inclusive[w->samples][pair];
-	return w->pairs->items[pair].nodes;
+		return p->value[w->samples];
+	return p->stacks ? p->stacks : 1;
 }
 
 static void put_main(struct writer *w)
@@ -198,7 +208,7 @@ static void put_main(struct writer *w)
 
 static void put_pair(struct writer *w, uint32_t pair, bool alone)
 {
-	const struct pairs_pair *p = &w->pairs->items[pair];
+	const struct edges_pair *p = &w->edges->pairs[pair];
 
 	buf_reset(&w->key);
 	if (!alone) {
@@ -211,19 +221,49 @@ static void put_pair(struct writer *w, uint32_t pair, bool alone)
 	put_values(w, calls_of(w, pair), of_pair, pair);
 }
 
+/* A function that stands below itself under one name is what no profiler of this kind writes: it tells our reader that
+ * levels do not take apart the circles in which functions call each other. */
+static uint32_t find_mark(const struct writer *w)
+{
+	const struct edges *e = w->edges;
+
+	if (!edges_are_circular(e))
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < e->pair_count; i++)
+		if (e->pairs[i].caller == e->pairs[i].callee)
+			return UINT32_MAX;
+	return e->pairs[0].callee;
+}
+
+static void put_mark(struct writer *w, uint32_t function)
+{
+	buf_reset(&w->key);
+	put_name(w, function);
+	buf_puts(&w->key, "==>");
+	put_name(w, function);
+	buf_puts(w->out, w->json ? ",\n" : "");
+	put_text(w, (struct str){ w->key.data, w->key.size });
+	buf_puts(w->out, w->json ? ":" : "");
+	put_values(w, 0, of_none, 0);
+}
+
 static void put_all(struct writer *w, bool with_main)
 {
+	uint32_t mark = find_mark(w), count = w->edges->pair_count;
+
 	if (w->json)
 		buf_puts(w->out, "{\n");
 	else
-		buf_printf(w->out, "a:%u:{", w->pairs->count + !with_main);
+		buf_printf(w->out, "a:%u:{", count + !with_main + (mark != UINT32_MAX));
 	if (!with_main)
 		put_main(w);
-	for (uint32_t i = 0; i < w->pairs->count && !w->out->overflow; i++) {
+	for (uint32_t i = 0; i < count && !w->out->overflow; i++) {
 		if (w->json && (i || !with_main))
 			buf_puts(w->out, ",\n");
-		put_pair(w, i, with_main && w->pairs->items[i].caller == PAIRS_ROOT);
+		put_pair(w, i, with_main && w->edges->pairs[i].caller == EDGES_ROOT);
 	}
+	if (mark != UINT32_MAX)
+		put_mark(w, mark);
 	buf_puts(w->out, w->json ? "\n}\n" : "}");
 }
 
@@ -243,7 +283,8 @@ static void note_meaning(struct writer *w)
 static int write_pairs(const struct profile *p, uint32_t column, bool json, struct buf *out, struct err *err)
 {
 	bool with_main = has_main(p);
-	const struct pairs_options o = { .root = with_main ? NULL : main_name, .column = UINT32_MAX };
+	const struct edges_options o = { .by = EDGES_BY_NAME, .root = with_main ? NULL : main_name,
+					 .column = UINT32_MAX };
 	struct writer w = { .profile = p, .out = out, .json = json };
 	int r;
 
@@ -252,11 +293,11 @@ static int write_pairs(const struct profile *p, uint32_t column, bool json, stru
 	notes_init(&w.notes);
 	buf_init(&w.key);
 	choose_values(&w, column);
-	w.pairs = pairs_new(p, &o);
+	w.edges = edges_of(p, &o);
 	put_all(&w, with_main);
 	note_meaning(&w);
 	r = notes_result(&w.notes, out, "array", err);
-	pairs_free(w.pairs);
+	edges_free(w.edges);
 	buf_done(&w.key);
 	notes_done(&w.notes);
 	return r;

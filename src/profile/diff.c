@@ -3,6 +3,7 @@
 #include "diff.h"
 
 #include "buf.h"
+#include "edges.h"
 #include "mem.h"
 #include "saturate.h"
 
@@ -157,6 +158,28 @@ static void add_stacks(struct profile *into, uint32_t to, const struct profile *
 	}
 }
 
+/* Their edges, where one of them has some. */
+static void unite_edges(struct profile *into, const struct profile *from, uint32_t column, uint32_t to,
+			const uint32_t *frames)
+{
+	static const struct edges_options all = { .column = UINT32_MAX };
+	struct edges *made = from->edges ? NULL : edges_of(from, &all);
+	uint32_t columns[PROFILE_COLUMNS];
+	const struct edges_places places = { .columns = columns, .frames = frames, .column_count = from->column_count };
+
+	for (uint32_t c = 0; c < from->column_count; c++)
+		columns[c] = c == column ? to : UINT32_MAX;
+	edges_add(into->edges, made ? made : from->edges, &places);
+	edges_free(made);
+}
+
+static bool have_edges(const struct profile *a, const struct profile *b)
+{
+	bool lost = (a->estimated && !a->edges) || (b->estimated && !b->edges);
+
+	return !lost && (a->edges || b->edges);
+}
+
 /* --- Scaling --- */
 
 /* Scaled values and their differences must fit. */
@@ -294,8 +317,16 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 	unite_frames(p, a, frames_a, b, frames_b, o->strip_hex);
 	add_stacks(p, ret->after, b, column_b, frames_b);
 	add_stacks(p, ret->measured, a, column_a, frames_a);
+	p->estimated = a->estimated || b->estimated;
+	if (have_edges(a, b)) {
+		p->edges = edges_new();
+		unite_edges(p, a, column_a, ret->measured, frames_a);
+		unite_edges(p, b, column_b, ret->after, frames_b);
+	}
 	if (ret->measured == ret->before)
 		return 0;
+	if (p->edges)
+		edges_scale(p->edges, ret->measured, ret->before, numerator, denominator);
 	if (o->truncate)
 		scale_truncating(p, ret->before, ret->measured, numerator, denominator);
 	else

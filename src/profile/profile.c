@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include "buf.h"
+#include "edges.h"
 #include "mem.h"
 #include "saturate.h"
 
@@ -50,6 +51,7 @@ struct profile *profile_free(struct profile *p)
 	free(p->parents);
 	free(p->node_frames);
 	free(p->first_children);
+	edges_free(p->edges);
 	free(p);
 	return NULL;
 }
@@ -130,6 +132,15 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 	return i;
 }
 
+bool profile_has_room_for(const struct profile *p, const struct profile *more)
+{
+	uint32_t added = 0;
+
+	for (uint32_t c = 0; c < more->column_count; c++)
+		added += profile_find_column(p, more->columns[c].name) == UINT32_MAX;
+	return p->column_count + added <= PROFILE_COLUMNS;
+}
+
 int64_t profile_scale(const struct profile *p, uint32_t column)
 {
 	return strcmp(p->columns[column].unit, PROFILE_MILLIONTHS) ? 1 : 1000000;
@@ -144,6 +155,8 @@ void profile_refine(struct profile *p, uint32_t column)
 	snprintf(c->unit, sizeof(c->unit), PROFILE_MILLIONTHS);
 	for (uint32_t n = 0; n < p->node_count; n++)
 		c->self[n] = saturating_product(c->self[n], profile_scale(p, column));
+	if (p->edges)
+		edges_scale(p->edges, column, column, profile_scale(p, column), 1);
 }
 
 /* Doubles the room for nodes in every array that has one entry per node. What is not in use is not touched, so that it
@@ -394,12 +407,37 @@ void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, 
 	labels_keep_common(&p->labels, labels);
 }
 
+/* Where one of them has edges, both have; but an estimate that lost its own has none to give. */
+static void prepare_edges(struct profile *into, const struct profile *from)
+{
+	static const struct edges_options all = { .column = UINT32_MAX };
+	bool lost = (into->estimated && !into->edges) || (from->estimated && !from->edges);
+
+	into->estimated |= from->estimated;
+	if (lost)
+		into->edges = edges_free(into->edges);
+	else if (from->edges && !into->edges)
+		into->edges = edges_of(into, &all);
+}
+
+static void merge_edges(struct profile *into, const struct profile *from, const uint32_t *frames,
+			const struct merged_columns *columns)
+{
+	static const struct edges_options all = { .column = UINT32_MAX };
+	const struct edges_places to = { columns->number, frames, columns->factor, from->column_count, false };
+	struct edges *made = from->edges ? NULL : edges_of(from, &all);
+
+	edges_add(into->edges, made ? made : from->edges, &to);
+	edges_free(made);
+}
+
 void profile_merge(struct profile *into, const struct profile *from)
 {
 	_cleanup_(freep) uint32_t *nodes = xmalloc(from->node_count * sizeof(*nodes));
 	_cleanup_(freep) uint32_t *frames = NULL;
 	struct merged_columns columns;
 
+	prepare_edges(into, from);
 	profile_cover(into, from->start_ns, from->end_ns);
 	if (from->node_count > 1 || into->node_count == 1)
 		profile_describe(into, from->period_ns, from->mixed_periods, &from->labels);
@@ -411,6 +449,8 @@ void profile_merge(struct profile *into, const struct profile *from)
 		nodes[n] = profile_child(into, nodes[from->parents[n]], frames[from->node_frames[n]]);
 		add_values(into, nodes[n], from, n, &columns);
 	}
+	if (into->edges)
+		merge_edges(into, from, frames, &columns);
 }
 
 static void copy_facts(struct profile *to, const struct profile *from)
@@ -419,6 +459,7 @@ static void copy_facts(struct profile *to, const struct profile *from)
 	to->end_ns = from->end_ns;
 	to->period_ns = from->period_ns;
 	to->mixed_periods = from->mixed_periods;
+	to->estimated = from->estimated;
 	labels_copy(&to->labels, &from->labels);
 }
 
@@ -514,4 +555,6 @@ void profile_add_time(struct profile *p)
 		return;
 	for (uint32_t n = 0; n < p->node_count; n++)
 		p->columns[time].self[n] = multiply_saturating(p->columns[samples].self[n], p->period_ns) / scale;
+	if (p->edges)
+		edges_scale(p->edges, samples, time, p->period_ns, scale);
 }

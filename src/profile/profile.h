@@ -4,7 +4,8 @@
  * node is one frame called from its parent's stack, and a parent always has a smaller number than its children, so
  * one pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
  * Values are self values (what the node took without its children), one per column; the same frame under the same
- * parent is one node. No files, no sockets, no clock in here.
+ * parent is one node. No files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no
+ * stacks, is there in a second form as well: edges.h.
  *
  * The struct is open for reading; it is changed through the functions below only.
  */
@@ -50,6 +51,10 @@ struct profile {
 	bool mixed_periods;		/* several periods were merged: `samples` do not weigh the same */
 	struct labels labels;		/* those common to everything merged into it */
 
+	struct edges *edges;		/* edges.h; NULL: the tree is all there is */
+	bool estimated;			/* the tree was made of pairs of caller and callee: sums over functions that
+					 * need stacks are an estimate, as are pictures */
+
 	/* private */
 	size_t frame_capacity, node_capacity;
 	struct map frame_map, child_map;	/* child_map has all children but the first of each node … */
@@ -74,6 +79,8 @@ uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint3
 uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
+
+bool profile_has_room_for(const struct profile *p, const struct profile *more);	/* for the columns of both */
 
 /* A string of the frames of `from` as one of `into`, looked up once: `ids` has one entry per string of `from`, all of
  * bits 1 at first. Many functions have one file, whose name may be long. */

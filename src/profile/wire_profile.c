@@ -1,5 +1,6 @@
 /* wire_profile.c: messages into profiles, for every message that arrives, and profiles into messages, for files. */
 #include "wire_profile.h"
+#include "edges.h"
 #include "mem.h"
 #include <assert.h>
 #include <string.h>
@@ -381,11 +382,13 @@ static int check_caps(const struct profile *p, struct err *err)
 static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct buf *out, struct err *err)
 {
 	size_t before = out->size;
-	uint32_t first = 1, count = p->node_count - 1;
+	uint32_t first = 1, count = p->node_count - 1, messages = 0;
 	int r = check_caps(p, err);
 
 	if (r < 0)
 		return r;
+	if (p->edges || p->estimated)
+		edges_block_put(p, out);
 	/* Goes on from node to node with pieces that are halved until they fit; nearly always one piece is enough. */
 	do {
 		uint32_t left = p->node_count - first;
@@ -401,7 +404,10 @@ static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct 
 			first += count;
 		else
 			count = (count + 1) / 2;
+		messages += r > 0;
 	} while (first < p->node_count);
+	if ((p->edges || p->estimated) && !out->overflow)
+		edges_block_set_messages(out->data + before, messages);
 	return 0;
 
 fail:

@@ -21,8 +21,9 @@ struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, 
 /* The message's labels; replaces `ret`. */
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
 
-/* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. Values of the
- * root itself have no place in it. -E2BIG if one name or label alone is above the caps. */
+/* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. Before them stands
+ * the block of its edges (edges.h), if it has any: that is for files and stores. Values of the root itself have no
+ * place in it. -E2BIG if one name or label alone is above the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
 /* The same as messages of a run. -EINVAL if its label `source` or `id` is none that a run may have. */

@@ -10,6 +10,7 @@
 #include "amount.h"
 #include "graph.h"
 #include "mem.h"
+#include "render.h"
 #include "text.h"
 
 #include <math.h>
@@ -232,7 +233,9 @@ static void put_heading(const struct drawing *d)
 			   g->all_edges);
 	else
 		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
-	buf_puts(out, g->node_count ? "; blue: the path that took most\\n \";\n" : "; nothing is above zero\";\n");
+	buf_puts(out, g->node_count ? "; blue: the path that took most" : "; nothing is above zero");
+	buf_puts(out, d->p->estimated ? "\\n" RENDER_ESTIMATE : "");
+	buf_puts(out, g->node_count ? "\\n \";\n" : "\";\n");
 }
 
 static void put_graph(const struct drawing *d)

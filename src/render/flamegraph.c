@@ -174,6 +174,24 @@ int flamegraph_check(const struct flamegraph_options *o, struct err *err)
 	return picture_check(&g, err);
 }
 
+static bool is_estimate(const struct picture *g)
+{
+	return g->p && g->p->estimated;
+}
+
+static bool has_subtitle(const struct picture *g)
+{
+	return g->o->subtitle || is_estimate(g);
+}
+
+void picture_put_subtitle(const struct picture *g, struct buf *out)
+{
+	if (g->o->subtitle)
+		buf_puts(out, g->o->subtitle);
+	if (is_estimate(g))
+		buf_puts(out, out->size ? "; " RENDER_ESTIMATE : RENDER_ESTIMATE);
+}
+
 static void measure(struct picture *g)
 {
 	const struct flamegraph_options *o = g->o;
@@ -186,7 +204,7 @@ static void measure(struct picture *g)
 	if (g->difference)
 		difference_scale(g->difference, &g->layout);
 	g->scale = g->layout.total ? limits.width / (double)g->layout.total : 0;
-	g->top = 3 * o->font_size + (o->subtitle ? 2 * o->font_size : 0);
+	g->top = 3 * o->font_size + (has_subtitle(g) ? 2 * o->font_size : 0);
 	g->bottom = 2 * o->font_size + 10;
 	g->height = g->layout.count ? (g->layout.depth + 1) * o->frame_height + g->top + g->bottom :
 				      5 * o->font_size + g->top;
@@ -265,7 +283,10 @@ static void put_line(struct buf *out, const char *id, const char *anchor, double
 void picture_put_head(const struct picture *g, struct buf *out)
 {
 	const struct flamegraph_options *o = g->o;
+	_cleanup_(buf_done) struct buf subtitle = { 0 };
 
+	buf_init(&subtitle);
+	picture_put_subtitle(g, &subtitle);
 	put_root(g, out);
 	if (o->notes) {
 		buf_puts(out, "<desc id=\"notes\">");
@@ -277,8 +298,8 @@ void picture_put_head(const struct picture *g, struct buf *out)
 	buf_puts(out, "</style>\n");
 	put_background(g, out);
 	put_line(out, "title", "middle", o->width / 2, 2 * o->font_size, o->font_size + 5, picture_title(o));
-	if (o->subtitle)
-		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, o->subtitle);
+	if (has_subtitle(g))
+		put_line(out, "subtitle", "middle", o->width / 2, 4 * o->font_size, o->font_size, subtitle.data);
 }
 
 /* As the frames show values: times the factor, which is a millionth where parts of counts are read. */

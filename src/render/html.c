@@ -141,7 +141,10 @@ static void put_about(const struct picture *g, struct buf *out)
 static void put_head(const struct picture *g, struct buf *out)
 {
 	const struct flamegraph_options *o = g->o;
+	_cleanup_(buf_done) struct buf subtitle = { 0 };
 
+	buf_init(&subtitle);
+	picture_put_subtitle(g, &subtitle);
 	buf_printf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 			"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src %s; "
@@ -154,9 +157,9 @@ static void put_head(const struct picture *g, struct buf *out)
 	buf_puts(out, "</style>\n</head>\n<body>\n<header id=\"head\"><h1>");
 	put_text(out, picture_title(o));
 	buf_puts(out, "</h1>");
-	if (o->subtitle) {
+	if (subtitle.size) {
 		buf_puts(out, "<p>");
-		put_text(out, o->subtitle);
+		put_text(out, subtitle.data);
 		buf_puts(out, "</p>");
 	}
 	buf_puts(out, "</header>\n");

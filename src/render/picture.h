@@ -70,6 +70,9 @@ void picture_put_number(struct buf *out, double v);
 /* The heading: what the options say, or what it is by default. */
 const char *picture_title(const struct flamegraph_options *o);
 
+/* Below it: what the options say, and that the tree is an estimate where it is one. Appends nothing if there is neither. */
+void picture_put_subtitle(const struct picture *g, struct buf *out);
+
 /* Checks the options of a picture that has `p` and `o`, and finds its palette and its unit. */
 int picture_prepare(struct picture *g, struct err *err);
 

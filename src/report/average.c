@@ -2,13 +2,11 @@
 
 #include "report.h"
 
+#include "average.h"
 #include "mem.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* 2^63 by the largest weight is 2^103: there is room for 2^24 runs. */
-typedef __int128 wide_int;
 
 /* The tree of all, with nothing in it yet, and the sums of value × weight by column and node. */
 struct averaging {
@@ -36,11 +34,6 @@ static void add_sums(struct averaging *a, const struct profile *p, const uint32_
 	}
 }
 
-static wide_int divide_rounded(wide_int sum, wide_int by)
-{
-	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
-}
-
 static void divide(struct averaging *a, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;
@@ -52,7 +45,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 		sum += a->sums[column][n];
 		if (!a->sums[column][n])
 			continue;
-		share = divide_rounded(sum, by) - given;
+		share = average_divide(sum, by) - given;
 		given += share;
 		profile_add(a->all, n, column, (int64_t)share);
 	}
@@ -91,5 +84,6 @@ struct profile *report_average(const struct profile *const *profiles, const uint
 			divide(&a, c, by);
 		free(a.sums[c]);
 	}
+	average_edges(a.all, profiles, weights, count, by);
 	return a.all;
 }

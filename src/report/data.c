@@ -46,6 +46,34 @@ const char *report_unit(const struct profile *p, uint32_t column)
 	return profile_scale(p, column) == 1 ? p->columns[column].unit : "count";
 }
 
+void report_put_at_most_json(struct json *j, const struct profile *p, const char *key, bool at_most)
+{
+	if (!p->edges)
+		return;
+	json_key(j, key);
+	json_bool(j, at_most);
+}
+
+void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most)
+{
+	if (p->edges)
+		csv_i64(c, at_most);
+}
+
+void report_put_estimated(struct buf *out, const struct profile *p)
+{
+	if (p->estimated && !p->edges)
+		buf_puts(out, "[an estimate: of whole stacks only pairs of caller and callee were measured]\n");
+}
+
+void report_put_estimated_json(struct json *j, const struct profile *p)
+{
+	if (!p->estimated || p->edges)
+		return;
+	json_key(j, "estimated");
+	json_bool(j, true);
+}
+
 static double share(int64_t part, int64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -84,10 +112,8 @@ static void put_columns(struct json *j, const struct profile *p, const struct wi
 }
 
 static void put_json_row(struct json *j, const struct profile *p, const struct report_options *o,
-			 const struct wide_row *row, const uint32_t *columns, size_t n)
+			 const struct wide_row *row, const uint32_t *columns, size_t n, int64_t whole)
 {
-	int64_t whole = report_whole(p, o->column);
-
 	json_open_object(j);
 	json_key(j, report_by_name(o->by, false));
 	json_bytes(j, profile_name(p, row->frame));
@@ -101,6 +127,7 @@ static void put_json_row(struct json *j, const struct profile *p, const struct r
 	json_double(j, share(row->self[o->column], whole));
 	json_key(j, "total_percent");
 	json_double(j, share(row->total[o->column], whole));
+	report_put_at_most_json(j, p, "total_at_most", row->at_most);
 	if (o->all_columns)
 		put_columns(j, p, row, columns, n);
 	json_end(j);
@@ -111,6 +138,7 @@ static void put_json(struct buf *out, const struct profile *p, const struct repo
 {
 	uint32_t columns[PROFILE_COLUMNS];
 	size_t n = report_data_columns(p, o, columns);
+	int64_t whole = report_whole(p, o->column);
 	struct json j;
 
 	json_init(&j, out);
@@ -120,13 +148,14 @@ static void put_json(struct buf *out, const struct profile *p, const struct repo
 	json_key(&j, "unit");
 	json_str(&j, report_unit(p, o->column));
 	json_key(&j, "total");
-	report_put_value_json(&j, p, o->column, profile_sum(p, o->column));
+	report_put_value_json(&j, p, o->column, report_sum(p, o->column));
+	report_put_estimated_json(&j, p);
 	json_key(&j, "count");
 	json_u64(&j, count);
 	json_key(&j, report_by_name(o->by, true));
 	json_open_array(&j);
 	for (size_t i = 0; i < shown; i++)
-		put_json_row(&j, p, o, &rows[i], columns, n);
+		put_json_row(&j, p, o, &rows[i], columns, n, whole);
 	json_end(&j);
 	json_end(&j);
 	buf_putc(out, '\n');
@@ -150,6 +179,8 @@ static void put_csv_headings(struct csv *c, const struct profile *p, const struc
 		snprintf(name, sizeof(name), "%s_total", p->columns[columns[i]].name);
 		csv_words(c, name);
 	}
+	if (p->edges)
+		csv_words(c, "total_at_most");
 	csv_end(c);
 }
 
@@ -172,6 +203,7 @@ static void put_csv(struct buf *out, const struct profile *p, const struct repor
 			report_put_value_csv(&c, p, columns[k], rows[i].self[columns[k]]);
 			report_put_value_csv(&c, p, columns[k], rows[i].total[columns[k]]);
 		}
+		report_put_at_most_csv(&c, p, rows[i].at_most);
 		csv_end(&c);
 	}
 }

@@ -20,6 +20,14 @@ void report_put_value_json(struct json *j, const struct profile *p, uint32_t col
 void report_put_value_csv(struct csv *c, const struct profile *p, uint32_t column, int64_t v);
 const char *report_unit(const struct profile *p, uint32_t column);	/* "count" also of such parts */
 
+/* Of a profile with edges, whether a value is a limit; nothing of others. */
+void report_put_at_most_json(struct json *j, const struct profile *p, const char *key, bool at_most);
+void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most);
+
+/* A line that says so, and "estimated": true in JSON, where the table had to be made of a tree that is an estimate. */
+void report_put_estimated(struct buf *out, const struct profile *p);
+void report_put_estimated_json(struct json *j, const struct profile *p);
+
 void report_put_place_csv(struct csv *c, const struct profile *p, uint32_t frame);
 
 /* "[12 more functions]" and "[all 42 functions]", each with its newline. */

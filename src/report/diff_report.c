@@ -54,8 +54,8 @@ static void add_rows(struct diff_report *r)
 		r->compared += before[i].total || after[i].total || before[i].self || after[i].self ||
 			measured[i].total;
 	r->sigma = r->options->sigma > 0 ? r->options->sigma : diff_sigma(r->compared);
-	r->all = cell_of(r, profile_sum(p, d->before), profile_sum(p, d->after),
-			 (double)profile_sum(p, d->measured) * d->factor);
+	r->all = cell_of(r, report_sum(p, d->before), profile_sum(p, d->after),
+			 (double)report_sum(p, d->measured) * d->factor);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		struct diff_row row = { .frame = i };
 
@@ -63,6 +63,7 @@ static void add_rows(struct diff_report *r)
 			continue;
 		row.self = cell_of(r, before[i].self, after[i].self, (double)measured[i].self * d->factor);
 		row.total = cell_of(r, before[i].total, after[i].total, (double)measured[i].total * d->factor);
+		row.total.at_most = before[i].at_most || after[i].at_most || measured[i].at_most;
 		if (!row.self.changed && !row.total.changed) {
 			r->quiet++;
 			if (!r->options->all)
@@ -120,7 +121,8 @@ bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret
 	*ret_frame = UINT32_MAX;
 	*ret_change = grew ? r->all.change : percent;
 	for (size_t i = 0; i < r->count && !grew; i++) {
-		const struct diff_cell *c = &r->rows[i].total;
+		const struct diff_row *row = &r->rows[i];
+		const struct diff_cell *c = row->total.at_most ? &row->self : &row->total;
 
 		if (!c->changed || c->change <= *ret_change)
 			continue;

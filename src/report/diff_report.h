@@ -12,6 +12,7 @@ struct diff_cell {
 	double before_percent, after_percent;	/* each of everything on its side */
 	double change, noise;		/* percent of the whole before; less than the noise may be chance */
 	bool changed;			/* by more than the noise */
+	bool at_most;			/* before and after are limits, see report.h: what changed are these */
 };
 
 struct diff_row {
@@ -47,7 +48,7 @@ void diff_report_init(struct diff_report *r, const struct diff *d, const struct 
 void diff_report_done(struct diff_report *r);
 
 /* What grew by more than `percent` of the whole before, and by more than the noise: the function that grew most in
- * total, or UINT32_MAX for everything together. Returns false if nothing did. */
+ * total (in itself, where only limits of its total are known), or UINT32_MAX for everything together. Returns false if nothing did. */
 bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret_frame, double *ret_change);
 
 void diff_report_put_table(const struct diff_report *r, struct buf *out);

@@ -6,6 +6,7 @@
 #include "csv.h"
 #include "data.h"
 #include "json.h"
+#include "report.h"
 #include "text.h"
 
 #include <string.h>
@@ -63,6 +64,12 @@ static void put_delta(struct buf *out, const struct diff_cell *c, enum amount_un
 	amount_put(out, delta, unit);
 }
 
+static void put_limit(struct buf *out, const struct diff_report *r, const struct diff_cell *c, int64_t v)
+{
+	buf_puts(out, c->at_most ? REPORT_AT_MOST : "");
+	amount_put(out, v, unit_of(r));
+}
+
 /* --- The table --- */
 
 #define PERCENT_WIDTH 8
@@ -94,9 +101,9 @@ static struct widths measure(const struct diff_report *r, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct diff_cell *c = main_cell(r, &r->rows[i]);
 
-		amount_put(&b, c->before, unit_of(r));
+		put_limit(&b, r, c, c->before);
 		widen(&w.before, &b);
-		amount_put(&b, c->after, unit_of(r));
+		put_limit(&b, r, c, c->after);
 		widen(&w.after, &b);
 		put_delta(&b, c, unit_of(r));
 		widen(&w.delta, &b);
@@ -132,7 +139,10 @@ static void put_change(const struct diff_report *r, const struct diff_cell *c, s
 	put_cell(out, cell, PERCENT_WIDTH);
 	if (color)
 		buf_puts(out, "\033[0m");
-	buf_putc(out, c->changed || c->noise == 0 ? ' ' : '~');
+	if (c->at_most)
+		buf_puts(out, REPORT_AT_MOST);
+	else
+		buf_putc(out, c->changed || c->noise == 0 ? ' ' : '~');
 }
 
 static void put_row(const struct diff_report *r, const struct diff_row *row, const struct widths *w, struct buf *cell,
@@ -150,9 +160,9 @@ static void put_row(const struct diff_report *r, const struct diff_row *row, con
 	else
 		buf_putc(cell, '-');
 	put_cell(out, cell, PERCENT_WIDTH - 1);
-	amount_put(cell, c->before, unit_of(r));
+	put_limit(cell, r, c, c->before);
 	put_cell(out, cell, w->before + 2);
-	amount_put(cell, c->after, unit_of(r));
+	put_limit(cell, r, c, c->after);
 	put_cell(out, cell, w->after + 2);
 	put_delta(cell, c, unit_of(r));
 	put_cell(out, cell, w->delta + 2);
@@ -188,7 +198,7 @@ static void put_head(const struct diff_report *r, struct buf *out)
 	buf_puts(out, "before: ");
 	text_put_plain(out, (struct str){ r->options->name_before, strlen(r->options->name_before) });
 	buf_puts(out, ", ");
-	amount_put(out, profile_sum(p, r->diff->measured), unit);
+	amount_put(out, report_sum(p, r->diff->measured), unit);
 	buf_printf(out, amount_is_count(unit) ? " %s\nafter:  " : " of %s\nafter:  ", r->options->column);
 	text_put_plain(out, (struct str){ r->options->name_after, strlen(r->options->name_after) });
 	buf_puts(out, ", ");
@@ -242,6 +252,7 @@ void diff_report_put_table(const struct diff_report *r, struct buf *out)
 	for (size_t i = 0; i < count; i++)
 		put_row(r, &r->rows[i], &w, &cell, out);
 	put_foot(r, count, out);
+	report_put_estimated(out, r->diff->profile);
 }
 
 /* --- JSON --- */
@@ -271,6 +282,7 @@ static void json_cell(struct json *j, const struct diff_report *r, const char *k
 	json_double(j, c->noise);
 	json_key(j, "changed");
 	json_bool(j, c->changed);
+	report_put_at_most_json(j, r->diff->profile, "at_most", c->at_most);
 	json_end(j);
 }
 
@@ -287,11 +299,12 @@ static void json_facts(struct json *j, const struct diff_report *r)
 	json_key(j, "factor");
 	json_double(j, r->diff->factor);
 	json_key(j, "before_measured");
-	json_value(j, r, profile_sum(p, r->diff->measured));
+	json_value(j, r, report_sum(p, r->diff->measured));
 	json_key(j, "sampled");
 	json_bool(j, r->diff->before_weight > 0 || r->diff->after_weight > 0);
 	json_key(j, "standard_errors");
 	json_double(j, r->sigma);
+	report_put_estimated_json(j, p);
 	json_cell(j, r, "total", &r->all);
 	json_key(j, "compared_functions");
 	json_u64(j, r->compared);
@@ -356,7 +369,7 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 	for (size_t m = 0; m < ARRAY_SIZE(metrics); m++)
 		for (size_t f = 0; f < ARRAY_SIZE(fields); f++)
 			buf_printf(out, ",%s_%s", metrics[m], fields[f]);
-	buf_puts(out, "\r\n");
+	buf_puts(out, p->edges ? ",total_at_most\r\n" : "\r\n");
 	for (size_t i = 0; i < shown(r); i++) {
 		const struct diff_row *row = &r->rows[i];
 
@@ -365,6 +378,7 @@ void diff_report_put_csv(const struct diff_report *r, struct buf *out)
 		csv_i64(&c, p->frames[row->frame].line);
 		csv_cell(&c, r, &row->self);
 		csv_cell(&c, r, &row->total);
+		report_put_at_most_csv(&c, p, row->total.at_most);
 		csv_end(&c);
 	}
 }

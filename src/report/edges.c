@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "edges.h"
 #include "mem.h"
 #include "saturate.h"
 
@@ -110,6 +111,230 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 	}
 }
 
+/* --- Of a profile that has edges --- */
+
+/* The function among the nodes. Frames of one name are several functions, and levels say nothing of all together. */
+struct asked {
+	const struct profile *p;
+	const struct edges *e;
+	bool *is;			/* by node */
+	bool *again, *second;		/* by node: a call of it stands below another one, below the outermost only */
+	bool *leads_back;		/* by node: what is below it may stand below another call of the function */
+	uint32_t *circle;		/* by node; NULL where levels tell */
+	bool several, once;		/* several functions; the outermost level is once */
+	uint32_t calls;
+};
+
+static uint32_t least_level(const struct edges *e, uint32_t frame)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t n = 1; n < e->node_count; n++)
+		if (e->nodes[n].frame == frame && e->nodes[n].level < least)
+			least = e->nodes[n].level;
+	return least;
+}
+
+static void find_again(struct asked *a, const bool *of)
+{
+	uint32_t frames = 0;
+
+	for (uint32_t f = 0; f < a->p->frame_count; f++) {
+		uint32_t least = of[f] ? least_level(a->e, f) : 0;
+
+		frames += of[f] && least != UINT32_MAX;
+		for (uint32_t n = 1; of[f] && n < a->e->node_count; n++)
+			if (a->e->nodes[n].frame == f) {
+				a->is[n] = true;
+				a->again[n] = a->e->nodes[n].level > least;
+				a->second[n] = a->e->nodes[n].level == least + 1;
+				a->once &= a->again[n] || a->e->nodes[n].once;
+			}
+	}
+	a->several = frames > 1;
+	a->leads_back = edges_reaching(a->e, a->several || !a->once ? a->is : a->again);
+}
+
+static void asked_init(struct asked *a, const struct profile *p, const bool *of, uint32_t calls)
+{
+	*a = (struct asked){ .p = p, .e = p->edges, .calls = calls, .once = true };
+	a->is = xcalloc(a->e->node_count, sizeof(*a->is));
+	a->again = xcalloc(a->e->node_count, sizeof(*a->again));
+	a->second = xcalloc(a->e->node_count, sizeof(*a->second));
+	a->circle = a->e->levels ? NULL : edges_circles(a->e);
+	find_again(a, of);
+}
+
+static void asked_done(struct asked *a)
+{
+	free(a->is);
+	free(a->again);
+	free(a->second);
+	free(a->leads_back);
+	free(a->circle);
+}
+
+static void add_pair(const struct asked *a, int64_t *sums, const struct edges_pair *pair)
+{
+	for (uint32_t c = 0; c < a->p->column_count; c++)
+		if (c != a->calls)
+			saturating_add(&sums[c], pair->value[c]);
+}
+
+/* Whether a call may come from below another call of the function. */
+static bool may_be_inner(const struct asked *a, const struct edges_pair *pair, bool total_at_most)
+{
+	if (a->several)
+		return total_at_most;
+	return !a->once && a->circle[pair->caller] == a->circle[pair->callee];
+}
+
+static struct report_edge *edge_to(struct gathering *g, const struct asked *a, uint32_t node)
+{
+	return edge(g, node == EDGES_ROOT ? ROOT : a->e->nodes[node].frame);
+}
+
+static void gather_callers(struct gathering *g, const struct asked *a)
+{
+	for (uint32_t i = 0; i < a->e->pair_count; i++) {
+		const struct edges_pair *pair = &a->e->pairs[i];
+		bool inner = a->again[pair->callee] || a->is[pair->caller];
+		struct report_edge *to;
+
+		if (!a->is[pair->callee])
+			continue;
+		if (inner && (a->calls == UINT32_MAX || !pair->value[a->calls]))
+			continue;
+		to = edge_to(g, a, pair->caller);
+		if (a->calls != UINT32_MAX)
+			saturating_add(&to->values[a->calls], pair->value[a->calls]);
+		if (inner)
+			continue;
+		add_pair(a, to->values, pair);
+		to->at_most |= may_be_inner(a, pair, g->e->total_at_most);
+	}
+}
+
+static void gather_callees(struct gathering *g, const struct asked *a)
+{
+	for (uint32_t i = 0; i < a->e->pair_count; i++) {
+		const struct edges_pair *pair = &a->e->pairs[i];
+		struct report_edge *to;
+
+		if (!a->is[pair->caller])
+			continue;
+		if (a->is[pair->callee] && (a->calls == UINT32_MAX || !pair->value[a->calls]))
+			continue;
+		to = edge_to(g, a, pair->callee);
+		if (a->calls != UINT32_MAX)
+			saturating_add(&to->values[a->calls], pair->value[a->calls]);
+		if (a->is[pair->callee])
+			continue;
+		add_pair(a, to->values, pair);
+		to->at_most |= a->leads_back[pair->callee];
+	}
+}
+
+/* What the calls of the second level took is all below a second call; where that may be within itself no more than that
+ * is known. */
+static void gather_inner(struct report_edges *r, const struct asked *a)
+{
+	for (uint32_t i = 0; i < a->e->pair_count; i++) {
+		const struct edges_pair *pair = &a->e->pairs[i];
+		bool inner = a->is[pair->callee] && (a->is[pair->caller] || may_be_inner(a, pair, r->total_at_most));
+
+		if (!a->second[pair->callee] && !(inner && (a->several || !a->once)))
+			continue;
+		add_pair(a, r->again, pair);
+		r->again_at_most |= a->several || !a->e->nodes[pair->callee].once;
+	}
+}
+
+static void cut(int64_t *values, const int64_t *most, uint32_t columns, uint32_t calls)
+{
+	for (uint32_t c = 0; c < columns; c++)
+		if (c != calls && most[c] >= 0 && values[c] > most[c])
+			values[c] = most[c];
+}
+
+static void take_away(int64_t *values, const int64_t *less, uint32_t columns)
+{
+	for (uint32_t c = 0; c < columns; c++)
+		if (__builtin_sub_overflow(values[c], less[c], &values[c]))
+			values[c] = less[c] < 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* Callees and itself are the total: what is left for those that are not determined, which is what a single one took. */
+static void share_rest(struct report_edges *r, const struct profile *p, uint32_t calls)
+{
+	struct report_edge *last = NULL;
+	int64_t rest[PROFILE_COLUMNS];
+	size_t open = 0;
+
+	memcpy(rest, r->total, sizeof(rest));
+	take_away(rest, r->self, p->column_count);
+	for (size_t i = 0; i < r->count; i++)
+		if (r->edges[i].at_most) {
+			last = &r->edges[i];
+			open++;
+		} else {
+			take_away(rest, r->edges[i].values, p->column_count);
+		}
+	for (size_t i = 0; i < r->count && open; i++)
+		if (r->edges[i].at_most)
+			cut(r->edges[i].values, rest, p->column_count, calls);
+	if (open != 1 || r->total_at_most)
+		return;
+	for (uint32_t c = 0; c < p->column_count; c++)
+		last->values[c] = c == calls ? last->values[c] : rest[c];
+	last->at_most = false;
+}
+
+static void gather_sums(struct report_edges *r, const struct asked *a, const bool *of)
+{
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+
+	edges_sums(a->p, &sums);
+	for (uint32_t f = 0; f < a->p->frame_count; f++) {
+		if (!of[f])
+			continue;
+		for (uint32_t c = 0; c < a->p->column_count; c++) {
+			saturating_add(&r->self[c], sums.self[f][c]);
+			saturating_add(&r->total[c], sums.total[f][c]);
+		}
+		r->total_at_most |= sums.at_most[f];
+	}
+	for (uint32_t i = 0; i < a->e->pair_count && a->several; i++)
+		r->total_at_most |= a->is[a->e->pairs[i].caller] && a->leads_back[a->e->pairs[i].callee];
+	for (uint32_t c = 0; c < a->p->column_count && r->total_at_most; c++) {
+		int64_t whole = c == a->calls ? INT64_MAX : report_whole(a->p, c);
+
+		r->total[c] = r->total[c] > whole ? whole : r->total[c];
+	}
+}
+
+static void gather_edges(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
+			 uint32_t calls)
+{
+	struct report_edges *r = g->e;
+	_cleanup_(asked_done) struct asked a = { 0 };
+
+	asked_init(&a, p, of, calls);
+	gather_sums(r, &a, of);
+	if (direction == REPORT_CALLERS)
+		gather_callers(g, &a);
+	else
+		gather_callees(g, &a);
+	gather_inner(r, &a);
+	if (r->again_at_most)
+		cut(r->again, r->total, p->column_count, calls);
+	for (size_t i = 0; i < r->count && direction == REPORT_CALLERS; i++)
+		if (r->edges[i].at_most)
+			cut(r->edges[i].values, r->total, p->column_count, calls);
+	if (direction == REPORT_CALLEES)
+		share_rest(r, p, calls);
+}
+
 struct order {
 	const struct profile *p;
 	uint32_t column, calls;
@@ -140,19 +365,29 @@ static int compare(const void *a, const void *b, void *data)
 	return compare_names(o->p, x->frame, y->frame);
 }
 
+static void gather_tree(struct gathering *g, const struct profile *p, const bool *of, enum report_direction direction,
+			uint32_t calls)
+{
+	_cleanup_(freep) uint32_t *to = belongings(p, of, direction);
+
+	gather_values(g, p, of, to, calls);
+	if (calls != UINT32_MAX)
+		gather_calls(g, p, of, direction, calls);
+	gather_again(g->e, p, of, calls);
+}
+
 void report_edges(const struct profile *p, const bool *of, enum report_direction direction, uint32_t column,
 		  struct report_edges *ret)
 {
-	_cleanup_(freep) uint32_t *to = belongings(p, of, direction);
 	_cleanup_(freep) uint32_t *place = xcalloc((size_t)p->frame_count + 1, sizeof(*place));
 	struct gathering g = { ret, place, p->frame_count, 0 };
 	struct order order = { p, column, profile_find_column(p, "calls") };
 
 	*ret = (struct report_edges){ 0 };
-	gather_values(&g, p, of, to, order.calls);
-	if (order.calls != UINT32_MAX)
-		gather_calls(&g, p, of, direction, order.calls);
-	gather_again(ret, p, of, order.calls);
+	if (p->edges)
+		gather_edges(&g, p, of, direction, order.calls);
+	else
+		gather_tree(&g, p, of, direction, order.calls);
 	if (ret->count)
 		qsort_r(ret->edges, ret->count, sizeof(*ret->edges), compare, &order);
 }

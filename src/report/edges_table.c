@@ -69,8 +69,9 @@ static bool is_calls(const struct side *s, uint32_t column)
 
 /* --- For people --- */
 
-static void put_amount_and_share(struct buf *out, const struct side *s, int64_t v)
+static void put_amount_and_share(struct buf *out, const struct side *s, int64_t v, bool at_most)
 {
+	buf_puts(out, at_most ? REPORT_AT_MOST : "");
 	amount_put(out, v, amount_unit(s->p->columns[s->o->column].unit));
 	buf_puts(out, " (");
 	buf_put_fixed(out, s->whole ? 100.0 * (double)v / (double)s->whole : 0, 1);
@@ -91,14 +92,14 @@ static void put_function(struct buf *out, const struct side *s)
 		buf_printf(out, " and %zu more", places - 1);
 	if (is_calls(s, c)) {
 		buf_puts(out, "\n  called ");
-		put_amount_and_share(out, s, s->e.self[c]);
+		put_amount_and_share(out, s, s->e.self[c], false);
 		buf_putc(out, '\n');
 		return;
 	}
 	buf_printf(out, "\n  %s: self ", s->p->columns[c].name);
-	put_amount_and_share(out, s, s->e.self[c]);
+	put_amount_and_share(out, s, s->e.self[c], false);
 	buf_puts(out, ", total ");
-	put_amount_and_share(out, s, s->e.total[c]);
+	put_amount_and_share(out, s, s->e.total[c], s->e.total_at_most);
 	if (calls != UINT32_MAX) {
 		buf_puts(out, ", called ");
 		buf_put_grouped(out, s->e.self[calls]);
@@ -106,7 +107,7 @@ static void put_function(struct buf *out, const struct side *s)
 	}
 	if (s->e.again[c]) {
 		buf_puts(out, "\n  recursion: ");
-		put_amount_and_share(out, s, s->e.again[c]);
+		put_amount_and_share(out, s, s->e.again[c], s->e.again_at_most);
 		buf_puts(out, " was below a second call of it, and is counted once");
 	}
 	buf_putc(out, '\n');
@@ -120,14 +121,18 @@ static void put_headings(struct grid *g, const struct side *s)
 		grid_text(g, report_column_title(s->p->columns[s->columns[i]].name));
 }
 
-static void put_values(struct grid *g, const struct side *s, const int64_t *values)
+static void put_values(struct grid *g, const struct side *s, const int64_t *values, bool at_most)
 {
 	uint32_t c = s->o->column;
 
+	grid_at_most(g, at_most && !is_calls(s, c));
 	grid_share(g, values[c], s->e.total[c]);
+	grid_at_most(g, at_most && !is_calls(s, c));
 	grid_share(g, values[c], s->whole);
-	for (size_t i = 0; i < s->column_count; i++)
+	for (size_t i = 0; i < s->column_count; i++) {
+		grid_at_most(g, at_most && !is_calls(s, s->columns[i]));
 		grid_value(g, values[s->columns[i]], s->p->columns[s->columns[i]].unit);
+	}
 }
 
 /* Of "calls" itself means nothing: those of a function by itself are an edge. */
@@ -137,17 +142,20 @@ static void put_itself(struct grid *g, const struct side *s)
 
 	for (uint32_t c = 0; c < s->p->column_count; c++)
 		values[c] = is_calls(s, c) ? 0 : s->e.self[c];
-	put_values(g, s, values);
+	put_values(g, s, values, false);
 }
 
 static void put_rest(struct grid *g, const struct side *s)
 {
 	int64_t rest[PROFILE_COLUMNS] = { 0 };
+	bool at_most = false;
 
-	for (size_t i = s->shown; i < s->e.count; i++)
+	for (size_t i = s->shown; i < s->e.count; i++) {
+		at_most |= s->e.edges[i].at_most;
 		for (uint32_t c = 0; c < s->p->column_count; c++)
 			saturating_add(&rest[c], s->e.edges[i].values[c]);
-	put_values(g, s, rest);
+	}
+	put_values(g, s, rest, at_most);
 }
 
 static void put_edge_name(struct buf *out, const struct side *s, uint32_t frame, size_t room)
@@ -170,7 +178,7 @@ static void put_text(struct buf *out, const struct side *s)
 	grid_init(&g, s->column_count + 2);
 	put_headings(&g, s);
 	for (size_t i = 0; i < s->shown; i++)
-		put_values(&g, s, s->e.edges[i].values);
+		put_values(&g, s, s->e.edges[i].values, s->e.edges[i].at_most);
 	put_rest(&g, s);
 	put_itself(&g, s);
 
@@ -221,6 +229,7 @@ static void put_json_edge(struct json *j, const struct side *s, const struct rep
 	json_key(j, "percent");
 	json_double(j, s->whole ? 100.0 * (double)v / (double)s->whole : 0);
 	put_json_values(j, s, "values", e->values);
+	report_put_at_most_json(j, s->p, "at_most", e->at_most);
 	json_end(j);
 }
 
@@ -239,6 +248,8 @@ static void put_json(struct json *j, const struct side *s)
 	put_json_values(j, s, "self", s->e.self);
 	put_json_values(j, s, "total", s->e.total);
 	put_json_values(j, s, "recursion", s->e.again);
+	report_put_at_most_json(j, s->p, "total_at_most", s->e.total_at_most);
+	report_put_at_most_json(j, s->p, "recursion_at_most", s->e.again_at_most);
 	json_key(j, "count");
 	json_u64(j, s->e.count);
 	json_key(j, "edges");
@@ -261,6 +272,8 @@ static void put_csv_headings(struct csv *c, const struct side *s)
 	csv_words(c, "percent");
 	for (size_t i = 0; i < s->column_count; i++)
 		csv_words(c, s->p->columns[s->columns[i]].name);
+	if (s->p->edges)
+		csv_words(c, "at_most");
 	csv_end(c);
 }
 
@@ -281,6 +294,7 @@ static void put_csv_edge(struct csv *c, const struct side *s, const struct repor
 	csv_share(c, e->values[s->o->column], s->whole);
 	for (size_t i = 0; i < s->column_count; i++)
 		report_put_value_csv(c, s->p, s->columns[i], e->values[s->columns[i]]);
+	report_put_at_most_csv(c, s->p, e->at_most);
 	csv_end(c);
 }
 
@@ -307,7 +321,8 @@ static void json_start(struct json *j, const struct profile *p, const struct rep
 	json_key(j, "unit");
 	json_str(j, report_unit(p, o->column));
 	json_key(j, "total");
-	report_put_value_json(j, p, o->column, profile_sum(p, o->column));
+	report_put_value_json(j, p, o->column, report_sum(p, o->column));
+	report_put_estimated_json(j, p);
 }
 
 int report_edges_table(const struct profile *p, const bool *callers, const bool *callees,
@@ -345,6 +360,8 @@ int report_edges_table(const struct profile *p, const bool *callers, const bool 
 	if (o->json) {
 		json_end(&j);
 		buf_putc(out, '\n');
+	} else if (!o->csv) {
+		report_put_estimated(out, p);
 	}
 	return 0;
 }

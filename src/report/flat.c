@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "edges.h"
 #include "mem.h"
 #include "saturate.h"
 #include "walk.h"
@@ -59,27 +60,74 @@ static int compare(const void *a, const void *b, void *data)
 	return compare_names(o->p, x->frame, y->frame);
 }
 
-struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+/* Frames that only the estimated tree has, such as "[folded]", are no functions. */
+static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t column)
 {
-	struct flat_row *rows = xcalloc((size_t)p->frame_count + 1, sizeof(*rows));
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+	size_t count = 0;
+
+	edges_sums(p, &sums);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		if (sums.known[f])
+			rows[count++] = (struct flat_row){ f, sums.self[f][column], sums.total[f][column],
+							   sums.at_most[f] };
+	return count;
+}
+
+static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t column)
+{
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
-	struct order order = { p, by_total };
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		rows[i].frame = i;
 	for (uint32_t n = 1; n < p->node_count; n++)
 		saturating_add(&rows[p->node_frames[n]].self, p->columns[column].self[n]);
 	add_totals(rows, p, totals);
-	qsort_r(rows, p->frame_count, sizeof(*rows), compare, &order);
-	*ret_count = p->frame_count;
+	return p->frame_count;
+}
+
+struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+{
+	struct flat_row *rows = xcalloc((size_t)p->frame_count + 1, sizeof(*rows));
+	struct order order = { p, by_total };
+
+	*ret_count = p->edges ? add_edges(rows, p, column) : add_tree(rows, p, column);
+	qsort_r(rows, *ret_count, sizeof(*rows), compare, &order);
 	return rows;
+}
+
+int64_t report_sum(const struct profile *p, uint32_t column)
+{
+	__int128 sum = 0;
+
+	if (!p->edges)
+		return profile_sum(p, column);
+	for (uint32_t n = 0; n < p->edges->node_count; n++)
+		sum += p->edges->nodes[n].self[column];
+	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
+/* Of functions, where edges know no more. */
+static int64_t below_zero(const struct profile *p, uint32_t column)
+{
+	_cleanup_(freep) int64_t *self = NULL;
+	int64_t sum = 0;
+
+	if (!p->edges)
+		return profile_below_zero(p, column, NULL);
+	self = xcalloc((size_t)p->frame_count + 1, sizeof(*self));
+	for (uint32_t n = 1; n < p->edges->node_count; n++)
+		saturating_add(&self[p->edges->nodes[n].frame], p->edges->nodes[n].self[column]);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		saturating_add(&sum, self[f] < 0 ? self[f] : 0);
+	return sum;
 }
 
 int64_t report_whole(const struct profile *p, uint32_t column)
 {
 	int64_t whole;
 
-	if (__builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &whole))
+	if (__builtin_sub_overflow(report_sum(p, column), below_zero(p, column), &whole))
 		return INT64_MAX;
 	return whole;
 }

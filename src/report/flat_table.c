@@ -32,17 +32,24 @@ static void put_spaces(struct buf *out, size_t n)
 		buf_putc(out, ' ');
 }
 
-/* Right-aligned in `width` columns. */
-static void put_cell(struct buf *out, int64_t v, const char *unit, size_t width)
+/* Right-aligned in `width` columns; the cell is emptied. */
+static void put_aligned(struct buf *out, struct buf *cell, size_t width)
+{
+	size_t n = code_points(cell);
+
+	put_spaces(out, n < width ? width - n : 0);
+	buf_put(out, cell->data, cell->size);
+	buf_reset(cell);
+}
+
+static void put_cell(struct buf *out, int64_t v, bool at_most, const char *unit, size_t width)
 {
 	_cleanup_(buf_done) struct buf cell = { 0 };
-	size_t n;
 
 	buf_init(&cell);
+	buf_puts(&cell, at_most ? REPORT_AT_MOST : "");
 	put_value(&cell, v, unit);
-	n = code_points(&cell);
-	put_spaces(out, n < width ? width - n : 0);
-	buf_put(out, cell.data, cell.size);
+	put_aligned(out, &cell, width);
 }
 
 /* At most `width` code points of the text, the end of it if that matters more; 0 is no limit. */
@@ -83,14 +90,15 @@ struct widths {
 	size_t value, name, place;
 };
 
-/* Only a minus makes a part wider than the whole. */
-static void measure_negative(struct widths *w, int64_t v, const char *unit)
+/* Only a minus or a mark makes a part wider than the whole. */
+static void measure_marked(struct widths *w, int64_t v, bool at_most, const char *unit)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
-	if (v >= 0)
+	if (v >= 0 && !at_most)
 		return;
 	buf_init(&b);
+	buf_puts(&b, at_most ? REPORT_AT_MOST : "");
 	put_value(&b, v, unit);
 	if (code_points(&b) > w->value)
 		w->value = code_points(&b);
@@ -111,8 +119,8 @@ static struct widths measure(const struct profile *p, const struct report_option
 	for (size_t i = 0; i < count; i++) {
 		size_t name = text_columns(profile_name(p, rows[i].frame));
 
-		measure_negative(&w, rows[i].self, unit);
-		measure_negative(&w, rows[i].total, unit);
+		measure_marked(&w, rows[i].self, false, unit);
+		measure_marked(&w, rows[i].total, rows[i].at_most, unit);
 		buf_reset(&b);
 		put_place(&b, p, rows[i].frame);
 		w.name = name > w.name ? name : w.name;
@@ -133,21 +141,14 @@ static struct widths measure(const struct profile *p, const struct report_option
 	return w;
 }
 
-static void put_share(struct buf *out, double percent, size_t width)
+static void put_share(struct buf *out, double percent, bool at_most, size_t width)
 {
-	size_t before = out->size;
+	_cleanup_(buf_done) struct buf cell = { 0 };
 
-	buf_put_fixed(out, percent, 1);
-	/* Put the spaces before what was just written. */
-	if (out->size - before < width) {
-		size_t n = out->size - before, pad = width - n;
-
-		if (!buf_reserve(out, pad))
-			return;
-		memmove(out->data + before + pad, out->data + before, n);
-		memset(out->data + before, ' ', pad);
-		buf_wrote(out, pad);
-	}
+	buf_init(&cell);
+	buf_puts(&cell, at_most ? REPORT_AT_MOST : "");
+	buf_put_fixed(&cell, percent, 1);
+	put_aligned(out, &cell, width);
 }
 
 static void put_row(struct buf *out, const struct profile *p, const struct report_options *o,
@@ -158,12 +159,12 @@ static void put_row(struct buf *out, const struct profile *p, const struct repor
 
 	buf_init(&place);
 	put_place(&place, p, row->frame);
-	put_share(out, share(row->self, whole), 6);
-	put_share(out, share(row->total, whole), 8);
+	put_share(out, share(row->self, whole), false, 6);
+	put_share(out, share(row->total, whole), row->at_most, 8);
 	put_spaces(out, 2);
-	put_cell(out, row->self, unit, w->value);
+	put_cell(out, row->self, false, unit, w->value);
 	put_spaces(out, 2);
-	put_cell(out, row->total, unit, w->value);
+	put_cell(out, row->total, row->at_most, unit, w->value);
 	put_spaces(out, 2);
 	if (o->color)
 		buf_puts(out, "\033[1m");
@@ -184,9 +185,9 @@ static void put_row(struct buf *out, const struct profile *p, const struct repor
 /* What rows [from, count) took themselves, below the column of shares. */
 static void put_sum(struct buf *out, int64_t sum, const struct widths *w, const char *unit, int64_t whole)
 {
-	put_share(out, share(sum, whole), 6);
+	put_share(out, share(sum, whole), false, 6);
 	put_spaces(out, 8 + 2);
-	put_cell(out, sum, unit, w->value);
+	put_cell(out, sum, false, unit, w->value);
 	put_spaces(out, 2 + w->value + 2);
 }
 
@@ -202,7 +203,7 @@ static void put_sums(struct buf *out, const struct profile *p, const struct repo
 		put_sum(out, rest, w, unit, whole);
 		report_put_rest(out, o->by, count - shown);
 	}
-	put_sum(out, profile_sum(p, o->column), w, unit, whole);
+	put_sum(out, report_sum(p, o->column), w, unit, whole);
 	report_put_all(out, o->by, count);
 }
 
@@ -233,5 +234,6 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 		put_row(out, p, o, &rows[i], &w, unit, whole);
 	if (o->sums)
 		put_sums(out, p, o, rows, shown, count, &w, whole);
+	report_put_estimated(out, p);
 	return 0;
 }

@@ -60,6 +60,11 @@ void grid_share(struct grid *g, int64_t part, int64_t whole)
 	end_cell(g);
 }
 
+void grid_at_most(struct grid *g, bool at_most)
+{
+	buf_puts(&g->text, at_most ? REPORT_AT_MOST : "");
+}
+
 void grid_put(const struct grid *g, size_t row, struct buf *out)
 {
 	for (size_t c = 0; c < g->columns; c++) {

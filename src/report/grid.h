@@ -24,6 +24,8 @@ void grid_text(struct grid *g, const char *text);
 void grid_value(struct grid *g, int64_t v, const char *unit);
 void grid_share(struct grid *g, int64_t part, int64_t whole);	/* per cent with one decimal */
 
+void grid_at_most(struct grid *g, bool at_most);	/* whether the next cell is a limit: "≤12.3" */
+
 /* Appends the cells of a row, two spaces behind each. */
 void grid_put(const struct grid *g, size_t row, struct buf *out);
 

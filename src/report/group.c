@@ -1,10 +1,12 @@
 /* group.c: the same stacks by file, class, namespace or package, and only some of the stacks.
  *
  * Each makes a profile of the same kind, so that all tables and pictures work for it, and recursion within a class
- * counts once as that of a function does. */
+ * counts once as that of a function does. Edges are grouped, too; but they don't tell stacks, so that some of the stacks
+ * are some of the estimated tree. */
 
 #include "report.h"
 
+#include "edges.h"
 #include "mem.h"
 #include "text.h"
 
@@ -207,6 +209,7 @@ static struct profile *same_kind(const struct profile *p)
 
 	profile_describe(r, p->period_ns, p->mixed_periods, &p->labels);
 	profile_cover(r, p->start_ns, p->end_ns);
+	r->estimated = p->estimated;
 	for (uint32_t c = 0; c < p->column_count; c++)
 		profile_column(r, p->columns[c].name, p->columns[c].unit);
 	return r;
@@ -217,6 +220,18 @@ static void copy_values(struct profile *r, uint32_t to, const struct profile *p,
 	for (uint32_t c = 0; c < p->column_count; c++)
 		if (p->columns[c].self[from])
 			profile_add(r, to, c, p->columns[c].self[from]);
+}
+
+/* Several functions become one group, so that their levels say nothing of its. */
+static void group_edges(struct profile *r, const struct profile *p, const uint32_t *frames)
+{
+	uint32_t columns[PROFILE_COLUMNS];
+	const struct edges_places to = { .columns = columns, .frames = frames, .column_count = p->column_count, .fold = true };
+
+	for (uint32_t c = 0; c < p->column_count; c++)
+		columns[c] = c;
+	r->edges = edges_new();
+	edges_add(r->edges, p->edges, &to);
 }
 
 struct profile *report_group(const struct profile *p, enum report_by by)
@@ -237,6 +252,8 @@ struct profile *report_group(const struct profile *p, enum report_by by)
 		nodes[n] = profile_child(r, nodes[p->parents[n]], frames[p->node_frames[n]]);
 		copy_values(r, nodes[n], p, n);
 	}
+	if (p->edges)
+		group_edges(r, p, frames);
 	return r;
 }
 

@@ -1,4 +1,7 @@
-/* report.h: tables of a profile. Pure: profile and options in, bytes out. */
+/* report.h: tables of a profile. Pure: profile and options in, bytes out.
+ *
+ * Where a profile has edges (edges.h) the tables are made of these, never of its tree, which is an estimate then. What
+ * edges do not determine is told: `at_most` means that the value is no larger, and tables show it as "≤12.3". */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -6,14 +9,20 @@
 #include "err.h"
 #include "profile.h"
 
+#define REPORT_AT_MOST "≤"
+
 /* One function over all its stacks. Total counts a recursive function once per stack. */
 struct flat_row {
 	uint32_t frame;
 	int64_t self, total;
+	bool at_most;			/* of total */
 };
 
 /* Rows of every frame, most self first (ties: most total, then name), or most total first. The caller frees. */
 struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count);
+
+/* Everything that was taken: the sum of what all functions took themselves. */
+int64_t report_sum(const struct profile *p, uint32_t column);
 
 /* What shares are of: everything that was taken. Where nodes have negative values, as of memory that was given back,
  * it is more than the profile's sum, which could be nothing or less. */
@@ -45,6 +54,7 @@ int report_flat_table(const struct profile *p, const struct report_options *o, s
 struct wide_row {
 	uint32_t frame;
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
+	bool at_most;			/* of total */
 };
 
 /* Rows of every frame, sorted by one column as report_flat does. The caller frees. */
@@ -71,15 +81,18 @@ enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
 struct report_edge {
 	uint32_t frame;
 	int64_t values[PROFILE_COLUMNS];
+	bool at_most;				/* but of calls */
 };
 
 /* A function and its callers or its callees. Each value of the tree belongs to one edge: to the caller of the
  * outermost call of the function on its stack, or to what the innermost one called. So recursion counts once, and
  *	callers: the edges add up to `total`		callees: the edges and `self` add up to `total`
- * but for "calls", where the callers' edges add up to `self`. */
+ * but for "calls", where the callers' edges add up to `self`. Of a profile with edges they add up to that or, where some
+ * are `at_most`, to more: where a callee calls the function again, its calls have what is below them in both. */
 struct report_edges {
 	int64_t self[PROFILE_COLUMNS], total[PROFILE_COLUMNS];
 	int64_t again[PROFILE_COLUMNS];		/* the part of total where it stands on the stack more than once */
+	bool total_at_most, again_at_most;
 	struct report_edge *edges;		/* most of the sorting column first, then most calls, then by name */
 	size_t count;
 };

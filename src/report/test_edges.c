@@ -1,11 +1,13 @@
 /* test_edges.c: callers and callees add up, also with recursion. */
 
+#include "edges.h"
 #include "mem.h"
 #include "report.h"
 #include "test.h"
 #include "test_letters.h"
+#include "test_random.h"
 
-static void edges_of(const struct profile *p, char letter, enum report_direction direction, struct report_edges *ret)
+static void edges_to(const struct profile *p, char letter, enum report_direction direction, struct report_edges *ret)
 {
 	_cleanup_(freep) bool *of = xcalloc(p->frame_count + 1, sizeof(*of));
 
@@ -38,8 +40,8 @@ TEST(callers_and_callees_of_a_function_are_the_sums_of_its_edges)
 	add(p, "mbfy", "samples", 200);
 	add(p, "fy", "samples", 4000);
 	add(p, "mx", "samples", 50000);
-	edges_of(p, 'f', REPORT_CALLERS, &in);
-	edges_of(p, 'f', REPORT_CALLEES, &out);
+	edges_to(p, 'f', REPORT_CALLERS, &in);
+	edges_to(p, 'f', REPORT_CALLEES, &out);
 	CHECK_INT(in.self[0], 3);
 	CHECK_INT(in.total[0], 4233);
 	CHECK_INT(in.count, 3);
@@ -62,8 +64,8 @@ TEST(direct_recursion_counts_once)
 	add(p, "mff", "samples", 10);
 	add(p, "mfff", "samples", 100);
 	add(p, "mfffx", "samples", 1000);
-	edges_of(p, 'f', REPORT_CALLERS, &in);
-	edges_of(p, 'f', REPORT_CALLEES, &out);
+	edges_to(p, 'f', REPORT_CALLERS, &in);
+	edges_to(p, 'f', REPORT_CALLEES, &out);
 	CHECK_INT(in.total[0], 1111);
 	CHECK_INT(in.self[0], 111);
 	CHECK_INT(in.again[0], 1110);
@@ -82,8 +84,8 @@ TEST(mutual_recursion_counts_once_too)
 	add(p, "mfgfg", "samples", 7);
 	add(p, "mfgf", "samples", 30);
 	add(p, "mfg", "samples", 500);
-	edges_of(p, 'f', REPORT_CALLERS, &in);
-	edges_of(p, 'f', REPORT_CALLEES, &out);
+	edges_to(p, 'f', REPORT_CALLERS, &in);
+	edges_to(p, 'f', REPORT_CALLEES, &out);
 	CHECK_INT(in.total[0], 537);
 	CHECK_INT(in.self[0], 30);
 	CHECK_INT(in.again[0], 37);
@@ -106,8 +108,8 @@ TEST(each_call_is_of_one_edge_and_recursive_ones_are_shown)
 	add(p, "mf", "calls", 3);
 	add(p, "mff", "calls", 40);
 	add(p, "mffx", "calls", 6);
-	edges_of(p, 'f', REPORT_CALLERS, &in);
-	edges_of(p, 'f', REPORT_CALLEES, &out);
+	edges_to(p, 'f', REPORT_CALLERS, &in);
+	edges_to(p, 'f', REPORT_CALLEES, &out);
 	CHECK_INT(in.self[calls], 43);
 	CHECK_INT(value_of(p, &in, 'm', calls), 3);
 	CHECK_INT(value_of(p, &in, 'f', calls), 40);
@@ -126,11 +128,11 @@ TEST(memory_given_back_and_overflowing_values_keep_their_signs)
 	add(p, "fy", "memory_bytes", 1000);
 	add(p, "az", "memory_bytes", INT64_MAX);
 	add(p, "bz", "memory_bytes", INT64_MAX);
-	edges_of(p, 'f', REPORT_CALLEES, &out);
+	edges_to(p, 'f', REPORT_CALLEES, &out);
 	CHECK_INT(out.total[0], -3096);
 	CHECK_INT(value_of(p, &out, 'x', 0), -4096);
 	CHECK_INT(out.edges[1].values[0], -4096);
-	edges_of(p, 'z', REPORT_CALLERS, &in);
+	edges_to(p, 'z', REPORT_CALLERS, &in);
 	CHECK_INT(in.total[0], INT64_MAX);
 }
 
@@ -179,8 +181,8 @@ TEST(callees_add_up_to_total_less_self_and_callers_to_total_in_any_tree)
 			_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
 			char letter = profile_name(p, rows[i].frame).p[0];
 
-			edges_of(p, letter, REPORT_CALLERS, &in);
-			edges_of(p, letter, REPORT_CALLEES, &out);
+			edges_to(p, letter, REPORT_CALLERS, &in);
+			edges_to(p, letter, REPORT_CALLEES, &out);
 			CHECK_INT(in.total[0], rows[i].total);
 			CHECK_INT(in.self[0], rows[i].self);
 			CHECK_INT(sum_of(&in, 0), rows[i].total);
@@ -214,6 +216,132 @@ TEST(the_table_shows_the_function_and_both_sides)
 			    "  60.0  60.0       60  x\n"
 			    "  20.0  20.0       20  [1 more]\n"
 			    "  20.0  20.0       20  [itself]\n");
+}
+
+/* --- The same of edges --- */
+
+static const struct edges_options all = { .column = UINT32_MAX };
+
+static struct profile *any_tree(uint32_t nodes, uint32_t functions)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "wall_ns", "nanoseconds");
+	profile_column(p, "calls", "count");
+	for (uint32_t i = 0; i < nodes; i++) {
+		char name = (char)('a' + below(functions));
+		uint32_t parent = below(3) ? p->node_count - 1 : below(p->node_count);
+		uint32_t node = profile_child(p, parent, profile_frame(p, (struct str){ &name, 1 },
+								       (struct str){ "", 0 }, 0));
+
+		profile_add(p, node, 0, 1 + below(100));
+		profile_add(p, node, 1, 1 + below(3));
+	}
+	return p;
+}
+
+/* The same values, or one that is marked and no less. */
+static unsigned check_side(const struct profile *p, const struct report_edges *tree, const struct report_edges *e)
+{
+	unsigned exact = 0;
+
+	CHECK_INT(e->count, tree->count);
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t f = e->edges[i].frame;
+		char letter = f == REPORT_NO_CALLER ? '-' : profile_name(p, f).p[0];
+
+		CHECK_INT(e->edges[i].values[1], value_of(p, tree, letter, 1));
+		if (e->edges[i].at_most)
+			CHECK(e->edges[i].values[0] >= value_of(p, tree, letter, 0));
+		else
+			CHECK_INT(e->edges[i].values[0], value_of(p, tree, letter, 0));
+		exact += !e->edges[i].at_most;
+	}
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		CHECK_INT(e->self[c], tree->self[c]);
+		if (e->total_at_most)
+			CHECK(e->total[c] >= tree->total[c]);
+		else
+			CHECK_INT(e->total[c], tree->total[c]);
+		if (e->again_at_most)
+			CHECK(e->again[c] >= tree->again[c]);
+		else
+			CHECK_INT(e->again[c], tree->again[c]);
+	}
+	return exact;
+}
+
+/* As a file without levels has it. */
+static void lose_levels(struct profile *p)
+{
+	uint32_t frames[26], columns[] = { 0, 1 };
+	const struct edges_places to = { .columns = columns, .frames = frames, .column_count = 2, .fold = true };
+	struct edges *folded = edges_new();
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = f;
+	edges_add(folded, p->edges, &to);
+	edges_free(p->edges);
+	p->edges = folded;
+}
+
+TEST(edges_say_what_the_tree_says_or_that_it_is_a_limit)
+{
+	unsigned exact = 0;
+
+	for (int i = 0; i < 600; i++) {
+		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(60), 1 + below(7));
+		enum report_direction direction = i % 2 ? REPORT_CALLERS : REPORT_CALLEES;
+		_cleanup_(report_edges_done) struct report_edges tree = { 0 }, e = { 0 };
+		char letter = profile_name(p, below(p->frame_count)).p[0];
+
+		edges_to(p, letter, direction, &tree);
+		p->edges = edges_of(p, &all);
+		if (i % 3 == 0)
+			lose_levels(p);
+		edges_to(p, letter, direction, &e);
+		exact += check_side(p, &tree, &e);
+		/* Callers of levels are determined. */
+		for (size_t k = 0; k < e.count && i % 3 && direction == REPORT_CALLERS; k++)
+			CHECK(!e.edges[k].at_most);
+	}
+	CHECK(exact > 1000);
+}
+
+/* Frames of one name in two files are asked for together. */
+TEST(several_functions_of_one_name_have_limits_that_hold)
+{
+	for (int i = 0; i < 300; i++) {
+		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(40), 3 + below(3));
+		enum report_direction direction = i % 2 ? REPORT_CALLERS : REPORT_CALLEES;
+		_cleanup_(report_edges_done) struct report_edges tree = { 0 }, e = { 0 };
+		bool of[26] = { true, p->frame_count > 1 };
+
+		report_edges(p, of, direction, 0, &tree);
+		p->edges = edges_of(p, &all);
+		report_edges(p, of, direction, 0, &e);
+		check_side(p, &tree, &e);
+	}
+}
+
+/* a and b call each other down to s, which takes all: s has it, and no other name has. */
+TEST(mutual_recursion_down_to_one_function_is_that_function)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(freep) struct flat_row *rows = NULL;
+	size_t count;
+
+	add(p, "mababs", "wall_ns", 200);
+	add(p, "mbabas", "wall_ns", 200);
+	p->edges = edges_of(p, &all);
+	p->node_count = 1;		/* whatever the tree says */
+	rows = report_flat(p, 0, false, &count);
+	CHECK_INT(count, 4);
+	CHECK(profile_name(p, rows[0].frame).p[0] == 's');
+	CHECK_INT(rows[0].self, 400);
+	for (size_t i = 0; i < count; i++)
+		CHECK(rows[i].total == 400 && !rows[i].at_most);
+	CHECK_INT(report_whole(p, 0), 400);
 }
 
 TEST_MAIN()

@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "edges.h"
 #include "mem.h"
 
 #include <string.h>
@@ -41,24 +42,45 @@ size_t report_wide_columns(const struct profile *p, uint32_t ret[PROFILE_COLUMNS
 	return n;
 }
 
-struct wide_row *report_wide(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+static void add_columns(struct wide_row *rows, const struct profile *p, const uint32_t *place)
 {
-	_cleanup_(freep) struct flat_row *order = report_flat(p, column, by_total, ret_count);
-	struct wide_row *rows = xcalloc(*ret_count + 1, sizeof(*rows));
-	_cleanup_(freep) uint32_t *place = xcalloc(*ret_count + 1, sizeof(*place));
-
-	for (size_t i = 0; i < *ret_count; i++) {
-		rows[i].frame = order[i].frame;
-		place[order[i].frame] = (uint32_t)i;
-	}
 	for (uint32_t c = 0; c < p->column_count; c++) {
 		size_t n;
-		_cleanup_(freep) struct flat_row *of_column = report_flat(p, c, by_total, &n);
+		_cleanup_(freep) struct flat_row *of_column = report_flat(p, c, false, &n);
 
 		for (size_t i = 0; i < n; i++) {
 			rows[place[of_column[i].frame]].self[c] = of_column[i].self;
 			rows[place[of_column[i].frame]].total[c] = of_column[i].total;
 		}
 	}
+}
+
+/* All columns at once. */
+static void add_edges(struct wide_row *rows, size_t count, const struct profile *p)
+{
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+
+	edges_sums(p, &sums);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(rows[i].self, sums.self[rows[i].frame], sizeof(rows[i].self));
+		memcpy(rows[i].total, sums.total[rows[i].frame], sizeof(rows[i].total));
+	}
+}
+
+struct wide_row *report_wide(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
+{
+	_cleanup_(freep) struct flat_row *order = report_flat(p, column, by_total, ret_count);
+	struct wide_row *rows = xcalloc(*ret_count + 1, sizeof(*rows));
+	_cleanup_(freep) uint32_t *place = xcalloc((size_t)p->frame_count + 1, sizeof(*place));
+
+	for (size_t i = 0; i < *ret_count; i++) {
+		rows[i].frame = order[i].frame;
+		rows[i].at_most = order[i].at_most;
+		place[order[i].frame] = (uint32_t)i;
+	}
+	if (p->edges)
+		add_edges(rows, *ret_count, p);
+	else
+		add_columns(rows, p, place);
 	return rows;
 }

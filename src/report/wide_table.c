@@ -65,7 +65,10 @@ static void put_values(struct grid *g, const struct profile *p, const struct lay
 		const struct cell *c = &l->cells[i];
 		const char *unit = p->columns[c->column].unit;
 
-		if (without_totals && (c->kind == CELL_TOTAL || c->kind == CELL_TOTAL_SHARE))
+		bool is_total = c->kind == CELL_TOTAL || c->kind == CELL_TOTAL_SHARE;
+
+		grid_at_most(g, is_total && row->at_most);
+		if (is_total && without_totals)
 			grid_text(g, "");
 		else if (c->kind == CELL_SHARE)
 			grid_share(g, row->self[c->column], l->whole);
@@ -92,7 +95,7 @@ static struct wide_row everything(const struct profile *p)
 	struct wide_row sum = { 0 };
 
 	for (uint32_t c = 0; c < p->column_count; c++)
-		sum.self[c] = profile_sum(p, c);
+		sum.self[c] = report_sum(p, c);
 	return sum;
 }
 
@@ -147,5 +150,6 @@ int report_wide_table(const struct profile *p, const struct report_options *o, s
 		put_values(&g, p, &l, &all, true);
 	}
 	put_grid(out, &g, p, o, rows, shown, count);
+	report_put_estimated(out, p);
 	return 0;
 }

@@ -353,6 +353,10 @@ static void put_wide_row(struct json *j, const struct run_ask *a, const struct w
 		}
 		json_end(j);
 	}
+	if (a->profile->edges) {
+		json_key(j, "total_at_most");
+		json_bool(j, row->at_most);
+	}
 	json_end(j);
 }
 

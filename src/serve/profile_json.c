@@ -2,6 +2,8 @@
 
 #include "profile_json.h"
 
+#include "edges.h"
+
 static void put_frames(struct json *j, const struct profile *p)
 {
 	json_key(j, "strings");
@@ -56,6 +58,72 @@ static void put_nodes(struct json *j, const struct profile *p)
 	json_end(j);
 }
 
+static void put_edge_values(struct json *j, const struct profile *p, const char *key, bool pairs)
+{
+	const struct edges *e = p->edges;
+
+	json_key(j, key);
+	json_open_array(j);
+	for (uint32_t c = 0; c < p->column_count; c++) {
+		json_open_array(j);
+		for (uint32_t i = 0; i < (pairs ? e->pair_count : e->node_count); i++)
+			json_i64(j, pairs ? e->pairs[i].value[c] : e->nodes[i].self[c]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_functions(struct json *j, const struct profile *p)
+{
+	const struct edges *e = p->edges;
+
+	json_key(j, "functions");
+	json_open_object(j);
+	json_key(j, "frame");
+	json_open_array(j);
+	for (uint32_t n = 0; n < e->node_count; n++)
+		json_i64(j, n == EDGES_ROOT ? -1 : (int64_t)e->nodes[n].frame);
+	json_end(j);
+	json_key(j, "level");
+	json_open_array(j);
+	for (uint32_t n = 0; n < e->node_count; n++)
+		json_u64(j, e->nodes[n].level);
+	json_end(j);
+	json_key(j, "once");
+	json_open_array(j);
+	for (uint32_t n = 0; n < e->node_count; n++)
+		json_bool(j, e->nodes[n].once);
+	json_end(j);
+	put_edge_values(j, p, "self", false);
+	json_end(j);
+}
+
+static void put_pairs(struct json *j, const struct profile *p)
+{
+	const struct edges *e = p->edges;
+
+	json_key(j, "pairs");
+	json_open_object(j);
+	for (int callee = 0; callee < 2; callee++) {
+		json_key(j, callee ? "callee" : "caller");
+		json_open_array(j);
+		for (uint32_t i = 0; i < e->pair_count; i++)
+			json_u64(j, callee ? e->pairs[i].callee : e->pairs[i].caller);
+		json_end(j);
+	}
+	put_edge_values(j, p, "values", true);
+	json_end(j);
+}
+
+static void put_edges(struct json *j, const struct profile *p)
+{
+	json_key(j, "edges");
+	json_open_object(j);
+	put_functions(j, p);
+	put_pairs(j, p);
+	json_end(j);
+}
+
 void profile_json_about(struct json *j, const struct profile *p)
 {
 	json_key(j, "columns");
@@ -75,6 +143,10 @@ void profile_json_about(struct json *j, const struct profile *p)
 	json_i64(j, p->period_ns);
 	json_key(j, "mixed_periods");
 	json_bool(j, p->mixed_periods);
+	if (p->estimated) {
+		json_key(j, "estimated");
+		json_bool(j, true);
+	}
 	json_key(j, "labels");
 	json_open_object(j);
 	for (size_t i = 0; i < p->labels.count; i++) {
@@ -88,4 +160,6 @@ void profile_json_tree(struct json *j, const struct profile *p)
 {
 	put_frames(j, p);
 	put_nodes(j, p);
+	if (p->edges)
+		put_edges(j, p);
 }

@@ -4,6 +4,7 @@
 
 #include "ask.h"
 #include "clock.h"
+#include "edges.h"
 #include "render.h"
 #include "text.h"
 
@@ -180,6 +181,8 @@ static void add_off_cpu(struct profile *p)
 	off = profile_column(p, "off_cpu_ns", "nanoseconds");
 	for (uint32_t n = 0; off != UINT32_MAX && n < p->node_count; n++)
 		profile_add(p, n, off, p->columns[wall].self[n] - p->columns[cpu].self[n]);
+	if (p->edges && off != UINT32_MAX)
+		edges_subtract(p->edges, wall, cpu, off);
 }
 
 static int choose_column(struct run_ask *a, struct err *err)

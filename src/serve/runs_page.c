@@ -328,6 +328,7 @@ static void put_function(struct buf *out, const struct run_ask *a, const struct 
 		buf_puts(out, "<td>");
 		amount_put(out, row->self[columns[i]], unit);
 		buf_puts(out, "</td><td>");
+		buf_puts(out, row->at_most && strcmp(p->columns[columns[i]].name, "calls") ? REPORT_AT_MOST : "");
 		amount_put(out, row->total[columns[i]], unit);
 		buf_puts(out, "</td>");
 	}
@@ -356,7 +357,14 @@ static void put_functions(struct buf *out, const struct run_ask *a)
 	buf_puts(out, " functions");
 	if (shown < count)
 		buf_printf(out, ", the first %zu; <a href=\"?limit=0#functions\">show all</a>", shown);
-	buf_puts(out, ". Each has what it took itself, and with what it called.</p>\n<table>\n<thead><tr>");
+	buf_puts(out, ". Each has what it took itself, and with what it called");
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].at_most) {
+			buf_puts(out, " (" REPORT_AT_MOST ": functions that call each other in a circle, of which only a limit "
+				      "is known)");
+			break;
+		}
+	buf_puts(out, ".</p>\n<table>\n<thead><tr>");
 	for (size_t i = 0; i < column_count; i++) {
 		buf_puts(out, "<th scope=\"col\">");
 		html_text(out, report_column_title(a->profile->columns[columns[i]].name));

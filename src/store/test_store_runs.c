@@ -1,5 +1,6 @@
 /* test_store_runs.c: what every store promises of runs, whatever it is built on. */
 #include "conformance.h"
+#include "edges.h"
 #include "test.h"
 
 /* A run as a traced request sends it; `labels` name it. */
@@ -133,6 +134,31 @@ TEST(a_run_is_given_back_as_it_was_also_after_opening_again)
 	CHECK(stats.runs_bytes > 0);
 	store_run_done(&run);
 	profile_free(p);
+	done(&f);
+}
+
+TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
+{
+	static const struct edges_options all = { .column = UINT32_MAX };
+	struct fixture f = open_store();
+	struct profile *p = a_run("source=shop,id=r-1", NOON, 4 * SECOND, -300), *back = NULL;
+	struct edges_sums sums;
+	struct store_run run;
+
+	p->edges = edges_of(p, &all);
+	p->edges->nodes[1].self[1] += 5;	/* what the tree does not know */
+	p->estimated = true;
+	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
+	reopen(&f);
+	CHECK_INT(store_get_run(f.store, "shop", "r-1", &run, &back, NULL), 0);
+	CHECK(back->estimated && back->edges);
+	edges_sums(back, &sums);
+	CHECK_INT(sums.self[0][1], SECOND + 5);
+	CHECK_INT(sums.total[1][2], -300);
+	edges_sums_done(&sums);
+	CHECK_INT(add_profile(f.store, back, NOON).result, 0);
+	CHECK_INT(add_one_run(f.store, "source=shop,id=r-1", NOON), -EEXIST);
+	store_run_done(&run);
 	done(&f);
 }
 

@@ -18,6 +18,7 @@ from wire import connect, message, run_message, send_memfd
 # (parent, name, calls, wall, memory)
 CALLS = [(0, 'main()', 1, 2_000_000, 100), (1, 'Cart::add', 3, 5_000_000, 4096), (2, 'free', 9, 1_000_000, -2048)]
 XHPROF = json.dumps({'main()': {'ct': 1, 'wt': 900, 'mu': 50}, 'main()==>load': {'ct': 4, 'wt': 600, 'mu': -10}})
+RECURSION = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data/recursion.xhprof')
 
 
 def strobe(*arguments, **options):
@@ -175,6 +176,35 @@ def runs_are_posted_in_many_formats_and_refused_with_a_sentence():
         check(ask(d, '/api/v1/runs/shop/x2', 'DELETE')[0] == 204, 'removed')
         check(ask(d, '/api/v1/runs/shop/x2', 'DELETE')[0] == 404, 'once')
         check(ask(d, '/api/v1/runs/shop/x2')[0] == 404, 'and is gone')
+
+
+@test
+def exact_pairs_of_a_posted_run_are_what_every_answer_is_made_of():
+    """a and b call each other down to usleep, which took all: a tree made of the pairs gave a third to [folded]."""
+    with Directory() as directory, Daemon(directory) as d:
+        with open(RECURSION, 'rb') as f:
+            body = f.read()
+        check(ask(d, '/api/v1/runs?source=shop&id=r', 'POST', body)[0] == 201, 'stored')
+        functions = json.loads(d.get('/api/v1/runs/shop/r/report'))['functions']
+        check([(f['name'], f['self']['wall_ns'], f['total_at_most']) for f in functions[:2]] ==
+              [('usleep', 406408000, False), ('a', 35000, False)], f'{functions[:2]}')
+        check({f['name'] for f in functions} == {'usleep', 'a', 'b', 'main()', 'tideways_xhprof_disable'}, f'{functions}')
+        profile = json.loads(d.get('/api/v1/runs/shop/r'))
+        check(profile['estimated'] is True, 'the tree is an estimate')
+        edges, names = profile['edges'], [profile['strings'][n] for n in profile['frames']['name']]
+        called = [names[f] for f in edges['functions']['frame'][1:]]
+        wall = [c['name'] for c in profile['columns']].index('wall_ns')
+        values = {(([''] + called)[a], ([''] + called)[b]): 0 for a, b in zip(edges['pairs']['caller'], edges['pairs']['callee'])}
+        for a, b, v in zip(edges['pairs']['caller'], edges['pairs']['callee'], edges['pairs']['values'][wall]):
+            values[([''] + called)[a], ([''] + called)[b]] += v
+        check(values['b', 'usleep'] == 200208000 and values['', 'main()'] == 406485000, f'{values}')
+        check(b'estimated stacks' in ask(d, '/runs/shop/r/flamegraph.svg')[2], 'the picture says so')
+        page = d.get('/runs/shop/r')
+        check('[folded]' not in page and '406 ms' in page, 'the table is of the pairs')
+        stored = ask(d, '/api/v1/runs/shop/r?format=strobe')[2]
+        check(stored[:4] == b'STRE' and ask(d, '/api/v1/runs?source=shop&id=r', 'POST', stored)[0] == 200, 'the same run')
+        written = ask(d, '/api/v1/runs/shop/r?format=xhprof')[2]
+        check(written == body, 'what was posted comes back')
 
 
 @test

@@ -1,6 +1,5 @@
-/* edges.c: opens the widest place first, until all are open or there are nodes enough. */
-#include "edges.h"
-#include "buf.h"
+/* edge_tree.c: opens the widest place first, until all are open or there are nodes enough. */
+#include "edge_list_private.h"
 #include "mem.h"
 #include "saturate.h"
 #include <assert.h>
@@ -8,197 +7,29 @@
 #include <limits.h>
 #include <string.h>
 
-#define ARROW		"==>"
 #define LOOKS		20000000u	/* at edges, 2 s; then callees are no longer looked at one by one */
 #define CYCLE_LOOK	256		/* levels up in which a function is looked for before it is opened again */
-
-const struct edges_column edges_xhprof[EDGE_VALUES] = {
-	[EDGE_CALLS] = { "calls", "count", 1, true, "ct" },
-	[EDGE_WALL] = { "wall_ns", "nanoseconds", 1000, true, "wt" },
-	[EDGE_CPU] = { "cpu_ns", "nanoseconds", 1000, true, "cpu" },
-	[EDGE_MEMORY] = { "memory_bytes", "bytes", 1, false, "mu" },
-	[EDGE_PEAK] = { "peak_memory_bytes", "bytes", 1, false, "pmu" },
-	[EDGE_ALLOCATIONS] = { "allocations", "count", 1, false, "mem.na" },
-	[EDGE_FREES] = { "frees", "count", 1, false, "mem.nf" },
-	[EDGE_ALLOCATED] = { "allocated_bytes", "bytes", 1, false, "mem.aa" },
-	[EDGE_SAMPLES] = { "samples", "count", 1, true, "samples" },
-};
-
-struct edge {
-	uint32_t caller, callee;	/* UINT32_MAX: no caller */
-	int64_t value[EDGES_COLUMNS];
-};
-
-struct edges {
-	const struct edges_column *columns;
-	unsigned column_count;
-	struct intern strings;
-	struct edges_function {
-		uint32_t name, file;	/* strings */
-		uint32_t line;		/* 0: it is not known */
-	} *functions;
-	size_t function_count, function_capacity;
-	struct map by_name;		/* functions, by name and file */
-	uint32_t no_file;		/* the string "" */
-	int64_t (*own)[EDGES_COLUMNS];	/* by function; NULL if it is not known */
-	size_t own_capacity, own_count;
-	struct edge *items;
-	size_t count, capacity;
-	struct map places;		/* by caller and callee */
-	unsigned set;
-};
-
-struct edges *edges_new(const struct edges_column *columns, unsigned count)
-{
-	struct edges *e = xcalloc(1, sizeof(*e));
-
-	assert(count && count <= EDGES_COLUMNS);
-	e->columns = columns;
-	e->column_count = count;
-	intern_init(&e->strings);
-	e->no_file = intern_add(&e->strings, "", 0);
-	map_init(&e->by_name);
-	map_init(&e->places);
-	return e;
-}
-
-struct edges *edges_free(struct edges *e)
-{
-	if (!e)
-		return NULL;
-	intern_done(&e->strings);
-	map_done(&e->by_name);
-	map_done(&e->places);
-	free(e->items);
-	free(e->functions);
-	free(e->own);
-	free(e);
-	return NULL;
-}
-
-enum edge_value edges_value(struct str key)
-{
-	enum edge_value v = 0;
-
-	while (v < EDGE_VALUES && (strlen(edges_xhprof[v].key) != key.n || memcmp(edges_xhprof[v].key, key.p, key.n)))
-		v++;
-	return v;
-}
-
-enum edge_value edges_value_of_column(const char *column)
-{
-	enum edge_value v = 0;
-
-	while (v < EDGE_VALUES && strcmp(edges_xhprof[v].column, column))
-		v++;
-	return v;
-}
-
-size_t edges_count(const struct edges *e)
-{
-	return e->count;
-}
-
-static int64_t scale(int64_t v, int64_t by)
-{
-	int64_t product;
-
-	if (!__builtin_mul_overflow(v, by, &product))
-		return product;
-	return v < 0 ? INT64_MIN : INT64_MAX;
-}
-
-int edges_add_pair(struct edges *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set)
-{
-	uint32_t *slot;
-
-	if (e->count == EDGES_MAX)
-		return -E2BIG;
-	e->set |= set;
-	slot = map_slot(&e->places, map_pair(caller, callee));
-	if (*slot == MAP_NONE) {
-		*slot = (uint32_t)e->count;
-		GROW(&e->items, &e->capacity, e->count + 1);
-		e->items[e->count++] = (struct edge){ .caller = caller, .callee = callee };
-	}
-	for (unsigned v = 0; v < e->column_count; v++)
-		saturating_add(&e->items[*slot].value[v], scale(value[v], e->columns[v].scale));
-	return 0;
-}
-
-uint32_t edges_string(struct edges *e, struct str s)
-{
-	return intern_add(&e->strings, s.p, s.n);
-}
-
-uint32_t edges_function(struct edges *e, uint32_t name, uint32_t file)
-{
-	uint32_t *slot = map_slot(&e->by_name, map_pair(name, file));
-
-	if (*slot == MAP_NONE) {
-		*slot = (uint32_t)e->function_count;
-		GROW(&e->functions, &e->function_capacity, e->function_count + 1);
-		e->functions[e->function_count++] = (struct edges_function){ name, file, 0 };
-	}
-	return *slot;
-}
-
-int edges_add(struct edges *e, struct str pair, const int64_t *value, unsigned set)
-{
-	const char *arrow = memmem(pair.p, pair.n, ARROW, 3);
-	size_t caller_size = arrow ? (size_t)(arrow - pair.p) : 0;
-	uint32_t caller = UINT32_MAX, callee;
-
-	if (e->count == EDGES_MAX)
-		return -E2BIG;
-	if (arrow) {
-		caller = edges_function(e, edges_string(e, (struct str){ pair.p, caller_size }), e->no_file);
-		pair = (struct str){ arrow + 3, pair.n - caller_size - 3 };
-	}
-	callee = edges_function(e, edges_string(e, pair), e->no_file);
-	return edges_add_pair(e, caller, callee, value, set);
-}
-
-void edges_set_line(struct edges *e, uint32_t function, uint32_t line)
-{
-	assert(function < e->function_count);
-	if (!e->functions[function].line)
-		e->functions[function].line = line;
-}
-
-void edges_add_own(struct edges *e, uint32_t function, const int64_t *value)
-{
-	if (function >= e->own_count) {
-		GROW(&e->own, &e->own_capacity, (size_t)function + 1);
-		memset(e->own + e->own_count, 0, (function + 1 - e->own_count) * sizeof(*e->own));
-		e->own_count = function + 1;
-	}
-	for (unsigned v = 0; v < e->column_count; v++)
-		saturating_add(&e->own[function][v], scale(value[v], e->columns[v].scale));
-}
-
-/* --- The tree --- */
 
 /* One function over all of its callers. */
 struct function {
 	uint32_t first;			/* edge to a callee; UINT32_MAX if it called nothing */
 	uint32_t frame;			/* of the profile */
-	bool is_callee, reached, opened;
-	bool uneven[EDGES_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
+	bool is_callee, is_top, reached, opened;
+	bool uneven[EDGE_LIST_COLUMNS];	/* some callers gave it a value below zero, so that no share can be made of
 					 * it */
-	int64_t value[EDGES_COLUMNS];	/* inclusive */
-	int64_t done[EDGES_COLUMNS];	/* of the places that were opened */
+	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
+	int64_t done[EDGE_LIST_COLUMNS];	/* of the places that were opened */
 	struct edge *callees;		/* all of its edges together; NULL until it is asked for */
 };
 
 /* A place in the tree that may be opened. */
 struct place {
 	uint32_t node, parent, function;	/* parent: a place, UINT32_MAX at the top */
-	int64_t value[EDGES_COLUMNS];		/* inclusive */
+	int64_t value[EDGE_LIST_COLUMNS];		/* inclusive */
 };
 
 struct tree {
-	const struct edges *edges;
+	const struct edge_list *edges;
 	struct profile *profile;
 	struct function *functions;
 	uint32_t *next;			/* by edge: the next one of the same caller */
@@ -206,12 +37,13 @@ struct tree {
 	size_t count, capacity;
 	uint32_t *heap;			/* places to open, the widest first */
 	size_t heap_count, heap_capacity;
-	uint32_t columns[EDGES_COLUMNS], off_cpu;
+	uint32_t columns[EDGE_LIST_COLUMNS], off_cpu;
 	unsigned width;			/* the column by which places are wide */
 	unsigned wall, cpu;		/* columns; both or UINT_MAX */
 	uint32_t folded;		/* frame; UINT32_MAX until it is needed */
 	uint32_t nodes;			/* made here */
 	uint32_t looks;			/* at edges */
+	bool estimated;
 };
 
 static bool is_wider(const struct tree *t, uint32_t a, uint32_t b)
@@ -264,7 +96,7 @@ static uint32_t string_of(const struct tree *t, uint32_t string, uint32_t *ids)
 
 static uint32_t frame_of(const struct tree *t, uint32_t function, uint32_t *ids)
 {
-	const struct edges_function *f = &t->edges->functions[function];
+	const struct edge_list_function *f = &t->edges->functions[function];
 	uint32_t name = string_of(t, f->name, ids);
 
 	return profile_frame_of(t->profile, name, string_of(t, f->file, ids), f->line);
@@ -272,7 +104,7 @@ static uint32_t frame_of(const struct tree *t, uint32_t function, uint32_t *ids)
 
 static void sum_up_functions(struct tree *t)
 {
-	const struct edges *e = t->edges;
+	const struct edge_list *e = t->edges;
 	_cleanup_(freep) uint32_t *ids = xmalloc(e->strings.count * sizeof(*ids));
 
 	memset(ids, 0xff, e->strings.count * sizeof(*ids));
@@ -287,6 +119,11 @@ static void sum_up_functions(struct tree *t)
 		const struct edge *edge = &e->items[i];
 		struct function *callee = &t->functions[edge->callee];
 
+		/* A function's own account has what it took within itself. */
+		if (e->own && edge->caller == edge->callee) {
+			t->estimated = true;
+			continue;
+		}
 		for (unsigned v = 0; v < t->edges->column_count; v++)
 			saturating_add(&callee->value[v], edge->value[v]);
 		for (unsigned v = 0; v < t->edges->column_count; v++)
@@ -392,7 +229,10 @@ static bool is_nothing(const struct tree *t, const int64_t *value)
 
 static void put_folded(struct tree *t, uint32_t node, const int64_t *value)
 {
-	if (is_nothing(t, value) || t->edges->own)
+	if (is_nothing(t, value))
+		return;
+	t->estimated = true;
+	if (t->edges->own)
 		return;
 	if (t->folded == UINT32_MAX)
 		t->folded = profile_frame(t->profile, (struct str){ "[folded]", 8 }, (struct str){ "", 0 }, 0);
@@ -412,12 +252,13 @@ static const struct edge *all_callees(struct tree *t, uint32_t function)
 	return f->callees;
 }
 
-static void is_done(const struct tree *t, const struct place *p)
+static void is_done(struct tree *t, const struct place *p)
 {
 	struct function *f = &t->functions[p->function];
 
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		saturating_add(&f->done[v], p->value[v]);
+	t->estimated |= f->opened && f->first != UINT32_MAX;
 	f->opened = true;
 }
 
@@ -425,7 +266,7 @@ static void is_done(const struct tree *t, const struct place *p)
 static void close_place(struct tree *t, uint32_t at)
 {
 	const struct place *p = &t->places[at];
-	int64_t self[EDGES_COLUMNS], folded[EDGES_COLUMNS];
+	int64_t self[EDGE_LIST_COLUMNS], folded[EDGE_LIST_COLUMNS];
 
 	memcpy(self, p->value, sizeof(self));
 	value_below(t, p, all_callees(t, p->function), folded);
@@ -440,18 +281,18 @@ static void open_place(struct tree *t, uint32_t at)
 {
 	struct place p = t->places[at];		/* a copy: the array grows */
 	struct function *f = &t->functions[p.function];
-	int64_t self[EDGES_COLUMNS], folded[EDGES_COLUMNS] = { 0 };
+	int64_t self[EDGE_LIST_COLUMNS], folded[EDGE_LIST_COLUMNS] = { 0 };
 
 	memcpy(self, p.value, sizeof(self));
 	for (uint32_t i = f->first; i != UINT32_MAX; i = t->next[i], t->looks++) {
 		const struct edge *e = &t->edges->items[i];
-		int64_t value[EDGES_COLUMNS];
+		int64_t value[EDGE_LIST_COLUMNS];
 
 		value_below(t, &p, e, value);
 		take_away(t, self, value);
 		if (is_nothing(t, value))
 			continue;
-		if (t->nodes < EDGES_NODES && !is_above(t, at, e->callee))
+		if (t->nodes < EDGE_LIST_NODES && !is_above(t, at, e->callee))
 			add_place(t, at, e->callee, value);
 		else
 			for (unsigned v = 0; v < t->edges->column_count; v++)
@@ -487,11 +328,12 @@ static void mark(struct tree *t, uint32_t function, uint32_t *stack)
 static void add_top(struct tree *t, uint32_t function, uint32_t *stack)
 {
 	add_missing_values(t, function);
+	t->functions[function].is_top = true;
 	add_place(t, UINT32_MAX, function, t->functions[function].value);
 	mark(t, function, stack);
 }
 
-static uint32_t find_main(const struct edges *e)
+static uint32_t find_main(const struct edge_list *e)
 {
 	uint32_t name = intern_find(&e->strings, "main()", 6);
 
@@ -513,7 +355,7 @@ static void add_tops(struct tree *t)
 			add_top(t, f, stack);
 }
 
-static unsigned find_column(const struct edges *e, const char *name)
+static unsigned find_column(const struct edge_list *e, const char *name)
 {
 	for (unsigned v = 0; v < e->column_count; v++)
 		if (e->set & 1u << v && !strcmp(e->columns[v].column, name))
@@ -523,7 +365,7 @@ static unsigned find_column(const struct edges *e, const char *name)
 
 static int add_columns(struct tree *t)
 {
-	const struct edges *e = t->edges;
+	const struct edge_list *e = t->edges;
 	uint32_t added = 0;
 
 	for (unsigned v = 0; v < e->column_count; v++)
@@ -543,7 +385,7 @@ static int add_columns(struct tree *t)
 }
 
 /* The first value that is measured, but calls if nothing else is. */
-static unsigned pick_width(const struct edges *e)
+static unsigned pick_width(const struct edge_list *e)
 {
 	for (unsigned v = 1; v < e->column_count; v++)
 		if (e->set & 1u << v && e->columns[v].divided_by_itself)
@@ -588,7 +430,7 @@ static void share_own(struct tree *t, unsigned v, uint32_t function, const uint3
 
 static void share_all_own(struct tree *t)
 {
-	const struct edges *e = t->edges;
+	const struct edge_list *e = t->edges;
 	_cleanup_(freep) uint32_t *first = xmalloc((e->function_count + 1) * sizeof(*first));
 	_cleanup_(freep) uint32_t *next = xmalloc((t->count + 1) * sizeof(*next));
 
@@ -607,11 +449,25 @@ static void share_all_own(struct tree *t)
 	}
 }
 
-/* Adds to `p`, which has no nodes yet if functions have an account of their own. */
-int edges_to_profile(const struct edges *e, struct profile *p)
+static void give(const struct tree *t, struct edge_tree *ret)
+{
+	size_t count = t->edges->function_count;
+
+	ret->frames = xmalloc((count + 1) * sizeof(*ret->frames));
+	ret->is_top = xcalloc(count + 1, sizeof(*ret->is_top));
+	ret->has_off_cpu = t->off_cpu != UINT32_MAX;
+	ret->estimated = t->estimated;
+	for (size_t f = 0; f < count; f++) {
+		ret->frames[f] = t->functions[f].frame;
+		ret->is_top[f] = t->functions[f].is_top;
+	}
+}
+
+int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tree *ret)
 {
 	struct tree t = { .edges = e, .profile = p, .folded = UINT32_MAX };
 
+	assert(p->node_count == 1);
 	if (add_columns(&t) < 0)
 		return -E2BIG;
 	t.width = pick_width(e);
@@ -623,6 +479,7 @@ int edges_to_profile(const struct edges *e, struct profile *p)
 		close_place(&t, heap_pop(&t));
 	if (e->own)
 		share_all_own(&t);
+	give(&t, ret);
 	for (size_t i = 0; i < e->function_count; i++)
 		free(t.functions[i].callees);
 	free(t.functions);

@@ -1,0 +1,105 @@
+/* edge_list.h: a profile from what was counted per caller and callee.
+ *
+ * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
+ * and what those calls took, with all that they called. Which stack a call came from is not in it. These pairs are the
+ * profile's edges (edges.h), which are exact. Its tree is made so:
+ *
+ *   1. It begins at main(), with the values of the entry "main()" that has no caller; then at every other function
+ *      that is nobody's callee.
+ *   2. Where a function was called from several places, each of its callees is divided among those places in
+ *      proportion: of time by the time that the function took there, of all else (calls, memory, allocations) by how
+ *      often it was called there. The pieces add up to what was measured, and a function with one caller keeps it
+ *      whole.
+ *   3. What a node took itself is what it took less what its callees took.
+ *   4. A function that calls itself stands once per level, as these extensions count it: "foo", "foo@1", "foo@2",
+ *      which are levels of one function.
+ *   5. Where the pairs go round in a circle, a function is not opened again below itself. The widest places are opened
+ *      first; once there are EDGE_LIST_NODES nodes, or a place holds nothing any more, it is left closed. What a place
+ *      that is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
+ *      more, so that pairs of all with all take seconds and not minutes.
+ *
+ * Where every function has one caller nothing is divided: then the tree is exact, too, and no edges stand beside it.
+ */
+#ifndef FORMATS_EDGE_LIST_H
+#define FORMATS_EDGE_LIST_H
+
+#include "profile.h"
+
+#define EDGE_LIST_NODES	200000u		/* of a tree that is made */
+#define EDGE_LIST_MAX	2000000u	/* pairs that are read */
+
+/* What the keys of these extensions mean, in their order. The first column is calls in any case. */
+enum edge_value {
+	EDGE_CALLS,		/* ct */
+	EDGE_WALL,		/* wt, microseconds */
+	EDGE_CPU,		/* cpu, microseconds */
+	EDGE_MEMORY,		/* mu, bytes, may be negative */
+	EDGE_PEAK,		/* pmu */
+	EDGE_ALLOCATIONS,	/* mem.na */
+	EDGE_FREES,		/* mem.nf */
+	EDGE_ALLOCATED,		/* mem.aa */
+	EDGE_SAMPLES,		/* samples: of a profile that was sampled */
+	EDGE_VALUES
+};
+
+#define EDGE_LIST_COLUMNS	16u		/* values of one pair */
+
+struct edge_list_column {
+	const char *column, *unit;
+	int64_t scale;			/* from what is read to the unit */
+	bool divided_by_itself;		/* else by calls */
+	const char *key;		/* of xhprof */
+};
+
+extern const struct edge_list_column edge_list_xhprof[EDGE_VALUES];
+
+struct edge_list;
+
+/* The columns have to stay. */
+struct edge_list *edge_list_new(const struct edge_list_column *columns, unsigned count);
+struct edge_list *edge_list_free(struct edge_list *e);	/* NULL is fine; returns NULL */
+
+/* What a key such as "wt" or a column such as "wall_ns" means; EDGE_VALUES if nothing. */
+enum edge_value edge_list_value(struct str key);
+enum edge_value edge_list_value_of_column(const char *column);
+
+/* Adds "caller==>callee", or a function without a caller. `set` has a bit per value that was measured. Returns -E2BIG
+ * when there are EDGE_LIST_MAX already. */
+int edge_list_add(struct edge_list *e, struct str pair, const int64_t *value, unsigned set);
+
+/* The same in steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
+ * functions are given in the one way or all in the other. */
+uint32_t edge_list_string(struct edge_list *e, struct str s);
+uint32_t edge_list_function(struct edge_list *e, uint32_t name, uint32_t file);	/* strings */
+int edge_list_add_pair(struct edge_list *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
+
+void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
+
+/* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what
+ * is left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */
+void edge_list_add_own(struct edge_list *e, uint32_t function, const int64_t *value);
+
+size_t edge_list_count(const struct edge_list *e);
+
+/* Which functions have a name of their own within themselves. */
+enum edge_levels {
+	EDGE_LEVELS_NONE,
+	EDGE_LEVELS_OUTERMOST,		/* those with a second name; deeper levels may share that */
+	EDGE_LEVELS_ALL,		/* every one at every level, unless the values say otherwise */
+};
+
+/* How a format writes names, and what follows from that. */
+struct edge_list_meaning {
+	char level_mark;		/* stands before the number of a level in a name: foo@7, foo'7 */
+	unsigned level_base;		/* the number of the outermost level, which is not written */
+	enum edge_levels levels;
+	const char *root;		/* a function at the top of this name is the root; NULL: none is */
+	bool calls_of_root;		/* the root's "calls" are an event, not that it was called once */
+	bool calls_last;		/* of the columns */
+};
+
+/* Adds tree and edges to `p`, time in nanoseconds and with off_cpu_ns where both clocks were measured. -E2BIG if `p` has
+ * no room for the columns. */
+int edge_list_to_profile(const struct edge_list *e, const struct edge_list_meaning *m, struct profile *p);
+
+#endif

@@ -1,0 +1,42 @@
+/* edge_list_private.h: what makes a profile of the pairs that edge_list.c has collected. */
+#ifndef FORMATS_EDGE_LIST_PRIVATE_H
+#define FORMATS_EDGE_LIST_PRIVATE_H
+
+#include "edge_list.h"
+
+struct edge {
+	uint32_t caller, callee;	/* UINT32_MAX: no caller */
+	int64_t value[EDGE_LIST_COLUMNS];
+};
+
+struct edge_list {
+	const struct edge_list_column *columns;
+	unsigned column_count;
+	struct intern strings;
+	struct edge_list_function {
+		uint32_t name, file;	/* strings */
+		uint32_t line;		/* 0: it is not known */
+	} *functions;
+	size_t function_count, function_capacity;
+	struct map by_name;		/* functions, by name and file */
+	uint32_t no_file;		/* the string "" */
+	int64_t (*own)[EDGE_LIST_COLUMNS];	/* by function; NULL if it is not known */
+	size_t own_capacity, own_count;
+	struct edge *items;
+	size_t count, capacity;
+	struct map places;		/* by caller and callee */
+	unsigned set;
+};
+
+/* What is known beside the tree; the caller frees both arrays. */
+struct edge_tree {
+	uint32_t *frames;		/* by function: its frame, by the whole name with the level in it */
+	bool *is_top;			/* by function: it stands at the top, since nobody, or nobody from outside, called it */
+	bool has_off_cpu;		/* there is a column of what both clocks differ by */
+	bool estimated;			/* something was divided among several places, or folded */
+};
+
+/* Adds the tree to `p`, which has no nodes. -E2BIG if it has no room for the columns. */
+int edge_tree_build(const struct edge_list *e, struct profile *p, struct edge_tree *ret);
+
+#endif

@@ -1,0 +1,164 @@
+/* edges.h: the second form of a profile: exact values per pair of caller and callee.
+ *
+ * xhprof, tideways_xhprof, uprofiler and callgrind keep no stacks, only how often one function called another and what
+ * those calls took. A tree that is made of that is an estimate; the pairs are exact. A profile that was read from such
+ * a file has both: the tree for pictures, the edges for whatever can be computed from them.
+ *
+ * A node is a function at one level of recursion: level 0 is its outermost call on a stack, 1 the first call within
+ * that (xhprof's foo@1, callgrind's foo'2). Values are those of the profile's columns, by their numbers:
+ *
+ *	of a pair	what those calls took with all below; of "calls" how many they were
+ *	of a node	what it took itself; of "calls" how often it was called
+ *
+ * Node 0 is the root, which has no frame: who is called by nobody is called by it.
+ *
+ * A node that is `once` stands at most once in any stack, so that what the pairs that lead to it took is what it took.
+ * Where all are, edges have levels. Of another one that holds only if no calls lead back to it: edges_sums says for
+ * which.
+ */
+#ifndef PROFILE_EDGES_H
+#define PROFILE_EDGES_H
+
+#include "buf.h"
+#include "err.h"
+#include "profile.h"
+
+#define EDGES_ROOT 0u
+
+struct edges_node {
+	uint32_t frame;			/* UINT32_MAX: the root */
+	uint32_t level;
+	bool once;
+	int64_t self[PROFILE_COLUMNS];
+};
+
+struct edges_pair {
+	uint32_t caller, callee;	/* nodes */
+	uint32_t stacks;		/* of a tree: how many of its nodes this pair is; else 0 */
+	int64_t value[PROFILE_COLUMNS];
+};
+
+/* Open for reading and for adding to values; nodes and pairs come from the functions below. */
+struct edges {
+	bool levels;			/* all nodes are once */
+	struct edges_node *nodes;
+	uint32_t node_count;		/* at least 1 */
+	struct edges_pair *pairs;
+	uint32_t pair_count;
+
+	/* private */
+	size_t node_capacity, pair_capacity;
+	struct map by_node, by_pair;
+};
+
+struct edges *edges_new(void);				/* with levels */
+struct edges *edges_free(struct edges *e);		/* NULL is fine; returns NULL */
+
+/* Says that a node may stand twice in a stack. */
+void edges_not_once(struct edges *e, uint32_t node);
+
+/* Finds or adds one, which is once; pointers into the arrays do not outlive the next of these calls. */
+uint32_t edges_node(struct edges *e, uint32_t frame, uint32_t level);
+uint32_t edges_pair(struct edges *e, uint32_t caller, uint32_t callee);
+
+/* --- From a profile, whichever form it has --- */
+
+enum edges_identity {
+	EDGES_BY_FRAME,
+	EDGES_BY_NAME_AND_FILE,		/* functions that differ only in their line are one: the first */
+	EDGES_BY_NAME,
+};
+
+struct edges_options {
+	enum edges_identity by;
+	bool above_zero;		/* values below zero are taken for zero */
+	const char *root;		/* the name of the root: a function of that name below it is a level deeper */
+	uint32_t column;		/* only this one and "calls"; UINT32_MAX is all */
+};
+
+/* Those of the profile, or those of its tree, which have levels. The caller frees. */
+struct edges *edges_of(const struct profile *p, const struct edges_options *o);
+
+/* --- As parts of other profiles --- */
+
+/* Adds to `into`: columns[c] is the column there of each of the `column_count` columns of `from` (UINT32_MAX: none),
+ * factor what its values are multiplied by, NULL 1; frames[f] is the frame there. With `fold` all levels of a function
+ * become one, as where frames of `from` are one there. */
+struct edges_places {
+	const uint32_t *columns, *frames;
+	const int64_t *factors;
+	uint32_t column_count;
+	bool fold;
+};
+
+void edges_add(struct edges *into, const struct edges *from, const struct edges_places *to);
+
+/* Multiplies the values of a column, with saturation, and writes the result into another or the same. */
+void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator);
+
+/* Sets a column to what another one has more than a third. */
+void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to);
+
+/* --- What follows from them --- */
+
+/* By frame of the profile. Total counts a recursive function once per stack. */
+struct edges_sums {
+	int64_t (*self)[PROFILE_COLUMNS], (*total)[PROFILE_COLUMNS];
+	bool *at_most;			/* its total is not determined: it is no more than that, unless values are below
+					 * zero */
+	bool *known;			/* it stands among the edges at all */
+};
+
+void edges_sums(const struct profile *p, struct edges_sums *ret);
+void edges_sums_done(struct edges_sums *s);
+
+/* The circle that each node belongs to: nodes of one number can reach each other. The caller frees. */
+uint32_t *edges_circles(const struct edges *e);
+
+/* Whether there are calls in a circle through nodes that are not once. */
+bool edges_are_circular(const struct edges *e);
+
+/* Which nodes can reach one of those that `is` is true of, themselves included; the caller frees. */
+bool *edges_reaching(const struct edges *e, const bool *is);
+
+/* --- As bytes, for files and stores ---
+ *
+ * A block stands before the messages (wire/strobe_wire.h) of the tree that it belongs to, and stands alone: it has its
+ * own strings.
+ *
+ *   offset  size
+ *        0     4  magic "STRE"
+ *        4     1  version, 1
+ *        5     1  flags: 1 there are no edges, but the tree is an estimate
+ *        6     2  zero
+ *        8     8  length of the block in bytes, these 24 included, little-endian
+ *       16     4  messages behind it that have its tree
+ *       20     4  zero
+ *       24        varints as in the messages, signed ones zigzag coded:
+ *                 strings: their count, then length and bytes of each
+ *                 columns: their count, then name and unit of each (references: 1 + the index, 0 none)
+ *                 nodes: their count without the root, then the root's values and of each node name and file
+ *                 (references), line, twice the level and 1 if it is not once, and a value per column
+ *                 pairs: their count, then caller, callee (0 the root, else 1 + the index), and a value per column
+ *
+ * It is valid if, checked in this order, the magic and version are right, the flags known and zeros zero, the length at
+ * least 24 and that of the data at most, each count and string within what is left of the block, columns at most
+ * PROFILE_COLUMNS, every reference of something that is there, no node and no pair there twice, and its end where
+ * the last pair ends. */
+#define EDGES_BLOCK_HEADER	24u
+
+bool edges_block_starts(const void *bytes, size_t n);
+
+/* The bytes of the block at `bytes`, header included, and how many messages it belongs to; 0 if it does not end within
+ * `n` or is none. */
+size_t edges_block_size(const void *bytes, size_t n, uint32_t *ret_messages);
+
+/* Appends the block of a profile that has edges or is an estimate. The number of messages is put in later. */
+void edges_block_put(const struct profile *p, struct buf *out);
+void edges_block_set_messages(char *block, uint32_t messages);
+
+/* Gives `p`, which has no edges, those of a block of `n` bytes; columns are found by name or added. -EINVAL and
+ * -E2BIG (too many columns) with a sentence. */
+int edges_block_take(struct profile *p, const void *bytes, size_t n, struct err *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* edges_circles.c: which nodes can reach each other: Tarjan's algorithm, without recursion at any depth. */
+#include "edges.h"
+#include "mem.h"
+
+#define NONE UINT32_MAX
+
+/* The pairs sorted by one of their ends. */
+struct by_end {
+	uint32_t *first;	/* by node, and one more: where its pairs begin in the list */
+	uint32_t *list;
+};
+
+static void by_end_init(struct by_end *b, const struct edges *e, bool callee)
+{
+	b->first = xcalloc((size_t)e->node_count + 2, sizeof(*b->first));
+	b->list = xmalloc(((size_t)e->pair_count + 1) * sizeof(*b->list));
+	for (uint32_t i = 0; i < e->pair_count; i++)
+		b->first[(callee ? e->pairs[i].callee : e->pairs[i].caller) + 2]++;
+	for (uint32_t n = 0; n < e->node_count; n++)
+		b->first[n + 2] += b->first[n + 1];
+	for (uint32_t i = 0; i < e->pair_count; i++)
+		b->list[b->first[(callee ? e->pairs[i].callee : e->pairs[i].caller) + 1]++] = i;
+}
+
+static void by_end_done(struct by_end *b)
+{
+	free(b->first);
+	free(b->list);
+}
+
+struct search {
+	const struct edges *e;
+	struct by_end callees;
+	uint32_t *number, *lowest;	/* by node: in the order in which they were met; NONE: not yet */
+	uint32_t *next;			/* by node: the next of its pairs to look at */
+	uint32_t *path, path_count;	/* from where the search began to where it is */
+	uint32_t *open, open_count;	/* met, and of no circle yet */
+	uint32_t *circle, circles, met;
+};
+
+static void meet(struct search *s, uint32_t node)
+{
+	s->number[node] = s->lowest[node] = s->met++;
+	s->next[node] = s->callees.first[node];
+	s->path[s->path_count++] = node;
+	s->open[s->open_count++] = node;
+}
+
+static void leave(struct search *s, uint32_t node)
+{
+	uint32_t above = --s->path_count ? s->path[s->path_count - 1] : NONE, one;
+
+	if (above != NONE && s->lowest[node] < s->lowest[above])
+		s->lowest[above] = s->lowest[node];
+	if (s->lowest[node] != s->number[node])
+		return;
+	do {
+		one = s->open[--s->open_count];
+		s->circle[one] = s->circles;
+	} while (one != node);
+	s->circles++;
+}
+
+static void search_from(struct search *s, uint32_t start)
+{
+	meet(s, start);
+	while (s->path_count) {
+		uint32_t node = s->path[s->path_count - 1], callee;
+
+		if (s->next[node] == s->callees.first[node + 1]) {
+			leave(s, node);
+			continue;
+		}
+		callee = s->e->pairs[s->callees.list[s->next[node]++]].callee;
+		if (s->number[callee] == NONE)
+			meet(s, callee);
+		else if (s->circle[callee] == NONE && s->number[callee] < s->lowest[node])
+			s->lowest[node] = s->number[callee];
+	}
+}
+
+static uint32_t *numbers(uint32_t count)
+{
+	uint32_t *list = xmalloc(count * sizeof(*list));
+
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = NONE;
+	return list;
+}
+
+uint32_t *edges_circles(const struct edges *e)
+{
+	_cleanup_(freep) uint32_t *number = numbers(e->node_count), *lowest = numbers(e->node_count);
+	_cleanup_(freep) uint32_t *next = numbers(e->node_count), *path = numbers(e->node_count);
+	_cleanup_(freep) uint32_t *open = numbers(e->node_count);
+	struct search s = { .e = e, .number = number, .lowest = lowest, .next = next, .path = path, .open = open,
+			    .circle = numbers(e->node_count) };
+
+	by_end_init(&s.callees, e, false);
+	for (uint32_t n = 0; n < e->node_count; n++)
+		if (number[n] == NONE)
+			search_from(&s, n);
+	by_end_done(&s.callees);
+	return s.circle;
+}
+
+bool edges_are_circular(const struct edges *e)
+{
+	_cleanup_(freep) uint32_t *circle = e->levels ? NULL : edges_circles(e);
+
+	for (uint32_t i = 0; circle && i < e->pair_count; i++)
+		if (circle[e->pairs[i].caller] == circle[e->pairs[i].callee] && !e->nodes[e->pairs[i].callee].once)
+			return true;
+	return false;
+}
+
+bool *edges_reaching(const struct edges *e, const bool *is)
+{
+	bool *reaching = xcalloc(e->node_count, sizeof(*reaching));
+	_cleanup_(freep) uint32_t *waiting = xmalloc(e->node_count * sizeof(*waiting));
+	struct by_end callers;
+	uint32_t count = 0;
+
+	by_end_init(&callers, e, true);
+	for (uint32_t n = 0; n < e->node_count; n++)
+		if (is[n]) {
+			reaching[n] = true;
+			waiting[count++] = n;
+		}
+	while (count) {
+		uint32_t node = waiting[--count];
+
+		for (uint32_t i = callers.first[node]; i < callers.first[node + 1]; i++) {
+			uint32_t caller = e->pairs[callers.list[i]].caller;
+
+			if (reaching[caller])
+				continue;
+			reaching[caller] = true;
+			waiting[count++] = caller;
+		}
+	}
+	by_end_done(&callers);
+	return reaching;
+}

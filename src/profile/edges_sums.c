@@ -1,0 +1,162 @@
+/* edges_sums.c: what each function took, by itself and with all that it called.
+ *
+ * Where the node of its outermost level is once, the second is what the calls of that took. Where not:
+ *
+ *   - A function that cannot come back to itself through others took what it took itself and what its callees took.
+ *   - Functions that call each other in a circle took together what each took itself and what was called from the
+ *     circle. That is also what the only one of them took that is called from outside.
+ *   - Any other of them took no more than that, and no more than its calls took, which count what is below two of
+ *     them twice; and no less than itself with what it called outside of the circle. Where values are below zero, as
+ *     of memory that was given back, these are no limits, but all that is known.
+ */
+#include "edges.h"
+#include "mem.h"
+#include "saturate.h"
+#include <string.h>
+
+struct circle {
+	uint32_t nodes, entries;	/* entries: how many of them are called from outside */
+	int64_t value[PROFILE_COLUMNS];
+};
+
+struct summing {
+	const struct edges *e;
+	uint32_t columns, calls;
+	struct edges_sums *sums;
+	uint32_t *base;			/* by frame: the node of its outermost level; UINT32_MAX: none */
+	uint32_t *of;			/* by node: its circle */
+	bool *is_entry;			/* by node */
+	struct circle *circles;
+	bool below_zero[PROFILE_COLUMNS];	/* somewhere */
+	int64_t (*in)[PROFILE_COLUMNS], (*out)[PROFILE_COLUMNS];	/* by node: of calls by other functions, and of
+									 * calls out of its circle */
+};
+
+static void add(const struct summing *s, int64_t *sum, const int64_t *value)
+{
+	for (uint32_t c = 0; c < s->columns; c++)
+		saturating_add(&sum[c], value[c]);
+}
+
+static void find_bases(struct summing *s, uint32_t frames)
+{
+	for (uint32_t f = 0; f < frames; f++)
+		s->base[f] = UINT32_MAX;
+	for (uint32_t n = 1; n < s->e->node_count; n++) {
+		uint32_t *base = &s->base[s->e->nodes[n].frame];
+
+		if (*base == UINT32_MAX || s->e->nodes[n].level < s->e->nodes[*base].level)
+			*base = n;
+	}
+}
+
+static void add_self(struct summing *s)
+{
+	for (uint32_t n = 1; n < s->e->node_count; n++) {
+		const struct edges_node *node = &s->e->nodes[n];
+
+		add(s, s->sums->self[node->frame], node->self);
+		for (uint32_t c = 0; c < s->columns; c++)
+			s->below_zero[c] |= node->self[c] < 0;
+		s->sums->known[node->frame] = true;
+	}
+}
+
+static void add_pairs(struct summing *s)
+{
+	const struct edges *e = s->e;
+
+	for (uint32_t i = 0; i < e->pair_count; i++) {
+		const struct edges_pair *pair = &e->pairs[i];
+		bool out = s->of[pair->caller] != s->of[pair->callee];
+
+		if (pair->caller == EDGES_ROOT || e->nodes[pair->caller].frame != e->nodes[pair->callee].frame)
+			add(s, s->in[pair->callee], pair->value);
+		s->is_entry[pair->callee] |= out;
+		if (out)
+			add(s, s->out[pair->caller], pair->value);
+	}
+}
+
+static void add_circles(struct summing *s)
+{
+	for (uint32_t n = 0; n < s->e->node_count; n++) {
+		struct circle *c = &s->circles[s->of[n]];
+
+		c->nodes++;
+		c->entries += s->is_entry[n];
+		add(s, c->value, s->e->nodes[n].self);
+		add(s, c->value, s->out[n]);
+	}
+}
+
+/* A function in a circle that has other entrances. */
+static void bound(struct summing *s, uint32_t frame, uint32_t node)
+{
+	const struct circle *circle = &s->circles[s->of[node]];
+	int64_t *total = s->sums->total[frame];
+
+	for (uint32_t c = 0; c < s->columns; c++) {
+		int64_t least = saturating_sum(s->e->nodes[node].self[c], s->out[node][c]);
+
+		total[c] = s->in[node][c] < circle->value[c] ? s->in[node][c] : circle->value[c];
+		if (c != s->calls && (total[c] > least || s->below_zero[c]))
+			s->sums->at_most[frame] = true;
+		else
+			total[c] = least;
+	}
+}
+
+static void find_total(struct summing *s, uint32_t frame)
+{
+	uint32_t node = s->base[frame];
+	int64_t *total = s->sums->total[frame];
+	const struct circle *circle;
+
+	if (node == UINT32_MAX)
+		return;
+	circle = &s->circles[s->of[node]];
+	if (s->e->nodes[node].once)
+		add(s, total, s->in[node]);
+	else if (circle->nodes == 1 || (circle->entries == 1 && s->is_entry[node]))
+		add(s, total, circle->value);
+	else
+		bound(s, frame, node);
+	/* How often something was called and all that it called says nothing. */
+	if (s->calls != UINT32_MAX)
+		total[s->calls] = s->sums->self[frame][s->calls];
+}
+
+void edges_sums(const struct profile *p, struct edges_sums *ret)
+{
+	const struct edges *e = p->edges;
+	size_t frames = (size_t)p->frame_count + 1, nodes = e->node_count;
+	_cleanup_(freep) uint32_t *base = xmalloc(frames * sizeof(*base)), *of = edges_circles(e);
+	_cleanup_(freep) bool *is_entry = xcalloc(nodes, sizeof(*is_entry));
+	_cleanup_(freep) struct circle *circles = xcalloc(nodes, sizeof(*circles));
+	_cleanup_(freep) int64_t (*in)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*in));
+	_cleanup_(freep) int64_t (*out)[PROFILE_COLUMNS] = xcalloc(nodes, sizeof(*out));
+	struct summing s = { .e = e, .columns = p->column_count, .calls = profile_find_column(p, "calls"), .sums = ret,
+			     .base = base, .of = of, .is_entry = is_entry, .circles = circles, .in = in, .out = out };
+
+	*ret = (struct edges_sums){ 0 };
+	ret->self = xcalloc(frames, sizeof(*ret->self));
+	ret->total = xcalloc(frames, sizeof(*ret->total));
+	ret->at_most = xcalloc(frames, sizeof(*ret->at_most));
+	ret->known = xcalloc(frames, sizeof(*ret->known));
+	find_bases(&s, p->frame_count);
+	add_self(&s);
+	add_pairs(&s);
+	add_circles(&s);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		find_total(&s, f);
+}
+
+void edges_sums_done(struct edges_sums *s)
+{
+	free(s->self);
+	free(s->total);
+	free(s->at_most);
+	free(s->known);
+	*s = (struct edges_sums){ 0 };
+}

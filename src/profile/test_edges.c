@@ -1,0 +1,258 @@
+/* test_edges.c: the pairs of any tree give what the tree gives; what they cannot give is a limit. */
+#include "edges.h"
+#include "mem.h"
+#include "test.h"
+#include "test_letters.h"
+#include "test_random.h"
+#include "walk.h"
+
+#include <string.h>
+
+static const struct edges_options all = { .column = UINT32_MAX };
+
+/* A few functions that call each other in any way. */
+static struct profile *any_tree(uint32_t nodes, uint32_t functions)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "calls", "count");
+	profile_column(p, "wall_ns", "nanoseconds");
+	for (uint32_t i = 0; i < nodes; i++) {
+		char name[2] = { (char)('a' + below(functions)), 0 };
+		uint32_t parent = below(3) ? p->node_count - 1 : below(p->node_count);
+		uint32_t node = profile_child(p, parent, profile_frame(p, (struct str){ name, 1 }, (struct str){ "", 0 }, 0));
+
+		profile_add(p, node, 0, 1 + below(3));
+		profile_add(p, node, 1, below(100));
+	}
+	return p;
+}
+
+/* By frame, counted once per stack. */
+static void totals_of(const struct profile *p, uint32_t column, int64_t *self, int64_t *total)
+{
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		int64_t v = p->columns[column].self[n];
+		bool seen[26] = { false };
+
+		self[p->node_frames[n]] += v;
+		for (uint32_t up = n; up; up = p->parents[up]) {
+			total[p->node_frames[up]] += seen[p->node_frames[up]] ? 0 : v;
+			seen[p->node_frames[up]] = true;
+		}
+	}
+}
+
+TEST(edges_of_any_tree_give_every_function_what_the_tree_gives_it)
+{
+	for (int i = 0; i < 200; i++) {
+		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(120), 1 + below(6));
+		_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+		int64_t self[26] = { 0 }, total[26] = { 0 };
+
+		totals_of(p, 1, self, total);
+		p->edges = edges_of(p, &all);
+		edges_sums(p, &sums);
+		for (uint32_t f = 0; f < p->frame_count; f++) {
+			CHECK_INT(sums.self[f][1], self[f]);
+			CHECK_INT(sums.total[f][1], total[f]);
+			CHECK(!sums.at_most[f]);
+		}
+	}
+}
+
+/* As callgrind without levels has it. */
+static struct edges *without_levels(const struct profile *p, const struct edges *e)
+{
+	uint32_t frames[26], columns[PROFILE_COLUMNS];
+	const struct edges_places to = { .columns = columns, .frames = frames, .column_count = p->column_count, .fold = true };
+	struct edges *folded = edges_new();
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = f;
+	for (uint32_t c = 0; c < p->column_count; c++)
+		columns[c] = c;
+	edges_add(folded, e, &to);
+	return folded;
+}
+
+TEST(totals_without_levels_are_right_or_marked_as_a_limit_that_holds)
+{
+	unsigned exact = 0, limits = 0;
+
+	for (int i = 0; i < 400; i++) {
+		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(40), 2 + below(8));
+		_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+		int64_t self[26] = { 0 }, total[26] = { 0 };
+		struct edges *e = edges_of(p, &all);
+
+		totals_of(p, 1, self, total);
+		p->edges = without_levels(p, e);
+		edges_free(e);
+		edges_sums(p, &sums);
+		for (uint32_t f = 0; f < p->frame_count; f++) {
+			CHECK_INT(sums.self[f][1], self[f]);
+			if (sums.at_most[f])
+				CHECK(sums.total[f][1] >= total[f]);
+			else
+				CHECK_INT(sums.total[f][1], total[f]);
+			exact += !sums.at_most[f];
+			limits += sums.at_most[f];
+		}
+	}
+	CHECK(exact > 200 && limits > 200);
+}
+
+/* main calls a, which calls itself, and b, which only a circle with c calls again. */
+TEST(a_circle_with_one_entrance_has_a_total)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+	struct edges *e;
+
+	add(p, "maa", "wall_ns", 5);
+	add(p, "mb", "wall_ns", 7);
+	add(p, "mbcbc", "wall_ns", 30);
+	e = edges_of(p, &all);
+	p->edges = without_levels(p, e);
+	edges_free(e);
+	edges_sums(p, &sums);
+	CHECK_INT(sums.total[p->node_frames[stack(p, "ma")]][0], 5);
+	CHECK_INT(sums.total[p->node_frames[stack(p, "mb")]][0], 37);
+	CHECK(!sums.at_most[p->node_frames[stack(p, "mb")]]);
+	CHECK_INT(sums.total[p->node_frames[stack(p, "mbc")]][0], 37);
+	CHECK(sums.at_most[p->node_frames[stack(p, "mbc")]]);
+}
+
+static int64_t total_of(const struct profile *p, char letter, const char *column)
+{
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+	uint32_t c = profile_find_column(p, column);
+
+	edges_sums(p, &sums);
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		if (profile_name(p, f).p[0] == letter)
+			return sums.total[f][c];
+	return -1;
+}
+
+TEST(a_profile_with_edges_and_one_without_add_up_in_either_order)
+{
+	for (int order = 0; order < 2; order++) {
+		_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *sum = profile_new();
+
+		add(a, "maba", "wall_ns", 5);
+		a->edges = edges_of(a, &all);
+		a->estimated = true;
+		add(b, "ma", "cpu_ns", 3);
+		add(b, "ma", "wall_ns", 4);
+		profile_merge(sum, order ? a : b);
+		profile_merge(sum, order ? b : a);
+		CHECK(sum->edges && sum->estimated);
+		CHECK_INT(total_of(sum, 'a', "wall_ns"), 9);
+		CHECK_INT(total_of(sum, 'b', "wall_ns"), 5);
+		CHECK_INT(total_of(sum, 'm', "cpu_ns"), 3);
+	}
+}
+
+/* What was left of an estimate by choosing stacks has no edges, and a sum of it with others has none either. */
+TEST(an_estimate_without_edges_is_no_part_of_exact_sums)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();
+
+	add(a, "ma", "wall_ns", 5);
+	a->estimated = true;
+	add(b, "ma", "wall_ns", 5);
+	b->edges = edges_of(b, &all);
+	b->estimated = true;
+	profile_merge(b, a);
+	CHECK(!b->edges && b->estimated);
+}
+
+TEST(a_refined_column_is_refined_in_both_forms)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+
+	add(p, "ma", "samples", 5);
+	p->edges = edges_of(p, &all);
+	profile_refine(p, 0);
+	CHECK_INT(total_of(p, 'a', "samples"), 5000000);
+}
+
+static struct profile *with_edges(void)
+{
+	struct profile *p = any_tree(60, 5);
+
+	profile_add(p, profile_child(p, 0, profile_frame(p, (struct str){ "z\0\xff", 3 }, (struct str){ "f.php", 5 }, 9)), 1,
+		    INT64_MIN);
+	p->edges = edges_of(p, &all);
+	edges_not_once(p->edges, 2);
+	return p;
+}
+
+static void put(const struct profile *p, struct buf *b)
+{
+	buf_init(b);
+	edges_block_put(p, b);
+	edges_block_set_messages(b->data, 7);
+}
+
+TEST(a_block_comes_back_as_it_was)
+{
+	_cleanup_(profile_freep) struct profile *p = with_edges(), *back = profile_new();
+	_cleanup_(buf_done) struct buf b = { 0 }, again = { 0 };
+	uint32_t messages = 0;
+
+	put(p, &b);
+	CHECK(edges_block_starts(b.data, b.size));
+	CHECK_INT(edges_block_size(b.data, b.size, &messages), b.size);
+	CHECK_INT(messages, 7);
+	CHECK_INT(edges_block_take(back, b.data, b.size, NULL), 0);
+	put(back, &again);
+	CHECK(b.size == again.size && !memcmp(b.data, again.data, b.size));
+	CHECK(back->estimated && !back->edges->levels);
+}
+
+TEST(an_estimate_without_edges_stays_one)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *back = profile_new();
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	p->estimated = true;
+	put(p, &b);
+	CHECK_INT(edges_block_take(back, b.data, b.size, NULL), 0);
+	CHECK(back->estimated && !back->edges);
+}
+
+/* Each byte cut off, and each changed in several ways: an error, or edges that can be added up. */
+TEST(damaged_blocks_are_refused_or_whole)
+{
+	_cleanup_(profile_freep) struct profile *p = with_edges();
+	_cleanup_(buf_done) struct buf b = { 0 };
+	unsigned refused = 0;
+
+	put(p, &b);
+	for (size_t i = 0; i < b.size; i++) {
+		_cleanup_(profile_freep) struct profile *cut = profile_new();
+
+		CHECK_INT(edges_block_take(cut, b.data, i, NULL), -EINVAL);
+		CHECK(!cut->edges);
+		for (int k = 0; k < 4; k++) {
+			_cleanup_(profile_freep) struct profile *back = profile_new();
+			_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
+			char kept = b.data[i];
+			int r;
+
+			b.data[i] = (char)(kept ^ (k < 3 ? 1 << (3 * k) : 0xff));
+			r = edges_block_take(back, b.data, b.size, NULL);
+			CHECK(r == 0 || r == -EINVAL || r == -E2BIG);
+			refused += r < 0;
+			if (back->edges)
+				edges_sums(back, &sums);
+			b.data[i] = kept;
+		}
+	}
+	CHECK(refused > b.size / 4);
+}
+
+TEST_MAIN()

@@ -1,0 +1,20 @@
+/* average.h: what the two halves of report_average share: sums of value × weight, and their quotients. */
+#ifndef REPORT_AVERAGE_H
+#define REPORT_AVERAGE_H
+
+#include "report.h"
+
+/* 2^63 by the largest weight is 2^103: there is room for 2^24 runs. */
+typedef __int128 wide_int;
+
+static inline wide_int average_divide(wide_int sum, wide_int by)
+{
+	return sum < 0 ? -((-sum + by / 2) / by) : (sum + by / 2) / by;
+}
+
+/* Gives `all`, which has the columns of all of them and their average tree, its edges where one of them has edges. `by`
+ * is the sum of weights. */
+void average_edges(struct profile *all, const struct profile *const *profiles, const uint64_t *weights, size_t count,
+		   wide_int by);
+
+#endif
