@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #define CAP	((uint64_t)1 << 20)
+#define SEGMENT	((size_t)66000)		/* an entry that fills one of a spool with this cap */
 
 /* A directory of its own for each test. */
 static char directory[64];
@@ -46,7 +47,7 @@ static struct spool *open_spool(struct spool_counters *n, uint64_t cap)
 	struct err err = { 0 };
 
 	memset(n, 0, sizeof(*n));
-	if (spool_open(directory, "web1", cap, n, &s, &err) < 0)
+	if (spool_open(directory, cap, n, &s, &err) < 0)
 		printf("# %s\n", err.text);
 	return s;
 }
@@ -76,8 +77,9 @@ static bool is_exact(const struct spool_counters *n)
 		dropped += n->samples_dropped[i];
 		runs += n->runs_dropped[i];
 	}
-	return n->samples_found + n->samples_handed == n->samples_forwarded + dropped + n->samples_waiting &&
-	       n->runs_found + n->runs_handed == n->runs_forwarded + runs + n->runs_waiting;
+	return n->samples_found + n->samples_handed ==
+		       n->samples_forwarded + n->samples_known + dropped + n->samples_waiting &&
+	       n->runs_found + n->runs_handed == n->runs_forwarded + n->runs_known + runs + n->runs_waiting;
 }
 
 /* The path of the only segment, or the last one. */
@@ -98,6 +100,16 @@ static char *last_segment(void)
 	return path;
 }
 
+static void remove_segments(void)
+{
+	char *path;
+
+	while ((path = last_segment())) {
+		unlink(path);
+		free(path);
+	}
+}
+
 static void change_byte(const char *path, off_t at)
 {
 	int fd = open(path, O_RDWR);
@@ -107,6 +119,22 @@ static void change_byte(const char *path, off_t at)
 	c = (char)(c ^ 0x55);
 	CHECK(pwrite(fd, &c, 1, at) == 1);
 	close(fd);
+}
+
+static void keep_position(struct buf *ret)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/position", directory);
+
+	buf_init(ret);
+	CHECK_INT(io_read_file(path, ret, CAP, NULL), 0);
+}
+
+/* As it was when the disk had no more than this. */
+static void restore_position(const struct buf *b)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/position", directory);
+
+	CHECK_INT(io_write_file(path, b->data, b->size, NULL), 0);
 }
 
 static off_t size_of(const char *path)
@@ -187,54 +215,71 @@ TEST(a_restart_knows_what_waits_and_what_is_done)
 	CHECK(entry.instance == instance);
 	CHECK_STR(next(s), "three");
 	CHECK_INT(entry.sequence, 3);
-	CHECK(entry.instance == instance);
+	CHECK(entry.instance != instance);
 	CHECK(is_exact(&n));
 	spool_close(s);
 	remove_all();
 }
 
-TEST(another_host_with_the_same_files_is_another_instance)
+/* A directory that was copied, or put back, has the same numbers in two processes. */
+TEST(each_opening_appends_under_an_instance_of_its_own)
 {
-	struct spool_counters n = { 0 };
-	struct spool *s;
-	uint64_t instance;
+	_cleanup_(buf_done) struct buf position = { 0 }, all = { 0 };
+	uint64_t instances[3];
 
 	fresh();
-	s = open_spool(&n, CAP);
-	add(s, "one", 1);
-	spool_close(s);
-	memset(&n, 0, sizeof(n));
-	CHECK_INT(spool_open(directory, "web2", CAP, &n, &s, NULL), 0);
-	add(s, "two", 1);
-	next(s);
-	instance = entry.instance;
-	next(s);
-	CHECK(entry.instance != instance);
-	CHECK_INT(entry.sequence, 2);
-	spool_close(s);
+	for (int i = 0; i < 3; i++) {
+		struct spool_counters n;
+		struct spool *s = open_spool(&n, CAP);
+		_cleanup_(freep) char *path = NULL;
+
+		if (i == 0) {
+			add(s, "one", 1);
+			path = last_segment();
+			keep_position(&position);
+			buf_init(&all);
+			CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
+		}
+		add(s, "two", 1);
+		CHECK_STR(next(s), "one");
+		CHECK_STR(next(s), "two");
+		CHECK_INT(entry.sequence, 2);
+		instances[i] = entry.instance;
+		spool_close(s);
+		restore_position(&position);
+		free(path);
+		path = last_segment();
+		io_write_file(path, all.data, all.size, NULL);
+	}
+	CHECK(instances[0] != instances[1] && instances[1] != instances[2] && instances[0] != instances[2]);
 	remove_all();
 }
 
-TEST(without_its_files_a_spool_is_another_instance)
+TEST(what_the_broker_had_is_counted_apart)
 {
+	struct spool_piece run = { "run", 3, 0, 1 };
 	struct spool_counters n;
-	_cleanup_(freep) char *path = NULL;
 	struct spool *s;
-	uint64_t instance;
 
 	fresh();
 	s = open_spool(&n, CAP);
 	add(s, "one", 1);
+	add(s, "two", 2);
+	CHECK_INT(spool_append(s, &run, 1, 0, true, NULL), 0);
 	next(s);
-	instance = entry.instance;
+	next(s);
+	next(s);
+	spool_known(s);
 	spool_done(s);
+	spool_known(s);
+	CHECK_INT(n.samples_forwarded, 2);
+	CHECK_INT(n.samples_known, 1);
+	CHECK_INT(n.runs_known, 1);
+	CHECK_INT(n.samples_waiting, 0);
+	CHECK(is_exact(&n));
 	spool_close(s);
-	path = last_segment();
-	unlink(path);
 	s = open_spool(&n, CAP);
-	add(s, "two", 1);
-	next(s);
-	CHECK(entry.instance != instance);
+	CHECK_INT(n.samples_found, 0);
 	spool_close(s);
 	remove_all();
 }
@@ -247,7 +292,7 @@ TEST(two_processes_cannot_use_one_spool)
 
 	fresh();
 	s = open_spool(&n, CAP);
-	CHECK_INT(spool_open(directory, "web1", CAP, &other, &second, &err), -EBUSY);
+	CHECK_INT(spool_open(directory, CAP, &other, &second, &err), -EBUSY);
 	CHECK(strstr(err.text, "another process") != NULL);
 	spool_close(s);
 	remove_all();
@@ -334,7 +379,7 @@ TEST(more_than_the_cap_at_once_is_refused)
 TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 {
 	_cleanup_(freep) char *path = NULL;
-	_cleanup_(buf_done) struct buf all = { 0 };
+	_cleanup_(buf_done) struct buf all = { 0 }, position = { 0 };
 	struct spool_counters n;
 	struct spool *s;
 	off_t before, after;
@@ -344,6 +389,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 	s = open_spool(&n, CAP);
 	add(s, "one", 1);
 	path = last_segment();
+	keep_position(&position);
 	before = size_of(path);
 	add(s, "twotwotwo", 2);
 	after = size_of(path);
@@ -351,6 +397,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 	CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
 	for (off_t cut = before; cut < after; cut++) {
 		io_write_file(path, all.data, (size_t)cut, NULL);
+		restore_position(&position);
 		s = open_spool(&n, CAP);
 		CHECK_INT(n.samples_found, 1);
 		CHECK_INT(n.bytes, before);
@@ -358,7 +405,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 		CHECK_INT(add(s, "three", 3), 0);
 		CHECK_STR(next(s), "one");
 		CHECK_STR(next(s), "three");
-		CHECK(entry.sequence > 2 || cut == before);
+		CHECK_INT(entry.sequence, 2);
 		CHECK_INT(n.records_damaged, 0);
 		spool_close(s);
 	}
@@ -368,7 +415,7 @@ TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
 TEST(of_what_was_appended_together_all_is_there_or_nothing)
 {
 	_cleanup_(freep) char *path = NULL;
-	_cleanup_(buf_done) struct buf all = { 0 };
+	_cleanup_(buf_done) struct buf all = { 0 }, position = { 0 };
 	const struct spool_piece pieces[] = { { "aaaa", 4, 1, 0 }, { "bbbb", 4, 2, 0 }, { "cccc", 4, 4, 0 } };
 	struct spool_counters n;
 	struct spool *s;
@@ -376,6 +423,7 @@ TEST(of_what_was_appended_together_all_is_there_or_nothing)
 	fresh();
 	buf_init(&all);
 	s = open_spool(&n, CAP);
+	keep_position(&position);
 	CHECK_INT(spool_append(s, pieces, 3, 5, true, NULL), 0);
 	spool_close(s);
 	path = last_segment();
@@ -383,6 +431,7 @@ TEST(of_what_was_appended_together_all_is_there_or_nothing)
 	for (size_t at = 0; at <= all.size; at++) {
 		/* Cut off, and with one byte that never came to the disk. */
 		io_write_file(path, all.data, at, NULL);
+		restore_position(&position);
 		s = open_spool(&n, CAP);
 		CHECK_INT(n.samples_found, at == all.size ? 7 : 0);
 		CHECK_INT(spool_window(s), at == all.size ? 5 : 0);
@@ -391,6 +440,7 @@ TEST(of_what_was_appended_together_all_is_there_or_nothing)
 			break;
 		io_write_file(path, all.data, all.size, NULL);
 		change_byte(path, (off_t)at);
+		restore_position(&position);
 		s = open_spool(&n, CAP);
 		CHECK_INT(n.samples_found, 0);
 		spool_close(s);
@@ -421,15 +471,15 @@ TEST(damaged_entries_are_left_out_and_counted)
 		io_write_file(path, all.data, all.size, NULL);
 		change_byte(path, at);
 		s = open_spool(&n, CAP);
-		/* What the header said is known unless it is what is damaged. */
-		CHECK_INT(n.samples_found, at < first + (off_t)RECORD_HEADER ? 5 : 7);
+		CHECK_INT(n.samples_found, 7);
+		CHECK_INT(n.records_waiting, 3);
 		CHECK_STR(next(s), "one");
 		CHECK_STR(next(s), "");		/* what was before the damage comes first */
 		spool_done(s);
 		CHECK_STR(next(s), "three");
 		spool_done(s);
 		CHECK_INT(n.records_damaged, 1);
-		CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], at < first + (off_t)RECORD_HEADER ? 0 : 2);
+		CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 2);
 		CHECK_INT(n.samples_waiting, 0);
 		CHECK(is_exact(&n));
 		spool_close(s);
@@ -437,6 +487,167 @@ TEST(damaged_entries_are_left_out_and_counted)
 		_cleanup_(freep) char *position = xasprintf("%s/position", directory);
 		unlink(position);
 	}
+	remove_all();
+}
+
+/* Its last record, a whole file, and all of them. */
+TEST(what_was_durable_and_is_no_longer_there_is_counted)
+{
+	struct spool_piece run = { "run", 3, 0, 1 };
+
+	for (int kind = 0; kind < 4; kind++) {
+		_cleanup_(freep) char *text = xcalloc(1, SEGMENT), *path = NULL;
+		struct spool_counters n;
+		struct spool *s;
+		uint64_t lost;
+
+		fresh();
+		s = open_spool(&n, CAP);
+		memset(text, 'x', SEGMENT - 1);
+		for (int i = 0; i < 3; i++)
+			add(s, text, 1u << i);		/* a segment each */
+		add(s, "last", 8);
+		CHECK_INT(spool_append(s, &run, 1, 0, true, NULL), 0);
+		next(s);
+		spool_done(s);
+		spool_close(s);
+		path = last_segment();
+		if (kind == 0)
+			change_byte(path, size_of(path) - 5);		/* in the run's header or body */
+		if (kind == 1)
+			CHECK_INT(truncate(path, 0), 0);
+		if (kind == 2)
+			unlink(path);
+		if (kind == 3)
+			remove_segments();
+		lost = kind == 0 ? 0 : kind < 3 ? 8 : 14;
+		for (int again = 0; again < 2; again++) {
+			s = open_spool(&n, CAP);
+			CHECK_INT(n.samples_found, again && kind == 3 ? 0 : 14);
+			CHECK_INT(n.runs_found, again && kind == 3 ? 0 : 1);
+			if (kind < 3) {
+				CHECK_STR(next(s), text);
+				CHECK_STR(next(s), text);
+			}
+			spool_close(s);
+		}
+		s = open_spool(&n, CAP);
+		add(s, "new", 16);
+		while (*next(s))
+			spool_done(s);
+		CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], kind == 3 ? 0 : lost);
+		CHECK_INT(n.runs_dropped[SPOOL_DROP_DAMAGED], kind != 3);
+		CHECK_INT(n.samples_waiting + n.runs_waiting + n.records_waiting, 0);
+		CHECK(is_exact(&n));
+		spool_close(s);
+		s = open_spool(&n, CAP);		/* what was counted is not counted again */
+		CHECK_INT(n.samples_found + n.runs_found, 0);
+		spool_close(s);
+		remove_all();
+	}
+}
+
+TEST(without_its_position_all_that_the_files_have_waits)
+{
+	_cleanup_(freep) char *path = NULL;
+	struct spool_counters n;
+	struct spool *s;
+
+	fresh();
+	s = open_spool(&n, CAP);
+	add(s, "one", 1);
+	add(s, "two", 2);
+	next(s);
+	spool_done(s);
+	spool_close(s);
+	path = xasprintf("%s/position", directory);
+	unlink(path);
+	s = open_spool(&n, CAP);
+	CHECK_INT(n.samples_found, 3);
+	CHECK_STR(next(s), "one");
+	CHECK_STR(next(s), "two");
+	CHECK_INT(entry.sequence, 2);
+	spool_close(s);
+	remove_all();
+}
+
+TEST(what_the_cap_has_taken_is_no_damage_after_a_restart)
+{
+	_cleanup_(freep) char *text = xcalloc(1, 10000);
+	struct spool_counters n;
+	struct spool *s;
+	uint64_t waiting;
+
+	fresh();
+	s = open_spool(&n, CAP);
+	memset(text, 'x', 9999);
+	for (int i = 0; i < 300; i++)
+		add(s, text, 7);
+	waiting = n.samples_waiting;
+	CHECK(waiting < 300 * 7);
+	spool_close(s);
+	s = open_spool(&n, CAP);
+	CHECK_INT(n.samples_found, waiting);
+	while (*next(s))
+		spool_done(s);
+	CHECK_INT(n.samples_forwarded, waiting);
+	CHECK(is_exact(&n));
+	spool_close(s);
+	remove_all();
+}
+
+/* The reader goes on to a third segment while one entry of the first is under way, which was dropped, and one of the
+ * second. */
+TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
+{
+	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
+	struct spool_counters n;
+	struct spool *s;
+
+	fresh();
+	s = open_spool(&n, CAP);
+	memset(text, 'x', SEGMENT - 1);
+	for (int i = 0; i < 3; i++)
+		add(s, text, 1u << i);
+	CHECK_STR(next(s), text);
+	CHECK_STR(next(s), text);
+	for (int i = 0; n.samples_dropped[SPOOL_DROP_FULL] == 0 && i < 100 && n.bytes + SEGMENT < CAP; i++)
+		add(s, text, 8);
+	add(s, text, 8);		/* now the first one goes */
+	CHECK_STR(next(s), text);
+	spool_done(s);
+	spool_done(s);
+	spool_done(s);
+	CHECK_INT(n.samples_forwarded, 7);
+	CHECK(is_exact(&n));
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL] + n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
+	spool_close(s);
+	remove_all();
+}
+
+TEST(damage_that_was_counted_is_not_counted_again_after_a_restart)
+{
+	_cleanup_(freep) char *path = NULL;
+	struct spool_counters n;
+	struct spool *s;
+
+	fresh();
+	s = open_spool(&n, CAP);
+	add(s, "one", 1);
+	path = last_segment();
+	add(s, "two", 2);
+	spool_close(s);
+	change_byte(path, 20);
+	s = open_spool(&n, CAP);
+	CHECK_INT(n.samples_found, 3);
+	CHECK_STR(next(s), "two");
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 1);
+	spool_close(s);
+	s = open_spool(&n, CAP);
+	CHECK_INT(n.samples_found, 2);
+	CHECK_STR(next(s), "two");
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
+	spool_close(s);
 	remove_all();
 }
 

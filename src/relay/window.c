@@ -112,6 +112,7 @@ static int begin(struct window *w, struct err *err)
 	for (size_t i = 0; i < w->id_count; i++)
 		strobe_wire_put_le(ids + 8 * i, w->ids[(first + i) % WINDOW_IDS], 8);
 	w->end = 0;
+	w->samples = 0;
 	if (ftruncate(w->fds[w->number & 1], 0))
 		return failed(w, -errno, err);
 	r = put_record(w, &record, ids, 8 * w->id_count);
@@ -135,6 +136,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
+	record.samples_before = w->samples;
 	r = window_compress(w, bytes, n, PART_LEVEL, &body, &size, err);
 	if (r < 0)
 		return r;
@@ -145,6 +147,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 		return failed(w, r, err);
 	w->end += (off_t)(RECORD_HEADER + size);
 	w->bytes += n;
+	w->samples += samples;
 	return 0;
 }
 

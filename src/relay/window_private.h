@@ -20,6 +20,7 @@ struct window {
 	uint64_t number;
 	bool begun;				/* its file is */
 	off_t end;				/* of the file's last whole record */
+	uint64_t samples;			/* in the parts of the file, damaged ones too */
 	int64_t began_ns;
 	size_t bytes;				/* of its parts before compression */
 
