@@ -19,7 +19,6 @@
 #define CLOSE_RETRY_NS	NS_PER_SECOND
 #define SYNC_NS		(10 * NS_PER_SECOND)
 #define DRAIN_NS	(3 * NS_PER_SECOND)
-#define SAY_NS		(60 * NS_PER_SECOND)	/* at least, between two lines about entries with reused numbers */
 #define RUN_LEVEL	3			/* of zstd */
 #define SAID_MAX	8			/* kinds of failure that are said while one lasts */
 #define SYNC_ENTRIES	64u			/* with one question under way, and what came between: fewer than the
@@ -51,7 +50,7 @@ struct relay {
 	int said[SAID_MAX];		/* codes of failures */
 	size_t said_count;
 	uint64_t renumbered_said;
-	int64_t say_after_ns;
+	int64_t say_renumbered_ns, say_refused_ns;
 	unsigned one_by_one;		/* so many questions with one entry only */
 	uint64_t random;
 };
@@ -89,12 +88,10 @@ static void say_success(struct relay *r)
 static void say_renumbered(struct relay *r)
 {
 	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
-	int64_t now = clock_monotonic_ns();
 
-	if (!n || now < r->say_after_ns)
+	if (!n || !log_is_due(&r->say_renumbered_ns))
 		return;
 	r->renumbered_said += n;
-	r->say_after_ns = now + SAY_NS;
 	log_warning("this relay went on from an earlier state, such as the snapshot of a virtual machine: %llu of its entries had "
 		    "numbers that %s knew of others, and were forwarded as new ones", (unsigned long long)n, r->url.redis.shown);
 }
@@ -241,7 +238,8 @@ static void fail(struct relay *r, int e, const struct err *err)
 {
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
-		log_warning("an entry was dropped: %s", err->text);
+		if (log_is_due(&r->say_refused_ns))
+			log_warning("entries that Redis refuses are dropped: %s", err->text);
 		spool_refused(r->spool);
 		r->retry_ns = RETRY_MIN_NS;
 		return;

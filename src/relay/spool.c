@@ -66,8 +66,8 @@ static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, u
 	g->records -= records;
 	s->counters->records_waiting -= records;
 	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, samples, runs);
-	log_warning("the spool '%s' is damaged: %llu samples and %llu runs are lost", s->directory,
-		    (unsigned long long)samples, (unsigned long long)runs);
+	if (log_is_due(&s->say_damage_ns))
+		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
 }
 
 /* All that still counts as waiting in a segment behind whose end the reader is. */

@@ -63,7 +63,9 @@ static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 	if (!damaged)
 		return;
 	spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, damaged, 0);
-	log_warning("a batch that waited for the spool is damaged: %llu samples are lost", (unsigned long long)damaged);
+	if (log_is_due(&w->say_damage_ns))
+		log_warning("batches that waited for the spool are damaged, and what cannot be read of them is dropped; look at "
+			    "the disk");
 }
 
 /* A part of a window that is not in the spool. */
