@@ -64,7 +64,7 @@ bool drop_report_line(struct drop_report *r, int64_t now_ns, struct buf *out)
 {
 	if (!r->list.size)
 		return false;
-	buf_printf(out, "dropped in the last %lld s: ", (long long)((now_ns - r->last_ns) / NS_PER_SECOND));
+	buf_printf(out, "dropped in the last %lld s: ", (long long)((now_ns - r->last_ns + NS_PER_SECOND - 1) / NS_PER_SECOND));
 	buf_put(out, r->list.data, r->list.size);
 	buf_reset(&r->list);
 	r->last_ns = now_ns;

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
+#include "saturate.h"
 #include "wire_profile.h"
 
 #include <string.h>
@@ -160,7 +161,7 @@ static uint64_t samples_in(const struct profile *p)
 
 	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
 		if (p->columns[column].self[i] > 0)
-			sum += (uint64_t)p->columns[column].self[i];
+			saturating_count(&sum, (uint64_t)p->columns[column].self[i]);
 	return sum;
 }
 

@@ -270,6 +270,40 @@ TEST(values_at_the_ends_of_their_range_are_kept_and_sums_stop_there)
 	done(&f);
 }
 
+TEST(sums_of_samples_stop_at_the_end_of_their_range)
+{
+	struct fixture f = open_store();
+	struct store_query q = { NOON, NOON + HOUR };
+	struct maker *m = maker_new(0);
+
+	for (int i = 0; i < 3; i++) {
+		maker_series(m, NOON, "entry=a", STROBE_CLOCK_WALL, 10);
+		maker_stack(m, "a", INT64_MAX);
+		maker_stack(m, "b", INT64_MAX);
+		maker_stack(m, "c", INT64_MAX);
+	}
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	for (int i = 0; i < 2; i++) {
+		struct store_labels labels;
+		struct store_looked looked;
+		struct profile *p = ask(f.store, NOON, NOON + HOUR, NULL, 0, &looked);
+		uint64_t step = 0;
+
+		CHECK(p && profile_sum(p, 0) == INT64_MAX);
+		CHECK(looked.samples == UINT64_MAX);
+		CHECK_INT(store_timeline(f.store, &q, HOUR, &step, 1, NULL), 0);
+		CHECK(step == UINT64_MAX);
+		CHECK_INT(store_labels(f.store, &q, &labels, NULL), 0);
+		for (size_t k = 0; k < labels.count; k++)
+			CHECK(labels.items[k].values[0].samples >= INT64_MAX);	/* of a compacted hour: its header has 63 bits */
+		store_labels_done(&labels);
+		profile_free(p);
+		CHECK_INT(maintain(f.store, NOON + 2 * HOUR, 0, 0), 0);
+	}
+	done(&f);
+}
+
 TEST(a_batch_that_comes_again_changes_nothing)
 {
 	struct fixture f = open_store();
