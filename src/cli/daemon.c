@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "collector.h"
 #include "commands.h"
+#include "fd_room.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -333,6 +334,7 @@ static int open_server(struct daemon *d, struct err *err)
 	s.token = o->token;
 	s.allow_hosts = o->allow_hosts;
 	s.allow_host_count = o->allow_host_count;
+	s.connections = fd_room_for_http();
 	s.only_counters = !o->store_url;
 	s.collector = collector_counters(d->collector);
 	s.start_ns = clock_wall_ns();
@@ -377,6 +379,7 @@ static int open_all(struct daemon *d, struct err *err)
 	    (r = open_server(d, err)) < 0 ||
 	    (r = loop_add_timer(d->loop, &d->drop_timer, NS_PER_SECOND, err)) < 0)
 		return r;
+	fd_room_share();
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
 }
 
