@@ -498,7 +498,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
 	d->leave_timer = (struct watch){ .ready = daemon_look_at_leaving, .fd = -1 };
 	d->drop_timer = (struct watch){ .ready = daemon_drops_ready, .fd = -1 };
-	drop_report_init(&d->drops, clock_monotonic_ns());
+	drop_report_init(&d->drops);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */

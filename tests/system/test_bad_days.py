@@ -144,7 +144,7 @@ def drops_are_said_with_their_numbers_and_a_minute_apart():
         port = free_port()
         with Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{directory}/a') as c:
             def said():
-                return [line for line in c.lines if 'dropped in the last' in line]
+                return [line for line in c.lines if 'strobe: dropped: ' in line]
 
             sent = 0
             for i in range(12):
