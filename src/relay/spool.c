@@ -93,11 +93,12 @@ static void note_oldest(struct spool *s)
 
 /* --- Removing --- */
 
-/* The first of the list. */
+/* The first of the list. After a loss of power an older position would take its entries for damaged ones. */
 static void remove_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
 
+	fdatasync(s->position_fd);
 	s->counters->bytes -= (uint64_t)g->size;
 	segment_remove(s, g);
 	segment_free(g);
@@ -113,8 +114,11 @@ static void drop_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
 
-	for (size_t i = 0; i < s->flight_count && s->flights[i].segment == g; i++) {
+	for (size_t i = 0; i < s->flight_count; i++) {
+		if (s->flights[i].segment != g)
+			continue;
 		take_from_segment(g, s->flights[i].samples, s->flights[i].runs);
+		s->counters->records_waiting--;
 		s->flights[i].segment = NULL;
 	}
 	spool_count_drop(s->counters, SPOOL_DROP_FULL, g->samples, g->runs);

@@ -266,6 +266,36 @@ TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
 	remove_all();
 }
 
+TEST(entries_of_several_segments_may_be_dropped_while_they_are_under_way)
+{
+	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
+	struct spool_counters n;
+	struct spool *s;
+
+	fresh();
+	s = open_spool(&n, CAP);
+	memset(text, 'x', SEGMENT - 1);
+	for (int i = 0; i < 3; i++)
+		add(s, text, 1u << i);
+	for (int i = 0; i < 3; i++)
+		CHECK_STR(next(s), text);
+	for (int i = 0; i < 40; i++)
+		add(s, text, 8);
+	spool_done(s);
+	spool_done(s);
+	spool_rewind(s);
+	CHECK_INT(n.samples_forwarded, 3);
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL] % 8, 4);
+	CHECK(is_exact(&n));
+	while (*next(s))
+		spool_done(s);
+	CHECK_INT(n.samples_waiting + n.records_waiting, 0);
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
+	CHECK(is_exact(&n));
+	spool_close(s);
+	remove_all();
+}
+
 TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
 {
 	struct rlimit old, low;
