@@ -21,10 +21,16 @@
 /* A directory of its own for each test. */
 static char directory[64];
 
+/* What was read last. */
+static struct spool_entry entry;
+
+/* In memory where that is possible: for thousands of appends, each of which would wait for the disk. */
 static inline void fresh(void)
 {
 	log_set_level(-1);
-	snprintf(directory, sizeof(directory), "/tmp/strobe-spool-XXXXXX");
+	if (!entry.body.data)
+		buf_init(&entry.body);
+	snprintf(directory, sizeof(directory), "%s/strobe-spool-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	if (!mkdtemp(directory))
 		abort();
 }
@@ -63,12 +69,8 @@ static inline int add(struct spool *s, const char *text, uint64_t samples)
 }
 
 /* The bytes of the next entry, "" if there is none. The last one stays readable until the next call. */
-static struct spool_entry entry;
-
 static inline const char *next(struct spool *s)
 {
-	if (!entry.body.data)
-		buf_init(&entry.body);
 	return spool_next(s, &entry) == 1 ? entry.body.data : "";
 }
 
@@ -85,15 +87,15 @@ static inline bool is_exact(const struct spool_counters *n)
 	       n->runs_found + n->runs_handed == n->runs_forwarded + n->runs_known + runs + n->runs_waiting;
 }
 
-/* The path of the only segment, or the last one. */
-static inline char *last_segment(void)
+/* The path of the first or the last segment; NULL if there is none. */
+static inline char *segment_at(bool last)
 {
 	struct dirent **list = NULL;
 	int n = scandir(directory, &list, NULL, alphasort);
 	char *path = NULL;
 
 	for (int i = 0; i < n; i++) {
-		if (strstr(list[i]->d_name, ".spool")) {
+		if (strstr(list[i]->d_name, ".spool") && (last || !path)) {
 			free(path);
 			path = xasprintf("%s/%s", directory, list[i]->d_name);
 		}
@@ -101,6 +103,16 @@ static inline char *last_segment(void)
 	}
 	free(list);
 	return path;
+}
+
+static inline char *first_segment(void)
+{
+	return segment_at(false);
+}
+
+static inline char *last_segment(void)
+{
+	return segment_at(true);
 }
 
 static inline void remove_segments(void)

@@ -336,7 +336,7 @@ TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
 static void run_until_killed(int out)
 {
 	struct spool_counters n;
-	struct spool *s = open_spool(&n, CAP);
+	struct spool *s = open_spool(&n, (uint64_t)1 << 30);
 	struct spool_entry e = { 0 };
 	char text[64];
 
@@ -388,7 +388,7 @@ TEST(a_process_that_is_killed_at_any_moment_loses_nothing_that_it_was_told_is_du
 		close(pipe_fds[0]);
 
 		/* What was under way when it ended may be there, or not; two at most, for they go together. */
-		s = open_spool(&n, CAP);
+		s = open_spool(&n, (uint64_t)1 << 30);
 		CHECK(s != NULL);
 		CHECK(n.samples_found <= waiting + appended + 2 - done);
 		CHECK(n.samples_found + 1 >= waiting + appended - done);

@@ -270,4 +270,103 @@ TEST(damage_that_comes_while_it_is_open_is_counted_too)
 	}
 }
 
+/* --- Whatever happens, in any order --- */
+
+static void damage_anything(unsigned *seed)
+{
+	_cleanup_(freep) char *path = last_segment();
+	off_t size;
+
+	if (path && rand_r(seed) % 2) {		/* the first one is that which is read */
+		free(path);
+		path = first_segment();
+	}
+	size = path ? size_of(path) : 0;
+	if (size > 0)
+		change_byte(path, rand_r(seed) % size);
+}
+
+static void append_some(struct spool *s, unsigned *seed)
+{
+	static char bytes[40000];
+	struct spool_piece pieces[3];
+	size_t count = 1 + (size_t)rand_r(seed) % 3;
+
+	for (size_t i = 0; i < count; i++)
+		pieces[i] = (struct spool_piece){
+			bytes, (size_t)rand_r(seed) % sizeof(bytes), (uint64_t)(rand_r(seed) % 50), (uint32_t)(rand_r(seed) % 3),
+		};
+	CHECK_INT(spool_append(s, pieces, count, 0, true, NULL), 0);
+}
+
+/* The fate of the first entry under way. */
+static void end_one(struct spool *s, unsigned *seed)
+{
+	switch (rand_r(seed) % 4) {
+	case 0:
+		spool_known(s);
+		break;
+	case 1:
+		spool_refused(s);
+		break;
+	default:
+		spool_done(s);
+	}
+}
+
+static void do_anything(struct spool *s, unsigned *seed, bool damage, unsigned *under_way)
+{
+	int what = rand_r(seed) % 16;
+
+	if (what < 4) {
+		append_some(s, seed);
+	} else if (what < 10) {
+		*under_way += spool_next(s, &entry) == 1;
+	} else if (what < 13 && *under_way) {
+		end_one(s, seed);
+		--*under_way;
+	} else if (what == 13) {
+		spool_rewind(s);
+		*under_way = 0;
+	} else if (what == 14 && damage) {
+		damage_anything(seed);
+	}
+}
+
+/* A restart finds just what waited, also of what was damaged meanwhile; and in the end nothing waits. */
+TEST(whatever_happens_in_any_order_the_counters_add_up_and_a_restart_finds_what_waited)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		unsigned random = seed, under_way;
+		uint64_t samples = 0, runs = 0;
+		struct spool_counters n;
+		struct spool *s;
+
+		fresh();
+		for (int start = 0; start < 6; start++) {
+			s = open_spool(&n, CAP);
+			CHECK_INT(n.samples_found, samples);
+			CHECK_INT(n.runs_found, runs);
+			under_way = 0;
+			for (int i = 0; i < 80; i++) {
+				do_anything(s, &random, seed % 2, &under_way);
+				CHECK(is_exact(&n));
+			}
+			spool_rewind(s);
+			samples = n.samples_waiting;
+			runs = n.runs_waiting;
+			CHECK(seed % 2 || n.samples_dropped[SPOOL_DROP_DAMAGED] == 0);
+			spool_close(s);
+		}
+		s = open_spool(&n, CAP);
+		while (spool_next(s, &entry) == 1)
+			spool_done(s);
+		CHECK_INT(n.samples_waiting + n.runs_waiting + n.records_waiting, 0);
+		CHECK(seed % 2 || n.samples_forwarded == samples);
+		CHECK(is_exact(&n));
+		spool_close(s);
+		remove_all();
+	}
+}
+
 TEST_MAIN()
