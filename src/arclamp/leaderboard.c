@@ -3,6 +3,7 @@
 #include "leaderboard.h"
 
 #include "mem.h"
+#include "saturate.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -173,11 +174,11 @@ static void count(const struct profile *p, uint32_t column, const uint32_t *fram
 		kept[i] = frames[frame] != UINT32_MAX ? frames[frame] : kept[parent];
 		matches[i] = matches[parent] || ends_here(n, p, i);
 		if (!matches[i])
-			ret->unmatched += self;
+			saturating_add(&ret->unmatched, self);
 		else if (kept[i] == UINT32_MAX)
-			ret->passed_over += self;
+			saturating_add(&ret->passed_over, self);
 		else
-			sums[kept[i]] += self;
+			saturating_add(&sums[kept[i]], self);
 	}
 }
 
@@ -211,7 +212,7 @@ void leaderboard_make(const struct profile *p, uint32_t column, const struct lea
 		if (sums[i] <= 0)
 			continue;
 		ret->rows[ret->count++] = (struct leaderboard_row){ intern_get(&ret->names, i), sums[i] };
-		ret->samples += sums[i];
+		saturating_add(&ret->samples, sums[i]);
 	}
 	if (ret->count)
 		qsort(ret->rows, ret->count, sizeof(*ret->rows), most_first);

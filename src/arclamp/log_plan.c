@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "mem.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -159,7 +160,7 @@ static uint64_t samples_of(const struct profile *p, uint32_t column)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < p->node_count; i++)
-		n += p->columns[column].self[i] > 0 ? (uint64_t)p->columns[column].self[i] : 0;
+		saturating_count(&n, p->columns[column].self[i] > 0 ? (uint64_t)p->columns[column].self[i] : 0);
 	return n;
 }
 

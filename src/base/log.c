@@ -1,9 +1,12 @@
 /* log.c: lines for the person or the journal; one write per line, so that lines of threads do not mix. */
 #include "log.h"
+#include "clock.h"
 #include "text.h"
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
+
+#define PAUSE_NS	(60 * NS_PER_SECOND)
 
 static atomic_int log_level = 2;
 
@@ -13,6 +16,16 @@ static const int priorities[] = { 3, 4, 6, 7 };
 void log_set_level(int level)
 {
 	log_level = level;
+}
+
+bool log_is_due(int64_t *next_ns)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (now < *next_ns)
+		return false;
+	*next_ns = now + PAUSE_NS;
+	return true;
 }
 
 static void log_line(int level, const char *format, va_list ap)

@@ -29,7 +29,8 @@ struct outlet {
 	struct sink_counters counters;
 	pthread_t thread;
 	bool has_thread, is_used;
-	bool told_unfit, told_conflict;		/* the thread only */
+	int64_t say_unfit_ns;			/* the thread only, as is what follows */
+	bool told_conflict;
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;

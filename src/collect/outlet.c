@@ -70,9 +70,8 @@ static void note_result(struct outlet *o, int r, const struct err *err)
 		log_warning("samples cannot be stored and wait in memory: %s", err->text);
 	if (!failing && was_failing)
 		log_info("samples are stored again in %s", o->url);
-	if (is_hopeless(r) && !o->told_unfit)
+	if (is_hopeless(r) && log_is_due(&o->say_unfit_ns))
 		log_error("samples were dropped, and are counted from now on: %s", err->text);
-	o->told_unfit = is_hopeless(r) || (o->told_unfit && r < 0);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		any |= o->collector->outlets[i].counters.failing;
 	n->failing = any;

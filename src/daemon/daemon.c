@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "collector.h"
 #include "command.h"
+#include "fd_room.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -319,6 +320,7 @@ static int open_server(struct daemon *d, struct err *err)
 	s.token = o->token;
 	s.allow_hosts = o->allow_hosts;
 	s.allow_host_count = o->allow_host_count;
+	s.connections = fd_room_for_http();
 	s.only_counters = !o->store_url;
 	s.collector = collector_counters(d->collector);
 	s.start_ns = clock_wall_ns();
@@ -360,8 +362,10 @@ static int open_all(struct daemon *d, struct err *err)
 	    (r = open_sinks(d, err)) < 0 ||
 	    (r = open_collector(d, err)) < 0 ||
 	    (r = open_sources(d, err)) < 0 ||
-	    (r = open_server(d, err)) < 0)
+	    (r = open_server(d, err)) < 0 ||
+	    (r = loop_add_timer(d->loop, &d->drop_timer, NS_PER_SECOND, err)) < 0)
 		return r;
+	fd_room_share();
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
 }
 
@@ -394,6 +398,7 @@ static uint64_t stop_all(struct daemon *d)
 		source_stop(d->sources.items[i].source);
 	if (d->collector)
 		left = collector_flush(d->collector, FLUSH_TIMEOUT_NS);
+	daemon_report_drops(d, true);
 	return left;
 }
 
@@ -439,11 +444,13 @@ static void free_all(struct daemon *d)
 	if (d->loop) {
 		loop_remove_timer(d->loop, &d->watchdog);
 		loop_remove_timer(d->loop, &d->leave_timer);
+		loop_remove_timer(d->loop, &d->drop_timer);
 	}
 	d->loop = loop_free(d->loop);
 	free(d->shown);
 	if (d->lock >= 0)
 		close(d->lock);
+	drop_report_done(&d->drops);
 }
 
 /* Each second a batch of some MB comes and goes. Left to itself malloc gives its memory back to the kernel each time,
@@ -476,6 +483,8 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	d->lock = -1;
 	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
 	d->leave_timer = (struct watch){ .ready = daemon_look_at_leaving, .fd = -1 };
+	d->drop_timer = (struct watch){ .ready = daemon_drops_ready, .fd = -1 };
+	drop_report_init(&d->drops);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */

@@ -4,6 +4,7 @@
 
 #include "collector.h"
 #include "daemon.h"
+#include "drop_report.h"
 #include "server.h"
 #include "sinks.h"
 #include "source.h"
@@ -42,7 +43,8 @@ struct daemon {
 					 * it */
 	struct shown *shown;
 	struct server *server;
-	struct watch watchdog, leave_timer;
+	struct watch watchdog, leave_timer, drop_timer;
+	struct drop_report drops;
 	_Atomic bool metrics_failed;	/* of Arc Lamp; the server's threads */
 };
 
@@ -73,6 +75,12 @@ struct sink_options daemon_sink_options(const struct daemon_options *o);
 /* What the server shows of it now. The arrays of the options are those of d->shown. */
 struct shown *daemon_show(const struct daemon *d);
 struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits);
+
+/* --- daemon_drops.c --- */
+
+/* Once a minute at most, and at the end. */
+void daemon_report_drops(struct daemon *d, bool is_end);
+void daemon_drops_ready(struct watch *drop_timer, uint32_t events);
 
 /* --- daemon_change.c --- */
 

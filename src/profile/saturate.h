@@ -1,4 +1,4 @@
-/* saturate.h: sums and products that stop at the ends of int64_t, as profile_add does. */
+/* saturate.h: sums and products that stop at the ends of their type, as profile_add does. */
 #ifndef PROFILE_SATURATE_H
 #define PROFILE_SATURATE_H
 
@@ -8,6 +8,12 @@ static inline void saturating_add(int64_t *sum, int64_t v)
 {
 	if (__builtin_add_overflow(*sum, v, sum))
 		*sum = v < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static inline void saturating_count(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
 }
 
 static inline int64_t saturating_sum(int64_t a, int64_t b)

@@ -16,21 +16,31 @@
 #define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
 #define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
 
-/* KEYS: stream, seen. ARGV: host, seconds to keep `seen`, then of each entry number, id and messages. */
+/* KEYS: stream, seen. ARGV: host, seconds to keep `seen`, how many entries to remember, then of each entry number, id and
+ * messages. Returns a letter for each entry: added, known, or renumbered. An XADD that fails after others went well must
+ * not make them be forgotten. */
 static const char script[] =
-	"local last = tonumber(redis.call('GET', KEYS[2]) or '0') "
-	"local known = 0 "
-	"for i = 3, #ARGV, 3 do "
-	"if tonumber(ARGV[i]) > last then "
-	"redis.call('XADD', KEYS[1], '*', 'strobe', ARGV[i + 2], 'id', ARGV[i + 1], 'host', ARGV[1]) "
-	"redis.call('SET', KEYS[2], ARGV[i], 'EX', ARGV[2]) "
-	"last = tonumber(ARGV[i]) "
-	"else known = known + 1 end "
+	"local list, seen, last = {}, {}, 0 "
+	"for pair, n in string.gmatch(redis.call('GET', KEYS[2]) or '', '((%d+):%x+)') do "
+	"list[#list + 1] = pair seen[pair] = true last = math.max(last, tonumber(n)) "
 	"end "
-	"return known";
+	"local result, failed, before = {}, nil, #list "
+	"for i = 4, #ARGV, 3 do "
+	"local pair, n = ARGV[i] .. ':' .. ARGV[i + 1], tonumber(ARGV[i]) "
+	"if seen[pair] then result[#result + 1] = 'k' else "
+	"local r = redis.pcall('XADD', KEYS[1], '*', 'strobe', ARGV[i + 2], 'id', ARGV[i + 1], 'host', ARGV[1]) "
+	"if type(r) == 'table' and r.err then failed = r break end "
+	"result[#result + 1] = n > last and 'a' or 'r' "
+	"list[#list + 1] = pair seen[pair] = true last = math.max(last, n) "
+	"end "
+	"end "
+	"if #list > before then "
+	"redis.call('SET', KEYS[2], table.concat(list, ' ', math.max(1, #list - ARGV[3] + 1)), 'EX', ARGV[2]) "
+	"end "
+	"return failed or table.concat(result)";
 #define SEEN_SECONDS	"2592000"
 
-#define ARGUMENTS_MAX	(7 + 3 * FORWARD_ENTRIES)
+#define ARGUMENTS_MAX	(8 + 3 * FORWARD_ENTRIES)
 
 struct forward {
 	struct redis_asker *asker;
@@ -53,7 +63,7 @@ struct question {
 	const char *arguments[ARGUMENTS_MAX];
 	size_t sizes[ARGUMENTS_MAX];
 	int count;
-	char texts[2 * FORWARD_ENTRIES][24];
+	char texts[1 + 2 * FORWARD_ENTRIES][24];
 	size_t text_count;
 };
 
@@ -73,7 +83,7 @@ static void put_number(struct question *q, const char *format, uint64_t n)
 
 static uint64_t id_of(const struct spool_entry *e)
 {
-	const uint64_t parts[] = { e->instance, e->sequence };
+	const uint64_t parts[] = { e->instance, e->sequence, XXH3_64bits(e->body.data, e->body.size) };
 	uint64_t id = XXH3_64bits(parts, sizeof(parts));
 
 	return id ? id : 1;
@@ -91,6 +101,7 @@ static void make_question(const struct forward *f, const char *seen, const struc
 	put(q, seen, strlen(seen));
 	put(q, f->host, strlen(f->host));
 	put(q, SEEN_SECONDS, sizeof(SEEN_SECONDS) - 1);
+	put_number(q, "%llu", FORWARD_REMEMBERED);
 	for (size_t i = 0; i < count; i++) {
 		put_number(q, "%llu", entries[i].sequence);
 		put_number(q, "%016llx", id_of(&entries[i]));
@@ -200,7 +211,17 @@ static int note_lost(struct forward *f, const struct spool_entry *entries, size_
 	return r;
 }
 
-int forward_send(struct forward *f, const struct spool_entry *entries, size_t count, uint64_t *ret_known, struct err *err)
+static bool read_results(const struct redisReply *reply, size_t count, enum forward_result *ret)
+{
+	if (reply->type != REDIS_REPLY_STRING || reply->len != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ret[i] = reply->str[i] == 'k' ? FORWARD_KNOWN : reply->str[i] == 'r' ? FORWARD_RENUMBERED : FORWARD_ADDED;
+	return true;
+}
+
+int forward_send(struct forward *f, const struct spool_entry *entries, size_t count, enum forward_result *ret,
+		 struct err *err)
 {
 	_cleanup_(freep) char *seen = seen_key(f->key, entries[0].instance);
 	struct redisReply *reply = NULL;
@@ -212,8 +233,7 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 	if (r < 0) {
 		r = note_lost(f, entries, count, r, err);
 		go_home(f);
-	} else if (reply->type == REDIS_REPLY_INTEGER) {
-		*ret_known = (uint64_t)reply->integer;
+	} else if (read_results(reply, count, ret)) {
 		f->lost = 0;
 	} else if (says_too_large(reply)) {
 		r = too_large(f, count, entries, err);

@@ -69,7 +69,7 @@ static void check(const struct spool_counters *n)
 
 	for (size_t i = 0; i < SPOOL_DROPS; i++)
 		dropped += n->samples_dropped[i];
-	if (n->samples_found + n->samples_handed != n->samples_forwarded + dropped + n->samples_waiting)
+	if (n->samples_found + n->samples_handed != n->samples_forwarded + n->samples_known + dropped + n->samples_waiting)
 		abort();
 }
 
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put_part(data + 1, size - 1);
 	else
 		put_file(names[data[0] % (ARRAY_SIZE(names) + 1)], data + 1, size - 1);
-	if (spool_open(directory, "web1", (uint64_t)1 << 30, &counters, &s, NULL) < 0 ||
+	if (spool_open(directory, (uint64_t)1 << 30, &counters, &s, NULL) < 0 ||
 	    window_open(directory, "web1", s, &counters, &w, NULL) < 0)
 		abort();
 	drain(s);

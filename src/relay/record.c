@@ -14,7 +14,7 @@ void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_
 	r->size = (uint32_t)n;
 	r->hash = XXH3_64bits(body, n);
 	memcpy(h, "SPLR", 4);
-	h[4] = 1;
+	h[4] = 2;
 	h[5] = (uint8_t)r->kind;
 	h[6] = (uint8_t)((r->last ? LAST : 0) | (r->first ? FIRST : 0));
 	h[7] = 0;
@@ -26,13 +26,15 @@ void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_
 	strobe_wire_put_le(h + 44, r->size, 4);
 	strobe_wire_put_le(h + 48, r->owner, 8);
 	strobe_wire_put_le(h + 56, r->hash, 8);
-	strobe_wire_put_le(h + 64, XXH3_64bits(h, 64), 8);
+	strobe_wire_put_le(h + 64, r->samples_before, 8);
+	strobe_wire_put_le(h + 72, r->runs_before, 8);
+	strobe_wire_put_le(h + 80, XXH3_64bits(h, 80), 8);
 }
 
 bool record_parse(const uint8_t h[RECORD_HEADER], struct record *r)
 {
-	if (memcmp(h, "SPLR", 4) || h[4] != 1 || h[5] < RECORD_ENTRY || h[5] > RECORD_IDS ||
-	    strobe_wire_get_le(h + 64, 8) != XXH3_64bits(h, 64))
+	if (memcmp(h, "SPLR", 4) || h[4] != 2 || h[5] < RECORD_ENTRY || h[5] > RECORD_IDS ||
+	    strobe_wire_get_le(h + 80, 8) != XXH3_64bits(h, 80))
 		return false;
 	*r = (struct record){
 		.kind = (enum record_kind)h[5],
@@ -46,6 +48,8 @@ bool record_parse(const uint8_t h[RECORD_HEADER], struct record *r)
 		.size = (uint32_t)strobe_wire_get_le(h + 44, 4),
 		.owner = strobe_wire_get_le(h + 48, 8),
 		.hash = strobe_wire_get_le(h + 56, 8),
+		.samples_before = strobe_wire_get_le(h + 64, 8),
+		.runs_before = strobe_wire_get_le(h + 72, 8),
 	};
 	return r->size <= RECORD_BODY;
 }

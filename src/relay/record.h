@@ -2,7 +2,7 @@
  *
  *   offset  size  record
  *        0     4  magic "SPLR"
- *        4     1  version, 1
+ *        4     1  version, 2
  *        5     1  kind: 1 entry (what becomes one entry of the stream)
  *                       2 part (one batch of the window that is still open)
  *                       3 ids (of batches that are in earlier windows)
@@ -16,16 +16,19 @@
  *       44     4  length of the body
  *       48     8  of an entry the instance of the spool, of a part the id of its batch
  *       56     8  XXH3 of the body
- *       64     8  XXH3 of the 64 bytes before
- *       72        body: of entries and parts wire messages (wire/strobe_wire.h) in one frame of zstd; of ids eight bytes each
+ *       64     8  samples in all records of its kind before it: since the spool was made, or in its window
+ *       72     8  runs in them
+ *       80     8  XXH3 of the 80 bytes before
+ *       88        body: of entries and parts wire messages (wire/strobe_wire.h) in one frame of zstd; of ids eight bytes each
  *
  * All integers are little-endian. A record is whole if, checked in this order,
- *    1. there are 72 bytes,
+ *    1. there are 88 bytes,
  *    2. magic, version and kind are right and the hash of the header is that of its bytes,
  *    3. the length is at most RECORD_BODY and the body ends inside the file,
  *    4. the hash of the body is that of its bytes.
  *
- * What a header says can be trusted without its body (2), so that what a damaged body held is known.
+ * A header can be trusted without its body (2), so the content of a damaged body is still counted; and the next intact
+ * record tells how many samples and runs lie before it, so that of a damaged header is, too.
  */
 #ifndef RELAY_RECORD_H
 #define RELAY_RECORD_H
@@ -34,7 +37,7 @@
 #include "err.h"
 #include <sys/types.h>
 
-#define RECORD_HEADER	72u
+#define RECORD_HEADER	88u
 #define RECORD_BODY	(80u << 20)	/* a message of 64 MB that cannot be compressed, and some room */
 
 enum record_kind { RECORD_ENTRY = 1, RECORD_PART = 2, RECORD_IDS = 3 };
@@ -48,6 +51,7 @@ struct record {
 	uint32_t runs, size;		/* of the body */
 	uint64_t owner;			/* instance or batch */
 	uint64_t hash;			/* of the body */
+	uint64_t samples_before, runs_before;
 };
 
 /* Fills in size and hash and writes the header. */

@@ -21,6 +21,8 @@
 #define DRAIN_NS	(3 * NS_PER_SECOND)
 #define RUN_LEVEL	3			/* of zstd */
 #define SAID_MAX	8			/* kinds of failure that are said while one lasts */
+#define SYNC_ENTRIES	64u			/* with one question under way, and what came between: fewer than the
+						 * script remembers */
 
 struct relay {
 	struct relay_url url;
@@ -44,8 +46,11 @@ struct relay {
 	struct forward *forward;
 	struct spool_entry entries[FORWARD_ENTRIES];
 	int64_t try_after_ns, retry_ns, synced_ns;
+	size_t unsynced;		/* entries that were settled since */
 	int said[SAID_MAX];		/* codes of failures */
 	size_t said_count;
+	uint64_t renumbered_said;
+	int64_t say_renumbered_ns, say_refused_ns;
 	unsigned one_by_one;		/* so many questions with one entry only */
 	uint64_t random;
 };
@@ -78,6 +83,17 @@ static void say_success(struct relay *r)
 		log_info("entries are forwarded to %s again; %llu wait", r->url.redis.shown,
 			 (unsigned long long)r->counters.spool.records_waiting);
 	r->said_count = 0;
+}
+
+static void say_renumbered(struct relay *r)
+{
+	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
+
+	if (!n || !log_is_due(&r->say_renumbered_ns))
+		return;
+	r->renumbered_said += n;
+	log_warning("this relay went on from an earlier state, such as the snapshot of a virtual machine: %llu of its entries had "
+		    "numbers that %s knew of others, and were forwarded as new ones", (unsigned long long)n, r->url.redis.shown);
 }
 
 /* --- The window, under the lock --- */
@@ -184,20 +200,27 @@ static size_t take_entries(struct relay *r)
 	return n;
 }
 
-static void succeed(struct relay *r, size_t n, uint64_t known)
+static void succeed(struct relay *r, size_t n, const enum forward_result *results)
 {
 	struct relay_counters *c = &r->counters;
 
 	for (size_t i = 0; i < n; i++) {
+		if (results[i] == FORWARD_KNOWN) {
+			c->entries_known++;
+			spool_known(r->spool);
+			continue;
+		}
+		c->entries_forwarded++;
+		c->entries_renumbered += results[i] == FORWARD_RENUMBERED;
 		c->bytes_forwarded += r->entries[i].body.size;
 		spool_done(r->spool);
 	}
-	c->entries_forwarded += n;
-	c->entries_known += known;
+	r->unsynced += n;
 	c->last_forward_ns = clock_wall_ns();
 	r->retry_ns = RETRY_MIN_NS;
 	r->one_by_one -= r->one_by_one > 0;
 	say_success(r);
+	say_renumbered(r);
 	set_state(r, true, "connected");
 }
 
@@ -215,7 +238,8 @@ static void fail(struct relay *r, int e, const struct err *err)
 {
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
-		log_warning("an entry was dropped: %s", err->text);
+		if (log_is_due(&r->say_refused_ns))
+			log_warning("entries that Redis refuses are dropped: %s", err->text);
 		spool_refused(r->spool);
 		r->retry_ns = RETRY_MIN_NS;
 		return;
@@ -231,23 +255,24 @@ static void fail(struct relay *r, int e, const struct err *err)
 
 static void forward_some(struct relay *r)
 {
+	enum forward_result results[FORWARD_ENTRIES];
 	struct err err = { 0 };
-	uint64_t known = 0;
 	size_t n = take_entries(r);
 	int e;
 
 	if (!n)
 		return;
-	e = forward_send(r->forward, r->entries, n, &known, &err);
+	e = forward_send(r->forward, r->entries, n, results, &err);
 	if (e < 0)
 		fail(r, e, &err);
 	else
-		succeed(r, n, known);
+		succeed(r, n, results);
 	spool_rewind(r->spool);
 	for (size_t i = 0; i < FORWARD_ENTRIES; i++)
 		shrink(&r->entries[i]);
-	if (clock_monotonic_ns() - r->synced_ns > SYNC_NS) {
+	if (r->unsynced >= SYNC_ENTRIES || clock_monotonic_ns() - r->synced_ns > SYNC_NS) {
 		spool_sync(r->spool);
+		r->unsynced = 0;
 		r->synced_ns = clock_monotonic_ns();
 	}
 }
@@ -350,7 +375,7 @@ int relay_open(const char *url, const char *state_dir, struct relay **ret, struc
 	if (e >= 0) {
 		r->directory = xasprintf("%s/%s", state_dir, r->url.spool_name);
 		r->counters.spool_limit = r->url.spool_bytes;
-		e = spool_open(r->directory, r->url.host, r->url.spool_bytes, &r->counters.spool, &r->spool, err);
+		e = spool_open(r->directory, r->url.spool_bytes, &r->counters.spool, &r->spool, err);
 	}
 	if (e >= 0)
 		e = window_open(r->directory, r->url.host, r->spool, &r->counters.spool, &r->window, err);

@@ -34,7 +34,7 @@ static void take_from_segment(struct segment *g, uint64_t samples, uint64_t runs
 }
 
 /* What looks like a record in a place that was damaged while we ran may be none: it cannot hold more than all did. */
-static bool is_counted(const struct spool *s, const struct segment *g, const struct record *r)
+static bool is_plausible(const struct spool *s, const struct segment *g, const struct record *r)
 {
 	uint64_t samples = r->samples, runs = r->runs, records = 1;
 
@@ -45,15 +45,36 @@ static bool is_counted(const struct spool *s, const struct segment *g, const str
 		runs += s->flights[i].runs;
 		records++;
 	}
-	return samples >= r->samples && samples <= g->samples && runs <= g->runs && records <= g->records;
+	return samples >= r->samples && samples <= g->samples && runs <= g->runs && records <= g->records &&
+	       mark_is_within(mark_after(r), g->end);
 }
 
-/* Drops all that still counts as waiting in a segment. */
-static void drop_rest(struct spool *s, struct segment *g, enum spool_drop why)
+static void settle(struct spool *s, struct mark m)
 {
-	spool_count_drop(s->counters, why, g->samples, g->runs);
-	s->counters->records_waiting -= g->records;
-	g->samples = g->runs = g->records = 0;
+	if (m.sequence <= s->settled.sequence)
+		return;
+	s->settled = m;
+	position_save(s);
+}
+
+static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, uint64_t runs, uint64_t records)
+{
+	if (!samples && !runs && !records)
+		return;
+	g->samples -= samples;
+	g->runs -= runs;
+	g->records -= records;
+	s->counters->records_waiting -= records;
+	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, samples, runs);
+	if (log_is_due(&s->say_damage_ns))
+		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
+}
+
+/* All that still counts as waiting in a segment behind whose end the reader is. */
+static void drop_unreadable(struct spool *s, struct segment *g)
+{
+	drop_damaged(s, g, g->samples, g->runs, g->records);
+	settle(s, g->end);
 }
 
 static void note_oldest(struct spool *s)
@@ -72,11 +93,12 @@ static void note_oldest(struct spool *s)
 
 /* --- Removing --- */
 
-/* The first of the list. */
+/* The first of the list. After a loss of power an older position would take its entries for damaged ones. */
 static void remove_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
 
+	fdatasync(s->position_fd);
 	s->counters->bytes -= (uint64_t)g->size;
 	segment_remove(s, g);
 	segment_free(g);
@@ -92,19 +114,32 @@ static void drop_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
 
-	for (size_t i = 0; i < s->flight_count && s->flights[i].segment == g; i++) {
+	for (size_t i = 0; i < s->flight_count; i++) {
+		if (s->flights[i].segment != g)
+			continue;
 		take_from_segment(g, s->flights[i].samples, s->flights[i].runs);
+		s->counters->records_waiting--;
 		s->flights[i].segment = NULL;
 	}
-	drop_rest(s, g, SPOOL_DROP_FULL);
+	spool_count_drop(s->counters, SPOOL_DROP_FULL, g->samples, g->runs);
+	s->counters->records_waiting -= g->records;
+	settle(s, g->end);
 	remove_first(s);
+}
+
+static bool has_flights(const struct spool *s, const struct segment *g)
+{
+	for (size_t i = 0; i < s->flight_count; i++)
+		if (s->flights[i].segment == g)
+			return true;
+	return false;
 }
 
 /* What the reader has left behind and nobody waits for. */
 static void remove_finished(struct spool *s)
 {
-	while (s->reading > 0 && (!s->flight_count || s->flights[0].segment != s->segments[0])) {
-		drop_rest(s, s->segments[0], SPOOL_DROP_DAMAGED);
+	while (s->reading > 0 && !has_flights(s, s->segments[0])) {
+		drop_unreadable(s, s->segments[0]);
 		remove_first(s);
 	}
 }
@@ -138,7 +173,7 @@ static int make_room(struct spool *s, uint64_t need, struct err *err)
 	if (segment_bytes < SEGMENT_LEAST)
 		segment_bytes = SEGMENT_LEAST;
 	if (!g || (g->size && ((uint64_t)g->size >= segment_bytes || (uint64_t)g->size + need > s->max_bytes))) {
-		r = segment_open(s, s->next_sequence, true, err);
+		r = segment_open(s, s->written.sequence + 1, true, err);
 		if (r < 0)
 			return r;
 	}
@@ -151,6 +186,7 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 			uint64_t window)
 {
 	int64_t now = clock_wall_ns();
+	struct mark end = s->written;
 	off_t at = g->size;
 	int r = 0;
 
@@ -158,8 +194,8 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 		const struct spool_piece *p = &pieces[i];
 		struct record record = {
 			.kind = RECORD_ENTRY, .first = i == 0, .last = i + 1 == count,
-			.sequence = s->next_sequence + i, .window = window, .time_ns = now, .samples = p->samples,
-			.runs = p->runs, .owner = s->instance,
+			.sequence = end.sequence + 1, .window = window, .time_ns = now, .samples = p->samples,
+			.runs = p->runs, .owner = s->instance, .samples_before = end.samples, .runs_before = end.runs,
 		};
 		uint8_t header[RECORD_HEADER];
 
@@ -168,6 +204,7 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 		if (r >= 0)
 			r = record_write(g->fd, at + (off_t)RECORD_HEADER, p->body, p->size);
 		at += (off_t)(RECORD_HEADER + p->size);
+		end = mark_after(&record);
 	}
 	if (r >= 0 && fdatasync(g->fd))
 		r = -errno;
@@ -188,6 +225,8 @@ static void count_appended(struct spool *s, struct segment *g, const struct spoo
 	for (size_t i = 0; i < count; i++) {
 		g->samples += pieces[i].samples;
 		g->runs += pieces[i].runs;
+		s->written.samples += pieces[i].samples;
+		s->written.runs += pieces[i].runs;
 		if (!handed)
 			continue;
 		n->samples_handed += pieces[i].samples;
@@ -196,6 +235,8 @@ static void count_appended(struct spool *s, struct segment *g, const struct spoo
 		n->runs_waiting += pieces[i].runs;
 	}
 	g->records += count;
+	s->written.sequence += count;
+	g->end = s->written;
 	n->records_waiting += count;
 	if (!n->oldest_ns)
 		n->oldest_ns = clock_wall_ns();
@@ -220,9 +261,9 @@ static int append(struct spool *s, const struct spool_piece *pieces, size_t coun
 	}
 	g->size += (off_t)need;
 	s->counters->bytes += need;
-	s->next_sequence += count;
 	s->window = window > s->window ? window : s->window;
 	count_appended(s, g, pieces, count, handed);
+	position_save(s);
 	return 0;
 }
 
@@ -253,7 +294,7 @@ static void give_out(struct spool *s, struct segment *g, const struct record *r,
 {
 	GROW(&s->flights, &s->flight_capacity, s->flight_count + 1);
 	s->flights[s->flight_count++] = (struct flight){
-		.segment = g, .at = s->read_at, .sequence = r->sequence, .samples = r->samples, .runs = r->runs,
+		.segment = g, .at = s->read_at, .end = mark_after(r), .samples = r->samples, .runs = r->runs,
 		.time_ns = r->time_ns,
 	};
 	ret->sequence = r->sequence;
@@ -263,15 +304,22 @@ static void give_out(struct spool *s, struct segment *g, const struct record *r,
 	note_oldest(s);
 }
 
-/* The header is right, the body is not. */
-static void drop_damaged(struct spool *s, struct segment *g, const struct record *r)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	s->counters->records_damaged++;
-	s->counters->records_waiting--;
-	take_from_segment(g, r->samples, r->runs);
-	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, r->samples, r->runs);
-	log_warning("an entry in the spool '%s' is damaged: %llu samples and %u runs are lost", s->directory,
-		    (unsigned long long)r->samples, r->runs);
+	return a < b ? a : b;
+}
+
+/* Drops what lies between the last settled entry and this one, which tells how much that was. */
+static void drop_missing(struct spool *s, struct segment *g, const struct record *r)
+{
+	struct mark before = mark_before(r);
+
+	if (!mark_is_within(s->settled, before))
+		return;
+	drop_damaged(s, g, least(before.samples - s->settled.samples, g->samples - r->samples),
+		     least(before.runs - s->settled.runs, g->runs - r->runs),
+		     least(before.sequence - s->settled.sequence, g->records - 1));
+	settle(s, before);
 }
 
 /* Looks at what stands at the reader's place: 1 given out, 0 nothing can be given out now, -EAGAIN look again. */
@@ -284,7 +332,7 @@ static int step(struct spool *s, struct spool_entry *ret)
 	if (s->read_at >= g->size) {
 		if (s->reading + 1 == s->segment_count) {
 			if (!s->flight_count)
-				drop_rest(s, g, SPOOL_DROP_DAMAGED);
+				drop_unreadable(s, g);
 			return 0;
 		}
 		s->reading++;
@@ -293,12 +341,14 @@ static int step(struct spool *s, struct spool_entry *ret)
 		return -EAGAIN;
 	}
 	found = record_at(g->fd, s->read_at, g->size, &r);
-	if (found == 1 && (r.kind != RECORD_ENTRY || r.sequence <= s->done_sequence)) {
+	if (found == 1 && (r.kind != RECORD_ENTRY || r.sequence <= s->settled.sequence)) {
 		s->read_at += (off_t)(RECORD_HEADER + r.size);
 		return -EAGAIN;
 	}
-	if (found == 1 && !is_counted(s, g, &r))
+	if (found == 1 && !is_plausible(s, g, &r))
 		found = 0;
+	if (found == 1 && !s->flight_count)
+		drop_missing(s, g, &r);
 	if (found == 1 && record_body(g->fd, s->read_at, &r, &ret->body) == 0) {
 		give_out(s, g, &r, ret);
 		s->read_at += (off_t)(RECORD_HEADER + r.size);
@@ -307,13 +357,13 @@ static int step(struct spool *s, struct spool_entry *ret)
 	/* Damage is passed once, and a rewind must not come back to before it. */
 	if (s->flight_count)
 		return 0;
+	s->counters->records_damaged++;
 	if (found == 1) {
-		drop_damaged(s, g, &r);
+		drop_damaged(s, g, r.samples, r.runs, 1);
+		settle(s, mark_after(&r));
 		s->read_at += (off_t)(RECORD_HEADER + r.size);
 	} else {
-		s->counters->records_damaged++;
 		s->read_at = record_find(g->fd, s->read_at + 1, g->size);
-		log_warning("a part of the spool '%s' cannot be read and is left out", s->directory);
 	}
 	return -EAGAIN;
 }
@@ -346,8 +396,7 @@ static struct flight take_flight(struct spool *s)
 
 static void finish(struct spool *s, const struct flight *f)
 {
-	s->done_sequence = f->sequence;
-	position_save(s);
+	settle(s, f->end);
 	remove_finished(s);
 	note_oldest(s);
 }
@@ -362,6 +411,21 @@ void spool_done(struct spool *s)
 	n->samples_forwarded += f.samples;
 	n->samples_waiting -= f.samples;
 	n->runs_forwarded += f.runs;
+	n->runs_waiting -= f.runs;
+	finish(s, &f);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void spool_known(struct spool *s)
+{
+	struct spool_counters *n = s->counters;
+	struct flight f;
+
+	pthread_mutex_lock(&s->lock);
+	f = take_flight(s);
+	n->samples_known += f.samples;
+	n->samples_waiting -= f.samples;
+	n->runs_known += f.runs;
 	n->runs_waiting -= f.runs;
 	finish(s, &f);
 	pthread_mutex_unlock(&s->lock);

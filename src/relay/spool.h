@@ -6,16 +6,17 @@
  * whole or not at all, also after a crash: a tail that was cut off is removed at the start. Damaged records are left
  * out and counted.
  *
- * A spool has an instance, 64 bits that are random but for what they say of the host's name: a machine that was cloned
- * with its spool must not pass for the same sender. Sequence and instance name an entry for ever.
+ * Each opening takes a new instance, 64 random bits, for the entries that it appends, so that a directory which was
+ * copied, or put back to an earlier state, is never two senders of one name. Instance and sequence number an entry.
  *
  * One thread appends, another one reads; each function takes the spool's lock.
  *
  *   file              what it is
  *   <16 hex>.spool    a segment
- *   position          what the broker has: two slots of 32 bytes, written in turn: count of writes, sequence, window,
- *                     XXH3 of the 24 bytes before. It may be older than the truth: then entries are sent again, and the
- *                     broker knows them by their number
+ *   position          two slots of 72 bytes, written in turn: count of writes, newest window; sequence, samples and runs up
+ *                     to the last entry that is settled (forwarded or dropped), then the same up to the last one that was
+ *                     appended; XXH3 of the 64 bytes before. It may be older than the truth: then entries are sent again,
+ *                     and the broker knows them. Entries that it counts and no file has are damaged
  *   lock              locked while a process uses the spool
  */
 #ifndef RELAY_SPOOL_H
@@ -34,9 +35,10 @@ enum spool_drop {
 
 const char *spool_drop_name(enum spool_drop d);		/* a metric label: "spool_full" */
 
-/* Read by any thread. found + handed = forwarded + dropped + waiting, exactly; waiting includes the open window. */
+/* Read by any thread. found + handed = forwarded + known + dropped + waiting, exactly; waiting includes the open window. */
 struct spool_counters {
 	_Atomic uint64_t samples_found, samples_handed, samples_forwarded, samples_waiting;
+	_Atomic uint64_t samples_known, runs_known;		/* sent again, and the broker had them */
 	_Atomic uint64_t samples_dropped[SPOOL_DROPS];
 	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
 	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
@@ -62,8 +64,8 @@ struct spool_entry {
 };
 
 /* Makes the directory if there is none. -EBUSY if another process has it. `counters` outlive the spool. */
-int spool_open(const char *directory, const char *host, uint64_t max_bytes, struct spool_counters *counters,
-	       struct spool **ret, struct err *err);
+int spool_open(const char *directory, uint64_t max_bytes, struct spool_counters *counters, struct spool **ret,
+	       struct err *err);
 struct spool *spool_close(struct spool *s);	/* NULL is fine; returns NULL */
 
 /* The newest window that is in the spool, or was. */
@@ -78,8 +80,9 @@ int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count
  * until what was before is done. */
 int spool_next(struct spool *s, struct spool_entry *ret);
 
-/* The first of those that were given out is forwarded; or dropped as refused. */
+/* The first of those that were given out is forwarded; or the broker had it; or it is dropped as refused. */
 void spool_done(struct spool *s);
+void spool_known(struct spool *s);
 void spool_refused(struct spool *s);
 
 /* All that were given out and are not done are given out again. */

@@ -1,6 +1,7 @@
 /* spool_open.c: the directory of a spool, and what a crash or a failing disk has made of it. */
 #include "spool_private.h"
 
+#include "clock.h"
 #include "io.h"
 #include "log.h"
 #include "mem.h"
@@ -16,7 +17,6 @@
 
 #define SEGMENT_NAME	"%s/%016llx.spool"
 #define SEGMENTS_MAX	100000			/* files of this kind; more were not made by us */
-#define AFTER_CUT	1024u			/* sequence numbers that a tail which was cut off may have had */
 
 /* --- Segments --- */
 
@@ -99,7 +99,7 @@ static int open_segments(struct spool *s, struct err *err)
 
 /* --- What is in them --- */
 
-/* Where the last group ends that is whole. What stands behind it was being written, and nobody was told that it is there. */
+/* Where the last group ends that is whole. What stands behind it was being written, or else the position counts it. */
 static off_t whole_end(const struct segment *g)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
@@ -123,14 +123,13 @@ static off_t whole_end(const struct segment *g)
 	return end;
 }
 
-static int cut_tail(struct spool *s, struct segment *g, bool *ret_cut, struct err *err)
+static int cut_tail(struct spool *s, struct segment *g, struct err *err)
 {
 	off_t end = whole_end(g);
 
-	*ret_cut = end < g->size;
-	if (!*ret_cut)
+	if (end == g->size)
 		return 0;
-	log_info("the spool '%s' ended with %lld bytes that were being written when it was left", s->directory,
+	log_info("the spool '%s' ended with %lld bytes that are no whole entry", s->directory,
 		 (long long)(g->size - end));
 	if (ftruncate(g->fd, end) || fdatasync(g->fd))
 		return err_set(err, -errno, "cannot shorten a file of the spool '%s': %s", s->directory, strerror(errno));
@@ -139,23 +138,34 @@ static int cut_tail(struct spool *s, struct segment *g, bool *ret_cut, struct er
 	return 0;
 }
 
-static void count_entry(struct spool *s, struct segment *g, const struct record *r)
+/* What is missing between two places was damaged, and is dropped when the reader gets there. */
+static void count_missing(struct segment *g, struct mark from, struct mark to)
 {
-	if (r->sequence >= s->next_sequence)
-		s->next_sequence = r->sequence + 1;
+	if (!mark_is_within(from, to))
+		return;
+	g->samples += to.samples - from.samples;
+	g->runs += to.runs - from.runs;
+	g->records += to.sequence - from.sequence;
+}
+
+/* `end` is that of the entry before. */
+static void count_entry(struct spool *s, struct segment *g, const struct record *r, struct mark *end)
+{
 	if (r->window > s->window)
 		s->window = r->window;
-	s->instance = r->owner;
-	if (r->sequence <= s->done_sequence)
+	if (!s->position_writes && !end->sequence)
+		s->settled = *end = mark_before(r);
+	if (r->sequence <= s->settled.sequence)
 		return;
+	count_missing(g, *end, mark_before(r));
 	g->samples += r->samples;
 	g->runs += r->runs;
 	g->records++;
+	*end = mark_after(r);
 }
 
-static void count_entries(struct spool *s, struct segment *g)
+static void count_entries(struct spool *s, struct segment *g, struct mark *end)
 {
-	struct spool_counters *n = s->counters;
 	off_t at = 0;
 	struct record r;
 
@@ -165,56 +175,94 @@ static void count_entries(struct spool *s, struct segment *g)
 			continue;
 		}
 		if (r.kind == RECORD_ENTRY)
-			count_entry(s, g, &r);
+			count_entry(s, g, &r, end);
 		at += (off_t)(RECORD_HEADER + r.size);
 	}
-	n->samples_found += g->samples;
-	n->samples_waiting += g->samples;
-	n->runs_found += g->runs;
-	n->runs_waiting += g->runs;
-	n->records_waiting += g->records;
+	g->end = *end;
+}
+
+static void count_found(struct spool_counters *n, uint64_t samples, uint64_t runs, uint64_t records)
+{
+	n->samples_found += samples;
+	n->samples_waiting += samples;
+	n->runs_found += runs;
+	n->runs_waiting += runs;
+	n->records_waiting += records;
+}
+
+/* The position counts entries behind the last one that is there. Without any file they have gone with it. */
+static void count_missing_tail(struct spool *s, struct mark end)
+{
+	struct segment gone = { 0 }, *g = s->segment_count ? s->segments[s->segment_count - 1] : &gone;
+
+	count_missing(g, end, s->written);
+	if (!mark_is_within(s->written, end))
+		g->end = s->written;
+	else
+		s->written = end;
+	if (g != &gone)
+		return;
+	s->settled = s->written;
+	if (!gone.records)
+		return;
+	position_save(s);
+	count_found(s->counters, gone.samples, gone.runs, 0);
+	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, gone.samples, gone.runs);
+	log_warning("the spool '%s' has lost its files, and with them %llu samples and %llu runs", s->directory,
+		    (unsigned long long)gone.samples, (unsigned long long)gone.runs);
 }
 
 static int read_segments(struct spool *s, struct err *err)
 {
-	bool cut = false;
+	struct mark end = s->settled;
 	int r;
 
-	if (s->segment_count && (r = cut_tail(s, s->segments[s->segment_count - 1], &cut, err)) < 0)
+	if (s->segment_count && (r = cut_tail(s, s->segments[s->segment_count - 1], err)) < 0)
 		return r;
 	for (size_t i = 0; i < s->segment_count; i++)
-		count_entries(s, s->segments[i]);
-	s->next_sequence += cut ? AFTER_CUT : 0;
+		count_entries(s, s->segments[i], &end);
+	count_missing_tail(s, end);
+	for (size_t i = 0; i < s->segment_count; i++)
+		count_found(s->counters, s->segments[i]->samples, s->segments[i]->runs, s->segments[i]->records);
 	return 0;
 }
 
 /* --- Position --- */
 
-static bool read_slot(const uint8_t *p, uint64_t *writes, uint64_t *done, uint64_t *window)
+static struct mark get_mark(const uint8_t *p)
 {
-	*writes = strobe_wire_get_le(p, 8);
-	*done = strobe_wire_get_le(p + 8, 8);
-	*window = strobe_wire_get_le(p + 16, 8);
-	return strobe_wire_get_le(p + 24, 8) == XXH3_64bits(p, 24);
+	return (struct mark){ strobe_wire_get_le(p, 8), strobe_wire_get_le(p + 8, 8), strobe_wire_get_le(p + 16, 8) };
+}
+
+static void put_mark(uint8_t *p, struct mark m)
+{
+	strobe_wire_put_le(p, m.sequence, 8);
+	strobe_wire_put_le(p + 8, m.samples, 8);
+	strobe_wire_put_le(p + 16, m.runs, 8);
+}
+
+static void read_slot(struct spool *s, const uint8_t *p)
+{
+	uint64_t writes = strobe_wire_get_le(p, 8);
+
+	if (strobe_wire_get_le(p + 64, 8) != XXH3_64bits(p, 64) || writes <= s->position_writes)
+		return;
+	s->position_writes = writes;
+	s->window = strobe_wire_get_le(p + 8, 8);
+	s->settled = get_mark(p + 16);
+	s->written = get_mark(p + 40);
 }
 
 int position_open(struct spool *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/position", s->directory);
 	uint8_t slots[2 * POSITION_SLOT] = { 0 };
-	uint64_t writes, done, window;
 
 	s->position_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->position_fd < 0 || pread(s->position_fd, slots, sizeof(slots), 0) < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
-	for (size_t i = 0; i < 2; i++) {
-		if (!read_slot(slots + i * POSITION_SLOT, &writes, &done, &window) || writes <= s->position_writes)
-			continue;
-		s->position_writes = writes;
-		s->done_sequence = done;
-		s->next_sequence = done + 1;
-		s->window = window;
-	}
+	read_slot(s, slots);
+	read_slot(s, slots + POSITION_SLOT);
 	return 0;
 }
 
@@ -224,9 +272,10 @@ void position_save(struct spool *s)
 	uint8_t slot[POSITION_SLOT];
 
 	strobe_wire_put_le(slot, ++s->position_writes, 8);
-	strobe_wire_put_le(slot + 8, s->done_sequence, 8);
-	strobe_wire_put_le(slot + 16, s->window, 8);
-	strobe_wire_put_le(slot + 24, XXH3_64bits(slot, 24), 8);
+	strobe_wire_put_le(slot + 8, s->window, 8);
+	put_mark(slot + 16, s->settled);
+	put_mark(slot + 40, s->written);
+	strobe_wire_put_le(slot + 64, XXH3_64bits(slot, 64), 8);
 	record_write(s->position_fd, (off_t)(s->position_writes % 2 * POSITION_SLOT), slot, sizeof(slot));
 }
 
@@ -245,31 +294,29 @@ static int lock_directory(struct spool *s, struct err *err)
 	return 0;
 }
 
-/* Without segments it is unknown what was sent under the old one. */
-static void choose_instance(struct spool *s, const char *host)
+/* The clock and the process are in it, too: a machine that was cloned may have the same random numbers for a while. */
+static uint64_t new_instance(void)
 {
-	uint32_t of_host = (uint32_t)XXH3_64bits(host, strlen(host)), random;
+	uint64_t parts[] = { 0, (uint64_t)clock_wall_ns(), (uint64_t)clock_monotonic_ns(), (uint64_t)getpid() };
 
-	if (s->segment_count && s->instance && (uint32_t)s->instance == of_host)
-		return;
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint32_t)time(NULL) ^ (uint32_t)getpid() << 16;
-	s->instance = (uint64_t)random << 32 | of_host;
+	if (getrandom(parts, sizeof(*parts), 0) != sizeof(*parts))
+		log_debug("no random numbers for the instance of a spool");
+	return XXH3_64bits(parts, sizeof(parts));
 }
 
-static int open_all(struct spool *s, const char *host, struct err *err)
+static int open_all(struct spool *s, struct err *err)
 {
 	int r = io_make_dirs(s->directory, 0700, err);
 
 	if (r < 0 || (r = lock_directory(s, err)) < 0 || (r = position_open(s, err)) < 0 ||
 	    (r = open_segments(s, err)) < 0 || (r = read_segments(s, err)) < 0)
 		return r;
-	choose_instance(s, host);
+	s->instance = new_instance();
 	return io_sync_directory(s->directory, err);
 }
 
-int spool_open(const char *directory, const char *host, uint64_t max_bytes, struct spool_counters *counters,
-	       struct spool **ret, struct err *err)
+int spool_open(const char *directory, uint64_t max_bytes, struct spool_counters *counters, struct spool **ret,
+	       struct err *err)
 {
 	struct spool *s = xcalloc(1, sizeof(*s));
 	int r;
@@ -278,9 +325,8 @@ int spool_open(const char *directory, const char *host, uint64_t max_bytes, stru
 	s->lock_fd = s->position_fd = -1;
 	s->max_bytes = max_bytes;
 	s->counters = counters;
-	s->next_sequence = 1;
 	pthread_mutex_init(&s->lock, NULL);
-	r = open_all(s, host, err);
+	r = open_all(s, err);
 	if (r < 0) {
 		spool_close(s);
 		return r;

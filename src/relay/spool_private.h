@@ -7,13 +7,35 @@
 
 #define SEGMENTS_WANTED		64u		/* a full spool has about so many, so the cap takes so much of it at once */
 #define SEGMENT_LEAST		(64u << 10)
-#define POSITION_SLOT		32u
+#define POSITION_SLOT		72u
+
+/* A place among all entries that a spool ever had: the number of one, and all samples and runs up to it and in it. */
+struct mark {
+	uint64_t sequence, samples, runs;
+};
+
+static inline struct mark mark_before(const struct record *r)
+{
+	return (struct mark){ r->sequence - 1, r->samples_before, r->runs_before };
+}
+
+static inline struct mark mark_after(const struct record *r)
+{
+	return (struct mark){ r->sequence, r->samples_before + r->samples, r->runs_before + r->runs };
+}
+
+/* Whether nothing of `a` lies behind `b`. */
+static inline bool mark_is_within(struct mark a, struct mark b)
+{
+	return a.sequence <= b.sequence && a.samples <= b.samples && a.runs <= b.runs;
+}
 
 struct segment {
 	uint64_t first;				/* names the file */
 	int fd;
 	off_t size;
-	uint64_t samples, runs, records;	/* that wait in it */
+	uint64_t samples, runs, records;	/* that wait in it, or did until they were damaged */
+	struct mark end;
 	bool dirty;				/* what was written behind its end could not be removed */
 };
 
@@ -21,7 +43,8 @@ struct segment {
 struct flight {
 	struct segment *segment;		/* NULL: it was removed */
 	off_t at;
-	uint64_t sequence, samples;
+	struct mark end;
+	uint64_t samples;
 	uint32_t runs;
 	int64_t time_ns;
 };
@@ -41,8 +64,10 @@ struct spool {
 	struct flight *flights;			/* in order */
 	size_t flight_count, flight_capacity;
 
-	uint64_t instance, next_sequence, done_sequence, window;
-	uint64_t position_writes;
+	uint64_t instance, window;
+	struct mark settled, written;		/* up to the last entry that is forwarded or dropped; that was appended */
+	int64_t say_damage_ns;
+	uint64_t position_writes;		/* 0: there was no position */
 };
 
 /* Opens or makes the file and appends it to the list. */

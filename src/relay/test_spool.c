@@ -1,120 +1,9 @@
-#include "spool.h"
+/* test_spool.c: order, restarts, caps and full disks. */
+#include "spool_fixture.h"
 
-#include "io.h"
-#include "log.h"
-#include "mem.h"
-#include "test.h"
-
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-
-#define CAP	((uint64_t)1 << 20)
-
-/* A directory of its own for each test. */
-static char directory[64];
-
-static void fresh(void)
-{
-	log_set_level(-1);
-	snprintf(directory, sizeof(directory), "/tmp/strobe-spool-XXXXXX");
-	if (!mkdtemp(directory))
-		abort();
-}
-
-static void remove_all(void)
-{
-	struct dirent *d;
-	DIR *dir = opendir(directory);
-
-	while (dir && (d = readdir(dir))) {
-		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, d->d_name);
-
-		unlink(path);
-	}
-	if (dir)
-		closedir(dir);
-	rmdir(directory);
-}
-
-static struct spool *open_spool(struct spool_counters *n, uint64_t cap)
-{
-	struct spool *s = NULL;
-	struct err err = { 0 };
-
-	memset(n, 0, sizeof(*n));
-	if (spool_open(directory, "web1", cap, n, &s, &err) < 0)
-		printf("# %s\n", err.text);
-	return s;
-}
-
-static int add(struct spool *s, const char *text, uint64_t samples)
-{
-	struct spool_piece p = { text, strlen(text), samples, 0 };
-
-	return spool_append(s, &p, 1, 0, true, NULL);
-}
-
-/* The bytes of the next entry, "" if there is none. The last one stays readable until the next call. */
-static struct spool_entry entry;
-
-static const char *next(struct spool *s)
-{
-	if (!entry.body.data)
-		buf_init(&entry.body);
-	return spool_next(s, &entry) == 1 ? entry.body.data : "";
-}
-
-static bool is_exact(const struct spool_counters *n)
-{
-	uint64_t dropped = 0, runs = 0;
-
-	for (size_t i = 0; i < SPOOL_DROPS; i++) {
-		dropped += n->samples_dropped[i];
-		runs += n->runs_dropped[i];
-	}
-	return n->samples_found + n->samples_handed == n->samples_forwarded + dropped + n->samples_waiting &&
-	       n->runs_found + n->runs_handed == n->runs_forwarded + runs + n->runs_waiting;
-}
-
-/* The path of the only segment, or the last one. */
-static char *last_segment(void)
-{
-	struct dirent **list = NULL;
-	int n = scandir(directory, &list, NULL, alphasort);
-	char *path = NULL;
-
-	for (int i = 0; i < n; i++) {
-		if (strstr(list[i]->d_name, ".spool")) {
-			free(path);
-			path = xasprintf("%s/%s", directory, list[i]->d_name);
-		}
-		free(list[i]);
-	}
-	free(list);
-	return path;
-}
-
-static void change_byte(const char *path, off_t at)
-{
-	int fd = open(path, O_RDWR);
-	char c = 0;
-
-	CHECK(pread(fd, &c, 1, at) == 1);
-	c = (char)(c ^ 0x55);
-	CHECK(pwrite(fd, &c, 1, at) == 1);
-	close(fd);
-}
-
-static off_t size_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) ? -1 : st.st_size;
-}
 
 TEST(entries_come_out_in_the_order_in_which_they_went_in)
 {
@@ -187,54 +76,71 @@ TEST(a_restart_knows_what_waits_and_what_is_done)
 	CHECK(entry.instance == instance);
 	CHECK_STR(next(s), "three");
 	CHECK_INT(entry.sequence, 3);
-	CHECK(entry.instance == instance);
+	CHECK(entry.instance != instance);
 	CHECK(is_exact(&n));
 	spool_close(s);
 	remove_all();
 }
 
-TEST(another_host_with_the_same_files_is_another_instance)
+/* A directory that was copied, or put back, has the same numbers in two processes. */
+TEST(each_opening_appends_under_an_instance_of_its_own)
 {
-	struct spool_counters n = { 0 };
-	struct spool *s;
-	uint64_t instance;
+	_cleanup_(buf_done) struct buf position = { 0 }, all = { 0 };
+	uint64_t instances[3];
 
 	fresh();
-	s = open_spool(&n, CAP);
-	add(s, "one", 1);
-	spool_close(s);
-	memset(&n, 0, sizeof(n));
-	CHECK_INT(spool_open(directory, "web2", CAP, &n, &s, NULL), 0);
-	add(s, "two", 1);
-	next(s);
-	instance = entry.instance;
-	next(s);
-	CHECK(entry.instance != instance);
-	CHECK_INT(entry.sequence, 2);
-	spool_close(s);
+	for (int i = 0; i < 3; i++) {
+		struct spool_counters n;
+		struct spool *s = open_spool(&n, CAP);
+		_cleanup_(freep) char *path = NULL;
+
+		if (i == 0) {
+			add(s, "one", 1);
+			path = last_segment();
+			keep_position(&position);
+			buf_init(&all);
+			CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
+		}
+		add(s, "two", 1);
+		CHECK_STR(next(s), "one");
+		CHECK_STR(next(s), "two");
+		CHECK_INT(entry.sequence, 2);
+		instances[i] = entry.instance;
+		spool_close(s);
+		restore_position(&position);
+		free(path);
+		path = last_segment();
+		io_write_file(path, all.data, all.size, NULL);
+	}
+	CHECK(instances[0] != instances[1] && instances[1] != instances[2] && instances[0] != instances[2]);
 	remove_all();
 }
 
-TEST(without_its_files_a_spool_is_another_instance)
+TEST(what_the_broker_had_is_counted_apart)
 {
+	struct spool_piece run = { "run", 3, 0, 1 };
 	struct spool_counters n;
-	_cleanup_(freep) char *path = NULL;
 	struct spool *s;
-	uint64_t instance;
 
 	fresh();
 	s = open_spool(&n, CAP);
 	add(s, "one", 1);
+	add(s, "two", 2);
+	CHECK_INT(spool_append(s, &run, 1, 0, true, NULL), 0);
 	next(s);
-	instance = entry.instance;
+	next(s);
+	next(s);
+	spool_known(s);
 	spool_done(s);
+	spool_known(s);
+	CHECK_INT(n.samples_forwarded, 2);
+	CHECK_INT(n.samples_known, 1);
+	CHECK_INT(n.runs_known, 1);
+	CHECK_INT(n.samples_waiting, 0);
+	CHECK(is_exact(&n));
 	spool_close(s);
-	path = last_segment();
-	unlink(path);
 	s = open_spool(&n, CAP);
-	add(s, "two", 1);
-	next(s);
-	CHECK(entry.instance != instance);
+	CHECK_INT(n.samples_found, 0);
 	spool_close(s);
 	remove_all();
 }
@@ -247,7 +153,7 @@ TEST(two_processes_cannot_use_one_spool)
 
 	fresh();
 	s = open_spool(&n, CAP);
-	CHECK_INT(spool_open(directory, "web1", CAP, &other, &second, &err), -EBUSY);
+	CHECK_INT(spool_open(directory, CAP, &other, &second, &err), -EBUSY);
 	CHECK(strstr(err.text, "another process") != NULL);
 	spool_close(s);
 	remove_all();
@@ -331,136 +237,63 @@ TEST(more_than_the_cap_at_once_is_refused)
 	remove_all();
 }
 
-TEST(a_tail_that_was_cut_off_at_any_byte_is_removed)
+/* The reader goes on to a third segment while one entry of the first is under way, which was dropped, and one of the
+ * second. */
+TEST(a_segment_stays_while_one_of_its_entries_is_under_way)
 {
-	_cleanup_(freep) char *path = NULL;
-	_cleanup_(buf_done) struct buf all = { 0 };
-	struct spool_counters n;
-	struct spool *s;
-	off_t before, after;
-
-	fresh();
-	buf_init(&all);
-	s = open_spool(&n, CAP);
-	add(s, "one", 1);
-	path = last_segment();
-	before = size_of(path);
-	add(s, "twotwotwo", 2);
-	after = size_of(path);
-	spool_close(s);
-	CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
-	for (off_t cut = before; cut < after; cut++) {
-		io_write_file(path, all.data, (size_t)cut, NULL);
-		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, 1);
-		CHECK_INT(n.bytes, before);
-		CHECK_INT(size_of(path), before);
-		CHECK_INT(add(s, "three", 3), 0);
-		CHECK_STR(next(s), "one");
-		CHECK_STR(next(s), "three");
-		CHECK(entry.sequence > 2 || cut == before);
-		CHECK_INT(n.records_damaged, 0);
-		spool_close(s);
-	}
-	remove_all();
-}
-
-TEST(of_what_was_appended_together_all_is_there_or_nothing)
-{
-	_cleanup_(freep) char *path = NULL;
-	_cleanup_(buf_done) struct buf all = { 0 };
-	const struct spool_piece pieces[] = { { "aaaa", 4, 1, 0 }, { "bbbb", 4, 2, 0 }, { "cccc", 4, 4, 0 } };
+	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
 	struct spool_counters n;
 	struct spool *s;
 
 	fresh();
-	buf_init(&all);
 	s = open_spool(&n, CAP);
-	CHECK_INT(spool_append(s, pieces, 3, 5, true, NULL), 0);
+	memset(text, 'x', SEGMENT - 1);
+	for (int i = 0; i < 3; i++)
+		add(s, text, 1u << i);
+	CHECK_STR(next(s), text);
+	CHECK_STR(next(s), text);
+	for (int i = 0; n.samples_dropped[SPOOL_DROP_FULL] == 0 && i < 100 && n.bytes + SEGMENT < CAP; i++)
+		add(s, text, 8);
+	add(s, text, 8);		/* now the first one goes */
+	CHECK_STR(next(s), text);
+	spool_done(s);
+	spool_done(s);
+	spool_done(s);
+	CHECK_INT(n.samples_forwarded, 7);
+	CHECK(is_exact(&n));
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL] + n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
 	spool_close(s);
-	path = last_segment();
-	CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
-	for (size_t at = 0; at <= all.size; at++) {
-		/* Cut off, and with one byte that never came to the disk. */
-		io_write_file(path, all.data, at, NULL);
-		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, at == all.size ? 7 : 0);
-		CHECK_INT(spool_window(s), at == all.size ? 5 : 0);
-		spool_close(s);
-		if (at == all.size)
-			break;
-		io_write_file(path, all.data, all.size, NULL);
-		change_byte(path, (off_t)at);
-		s = open_spool(&n, CAP);
-		CHECK_INT(n.samples_found, 0);
-		spool_close(s);
-	}
 	remove_all();
 }
 
-TEST(damaged_entries_are_left_out_and_counted)
+TEST(entries_of_several_segments_may_be_dropped_while_they_are_under_way)
 {
-	_cleanup_(freep) char *path = NULL;
-	_cleanup_(buf_done) struct buf all = { 0 };
+	_cleanup_(freep) char *text = xcalloc(1, SEGMENT);
 	struct spool_counters n;
 	struct spool *s;
-	off_t first, second;
 
 	fresh();
-	buf_init(&all);
 	s = open_spool(&n, CAP);
-	add(s, "one", 1);
-	path = last_segment();
-	first = size_of(path);
-	add(s, "two", 2);
-	second = size_of(path);
-	add(s, "three", 4);
+	memset(text, 'x', SEGMENT - 1);
+	for (int i = 0; i < 3; i++)
+		add(s, text, 1u << i);
+	for (int i = 0; i < 3; i++)
+		CHECK_STR(next(s), text);
+	for (int i = 0; i < 40; i++)
+		add(s, text, 8);
+	spool_done(s);
+	spool_done(s);
+	spool_rewind(s);
+	CHECK_INT(n.samples_forwarded, 3);
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL] % 8, 4);
+	CHECK(is_exact(&n));
+	while (*next(s))
+		spool_done(s);
+	CHECK_INT(n.samples_waiting + n.records_waiting, 0);
+	CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 0);
+	CHECK(is_exact(&n));
 	spool_close(s);
-	CHECK_INT(io_read_file(path, &all, CAP, NULL), 0);
-	for (off_t at = first; at < second; at++) {
-		io_write_file(path, all.data, all.size, NULL);
-		change_byte(path, at);
-		s = open_spool(&n, CAP);
-		/* What the header said is known unless it is what is damaged. */
-		CHECK_INT(n.samples_found, at < first + (off_t)RECORD_HEADER ? 5 : 7);
-		CHECK_STR(next(s), "one");
-		CHECK_STR(next(s), "");		/* what was before the damage comes first */
-		spool_done(s);
-		CHECK_STR(next(s), "three");
-		spool_done(s);
-		CHECK_INT(n.records_damaged, 1);
-		CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], at < first + (off_t)RECORD_HEADER ? 0 : 2);
-		CHECK_INT(n.samples_waiting, 0);
-		CHECK(is_exact(&n));
-		spool_close(s);
-		unlink(path);
-		_cleanup_(freep) char *position = xasprintf("%s/position", directory);
-		unlink(position);
-	}
 	remove_all();
-}
-
-TEST(damage_that_comes_while_it_is_open_is_counted_too)
-{
-	for (off_t at = 0; at < (off_t)RECORD_HEADER + 3; at++) {
-		struct spool_counters n;
-		struct spool *s;
-
-		fresh();
-		s = open_spool(&n, CAP);
-		add(s, "one", 1);
-		_cleanup_(freep) char *path = last_segment();
-		add(s, "two", 2);
-		change_byte(path, at);
-		CHECK_STR(next(s), "two");
-		spool_done(s);
-		CHECK_STR(next(s), "");
-		CHECK_INT(n.samples_dropped[SPOOL_DROP_DAMAGED], 1);
-		CHECK_INT(n.samples_waiting, 0);
-		CHECK(is_exact(&n));
-		spool_close(s);
-		remove_all();
-	}
 }
 
 TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
@@ -503,7 +336,7 @@ TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
 static void run_until_killed(int out)
 {
 	struct spool_counters n;
-	struct spool *s = open_spool(&n, CAP);
+	struct spool *s = open_spool(&n, (uint64_t)1 << 30);
 	struct spool_entry e = { 0 };
 	char text[64];
 
@@ -555,7 +388,7 @@ TEST(a_process_that_is_killed_at_any_moment_loses_nothing_that_it_was_told_is_du
 		close(pipe_fds[0]);
 
 		/* What was under way when it ended may be there, or not; two at most, for they go together. */
-		s = open_spool(&n, CAP);
+		s = open_spool(&n, (uint64_t)1 << 30);
 		CHECK(s != NULL);
 		CHECK(n.samples_found <= waiting + appended + 2 - done);
 		CHECK(n.samples_found + 1 >= waiting + appended - done);

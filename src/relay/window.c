@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
+#include "saturate.h"
 #include "wire_profile.h"
 
 #include <string.h>
@@ -112,6 +113,7 @@ static int begin(struct window *w, struct err *err)
 	for (size_t i = 0; i < w->id_count; i++)
 		strobe_wire_put_le(ids + 8 * i, w->ids[(first + i) % WINDOW_IDS], 8);
 	w->end = 0;
+	w->samples = 0;
 	if (ftruncate(w->fds[w->number & 1], 0))
 		return failed(w, -errno, err);
 	r = put_record(w, &record, ids, 8 * w->id_count);
@@ -135,6 +137,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
+	record.samples_before = w->samples;
 	r = window_compress(w, bytes, n, PART_LEVEL, &body, &size, err);
 	if (r < 0)
 		return r;
@@ -145,6 +148,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 		return failed(w, r, err);
 	w->end += (off_t)(RECORD_HEADER + size);
 	w->bytes += n;
+	w->samples += samples;
 	return 0;
 }
 
@@ -157,7 +161,7 @@ static uint64_t samples_in(const struct profile *p)
 
 	for (uint32_t i = 0; column != UINT32_MAX && i < p->node_count; i++)
 		if (p->columns[column].self[i] > 0)
-			sum += (uint64_t)p->columns[column].self[i];
+			saturating_count(&sum, (uint64_t)p->columns[column].self[i]);
 	return sum;
 }
 
@@ -353,7 +357,8 @@ int window_close(struct window *w, struct err *err)
 	if (r == -EFBIG) {
 		for (size_t i = 0; i < w->series.count; i++)
 			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);
-		log_error("a window was dropped: %s", err->text);
+		if (log_is_due(&w->say_dropped_ns))
+			log_error("what was collected is dropped: %s", err->text);
 	} else if (r < 0) {
 		return r;
 	} else {

@@ -56,32 +56,54 @@ static int read_part(struct window *w, const struct buf *body, uint64_t *ret_sam
 	return kept == n ? 0 : -EBADMSG;
 }
 
+static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
+{
+	w->counters->samples_found += samples;
+	w->counters->samples_waiting += samples;
+	if (!damaged)
+		return;
+	spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, damaged, 0);
+	if (log_is_due(&w->say_damage_ns))
+		log_warning("batches that waited for the spool are damaged, and what cannot be read of them is dropped; look at "
+			    "the disk");
+}
+
 /* A part of a window that is not in the spool. */
 static void take_part(struct window *w, const struct record *r, const struct buf *body, bool whole)
 {
-	uint64_t got = 0;
+	uint64_t got = 0, damaged;
 
 	if (whole && read_part(w, body, &got) < 0)
 		whole = false;
-	w->counters->samples_found += r->samples > got ? r->samples : got;
-	w->counters->samples_waiting += r->samples > got ? r->samples : got;
-	if (r->samples > got)
-		spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, r->samples - got, 0);
+	damaged = r->samples > got ? r->samples - got : 0;
+	count_found(w, got + damaged, damaged);
 	w->counters->records_damaged += !whole;
 }
 
-/* Returns where the last whole record ends. */
-static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret_number)
+/* The record at `at`, or the first one behind it that is intact; false if there is none. */
+static bool next_record(int fd, off_t *at, off_t size, struct record *ret, bool *ret_skipped)
+{
+	*ret_skipped = record_at(fd, *at, size, ret) != 1;
+	if (*ret_skipped)
+		*at = record_find(fd, *at + 1, size);
+	return !*ret_skipped || record_at(fd, *at, size, ret) == 1;
+}
+
+/* Returns where the last whole record ends, `*ret_samples` what the parts up to there held. */
+static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret_number, uint64_t *ret_samples)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
+	uint64_t samples = 0;
 	struct record r;
 	struct stat st;
 	off_t at = 0, end = 0;
+	bool skipped;
 
 	buf_init(&body);
+	*ret_samples = 0;
 	if (fstat(fd, &st))
 		return 0;
-	while (record_at(fd, at, st.st_size, &r) == 1) {
+	while (next_record(fd, &at, st.st_size, &r, &skipped)) {
 		off_t next = at + (off_t)(RECORD_HEADER + r.size);
 		bool whole = record_body(fd, at, &r, &body) == 0;
 
@@ -89,12 +111,18 @@ static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret
 		if (!whole && record_find(fd, next, st.st_size) == st.st_size)
 			break;
 		*ret_number = r.window;
+		if (r.window > spooled) {
+			w->counters->records_damaged += skipped;
+			if (r.samples_before > samples)
+				count_found(w, r.samples_before - samples, r.samples_before - samples);
+		}
 		if (r.kind == RECORD_PART && r.window > spooled)
 			take_part(w, &r, &body, whole);
 		if (r.kind == RECORD_PART)
 			window_remember(w, r.owner);
 		if (r.kind == RECORD_IDS && whole)
 			read_ids(w, &body);
+		*ret_samples = samples = r.samples_before + r.samples;
 		at = end = next;
 	}
 	return end;
@@ -104,17 +132,19 @@ static uint64_t first_number(int fd)
 {
 	struct record r;
 	struct stat st;
+	off_t at = 0;
+	bool skipped;
 
-	return !fstat(fd, &st) && record_at(fd, 0, st.st_size, &r) == 1 ? r.window : 0;
+	return !fstat(fd, &st) && next_record(fd, &at, st.st_size, &r, &skipped) ? r.window : 0;
 }
 
 static void read_files(struct window *w)
 {
-	uint64_t spooled = spool_window(w->spool), number = 0;
+	uint64_t spooled = spool_window(w->spool), number = 0, unused;
 	unsigned later = first_number(w->fds[1]) > first_number(w->fds[0]);
 
-	read_file(w, w->fds[!later], spooled, &number);
-	w->end = read_file(w, w->fds[later], spooled, &number);
+	read_file(w, w->fds[!later], spooled, &number, &unused);
+	w->end = read_file(w, w->fds[later], spooled, &number, &w->samples);
 	w->number = (number > spooled ? number : spooled) + 1;
 	if (!w->series.count)
 		return;

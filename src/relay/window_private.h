@@ -20,7 +20,8 @@ struct window {
 	uint64_t number;
 	bool begun;				/* its file is */
 	off_t end;				/* of the file's last whole record */
-	int64_t began_ns;
+	uint64_t samples;			/* in the parts of the file, damaged ones too */
+	int64_t began_ns, say_dropped_ns, say_damage_ns;
 	size_t bytes;				/* of its parts before compression */
 
 	struct buf part;			/* while it is made */

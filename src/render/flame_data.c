@@ -3,6 +3,7 @@
 #include "flame_data.h"
 
 #include "mem.h"
+#include "saturate.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -165,7 +166,7 @@ static void place_boxes(struct layout *l)
 			uint32_t child = l->children[c];
 
 			l->starts[child] = start;
-			start += l->totals[child];
+			saturating_add(&start, l->totals[child]);
 			l->order[l->count++] = child;
 		}
 	}

@@ -30,7 +30,7 @@
 
 #define THREADS			4u
 #define CONNECTIONS		256u
-#define CONNECTIONS_KEPT	192u	/* a thread that has its share of 256 takes no more, the others still do */
+#define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread that has its share takes no more, the others still do */
 #define CONNECTION_SECONDS	30u
 #define CONNECTION_MEMORY	(32u * 1024)
 #define BACKLOG			128
@@ -46,6 +46,7 @@ struct server {
 	struct MHD_Daemon *daemon;
 	int fd;				/* -1 once libmicrohttpd owns it */
 	char url[ADDRESS_HOST + 32];
+	unsigned connections;		/* at most */
 	pthread_t stopper;
 	bool is_stopping, is_stopped;
 };
@@ -467,7 +468,7 @@ static int start_daemon(struct server *s, struct err *err)
 		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
 		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+		MHD_OPTION_CONNECTION_LIMIT, s->connections,
 		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL,
@@ -512,7 +513,8 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 
 	s->fd = -1;
 	pthread_rwlock_init(&s->site.lock, NULL);
-	connections_init(&s->site.connections, CONNECTIONS_KEPT);
+	s->connections = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
+	connections_init(&s->site.connections, CONNECTIONS_KEPT(s->connections));
 	s->site.options = *o;
 	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
 	s->site.auth.token = o->token;

@@ -45,6 +45,7 @@ struct server_options {
 	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's:
 						 * "strobe.example.org" */
 	size_t allow_host_count;
+	unsigned connections;			/* at most; 0: 256, which is also the most */
 
 	struct store *store;			/* NULL: there is nothing to ask for but counters */
 	bool only_counters;			/* no pages and no profiles, even with a store */

@@ -1,6 +1,7 @@
 /* sqlite_append.c: one batch into one day file, in one transaction. */
 #include "chunk.h"
 #include "mem.h"
+#include "saturate.h"
 #include "sqlite_day.h"
 #include "sqlite_error.h"
 #include <assert.h>
@@ -132,7 +133,7 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 			continue;
 		chunk_rows_add(rows, nodes[i], bucket, values);
 		if (samples != UINT32_MAX && values[samples] > 0)
-			sum += (uint64_t)values[samples];
+			saturating_count(&sum, (uint64_t)values[samples]);
 	}
 	return sum;
 }
@@ -162,7 +163,7 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 		return rc;
 	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
 	stack_dict_add(a->day->stacks, e->profile, a->nodes);
-	a->samples += add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS);
+	saturating_count(&a->samples, add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS));
 	buf_reset(&a->data);
 	if (!chunk_encode(&a->rows, &a->data))
 		return 0;
@@ -274,6 +275,6 @@ int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct e
 	if (b->id)
 		map_set(&d->batches, b->id, 1);
 	d->hours_to_compact |= a.hours;
-	*samples += a.samples;
+	saturating_count(samples, a.samples);
 	return 1;
 }

@@ -308,14 +308,7 @@ static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 /* Free pages are used again by the next hour, so giving them back pays at the end of the day or after a flood. */
 static int give_back(struct day *d, bool day_is_over, struct err *err)
 {
-	int64_t unused = day_number(d, "PRAGMA freelist_count", 0), pages = day_number(d, "PRAGMA page_count", 1);
-	int rc = 0;
-
-	if (unused && (day_is_over || unused > pages / FREE_SHARE))
-		rc = day_exec(d, "PRAGMA incremental_vacuum", "compact", err);
-	if (rc >= 0)	/* a reader may hold the log back; it goes with the next one */
-		sqlite3_wal_checkpoint_v2(d->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	return rc;
+	return day_give_back(d, day_is_over ? 0 : day_number(d, "PRAGMA page_count", 1) / FREE_SHARE, "compact", err);
 }
 
 static uint32_t hours_over(const struct day *d, int64_t now_ns)

@@ -1,5 +1,6 @@
 /* sqlite_counts.c: how many samples there are, over time and per label; no stack is looked at. */
 #include "mem.h"
+#include "saturate.h"
 #include "sqlite_scan.h"
 #include <assert.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int add_to_timeline(void *data, struct day *d, const struct scan_chunk *c
 		uint64_t step = ns > t->from_ns ? ((uint64_t)ns - (uint64_t)t->from_ns) / (uint64_t)t->step_ns : 0;
 
 		if (step < t->n && row[c->series->samples] > 0)
-			t->samples[step] += (uint64_t)row[c->series->samples];
+			saturating_count(&t->samples[step], (uint64_t)row[c->series->samples]);
 	}
 	return rc;
 }
@@ -73,11 +74,12 @@ static int count_series(void *data, struct day *d, const struct scan_chunk *c, s
 		while ((rc = scan_next(c, &stack, &bucket, row)) > 0) {
 			any = true;
 			if (column != UINT32_MAX && row[column] > 0)
-				samples += (uint64_t)row[column];
+				saturating_count(&samples, (uint64_t)row[column]);
 		}
 	}
-	if (any)
-		n->of_series[c->id - 1] += samples + (n->of_series[c->id - 1] == 0);
+	if (any && !n->of_series[c->id - 1])
+		n->of_series[c->id - 1] = 1;
+	saturating_count(&n->of_series[c->id - 1], samples);
 	return rc;
 }
 
@@ -114,7 +116,7 @@ static void count_label(struct counts *n, const struct label *label, uint64_t sa
 		n->values[number].label = at;
 		n->values[number].value = (uint32_t)l->value_count++;
 	}
-	n->labels->items[n->values[number].label].values[n->values[number].value].samples += samples;
+	saturating_count(&n->labels->items[n->values[number].label].values[n->values[number].value].samples, samples);
 }
 
 static void count_day(void *data, const struct series *series, size_t count)

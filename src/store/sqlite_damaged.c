@@ -2,20 +2,6 @@
 #include "mem.h"
 #include "sqlite_store.h"
 #include <dirent.h>
-#include <string.h>
-
-/* "2026-11-21.db.corrupt-1". */
-static int64_t day_set_aside(const char *name)
-{
-	const char *end = strstr(name, ".corrupt-");
-	_cleanup_(freep) char *file = NULL;
-	size_t n = strlen(name);
-
-	if (!end || (n > 4 && strcmp(name + n - 4, "-wal") == 0))
-		return -1;
-	file = xstrndup(name, (size_t)(end - name));
-	return day_of_name(file);
-}
 
 size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret)
 {
@@ -25,12 +11,13 @@ size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret)
 
 	*ret = NULL;
 	while (dir && (e = readdir(dir))) {
-		int64_t day = day_set_aside(e->d_name);
+		bool set_aside = false;
+		int64_t day = day_of_piece(e->d_name, &set_aside);
 		size_t i = 0;
 
 		while (i < count && (*ret)[i] != day)
 			i++;
-		if (day < 0 || i < count)
+		if (day < 0 || !set_aside || i < count)
 			continue;
 		GROW(ret, &capacity, count + 1);
 		(*ret)[count++] = day;

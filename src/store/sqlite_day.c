@@ -45,6 +45,21 @@ int64_t day_of_name(const char *name)
 	return number >= 0 && !strcmp(again + 1, name) ? number : -1;
 }
 
+int64_t day_of_piece(const char *name, bool *ret_set_aside)
+{
+	char day[sizeof("2026-11-21.db")];
+
+	if (strlen(name) < sizeof(day) - 1)
+		return -1;
+	memcpy(day, name, sizeof(day) - 1);
+	day[sizeof(day) - 1] = 0;
+	name += sizeof(day) - 1;
+	*ret_set_aside = strncmp(name, ".corrupt-", strlen(".corrupt-")) == 0;
+	if (*name && strcmp(name, "-wal") && strcmp(name, "-shm") && strcmp(name, "-journal") && !*ret_set_aside)
+		return -1;
+	return day_of_name(day);
+}
+
 int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *err)
 {
 	return sqlite_prepare(d->db, sql, d->path, ret, err);
@@ -79,6 +94,16 @@ int64_t day_number(struct day *d, const char *sql, int64_t otherwise)
 	int64_t number;
 
 	return get_number(d, sql, &number, NULL) > 0 ? number : otherwise;
+}
+
+int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *err)
+{
+	int rc = 0;
+
+	if (day_number(d, "PRAGMA freelist_count", 0) > keep)
+		rc = day_exec(d, "PRAGMA incremental_vacuum", doing, err);
+	sqlite3_wal_checkpoint_v2(d->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	return rc;
 }
 
 static struct str bytes_of(sqlite3_stmt *row, int column)

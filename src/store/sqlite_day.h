@@ -45,6 +45,10 @@ char *day_path(const char *directory, int64_t number, const char *suffix);
 /* The number of the day whose file has this name, or -1 if it is no day file's. */
 int64_t day_of_name(const char *name);
 
+/* The number of the day that a file of this name belongs to: its own, log, index or journal, or what was set aside of it,
+ * which is said then; -1 if it belongs to none. */
+int64_t day_of_piece(const char *name, bool *ret_set_aside);
+
 enum day_mode { DAY_READ, DAY_WRITE };
 
 /* Opens the file; with DAY_WRITE it is created when it is not there. -ENOENT: it is not there. -EBADMSG: damaged or
@@ -62,6 +66,10 @@ int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct e
 /* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
 int day_exec(struct day *d, const char *sql, const char *doing, struct err *err);
 int day_prepare(struct day *d, const char *sql, sqlite3_stmt **ret, struct err *err);
+
+/* Gives the pages that nothing uses back to the disk if they are more than `keep`, and cuts the log. A reader may hold the
+ * log back; then it is cut the next time. */
+int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *err);
 
 /* One number, or `otherwise` if the statement gives none or fails. */
 int64_t day_number(struct day *d, const char *sql, int64_t otherwise);

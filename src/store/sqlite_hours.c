@@ -2,7 +2,6 @@
 #include "chunk.h"
 #include "log.h"
 #include "mem.h"
-#include "sqlite_error.h"
 #include "sqlite_store.h"
 
 static uint64_t pages(struct day *d, const char *pragma)
@@ -32,15 +31,6 @@ static int drop_hour(struct day *d, unsigned hour, struct err *err)
 	return rc;
 }
 
-/* A reader may hold the log back; it is cut with the next commit then. */
-static int shrink(struct day *d, struct err *err)
-{
-	int rc = day_exec(d, "PRAGMA incremental_vacuum", "remove hours of", err);
-
-	sqlite3_wal_checkpoint_v2(d->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	return rc;
-}
-
 /* All but the newest hour may go. Returns how many did. */
 static int drop_hours(struct day *d, uint64_t keep, struct err *err)
 {
@@ -66,7 +56,7 @@ int sqlite_store_drop_hours(struct sqlite_store *s, int64_t number, uint64_t too
 	if (rc >= 0) {
 		used = pages(d, "PRAGMA page_count") * pages(d, "PRAGMA page_size");
 		rc = drop_hours(d, used > too_much ? used - too_much : 0, err);
-		if (rc >= 0 && shrink(d, err) < 0)
+		if (rc >= 0 && day_give_back(d, 0, "remove hours of", err) < 0)
 			log_warning("'%s' could not be made smaller now; it is tried again", d->path);
 	}
 	pthread_mutex_unlock(&s->writer);

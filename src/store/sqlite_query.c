@@ -5,6 +5,7 @@
  * what has values becomes part of the profile. */
 #include "chunk.h"
 #include "mem.h"
+#include "saturate.h"
 #include "sqlite_scan.h"
 #include <assert.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 		if (times)
 			add_to(times, node, multiply_saturated(row[s->samples], s->period_ns));
 		if (s->samples != UINT32_MAX && row[s->samples] > 0)
-			q->samples += (uint64_t)row[s->samples];
+			saturating_count(&q->samples, (uint64_t)row[s->samples]);
 		first = bucket < first ? bucket : first;
 		last = bucket > last ? bucket : last;
 	}

@@ -4,7 +4,6 @@
 #include "log.h"
 #include "mem.h"
 #include "sqlite_store.h"
-#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -23,22 +22,6 @@ struct pieces {
 	size_t count, capacity;
 };
 
-/* "2026-11-21.db" with anything behind it. */
-static int64_t day_of_piece(const char *name)
-{
-	char day[sizeof("2026-11-21.db")];
-
-	if (strlen(name) < sizeof(day) - 1)
-		return -1;
-	memcpy(day, name, sizeof(day) - 1);
-	day[sizeof(day) - 1] = 0;
-	name += sizeof(day) - 1;
-	if (*name && strcmp(name, "-wal") && strcmp(name, "-shm") && strcmp(name, "-journal") &&
-	    strncmp(name, ".corrupt-", 9))
-		return -1;
-	return day_of_name(day);
-}
-
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
@@ -56,7 +39,8 @@ static int list(const struct sqlite_store *s, struct pieces *ret, struct err *er
 	if (!dir)
 		return err_set(err, -errno, "cannot read the directory '%s': %s", s->directory, strerror(errno));
 	while ((e = readdir(dir))) {
-		int64_t day = day_of_piece(e->d_name);
+		bool set_aside;
+		int64_t day = day_of_piece(e->d_name, &set_aside);
 		struct piece *p;
 		struct stat st;
 
@@ -115,24 +99,33 @@ static void report_cap(struct sqlite_store *s, const struct store_limits *l, uin
 	s->cap_reported = true;
 }
 
-uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
+static bool ask_disk(const struct sqlite_store *s, uint64_t *ret_free, uint64_t *ret_size)
 {
 	struct statvfs v;
 
-	return statvfs(s->directory, &v) < 0 ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
+	if (statvfs(s->directory, &v) < 0)
+		return false;
+	*ret_free = (uint64_t)v.f_bavail * v.f_frsize;
+	*ret_size = (uint64_t)v.f_blocks * v.f_frsize;
+	return true;
+}
+
+uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
+{
+	uint64_t room, size;
+
+	return ask_disk(s, &room, &size) ? room : UINT64_MAX;
 }
 
 /* How much room the disk lacks. */
 static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
 {
-	uint64_t wanted = l->min_free_bytes, room;
-	struct statvfs v;
+	uint64_t wanted = l->min_free_bytes, room, size;
 
-	if (!wanted || statvfs(s->directory, &v) < 0)
+	if (!wanted || !ask_disk(s, &room, &size))
 		return 0;
-	room = (uint64_t)v.f_bavail * v.f_frsize;
-	if (l->min_free_is_guess && wanted > (uint64_t)v.f_blocks * v.f_frsize / 10)
-		wanted = (uint64_t)v.f_blocks * v.f_frsize / 10;
+	if (l->min_free_is_guess && wanted > size / 10)
+		wanted = size / 10;
 	return room < wanted ? wanted - room : 0;
 }
 
@@ -189,7 +182,7 @@ static int remove_hours(struct sqlite_store *s, const struct store_limits *l, st
 	uint64_t bytes = bytes_of(&p), cap = cap_of(s, l, bytes), before = bytes;
 
 	for (size_t i = 0; i < p.count && rc >= 0 && bytes > cap; i++) {
-		if (strlen(p.items[i].name) != sizeof("2026-11-21.db") - 1)
+		if (day_of_name(p.items[i].name) < 0)
 			continue;
 		rc = sqlite_store_drop_hours(s, p.items[i].day, bytes - cap, err);
 		hours += rc > 0 ? rc : 0;

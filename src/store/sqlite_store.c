@@ -431,28 +431,20 @@ static int take_lock(struct sqlite_store *s, struct err *err)
 	return 0;
 }
 
-/* What tells a day's file stands in its first bytes: no connection is needed, and nothing is changed in it. The version is at bytes
- * 60 to 63 of a database, the application at 68 to 71. Returns false with a sentence. */
-static bool is_readable(const char *path, bool is_newest, struct err *err)
+/* -EBADMSG with a sentence for a file that has to go. The newest day may be empty, for it may have been created when the
+ * machine stopped. */
+static int check_day(const struct sqlite_store *s, int64_t number, bool is_newest, struct err *why)
 {
-	static const char magic[16] = "SQLite format 3";
-	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t h[72] = { 0 };
-	ssize_t n;
+	_cleanup_(freep) char *path = day_path(s->directory, number, "");
+	struct stat st;
+	struct day *d;
+	int rc = day_open(s->directory, number, DAY_READ, &d, why);
 
-	if (fd < 0 || (n = pread(fd, h, sizeof(h), 0)) < 0)
-		return true;		/* whoever needs it will say why */
-	/* The newest one may have been created when the machine stopped. */
-	if (n == 0 && !is_newest)
-		err_set(err, -EBADMSG, "'%s' is empty, and what it held is lost", path);
-	else if (n > 0 && (n < (ssize_t)sizeof(h) || memcmp(h, magic, sizeof(magic))))
-		err_set(err, -EBADMSG, "'%s' is no database of Strobe", path);
-	else if (memcmp(h + 68, "STRB", 4) == 0 && (h[60] | h[61] | h[62] || h[63] > DAY_SCHEMA))
-		err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %u, this one knows up to %d); upgrade "
-			"strobe to read it", path, (unsigned)h[60] << 24 | h[61] << 16 | h[62] << 8 | h[63], DAY_SCHEMA);
-	else
-		return true;
-	return false;
+	if (rc >= 0)
+		day_close(d);
+	if (rc == -ENOENT && !is_newest && stat(path, &st) == 0 && st.st_size == 0)
+		return err_set(why, -EBADMSG, "'%s' is empty, and what it held is lost", path);
+	return rc;
 }
 
 /* One bad day must not keep the others from being stored and shown. */
@@ -463,10 +455,10 @@ static int set_bad_days_aside(struct sqlite_store *s, struct err *err)
 	int rc = sqlite_store_days(s, &days, &count, err);
 
 	for (size_t i = 0; rc >= 0 && i < count; i++) {
-		_cleanup_(freep) char *path = day_path(s->directory, days[i], "");
 		struct err why = { 0 }, failed = { 0 };
 
-		if (!is_readable(path, i + 1 == count, &why) && sqlite_store_set_aside(s, days[i], why.text, &failed) < 0)
+		if (check_day(s, days[i], i + 1 == count, &why) == -EBADMSG &&
+		    sqlite_store_set_aside(s, days[i], why.text, &failed) < 0)
 			log_warning("%s", failed.text);
 	}
 	return rc;

@@ -398,6 +398,38 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 	fixture_remove(directory);
 }
 
+/* As a process leaves it that was killed. */
+static void tamper_in_log(const char *path, const char *sql)
+{
+	sqlite3 *db;
+
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+TEST(a_day_whose_log_makes_it_one_of_a_newer_strobe_is_set_aside_with_its_log)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	struct store *s = open_in(directory, false, NULL);
+	struct store_stats stats;
+
+	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
+	store_close(s);
+	tamper_in_log(path, "PRAGMA user_version = 2");
+	s = open_in(directory, false, NULL);
+	CHECK_INT(files_like(directory, ".db.corrupt-1-wal"), 1);
+	CHECK_INT(files_like(directory, ".db.corrupt-1"), 2);
+	store_stats(s, &stats);
+	CHECK_INT(stats.days_damaged, 1);
+	CHECK_INT(append_one(s, 2, NOON, "entry=a", "main", 5), 0);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 5);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
 TEST(an_empty_file_that_a_crash_left_behind_becomes_a_day)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);

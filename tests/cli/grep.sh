@@ -15,3 +15,5 @@ strobe grep --logs logs --slice : --skip 'Zoo*' --skip 'Page::*'
 strobe grep --logs logs --resolution hourly --channel excimer-wall --entrypoint index.php
 strobe grep logs/daily/2026-11-19.all.log.gz data/blog.folded -n 3
 strobe grep data/cart.xhprof -n 2
+printf 'Zoo::a 9223372036854775807\nZoo::a;Zoo::b 1\nZoo::a 7\nZoo::c 9223372036854775807\n' >large
+strobe grep large

@@ -2,6 +2,7 @@
 import contextlib
 import glob
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -109,6 +110,52 @@ def clients_that_take_all_descriptors_leave_some_to_the_sinks():
                 client.close()
             check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == [30, 30]), f'{c.lines}')
             check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def slow_clients_of_http_leave_descriptors_to_the_inputs():
+    with Directory() as directory:
+        port = free_port()
+        c = Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--from', f'unix:{directory}/s',
+                      '--to', f'sqlite:{directory}/a', '--to', f'logs:{directory}/logs')
+        c.command = ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh', *c.command]
+        with c, contextlib.ExitStack() as stack:
+            address = ('127.0.0.1', int(c.url.rsplit(':', 1)[1]))
+            slow = [stack.enter_context(socket.create_connection(address)) for _ in range(161)]
+            for client in slow:
+                with contextlib.suppress(OSError):
+                    client.sendall(b'GET /metrics HTTP/1.1\r\nHost: 127')
+            check(wait_for(lambda: any('HTTP connections' in line for line in c.lines)), f'it is said: {c.lines}')
+            for i in range(30):
+                publish(port, [f'e{i}.php;main 1'])
+            s = connect(f'{directory}/s')
+            s.send(message({('main', 'f'): 5}))
+            stored = [35, 35]
+            check(wait_for(lambda: [k['samples']['stored'] for k in c.sums()['sinks']] == stored), f'all is stored: {c.lines}')
+            check(all(k['connections_refused'] == 0 for k in c.status()['sources']), 'no input was refused')
+            check(wait_for(lambda: logged(directory).get('hourly all', b'').count(b'\n') >= 30), 'the logs are written')
+            s.close()
+            check(c.stop() == 0, 'it ends with 0')
+
+
+@test
+def drops_are_said_with_their_numbers_and_a_minute_apart():
+    with Directory() as directory:
+        port = free_port()
+        with Collector(directory, '--from', f'resp://127.0.0.1:{port}', '--to', f'sqlite:{directory}/a') as c:
+            def said():
+                return [line for line in c.lines if 'strobe: dropped: ' in line]
+
+            sent = 0
+            for i in range(12):
+                publish(port, ['a;b 1', ';x 9223372036854775807', 'a;b 1000000000001'])
+                sent += 2
+                time.sleep(0.25)
+            check(wait_for(said), 'the first is said')
+            check(len(said()) == 1, f'once: {said()}')
+            check(c.stop() == 0, 'it ends with 0')
+        numbers = [int(n) for line in said() for n in re.findall(r'(\d+) lines of resp://\S+ \(bad_count\)', line)]
+        check(sum(numbers) == sent and len(numbers) == len(said()) <= 2, f'each is in one line, the last ones at the end: {said()}')
 
 
 @test

@@ -4,9 +4,11 @@
 STROBE_RELAY_ROUNDS is how often the relay is killed (2)."""
 import ctypes
 import ctypes.util
+import glob
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,9 +25,27 @@ ROUNDS = int(os.environ.get('STROBE_RELAY_ROUNDS', '2'))
 BUCKET = 10_000_000_000
 
 
+def load(name, file):
+    return ctypes.CDLL(ctypes.util.find_library(name) or file)
+
+
+def pack(data):
+    library = load('zstd', 'libzstd.so.1')
+    library.ZSTD_compress.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(len(data) + 1000)
+    size = library.ZSTD_compress(room, ctypes.c_size_t(len(room)), data, ctypes.c_size_t(len(data)), 1)
+    return room.raw[:size]
+
+
+def hash_of(data):
+    library = load('xxhash', 'libxxhash.so.0')
+    library.XXH3_64bits.restype = ctypes.c_uint64
+    return library.XXH3_64bits(data, ctypes.c_size_t(len(data))).to_bytes(8, 'little')
+
+
 def unpack(data):
     """One frame of zstd."""
-    library = ctypes.CDLL(ctypes.util.find_library('zstd') or 'libzstd.so.1')
+    library = load('zstd', 'libzstd.so.1')
     library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
     library.ZSTD_decompress.restype = ctypes.c_size_t
     size = library.ZSTD_getFrameContentSize(data, ctypes.c_size_t(len(data)))
@@ -89,12 +109,12 @@ class Relay:
         return int(self.figures()[name])
 
     def is_exact(self):
-        """found + handed = forwarded + dropped + waiting. A figure may change between two that are read."""
+        """found + handed = forwarded + known + dropped + waiting. A figure may change between two that are read."""
         def balance():
             f = self.figures()
             dropped = sum(v for k, v in f.items() if k.startswith('dropped_samples_total'))
             return f['found_samples_total'] + f['handed_samples_total'] == \
-                f['forwarded_samples_total'] + dropped + f['waiting_samples']
+                f['forwarded_samples_total'] + f['known_samples_total'] + dropped + f['waiting_samples']
         return wait_for(balance)
 
     def wait_until_on_disk(self, samples):
@@ -102,7 +122,9 @@ class Relay:
         return wait_for(lambda: self.figure('handed_samples_total') >= samples)
 
     def wait_until_forwarded(self, samples, seconds=60):      # between two attempts it waits up to 30
-        return wait_for(lambda: self.figure('forwarded_samples_total') >= samples, seconds)
+        """What was sent again because an answer was lost is known, and was forwarded before."""
+        return wait_for(lambda: self.figure('forwarded_samples_total') + self.figure('known_samples_total') >= samples,
+                        seconds)
 
     def end(self, signo=signal.SIGTERM):
         if self.connection:
@@ -339,7 +361,7 @@ class DeafProxy:
     def pump(self, source, to, lossy):
         try:
             while data := source.recv(1 << 16):
-                if lossy and self.deaf and data.startswith(b':'):
+                if lossy and self.deaf and data.startswith(b'$'):
                     self.lost += 1
                     break
                 to.sendall(data)
@@ -372,6 +394,102 @@ def entries_whose_answer_was_lost_are_not_there_twice():
             check(len(set(s.ids)) == len(s.ids), 'under ids of their own')
             check(relay.figure('known_entries_total') >= 1, 'what was known is counted')
         proxy.listener.close()
+
+
+@test
+def a_relay_whose_state_was_put_back_loses_nothing_that_comes_next():
+    with Directory() as d, RedisServer() as redis:
+        relay = Relay(d, url(redis, 'stream=strobe&window=0')).start()
+        relay.send(one('before', 10))
+        check(relay.wait_until_forwarded(10), 'the first arrives')
+        relay.end()
+        shutil.copytree(relay.state, f'{d}/snapshot')
+        for name in ('lost with the snapshot', 'after it'):
+            with relay:
+                for _ in range(10):
+                    relay.send(one(name, 100))
+                    time.sleep(0.15)
+                check(relay.wait_until_forwarded(1000), f'{name}: it is taken')
+                check(relay.figure('forwarded_samples_total') == 1000 and relay.figure('known_samples_total') == 0,
+                      f'{name}: and forwarded: {relay.figures()}')
+                relay.end()
+            shutil.rmtree(relay.state)
+            shutil.copytree(f'{d}/snapshot', relay.state)
+        s = Stream(redis)
+        check(s.sums == {('main', 'before'): 10, ('main', 'lost with the snapshot'): 1000, ('main', 'after it'): 1000},
+              f'the stream has all of it: {s.sums}')
+
+
+@test
+def two_relays_on_copies_of_one_spool_send_what_waits_once_and_all_else():
+    with Directory() as d, RedisServer() as redis:
+        redis.kill()
+        first = Relay(d, url(redis, 'stream=strobe&window=0')).start()
+        first.send(one('waits', 5))
+        check(first.wait_until_on_disk(5), 'it is taken')
+        first.end()
+        shutil.copytree(first.state, f'{d}/copy')
+        second = Relay(d, first.url, 'copy')
+        second.socket += '2'
+        redis.start()
+        with first, second:
+            check(first.wait_until_forwarded(5) and second.wait_until_forwarded(5), 'what waited is forwarded')
+            first.send(one('first', 100))
+            second.send(one('second', 100))
+            check(first.wait_until_forwarded(105) and second.wait_until_forwarded(105), 'and what came since')
+            known = first.figure('known_samples_total') + second.figure('known_samples_total')
+            check(known == 5, f'of what waited one copy is left out: {known}')
+            check(first.is_exact() and second.is_exact(), 'the counters add up')
+        s = Stream(redis)
+        check(s.sums == {('main', 'waits'): 5, ('main', 'first'): 100, ('main', 'second'): 100}, f'each is there once: {s.sums}')
+
+
+def replace_entry(path, message):
+    """The only entry of a segment, with another content under its instance and number: as a process makes it that goes
+    on from the snapshot of a virtual machine."""
+    with open(path, 'rb') as f:
+        header = bytearray(f.read(88))
+    body = pack(message)
+    header[44:48] = len(body).to_bytes(4, 'little')
+    header[56:64] = hash_of(body)
+    header[80:88] = hash_of(bytes(header[:80]))
+    with open(path, 'wb') as f:
+        f.write(header + body)
+
+
+@test
+def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out():
+    with Directory() as d, RedisServer() as redis:
+        redis.kill()
+        relay = Relay(d, url(redis, 'stream=strobe&window=0&host=')).start()
+        relay.send(one('first', 7))
+        check(relay.wait_until_on_disk(7), 'it is taken')
+        relay.end()
+        shutil.copytree(relay.state, f'{d}/snapshot')
+        redis.start()
+        with relay:
+            check(relay.wait_until_forwarded(7), 'it is forwarded')
+        shutil.rmtree(relay.state)
+        shutil.copytree(f'{d}/snapshot', relay.state)
+        segment, = glob.glob(f'{relay.state}/*/*.spool')
+        second = one('second', 7)
+        replace_entry(segment, second)
+        for known in (0, 7):
+            with relay:
+                check(relay.wait_until_forwarded(7), 'the other one, too')
+                f = relay.figures()
+                check((f['forwarded_samples_total'], f['known_samples_total']) == (7 - known, known), f'as it was: {f}')
+                check(f['renumbered_entries_total'] == (known == 0), 'it is counted')
+                check(relay.is_exact(), 'the counters add up')
+                relay.end()
+            said = [line for line in relay.lines if 'earlier state' in line and ': 1 of its entries' in line]
+            check(len(said) == (known == 0), f'and said once: {relay.lines}')
+            shutil.rmtree(relay.state)
+            shutil.copytree(f'{d}/snapshot', relay.state)
+            replace_entry(segment, second)
+        s = Stream(redis)
+        check(s.sums == {('main', 'first'): 7, ('main', 'second'): 7}, f'the stream has both: {s.sums}')
+        check(len(set(s.ids)) == 2, 'under ids of their own')
 
 
 @test

@@ -167,9 +167,13 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
 		k->source->base.counters.lost_to_trimming += lost - k->lost;
+		k->lost_unsaid += lost - k->lost;
+	}
+	if (k->lost_unsaid && log_is_due(&k->say_lost_ns)) {
 		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; "
-			    "a larger MAXLEN, or none, keeps them", (unsigned long long)(lost - k->lost), k->name,
+			    "a larger MAXLEN, or none, keeps them", (unsigned long long)k->lost_unsaid, k->name,
 			    k->source->options.group);
+		k->lost_unsaid = 0;
 	}
 	k->lost = lost;
 }

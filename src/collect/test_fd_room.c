@@ -1,0 +1,63 @@
+/* test_fd_room.c: what is free under a small limit, and who may have how much of it. */
+#include "fd_room.h"
+
+#include "test.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void limit(rlim_t n)
+{
+	struct rlimit l;
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &l), 0);
+	l.rlim_cur = n;
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &l), 0);
+}
+
+/* What whoever started us has left open would be a gap in the numbers. */
+static int lowest_free(void)
+{
+	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
+		close(fd);
+	return STDERR_FILENO + 1;
+}
+
+static int open_one(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+TEST(of_a_small_limit_half_of_what_is_free_is_for_sinks_and_a_quarter_for_http)
+{
+	int used = lowest_free(), http, inputs = 0;
+
+	limit((rlim_t)used + 60);
+	http = (int)fd_room_for_http();
+	CHECK_INT(http, (60 - 12) / 4);		/* 12 are its own */
+	fd_room_share();
+	for (int i = 0; i < http; i++)
+		CHECK(fd_room_left(open_one()));
+	while (fd_room_left(open_one()))
+		inputs++;
+	CHECK(inputs >= 60 / 4);
+	CHECK_INT(http + inputs, 60 / 2);
+	for (int i = 1; i < 60 / 2; i++)	/* one was refused, and is open */
+		CHECK(open_one() >= 0);
+	CHECK_INT(open_one(), -1);
+	for (int fd = used; fd < used + 60; fd++)
+		close(fd);
+}
+
+TEST(http_has_some_even_where_nothing_is_free)
+{
+	int used = lowest_free();
+
+	limit((rlim_t)used + 2);
+	CHECK(fd_room_for_http() >= 4);
+	limit((rlim_t)used + 1000);
+	CHECK(fd_room_for_http() > 200);
+}
+
+TEST_MAIN()

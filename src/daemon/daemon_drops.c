@@ -1,0 +1,79 @@
+/* daemon_drops.c: all that counts drops, for one line a minute in the log. */
+#include "daemon_private.h"
+
+#include "clock.h"
+#include "log.h"
+
+#include <string.h>
+
+static void note_collector(struct drop_report *r, const struct collector_counters *n)
+{
+	drop_report_note(r, n->samples_dropped_queue, "samples (queue_full)");
+	drop_report_note(r, n->samples_dropped_unfit, "samples (unfit)");
+	drop_report_note(r, n->runs_dropped_queue, "runs (queue_full)");
+	drop_report_note(r, n->runs_dropped_unfit, "runs (unfit)");
+	drop_report_note(r, n->runs_dropped_conflict, "runs (conflict)");
+	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++) {
+		drop_report_note(r, n->sender_drops[i], "samples in PHP processes (%s)", strobe_drop_name(i));
+		drop_report_note(r, n->sender_run_drops[i], "runs in PHP processes (%s)", strobe_drop_name(i));
+	}
+}
+
+static void note_source(struct drop_report *r, const struct source *s)
+{
+	const struct source_counters *n = &s->counters;
+
+	for (unsigned e = STROBE_WIRE_OK + 1; e < STROBE_WIRE_ERRORS; e++)
+		drop_report_note(r, n->rejected[e], "messages of %s (%s)", s->url,
+				 strobe_wire_error_name((enum strobe_wire_error)e));
+	drop_report_note(r, n->rejected_memfd, "messages of %s (memfd)", s->url);
+	for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
+		if (e != SOURCE_LINE_BLANK)
+			drop_report_note(r, n->rejected_lines[e], "lines of %s (%s)", s->url,
+					 source_line_error_name((enum source_line_error)e));
+	drop_report_note(r, n->rejected_entries, "entries of %s (malformed)", s->url);
+	drop_report_note(r, n->lost_to_trimming, "entries of %s (trimmed)", s->url);
+	drop_report_note(r, n->messages_missed, "messages of %s at most (missed)", s->url);
+	drop_report_note(r, n->connections_refused, "connections to %s (refused)", s->url);
+}
+
+/* Of several sinks one may lack what another one has. */
+static void note_sink(struct drop_report *r, const struct sink *s, const struct sink_counters *n, bool is_only_one)
+{
+	struct server_figure figures[SERVER_FIGURES];
+	size_t count = s->ops->figures ? s->ops->figures((void *)s, figures, SERVER_FIGURES) : 0;
+
+	if (!is_only_one) {
+		drop_report_note(r, n->samples_dropped_queue, "samples for %s (queue_full)", s->url);
+		drop_report_note(r, n->samples_dropped_unfit, "samples for %s (unfit)", s->url);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (strstr(figures[i].name, "_dropped_"))
+			drop_report_note(r, figures[i].number, "%s for %s (%s)",
+					 strstr(figures[i].name, "_runs_") ? "runs" : "samples", s->url, figures[i].value);
+}
+
+void daemon_report_drops(struct daemon *d, bool is_end)
+{
+	_cleanup_(buf_done) struct buf line = { 0 };
+	int64_t now = clock_monotonic_ns();
+
+	if (!d->collector || !(is_end || drop_report_is_due(&d->drops, now)))
+		return;
+	buf_init(&line);
+	note_collector(&d->drops, collector_counters(d->collector));
+	for (size_t i = 0; i < d->sources.count; i++)
+		note_source(&d->drops, d->sources.items[i].source);
+	for (size_t i = 0; i < d->sinks.count; i++)
+		note_sink(&d->drops, d->sinks.items[i].sink, collector_sink_counters(d->collector, i), d->sinks.count == 1);
+	if (drop_report_line(&d->drops, now, &line))
+		log_warning("%s", line.data);
+}
+
+void daemon_drops_ready(struct watch *w, uint32_t events)
+{
+	struct daemon *d = (struct daemon *)((char *)w - offsetof(struct daemon, drop_timer));
+
+	loop_timer_read(w);
+	daemon_report_drops(d, false);
+}
