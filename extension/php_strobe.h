@@ -22,7 +22,9 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool instrument;		/* the call observer is wanted; "auto" is decided already */
 	bool compat_builtins;
 	zend_long trace_max_nodes;
+	double flush;			/* seconds between messages of samples */
 	double trace_rate;		/* 0 to 1 */
+	double trace_flush;		/* seconds between hand-overs of a trace that goes on; 0: none */
 	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */

@@ -11,6 +11,8 @@
 
 #define STROBE_MIN_PERIOD	0.0001		/* seconds; below it the timer itself would dominate */
 #define STROBE_MAX_PERIOD	3600.0
+#define STROBE_MIN_FLUSH	0.01		/* seconds */
+#define STROBE_MAX_FLUSH	3600.0
 #define STROBE_SYSTEM_SOCKET	"/run/strobe/strobe.sock"
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192

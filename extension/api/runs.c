@@ -14,6 +14,7 @@
 #include "SAPI.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
 
@@ -47,20 +48,50 @@ void runs_labels(struct request_labels *l)
 	runs_hide_secret(l);
 }
 
+const char *runs_source(const struct work *w, const struct request_labels *l)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (strcmp(l->items[i].key, "source") == 0 &&
+		    strobe_wire_is_run_key(l->items[i].value, strlen(l->items[i].value)))
+			return l->items[i].value;
+	return w->source;
+}
+
+void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w)
+{
+	struct request_labels *labels = malloc(sizeof(*labels));
+	struct run_info info = {
+		.open = true,
+		.id = w->id,
+		.attributes = w->attributes,
+		.pid = (uint32_t)a->pid,
+	};
+	char path[108];
+
+	if (labels && settings_socket(path, sizeof(path))) {
+		runs_labels(labels);
+		info.source = runs_source(w, labels);
+		info.url = *a->url ? a->url : NULL;
+		run_message_send(&a->sender, path, t, &info, labels);
+	}
+	free(labels);
+}
+
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
-	      const struct request_labels *labels, const struct request_labels *attributes, char ret_id[33])
+	      const struct request_labels *labels, const struct request_labels *attributes, char id[33])
 {
 	char url[STROBE_WIRE_LABEL_VALUE + 1], path[108];
 	struct run_info info = {
 		.source = source,
-		.id = ret_id,
+		.id = id,
 		.name = name,
 		.attributes = attributes,
 		.pid = (uint32_t)a->pid,
 	};
 	int reason;
 
-	random_id(&a->random, ret_id);
+	if (!*id)
+		random_id(&a->random, id);
 	if (*a->url)
 		info.url = a->url;
 	else if (request_url(url, sizeof(url)))

@@ -25,7 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_EVERY_NS 1000000000LL
 #define REPORT_EVERY_NS 10000000000LL		/* losses that no samples take along */
 
 /* Written by the thread they belong to, read by any. */
@@ -110,6 +109,11 @@ static void forget_samples(struct sampler *s)
 	s->root = LABEL_SETS;
 }
 
+static int64_t next_flush(void)
+{
+	return timer_now(TIMER_WALL) + (int64_t)(STROBE_G(flush) * 1e9);
+}
+
 static void send_samples(struct sampler *s)
 {
 	char path[108];
@@ -132,7 +136,7 @@ static void send_samples(struct sampler *s)
 		publish_sender(s);
 	}
 	s->start_ns = info.end_ns;
-	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
+	s->flush_ns = next_flush();
 }
 
 static bool has_unreported(const struct sender *s)
@@ -242,7 +246,7 @@ static void begin(struct sampler *s)
 	int64_t first = first_sample(s);
 
 	s->start_ns = (uint64_t)wall_ns();
-	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
+	s->flush_ns = next_flush();
 	s->active = timer_start(&s->timer, clock_of(s), first, s->period_ns) == 0;
 	if (!s->active)
 		count(&s->counters.no_thread, 1);
