@@ -79,6 +79,9 @@ int main(int argc, char **argv)
 		if (pause)
 			usleep((useconds_t)pause);
 	}
+	sender_drain(&sender, true);
+	for (struct waiting_message *m = sender.waiting.first; m; m = m->next)
+		lost++;
 	qsort(took, (size_t)count, sizeof(*took), compare);
 	printf("%.2f %.2f %.2f %ld\n", (double)took[count / 2] / 1e3, (double)took[count * 99 / 100] / 1e3,
 	       (double)took[count - 1] / 1e3, lost);

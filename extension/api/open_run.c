@@ -25,6 +25,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 
 	if (settings_socket(path, sizeof(path)))
 		run_message_announce(&a->sender, path, &info, discarded);
+	runs_drain(a);
 }
 
 static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)

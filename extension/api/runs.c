@@ -18,6 +18,26 @@
 
 static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
 
+#define DRAIN_NS 10000000
+
+static void drain(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+{
+	struct api_thread *a = api_thread();
+
+	sender_drain(&a->sender, false);
+	if (!sender_waits(&a->sender))
+		timer_stop(timer);
+}
+
+/* Without a timer the next message, or the end of the request, takes what waits along. */
+void runs_drain(struct api_thread *a)
+{
+	if (EXPECTED(!sender_waits(&a->sender)) || a->drain.running)
+		return;
+	a->drain = (struct strobe_timer){ .expired = drain, .owner = a, .passive = true };
+	timer_start(&a->drain, TIMER_WALL, DRAIN_NS, DRAIN_NS);
+}
+
 void runs_hide_secret(struct request_labels *l)
 {
 	for (unsigned i = 0; i < l->count; i++)
@@ -73,6 +93,7 @@ void runs_send_open(struct api_thread *a, const struct call_tree *t, const struc
 		info.source = runs_source(w, labels);
 		info.url = *a->url ? a->url : NULL;
 		run_message_send(&a->sender, path, t, &info, labels);
+		runs_drain(a);
 	}
 	free(labels);
 }
@@ -101,6 +122,7 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
 		return STROBE_DROP_NO_DAEMON;
 	}
 	reason = run_message_send(&a->sender, path, t, &info, labels);
+	runs_drain(a);
 	atomic_fetch_add(reason ? &lost[reason] : &sent, 1);
 	return reason;
 }

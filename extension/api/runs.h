@@ -27,6 +27,9 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
  * is lost. */
 void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w);
 
+/* Something was given to the sender: what waits there is sent at safe points from now on. */
+void runs_drain(struct api_thread *a);
+
 /* Counts a run that could not even be made. */
 void runs_lost(struct api_thread *a, int reason);
 

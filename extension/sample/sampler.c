@@ -228,6 +228,8 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	count_time(&s->counters, (uint64_t)(ended - started));
 	if (ended >= s->flush_ns && !m->more)
 		send_samples(s);
+	else if (UNEXPECTED(sender_waits(&s->sender)))
+		sender_drain(&s->sender, false);
 }
 
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
@@ -531,7 +533,7 @@ void sampler_request_end(void)
 	bool had_samples;
 
 	state = SAMPLER_NO_REQUEST;
-	if (!s || (!s->active && !s->prevented))
+	if (!s || (!s->active && !s->prevented && !sender_waits(&s->sender)))
 		return;
 	if (is_child(s))
 		become_child(s);
@@ -544,6 +546,8 @@ void sampler_request_end(void)
 	}
 	if (!had_samples)
 		report_losses(s, false);
+	sender_drain(&s->sender, true);
+	publish_sender(s);
 }
 
 /* --- the life of the process */
@@ -571,8 +575,10 @@ void sampler_shutdown(void)
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
 	/* What this process has not told yet, nobody will. */
-	if (own && !is_child(own) && own->pid == getpid())
+	if (own && !is_child(own) && own->pid == getpid()) {
 		report_losses(own, true);
+		sender_drain(&own->sender, true);
+	}
 	up = false;
 	timers_shutdown();
 	own = NULL;
