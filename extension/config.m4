@@ -38,10 +38,10 @@ if test "$PHP_STROBE" != "no"; then
   STROBE_SOURCES="$STROBE_SOURCES compat/excimer/excimer_profiler.c compat/excimer/excimer_timer.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/xhprof/call_pairs.c compat/xhprof/recording.c compat/xhprof/sampled.c compat/xhprof/info.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/xhprof/tideways.c compat/xhprof/xhprof.c compat/xhprof/uprofiler.c"
-  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/label_sets.c send/run_message.c send/sender.c send/socket_path.c send/platform.c"
+  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/label_sets.c send/run_message.c send/sender.c send/waiting.c send/socket_path.c send/platform.c"
   STROBE_SOURCES="$STROBE_SOURCES api/strobe_api.c api/api_thread.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
   STROBE_SOURCES="$STROBE_SOURCES api/tree_values.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/send_runs.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/open_run.c api/send_runs.c"
   STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c api/status.c"
   STROBE_SOURCES="$STROBE_SOURCES api/scopes.c api/unit_class.c api/label_arguments.c api/trace_keep.c api/worker.c"
 

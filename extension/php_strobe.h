@@ -12,6 +12,8 @@ extern zend_module_entry strobe_module_entry;
 /* Limits of settings. */
 #define STROBE_MIN_PERIOD	0.0001		/* seconds; below it the timer itself would dominate */
 #define STROBE_MAX_PERIOD	3600.0
+#define STROBE_MIN_FLUSH	0.01		/* seconds */
+#define STROBE_MAX_FLUSH	3600.0
 #define STROBE_MIN_DEPTH	4
 #define STROBE_MAX_DEPTH	8192
 #define STROBE_MIN_NODES	1024		/* of a trace */
@@ -30,7 +32,9 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool instrument;		/* the call observer is wanted; "auto" is decided already */
 	bool compat_builtins;
 	zend_long trace_max_nodes;
+	double flush;			/* seconds between messages of samples */
 	double trace_rate;		/* 0 to 1 */
+	double trace_flush;		/* seconds between hand-overs of a trace that goes on; 0: none */
 	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
 	char entry[256];		/* the running script, as its label says */
 	bool warned_of_delivery;	/* in this request: timers whose callbacks cannot run */

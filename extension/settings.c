@@ -91,6 +91,34 @@ static ZEND_INI_MH(on_period)
 	return SUCCESS;
 }
 
+static ZEND_INI_MH(on_flush)
+{
+	char guess[SETTING_GUESS];
+	double v;
+	const char *why = why_out_of_range(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, &v);
+
+	if (why)
+		return setting_refuse(stage, entry, new_value, why, "0.01 to 3600 seconds",
+				      setting_guess_seconds(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, guess));
+	STROBE_G(flush) = v;
+	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_trace_flush)
+{
+	char guess[SETTING_GUESS];
+	double v;
+	const char *why = why_out_of_range(new_value, 0, STROBE_MAX_FLUSH, &v);
+
+	if (!why && v > 0 && v < STROBE_MIN_FLUSH)
+		why = "too small";
+	if (why)
+		return setting_refuse(stage, entry, new_value, why, "0.01 to 3600 seconds, or 0",
+				      setting_guess_seconds(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, guess));
+	STROBE_G(trace_flush) = v;
+	return SUCCESS;
+}
+
 /* A share of requests. */
 static int set_share(int stage, const zend_ini_entry *entry, const zend_string *value, double *ret)
 {
@@ -255,6 +283,7 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.mode", "off", PHP_INI_ALL, on_mode)
 	PHP_INI_ENTRY("strobe.clock", "wall", PHP_INI_ALL, on_clock)
 	PHP_INI_ENTRY("strobe.period", "0.01", PHP_INI_ALL, on_period)
+	PHP_INI_ENTRY("strobe.flush", "1", PHP_INI_ALL, on_flush)
 	PHP_INI_ENTRY("strobe.request_rate", "1.0", PHP_INI_ALL, on_request_rate)
 	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
 	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, on_socket, socket, zend_strobe_globals, strobe_globals)
@@ -264,6 +293,7 @@ PHP_INI_BEGIN()
 	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, on_compat_builtins, compat_builtins,
 			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
+	PHP_INI_ENTRY("strobe.trace_flush", "0", PHP_INI_ALL, on_trace_flush)
 	PHP_INI_ENTRY("strobe.trace_keep", "", PHP_INI_ALL, on_trace_keep)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, on_trigger_secret, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)

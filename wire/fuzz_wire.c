@@ -64,8 +64,10 @@ static bool same_tree(const struct profile *a, const struct profile *b)
 	return true;
 }
 
+/* What is known of an open run is written as a run. */
 static void again(const struct strobe_wire_message *m)
 {
+	const bool is_run = m->info.kind != STROBE_WIRE_SAMPLES;
 	struct profile *p = profile_new(), *back = profile_new();
 	struct strobe_wire_message n;
 	struct labels labels;
@@ -80,12 +82,12 @@ static void again(const struct strobe_wire_message *m)
 	p->end_ns = (int64_t)m->info.end_ns;
 	p->period_ns = (int64_t)m->info.period_ns;
 	wire_profile_labels(m, &p->labels);
-	if ((m->info.kind == STROBE_WIRE_RUN ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 ||
+	if ((is_run ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 ||
 	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add(back, &n) < 0)
 		abort();
 	wire_profile_labels(&n, &labels);
 	if (!same_tree(p, back) || !same_labels(&p->labels, &labels) || n.info.start_ns != m->info.start_ns ||
-	    n.info.end_ns != m->info.end_ns || n.info.kind != m->info.kind || n.info.period_ns != m->info.period_ns)
+	    n.info.end_ns != m->info.end_ns || n.info.kind != (is_run ? STROBE_WIRE_RUN : STROBE_WIRE_SAMPLES) || n.info.period_ns != m->info.period_ns)
 		abort();
 	profile_free(p);
 	profile_free(back);

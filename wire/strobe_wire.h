@@ -12,6 +12,7 @@
  *        4     1  version, 1
  *        5     1  kind: 1 samples (what was seen of a series of labels between start and end; messages add up)
  *                       2 run (one exact profile, such as the trace of a request; each message is one of its own)
+ *                       3 open run (what is known so far of a run that has not ended; see below)
  *        6     1  clock that ran the sampling: 0 none, 1 wall, 2 CPU
  *        7     1  zero
  *        8     4  length of the whole message in bytes, header included
@@ -54,6 +55,11 @@
  * "allocations", "frees", "allocated_bytes", "samples", as far as they were measured. Values may be negative: memory
  * shrinks. Its top node is usually "main()", which holds everything.
  *
+ * An open run says that a run with this id has begun, so that it is not lost without a count when its process is killed.
+ * It may have nodes: what has been measured up to its end time. The next message about the same id on the same connection
+ * takes its place: another open run, the run itself (kind 2), or an open run with a label "discarded", after which no run
+ * comes. It carries no drop counts.
+ *
  * A message is valid if, checked in this order,
  *    1. there are at least 64 bytes,
  *    2. the magic is right,
@@ -70,8 +76,9 @@
  *   11. the last section ends where the message ends.
  *
  * The default limit of a unix datagram is 212,960 bytes, so a message above STROBE_WIRE_INLINE travels as a file
- * descriptor (SCM_RIGHTS) of a memfd sealed with F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL, whose
- * size is the length of the message. The datagram that carries it is this envelope:
+ * descriptor (SCM_RIGHTS) of a memfd sealed with F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL. It holds
+ * that message, or several one after another: smaller ones that found no room in the socket's buffer. The datagram that
+ * carries it is this envelope:
  *
  *   offset  size  envelope
  *        0     4  magic "STRF"
@@ -105,7 +112,7 @@
 #define STROBE_WIRE_FRAMES	(4u * 1024 * 1024)
 #define STROBE_WIRE_NODES	(16u * 1024 * 1024)
 
-enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2 };
+enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2, STROBE_WIRE_OPEN_RUN = 3 };
 
 enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_CPU = 2 };
 
@@ -121,6 +128,7 @@ enum strobe_drop {
 	STROBE_DROP_NO_MEMORY = 4,	/* no memory, or no memfd */
 	STROBE_DROP_REFUSED = 5,	/* no permission to write to the socket */
 	STROBE_DROP_JIT = 6,		/* not taken: PHP's JIT makes it unsafe to interrupt; see below */
+	STROBE_DROP_KILLED = 7,		/* a run: its process was gone before its end. Counted by the receiver */
 	STROBE_DROP_REASONS
 };
 
@@ -157,7 +165,7 @@ static inline const char *strobe_wire_error_name(enum strobe_wire_error e)
 static inline const char *strobe_drop_name(unsigned reason)
 {
 	static const char *const names[STROBE_DROP_REASONS] = {
-		"other", "no_daemon", "socket_full", "too_large", "no_memory", "refused", "jit",
+		"other", "no_daemon", "socket_full", "too_large", "no_memory", "refused", "jit", "killed",
 	};
 
 	return reason < STROBE_DROP_REASONS ? names[reason] : names[0];
@@ -567,7 +575,7 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 		return STROBE_WIRE_BAD_MAGIC;
 	if (p[4] != STROBE_WIRE_VERSION)
 		return STROBE_WIRE_UNKNOWN_VERSION;
-	if (p[5] != STROBE_WIRE_SAMPLES && p[5] != STROBE_WIRE_RUN)
+	if (p[5] < STROBE_WIRE_SAMPLES || p[5] > STROBE_WIRE_OPEN_RUN)
 		return STROBE_WIRE_UNKNOWN_KIND;
 	m->size = (size_t)strobe_wire_get_le(p + 8, 4);
 	if (m->size > STROBE_WIRE_MAX)
@@ -599,6 +607,15 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 	return STROBE_WIRE_OK;
 }
 
+/* Where the first of several messages ends that stand one after another. If that is not in the data it is all of it, which
+ * then is no message. */
+static inline size_t strobe_wire_first(const void *data, size_t size)
+{
+	size_t n = size < STROBE_WIRE_HEADER ? 0 : (size_t)strobe_wire_get_le((const uint8_t *)data + 8, 4);
+
+	return n < STROBE_WIRE_HEADER || n > size ? size : n;
+}
+
 /* Checks the `size` bytes at `data` as one message and finds its sections. `data` must not change while `m` is
  * used, which for a memfd means that its seals were checked first. On an error `m` is unusable, but its header
  * fields are filled as far as they were read. */
@@ -619,7 +636,7 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 	m->at_labels = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->labels, STROBE_WIRE_LABEL_KEY, STROBE_WIRE_LABEL_VALUE, 1)))
 		return e;
-	if (m->info.kind == STROBE_WIRE_RUN && (e = strobe_wire_check_run(m)))
+	if (m->info.kind != STROBE_WIRE_SAMPLES && (e = strobe_wire_check_run(m)))
 		return e;
 	m->at_columns = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->columns, STROBE_WIRE_COLUMN, STROBE_WIRE_COLUMN, 0)))

@@ -37,6 +37,7 @@ struct api_thread {
 
 	/* send_runs.c */
 	struct sender sender;		/* its losses count runs */
+	struct strobe_timer drain;	/* runs while something waits there */
 	pid_t pid;			/* that the connection and the random numbers belong to */
 	struct random random;
 };

@@ -226,7 +226,7 @@ ZEND_METHOD(Strobe_Profile, save)
 	HashTable *labels = NULL;
 	struct api_thread *a = api_thread();
 	struct request_labels l;
-	char id[33];
+	char id[33] = "";
 	int reason;
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)

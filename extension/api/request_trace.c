@@ -6,6 +6,7 @@
 
 #include "request_trace.h"
 
+#include "open_run.h"
 #include "php_strobe.h"
 #include "request_url.h"
 #include "send_runs.h"
@@ -36,6 +37,8 @@ bool request_trace_begin(struct api_thread *a, struct work *w, const char *sourc
 		.loads = true,
 		.anew_in_child = true,
 		.own_fiber = own_fiber,
+		.began_anew = open_run_began_anew,
+		.owner = w,
 	};
 
 	ZEND_ASSERT(!w->session);
@@ -49,6 +52,8 @@ bool request_trace_begin(struct api_thread *a, struct work *w, const char *sourc
 	atomic_fetch_add(w->session ? &traced : &no_memory, 1);
 	if (!*a->url)
 		request_url(a->url, sizeof(a->url));
+	if (w->session)
+		open_run_begin(a, w);
 	return w->session != NULL;
 }
 
@@ -71,16 +76,6 @@ void request_trace_start(void)
 		request_trace_begin(a, &a->request, asked ? "trigger" : "sampled", false);
 }
 
-/* strobe.labels may say which source it is: `strobe run --trace` keeps its runs apart like that. */
-static const char *source_of(const struct work *w, const struct request_labels *l)
-{
-	for (unsigned i = 0; i < l->count; i++)
-		if (strcmp(l->items[i].key, "source") == 0 &&
-		    strobe_wire_is_run_key(l->items[i].value, strlen(l->items[i].value)))
-			return l->items[i].value;
-	return w->source;
-}
-
 static bool is_kept(const struct api_thread *a, const struct work *w)
 {
 	struct trace_keep keep = w->keep;
@@ -95,7 +90,7 @@ static bool is_kept(const struct api_thread *a, const struct work *w)
 static void send_run(struct api_thread *a, struct work *w, struct call_tree *t)
 {
 	struct request_labels *labels = malloc(sizeof(*labels));
-	char id[33];
+	int reason = STROBE_DROP_NO_MEMORY;
 
 	if (t && labels) {
 		tracer_tell_folded(t->folded_calls);
@@ -104,10 +99,12 @@ static void send_run(struct api_thread *a, struct work *w, struct call_tree *t)
 			request_labels_set(labels, ZEND_STRL("failed"), ZEND_STRL("1"));
 		if (w->unfinished)
 			request_labels_set(labels, ZEND_STRL("unfinished"), ZEND_STRL("1"));
-		runs_send(a, t, source_of(w, labels), NULL, labels, w->attributes, id);
+		reason = runs_send(a, t, runs_source(w, labels), NULL, labels, w->attributes, w->id);
 	} else {
-		runs_lost(a, STROBE_DROP_NO_MEMORY);
+		runs_lost(a, reason);
 	}
+	if (reason)
+		open_run_discard(a, w);
 	free(labels);
 }
 
@@ -121,9 +118,11 @@ void request_trace_end(struct api_thread *a, struct work *w)
 	if (!session)
 		return;
 	a = api_thread();
+	open_run_end(w);
 	if (!is_kept(a, w)) {
 		atomic_fetch_add(&not_kept, 1);
 		tracer_drop(session);
+		open_run_discard(a, w);
 		return;
 	}
 	t = tracer_stop(session);
@@ -145,6 +144,7 @@ bool request_trace_discard(struct work *w)
 	atomic_fetch_add(&not_kept, 1);
 	tracer_drop(w->session);
 	w->session = NULL;
+	open_run_discard(api_thread(), w);
 	return true;
 }
 

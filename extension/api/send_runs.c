@@ -14,8 +14,29 @@
 #include "SAPI.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static _Atomic uint64_t sent, lost[STROBE_DROP_REASONS];
+
+#define DRAIN_NS 10000000
+
+static void drain(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+{
+	struct api_thread *a = api_thread();
+
+	sender_drain(&a->sender, false);
+	if (!sender_waits(&a->sender))
+		timer_stop(timer);
+}
+
+/* Without a timer the next message, or the end of the request, takes what waits along. */
+void runs_drain(struct api_thread *a)
+{
+	if (EXPECTED(!sender_waits(&a->sender)) || a->drain.running)
+		return;
+	a->drain = (struct strobe_timer){ .expired = drain, .owner = a, .passive = true };
+	timer_start(&a->drain, TIMER_WALL, DRAIN_NS, DRAIN_NS);
+}
 
 void runs_hide_secret(struct request_labels *l)
 {
@@ -47,20 +68,51 @@ void runs_labels(struct request_labels *l)
 	runs_hide_secret(l);
 }
 
+const char *runs_source(const struct work *w, const struct request_labels *l)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (strcmp(l->items[i].key, "source") == 0 &&
+		    strobe_wire_is_run_key(l->items[i].value, strlen(l->items[i].value)))
+			return l->items[i].value;
+	return w->source;
+}
+
+void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w)
+{
+	struct request_labels *labels = malloc(sizeof(*labels));
+	struct run_info info = {
+		.open = true,
+		.id = w->id,
+		.attributes = w->attributes,
+		.pid = (uint32_t)a->pid,
+	};
+	char path[108];
+
+	if (labels && socket_path(path, sizeof(path))) {
+		runs_labels(labels);
+		info.source = runs_source(w, labels);
+		info.url = *a->url ? a->url : NULL;
+		run_message_send(&a->sender, path, t, &info, labels);
+		runs_drain(a);
+	}
+	free(labels);
+}
+
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
-	      const struct request_labels *labels, const struct request_labels *attributes, char ret_id[33])
+	      const struct request_labels *labels, const struct request_labels *attributes, char id[33])
 {
 	char url[STROBE_WIRE_LABEL_VALUE + 1], path[108];
 	struct run_info info = {
 		.source = source,
-		.id = ret_id,
+		.id = id,
 		.name = name,
 		.attributes = attributes,
 		.pid = (uint32_t)a->pid,
 	};
 	int reason;
 
-	random_id(&a->random, ret_id);
+	if (!*id)
+		random_id(&a->random, id);
 	if (*a->url)
 		info.url = a->url;
 	else if (request_url(url, sizeof(url)))
@@ -70,6 +122,7 @@ int runs_send(struct api_thread *a, const struct call_tree *t, const char *sourc
 		return STROBE_DROP_NO_DAEMON;
 	}
 	reason = run_message_send(&a->sender, path, t, &info, labels);
+	runs_drain(a);
 	atomic_fetch_add(reason ? &lost[reason] : &sent, 1);
 	return reason;
 }

@@ -14,10 +14,21 @@ void runs_labels(struct request_labels *l);
 /* Takes the secret of strobe.trigger_secret out of values: programs may have put their URL into a label. */
 void runs_hide_secret(struct request_labels *l);
 
-/* Sends `t` with these labels, and attributes in place of labels with the same keys. `name` and `attributes` may be NULL. Writes the new run's id. Returns 0, or the STROBE_DROP_ reason for
- * which it is lost, and counted. */
+/* The source of the trace of `w`. strobe.labels may say another: `strobe run --trace` keeps its runs apart like that. */
+const char *runs_source(const struct work *w, const struct request_labels *labels);
+
+/* Sends `t` with these labels, and attributes in place of labels with the same keys. `name` and `attributes` may be NULL.
+ * `id` is that of the run; if it is empty a new one is written there. Returns 0, or the STROBE_DROP_ reason for which it is
+ * lost, and counted. */
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
-	      const struct request_labels *labels, const struct request_labels *attributes, char ret_id[33]);
+	      const struct request_labels *labels, const struct request_labels *attributes, char id[33]);
+
+/* Sends what the trace of `w` has seen up to now, which its run, or the next of these, replaces. If it cannot be sent nothing
+ * is lost. */
+void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w);
+
+/* Something was given to the sender: what waits there is sent at safe points from now on. */
+void runs_drain(struct api_thread *a);
 
 /* Counts a run that could not even be made. */
 void runs_lost(struct api_thread *a, int reason);

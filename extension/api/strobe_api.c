@@ -140,6 +140,8 @@ static void end_request(struct api_thread *a, bool free_all)
 	free(a->request.attributes);
 	a->request.attributes = NULL;
 	*a->url = '\0';
+	timer_stop(&a->drain);
+	sender_drain(&a->sender, true);
 	scopes_request_end(a, free_all);
 }
 

@@ -58,7 +58,7 @@ static void save_unfinished(struct trace_session *session, pid_t pid)
 	struct api_thread *a = api_thread();
 	struct request_labels l;
 	struct call_tree *t;
-	char id[33];
+	char id[33] = "";
 
 	if (!session || pid != a->pid) {
 		tracer_drop(session);

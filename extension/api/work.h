@@ -7,6 +7,7 @@
 #define STROBE_WORK_H
 
 #include "request_labels.h"
+#include "timers.h"
 #include "trace_keep.h"
 #include "tracer.h"
 
@@ -22,6 +23,14 @@ struct work {
 	struct trace_session *session;	/* NULL: it is not traced */
 	const char *source;		/* why it is traced: "trigger", "sampled" or "code" */
 	struct trace_keep keep;		/* of a trace that code began */
+	char id[33];			/* of the run that it will be; "" before the first */
+
+	/* open_run.c */
+	struct {
+		struct strobe_timer timer;
+		int64_t next_ns;	/* CLOCK_MONOTONIC: nothing is handed over before */
+		pid_t pid;		/* of the process that has announced the run */
+	} open;
 
 	struct request_labels *attributes;	/* of its runs; NULL: none */
 };

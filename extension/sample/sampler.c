@@ -25,7 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_EVERY_NS 1000000000LL
 #define REPORT_EVERY_NS 10000000000LL		/* losses that no samples take along */
 
 /* Written by the thread they belong to, read by any. */
@@ -110,6 +109,11 @@ static void forget_samples(struct sampler *s)
 	s->root = LABEL_SETS;
 }
 
+static int64_t next_flush(void)
+{
+	return timer_now(TIMER_WALL) + (int64_t)(STROBE_G(flush) * 1e9);
+}
+
 static void send_samples(struct sampler *s)
 {
 	char path[108];
@@ -132,7 +136,7 @@ static void send_samples(struct sampler *s)
 		publish_sender(s);
 	}
 	s->start_ns = info.end_ns;
-	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
+	s->flush_ns = next_flush();
 }
 
 static bool has_unreported(const struct sender *s)
@@ -224,6 +228,8 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	count_time(&s->counters, (uint64_t)(ended - started));
 	if (ended >= s->flush_ns && !m->more)
 		send_samples(s);
+	else if (UNEXPECTED(sender_waits(&s->sender)))
+		sender_drain(&s->sender, false);
 }
 
 /* The first sample comes after a random share of a period: short requests are then seen as often as they deserve. */
@@ -242,7 +248,7 @@ static void begin(struct sampler *s)
 	int64_t first = first_sample(s);
 
 	s->start_ns = (uint64_t)wall_ns();
-	s->flush_ns = timer_now(TIMER_WALL) + FLUSH_EVERY_NS;
+	s->flush_ns = next_flush();
 	s->active = timer_start(&s->timer, clock_of(s), first, s->period_ns) == 0;
 	if (!s->active)
 		count(&s->counters.no_thread, 1);
@@ -527,7 +533,7 @@ void sampler_request_end(void)
 	bool had_samples;
 
 	state = SAMPLER_NO_REQUEST;
-	if (!s || (!s->active && !s->prevented))
+	if (!s || (!s->active && !s->prevented && !sender_waits(&s->sender)))
 		return;
 	if (is_child(s))
 		become_child(s);
@@ -540,6 +546,8 @@ void sampler_request_end(void)
 	}
 	if (!had_samples)
 		report_losses(s, false);
+	sender_drain(&s->sender, true);
+	publish_sender(s);
 }
 
 /* --- the life of the process */
@@ -567,8 +575,10 @@ void sampler_shutdown(void)
 	struct sampler *s = atomic_exchange(&samplers, NULL), *next;
 
 	/* What this process has not told yet, nobody will. */
-	if (own && !is_child(own) && own->pid == getpid())
+	if (own && !is_child(own) && own->pid == getpid()) {
 		report_losses(own, true);
+		sender_drain(&own->sender, true);
+	}
 	up = false;
 	timers_shutdown();
 	own = NULL;

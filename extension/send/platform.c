@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -54,6 +57,35 @@ int platform_send(int fd, const struct msghdr *message)
 	return sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
+bool platform_has_room(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
+bool platform_is_read(int fd)
+{
+	int bytes;
+
+	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes == 0;
+}
+
+/* The kernel doubles what it is given, up to twice net.core.wmem_max, which mostly is twice what a socket has by itself. */
+int platform_send_beyond(int fd, const struct msghdr *message)
+{
+	int before, more = 1 << 24, error;
+	socklen_t size = sizeof(before);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &before, &size))
+		return errno;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &more, sizeof(more));
+	error = platform_send(fd, message);
+	before /= 2;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &before, sizeof(before));
+	return error;
+}
+
 static int new_memfd(void)
 {
 	int fd = memfd_create("strobe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -78,6 +110,13 @@ int platform_memfd_of(const void *bytes, size_t size)
 		}
 	}
 	return fd;
+}
+
+const void *platform_memfd_map(int fd, size_t size)
+{
+	const void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	return map == MAP_FAILED ? NULL : map;
 }
 
 int platform_memfd(size_t size, void **ret_map)

@@ -14,6 +14,7 @@
 #include "platform.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
@@ -316,14 +317,14 @@ static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
 
 /* Returns the size of the message, which `*ret_buffer` (the caller's to free) holds if it is not above
  * `*ret_capacity`. */
-static size_t write_message(const struct encoder *e, uint32_t pid, const uint64_t *unreported, void **ret_buffer,
-			    size_t *ret_capacity)
+static size_t write_message(const struct encoder *e, const struct run_info *info, const uint64_t *unreported,
+			    void **ret_buffer, size_t *ret_capacity)
 {
 	const struct call_tree *t = e->tree;
 	struct strobe_wire_info header = {
-		.kind = STROBE_WIRE_RUN,
+		.kind = info->open ? STROBE_WIRE_OPEN_RUN : STROBE_WIRE_RUN,
 		.clock = clock_of(t),
-		.pid = pid,
+		.pid = info->pid,
 		.start_ns = t->start_ns,
 		.end_ns = t->end_ns > t->start_ns ? t->end_ns : t->start_ns,
 		.period_ns = t->period_ns,
@@ -342,7 +343,7 @@ static size_t write_message(const struct encoder *e, uint32_t pid, const uint64_
 		strobe_wire_label(&w, e->labels[i].key, e->labels[i].value);
 	for (unsigned i = 0; i < e->column_count; i++)
 		strobe_wire_column(&w, e->columns[i].key, e->columns[i].value);
-	for (unsigned reason = 1; reason < STROBE_DROP_REASONS; reason++)
+	for (unsigned reason = 1; reason < STROBE_DROP_REASONS && !info->open; reason++)
 		if (unreported[reason])
 			strobe_wire_drop(&w, reason, unreported[reason]);
 	for (uint32_t i = 0; i < t->function_count; i++) {
@@ -373,7 +374,7 @@ static int send_bytes(struct sender *s, const char *path, const void *bytes, siz
 	return fd < 0 ? STROBE_DROP_NO_MEMORY : sender_send_memfd(s, path, fd, NULL, size);
 }
 
-static int send_encoded(const struct encoder *e, struct sender *s, const char *path, uint32_t pid)
+static int send_encoded(const struct encoder *e, struct sender *s, const char *path, const struct run_info *info)
 {
 	size_t size, capacity;
 	void *buffer;
@@ -382,7 +383,7 @@ static int send_encoded(const struct encoder *e, struct sender *s, const char *p
 	if (e->text_count > STROBE_WIRE_STRINGS || e->tree->function_count > STROBE_WIRE_FRAMES ||
 	    e->tree->node_count > STROBE_WIRE_NODES)
 		return STROBE_DROP_TOO_LARGE;
-	size = write_message(e, pid, s->unreported, &buffer, &capacity);
+	size = write_message(e, info, s->unreported, &buffer, &capacity);
 	if (size > STROBE_WIRE_MAX)
 		reason = STROBE_DROP_TOO_LARGE;
 	else if (size > capacity)
@@ -403,13 +404,40 @@ int run_message_send(struct sender *s, const char *path, const struct call_tree 
 	if (e) {
 		e->tree = t;
 		if (allocate(e) && prepare(e, info, labels))
-			reason = send_encoded(e, s, path, info->pid);
+			reason = send_encoded(e, s, path, info);
 		release(e);
 		free(e);
 	}
+	if (info->open)
+		return reason;
 	if (reason)
 		sender_lost(s, reason, 1);
 	else
 		memset(s->unreported, 0, sizeof(s->unreported));
 	return reason;
+}
+
+static void put_label(struct strobe_wire_writer *w, const char *key, const char *value)
+{
+	strobe_wire_string(w, key, strlen(key));
+	strobe_wire_string(w, value, strlen(value));
+}
+
+void run_message_announce(struct sender *s, const char *path, const struct run_info *info, bool discarded)
+{
+	uint8_t buffer[STROBE_WIRE_HEADER + 4 * (STROBE_WIRE_RUN_KEY + VARINT_MAX)];
+	struct strobe_wire_info header = { .kind = STROBE_WIRE_OPEN_RUN, .pid = info->pid };
+	struct strobe_wire_writer w;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	header.start_ns = header.end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	strobe_wire_begin(&w, buffer, sizeof(buffer), &header);
+	put_label(&w, "source", info->source);
+	put_label(&w, "id", info->id);
+	if (discarded)
+		put_label(&w, "discarded", "1");
+	for (uint32_t i = 1; i < w.strings; i += 2)
+		strobe_wire_label(&w, i, i + 1);
+	sender_send(s, path, buffer, strobe_wire_end(&w));
 }

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,11 +30,18 @@ static bool is_ours(const struct sender *s)
 	return s->fd >= 0 && fstat(s->fd, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
-void sender_close(struct sender *s)
+static void disconnect(struct sender *s)
 {
 	if (is_ours(s))
 		close(s->fd);
 	s->fd = -1;
+	s->packed = 0;
+}
+
+void sender_close(struct sender *s)
+{
+	disconnect(s);
+	waiting_clear(&s->waiting);
 }
 
 bool sender_is_connected(const struct sender *s)
@@ -96,15 +104,16 @@ static int connect_to(struct sender *s, const char *path)
 	return 0;
 }
 
-/* Sends one datagram, over a new connection if the old one is gone. Returns 0 or an errno. */
-static int attempt(struct sender *s, const char *path, const struct msghdr *message)
+/* Sends one datagram, by `send` and over a new connection if the old one is gone. Returns 0 or an errno. */
+static int attempt(struct sender *s, const char *path, const struct msghdr *message,
+		   int (*send)(int fd, const struct msghdr *message))
 {
 	bool fresh = false;
 
 	if (!is_ours(s))
 		s->fd = -1;
 	else if (strcmp(s->path, path) != 0)
-		sender_close(s);
+		disconnect(s);
 
 	for (;;) {
 		int error;
@@ -114,38 +123,29 @@ static int attempt(struct sender *s, const char *path, const struct msghdr *mess
 			if ((error = connect_to(s, path)))
 				return error;
 		}
-		error = platform_send(s->fd, message);
-		if (error == 0) {
-			s->messages++;
+		error = send(s->fd, message);
+		if (error == 0)
 			return 0;
-		}
 		if (error == EINTR)
 			continue;
 		if (error != EPIPE && error != ECONNRESET && error != ENOTCONN)
 			return error;
-		sender_close(s);
+		disconnect(s);
 		if (fresh)
 			return error;
 	}
 }
 
-/* The same. Returns 0 or a reason. */
-static int deliver(struct sender *s, const char *path, const struct msghdr *message)
+/* --- one message */
+
+static bool is_full(int error)
 {
-	s->error = attempt(s, path, message);
-	s->tried = true;
-	return s->error ? reason_of(s->error) : 0;
+	return error == EAGAIN || error == ETOOMANYREFS;
 }
 
-int sender_send(struct sender *s, const char *path, const void *bytes, size_t size)
-{
-	struct iovec part = { (void *)bytes, size };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	return deliver(s, path, &message);
-}
-
-int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size)
+/* Sends the descriptor of a sealed memfd. Returns 0 or an errno. */
+static int attempt_memfd(struct sender *s, const char *path, int memfd, size_t size,
+			 int (*send)(int fd, const struct msghdr *message))
 {
 	uint8_t envelope[STROBE_WIRE_ENVELOPE];
 	union {
@@ -153,21 +153,161 @@ int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, 
 		char space[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	struct iovec part = { envelope, sizeof(envelope) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	int reason = STROBE_DROP_NO_MEMORY;
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space),
+	};
 
+	strobe_wire_put_envelope(envelope, size);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &memfd, sizeof(int));
+	return attempt(s, path, &message, send);
+}
+
+static int attempt_bytes(struct sender *s, const char *path, const void *bytes, size_t size)
+{
+	struct iovec part = { (void *)bytes, size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	return attempt(s, path, &message, platform_send);
+}
+
+/* --- what waits */
+
+/* What waits for another daemon than the one that is meant now cannot wait any longer. */
+static void leave_path(struct sender *s)
+{
+	sender_drain(s, true);
+	for (struct waiting_message *m = s->waiting.first; m; m = m->next) {
+		uint64_t lost = 0;
+
+		waiting_count(m->bytes, m->size, &lost, s->unreported);
+		sender_lost(s, STROBE_DROP_FULL, lost);
+	}
+	waiting_clear(&s->waiting);
+}
+
+/* All that waits, in one memfd. Returns 0 or an errno. */
+static int send_together(struct sender *s, bool last)
+{
+	size_t size = s->waiting.bytes, at = 0, count = 0;
+	void *map;
+	int error, memfd;
+
+	/* A daemon that has stopped must not be given one such memfd after another. */
+	if (s->packed && is_ours(s) && platform_is_read(s->fd))
+		s->packed = 0;
+	if (s->packed + size > WAITING_MAX)
+		return EAGAIN;
+	memfd = platform_memfd(size, &map);
+	if (memfd < 0)
+		return ENOMEM;
+	for (struct waiting_message *m = s->waiting.first; m; m = m->next, count++) {
+		memcpy((char *)map + at, m->bytes, m->size);
+		at += m->size;
+	}
+	error = ENOMEM;
 	if (platform_seal(memfd, map, size)) {
-		strobe_wire_put_envelope(envelope, size);
-		message.msg_control = control.space;
-		message.msg_controllen = sizeof(control.space);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &memfd, sizeof(int));
-		reason = deliver(s, path, &message);
+		error = attempt_memfd(s, s->path, memfd, size, platform_send);
+		if (is_full(error) && last)
+			error = attempt_memfd(s, s->path, memfd, size, platform_send_beyond);
 	}
 	close(memfd);
-	return reason;
+	if (error)
+		return error;
+	s->packed += size;
+	s->messages += count;
+	waiting_clear(&s->waiting);
+	return 0;
+}
+
+static int drain(struct sender *s, bool last)
+{
+	struct waiting_message *m;
+	int error;
+
+	while ((m = s->waiting.first)) {
+		if (m->next || m->size > STROBE_WIRE_INLINE || last) {
+			if (!last && is_ours(s) && !platform_has_room(s->fd))
+				return EAGAIN;
+			error = send_together(s, last);
+			if (error != ENOMEM || m->size > STROBE_WIRE_INLINE)
+				return error;
+		}
+		error = attempt_bytes(s, s->path, m->bytes, m->size);
+		if (error)
+			return error;
+		s->messages++;
+		waiting_remove(&s->waiting);
+	}
+	return 0;
+}
+
+void sender_drain(struct sender *s, bool last)
+{
+	waiting_forget_parents(&s->waiting);
+	if (s->waiting.first)
+		drain(s, last);
+}
+
+/* Whether a message may be sent at once: nothing waits before it. Otherwise `ret_error` says whether it should wait, too. */
+static bool goes_at_once(struct sender *s, const char *path, int *ret_error)
+{
+	waiting_forget_parents(&s->waiting);
+	if (!s->waiting.first)
+		return true;
+	if (strcmp(s->path, path) != 0)
+		leave_path(s);
+	*ret_error = drain(s, false);
+	return !*ret_error;
+}
+
+/* What became of a message. Returns 0 or a reason. */
+static int finish(struct sender *s, int error)
+{
+	s->error = error;
+	s->tried = true;
+	return error ? reason_of(error) : 0;
+}
+
+int sender_send(struct sender *s, const char *path, const void *bytes, size_t size)
+{
+	int error = 0;
+	void *place;
+
+	if (goes_at_once(s, path, &error)) {
+		error = attempt_bytes(s, path, bytes, size);
+		s->messages += !error;
+	}
+	if (is_full(error) && (place = waiting_add(&s->waiting, size))) {
+		memcpy(place, bytes, size);
+		error = 0;
+	}
+	return finish(s, error);
+}
+
+int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size)
+{
+	const void *bytes;
+	int error = 0;
+	void *place;
+
+	if (!platform_seal(memfd, map, size)) {
+		error = ENOMEM;
+	} else if (goes_at_once(s, path, &error)) {
+		error = attempt_memfd(s, path, memfd, size, platform_send);
+		s->messages += !error;
+	}
+	if (is_full(error) && (bytes = platform_memfd_map(memfd, size))) {
+		if ((place = waiting_add(&s->waiting, size))) {
+			memcpy(place, bytes, size);
+			error = 0;
+		}
+		munmap((void *)bytes, size);
+	}
+	close(memfd);
+	return finish(s, error);
 }
 
 void sender_lost(struct sender *s, int reason, uint64_t samples)

@@ -2,16 +2,14 @@
  *
  * It knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and
  * made again when the daemon went away. A daemon that is missing, stopped, full or restarted costs a few
- * microseconds and a counted loss. The descriptor is moved out of the way of small numbers, so that a script that
+ * microseconds and a counted loss, except that what comes too fast for the socket's buffer waits here (waiting.h) until
+ * there is room again: sender_drain is to be called now and then while something waits. The descriptor is moved out of the way of small numbers, so that a script that
  * closes and reopens its standard streams still gets the numbers it expects.
  */
 #ifndef STROBE_SENDER_H
 #define STROBE_SENDER_H
 
-#include "strobe_wire.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
+#include "waiting.h"
 
 struct sender {
 	int fd;				/* -1 if not connected */
@@ -20,6 +18,8 @@ struct sender {
 	char path[108];			/* what fd is connected to */
 	int error;			/* errno of the last attempt to connect or send; 0: it went well, or there was none */
 	bool tried;			/* there was one */
+	struct waiting waiting;
+	size_t packed;			/* bytes of messages sent together, and perhaps not yet received */
 	uint64_t messages;		/* handed over */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples, for good: for people */
 	uint64_t unreported[STROBE_DROP_REASONS];	/* samples, not yet told to the daemon */
@@ -27,7 +27,7 @@ struct sender {
 
 void sender_init(struct sender *s);
 
-/* Closes the connection. Also right in a forked child, where the parent keeps its own. */
+/* Closes the connection and forgets what waits. Also right in a forked child, where the parent keeps its own. */
 void sender_close(struct sender *s);
 
 /* Whether the connection stands, as far as can be seen without sending. */
@@ -37,13 +37,22 @@ bool sender_is_connected(const struct sender *s);
  * is connected. */
 int sender_look(const char *path);
 
-/* Sends a message of at most STROBE_WIRE_INLINE bytes. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the socket's
+/* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the socket's
  * buffer is smaller than the message, which may still go by memfd). */
 int sender_send(struct sender *s, const char *path, const void *message, size_t size);
 
 /* Unmaps (NULL: nothing) and seals what platform_memfd or platform_memfd_of made, sends it and closes it. Returns as
  * sender_send. */
 int sender_send_memfd(struct sender *s, const char *path, int memfd, void *map, size_t size);
+
+/* Sends what waits, as far as there is room, without waiting itself. `last`: there will be no other time soon, so that room is
+ * made for it. */
+void sender_drain(struct sender *s, bool last);
+
+static inline bool sender_waits(const struct sender *s)
+{
+	return s->waiting.first;
+}
 
 /* Counts samples that were lost. */
 void sender_lost(struct sender *s, int reason, uint64_t samples);

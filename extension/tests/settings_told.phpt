@@ -32,6 +32,10 @@ $wrong = [
 	['strobe.period', '0,01', 'strobe.period=0,01 is ignored: not a number; ' . PERIOD . ' (did you mean 0.01?)'],
 	['strobe.period', '0', 'strobe.period=0 is ignored: too small; ' . PERIOD],
 	['strobe.period', 'soon', 'strobe.period=soon is ignored: not a number; ' . PERIOD],
+	['strobe.flush', '100ms', 'strobe.flush=100ms is ignored: not a number; use 0.01 to 3600 seconds (did you mean 0.1?)'],
+	['strobe.flush', '0', 'strobe.flush=0 is ignored: too small; use 0.01 to 3600 seconds'],
+	['strobe.trace_flush', '0.001', 'strobe.trace_flush=0.001 is ignored: too small; use 0.01 to 3600 seconds, or 0'],
+	['strobe.trace_flush', 'no', 'strobe.trace_flush=no is ignored: not a number; use 0.01 to 3600 seconds, or 0'],
 	['strobe.request_rate', '10%', 'strobe.request_rate=10% is ignored: not a number; use a share from 0 to 1 (did you mean 0.1?)'],
 	['strobe.request_rate', '-1', 'strobe.request_rate=-1 is ignored: too small; use a share from 0 to 1'],
 	['strobe.trace_rate', '1/1000', 'strobe.trace_rate=1/1000 is ignored: not a number; use a share from 0 to 1 (did you mean 0.001?)'],
@@ -63,7 +67,7 @@ check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat'
 // With what is right, and with everything at once that is right, nothing is said.
 $right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
 	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s'],
-	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.trace_rate' => ['0', '0.001'],
+	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.flush' => ['0.01', '1', '3600'], 'strobe.trace_flush' => ['0', '0.01', '3600'], 'strobe.trace_rate' => ['0', '0.001'],
 	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024']];
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
 foreach ($right as $name => $values)

@@ -279,9 +279,26 @@ void capture_become_child(struct capture *c)
 {
 	c->forked = false;
 	c->limit = c->stack + c->capacity;
-	for (struct trace_session *s = c->sessions; s; s = s->next)
-		if (s->options.anew_in_child)
-			restart(c, s);
+	for (struct trace_session *s = c->sessions; s; s = s->next) {
+		if (!s->options.anew_in_child)
+			continue;
+		restart(c, s);
+		if (s->options.began_anew)
+			s->options.began_anew(s->options.owner);
+	}
+}
+
+struct call_tree *tracer_look(struct trace_session *s)
+{
+	struct capture *c = CAPTURE;
+	struct call_tree *t;
+
+	if (c->forked)
+		capture_become_child(c);
+	capture_flush(c);
+	t = capture_project(c, s);
+	capture_restart_values(c);
+	return t;
 }
 
 struct call_tree *tracer_stop(struct trace_session *s)

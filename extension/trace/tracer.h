@@ -48,6 +48,10 @@ struct trace_options {
 	struct name_filter *filter;	/* NULL: all are shown. The session frees it, also one that cannot be opened. What is not
 					 * shown is transparent: what it calls hangs below its caller, its own time is its caller's */
 
+	/* Called when the session has begun anew in a forked child, inside of the child's first call that is traced: it may use
+	 * the C library's memory only. NULL: nobody asks. */
+	void (*began_anew)(void *owner);
+
 	/* NULL: what finds no room in strobe.trace_max_nodes is folded. Otherwise it is given what the session has seen so far
 	 * whenever the tree is full, and the tree that tracer_stop returns has the rest: values of all of them add up, calls of
 	 * the root only in the last. Runs inside of a call that is traced: it may use the C library's memory only. Calls are
@@ -65,6 +69,10 @@ bool tracer_available(void);
 /* Opens a session. NULL if the observer is not registered or there is no memory. The function that is running when it
  * starts is not part of it, what it calls from now on is, right below the root. */
 struct trace_session *tracer_start(const struct trace_options *options);
+
+/* What the session has seen up to now; it goes on, and the time that this takes is no part of it. The caller frees the tree.
+ * NULL without memory. */
+struct call_tree *tracer_look(struct trace_session *s);
 
 /* Closes the session and returns what it saw: calls that are still running count until now. The caller frees the tree.
  * NULL, with the session gone all the same, if there is no memory for it. */

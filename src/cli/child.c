@@ -25,6 +25,7 @@ static void reap(struct child *c)
 		return;
 	c->over = true;
 	c->exit_code = exit_code(status);
+	c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	c->ended(c);
 }
 

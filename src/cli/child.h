@@ -13,6 +13,7 @@
 struct child {
 	pid_t pid;
 	int exit_code;			/* 128 + the signal if one ended it */
+	int signal;			/* the one that ended it; 0: none */
 	bool over;
 	struct rusage usage;		/* its own and of the children that it waited for; once it is over */
 	void (*ended)(struct child *c);	/* called once from the loop */

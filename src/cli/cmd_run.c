@@ -150,6 +150,7 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 		return code;
 	}
 	r->source = source_close(r->source);	/* reads what has been sent before */
+	recording_end(&r->recording);
 	return r->child.exit_code;
 }
 
@@ -164,6 +165,7 @@ static int show_result(const struct run *r, const struct php *php, int argc, cha
 		.rate = rate,
 		.clock = clock_name,
 		.php_version = php->version,
+		.signal = r->child.signal,
 		.settings_ignored = php_ignores_settings(argc, argv),
 		.output = output,
 		.rows = (size_t)rows,

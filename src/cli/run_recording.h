@@ -10,10 +10,15 @@ struct recording {
 	uint64_t messages, samples, unfit;	/* unfit: messages with too many different columns */
 	uint64_t runs;			/* messages that were traces */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples or runs that the senders could not hand over */
+	uint64_t cut;			/* runs that did not end: what was known of them is in the profile */
+	struct pending_run *pending;	/* those that have not ended yet, as they were last told */
 };
 
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);
+
+/* Nothing comes any more: what is known of runs that have not ended is added, and those of which nothing is known are lost. */
+void recording_end(struct recording *r);
 
 /* To open a source with. */
 struct source_receiver recording_receiver(struct recording *r);

@@ -143,20 +143,24 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
 		if (r->lost[i])
-			buf_printf(b, "strobe: %llu more %s were lost: %s\n", (unsigned long long)r->lost[i],
-				   trace ? "traces" : "samples", strobe_drop_name(i));
+			buf_printf(b, "strobe: %llu more %s%s lost: %s\n", (unsigned long long)r->lost[i],
+				   trace ? "trace" : "sample", r->lost[i] == 1 ? " was" : "s were", strobe_drop_name(i));
 	if (r->lost[STROBE_DROP_JIT])
 		buf_puts(b, "strobe: jit: interrupting code of PHP's JIT compiler is unsafe; run it with `php -d "
 			    "opcache.jit=disable`\n");
+	if (r->cut)
+		buf_printf(b, "strobe: %llu trace%s did not end, because of a process that was killed or still runs: up to "
+			   "the last second of it is missing\n", (unsigned long long)r->cut, r->cut == 1 ? "" : "s");
 	if (r->unfit)
 		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
 			   (unsigned long long)r->unfit);
 }
 
+/* A process that is killed says nothing of its losses. */
 static bool has_losses(const struct recording *r)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
-		if (r->lost[i])
+		if (r->lost[i] && i != STROBE_DROP_KILLED)
 			return true;
 	return r->unfit > 0;
 }
@@ -171,6 +175,9 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 	if (has_losses(r->recording)) {
 		buf_puts(b, ": all were lost, see below\n");
 		put_losses(b, r->recording, r->trace);
+	} else if (r->signal) {
+		buf_printf(b, ": the command was ended by signal %d (%s) before PHP had anything to send; a call that waits, such "
+			   "as a query or sleep(), is seen when it returns\n", r->signal, strsignal(r->signal));
 	} else if (r->settings_ignored) {
 		buf_puts(b, ": `php -n` reads no settings, so the extension was not loaded; leave -n out\n");
 	} else if (r->trace) {

@@ -11,6 +11,7 @@ struct run_result {
 	double rate;			/* samples per second */
 	const char *clock;		/* "wall", "cpu" */
 	const char *php_version;
+	int signal;			/* that ended the command; 0: none */
 	bool settings_ignored;		/* the command was `php -n …` */
 	const char *output;
 	size_t rows;			/* of the table; 0 is no table */

@@ -11,6 +11,10 @@
 #define NAME		"strobe-run-XXXXXX"
 #define SOCKET_NAME	"strobe.sock"
 
+/* A process that is killed loses what it has not sent: seconds. */
+#define FLUSH		"0.1"
+#define TRACE_FLUSH	"0.25"
+
 /* A socket's path has to fit into 107 bytes, which not every TMPDIR leaves room for; and what stands in an ini
  * between single quotes cannot contain one. */
 static bool is_usable(const char *parent)
@@ -58,11 +62,11 @@ static int write_ini(const struct workspace *w, const struct workspace_settings 
 	if (s->extension)
 		buf_printf(&b, "extension='%s'\n", s->extension);
 	if (s->trace) {
-		buf_puts(&b, "strobe.mode=off\nstrobe.instrument=1\nstrobe.trace_rate=1\n");
+		buf_puts(&b, "strobe.mode=off\nstrobe.instrument=1\nstrobe.trace_rate=1\nstrobe.trace_flush=" TRACE_FLUSH "\n");
 	} else {
 		buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
 		buf_put_fixed(&b, s->period, 9);
-		buf_puts(&b, "\nstrobe.request_rate=1\nstrobe.trace_rate=0\n");
+		buf_puts(&b, "\nstrobe.request_rate=1\nstrobe.trace_rate=0\nstrobe.flush=" FLUSH "\n");
 	}
 	buf_printf(&b, "strobe.socket='%s'\n", w->socket);
 	return io_write_file(w->ini, b.data, b.size, err);

@@ -25,7 +25,9 @@ struct gather {
 	int64_t since_ns;			/* of this period, monotonic */
 	unsigned messages;			/* in it */
 	size_t bytes;
-	bool too_much;				/* from one sender, or for one turn */
+	size_t most;				/* room that one sender took in it */
+	bool too_much;				/* for one turn */
+	int64_t break_ns;			/* 0: there is none */
 };
 
 static unsigned look(struct gather *g)
@@ -43,9 +45,9 @@ static unsigned look(struct gather *g)
 
 /* --- Breaks --- */
 
-bool gather_has_break(const struct gather *g)
+int64_t gather_break_ns(const struct gather *g)
 {
-	return g->ready.fd < 0;
+	return g->break_ns;
 }
 
 static void set_timer(struct gather *g, int64_t period_ns)
@@ -56,20 +58,26 @@ static void set_timer(struct gather *g, int64_t period_ns)
 	timerfd_settime(g->timer.fd, 0, &t, NULL);
 }
 
-static void begin_breaks(struct gather *g)
+/* Of this length, if they have it not already. */
+static void have_breaks(struct gather *g, int64_t length_ns)
 {
-	loop_remove(g->loop, &g->ready);
-	set_timer(g, GATHER_PERIOD_NS);
+	if (!g->break_ns)
+		loop_remove(g->loop, &g->ready);
+	if (g->break_ns != length_ns)
+		set_timer(g, length_ns);
+	g->break_ns = length_ns;
 }
 
 /* Without memory for the watch it stays as it is. */
 static void end_breaks(struct gather *g)
 {
 	g->ready.fd = g->epoll_fd;
-	if (loop_add(g->loop, &g->ready, EPOLLIN, NULL) < 0)
+	if (loop_add(g->loop, &g->ready, EPOLLIN, NULL) < 0) {
 		g->ready.fd = -1;
-	else
-		set_timer(g, 0);
+		return;
+	}
+	set_timer(g, 0);
+	g->break_ns = 0;
 }
 
 /* A period in which nothing came at its end says nothing of the next one. */
@@ -79,7 +87,16 @@ static bool is_worth_it(const struct gather *g, int64_t now)
 	       now - g->since_ns < 2 * (int64_t)GATHER_PERIOD_NS;
 }
 
-/* In a break the timer says when a period is over. */
+/* So that no sender takes more than GATHER_SENDER_ROOM in a break if it goes on as in this period. */
+static int64_t length_of_breaks(const struct gather *g)
+{
+	int64_t ns = g->most <= GATHER_SENDER_ROOM ? GATHER_PERIOD_NS :
+						     (int64_t)GATHER_PERIOD_NS * GATHER_SENDER_ROOM / (int64_t)g->most;
+
+	return ns > GATHER_BREAK_MIN_NS ? ns : GATHER_BREAK_MIN_NS;
+}
+
+/* In a break of the full length the timer says when a period is over. */
 static void decide(struct gather *g, bool is_over)
 {
 	int64_t now = clock_monotonic_ns();
@@ -87,14 +104,14 @@ static void decide(struct gather *g, bool is_over)
 	if (!is_over && now - g->since_ns < GATHER_PERIOD_NS)
 		return;
 	g->calm = is_worth_it(g, now) ? g->calm + 1 : 0;
-	if (g->calm >= GATHER_CALM && !gather_has_break(g))
-		begin_breaks(g);
-	else if (!g->calm && gather_has_break(g))
+	if (g->calm >= GATHER_CALM)
+		have_breaks(g, length_of_breaks(g));
+	else if (!g->calm && g->break_ns)
 		end_breaks(g);
 	g->since_ns = now;
 	g->period++;
 	g->messages = 0;
-	g->bytes = 0;
+	g->bytes = g->most = 0;
 	g->too_much = false;
 }
 
@@ -116,7 +133,7 @@ static void break_is_over(struct watch *w, uint32_t events)
 	while (looks < LOOKS_MAX && look(g))
 		looks++;
 	g->too_much |= looks == LOOKS_MAX;
-	decide(g, true);
+	decide(g, g->break_ns == GATHER_PERIOD_NS);
 }
 
 /* --- What it is told --- */
@@ -135,7 +152,8 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes)
 	s->room += gather_room(bytes);
 	g->messages++;
 	g->bytes += bytes;
-	g->too_much |= s->room > GATHER_SENDER_ROOM;
+	if (s->room > g->most)
+		g->most = s->room;
 }
 
 int gather_add(struct gather *g, struct gather_sender *s, uint32_t events, struct err *err)

@@ -1,10 +1,11 @@
 /* gather.h: many connections that each have a little to say now and then, looked at together.
  *
- * Being woken for a message costs more than taking it. So where messages come often nobody is woken for a tenth of a
- * second; then all that came is taken at once. What was sent meanwhile waits in the sender's buffer, which must not fill:
- * of a unix socket it is 208 KB, of which a message takes what gather_room says. So there are no such breaks
+ * Being woken for a message costs more than taking it, and waking costs its sender several times what sending does. So where
+ * messages come often nobody is woken for a tenth of a second; then all that came is taken at once. What was sent meanwhile waits
+ * in the sender's buffer, which should not fill: of a unix socket it is 208 KB, of which a message takes what gather_room says.
+ * So breaks are shorter, down to a millisecond, while some sender takes more than 48 KB of its buffer in a tenth of a second: short
+ * enough for it to take no more in one of them. What comes in a sudden burst all the same waits in the sender. There are no breaks
  *	- while fewer than 50 messages come in a second: each is taken when it comes,
- *	- while some sender takes more than 48 KB of its buffer in a tenth of a second,
  *	- while so much comes that a break would save nothing.
  * Half a second of which none of this is true is needed for breaks to begin, and a tenth of a second of which some is
  * ends them. */
@@ -15,11 +16,12 @@
 
 #include <stddef.h>
 
-#define GATHER_PERIOD_NS	100000000	/* nobody is woken for so long */
+#define GATHER_PERIOD_NS	100000000	/* nobody is woken for so long at most */
+#define GATHER_BREAK_MIN_NS	1000000
 #define GATHER_CALM		5u		/* periods, before breaks begin */
 #define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
 #define GATHER_BYTES		(2u << 20)	/* the same: with more there is always something to do */
-#define GATHER_SENDER_ROOM	49152u		/* of one sender in a period: from more it may be too much in the next one */
+#define GATHER_SENDER_ROOM	49152u		/* of one sender in a break */
 
 struct gather;
 
@@ -50,6 +52,6 @@ void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 /* Whether something came from this sender in this period; one message is all that most have in one. */
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
-bool gather_has_break(const struct gather *g);		/* now */
+int64_t gather_break_ns(const struct gather *g);	/* how long one is now; 0: there are none */
 
 #endif

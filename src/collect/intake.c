@@ -269,9 +269,17 @@ static void caught_up(void *data, struct source *s)
 	tickets_caught_up(data, s);
 }
 
+static void runs_killed(void *data, uint64_t count)
+{
+	struct collector *c = data;
+
+	c->counters.sender_run_drops[STROBE_DROP_KILLED] += count;
+}
+
 struct source_receiver collector_receiver(struct collector *c)
 {
 	return (struct source_receiver){
-		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full, .data = c,
+		.message = got_message, .line = got_line, .caught_up = caught_up, .full = full,
+		.runs_killed = runs_killed, .data = c,
 	};
 }

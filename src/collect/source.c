@@ -105,20 +105,36 @@ const char *source_identity(const struct source *s)
 
 /* --- Messages and lines --- */
 
+enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret)
+{
+	enum strobe_wire_error e = strobe_wire_parse(bytes, n, ret);
+
+	if (e)
+		s->counters.rejected[e]++;
+	return e;
+}
+
+void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m)
+{
+	const struct source_receiver *r = &s->receiver;
+
+	s->counters.messages++;
+	s->counters.bytes += m->size;
+	s->counters.last_message_ns = clock_wall_ns();
+	about.source = s;
+	if (m->info.kind != STROBE_WIRE_OPEN_RUN)
+		r->message(r->data, &about, m);
+	else if (r->open_run)
+		r->open_run(r->data, &about, m);
+}
+
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n)
 {
 	struct strobe_wire_message m;
-	enum strobe_wire_error e = strobe_wire_parse(bytes, n, &m);
+	enum strobe_wire_error e = source_parse(s, bytes, n, &m);
 
-	if (e) {
-		s->counters.rejected[e]++;
-		return e;
-	}
-	s->counters.messages++;
-	s->counters.bytes += n;
-	s->counters.last_message_ns = clock_wall_ns();
-	about.source = s;
-	s->receiver.message(s->receiver.data, &about, &m);
+	if (!e)
+		source_take(s, about, &m);
 	return e;
 }
 

@@ -92,6 +92,10 @@ struct source_about {
 /* Whom a source hands to, all in the loop's thread. Bytes live until the call returns. */
 struct source_receiver {
 	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	/* A run that has not ended (kind 3), which never comes as a message. NULL: nobody asks. */
+	void (*open_run)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	/* So many runs will not come: their sender was gone before they ended. NULL: nobody counts. */
+	void (*runs_killed)(void *data, uint64_t count);
 	/* A line without its newline. Call source_line, which checks it, and not this. */
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
 	/* A source with tickets has handed over all that it had been given before it was opened. */
@@ -179,6 +183,10 @@ size_t source_lines(struct source *s, struct source_about about, const char *tex
 
 /* Checks and counts a wire message, and hands it over if it is valid. */
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
+
+/* The same in two steps, for who looks at it first. */
+enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
+void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
 
 /* What a source is doing ("connected", "cannot connect: connection refused; tried again in 4 s"), any thread. Whoever
  * sets it logs changes. */

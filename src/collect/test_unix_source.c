@@ -20,7 +20,7 @@ struct fixture {
 	char directory[64], path[96], url[112];
 	struct loop *loop;
 	struct source *s;
-	uint64_t messages, bytes;
+	uint64_t messages, bytes, open_runs, killed;
 	struct watch timer;
 	int turns;
 };
@@ -33,9 +33,19 @@ static void got(void *data, const struct source_about *about, const struct strob
 	f->bytes += m->size;
 }
 
+static void got_open_run(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+{
+	((struct fixture *)data)->open_runs++;
+}
+
+static void runs_killed(void *data, uint64_t count)
+{
+	((struct fixture *)data)->killed += count;
+}
+
 static int open_source(struct fixture *f, const char *url, struct loop *loop, struct source **ret, struct err *err)
 {
-	struct source_receiver receiver = { .message = got, .data = f };
+	struct source_receiver receiver = { .message = got, .open_run = got_open_run, .runs_killed = runs_killed, .data = f };
 
 	return source_open(url, loop, &receiver, ret, err);
 }
@@ -272,6 +282,94 @@ TEST(a_large_message_comes_as_a_sealed_memfd)
 	CHECK_INT(f.messages, 1);
 	CHECK_INT(f.bytes, size);
 	CHECK_INT(open_fds(), before);
+	close(fd);
+	stop(&f);
+}
+
+TEST(a_memfd_may_hold_several_messages)
+{
+	struct fixture f;
+	uint8_t bytes[8192];
+	size_t n = 0, size = 0;
+	int fd, memfd;
+
+	start(&f);
+	fd = dial(&f);
+	for (int i = 1; i <= 3; i++)
+		n += test_message_write(&(struct test_message){ .samples = i }, bytes + n, sizeof(bytes) - n);
+	for (int bad = 0; bad < 3; bad++) {
+		memfd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		size = bad == 1 ? n - 1 : bad == 2 ? n + 5 : n;
+		CHECK(write(memfd, bytes, n) == (ssize_t)n && ftruncate(memfd, (off_t)size) == 0);
+		CHECK(fcntl(memfd, F_ADD_SEALS, ALL_SEALS) == 0);
+		send_memfd(fd, memfd, size);
+	}
+	settle(&f);
+	CHECK_INT(f.messages, 3 + 2 + 3);
+	CHECK_INT(f.s->counters.rejected[STROBE_WIRE_TRUNCATED], 2);
+	close(fd);
+	stop(&f);
+}
+
+static void send_run(int fd, enum strobe_wire_kind kind, const char *id, bool discarded)
+{
+	struct strobe_wire_info info = { .kind = kind, .pid = 7 };
+	struct strobe_wire_writer w;
+	uint8_t bytes[1024];
+
+	strobe_wire_begin(&w, bytes, sizeof(bytes), &info);
+	strobe_wire_string(&w, "id", 2);
+	strobe_wire_string(&w, id, strlen(id));
+	strobe_wire_string(&w, "discarded", 9);
+	strobe_wire_label(&w, 1, 2);
+	if (discarded)
+		strobe_wire_label(&w, 3, 2);
+	CHECK(send(fd, bytes, strobe_wire_end(&w), MSG_NOSIGNAL) > 0);
+}
+
+TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
+{
+	struct fixture f;
+	char id[16];
+	int fd, other;
+
+	start(&f);
+	fd = dial(&f);
+	other = dial(&f);
+	for (int i = 0; i < 20; i++) {
+		snprintf(id, sizeof(id), "run%d", i);
+		send_run(fd, STROBE_WIRE_OPEN_RUN, id, false);
+		send_run(fd, STROBE_WIRE_OPEN_RUN, id, false);
+	}
+	send_run(fd, STROBE_WIRE_RUN, "run3", false);
+	send_run(fd, STROBE_WIRE_OPEN_RUN, "run19", true);
+	send_run(fd, STROBE_WIRE_OPEN_RUN, "unknown", true);
+	send_run(other, STROBE_WIRE_RUN, "run4", false);
+	settle(&f);
+	CHECK_INT(f.messages, 2);
+	CHECK_INT(f.open_runs, 42);
+	CHECK_INT(f.killed, 0);
+	close(other);
+	settle(&f);
+	CHECK_INT(f.killed, 0);
+	close(fd);
+	settle(&f);
+	CHECK_INT(f.killed, 18);
+	stop(&f);
+}
+
+TEST(a_daemon_that_ends_loses_no_runs)
+{
+	struct fixture f;
+	int fd;
+
+	start(&f);
+	fd = dial(&f);
+	send_run(fd, STROBE_WIRE_OPEN_RUN, "run", false);
+	settle(&f);
+	f.s = source_close(f.s);
+	CHECK_INT(f.open_runs, 1);
+	CHECK_INT(f.killed, 0);
 	close(fd);
 	stop(&f);
 }

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "mem.h"
 #include "memfd.h"
+#include "open_runs.h"
 #include "unix_listen.h"
 
 #include <assert.h>
@@ -30,6 +31,7 @@ struct connection {
 	struct unix_source *source;
 	struct ucred peer;			/* who connected; 0 if unknown */
 	unsigned rejected;
+	struct open_runs open_runs;
 	struct connection *next, **link;
 };
 
@@ -58,17 +60,27 @@ static void reject(struct connection *c, _Atomic uint64_t *counter)
 
 static void got_message(struct connection *c, const void *bytes, size_t size)
 {
-	c->rejected += source_message(&c->source->base, (struct source_about){ 0 }, bytes, size) != STROBE_WIRE_OK;
+	struct source *s = &c->source->base;
+	struct strobe_wire_message m;
+
+	if (source_parse(s, bytes, size, &m)) {
+		c->rejected++;
+		return;
+	}
+	open_runs_note(&c->open_runs, &m);
+	source_take(s, (struct source_about){ 0 }, &m);
 }
 
 static void got_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
 {
-	_cleanup_(freep) void *bytes = fd_count == 1 ? memfd_read(fds[0], size) : NULL;
+	_cleanup_(freep) char *bytes = fd_count == 1 ? memfd_read(fds[0], size) : NULL;
 
-	if (bytes)
-		got_message(c, bytes, (size_t)size);
-	else
+	if (!bytes)
 		reject(c, &c->source->base.counters.rejected_memfd);
+	for (size_t at = 0, n; bytes && at < size && c->rejected < REJECTED_MAX; at += n) {
+		n = strobe_wire_first(bytes + at, (size_t)size - at);
+		got_message(c, bytes + at, n);
+	}
 }
 
 static void got_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
@@ -149,7 +161,17 @@ static void connection_close(struct connection *c)
 		c->next->link = c->link;
 	s->count--;
 	s->base.counters.connections_now = s->count;
+	open_runs_done(&c->open_runs);
 	free(c);
+}
+
+static void connection_lost(struct connection *c)
+{
+	const struct source_receiver *r = &c->source->base.receiver;
+
+	if (c->open_runs.count && r->runs_killed)
+		r->runs_killed(r->data, c->open_runs.count);
+	connection_close(c);
 }
 
 static void connection_ready(struct watch *w, uint32_t events)
@@ -171,7 +193,7 @@ static void connection_ready(struct watch *w, uint32_t events)
 			r = -1;
 		}
 		if (r < 0) {
-			connection_close(c);
+			connection_lost(c);
 			return;
 		}
 	}

@@ -446,8 +446,8 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_known_total", "counter", c->runs_known,
 	       "Runs that came again from PHP processes and were in the store already.");
 	family(out, "strobe_runs_dropped_total", "counter",
-	       "Runs lost: queue_full, conflict and unfit here, all other reasons by the PHP processes before "
-	       "sending.");
+	       "Runs lost: queue_full, conflict and unfit here, killed with their PHP process, all other reasons by "
+	       "the PHP processes before sending.");
 	labelled(out, "strobe_runs_dropped_total", "reason", "queue_full", c->runs_dropped_queue);
 	labelled(out, "strobe_runs_dropped_total", "reason", "conflict", c->runs_dropped_conflict);
 	labelled(out, "strobe_runs_dropped_total", "reason", "unfit", c->runs_dropped_unfit);

@@ -294,5 +294,57 @@ def a_background_child_does_not_keep_strobe_waiting():
             check(False, 'the grandchild was still running')
 
 
+def kill_when(p, script, options, signo):
+    """Ends the command by a signal once the script has touched `ready`: its PHP by SIGKILL, otherwise strobe."""
+    ready = f'{p.path}/ready'
+    process = subprocess.Popen(p.command('php', script, options=['-o', 'x.folded', *options]), cwd=p.path,
+                               env=p.environment, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    check(wait_for(lambda: os.path.exists(ready)), 'the script runs')
+    os.unlink(ready)
+    if signo == signal.SIGKILL:
+        with open(f'/proc/{process.pid}/task/{process.pid}/children') as f:
+            os.kill(int(f.read().split()[0]), signo)
+    else:
+        process.send_signal(signo)
+    stderr = process.communicate(timeout=60)[1]
+    check(process.returncode == 128 + signo, f'{signo.name} is the exit code: {process.returncode} {stderr}')
+    lines = {}
+    if os.path.exists(f'{p.path}/x.folded'):
+        with open(f'{p.path}/x.folded') as f:
+            lines = dict(line.rsplit(' ', 1) for line in f)
+        os.unlink(f'{p.path}/x.folded')
+    return stderr, lines
+
+
+def sum_of(lines, name):
+    return sum(int(n) for stack, n in lines.items() if name in stack.split(';'))
+
+
+@test
+def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
+    with Place() as p:
+        loop = p.script(BUSY + 'function first() { busy(0.5); } function then() { busy(1.0); }\n'
+                        f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
+        for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            stderr, lines = kill_when(p, loop, [], signo)
+            check(sum_of(lines, 'first') >= 40 and 'samples (100 Hz' in stderr,
+                  f'{signo.name}: {sum_of(lines, "first")} samples of half a second; {stderr}')
+            stderr, lines = kill_when(p, loop, ['--trace'], signo)
+            check(sum_of(lines, 'first') >= 0.49e9 and 'calls in 1 trace' in stderr and 'did not end' in stderr,
+                  f'{signo.name}: {sum_of(lines, "first")} ns of half a second; {stderr}')
+
+
+@test
+def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
+    with Place() as p:
+        script = p.script(f'<?php touch("{p.path}/ready"); posix_kill(getmypid(), SIGSTOP);')
+        if not has('posix'):
+            raise Skip('php has no posix')
+        for options in ([], ['--trace']):
+            stderr, lines = kill_when(p, script, options, signal.SIGKILL)
+            check(not lines and 'Killed' in stderr and 'no PHP with the extension' not in stderr, f'{options}: {stderr}')
+
+
 if __name__ == '__main__':
     main()

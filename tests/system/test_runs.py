@@ -104,6 +104,32 @@ def the_same_run_again_is_known_and_another_one_of_its_name_is_dropped_and_count
 
 
 @test
+def a_trace_whose_process_is_killed_is_counted_as_lost():
+    if not os.path.exists(EXTENSION):
+        raise Skip(f'{EXTENSION} is not built')
+    with Directory() as directory, Daemon(directory) as d:
+        script = f'{directory}/script.php'
+        with open(script, 'w') as f:
+            f.write(f'<?php touch("{directory}/ready"); while (!file_exists("{directory}/end")) usleep(1000);')
+        command = ['php', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=off', '-d', 'strobe.trace_rate=1', '-d',
+                   f'strobe.socket={d.socket}', script]
+        for killed in (1, 2):
+            process = subprocess.Popen(command)
+            check(wait_for(lambda: os.path.exists(f'{directory}/ready')), 'it runs')
+            os.unlink(f'{directory}/ready')
+            process.kill()
+            process.wait()
+            check(wait_for(lambda: d.status()['runs']['dropped_by_senders']['killed'] == killed),
+                  f'{killed}: {d.status()["runs"]}')
+        check('strobe_runs_dropped_total{reason="killed"} 2' in d.get('/metrics'), 'in the metrics, too')
+        check('killed 2' in strobe('status', '--url', d.url).stdout, 'and for people')
+        with open(f'{directory}/end', 'w'):
+            subprocess.run(command, check=True)
+        check(wait_for(lambda: counted(d, 'stored') == 1), f'one that ends is stored: {d.status()["runs"]}')
+        check(d.status()['runs']['dropped_by_senders']['killed'] == 2, 'and is not lost')
+
+
+@test
 def kill_9_keeps_the_runs_that_were_committed():
     with Directory() as directory:
         with Daemon(directory) as d:

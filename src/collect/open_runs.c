@@ -1,0 +1,64 @@
+/* open_runs.c: a few ids, looked through one by one. */
+
+#include "open_runs.h"
+
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+void open_runs_done(struct open_runs *o)
+{
+	free(o->ids);
+	*o = (struct open_runs){ 0 };
+}
+
+const char *open_runs_label(const struct strobe_wire_message *m, const char *name, size_t *ret_length)
+{
+	const uint8_t *p = m->at_labels;
+
+	for (uint32_t i = 0; i < m->labels; i++) {
+		size_t length;
+		const char *key = strobe_wire_find_string(m, strobe_wire_next(&p), &length);
+		uint64_t value = strobe_wire_next(&p);
+
+		if (length == strlen(name) && !memcmp(key, name, length))
+			return strobe_wire_find_string(m, value, ret_length);
+	}
+	return NULL;
+}
+
+static void add(struct open_runs *o, uint64_t id)
+{
+	if (o->count == OPEN_RUNS_MAX)
+		return;
+	if (o->count == o->capacity) {
+		o->capacity = o->capacity ? o->capacity * 2 : 4;
+		o->ids = xrealloc(o->ids, o->capacity * sizeof(*o->ids));
+	}
+	o->ids[o->count++] = id;
+}
+
+void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m)
+{
+	bool opens = m->info.kind == STROBE_WIRE_OPEN_RUN;
+	const char *text;
+	size_t length, i;
+	uint64_t id;
+
+	/* Samples are most of what comes, and runs of senders that announce none. */
+	if (!opens && (m->info.kind != STROBE_WIRE_RUN || !o->count))
+		return;
+	text = open_runs_label(m, "id", &length);
+	if (!text)
+		return;
+	id = XXH3_64bits(text, length);
+	for (i = 0; i < o->count && o->ids[i] != id; i++)
+		;
+	opens = opens && !open_runs_label(m, "discarded", &length);
+	if (opens && i == o->count)
+		add(o, id);
+	else if (!opens && i < o->count)
+		o->ids[i] = o->ids[--o->count];
+}

@@ -1,0 +1,27 @@
+/* open_runs.h: the runs that one sender has announced (kind 3 of wire/strobe_wire.h) and that have not come yet.
+ *
+ * What is still in it when the connection ends is lost: the sender's process was killed. */
+#ifndef COLLECT_OPEN_RUNS_H
+#define COLLECT_OPEN_RUNS_H
+
+#include "strobe_wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OPEN_RUNS_MAX	1024u		/* of one sender; further ones are not noted, and their loss is not counted */
+
+struct open_runs {
+	uint64_t *ids;			/* hashes */
+	size_t count, capacity;
+};
+
+void open_runs_done(struct open_runs *o);	/* also of one that is all zero */
+
+/* What a message says about runs that are open. It must be one that strobe_wire_parse accepted. */
+void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m);
+
+/* The value of a label of such a message, which points into it; NULL if it has none of this name. */
+const char *open_runs_label(const struct strobe_wire_message *m, const char *name, size_t *ret_length);
+
+#endif
