@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "render.h"
 #include "router.h"
+#include "strict_recv.h"
 #include "web_assets.h"
 
 #include <arpa/inet.h>
@@ -53,7 +54,7 @@ struct server {
 /* One request while it is read: libmicrohttpd calls twice. */
 struct exchange {
 	char *query;			/* NULL if the address has none */
-	bool too_long, begun;
+	bool too_long, has_nul, begun;	/* has_nul: in the path, which ends there for us */
 	bool takes_body, too_large, too_many;	/* the body was above a limit, all bodies together were */
 	size_t received;			/* bytes of the body, also those that were not kept */
 	struct buf body;
@@ -228,7 +229,7 @@ static bool wants_body(struct server *s, struct MHD_Connection *c, const char *m
 	struct request q;
 
 	fill_request(&q, c, method, path, e, address, sizeof(address));
-	if (e->too_long || has_doubled_headers(c) || !router_wants_body(&s->site, &q))
+	if (e->too_long || e->has_nul || has_doubled_headers(c) || !router_wants_body(&s->site, &q))
 		return false;
 	e->too_large = announced_size(c) > HTTP_BODY_MAX;
 	e->too_many = atomic_load(&s->site.http.body_bytes) + announced_size(c) > HTTP_BODIES_MAX;
@@ -324,6 +325,8 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	fill_request(&q, c, method, path, e, address, sizeof(address));
 	if (e->too_long)
 		response_error(&r, &q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
+	else if (e->has_nul)
+		response_error(&r, &q, 400, "the address has a NUL byte in its path");
 	else if (has_doubled_headers(c))
 		response_error(&r, &q, 400, "a header came twice that may come once");
 	else
@@ -344,6 +347,7 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 	(void)c;
 	buf_init(&e->body);
 	e->too_long = strlen(uri) > PARAMS_QUERY_MAX;
+	e->has_nul = memmem(uri, query ? (size_t)(query - uri) : strlen(uri), "%00", 3) != NULL;
 	if (query && !e->too_long)
 		e->query = xstrdup(query + 1);
 	return e;
@@ -374,9 +378,14 @@ static void begin_or_end_connection(void *data, struct MHD_Connection *c, void *
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct server *s = data;
 
-	if (what == MHD_CONNECTION_NOTIFY_STARTED && info)
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
 		*context = connections_add(&s->site.connections, info->connect_fd);
+		if (!strict_recv_watch(info->connect_fd, &s->site.http.requests[http_code_index(400)]))
+			shutdown(info->connect_fd, SHUT_RDWR);
+	}
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (info)
+			strict_recv_forget(info->connect_fd);
 		connections_remove(&s->site.connections, *context);
 		*context = NULL;
 	}

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Who may ask the daemon for what, which requests it refuses, and where its secrets are kept."""
+import os
+import socket
+import stat
+
+from daemon import Daemon
+from redis_server import RedisServer
+from strobe_test import STROBE, Directory, check, main, test, wait_for
+
+
+# --- Requests that can be read in two ways ---
+
+def port_of(daemon):
+    return int(daemon.url.rsplit(':', 1)[1])
+
+
+def ask(daemon, request):
+    """Sends bytes and returns all that is answered until the connection is closed, or is silent."""
+    with socket.create_connection(('127.0.0.1', port_of(daemon)), 20) as s:
+        s.sendall(request.replace(b'HOST', b'Host: 127.0.0.1:%d' % port_of(daemon)))
+        answer = b''
+        s.settimeout(20)
+        try:
+            while part := s.recv(65536):
+                answer += part
+        except ConnectionResetError:
+            pass
+        return answer
+
+
+POST = b'POST /api/v1/runs?source=a HTTP/1.1\r\nHOST\r\n'
+GET = b'GET /healthz HTTP/1.1\r\nHOST\r\n'
+CHUNK = b'\r\n9\r\nmain;f 3\n\r\n0\r\n\r\n'
+
+REFUSED = {
+    'two lengths': POST + b'Content-Length: 9\r\nContent-Length: 5\r\n\r\nmain;f 3\n',
+    'the same length twice': POST + b'Content-Length: 9\r\nContent-Length: 9\r\n\r\nmain;f 3\n',
+    'a list of lengths': POST + b'Content-Length: 9, 9\r\n\r\nmain;f 3\n',
+    'a length and chunks': POST + b'Content-Length: 9\r\nTransfer-Encoding: chunked\r\n' + CHUNK,
+    'chunks and a length': POST + b'Transfer-Encoding: chunked\r\nContent-Length: 9\r\n' + CHUNK,
+    'two encodings': POST + b'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n' + CHUNK,
+    'another encoding': POST + b'Transfer-Encoding: xchunked\r\n' + CHUNK,
+    'a blank before the colon': POST + b'Transfer-Encoding : chunked\r\n' + CHUNK,
+    'a tab before the colon': POST + b'Transfer-Encoding\t: chunked\r\n' + CHUNK,
+    'a length with a blank before its colon': POST + b'Content-Length : 9\r\n\r\nmain;f 3\n',
+    'a continued line': GET + b'X: a\r\n b\r\n\r\n',
+    'NUL in a value': GET + b'X: a\0b\r\n\r\n',
+    'NUL in Host': b'GET /healthz HTTP/1.1\r\nHOST\0.evil\r\n\r\n',
+    'NUL in a name': GET + b'X\0: a\r\n\r\n',
+    'NUL in a length': POST + b'Content-Length: 9\0\r\n\r\nmain;f 3\n',
+    'NUL in the address': b'GET /healthz\0x HTTP/1.1\r\nHOST\r\n\r\n',
+    'NUL in the version': b'GET /healthz HTTP/1.1\0\r\nHOST\r\n\r\n',
+    'a NUL that is escaped': b'GET /healthz%00x HTTP/1.1\r\nHOST\r\nConnection: close\r\n\r\n',
+    'a lone CR': GET + b'X: a\rTransfer-Encoding: chunked\r\n\r\n',
+}
+
+
+@test
+def requests_that_can_be_read_in_two_ways_are_refused():
+    with Directory() as d, Daemon(d) as daemon:
+        for what, request in REFUSED.items():
+            answer = ask(daemon, request)
+            check(answer.startswith(b'HTTP/1.1 400 '), f'{what}: {answer[:80]!r}')
+            check(b'201 Created' not in answer and b'200 OK' not in answer, f'{what} is not answered: {answer!r}')
+        counted = [line for line in daemon.get('/metrics').splitlines() if 'http_requests' in line and '"400"' in line]
+        check(counted and int(float(counted[0].split()[-1])) == len(REFUSED), f'each is counted: {counted}')
+        answer = ask(daemon, POST + b'Transfer-Encoding: chunked\r\nConnection: close\r\n' + CHUNK)
+        check(answer.startswith(b'HTTP/1.1 201 '), f'chunks are taken: {answer[:200]!r}')
+
+
+@test
+def a_request_before_a_refused_one_is_answered():
+    with Directory() as d, Daemon(d) as daemon:
+        answer = ask(daemon, GET + b'\r\n' + GET + b'X: a\0b\r\n\r\n' + GET + b'\r\n')
+        check(answer.count(b'HTTP/1.1 200 ') == 1 and answer.count(b'HTTP/1.1 400 ') == 1, f'{answer!r}')
+        answer = ask(daemon, POST + b'Content-Length: 9\r\n\r\nmain;f 3\n' + GET + b'X : a\r\n\r\n')
+        check(answer.count(b'HTTP/1.1 201 ') == 1 and answer.count(b'HTTP/1.1 400 ') == 1, f'{answer!r}')
+
+
+# --- Files of the daemon's own ---
+
+def mode(path):
+    return stat.S_IMODE(os.lstat(path).st_mode)
+
+
+@test
+def a_link_in_place_of_the_journal_is_not_followed():
+    with Directory() as d:
+        victim = f'{d}/victim'
+        os.mkdir(f'{d}/state')
+        open(victim, 'w').write('precious')
+        os.symlink(victim, f'{d}/state/collect.journal')
+        with RedisServer() as r:
+            daemon = Daemon(d, '--from', r.url('?stream=s&group=g'))
+            try:
+                daemon.start()
+                check(False, 'it starts')
+                daemon.stop()
+            except RuntimeError as e:
+                check('journal' in str(e) and 'symbolic link' in str(e), str(e))
+        check(open(victim).read() == 'precious', 'the file is what it was')
+
+
+@test
+def a_link_in_place_of_the_consumer_token_is_replaced():
+    with Directory() as d, RedisServer() as r:
+        victim, token = f'{d}/victim', f'{d}/state/consumer-token'
+        os.mkdir(f'{d}/state')
+        open(victim, 'w').write('0123456789abcdef')
+        os.symlink(victim, token)
+        umask = os.umask(0)
+        try:
+            with Daemon(d, '--from', r.url('?stream=s&group=g')) as daemon:
+                wait_for(lambda: os.path.exists(f'{d}/state/collect.journal'))
+                check(not os.path.islink(token) and mode(token) == 0o600, f'{token} is a file for its owner: {oct(mode(token))}')
+                check(open(token).read() != open(victim).read(), 'the token is not that of the link')
+                check(mode(f'{d}/state/collect.journal') == 0o600, 'the journal is for its owner')
+                check(any('symbolic link' in line for line in daemon.lines), 'the log says so')
+        finally:
+            os.umask(umask)
+        check(open(victim).read() == '0123456789abcdef', 'the file is what it was')
+
+
+if __name__ == '__main__':
+    main()
