@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Who may ask the daemon for what, which requests it refuses, and where its secrets are kept."""
 import os
+import re
+import shutil
 import socket
 import stat
+import subprocess
 
 from daemon import Daemon
 from redis_server import RedisServer
-from strobe_test import STROBE, Directory, check, main, test, wait_for
+from strobe_test import ROOT, Directory, Skip, check, main, test, wait_for
 
 
 # --- Requests that can be read in two ways ---
@@ -120,6 +123,37 @@ def a_link_in_place_of_the_consumer_token_is_replaced():
         finally:
             os.umask(umask)
         check(open(victim).read() == '0123456789abcdef', 'the file is what it was')
+
+
+# --- What is installed ---
+
+def readelf(option, path):
+    return subprocess.run(['readelf', option, '--wide', path], check=True, capture_output=True, text=True).stdout
+
+
+@test
+def what_is_installed_is_hardened():
+    if not shutil.which('readelf'):
+        raise Skip('readelf is not installed')
+    with Directory() as d:
+        done = subprocess.run([f'{ROOT}/scripts/install'], env={**os.environ, 'DESTDIR': d}, capture_output=True, text=True)
+        check(done.returncode == 0, done.stderr)
+        installed = [os.path.join(where, name) for where, _, names in os.walk(d) for name in names]
+        programs = [path for path in installed if open(path, 'rb').read(4) == b'\x7fELF']
+        check(any(path.endswith('/bin/strobe') for path in programs), f'the program is among {programs}')
+        check(any(path.endswith('/strobe.so') for path in programs) or not os.path.exists(f'{ROOT}/build/strobe.so'),
+              f'the extension is among {programs}')
+        for path in programs:
+            header, dynamic, segments = readelf('--file-header', path), readelf('--dynamic', path), readelf('--segments', path)
+            symbols = re.findall(r'__\w+_chk\w*', readelf('--dyn-syms', path))
+            name = path[len(d):]
+            check('DYN (' in header, f'{name} is position-independent')
+            check('PIE' in dynamic or name.endswith('.so'), f'{name} is a PIE')
+            check('BIND_NOW' in dynamic, f'{name} has BIND_NOW')
+            check('GNU_RELRO' in segments, f'{name} has RELRO')
+            check(not re.search(r'GNU_STACK.*RWE', segments), f'{name} has no executable stack')
+            check('__stack_chk_fail' in symbols, f'{name} has a stack protector')
+            check(any(s != '__stack_chk_fail' for s in symbols), f'{name} has fortified functions')
 
 
 if __name__ == '__main__':
