@@ -6,8 +6,7 @@
 
 void page_answer(struct site *s, const struct request *q, struct response *r);		/* / */
 
-/* /login: sets the cookie for a right ?token= and leads to the page. */
-void login_answer(struct site *s, const struct request *q, struct response *r);
-void login_form(const struct request *q, struct response *r, int status, const char *sentence);
+/* Who is logged in, with a way out; nothing where nobody has to log in. For the bar at the top. */
+void page_put_who(const struct request *q, struct buf *out);
 
 #endif

@@ -437,7 +437,7 @@ await test('no answer ever has a CORS header, and all have the policy', async ()
 		const { headers } = await raw(site, path, { headers: { Host: new URL(site).host } });
 		check(!Object.keys(headers).some((h) => h.startsWith('access-control')), path);
 		check(headers['content-security-policy']?.includes("default-src 'none'") && headers['x-content-type-options'] === 'nosniff', path);
-		check(headers['referrer-policy'] === 'no-referrer' && headers['cache-control'] === 'no-store', path);
+		check(headers['referrer-policy'] === 'same-origin' && headers['cache-control'] === 'no-store', path);
 	}
 });
 
