@@ -2,6 +2,9 @@
 
 #include "commands.h"
 
+#include "mem.h"
+#include "secrets.h"
+
 #include <string.h>
 
 /* In the order of `strobe --help`: first what a newcomer types. */
@@ -114,11 +117,25 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 	return flush(&b);
 }
 
-int main(int argc, char **argv)
+/* Other users see the words of a command line (ps), so the commands get a copy and the passwords in the original go. */
+static char **private_words(int argc, char **argv)
 {
+	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; i < argc; i++) {
+		copy[i] = xstrdup(argv[i]);
+		secrets_hide(argv[i], strlen(argv[i]) + 1);
+	}
+	return copy;
+}
+
+int main(int argc, char **given)
+{
+	static char **argv;		/* static: until the end, not lost */
 	const struct command *c;
 	const char *first;
 
+	argv = private_words(argc, given);
 	if (argc < 2)
 		return help();
 	first = argv[1];
@@ -135,10 +152,10 @@ int main(int argc, char **argv)
 	}
 	if (*first == '-') {
 		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe "
-			"--help`.\n", first);
+			"--help`.\n", given[1]);
 		return EXIT_USAGE;
 	}
 
 	c = find(first);
-	return c ? c->run(argc - 1, argv + 1) : unknown(first);
+	return c ? c->run(argc - 1, argv + 1) : unknown(given[1]);
 }

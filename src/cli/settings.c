@@ -8,6 +8,7 @@
 #include "log.h"
 #include "mem.h"
 #include "places.h"
+#include "secrets.h"
 #include "size.h"
 #include "token.h"
 
@@ -337,6 +338,21 @@ static int print_help(const struct command_spec *spec)
 	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
 }
 
+/* ps no longer shows it, but histories, unit files and those who looked at the right moment do. */
+static void warn_of_secrets(int argc, char **argv)
+{
+	bool found = false;
+
+	for (int i = 1; i < argc && !found; i++) {
+		_cleanup_(freep) char *word = xstrdup(argv[i]);
+
+		found = secrets_hide(word, strlen(word) + 1);
+	}
+	if (found)
+		log_warning("a password on the command line can be read by other users while a program starts; use "
+			    "password-file=FILE, a variable such as STROBE_FROM, or the configuration file");
+}
+
 int settings_run(const struct command_spec *spec, int argc, char **argv,
 		 int (*prepare)(struct daemon_options *o, struct err *err))
 {
@@ -354,6 +370,7 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	if (r < 0 || (r = prepare(&o, &err)) < 0)
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
 	heed_quiet();
+	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, spec == command_serve.spec ? command_collect.spec : command_serve.spec);
 	if (settings.has_file || settings.arclamp) {
 		o.reload = reload;

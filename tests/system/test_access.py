@@ -9,7 +9,7 @@ import subprocess
 
 from daemon import Daemon
 from redis_server import RedisServer
-from strobe_test import ROOT, Directory, Skip, check, main, test, wait_for
+from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
 
 # --- Requests that can be read in two ways ---
@@ -83,6 +83,14 @@ def a_request_before_a_refused_one_is_answered():
 
 # --- Files of the daemon's own ---
 
+def failure(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as e:
+        return e
+    return None
+
+
 def mode(path):
     return stat.S_IMODE(os.lstat(path).st_mode)
 
@@ -123,6 +131,66 @@ def a_link_in_place_of_the_consumer_token_is_replaced():
         finally:
             os.umask(umask)
         check(open(victim).read() == '0123456789abcdef', 'the file is what it was')
+
+
+# --- Secrets ---
+
+SECRET = 'hunter2hunter2hunter2'
+
+
+def command_line(pid):
+    return open(f'/proc/{pid}/cmdline', 'rb').read().decode()
+
+
+@test
+def passwords_are_in_no_command_line_log_or_answer():
+    with Directory() as d:
+        urls = ['--from', f'redis://:{SECRET}@127.0.0.1:1/?channel=a', '--from', f'redis://ann:{SECRET}@127.0.0.1:1/?stream=a&group=g',
+                '--from', f'resp://127.0.0.1:0?password={SECRET}', '--to', f'redis://:{SECRET}@127.0.0.1:1/?stream=b']
+        with Daemon(d, *urls) as daemon:
+            check(SECRET not in command_line(daemon.process.pid), command_line(daemon.process.pid))
+            check('resp://127.0.0.1:0?password=***' in command_line(daemon.process.pid), command_line(daemon.process.pid))
+            wait_for(lambda: sum('127.0.0.1:1' in line for line in daemon.lines) >= 3)
+            for path in ('/api/v1/status', '/metrics', '/readyz'):
+                check(SECRET not in (answer := daemon.get(path) if path != '/readyz' else ''), f'{path}: {answer}')
+            check(any('a password on the command line' in line for line in daemon.lines), 'the log warns')
+            daemon.stop()
+        check(not any(SECRET in line for line in daemon.lines), '\n'.join(daemon.lines))
+
+
+@test
+def passwords_are_in_no_error():
+    places = [f'redis://127.0.0.1/?channel=a&password={SECRET}', f'redis://127.0.0.1/?stream=a&group=g&pass%77ord={SECRET}',
+              f'redis://:{SECRET}@', f'redis://:{SECRET[:3]}/{SECRET}@h/?channel=a', f'redis://:{SECRET}@h/?x=y', f'foo://ann:{SECRET}@h',
+              f'foo://h/?password={SECRET}', f'resp://:{SECRET}@nowhere.invalid:0', f'unix:x?password={SECRET}', f'-?password={SECRET}',
+              f'rediss://:{SECRET}@h']
+    with Directory() as d:
+        for place in places:
+            for words in (['collect', '--listen', 'none', '--state', d, '--to', f'sqlite:{d}/x', '--from', place],
+                          ['collect', '--listen', 'none', '--state', d, '--from', f'unix:{d}/s', '--to', place],
+                          ['collect', place], ['serve', '--store', place], ['status', '--url', place], [f'--from={place}'],
+                          [place], ['collect', '--retain', place], ['serve', '--frm', place], ['report', place]):
+                done = subprocess.run([STROBE, *words], capture_output=True, text=True, timeout=60)
+                check(done.returncode not in (0, None) and SECRET not in done.stdout + done.stderr, f'{words}: {done.stderr}')
+
+
+@test
+def tokens_come_from_the_environment_or_files():
+    token, reader = 'write' + SECRET, 'read' + SECRET
+    with Directory() as d:
+        with open(f'{d}/token', 'w') as f:
+            f.write(reader + '\n')
+        os.chmod(f'{d}/token', 0o600)
+        with Daemon(d, '--read-token-file', f'{d}/token', environment={'STROBE_TOKEN': token}) as daemon:
+            check(SECRET not in command_line(daemon.process.pid), 'no token in the command line')
+            check('401' in str(failure(daemon.get, '/metrics')), 'without a token nothing is told')
+            for which in ({'STROBE_TOKEN': token}, {'STROBE_TOKEN': reader}):
+                done = subprocess.run([STROBE, 'status', '--url', daemon.url], env={**os.environ, **which}, capture_output=True, text=True)
+                check(done.returncode == 0 and 'samples' in done.stdout, done.stderr)
+            done = subprocess.run([STROBE, 'status', '--url', daemon.url], capture_output=True, text=True)
+            check(done.returncode == 2 and '--token-file' in done.stderr, done.stderr)
+            check(not any(SECRET in line for line in daemon.lines), '\n'.join(daemon.lines))
+            check(not any('means nothing' in line for line in daemon.lines), '\n'.join(daemon.lines))
 
 
 # --- What is installed ---
