@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Who may ask the daemon for what, which requests it refuses, and where its secrets are kept."""
+import base64
+import http.client
+import http.server
 import os
 import re
 import shutil
 import socket
 import stat
 import subprocess
+import threading
 
 from daemon import Daemon
-from redis_server import RedisServer
+from redis_server import RedisServer, free_port
 from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
 
 
@@ -191,6 +195,152 @@ def tokens_come_from_the_environment_or_files():
             check(done.returncode == 2 and '--token-file' in done.stderr, done.stderr)
             check(not any(SECRET in line for line in daemon.lines), '\n'.join(daemon.lines))
             check(not any('means nothing' in line for line in daemon.lines), '\n'.join(daemon.lines))
+
+
+# --- Behind a proxy, with the configurations of docs/access.md ---
+
+class Proxy:
+    """nginx or caddy in the foreground."""
+
+    def __init__(self, port, *command, **options):
+        self.port = port
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+        if not wait_for(lambda: self.process.poll() is not None or self.answers()) or self.process.poll() is not None:
+            self.process.kill()
+            raise RuntimeError(f'{command[0]} did not start: {self.process.stderr.read()[-1000:]}')
+
+    def answers(self):
+        try:
+            socket.create_connection(('127.0.0.1', self.port), 5).close()
+            return True
+        except OSError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(60)
+        self.process.stderr.close()
+
+
+def documented(kind, number=0):
+    with open(f'{ROOT}/docs/access.md') as f:
+        return re.findall(rf'```{kind}\n(.*?)```', f.read(), re.S)[number]
+
+
+def nginx(directory, port, daemon, number, oauth='127.0.0.1:4180'):
+    if not shutil.which('nginx'):
+        raise Skip('nginx is not installed')
+    text = re.sub(r'\n\s*ssl_\w+ [^;]*;', '', documented('nginx', number)).replace('listen 443 ssl', f'listen 127.0.0.1:{port}')
+    text = text.replace('127.0.0.1:8787', daemon.url[len('http://'):]).replace('/etc/nginx/strobe.htpasswd', f'{directory}/htpasswd').replace('127.0.0.1:4180', oauth)
+    text = text.replace('$scheme', 'https')         # what it is where there is a certificate
+    with open(f'{directory}/nginx.conf', 'w') as f:
+        f.write(f'daemon off; master_process off; pid {directory}/nginx.pid; error_log stderr; events {{}}\n'
+                f'http {{ access_log off; client_body_temp_path {directory}/b; proxy_temp_path {directory}/p; fastcgi_temp_path {directory}/f;'
+                f' uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;\n{text}}}\n')
+    return Proxy(port, 'nginx', '-p', directory, '-c', f'{directory}/nginx.conf', '-e', 'stderr')
+
+
+def visit(port, path='/', method='GET', body=None, **headers):
+    """Returns the status and all that is answered."""
+    c = http.client.HTTPConnection('127.0.0.1', port, timeout=60)
+    c.request(method, path, body=body, headers={'Host': 'strobe.example.org', **{k.replace('_', '-'): v for k, v in headers.items()}})
+    answer = c.getresponse()
+    text = f'{answer.headers}\n{answer.read().decode()}'
+    c.close()
+    return answer.status, text
+
+
+def basic(user, password):
+    return 'Basic ' + base64.b64encode(f'{user}:{password}'.encode()).decode()
+
+
+def check_users(port, ann, bob):
+    """`ann` and `bob` are headers by which the proxy knows them; ann may write."""
+    profile = {'method': 'POST', 'path': '/api/v1/runs?source=a', 'body': 'main;f 3\n', 'Origin': 'https://strobe.example.org'}
+    status, text = visit(port, **ann)
+    check(status == 200 and '<div class="who">ann</div>' in text, f'the page knows ann: {status} {text[:300]}')
+    status, text = visit(port, **bob, X_Forwarded_User='ann')
+    check(status == 200 and '<div class="who">bob</div>' in text, f'a header of the visitor counts for nothing: {status} {text[:300]}')
+    check(visit(port, X_Forwarded_User='ann')[0] in (401, 403), 'nobody gets in without the proxy knowing them')
+    status, text = visit(port, **bob, **profile)
+    check(status == 403 and '--writer' in text, f'bob only reads: {status} {text}')
+    status, text = visit(port, **ann, **profile)
+    check(status == 201, f'ann writes: {status} {text}')
+    check(visit(port, **ann, method='POST', path='/api/v1/runs?source=a', body='main;f 3\n', Origin='https://evil.example')[0] == 403,
+          'a page of another site writes nothing in her name')
+
+
+def proxied(directory, *more):
+    return Daemon(directory, '--trusted-proxy', '127.0.0.1', '--allow-host', 'strobe.example.org', '--writer', 'ann', *more)
+
+
+@test
+def users_of_nginx_are_known_by_their_names():
+    with Directory() as d, proxied(d) as daemon:
+        with open(f'{d}/htpasswd', 'w') as f:
+            f.write('ann:{PLAIN}one\nbob:{PLAIN}two\n')
+        with nginx(d, free_port(), daemon, 0) as proxy:
+            check_users(proxy.port, {'Authorization': basic('ann', 'one')}, {'Authorization': basic('bob', 'two')})
+        status, _ = visit(port_of(daemon), Host=daemon.url[len('http://'):])
+        check(status == 401, f'past the proxy nobody is known: {status}')
+        with socket.create_connection(('127.0.0.1', port_of(daemon)), 20, source_address=('127.0.0.2', 0)) as s:
+            s.sendall(b'GET / HTTP/1.0\r\nHost: strobe.example.org\r\nX-Forwarded-User: ann\r\n\r\n')
+            check(b' 401 ' in s.recv(100), 'another address is not believed')
+
+
+class FakeOauth2Proxy(http.server.BaseHTTPRequestHandler):
+    """What nginx sees of oauth2-proxy: 202 with the user for a cookie, else 401, and a page to sign in."""
+
+    def do_GET(self):
+        user = re.search(r'_oauth2_proxy=(\w+)', self.headers.get('Cookie', ''))
+        self.send_response(202 if user and self.path == '/oauth2/auth' else 401 if self.path == '/oauth2/auth' else 403)
+        if user:
+            self.send_header('X-Auth-Request-Email', user[1])
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@test
+def users_of_oauth2_proxy_beside_nginx_are_known_by_their_addresses():
+    with Directory() as d, proxied(d) as daemon:
+        oauth = http.server.ThreadingHTTPServer(('127.0.0.1', 0), FakeOauth2Proxy)
+        threading.Thread(target=oauth.serve_forever, daemon=True).start()
+        try:
+            with nginx(d, free_port(), daemon, 1, f'127.0.0.1:{oauth.server_port}') as proxy:
+                check_users(proxy.port, {'Cookie': '_oauth2_proxy=ann'}, {'Cookie': '_oauth2_proxy=bob'})
+        finally:
+            oauth.shutdown()
+            oauth.server_close()
+
+
+@test
+def users_of_caddy_are_known_by_their_names():
+    if not shutil.which('caddy'):
+        raise Skip('caddy is not installed')
+    with Directory() as d, proxied(d) as daemon:
+        port, hashed = free_port(), {}
+        for user, password in (('ann', 'one'), ('bob', 'two')):
+            hashed[user] = subprocess.run(['caddy', 'hash-password', '--plaintext', password], check=True, capture_output=True,
+                                          text=True, env={**os.environ, 'HOME': d}).stdout.strip()
+        text = documented('caddyfile').replace('strobe.example.org', f'http://strobe.example.org:{port}')
+        text = text.replace('ann $2a$14$HASH', f'ann {hashed["ann"]}\n\t\tbob {hashed["bob"]}')
+        version = subprocess.run(['caddy', 'version'], capture_output=True, text=True).stdout.lstrip('v').split('.')
+        if [int(n) for n in version[:2]] < [2, 8]:
+            text = text.replace('basic_auth', 'basicauth')
+        text = text.replace('127.0.0.1:8787', daemon.url[len('http://'):])
+        with open(f'{d}/Caddyfile', 'w') as f:
+            f.write('{\n\tadmin off\n\tauto_https off\n}\n' + text)
+        with Proxy(port, 'caddy', 'run', '--config', f'{d}/Caddyfile', '--adapter', 'caddyfile',
+                   env={**os.environ, 'HOME': d, 'XDG_CONFIG_HOME': d, 'XDG_DATA_HOME': d}) as proxy:
+            check_users(proxy.port, {'Authorization': basic('ann', 'one')}, {'Authorization': basic('bob', 'two')})
 
 
 # --- What is installed ---
