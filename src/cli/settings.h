@@ -67,9 +67,9 @@ int settings_run(const struct command_spec *spec, int argc, char **argv,
 	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 	  "Add the arclamp_* series of this tree of trace logs to /metrics." }
 #define SETTINGS_WHO \
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Who may ask" }, \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" }, \
 	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
-	  "Ask every visitor for the token in this file, or in the variable STROBE_TOKEN. Needed to listen beyond this machine." }, \
+	  "Ask every visitor for the token in this file, or in the variable STROBE_TOKEN. One is needed to listen beyond this machine, or a trusted proxy." }, \
 	{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file, \
 	  "Another token, which may look and not add or remove runs; or in STROBE_READ_TOKEN." }, \
 	{ OPTION_LIST, 0, "trusted-proxy", "ADDRESS", &settings.proxies, \

@@ -118,6 +118,18 @@ TEST(any_number_of_addresses_costs_a_bounded_memory)
 	attempts_free(a);
 }
 
+TEST(the_session_is_the_cookie_of_that_name)
+{
+	size_t n = 0;
+	const char *id = roles_session_in("a=b; " ROLES_COOKIE "=0123; c=d", &n);
+
+	CHECK(id && n == 4 && memcmp(id, "0123", 4) == 0);
+	CHECK(!roles_session_in("x" ROLES_COOKIE "=0123", &n));
+	CHECK(!roles_session_in(ROLES_COOKIE "x=0123", &n));
+	CHECK(!roles_session_in(";;;", &n) && !roles_session_in("", &n) && !roles_session_in(NULL, &n));
+	CHECK(roles_session_in(ROLES_COOKIE "=", &n) && n == 0);
+}
+
 static struct who who_of(struct roles_request q)
 {
 	static const char *const proxies[] = { "10.0.0.0/8", "::1" }, *const writers[] = { "ann" };
