@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "mem.h"
+#include "arena.h"
 #include "secrets.h"
 
 #include <string.h>
@@ -118,12 +118,13 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 }
 
 /* Other users see the words of a command line (ps), so the commands get a copy and the passwords in the original go. */
-static char **private_words(int argc, char **argv)
+static char **private_words(struct arena *words, int argc, char **argv)
 {
-	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+	char **copy = arena_alloc(words, ((size_t)argc + 1) * sizeof(*copy));
 
+	copy[argc] = NULL;
 	for (int i = 0; i < argc; i++) {
-		copy[i] = xstrdup(argv[i]);
+		copy[i] = arena_copy(words, argv[i], strlen(argv[i]));
 		secrets_hide(argv[i], strlen(argv[i]) + 1);
 	}
 	return copy;
@@ -131,11 +132,13 @@ static char **private_words(int argc, char **argv)
 
 int main(int argc, char **given)
 {
-	static char **argv;		/* static: until the end, not lost */
+	static struct arena words;	/* until the end: options are moved about and point into it */
+	char **argv;
 	const struct command *c;
 	const char *first;
 
-	argv = private_words(argc, given);
+	arena_init(&words);
+	argv = private_words(&words, argc, given);
 	if (argc < 2)
 		return help();
 	first = argv[1];
