@@ -81,13 +81,13 @@ static void lead_to(struct response *r, const char *path)
 	buf_printf(&r->body, "see %s\n", path);
 }
 
-static void set_cookie(struct site *s, const struct request *q, struct response *r, const char *id, long long seconds)
+static void set_cookie(const struct request *q, struct response *r, const char *id, long long seconds)
 {
 	_cleanup_(buf_done) struct buf cookie = { 0 };
 
 	buf_init(&cookie);
 	buf_printf(&cookie, ROLES_COOKIE "=%s" ATTRIBUTES "; Max-Age=%lld%s", id, seconds,
-		   roles_is_tls(&s->auth.roles, &q->headers.roles) ? "; Secure" : "");
+		   roles_is_tls(&q->headers.roles) ? "; Secure" : "");
 	r->set_cookie = arena_copy(&r->bytes, cookie.data, cookie.size);
 }
 
@@ -103,7 +103,7 @@ static void enter(struct site *s, const struct request *q, struct response *r, e
 		return;
 	}
 	s->http.logins++;
-	set_cookie(s, q, r, id, SESSION_LONGEST_NS / NS_PER_SECOND);
+	set_cookie(q, r, id, SESSION_LONGEST_NS / NS_PER_SECOND);
 	lead_to(r, next && is_own_path(next) ? next : "/");
 	explicit_bzero(id, sizeof(id));
 }
@@ -187,6 +187,6 @@ void logout_answer(struct site *s, const struct request *q, struct response *r)
 	}
 	if (id && s->auth.roles.sessions)
 		sessions_end(s->auth.roles.sessions, id, n);
-	set_cookie(s, q, r, "", 0);
+	set_cookie(q, r, "", 0);
 	lead_to(r, "/login");
 }

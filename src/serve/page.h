@@ -6,7 +6,7 @@
 
 void page_answer(struct site *s, const struct request *q, struct response *r);		/* / */
 
-/* Who is logged in, with a way out; nothing where nobody has to log in. For the bar at the top. */
+/* For the bar at the top: the user's name, or the button to log out; nothing where nobody has to log in. */
 void page_put_who(const struct request *q, struct buf *out);
 
 #endif

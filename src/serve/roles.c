@@ -119,11 +119,10 @@ static bool is_writer(const struct roles *r, const char *user)
 	return false;
 }
 
-bool roles_is_tls(const struct roles *r, const struct roles_request *q)
+bool roles_is_tls(const struct roles_request *q)
 {
-	if (q->origin && strncmp(q->origin, "https://", 8) == 0)
-		return true;
-	return q->forwarded_proto && strcasecmp(q->forwarded_proto, "https") == 0 && comes_from_proxy(r, q);
+	return (q->origin && strncmp(q->origin, "https://", 8) == 0) ||
+	       (q->forwarded_proto && strcasecmp(q->forwarded_proto, "https") == 0);
 }
 
 /* --- All of them --- */

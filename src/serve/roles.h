@@ -1,6 +1,6 @@
-/* roles.h: who a request is from, and so what it may do: read, or write as well (add and remove runs).
+/* roles.h: authenticates a request, and so decides whether it may read, or write as well (add and remove runs).
  *
- * By one of these, in this order:
+ * One of these is enough, in this order:
  *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading;
  *   2. the cookie of a session, which /login gives for one of these tokens;
  *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
@@ -56,20 +56,21 @@ struct who {
 int roles_init(struct roles *r, const struct roles_options *o, struct err *err);
 void roles_done(struct roles *r);
 
-/* Whether one must say who one is. */
+/* True if requests must authenticate. */
 bool roles_are_set(const struct roles *r);
 
-/* Who it is; has a look at the clock for the sessions. */
+/* Authenticates a request. */
 struct who roles_who(const struct roles *r, const struct roles_request *q);
 
-/* What a token is good for; takes the same time wherever it differs from ours. */
+/* The role that a token gives; takes the same time wherever it differs from ours. */
 enum role roles_of_token(const struct roles *r, const char *token, size_t n);
 
 /* The number of the session in a Cookie header, with its length; NULL if there is none. */
 const char *roles_session_in(const char *cookie, size_t *ret_n);
 
-/* Whether the browser talks TLS: to a proxy, since we do not. */
-bool roles_is_tls(const struct roles *r, const struct roles_request *q);
+/* Whether the browser talks TLS, to a proxy, since we do not. It and the proxy are believed: a lie costs the liar the
+ * session, which browsers do not send without TLS then. */
+bool roles_is_tls(const struct roles_request *q);
 
 /* -EINVAL with a sentence for a token that is too short to be safe or cannot stand in a header. */
 int roles_check_token(const char *token, struct err *err);

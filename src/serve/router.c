@@ -56,7 +56,7 @@ static const struct route *find_route(const char *path)
 	return NULL;
 }
 
-/* Fills in who it is, and returns 0 or the status to refuse with. */
+/* Authenticates the request. Returns 0, or the status to refuse it with. */
 static int check(struct site *s, struct request *q, const struct route *route, unsigned *ret_wait, struct buf *why)
 {
 	q->headers.is_page = route && route->is_page;

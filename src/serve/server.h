@@ -42,7 +42,7 @@ struct server_sink {
 struct server_options {
 	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
 						 * SERVER_LISTEN */
-	struct roles_options roles;		/* who may read and write; needed beyond loopback */
+	struct roles_options roles;		/* a token or a proxy is needed beyond loopback */
 	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's:
 						 * "strobe.example.org" */
 	size_t allow_host_count;

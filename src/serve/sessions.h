@@ -1,4 +1,4 @@
-/* sessions.h: who has logged in, and has not logged out since.
+/* sessions.h: the browsers that are logged in.
  *
  * A session is a random number that a browser keeps in a cookie in place of the token, and that means nothing after a
  * logout, after SESSION_IDLE_NS without a request, after SESSION_LONGEST_NS, or after a restart: it is kept in memory

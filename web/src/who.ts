@@ -1,4 +1,4 @@
-// Who is logged in, and the button to log out: only the server knows, so what it sent moves into our bar.
+// The user's name, or the button to log out: only the server knows, so its element moves into our bar.
 
 let who: Element | null = null;
 
