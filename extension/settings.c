@@ -6,10 +6,12 @@
 
 #include "settings.h"
 
+#include "php_strobe.h"
 #include "request_labels.h"
 #include "secret.h"
 #include "setting_words.h"
 #include "settings_report.h"
+#include "socket_path.h"
 #include "standin.h"
 #include "trace_keep.h"
 #include "tracer.h"
@@ -299,51 +301,9 @@ static void report_unknown_names(void)
 	} ZEND_HASH_FOREACH_END();
 }
 
-static const char *const variables[] = { "STROBE_SOCKET", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME" };
-enum variable { SOCKET, RUNTIME_DIR, STATE_HOME, HOME, VARIABLES };
-
-/* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
-#ifdef ZTS
-static char *values[VARIABLES];
-
-static void read_environment(void)
-{
-	for (int i = 0; i < VARIABLES; i++)
-		values[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
-}
-
-static void forget_environment(void)
-{
-	for (int i = 0; i < VARIABLES; i++) {
-		free(values[i]);
-		values[i] = NULL;
-	}
-}
-
-static const char *variable(enum variable v)
-{
-	return values[v] && *values[v] ? values[v] : NULL;
-}
-#else
-static void read_environment(void)
-{
-}
-
-static void forget_environment(void)
-{
-}
-
-static const char *variable(enum variable v)
-{
-	const char *value = getenv(variables[v]);
-
-	return value && *value ? value : NULL;
-}
-#endif
-
 void settings_register(int module_number)
 {
-	read_environment();
+	socket_path_startup();
 	settings_report_startup();
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
 	trigger_startup();
@@ -354,52 +314,6 @@ void settings_register(int module_number)
 void settings_unregister(int module_number)
 {
 	zend_unregister_ini_entries_ex(module_number, MODULE_PERSISTENT);
-	forget_environment();
+	socket_path_shutdown();
 	settings_report_shutdown();
-}
-
-static bool put_path(char *path, size_t size, const char *directory, const char *rest)
-{
-	int n = directory ? snprintf(path, size, "%s%s", directory, rest) : -1;
-
-	return n > 0 && (size_t)n < size;
-}
-
-/* The places of a daemon of this user, as strobe's places_socket chooses among them. */
-static bool put_own(char *path, size_t size, int place)
-{
-	char of_user[32];
-
-	switch (place) {
-	case 0:
-		return put_path(path, size, variable(RUNTIME_DIR), "/strobe/strobe.sock");
-	case 1:
-		snprintf(of_user, sizeof(of_user), "/run/user/%lu", (unsigned long)geteuid());
-		return put_path(path, size, of_user, "/strobe/strobe.sock");
-	default:
-		return variable(STATE_HOME) ? put_path(path, size, variable(STATE_HOME), "/strobe/strobe.sock") :
-			put_path(path, size, variable(HOME), "/.local/state/strobe/strobe.sock");
-	}
-}
-
-bool settings_socket(char *path, size_t size)
-{
-	const char *wanted = STROBE_G(socket);
-
-	if (!wanted || !*wanted)
-		wanted = variable(SOCKET);
-	if (wanted && strncmp(wanted, "unix:", 5) == 0)
-		wanted += 5;
-	if (wanted && *wanted)
-		return put_path(path, size, wanted, "");
-
-	/* A user's own daemon first, else the machine's. */
-	if (geteuid() != 0) {
-		for (int place = 0; place < 3; place++)
-			if (put_own(path, size, place) && access(path, F_OK) == 0)
-				return true;
-		if (put_own(path, size, 0) && access(STROBE_SYSTEM_SOCKET, F_OK) != 0)
-			return true;
-	}
-	return put_path(path, size, STROBE_SYSTEM_SOCKET, "");
 }
