@@ -20,6 +20,19 @@ if test "$PHP_STROBE" != "no"; then
     STROBE_CFLAGS="$STROBE_CFLAGS -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wstrict-prototypes -Werror"
   fi
 
+  dnl Hardening, unless who builds it chose their own or a sanitizer.
+  case "$CFLAGS $CPPFLAGS" in
+  *-fsanitize*) ;;
+  *)
+    STROBE_CFLAGS="$STROBE_CFLAGS -fstack-protector-strong"
+    LDFLAGS="$LDFLAGS -Wl,-z,relro -Wl,-z,now"
+    ;;
+  esac
+  case "$CFLAGS $CPPFLAGS" in
+  *-fsanitize*|*_FORTIFY_SOURCE*|*-O0*) ;;
+  *-O*) STROBE_CFLAGS="$STROBE_CFLAGS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2" ;;
+  esac
+
   AC_CHECK_HEADER([linux/futex.h], [],
     [AC_MSG_ERROR([strobe needs Linux: linux/futex.h was not found])])
   PHP_ADD_LIBRARY([pthread], [1], [STROBE_SHARED_LIBADD])

@@ -8,39 +8,39 @@
 
 #include "php_strobe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SYSTEM_SOCKET	"/run/strobe/strobe.sock"
 
+static const char *const variables[] = { "STROBE_SOCKET", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME" };
+enum variable { SOCKET, RUNTIME_DIR, STATE_HOME, HOME, VARIABLES };
+
 /* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
 #ifdef ZTS
-static char *socket_variable, *runtime_variable;
-
-static char *copy_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value ? strdup(value) : NULL;
-}
+static char *values[VARIABLES];
 
 void socket_path_startup(void)
 {
-	socket_variable = copy_variable("STROBE_SOCKET");
-	runtime_variable = copy_variable("XDG_RUNTIME_DIR");
+	for (int i = 0; i < VARIABLES; i++)
+		values[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
 }
 
 void socket_path_shutdown(void)
 {
-	free(socket_variable);
-	free(runtime_variable);
-	socket_variable = runtime_variable = NULL;
+	for (int i = 0; i < VARIABLES; i++) {
+		free(values[i]);
+		values[i] = NULL;
+	}
+}
+
+static const char *variable(enum variable v)
+{
+	return values[v] && *values[v] ? values[v] : NULL;
 }
 #else
-#define socket_variable getenv("STROBE_SOCKET")
-#define runtime_variable getenv("XDG_RUNTIME_DIR")
-
 void socket_path_startup(void)
 {
 }
@@ -48,30 +48,57 @@ void socket_path_startup(void)
 void socket_path_shutdown(void)
 {
 }
+
+static const char *variable(enum variable v)
+{
+	const char *value = getenv(variables[v]);
+
+	return value && *value ? value : NULL;
+}
 #endif
+
+static bool put_path(char *path, size_t size, const char *directory, const char *rest)
+{
+	int n = directory ? snprintf(path, size, "%s%s", directory, rest) : -1;
+
+	return n > 0 && (size_t)n < size;
+}
+
+/* The places of a daemon of this user, as strobe's places_socket chooses among them. */
+static bool put_own(char *path, size_t size, int place)
+{
+	char of_user[32];
+
+	switch (place) {
+	case 0:
+		return put_path(path, size, variable(RUNTIME_DIR), "/strobe/strobe.sock");
+	case 1:
+		snprintf(of_user, sizeof(of_user), "/run/user/%lu", (unsigned long)geteuid());
+		return put_path(path, size, of_user, "/strobe/strobe.sock");
+	default:
+		return variable(STATE_HOME) ? put_path(path, size, variable(STATE_HOME), "/strobe/strobe.sock") :
+			put_path(path, size, variable(HOME), "/.local/state/strobe/strobe.sock");
+	}
+}
 
 bool socket_path(char *path, size_t size)
 {
 	const char *wanted = STROBE_G(socket);
-	const char *runtime = runtime_variable;
-	int n;
 
 	if (!wanted || !*wanted)
-		wanted = socket_variable;
+		wanted = variable(SOCKET);
 	if (wanted && strncmp(wanted, "unix:", 5) == 0)
 		wanted += 5;
-	if (wanted && *wanted) {
-		n = snprintf(path, size, "%s", wanted);
-		return n > 0 && (size_t)n < size;
-	}
+	if (wanted && *wanted)
+		return put_path(path, size, wanted, "");
 
 	/* A user's own daemon first, else the machine's. */
-	if (geteuid() != 0 && runtime && *runtime) {
-		n = snprintf(path, size, "%s/strobe/strobe.sock", runtime);
-		if (n > 0 && (size_t)n < size &&
-		    (access(path, F_OK) == 0 || access(SYSTEM_SOCKET, F_OK) != 0))
+	if (geteuid() != 0) {
+		for (int place = 0; place < 3; place++)
+			if (put_own(path, size, place) && access(path, F_OK) == 0)
+				return true;
+		if (put_own(path, size, 0) && access(SYSTEM_SOCKET, F_OK) != 0)
 			return true;
 	}
-	n = snprintf(path, size, "%s", SYSTEM_SOCKET);
-	return n > 0 && (size_t)n < size;
+	return put_path(path, size, SYSTEM_SOCKET, "");
 }

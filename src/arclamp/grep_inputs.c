@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "store.h"
 #include "text.h"
+#include "token.h"
 
 #include <string.h>
 
@@ -315,8 +316,8 @@ int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struc
 	/* The first = says that nothing in the value is special. */
 	for (size_t i = 0; i < n; i++)
 		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
-	if (r >= 0 && a->token_file)
-		r = io_read_secret(a->token_file, "token", &token, err);
+	if (r >= 0)
+		r = token_get(a->token_file, TOKEN_VARIABLE, &token, err);
 	if (r >= 0)
 		r = answered(a, http_get(a->url, path.data, token.size ? token.data : NULL, TIMEOUT_MS, &body, err),
 			     &body, err);

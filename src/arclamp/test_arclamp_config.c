@@ -148,7 +148,7 @@ TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: '' cannot be a channel here: 1 to "
 		  "200 bytes");
 	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' makes no address of a Redis: the host is "
-		  "missing; a Redis is named as in redis://user:password@host:6379/0?channel=excimer");
+		  "missing; a Redis is named as in redis://host:6379/0?channel=excimer");
 	CHECK(strstr(source_of(LOGS "redis: {host: 'a:b/c d'}\n"), "redis://a%3Ab%2Fc%20d:6379?"));
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; "
 		  "give a name");

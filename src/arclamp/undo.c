@@ -6,6 +6,7 @@
 #include "ledger.h"
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 #include "strobe_wire.h"
 
 #include <fcntl.h>
@@ -327,9 +328,10 @@ static int lock_tree(struct undo *u, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/lock", u->directory);
 
-	u->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (u->lock_fd < 0)
-		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	int r = private_file_open(path, O_RDWR | O_CREAT, &u->lock_fd, err);
+
+	if (r < 0)
+		return r;
 	if (flock(u->lock_fd, LOCK_EX | LOCK_NB))
 		return err_set(err, -EBUSY, "another process writes trace logs to '%s'; let one do it for all "
 			       "channels, or give each a directory of its own", u->base);

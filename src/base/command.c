@@ -2,6 +2,8 @@
 
 #include "command.h"
 
+#include "secrets.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -32,12 +34,14 @@ int command_cannot(const struct command_spec *spec, const struct err *err)
 
 int command_usage(const struct command_spec *spec, const char *format, ...)
 {
+	char text[2048];
 	va_list args;
 
-	fprintf(stderr, "strobe %s: ", spec->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	secrets_hide(text, sizeof(text));
+	fprintf(stderr, "strobe %s: %s", spec->name, text);
 	fprintf(stderr, "\nSee `strobe %s --help`.\n", spec->name);
 	return EXIT_USAGE;
 }

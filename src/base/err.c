@@ -1,6 +1,7 @@
 /* err.c: sentences about failures; they are cut, never lost, when they do not fit. */
 #include "err.h"
 #include "buf.h"
+#include "secrets.h"
 #include "text.h"
 #include <assert.h>
 #include <stdarg.h>
@@ -21,12 +22,14 @@ static void mend_end(char *text)
 	}
 }
 
-/* What it quotes may come from anywhere: nothing of it may steer a terminal, and no newline is in a sentence. */
+/* What it quotes may come from anywhere: nothing of it may steer a terminal, no newline is in a sentence, and no
+ * password. */
 static void make_plain(struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
 	buf_init(&b);
+	secrets_hide(err->text, sizeof(err->text));
 	text_put_plain(&b, (struct str){ err->text, strlen(err->text) });
 	snprintf(err->text, sizeof(err->text), "%s", b.data);
 	mend_end(err->text);

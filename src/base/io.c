@@ -10,7 +10,7 @@
 #define READ_AT_ONCE	((size_t)256 << 10)
 #define SECRET_MAX	4096u
 
-static int read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err)
+int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err)
 {
 	size_t before = b->size;
 
@@ -42,14 +42,14 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err)
 	int r;
 
 	if (!strcmp(path, "-")) {
-		r = read_fd(STDIN_FILENO, "standard input", b, limit, err);
+		r = io_read_fd(STDIN_FILENO, "standard input", b, limit, err);
 	} else {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
 			return err_set(err, -EISDIR, "'%s' is a directory, not a file", path);
-		r = read_fd(fd, path, b, limit, err);
+		r = io_read_fd(fd, path, b, limit, err);
 	}
 	if (r < 0) {
 		b->size = before;

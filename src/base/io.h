@@ -9,6 +9,9 @@
 /* Appends the content of `path` ("-" is standard input) to `b`; -EFBIG above `limit` bytes. */
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err);
 
+/* The same of an open descriptor, from where it stands; `name` is for the sentence. */
+int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err);
+
 /* A password or a token ("password" as `what`): what the file holds, without white space at its end. -ENOMSG if that is
  * nothing, or has a NUL in it. */
 int io_read_secret(const char *path, const char *what, struct buf *ret, struct err *err);

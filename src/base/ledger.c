@@ -3,6 +3,7 @@
 
 #include "io.h"
 #include "mem.h"
+#include "private_file.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -116,11 +117,14 @@ int ledger_append(struct ledger *l, const struct buf *body, bool durable, struct
 
 static int write_new(const struct ledger *l, const char *path, const struct buf *records, int *ret_fd, struct err *err)
 {
-	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	_cleanup_(fd_closep) int fd = -1;
 	int r;
 
-	if (fd < 0)
+	if (unlink(path) && errno != ENOENT)	/* of a run that was killed */
 		return failed(l, "renew", err);
+	r = private_file_open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, &fd, err);
+	if (r < 0)
+		return r;
 	r = write_records(l, fd, records, err);
 	if (r < 0)
 		return r;
@@ -150,8 +154,9 @@ int ledger_replace(struct ledger *l, const struct buf *records, struct err *err)
 
 static int open_file(struct ledger *l, struct err *err)
 {
-	l->fd = open(l->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	return l->fd < 0 ? failed(l, "open", err) : sync_name(l, err);
+	int r = private_file_open(l->path, O_RDWR | O_CREAT | O_APPEND, &l->fd, err);
+
+	return r < 0 ? r : sync_name(l, err);
 }
 
 static int read_file(struct ledger *l, ledger_read_fn *read, void *data, size_t *ret_cut, struct err *err)
@@ -160,7 +165,7 @@ static int read_file(struct ledger *l, ledger_read_fn *read, void *data, size_t 
 	int r;
 
 	buf_init(&bytes);
-	r = io_read_file(l->path, &bytes, LEDGER_MAX, err);
+	r = io_read_fd(l->fd, l->path, &bytes, LEDGER_MAX, err);
 	if (r < 0)
 		return r;
 	l->size = read_records(bytes.data, bytes.size, read, data);

@@ -1,6 +1,7 @@
 /* log.c: lines for the person or the journal; one write per line, so that lines of threads do not mix. */
 #include "log.h"
 #include "clock.h"
+#include "secrets.h"
 #include "text.h"
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ static void log_line(int level, const char *format, va_list ap)
 		return;
 	if (vsnprintf(text, sizeof(text), format, ap) < 0)
 		return;
+	secrets_hide(text, sizeof(text));
 	buf_init(&line);
 	if (getenv("JOURNAL_STREAM"))
 		buf_printf(&line, "<%d>", priorities[level]);

@@ -15,6 +15,27 @@ static const char *env(const char *name)
 	return v && *v ? v : NULL;
 }
 
+/* The directory of the user's state; NULL if there is no place for it. */
+static char *state_directory(void)
+{
+	if (env("XDG_STATE_HOME"))
+		return xasprintf("%s/strobe", env("XDG_STATE_HOME"));
+	return env("HOME") ? xasprintf("%s/.local/state/strobe", env("HOME")) : NULL;
+}
+
+/* Where PHP looks as well (socket_path of the extension). Without a login session there is often no XDG_RUNTIME_DIR
+ * (cron, su, a container); not /tmp, where others may wait at our name. */
+static char *own_socket_directory(void)
+{
+	_cleanup_(freep) char *of_user = xasprintf("/run/user/%lu", (unsigned long)geteuid());
+
+	if (env("XDG_RUNTIME_DIR"))
+		return xasprintf("%s/strobe", env("XDG_RUNTIME_DIR"));
+	if (access(of_user, W_OK | X_OK) == 0)
+		return xasprintf("%s/strobe", of_user);
+	return state_directory();
+}
+
 int places_socket(char **ret_url, struct err *err)
 {
 	_cleanup_(freep) char *directory = NULL;
@@ -25,15 +46,11 @@ int places_socket(char **ret_url, struct err *err)
 		*ret_url = !strncmp(set, "unix:", 5) ? xstrdup(set) : xasprintf("unix:%s", set);
 		return 0;
 	}
-	if (geteuid() == 0) {
-		directory = xstrdup("/run/strobe");
-	} else if (env("XDG_RUNTIME_DIR")) {
-		directory = xasprintf("%s/strobe", env("XDG_RUNTIME_DIR"));
-	} else {	/* and not /tmp, where PHP does not look and others may wait at our name */
-		return err_set(err, -ENOENT, "XDG_RUNTIME_DIR is not set, so there is no place for the socket; set it, "
-			       "or set STROBE_SOCKET for both strobe and PHP");
-	}
-	r = io_make_dirs(directory, 0755, err);
+	directory = geteuid() == 0 ? xstrdup("/run/strobe") : own_socket_directory();
+	if (!directory)
+		return err_set(err, -ENOENT, "neither XDG_RUNTIME_DIR nor HOME is set, so there is no place for the socket; set "
+			       "one, or set STROBE_SOCKET for both strobe and PHP");
+	r = io_make_dirs(directory, geteuid() == 0 ? 0755 : 0700, err);
 	if (r < 0)
 		return r;
 	*ret_url = xasprintf("unix:%s/strobe.sock", directory);
@@ -43,15 +60,14 @@ int places_socket(char **ret_url, struct err *err)
 int places_store(char **ret_url, struct err *err)
 {
 	const char *set = env("STATE_DIRECTORY");
+	_cleanup_(freep) char *own = state_directory();
 
 	if (set)		/* systemd separates several by colons */
 		*ret_url = xasprintf("sqlite:%.*s", (int)strcspn(set, ":"), set);
-	else if (env("XDG_STATE_HOME"))		/* whoever sets it means it, root too */
-		*ret_url = xasprintf("sqlite:%s/strobe", env("XDG_STATE_HOME"));
-	else if (geteuid() == 0)
+	else if (geteuid() == 0 && !env("XDG_STATE_HOME"))	/* whoever sets it means it, root too */
 		*ret_url = xstrdup("sqlite:/var/lib/strobe");
-	else if (env("HOME"))
-		*ret_url = xasprintf("sqlite:%s/.local/state/strobe", env("HOME"));
+	else if (own)
+		*ret_url = xasprintf("sqlite:%s", own);
 	else
 		return err_set(err, -ENOENT, "there is no HOME to keep samples in; set XDG_STATE_HOME or use "
 			       "--store sqlite:DIRECTORY");

@@ -5,7 +5,8 @@
 #include "err.h"
 
 /* The URL of the socket: STROBE_SOCKET, else /run/strobe/strobe.sock for root, else strobe/strobe.sock under
- * XDG_RUNTIME_DIR. Makes the directory of a default socket. The caller frees. */
+ * XDG_RUNTIME_DIR, /run/user/UID, XDG_STATE_HOME or ~/.local/state: the first that there is. Makes the directory of a
+ * default socket. The caller frees. */
 int places_socket(char **ret_url, struct err *err);
 
 /* The URL of the store: STATE_DIRECTORY (systemd sets it), else strobe under XDG_STATE_HOME, else

@@ -44,7 +44,7 @@ static const struct option_spec options[] = {
 	  "Which of the logs that fit, oldest first, as in Python: -2: are the two newest (default), : are all." },
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "A store, such as sqlite:/var/lib/strobe." },
 	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "A daemon, such as http://127.0.0.1:8787." },
-	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file, "File with the token that the daemon asks for." },
+	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file, "File with the token that the daemon asks for, if it is not in STROBE_TOKEN." },
 	{ OPTION_STRING, 0, "from", "TIME", &asked.from,
 	  "Of a store or daemon: since when, such as -2h, 2026-11-20, 2026-11-20T07:30; two days ago unless given." },
 	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "Until when; now unless given." },

@@ -42,8 +42,8 @@ static const struct command_spec spec = {
 		"Receives the samples of all PHP processes on this machine, keeps them in SQLite, and serves the page "
 		"with flame graphs and tables. It runs until SIGTERM or Ctrl-C, and then stores what is on its way.\n\n"
 		"With no options, root's daemon listens on /run/strobe/strobe.sock and keeps its samples in "
-		"/var/lib/strobe; that of another user uses $XDG_RUNTIME_DIR/strobe/strobe.sock and "
-		"$XDG_STATE_HOME/strobe (or ~/.local/state/strobe). STROBE_SOCKET names another socket.\n\n"
+		"/var/lib/strobe; that of another user uses $XDG_RUNTIME_DIR/strobe/strobe.sock (or, "
+		"without that variable, /run/user/UID or the store's directory) and $XDG_STATE_HOME/strobe (or ~/.local/state/strobe). STROBE_SOCKET names another socket.\n\n"
 		"Accepted samples are committed every second. What is lost on the way is counted by reason: see "
 		"`strobe status`.",
 	.examples =

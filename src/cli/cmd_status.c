@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "php_processes.h"
 #include "status_text.h"
+#include "token.h"
 
 #define TIMEOUT_MS	5000
 
@@ -20,7 +21,7 @@ static bool json;
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'u', "url", "URL", &url, "Address of the daemon; unless given that of `strobe serve`, "
 	  SERVE ", or where there is none that of `strobe collect`, " COLLECT "." },
-	{ OPTION_STRING, 0, "token-file", "FILE", &token_file, "File with the token that the daemon asks for." },
+	{ OPTION_STRING, 0, "token-file", "FILE", &token_file, "File with the token that the daemon asks for, if it is not in STROBE_TOKEN." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print all counters as JSON." },
 	{ 0 }
 };
@@ -43,14 +44,14 @@ static int ask(const char *address, struct buf *body, struct err *err)
 	int r;
 
 	buf_init(&token);
-	if (token_file && (r = io_read_secret(token_file, "token", &token, err)) < 0)
+	if ((r = token_get(token_file, TOKEN_VARIABLE, &token, err)) < 0)
 		return r;
 	r = http_get(address, "/api/v1/status", token.size ? token.data : NULL, TIMEOUT_MS, body, err);
 	if (r == -ECONNREFUSED)
 		return err_set(err, r, "no daemon answers at %s; start one with `strobe serve`, or name its address "
 			       "with --url", address);
 	if (r == 401)
-		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file", address);
+		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file, or set STROBE_TOKEN", address);
 	if (r >= 0 && r != 200)
 		return err_set(err, -EPROTO, "the daemon at %s answered with status %d", address, r);
 	return r;

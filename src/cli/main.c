@@ -2,6 +2,9 @@
 
 #include "commands.h"
 
+#include "arena.h"
+#include "secrets.h"
+
 #include <string.h>
 
 /* In the order of `strobe --help`: first what a newcomer types. */
@@ -114,11 +117,28 @@ static int explain(const char *name, void (*page)(const struct command_spec *, s
 	return flush(&b);
 }
 
-int main(int argc, char **argv)
+/* Other users see the words of a command line (ps), so the commands get a copy and the passwords in the original go. */
+static char **private_words(struct arena *words, int argc, char **argv)
 {
+	char **copy = arena_alloc(words, ((size_t)argc + 1) * sizeof(*copy));
+
+	copy[argc] = NULL;
+	for (int i = 0; i < argc; i++) {
+		copy[i] = arena_copy(words, argv[i], strlen(argv[i]));
+		secrets_hide(argv[i], strlen(argv[i]) + 1);
+	}
+	return copy;
+}
+
+int main(int argc, char **given)
+{
+	static struct arena words;	/* until the end: options are moved about and point into it */
+	char **argv;
 	const struct command *c;
 	const char *first;
 
+	arena_init(&words);
+	argv = private_words(&words, argc, given);
 	if (argc < 2)
 		return help();
 	first = argv[1];
@@ -135,10 +155,10 @@ int main(int argc, char **argv)
 	}
 	if (*first == '-') {
 		fprintf(stderr, "strobe: options come after the command; '%s' is not known here. See `strobe "
-			"--help`.\n", first);
+			"--help`.\n", given[1]);
 		return EXIT_USAGE;
 	}
 
 	c = find(first);
-	return c ? c->run(argc - 1, argv + 1) : unknown(first);
+	return c ? c->run(argc - 1, argv + 1) : unknown(given[1]);
 }

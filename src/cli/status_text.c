@@ -1,11 +1,10 @@
 /* status_text.c: what came in, what was lost and why, what is kept. */
 
-#include "php_processes.h"
 #include "status_text.h"
 
 #include "clock.h"
-#include "intern.h"
 #include "mem.h"
+#include "php_processes.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -306,14 +305,6 @@ char *status_text_socket(const struct buf *json)
 	return NULL;
 }
 
-static void put_remedy(const struct php_group *g, struct buf *out)
-{
-	if (*g->owner_group)
-		buf_printf(out, "add it to the group %s (usermod -aG %s %s), then restart its PHP", g->owner_group, g->owner_group, g->user);
-	else
-		buf_puts(out, "give it the right, then restart its PHP");
-}
-
 void status_text_put_unreached(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -322,9 +313,8 @@ void status_text_put_unreached(const struct php_group *groups, size_t count, con
 		if (g->may_send)
 			continue;
 		put_label(out, "not reached");
-		buf_printf(out, "%s (%s, %u process%s) may not %s %s: ", g->user, g->name, g->processes, g->processes == 1 ? "" : "es",
-			   strcmp(g->blocked_at, socket_path) == 0 ? "write to" : "enter", g->blocked_at);
-		put_remedy(g, out);
+		buf_printf(out, "%s (%s, %u process%s)", g->user, g->name, g->processes, g->processes == 1 ? "" : "es");
+		php_group_put_barrier(g, socket_path, out);
 		buf_putc(out, '\n');
 	}
 }

@@ -123,9 +123,9 @@ TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
 	CHECK_STR(path, "/run/s");
 	status_text_put_unreached(groups, 3, path, &out);
 	CHECK_STR(out.data,
-		  "not reached www-data (php-fpm, pool www, 4 processes) may not write to /run/s: add it to the group strobe "
-		  "(usermod -aG strobe www-data), then restart its PHP\n"
-		  "not reached shop (php, 1 process) may not enter /run: give it the right, then restart its PHP\n");
+		  "not reached www-data (php-fpm, pool www, 4 processes) may not write to /run/s; add it to the group strobe "
+		  "(usermod -aG strobe www-data) and restart that PHP\n"
+		  "not reached shop (php, 1 process) may not enter /run; give it the right and restart that PHP\n");
 	free(path);
 	buf_reset(&json);
 	buf_puts(&json, "{\"sources\":[{\"url\":\"resp://127.0.0.1:6379\"},7]}");

@@ -3,10 +3,10 @@
 #include "file_source.h"
 
 #include "clock.h"
-#include "io.h"
 #include "line_options.h"
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 #include "tail.h"
 
 #include <dirent.h>
@@ -85,7 +85,7 @@ static void save(struct file_source *s)
 		if (t->fd >= 0)
 			buf_printf(&b, "at %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", t->epoch,
 				   t->device, t->inode, tail_position(t), tail_mark(t->fd, tail_position(t)));
-	failed = io_write_file(s->state_path, b.data, b.size, &err) < 0;
+	failed = private_file_write(s->state_path, b.data, b.size, false, &err) < 0;
 	if (failed && !s->state_failed)
 		log_warning("the position in '%s' cannot be remembered: %s", s->path, err.text);
 	s->state_failed = failed;
@@ -391,12 +391,14 @@ static int read_state(struct file_source *s, struct err *err)
 	_cleanup_(buf_done) struct buf b = { 0 };
 	char *rest, *line;
 	bool whole;
+	int r;
 
 	buf_init(&b);
-	if (!s->state_path || access(s->state_path, F_OK) < 0)
+	if (!s->state_path)
 		return 0;
-	if (io_read_file(s->state_path, &b, STATE_MAX, err) < 0)
-		return err->code;
+	r = private_file_read(s->state_path, &b, STATE_MAX, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	if (strncmp(b.data, STATE_BEGIN, strnlen(b.data, strlen(STATE_BEGIN))))
 		return err_set(err, -EINVAL, "'%s' does not say where '%s' was read to; remove it to read all of "
 			       "it again", s->state_path, s->path);

@@ -6,6 +6,7 @@
 #include "ledger.h"
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -418,9 +419,10 @@ static int lock_file(struct journal *j, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s.lock", j->path);
 
-	j->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (j->lock_fd < 0)
-		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	int r = private_file_open(path, O_RDWR | O_CREAT, &j->lock_fd, err);
+
+	if (r < 0)
+		return r;
 	if (flock(j->lock_fd, LOCK_EX | LOCK_NB))
 		return err_set(err, -EBUSY, "another process collects with '%s'; give each its own state directory",
 			       j->path);

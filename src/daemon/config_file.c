@@ -247,7 +247,7 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
  * tests and measurements; and those that Kubernetes sets in each container where a service is called "strobe". A
  * trailing star stands for anything. */
 static const char *const elsewhere[] = {
-	"SOCKET", "CONFIG", "EXTENSION", "TRACE",
+	"SOCKET", "CONFIG", "EXTENSION", "TRACE", "TOKEN", "READ_TOKEN",
 	"ROOT", "BUILD", "IN_NAMESPACE", "CHROOT", "TEST_*", "KILLS", "RELAY_ROUNDS", "REQUESTS", "SEED", "SENDERS", "SET_CLOCK",
 	"SOAK_SECONDS", "BENCH_*", "PEERS", "WORKLOADS",
 	"PORT", "PORT_*", "SERVICE_*",

@@ -317,7 +317,7 @@ static int open_server(struct daemon *d, struct err *err)
 	d->shown = daemon_show(d);
 	s = daemon_feeds_shown(d, &o->limits);
 	s.listen = o->listen;
-	s.token = o->token;
+	s.roles = o->roles;
 	s.allow_hosts = o->allow_hosts;
 	s.allow_host_count = o->allow_host_count;
 	s.connections = fd_room_for_http();

@@ -4,6 +4,7 @@
 #define DAEMON_DAEMON_H
 
 #include "logs.h"
+#include "roles.h"
 #include "store.h"
 
 #define DAEMON_SOURCES	64u
@@ -20,7 +21,8 @@ struct daemon_options {
 						 * none */
 	uint64_t queue_bytes;			/* as collector.h has them */
 	unsigned label_values, series;
-	const char *listen, *token;		/* as server.h has them; NULL is the default or none */
+	const char *listen;			/* as server.h has it; NULL is the default */
+	struct roles_options roles;		/* as server.h has them */
 	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;

@@ -364,13 +364,20 @@ static bool differs(const char *a, const char *b)
 	return a && b ? strcmp(a, b) != 0 : a != b;
 }
 
-static bool hosts_differ(const struct daemon_options *a, const struct daemon_options *b)
+static bool lists_differ(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
 {
-	bool differ = a->allow_host_count != b->allow_host_count;
+	bool differ = a_count != b_count;
 
-	for (size_t i = 0; i < a->allow_host_count && !differ; i++)
-		differ = strcmp(a->allow_hosts[i], b->allow_hosts[i]) != 0;
+	for (size_t i = 0; i < a_count && !differ; i++)
+		differ = strcmp(a[i], b[i]) != 0;
 	return differ;
+}
+
+static bool roles_differ(const struct roles_options *a, const struct roles_options *b)
+{
+	return differs(a->token, b->token) || differs(a->read_token, b->read_token) || differs(a->user_header, b->user_header) ||
+	       lists_differ(a->proxies, a->proxy_count, b->proxies, b->proxy_count) ||
+	       lists_differ(a->writers, a->writer_count, b->writers, b->writer_count);
 }
 
 static void say_what_stays(const struct daemon_options *o, const struct daemon_options *n)
@@ -380,13 +387,13 @@ static void say_what_stays(const struct daemon_options *o, const struct daemon_o
 
 	if (differs(o->listen, n->listen) || o->no_server != n->no_server)
 		log_warning("the other address to listen on (listen) %s", later);
-	if (differs(o->token, n->token))
-		log_warning("the other token (token-file) %s", later);
+	if (roles_differ(&o->roles, &n->roles))
+		log_warning("who else may ask (token-file, read-token-file, trusted-proxy, user-header, writer) %s", later);
 	if (other_store)
 		log_warning("the other store (store) %s", later);
 	else if (differs(o->state, n->state))		/* which is the store's where nothing is said */
 		log_warning("the other state directory (state) %s", later);
-	if (hosts_differ(o, n))
+	if (lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count))
 		log_warning("the other list of names to answer under (allow-host) %s", later);
 	if (differs(o->arclamp_metrics, n->arclamp_metrics))
 		log_warning("the other tree for Arc Lamp's series (arclamp-metrics) %s", later);

@@ -8,7 +8,9 @@
 #include "log.h"
 #include "mem.h"
 #include "places.h"
+#include "secrets.h"
 #include "size.h"
+#include "token.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -32,6 +34,7 @@ static void set_defaults(void)
 	};
 	config_init(&settings.config_read);
 	buf_init(&settings.token);
+	buf_init(&settings.read_token);
 }
 
 static void free_lists(struct settings *s)
@@ -39,7 +42,9 @@ static void free_lists(struct settings *s)
 	free(s->from.items);
 	free(s->to.items);
 	free(s->allow_hosts.items);
-	s->from = s->to = s->allow_hosts = (struct option_list){ 0 };
+	free(s->proxies.items);
+	free(s->writers.items);
+	s->from = s->to = s->allow_hosts = s->proxies = s->writers = (struct option_list){ 0 };
 }
 
 static void done(struct settings *s)
@@ -47,6 +52,7 @@ static void done(struct settings *s)
 	free_lists(s);
 	config_done(&s->config_read);
 	buf_done(&s->token);
+	buf_done(&s->read_token);
 	arclamp_config_done(&s->arclamp_config);
 	free(s->arclamp_sink);
 	free(s->sinks);
@@ -166,27 +172,32 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->arclamp_metrics = s->arclamp_metrics;
 	o->allow_hosts = s->allow_hosts.items;
 	o->allow_host_count = s->allow_hosts.count;
+	o->roles = (struct roles_options){
+		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
+		.writers = s->writers.items, .writer_count = s->writers.count,
+	};
+	return 0;
+}
+
+static int take_token(const char *path, const char *variable, struct buf *token, const char **ret, struct err *err)
+{
+	struct stat st;
+	int r = token_get(path, variable, token, err);
+
+	if (r < 0)
+		return r;
+	if (path && stat(path, &st) == 0 && (st.st_mode & 077))
+		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
+	*ret = token->size ? token->data : NULL;
 	return 0;
 }
 
 int settings_token(struct daemon_options *o, struct err *err)
 {
-	const char *path = settings.token_file;
-	struct buf *token = &settings.token;
-	struct stat st;
-	int r;
+	struct settings *s = &settings;
+	int r = take_token(s->token_file, TOKEN_VARIABLE, &s->token, &o->roles.token, err);
 
-	if (!path)
-		return 0;
-	r = io_read_secret(path, "token", token, err);
-	if (r == -ENOMSG)
-		return err_set(err, r, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
-	if (r < 0)
-		return r;
-	if (stat(path, &st) == 0 && (st.st_mode & 077))
-		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
-	o->token = token->data;
-	return 0;
+	return r < 0 ? r : take_token(s->read_token_file, TOKEN_READ_VARIABLE, &s->read_token, &o->roles.read_token, err);
 }
 
 static void add_arclamp_sink(struct daemon_options *o)
@@ -327,6 +338,21 @@ static int print_help(const struct command_spec *spec)
 	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
 }
 
+/* ps no longer shows it, but histories, unit files and those who looked at the right moment do. */
+static void warn_of_secrets(int argc, char **argv)
+{
+	bool found = false;
+
+	for (int i = 1; i < argc && !found; i++) {
+		_cleanup_(freep) char *word = xstrdup(argv[i]);
+
+		found = secrets_hide(word, strlen(word) + 1);
+	}
+	if (found)
+		log_warning("a password on the command line can be read by other users while a program starts; use "
+			    "password-file=FILE, a variable such as STROBE_FROM, or the configuration file");
+}
+
 int settings_run(const struct command_spec *spec, const struct command_spec *other, int argc, char **argv,
 		 int (*prepare)(struct daemon_options *o, struct err *err))
 {
@@ -344,6 +370,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	if (r < 0 || (r = prepare(&o, &err)) < 0)
 		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
 	heed_quiet();
+	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
 	if (settings.has_file || settings.arclamp) {
 		o.reload = reload;

@@ -11,7 +11,7 @@
 /* What the option tables of both commands point into. Strings are those of `config`, or of the command line. */
 struct settings {
 	struct config config_read;		/* all that was said, wherever */
-	struct buf token;
+	struct buf token, read_token;
 	char *default_socket, *default_store, *default_state;
 	const char *default_source;		/* a list of one */
 	struct arclamp_config arclamp_config;	/* of the file that `arclamp` or `config` names */
@@ -22,8 +22,8 @@ struct settings {
 	size_t source_count;
 	const char *config;
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
-	struct option_list from, to, allow_hosts;
-	const char *listen, *store, *state, *token_file, *arclamp, *arclamp_metrics;
+	struct option_list from, to, allow_hosts, proxies, writers;
+	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
 	const char *max_bytes, *min_free, *runs_size, *queue_bytes;
 	double retain_days, runs_days;
 	long runs_count, label_values, series;
@@ -68,9 +68,17 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	{ OPTION_STRING, 0, "arclamp-metrics", "DIR", &settings.arclamp_metrics, \
 	  "Add the arclamp_* series of this tree of trace logs to /metrics." }
 #define SETTINGS_WHO \
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Who may ask" }, \
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Access control" }, \
 	{ OPTION_STRING, 0, "token-file", "FILE", &settings.token_file, \
-	  "Ask every visitor for the token in this file. Needed to listen beyond this machine." }, \
+	  "Ask every visitor for the token in this file, or in the variable STROBE_TOKEN. One is needed to listen beyond this machine, or a trusted proxy." }, \
+	{ OPTION_STRING, 0, "read-token-file", "FILE", &settings.read_token_file, \
+	  "Another token, which may look and not add or remove runs; or in STROBE_READ_TOKEN." }, \
+	{ OPTION_LIST, 0, "trusted-proxy", "ADDRESS", &settings.proxies, \
+	  "Believe this reverse proxy (192.0.2.7, 10.0.0.0/8) who its users are; may be given several times. They may look." }, \
+	{ OPTION_STRING, 0, "user-header", "NAME", &settings.user_header, \
+	  "Header in which such a proxy names the user; X-Forwarded-User unless given." }, \
+	{ OPTION_LIST, 0, "writer", "USER", &settings.writers, \
+	  "User of such a proxy who may also add and remove runs (* is every one); may be given several times." }, \
 	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
 	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }
 
@@ -78,7 +86,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
  * that begins with the option's name, and with where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
-/* What the options stand for: the token's text, Arc Lamp's file, the socket as the only source if nothing is said. */
+/* What the options stand for: the tokens' text, Arc Lamp's file, the socket as the only source if nothing is said. */
 int settings_token(struct daemon_options *o, struct err *err);
 int settings_arclamp(struct daemon_options *o, struct err *err);	/* before the default source */
 int settings_default_source(struct daemon_options *o, struct err *err);

@@ -1,10 +1,8 @@
 /* php_processes.c: reads /proc, and the rights of what lies on the way to a socket. */
 #include "php_processes.h"
 
-#include "buf.h"
 #include "io.h"
 #include "mem.h"
-#include "text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -213,4 +211,14 @@ size_t php_processes_find(const char *proc, const char *socket_path, struct php_
 	if (dir)
 		closedir(dir);
 	return count;
+}
+
+void php_group_put_barrier(const struct php_group *g, const char *socket_path, struct buf *out)
+{
+	buf_printf(out, " may not %s %s; ", strcmp(g->blocked_at, socket_path) == 0 ? "write to" : "enter", g->blocked_at);
+	if (*g->owner_group)
+		buf_printf(out, "add it to the group %s (usermod -aG %s %s) and restart that PHP", g->owner_group, g->owner_group,
+			   g->user);
+	else
+		buf_puts(out, "give it the right and restart that PHP");
 }

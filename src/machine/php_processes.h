@@ -6,10 +6,9 @@
 #ifndef MACHINE_PHP_PROCESSES_H
 #define MACHINE_PHP_PROCESSES_H
 
-#include "err.h"
+#include "buf.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /* Processes of one user and one name. */
 struct php_group {
@@ -24,5 +23,8 @@ struct php_group {
 
 /* All that are found below `proc` ("/proc"). Returns how many groups; the caller frees *ret, which is NULL without any. */
 size_t php_processes_find(const char *proc, const char *socket_path, struct php_group **ret);
+
+/* Appends " may not write to SOCKET; …" with what to do, of one that may not send. No full stop. */
+void php_group_put_barrier(const struct php_group *g, const char *socket_path, struct buf *out);
 
 #endif

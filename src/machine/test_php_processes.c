@@ -99,4 +99,18 @@ TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
 	free(socket);
 }
 
+TEST(what_to_do_is_said_in_one_sentence)
+{
+	struct php_group g = { .user = "www-data", .blocked_at = "/run/s", .owner_group = "strobe" };
+	struct buf b;
+
+	buf_init(&b);
+	php_group_put_barrier(&g, "/run/s", &b);
+	CHECK_STR(b.data, " may not write to /run/s; add it to the group strobe (usermod -aG strobe www-data) and restart that PHP");
+	buf_reset(&b);
+	php_group_put_barrier(&(struct php_group){ .blocked_at = "/run" }, "/run/s", &b);
+	CHECK_STR(b.data, " may not enter /run; give it the right and restart that PHP");
+	buf_done(&b);
+}
+
 TEST_MAIN()

@@ -32,7 +32,7 @@ static const struct meaning {
 	[REDIS_NOREPLICAS] = { "NOREPLICAS", -EROFS, true, false,
 		"has too few replicas to take writes (min-replicas-to-write)" },
 	[REDIS_NOAUTH] = { "NOAUTH", -EACCES, true, false,
-		"wants a password; give it in the URL (redis://user:password@host) or by password-file=FILE" },
+		"wants a password; give it by password-file=FILE in the URL" },
 	[REDIS_WRONGPASS] = { "WRONGPASS", -EACCES, true, false,
 		"does not accept that user and password; look at the URL or the file of password-file=" },
 	[REDIS_NOPERM] = { "NOPERM", -EACCES, true, false, "does not allow that to this user; look at its ACL" },

@@ -4,6 +4,7 @@
 #include "redis_address.h"
 #include "buf.h"
 #include "mem.h"
+#include "secrets.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static char *decode(const char *p, size_t n)
 
 static int bad(const char *what, struct err *err)
 {
-	return err_set(err, -EINVAL, "%s; a Redis is named as in redis://user:password@host:6379/0?channel=excimer",
+	return err_set(err, -EINVAL, "%s; a Redis is named as in redis://host:6379/0?channel=excimer",
 		       what);
 }
 
@@ -106,15 +107,15 @@ static int parse_parameters(const char *p, struct redis_url *u, struct err *err)
 	return 0;
 }
 
-/* Everything but the password, which is shown as ***. */
-static char *show(const char *url, const char *user_end)
+/* Everything but passwords, which are shown as ***. */
+static char *show(const char *url)
 {
-	const char *start = url + strlen("redis://"), *colon;
+	size_t room = strlen(url) + sizeof("***") * (REDIS_URL_PARAMETERS + 1);
+	char *shown = xmalloc(room);
 
-	if (!user_end)
-		return xstrdup(url);
-	colon = memchr(start, ':', (size_t)(user_end - start));
-	return xasprintf("redis://%.*s***%s", colon ? (int)(colon + 1 - start) : 0, start, user_end);
+	snprintf(shown, room, "%s", url);
+	secrets_hide(shown, room);
+	return shown;
 }
 
 int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
@@ -131,7 +132,7 @@ int redis_url_parse(const char *url, struct redis_url *ret, struct err *err)
 	if (!end)
 		end = question;
 	at = memrchr(p, '@', (size_t)(end - p));
-	ret->shown = show(url, at);
+	ret->shown = show(url);
 	if (at && (r = parse_user(p, at, ret, err)) < 0)
 		return r;
 	if ((r = parse_host(at ? at + 1 : p, end, ret, err)) < 0)

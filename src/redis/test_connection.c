@@ -223,7 +223,7 @@ TEST(a_password_that_is_wrong_or_missing_is_said_without_the_password)
 	CHECK(strstr(h.text[0], "does not accept that user and password") && !strstr(h.text[0], "secret"));
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "", quick(&h));
-	CHECK(strstr(h.text[0], "wants a password; give it in the URL"));
+	CHECK(strstr(h.text[0], "wants a password; give it by password-file="));
 	/* The one that it hangs up on is the right one, decoded. */
 	h = (struct heard){ .until_states = 1 };
 	run_server(&h, answer_password, "u%3Ar:p%40s@", quick(&h));

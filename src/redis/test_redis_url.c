@@ -71,6 +71,8 @@ TEST(a_password_is_never_shown)
 		{ "redis://secret@host", "redis://***@host" },
 		{ "redis://u:sec@ret@host", "redis://u:***@host" },
 		{ "redis://u:sec:ret@[::1]:2", "redis://u:***@[::1]:2" },
+		{ "redis://host/?channel=a&password=secret&x", "redis://host/?channel=a&password=***&x" },
+		{ "redis://host/?pass%77ord=secret", "redis://host/?pass%77ord=***" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
@@ -103,7 +105,7 @@ TEST(what_is_no_address_is_refused_with_an_example)
 		struct err err = { 0 };
 
 		CHECK_INT(redis_url_parse(urls[i][0], &u, &err), -EINVAL);
-		if (!strstr(err.text, urls[i][1]) || !strstr(err.text, "redis://user:password@host"))
+		if (!strstr(err.text, urls[i][1]) || !strstr(err.text, "redis://host"))
 			CHECK_STR(err.text, urls[i][1]);
 		redis_url_done(&u);
 	}

@@ -5,6 +5,7 @@
 #include "io.h"
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 #include "strobe_wire.h"
 
 #include <dirent.h>
@@ -28,12 +29,14 @@ static char *segment_path(const struct spool *s, uint64_t first)
 int segment_open(struct spool *s, uint64_t first, bool make, struct err *err)
 {
 	_cleanup_(freep) char *path = segment_path(s, first);
-	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT | O_TRUNC : 0), 0600);
+	_cleanup_(fd_closep) int fd = -1;
 	struct segment *g;
 	struct stat st;
-	int r;
+	int r = private_file_open(path, O_RDWR | (make ? O_CREAT | O_TRUNC : 0), &fd, err);
 
-	if (fd < 0 || fstat(fd, &st))
+	if (r < 0)
+		return r;
+	if (fstat(fd, &st))
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (make && (r = io_sync_directory(s->directory, err)) < 0)
 		return r;
@@ -257,9 +260,11 @@ int position_open(struct spool *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/position", s->directory);
 	uint8_t slots[2 * POSITION_SLOT] = { 0 };
+	int r = private_file_open(path, O_RDWR | O_CREAT, &s->position_fd, err);
 
-	s->position_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->position_fd < 0 || pread(s->position_fd, slots, sizeof(slots), 0) < 0)
+	if (r < 0)
+		return r;
+	if (pread(s->position_fd, slots, sizeof(slots), 0) < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	read_slot(s, slots);
 	read_slot(s, slots + POSITION_SLOT);
@@ -285,9 +290,10 @@ static int lock_directory(struct spool *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/lock", s->directory);
 
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0)
-		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
+	int r = private_file_open(path, O_RDWR | O_CREAT, &s->lock_fd, err);
+
+	if (r < 0)
+		return r;
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
 		return err_set(err, -EBUSY, "another process forwards from the spool '%s'; give each its own state directory",
 			       s->directory);

@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -160,8 +161,7 @@ static int open_file(const char *directory, unsigned i, int *ret, struct err *er
 {
 	_cleanup_(freep) char *path = xasprintf("%s/window-%u", directory, i);
 
-	*ret = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	return *ret < 0 ? err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno)) : 0;
+	return private_file_open(path, O_RDWR | O_CREAT, ret, err);
 }
 
 int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 static int refuse(struct buf *why, int status, const char *sentence)
 {
@@ -91,10 +90,11 @@ static bool is_program(const struct auth_request *q)
 	return !q->origin && !q->fetch_site && strncmp(agent, "Mozilla/", 8) && strncmp(agent, "Opera/", 6);
 }
 
-static int check_origin(const struct auth_rules *a, const struct auth_request *q, bool by_bearer, struct buf *why)
+static int check_origin(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why)
 {
 	bool from_here = q->fetch_site && strcmp(q->fetch_site, "same-origin") == 0;
 	bool from_nowhere = !q->fetch_site || strcmp(q->fetch_site, "none") == 0;
+	bool from_program = is_program(q) && (q->is_public || !roles_are_set(&a->roles));
 
 	if (q->origin && !origin_is_ours(q))
 		return refuse(why, 403, "this request comes from a page of another origin, which may not read "
@@ -102,54 +102,16 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 	if (!from_here && !from_nowhere && !(q->is_page && is_safe_method(q->method) && is_top_level_navigation(q)))
 		return refuse(why, 403, "this request comes from a page of another site, which may link here but not "
 			      "read or embed");
-	if (!is_safe_method(q->method) && !from_here && !q->origin && !by_bearer && (a->token || !is_program(q)))
+	if (!is_safe_method(q->method) && !from_here && !q->origin && who->by != WHO_TOKEN && !from_program)
 		return refuse(why, 403, "a request that changes something must come from this server's own pages or "
 			      "carry a token");
 	return 0;
 }
 
-/* --- 3. Token --- */
+/* --- All of them --- */
 
-bool auth_token_is(const struct auth_rules *a, const char *token, size_t n)
+int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why)
 {
-	size_t want;
-	unsigned differ;
-
-	if (!a->token)
-		return false;
-	want = strlen(a->token);
-	differ = n != want;
-	for (size_t i = 0; i < n; i++)
-		differ |= (unsigned char)token[i] ^ (unsigned char)a->token[i % want];
-	return differ == 0;
-}
-
-static bool bearer_is_right(const struct auth_rules *a, const char *authorization)
-{
-	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
-		return false;
-	authorization += 7;
-	authorization += strspn(authorization, " ");
-	return auth_token_is(a, authorization, strlen(authorization));
-}
-
-static bool cookie_is_right(const struct auth_rules *a, const char *cookie)
-{
-	const size_t n = strlen(AUTH_COOKIE);
-
-	while (cookie && *cookie) {
-		cookie += strspn(cookie, " ;");
-		if (strncmp(cookie, AUTH_COOKIE, n) == 0 && cookie[n] == '=' &&
-		    auth_token_is(a, cookie + n + 1, strcspn(cookie + n + 1, ";")))
-			return true;
-		cookie += strcspn(cookie, ";");
-	}
-	return false;
-}
-
-int auth_check(const struct auth_rules *a, const struct auth_request *q, struct buf *why)
-{
-	bool by_bearer;
 	int status;
 
 	assert(q->method);
@@ -158,28 +120,16 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, struct 
 	if (!host_is_ours(a, q))
 		return refuse(why, 421, "the Host of this request is not a name of this server; "
 			      "add the name with --allow-host if it should be");
-
-	by_bearer = bearer_is_right(a, q->authorization);
-	status = check_origin(a, q, by_bearer, why);
+	status = check_origin(a, q, who, why);
 	if (status)
 		return status;
-
-	if (a->token && !q->is_public && !by_bearer && !cookie_is_right(a, q->cookie))
+	if (q->is_public)
+		return 0;
+	if (who->role == ROLE_NONE)
 		return refuse(why, 401, "a token is needed: open /login, or send it as Authorization: Bearer");
-	return 0;
-}
-
-int auth_check_token(const char *token, struct err *err)
-{
-	size_t n = strlen(token);
-
-	if (n < AUTH_TOKEN_MIN || n > AUTH_TOKEN_MAX)
-		return err_set(err, -EINVAL, "the token has %zu characters; it needs %u to %u, such as those of "
-			       "'openssl rand -hex 16'", n, AUTH_TOKEN_MIN, AUTH_TOKEN_MAX);
-	for (const char *p = token; *p; p++)
-		if (*p <= ' ' || *p >= 0x7f || strchr("\";,\\", *p))
-			return err_set(err, -EINVAL, "the token holds a character that cannot stand in a cookie; "
-				       "use letters and digits");
+	if (who->role < ROLE_WRITE && !is_safe_method(q->method))
+		return refuse(why, 403, who->by == WHO_PROXY ? "this user may read and not write; --writer lists those who may" :
+			      "this token is for reading; writing needs the one of --token-file");
 	return 0;
 }
 

@@ -4,9 +4,9 @@
  *   1. Host must be a name of this server. A page that rebinds its own DNS name to 127.0.0.1 still sends that name.
  *   2. Origin and Sec-Fetch-Site must be this server's own. A page elsewhere may link here, but neither call the API
  *      nor embed anything. Another port of localhost is "same-site" to a browser and counts as elsewhere.
- *      What changes something must come from a page of this server, or carry the token; where no token is set, which
- *      is on loopback only, from a program: that is who names no origin and is no browser.
- *   3. With a token, every request must carry it, as "Authorization: Bearer …" or as the cookie of /login.
+ *      What changes something must come from a page of this server, or carry a token; where nobody has to say who they
+ *      are (roles.h), and to log in and out, also from a program: one that names no origin and is no browser.
+ *   3. Where there are roles, the request must be somebody's, and what changes something that of one who may write.
  */
 #ifndef SERVE_AUTH_H
 #define SERVE_AUTH_H
@@ -14,35 +14,27 @@
 #include "address.h"
 #include "buf.h"
 #include "err.h"
-#include "server.h"
-
-#define AUTH_COOKIE	"strobe_token"
-#define AUTH_TOKEN_MIN	16u
-#define AUTH_TOKEN_MAX	256u
+#include "roles.h"
 
 struct auth_rules {
 	struct address listen;			/* port as bound, never 0 */
-	const char *token;			/* NULL: none */
+	struct roles roles;
 	const char *const *allow_hosts;
 	size_t allow_host_count;
 };
 
 /* Headers as they came; NULL where there was none. */
 struct auth_request {
-	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *authorization, *cookie, *user_agent;
+	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *user_agent;
+	struct roles_request roles;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* something a person opens; links from elsewhere may lead to it */
-	bool is_public;				/* needs no token: the login, and what its page looks like */
+	bool is_public;				/* for everybody: the login, and what its page looks like */
 };
 
-/* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. */
-int auth_check(const struct auth_rules *a, const struct auth_request *q, struct buf *why);
-
-/* Whether `token` is the one of the rules; takes the same time wherever they differ. */
-bool auth_token_is(const struct auth_rules *a, const char *token, size_t n);
-
-/* -EINVAL with a sentence for a token that is too short to be safe or cannot stand in a header. */
-int auth_check_token(const char *token, struct err *err);
+/* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. `who` is the one of
+ * roles_who. */
+int auth_check(const struct auth_rules *a, const struct auth_request *q, const struct who *who, struct buf *why);
 
 /* -EINVAL with a sentence for a name that could never be in a Host header. */
 int auth_check_allow_host(const char *name, struct err *err);

@@ -13,12 +13,13 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 17u
+#define HTTP_CODES 18u
 extern const int http_codes[HTTP_CODES];
 
 struct http_counters {
 	_Atomic uint64_t requests[HTTP_CODES];
 	_Atomic uint64_t runs_posted;
+	_Atomic uint64_t logins, logins_wrong, logins_limited;	/* accepted, wrong tokens, and those not looked at */
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
@@ -26,6 +27,7 @@ struct http_counters {
 
 /* Bodies: one run, and all that come at the same time. */
 #define HTTP_BODY_MAX		((size_t)64 << 20)
+#define HTTP_BODY_SMALL		((size_t)64 << 10)	/* read and answered at once */
 #define HTTP_BODIES_MAX		((uint64_t)256 << 20)
 
 /* What the handlers work on; the same for every request. */
@@ -41,6 +43,7 @@ struct site {
 
 struct request {
 	struct auth_request headers;
+	struct who who;
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
@@ -56,6 +59,7 @@ struct response {
 	const char *etag;			/* also makes it cacheable for ever */
 	bool gzipped;
 	const char *set_cookie, *warning;	/* the latter: what the answer misses */
+	const char *retry_after;		/* seconds */
 	struct arena bytes;			/* for the above */
 };
 

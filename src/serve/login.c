@@ -1,56 +1,192 @@
-/* login.c: trades a token for the cookie that carries it, so that a person types it once. */
+/* login.c: the form, the cookie and their end. */
 
-#include "page.h"
+#include "login.h"
 
 #include "html.h"
 
 #include <string.h>
 
-void login_form(const struct request *q, struct response *r, int status, const char *sentence)
+#define ATTRIBUTES	"; Path=/; HttpOnly; SameSite=Lax"
+
+/* --- Attempts --- */
+
+unsigned login_wait(struct site *s, const struct request *q)
 {
-	(void)q;
+	const struct roles *r = &s->auth.roles;
+
+	return r->attempts ? attempts_wait(r->attempts, &q->who.address, clock_monotonic_ns()) : 0;
+}
+
+void login_note_wrong(struct site *s, const struct request *q)
+{
+	if (s->auth.roles.attempts)
+		attempts_failed(s->auth.roles.attempts, &q->who.address, clock_monotonic_ns());
+	s->http.logins_wrong++;
+}
+
+void login_say_wait(struct site *s, unsigned seconds, struct response *r)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", seconds);
+
+	r->retry_after = arena_copy(&r->bytes, text, (size_t)n);
+	s->http.logins_limited++;
+}
+
+/* --- The form --- */
+
+/* An address of this server: "//host/" and "/\host/" are others' to a browser. */
+static bool is_own_path(const char *next)
+{
+	if (next[0] != '/' || next[1] == '/' || strlen(next) > STROBE_WIRE_LABEL_VALUE)
+		return false;
+	for (const char *p = next; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
+			return false;
+	return true;
+}
+
+static void put_form(struct response *r, int status, const char *sentence, const char *next)
+{
 	r->status = status;
 	r->type = "text/html; charset=utf-8";
 	buf_reset(&r->body);
 	html_begin(&r->body, "Log in – Strobe");
 	buf_puts(&r->body, "<main class=\"login\">\n<h1>Strobe</h1>\n<p>");
 	html_text(&r->body, sentence);
-	buf_puts(&r->body, "</p>\n<form method=\"get\" action=\"/login\">\n"
-			   "<label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" required></label>\n"
+	buf_puts(&r->body, "</p>\n<form method=\"post\" action=\"/login\">\n");
+	if (next && is_own_path(next) && strcmp(next, "/") != 0) {
+		buf_puts(&r->body, "<input type=\"hidden\" name=\"next\" value=\"");
+		html_text(&r->body, next);
+		buf_puts(&r->body, "\">\n");
+	}
+	buf_puts(&r->body, "<label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" required></label>\n"
 			   "<button>Log in</button>\n</form>\n</main>\n");
 	html_end(&r->body);
 }
 
-static void enter(struct response *r, const char *token)
+void login_form(const struct request *q, struct response *r, int status, const char *sentence)
+{
+	_cleanup_(buf_done) struct buf next = { 0 };
+
+	buf_init(&next);
+	buf_printf(&next, "%s%s%s", q->path, q->query ? "?" : "", q->query ? q->query : "");
+	put_form(r, status, sentence, next.data);
+}
+
+static void lead_to(struct response *r, const char *path)
+{
+	r->status = 303;
+	r->location = arena_copy(&r->bytes, path, strlen(path));
+	buf_printf(&r->body, "see %s\n", path);
+}
+
+static void set_cookie(const struct request *q, struct response *r, const char *id, long long seconds)
 {
 	_cleanup_(buf_done) struct buf cookie = { 0 };
 
 	buf_init(&cookie);
-	if (token)
-		buf_printf(&cookie, AUTH_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000", token);
-	r->status = 303;
-	r->location = "/";
-	if (token)
-		r->set_cookie = arena_copy(&r->bytes, cookie.data, cookie.size);
-	buf_puts(&r->body, "see /\n");
+	buf_printf(&cookie, ROLES_COOKIE "=%s" ATTRIBUTES "; Max-Age=%lld%s", id, seconds,
+		   roles_is_tls(&q->headers.roles) ? "; Secure" : "");
+	r->set_cookie = arena_copy(&r->bytes, cookie.data, cookie.size);
+}
+
+/* --- Logging in --- */
+
+static void enter(struct site *s, const struct request *q, struct response *r, enum role role, const char *next)
+{
+	char id[SESSION_ID + 1];
+	struct err err = { 0 };
+
+	if (sessions_begin(s->auth.roles.sessions, role, clock_monotonic_ns(), id, &err) < 0) {
+		response_error(r, q, 500, "%s", err.text);
+		return;
+	}
+	s->http.logins++;
+	set_cookie(q, r, id, SESSION_LONGEST_NS / NS_PER_SECOND);
+	lead_to(r, next && is_own_path(next) ? next : "/");
+	explicit_bzero(id, sizeof(id));
+}
+
+static void try_token(struct site *s, const struct request *q, struct response *r, const char *token, const char *next)
+{
+	unsigned wait = login_wait(s, q);
+	enum role role;
+
+	if (wait) {
+		login_say_wait(s, wait, r);
+		put_form(r, 429, "Too many wrong tokens came from this address. Wait a minute, and try again.", next);
+		return;
+	}
+	role = roles_of_token(&s->auth.roles, token, strlen(token));
+	if (role) {
+		enter(s, q, r, role, next);
+		return;
+	}
+	login_note_wrong(s, q);
+	put_form(r, 401, "This is not a token of this server.", next);
+}
+
+static void take_form(struct site *s, const struct request *q, struct response *r)
+{
+	struct params params;
+	struct err err = { 0 };
+	const char *body = q->body && strlen(q->body) == q->body_size ? q->body : NULL;
+	bool is_fine = params_parse(&params, body, &err) >= 0;
+	const char *token = is_fine ? params_get(&params, "token") : NULL;
+
+	if (token && *token)
+		try_token(s, q, r, token, params_get(&params, "next"));
+	else
+		put_form(r, 400, "The token is missing.", is_fine ? params_get(&params, "next") : NULL);
+	params_done(&params);
+}
+
+static void show_form(struct site *s, const struct request *q, struct response *r)
+{
+	struct params params;
+	struct err err = { 0 };
+	bool is_fine = params_parse(&params, q->query, &err) >= 0;
+	const char *next = is_fine ? params_get(&params, "next") : NULL;
+
+	if (is_fine && params_get(&params, "token"))
+		put_form(r, 400, "A token in an address stays in histories and logs. Enter it here, and think of a new one.", next);
+	else if (q->who.role)
+		lead_to(r, next && is_own_path(next) ? next : "/");
+	else if (!s->auth.roles.options.token && !s->auth.roles.options.read_token)
+		put_form(r, 401, "This server knows its users by a proxy, and this request did not come through it.", next);
+	else
+		put_form(r, 200, "This server asks for its token.", next);
+	params_done(&params);
 }
 
 void login_answer(struct site *s, const struct request *q, struct response *r)
 {
-	struct params params;
-	struct err err = { 0 };
-	const char *token;
+	if (strcmp(q->headers.method, "POST") != 0)
+		show_form(s, q, r);
+	else if (!roles_are_set(&s->auth.roles))
+		lead_to(r, "/");
+	else
+		take_form(s, q, r);
+}
 
-	if (!s->auth.token) {
-		enter(r, NULL);
+/* --- Logging out --- */
+
+void logout_answer(struct site *s, const struct request *q, struct response *r)
+{
+	size_t n = 0;
+	const char *id = roles_session_in(q->headers.roles.cookie, &n);
+
+	if (strcmp(q->headers.method, "POST") != 0) {
+		r->type = "text/html; charset=utf-8";
+		html_begin(&r->body, "Log out – Strobe");
+		buf_puts(&r->body, "<main class=\"login\">\n<h1>Strobe</h1>\n<form method=\"post\" action=\"/logout\">\n"
+				   "<button>Log out</button>\n</form>\n</main>\n");
+		html_end(&r->body);
 		return;
 	}
-	token = params_parse(&params, q->query, &err) < 0 ? NULL : params_get(&params, "token");
-	if (token && auth_token_is(&s->auth, token, strlen(token)))
-		enter(r, s->auth.token);
-	else if (token)
-		login_form(q, r, 401, "This is not the token that the server was started with.");
-	else
-		login_form(q, r, 200, "This server listens beyond its own machine and asks for its token.");
-	params_done(&params);
+	if (id && s->auth.roles.sessions)
+		sessions_end(s->auth.roles.sessions, id, n);
+	set_cookie(q, r, "", 0);
+	lead_to(r, "/login");
 }

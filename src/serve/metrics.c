@@ -437,6 +437,11 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 {
 	single(out, "strobe_runs_received_total", "counter", c->runs_received, "Runs that arrived from PHP processes.");
 	single(out, "strobe_runs_posted_total", "counter", h->runs_posted, "Runs that came over HTTP and were stored.");
+	family(out, "strobe_http_logins_total", "counter", "Tokens posted to /login that were right, wrong tokens posted there or "
+	       "sent as a bearer, and those that were not looked at because too many had been wrong.");
+	labelled(out, "strobe_http_logins_total", "result", "accepted", h->logins);
+	labelled(out, "strobe_http_logins_total", "result", "wrong", h->logins_wrong);
+	labelled(out, "strobe_http_logins_total", "result", "limited", h->logins_limited);
 	family(out, "strobe_uploads_refused_total", "counter",
 	       "Profiles that came over HTTP and were not read: reading took too long (deadline) or too much memory "
 	       "(memory), or too many came at a time (busy).");

@@ -98,7 +98,18 @@ static void put_hidden(struct buf *out, const struct params *p)
 	}
 }
 
-static void put_form(struct buf *out, const struct site *s, const struct ask *a)
+void page_put_who(const struct request *q, struct buf *out)
+{
+	if (q->who.by == WHO_PROXY) {
+		buf_puts(out, "<div class=\"who\">");
+		html_text(out, q->who.user);
+		buf_puts(out, "</div>\n");
+	} else if (q->who.by == WHO_SESSION) {
+		buf_puts(out, "<form class=\"who\" method=\"post\" action=\"/logout\"><button>Log out</button></form>\n");
+	}
+}
+
+static void put_form(struct buf *out, const struct site *s, const struct request *q, const struct ask *a)
 {
 	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
 	struct store_labels labels = { 0 };
@@ -111,7 +122,9 @@ static void put_form(struct buf *out, const struct site *s, const struct ask *a)
 	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
 	put_range_select(out, &a->view);
 	put_hidden(out, &a->params);
-	buf_puts(out, "<button>Show</button>\n</form>\n</header>\n");
+	buf_puts(out, "<button>Show</button>\n</form>\n");
+	page_put_who(q, out);
+	buf_puts(out, "</header>\n");
 	store_labels_done(&labels);
 }
 
@@ -297,7 +310,7 @@ void page_answer(struct site *s, const struct request *q, struct response *r)
 	put_title(&title, &a.view);
 	html_begin(&r->body, title.data);
 	buf_puts(&r->body, "<div id=\"app\">\n");
-	put_form(&r->body, s, &a);
+	put_form(&r->body, s, q, &a);
 	buf_puts(&r->body, "<main>\n");
 	warning = ask_warn(&a, r);
 	if (warning) {

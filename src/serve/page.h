@@ -6,8 +6,7 @@
 
 void page_answer(struct site *s, const struct request *q, struct response *r);		/* / */
 
-/* /login: sets the cookie for a right ?token= and leads to the page. */
-void login_answer(struct site *s, const struct request *q, struct response *r);
-void login_form(const struct request *q, struct response *r, int status, const char *sentence);
+/* For the bar at the top: the user's name, or the button to log out; nothing where nobody has to log in. */
+void page_put_who(const struct request *q, struct buf *out);
 
 #endif

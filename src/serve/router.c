@@ -5,6 +5,7 @@
 #include "api.h"
 #include "web_assets.h"
 #include "health.h"
+#include "login.h"
 #include "metrics.h"
 #include "page.h"
 #include "runs.h"
@@ -17,11 +18,15 @@ struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
 	bool is_page, is_public, takes_post, takes_delete, is_counters;
+	size_t body_max;		/* of a POST */
 };
 
 static const struct route routes[] = {
 	{ "/", page_answer, .is_page = true },
-	{ "/login", login_answer, .is_page = true, .is_public = true, .is_counters = true },
+	{ "/login", login_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
+	  .is_counters = true },
+	{ "/logout", logout_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
+	  .is_counters = true },
 	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
 	{ "/runs", runs_page, .is_page = true },
 	{ "/runs/", run_page, .is_page = true },
@@ -32,7 +37,7 @@ static const struct route routes[] = {
 	{ "/api/v1/timeline", api_timeline },
 	{ "/api/v1/profile", api_profile },
 	{ "/api/v1/functions", api_functions },
-	{ "/api/v1/runs", api_runs, .takes_post = true },
+	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX },
 	{ "/api/v1/runs/", api_run, .takes_delete = true },
 	{ "/healthz", health_alive, .is_counters = true },
 	{ "/readyz", health_ready, .is_counters = true },
@@ -51,16 +56,33 @@ static const struct route *find_route(const char *path)
 	return NULL;
 }
 
+/* Authenticates the request. Returns 0, or the status to refuse it with. */
+static int check(struct site *s, struct request *q, const struct route *route, unsigned *ret_wait, struct buf *why)
+{
+	q->headers.is_page = route && route->is_page;
+	q->headers.is_public = route && route->is_public;
+	q->who = roles_who(&s->auth.roles, &q->headers.roles);
+	*ret_wait = q->headers.roles.authorization ? login_wait(s, q) : 0;
+	if (*ret_wait) {
+		buf_printf(why, "too many wrong tokens came from this address; try again in %u seconds", *ret_wait);
+		return 429;
+	}
+	return auth_check(&s->auth, &q->headers, &q->who, why);
+}
+
 /* Who is refused learns nothing else: this comes before the path is looked at, but for whether it is a page. */
 static bool refuse(struct site *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
+	unsigned wait;
 	int status;
 
 	buf_init(&why);
-	q->headers.is_page = route && route->is_page;
-	q->headers.is_public = route && route->is_public;
-	status = auth_check(&s->auth, &q->headers, &why);
+	status = check(s, q, route, &wait, &why);
+	if (status == 429)
+		login_say_wait(s, wait, r);
+	if (status == 401 && q->who.wrong_token)
+		login_note_wrong(s, q);
 	if (status == 401 && q->accepts_html && route && route->is_page)
 		login_form(q, r, 401, why.data);
 	else if (status)
@@ -73,15 +95,17 @@ static bool is_post(const struct request *q)
 	return strcmp(q->headers.method, "POST") == 0;
 }
 
-bool router_wants_body(struct site *s, struct request *q)
+size_t router_body_max(struct site *s, struct request *q)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 	const struct route *route = find_route(q->path);
+	unsigned wait;
 
 	buf_init(&why);
-	q->headers.is_page = q->headers.is_public = false;
-	return route && route->takes_post && !s->options.only_counters && is_post(q) &&
-	       !auth_check(&s->auth, &q->headers, &why);
+	if (!route || !route->takes_post || !is_post(q) || (s->options.only_counters && !route->is_counters) ||
+	    check(s, q, route, &wait, &why))
+		return 0;
+	return route->body_max;
 }
 
 static bool takes_method(const struct route *route, const struct request *q)
@@ -100,8 +124,9 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	if (!route || !route->takes_post || !is_post(q))
 		response_error(r, q, 413, "nothing here takes a request body");
 	else if (q->body_too_large)
-		response_error(r, q, 413, "a request body may have %zu bytes; compress it with gzip or zstd, or use "
-			       "'strobe import' on the daemon's machine", HTTP_BODY_MAX);
+		response_error(r, q, 413, "a request body may have %zu bytes here%s", route->body_max,
+			       route->is_page ? "" : "; compress it with gzip or zstd, or use 'strobe import' on the daemon's "
+			       "machine");
 	else if (!q->body)
 		response_error(r, q, 503, "too much is being received at this moment; try again");
 	else

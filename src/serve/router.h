@@ -4,10 +4,11 @@
 
 #include "http.h"
 
-/* Fills `r`, whatever the request is. Its body is there, unless it has one that router_wants_body refused. */
+/* Fills `r`, whatever the request is. Its body is there, unless it has one that router_body_max refused. */
 void router_answer(struct site *s, struct request *q, struct response *r);
 
-/* Whether the body that a request announces is worth receiving: somebody takes it, from one who may send it. */
-bool router_wants_body(struct site *s, struct request *q);
+/* How much of the body that a request announces is worth receiving: 0 where nobody takes it, or not from this sender.
+ * Above HTTP_BODY_SMALL it is an upload (uploads.h). */
+size_t router_body_max(struct site *s, struct request *q);
 
 #endif

@@ -6,17 +6,19 @@
 #include "ask.h"
 #include "clock.h"
 #include "html.h"
+#include "page.h"
 #include "report.h"
 #include "text.h"
 
 #include <string.h>
 
-static void begin(struct response *r, const char *title)
+static void begin(const struct request *q, struct response *r, const char *title)
 {
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, title);
 	buf_puts(&r->body, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
 		 "<a href=\"/runs\">Runs</a>\n");
+	page_put_who(q, &r->body);
 }
 
 static void end(struct response *r)
@@ -26,7 +28,7 @@ static void end(struct response *r)
 }
 
 /* What went wrong, as a page where a browser asks. */
-static void put_error(struct response *r, int status, const char *sentence)
+static void put_error(const struct request *q, struct response *r, int status, const char *sentence)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 
@@ -34,7 +36,7 @@ static void put_error(struct response *r, int status, const char *sentence)
 	buf_puts(&text, sentence);
 	buf_reset(&r->body);
 	r->status = status;
-	begin(r, "Runs – Strobe");
+	begin(q, r, "Runs – Strobe");
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n"
 		 "<p class=\"why\">");
 	html_text(&r->body, text.data);
@@ -216,10 +218,10 @@ void runs_page(struct site *s, const struct request *q, struct response *r)
 	int e = runs_ask(&a, s, q, &err);
 
 	if (e < 0) {
-		put_error(r, e == -EINVAL ? 400 : 500, err.text);
+		put_error(q, r, e == -EINVAL ? 400 : 500, err.text);
 		return;
 	}
-	begin(r, "Runs – Strobe");
+	begin(q, r, "Runs – Strobe");
 	put_form(&r->body, s, &a);
 	buf_puts(&r->body, "<main>\n");
 	if (a.runs.count)
@@ -387,7 +389,7 @@ void run_page(struct site *s, const struct request *q, struct response *r)
 
 		buf_init(&why);
 		buf_put(&why, r->body.data, r->body.size ? r->body.size - 1 : 0);	/* a line of text */
-		put_error(r, r->status, why.data);
+		put_error(q, r, r->status, why.data);
 		return;
 	}
 	if (!strcmp(a.verb, "flamegraph.svg")) {
@@ -395,11 +397,11 @@ void run_page(struct site *s, const struct request *q, struct response *r)
 		return;
 	}
 	if (*a.verb) {
-		put_error(r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
+		put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
 		return;
 	}
 	buf_printf(&title, "%s – Strobe", what(&a.run));
-	begin(r, title.data);
+	begin(q, r, title.data);
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"plain\" aria-label=\"Run\">\n<h2>");
 	html_text(&r->body, what(&a.run));
 	buf_puts(&r->body, "</h2>\n");

@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "render.h"
 #include "router.h"
+#include "strict_recv.h"
 #include "web_assets.h"
 
 #include <arpa/inet.h>
@@ -54,8 +55,9 @@ struct server {
 /* One request while it is read: libmicrohttpd calls twice. */
 struct exchange {
 	char *query;			/* NULL if the address has none */
-	bool too_long, begun;
+	bool too_long, has_nul, begun;	/* has_nul: in the path, which ends there for us */
 	bool takes_body, too_large, too_many;	/* the body was above a limit, all bodies together were */
+	size_t body_max;			/* of the body that is taken */
 	size_t received;			/* bytes of the body, also those that were not kept */
 	struct buf body;
 
@@ -65,7 +67,8 @@ struct exchange {
 	bool is_answered;
 	struct request request;
 	struct response response;
-	char address[INET6_ADDRSTRLEN];
+
+	char local_address[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 };
 
 /* --- Answers --- */
@@ -85,7 +88,8 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "Content-Type", r->type);
 	add_header(m, "Content-Security-Policy", policy);
 	add_header(m, "X-Content-Type-Options", "nosniff");
-	add_header(m, "Referrer-Policy", "no-referrer");
+	/* With no-referrer a browser says "Origin: null" when it sends a form. */
+	add_header(m, "Referrer-Policy", "same-origin");
 	add_header(m, "Cross-Origin-Resource-Policy", "same-origin");
 	add_header(m, "Cross-Origin-Opener-Policy", "same-origin");
 	add_header(m, "Cache-Control", r->etag ? "private, max-age=31536000, immutable" : "no-store");
@@ -97,7 +101,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "Set-Cookie", r->set_cookie);
 	add_header(m, "Content-Disposition", r->disposition);
 	add_header(m, "Strobe-Warning", r->warning);
-	add_header(m, "Retry-After", r->status == 503 ? "5" : NULL);
+	add_header(m, "Retry-After", r->retry_after ? r->retry_after : r->status == 503 ? "5" : NULL);
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 
@@ -132,8 +136,17 @@ static const char *header(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
+static const char *address_text(const struct sockaddr *a, char text[INET6_ADDRSTRLEN])
+{
+	if (a->sa_family == AF_INET)
+		return inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, text, INET6_ADDRSTRLEN);
+	if (a->sa_family == AF_INET6)
+		return inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, text, INET6_ADDRSTRLEN);
+	return NULL;
+}
+
 /* The address that the other side reached us by, as text. */
-static const char *local_address(struct MHD_Connection *c, char *text, size_t size)
+static const char *local_address(struct MHD_Connection *c, char text[INET6_ADDRSTRLEN])
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct sockaddr_storage address = { 0 };
@@ -141,16 +154,21 @@ static const char *local_address(struct MHD_Connection *c, char *text, size_t si
 
 	if (!info || getsockname(info->connect_fd, (struct sockaddr *)&address, &n) < 0)
 		return NULL;
-	if (address.ss_family == AF_INET)
-		return inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, text, (socklen_t)size);
-	if (address.ss_family == AF_INET6)
-		return inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, text, (socklen_t)size);
-	return NULL;
+	return address_text((struct sockaddr *)&address, text);
 }
 
-/* A header that came twice could be read in two ways, so such a request is not answered. */
+static const char *peer_address(struct MHD_Connection *c, char text[INET6_ADDRSTRLEN])
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return info ? address_text(info->client_addr, text) : NULL;
+}
+
+/* A header that came twice could be read in two ways, so such a request is not answered. Each proxy may add a line of
+ * X-Forwarded-For, and the last is the one of the proxy that asks us. */
 struct seen {
-	unsigned host, origin, authorization;
+	const char *user_header, *forwarded_for;
+	unsigned host, origin, authorization, user, forwarded_proto;
 };
 
 static enum MHD_Result note_header(void *data, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -158,19 +176,29 @@ static enum MHD_Result note_header(void *data, enum MHD_ValueKind kind, const ch
 	struct seen *seen = data;
 
 	(void)kind;
-	(void)value;
+	if (strcasecmp(name, "X-Forwarded-For") == 0)
+		seen->forwarded_for = value;
+	seen->user += strcasecmp(name, seen->user_header) == 0;
+	seen->forwarded_proto += strcasecmp(name, "X-Forwarded-Proto") == 0;
 	seen->host += strcasecmp(name, "Host") == 0;
 	seen->origin += strcasecmp(name, "Origin") == 0;
 	seen->authorization += strcasecmp(name, "Authorization") == 0;
 	return MHD_YES;
 }
 
-static bool has_doubled_headers(struct MHD_Connection *c)
+static struct seen headers_seen(const struct server *s, struct MHD_Connection *c)
 {
-	struct seen seen = { 0 };
+	struct seen seen = { .user_header = s->site.auth.roles.options.user_header };
 
 	MHD_get_connection_values(c, MHD_HEADER_KIND, note_header, &seen);
-	return seen.host > 1 || seen.origin > 1 || seen.authorization > 1;
+	return seen;
+}
+
+static bool has_doubled_headers(const struct server *s, struct MHD_Connection *c)
+{
+	struct seen seen = headers_seen(s, c);
+
+	return seen.host > 1 || seen.origin > 1 || seen.authorization > 1 || seen.user > 1 || seen.forwarded_proto > 1;
 }
 
 static bool announces_body(struct MHD_Connection *c)
@@ -180,8 +208,8 @@ static bool announces_body(struct MHD_Connection *c)
 	return header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-static void fill_request(struct request *q, struct MHD_Connection *c, const char *method, const char *path,
-			 const struct exchange *e, char *address, size_t address_size)
+static void fill_request(const struct server *s, struct request *q, struct MHD_Connection *c, const char *method,
+			 const char *path, struct exchange *e)
 {
 	const char *encoding = header(c, "Accept-Encoding");
 
@@ -192,9 +220,15 @@ static void fill_request(struct request *q, struct MHD_Connection *c, const char
 		.headers = {
 			.method = method, .host = header(c, "Host"), .origin = header(c, "Origin"),
 			.fetch_site = header(c, "Sec-Fetch-Site"), .fetch_mode = header(c, "Sec-Fetch-Mode"),
-			.fetch_dest = header(c, "Sec-Fetch-Dest"), .authorization = header(c, "Authorization"),
-			.cookie = header(c, "Cookie"), .user_agent = header(c, "User-Agent"),
-			.local_address = local_address(c, address, address_size),
+			.fetch_dest = header(c, "Sec-Fetch-Dest"), .user_agent = header(c, "User-Agent"),
+			.local_address = local_address(c, e->local_address),
+			.roles = {
+				.authorization = header(c, "Authorization"), .cookie = header(c, "Cookie"),
+				.user = header(c, s->site.auth.roles.options.user_header),
+				.forwarded_for = headers_seen(s, c).forwarded_for,
+				.forwarded_proto = header(c, "X-Forwarded-Proto"), .origin = header(c, "Origin"),
+				.peer = peer_address(c, e->peer),
+			},
 		},
 	};
 	if (e->takes_body && !e->too_large && !e->too_many) {
@@ -225,13 +259,13 @@ static void note(struct server *s, struct MHD_Connection *c, enum connection_sta
 static bool wants_body(struct server *s, struct MHD_Connection *c, const char *method, const char *path,
 		       struct exchange *e)
 {
-	char address[INET6_ADDRSTRLEN];
 	struct request q;
 
-	fill_request(&q, c, method, path, e, address, sizeof(address));
-	if (e->too_long || has_doubled_headers(c) || !router_wants_body(&s->site, &q))
+	fill_request(s, &q, c, method, path, e);
+	e->body_max = e->too_long || e->has_nul || has_doubled_headers(s, c) ? 0 : router_body_max(&s->site, &q);
+	if (!e->body_max)
 		return false;
-	e->too_large = announced_size(c) > HTTP_BODY_MAX;
+	e->too_large = announced_size(c) > e->body_max;
 	e->too_many = atomic_load(&s->site.http.body_bytes) + announced_size(c) > HTTP_BODIES_MAX;
 	return !e->too_large && !e->too_many;
 }
@@ -242,7 +276,7 @@ static enum MHD_Result receive_body(struct server *s, struct exchange *e, const 
 {
 	e->received += n;
 	if (!e->too_large && !e->too_many) {
-		e->too_large = e->received > HTTP_BODY_MAX;
+		e->too_large = e->received > e->body_max;
 		e->too_many = atomic_fetch_add(&s->site.http.body_bytes, n) + n > HTTP_BODIES_MAX;
 		buf_put(&e->body, bytes, n);
 	}
@@ -251,7 +285,7 @@ static enum MHD_Result receive_body(struct server *s, struct exchange *e, const 
 		buf_done(&e->body);
 		buf_init(&e->body);
 	}
-	return e->received > 2 * HTTP_BODY_MAX ? MHD_NO : MHD_YES;
+	return e->received > 2 * e->body_max ? MHD_NO : MHD_YES;
 }
 
 /* By a thread of the uploads. */
@@ -271,7 +305,7 @@ static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, 
 	e->server = s;
 	e->connection = c;
 	response_init(&e->response);
-	fill_request(&e->request, c, method, path, e, e->address, sizeof(e->address));
+	fill_request(s, &e->request, c, method, path, e);
 	MHD_suspend_connection(c);
 	if (!uploads_add(s->site.uploads, answer_upload, e)) {
 		s->site.http.uploads_refused++;
@@ -291,7 +325,6 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	struct request q;
 	struct response r;
 	enum MHD_Result done;
-	char address[INET6_ADDRSTRLEN];
 
 	(void)version;
 	if (!e)
@@ -314,7 +347,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	}
 
 	note(s, c, CONNECTION_ANSWERS);
-	if (e->takes_body && !e->too_large && !e->too_many && !e->server)
+	if (e->takes_body && e->body_max > HTTP_BODY_SMALL && !e->too_large && !e->too_many && !e->server)
 		return begin_upload(s, c, method, path, e);
 	if (e->is_answered) {
 		done = send_response(s, c, &e->request, &e->response);
@@ -322,10 +355,12 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		return done;
 	}
 	response_init(&r);
-	fill_request(&q, c, method, path, e, address, sizeof(address));
+	fill_request(s, &q, c, method, path, e);
 	if (e->too_long)
 		response_error(&r, &q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
-	else if (has_doubled_headers(c))
+	else if (e->has_nul)
+		response_error(&r, &q, 400, "the address has a NUL byte in its path");
+	else if (has_doubled_headers(s, c))
 		response_error(&r, &q, 400, "a header came twice that may come once");
 	else
 		router_answer(&s->site, &q, &r);
@@ -345,6 +380,7 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 	(void)c;
 	buf_init(&e->body);
 	e->too_long = strlen(uri) > PARAMS_QUERY_MAX;
+	e->has_nul = memmem(uri, query ? (size_t)(query - uri) : strlen(uri), "%00", 3) != NULL;
 	if (query && !e->too_long)
 		e->query = xstrdup(query + 1);
 	return e;
@@ -375,9 +411,14 @@ static void begin_or_end_connection(void *data, struct MHD_Connection *c, void *
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct server *s = data;
 
-	if (what == MHD_CONNECTION_NOTIFY_STARTED && info)
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
 		*context = connections_add(&s->site.connections, info->connect_fd);
+		if (!strict_recv_watch(info->connect_fd, &s->site.http.requests[http_code_index(400)]))
+			shutdown(info->connect_fd, SHUT_RDWR);
+	}
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (info)
+			strict_recv_forget(info->connect_fd);
 		connections_remove(&s->site.connections, *context);
 		*context = NULL;
 	}
@@ -492,12 +533,10 @@ static int check_options(struct server *s, const char *listen_at, struct err *er
 	if (address_parse(listen_at, &s->site.auth.listen) < 0 || s->site.auth.listen.port < 0)
 		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or "
 			       "[::1]:8787", listen_at);
-	if (o->token && (r = auth_check_token(o->token, err)) < 0)
-		return r;
 	for (size_t i = 0; i < o->allow_host_count; i++)
 		if ((r = auth_check_allow_host(o->allow_hosts[i], err)) < 0)
 			return r;
-	if (!address_is_loopback(&s->site.auth.listen) && !o->token)
+	if (!address_is_loopback(&s->site.auth.listen) && !roles_are_set(&s->site.auth.roles))
 		return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about "
 			       "a site; give a token with --token-file, or listen on %s", listen_at, SERVER_LISTEN);
 	return 0;
@@ -517,11 +556,10 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 	connections_init(&s->site.connections, CONNECTIONS_KEPT(s->connections));
 	s->site.options = *o;
 	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
-	s->site.auth.token = o->token;
 	s->site.auth.allow_hosts = o->allow_hosts;
 	s->site.auth.allow_host_count = o->allow_host_count;
 
-	if ((r = check_options(s, listen_at, err)) < 0 || (r = start_listening(s, listen_at, err)) < 0 ||
+	if ((r = roles_init(&s->site.auth.roles, &o->roles, err)) < 0 || (r = check_options(s, listen_at, err)) < 0 || (r = start_listening(s, listen_at, err)) < 0 ||
 	    (r = uploads_new(&s->site.uploads, err)) < 0 || (r = start_daemon(s, err)) < 0) {
 		server_free(s);
 		return r;
@@ -593,6 +631,7 @@ struct server *server_free(struct server *s)
 	while (!server_stop(s, 3600 * NS_PER_SECOND))
 		;
 	uploads_free(s->site.uploads);
+	roles_done(&s->site.auth.roles);
 	fd_closep(&s->fd);
 	connections_done(&s->site.connections);
 	pthread_rwlock_destroy(&s->site.lock);

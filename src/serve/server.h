@@ -1,7 +1,7 @@
 /* server.h: the daemon's HTTP side: pages for people, a JSON API and metrics for programs.
  *
  * It reads the store and the counters of the collector and the sources, and changes none of them. It runs in threads
- * of its own, so a slow query never keeps a sample waiting. Only loopback may ask unless a token is set, and every
+ * of its own, so a slow query never keeps a sample waiting. Only loopback may ask unless there are roles (roles.h), and every
  * request is checked for the name it was sent to (auth.h): a page of another origin can neither read nor drive it.
  */
 #ifndef SERVE_SERVER_H
@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "collector.h"
 #include "err.h"
+#include "roles.h"
 #include "source.h"
 #include "store.h"
 
@@ -41,7 +42,7 @@ struct server_sink {
 struct server_options {
 	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
 						 * SERVER_LISTEN */
-	const char *token;			/* NULL: none. 16 to 256 printable characters, needed beyond loopback */
+	struct roles_options roles;		/* a token or a proxy is needed beyond loopback */
 	const char *const *allow_hosts;		/* more names in Host, such as a reverse proxy's:
 						 * "strobe.example.org" */
 	size_t allow_host_count;

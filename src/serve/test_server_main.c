@@ -1,6 +1,6 @@
 /* test_server_main.c: a server on a store with known content, for the tests of the page and for working on it.
  *
- *	test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] [--boxes N]
+ *	test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] [--read-token TOKEN] [--boxes N]
  *
  * DIRECTORY is made a store that holds the hour before the start: four entry points on two hosts with stacks as a PHP
  * site has them, always the same ones, and entry "bytes", whose frames have names of every byte value. Prints the
@@ -207,14 +207,16 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return fprintf(stderr, "usage: test-server DIRECTORY [--empty] [--listen ADDRESS] [--token TOKEN] "
-			       "[--boxes N]\n"), 1;
+			       "[--read-token TOKEN] [--boxes N]\n"), 1;
 	for (int i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "--empty") == 0)
 			empty = true;
 		else if (strcmp(argv[i], "--listen") == 0 && i + 1 < argc)
 			o.listen = argv[++i];
 		else if (strcmp(argv[i], "--token") == 0 && i + 1 < argc)
-			o.token = argv[++i];
+			o.roles.token = argv[++i];
+		else if (strcmp(argv[i], "--read-token") == 0 && i + 1 < argc)
+			o.roles.read_token = argv[++i];
 		else if (strcmp(argv[i], "--boxes") == 0 && i + 1 < argc)
 			boxes = (unsigned)strtoul(argv[++i], NULL, 10);
 	}

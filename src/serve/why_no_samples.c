@@ -32,12 +32,7 @@ void why_no_samples_of(const struct php_group *groups, size_t count, const char 
 			      ", or try 'strobe run -- php script.php'");
 	} else if ((g = find(groups, count, false, LOADED_YES)) || (g = find(groups, count, false, LOADED_UNKNOWN))) {
 		put_group(out, g);
-		buf_printf(out, " may not %s %s; ", strcmp(g->blocked_at, socket_path) == 0 ? "write to" : "enter", g->blocked_at);
-		if (*g->owner_group)
-			buf_printf(out, "add it to the group %s (usermod -aG %s %s) and restart that PHP", g->owner_group,
-				   g->owner_group, g->user);
-		else
-			buf_puts(out, "give it the right and restart that PHP");
+		php_group_put_barrier(g, socket_path, out);
 	} else if ((g = find(groups, count, true, LOADED_YES))) {
 		put_group(out, g);
 		buf_puts(out, " has the extension and may send, but has not: it has served no request since, or strobe.mode is off there, "

@@ -21,13 +21,14 @@ class Daemon:
                         '--store', f'sqlite:{directory}/state', *options]
         self.environment = {**os.environ, **(environment or {})}
         self.stdin = stdin
+        self.who = {}                       # user and group of subprocess.Popen
         self.process = None
         self.lines = []
 
     def start(self):
         self.lines, self.url = [], None
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        env=self.environment, stdin=self.stdin)
+                                        env=self.environment, stdin=self.stdin, **self.who)
         self.reader = threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True)
         self.reader.start()
         wait_for(lambda: self.url or self.process.poll() is not None)

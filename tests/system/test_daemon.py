@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import stat
@@ -10,7 +11,7 @@ import threading
 import time
 
 from daemon import Daemon
-from strobe_test import STROBE, Directory, check, main, test, wait_for
+from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
 from wire import connect, message, send_memfd
 
 WORK = {('main', 'work'): 3, ('main', 'rest'): 1}
@@ -70,6 +71,34 @@ def the_socket_is_for_owner_and_group_only():
     with Directory() as directory, Daemon(directory) as d:
         mode = stat.S_IMODE(os.stat(d.socket).st_mode)
         check(mode == 0o660, f'mode is 660, not {mode:o}')
+
+
+@test
+def a_user_without_a_runtime_directory_has_a_daemon_and_php_finds_it():
+    if os.geteuid() != 0:
+        raise Skip('only root can become another user')
+    if not shutil.which('php') or not os.path.exists(EXTENSION):
+        raise Skip('there is no PHP, or no extension for it')
+    with Directory() as directory:
+        home, program, extension = f'{directory}/home', f'{directory}/strobe', f'{directory}/strobe.so'
+        shutil.copy(STROBE, program)
+        shutil.copy(EXTENSION, extension)
+        os.mkdir(home)
+        os.chown(home, 64999, 64999)
+        who = {'user': 64999, 'group': 64999, 'extra_groups': [], 'cwd': '/'}
+        environment = {'HOME': home, 'PATH': os.environ['PATH']}
+        d = Daemon(directory)
+        d.command = [program, 'serve', '--listen', '127.0.0.1:0']
+        d.environment, d.who = environment, who
+        with d:
+            place = f'{home}/.local/state/strobe'
+            check(stat.S_IMODE(os.stat(place).st_mode) & 0o077 == 0, f'{place} is for its owner')
+            code = '$t = microtime(true); while (microtime(true) - $t < 0.5) md5((string)$t);'
+            for words in ([program, 'run', '-o', f'{home}/x.strobe', '--', 'php', '-n', '-r', code],
+                          ['php', '-n', '-d', f'extension={extension}', '-d', 'strobe.mode=sample', '-r', code]):
+                done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, **who)
+                check(done.returncode == 0, f'{words}: {done.stderr}')
+            check(wait_for(lambda: stored(d) > 0), f'samples come: {d.lines}')
 
 
 @test

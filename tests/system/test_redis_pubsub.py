@@ -121,7 +121,7 @@ def passwords_and_rights_are_asked_for_and_never_shown():
                 r.url('?channel=right'), r.url(f'?channel=file&password-file={directory}/password', login=''),
                 acl.url('?channel=forbidden'), r.url('9999?channel=database')]
         with Daemon(directory, *(word for url in urls for word in ('--from', url))) as d:
-            check(said(d, 'wants a password; give it in the URL'), 'none: it says what is missing')
+            check(said(d, 'wants a password; give it by password-file='), 'none: it says what is missing')
             check(said(d, 'does not accept that user and password'), 'wrong: it says so')
             check(said(d, 'does not allow that to this user'), 'not allowed: it says so')
             check(said(d, 'has no database 9999'), 'a database that is not there is said')

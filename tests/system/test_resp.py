@@ -148,6 +148,7 @@ def a_password_is_asked_for_and_never_shown():
             check('NOAUTH' in cli(d, 'publish', 'excimer', 'a 1'), 'without it')
             check(cli(d, '--no-auth-warning', '-a', 'geheim', 'publish', 'excimer', 'a 1') == '1', 'with it')
             check('WRONGPASS' in cli(d, 'auth', 'falsch'), 'with another one')
+            wait_for(lambda: d.log('wrong password'))
             shown = d.get('/api/v1/status') + ' '.join(d.lines)
             check('geheim' not in shown and len(d.log('wrong password')) == 1, f'it is not in {d.lines}')
 

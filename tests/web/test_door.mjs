@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, end, raw, serve, test } from './lib.mjs';
 
-const program = process.argv[2], token = 'correct-horse-battery';
-const address = await serve(program, '--empty', '--token', token);
+const program = process.argv[2], token = 'correct-horse-battery', reader = 'another-horse-battery';
+const address = await serve(program, '--empty', '--token', token, '--read-token', reader);
 
 function start(...args) {
 	const folder = mkdtempSync(join(tmpdir(), 'strobe-door-'));
@@ -24,14 +24,49 @@ await test('without the token nothing is told', async () => {
 	check(page.status === 401 && page.bytes.toString().includes('action="/login"') && page.headers['www-authenticate'] === 'Bearer');
 });
 
-await test('the token opens as a bearer and as the cookie of the login', async () => {
+function post(path, body, headers = {}) {
+	return raw(address, path, { method: 'POST', body, headers: { Origin: address,
+		'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': body.length, ...headers } });
+}
+
+await test('the token opens as a bearer', async () => {
 	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).status === 200);
 	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}x` } })).status === 401);
+});
+
+await test('a posted token opens a session that ends with logout', async () => {
+	const login = await post('/login', `token=${token}`);
+	const cookie = login.headers['set-cookie'][0], headers = { Cookie: cookie.split(';')[0] };
+	check(login.status === 303 && login.headers.location === '/' && /; HttpOnly; SameSite=Lax/.test(cookie) && !cookie.includes('Secure'), cookie);
+	check(!cookie.includes(token), cookie);
+	const page = await raw(address, '/', { headers });
+	check(page.status === 200 && page.bytes.toString().includes('action="/logout"'));
+	const behindTls = await post('/login', `token=${token}`, { Origin: address.replace('http:', 'https:') });
+	check(behindTls.headers['set-cookie'][0].endsWith('; Secure'), behindTls.headers);
+	check((await post('/logout', '', headers)).status === 303);
+	check((await raw(address, '/', { headers })).status === 401);
+});
+
+await test('a token in an address opens nothing', async () => {
 	const login = await raw(address, `/login?token=${token}`);
-	const cookie = login.headers['set-cookie'][0];
-	check(login.status === 303 && login.headers.location === '/' && /HttpOnly; SameSite=Lax/.test(cookie), cookie);
-	check((await raw(address, '/', { headers: { Cookie: cookie.split(';')[0] } })).status === 200);
-	check((await raw(address, '/login?token=wrong-wrong-wrong')).status === 401);
+	check(login.status === 400 && !login.headers['set-cookie'] && !login.bytes.toString().includes(token), login.status);
+});
+
+await test('the token for reading reads', async () => {
+	const bearer = { Authorization: `Bearer ${reader}` };
+	check((await raw(address, '/api/v1/status', { headers: bearer })).status === 200);
+	const written = await post('/api/v1/runs?source=a', 'main;f 3\n', bearer);
+	check(written.status === 403 && written.bytes.toString().includes('this token is for reading'), written.status);
+	check((await post('/api/v1/runs?source=a', 'main;f 3\n', { Authorization: `Bearer ${token}` })).status === 201);
+});
+
+await test('after ten wrong tokens none is looked at', async () => {
+	let last;
+	for (let i = 0; i < 12; i++)
+		last = await post('/login', 'token=wrong-wrong-wrong');
+	check(last.status === 429 && Number(last.headers['retry-after']) > 0, last.status);
+	check((await post('/login', `token=${token}`)).status === 429);
+	check((await raw(address, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).status === 429);
 });
 
 await test('a busy address is an error that names it and what to do', async () => {

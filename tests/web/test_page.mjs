@@ -432,12 +432,33 @@ await test('a page of another origin can neither read nor embed', async () => {
 	other.close();
 });
 
+await test('a browser logs in by the form, comes back to its page, and logs out', async () => {
+	const guarded = await serve(program, '--token', 'correct-horse-battery');
+	const tab = await browser.newPage();
+	const send = (button) => Promise.all([tab.waitForNavigation(), tab.click(button)]);
+	tab.setDefaultTimeout(120_000);
+	await tab.goto(`${guarded}/?from=-2h`);
+	await tab.type('input[name=token]', 'wrong-wrong-wrong');
+	await send('.login button');
+	check((await tab.$eval('.login p', (p) => p.textContent)).includes('not a token of this server'));
+	await tab.type('input[name=token]', 'correct-horse-battery');
+	await send('.login button');
+	check(tab.url() === `${guarded}/?from=-2h`, tab.url());
+	await ready(tab);
+	check(await tab.evaluate(() => document.cookie) === '', 'scripts do not see the cookie');
+	await send('.bar .who button');
+	check(tab.url() === `${guarded}/login`, tab.url());
+	await tab.goto(`${guarded}/runs`);
+	check(await tab.$('input[name=token]') !== null, 'the session is over');
+	await tab.close();
+});
+
 await test('no answer ever has a CORS header, and all have the policy', async () => {
 	for (const path of ['/', '/api/v1/status', '/nothing', '/flamegraph.svg', '/metrics']) {
 		const { headers } = await raw(site, path, { headers: { Host: new URL(site).host } });
 		check(!Object.keys(headers).some((h) => h.startsWith('access-control')), path);
 		check(headers['content-security-policy']?.includes("default-src 'none'") && headers['x-content-type-options'] === 'nosniff', path);
-		check(headers['referrer-policy'] === 'no-referrer' && headers['cache-control'] === 'no-store', path);
+		check(headers['referrer-policy'] === 'same-origin' && headers['cache-control'] === 'no-store', path);
 	}
 });
 

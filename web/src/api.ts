@@ -36,7 +36,7 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 	if (answer.ok)
 		return answer;
 	if (answer.status === 401)
-		location.href = '/login';
+		location.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 	const said = await answer.json().catch(() => null);
 	throw new Error(said?.error || `the server answered ${answer.status}`);
 }

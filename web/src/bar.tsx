@@ -5,6 +5,7 @@ import * as format from './format';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
 import { change, live, setFilter, view } from './state';
+import { putWho } from './who';
 
 const RANGES = [
 	['-5m', '5m', 'last 5 minutes'], ['-15m', '15m', 'last 15 minutes'], ['-1h', '1h', 'last hour'],
@@ -84,5 +85,6 @@ export function Bar() {
 				onClick={() => live.value = !live.value}>live</button>
 		</div>
 		<Health />
+		<span ref={putWho} />
 	</header>;
 }

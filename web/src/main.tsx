@@ -4,10 +4,12 @@ import { render } from 'preact';
 import { App } from './app';
 import './app.css';
 import { startLoading } from './load';
+import { keepWho } from './who';
 
 const root = document.getElementById('app');
 
 if (root && !root.querySelector('.error')) {
+	keepWho(root);
 	root.replaceChildren();
 	startLoading();
 	render(<App />, root);

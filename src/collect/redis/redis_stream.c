@@ -2,9 +2,9 @@
 #include "redis_stream_private.h"
 
 #include "clock.h"
-#include "io.h"
 #include "log.h"
 #include "mem.h"
+#include "private_file.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -353,17 +353,20 @@ static void find_token(struct redis_stream *s, const char *state)
 	_cleanup_(buf_done) struct buf b = { 0 };
 	struct err err = { 0 };
 	uint64_t random;
+	int r;
 
 	buf_init(&b);
-	if (path && access(path, F_OK) == 0 && io_read_file(path, &b, 64, &err) >= 0 && b.size >= 16 &&
-	    strspn(b.data, "0123456789abcdef") >= 16) {
+	r = path ? private_file_read(path, &b, 64, &err) : -ENOENT;
+	if (r >= 0 && b.size >= 16 && strspn(b.data, "0123456789abcdef") >= 16) {
 		memcpy(s->token, b.data, 16);
 		return;
 	}
+	if (r < 0 && r != -ENOENT)
+		log_warning("a new consumer token takes the place of the old one: %s", err.text);
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)clock_wall_ns() * 0x9e3779b97f4a7c15;
 	snprintf(s->token, sizeof(s->token), "%016llx", (unsigned long long)random);
-	if (path && io_write_file(path, s->token, 16, &err) < 0)
+	if (path && private_file_write(path, s->token, 16, true, &err) < 0)
 		log_warning("after a restart the leases of consumers take half a minute: %s", err.text);
 }
 

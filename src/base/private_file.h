@@ -1,0 +1,24 @@
+/* private_file.h: files that hold the daemon's own state: a journal, positions, a token, locks.
+ *
+ * They are for nobody else (0600), and a symbolic link in the place of one is not followed: whoever may write to the
+ * directory could otherwise have root's daemon overwrite any file of the machine.
+ */
+#ifndef BASE_PRIVATE_FILE_H
+#define BASE_PRIVATE_FILE_H
+
+#include "buf.h"
+#include "err.h"
+#include <stdbool.h>
+
+/* open(2) with mode 0600. A file that others may read loses that right. -ELOOP for a link and -EINVAL for what is no
+ * regular file, with a sentence. On success `*ret_fd` is the caller's to close. */
+int private_file_open(const char *path, int flags, int *ret_fd, struct err *err);
+
+/* Appends what the file holds; -ENOENT if there is none, -EFBIG above `limit` bytes. */
+int private_file_read(const char *path, struct buf *b, size_t limit, struct err *err);
+
+/* Puts a new file in the place of the old one, or of a link. With `durable` it survives a loss of power when this
+ * returns 0. */
+int private_file_write(const char *path, const void *bytes, size_t n, bool durable, struct err *err);
+
+#endif

@@ -1,0 +1,106 @@
+/* secrets.c: finds URLs and parameters in a text. */
+#include "secrets.h"
+
+#include "buf.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define HIDDEN	"***"
+
+/* The next byte of a name, which may be written with escapes. */
+static const char *next_byte(const char *p, char *ret)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *high, *low;
+
+	*ret = *p;
+	if (*p != '%' || !p[1] || !p[2])
+		return p + 1;
+	high = strchr(digits, tolower((unsigned char)p[1]));
+	low = strchr(digits, tolower((unsigned char)p[2]));
+	if (!high || !low)
+		return p + 1;
+	*ret = (char)((high - digits) << 4 | (low - digits));
+	return p + 3;
+}
+
+/* Behind "password=" and the like; NULL if `p` begins with no such thing. */
+static const char *secret_value(const char *p)
+{
+	static const char *const names[] = { "password", "passwd", "secret", "token" };
+	char name[16];
+	size_t n = 0;
+
+	while (*p && *p != '=' && !isspace((unsigned char)*p) && n < sizeof(name) - 1)
+		p = next_byte(p, &name[n++]);
+	name[n] = '\0';
+	for (size_t i = 0; *p == '=' && i < ARRAY_SIZE(names); i++)
+		if (strcasecmp(name, names[i]) == 0)
+			return p + 1;
+	return NULL;
+}
+
+/* What closes a quotation behind a URL is none of it. */
+static size_t value_length(const char *value)
+{
+	size_t n = strcspn(value, "& \t\n");
+
+	while (n && strchr("':,;.)\"", value[n - 1]))
+		n--;
+	return n;
+}
+
+/* Puts "ann:***" for what stands before the @, and returns where that is; NULL if there is none. */
+static const char *hide_user(const char *p, struct buf *out)
+{
+	const char *at = memrchr(p, '@', strcspn(p, "? \t\n")), *colon;
+
+	if (!at)
+		return NULL;
+	colon = memchr(p, ':', (size_t)(at - p));
+	buf_put(out, p, colon ? (size_t)(colon + 1 - p) : 0);
+	buf_puts(out, HIDDEN);
+	return at;
+}
+
+static bool put_hidden(const char *p, struct buf *out)
+{
+	const char *next;
+	bool found = false;
+
+	while (*p) {
+		if (strncmp(p, "://", 3) == 0) {
+			buf_puts(out, "://");
+			p += 3;
+			next = hide_user(p, out);
+			found = found || next;
+			p = next ? next : p;
+		} else if ((*p == '?' || *p == '&') && (next = secret_value(p + 1)) && value_length(next)) {
+			buf_put(out, p, (size_t)(next - p));
+			buf_puts(out, HIDDEN);
+			p = next + value_length(next);
+			found = true;
+		} else {
+			buf_putc(out, *p++);
+		}
+	}
+	return found;
+}
+
+bool secrets_hide(char *text, size_t size)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+	size_t n;
+
+	if (!strstr(text, "://") && !strpbrk(text, "?&"))
+		return false;
+	buf_init(&out);
+	if (!put_hidden(text, &out))
+		return false;
+	n = out.size < size ? out.size : size - 1;
+	memcpy(text, out.data, n);
+	memset(text + n, 0, size - n);
+	return true;
+}

@@ -1,0 +1,14 @@
+/* secrets.h: takes passwords out of texts that people read: errors, log lines, and the command line as `ps` shows it.
+ *
+ * A password is what stands before the @ of a URL (behind the colon, if there is one), and the value of a parameter
+ * password, passwd, secret or token: "redis://ann:***@host/?password=***". A URL ends at a blank. */
+#ifndef BASE_SECRETS_H
+#define BASE_SECRETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In place, in `size` bytes; what no longer fits is cut. Returns whether there was one. */
+bool secrets_hide(char *text, size_t size);
+
+#endif

@@ -1,0 +1,20 @@
+/* token.c: a file first, then the environment. */
+#include "token.h"
+
+#include "io.h"
+
+#include <stdlib.h>
+
+int token_get(const char *path, const char *variable, struct buf *ret, struct err *err)
+{
+	const char *value = getenv(variable);
+	int r;
+
+	buf_reset(ret);
+	if (!path) {
+		buf_puts(ret, value ? value : "");
+		return 0;
+	}
+	r = io_read_secret(path, "token", ret, err);
+	return r != -ENOMSG ? r : err_set(err, r, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
+}

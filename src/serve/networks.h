@@ -1,0 +1,32 @@
+/* networks.h: ranges of IP addresses, such as those of reverse proxies, and single ones.
+ *
+ * IPv4 addresses are kept as IPv6 ones (::ffff:192.0.2.7), so that one is the same however it was connected by. */
+#ifndef SERVE_NETWORKS_H
+#define SERVE_NETWORKS_H
+
+#include "err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ip {
+	uint8_t bytes[16];
+};
+
+struct network {
+	struct ip first;
+	unsigned bits;			/* of `first` that count, 0 to 128 */
+};
+
+/* "192.0.2.7" or "2001:db8::1", also in brackets. False for anything else. */
+bool ip_parse(const char *text, size_t n, struct ip *ret);
+
+/* The one that a sender of many addresses counts as: an IPv6 one stands for its /64. */
+struct ip ip_of_sender(const struct ip *ip);
+
+/* "10.0.0.0/8", "2001:db8::/32", or one address. -EINVAL with a sentence. */
+int network_parse(const char *text, struct network *ret, struct err *err);
+
+bool networks_hold(const struct network *networks, size_t count, const struct ip *ip);
+
+#endif

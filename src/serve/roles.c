@@ -1,0 +1,216 @@
+/* roles.c: tokens, sessions and the users of proxies, in the order of roles.h. */
+#include "roles.h"
+
+#include "mem.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* --- Tokens --- */
+
+static bool is_token(const char *ours, const char *token, size_t n)
+{
+	size_t want;
+	unsigned differ;
+
+	if (!ours)
+		return false;
+	want = strlen(ours);
+	differ = n != want;
+	for (size_t i = 0; i < n; i++)
+		differ |= (unsigned char)token[i] ^ (unsigned char)ours[i % want];
+	return differ == 0;
+}
+
+enum role roles_of_token(const struct roles *r, const char *token, size_t n)
+{
+	bool writes = is_token(r->options.token, token, n), reads = is_token(r->options.read_token, token, n);
+
+	return writes ? ROLE_WRITE : reads ? ROLE_READ : ROLE_NONE;
+}
+
+static enum role role_of_bearer(const struct roles *r, const char *authorization, bool *ret_wrong)
+{
+	enum role role;
+
+	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
+		return ROLE_NONE;
+	authorization += 7;
+	authorization += strspn(authorization, " ");
+	role = roles_of_token(r, authorization, strlen(authorization));
+	*ret_wrong = role == ROLE_NONE && (r->options.token || r->options.read_token);
+	return role;
+}
+
+/* --- Sessions --- */
+
+const char *roles_session_in(const char *cookie, size_t *ret_n)
+{
+	const size_t n = strlen(ROLES_COOKIE);
+
+	while (cookie && *cookie) {
+		cookie += strspn(cookie, " ;");
+		if (strncmp(cookie, ROLES_COOKIE, n) == 0 && cookie[n] == '=') {
+			*ret_n = strcspn(cookie + n + 1, ";");
+			return cookie + n + 1;
+		}
+		cookie += strcspn(cookie, ";");
+	}
+	return NULL;
+}
+
+static enum role role_of_session(const struct roles *r, const char *cookie)
+{
+	size_t n = 0;
+	const char *id = roles_session_in(cookie, &n);
+
+	return id && r->sessions ? sessions_role(r->sessions, id, n, clock_monotonic_ns()) : ROLE_NONE;
+}
+
+/* --- Proxies --- */
+
+static bool is_proxy(const struct roles *r, const struct ip *ip)
+{
+	return networks_hold(r->proxies, r->options.proxy_count, ip);
+}
+
+static bool comes_from_proxy(const struct roles *r, const struct roles_request *q)
+{
+	struct ip peer;
+
+	return q->peer && ip_parse(q->peer, strlen(q->peer), &peer) && is_proxy(r, &peer);
+}
+
+/* Each proxy appends the address that it was asked from, so from the right on they are true until the first that is no
+ * proxy of ours: what stands before that, anybody may have written. */
+static struct ip address_of(const struct roles *r, const struct roles_request *q)
+{
+	struct ip ip = { 0 }, next;
+	const char *list = q->forwarded_for, *end = list ? list + strlen(list) : NULL;
+
+	if (!q->peer || !ip_parse(q->peer, strlen(q->peer), &ip))
+		return ip;
+	while (end && end > list && is_proxy(r, &ip)) {
+		const char *comma = memrchr(list, ',', (size_t)(end - list)), *begin = comma ? comma + 1 : list;
+		const char *word = begin + strspn(begin, " \t");
+		size_t n = strcspn(word, ", \t");
+
+		if (!ip_parse(word, n, &next))
+			break;
+		ip = next;
+		end = comma;
+	}
+	return ip;
+}
+
+static bool is_name(const char *user)
+{
+	for (const char *p = user; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	return *user && strlen(user) <= ROLES_USER_MAX;
+}
+
+static bool is_writer(const struct roles *r, const char *user)
+{
+	for (size_t i = 0; i < r->options.writer_count; i++)
+		if (strcmp(r->options.writers[i], "*") == 0 || strcmp(r->options.writers[i], user) == 0)
+			return true;
+	return false;
+}
+
+bool roles_is_tls(const struct roles_request *q)
+{
+	return (q->origin && strncmp(q->origin, "https://", 8) == 0) ||
+	       (q->forwarded_proto && strcasecmp(q->forwarded_proto, "https") == 0);
+}
+
+/* --- All of them --- */
+
+bool roles_are_set(const struct roles *r)
+{
+	return r->options.token || r->options.read_token || r->options.proxy_count;
+}
+
+static struct who known_by(struct who who, int by, enum role role)
+{
+	who.by = by;
+	who.role = role;
+	return who;
+}
+
+struct who roles_who(const struct roles *r, const struct roles_request *q)
+{
+	struct who who = { .address = address_of(r, q) };
+	enum role role;
+
+	if (!roles_are_set(r))
+		return known_by(who, WHO_ANYBODY, ROLE_WRITE);
+	role = role_of_bearer(r, q->authorization, &who.wrong_token);
+	if (role)
+		return known_by(who, WHO_TOKEN, role);
+	role = role_of_session(r, q->cookie);
+	if (role)
+		return known_by(who, WHO_SESSION, role);
+	if (q->user && is_name(q->user) && comes_from_proxy(r, q)) {
+		snprintf(who.user, sizeof(who.user), "%s", q->user);
+		return known_by(who, WHO_PROXY, is_writer(r, q->user) ? ROLE_WRITE : ROLE_READ);
+	}
+	return who;
+}
+
+/* --- Life --- */
+
+int roles_check_token(const char *token, struct err *err)
+{
+	size_t n = strlen(token);
+
+	if (n < ROLES_TOKEN_MIN || n > ROLES_TOKEN_MAX)
+		return err_set(err, -EINVAL, "the token has %zu characters; it needs %u to %u, such as those of "
+			       "'openssl rand -hex 16'", n, ROLES_TOKEN_MIN, ROLES_TOKEN_MAX);
+	for (const char *p = token; *p; p++)
+		if (*p <= ' ' || *p >= 0x7f || strchr("\";,\\", *p))
+			return err_set(err, -EINVAL, "the token holds a character that cannot stand in a header; "
+				       "use letters and digits");
+	return 0;
+}
+
+static int check_header(const char *name, struct err *err)
+{
+	static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+
+	if (!*name || name[strspn(name, token)])
+		return err_set(err, -EINVAL, "--user-header: '%.80s' is not the name of a header", name);
+	return 0;
+}
+
+int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
+{
+	int e;
+
+	*r = (struct roles){ .options = *o, .proxies = xcalloc(o->proxy_count + 1, sizeof(*r->proxies)) };
+	r->sessions = sessions_new();
+	r->attempts = attempts_new();
+	if (!o->user_header)
+		r->options.user_header = ROLES_USER_HEADER;
+	for (size_t i = 0; i < o->proxy_count; i++)
+		if (network_parse(o->proxies[i], &r->proxies[i], err) < 0)
+			return err_prefix(err, "--trusted-proxy");
+	if ((o->token && (e = roles_check_token(o->token, err)) < 0) ||
+	    (o->read_token && (e = roles_check_token(o->read_token, err)) < 0) ||
+	    (e = check_header(r->options.user_header, err)) < 0)
+		return e;
+	if (o->token && o->read_token && strcmp(o->token, o->read_token) == 0)
+		return err_set(err, -EINVAL, "the token for reading is the one for everything; give two");
+	if (o->writer_count && !o->proxy_count)
+		return err_set(err, -EINVAL, "--writer names users of a proxy; give its address with --trusted-proxy");
+	return 0;
+}
+
+void roles_done(struct roles *r)
+{
+	free(r->proxies);
+	sessions_free(r->sessions);
+	attempts_free(r->attempts);
+	*r = (struct roles){ 0 };
+}

@@ -1,0 +1,78 @@
+/* roles.h: authenticates a request, and so decides whether it may read, or write as well (add and remove runs).
+ *
+ * One of these is enough, in this order:
+ *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading;
+ *   2. the cookie of a session, which /login gives for one of these tokens;
+ *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
+ *      password. Users only read, but for those that are listed.
+ * Where none of these is set up, which is on loopback only, everybody may do everything.
+ */
+#ifndef SERVE_ROLES_H
+#define SERVE_ROLES_H
+
+#include "attempts.h"
+#include "networks.h"
+#include "sessions.h"
+
+#define ROLES_COOKIE		"strobe_session"
+#define ROLES_TOKEN_MIN		16u
+#define ROLES_TOKEN_MAX		256u
+#define ROLES_USER_MAX		128u
+#define ROLES_USER_HEADER	"X-Forwarded-User"
+
+/* As the person wrote it; strings stay the caller's. */
+struct roles_options {
+	const char *token, *read_token;		/* NULL: none. 16 to 256 printable characters */
+	const char *const *proxies;		/* addresses and ranges */
+	size_t proxy_count;
+	const char *user_header;		/* NULL: ROLES_USER_HEADER */
+	const char *const *writers;		/* users of the proxies who may write; "*" is every one */
+	size_t writer_count;
+};
+
+struct roles {
+	struct roles_options options;
+	struct network *proxies;
+	struct sessions *sessions;
+	struct attempts *attempts;
+};
+
+/* Headers as they came; NULL where there was none. */
+struct roles_request {
+	const char *authorization, *cookie, *user, *forwarded_for, *forwarded_proto;
+	const char *origin;
+	const char *peer;			/* address of the connection's other end; may be NULL */
+};
+
+struct who {
+	enum role role;
+	enum { WHO_UNKNOWN, WHO_ANYBODY, WHO_TOKEN, WHO_SESSION, WHO_PROXY } by;
+	char user[ROLES_USER_MAX + 1];		/* of a proxy; "" else */
+	bool wrong_token;			/* one was given, and it is not ours */
+	struct ip address;			/* of the user, as far as trusted proxies tell */
+};
+
+/* -EINVAL with a sentence that begins with the option's name. Free with roles_done, also after an error. */
+int roles_init(struct roles *r, const struct roles_options *o, struct err *err);
+void roles_done(struct roles *r);
+
+/* True if requests must authenticate. */
+bool roles_are_set(const struct roles *r);
+
+/* Authenticates a request. */
+struct who roles_who(const struct roles *r, const struct roles_request *q);
+
+/* The role that a token gives; takes the same time wherever it differs from ours. */
+enum role roles_of_token(const struct roles *r, const char *token, size_t n);
+
+/* The number of the session in a Cookie header, with its length; NULL if there is none. */
+const char *roles_session_in(const char *cookie, size_t *ret_n);
+
+/* Whether the browser talks TLS, to a proxy, since we do not. It and the proxy are believed: a lie costs the liar the
+ * session, which browsers do not send without TLS then. */
+bool roles_is_tls(const struct roles_request *q);
+
+/* -EINVAL with a sentence for a token that is too short to be safe or cannot stand in a header. */
+int roles_check_token(const char *token, struct err *err);
+
+#endif

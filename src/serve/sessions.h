@@ -1,0 +1,37 @@
+/* sessions.h: the browsers that are logged in.
+ *
+ * A session is a random number that a browser keeps in a cookie in place of the token, and that means nothing after a
+ * logout, after SESSION_IDLE_NS without a request, after SESSION_LONGEST_NS, or after a restart: it is kept in memory
+ * only. Any thread. Times are of the monotonic clock.
+ */
+#ifndef SERVE_SESSIONS_H
+#define SERVE_SESSIONS_H
+
+#include "clock.h"
+#include "err.h"
+
+#define SESSIONS_MAX		1000u		/* above it, the one that was not used for the longest time goes */
+#define SESSION_IDLE_NS		(7 * NS_PER_DAY)
+#define SESSION_LONGEST_NS	(30 * NS_PER_DAY)
+#define SESSION_ID		64u		/* hexadecimal digits */
+
+enum role {
+	ROLE_NONE,
+	ROLE_READ,				/* may look */
+	ROLE_WRITE,				/* may also add and remove */
+};
+
+struct sessions;
+
+struct sessions *sessions_new(void);
+struct sessions *sessions_free(struct sessions *s);	/* NULL is fine; returns NULL */
+
+/* -EIO if the system gives no random numbers. */
+int sessions_begin(struct sessions *s, enum role role, int64_t now_ns, char id[SESSION_ID + 1], struct err *err);
+
+/* ROLE_NONE for what is no session, or none any more. */
+enum role sessions_role(struct sessions *s, const char *id, size_t n, int64_t now_ns);
+
+void sessions_end(struct sessions *s, const char *id, size_t n);
+
+#endif
