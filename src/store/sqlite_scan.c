@@ -113,7 +113,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	int rc;
 
 	if (series < 1 || (uint64_t)series > s->series_count) {
-		sqlite_store_count_error(s->store);
+		sqlite_store_note_piece(s->store, s->day->number);
 		note_damage(s, s->day->number);
 		return 0;
 	}
@@ -129,7 +129,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	if (rc >= 0)
 		rc = s->visitor->chunk(s->visitor->data, s->day, &c, err);
 	if (rc == -EBADMSG && !(err && err->code == -EBADMSG)) {
-		sqlite_store_count_error(s->store);
+		sqlite_store_note_piece(s->store, s->day->number);
 		note_damage(s, s->day->number);
 		rc = 0;
 	}

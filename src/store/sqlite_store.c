@@ -28,10 +28,22 @@ void sqlite_store_count_error(struct sqlite_store *s)
 	pthread_mutex_unlock(&s->counting);
 }
 
+void sqlite_store_note_piece(struct sqlite_store *s, int64_t number)
+{
+	if (s->store.on_damage)
+		s->store.on_damage(s->store.damage_data, day_start_ns(number), NULL);
+	else
+		sqlite_store_count_error(s);
+}
+
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why)
 {
 	bool known;
 
+	if (s->store.on_damage) {
+		s->store.on_damage(s->store.damage_data, day_start_ns(number), why);
+		return;
+	}
 	pthread_mutex_lock(&s->counting);
 	s->stats.errors++;
 	known = map_get(&s->suspects, (uint64_t)number) == 1;
@@ -39,6 +51,16 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 	pthread_mutex_unlock(&s->counting);
 	if (!known)
 		log_warning("%s; what can be read of that day is still shown", why);
+}
+
+static void note_damage(struct store *store, int64_t day_ns, const char *why)
+{
+	int64_t number = day_ns / NS_PER_DAY;
+
+	if (why)
+		sqlite_store_suspect(of(store), number, why);
+	else
+		sqlite_store_note_piece(of(store), number);
 }
 
 static int compare_days(const void *a, const void *b)
@@ -401,6 +423,7 @@ static const struct store_ops sqlite_ops = {
 	.run_sources = sqlite_run_sources,
 	.get_run = sqlite_get_run,
 	.remove_run = sqlite_remove_run,
+	.note_damage = note_damage,
 	.close = sqlite_close,
 };
 

@@ -69,6 +69,7 @@ size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret);
 void sqlite_store_count_error(struct sqlite_store *s);
 
 /* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */
+void sqlite_store_note_piece(struct sqlite_store *s, int64_t number);	/* a chunk of it: only counted */
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why);
 
 /* The other files of this folder. */
