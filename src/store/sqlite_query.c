@@ -301,7 +301,7 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
 	struct query q = { .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
-	int rc;
+	int rc, held;
 
 	labels_init(&q.labels);
 	stack_tree_init(&q.tree);
@@ -313,9 +313,9 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 		profile_free(q.profile);
 		return rc;
 	}
-	pthread_rwlock_rdlock(&s->files);
+	held = files_lock_read(&s->files);
 	sqlite_store_extent(s, &looked->first_ns, &looked->last_ns);
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 	looked->samples = q.samples;
 	looked->pruned = q.pruned;
 	looked->pruned_samples = q.pruned ? pruned_samples(&q) : 0;

@@ -11,6 +11,7 @@
 #ifndef STORE_SQLITE_STORE_H
 #define STORE_SQLITE_STORE_H
 
+#include "files_lock.h"
 #include "sqlite_day.h"
 #include "sqlite_runs.h"
 #include "store.h"
@@ -36,9 +37,7 @@ struct sqlite_store {
 	struct map settled;		/* days that need no compaction */
 	bool cap_reported;
 
-	/* Held shared by whoever reads day files, alone by whoever removes or renames them: a connection that opens
-	 * its log after the file was removed would leave a stray log behind. */
-	pthread_rwlock_t files;
+	struct files_lock files;
 
 	pthread_mutex_t counting;
 	struct store_stats stats;	/* the counters in it */
