@@ -21,6 +21,8 @@ struct daemon_options {
 	uint64_t queue_bytes;			/* as collector.h has them */
 	unsigned label_values, series;
 	const char *listen, *token;		/* as server.h has them; NULL is the default or none */
+	const char *probe_listen, *probe_token;	/* the same */
+	uint64_t query_memory;
 	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;

@@ -382,6 +382,12 @@ static void say_what_stays(const struct daemon_options *o, const struct daemon_o
 		log_warning("the other address to listen on (listen) %s", later);
 	if (differs(o->token, n->token))
 		log_warning("the other token (token-file) %s", later);
+	if (differs(o->probe_listen, n->probe_listen))
+		log_warning("the other address for probes (probe-listen) %s", later);
+	if (differs(o->probe_token, n->probe_token))
+		log_warning("the other token for probes (probe-token-file) %s", later);
+	if (o->query_memory != n->query_memory)
+		log_warning("the other limit of memory for queries (query-memory) %s", later);
 	if (other_store)
 		log_warning("the other store (store) %s", later);
 	else if (differs(o->state, n->state))		/* which is the store's where nothing is said */

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "mem.h"
 #include "places.h"
+#include "queries.h"
 #include "size.h"
 
 #include <stdarg.h>
@@ -26,12 +27,13 @@ struct settings settings;
 static void set_defaults(void)
 {
 	settings = (struct settings){
-		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M",
+		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M", .query_memory = "1G",
 		.retain_days = 30, .runs_days = 30,
 		.runs_count = 10000, .label_values = 1000, .series = 10000,
 	};
 	config_init(&settings.config_read);
 	buf_init(&settings.token);
+	buf_init(&settings.probe_token);
 }
 
 static void free_lists(struct settings *s)
@@ -47,6 +49,7 @@ static void done(struct settings *s)
 	free_lists(s);
 	config_done(&s->config_read);
 	buf_done(&s->token);
+	buf_done(&s->probe_token);
 	arclamp_config_done(&s->arclamp_config);
 	free(s->arclamp_sink);
 	free(s->sinks);
@@ -157,7 +160,14 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (o->queue_bytes < QUEUE_MIN)
 		return wrong("queue-bytes", err, " must be 1M at least");
+	if ((r = size_of("query-memory", s->query_memory, &o->query_memory, err)) < 0)
+		return r;
+	if (o->query_memory < QUERY_MEMORY_MIN)
+		return wrong("query-memory", err, " must be 64M at least");
+	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
+		return wrong("probe-listen", err, " needs an address of --listen");
 	o->listen = s->listen;
+	o->probe_listen = s->probe_listen;
 	o->sources = s->from.items;
 	o->source_count = s->from.count;
 	o->sinks = s->to.items;
@@ -169,10 +179,9 @@ int settings_check(struct daemon_options *o, struct err *err)
 	return 0;
 }
 
-int settings_token(struct daemon_options *o, struct err *err)
+/* *ret stays NULL without a path. */
+static int read_token(const char *path, struct buf *token, const char **ret, struct err *err)
 {
-	const char *path = settings.token_file;
-	struct buf *token = &settings.token;
 	struct stat st;
 	int r;
 
@@ -185,8 +194,16 @@ int settings_token(struct daemon_options *o, struct err *err)
 		return r;
 	if (stat(path, &st) == 0 && (st.st_mode & 077))
 		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
-	o->token = token->data;
+	*ret = token->data;
 	return 0;
+}
+
+int settings_tokens(struct daemon_options *o, struct err *err)
+{
+	struct settings *s = &settings;
+	int r = read_token(s->token_file, &s->token, &o->token, err);
+
+	return r < 0 ? r : read_token(s->probe_token_file, &s->probe_token, &o->probe_token, err);
 }
 
 static void add_arclamp_sink(struct daemon_options *o)

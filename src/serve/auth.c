@@ -110,27 +110,32 @@ static int check_origin(const struct auth_rules *a, const struct auth_request *q
 
 /* --- 3. Token --- */
 
-bool auth_token_is(const struct auth_rules *a, const char *token, size_t n)
+static bool is_equal(const char *right, const char *token, size_t n)
 {
 	size_t want;
 	unsigned differ;
 
-	if (!a->token)
+	if (!right)
 		return false;
-	want = strlen(a->token);
+	want = strlen(right);
 	differ = n != want;
 	for (size_t i = 0; i < n; i++)
-		differ |= (unsigned char)token[i] ^ (unsigned char)a->token[i % want];
+		differ |= (unsigned char)token[i] ^ (unsigned char)right[i % want];
 	return differ == 0;
 }
 
-static bool bearer_is_right(const struct auth_rules *a, const char *authorization)
+bool auth_token_is(const struct auth_rules *a, const char *token, size_t n)
+{
+	return is_equal(a->token, token, n);
+}
+
+static bool is_bearer(const char *right, const char *authorization)
 {
 	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
 		return false;
 	authorization += 7;
 	authorization += strspn(authorization, " ");
-	return auth_token_is(a, authorization, strlen(authorization));
+	return is_equal(right, authorization, strlen(authorization));
 }
 
 static bool cookie_is_right(const struct auth_rules *a, const char *cookie)
@@ -159,7 +164,8 @@ int auth_check(const struct auth_rules *a, const struct auth_request *q, struct 
 		return refuse(why, 421, "the Host of this request is not a name of this server; "
 			      "add the name with --allow-host if it should be");
 
-	by_bearer = bearer_is_right(a, q->authorization);
+	by_bearer = is_bearer(a->token, q->authorization) ||
+		(q->is_probe && is_bearer(a->probe_token, q->authorization));
 	status = check_origin(a, q, by_bearer, why);
 	if (status)
 		return status;

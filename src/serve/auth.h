@@ -23,6 +23,7 @@
 struct auth_rules {
 	struct address listen;			/* port as bound, never 0 */
 	const char *token;			/* NULL: none */
+	const char *probe_token;		/* one that is right for probes only; NULL: none */
 	const char *const *allow_hosts;
 	size_t allow_host_count;
 };
@@ -33,6 +34,7 @@ struct auth_request {
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
 	bool is_page;				/* something a person opens; links from elsewhere may lead to it */
 	bool is_public;				/* needs no token: the login, and what its page looks like */
+	bool is_probe;				/* health and metrics, which are only read */
 };
 
 /* Returns 0, or the status to refuse with (401, 403, 421), and appends the sentence that says why. */

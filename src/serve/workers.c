@@ -1,123 +1,129 @@
-/* uploads.c: a ring of jobs, a lock, and threads that wait for it to be filled. */
-#include "uploads.h"
+/* workers.c: a ring of jobs, a lock, and threads that wait for it to be filled. */
+#include "workers.h"
 
 #include "mem.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct uploads {
+struct workers {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	struct job {
 		void (*run)(void *);
 		void *data;
-	} ring[UPLOADS_WAITING];
-	unsigned first, count, threads;
-	pthread_t ids[UPLOAD_THREADS];
+	} *ring;
+	unsigned first, count, waiting;		/* that may wait */
+	unsigned threads;
+	pthread_t ids[WORKERS_MAX];
 	bool stopping;
 	int stop_fd;
 };
 
 static void *work(void *data)
 {
-	struct uploads *u = data;
+	struct workers *w = data;
 
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&w->lock);
 	for (;;) {
 		struct job job;
 
-		while (!u->count && !u->stopping)
-			pthread_cond_wait(&u->filled, &u->lock);
-		if (!u->count)
+		while (!w->count && !w->stopping)
+			pthread_cond_wait(&w->filled, &w->lock);
+		if (!w->count)
 			break;
-		job = u->ring[u->first];
-		u->first = (u->first + 1) % UPLOADS_WAITING;
-		u->count--;
-		pthread_mutex_unlock(&u->lock);
+		job = w->ring[w->first];
+		w->first = (w->first + 1) % w->waiting;
+		w->count--;
+		pthread_mutex_unlock(&w->lock);
 		job.run(job.data);
-		pthread_mutex_lock(&u->lock);
+		pthread_mutex_lock(&w->lock);
 	}
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
 /* Threads inherit the mask: signals are the business of the daemon's own loop. */
-static int start_threads(struct uploads *u)
+static int start_threads(struct workers *w, unsigned threads)
 {
 	sigset_t all, before;
 	int r = 0;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (!r && u->threads < UPLOAD_THREADS) {
-		r = pthread_create(&u->ids[u->threads], NULL, work, u);
-		u->threads += r == 0;
+	while (!r && w->threads < threads) {
+		r = pthread_create(&w->ids[w->threads], NULL, work, w);
+		w->threads += r == 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }
 
-int uploads_new(struct uploads **ret, struct err *err)
+int workers_new(unsigned threads, unsigned waiting, struct workers **ret, struct err *err)
 {
-	struct uploads *u = xcalloc(1, sizeof(*u));
+	struct workers *w = xcalloc(1, sizeof(*w));
 	int r;
 
-	pthread_mutex_init(&u->lock, NULL);
-	pthread_cond_init(&u->filled, NULL);
-	u->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = u->stop_fd < 0 ? errno : start_threads(u);
+	assert(threads <= WORKERS_MAX);
+	w->waiting = waiting;
+	w->ring = xcalloc(waiting, sizeof(*w->ring));
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->filled, NULL);
+	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = w->stop_fd < 0 ? errno : start_threads(w, threads);
 	if (r) {
-		uploads_stop(u);
-		uploads_free(u);
-		return err_set(err, -r, "cannot start the threads that read uploads: %s", strerror(r));
+		workers_stop(w);
+		workers_free(w);
+		return err_set(err, -r, "cannot start the threads that answer: %s", strerror(r));
 	}
-	*ret = u;
+	*ret = w;
 	return 0;
 }
 
-bool uploads_add(struct uploads *u, void (*run)(void *job), void *job)
+bool workers_add(struct workers *w, void (*run)(void *job), void *job)
 {
 	bool taken;
 
-	pthread_mutex_lock(&u->lock);
-	taken = u->count < UPLOADS_WAITING && !u->stopping;
+	pthread_mutex_lock(&w->lock);
+	taken = w->count < w->waiting && !w->stopping;
 	if (taken) {
-		u->ring[(u->first + u->count++) % UPLOADS_WAITING] = (struct job){ run, job };
-		pthread_cond_signal(&u->filled);
+		w->ring[(w->first + w->count++) % w->waiting] = (struct job){ run, job };
+		pthread_cond_signal(&w->filled);
 	}
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&w->lock);
 	return taken;
 }
 
-int uploads_stop_fd(const struct uploads *u)
+int workers_stop_fd(const struct workers *w)
 {
-	return u->stop_fd;
+	return w->stop_fd;
 }
 
-void uploads_stop(struct uploads *u)
+void workers_stop(struct workers *w)
 {
-	pthread_mutex_lock(&u->lock);
-	u->stopping = true;
-	if (u->stop_fd >= 0)
-		eventfd_write(u->stop_fd, 1);
-	pthread_cond_broadcast(&u->filled);
-	pthread_mutex_unlock(&u->lock);
-	while (u->threads)
-		pthread_join(u->ids[--u->threads], NULL);
+	pthread_mutex_lock(&w->lock);
+	w->stopping = true;
+	if (w->stop_fd >= 0)
+		eventfd_write(w->stop_fd, 1);
+	pthread_cond_broadcast(&w->filled);
+	pthread_mutex_unlock(&w->lock);
+	while (w->threads)
+		pthread_join(w->ids[--w->threads], NULL);
 }
 
-struct uploads *uploads_free(struct uploads *u)
+struct workers *workers_free(struct workers *w)
 {
-	if (!u)
+	if (!w)
 		return NULL;
-	if (u->stop_fd >= 0)
-		close(u->stop_fd);
-	pthread_cond_destroy(&u->filled);
-	pthread_mutex_destroy(&u->lock);
-	free(u);
+	if (w->stop_fd >= 0)
+		close(w->stop_fd);
+	pthread_cond_destroy(&w->filled);
+	pthread_mutex_destroy(&w->lock);
+	free(w->ring);
+	free(w);
 	return NULL;
 }
