@@ -195,6 +195,13 @@ pid_t query_starter_pid(const struct query_starter *s)
 	return s->pid;
 }
 
+bool query_starter_is_up(const struct query_starter *s)
+{
+	struct pollfd p = { .fd = s->control };
+
+	return poll(&p, 1, 0) == 0;
+}
+
 struct query_starter *query_starter_free(struct query_starter *s)
 {
 	if (!s)

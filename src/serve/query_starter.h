@@ -18,6 +18,7 @@ int query_starter_new(int (*open)(void *data, struct store **ret, struct err *er
 		      struct query_starter **ret, struct err *err);
 
 pid_t query_starter_pid(const struct query_starter *s);
+bool query_starter_is_up(const struct query_starter *s);		/* false once it has ended */
 
 /* Ends the starter and all queries. NULL is fine; returns NULL. */
 struct query_starter *query_starter_free(struct query_starter *s);

@@ -401,11 +401,13 @@ TEST(without_a_process_that_starts_queries_they_are_refused)
 	struct answer *a = NULL;
 	struct response r;
 
+	CHECK(query_starter_is_up(s));
 	kill(query_starter_pid(s), SIGKILL);
 	response_init(&r);
 	CHECK(queries_answer(&site, &q, false, &r, &a));
 	CHECK(!a && r.status == 503 && !site.memory.used);
 	CHECK(strstr(r.body.data, "the one that starts them has ended; restart strobe"));
+	CHECK(!query_starter_is_up(s));
 	response_done(&r);
 	query_starter_free(s);
 }
