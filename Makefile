@@ -1,7 +1,7 @@
 # The front door. Meson builds the daemon (build/meson), phpize the extension (build/php<version>); the scripts named
 # here can be run by hand as well. `make help` lists what can be asked for.
 
-.PHONY: all help setup run test asan fuzz bench install web clean
+.PHONY: all help setup run test test-all asan fuzz bench install web clean
 .DEFAULT_GOAL := all
 
 export CC CFLAGS PHP_CONFIG PREFIX DESTDIR WERROR ONCE TESTS FUZZ_SECONDS NINJAFLAGS
@@ -19,8 +19,9 @@ help:
 	@echo 'make PHP_CONFIG=FILE      the same, only for the PHP of this php-config; PHP_CONFIG=none: only build/strobe'
 	@echo 'make run                  a DokuWiki site under the profiler, from nothing to its flame graph; Ctrl-C ends it'
 	@echo 'make run ONCE=1           the same, ends after the picture var/demo/flamegraph.svg'
-	@echo 'make test                 all tests; TESTS="unit cli" only these suites, or tests whose name contains a word'
-	@echo '                          (suites: unit fuzz cli pipeline php web system; elsewhere only when named)'
+	@echo 'make test                 the tests of this machine; TESTS="unit cli" only these suites, or tests whose name contains a word'
+	@echo '                          (suites: unit fuzz cli pipeline php web system; long and elsewhere only when named)'
+	@echo 'make test-all             all suites: other PHP versions and builds, valgrind, arm64; takes hours'
 	@echo 'make asan                 unit tests, goldens and fuzz corpora with ASan and UBSan'
 	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS=10 (clang)'
 	@echo 'make bench                the table of measurements'
@@ -40,9 +41,10 @@ run:
 	@demo/run
 
 test:
-	@scripts/setup build run test
-	@scripts/build
-	@tests/run $(TESTS)
+	@scripts/test $(TESTS)
+
+test-all:
+	@scripts/test --all
 
 asan:
 	@scripts/setup build test

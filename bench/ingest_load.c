@@ -13,7 +13,7 @@
  *
  * The stacks are made up: 28,000 functions that call a few others each, 23 frames deep on average, 971 bytes a line. */
 #include "buf.h"
-#include "clock.h"
+#include "ticks.h"
 #include "map.h"
 #include "mem.h"
 

@@ -6,7 +6,7 @@
  *	logs_sink [-n LINES] [-d DIRECTORY]
  *
  * Prints lines of name, value, unit and remark, with tabs between them. */
-#include "clock.h"
+#include "ticks.h"
 #include "logs.h"
 #include "mem.h"
 

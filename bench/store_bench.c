@@ -7,7 +7,7 @@
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY]
  *
  * Prints lines of name, value and unit, with tabs between them. */
-#include "clock.h"
+#include "ticks.h"
 #include "io.h"
 #include "mem.h"
 #include "store.h"

@@ -13,7 +13,7 @@ PHP_ARG_ENABLE([strobe-dev],
 
 if test "$PHP_STROBE" != "no"; then
   STROBE_CFLAGS="-I@ext_srcdir@ -fvisibility=hidden -fno-tree-slp-vectorize -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
-  for folder in base sample send trace compat api wire ../wire; do
+  for folder in base sample send trace compat compat/excimer compat/xhprof api wire ../wire; do
     STROBE_CFLAGS="$STROBE_CFLAGS -I@ext_srcdir@/$folder"
   done
   if test "$PHP_STROBE_DEV" = "yes"; then
@@ -26,27 +26,27 @@ if test "$PHP_STROBE" != "no"; then
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
   STROBE_SOURCES="strobe.c settings.c settings_report.c setting_words.c"
-  STROBE_SOURCES="$STROBE_SOURCES base/text.c base/random.c"
+  STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/random.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/moment.c sample/call_sites.c sample/jit.c sample/delivery.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/blocks.c trace/project.c trace/spill.c trace/name_filter.c"
-  STROBE_SOURCES="$STROBE_SOURCES trace/clock.c trace/cpu_clock.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/ticks.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
-  STROBE_SOURCES="$STROBE_SOURCES compat/excimer.c compat/excimer_event.c compat/excimer_log.c"
-  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_log_class.c compat/excimer_formats.c compat/excimer_profiler.c"
-  STROBE_SOURCES="$STROBE_SOURCES compat/excimer_timer.c"
-  STROBE_SOURCES="$STROBE_SOURCES compat/edges.c compat/recording.c compat/sampled.c compat/info.c"
-  STROBE_SOURCES="$STROBE_SOURCES compat/tideways.c compat/xhprof.c compat/uprofiler.c"
-  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/label_sets.c send/run_message.c send/sender.c send/platform.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/api.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/metrics.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
-  STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/runs.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer/excimer.c compat/excimer/excimer_event.c compat/excimer/excimer_log.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer/excimer_log_class.c compat/excimer/excimer_formats.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/excimer/excimer_profiler.c compat/excimer/excimer_timer.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/xhprof/call_pairs.c compat/xhprof/recording.c compat/xhprof/sampled.c compat/xhprof/info.c"
+  STROBE_SOURCES="$STROBE_SOURCES compat/xhprof/tideways.c compat/xhprof/xhprof.c compat/xhprof/uprofiler.c"
+  STROBE_SOURCES="$STROBE_SOURCES send/message.c send/request_labels.c send/label_sets.c send/run_message.c send/sender.c send/socket_path.c send/platform.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/strobe_api.c api/api_thread.c api/functions.c api/trace_class.c api/sampler_class.c api/profile_class.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/tree_values.c api/tree_walk.c api/folded.c api/speedscope.c api/pprof.c api/flat.c"
+  STROBE_SOURCES="$STROBE_SOURCES api/secret.c api/trigger.c api/request_url.c api/request_trace.c api/send_runs.c"
   STROBE_SOURCES="$STROBE_SOURCES api/sampled_tree.c api/export_xhprof.c api/status.c"
   STROBE_SOURCES="$STROBE_SOURCES api/scopes.c api/unit_class.c api/label_arguments.c api/trace_keep.c api/worker.c"
 
   PHP_NEW_EXTENSION([strobe], [$STROBE_SOURCES], [$ext_shared],, [$STROBE_CFLAGS])
-  for folder in base sample send trace compat api; do
+  for folder in base sample send trace compat compat/excimer compat/xhprof api; do
     PHP_ADD_BUILD_DIR([$ext_builddir/$folder])
   done
 fi

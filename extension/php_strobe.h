@@ -9,6 +9,14 @@
 extern zend_module_entry strobe_module_entry;
 #define phpext_strobe_ptr &strobe_module_entry
 
+/* Limits of settings. */
+#define STROBE_MIN_PERIOD	0.0001		/* seconds; below it the timer itself would dominate */
+#define STROBE_MAX_PERIOD	3600.0
+#define STROBE_MIN_DEPTH	4
+#define STROBE_MAX_DEPTH	8192
+#define STROBE_MIN_NODES	1024		/* of a trace */
+#define STROBE_MAX_NODES	67108864
+
 /* The settings, explained in docs/extension.md; read at the start of a request. */
 ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool sample;			/* strobe.mode = sample */

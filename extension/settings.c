@@ -6,10 +6,12 @@
 
 #include "settings.h"
 
+#include "php_strobe.h"
 #include "request_labels.h"
 #include "secret.h"
 #include "setting_words.h"
 #include "settings_report.h"
+#include "socket_path.h"
 #include "standin.h"
 #include "trace_keep.h"
 #include "tracer.h"
@@ -299,45 +301,9 @@ static void report_unknown_names(void)
 	} ZEND_HASH_FOREACH_END();
 }
 
-/* PHP threads may change the environment while others read it: of thread-safe PHP's it is read before there are any. */
-#ifdef ZTS
-static char *socket_variable, *runtime_variable;
-
-static char *copy_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value ? strdup(value) : NULL;
-}
-
-static void read_environment(void)
-{
-	socket_variable = copy_variable("STROBE_SOCKET");
-	runtime_variable = copy_variable("XDG_RUNTIME_DIR");
-}
-
-static void forget_environment(void)
-{
-	free(socket_variable);
-	free(runtime_variable);
-	socket_variable = runtime_variable = NULL;
-}
-#else
-#define socket_variable getenv("STROBE_SOCKET")
-#define runtime_variable getenv("XDG_RUNTIME_DIR")
-
-static void read_environment(void)
-{
-}
-
-static void forget_environment(void)
-{
-}
-#endif
-
 void settings_register(int module_number)
 {
-	read_environment();
+	socket_path_startup();
 	settings_report_startup();
 	zend_register_ini_entries_ex(ini_entries, module_number, MODULE_PERSISTENT);
 	trigger_startup();
@@ -348,32 +314,6 @@ void settings_register(int module_number)
 void settings_unregister(int module_number)
 {
 	zend_unregister_ini_entries_ex(module_number, MODULE_PERSISTENT);
-	forget_environment();
+	socket_path_shutdown();
 	settings_report_shutdown();
-}
-
-bool settings_socket(char *path, size_t size)
-{
-	const char *wanted = STROBE_G(socket);
-	const char *runtime = runtime_variable;
-	int n;
-
-	if (!wanted || !*wanted)
-		wanted = socket_variable;
-	if (wanted && strncmp(wanted, "unix:", 5) == 0)
-		wanted += 5;
-	if (wanted && *wanted) {
-		n = snprintf(path, size, "%s", wanted);
-		return n > 0 && (size_t)n < size;
-	}
-
-	/* A user's own daemon first, else the machine's. */
-	if (geteuid() != 0 && runtime && *runtime) {
-		n = snprintf(path, size, "%s/strobe/strobe.sock", runtime);
-		if (n > 0 && (size_t)n < size &&
-		    (access(path, F_OK) == 0 || access(STROBE_SYSTEM_SOCKET, F_OK) != 0))
-			return true;
-	}
-	n = snprintf(path, size, "%s", STROBE_SYSTEM_SOCKET);
-	return n > 0 && (size_t)n < size;
 }

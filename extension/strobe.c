@@ -5,7 +5,8 @@
 #endif
 
 #include "php_strobe.h"
-#include "api.h"
+#include "api_thread.h"
+#include "strobe_api.h"
 #include "request_labels.h"
 #include "sampler.h"
 #include "cpu_clock.h"

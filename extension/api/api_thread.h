@@ -35,7 +35,7 @@ struct api_thread {
 	struct secret secret;		/* of this directory, in place of that of the pool; empty: none */
 	bool has_secret;		/* the directory has one, perhaps empty */
 
-	/* runs.c */
+	/* send_runs.c */
 	struct sender sender;		/* its losses count runs */
 	pid_t pid;			/* that the connection and the random numbers belong to */
 	struct random random;
@@ -47,5 +47,11 @@ struct api_thread *api_thread(void);
 
 /* The same, if it has been made. */
 struct api_thread *api_thread_if_any(void);
+
+/* The request as a piece of work, which may have begun before anybody asked for it. */
+void api_thread_begin_request(struct api_thread *a);
+
+/* Frees what a PHP thread holds; NULL is fine. */
+void api_thread_free(struct api_thread *a);
 
 #endif

@@ -4,8 +4,8 @@
 #include "config.h"
 #endif
 
-#include "edges.h"
-#include "export.h"
+#include "call_pairs.h"
+#include "tree_export.h"
 
 static const struct edge_names names = {
 	.load = "load::", .load_eval = "eval::", .file = "run_init::", .closure_lines = true,

@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 
-#include "export.h"
+#include "tree_export.h"
 #include "tree_walk.h"
 
 #include "zend_smart_str.h"

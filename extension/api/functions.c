@@ -4,14 +4,14 @@
 #include "config.h"
 #endif
 
-#include "api.h"
+#include "strobe_api.h"
 #include "arginfo.h"
 #include "classes.h"
 #include "label_arguments.h"
 #include "php_strobe.h"
 #include "request_trace.h"
 #include "run_message.h"
-#include "runs.h"
+#include "send_runs.h"
 #include "sampler.h"
 #include "status.h"
 

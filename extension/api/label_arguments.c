@@ -9,7 +9,7 @@
 #include "classes.h"
 #include "php_strobe.h"
 #include "run_message.h"
-#include "runs.h"
+#include "send_runs.h"
 
 #include <errno.h>
 

@@ -17,7 +17,7 @@
 #include "config.h"
 #endif
 
-#include "export.h"
+#include "tree_export.h"
 #include "tree_walk.h"
 
 #include "ext/standard/crc32.h"

@@ -6,8 +6,8 @@
 
 #include "arginfo.h"
 #include "classes.h"
-#include "export.h"
-#include "runs.h"
+#include "tree_export.h"
+#include "send_runs.h"
 #include "trigger.h"
 
 #include "ext/json/php_json.h"

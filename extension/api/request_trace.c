@@ -8,7 +8,7 @@
 
 #include "php_strobe.h"
 #include "request_url.h"
-#include "runs.h"
+#include "send_runs.h"
 #include "timers.h"
 #include "trigger.h"
 #include "unit_class.h"

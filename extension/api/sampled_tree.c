@@ -6,7 +6,7 @@
 
 #include "sampled_tree.h"
 
-#include "text.h"
+#include "function_name.h"
 
 #include <stdlib.h>
 

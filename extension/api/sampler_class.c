@@ -9,7 +9,6 @@
 #include "delivery.h"
 #include "php_strobe.h"
 #include "sampled_tree.h"
-#include "settings.h"
 #include "timers.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "php_strobe.h"
 #include "request_trace.h"
 #include "sampler.h"
-#include "settings.h"
+#include "socket_path.h"
 #include "settings_report.h"
 #include "tracer.h"
 
@@ -143,7 +143,7 @@ static void find_on_the_way(struct status_reason *r)
 	char path[108];
 	int error;
 
-	if (!settings_socket(path, sizeof(path))) {
+	if (!socket_path(path, sizeof(path))) {
 		set(r, "socket_path", "the path of the socket is longer than 107 bytes");
 		return;
 	}
@@ -195,7 +195,7 @@ void status_info(void)
 		 ", but its samples are lost: ", r.sentence);
 	php_info_print_table_row(2, "This request is sampled", text);
 	settings_report_list(info_problem, NULL);
-	php_info_print_table_row(2, "Socket", settings_socket(path, sizeof(path)) ? path : "none: the path is too long");
+	php_info_print_table_row(2, "Socket", socket_path(path, sizeof(path)) ? path : "none: the path is too long");
 	php_info_print_table_row(2, "Connected", s && sender_is_connected(s) ? "yes" : "no");
 }
 
@@ -223,7 +223,7 @@ void status_array(zval *ret)
 	}
 	add_assoc_bool(ret, "tracing", request_trace_active());
 	add_assoc_bool(ret, "can_trace", tracer_available());
-	if (settings_socket(path, sizeof(path)))
+	if (socket_path(path, sizeof(path)))
 		add_assoc_string(ret, "socket", path);
 	else
 		add_assoc_null(ret, "socket");

@@ -7,7 +7,7 @@
 #include "arginfo.h"
 #include "classes.h"
 #include "php_strobe.h"
-#include "runs.h"
+#include "send_runs.h"
 
 #include <unistd.h>
 

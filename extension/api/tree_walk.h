@@ -5,7 +5,7 @@
 #ifndef STROBE_TREE_WALK_H
 #define STROBE_TREE_WALK_H
 
-#include "metrics.h"
+#include "tree_values.h"
 
 /* Stacks are written with so many frames at most; what lies deeper is summed up as one frame "[elided]", because the
  * text of a recursion of n calls would otherwise have n²/2 frames. */

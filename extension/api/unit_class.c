@@ -11,7 +11,7 @@
 #include "label_arguments.h"
 #include "php_strobe.h"
 #include "request_trace.h"
-#include "runs.h"
+#include "send_runs.h"
 #include "sampler.h"
 #include "timers.h"
 

@@ -12,7 +12,7 @@
 #include "php_strobe.h"
 #include "random.h"
 #include "request_labels.h"
-#include "settings.h"
+#include "socket_path.h"
 #include "stack.h"
 #include "timers.h"
 #include "trie.h"
@@ -124,7 +124,7 @@ static void send_samples(struct sampler *s)
 	if (info.start_ns > info.end_ns)	/* the clock was set back */
 		info.start_ns = info.end_ns;
 	if (s->trie.samples) {
-		if (settings_socket(path, sizeof(path)))
+		if (socket_path(path, sizeof(path)))
 			message_send(s->scratch, &s->sender, path, &s->trie, &s->labels, s->sets, &info);
 		else
 			sender_lost(&s->sender, STROBE_DROP_NO_DAEMON, s->trie.samples);
@@ -161,7 +161,7 @@ static void report_losses(struct sampler *s, bool last)
 		return;
 	s->reported_ns = now;
 	info.end_ns = info.start_ns;
-	if (!settings_socket(path, sizeof(path)) || (!s->scratch && !(s->scratch = message_map())))
+	if (!socket_path(path, sizeof(path)) || (!s->scratch && !(s->scratch = message_map())))
 		return;
 	message_send_losses(s->scratch, &s->sender, path, &s->labels, &info);
 	publish_sender(s);

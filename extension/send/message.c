@@ -14,7 +14,7 @@
 
 #include "message.h"
 #include "platform.h"
-#include "text.h"
+#include "function_name.h"
 
 #include <sys/mman.h>
 

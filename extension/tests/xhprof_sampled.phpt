@@ -9,12 +9,32 @@ function foo() { usleep(850000); }
 function bar() { foo(); }
 function spin($seconds) { for ($end = microtime(true) + $seconds; microtime(true) < $end;); }
 function rec($n) { if ($n) rec($n - 1); else spin(0.15); }
-function on() { xhprof_sample_enable(); }
+function on() { global $times; return $times->start(); }
 class C { function m() { (function () { spin(0.15); })(); } }
 
-/* Keys follow each other by the interval, on its grid, and lie between start and end (a key is the time of its interval's begin). */
-function check_keys(array $samples, int $us, float $start, float $end): void
+/* When sampling was started and stopped: no earlier and no later than the time before and after the call. */
+class Times
 {
+	public array $started, $stopped;
+
+	function start() { $t = microtime(true); $r = xhprof_sample_enable(); $this->started = [$t, microtime(true)]; return $r; }
+	function stop(string $disable = 'xhprof_sample_disable') { $t = microtime(true); $r = $disable(); $this->stopped = [$t, microtime(true)]; return $r; }
+
+	/* One more or less at either end, by where they lie on the grid. */
+	function check_count(int $found, int $us, int $off = 1): void
+	{
+		$least = (int)(($this->stopped[0] - $this->started[1]) * 1e6 / $us) - $off;
+		$most = (int)(($this->stopped[1] - $this->started[0]) * 1e6 / $us) + $off;
+		if ($found < $least || $found > $most)
+			echo "$us: $found samples, not $least to $most\n";
+	}
+}
+
+/* Keys follow each other by the interval, on its grid, and lie between start and end (a key is the time of its interval's begin). */
+function check_keys(array $samples, int $us, Times $times): void
+{
+	$start = $times->started[0];
+	$end = $times->stopped[1];
 	$previous = null;
 	foreach ($samples as $key => $stack) {
 		[$s, $fraction] = explode('.', $key);
@@ -25,9 +45,7 @@ function check_keys(array $samples, int $us, float $start, float $end): void
 			echo "$key does not follow $previous\n";
 		$previous = $t;
 	}
-	$expected = (int)(($end - $start) * 1e6 / $us);
-	if (abs(count($samples) - $expected) > 1)
-		echo count($samples), " samples instead of $expected\n";
+	$times->check_count(count($samples), $us);
 	if ($samples && (array_key_first($samples) < $start - $us / 1e6 || array_key_last($samples) > $end + $us / 1e6))
 		echo 'from ', array_key_first($samples), ' to ', array_key_last($samples), " instead of $start to $end\n";
 }
@@ -39,24 +57,23 @@ function share(array $samples, string $pattern): float
 
 var_dump(xhprof_sample_disable());
 
-$start = microtime(true);
+$times = new Times;
 var_dump(on());
 bar();
 var_dump(xhprof_sample_enable());
-$r = xhprof_sample_disable();
-check_keys($r, 100000, $start, microtime(true));
+$r = $times->stop();
+check_keys($r, 100000, $times);
 if (count(array_keys($r, 'main()==>bar==>foo==>usleep', true)) < 7)
 	var_dump($r);
 
 ini_set('xhprof.sampling_interval', '1000');
 // At times the machine looks away, and a stack is seen late.
 for ($try = 0; $try < 5; $try++) {
-	$start = microtime(true);
-	xhprof_sample_enable();
+	$times->start();
 	rec(3);
 	(new C)->m();
-	$r = xhprof_disable();
-	check_keys($r, 1000, $start, microtime(true));
+	$r = $times->stop('xhprof_disable');
+	check_keys($r, 1000, $times);
 	if ($good = share($r, '~^main\(\)==>rec==>rec@1==>rec@2==>rec@3==>spin(==>microtime)?$~') > 0.4 &&
 			share($r, '~^main\(\)==>C::m==>C::\{closure[^}]*\}==>spin(==>microtime)?$~') > 0.4)
 		break;
@@ -91,13 +108,9 @@ if (share($r, '~^main\(\)==>Fiber::resume==>\{closure.*\}==>Fiber::start==>\{clo
 // Never less than 100 µs.
 foreach (['100', '7', '0', '-5'] as $interval) {
 	ini_set('xhprof.sampling_interval', $interval);
-	$start = microtime(true);
-	xhprof_sample_enable();
+	$times->start();
 	spin(0.02);
-	$r = xhprof_sample_disable();
-	$expected = (int)((microtime(true) - $start) * 10000);
-	if (abs(count($r) - $expected) > 3)
-		echo "$interval: ", count($r), " samples instead of $expected\n";
+	$times->check_count(count($times->stop()), 100, 3);
 }
 
 // Nor so long that nanoseconds would not fit into a number.

@@ -16,7 +16,7 @@
 #ifndef STROBE_CPU_CLOCK_H
 #define STROBE_CPU_CLOCK_H
 
-#include "clock.h"
+#include "ticks.h"
 
 #include <stddef.h>
 

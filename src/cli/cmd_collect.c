@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "places.h"
-#include "settings.h"
+#include "daemon_settings.h"
 
 #include <string.h>
 
@@ -86,7 +86,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	return settings_run(&spec, argc, argv, prepare);
+	return settings_run(&spec, command_serve.spec, argc, argv, prepare);
 }
 
 const struct command command_collect = { &spec, run };

@@ -1,5 +1,6 @@
 /* cmd_export.c: `strobe export`: what lies around a tree of trace logs: pictures, compression, an index, metrics. */
 
+#include "commands.h"
 #include "export.h"
 
 #include "arclamp_metrics.h"

@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "extension_file.h"
 #include "php.h"
-#include "recording.h"
+#include "run_recording.h"
 #include "run_result.h"
 #include "source.h"
 #include "workspace.h"

@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "places.h"
-#include "settings.h"
+#include "daemon_settings.h"
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
@@ -77,7 +77,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	return settings_run(&spec, argc, argv, prepare);
+	return settings_run(&spec, command_collect.spec, argc, argv, prepare);
 }
 
 const struct command command_serve = { &spec, run };

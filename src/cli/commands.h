@@ -1,4 +1,4 @@
-/* commands.h: what main.c knows of a command, and what every command does the same way.
+/* commands.h: the table of commands, as main.c knows it.
  *
  * A command is one file, cmd_NAME.c, that defines `const struct command command_NAME`; it is declared below and
  * stands in the table of main.c. Its options table makes --help and the man page. Commands are the only place that
@@ -7,16 +7,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "err.h"
-#include "options.h"
-
-enum exit_code {
-	EXIT_FINE = 0,
-	EXIT_USAGE = 1,			/* the command line makes no sense */
-	EXIT_CANNOT = 2,		/* says why, and what to do */
-	EXIT_DIFFERENCE = 3,		/* above the limit that was asked for */
-	EXIT_NOTHING = 4,		/* nothing was sampled */
-};
+#include "command.h"
 
 struct command {
 	const struct command_spec *spec;
@@ -29,23 +20,5 @@ extern const struct command command_diff;
 extern const struct command command_callgraph;
 extern const struct command command_collect;
 extern const struct command command_export, command_grep;
-
-/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
- * on, else the exit code to end with:
- *	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
- *		return code;
- */
-int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands);
-
-/* Prints "strobe NAME: sentence" to standard error. Returns EXIT_CANNOT. */
-int command_cannot(const struct command_spec *spec, const struct err *err);
-
-/* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
-int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
-
-/* The number of `value` among `names`, which end with NULL; 0, the default, if it is NULL. `option` is what it was
- * given to: "width-of". Returns 0, or EXIT_USAGE after it has said which is the nearest. */
-int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
-		   unsigned *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #define CLI_RUN_RESULT_H
 
 #include "err.h"
-#include "recording.h"
+#include "run_recording.h"
 
 struct run_result {
 	const struct recording *recording;

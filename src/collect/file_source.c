@@ -494,8 +494,14 @@ fail:
 	return r;
 }
 
+static bool file_gives_tickets(const char *url)
+{
+	return true;
+}
+
 const struct source_ops file_source_ops = {
 	.scheme = "file",
+	.gives_tickets = file_gives_tickets,
 	.open = file_open,
 	.ack = file_ack,
 	.confirmed = file_confirmed,

@@ -52,6 +52,28 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	return ops->open(url, loop, receiver, ret, err);
 }
 
+bool source_gives_tickets(const char *url)
+{
+	const struct source_ops *ops = find(url);
+
+	return ops && ops->gives_tickets && ops->gives_tickets(url);
+}
+
+/* What people type is a bare path. */
+static const char *without_scheme(const char *url)
+{
+	return strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?') ? url + strlen("unix:") : url;
+}
+
+bool source_same_input(const char *a, const char *b)
+{
+	const struct source_ops *ops = find(a);
+
+	if (strcmp(without_scheme(a), without_scheme(b)) == 0)
+		return true;
+	return ops && ops == find(b) && ops->same_input && ops->same_input(a, b);
+}
+
 void source_stop(struct source *s)
 {
 	if (s && s->ops->stop)

@@ -114,6 +114,11 @@ struct source_ops {
 	const char *scheme;					/* "unix" */
 	int (*open)(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		    struct err *err);
+	/* Whether a source of this URL gives tickets. NULL: none does. */
+	bool (*gives_tickets)(const char *url);
+	/* Whether sources of these two URLs read the same input, so that only one of them can be open. NULL: only if the
+	 * URLs are the same. */
+	bool (*same_input)(const char *a, const char *b);
 	/* What these tickets stand for is durable; in the loop's thread. NULL where no tickets are given. */
 	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
 	/* How many of all tickets given to ack, in that order, are known to have been taken where they came from, so
@@ -147,6 +152,10 @@ struct source {
  * cannot be reached now is no error: the source goes on trying. `receiver` is copied. */
 int source_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		struct err *err);
+
+/* What can be said of a source by its URL alone; false of one that is unknown. The second is symmetric. */
+bool source_gives_tickets(const char *url);
+bool source_same_input(const char *a, const char *b);
 
 /* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */
 void source_stop(struct source *s);			/* NULL is fine */

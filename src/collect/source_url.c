@@ -53,3 +53,10 @@ struct source_about source_hints_about(const struct source_hints *h)
 		.labels = h->labels.count ? &h->labels : NULL, .clock = h->clock, .period_ns = h->period_ns,
 	};
 }
+
+bool source_url_same_place(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "?");
+
+	return n == strcspn(b, "?") && strncmp(a, b, n) == 0;
+}

@@ -24,4 +24,7 @@ int source_hints_set(struct source_hints *h, const char *name, const char *value
 /* `h` has to live as long as what is returned is used. */
 struct source_about source_hints_about(const struct source_hints *h);
 
+/* Whether two URLs differ in their parameters only. */
+bool source_url_same_place(const char *a, const char *b);
+
 #endif

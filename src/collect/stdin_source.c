@@ -203,6 +203,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 
 const struct source_ops stdin_source_ops = {
 	.scheme = "-",
+	.same_input = source_url_same_place,
 	.open = stdin_open,
 	.stop = stdin_stop,
 	.close = stdin_close,

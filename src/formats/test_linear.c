@@ -14,7 +14,7 @@
 #include <ctype.h>
 #include <zlib.h>
 
-#define SHORT		512u	/* bytes of the shortest run in a sample */
+#define SHORT		256u	/* bytes of the shortest run in a sample */
 #define LONGER		8192u	/* the same of two things: what is copied or hashed shows only when it is long */
 #define SLACK		6000u	/* steps, of tables that happen to grow */
 

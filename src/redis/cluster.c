@@ -1,7 +1,7 @@
 /* cluster.c: the CRC, the map, and what redirects say. */
 #include "cluster.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "mem.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* connection.c: how a connection begins, is watched, and ends. */
 #include "connection_private.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "clock.h"
 #include "mem.h"
 

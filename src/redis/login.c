@@ -1,7 +1,7 @@
 /* login.c: the first commands of a connection, and what their answers mean. */
 #include "login.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "buf.h"
 #include "io.h"
 #include "mem.h"

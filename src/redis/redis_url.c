@@ -1,7 +1,7 @@
 /* redis_url.c: takes such a URL apart. */
 #include "redis_url.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "buf.h"
 #include "mem.h"
 #include "text.h"

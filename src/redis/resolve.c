@@ -1,7 +1,7 @@
 /* resolve.c: getaddrinfo in a thread, its answer through an eventfd. */
 #include "resolve.h"
 
-#include "address.h"
+#include "redis_address.h"
 #include "mem.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "ask.h"
+#include "redis_ask.h"
 #include "clock.h"
 #include "connection.h"
 #include "mem.h"

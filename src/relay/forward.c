@@ -1,7 +1,7 @@
 /* forward.c: the script, and following a key through a cluster. */
 #include "forward.h"
 
-#include "ask.h"
+#include "redis_ask.h"
 #include "clock.h"
 #include "cluster.h"
 #include "mem.h"

@@ -73,6 +73,15 @@ TEST(equal_profiles_have_equal_layouts_whatever_the_order_of_their_stacks)
 	layout_done(&l);
 }
 
+/* Five frames below a tenth of what is 100 together with one of 90. */
+static void add_narrow(struct profile *p)
+{
+	add(p, "bc", 4);
+	add(p, "bd", 4);
+	add(p, "bde", 1);
+	add(p, "e", 1);
+}
+
 TEST(narrow_frames_are_counted_with_what_they_hold)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -80,10 +89,7 @@ TEST(narrow_frames_are_counted_with_what_they_hold)
 	struct layout l;
 
 	add(p, "a", 90);
-	add(p, "bc", 4);
-	add(p, "bd", 4);
-	add(p, "bde", 1);
-	add(p, "e", 1);
+	add_narrow(p);
 	layout_init(&l, p, 0, &limits);
 	CHECK_STR(text_of(p, &l), "all:0:0+100 a:1:0+90");
 	CHECK_INT(l.narrow, 5);
@@ -98,10 +104,7 @@ TEST(hidden_boxes_stand_behind_what_is_drawn_and_sums_are_whole)
 	struct layout l;
 
 	add(p, "z", 90);
-	add(p, "bc", 4);
-	add(p, "bd", 4);
-	add(p, "bde", 1);
-	add(p, "e", 1);
+	add_narrow(p);
 	layout_init(&l, p, 0, &limits);
 	CHECK_STR(text_of(p, &l), "all:0:0+100 z:1:0+90 b:1:90+9 c:2:90+4 d:2:94+5 e:3:98+1 e:1:99+1");
 	CHECK_INT(l.drawn, 2);

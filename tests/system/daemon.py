@@ -32,6 +32,9 @@ class Daemon:
         self.reader.start()
         wait_for(lambda: self.url or self.process.poll() is not None)
         if not self.url:
+            # What it said last may not have been read yet. One that still runs says no more.
+            if self.process.poll() is not None:
+                self.reader.join(10)
             raise RuntimeError('the daemon did not start: ' + ' '.join(self.lines))
         return self
 

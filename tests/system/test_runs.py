@@ -209,10 +209,10 @@ def field(number, content):
 
 
 def slow_profile():
-    """Some 500 KB that stand for two million stacks, each of 65,536 frames: minutes of work for any reader."""
+    """Some KB that stand for 400,000 stacks, each of 65,536 frames: minutes of work in little memory."""
     head = field(1, field(1, 1) + field(2, 2)) + b''.join(field(6, s) for s in (b'', b'f', b'count'))
     head += field(5, field(1, 1) + field(2, 1)) + field(4, field(1, 1) + field(4, field(1, 1)) * 1024)
-    return gzip.compress(head + field(2, field(1, b'\1' * 64) + field(2, b'\1')) * 2_000_000, 1)
+    return gzip.compress(head + field(2, field(1, b'\1' * 64) + field(2, b'\1')) * 400_000, 1)
 
 
 def post_many(d, body, count):

@@ -1,0 +1,32 @@
+/* send_runs.h: sends finished trees to the daemon as runs of this request. */
+#ifndef STROBE_RUNS_H
+#define STROBE_RUNS_H
+
+#include "api_thread.h"
+#include "run_message.h"
+
+/* The status of the response, as it is now; 0 if there is no request of a client. */
+int runs_status(void);
+
+/* Fills `l` with what describes runs that are made now: the labels of samples, and the status. */
+void runs_labels(struct request_labels *l);
+
+/* Takes the secret of strobe.trigger_secret out of values: programs may have put their URL into a label. */
+void runs_hide_secret(struct request_labels *l);
+
+/* Sends `t` with these labels, and attributes in place of labels with the same keys. `name` and `attributes` may be NULL. Writes the new run's id. Returns 0, or the STROBE_DROP_ reason for
+ * which it is lost, and counted. */
+int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
+	      const struct request_labels *labels, const struct request_labels *attributes, char ret_id[33]);
+
+/* Counts a run that could not even be made. */
+void runs_lost(struct api_thread *a, int reason);
+
+/* Runs since the process began: sent, and lost by reason. */
+struct runs_counts {
+	uint64_t sent, lost[STROBE_DROP_REASONS];
+};
+
+void runs_counts(struct runs_counts *ret);
+
+#endif

@@ -1,0 +1,28 @@
+/* strobe_api.h: namespace Strobe, and the requests that are traced as a whole.
+ *
+ *	trace_class, sampler_class, profile_class, unit_class, functions	what PHP code sees; described in strobe.stub.php
+ *	api_thread						what all of them keep for a PHP thread
+ *	scopes, work						which labels hold, and for which piece of work
+ *	folded, speedscope, pprof, flat				a tree in the formats of others
+ *	request_trace, trace_keep, trigger, request_url		requests and units that become runs
+ *	worker							requests that a worker handles inside of one of PHP's
+ *	send_runs						hands trees to the daemon
+ *
+ * This header is for strobe.c.
+ */
+#ifndef STROBE_STROBE_API_H
+#define STROBE_STROBE_API_H
+
+#include "php.h"
+
+extern const zend_function_entry strobe_functions[];
+
+void api_startup(int module_number);	/* in MINIT, after the settings */
+void api_request_start(void);		/* after the tracer's and the sampler's: they are not part of the request */
+void api_request_end(void);		/* before theirs */
+
+/* Rows of phpinfo(): of the request, and counts since the process began. */
+void api_info_request(void);
+void api_info_counts(void);
+
+#endif

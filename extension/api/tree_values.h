@@ -1,0 +1,31 @@
+/* tree_values.h: the values of a tree by name: its columns, and the time off the CPU, which is wall time less CPU time. */
+#ifndef STROBE_METRICS_H
+#define STROBE_METRICS_H
+
+#include "call_tree.h"
+
+#define METRIC_OFF_CPU	TREE_COLUMNS
+#define METRICS		(TREE_COLUMNS + 1)
+
+bool metric_exists(const struct call_tree *t, int metric);
+const char *metric_name(int metric);
+const char *metric_unit(int metric);
+
+/* The metric that is meant when none is named: wall time, else CPU time, samples, calls. */
+int metric_default(const struct call_tree *t);
+
+/* By name; the default for NULL. Throws a ValueError as argument `argument` and returns -1 if it was not measured. */
+int metric_find(const struct call_tree *t, const zend_string *name, uint32_t argument);
+
+static inline int64_t metric_value(const struct call_node *n, int metric)
+{
+	return metric == METRIC_OFF_CPU ? n->value[TREE_WALL_NS] - n->value[TREE_CPU_NS] : n->value[metric];
+}
+
+/* Calls are each node's own; all other values contain those of the children. */
+static inline bool metric_is_inclusive(int metric)
+{
+	return metric != TREE_CALLS;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* function_name.h: how functions are called in a profile.
+ *
+ *	function		strlen, App\handle
+ *	method			App\Cart::price		(the class that declares it)
+ *	closure			{closure:/srv/app/cart.php(41)}
+ *	file scope, include	/srv/app/cart.php
+ *	anonymous class		class@anonymous::run	(its file and line are in the frame)
+ *	left out		[elided]
+ */
+#ifndef STROBE_TEXT_H
+#define STROBE_TEXT_H
+
+#include "function_id.h"
+
+/* The name of a class as far as it is shown: that of an anonymous one ends at its NUL, where its address begins. */
+size_t text_class_length(const zend_class_entry *ce);
+
+/* Writes the name, cut to `size` bytes and without a NUL. Returns its length. */
+size_t text_function(const struct function_id *f, char *out, size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* sampled.h: the sampling mode of xhprof and uprofiler: one entry per interval, its time as the key, the stack as the
+ * text.
+ *
+ *	["1700000000.200000" => "main()==>goo==>bar", "1700000000.300000" => "main()==>goo==>bar==>usleep", …]
+ *
+ * Times are those of a grid of intervals since 1970. The stack begins where sampling was started: "main()" stands for
+ * what was running then. It needs no call observer: a timer interrupts the VM, and a stack that is seen late, because
+ * nothing could be interrupted, counts for each interval that has passed.
+ */
+#ifndef STROBE_SAMPLED_H
+#define STROBE_SAMPLED_H
+
+#include "call_pairs.h"
+
+struct sampled_options {
+	const struct edge_names *names;
+	uint64_t interval_us;		/* above 0, a year at most */
+	zend_long depth;		/* frames shown at most, counted from the leaf */
+	bool on_grid;			/* samples are taken at the times that their keys say; else an interval after
+					 * the start, …*/
+};
+
+struct sampled;
+
+/* Starts sampling. NULL, with an errno in `ret_error`, if there is no memory or no thread for the timer. */
+struct sampled *sampled_start(const struct sampled_options *options, int *ret_error);
+
+/* Stops it and fills `ret` with the array. */
+void sampled_stop(struct sampled *s, zval *ret);
+
+/* Stops it without a result. NULL is fine. */
+void sampled_drop(struct sampled *s);
+
+#endif

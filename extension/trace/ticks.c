@@ -1,0 +1,78 @@
+/* ticks.c: chooses and calibrates the clock. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "ticks.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define SHORTEST_NS 1000000u
+
+bool clock_is_counter;
+
+static uint64_t first_ticks, first_ns;
+
+#if defined(__x86_64__)
+/* Whether the kernel's own time comes from the TSC, which it only does while all processors agree. */
+static bool kernel_uses_tsc(void)
+{
+	char name[16] = "";
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	return n == 4 && memcmp(name, "tsc\n", 4) == 0;
+}
+
+/* CPUID leaf 0x80000007, EDX bit 8: invariant TSC. */
+static bool is_invariant(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+}
+#endif
+
+void clock_startup(void)
+{
+#if defined(__x86_64__)
+	clock_is_counter = is_invariant() && kernel_uses_tsc();
+#elif defined(__aarch64__)
+	clock_is_counter = true;
+#endif
+	first_ns = clock_monotonic_ns();
+	first_ticks = clock_ticks();
+}
+
+double clock_ns_per_tick(void)
+{
+	uint64_t ns, ticks;
+
+	if (!clock_is_counter)
+		return 1;
+	do {
+		ns = clock_monotonic_ns() - first_ns;
+		ticks = clock_ticks() - first_ticks;
+	} while (ns < SHORTEST_NS);
+	return (double)ns / (double)ticks;
+}
+
+const char *clock_name(void)
+{
+#if defined(__aarch64__)
+	return "cntvct";
+#else
+	return clock_is_counter ? "TSC" : "clock_gettime";
+#endif
+}

@@ -1,0 +1,42 @@
+/* arclamp_config.h: arclamp-log's configuration file, as it is.
+ *
+ *	base_path: /srv/arclamp/logs		this unless given
+ *	redis: {host: …, port: …}		arguments of redis-py: host, port, db, username, password, unix_socket_path; those
+ *						about timeouts, encodings and the like are not needed here
+ *	redis_channel: excimer			a name, several with commas between them, or a list
+ *	logs:
+ *	  - {period: hourly, format: "%Y-%m-%d_%H", retain: 336, sample_pop: 1, channel: excimer}
+ *
+ * Without redis_channel arclamp-log listens on "arclamp", while Arc Lamp's client publishes on "excimer": both are
+ * taken. `channel` is our own: a group with it takes only what was published there, so that one process does the work
+ * of several. What is unknown is left out with a warning. Errors name file and line.
+ */
+#ifndef ARCLAMP_ARCLAMP_CONFIG_H
+#define ARCLAMP_ARCLAMP_CONFIG_H
+
+#include "logs.h"
+#include "yaml_tree.h"
+
+#define ARCLAMP_WARNINGS	32u
+#define ARCLAMP_CHANNELS	32u
+
+struct arclamp_config {
+	struct logs_options logs;
+	char *source_url;		/* "redis://user:password@host:6379/0?channel=excimer"; NULL if there is none
+					 * … */
+	char *source_problem;		/* … and why: matters only if no other source is named */
+	char *channels;			/* of redis_channel, as in that URL; NULL: not given, or wrong */
+	char *channels_problem;		/* what is wrong with it, with file and line, or NULL */
+	char *warnings[ARCLAMP_WARNINGS];
+	size_t warning_count;
+};
+
+/* Whether this is such a file, and none of Strobe's own: its `logs` is a list of groups. */
+bool arclamp_config_is(const struct yaml_node *root);
+
+/* The caller frees with arclamp_config_done, also after an error. */
+int arclamp_config_make(const struct yaml_node *root, struct arclamp_config *ret, struct err *err);
+int arclamp_config_read(const char *path, struct arclamp_config *ret, struct err *err);
+void arclamp_config_done(struct arclamp_config *c);
+
+#endif

@@ -1,0 +1,82 @@
+/* export.h: what `strobe export` does with a tree of trace logs (tree.h), one function for each of its words.
+ *
+ *	export_svgs.c		which logs have no pictures that are up to date, and which pictures have no log
+ *	export_draw.c		the pictures of one log
+ *	export_compress.c	old logs, sorted and compressed
+ *
+ * Each log is worked on in a process of its own (jobs.h). What is written gets its name when it is complete, so that
+ * whatever ends us leaves either the old file or the new one.
+ */
+#ifndef ARCLAMP_EXPORT_H
+#define ARCLAMP_EXPORT_H
+
+#include "command.h"
+#include "jobs.h"
+#include "render.h"
+#include "tree.h"
+#include "upload.h"
+
+struct export_variant {
+	const char *label, *function;	/* pictures of the stacks with this function, called .fn-<label> */
+};
+
+struct export_options {
+	const struct command_spec *spec;	/* for sentences */
+	const char *logs, *svgs;		/* directories; svgs may be NULL where there is nothing to draw */
+	const char *name;			/* what titles begin with */
+	struct flamegraph_options picture;
+	struct export_variant *variants;	/* of logs with the entry point "all" */
+	size_t variant_count;
+	const struct upload *upload;		/* NULL: nothing is run */
+	unsigned jobs;
+	uint64_t memory_bytes;			/* for one log; 0: what is usual */
+	bool redraw;				/* also what is up to date */
+	double older_than_days;
+	bool zstd;
+	bool quiet;
+};
+
+/* Both return an exit code after they have said what they did. EXIT_FINE also if another one is at it. */
+int export_svgs(const struct export_options *o);
+int export_compress(const struct export_options *o);
+
+/* --- What both share --- */
+
+/* Takes the lock `name` in the directory; -EBUSY if another process has it. It is given back by closing *ret_fd. */
+int export_lock(int dir, const char *name, int *ret_fd, struct err *err);
+
+/* A line on a terminal that is written over; nothing elsewhere. */
+void export_progress(const struct export_options *o, size_t number, size_t of, const char *what);
+void export_progress_end(const struct export_options *o);
+
+/* A sentence of the export, such as "strobe export svgs: cannot …", after the line of progress. */
+void export_say(const struct export_options *o, const char *format, ...) _printf_(2, 3);
+
+/* Why there is nothing to do, with what was looked at; `more` is the end of the sentence. */
+void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more);
+
+/* --- The pictures of one log --- */
+
+#define PICTURE_BYTES_MIN	21u	/* what gzip makes of nothing has 20 bytes */
+#define DRAWN_MAX		64u	/* bytes of what export_drawn_put writes */
+
+struct draw {
+	const struct export_options *o;
+	const struct tree *logs;
+	size_t at, count;		/* the log in there, and its packed forms */
+	int svgs;			/* the directory of pictures */
+};
+
+enum draw_code { DRAW_DONE, DRAW_NOTHING, DRAW_GONE, DRAW_FAILED, DRAW_NOT_UPLOADED };
+
+/* Draws all of them anew and says how many in result->count. The text is a warning if the code is DRAW_DONE. */
+void export_draw(const struct draw *d, struct job_result *result);
+
+/* What the pictures of all stacks note as the comment of the .svgz: by this they tell which variants were looked
+ * for. */
+void export_drawn_put(const struct export_options *o, const struct tree_name *log, char out[DRAWN_MAX]);
+
+/* Whether functions have pictures of their own in this log. */
+bool export_has_variants(const struct export_options *o, const struct tree_name *log);
+
+#endif

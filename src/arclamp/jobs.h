@@ -1,0 +1,35 @@
+/* jobs.h: many pieces of work, each in a process of its own: its memory goes with it, and what ends it ends nothing
+ * else. */
+#ifndef ARCLAMP_JOBS_H
+#define ARCLAMP_JOBS_H
+
+#include "err.h"
+
+#include <stdint.h>
+
+#define JOBS_MAX	64u
+
+struct job_result {
+	int code;		/* the caller's; -ECHILD if the process ended without saying so */
+	unsigned count;		/* the caller's */
+	char text[1024];	/* a sentence; "" if there is none */
+};
+
+struct jobs {
+	unsigned at_once;	/* 1 to JOBS_MAX */
+	uint64_t memory_bytes;	/* that one may have; 0: no limit */
+	int nice;		/* how much they stand back */
+	void *data;
+
+	/* In the process of the job. */
+	void (*work)(void *data, size_t number, struct job_result *result);
+
+	/* In ours; before it begins, and when it is over. `started` may be NULL. */
+	void (*started)(void *data, size_t number);
+	void (*ended)(void *data, size_t number, const struct job_result *result);
+};
+
+/* Works off numbers 0 to count - 1, in this order. */
+int jobs_run(const struct jobs *j, size_t count, struct err *err);
+
+#endif

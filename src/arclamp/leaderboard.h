@@ -1,0 +1,34 @@
+/* leaderboard.h: which functions were running most often, as arclamp-grep counts them. Pure: a profile in, rows out.
+ *
+ * Each stack counts for its deepest frame that is not passed over. Passed over are names without a capital letter
+ * (functions of PHP, files), unless they are asked for, and those that match a pattern. What differs by a version of
+ * MediaWiki only ("1.45.0-wmf.3", "1.27wmf10") is one name, with X.XXwmfXX in its place.
+ */
+#ifndef ARCLAMP_LEADERBOARD_H
+#define ARCLAMP_LEADERBOARD_H
+
+#include "profile.h"
+
+struct leaderboard_options {
+	const char *grep;		/* only stacks that contain this, as in "a;b;c"; NULL or "": all */
+	const char *const *skip;	/* patterns as of a shell */
+	size_t skip_count;
+	bool keep_lowercase;
+};
+
+struct leaderboard {
+	struct leaderboard_row { struct str name; int64_t samples; } *rows;	/* most first, then by name */
+	size_t count;
+	int64_t samples;		/* of all rows */
+	int64_t passed_over;		/* of stacks that match, but of no frame that counts */
+	int64_t unmatched;		/* of stacks that do not contain `grep` */
+
+	/* private */
+	struct intern names;
+};
+
+void leaderboard_make(const struct profile *p, uint32_t column, const struct leaderboard_options *o,
+		      struct leaderboard *ret);
+void leaderboard_done(struct leaderboard *l);
+
+#endif

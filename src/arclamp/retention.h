@@ -1,0 +1,23 @@
+/* retention.h: how many logs stay, counted in files, for each tag and period, as Arc Lamp counts.
+ *
+ * Looked at when new files are about to be made: of those that are there (logs, plain and packed, of this format and
+ * tag, and no other's) the newest by modification time stay, so many that with the new ones `retain` + 1 are there. */
+#ifndef ARCLAMP_RETENTION_H
+#define ARCLAMP_RETENTION_H
+
+#include "log_name.h"
+
+#include <stdatomic.h>
+
+struct retention_tag {
+	struct str tag;
+	unsigned new_files;		/* about to be made */
+};
+
+/* Goes once through the directory. `keep` says which files must stay as they are about to be written to. What cannot be
+ * removed stays and is logged. */
+void retention_apply(const char *directory, const struct log_name *format, unsigned retain,
+		     const struct retention_tag *tags, size_t count,
+		     bool (*keep)(void *data, const char *name), void *data, _Atomic uint64_t *removed);
+
+#endif

@@ -1,0 +1,21 @@
+/* tree_index.h: what a tree of logs and its pictures hold, as JSON, for pages that list it and for copies elsewhere. */
+#ifndef ARCLAMP_TREE_INDEX_H
+#define ARCLAMP_TREE_INDEX_H
+
+#include "buf.h"
+#include "tree.h"
+
+/* Appends one array with an object for each log and each picture, a line each, sorted by period and name:
+ *
+ *	name, bytes, last_modified	as listings of object stores call them
+ *	path				"svgs/daily/2026-11-20.all.svgz": the last part of the tree's base, the period, the name
+ *	mtime				of last_modified, seconds since 1970
+ *	kind				"log" or "svg"
+ *	period, time, tag		and of the tag: profiler (null if it has none) and entry
+ *	compressed			of a log: null, "gzip" or "zstd"
+ *	function, reversed		of a picture: the label of the function (null: all stacks), and whether it is turned over
+ *
+ * `svgs` may be NULL. What is being written is left out. -EFBIG if it became too large. */
+int tree_index_put(const struct tree *logs, const struct tree *svgs, struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* command.h: what every command does the same way: exit codes, options, and the sentences before it ends. */
+#ifndef BASE_COMMAND_H
+#define BASE_COMMAND_H
+
+#include "err.h"
+#include "options.h"
+
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_USAGE = 1,			/* the command line makes no sense */
+	EXIT_CANNOT = 2,		/* says why, and what to do */
+	EXIT_DIFFERENCE = 3,		/* above the limit that was asked for */
+	EXIT_NOTHING = 4,		/* nothing was sampled */
+};
+
+/* Parses the command line as options_parse does, and answers --help and errors. Returns -1 when the command shall go
+ * on, else the exit code to end with:
+ *	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
+ *		return code;
+ */
+int command_options(const struct command_spec *spec, int argc, char **argv, bool stop_at_operand, int *ret_operands);
+
+/* Prints "strobe NAME: sentence" to standard error. Returns EXIT_CANNOT. */
+int command_cannot(const struct command_spec *spec, const struct err *err);
+
+/* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
+int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
+
+/* The number of `value` among `names`, which end with NULL; 0, the default, if it is NULL. `option` is what it was
+ * given to: "width-of". Returns 0, or EXIT_USAGE after it has said which is the nearest. */
+int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
+		   unsigned *ret);
+
+#endif

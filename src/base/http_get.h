@@ -1,0 +1,14 @@
+/* http_get.h: fetches one page of our own daemon. No TLS, no redirects: it is on this machine, or behind a tunnel. */
+#ifndef BASE_HTTP_GET_H
+#define BASE_HTTP_GET_H
+
+#include "buf.h"
+#include "err.h"
+
+/* Gets `path` ("/api/v1/status") from `base` ("http://127.0.0.1:8787", "http://[::1]:8787") within `timeout_ms` and
+ * appends the body, of which 16 MB are the most. `token` (NULL is none) is sent as a bearer token. Returns the HTTP
+ * status, or -ECONNREFUSED and the like. */
+int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
+	     struct err *err);
+
+#endif

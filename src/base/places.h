@@ -1,0 +1,22 @@
+/* places.h: where the socket and the state are, as DESIGN says and as the environment may say otherwise. */
+#ifndef BASE_PLACES_H
+#define BASE_PLACES_H
+
+#include "err.h"
+
+/* The URL of the socket: STROBE_SOCKET, else /run/strobe/strobe.sock for root, else strobe/strobe.sock under
+ * XDG_RUNTIME_DIR. Makes the directory of a default socket. The caller frees. */
+int places_socket(char **ret_url, struct err *err);
+
+/* The URL of the store: STATE_DIRECTORY (systemd sets it), else strobe under XDG_STATE_HOME, else
+ * /var/lib/strobe for root and strobe under ~/.local/state for others. The caller frees. */
+int places_store(char **ret_url, struct err *err);
+
+/* The directory of state that goes with the store at `store_url` (NULL: where it would be by default): its own. The
+ * caller frees. */
+int places_state(const char *store_url, char **ret_directory, struct err *err);
+
+/* The directory of the running program; NULL if the system does not say. The caller frees. */
+char *places_program(void);
+
+#endif

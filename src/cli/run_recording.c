@@ -1,0 +1,80 @@
+/* run_recording.c: the small sibling of the collector: no buckets, no thread, one profile. */
+
+#include "run_recording.h"
+
+#include "wire_profile.h"
+
+void recording_init(struct recording *r)
+{
+	*r = (struct recording){ .profile = profile_new() };
+}
+
+void recording_done(struct recording *r)
+{
+	r->profile = profile_free(r->profile);
+}
+
+static void note_labels(struct profile *p, const struct strobe_wire_message *m, bool first)
+{
+	struct labels labels;
+
+	labels_init(&labels);
+	wire_profile_labels(m, &labels);
+	if (m->info.clock == STROBE_CLOCK_CPU)
+		labels_set(&labels, "clock", 5, "cpu", 3);
+	else if (m->info.clock == STROBE_CLOCK_WALL)
+		labels_set(&labels, "clock", 5, "wall", 4);
+	if (first)
+		labels_copy(&p->labels, &labels);
+	else
+		labels_keep_common(&p->labels, &labels);
+	labels_done(&labels);
+}
+
+static void note_time(struct profile *p, const struct strobe_wire_message *m, bool first)
+{
+	int64_t start = (int64_t)m->info.start_ns, end = (int64_t)m->info.end_ns;
+	int64_t period = (int64_t)m->info.period_ns;
+
+	if (first) {
+		p->start_ns = start;
+		p->end_ns = end;
+		p->period_ns = period;
+		return;
+	}
+	if (start < p->start_ns)
+		p->start_ns = start;
+	if (end > p->end_ns)
+		p->end_ns = end;
+	if (period != p->period_ns) {
+		p->period_ns = 0;
+		p->mixed_periods = true;
+	}
+}
+
+static void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
+{
+	struct recording *r = data;
+	const uint8_t *drops = m->at_drops;
+	bool first = r->messages == 0;
+
+	for (uint32_t i = 0; i < m->drops; i++) {
+		uint64_t reason = strobe_wire_next(&drops);
+
+		r->lost[reason < STROBE_DROP_REASONS ? reason : 0] += strobe_wire_next(&drops);
+	}
+	if (wire_profile_add(r->profile, m) < 0) {
+		r->unfit++;
+		return;
+	}
+	note_labels(r->profile, m, first);
+	note_time(r->profile, m, first);
+	r->messages++;
+	r->runs += m->info.kind == STROBE_WIRE_RUN;
+	r->samples += m->samples;
+}
+
+struct source_receiver recording_receiver(struct recording *r)
+{
+	return (struct source_receiver){ .message = got, .data = r };
+}

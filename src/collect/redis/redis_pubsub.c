@@ -1,0 +1,429 @@
+/* redis_pubsub.c: subscribes, hands over lines, and says what is wrong. */
+#include "redis_pubsub.h"
+
+#include "redis_address.h"
+#include "clock.h"
+#include "connection.h"
+#include "log.h"
+#include "mem.h"
+#include "source_url.h"
+
+#include <hiredis/hiredis.h>
+#include <string.h>
+
+#define CHANNELS_MAX		1000u
+#define CHANNEL_SIZE_MAX	1024u
+#define RUN_ID_MAX		64u
+#define MESSAGE_MAX		((size_t)64 << 20)	/* of many lines; one that is larger costs the connection */
+#define READ_TOGETHER		(64u * 1024)		/* some 60 messages */
+#define DRAIN_MAX_NS		(2 * NS_PER_SECOND)
+#define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us, unless told otherwise */
+
+/* Channels, or patterns of them: "SUBSCRIBE", a, b. */
+struct list {
+	char **words;
+	size_t *sizes;
+	size_t count, capacity, size_capacity;
+};
+
+struct pubsub {
+	struct source base;
+	struct redis_connection *connection;
+	struct source_hints hints;
+	struct list channels, patterns;
+	char *host;				/* as redis_url.h has them */
+	unsigned port;
+	size_t confirmed;			/* subscriptions of this connection */
+	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
+	char *names;				/* of all, for people */
+	bool told_bad;				/* a line that is none was logged */
+	/* What the server said of itself when we subscribed last, to know at the next time what was missed. */
+	char run_id[RUN_ID_MAX + 1];
+	uint64_t published;			/* messages, on all channels, since it started */
+	uint64_t arrived;			/* since then */
+	int64_t lost_ns;			/* when the connection was lost, monotonic; 0: it never was */
+	uint64_t hung;				/* how often it did not answer, then */
+	bool same_run;				/* it has not been started again since */
+	uint64_t missed;
+	char *told;				/* the last trouble that was logged; NULL once it has subscribed */
+};
+
+static const struct source_ops redis_pubsub_ops;
+
+/* --- What comes --- */
+
+static void told_bad_line(struct pubsub *p, const struct err *err)
+{
+	if (!p->told_bad)
+		log_warning("%s: %s. This is said once; /metrics counts them", p->base.url, err->text);
+	p->told_bad = true;
+}
+
+static void got_message(struct redis_connection *c, struct str channel, struct str text, void *data)
+{
+	struct pubsub *p = data;
+	struct source_about about = source_hints_about(&p->hints);
+	struct err err = { 0 };
+	size_t n = channel.n < CHANNEL_SIZE_MAX ? channel.n : CHANNEL_SIZE_MAX;
+
+	memcpy(p->channel, channel.p, n);
+	p->channel[n] = '\0';
+	about.channel = p->channel;
+	p->arrived++;
+	source_lines(&p->base, about, text.p, text.n, &err);
+	if (err.code)
+		told_bad_line(p, &err);
+}
+
+/* What came of the time without a connection. */
+static void tell_missed(struct pubsub *p)
+{
+	const double seconds = (double)(clock_monotonic_ns() - p->lost_ns) / NS_PER_SECOND;
+	const char *why = "";
+
+	if (p->same_run && p->hung == redis_connection_counters(p->connection)->hung) {
+		p->base.counters.connections_cut_off++;
+		why = "; it had ended the connection itself, as it does with who reads too slowly "
+			"(client-output-buffer-limit "
+		      "pubsub) and at CLIENT KILL";
+	}
+	p->base.counters.messages_missed += p->missed;
+	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s",
+		    p->base.url, seconds, (unsigned long long)p->missed, why);
+}
+
+static void got_subscription(struct pubsub *p)
+{
+	if (++p->confirmed < p->channels.count + p->patterns.count)
+		return;
+	free(p->told);
+	p->told = NULL;
+	source_set_state(&p->base, true, "subscribed to %s at %s", p->names, redis_connection_where(p->connection));
+	log_info("%s: subscribed to %s", p->base.url, p->names);
+	if (p->lost_ns)
+		tell_missed(p);
+	p->lost_ns = 0;
+}
+
+static void got_push(struct redis_connection *c, const struct redisReply *r, void *data)
+{
+	struct pubsub *p = data;
+	const char *word = r->type == REDIS_REPLY_ARRAY && r->elements ? r->element[0]->str : NULL;
+	struct err err;
+
+	if (word && (!strcmp(word, "subscribe") || !strcmp(word, "psubscribe")))
+		got_subscription(p);
+	else if (r->type == REDIS_REPLY_ERROR && redis_problem_explain(r, redis_connection_where(c), "SUBSCRIBE", &err))
+		redis_connection_drop(c, "%s", err.text);
+}
+
+/* --- The connection --- */
+
+static void subscribe_to(struct pubsub *p, const struct list *l)
+{
+	if (l->count)
+		redis_connection_subscribe(p->connection, (int)l->count + 1, (const char *const *)l->words, l->sizes);
+}
+
+/* "…\r\nname:VALUE\r\n…"; NULL if it is not there. */
+static const char *info_value(const redisReply *reply, const char *name)
+{
+	const char *p = reply && reply->type == REDIS_REPLY_STRING ? strstr(reply->str, name) : NULL;
+
+	return p && (p == reply->str || p[-1] == '\n') ? p + strlen(name) : NULL;
+}
+
+static void got_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	const char *id = info_value(reply, "run_id:");
+	struct pubsub *p = data;
+	size_t n = id ? strcspn(id, "\r\n") : 0;
+
+	p->same_run = n && n <= RUN_ID_MAX && strlen(p->run_id) == n && !memcmp(p->run_id, id, n);
+	if (!n || n > RUN_ID_MAX)
+		n = 0;
+	if (n)
+		memcpy(p->run_id, id, n);
+	p->run_id[n] = '\0';
+}
+
+/* Its PUBLISH commands on any channel: what is missing among them is no more than that. */
+static void got_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+{
+	const char *calls = info_value(reply, "cmdstat_publish:calls=");
+	uint64_t published = calls ? strtoull(calls, NULL, 10) : 0;
+	struct pubsub *p = data;
+	uint64_t before = p->same_run ? p->published + p->arrived : 0;
+
+	p->missed = published > before ? published - before : 0;
+	p->published = published;
+	p->arrived = 0;
+}
+
+static void got_ready(struct redis_connection *c, void *data)
+{
+	struct pubsub *p = data;
+
+	p->base.counters.connections++;
+	p->base.counters.connections_now = 1;
+	p->confirmed = 0;
+	redis_connection_sendf(c, 0, got_server_info, p, "INFO server");
+	redis_connection_sendf(c, 0, got_command_info, p, "INFO commandstats");
+	subscribe_to(p, &p->channels);
+	subscribe_to(p, &p->patterns);
+}
+
+static void got_lost(struct redis_connection *c, void *data)
+{
+	struct pubsub *p = data;
+
+	p->base.counters.connections_now = 0;
+	p->base.counters.connections_lost++;
+	p->lost_ns = clock_monotonic_ns();
+	p->hung = redis_connection_counters(c)->hung;
+}
+
+/* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each
+ * time. */
+static void got_state(void *data, bool is_up, const char *text)
+{
+	struct pubsub *p = data;
+
+	if (is_up)
+		return;
+	source_set_state(&p->base, false, "%s", text);
+	if (p->told && !strcmp(p->told, text))
+		return;
+	free(p->told);
+	p->told = xstrdup(text);
+	log_warning("%s: %s", p->base.url, text);
+}
+
+/* --- Life --- */
+
+static void list_add(struct list *l, const char *word, size_t n)
+{
+	GROW(&l->words, &l->capacity, l->count + 2);
+	GROW(&l->sizes, &l->size_capacity, l->count + 2);
+	if (!l->count) {
+		l->words[0] = NULL;
+		l->sizes[0] = 0;
+	}
+	l->count++;
+	l->words[l->count] = xstrndup(word, n);
+	l->sizes[l->count] = n;
+}
+
+static void list_begin(struct list *l, const char *command)
+{
+	if (!l->count)
+		return;
+	l->words[0] = xstrdup(command);
+	l->sizes[0] = strlen(command);
+}
+
+static void list_done(struct list *l)
+{
+	for (size_t i = 0; l->count && i <= l->count; i++)
+		free(l->words[i]);
+	free(l->words);
+	free(l->sizes);
+}
+
+static int add_names(struct list *l, const char *what, const char *names, struct err *err)
+{
+	for (const char *p = names; *p;) {
+		const char *end = strchrnul(p, ',');
+
+		if ((size_t)(end - p) > CHANNEL_SIZE_MAX)
+			return err_set(err, -EINVAL, "a %s is longer than %u bytes", what, CHANNEL_SIZE_MAX);
+		if (l->count == CHANNELS_MAX)
+			return err_set(err, -EINVAL, "there are more than %u of %s=; take a pattern", CHANNELS_MAX,
+				       what);
+		if (end > p)
+			list_add(l, p, (size_t)(end - p));
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static int set_parameter(struct pubsub *p, const char *name, const char *value, struct err *err)
+{
+	int r;
+
+	if (!strcmp(name, "channel"))
+		return add_names(&p->channels, name, value, err);
+	if (!strcmp(name, "pattern"))
+		return add_names(&p->patterns, name, value, err);
+	if (!strcmp(name, "password-file"))
+		return 0;
+	r = source_hints_set(&p->hints, name, value, err);
+	return r ? r : err_set(err, -EINVAL, "there is no parameter '%.60s'; a subscription has channel, pattern, "
+			       "password-file, label.NAME, clock and period", name);
+}
+
+static int set_parameters(struct pubsub *p, const struct redis_url *u, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < u->parameter_count && r >= 0; i++)
+		r = set_parameter(p, u->parameters[i].name, u->parameters[i].value, err);
+	if (r < 0)
+		return err_prefix(err, "%s", u->shown);
+	if (!p->channels.count && !p->patterns.count)
+		return err_set(err, -EINVAL, "%s: say which channel to subscribe to, as in %s%cchannel=excimer",
+			       u->shown, u->shown, u->parameter_count ? '&' : '?');
+	list_begin(&p->channels, "SUBSCRIBE");
+	list_begin(&p->patterns, "PSUBSCRIBE");
+	return 0;
+}
+
+static char *printable(char *text)
+{
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return text;
+}
+
+/* --- Two that subscribe to the same --- */
+
+static bool is_same_server(const struct pubsub *a, const struct pubsub *b)
+{
+	return !strcmp(a->host, b->host) && (a->port == b->port || address_is_path(a->host));
+}
+
+/* The first word that both have; NULL: there is none. */
+static const char *common_word(const struct list *a, const struct list *b)
+{
+	for (size_t i = 1; a->count && i <= a->count; i++)
+		for (size_t k = 1; b->count && k <= b->count; k++)
+			if (!strcmp(a->words[i], b->words[k]))
+				return a->words[i];
+	return NULL;
+}
+
+/* Redis sends each a copy, and each would be counted. */
+static int check_other(const struct pubsub *p, const struct source *base, struct err *err)
+{
+	const struct pubsub *other = (const struct pubsub *)base;
+	_cleanup_(freep) char *shown = NULL;
+	const char *word, *what = "channel";
+
+	if (base->ops != &redis_pubsub_ops || base->leaves || !is_same_server(p, other))
+		return 0;
+	word = common_word(&p->channels, &other->channels);
+	if (!word) {
+		word = common_word(&p->patterns, &other->patterns);
+		what = "pattern";
+	}
+	if (!word)
+		return 0;
+	shown = printable(xasprintf("%.64s", word));
+	return err_set(err, -EEXIST, "%s: %s subscribes to the %s '%s' already, and each message would count twice; "
+		       "name it once", p->base.url, base->url, what, shown);
+}
+
+static int check_others(const struct pubsub *p, struct err *err)
+{
+	const struct source_receiver *receiver = &p->base.receiver;
+	int r = 0;
+
+	for (size_t i = 0; i < receiver->other_count && r >= 0; i++)
+		r = check_other(p, receiver->others[i], err);
+	return r;
+}
+
+/* "excimer, excimer-wall and 3 more", in printable bytes. */
+static char *name_all(const struct list *a, const struct list *b)
+{
+	const size_t all = a->count + b->count, shown = all > 4 ? 3 : all;
+	struct buf text;
+
+	buf_init(&text);
+	for (size_t i = 0; i < shown; i++) {
+		const char *word = i < a->count ? a->words[i + 1] : b->words[i - a->count + 1];
+
+		buf_printf(&text, "%s%.64s", i ? ", " : "", word);
+	}
+	if (shown < all)
+		buf_printf(&text, " and %zu more", all - shown);
+	return printable(buf_take(&text, NULL));
+}
+
+static struct source *redis_pubsub_close(struct source *base)
+{
+	struct pubsub *p = (struct pubsub *)base;
+
+	redis_connection_free(p->connection);
+	list_done(&p->channels);
+	list_done(&p->patterns);
+	source_hints_done(&p->hints);
+	free(p->host);
+	free(p->names);
+	free(p->told);
+	source_done(base);
+	free(p);
+	return NULL;
+}
+
+static void redis_pubsub_stop(struct source *base)
+{
+	struct pubsub *p = (struct pubsub *)base;
+
+	if (p->connection && !base->discarded)
+		redis_connection_drain(p->connection, DRAIN_MAX_NS);
+	p->connection = redis_connection_free(p->connection);
+	base->counters.connections_now = 0;
+	source_set_state(base, false, "closed");
+}
+
+int redis_pubsub_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
+		      struct err *err)
+{
+	struct pubsub *p = xcalloc(1, sizeof(*p));
+	struct redis_connection_options o;
+	struct redis_url u;
+	int r = redis_url_parse(url, &u, err);
+
+	p->base = (struct source){ .ops = &redis_pubsub_ops, .receiver = *receiver, .loop = loop };
+	p->base.url = u.shown ? xstrdup(u.shown) : NULL;
+	source_hints_init(&p->hints);
+	if (r >= 0) {
+		p->host = xstrdup(u.host);
+		p->port = u.port;
+		r = set_parameters(p, &u, err);
+	}
+	if (r >= 0)
+		r = check_others(p, err);
+	if (r >= 0) {
+		p->names = name_all(&p->channels, &p->patterns);
+		redis_connection_default_options(&o);
+		o.url = &u;
+		o.name = "strobe-subscriber";
+		o.read_ahead = READ_AHEAD;
+		o.read_together = READ_TOGETHER;
+		o.reply_max = MESSAGE_MAX;
+		o.ready = got_ready;
+		o.lost = got_lost;
+		o.pushed = got_push;
+		o.message = got_message;
+		o.state = got_state;
+		o.data = p;
+		source_set_state(&p->base, false, "connecting");
+		r = redis_connection_new(&o, loop, &p->connection, err);
+	}
+	redis_url_done(&u);
+	if (r < 0) {
+		redis_pubsub_close(&p->base);
+		return r;
+	}
+	*ret = &p->base;
+	return 0;
+}
+
+static const struct source_ops redis_pubsub_ops = {
+	.scheme = "redis",
+	.stop = redis_pubsub_stop,
+	.close = redis_pubsub_close,
+};

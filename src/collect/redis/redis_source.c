@@ -1,0 +1,43 @@
+/* redis_source.c: which of the two it is. */
+#include "redis_source.h"
+
+#include "redis_pubsub.h"
+#include "redis_stream.h"
+#include "redis_url.h"
+
+/* Returns 1 for a stream, 0 for channels. */
+static int is_stream(const char *url, struct err *err)
+{
+	struct redis_url u;
+	int r = redis_url_parse(url, &u, err);
+
+	if (r >= 0)
+		r = redis_url_get(&u, "stream") != NULL;
+	redis_url_done(&u);
+	return r;
+}
+
+static bool redis_source_gives_tickets(const char *url)
+{
+	struct err err;
+
+	return is_stream(url, &err) > 0;
+}
+
+static int redis_source_open(const char *url, struct loop *loop, const struct source_receiver *receiver,
+			     struct source **ret, struct err *err)
+{
+	int r = is_stream(url, err);
+
+	if (r < 0)
+		return r;
+	if (r)
+		return redis_stream_open(url, loop, receiver, ret, err);
+	return redis_pubsub_open(url, loop, receiver, ret, err);
+}
+
+const struct source_ops redis_source_ops = {
+	.scheme = "redis",
+	.gives_tickets = redis_source_gives_tickets,
+	.open = redis_source_open,
+};

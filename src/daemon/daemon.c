@@ -1,0 +1,517 @@
+/* daemon.c: connects the stages, in the order of the data, and takes them apart in the reverse one. */
+
+#include "daemon_private.h"
+
+#include "arclamp_metrics.h"
+#include "buf.h"
+#include "clock.h"
+#include "collector.h"
+#include "command.h"
+#include "log.h"
+#include "mem.h"
+#include "notify.h"
+#include "passed_socket.h"
+#include "query_starter.h"
+#include "sink_place.h"
+#include "state_lock.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+
+#define FLUSH_TIMEOUT_NS	(5 * NS_PER_SECOND)
+#define ANSWERS_TIMEOUT_NS	(3 * NS_PER_SECOND)
+
+static void feed_watchdog(struct watch *w, uint32_t events)
+{
+	loop_timer_read(w);
+	notify_send("WATCHDOG=1");
+}
+
+/* --- Lists of sources and sinks --- */
+
+void daemon_add_feed(struct feeds *f, const char *given, struct source *source, struct sink *sink)
+{
+	f->items[f->count++] = (struct feed){ .given = xstrdup(given), .source = source, .sink = sink };
+}
+
+void daemon_remove_feed(struct feeds *f, size_t i)
+{
+	free(f->items[i].given);
+	free(f->items[i].identity);
+	memmove(f->items + i, f->items + i + 1, (--f->count - i) * sizeof(*f->items));
+}
+
+void daemon_drop_urls(struct feeds *f)
+{
+	while (f->count)
+		daemon_remove_feed(f, f->count - 1);
+}
+
+/* What people type is a bare path. */
+static const char *path_of(const char *url)
+{
+	if (strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?'))
+		return url + strlen("unix:");
+	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
+}
+
+bool daemon_same_url(const char *a, const char *b)
+{
+	return strcmp(path_of(a), path_of(b)) == 0;
+}
+
+/* --- Sinks --- */
+
+const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place)
+{
+	for (size_t i = 0; place && i < f->count; i++) {
+		_cleanup_(freep) char *other = sink_place(f->items[i].given, state);
+
+		if (other && strcmp(other, place) == 0)
+			return &f->items[i];
+	}
+	return NULL;
+}
+
+struct sink_options daemon_sink_options(const struct daemon_options *o)
+{
+	return (struct sink_options){ .state = o->state, .limits = o->limits, .logs = o->logs };
+}
+
+int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,
+		    struct err *err)
+{
+	_cleanup_(freep) char *place = sink_place(url, o->state);
+	const struct feed *same = daemon_at_place(f, o->state, place);
+	struct sink_options options = daemon_sink_options(o);
+	struct sink *s;
+	int r;
+
+	if (f->count == COLLECTOR_SINKS)
+		return err_set(err, -E2BIG, "there are more than %u sinks", COLLECTOR_SINKS);
+	if (same)
+		return err_set(err, -EEXIST, "two sinks are to write to '%s', one of them %s; name it once", place,
+			       same->sink->url);
+	r = ops ? ops->open(url, &options, &s, err) : sink_open(url, &options, &s, err);
+	if (r >= 0)
+		daemon_add_feed(f, url, NULL, s);
+	return r;
+}
+
+/* The store before the lock, since it has more to say about who else uses it. */
+static int open_sinks(struct daemon *d, struct err *err)
+{
+	const struct daemon_options *o = &d->options;
+	int r;
+
+	if (o->store_url && (r = daemon_add_sink(&d->sinks, o, o->store_url, &sink_store_ops, err)) < 0)
+		return r;
+	if (o->state && (r = state_lock(o->state, &d->lock, err)) < 0)
+		return r;
+	for (size_t i = 0; i < o->sink_count; i++)
+		if ((r = daemon_add_sink(&d->sinks, o, o->sinks[i], NULL, err)) < 0)
+			return r;
+	return 0;
+}
+
+/* The store of the page, else the first that there is; NULL: none. */
+static const struct sink *first_store(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->sinks.count; i++)
+		if (d->sinks.items[i].sink->store)
+			return d->sinks.items[i].sink;
+	return NULL;
+}
+
+/* --- The collector --- */
+
+/* What can be told to collect from other sources later has one from the start. */
+static bool wants_journal(const struct daemon_options *o)
+{
+	bool wants = o->reload != NULL;
+
+	for (size_t i = 0; i < o->source_count; i++)
+		wants |= source_gives_tickets(o->sources[i]);
+	return wants && o->state;
+}
+
+struct collector_options daemon_collector_options(const struct daemon_options *o)
+{
+	struct collector_options options;
+
+	collector_default_options(&options);
+	options.queue_bytes = o->queue_bytes;
+	options.max_label_values = o->label_values;
+	options.max_series = o->series;
+	return options;
+}
+
+static int open_collector(struct daemon *d, struct err *err)
+{
+	_cleanup_(freep) char *journal = NULL;
+	struct collector_options options = daemon_collector_options(&d->options);
+	struct collector_sink ports[COLLECTOR_SINKS];
+
+	d->has_journal = wants_journal(&d->options);
+	if (d->has_journal)
+		options.journal = journal = xasprintf("%s/collect.journal", d->options.state);
+	for (size_t i = 0; i < d->sinks.count; i++)
+		ports[i] = d->sinks.items[i].sink->port;
+	return collector_new(ports, d->sinks.count, &options, d->loop, &d->collector, err);
+}
+
+/* --- Sources --- */
+
+static bool all_have_ended(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->sources.count; i++)
+		if (!d->sources.items[i].ended)
+			return false;
+	return d->sources.count > 0 && !d->waiting.count;
+}
+
+bool daemon_end_if_over(struct daemon *d)
+{
+	bool over = all_have_ended(d);
+
+	if (over)
+		loop_stop(d->loop, 0);
+	return over;
+}
+
+static void source_ended(void *data, struct source *s)
+{
+	struct daemon *d = data;
+
+	for (size_t i = 0; i < d->sources.count; i++)
+		d->sources.items[i].ended |= d->sources.items[i].source == s;
+	daemon_end_if_over(d);
+}
+
+/* Two that read the same hand each line over twice, and know each other's tickets. */
+static bool has_identity(const struct feeds *f, const char *identity)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(source_identity(f->items[i].source), identity))
+			return true;
+	return false;
+}
+
+static size_t list_sources(const struct feeds *f, struct source **ret)
+{
+	for (size_t i = 0; i < f->count; i++)
+		ret[i] = f->items[i].source;
+	return f->count;
+}
+
+int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err)
+{
+	struct source_receiver receiver = collector_receiver(d->collector);
+	struct source *others[2 * DAEMON_SOURCES], *s;
+	int r;
+
+	if (f->count == DAEMON_SOURCES)
+		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
+	for (size_t i = 0; i < f->count; i++)
+		if (source_same_input(f->items[i].given, url))
+			return err_set(err, -EEXIST, "%s is a source already, perhaps with other parameters; "
+				       "name it once", f->items[i].source->url);
+	receiver.ended = source_ended;
+	receiver.ended_data = d;
+	receiver.state = d->options.state;
+	receiver.others = others;
+	receiver.other_count = list_sources(&d->sources, others);
+	if (f != &d->sources)
+		receiver.other_count += list_sources(f, others + receiver.other_count);
+	r = source_open(url, d->loop, &receiver, &s, err);
+	if (r < 0)
+		return r;
+	if (has_identity(f, source_identity(s))) {
+		r = err_set(err, -EEXIST, "%s is read already, perhaps with other parameters; name it once", s->url);
+		source_discard(s);
+		return r;
+	}
+	daemon_add_feed(f, url, s, NULL);
+	return 0;
+}
+
+static int open_sources(struct daemon *d, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < d->options.source_count && r >= 0; i++)
+		r = daemon_add_source(d, &d->sources, d->options.sources[i], err);
+	return r;
+}
+
+/* --- The server --- */
+
+struct shown *daemon_show(const struct daemon *d)
+{
+	struct shown *s = xcalloc(1, sizeof(*s));
+
+	for (size_t i = 0; i < d->sources.count; i++)
+		s->sources[i] = d->sources.items[i].source;
+	for (size_t i = 0; i < d->sinks.count; i++) {
+		struct sink *sink = d->sinks.items[i].sink;
+
+		s->sinks[i] = (struct server_sink){
+			.url = sink->url, .counters = collector_sink_counters(d->collector, i),
+			.figures = sink->ops->figures, .state = sink->ops->state, .data = sink,
+		};
+	}
+	return s;
+}
+
+/* What changes while it runs; the arrays are those of d->shown. */
+struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits)
+{
+	const struct sink *store = first_store(d);
+
+	return (struct server_options){
+		.store = store ? store->store : NULL,
+		.store_url = store ? store->url : NULL,
+		.limits = *limits,
+		.sources = d->shown->sources,
+		.source_count = d->sources.count,
+		.sinks = d->shown->sinks,
+		.sink_count = d->sinks.count,
+	};
+}
+
+/* Pictures lie beside the logs: /srv/arclamp/logs and /srv/arclamp/svgs. */
+static void put_arclamp_metrics(void *data, struct buf *out)
+{
+	struct daemon *d = data;
+	const char *logs = d->options.arclamp_metrics;
+	_cleanup_(freep) char *svgs = xstrdup(logs);
+	_cleanup_(buf_done) struct buf series = { 0 };
+	size_t n = strlen(svgs);
+	struct err err = { 0 };
+	bool failed;
+
+	while (n > 1 && svgs[n - 1] == '/')
+		svgs[--n] = '\0';
+	buf_init(&series);
+	if (n > 5 && !strcmp(svgs + n - 5, "/logs"))
+		memcpy(svgs + n - 4, "svgs", 4);
+	else
+		n = 0;
+	failed = arclamp_metrics_put(logs, n ? svgs : NULL, clock_wall_ns(), &series, &err) < 0;
+	if (!failed)
+		buf_put(out, series.data, series.size);
+	else if (!d->metrics_failed)
+		log_warning("there are no series of Arc Lamp: %s", err.text);
+	d->metrics_failed = failed;
+}
+
+static int open_server(struct daemon *d, struct err *err)
+{
+	const struct daemon_options *o = &d->options;
+	struct server_options s;
+	int r;
+
+	if (o->no_server)
+		return 0;
+	d->shown = daemon_show(d);
+	s = daemon_feeds_shown(d, &o->limits);
+	s.listen = o->listen;
+	s.token = o->token;
+	s.probe_listen = o->probe_listen;
+	s.probe_token = o->probe_token;
+	s.query_starter = d->query_starter;
+	s.query_memory = o->query_memory;
+	s.allow_hosts = o->allow_hosts;
+	s.allow_host_count = o->allow_host_count;
+	s.only_counters = !o->store_url;
+	s.collector = collector_counters(d->collector);
+	s.start_ns = clock_wall_ns();
+	if (o->arclamp_metrics) {
+		s.more_metrics = put_arclamp_metrics;
+		s.more_data = d;
+	}
+	r = server_new(&s, &d->server, err);
+	if (r < 0 && o->listen_may_fail && r != -EINVAL && r != -EACCES) {
+		log_warning("there will be no counters to ask for: %s", err->text);
+		return 0;
+	}
+	return r;
+}
+
+static void got_signal(int signo, void *data)
+{
+	struct daemon *d = data;
+
+	if (signo == SIGHUP && d->options.reload)
+		daemon_reload(d);
+	else
+		loop_stop(d->loop, 0);
+}
+
+/* In the process of a query, which has what the daemon was told when it started. */
+static int open_to_read(void *data, struct store **ret, struct err *err)
+{
+	return store_open(data, true, ret, err);
+}
+
+/* --- All of it --- */
+
+static int open_all(struct daemon *d, struct err *err)
+{
+	int64_t watchdog_ns = notify_watchdog_ns();
+	const struct daemon_options *o = &d->options;
+	int r;
+
+	if (o->store_url && !o->no_server &&
+	    (r = query_starter_new(open_to_read, (char *)o->store_url, &d->query_starter, err)) < 0)
+		return r;
+	d->loop = loop_new(err);
+	if (!d->loop)
+		return err->code;
+	/* Signals before threads, which inherit the mask. The sinks before the sources: a second instance that shares
+	 * only a store must not take the samples. */
+	if ((r = loop_on_signals(d->loop, got_signal, d, SIGHUP, err)) < 0 ||
+	    (r = open_sinks(d, err)) < 0 ||
+	    (r = open_collector(d, err)) < 0 ||
+	    (r = open_sources(d, err)) < 0 ||
+	    (r = open_server(d, err)) < 0)
+		return r;
+	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
+}
+
+static void say_ready(const struct daemon *d)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	for (size_t i = 0; i < d->sources.count; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", d->sources.items[i].source->url);
+	buf_puts(&b, " into ");
+	for (size_t i = 0; i < d->sinks.count; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", d->sinks.items[i].sink->url);
+	if (d->server)
+		buf_printf(&b, "; listening on %s", server_url(d->server));
+	log_info("collecting from %s", b.data);
+	if (d->server && *server_probe_url(d->server))
+		log_info("answering probes at %s", server_probe_url(d->server));
+	passed_sockets_warn();
+	notify_send("READY=1");
+}
+
+/* The server first, since it shows the counters of the others; then from the inputs to the sinks. What arrived is stored
+ * whatever a request does. */
+static uint64_t stop_all(struct daemon *d)
+{
+	uint64_t left = 0;
+
+	if (server_stop(d->server, ANSWERS_TIMEOUT_NS))
+		d->server = server_free(d->server);
+	for (size_t i = 0; i < d->sources.count; i++)
+		source_stop(d->sources.items[i].source);
+	if (d->collector)
+		left = collector_flush(d->collector, FLUSH_TIMEOUT_NS);
+	return left;
+}
+
+/* What came out of it, for whoever piped something in. */
+static int say_ended(const struct daemon *d, struct err *err)
+{
+	const struct collector_counters *n = collector_counters(d->collector);
+	uint64_t lines = 0, rejected = 0;
+
+	for (size_t i = 0; i < d->sources.count; i++) {
+		const struct source_counters *c = &d->sources.items[i].source->counters;
+
+		lines += c->lines;
+		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
+			rejected += e == SOURCE_LINE_BLANK ? 0 : c->rejected_lines[e];
+	}
+	if (!lines && !n->samples_received)
+		return err_set(err, -ENODATA, "there was no line like 'main;function 12' in the input (%llu "
+			       "other lines)", (unsigned long long)rejected);
+	log_info("%llu lines with %llu samples: %llu stored, %llu dropped; %llu other lines were left out",
+		 (unsigned long long)lines, (unsigned long long)n->samples_received,
+		 (unsigned long long)n->samples_stored,
+		 (unsigned long long)(n->samples_dropped_queue + n->samples_dropped_unfit),
+		 (unsigned long long)rejected);
+	return 0;
+}
+
+static void free_all(struct daemon *d)
+{
+	struct feeds *sources[] = { &d->sources, &d->leaving };
+
+	for (size_t list = 0; list < ARRAY_SIZE(sources); list++)
+		while (sources[list]->count) {
+			source_close(sources[list]->items[sources[list]->count - 1].source);
+			daemon_remove_feed(sources[list], sources[list]->count - 1);
+		}
+	daemon_drop_urls(&d->waiting);
+	d->collector = collector_free(d->collector);
+	while (d->sinks.count) {
+		sink_close(d->sinks.items[d->sinks.count - 1].sink);
+		daemon_remove_feed(&d->sinks, d->sinks.count - 1);
+	}
+	if (d->loop) {
+		loop_remove_timer(d->loop, &d->watchdog);
+		loop_remove_timer(d->loop, &d->leave_timer);
+	}
+	d->loop = loop_free(d->loop);
+	d->query_starter = query_starter_free(d->query_starter);
+	free(d->shown);
+	if (d->lock >= 0)
+		close(d->lock);
+}
+
+/* Each second a batch of some MB comes and goes. Left to itself malloc gives its memory back to the kernel each time,
+ * and asks for it again: a tenth of what a relay takes. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
+}
+
+/* Threads of the server still look at the store and the counters, so nothing is taken apart. All is committed. */
+static void __attribute__((noreturn)) leave_answers(int r, const struct err *err)
+{
+	if (r < 0)
+		log_error("%s", err->text);
+	log_warning("ending without the answers to HTTP requests that take longer than %d seconds",
+		 (int)(ANSWERS_TIMEOUT_NS / NS_PER_SECOND));
+	_exit(r < 0 ? EXIT_CANNOT : EXIT_FINE);
+}
+
+int daemon_run(const struct daemon_options *o, struct err *err)
+{
+	struct daemon *d = xcalloc(1, sizeof(*d));
+	uint64_t left;
+	int r;
+
+	d->options = *o;
+	d->lock = -1;
+	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
+	d->leave_timer = (struct watch){ .ready = daemon_look_at_leaving, .fd = -1 };
+	keep_memory();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */
+	r = open_all(d, err);
+	if (r >= 0) {
+		say_ready(d);
+		r = loop_run(d->loop, err);
+		notify_send("STOPPING=1");
+	}
+	left = stop_all(d);
+	if (r >= 0 && left)
+		r = err_set(err, -EIO, "%llu samples or runs could not be stored before the end; see the "
+			    "warnings above", (unsigned long long)left);
+	else if (r >= 0 && all_have_ended(d))
+		r = say_ended(d, err);
+	if (d->server)
+		leave_answers(r, err);
+	free_all(d);
+	free(d);
+	return r;
+}

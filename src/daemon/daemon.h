@@ -1,0 +1,44 @@
+/* daemon.h: `strobe serve` and `strobe collect` as one thing: sources → collector → sinks, and the server that shows
+ * them. */
+#ifndef DAEMON_DAEMON_H
+#define DAEMON_DAEMON_H
+
+#include "logs.h"
+#include "store.h"
+
+#define DAEMON_SOURCES	64u
+
+struct daemon_options {
+	const char *store_url;			/* the first sink, which the page shows; NULL: no page, counters only */
+	const char *const *sources;		/* URLs, at least one */
+	size_t source_count;
+	const char *const *sinks;		/* URLs; at least one, or a store */
+	size_t sink_count;
+	const char *state;			/* the directory for journal and spools; NULL: none is needed */
+	struct store_limits limits;
+	const struct logs_options *logs;	/* what a configuration of Arc Lamp says of its tree; NULL: there is
+						 * none */
+	uint64_t queue_bytes;			/* as collector.h has them */
+	unsigned label_values, series;
+	const char *listen, *token;		/* as server.h has them; NULL is the default or none */
+	const char *probe_listen, *probe_token;	/* the same */
+	uint64_t query_memory;
+	bool no_server, listen_may_fail;	/* then that it could not is a warning */
+	const char *const *allow_hosts;
+	size_t allow_host_count;
+	const char *arclamp_metrics;		/* a tree of trace logs whose series /metrics has as well; NULL: none */
+
+	/* SIGHUP: NULL ends, as SIGTERM does. `reload` fills in what holds now, or says what is wrong with it;
+	 * `reloaded` says whether the daemon works with the new options, so that the strings of the other ones can
+	 * go. */
+	int (*reload)(struct daemon_options *ret, struct err *err);
+	void (*reloaded)(bool taken);
+};
+
+/* Strings stay the caller's. Opens everything, says on standard error what it collects, and runs until SIGTERM or
+ * SIGINT, or until all sources have come to an end (standard input does). Then it reads what has been sent, commits it,
+ * and returns 0; -EIO if some of it could not be committed in a few seconds, -ENODATA if the sources ended and had
+ * nothing. */
+int daemon_run(const struct daemon_options *o, struct err *err);
+
+#endif

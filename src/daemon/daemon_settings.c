@@ -1,0 +1,376 @@
+/* daemon_settings.c: what holds without options, and what cannot be. */
+
+#include "daemon_settings.h"
+
+#include "clock.h"
+#include "command.h"
+#include "io.h"
+#include "log.h"
+#include "mem.h"
+#include "places.h"
+#include "queries.h"
+#include "size.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define RETAIN_DAYS_MAX	36500
+#define QUEUE_MIN	((uint64_t)1 << 20)
+#define MIN_FREE	"256M"
+#define STORE_MIN	((uint64_t)64 << 20)	/* below it an hour of a small site does not fit */
+#define COUNT_MAX	1000000
+
+struct settings settings;
+
+/* What holds without options. */
+static void set_defaults(void)
+{
+	settings = (struct settings){
+		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M", .query_memory = "1G",
+		.retain_days = 30, .runs_days = 30,
+		.runs_count = 10000, .label_values = 1000, .series = 10000,
+	};
+	config_init(&settings.config_read);
+	buf_init(&settings.token);
+	buf_init(&settings.probe_token);
+}
+
+static void free_lists(struct settings *s)
+{
+	free(s->from.items);
+	free(s->to.items);
+	free(s->allow_hosts.items);
+	s->from = s->to = s->allow_hosts = (struct option_list){ 0 };
+}
+
+static void done(struct settings *s)
+{
+	free_lists(s);
+	config_done(&s->config_read);
+	buf_done(&s->token);
+	buf_done(&s->probe_token);
+	arclamp_config_done(&s->arclamp_config);
+	free(s->arclamp_sink);
+	free(s->sinks);
+	for (size_t i = 0; i < s->source_count; i++)
+		free(s->sources[i]);
+	free(s->sources);
+	free(s->default_socket);
+	free(s->default_store);
+	free(s->default_state);
+}
+
+static int no_operands(const struct command_spec *spec, int operands, char **argv, struct err *err)
+{
+	return operands ? err_set(err, -EINVAL, "'%s' is too much; %s takes options only", argv[1], spec->name) : 0;
+}
+
+/* Options may move operands to the front, so each reading has a copy of its own. */
+static int parse(const struct command_spec *spec, int argc, char **argv, struct err *err)
+{
+	_cleanup_(freep) char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+	int operands = 0, r;
+
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	r = options_parse(spec, argc, copy, false, &operands, err);
+	return r ? r : no_operands(spec, operands, copy, err);
+}
+
+/* Returns 0, 1 for --help, -EINVAL for what makes no sense and another error for a file that cannot be read. */
+static int read_all(const struct command_spec *spec, int argc, char **argv, struct err *err)
+{
+	struct config config;
+	const char *path;
+	int r;
+
+	set_defaults();
+	r = parse(spec, argc, argv, err);
+	if (r)
+		return r;
+	path = settings.config ? settings.config : getenv("STROBE_CONFIG");
+	config_init(&config);
+	r = config_read(&config, spec, path && *path ? path : NULL, argc, argv, err);
+	free_lists(&settings);
+	set_defaults();
+	settings.config_read = config;
+	if (r == 1)
+		settings.arclamp = path[0] == '-' ? path + 1 : path;
+	settings.has_file = path && *path;
+	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
+}
+
+/* "/etc/strobe.yaml:7: " before a sentence about what was set there. */
+static int wrong(const char *option, struct err *err, const char *format, ...) _printf_(3, 4);
+static int wrong(const char *option, struct err *err, const char *format, ...)
+{
+	const char *place = config_place(&settings.config_read, option);
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return err_set(err, -EINVAL, "%s%s--%s%s", place ? place : "", place ? ": " : "", option, text);
+}
+
+static int size_of(const char *option, const char *text, uint64_t *ret, struct err *err)
+{
+	struct err why = { 0 };
+
+	return size_parse(text, ret, &why) < 0 ? wrong(option, err, ": %s", why.text) : 0;
+}
+
+static int check_days(const char *option, double days, int64_t *ret_ns, struct err *err)
+{
+	if (!(days >= 0 && days <= RETAIN_DAYS_MAX))
+		return wrong(option, err, " takes 0 to %d days", RETAIN_DAYS_MAX);
+	*ret_ns = (int64_t)(days * (double)NS_PER_DAY);
+	return 0;
+}
+
+static int check_count(const char *option, long n, unsigned *ret, struct err *err)
+{
+	if (n < 1 || n > COUNT_MAX)
+		return wrong(option, err, " takes 1 to %d", COUNT_MAX);
+	*ret = (unsigned)n;
+	return 0;
+}
+
+int settings_check(struct daemon_options *o, struct err *err)
+{
+	const struct settings *s = &settings;
+	int r;
+
+	if ((r = check_days("retain", s->retain_days, &o->limits.max_age_ns, err)) < 0 ||
+	    (r = size_of("max-bytes", s->max_bytes, &o->limits.max_bytes, err)) < 0 ||
+	    (r = size_of("min-free", s->min_free ? s->min_free : MIN_FREE, &o->limits.min_free_bytes, err)) < 0 ||
+	    (r = check_days("runs-age", s->runs_days, &o->limits.runs_max_age_ns, err)) < 0)
+		return r;
+	o->limits.min_free_is_guess = !s->min_free;
+	if (o->limits.max_bytes && o->limits.max_bytes < STORE_MIN)
+		return wrong("max-bytes", err, " must be 64M at least, or 0 for no limit");
+	if (s->runs_count < 0)
+		return wrong("runs-count", err, " must not be negative");
+	o->limits.runs_max_count = (uint64_t)s->runs_count;
+	if ((r = size_of("runs-size", s->runs_size, &o->limits.runs_max_bytes, err)) < 0 ||
+	    (r = size_of("queue-bytes", s->queue_bytes, &o->queue_bytes, err)) < 0 ||
+	    (r = check_count("label-values", s->label_values, &o->label_values, err)) < 0 ||
+	    (r = check_count("series", s->series, &o->series, err)) < 0)
+		return r;
+	if (o->queue_bytes < QUEUE_MIN)
+		return wrong("queue-bytes", err, " must be 1M at least");
+	if ((r = size_of("query-memory", s->query_memory, &o->query_memory, err)) < 0)
+		return r;
+	if (o->query_memory < QUERY_MEMORY_MIN)
+		return wrong("query-memory", err, " must be 64M at least");
+	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
+		return wrong("probe-listen", err, " needs an address of --listen");
+	o->listen = s->listen;
+	o->probe_listen = s->probe_listen;
+	o->sources = s->from.items;
+	o->source_count = s->from.count;
+	o->sinks = s->to.items;
+	o->sink_count = s->to.count;
+	o->state = s->state;
+	o->arclamp_metrics = s->arclamp_metrics;
+	o->allow_hosts = s->allow_hosts.items;
+	o->allow_host_count = s->allow_hosts.count;
+	return 0;
+}
+
+/* *ret stays NULL without a path. */
+static int read_token(const char *path, struct buf *token, const char **ret, struct err *err)
+{
+	struct stat st;
+	int r;
+
+	if (!path)
+		return 0;
+	r = io_read_secret(path, "token", token, err);
+	if (r == -ENOMSG)
+		return err_set(err, r, "'%s' holds no token; make one with: openssl rand -hex 32 > %s", path, path);
+	if (r < 0)
+		return r;
+	if (stat(path, &st) == 0 && (st.st_mode & 077))
+		log_warning("other users may read the token in '%s'; chmod 600 keeps it secret", path);
+	*ret = token->data;
+	return 0;
+}
+
+int settings_tokens(struct daemon_options *o, struct err *err)
+{
+	struct settings *s = &settings;
+	int r = read_token(s->token_file, &s->token, &o->token, err);
+
+	return r < 0 ? r : read_token(s->probe_token_file, &s->probe_token, &o->probe_token, err);
+}
+
+static void add_arclamp_sink(struct daemon_options *o)
+{
+	struct settings *s = &settings;
+
+	s->arclamp_sink = xasprintf("logs:%s", s->arclamp_config.logs.base);
+	s->sinks = xcalloc(s->to.count + 1, sizeof(*s->sinks));
+	s->sinks[0] = s->arclamp_sink;
+	for (size_t i = 0; i < s->to.count; i++)
+		s->sinks[i + 1] = s->to.items[i];
+	o->sinks = s->sinks;
+	o->sink_count = s->to.count + 1;
+	o->logs = &s->arclamp_config.logs;
+}
+
+static bool names_channels(const char *url)
+{
+	for (const char *p = strchr(url, '?'); p; p = strchr(p + 1, '&'))
+		if (strncmp(p + 1, "channel=", strlen("channel=")) == 0)
+			return true;
+	return false;
+}
+
+/* Who listens in the place of the file's Redis hears what arclamp-log would have heard there. */
+static void keep_to_channels(struct daemon_options *o, const char *channels)
+{
+	struct settings *s = &settings;
+
+	s->sources = xcalloc(o->source_count, sizeof(*s->sources));
+	for (size_t i = 0; i < o->source_count; i++) {
+		const char *url = o->sources[i];
+		bool wants = strncmp(url, "resp:", strlen("resp:")) == 0 && !names_channels(url);
+
+		s->sources[i] = wants ? xasprintf("%s%cchannel=%s", url, strchr(url, '?') ? '&' : '?', channels) :
+			xstrdup(url);
+	}
+	s->source_count = o->source_count;
+	o->sources = (const char *const *)s->sources;
+}
+
+int settings_arclamp(struct daemon_options *o, struct err *err)
+{
+	struct arclamp_config *c = &settings.arclamp_config;
+	int r;
+
+	if (!settings.arclamp)
+		return 0;
+	r = arclamp_config_read(settings.arclamp, c, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < c->warning_count; i++)
+		log_warning("%s", c->warnings[i]);
+	if (!o->source_count && !c->source_url)
+		return err_set(err, -EINVAL, "%s", c->source_problem ? c->source_problem : "the file names no Redis; "
+			       "give --from");
+	if (!o->source_count) {
+		settings.default_source = c->source_url;
+		o->sources = &settings.default_source;
+		o->source_count = 1;
+	} else if (c->channels_problem) {
+		/* A listener would take all channels in place of those that are meant. */
+		return err_set(err, -EINVAL, "%s", c->channels_problem);
+	} else if (c->channels) {
+		keep_to_channels(o, c->channels);
+	}
+	add_arclamp_sink(o);
+	return 0;
+}
+
+int settings_default_source(struct daemon_options *o, struct err *err)
+{
+	int r;
+
+	if (o->source_count)
+		return 0;
+	r = places_socket(&settings.default_socket, err);
+	if (r < 0)
+		return r;
+	settings.default_source = settings.default_socket;
+	o->sources = &settings.default_source;
+	o->source_count = 1;
+	return 0;
+}
+
+/* --- The command --- */
+
+/* What SIGHUP reads again. */
+static struct {
+	const struct command_spec *spec;
+	int argc;
+	char **argv;
+	int (*prepare)(struct daemon_options *o, struct err *err);
+} command;
+
+/* The settings are the new ones when it returns 0; those of before are kept for as long as the daemon uses them. What
+ * cannot change (addresses, directories, the token) it has from the first ones for as long as it runs. */
+static struct settings first, before;
+static bool has_first;
+
+static int reload(struct daemon_options *ret, struct err *err)
+{
+	int r;
+
+	before = settings;
+	r = read_all(command.spec, command.argc, command.argv, err);
+	*ret = (struct daemon_options){ 0 };
+	return r < 0 ? r : command.prepare(ret, err);
+}
+
+static void heed_quiet(void)
+{
+	log_set_level(settings.quiet ? 1 : 2);
+}
+
+static void reloaded(bool taken)
+{
+	if (taken)
+		heed_quiet();
+	if (taken && !has_first) {
+		first = before;
+		has_first = true;
+	} else if (taken) {
+		done(&before);
+	} else {
+		done(&settings);
+		settings = before;
+	}
+}
+
+static int print_help(const struct command_spec *spec)
+{
+	_cleanup_(buf_done) struct buf help = { 0 };
+
+	buf_init(&help);
+	options_help(spec, &help);
+	fwrite(help.data, 1, help.size, stdout);
+	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+}
+
+int settings_run(const struct command_spec *spec, const struct command_spec *other, int argc, char **argv,
+		 int (*prepare)(struct daemon_options *o, struct err *err))
+{
+	struct daemon_options o = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	command.spec = spec;
+	command.argc = argc;
+	command.argv = argv;
+	command.prepare = prepare;
+	r = read_all(spec, argc, argv, &err);
+	if (r == 1)
+		return print_help(spec);
+	if (r < 0 || (r = prepare(&o, &err)) < 0)
+		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
+	heed_quiet();
+	config_warn_of_variables(spec, other);
+	if (settings.has_file || settings.arclamp) {
+		o.reload = reload;
+		o.reloaded = reloaded;
+	}
+	r = daemon_run(&o, &err);
+	if (r < 0)
+		command_cannot(spec, &err);
+	done(&settings);
+	if (has_first)
+		done(&first);
+	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
+}

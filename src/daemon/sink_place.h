@@ -1,0 +1,14 @@
+/* sink_place.h: the directory that a sink has for itself (a store, a tree of logs, the spool of a relay), so that two
+ * that want one directory are told so, and by which words they differ. Opens nothing. */
+#ifndef DAEMON_SINK_PLACE_H
+#define DAEMON_SINK_PLACE_H
+
+/* As realpath(3) has it, where it is there. `state` is the directory that spools are in. NULL if the URL is wrong,
+ * which opening it says better, or if there is no such directory. The caller frees it. */
+char *sink_place(const char *url, const char *state);
+
+/* "another window= and spool=": what the URL of a sink asks for that the one which has its place does not, without
+ * values, for one of them is a password. The caller frees it. */
+char *sink_place_wish(const char *before, const char *after);
+
+#endif

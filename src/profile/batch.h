@@ -1,0 +1,40 @@
+/* batch.h: the seam between collecting and storing: what came in during about a second, ready to be kept. */
+#ifndef PROFILE_BATCH_H
+#define PROFILE_BATCH_H
+
+#include "profile.h"
+#include "strobe_wire.h"
+
+#define BATCH_BUCKET_NS	(10LL * 1000000000LL)
+
+/* What was measured for one series (a set of labels with its clock and period) in one bucket. */
+struct batch_entry {
+	int64_t bucket_ns;			/* start of the bucket, a multiple of BATCH_BUCKET_NS, since 1970 */
+	const struct labels *labels;
+	enum strobe_clock clock;
+	int64_t period_ns;
+	const struct profile *profile;		/* columns as they arrived; times and labels in it are ignored */
+	bool from_lines;			/* all of it came as folded lines, which stand among the batch's lines
+						 * too */
+};
+
+/* A folded line as it came, for sinks that keep lines. */
+struct batch_line {
+	const char *bytes;			/* without a newline; any other bytes, NUL too */
+	uint32_t size;
+	uint32_t entry;				/* the entry of the batch that it went to: its labels say tag and
+						 * profiler */
+	int64_t time_ns;			/* since 1970 */
+};
+
+/* All of it is kept, or nothing. The id makes a batch that is handed over twice count once; 0 is no id. A batch may
+ * hold several entries of one series and bucket; they add up. */
+struct batch {
+	uint64_t id;
+	const struct batch_entry *entries;
+	size_t count;
+	const struct batch_line *lines;		/* in the order in which they came; none unless a sink wants them */
+	size_t line_count;
+};
+
+#endif

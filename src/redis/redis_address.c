@@ -1,0 +1,50 @@
+/* redis_address.c: getaddrinfo, and what it would say of a path. */
+#include "redis_address.h"
+
+#include "mem.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct path_address {
+	struct addrinfo info;		/* the first: address_free gets its address */
+	struct sockaddr_un name;
+};
+
+static int take_path(const char *path, struct addrinfo **ret)
+{
+	struct path_address *a;
+
+	if (strlen(path) > ADDRESS_PATH_MAX)
+		return EAI_NONAME;
+	a = xcalloc(1, sizeof(*a));
+	a->name.sun_family = AF_UNIX;
+	memcpy(a->name.sun_path, path, strlen(path));
+	a->info = (struct addrinfo){ .ai_family = AF_UNIX, .ai_socktype = SOCK_STREAM,
+				     .ai_addr = (struct sockaddr *)&a->name, .ai_addrlen = sizeof(a->name) };
+	*ret = &a->info;
+	return 0;
+}
+
+int address_look_up(const char *host, unsigned port, int flags, struct addrinfo **ret)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV };
+	char digits[12];
+
+	if (address_is_path(host))
+		return take_path(host, ret);
+	snprintf(digits, sizeof(digits), "%u", port);
+	return getaddrinfo(host, digits, &hints, ret);
+}
+
+void address_free(struct addrinfo *a)
+{
+	if (a && a->ai_family == AF_UNIX)
+		free((char *)a - offsetof(struct path_address, info));
+	else if (a)
+		freeaddrinfo(a);
+}
