@@ -25,6 +25,8 @@ void buf_done(struct buf *b)
 
 void buf_reset(struct buf *b)
 {
+	if (b->drain)
+		b->drain->restart(b->drain);
 	b->size = 0;
 	b->overflow = false;
 	if (b->capacity)
@@ -41,6 +43,15 @@ char *buf_take(struct buf *b, size_t *ret_size)
 	return data;
 }
 
+static bool drain(struct buf *b)
+{
+	if (!b->drain->take(b->drain, b->data, b->size))
+		return false;
+	b->size = 0;
+	b->data[0] = 0;
+	return true;
+}
+
 /* Makes room for `n` bytes and the NUL behind them. After the first bytes that were left out all others are, too:
  * a text with a hole would look whole. */
 static bool make_room(struct buf *b, size_t n)
@@ -54,6 +65,15 @@ static bool make_room(struct buf *b, size_t n)
 	need = b->size + n + 1;
 	if (need <= b->capacity)
 		return true;
+	if (b->drain && b->size >= BUF_DRAIN) {
+		if (!drain(b)) {
+			b->overflow = true;
+			return false;
+		}
+		need = n + 1;
+		if (need <= b->capacity)
+			return true;
+	}
 	capacity = b->capacity + b->capacity / 2;
 	if (capacity < need)
 		capacity = need < 64 ? 64 : need;

@@ -1,7 +1,10 @@
 /* buf.h: a growing byte buffer.
  *
  * `data` is never NULL after buf_init and always has a NUL after its last byte, so a buffer of text is a C string.
- * Growth beyond `limit` (BUF_LIMIT unless set) ends nothing: the bytes are left out and `overflow` says so. */
+ * Growth beyond `limit` (BUF_LIMIT unless set) ends nothing: the bytes are left out and `overflow` says so.
+ *
+ * A buffer with a drain holds some BUF_DRAIN bytes at a time: those before them were handed to the drain, so only writers
+ * that append and never look back may be given one. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -10,16 +13,24 @@
 #include <stdint.h>
 
 #define BUF_LIMIT ((size_t)2 << 30)
+#define BUF_DRAIN ((size_t)64 << 10)
+
+struct buf_drain {
+	/* Takes all of the bytes, or returns false, which is an overflow. */
+	bool (*take)(struct buf_drain *d, const char *bytes, size_t n);
+	void (*restart)(struct buf_drain *d);		/* forgets what it took */
+};
 
 struct buf {
 	char *data;
 	size_t size, capacity, limit;
 	bool overflow;
+	struct buf_drain *drain;			/* NULL: none */
 };
 
 void buf_init(struct buf *b);
 void buf_done(struct buf *b);
-void buf_reset(struct buf *b);				/* empties it, keeps the memory */
+void buf_reset(struct buf *b);				/* empties it and its drain, keeps the memory */
 char *buf_take(struct buf *b, size_t *ret_size);	/* the caller frees the result; `b` is empty again */
 
 /* Returns where `n` more bytes may be written, NULL above the limit. buf_wrote says how many were; until

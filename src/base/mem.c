@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Says so without allocating, which is what just failed. */
-static void __attribute__((noreturn)) exhausted(size_t size)
+void mem_exhausted(size_t size)
 {
 	dprintf(STDERR_FILENO, "strobe: out of memory: could not get %zu bytes\n", size);
 	exit(2);
@@ -18,7 +18,7 @@ void *xmalloc(size_t size)
 	void *p = malloc(size ? size : 1);
 
 	if (!p)
-		exhausted(size);
+		mem_exhausted(size);
 	return p;
 }
 
@@ -27,7 +27,7 @@ void *xcalloc(size_t count, size_t size)
 	void *p = calloc(count ? count : 1, size ? size : 1);
 
 	if (!p)
-		exhausted(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+		mem_exhausted(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
 	return p;
 }
 
@@ -35,7 +35,7 @@ void *xrealloc(void *p, size_t size)
 {
 	p = realloc(p, size ? size : 1);
 	if (!p)
-		exhausted(size);
+		mem_exhausted(size);
 	return p;
 }
 
@@ -64,7 +64,7 @@ char *xasprintf(const char *format, ...)
 	n = vasprintf(&text, format, ap);
 	va_end(ap);
 	if (n < 0)
-		exhausted(strlen(format));
+		mem_exhausted(strlen(format));
 	return text;
 }
 
@@ -76,7 +76,7 @@ void mem_grow(void **p, size_t *capacity, size_t need, size_t element)
 	if (need <= n)
 		return;
 	if (need > SIZE_MAX / 2 / element)
-		exhausted(SIZE_MAX);
+		mem_exhausted(SIZE_MAX);
 	n = n < 8 ? 8 : n;
 	while (n < need)
 		n *= 2;

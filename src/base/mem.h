@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* For libraries that allocate by themselves and say that they could not. */
+void mem_exhausted(size_t size) __attribute__((noreturn));
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *p, size_t size);

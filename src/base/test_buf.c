@@ -273,4 +273,72 @@ __attribute__((destructor)) static void tear_down(void)
 	buf_done(&b);
 }
 
+struct pieces {
+	struct buf_drain drain;
+	struct buf taken;
+	size_t largest, most;		/* of a piece; of all */
+};
+
+static bool take_piece(struct buf_drain *d, const char *bytes, size_t n)
+{
+	struct pieces *p = (struct pieces *)d;
+
+	p->largest = n > p->largest ? n : p->largest;
+	if (p->taken.size + n > p->most)
+		return false;
+	buf_put(&p->taken, bytes, n);
+	return true;
+}
+
+static void forget_pieces(struct buf_drain *d)
+{
+	buf_reset(&((struct pieces *)d)->taken);
+}
+
+static struct pieces drain_into(struct buf *out, size_t most)
+{
+	buf_init(out);
+	return (struct pieces){ { take_piece, forget_pieces }, .most = most };
+}
+
+TEST(a_buffer_with_a_drain_holds_only_a_piece_of_what_is_written)
+{
+	struct buf out, all;
+	struct pieces p = drain_into(&out, SIZE_MAX);
+
+	buf_init(&p.taken);
+	buf_init(&all);
+	out.drain = &p.drain;
+	for (int i = 0; i < 300000; i++) {
+		buf_printf(&out, "main;f%d %d\n", i % 7, i);
+		buf_putc(&out, '#');
+		buf_printf(&all, "main;f%d %d\n#", i % 7, i);
+	}
+	CHECK(out.capacity < 2 * BUF_DRAIN + 100);
+	CHECK(p.largest >= BUF_DRAIN && p.largest < 2 * BUF_DRAIN);
+	take_piece(&p.drain, out.data, out.size);
+	CHECK(!out.overflow && p.taken.size == all.size && !memcmp(p.taken.data, all.data, all.size));
+	buf_done(&out);
+	buf_done(&all);
+	buf_done(&p.taken);
+}
+
+TEST(a_drain_that_takes_no_more_is_an_overflow_and_reset_forgets_what_it_took)
+{
+	struct buf out;
+	struct pieces p = drain_into(&out, 3 * BUF_DRAIN);
+
+	buf_init(&p.taken);
+	out.drain = &p.drain;
+	for (int i = 0; i < 100000; i++)
+		buf_puts(&out, "0123456789");
+	CHECK(out.overflow && p.taken.size && p.taken.size <= p.most);
+	buf_reset(&out);
+	CHECK(!out.overflow && !out.size && !p.taken.size);
+	buf_puts(&out, "short");
+	CHECK_STR(out.data, "short");
+	buf_done(&out);
+	buf_done(&p.taken);
+}
+
 TEST_MAIN()

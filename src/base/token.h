@@ -7,6 +7,7 @@
 
 #define TOKEN_VARIABLE		"STROBE_TOKEN"
 #define TOKEN_READ_VARIABLE	"STROBE_READ_TOKEN"
+#define TOKEN_PROBE_VARIABLE	"STROBE_PROBE_TOKEN"
 
 /* Puts the token into `ret`: what the file at `path` holds, or where that is NULL the environment's `variable`; nothing
  * if there is neither. */

@@ -66,7 +66,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 {
 	int r;
 
-	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
+	if ((r = settings_check(o, err)) < 0 || (r = settings_tokens(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
 		return r;
 	if (!o->sink_count)
 		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to "

@@ -30,6 +30,9 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "runs-size", "SIZE", &settings.runs_size,
 	  "Remove the runs stored first above this size of all; 2G unless given, 0 is no limit." },
 	SETTINGS_CAPS,
+	{ OPTION_STRING, 0, "query-memory", "SIZE", &settings.query_memory,
+	  "Memory of queries under way and of answers being sent, all together; what finds none left is refused, what needs more "
+	  "than half of it is pruned. 1G unless given, 64M at least." },
 	SETTINGS_WHO,
 	{ 0 }
 };
@@ -57,7 +60,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 {
 	int r;
 
-	if ((r = settings_check(o, err)) < 0 || (r = settings_token(o, err)) < 0 ||
+	if ((r = settings_check(o, err)) < 0 || (r = settings_tokens(o, err)) < 0 ||
 	    (r = settings_arclamp(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
 		return r;
 	o->store_url = settings.store;

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "notify.h"
 #include "passed_socket.h"
+#include "query_starter.h"
 #include "sink_place.h"
 #include "state_lock.h"
 
@@ -318,6 +319,9 @@ static int open_server(struct daemon *d, struct err *err)
 	s = daemon_feeds_shown(d, &o->limits);
 	s.listen = o->listen;
 	s.roles = o->roles;
+	s.probe_listen = o->probe_listen;
+	s.query_starter = d->query_starter;
+	s.query_memory = o->query_memory;
 	s.allow_hosts = o->allow_hosts;
 	s.allow_host_count = o->allow_host_count;
 	s.connections = fd_room_for_http();
@@ -346,13 +350,23 @@ static void got_signal(int signo, void *data)
 		loop_stop(d->loop, 0);
 }
 
+/* In the process of a query, which has what the daemon was told when it started. */
+static int open_to_read(void *data, struct store **ret, struct err *err)
+{
+	return store_open(data, true, ret, err);
+}
+
 /* --- All of it --- */
 
 static int open_all(struct daemon *d, struct err *err)
 {
 	int64_t watchdog_ns = notify_watchdog_ns();
+	const struct daemon_options *o = &d->options;
 	int r;
 
+	if (o->store_url && !o->no_server &&
+	    (r = query_starter_new(open_to_read, (char *)o->store_url, &d->query_starter, err)) < 0)
+		return r;
 	d->loop = loop_new(err);
 	if (!d->loop)
 		return err->code;
@@ -382,6 +396,8 @@ static void say_ready(const struct daemon *d)
 	if (d->server)
 		buf_printf(&b, "; listening on %s", server_url(d->server));
 	log_info("collecting from %s", b.data);
+	if (d->server && *server_probe_url(d->server))
+		log_info("answering probes at %s", server_probe_url(d->server));
 	passed_sockets_warn();
 	notify_send("READY=1");
 }
@@ -447,6 +463,7 @@ static void free_all(struct daemon *d)
 		loop_remove_timer(d->loop, &d->drop_timer);
 	}
 	d->loop = loop_free(d->loop);
+	d->query_starter = query_starter_free(d->query_starter);
 	free(d->shown);
 	if (d->lock >= 0)
 		close(d->lock);

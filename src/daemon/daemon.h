@@ -21,8 +21,9 @@ struct daemon_options {
 						 * none */
 	uint64_t queue_bytes;			/* as collector.h has them */
 	unsigned label_values, series;
-	const char *listen;			/* as server.h has it; NULL is the default */
+	const char *listen, *probe_listen;	/* as server.h has them; NULL is the default or none */
 	struct roles_options roles;		/* as server.h has them */
+	uint64_t query_memory;
 	bool no_server, listen_may_fail;	/* then that it could not is a warning */
 	const char *const *allow_hosts;
 	size_t allow_host_count;

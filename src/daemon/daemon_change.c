@@ -375,7 +375,8 @@ static bool lists_differ(const char *const *a, size_t a_count, const char *const
 
 static bool roles_differ(const struct roles_options *a, const struct roles_options *b)
 {
-	return differs(a->token, b->token) || differs(a->read_token, b->read_token) || differs(a->user_header, b->user_header) ||
+	return differs(a->token, b->token) || differs(a->read_token, b->read_token) ||
+	       differs(a->probe_token, b->probe_token) || differs(a->user_header, b->user_header) ||
 	       lists_differ(a->proxies, a->proxy_count, b->proxies, b->proxy_count) ||
 	       lists_differ(a->writers, a->writer_count, b->writers, b->writer_count);
 }
@@ -388,7 +389,11 @@ static void say_what_stays(const struct daemon_options *o, const struct daemon_o
 	if (differs(o->listen, n->listen) || o->no_server != n->no_server)
 		log_warning("the other address to listen on (listen) %s", later);
 	if (roles_differ(&o->roles, &n->roles))
-		log_warning("who else may ask (token-file, read-token-file, trusted-proxy, user-header, writer) %s", later);
+		log_warning("who else may ask (token-file, read-token-file, probe-token-file, trusted-proxy, user-header, writer) %s", later);
+	if (differs(o->probe_listen, n->probe_listen))
+		log_warning("the other address for probes (probe-listen) %s", later);
+	if (o->query_memory != n->query_memory)
+		log_warning("the other limit of memory for queries (query-memory) %s", later);
 	if (other_store)
 		log_warning("the other store (store) %s", later);
 	else if (differs(o->state, n->state))		/* which is the store's where nothing is said */

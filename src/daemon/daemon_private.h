@@ -42,6 +42,7 @@ struct daemon {
 	struct feeds waiting;		/* URLs of sources that take the place of one of these, and are opened after
 					 * it */
 	struct shown *shown;
+	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
 	struct watch watchdog, leave_timer, drop_timer;
 	struct drop_report drops;

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "mem.h"
 #include "places.h"
+#include "queries.h"
 #include "secrets.h"
 #include "size.h"
 #include "token.h"
@@ -28,13 +29,14 @@ struct settings settings;
 static void set_defaults(void)
 {
 	settings = (struct settings){
-		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M",
+		.max_bytes = "10G", .runs_size = "2G", .queue_bytes = "256M", .query_memory = "1G",
 		.retain_days = 30, .runs_days = 30,
 		.runs_count = 10000, .label_values = 1000, .series = 10000,
 	};
 	config_init(&settings.config_read);
 	buf_init(&settings.token);
 	buf_init(&settings.read_token);
+	buf_init(&settings.probe_token);
 }
 
 static void free_lists(struct settings *s)
@@ -53,6 +55,7 @@ static void done(struct settings *s)
 	config_done(&s->config_read);
 	buf_done(&s->token);
 	buf_done(&s->read_token);
+	buf_done(&s->probe_token);
 	arclamp_config_done(&s->arclamp_config);
 	free(s->arclamp_sink);
 	free(s->sinks);
@@ -163,7 +166,14 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (o->queue_bytes < QUEUE_MIN)
 		return wrong("queue-bytes", err, " must be 1M at least");
+	if ((r = size_of("query-memory", s->query_memory, &o->query_memory, err)) < 0)
+		return r;
+	if (o->query_memory < QUERY_MEMORY_MIN)
+		return wrong("query-memory", err, " must be 64M at least");
+	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
+		return wrong("probe-listen", err, " needs an address of --listen");
 	o->listen = s->listen;
+	o->probe_listen = s->probe_listen;
 	o->sources = s->from.items;
 	o->source_count = s->from.count;
 	o->sinks = s->to.items;
@@ -192,12 +202,15 @@ static int take_token(const char *path, const char *variable, struct buf *token,
 	return 0;
 }
 
-int settings_token(struct daemon_options *o, struct err *err)
+int settings_tokens(struct daemon_options *o, struct err *err)
 {
 	struct settings *s = &settings;
-	int r = take_token(s->token_file, TOKEN_VARIABLE, &s->token, &o->roles.token, err);
+	int r;
 
-	return r < 0 ? r : take_token(s->read_token_file, TOKEN_READ_VARIABLE, &s->read_token, &o->roles.read_token, err);
+	if ((r = take_token(s->token_file, TOKEN_VARIABLE, &s->token, &o->roles.token, err)) < 0 ||
+	    (r = take_token(s->read_token_file, TOKEN_READ_VARIABLE, &s->read_token, &o->roles.read_token, err)) < 0)
+		return r;
+	return take_token(s->probe_token_file, TOKEN_PROBE_VARIABLE, &s->probe_token, &o->roles.probe_token, err);
 }
 
 static void add_arclamp_sink(struct daemon_options *o)

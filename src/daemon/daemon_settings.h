@@ -11,7 +11,7 @@
 /* What the option tables of both commands point into. Strings are those of `config`, or of the command line. */
 struct settings {
 	struct config config_read;		/* all that was said, wherever */
-	struct buf token, read_token;
+	struct buf token, read_token, probe_token;
 	char *default_socket, *default_store, *default_state;
 	const char *default_source;		/* a list of one */
 	struct arclamp_config arclamp_config;	/* of the file that `arclamp` or `config` names */
@@ -24,7 +24,7 @@ struct settings {
 	bool has_file;				/* or there could be one: SIGHUP reads it again */
 	struct option_list from, to, allow_hosts, proxies, writers;
 	const char *listen, *store, *state, *token_file, *read_token_file, *user_header, *arclamp, *arclamp_metrics;
-	const char *max_bytes, *min_free, *runs_size, *queue_bytes;
+	const char *probe_listen, *probe_token_file, *max_bytes, *min_free, *runs_size, *queue_bytes, *query_memory;
 	double retain_days, runs_days;
 	long runs_count, label_values, series;
 	bool quiet;
@@ -80,14 +80,18 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	{ OPTION_LIST, 0, "writer", "USER", &settings.writers, \
 	  "User of such a proxy who may also add and remove runs (* is every one); may be given several times." }, \
 	{ OPTION_LIST, 0, "allow-host", "NAME", &settings.allow_hosts, \
-	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }
+	  "Also answer under this name, such as that of a reverse proxy; may be given several times." }, \
+	{ OPTION_STRING, 0, "probe-listen", "ADDRESS", &settings.probe_listen, \
+	  "Also answer /healthz, /readyz and /metrics, and nothing else, at this address; nowhere unless given." }, \
+	{ OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file, \
+	  "File with a token for these three only, at either address, or STROBE_PROBE_TOKEN. --probe-listen beyond this machine needs one." }
 
 /* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence
  * that begins with the option's name, and with where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
-/* What the options stand for: the tokens' text, Arc Lamp's file, the socket as the only source if nothing is said. */
-int settings_token(struct daemon_options *o, struct err *err);
+/* What the options stand for: the text of tokens, Arc Lamp's file, the socket as the only source if nothing is said. */
+int settings_tokens(struct daemon_options *o, struct err *err);
 int settings_arclamp(struct daemon_options *o, struct err *err);	/* before the default source */
 int settings_default_source(struct daemon_options *o, struct err *err);
 

@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "test.h"
 #include "test_random.h"
+#include <string.h>
 
 static struct str s(const char *text)
 {
@@ -556,6 +557,70 @@ TEST(direct_recursion_is_one_frame_and_indirect_recursion_stays)
 	CHECK_INT(r->node_count, 5);
 	profile_free(p);
 	profile_free(r);
+}
+
+#define S(text) ((struct str){ text, strlen(text) })
+
+/* Ten groups of leaves, of which number i has i + 1 samples. */
+static struct profile *wide_profile(uint32_t leaves)
+{
+	struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "samples", "count"), time = profile_column(p, "wall_ns", "nanoseconds");
+
+	for (uint32_t i = 0; i < leaves; i++) {
+		char name[32];
+		uint32_t node = profile_child(p, PROFILE_ROOT, profile_frame(p, S("main"), S(""), 0));
+
+		snprintf(name, sizeof(name), "group%u", i % 10);
+		node = profile_child(p, node, profile_frame(p, S(name), S(""), 0));
+		snprintf(name, sizeof(name), "leaf%u", i);
+		node = profile_child(p, node, profile_frame(p, S(name), S("a.php"), i));
+		profile_add(p, node, column, i + 1);
+		profile_add(p, node, time, (i + 1) * 10);
+	}
+	return p;
+}
+
+TEST(a_pruned_profile_is_as_small_as_asked_for_and_its_sums_are_right)
+{
+	struct profile *p = wide_profile(1000), *small = profile_prune(p, 0, 100);
+	uint32_t pruned = profile_pruned_frame(small), cut = 0, largest = 0;
+
+	CHECK(small->node_count <= 100);
+	CHECK(small->node_count > 30);
+	for (uint32_t n = 1; n < small->node_count; n++) {
+		cut += small->node_frames[n] == pruned;
+		if (small->columns[0].self[n] == 1000)
+			largest = n;
+	}
+	CHECK_INT(cut, 10);		/* one below each group */
+	CHECK(largest && small->frames[small->node_frames[largest]].line == 999);
+	CHECK_INT(profile_sum(small, 0), profile_sum(p, 0));
+	CHECK_INT(profile_sum(small, 1), profile_sum(p, 1));
+	profile_free(small);
+	small = profile_prune(p, 0, p->node_count * 2);
+	CHECK_INT(small->node_count, p->node_count);
+	profile_free(small);
+	small = profile_prune(p, 0, 2);
+	CHECK(small->node_count <= 2 && profile_sum(small, 0) == profile_sum(p, 0));
+	profile_free(small);
+	profile_free(p);
+}
+
+TEST(what_is_kept_is_what_has_most)
+{
+	int64_t totals[1000];
+
+	for (int i = 0; i < 1000; i++)
+		totals[i] = (int64_t)1 << (i % 60);
+	for (uint32_t most = 0; most <= 1000; most++) {
+		int64_t least = profile_least_kept(totals, NULL, 1000, most);
+		uint32_t kept = 0;
+
+		for (int i = 0; i < 1000; i++)
+			kept += totals[i] >= least;
+		CHECK(kept <= most && most - kept < 17);	/* of each power there are 16 or 17 */
+	}
 }
 
 TEST_MAIN()

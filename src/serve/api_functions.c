@@ -62,6 +62,7 @@ void api_functions(struct site *s, const struct request *q, struct response *r)
 	}
 	ask_warn(&a, r);
 	r->type = "application/json";
+	response_streams(r);
 	json_init(&j, &r->body);
 	ask_json_head(&a, s, &j);
 	json_key(&j, "column");

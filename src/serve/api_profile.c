@@ -139,6 +139,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 
 	switch (shape) {
 	case SHAPE_JSON:
+		response_streams(r);
 		put_json(a, s, &r->body);
 		break;
 	case SHAPE_FLAME:
@@ -148,6 +149,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		code = put_svg(a, s, &r->body, &err);
 		break;
 	case SHAPE_FOLDED:
+		response_streams(r);
 		code = format_folded.write(a->profile, a->column, &r->body, &err);
 		break;
 	case SHAPE_STROBE:

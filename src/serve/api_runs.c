@@ -167,7 +167,7 @@ static bool read_posted(struct site *s, struct profile *p, const struct request 
 			       "strobe reads");
 		return false;
 	}
-	e = upload_read(q->body, q->body_size, s->uploads ? uploads_stop_fd(s->uploads) : -1, p, &err);
+	e = upload_read(q->body, q->body_size, s->uploads ? workers_stop_fd(s->uploads) : -1, p, &err);
 	if (e < 0)
 		response_error(r, q, status_of(s, e), "%s", err.text);
 	return e >= 0;
@@ -273,6 +273,7 @@ static void put_json(const struct run_ask *a, struct response *r)
 	struct json j;
 
 	r->type = "application/json";
+	response_streams(r);
 	json_init(&j, &r->body);
 	json_open_object(&j);
 	json_key(&j, "run");
@@ -305,6 +306,7 @@ static void put_shape(const struct run_ask *a, const char *shape, const struct r
 	} else if (!strcmp(shape, "svg")) {
 		run_picture(a, q, r);
 	} else if (!strcmp(shape, "folded")) {
+		response_streams(r);
 		e = format_folded.write(a->profile, a->column, &r->body, &err);
 		r->type = "text/plain; charset=utf-8";
 		put_attachment(a, "folded", r);

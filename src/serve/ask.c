@@ -26,7 +26,10 @@ int ask_view(struct ask *a, const struct request *q, struct err *err)
 int ask_profile(struct ask *a, const struct site *s, struct err *err)
 {
 	struct store_query query = view_query(&a->view);
-	int r = store_query(s->options.store, &query, &a->profile, &a->looked, err);
+	int r;
+
+	query.max_nodes = s->max_nodes;
+	r = store_query(s->options.store, &query, &a->profile, &a->looked, err);
 
 	if (r < 0)
 		return r;
@@ -54,6 +57,7 @@ void ask_done(struct ask *a)
 void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err)
 {
 	response_error(r, q, code == -EINVAL ? 400 : 500, "%s", err->text);
+	r->out_of_memory = code == -ENOMEM;
 }
 
 static void json_time(struct json *j, const char *key, int64_t ns)
@@ -62,19 +66,40 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 	json_double(j, (double)ns / 1e9);
 }
 
-static void put_warning(const struct ask *a, struct buf *out)
+static bool is_whole(const struct ask *a)
 {
-	uint64_t n = a->looked.damaged_days;
+	return !a->looked.damaged_days && !a->looked.pruned;
+}
 
+static void put_damage(uint64_t n, struct buf *out)
+{
 	buf_printf(out, "%llu of the days asked for %s damaged, and what could not be read is missing here; the log names the "
 		   "file%s", (unsigned long long)n, n == 1 ? "is" : "are", n == 1 ? "" : "s");
+}
+
+static void put_pruned(const struct ask *a, struct buf *out)
+{
+	buf_printf(out, "the smallest stacks, with %lld of %llu samples, are cut short at " PROFILE_PRUNED ": all of them take more "
+		   "memory than --query-memory gives; ask for a shorter range or fewer labels",
+		   (long long)a->looked.pruned_samples, (unsigned long long)a->looked.samples);
+}
+
+static void put_warning(const struct ask *a, struct buf *out)
+{
+	if (a->looked.damaged_days)
+		put_damage(a->looked.damaged_days, out);
+	if (a->looked.damaged_days && a->looked.pruned)
+		buf_puts(out, "; ");
+	if (a->looked.pruned)
+		put_pruned(a, out);
 }
 
 const char *ask_warn(const struct ask *a, struct response *r)
 {
 	_cleanup_(buf_done) struct buf warning = { 0 };
 
-	if (!a->looked.damaged_days)
+	r->pruned = a->looked.pruned;
+	if (is_whole(a))
 		return NULL;
 	buf_init(&warning);
 	put_warning(a, &warning);
@@ -105,7 +130,7 @@ void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 	json_u64(j, a->looked.damaged_days);
 	json_end(j);
 
-	if (a->looked.damaged_days) {
+	if (!is_whole(a)) {
 		_cleanup_(buf_done) struct buf warning = { 0 };
 
 		buf_init(&warning);

@@ -2,6 +2,7 @@
 
 #include "connections.h"
 
+#include "clock.h"
 #include "log.h"
 #include "mem.h"
 
@@ -15,6 +16,7 @@ struct connection {
 	int fd;
 	enum connection_state state;
 	bool is_shut;
+	int64_t since_ns;			/* its last activity, clock_monotonic_ns() */
 };
 
 void connections_init(struct connections *c, unsigned most)
@@ -31,6 +33,7 @@ void connections_done(struct connections *c)
 
 static void append(struct connections *c, struct connection *one)
 {
+	one->since_ns = clock_monotonic_ns();
 	one->previous = c->last;
 	one->next = NULL;
 	*(c->last ? &c->last->next : &c->first) = one;
@@ -52,6 +55,14 @@ static struct connection *longest(const struct connections *c, enum connection_s
 	return one;
 }
 
+static void hang_up(struct connections *c, struct connection *one)
+{
+	shutdown(one->fd, SHUT_RDWR);
+	one->is_shut = true;
+	c->live--;
+	c->given_way++;
+}
+
 static void make_room(struct connections *c)
 {
 	struct connection *one = longest(c, CONNECTION_READS);
@@ -60,10 +71,7 @@ static void make_room(struct connections *c)
 		one = longest(c, CONNECTION_SENDS);
 	if (!one)
 		return;
-	shutdown(one->fd, SHUT_RDWR);
-	one->is_shut = true;
-	c->live--;
-	c->given_way++;
+	hang_up(c, one);
 	if (!c->is_full)
 		log_warning("there are %u HTTP connections; for each one that comes now, the one that has been silent "
 			    "for the longest time is closed, and counted", c->most);
@@ -105,4 +113,18 @@ void connections_note(struct connections *c, struct connection *one, enum connec
 	take_out(c, one);
 	append(c, one);
 	pthread_mutex_unlock(&c->lock);
+}
+
+bool connections_give_way(struct connections *c, int64_t longer_than_ns)
+{
+	struct connection *one;
+	bool is_due;
+
+	pthread_mutex_lock(&c->lock);
+	one = longest(c, CONNECTION_SENDS);
+	is_due = one && clock_monotonic_ns() - one->since_ns > longer_than_ns;
+	if (is_due)
+		hang_up(c, one);
+	pthread_mutex_unlock(&c->lock);
+	return is_due;
 }

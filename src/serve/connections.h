@@ -36,6 +36,10 @@ void connections_done(struct connections *c);		/* when all of them were removed 
 struct connection *connections_add(struct connections *c, int fd);
 void connections_remove(struct connections *c, struct connection *one);		/* NULL is fine */
 
+/* Hangs up on the one that has been sending its answer for the longest time, if that is longer than so long: for when
+ * such answers hold what others need. False if there is none. */
+bool connections_give_way(struct connections *c, int64_t longer_than_ns);
+
 /* It did something now. NULL is fine. */
 void connections_note(struct connections *c, struct connection *one, enum connection_state state);
 

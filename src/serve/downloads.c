@@ -27,8 +27,10 @@ int download_put(const struct download *d, const struct profile *p, uint32_t col
 		 struct response *r, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
-	int code = d->format->write(p, column, &r->body, err);
+	int code;
 
+	response_streams(r);
+	code = d->format->write(p, column, &r->body, err);
 	if (code < 0)
 		return code;
 	buf_init(&b);

@@ -3,6 +3,7 @@
 #include "health.h"
 
 #include "clock.h"
+#include "query_starter.h"
 
 /* Asks for a range that holds nothing, so that the answer costs next to nothing. */
 static int ask_store(const struct site *s, struct err *err)
@@ -48,6 +49,8 @@ const char *health_reason(const struct site *s, char *text, size_t size)
 		return text;
 	else if (s->options.store && ask_store(s, &err) < 0)
 		snprintf(text, size, "the store does not answer: %s", err.text);
+	else if (s->options.query_starter && !query_starter_is_up(s->options.query_starter))
+		snprintf(text, size, "no query is answered: the process that starts them has ended; restart strobe");
 	else if (failing)
 		snprintf(text, size, "the last commit failed, samples wait in memory for %s: %s", failing->url, why);
 	else if (s->options.collector->failing)

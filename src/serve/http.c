@@ -30,6 +30,11 @@ void response_done(struct response *r)
 	arena_done(&r->bytes);
 }
 
+void response_streams(struct response *r)
+{
+	r->body.drain = r->drain;
+}
+
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...)
 {
 	char text[2048];

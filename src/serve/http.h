@@ -6,9 +6,10 @@
 #include "buf.h"
 #include "connections.h"
 #include "json.h"
+#include "memory_cap.h"
 #include "params.h"
 #include "server.h"
-#include "uploads.h"
+#include "workers.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -23,6 +24,11 @@ struct http_counters {
 	_Atomic uint64_t uploads_late, uploads_large, uploads_refused;	/* over the deadline, over the memory, too
 									 * many at a time */
 	_Atomic uint64_t body_bytes;		/* of all requests that are being received now */
+	_Atomic uint64_t queries;		/* answered, whatever the answer was */
+	_Atomic uint64_t queries_pruned;	/* of those */
+	_Atomic uint64_t queries_busy, queries_large, queries_late, queries_crashed;	/* refused: too many or no memory
+											 * left, over the memory of one,
+											 * over the deadline, a bug */
 };
 
 /* Bodies: one run, and all that come at the same time. */
@@ -37,13 +43,19 @@ struct site {
 	struct auth_rules auth;
 	struct http_counters http;
 	struct connections connections;
-	struct uploads *uploads;		/* NULL: there is nobody who could stop what takes long */
+	struct workers *uploads;		/* NULL: there is nobody who could stop what takes long */
+	struct workers *queries, *large_queries;
+	struct memory_cap memory;		/* of queries and answers */
+	uint32_t max_nodes;			/* of a query's profile; 0 is no limit */
 	int64_t start_ns;
 };
 
 struct request {
 	struct auth_request headers;
 	struct who who;
+	const struct auth_rules *auth;				/* of the address that it came to; NULL: those of the
+								 * site */
+	bool only_probes;					/* which is one for these only */
 	const char *path, *query, *accept, *if_none_match;	/* query and the headers may be NULL */
 	const char *body;					/* NULL unless the handler takes one */
 	size_t body_size;
@@ -60,11 +72,17 @@ struct response {
 	bool gzipped;
 	const char *set_cookie, *warning;	/* the latter: what the answer misses */
 	const char *retry_after;		/* seconds */
+	bool pruned;				/* which is what it misses */
+	bool out_of_memory;			/* this is an error for that reason */
+	struct buf_drain *drain;		/* for response_streams; NULL: there is none */
 	struct arena bytes;			/* for the above */
 };
 
 void response_init(struct response *r);
 void response_done(struct response *r);
+
+/* From here on the body goes to the drain in pieces, if there is one: for handlers that append and never look back. */
+void response_streams(struct response *r);
 
 /* A sentence as plain text, or as {"error": sentence} below /api. Replaces what is in the body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);

@@ -164,7 +164,7 @@ void login_answer(struct site *s, const struct request *q, struct response *r)
 {
 	if (strcmp(q->headers.method, "POST") != 0)
 		show_form(s, q, r);
-	else if (!roles_are_set(&s->auth.roles))
+	else if (!roles_are_set(&s->auth.roles, false))
 		lead_to(r, "/");
 	else
 		take_form(s, q, r);

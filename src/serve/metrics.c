@@ -461,6 +461,25 @@ static void put_runs(struct buf *out, const struct collector_counters *c, const 
 	single(out, "strobe_runs_queued", "gauge", c->runs_queued, "Runs that wait for their commit.");
 }
 
+static void put_queries(struct buf *out, const struct site *s)
+{
+	const struct http_counters *h = &s->http;
+
+	single(out, "strobe_queries_total", "counter", h->queries, "Queries of the store that were begun and ended.");
+	single(out, "strobe_queries_pruned_total", "counter", h->queries_pruned,
+	       "Of these, how many were answered with their smallest stacks cut short, for want of memory.");
+	family(out, "strobe_queries_refused_total", "counter",
+	       "Queries without an answer: too many at a time or no memory left (busy), more memory than one may take "
+	       "(memory), too long (deadline), or a bug (crash).");
+	labelled(out, "strobe_queries_refused_total", "reason", "busy", h->queries_busy);
+	labelled(out, "strobe_queries_refused_total", "reason", "memory", h->queries_large);
+	labelled(out, "strobe_queries_refused_total", "reason", "deadline", h->queries_late);
+	labelled(out, "strobe_queries_refused_total", "reason", "crash", h->queries_crashed);
+	single(out, "strobe_query_memory_bytes", "gauge", s->memory.used,
+	       "What queries under way may take and answers being sent do take, all together.");
+	single(out, "strobe_query_memory_max_bytes", "gauge", s->memory.most, "The cap of that, --query-memory.");
+}
+
 static void put_store(struct buf *out, struct store *store, const struct store_limits *l)
 {
 	struct store_stats stats;
@@ -529,6 +548,8 @@ void metrics_put(const struct site *s, int64_t now_ns, uint64_t resident_bytes, 
 	}
 	if (s->options.store)
 		put_store(out, s->options.store, &s->options.limits);
+	if (!s->options.only_counters)
+		put_queries(out, s);
 	put_http(out, &s->http);
 	single(out, "strobe_http_connections_given_way_total", "counter", s->connections.given_way,
 	       "Connections that were silent and were closed because others came.");

@@ -303,6 +303,7 @@ void page_answer(struct site *s, const struct request *q, struct response *r)
 	code = ask_view(&a, q, &err);
 	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
 		put_error(r, code == -EINVAL ? 400 : 500, err.text);
+		r->out_of_memory = code == -ENOMEM;
 		return;
 	}
 

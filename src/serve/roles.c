@@ -29,8 +29,9 @@ enum role roles_of_token(const struct roles *r, const char *token, size_t n)
 	return writes ? ROLE_WRITE : reads ? ROLE_READ : ROLE_NONE;
 }
 
-static enum role role_of_bearer(const struct roles *r, const char *authorization, bool *ret_wrong)
+static enum role role_of_bearer(const struct roles *r, const struct roles_request *q, bool *ret_wrong)
 {
+	const char *authorization = q->authorization;
 	enum role role;
 
 	if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
@@ -38,7 +39,9 @@ static enum role role_of_bearer(const struct roles *r, const char *authorization
 	authorization += 7;
 	authorization += strspn(authorization, " ");
 	role = roles_of_token(r, authorization, strlen(authorization));
-	*ret_wrong = role == ROLE_NONE && (r->options.token || r->options.read_token);
+	if (q->is_probe && is_token(r->options.probe_token, authorization, strlen(authorization)) && role == ROLE_NONE)
+		role = ROLE_READ;
+	*ret_wrong = role == ROLE_NONE && (r->options.token || r->options.read_token || r->options.probe_token);
 	return role;
 }
 
@@ -127,9 +130,9 @@ bool roles_is_tls(const struct roles_request *q)
 
 /* --- All of them --- */
 
-bool roles_are_set(const struct roles *r)
+bool roles_are_set(const struct roles *r, bool only_probes)
 {
-	return r->options.token || r->options.read_token || r->options.proxy_count;
+	return r->options.token || r->options.read_token || r->options.proxy_count || (only_probes && r->options.probe_token);
 }
 
 static struct who known_by(struct who who, int by, enum role role)
@@ -144,9 +147,9 @@ struct who roles_who(const struct roles *r, const struct roles_request *q)
 	struct who who = { .address = address_of(r, q) };
 	enum role role;
 
-	if (!roles_are_set(r))
+	if (!roles_are_set(r, q->only_probes))
 		return known_by(who, WHO_ANYBODY, ROLE_WRITE);
-	role = role_of_bearer(r, q->authorization, &who.wrong_token);
+	role = role_of_bearer(r, q, &who.wrong_token);
 	if (role)
 		return known_by(who, WHO_TOKEN, role);
 	role = role_of_session(r, q->cookie);
@@ -198,6 +201,7 @@ int roles_init(struct roles *r, const struct roles_options *o, struct err *err)
 			return err_prefix(err, "--trusted-proxy");
 	if ((o->token && (e = roles_check_token(o->token, err)) < 0) ||
 	    (o->read_token && (e = roles_check_token(o->read_token, err)) < 0) ||
+	    (o->probe_token && (e = roles_check_token(o->probe_token, err)) < 0) ||
 	    (e = check_header(r->options.user_header, err)) < 0)
 		return e;
 	if (o->token && o->read_token && strcmp(o->token, o->read_token) == 0)

@@ -1,7 +1,7 @@
 /* roles.h: authenticates a request, and so decides whether it may read, or write as well (add and remove runs).
  *
  * One of these is enough, in this order:
- *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading;
+ *   1. a token as "Authorization: Bearer …": one is for all, another one only for reading, a third for health and metrics;
  *   2. the cookie of a session, which /login gives for one of these tokens;
  *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
  *      password. Users only read, but for those that are listed.
@@ -23,6 +23,7 @@
 /* As the person wrote it; strings stay the caller's. */
 struct roles_options {
 	const char *token, *read_token;		/* NULL: none. 16 to 256 printable characters */
+	const char *probe_token;		/* the same, for health and metrics only */
 	const char *const *proxies;		/* addresses and ranges */
 	size_t proxy_count;
 	const char *user_header;		/* NULL: ROLES_USER_HEADER */
@@ -42,6 +43,8 @@ struct roles_request {
 	const char *authorization, *cookie, *user, *forwarded_for, *forwarded_proto;
 	const char *origin;
 	const char *peer;			/* address of the connection's other end; may be NULL */
+	bool is_probe;				/* asks for health or metrics */
+	bool only_probes;			/* came to an address for these only */
 };
 
 struct who {
@@ -56,8 +59,8 @@ struct who {
 int roles_init(struct roles *r, const struct roles_options *o, struct err *err);
 void roles_done(struct roles *r);
 
-/* True if requests must authenticate. */
-bool roles_are_set(const struct roles *r);
+/* True if requests must authenticate; of those for health and metrics at an address of their own, `only_probes`. */
+bool roles_are_set(const struct roles *r, bool only_probes);
 
 /* Authenticates a request. */
 struct who roles_who(const struct roles *r, const struct roles_request *q);

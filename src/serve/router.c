@@ -17,31 +17,31 @@ typedef void handler(struct site *s, const struct request *q, struct response *r
 struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
-	bool is_page, is_public, takes_post, takes_delete, is_counters;
+	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe;
 	size_t body_max;		/* of a POST */
 };
 
 static const struct route routes[] = {
-	{ "/", page_answer, .is_page = true },
+	{ "/", page_answer, .is_page = true, .is_query = true },
 	{ "/login", login_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
 	  .is_counters = true },
 	{ "/logout", logout_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
 	  .is_counters = true },
-	{ "/flamegraph.svg", api_flamegraph, .is_page = true },
-	{ "/runs", runs_page, .is_page = true },
-	{ "/runs/", run_page, .is_page = true },
+	{ "/flamegraph.svg", api_flamegraph, .is_page = true, .is_query = true },
+	{ "/runs", runs_page, .is_page = true, .is_query = true },
+	{ "/runs/", run_page, .is_page = true, .is_query = true },
 	{ "/assets/", assets_answer, .is_public = true, .is_counters = true },
 	{ "/favicon.ico", assets_icon, .is_public = true },
 	{ "/api/v1/status", api_status, .is_counters = true },
-	{ "/api/v1/labels", api_labels },
-	{ "/api/v1/timeline", api_timeline },
-	{ "/api/v1/profile", api_profile },
-	{ "/api/v1/functions", api_functions },
-	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX },
-	{ "/api/v1/runs/", api_run, .takes_delete = true },
-	{ "/healthz", health_alive, .is_counters = true },
-	{ "/readyz", health_ready, .is_counters = true },
-	{ "/metrics", metrics_answer, .is_counters = true },
+	{ "/api/v1/labels", api_labels, .is_query = true },
+	{ "/api/v1/timeline", api_timeline, .is_query = true },
+	{ "/api/v1/profile", api_profile, .is_query = true },
+	{ "/api/v1/functions", api_functions, .is_query = true },
+	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
+	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true },
+	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
+	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
+	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
 };
 
 static const struct route *find_route(const char *path)
@@ -61,13 +61,15 @@ static int check(struct site *s, struct request *q, const struct route *route, u
 {
 	q->headers.is_page = route && route->is_page;
 	q->headers.is_public = route && route->is_public;
+	q->headers.roles.is_probe = route && route->is_probe;
+	q->headers.roles.only_probes = q->only_probes;
 	q->who = roles_who(&s->auth.roles, &q->headers.roles);
 	*ret_wait = q->headers.roles.authorization ? login_wait(s, q) : 0;
 	if (*ret_wait) {
 		buf_printf(why, "too many wrong tokens came from this address; try again in %u seconds", *ret_wait);
 		return 429;
 	}
-	return auth_check(&s->auth, &q->headers, &q->who, why);
+	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->who, why);
 }
 
 /* Who is refused learns nothing else: this comes before the path is looked at, but for whether it is a page. */
@@ -134,32 +136,58 @@ static bool body_is_fine(const struct request *q, const struct route *route, str
 	return false;
 }
 
-void router_answer(struct site *s, struct request *q, struct response *r)
+bool router_admits(struct site *s, struct request *q, struct response *r)
 {
 	const struct route *route = find_route(q->path);
 
 	if (refuse(s, q, route, r) || !body_is_fine(q, route, r))
-		return;
+		return false;
 	if (!route) {
 		response_error(r, q, 404, "there is nothing at this address; the page is at / and the API at "
 			       "/api/v1/status");
-		return;
+		return false;
+	}
+	if (q->only_probes && !route->is_probe) {
+		response_error(r, q, 404, "here are /healthz, /readyz and /metrics only; the rest is at the address of "
+			       "--listen");
+		return false;
 	}
 	if (s->options.only_counters && !route->is_counters) {
 		response_error(r, q, 404, "this is `strobe collect`, which has counters only: /metrics, "
 			       "/api/v1/status, /healthz and /readyz; `strobe serve` has the page");
-		return;
+		return false;
 	}
 	if (!takes_method(route, q)) {
 		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" :
 			"GET, HEAD";
 		response_error(r, q, 405, "this address answers %s", route->takes_post ? "GET, HEAD and POST" :
 			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
-		return;
+		return false;
 	}
+	return true;
+}
+
+bool router_is_query(const struct request *q)
+{
+	const struct route *route = find_route(q->path);
+	const char *method = q->headers.method;
+
+	return route && route->is_query && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0);
+}
+
+void router_handle(struct site *s, const struct request *q, struct response *r)
+{
+	const struct route *route = find_route(q->path);
+
 	if (route->is_counters)
 		pthread_rwlock_rdlock(&s->lock);
 	route->answer(s, q, r);
 	if (route->is_counters)
 		pthread_rwlock_unlock(&s->lock);
+}
+
+void router_answer(struct site *s, struct request *q, struct response *r)
+{
+	if (router_admits(s, q, r))
+		router_handle(s, q, r);
 }

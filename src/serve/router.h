@@ -7,6 +7,12 @@
 /* Fills `r`, whatever the request is. Its body is there, unless it has one that router_body_max refused. */
 void router_answer(struct site *s, struct request *q, struct response *r);
 
+/* The same in two steps, for what asks the store (pages, pictures, profiles): with `router_is_query` the second one takes
+ * long and needs nothing of the site but the store, the sources and max_nodes. The first returns false when `r` is filled. */
+bool router_is_query(const struct request *q);
+bool router_admits(struct site *s, struct request *q, struct response *r);
+void router_handle(struct site *s, const struct request *q, struct response *r);
+
 /* How much of the body that a request announces is worth receiving: 0 where nobody takes it, or not from this sender.
  * Above HTTP_BODY_SMALL it is an upload (uploads.h). */
 size_t router_body_max(struct site *s, struct request *q);

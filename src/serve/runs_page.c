@@ -219,6 +219,7 @@ void runs_page(struct site *s, const struct request *q, struct response *r)
 
 	if (e < 0) {
 		put_error(q, r, e == -EINVAL ? 400 : 500, err.text);
+		r->out_of_memory = e == -ENOMEM;
 		return;
 	}
 	begin(q, r, "Runs – Strobe");

@@ -1,19 +1,22 @@
 /* server.c: connections, by libmicrohttpd; what a request means is the router's affair.
  *
- * A small pool of threads, each with its own epoll: a query of the store takes up to some 100 ms, and must not keep
- * /healthz waiting. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
- * at the same time, HTTP_BODIES_MAX; what is in it is read and stored by threads of its own (uploads.h) while the
- * connection is suspended; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
+ * A small pool of threads, each with its own epoll, does nothing that takes long: queries of the store (queries.h) and bodies
+ * that are to be read and stored are handed to other threads (workers.h) while the connection is suspended, so that /healthz
+ * never waits. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
+ * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
  * CONNECTION_SECONDS, and at once where another one wants the place (connections.h). */
 
 #include "server.h"
 
 #include "address.h"
+#include "answer_file.h"
 #include "auth.h"
 #include "clock.h"
 #include "http.h"
+#include "listener.h"
 #include "log.h"
 #include "mem.h"
+#include "queries.h"
 #include "render.h"
 #include "router.h"
 #include "strict_recv.h"
@@ -23,7 +26,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -34,7 +36,10 @@
 #define CONNECTIONS_KEPT(most)	((most) * 3 / 4)	/* a thread that has its share takes no more, the others still do */
 #define CONNECTION_SECONDS	30u
 #define CONNECTION_MEMORY	(32u * 1024)
-#define BACKLOG			128
+#define UPLOAD_THREADS		2u
+#define UPLOADS_WAITING		8u
+#define PROBE_CONNECTIONS	64u
+#define PROBE_SECONDS		10u
 
 #define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -42,12 +47,24 @@
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s; base-uri 'none'; " \
 		"form-action 'none'; frame-ancestors 'none'"
 
-struct server {
-	struct site site;
+/* An address where the server listens. */
+struct door {
+	struct server *server;
 	struct MHD_Daemon *daemon;
+	struct auth_rules *auth;
+	struct connections *connections;
+	bool only_probes;
 	int fd;				/* -1 once libmicrohttpd owns it */
 	char url[ADDRESS_HOST + 32];
-	unsigned connections;		/* at most */
+	unsigned most;			/* connections */
+};
+
+struct server {
+	struct site site;
+	struct auth_rules probe_auth;
+	struct connections probe_connections;
+	struct door front, probes;
+	_Atomic bool ends;
 	pthread_t stopper;
 	bool is_stopping, is_stopped;
 };
@@ -64,10 +81,10 @@ struct exchange {
 	/* Of one that is answered by another thread while its connection is suspended. */
 	struct server *server;
 	struct MHD_Connection *connection;
-	bool is_answered;
+	bool is_answered, is_large;		/* the latter: a query that is tried for the second time */
 	struct request request;
 	struct response response;
-
+	struct answer *answer;			/* its body; NULL: it is in the response */
 	char local_address[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 };
 
@@ -105,11 +122,37 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 
-static enum MHD_Result send_response(struct server *s, struct MHD_Connection *c, const struct request *q,
-				     struct response *r)
+/* Blocks are asked for one after another, and none is asked for in parts. */
+static ssize_t give_block(void *data, uint64_t at, char *to, size_t room)
+{
+	struct answer *a = data;
+	char block[ANSWER_BLOCK];
+	ssize_t n = answer_read(a->file, &a->at, block);
+
+	(void)at;
+	if (n <= 0 || (size_t)n > room)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	memcpy(to, block, (size_t)n);
+	return n;
+}
+
+static void end_answer(void *data)
+{
+	answer_free(data);
+}
+
+static struct MHD_Response *response_of_answer(struct answer *a)
+{
+	struct MHD_Response *m = MHD_create_response_from_callback(a->size, ANSWER_BLOCK, give_block, a, end_answer);
+
+	if (!m)
+		answer_free(a);
+	return m;
+}
+
+static struct MHD_Response *response_of_body(const struct request *q, struct response *r)
 {
 	struct MHD_Response *m;
-	enum MHD_Result done;
 	size_t size;
 	char *body;
 
@@ -118,10 +161,20 @@ static enum MHD_Result send_response(struct server *s, struct MHD_Connection *c,
 			       r->body.limit);
 	body = buf_take(&r->body, &size);
 	m = MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
-	if (!m) {
+	if (!m)
 		free(body);
+	return m;
+}
+
+/* Takes `a`, which is NULL if the body is in `r`. */
+static enum MHD_Result send_response(struct server *s, struct MHD_Connection *c, const struct request *q,
+				     struct response *r, struct answer *a)
+{
+	struct MHD_Response *m = a ? response_of_answer(a) : response_of_body(q, r);
+	enum MHD_Result done;
+
+	if (!m)
 		return MHD_NO;
-	}
 	add_headers(m, r);
 	s->site.http.requests[http_code_index(r->status)]++;
 	done = MHD_queue_response(c, (unsigned)r->status, m);
@@ -208,12 +261,14 @@ static bool announces_body(struct MHD_Connection *c)
 	return header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-static void fill_request(const struct server *s, struct request *q, struct MHD_Connection *c, const char *method,
+static void fill_request(struct request *q, const struct door *d, struct MHD_Connection *c, const char *method,
 			 const char *path, struct exchange *e)
 {
 	const char *encoding = header(c, "Accept-Encoding");
+	const struct server *s = d->server;
 
 	*q = (struct request){
+		.auth = d->auth, .only_probes = d->only_probes,
 		.path = path, .query = e->query, .accept = header(c, "Accept"),
 		.if_none_match = header(c, "If-None-Match"), .has_body = announces_body(c),
 		.now_ns = clock_wall_ns(), .body_too_large = e->too_large,
@@ -248,21 +303,23 @@ static uint64_t announced_size(struct MHD_Connection *c)
 	return length ? strtoull(length, NULL, 10) : 0;
 }
 
-static void note(struct server *s, struct MHD_Connection *c, enum connection_state state)
+static void note(struct door *d, struct MHD_Connection *c, enum connection_state state)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
-	connections_note(&s->site.connections, info ? info->socket_context : NULL, state);
+	connections_note(d->connections, info ? info->socket_context : NULL, state);
 }
 
 /* Decides before the body comes, so that nobody sends 64 MB for nothing. */
-static bool wants_body(struct server *s, struct MHD_Connection *c, const char *method, const char *path,
+static bool wants_body(struct door *d, struct MHD_Connection *c, const char *method, const char *path,
 		       struct exchange *e)
 {
+	struct server *s = d->server;
 	struct request q;
 
-	fill_request(s, &q, c, method, path, e);
-	e->body_max = e->too_long || e->has_nul || has_doubled_headers(s, c) ? 0 : router_body_max(&s->site, &q);
+	fill_request(&q, d, c, method, path, e);
+	e->body_max = e->too_long || e->has_nul || d->only_probes || has_doubled_headers(s, c) ? 0 :
+		router_body_max(&s->site, &q);
 	if (!e->body_max)
 		return false;
 	e->too_large = announced_size(c) > e->body_max;
@@ -298,33 +355,94 @@ static void answer_upload(void *data)
 	MHD_resume_connection(e->connection);
 }
 
-/* Has a body read and stored elsewhere; it is called again when there is an answer. */
-static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, const char *method, const char *path,
-				    struct exchange *e)
+/* By a thread of the queries. */
+static void answer_query(void *data)
+{
+	struct exchange *e = data;
+	struct site *site = &e->server->site;
+
+	if (e->server->ends) {
+		response_error(&e->response, &e->request, 503, "the daemon ends");
+	} else if (!queries_answer(site, &e->request, e->is_large, &e->response, &e->answer)) {
+		e->is_large = true;
+		if (workers_add(site->large_queries, answer_query, e))
+			return;
+		queries_refuse(site, &e->request, &e->response);
+	}
+	e->is_answered = true;
+	MHD_resume_connection(e->connection);
+}
+
+/* Has the request answered by another thread; `answer` is called again when that is done. False if there are too many. */
+static bool hand_over(struct server *s, struct MHD_Connection *c, struct exchange *e, struct workers *to,
+		      void (*run)(void *))
 {
 	e->server = s;
 	e->connection = c;
-	response_init(&e->response);
-	fill_request(s, &e->request, c, method, path, e);
 	MHD_suspend_connection(c);
-	if (!uploads_add(s->site.uploads, answer_upload, e)) {
+	if (workers_add(to, run, e))
+		return true;
+	e->is_answered = true;
+	return false;
+}
+
+static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, struct exchange *e)
+{
+	if (!hand_over(s, c, e, s->site.uploads, answer_upload)) {
 		s->site.http.uploads_refused++;
 		response_error(&e->response, &e->request, 503, "too many profiles are being read at this moment; try "
 			       "again");
-		e->is_answered = true;
 		MHD_resume_connection(c);
 	}
 	return MHD_YES;
 }
 
+static enum MHD_Result begin_query(struct server *s, struct MHD_Connection *c, struct exchange *e)
+{
+	if (!hand_over(s, c, e, s->site.queries, answer_query)) {
+		queries_refuse(&s->site, &e->request, &e->response);
+		MHD_resume_connection(c);
+	}
+	return MHD_YES;
+}
+
+static enum MHD_Result send_answer(struct door *d, struct MHD_Connection *c, struct exchange *e)
+{
+	enum MHD_Result done = send_response(d->server, c, &e->request, &e->response, TAKE_PTR(e->answer));
+
+	note(d, c, CONNECTION_SENDS);
+	return done;
+}
+
+/* The whole request is there. */
+static enum MHD_Result answer_request(struct door *d, struct MHD_Connection *c, struct exchange *e, const char *method,
+				      const char *path)
+{
+	struct request *q = &e->request;
+	struct response *r = &e->response;
+	struct site *site = &d->server->site;
+
+	fill_request(q, d, c, method, path, e);
+	if (e->takes_body && e->body_max > HTTP_BODY_SMALL && !e->too_large && !e->too_many)
+		return begin_upload(d->server, c, e);
+	if (e->too_long)
+		response_error(r, q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
+	else if (e->has_nul)
+		response_error(r, q, 400, "the address has a NUL byte in its path");
+	else if (has_doubled_headers(d->server, c))
+		response_error(r, q, 400, "a header came twice that may come once");
+	else if (router_admits(site, q, r) && router_is_query(q))
+		return begin_query(d->server, c, e);
+	else if (r->status == 200)
+		router_handle(site, q, r);
+	return send_answer(d, c, e);
+}
+
 static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *path, const char *method,
 			      const char *version, const char *upload, size_t *upload_size, void **con_cls)
 {
-	struct server *s = data;
+	struct door *d = data;
 	struct exchange *e = *con_cls;
-	struct request q;
-	struct response r;
-	enum MHD_Result done;
 
 	(void)version;
 	if (!e)
@@ -334,7 +452,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		e->begun = true;
 		return MHD_YES;
 	}
-	if (!e->begun && wants_body(s, c, method, path, e)) {
+	if (!e->begun && wants_body(d, c, method, path, e)) {
 		e->begun = e->takes_body = true;
 		return MHD_YES;
 	}
@@ -342,32 +460,11 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 		size_t n = *upload_size;
 
 		*upload_size = 0;
-		note(s, c, CONNECTION_READS);
-		return e->takes_body ? receive_body(s, e, upload, n) : MHD_YES;
+		note(d, c, CONNECTION_READS);
+		return e->takes_body ? receive_body(d->server, e, upload, n) : MHD_YES;
 	}
-
-	note(s, c, CONNECTION_ANSWERS);
-	if (e->takes_body && e->body_max > HTTP_BODY_SMALL && !e->too_large && !e->too_many && !e->server)
-		return begin_upload(s, c, method, path, e);
-	if (e->is_answered) {
-		done = send_response(s, c, &e->request, &e->response);
-		note(s, c, CONNECTION_SENDS);
-		return done;
-	}
-	response_init(&r);
-	fill_request(s, &q, c, method, path, e);
-	if (e->too_long)
-		response_error(&r, &q, 400, "the address is longer than %u bytes", PARAMS_QUERY_MAX);
-	else if (e->has_nul)
-		response_error(&r, &q, 400, "the address has a NUL byte in its path");
-	else if (has_doubled_headers(s, c))
-		response_error(&r, &q, 400, "a header came twice that may come once");
-	else
-		router_answer(&s->site, &q, &r);
-	done = send_response(s, c, &q, &r);
-	response_done(&r);
-	note(s, c, CONNECTION_SENDS);
-	return done;
+	note(d, c, CONNECTION_ANSWERS);
+	return e->is_answered ? send_answer(d, c, e) : answer_request(d, c, e, method, path);
 }
 
 /* The query string is kept as it came: libmicrohttpd's own reading of it forgives too much. */
@@ -379,6 +476,7 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 	(void)data;
 	(void)c;
 	buf_init(&e->body);
+	response_init(&e->response);
 	e->too_long = strlen(uri) > PARAMS_QUERY_MAX;
 	e->has_nul = memmem(uri, query ? (size_t)(query - uri) : strlen(uri), "%00", 3) != NULL;
 	if (query && !e->too_long)
@@ -389,19 +487,19 @@ static void *begin_exchange(void *data, const char *uri, struct MHD_Connection *
 static void end_exchange(void *data, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode why)
 {
 	struct exchange *e = *con_cls;
-	struct server *s = data;
+	struct door *d = data;
 
 	(void)why;
 	if (e) {
-		s->site.http.body_bytes -= e->body.size;
+		d->server->site.http.body_bytes -= e->body.size;
 		buf_done(&e->body);
-		if (e->server)
-			response_done(&e->response);
+		response_done(&e->response);
+		answer_free(e->answer);
 		free(e->query);
 	}
 	free(e);
 	*con_cls = NULL;
-	note(s, c, CONNECTION_READS);
+	note(d, c, CONNECTION_READS);
 }
 
 /* It ends before its descriptor is closed. */
@@ -409,17 +507,17 @@ static void begin_or_end_connection(void *data, struct MHD_Connection *c, void *
 				    enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct server *s = data;
+	struct door *d = data;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED && info) {
-		*context = connections_add(&s->site.connections, info->connect_fd);
-		if (!strict_recv_watch(info->connect_fd, &s->site.http.requests[http_code_index(400)]))
+		*context = connections_add(d->connections, info->connect_fd);
+		if (!strict_recv_watch(info->connect_fd, &d->server->site.http.requests[http_code_index(400)]))
 			shutdown(info->connect_fd, SHUT_RDWR);
 	}
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		if (info)
 			strict_recv_forget(info->connect_fd);
-		connections_remove(&s->site.connections, *context);
+		connections_remove(d->connections, *context);
 		*context = NULL;
 	}
 }
@@ -436,136 +534,135 @@ static void log_line(void *data, const char *format, va_list args)
 
 /* --- Listening --- */
 
-static int say_why_not(const char *listen_at, int error, struct err *err)
+/* libmicrohttpd's threads inherit the mask: signals are the business of the daemon's own loop. Probes have one thread, which
+ * nothing else uses. */
+static int start_daemon(struct door *d, struct err *err)
 {
-	if (error == EADDRINUSE)
-		return err_set(err, -error, "%s is in use, perhaps by another strobe serve ('ss -ltnp' tells by whom); "
-			       "choose another with --listen", listen_at);
-	if (error == EACCES)
-		return err_set(err, -error, "%s needs privileges (ports below 1024 do); choose another with --listen",
-			       listen_at);
-	return err_set(err, -error, "cannot listen on %s: %s", listen_at, strerror(error));
-}
-
-static int bind_address(const char *listen_at, const struct addrinfo *ai, int *ret_fd, struct err *err)
-{
-	_cleanup_(fd_closep) int fd = -1;
-	int one = 1;
-
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return say_why_not(listen_at, errno, err);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-		return say_why_not(listen_at, errno, err);
-	*ret_fd = TAKE_FD(fd);
-	return 0;
-}
-
-static int bound_port(int fd)
-{
-	struct sockaddr_storage a = { 0 };
-	socklen_t n = sizeof(a);
-
-	if (getsockname(fd, (struct sockaddr *)&a, &n) < 0)
-		return -errno;
-	return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port :
-					       ((struct sockaddr_in *)&a)->sin_port);
-}
-
-/* A name other than localhost is looked up once, here. */
-static int start_listening(struct server *s, const char *listen_at, struct err *err)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
-	struct address *a = &s->site.auth.listen;
-	const char *host = strcmp(a->host, "localhost") == 0 ? "127.0.0.1" : a->host;
-	char port[8];
-	int r;
-
-	snprintf(port, sizeof(port), "%d", a->port);
-	r = getaddrinfo(host, port, &hints, &found);
-	if (r != 0)
-		return err_set(err, -EINVAL, "cannot listen on %s: %s", listen_at, gai_strerror(r));
-	r = bind_address(listen_at, found, &s->fd, err);
-	freeaddrinfo(found);
-	if (r < 0)
-		return r;
-
-	a->port = bound_port(s->fd);
-	if (a->port < 0)
-		return err_set(err, a->port, "cannot tell the port of %s", listen_at);
-	return 0;
-}
-
-/* libmicrohttpd's threads inherit the mask: signals are the business of the daemon's own loop. */
-static int start_daemon(struct server *s, struct err *err)
-{
+	struct MHD_OptionItem pool[] = {
+		{ d->only_probes ? MHD_OPTION_END : MHD_OPTION_THREAD_POOL_SIZE, THREADS, NULL },
+		{ MHD_OPTION_END, 0, NULL },
+	};
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	s->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, s,
+	d->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, d,
 		MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
-		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->fd,
-		MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, s->connections,
-		MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS,
+		MHD_OPTION_LISTEN_SOCKET, (MHD_socket)d->fd,
+		MHD_OPTION_ARRAY, pool,
+		MHD_OPTION_CONNECTION_LIMIT, d->most,
+		MHD_OPTION_CONNECTION_TIMEOUT, d->only_probes ? PROBE_SECONDS : CONNECTION_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL,
-		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, s,
-		MHD_OPTION_NOTIFY_CONNECTION, begin_or_end_connection, s,
+		MHD_OPTION_NOTIFY_COMPLETED, end_exchange, d,
+		MHD_OPTION_NOTIFY_CONNECTION, begin_or_end_connection, d,
 		MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!s->daemon)
+	if (!d->daemon)
 		return err_set(err, -EIO, "cannot start the HTTP server: %s", strerror(errno));
-	s->fd = -1;
+	d->fd = -1;
 	return 0;
 }
 
 /* --- Life --- */
 
-static int check_options(struct server *s, const char *listen_at, struct err *err)
+/* Sessions and attempts are those of both addresses. */
+static int init_auth(struct server *s, struct err *err)
 {
 	const struct server_options *o = &s->site.options;
+	int r = roles_init(&s->site.auth.roles, &o->roles, err);
+
+	for (size_t i = 0; r >= 0 && i < o->allow_host_count; i++)
+		r = auth_check_allow_host(o->allow_hosts[i], err);
+	s->probe_auth = s->site.auth;
+	return r;
+}
+
+static int check_address(struct door *d, const char *text, struct err *err)
+{
+	if (address_parse(text, &d->auth->listen) < 0 || d->auth->listen.port < 0)
+		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or "
+			       "[::1]:8787", text);
+	if (address_is_loopback(&d->auth->listen) || roles_are_set(&d->auth->roles, d->only_probes))
+		return 0;
+	if (d->only_probes)
+		return err_set(err, -EACCES, "%s can be reached from other machines; give a token for probes with "
+			       "--probe-token-file, or listen on 127.0.0.1", text);
+	return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about "
+		       "a site; give a token with --token-file, or listen on %s", text, SERVER_LISTEN);
+}
+
+static int listen_at(struct door *d, const char *text, struct err *err)
+{
+	const char *option = d->only_probes ? "--probe-listen" : "--listen";
+	struct address *a = &d->auth->listen;
 	int r;
 
-	if (address_parse(listen_at, &s->site.auth.listen) < 0 || s->site.auth.listen.port < 0)
-		return err_set(err, -EINVAL, "cannot listen on '%s': give an address and port as 127.0.0.1:8787 or "
-			       "[::1]:8787", listen_at);
-	for (size_t i = 0; i < o->allow_host_count; i++)
-		if ((r = auth_check_allow_host(o->allow_hosts[i], err)) < 0)
-			return r;
-	if (!address_is_loopback(&s->site.auth.listen) && !roles_are_set(&s->site.auth.roles))
-		return err_set(err, -EACCES, "%s can be reached from other machines, and profiles tell much about "
-			       "a site; give a token with --token-file, or listen on %s", listen_at, SERVER_LISTEN);
+	if ((r = check_address(d, text, err)) < 0 || (r = listener_open(text, option, a, &d->fd, err)) < 0)
+		return r;
+	snprintf(d->url, sizeof(d->url), a->bracketed ? "http://[%s]:%d" : "http://%s:%d", a->host, a->port);
 	return 0;
+}
+
+/* Every address before the first thread, so that one in use leaves nothing behind. */
+static int open_doors(struct server *s, struct err *err)
+{
+	const struct server_options *o = &s->site.options;
+	int r = listen_at(&s->front, o->listen ? o->listen : SERVER_LISTEN, err);
+
+	if (r >= 0 && o->probe_listen)
+		r = listen_at(&s->probes, o->probe_listen, err);
+	return r;
+}
+
+static int start(struct server *s, struct err *err)
+{
+	struct site *site = &s->site;
+	int r;
+
+	if ((r = workers_new(UPLOAD_THREADS, UPLOADS_WAITING, &site->uploads, err)) < 0 ||
+	    (r = workers_new(QUERY_THREADS, QUERIES_WAITING, &site->queries, err)) < 0 ||
+	    (r = workers_new(1, LARGE_QUERIES_WAITING, &site->large_queries, err)) < 0 ||
+	    (r = start_daemon(&s->front, err)) < 0)
+		return r;
+	return s->probes.fd >= 0 ? start_daemon(&s->probes, err) : 0;
+}
+
+static struct server *new_server(const struct server_options *o)
+{
+	struct server *s = xcalloc(1, sizeof(*s));
+	struct auth_rules *auth = &s->site.auth;
+
+	s->front = (struct door){ .server = s, .auth = auth, .connections = &s->site.connections, .fd = -1 };
+	s->probes = (struct door){ .server = s, .auth = &s->probe_auth, .connections = &s->probe_connections, .fd = -1,
+				   .only_probes = true };
+	pthread_rwlock_init(&s->site.lock, NULL);
+	s->front.most = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
+	s->probes.most = s->front.most / 4 < PROBE_CONNECTIONS ? s->front.most / 4 + 1 : PROBE_CONNECTIONS;
+	if (o->probe_listen)
+		s->front.most -= s->probes.most;
+	connections_init(&s->site.connections, CONNECTIONS_KEPT(s->front.most));
+	connections_init(&s->probe_connections, CONNECTIONS_KEPT(s->probes.most));
+	s->site.options = *o;
+	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
+	s->site.memory.most = o->query_memory ? o->query_memory : QUERY_MEMORY;
+	auth->allow_hosts = o->allow_hosts;
+	auth->allow_host_count = o->allow_host_count;
+	return s;
 }
 
 int server_new(const struct server_options *o, struct server **ret, struct err *err)
 {
-	const char *listen_at = o->listen ? o->listen : SERVER_LISTEN;
-	struct server *s = xcalloc(1, sizeof(*s));
+	struct server *s;
 	int r;
 
 	assert(o->store || o->only_counters);
-
-	s->fd = -1;
-	pthread_rwlock_init(&s->site.lock, NULL);
-	s->connections = o->connections && o->connections < CONNECTIONS ? o->connections : CONNECTIONS;
-	connections_init(&s->site.connections, CONNECTIONS_KEPT(s->connections));
-	s->site.options = *o;
-	s->site.start_ns = o->start_ns ? o->start_ns : clock_wall_ns();
-	s->site.auth.allow_hosts = o->allow_hosts;
-	s->site.auth.allow_host_count = o->allow_host_count;
-
-	if ((r = roles_init(&s->site.auth.roles, &o->roles, err)) < 0 || (r = check_options(s, listen_at, err)) < 0 || (r = start_listening(s, listen_at, err)) < 0 ||
-	    (r = uploads_new(&s->site.uploads, err)) < 0 || (r = start_daemon(s, err)) < 0) {
+	s = new_server(o);
+	if ((r = init_auth(s, err)) < 0 || (r = open_doors(s, err)) < 0 || (r = start(s, err)) < 0) {
 		server_free(s);
 		return r;
 	}
-	snprintf(s->url, sizeof(s->url), s->site.auth.listen.bracketed ? "http://[%s]:%d" : "http://%s:%d",
-		 s->site.auth.listen.host, s->site.auth.listen.port);
 	*ret = s;
 	return 0;
 }
@@ -588,7 +685,12 @@ void server_show(struct server *s, const struct server_options *new)
 
 const char *server_url(const struct server *s)
 {
-	return s->url;
+	return s->front.url;
+}
+
+const char *server_probe_url(const struct server *s)
+{
+	return s->probes.url;
 }
 
 /* libmicrohttpd waits for its threads, however long they take; and it must not be stopped while connections are
@@ -597,11 +699,17 @@ static void *stop(void *data)
 {
 	struct server *s = data;
 
-	if (s->site.uploads)
-		uploads_stop(s->site.uploads);
-	if (s->daemon)
-		MHD_stop_daemon(s->daemon);
-	s->daemon = NULL;
+	struct workers *all[] = { s->site.queries, s->site.large_queries, s->site.uploads };
+
+	s->ends = true;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i])
+			workers_stop(all[i]);
+	if (s->front.daemon)
+		MHD_stop_daemon(s->front.daemon);
+	if (s->probes.daemon)
+		MHD_stop_daemon(s->probes.daemon);
+	s->front.daemon = s->probes.daemon = NULL;
 	return NULL;
 }
 
@@ -630,10 +738,14 @@ struct server *server_free(struct server *s)
 		return NULL;
 	while (!server_stop(s, 3600 * NS_PER_SECOND))
 		;
-	uploads_free(s->site.uploads);
+	workers_free(s->site.uploads);
+	workers_free(s->site.queries);
+	workers_free(s->site.large_queries);
+	fd_closep(&s->front.fd);
+	fd_closep(&s->probes.fd);
 	roles_done(&s->site.auth.roles);
-	fd_closep(&s->fd);
 	connections_done(&s->site.connections);
+	connections_done(&s->probe_connections);
 	pthread_rwlock_destroy(&s->site.lock);
 	free(s);
 	return NULL;

@@ -16,6 +16,7 @@
 
 #define SERVER_LISTEN "127.0.0.1:8787"
 
+struct query_starter;
 struct server;
 
 /* Something that a sink counts for itself: "spool_bytes", or "relay_dropped_total" with the label reason="cap". */
@@ -47,7 +48,10 @@ struct server_options {
 						 * "strobe.example.org" */
 	size_t allow_host_count;
 	unsigned connections;			/* at most; 0: 256, which is also the most */
+	const char *probe_listen;		/* another address, for /healthz, /readyz and /metrics only; NULL: none */
 
+	struct query_starter *query_starter;	/* of query_starter.h, for the store; NULL: queries run in this process */
+	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
 	struct store *store;			/* NULL: there is nothing to ask for but counters */
 	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
@@ -71,6 +75,7 @@ int server_new(const struct server_options *o, struct server **ret, struct err *
 void server_show(struct server *s, const struct server_options *o);
 
 const char *server_url(const struct server *s);		/* "http://127.0.0.1:8787", for the person at the terminal */
+const char *server_probe_url(const struct server *s);	/* "" without such an address */
 
 /* Stops listening, ends the uploads that are being read, and waits for the answers under way, but no longer than
  * `patience_ns`. False if one is not ready by then: it still uses all that the options point to, which cannot be freed,

@@ -130,4 +130,21 @@ TEST(one_that_has_gone_makes_room_once)
 	end(&c);
 }
 
+TEST(an_answer_that_has_been_sent_for_too_long_gives_way_when_memory_is_short)
+{
+	struct crowd c = begin(3);
+
+	connections_note(&c.all, c.one[1], CONNECTION_SENDS);
+	connections_note(&c.all, c.one[0], CONNECTION_SENDS);
+	connections_note(&c.all, c.one[2], CONNECTION_ANSWERS);
+	CHECK(!connections_give_way(&c.all, INT64_MAX));
+	CHECK(connections_give_way(&c.all, -1));
+	CHECK(is_shut(&c, 1) && !is_shut(&c, 0));
+	CHECK(connections_give_way(&c.all, -1));
+	CHECK(is_shut(&c, 0) && !is_shut(&c, 2));
+	CHECK(!connections_give_way(&c.all, -1));
+	CHECK_INT(c.all.given_way, 2);
+	end(&c);
+}
+
 TEST_MAIN()

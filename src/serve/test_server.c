@@ -4,7 +4,7 @@
 #include "server.h"
 #include "test.h"
 #include "upload_read.h"
-#include "uploads.h"
+#include "workers.h"
 
 #include <arpa/inet.h>
 #include <semaphore.h>
@@ -65,20 +65,20 @@ static void note_job(void *job)
 TEST(uploads_wait_in_a_short_queue_and_all_are_done_at_the_end)
 {
 	_Atomic int done = 0;
-	struct uploads *u = NULL;
+	struct workers *u = NULL;
 	int taken = 0;
 
 	sem_init(&go_on, 0, 0);
-	CHECK(uploads_new(&u, NULL) == 0);
-	while (taken < 100 && uploads_add(u, note_job, &done))
+	CHECK(workers_new(2, 8, &u, NULL) == 0);
+	while (taken < 100 && workers_add(u, note_job, &done))
 		taken++;
-	CHECK(taken >= (int)UPLOADS_WAITING && taken <= (int)(UPLOADS_WAITING + UPLOAD_THREADS));
+	CHECK(taken >= 8 && taken <= 8 + 2);
 	for (int i = 0; i < taken; i++)
 		sem_post(&go_on);
-	uploads_stop(u);
+	workers_stop(u);
 	CHECK_INT(done, taken);
-	CHECK(!uploads_add(u, note_job, &done));
-	uploads_free(u);
+	CHECK(!workers_add(u, note_job, &done));
+	workers_free(u);
 }
 
 TEST(a_profile_is_read_by_a_process_of_its_own)

@@ -2,6 +2,7 @@
 #include "upload_read.h"
 
 #include "clock.h"
+#include "confine.h"
 #include "format.h"
 #include "io.h"
 #include "wire_profile.h"
@@ -11,10 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define PROFILE_MAX	((size_t)256 << 20)	/* bytes of a body, once decompressed */
@@ -26,73 +24,16 @@ struct reply {
 	struct err err;
 };
 
-/* Under AddressSanitizer every process has terabytes of address space. */
-#if defined(__SANITIZE_ADDRESS__)
-#define LIMIT_MEMORY false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIMIT_MEMORY false
-#endif
-#endif
-#ifndef LIMIT_MEMORY
-#define LIMIT_MEMORY true
-#endif
-
 /* --- The child --- */
-
-static void limit(int what, rlim_t n)
-{
-	struct rlimit r = { n, n };
-
-	setrlimit(what, &r);
-}
-
-/* Bytes of address space that this process has; 0 if that cannot be known. */
-static size_t address_space(void)
-{
-	char text[64] = "";
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0 ? strtoul(text, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-/* Connections that the daemon closes are to end, and its sockets and locks are not to live on in here. */
-static void close_others(int keep)
-{
-	if (keep > STDERR_FILENO + 1)
-		syscall(SYS_close_range, STDERR_FILENO + 1, keep - 1, 0);
-	syscall(SYS_close_range, keep + 1, ~0u, 0);
-}
 
 static void confine(pid_t parent)
 {
-	size_t had = address_space();
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	if (fd >= 0) {
-		io_write_all(fd, "1000", 4, NULL);
-		close(fd);
-	}
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, UPLOAD_SECONDS);
-	limit(RLIMIT_FSIZE, RESULT_MAX);
-	if (LIMIT_MEMORY && had)
-		limit(RLIMIT_AS, had + UPLOAD_MEMORY);
-}
-
-/* Its last words, "out of memory", are told by the parent. */
-static void be_quiet(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
+	confine_die_with(parent);
+	confine_give_way();
+	confine_limit(RLIMIT_CORE, 0);
+	confine_limit(RLIMIT_CPU, UPLOAD_SECONDS);
+	confine_limit(RLIMIT_FSIZE, RESULT_MAX);
+	confine_memory(UPLOAD_MEMORY);
 }
 
 static void __attribute__((noreturn)) work(const char *body, size_t n, int result)
@@ -203,9 +144,9 @@ int upload_read(const char *body, size_t n, int stop_fd, struct profile *p, stru
 	pid = fork();
 	if (pid == 0) {
 		/* Both ends that the child keeps are its own; the pipe closes when it ends, whatever it ends of. */
-		be_quiet();
+		confine_be_quiet();
 		dup2(theirs, STDIN_FILENO);
-		close_others(result);
+		confine_close_others(result, result);
 		confine(parent);
 		work(body, n, result);
 	}

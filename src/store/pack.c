@@ -1,8 +1,10 @@
 /* pack.c: one byte in front says whether what follows is compressed, so that a reader needs no setting. */
 #include "pack.h"
+#include "mem.h"
 #include "strobe_wire.h"
 #include <assert.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
 
@@ -39,6 +41,7 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 {
 	const uint8_t *p = data;
 	struct strobe_wire_cursor c = { p + 1, p + size };
+	size_t unpacked;
 	uint64_t n;
 	char *to;
 
@@ -56,7 +59,12 @@ int pack_get(const void *data, size_t size, struct buf *scratch, const uint8_t *
 		return -EBADMSG;
 	buf_reset(scratch);
 	to = buf_reserve(scratch, n ? n : 1);
-	if (!to || ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p)) != n)
+	if (!to)
+		return -EBADMSG;
+	unpacked = ZSTD_decompress(to, n, c.p, (size_t)(c.end - c.p));
+	if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)	/* which is no damage */
+		mem_exhausted(n);
+	if (unpacked != n)
 		return -EBADMSG;
 	buf_wrote(scratch, n);
 	*ret_bytes = (const uint8_t *)scratch->data;

@@ -8,7 +8,11 @@
 
 static int system_code(sqlite3 *db)
 {
+	if (sqlite3_extended_errcode(db) == SQLITE_IOERR_NOMEM)
+		return -ENOMEM;
 	switch (sqlite3_system_errno(db)) {
+	case ENOMEM:
+		return -ENOMEM;
 	case ENOSPC:
 	case EDQUOT:
 	case EFBIG:

@@ -16,6 +16,8 @@ struct query {
 	int64_t first, end;		/* buckets with samples: [first, end) */
 	struct labels labels;
 	bool any;			/* there was a row; labels, period and buckets are known */
+	uint32_t max_nodes;		/* as in store_query, but never 0 */
+	bool pruned;
 
 	/* of the day being read */
 	struct stack_tree tree;
@@ -137,17 +139,51 @@ static bool has_values(const struct query *q, uint32_t node)
 }
 
 /* Which nodes have values, or something below them that has; the caller frees. */
-static bool *needed_nodes(const struct query *q)
+static bool *needed_nodes(const struct query *q, uint32_t *ret_count)
 {
 	bool *needed = xcalloc(q->tree.node_count, sizeof(*needed));
 
 	needed[0] = true;
+	*ret_count = 1;
 	for (uint32_t i = q->tree.node_count - 1; i > 0; i--) {
 		needed[i] = needed[i] || has_values(q, i);
+		*ret_count += needed[i];
 		if (needed[i])
 			needed[q->tree.parents[i]] = true;
 	}
 	return needed;
+}
+
+/* Nodes are worth what they have of this column. */
+static uint32_t weighing_column(const struct profile *p)
+{
+	uint32_t column = profile_find_column(p, "samples");
+
+	return column == UINT32_MAX ? 0 : column;
+}
+
+/* For the nodes whose caller is kept: whether they are cut to PROFILE_PRUNED themselves. NULL: none is. The caller frees. */
+static bool *cut_nodes(struct query *q, const bool *needed, uint32_t count)
+{
+	const struct stack_tree *t = &q->tree;
+	const int64_t *values = q->profile->column_count ? q->values[weighing_column(q->profile)] : NULL;
+	_cleanup_(freep) int64_t *totals = NULL;
+	int64_t least;
+	bool *cut;
+
+	if (count <= q->max_nodes)
+		return NULL;
+	totals = xcalloc(t->node_count, sizeof(*totals));
+	for (uint32_t i = t->node_count - 1; i > 0; i--) {
+		totals[i] = add_saturated(totals[i], values ? values[i] : 0);
+		totals[t->parents[i]] = add_saturated(totals[t->parents[i]], totals[i]);
+	}
+	least = profile_least_kept(totals, needed, t->node_count, q->max_nodes / 2);
+	cut = xcalloc(t->node_count, sizeof(*cut));
+	for (uint32_t i = 1; i < t->node_count; i++)
+		cut[i] = totals[i] < least;
+	q->pruned = true;
+	return cut;
 }
 
 static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
@@ -162,25 +198,65 @@ static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
 	return frames[number];
 }
 
+/* The node of the profile for one of the day whose caller has one. */
+static uint32_t place_of(struct query *q, uint32_t *frames, uint32_t node, uint32_t parent, bool is_cut)
+{
+	uint32_t frame = is_cut ? profile_pruned_frame(q->profile) : frame_of(q, frames, q->tree.node_frames[node]);
+
+	return profile_child(q->profile, parent, frame);
+}
+
 static void add_day(struct query *q)
 {
 	const struct stack_tree *t = &q->tree;
-	_cleanup_(freep) bool *needed = needed_nodes(q);
+	uint32_t count;
+	_cleanup_(freep) bool *needed = needed_nodes(q, &count);
+	_cleanup_(freep) bool *cut = cut_nodes(q, needed, count);
 	_cleanup_(freep) uint32_t *nodes = xmalloc(t->node_count * sizeof(*nodes));
 	_cleanup_(freep) uint32_t *frames = xmalloc((t->frame_count + 1) * sizeof(*frames));
 
 	memset(frames, 0xff, (t->frame_count + 1) * sizeof(*frames));
 	nodes[0] = PROFILE_ROOT;
 	for (uint32_t i = 0; i < t->node_count; i++) {
+		uint32_t parent = t->parents[i];
+
 		if (!needed[i])
 			continue;
-		if (i > 0)
-			nodes[i] = profile_child(q->profile, nodes[t->parents[i]],
-						 frame_of(q, frames, t->node_frames[i]));
+		if (i > 0 && cut && cut[parent]) {
+			cut[i] = true;
+			nodes[i] = nodes[parent];
+		} else if (i > 0) {
+			nodes[i] = place_of(q, frames, i, nodes[parent], cut && cut[i]);
+		}
 		for (uint32_t c = 0; c < q->profile->column_count; c++)
 			if (q->values[c] && q->values[c][i])
 				profile_add(q->profile, nodes[i], c, q->values[c][i]);
 	}
+}
+
+/* What several days have together may be too much again. */
+static void prune(struct query *q)
+{
+	struct profile *pruned;
+
+	if (q->profile->node_count <= q->max_nodes)
+		return;
+	pruned = profile_prune(q->profile, weighing_column(q->profile), q->max_nodes);
+	profile_free(q->profile);
+	q->profile = pruned;
+	q->pruned = true;
+}
+
+static int64_t pruned_samples(const struct query *q)
+{
+	const struct profile *p = q->profile;
+	uint32_t frame = profile_pruned_frame(q->profile), column = weighing_column(p);
+	int64_t sum = 0;
+
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (p->node_frames[i] == frame)
+			sum = add_saturated(sum, p->columns[column].self[i]);
+	return sum;
 }
 
 static void end_day(void *data, const struct series *series, size_t count)
@@ -195,6 +271,7 @@ static void end_day(void *data, const struct series *series, size_t count)
 	}
 	stack_tree_done(&q->tree);
 	stack_tree_init(&q->tree);
+	prune(q);
 }
 
 static int run(struct query *q, struct sqlite_store *s, const struct store_query *what, struct store_looked *looked,
@@ -213,29 +290,36 @@ static int run(struct query *q, struct sqlite_store *s, const struct store_query
 	return rc;
 }
 
+static void describe(struct query *q)
+{
+	q->profile->start_ns = q->first * BATCH_BUCKET_NS;
+	q->profile->end_ns = q->end * BATCH_BUCKET_NS;
+	labels_copy(&q->profile->labels, &q->labels);
+}
+
 int sqlite_query(struct store *store, const struct store_query *what, struct profile **ret,
 		 struct store_looked *looked, struct err *err)
 {
-	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct sqlite_store *s = (struct sqlite_store *)store;
-	struct query q = { .profile = p };
-	int rc;
+	struct query q = { .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
+	int rc, held;
 
 	labels_init(&q.labels);
 	stack_tree_init(&q.tree);
 	rc = run(&q, s, what, looked, err);
-	if (rc >= 0 && q.any) {
-		p->start_ns = q.first * BATCH_BUCKET_NS;
-		p->end_ns = q.end * BATCH_BUCKET_NS;
-		labels_copy(&p->labels, &q.labels);
-	}
+	if (rc >= 0 && q.any)
+		describe(&q);
 	labels_done(&q.labels);
-	if (rc < 0)
+	if (rc < 0) {
+		profile_free(q.profile);
 		return rc;
-	pthread_rwlock_rdlock(&s->files);
+	}
+	held = files_lock_read(&s->files);
 	sqlite_store_extent(s, &looked->first_ns, &looked->last_ns);
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 	looked->samples = q.samples;
-	*ret = TAKE_PTR(p);
+	looked->pruned = q.pruned;
+	looked->pruned_samples = q.pruned ? pruned_samples(&q) : 0;
+	*ret = q.profile;
 	return 0;
 }

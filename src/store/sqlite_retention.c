@@ -63,18 +63,18 @@ static int list(const struct sqlite_store *s, struct pieces *ret, struct err *er
 static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, const char *why, struct err *err)
 {
 	_cleanup_(freep) char *path = day_path(s->directory, day, "");
-	int result = 0;
+	int result = 0, held;
 
 	pthread_mutex_lock(&s->writer);
 	sqlite_store_close_day(s, day);
-	pthread_rwlock_wrlock(&s->files);
+	held = files_lock_change(&s->files);
 	for (size_t i = 0; i < p->count; i++) {
 		_cleanup_(freep) char *piece = xasprintf("%s/%s", s->directory, p->items[i].name);
 
 		if (p->items[i].day == day && unlink(piece) < 0 && errno != ENOENT && result == 0)
 			result = err_set(err, -errno, "cannot remove '%s': %s", piece, strerror(errno));
 	}
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 	map_set(&s->settled, (uint64_t)day, 0);
 	pthread_mutex_unlock(&s->writer);
 	if (result < 0)

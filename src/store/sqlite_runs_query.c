@@ -16,11 +16,11 @@ DEFINE_FREEP(struct runs_file, runs_file_close)
 static int open_to_read(struct sqlite_store *s, struct runs_file **ret, struct err *err)
 {
 	struct err why = { 0 };
-	int rc;
+	int rc, held;
 
-	pthread_rwlock_rdlock(&s->files);
+	held = files_lock_read(&s->files);
 	rc = runs_file_open(s->directory, false, ret, &why);
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0)

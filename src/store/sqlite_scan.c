@@ -113,7 +113,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	int rc;
 
 	if (series < 1 || (uint64_t)series > s->series_count) {
-		sqlite_store_count_error(s->store);
+		sqlite_store_note_piece(s->store, s->day->number);
 		note_damage(s, s->day->number);
 		return 0;
 	}
@@ -129,7 +129,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	if (rc >= 0)
 		rc = s->visitor->chunk(s->visitor->data, s->day, &c, err);
 	if (rc == -EBADMSG && !(err && err->code == -EBADMSG)) {
-		sqlite_store_count_error(s->store);
+		sqlite_store_note_piece(s->store, s->day->number);
 		note_damage(s, s->day->number);
 		rc = 0;
 	}
@@ -230,7 +230,7 @@ int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const s
 		struct store_looked *looked, struct err *err)
 {
 	struct scan s = { .store = store, .q = q, .visitor = v, .looked = looked };
-	int rc = 0;
+	int rc = 0, held;
 
 	s.first = q->from_ns > 0 ? q->from_ns / BATCH_BUCKET_NS : 0;
 	s.end = q->to_ns > 0 ? q->to_ns / BATCH_BUCKET_NS + (q->to_ns % BATCH_BUCKET_NS != 0) : 0;
@@ -240,12 +240,12 @@ int sqlite_scan(struct sqlite_store *store, const struct store_query *q, const s
 	intern_init(&s.matched);
 	buf_init(&s.scratch);
 	buf_init(&s.key);
-	pthread_rwlock_rdlock(&store->files);
+	held = files_lock_read(&store->files);
 	if (s.first < s.end)
 		rc = scan_days(&s, err);
 	if (looked && s.first < s.end)
 		note_set_aside(&s);
-	pthread_rwlock_unlock(&store->files);
+	files_lock_end(&store->files, held);
 	if (looked) {
 		looked->series = s.seen.count;
 		looked->series_matched = s.matched.count;

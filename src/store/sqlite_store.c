@@ -28,10 +28,22 @@ void sqlite_store_count_error(struct sqlite_store *s)
 	pthread_mutex_unlock(&s->counting);
 }
 
+void sqlite_store_note_piece(struct sqlite_store *s, int64_t number)
+{
+	if (s->store.on_damage)
+		s->store.on_damage(s->store.damage_data, day_start_ns(number), NULL);
+	else
+		sqlite_store_count_error(s);
+}
+
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why)
 {
 	bool known;
 
+	if (s->store.on_damage) {
+		s->store.on_damage(s->store.damage_data, day_start_ns(number), why);
+		return;
+	}
 	pthread_mutex_lock(&s->counting);
 	s->stats.errors++;
 	known = map_get(&s->suspects, (uint64_t)number) == 1;
@@ -39,6 +51,16 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 	pthread_mutex_unlock(&s->counting);
 	if (!known)
 		log_warning("%s; what can be read of that day is still shown", why);
+}
+
+static void note_damage(struct store *store, int64_t day_ns, const char *why)
+{
+	int64_t number = day_ns / NS_PER_DAY;
+
+	if (why)
+		sqlite_store_suspect(of(store), number, why);
+	else
+		sqlite_store_note_piece(of(store), number);
 }
 
 static int compare_days(const void *a, const void *b)
@@ -131,7 +153,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 	_cleanup_(freep) char *log = xasprintf("%s-wal", path), *index = xasprintf("%s-shm", path);
 	_cleanup_(freep) char *aside = NULL, *aside_log = NULL;
 	struct stat st;
-	int rc = 0;
+	int rc = 0, held;
 
 	for (unsigned n = 1; n <= SET_ASIDE_MAX; n++) {
 		free(aside);
@@ -140,7 +162,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 			break;
 	}
 	aside_log = xasprintf("%s-wal", aside);
-	pthread_rwlock_wrlock(&s->files);
+	held = files_lock_change(&s->files);
 	/* The log first: one that stays behind would be taken for that of the next file of this name. */
 	if (stat(log, &st) == 0 && st.st_size == 0)
 		unlink(log);
@@ -150,7 +172,7 @@ int sqlite_store_set_file_aside(struct sqlite_store *s, const char *path, const 
 		rc = -errno;
 	if (rc == 0)
 		unlink(index);
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 	sqlite_store_count_error(s);
 	if (rc < 0)
 		return err_set(err, rc, "cannot set the damaged file '%s' aside: %s", path, strerror(-rc));
@@ -354,11 +376,12 @@ static void stats(struct store *store, struct store_stats *ret)
 	struct sqlite_store *s = of(store);
 	_cleanup_(freep) int64_t *days = NULL, *damaged = NULL;
 	size_t count = 0;
+	int held;
 
 	pthread_mutex_lock(&s->counting);
 	*ret = s->stats;
 	pthread_mutex_unlock(&s->counting);
-	pthread_rwlock_rdlock(&s->files);
+	held = files_lock_read(&s->files);
 	ret->days_damaged = sqlite_store_damaged(s, &damaged);
 	ret->bytes = sqlite_store_bytes(s);
 	ret->free_bytes = sqlite_store_free_bytes(s);
@@ -366,7 +389,7 @@ static void stats(struct store *store, struct store_stats *ret)
 		ret->days = count;
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
 	runs_file_count(s->directory, &ret->runs, &ret->runs_bytes);
-	pthread_rwlock_unlock(&s->files);
+	files_lock_end(&s->files, held);
 }
 
 static struct store *sqlite_close(struct store *store)
@@ -381,7 +404,7 @@ static struct store *sqlite_close(struct store *store)
 	pthread_mutex_destroy(&s->writer);
 	pthread_mutex_destroy(&s->runs_writer);
 	pthread_mutex_destroy(&s->counting);
-	pthread_rwlock_destroy(&s->files);
+	files_lock_done(&s->files);
 	fd_closep(&s->lock_fd);
 	free(s->directory);
 	free(s);
@@ -401,6 +424,7 @@ static const struct store_ops sqlite_ops = {
 	.run_sources = sqlite_run_sources,
 	.get_run = sqlite_get_run,
 	.remove_run = sqlite_remove_run,
+	.note_damage = note_damage,
 	.close = sqlite_close,
 };
 
@@ -498,7 +522,7 @@ int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct
 	pthread_mutex_init(&s->writer, NULL);
 	pthread_mutex_init(&s->runs_writer, NULL);
 	pthread_mutex_init(&s->counting, NULL);
-	pthread_rwlock_init(&s->files, NULL);
+	files_lock_init(&s->files, directory);
 	rc = open_directory(s, err);
 	if (rc < 0) {
 		sqlite_close(&s->store);

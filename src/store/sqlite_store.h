@@ -11,6 +11,7 @@
 #ifndef STORE_SQLITE_STORE_H
 #define STORE_SQLITE_STORE_H
 
+#include "files_lock.h"
 #include "sqlite_day.h"
 #include "sqlite_runs.h"
 #include "store.h"
@@ -36,9 +37,7 @@ struct sqlite_store {
 	struct map settled;		/* days that need no compaction */
 	bool cap_reported;
 
-	/* Held shared by whoever reads day files, alone by whoever removes or renames them: a connection that opens
-	 * its log after the file was removed would leave a stray log behind. */
-	pthread_rwlock_t files;
+	struct files_lock files;
 
 	pthread_mutex_t counting;
 	struct store_stats stats;	/* the counters in it */
@@ -69,6 +68,7 @@ size_t sqlite_store_damaged(const struct sqlite_store *s, int64_t **ret);
 void sqlite_store_count_error(struct sqlite_store *s);
 
 /* Notes that a reader found the day damaged: counted, logged once, examined by the next maintenance. */
+void sqlite_store_note_piece(struct sqlite_store *s, int64_t number);	/* a chunk of it: only counted */
 void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *why);
 
 /* The other files of this folder. */

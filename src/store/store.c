@@ -95,6 +95,17 @@ void store_stats(struct store *s, struct store_stats *ret)
 	s->ops->stats(s, ret);
 }
 
+void store_on_damage(struct store *reader, store_damage *told, void *data)
+{
+	reader->on_damage = told;
+	reader->damage_data = data;
+}
+
+void store_note_damage(struct store *s, int64_t day_ns, const char *why)
+{
+	s->ops->note_damage(s, day_ns, why);
+}
+
 /* --- Runs --- */
 
 int store_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)

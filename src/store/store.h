@@ -28,6 +28,8 @@ struct store_query {
 	int64_t from_ns, to_ns;			/* buckets that overlap [from, to) */
 	const struct label_filter *filters;	/* all must hold; several LABEL_IS of one key: any of them */
 	size_t filter_count;
+	uint32_t max_nodes;			/* of the profile, at most 2^30; what is beyond is pruned (profile_prune),
+						 * the least first. 0 is no limit */
 };
 
 /* What a query looked at, so that an empty answer can say why. */
@@ -35,6 +37,8 @@ struct store_looked {
 	uint64_t days, series, series_matched, chunks, samples;
 	int64_t first_ns, last_ns;		/* what the whole store covers; 0 and 0 if it is empty */
 	uint64_t damaged_days;			/* of those asked for: something could not be read, and is missing */
+	bool pruned;				/* the profile had more nodes than asked for … */
+	int64_t pruned_samples;			/* … and so many samples are in what was pruned */
 };
 
 struct store_limits {
@@ -119,9 +123,14 @@ struct store_labels {
 	size_t count;
 };
 
+/* Told of each day that a reader finds damaged, `why` being NULL when it was one piece of it. */
+typedef void store_damage(void *data, int64_t day_ns, const char *why);
+
 struct store_ops;
 struct store {
 	const struct store_ops *ops;
+	store_damage *on_damage;		/* NULL: the store notes it, logs it, and looks at it itself */
+	void *damage_data;
 };
 
 /* What a backend provides; callers use the functions below. */
@@ -141,6 +150,7 @@ struct store_ops {
 	int (*get_run)(struct store *s, const char *source, const char *id, struct store_run *ret,
 		       struct profile **ret_profile, struct err *err);
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
+	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
 	struct store *(*close)(struct store *s);
 };
 
@@ -173,6 +183,10 @@ void store_labels_done(struct store_labels *l);
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 void store_stats(struct store *s, struct store_stats *ret);
+
+/* Where others read the store for the one that writes it: they tell that one what they find damaged. */
+void store_on_damage(struct store *reader, store_damage *told, void *data);
+void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
 /* --- Runs --- */
 

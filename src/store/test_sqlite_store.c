@@ -733,4 +733,92 @@ TEST(a_disk_that_is_full_from_each_write_on_leaves_a_store_that_lost_nothing)
 	failing_vfs_unregister();
 }
 
+/* The other process says in `shared` that it is about to let go. */
+static pid_t read_elsewhere(const char *directory, int go_on, _Atomic int *shared)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct files_lock l;
+		char byte;
+		int held;
+
+		files_lock_init(&l, directory);
+		held = files_lock_read(&l);
+		*shared = 1;
+		if (read(go_on, &byte, 1) != 1)
+			_exit(1);
+		usleep(100000);
+		*shared = 2;
+		files_lock_end(&l, held);
+		_exit(0);
+	}
+	return pid;
+}
+
+TEST(files_are_removed_when_no_process_reads_them)
+{
+	char *directory = fixture_directory();
+	_Atomic int *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct store *s = open_in(directory, false, NULL);
+	struct files_lock l;
+	int ends[2], held, status;
+	pid_t pid;
+
+	CHECK(s && pipe(ends) == 0);
+	pid = read_elsewhere(directory, ends[0], shared);
+	while (!*shared)
+		usleep(1000);
+	files_lock_init(&l, directory);
+	held = files_lock_read(&l);		/* several may read */
+	files_lock_end(&l, held);
+	CHECK(write(ends[1], "", 1) == 1);
+	held = files_lock_change(&l);
+	CHECK_INT(*shared, 2);
+	files_lock_end(&l, held);
+	files_lock_done(&l);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	munmap((void *)shared, sizeof(*shared));
+	close(ends[0]);
+	close(ends[1]);
+	store_close(s);
+	fixture_remove(directory);
+}
+
+static void note_damaged_day(void *data, int64_t day_ns, const char *why)
+{
+	*(int64_t *)data = why ? day_ns : -1;
+}
+
+TEST(a_reader_tells_what_it_finds_damaged_to_the_one_that_writes)
+{
+	char *directory = fixture_directory();
+	struct store *writer = open_in(directory, false, NULL), *reader = open_in(directory, true, NULL);
+	int64_t told = 0, midnight = NOON - NOON % DAY;
+	struct store_looked looked = { 0 };
+	struct store_query q = { .from_ns = NOON, .to_ns = NOON + HOUR };
+	struct store_stats stats;
+	struct profile *p = NULL;
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/2025-11-21.db", directory);
+	f = fopen(path, "w");
+	fputs("this is no database, and it is long enough to be looked at as one: ............................", f);
+	fclose(f);
+	store_on_damage(reader, note_damaged_day, &told);
+	CHECK_INT(store_query(reader, &q, &p, &looked, NULL), 0);
+	CHECK_INT(looked.damaged_days, 1);
+	CHECK_INT(told, midnight);
+	store_stats(reader, &stats);
+	CHECK_INT(stats.errors, 0);
+	store_note_damage(writer, told, "it is damaged");
+	store_stats(writer, &stats);
+	CHECK_INT(stats.errors, 1);
+	profile_free(p);
+	store_close(reader);
+	store_close(writer);
+	fixture_remove(directory);
+}
+
 TEST_MAIN()

@@ -650,6 +650,45 @@ TEST(readers_on_other_threads_see_whole_batches_while_it_is_written_and_compacte
 	done(&f);
 }
 
+TEST(a_query_of_too_many_stacks_is_pruned_and_says_so)
+{
+	struct fixture f = open_store();
+	struct store_query q = { .from_ns = NOON, .to_ns = NOON + 2 * DAY, .max_nodes = 40 };
+	struct store_looked looked = { 0 };
+	struct profile *p = NULL;
+	struct maker *m;
+	char stack[64];
+	uint32_t pruned;
+	int64_t sum = 0;
+
+	/* 60 nodes on each of two days, of which most are the other one's, too. */
+	for (int day = 0; day < 2; day++) {
+		m = maker_new((uint64_t)day + 1);
+		for (int i = 0; i < 58; i++) {
+			snprintf(stack, sizeof(stack), "main;f%d", i + 5 * day);
+			maker_add(m, NOON + day * DAY, "entry=a", stack, i < 55 ? 1 + i : 1000);
+		}
+		CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+		maker_free(m);
+	}
+	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
+	CHECK(p->node_count <= 40 && p->node_count > 10);
+	CHECK(looked.pruned);
+	CHECK_INT(profile_sum(p, 0), looked.samples);
+	CHECK_INT(looked.samples, 2 * (55 * 56 / 2 + 3000));
+	pruned = profile_pruned_frame(p);
+	for (uint32_t n = 1; n < p->node_count; n++)
+		sum += p->node_frames[n] == pruned ? p->columns[0].self[n] : 0;
+	CHECK(sum > 0 && sum == looked.pruned_samples);
+	profile_free(p);
+
+	q.max_nodes = 65;		/* which is all there are, and the root */
+	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
+	CHECK(!looked.pruned && !looked.pruned_samples && p->node_count == 65);
+	profile_free(p);
+	done(&f);
+}
+
 TEST(a_store_opened_for_reading_works_beside_the_writer_and_cannot_write)
 {
 	struct fixture f = open_store();

@@ -1,10 +1,10 @@
-/* uploads.h: what takes long is done by threads that are there for it, so that the threads of HTTP always answer.
+/* workers.h: what takes long is done by threads that are there for it, so that the threads of HTTP always answer.
  *
  * It knows nothing of HTTP or profiles: a job is a function and what it works on. Jobs wait in a short queue; what finds
  * it full is refused at once. The end is told by a descriptor, which jobs look at, and comes when the last is done.
  */
-#ifndef SERVE_UPLOADS_H
-#define SERVE_UPLOADS_H
+#ifndef SERVE_WORKERS_H
+#define SERVE_WORKERS_H
 
 #include "err.h"
 
@@ -12,23 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UPLOAD_THREADS	2u
-#define UPLOADS_WAITING	8u
+#define WORKERS_MAX	8u
 
-struct uploads;
+struct workers;
 
-int uploads_new(struct uploads **ret, struct err *err);
+/* So many threads, WORKERS_MAX at most, and room for so many jobs that wait. */
+int workers_new(unsigned threads, unsigned waiting, struct workers **ret, struct err *err);
 
 /* Has `run(job)` called by one of the threads, soon. False, and nothing is called, if too many wait already, or if it is
  * ending. Any thread. */
-bool uploads_add(struct uploads *u, void (*run)(void *job), void *job);
+bool workers_add(struct workers *w, void (*run)(void *job), void *job);
 
 /* To be polled for reading: there is something once jobs are to give up. */
-int uploads_stop_fd(const struct uploads *u);
+int workers_stop_fd(const struct workers *w);
 
 /* Jobs end, also those that wait, which are called as all others; then no more are taken. Call it once, before
- * uploads_free. */
-void uploads_stop(struct uploads *u);
-struct uploads *uploads_free(struct uploads *u);	/* NULL is fine; returns NULL */
+ * workers_free. */
+void workers_stop(struct workers *w);
+struct workers *workers_free(struct workers *w);	/* NULL is fine; returns NULL */
 
 #endif

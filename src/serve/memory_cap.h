@@ -1,0 +1,34 @@
+/* memory_cap.h: what queries and their answers take together, and no more than that.
+ *
+ * It only counts. Who is about to take memory asks first, for the most that it may become, and gives back what it did not
+ * need. Any thread. */
+#ifndef SERVE_MEMORY_CAP_H
+#define SERVE_MEMORY_CAP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct memory_cap {
+	uint64_t most;
+	_Atomic uint64_t used;
+};
+
+/* False, and nothing is counted, if that is not left. */
+static inline bool memory_cap_take(struct memory_cap *c, uint64_t n)
+{
+	uint64_t used = c->used;
+
+	do
+		if (n > c->most || used > c->most - n)
+			return false;
+	while (!atomic_compare_exchange_weak(&c->used, &used, used + n));
+	return true;
+}
+
+static inline void memory_cap_give(struct memory_cap *c, uint64_t n)
+{
+	c->used -= n;
+}
+
+#endif

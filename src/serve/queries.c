@@ -1,0 +1,150 @@
+/* queries.c: which limits an attempt has, and what is said when they did not do. */
+#include "queries.h"
+
+#include "answer_file.h"
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "query_starter.h"
+#include "router.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* A profile and what is made of it take less than this a node in every format but the reversed boxes: 3.5 million nodes were
+ * answered with 512 MB. What does not fit all the same is pruned to an eighth. */
+#define NODE_BYTES	128u
+
+/* An answer that has been under way for so long gives way when there is no memory left. */
+#define SENDING_NS	(30 * NS_PER_SECOND)
+
+struct answer *answer_free(struct answer *a)
+{
+	if (!a)
+		return NULL;
+	memory_cap_give(a->cap, a->charged);
+	close(a->file);
+	free(a);
+	return NULL;
+}
+
+static struct query_limits limits_of(const struct memory_cap *cap, bool large, bool prune_hard)
+{
+	struct query_limits l = { .memory = cap->most / (large ? 2 : 16), .answer = cap->most / (large ? 8 : 32),
+				  .seconds = QUERY_SECONDS };
+
+	if (large)
+		l.max_nodes = (uint32_t)(l.memory / (prune_hard ? 8 * NODE_BYTES : NODE_BYTES));
+	return l;
+}
+
+/* What a connection holds that sends it. */
+static uint64_t price_of(const struct answer *a)
+{
+	struct stat st;
+
+	return (fstat(a->file, &st) < 0 ? 0 : (uint64_t)st.st_size) + ANSWER_BLOCK + sizeof(*a);
+}
+
+static char *php_socket_of(struct site *s)
+{
+	char *socket = NULL;
+
+	pthread_rwlock_rdlock(&s->lock);
+	for (size_t i = 0; i < s->options.source_count && !socket; i++)
+		if (strncmp(s->options.sources[i]->url, "unix:/", 6) == 0)
+			socket = xstrdup(s->options.sources[i]->url);
+	pthread_rwlock_unlock(&s->lock);
+	return socket;
+}
+
+/* `a` has a file, and has been charged for all that the attempt may take. */
+static enum query_result attempt(struct site *s, const struct request *q, const struct query_limits *l,
+				 struct response *r, struct answer *a, struct err *err)
+{
+	_cleanup_(freep) char *php_socket = php_socket_of(s);
+	enum query_result result = query_starter_run(s->options.query_starter, l, q, php_socket, s->options.store, a->file,
+						     r, &a->size, err);
+	uint64_t price = price_of(a);
+
+	if (result == QUERY_DONE && price < a->charged) {
+		memory_cap_give(a->cap, a->charged - price);
+		a->charged = price;
+	}
+	return result;
+}
+
+static void refuse(struct site *s, const struct request *q, enum query_result result, const struct err *err,
+		   struct response *r)
+{
+	struct http_counters *n = &s->http;
+
+	if (result == QUERY_OUT_OF_MEMORY)
+		n->queries_large++;
+	else if (result == QUERY_OUT_OF_TIME)
+		n->queries_late++;
+	else
+		n->queries_crashed++;
+	if (result == QUERY_CRASHED || result == QUERY_NOT_STARTED)
+		log_warning("%s", err->text);
+	response_error(r, q, result == QUERY_CRASHED ? 500 : 503, "%s", err->text);
+}
+
+void queries_refuse(struct site *s, const struct request *q, struct response *r)
+{
+	s->http.queries_busy++;
+	response_error(r, q, 503, "too busy: queries under way and answers being sent hold %llu of the %llu MB of "
+		       "--query-memory, or too many wait; try again", (unsigned long long)(s->memory.used >> 20),
+		       (unsigned long long)(s->memory.most >> 20));
+}
+
+/* Returns NULL when it is refused. */
+static struct answer *prepare(struct site *s, const struct query_limits *l)
+{
+	uint64_t most = l->memory + l->answer + ANSWER_BLOCK + sizeof(struct answer);
+	struct answer *a;
+
+	if (!memory_cap_take(&s->memory, most))
+		return NULL;
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct answer){ .charged = most, .cap = &s->memory, .file = memfd_create("answer", MFD_CLOEXEC) };
+	return a->file < 0 ? answer_free(a) : a;
+}
+
+bool queries_answer(struct site *s, const struct request *q, bool large, struct response *r, struct answer **ret)
+{
+	enum query_result result = QUERY_OUT_OF_MEMORY;
+	struct err err = { 0 };
+
+	*ret = NULL;
+	if (!s->options.query_starter) {
+		router_handle(s, q, r);
+		return true;
+	}
+	for (int again = 0; again <= large && result == QUERY_OUT_OF_MEMORY; again++) {
+		struct query_limits l = limits_of(&s->memory, large, again);
+		struct answer *a = prepare(s, &l);
+
+		if (!a) {
+			connections_give_way(&s->connections, SENDING_NS);
+			queries_refuse(s, q, r);
+			return true;
+		}
+		response_done(r);
+		response_init(r);
+		result = attempt(s, q, &l, r, a, &err);
+		if (result == QUERY_DONE)
+			*ret = a;
+		else
+			answer_free(a);
+	}
+	if (result == QUERY_OUT_OF_MEMORY && !large)
+		return false;
+	s->http.queries++;
+	if (result != QUERY_DONE)
+		refuse(s, q, result, &err, r);
+	else
+		s->http.queries_pruned += r->pruned;
+	return true;
+}

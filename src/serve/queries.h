@@ -1,0 +1,37 @@
+/* queries.h: queries of the store, with a cap of the memory that they and their answers take together.
+ *
+ * Each one runs in a process of its own (query_starter.h). The first attempt has a sixteenth of the cap, which is enough for
+ * nearly all; what needs more is tried again with half of the cap, one such query at a time, and pruned to what fits. The answer
+ * counts until it is sent, compressed as it is kept. What finds no memory left is refused, and costs nobody else anything.
+ */
+#ifndef SERVE_QUERIES_H
+#define SERVE_QUERIES_H
+
+#include "http.h"
+
+#define QUERY_THREADS		4u
+#define QUERIES_WAITING		64u
+#define LARGE_QUERIES_WAITING	4u
+#define QUERY_SECONDS		60u			/* of one attempt */
+#define QUERY_MEMORY		((uint64_t)1 << 30)	/* the cap, unless another is set … */
+#define QUERY_MEMORY_MIN	((uint64_t)64 << 20)	/* … of at least this */
+
+/* The body of an answer that is being sent. */
+struct answer {
+	int file;			/* of answer_file.h */
+	uint64_t size;			/* when it is decompressed */
+	uint64_t at;			/* where the next block begins */
+	uint64_t charged;
+	struct memory_cap *cap;
+};
+
+struct answer *answer_free(struct answer *a);		/* NULL is fine; returns NULL */
+
+/* Fills `r`, and *ret with the body unless that is in `r` (then it is NULL). False if `q` has to be tried again as a large
+ * one; only one of these may run at a time. */
+bool queries_answer(struct site *s, const struct request *q, bool large, struct response *r, struct answer **ret);
+
+/* Refuses it at once. */
+void queries_refuse(struct site *s, const struct request *q, struct response *r);
+
+#endif

@@ -1,0 +1,94 @@
+/* query_child.c: limits first, then the handler that would answer in the daemon. */
+#include "query_child.h"
+
+#include "answer_file.h"
+#include "confine.h"
+#include "mem.h"
+#include "router.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+
+struct teller {
+	int talk;
+	struct buf message;
+};
+
+static void tell(struct teller *t)
+{
+	if (send(t->talk, t->message.data, t->message.size, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+static void tell_damage(void *data, int64_t day_ns, const char *why)
+{
+	struct teller *t = data;
+
+	query_put_damage(&t->message, day_ns, why);
+	tell(t);
+}
+
+static void confine(pid_t parent, const struct query_limits *l)
+{
+	confine_die_with(parent);
+	confine_give_way();
+	if (nice(5) < 0)		/* taking samples goes first */
+		errno = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	confine_limit(RLIMIT_CORE, 0);
+	confine_limit(RLIMIT_FSIZE, l->answer);
+	confine_memory(l->memory);
+	alarm(l->seconds);		/* of any clock, since a query may also wait */
+}
+
+static void put_answer(struct response *r, const struct request *q, struct answer_writer *w)
+{
+	if (r->out_of_memory)
+		_exit(QUERY_EXIT_MEMORY);
+	if (w->failed)
+		_exit(QUERY_EXIT_ANSWER);
+	if (r->body.overflow)
+		response_error(r, q, 500, "the answer is above %zu bytes; ask for a shorter range or fewer labels",
+			       r->body.limit);
+	w->drain.take(&w->drain, r->body.data, r->body.size);
+	if (!answer_writer_end(w))
+		_exit(QUERY_EXIT_ANSWER);
+}
+
+void query_child(pid_t parent, int talk, int body, int (*open)(void *data, struct store **ret, struct err *err), void *data)
+{
+	char *bytes = xmalloc(QUERY_MESSAGE_MAX);
+	ssize_t n = recv(talk, bytes, QUERY_MESSAGE_MAX, 0);
+	struct source source = { 0 }, *sources[] = { &source };
+	struct site site = { .options = { .sources = sources } };
+	struct teller t = { .talk = talk };
+	struct answer_writer *w;
+	const char *php_socket;
+	struct query_limits l;
+	struct response r;
+	struct request q;
+	struct err err = { 0 };
+
+	buf_init(&t.message);
+	if (n < 0 || !query_get_ask(bytes, (size_t)n, &l, &q, &php_socket))
+		_exit(1);
+	confine(parent, &l);
+	source.url = (char *)php_socket;
+	site.options.source_count = php_socket ? 1 : 0;
+	site.max_nodes = l.max_nodes;
+	pthread_rwlock_init(&site.lock, NULL);
+	w = answer_writer_new(body);
+	response_init(&r);
+	r.drain = &w->drain;
+	if (open(data, &site.options.store, &err) < 0) {
+		response_error(&r, &q, 500, "%s", err.text);
+	} else {
+		store_on_damage(site.options.store, tell_damage, &t);
+		router_handle(&site, &q, &r);
+	}
+	put_answer(&r, &q, w);
+	query_put_answer(&t.message, &r, w->plain);
+	tell(&t);
+	_exit(0);
+}

@@ -1,0 +1,40 @@
+/* query_starter.h: a process that does nothing but start others, one for each query, each with its limits.
+ *
+ * A query may take more memory than there is, and more time than anybody has: the daemon must not care. It cannot fork for
+ * each one, since it has threads, and SQLite's connections and locks do not survive a fork; so a process is made
+ * before there are any, which stays as small as it was, and forks in a fraction of a millisecond. The process of a query opens
+ * the store for itself, makes the answer, and ends; what it took is given back whatever it did.
+ */
+#ifndef SERVE_QUERY_STARTER_H
+#define SERVE_QUERY_STARTER_H
+
+#include "query_message.h"
+
+struct query_starter;
+
+/* Forks: call it before there are threads, and before a store is open. `open` is called in the process of each query, with
+ * `data` as it is now, and opens a store to be read. */
+int query_starter_new(int (*open)(void *data, struct store **ret, struct err *err), void *data,
+		      struct query_starter **ret, struct err *err);
+
+pid_t query_starter_pid(const struct query_starter *s);
+bool query_starter_is_up(const struct query_starter *s);		/* false once it has ended */
+
+/* Ends the starter and all queries. NULL is fine; returns NULL. */
+struct query_starter *query_starter_free(struct query_starter *s);
+
+enum query_result {
+	QUERY_DONE,
+	QUERY_OUT_OF_MEMORY,		/* above the limit of memory, or of the answer's size */
+	QUERY_OUT_OF_TIME,
+	QUERY_CRASHED,			/* a bug */
+	QUERY_NOT_STARTED,
+};
+
+/* Runs one query and waits for its end. What it finds damaged is noted in `store`. With QUERY_DONE `r` is filled but for the
+ * body, of which *ret_size bytes are in the file `body`; otherwise `err` says why. Any thread. */
+enum query_result query_starter_run(struct query_starter *s, const struct query_limits *l, const struct request *q,
+				    const char *php_socket, struct store *store, int body, struct response *r,
+				    uint64_t *ret_size, struct err *err);
+
+#endif

@@ -1,0 +1,415 @@
+/* test_queries.c: queries in processes of their own, their limits, and their answers as they are kept. */
+#include "answer_file.h"
+#include "fake_store.h"
+#include "mem.h"
+#include "queries.h"
+#include "query_starter.h"
+#include "test.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+/* --- Answers --- */
+
+static size_t read_all(int fd, struct buf *out)
+{
+	char block[ANSWER_BLOCK];
+	uint64_t at = 0;
+	size_t blocks = 0;
+	ssize_t n;
+
+	while ((n = answer_read(fd, &at, block)) > 0) {
+		buf_put(out, block, (size_t)n);
+		blocks++;
+	}
+	CHECK_INT(n, 0);
+	return blocks;
+}
+
+TEST(an_answer_is_kept_in_compressed_blocks_and_given_back_as_it_was)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct answer_writer *w = answer_writer_new(fd);
+	struct buf given, back;
+	uint64_t random = 1;
+
+	buf_init(&given);
+	buf_init(&back);
+	for (int i = 0; i < 20000; i++)
+		buf_printf(&given, "main;App\\Kernel::handle;f%d %d\n", i % 50, i);
+	for (int i = 0; i < 100000; i++) {	/* what cannot be compressed */
+		random = random * 6364136223846793005u + 1;
+		buf_putc(&given, (char)(random >> 56));
+	}
+	CHECK(w->drain.take(&w->drain, "forgotten", 9));
+	w->drain.restart(&w->drain);
+	for (size_t at = 0, n = 1; at < given.size; at += n, n = n * 3 + 1) {
+		n = n < given.size - at ? n : given.size - at;
+		CHECK(w->drain.take(&w->drain, given.data + at, n));
+	}
+	CHECK(answer_writer_end(w));
+	CHECK_INT(w->plain, given.size);
+	CHECK_INT(read_all(fd, &back), (given.size + ANSWER_BLOCK - 1) / ANSWER_BLOCK);
+	CHECK(back.size == given.size && !memcmp(back.data, given.data, given.size));
+	CHECK(lseek(fd, 0, SEEK_END) < (off_t)given.size / 3);
+	answer_writer_free(w);
+	buf_done(&given);
+	buf_done(&back);
+	close(fd);
+}
+
+TEST(a_file_that_is_no_answer_is_refused)
+{
+	static const uint32_t bad[][2] = { { 0, 5 }, { 9, 5 }, { 5, ANSWER_BLOCK + 1 }, { 4, 5 } };
+	char block[ANSWER_BLOCK];
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		int fd = memfd_create("test", MFD_CLOEXEC);
+		uint64_t at = 0;
+
+		CHECK(write(fd, bad[i], sizeof(bad[i])) == sizeof(bad[i]) && write(fd, "12345", 5) == 5);
+		CHECK(answer_read(fd, &at, block) == -EBADMSG);
+		close(fd);
+	}
+}
+
+/* --- Messages --- */
+
+TEST(a_request_and_a_response_arrive_as_they_were_sent)
+{
+	struct query_limits l = { 1, 2, 3, 4 }, l2;
+	struct request q = { .path = "/api/v1/profile", .query = "from=-1d", .accept = "a\x7f/b", .now_ns = -5,
+			     .accepts_html = true, .headers = { .method = "HEAD" } }, q2;
+	struct response r, r2;
+	const char *socket;
+	uint64_t size;
+	int status;
+	struct buf b;
+
+	buf_init(&b);
+	response_init(&r);
+	response_init(&r2);
+	query_put_ask(&b, &l, &q, NULL);
+	CHECK(query_get_ask(b.data, b.size, &l2, &q2, &socket));
+	CHECK(!memcmp(&l, &l2, sizeof(l)) && !socket && q2.now_ns == -5 && q2.accepts_html && !q2.accepts_gzip);
+	CHECK_STR(q2.path, q.path);
+	CHECK_STR(q2.query, q.query);
+	CHECK_STR(q2.accept, q.accept);
+	CHECK_STR(q2.headers.method, "HEAD");
+	for (size_t n = 0; n < b.size; n++)
+		CHECK(!query_get_ask(b.data, n, &l2, &q2, &socket));
+
+	r.status = 503;
+	r.warning = "some days are damaged";
+	r.pruned = true;
+	query_put_answer(&b, &r, 1ull << 40);
+	CHECK(!query_get_ended(b.data, b.size, &status));
+	CHECK(query_get_answer(b.data, b.size, &r2, &size));
+	CHECK(r2.status == 503 && r2.pruned && !r2.gzipped && !r2.etag && size == 1ull << 40);
+	CHECK_STR(r2.warning, r.warning);
+	CHECK_STR(r2.type, r.type);
+	query_put_ended(&b, 9);
+	CHECK(!query_get_answer(b.data, b.size, &r2, &size));
+	CHECK(r2.status == 503 && size == 1ull << 40);		/* as it was */
+	CHECK(query_get_ended(b.data, b.size, &status) && status == 9);
+	buf_done(&b);
+	response_done(&r);
+	response_done(&r2);
+}
+
+/* --- Processes --- */
+
+static int open_fake(void *data, struct store **ret, struct err *err)
+{
+	if (fake_store_fails)
+		return err_set(err, -EIO, "the disk is gone");
+	*ret = &fake_store;
+	return 0;
+}
+
+struct tried {
+	enum query_result result;
+	struct err err;
+	struct response response;
+	struct buf body;
+};
+
+static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .seconds = 600 };
+
+/* What `store` does is called by each query of the starter, in its own process. */
+static struct query_starter *start(void (*store)(void))
+{
+	struct query_starter *s = NULL;
+
+	fake_store_waits = store;
+	CHECK_INT(query_starter_new(open_fake, NULL, &s, NULL), 0);
+	fake_store_waits = NULL;
+	return s;
+}
+
+static struct tried try(struct query_starter *s, const struct query_limits *l)
+{
+	struct request q = { .path = "/api/v1/profile", .query = "format=json", .now_ns = 1795248000LL * 1000000000,
+			     .headers = { .method = "GET" } };
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct tried t;
+	uint64_t size;
+
+	t.err.text[0] = 0;
+	buf_init(&t.body);
+	response_init(&t.response);
+	t.result = query_starter_run(s, l, &q, "unix:/run/test.sock", &fake_store, fd, &t.response, &size, &t.err);
+	if (t.result == QUERY_DONE) {
+		read_all(fd, &t.body);
+		CHECK_INT(t.body.size, size);
+	}
+	close(fd);
+	return t;
+}
+
+static void tried_done(struct tried *t)
+{
+	buf_done(&t->body);
+	response_done(&t->response);
+}
+
+static void check_fine(struct query_starter *s)
+{
+	struct tried t = try(s, &ample);
+
+	CHECK_INT(t.result, QUERY_DONE);
+	CHECK_INT(t.response.status, 200);
+	CHECK_STR(t.response.type, "application/json");
+	CHECK(strstr(t.body.data, "\"looked\""));
+	tried_done(&t);
+}
+
+TEST(a_query_is_answered_by_another_process)
+{
+	struct query_starter *s = start(NULL);
+
+	check_fine(s);
+	check_fine(s);
+	query_starter_free(s);
+}
+
+TEST(an_error_of_the_handler_is_an_answer)
+{
+	struct query_starter *s;
+	struct tried t;
+
+	fake_store_fails = 1;
+	s = start(NULL);
+	fake_store_fails = 0;
+	t = try(s, &ample);
+	CHECK_INT(t.result, QUERY_DONE);
+	CHECK_INT(t.response.status, 500);
+	CHECK_STR(t.body.data, "{\"error\":\"the disk is gone\"}\n");
+	tried_done(&t);
+	query_starter_free(s);
+}
+
+static unsigned how_often(const char *path)
+{
+	char text[2] = "0";
+	FILE *f = fopen(path, "r");
+
+	if (f && fgets(text, sizeof(text), f) == NULL)
+		text[0] = '0';
+	if (f)
+		fclose(f);
+	return (unsigned)atoi(text);
+}
+
+static char counter[] = "/tmp/strobe-queries-XXXXXX";
+
+/* The first query does what a bad one does, and those after it are fine. */
+static bool is_first(void)
+{
+	FILE *f;
+
+	if (how_often(counter))
+		return false;
+	f = fopen(counter, "w");
+	fputs("1", f);
+	fclose(f);
+	return true;
+}
+
+static void take_memory(void)
+{
+	if (!is_first())
+		return;
+	for (;;)
+		memset(xmalloc(1 << 20), 1, 1 << 20);
+}
+
+static void take_time(void)
+{
+	if (is_first())
+		for (;;)
+			pause();
+}
+
+static void crash(void)
+{
+	if (is_first())
+		abort();
+}
+
+/* Only the query that is above a limit fails, and it is said why. */
+static void check_first_fails(void (*store)(void), struct query_limits l, enum query_result result, const char *why)
+{
+	struct query_starter *s;
+	struct tried t;
+
+	close(mkstemp(strcpy(counter, "/tmp/strobe-queries-XXXXXX")));
+	s = start(store);
+	t = try(s, &l);
+	CHECK_INT(t.result, result);
+	CHECK_STR(t.err.text, why);
+	tried_done(&t);
+	check_fine(s);
+	query_starter_free(s);
+	unlink(counter);
+}
+
+TEST(a_query_above_its_memory_costs_only_itself)
+{
+#ifndef __SANITIZE_ADDRESS__
+	check_first_fails(take_memory, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 600 },
+			  QUERY_OUT_OF_MEMORY, "the query takes more than 64 MB of memory, the limit of --query-memory; ask "
+			  "for a shorter range or fewer labels");
+#endif
+}
+
+TEST(a_query_above_its_time_costs_only_itself)
+{
+	check_first_fails(take_time, (struct query_limits){ .memory = 64 << 20, .answer = 1 << 20, .seconds = 1 },
+			  QUERY_OUT_OF_TIME, "the query takes more than 1 seconds, which is the limit; ask for a shorter "
+			  "range or fewer labels");
+}
+
+TEST(a_query_that_crashes_costs_only_itself)
+{
+	check_first_fails(crash, ample, QUERY_CRASHED,
+			  "the process of the query crashed (Aborted), which is a bug of strobe");
+}
+
+TEST(an_answer_above_its_size_is_no_answer)
+{
+	struct query_starter *s = start(NULL);
+	struct query_limits l = ample;
+	struct tried t;
+
+	l.answer = 10;
+	t = try(s, &l);
+	CHECK_INT(t.result, QUERY_OUT_OF_MEMORY);
+	CHECK(strstr(t.err.text, "the answer is above"));
+	tried_done(&t);
+	check_fine(s);
+	query_starter_free(s);
+}
+
+/* --- The cap --- */
+
+static struct site site_with(struct query_starter *s)
+{
+	struct site site = { .options = { .store = &fake_store, .query_starter = s }, .memory = { .most = QUERY_MEMORY } };
+
+	pthread_rwlock_init(&site.lock, NULL);
+	connections_init(&site.connections, 1);
+	return site;
+}
+
+TEST(what_queries_and_answers_take_is_counted_until_it_is_sent)
+{
+	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
+	struct query_starter *s = start(NULL);
+	struct site site = site_with(s);
+	struct answer *a = NULL, *none = NULL;
+	struct response r;
+
+	response_init(&r);
+	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(a && r.status == 200);
+	CHECK(site.memory.used >= ANSWER_BLOCK && site.memory.used < 2 * ANSWER_BLOCK);
+
+	/* No room for a query; each one would take a sixteenth. */
+	CHECK(memory_cap_take(&site.memory, QUERY_MEMORY - QUERY_MEMORY / 32));
+	CHECK(queries_answer(&site, &q, false, &r, &none));
+	CHECK(!none && r.status == 503 && strstr(r.body.data, "too busy"));
+	CHECK_INT(site.http.queries_busy, 1);
+	memory_cap_give(&site.memory, QUERY_MEMORY - QUERY_MEMORY / 32);
+	response_done(&r);
+	response_init(&r);
+	CHECK(queries_answer(&site, &q, false, &r, &none));
+	CHECK(none && r.status == 200);
+	answer_free(none);
+	answer_free(a);
+	CHECK_INT(site.memory.used, 0);
+	CHECK_INT(site.http.queries, 2);
+	response_done(&r);
+	query_starter_free(s);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static void take_much_memory(void)
+{
+	size_t n = 128 << 20;
+
+	memset(xmalloc(n), 1, n);
+}
+
+static void take_all_memory(void)
+{
+	for (;;)
+		memset(xmalloc(1 << 20), 1, 1 << 20);
+}
+
+TEST(what_needs_more_than_the_first_attempt_has_gets_a_second_one)
+{
+	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
+	struct query_starter *s = start(take_much_memory);
+	struct site site = site_with(s);
+	struct answer *a = NULL;
+	struct response r;
+
+	response_init(&r);
+	CHECK(!queries_answer(&site, &q, false, &r, &a));
+	CHECK(!a && !site.memory.used);
+	CHECK(queries_answer(&site, &q, true, &r, &a));
+	CHECK(a && r.status == 200);
+	answer_free(a);
+	query_starter_free(s);
+
+	site.options.query_starter = s = start(take_all_memory);
+	CHECK(queries_answer(&site, &q, true, &r, &a));
+	CHECK(!a && r.status == 503 && !site.memory.used);
+	CHECK(strstr(r.body.data, "the query takes more than 512 MB of memory, the limit of --query-memory"));
+	CHECK_INT(site.http.queries_large, 1);
+	response_done(&r);
+	query_starter_free(s);
+}
+#endif
+
+TEST(without_a_process_that_starts_queries_they_are_refused)
+{
+	struct request q = { .path = "/api/v1/profile", .now_ns = 1795248000LL * 1000000000, .headers = { .method = "GET" } };
+	struct query_starter *s = start(crash);
+	struct site site = site_with(s);
+	struct answer *a = NULL;
+	struct response r;
+
+	CHECK(query_starter_is_up(s));
+	kill(query_starter_pid(s), SIGKILL);
+	response_init(&r);
+	CHECK(queries_answer(&site, &q, false, &r, &a));
+	CHECK(!a && r.status == 503 && !site.memory.used);
+	CHECK(strstr(r.body.data, "the one that starts them has ended; restart strobe"));
+	CHECK(!query_starter_is_up(s));
+	response_done(&r);
+	query_starter_free(s);
+}
+
+TEST_MAIN()

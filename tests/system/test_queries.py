@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Queries and slow readers beside the daemon: what they take is bounded, and costs nobody else anything."""
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+
+from daemon import Daemon
+from strobe_test import Directory, STROBE, check, main, test, wait_for
+
+FOLDED = '/api/v1/profile?from=-1d&format=folded'
+TOKEN, PROBE_TOKEN = 'a' * 32, 'b' * 32
+
+
+def fill(directory, stacks, depth):
+    """Stores so many different stacks, one sample each; 40 of them share a beginning."""
+    names = [f'App\\Module{i % 97}\\Class{i}::method{i}' for i in range(2000)]
+    lines = []
+    for i in range(stacks):
+        shared, own = random.Random(i // 40), random.Random(-i - 1)
+        lines.append(';'.join(['index.php', *shared.choices(names, k=depth * 2 // 3), *own.choices(names, k=depth // 3)]))
+    r = subprocess.run([STROBE, 'collect', '--from', '-', '--to', f'sqlite:{directory}/state', '--listen', 'none'],
+                       input=''.join(f'{line} 1\n' for line in lines), capture_output=True, text=True)
+    check(f'{stacks} stored' in r.stderr, f'the stacks are there: {r.stderr}')
+    return lines
+
+
+def ask(d, path, **headers):
+    """Returns status, headers and body; 0 if the connection ended."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(d.url + path, headers=headers), timeout=300) as r:
+            return r.status, r.headers, r.read().decode()
+    except urllib.error.HTTPError as e:
+        with e:
+            return e.code, e.headers, e.read().decode()
+    except OSError:
+        return 0, {}, ''
+
+
+def ask_many(d, path, count):
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(ask(d, path))) for _ in range(count)]
+    for t in threads:
+        t.start()
+    return threads, answers
+
+
+def metric(d, name):
+    return int(re.search(rf'^{re.escape(name)} (\d+)$', d.get('/metrics'), re.M).group(1))
+
+
+def children(pid):
+    found = []
+    for name in os.listdir('/proc'):
+        try:
+            with open(f'/proc/{name}/stat') as f:
+                found += [int(name)] if int(f.read().rsplit(')', 1)[1].split()[1]) == pid else []
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def most_memory(pid):
+    """The most that the process itself has had, in MB."""
+    with open(f'/proc/{pid}/status') as f:
+        return int(re.search(r'VmHWM:\s+(\d+)', f.read()).group(1)) // 1024
+
+
+def connect_slowly(d, path):
+    """Asks, takes the beginning of the answer and leaves the rest."""
+    host, port = d.url[7:].split(':')
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(300)
+    s.connect((host, int(port)))
+    s.sendall(f'GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n'.encode())
+    return s, s.recv(100)
+
+
+@test
+def a_query_above_its_memory_is_pruned_and_says_so():
+    with Directory() as directory:
+        fill(directory, 20000, 45)
+        with Daemon(directory, '--query-memory', '64M') as d:
+            threads, answers = ask_many(d, FOLDED, 4)
+            for t in threads:
+                t.join()
+            good = [a for a in answers if a[0] == 200]
+            check(good, f'at least one is answered: {answers}')
+            for status, headers, text in answers:
+                if status == 200:
+                    check(re.search(r'the smallest stacks, with \d+ of 20000 samples, are cut short at \[pruned\]',
+                                    headers.get('Strobe-Warning', '')), f'it says so: {headers}')
+                    check(sum(int(line.rsplit(' ', 1)[1]) for line in text.splitlines()) == 20000, 'its sum is right')
+                else:
+                    check(status == 503 and headers['Retry-After'], f'or it is refused: {status} {text}')
+            status, _, text = ask(d, '/api/v1/functions?from=-1d&limit=3')
+            answer = json.loads(text)
+            check(status == 200 and 'cut short at [pruned]' in answer['warning'] and answer['total'] == 20000,
+                  f'JSON has it in the answer: {text[:300]}')
+            check(metric(d, 'strobe_queries_pruned_total') >= 2, 'they are counted')
+            check(metric(d, 'strobe_query_memory_max_bytes') == 64 << 20, 'the cap is in /metrics')
+            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
+        with Daemon(directory) as d:
+            status, headers, text = ask(d, FOLDED)
+            check(status == 200 and 'Strobe-Warning' not in headers and len(text.splitlines()) == 20000,
+                  'with the default it is whole')
+
+
+@test
+def slow_readers_hold_little():
+    with Directory() as directory:
+        lines = fill(directory, 10000, 45)
+        with Daemon(directory) as d:
+            readers = [connect_slowly(d, FOLDED) for _ in range(40)]
+            check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'all of them are answered')
+            size = len(ask(d, FOLDED)[2])
+            check(size > 10 << 20, f'with {size >> 20} MB each')
+            check(most_memory(d.process.pid) < 80, f'the daemon takes {most_memory(d.process.pid)} MB')
+            held = metric(d, 'strobe_query_memory_bytes')
+            check(40 << 16 < held < 40 * size // 5, f'what they hold is counted, {held >> 20} MB of {40 * size >> 20}')
+            rest, s = b'', readers[7][0]
+            while piece := s.recv(1 << 20):
+                rest += piece
+            text = rest.split(b'\r\n\r\n', 1)[1].decode()
+            check(sorted(text.splitlines()) == sorted(f'{line} 1' for line in lines), 'one that reads on gets all of it')
+            for s, _ in readers:
+                s.close()
+            check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
+
+
+@test
+def probes_are_answered_while_no_query_is():
+    with Directory() as directory, Daemon(directory) as d:
+        starter, = children(d.process.pid)
+        os.kill(starter, signal.SIGSTOP)
+        # Four are under way, 64 wait.
+        threads, answers = ask_many(d, '/api/v1/labels', 90)
+        check(wait_for(lambda: len(answers) == 22), f'{len(answers)} of 90 are refused')
+        check(all(status == 503 and headers['Retry-After'] and 'too busy' in text for status, headers, text in answers),
+              f'as too many: {answers[:1]}')
+        for path in ('/healthz', '/readyz', '/metrics', '/api/v1/status') * 5:
+            check(d.get(path), f'{path} answers')
+        os.kill(starter, signal.SIGCONT)
+        for t in threads:
+            t.join(60)
+        check(len([a for a in answers if a[0] == 200]) == 68, 'the others are answered when it goes on')
+        check(metric(d, 'strobe_queries_refused_total{reason="busy"}') == 22, 'those are counted')
+        os.kill(starter, signal.SIGSTOP)
+        ask_many(d, '/api/v1/labels', 10)
+        check(d.stop() == 0, 'the end comes while queries are under way')
+
+
+@test
+def without_the_process_that_starts_queries_the_daemon_is_not_ready():
+    with Directory() as directory, Daemon(directory) as d:
+        starter, = children(d.process.pid)
+        check(ask(d, '/readyz')[0] == 200, 'ready at first')
+        os.kill(starter, signal.SIGKILL)
+        check(wait_for(lambda: ask(d, '/readyz')[0] == 503), 'not any more')
+        check('the process that starts them has ended; restart strobe' in ask(d, '/readyz')[2], 'it says why')
+        status, _, text = ask(d, FOLDED)
+        check(status == 503 and 'restart strobe' in text, f'so does a query: {status} {text}')
+        check(d.get('/healthz') and d.stop() == 0, 'all else goes on')
+
+
+@test
+def a_query_ends_with_the_daemon():
+    with Directory() as directory, Daemon(directory) as d:
+        starter, = children(d.process.pid)
+        d.process.kill()
+        d.process.wait()
+        check(wait_for(lambda: not os.path.exists(f'/proc/{starter}')), 'nothing is left of it')
+
+
+@test
+def probes_have_an_address_and_a_token_of_their_own():
+    with Directory() as directory:
+        for name, token in (('token', TOKEN), ('probe', PROBE_TOKEN)):
+            with open(f'{directory}/{name}', 'w') as f:
+                f.write(token + '\n')
+            os.chmod(f'{directory}/{name}', 0o600)
+        with open(f'{directory}/strobe.yaml', 'w') as f:
+            f.write(f'token-file: {directory}/token\nprobe-listen: 127.0.0.1:0\nprobe-token-file: {directory}/probe\n')
+        with Daemon(directory, '-c', f'{directory}/strobe.yaml') as d:
+            front = d.url
+            check(wait_for(lambda: any('answering probes at' in line for line in d.lines)), 'the log names the address')
+            probes = next(line for line in d.lines if 'answering probes at' in line).rsplit(' ', 1)[1]
+            bearer = {'probe': f'Bearer {PROBE_TOKEN}', 'main': f'Bearer {TOKEN}', 'none': ''}
+
+            def status(url, path, which):
+                d.url = url
+                return ask(d, path, Authorization=bearer[which])[0]
+
+            for path in ('/healthz', '/readyz', '/metrics'):
+                for url in (front, probes):
+                    check([status(url, path, w) for w in ('probe', 'main', 'none')] == [200, 200, 401], f'{url}{path}')
+            check(status(front, '/api/v1/labels', 'main') == 200, 'the other token is for all')
+            check(status(front, '/api/v1/labels', 'probe') == 401, 'that of probes is for nothing else')
+            check(status(front, '/api/v1/runs/a/b', 'probe') == 401, 'nor for runs')
+            for path in ('/', '/api/v1/status', '/api/v1/labels', '/login'):
+                check(status(probes, path, 'main') == 404, f'{path} is not there')
+        refused = subprocess.run([STROBE, 'serve', '--listen', '127.0.0.1:0', '--probe-listen', '0.0.0.0:0', '--from',
+                                  f'unix:{directory}/s', '--store', f'sqlite:{directory}/other'], capture_output=True,
+                                 text=True, timeout=60)
+        check(refused.returncode == 2 and 'give a token for probes with --probe-token-file' in refused.stderr,
+              f'beyond this machine they need one: {refused}')
+
+
+if __name__ == '__main__':
+    main()
