@@ -370,7 +370,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 
 static int compare(struct sides *s, enum form form)
 {
-	struct diff_options o = { .strip_hex = strip_hex, .truncate = compat };
+	struct diff_options o = { .strip_hex = strip_hex, .as_written = form == FORM_FOLDED, .truncate = compat };
 	_cleanup_(diff_done) struct diff d = { 0 };
 	struct err err = { 0 };
 	int code;
