@@ -76,6 +76,8 @@ static uint32_t number_function(struct projection *p, const struct function *f)
 		zend_string_addref(copy->name);
 	if (copy->class_name)
 		zend_string_addref(copy->class_name);
+	if (copy->written_in)
+		zend_string_addref(copy->written_in);
 	if (copy->file)
 		zend_string_addref(copy->file);
 	p->function[first->number] = t->function_count;

@@ -114,3 +114,25 @@ void code_name_put(struct buf *b, struct str name, struct str path, uint32_t *re
 		i += n;
 	}
 }
+
+static size_t hash_at(struct str s, size_t at)
+{
+	size_t n = 0, numbers = 0;
+
+	for (; at + n < s.n && isxdigit((unsigned char)s.p[at + n]) && !isupper((unsigned char)s.p[at + n]); n++)
+		numbers += is_digit(s.p[at + n]);
+	return n >= 8 && numbers ? n : 0;
+}
+
+bool code_name_put_generated(struct buf *b, struct str name)
+{
+	bool any = false;
+
+	for (size_t i = 0, n; i < name.n; i += n ? n : 1) {
+		/* Not the end of a word. */
+		n = i && isalnum((unsigned char)name.p[i - 1]) ? 0 : hash_at(name, i);
+		buf_putc(b, n ? '*' : name.p[i]);
+		any |= n > 0;
+	}
+	return any;
+}

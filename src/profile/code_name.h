@@ -19,6 +19,10 @@ struct str code_name_path(struct str name);
  * line, 0 if the name has none. */
 void code_name_put(struct buf *b, struct str name, struct str path, uint32_t *ret_line);
 
+/* Appends the name with a star for each hash in it, as generated classes have ("Mock_Cart_59d6f7a8"): 8 or more hexadecimal
+ * digits in a row. Returns whether there is one. */
+bool code_name_put_generated(struct buf *b, struct str name);
+
 /* Whether the function was written as a closure. */
 bool code_name_is_closure(struct str name);
 

@@ -320,6 +320,58 @@ static void pair_by_place(struct candidate *list, size_t from, size_t end)
 	pair_in_order(list, from, end);
 }
 
+/* --- Generated classes --- */
+
+static int by_name_file_frame(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int order = compare_strings(x->name, y->name);
+
+	order = order ? order : compare_strings(x->file, y->file);
+	order = order ? order : (x->frame > y->frame) - (x->frame < y->frame);
+	return order ? order : (int)x->is_after - (int)y->is_after;
+}
+
+/* Those without a partner that have a hash in their name are moved to the end, under the name without it. Returns where they
+ * begin. */
+static size_t part_generated(struct candidate *list, size_t n, struct intern *names, uint32_t *moved)
+{
+	struct candidate *old = xmalloc((n + 1) * sizeof(*old));
+	_cleanup_(buf_done) struct buf b = { 0 };
+	size_t kept = 0, end = n;
+
+	buf_init(&b);
+	memcpy(old, list, n * sizeof(*old));
+	for (size_t i = 0; i < n; i++) {
+		bool generated;
+
+		buf_reset(&b);
+		generated = !old[i].partner && code_name_put_generated(&b, old[i].name);
+		moved[i] = (uint32_t)(generated ? --end : kept++);
+		list[moved[i]] = old[i];
+		if (generated)
+			list[end].name = intern_get(names, intern_add(names, b.data, b.size));
+	}
+	for (size_t i = 0; i < kept; i++)
+		if (list[i].partner)
+			list[i].partner = moved[list[i].partner - 1] + 1;
+	free(old);
+	return end;
+}
+
+static void pair_generated(struct candidate *list, size_t n, struct intern *names)
+{
+	_cleanup_(freep) uint32_t *moved = xcalloc(n + 1, sizeof(*moved));
+	size_t begin = part_generated(list, n, names, moved);
+
+	if (n > begin)
+		qsort(list + begin, n - begin, sizeof(*list), by_name_file_frame);
+	for (size_t i = begin, end; i < n; i = end) {
+		end = stretch(list, i, n, SAME_FILE);
+		pair_in_order(list, i, end);
+	}
+}
+
 /* --- All of them --- */
 
 static void pair_only_ones(struct candidate *list, size_t n)
@@ -373,6 +425,8 @@ void pair_frames(struct profile *into, const struct profile *a, const struct pro
 	if (n)
 		qsort(list, n, sizeof(*list), by_name_file_line);
 	pair_all(list, n);
+	if (names == PAIR_RELEASES)
+		pair_generated(list, n, &texts);
 	for (size_t i = 0; i < n; i++) {
 		const struct candidate *c = &list[i];
 		const struct candidate *place = c->is_after || !c->partner ? c : &list[c->partner - 1];

@@ -2,7 +2,8 @@
  *
  * A function is the same if its name is, and its file and line agree best: one that moved is no new one. Paths are compared
  * below the directory of their release (releases.h). Closures, and other functions that share one name in a file, are known
- * by the function that they stand in and their order there.
+ * by the function that they stand in and their order there. Generated classes, whose names end with a hash, are paired by
+ * the rest of their names, in the order in which they come.
  */
 #ifndef PROFILE_PAIR_FRAMES_H
 #define PROFILE_PAIR_FRAMES_H

@@ -45,6 +45,27 @@ TEST(files_evals_and_anonymous_classes_have_paths_too)
 	CHECK_STR(shown("class@anonymous_/srv/a.php:12$1f::run"), "class@anonymous_</srv/a.php>::run 12");
 }
 
+static const char *generated(const char *name)
+{
+	static char text[200];
+	_cleanup_(buf_done) struct buf b = { 0 };
+	bool any;
+
+	buf_init(&b);
+	any = code_name_put_generated(&b, (struct str){ name, strlen(name) });
+	snprintf(text, sizeof(text), "%d %.*s", any, (int)b.size, b.data);
+	return text;
+}
+
+TEST(hashes_of_generated_classes_are_found)
+{
+	CHECK_STR(generated("Mock_Cart_59d6f7a8::total"), "1 Mock_Cart_*::total");
+	CHECK_STR(generated("/cache/0f/0f3e9a71c2d4.php"), "1 /cache/0f/*.php");
+	CHECK_STR(generated("Mock_Cart_59d6f7"), "0 Mock_Cart_59d6f7");
+	CHECK_STR(generated("a_deadbeef"), "0 a_deadbeef");
+	CHECK_STR(generated("v1234567890"), "0 v1234567890");
+}
+
 TEST(other_names_stay_as_they_are)
 {
 	CHECK_STR(shown("App\\Cart::total"), "App\\Cart::total 0");

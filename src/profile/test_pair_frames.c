@@ -90,6 +90,25 @@ TEST(lines_in_names_and_columns_of_files_are_no_difference)
 		CHECK(in_a[i] != in_b[i]);
 }
 
+TEST(generated_classes_are_paired_by_the_rest_of_their_names)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
+	uint32_t in_a[8], in_b[8];
+
+	profile_frame(a, s("Mock_Cart_59d6f7a8::total"), s(""), 0);
+	profile_frame(a, s("Mock_Cart_39d6f7a8::total"), s(""), 0);
+	profile_frame(a, s("same_0123456789"), s(""), 0);
+	profile_frame(b, s("same_0123456789"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_19d6f7a8::total"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_09d6f7a8::total"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_09d6f7a8::add"), s(""), 0);
+	pair_frames(into, a, b, PAIR_RELEASES, false, in_a, in_b);
+	CHECK_INT(in_a[0], in_b[1]);
+	CHECK_INT(in_a[1], in_b[2]);
+	CHECK_INT(in_a[2], in_b[0]);
+	CHECK_INT(into->frame_count, 4);
+}
+
 TEST(thousands_of_closures_of_one_name_are_paired_in_order)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
