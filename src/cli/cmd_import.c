@@ -136,8 +136,7 @@ static int import(struct store *s, const char *file, size_t *added)
 	struct store_new_run run = { .profile = p };
 	char hash[STROBE_WIRE_RUN_KEY + 1];
 	struct err err = { 0 };
-	const struct format_options reading = { .fractions = true };
-	int r = format_load(file, p, &reading, &err);
+	int r = format_load(file, p, NULL, &err);
 
 	if (r == -ENODATA)
 		return nothing_in(file);

@@ -92,7 +92,6 @@ struct folded_reader {
 	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
 	size_t frame_capacity, name_capacity;
 
-	bool fractions;			/* asked for */
 	int64_t scale;			/* of the columns: 1, or that of refined ones */
 	double carry, before_carry;	/* what rounding has left out so far */
 	uint64_t line, stacks, skipped;
@@ -304,7 +303,7 @@ static void read_line(struct folded_reader *r, struct str line, struct err *err)
 	enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
 
 	if (kind == FOLDED_STACK) {
-		if (r->fractions && r->scale == 1 && (l.count.fraction != 0 || (r->two && l.before.fraction != 0)))
+		if (r->scale == 1 && (l.count.fraction != 0 || (r->two && l.before.fraction != 0)))
 			refine(r);
 		add_line(r, &l);
 	} else if (kind != FOLDED_BLANK) {
@@ -373,7 +372,7 @@ static int add_columns(struct folded_reader *r, struct err *err)
 static int folded_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct folded_reader r = { .profile = p, .two = is_difference(in), .fractions = o->fractions, .scale = 1 };
+	struct folded_reader r = { .profile = p, .two = is_difference(in), .scale = 1 };
 	int e;
 
 	profile_describe(p, 0, false, &none);

@@ -113,6 +113,34 @@ static int give_lines(struct input *in, const struct format_options *o, struct e
 	return input_end(in, err);
 }
 
+static bool has_parts(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->column_count; i++)
+		if (profile_scale(p, i) != 1)
+			return true;
+	return false;
+}
+
+static int load_beside(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
+		       struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *one = profile_new();
+	int r = f->read(one, in, o, err);
+
+	if (r >= 0)
+		profile_merge(p, one);
+	return r;
+}
+
+/* Readers know counts only as whole ones, or make them finer themselves: beside parts of counts they read alone. */
+static int load_as(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
+		   struct err *err)
+{
+	if (o->take_line && f == &format_folded)
+		return give_lines(in, o, err);
+	return has_parts(p) ? load_beside(f, in, p, o, err) : f->read(p, in, o, err);
+}
+
 int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
 {
 	static const struct format_options defaults;
@@ -135,8 +163,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	if (o && o->time_range && !f->has_times)
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);
-	r = o && o->take_line && f == &format_folded ? give_lines(in, o, &why) :
-						       f->read(p, in, o ? o : &defaults, &why);
+	r = load_as(f, in, p, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);

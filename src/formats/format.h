@@ -15,10 +15,6 @@ struct format_options {
 	void (*take_line)(void *data, struct str line);
 	void *take_data;
 
-	/* Of folded stacks: where there are parts of a count the column is refined (see profile_refine). Otherwise
-	 * counts are rounded so that their sum stays right. */
-	bool fractions;
-
 	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
 	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run
