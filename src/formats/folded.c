@@ -400,8 +400,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 static int folded_sniff(const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n;
-	unsigned stacks = 0, others = 0;
-	bool divided = false;
+	unsigned stacks = 0, divided = 0, others = 0;
 
 	while (p < end && stacks + others < 100) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -413,16 +412,20 @@ static int folded_sniff(const char *bytes, size_t n)
 			break;
 		kind = folded_line_parse(p, size, false, &l);
 		/* Which count is too large is the reader's to say. */
-		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT)
+		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT) {
 			stacks++;
+			divided += memchr(p, ';', size) != NULL;
+		}
 		else if (kind != FOLDED_BLANK && (newline || n < FORMAT_SNIFF_MAX))
 			others++;
-		divided |= memchr(p, ';', size) != NULL;
-		if (!newline && n >= FORMAT_SNIFF_MAX && divided)
+		if (!newline && n >= FORMAT_SNIFF_MAX && (divided || memchr(p, ';', size)))
 			return 20;
 		p += size + 1;
 	}
 	if (stacks == 0 || stacks < others)
+		return 0;
+	/* Tables of many programs end their lines with a number; among other lines only what divides frames tells them. */
+	if (others && divided < others)
 		return 0;
 	return divided ? 70 : 40;
 }
