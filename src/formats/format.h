@@ -34,8 +34,8 @@ struct format_options {
 	/* Of traces. */
 	bool calls;			/* how often functions were called that called none themselves, not how long
 					 * they took */
-	bool script_values;		/* units are those of the script that collapses such files, where it has
-					 * another */
+	bool script_values;		/* units and frames are those of the script that collapses such files, where
+					 * it has others */
 
 	/* Of bpftrace: not NULL is where each stack (struct format_stack) is noted as it comes. */
 	struct buf *order;
