@@ -1,5 +1,6 @@
 /* format.c: the list of formats, and reading a file whatever its format. */
 #include "format.h"
+#include "demangle.h"
 #include "guess.h"
 #include <string.h>
 
@@ -136,9 +137,15 @@ static int load_beside(const struct format *f, struct input *in, struct profile 
 static int load_as(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
 		   struct err *err)
 {
+	int r;
+
 	if (o->take_line && f == &format_folded)
 		return give_lines(in, o, err);
-	return has_parts(p) ? load_beside(f, in, p, o, err) : f->read(p, in, o, err);
+	r = has_parts(p) ? load_beside(f, in, p, o, err) : f->read(p, in, o, err);
+	/* Folded stacks are what somebody made of symbols, and is compared with. */
+	if (r >= 0 && f != &format_folded && !o->script_values)
+		demangle_profile(p);
+	return r;
 }
 
 int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err)
