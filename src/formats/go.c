@@ -29,6 +29,7 @@
 
 #define LOCATIONS_MAX	((size_t)16 << 20)
 #define STACKS_MAX	((size_t)64 << 20)
+#define INLINED_MAX	64u		/* functions of a location: many samples may have it, and often */
 
 struct sample {
 	size_t start, end;		/* of its locations */
@@ -38,6 +39,7 @@ struct sample {
 struct go {
 	struct profile *profile;
 	bool with_inlined;
+	unsigned inlined;		/* functions that the last location was inlined into */
 	uint32_t columns[PROFILE_COLUMNS], column_count;
 
 	struct sample *samples;
@@ -210,6 +212,7 @@ static bool add_location(struct go *g, struct str line)
 		slot = map_slot(&g->locations, (uint64_t)number);
 		g->frame_count += g->frame_count > 0;
 		*slot = (uint32_t)g->frame_count;
+		g->inlined = 0;
 		rest.p += 2;
 		rest.n -= 2;
 		add_frame(g, function_name(rest));
@@ -217,7 +220,7 @@ static bool add_location(struct go *g, struct str line)
 	}
 	if (!indented || g->frame_count == 0)
 		return false;
-	if (g->with_inlined)
+	if (g->with_inlined && g->inlined++ < INLINED_MAX)
 		add_frame(g, name_before_file(line));
 	return true;
 }
