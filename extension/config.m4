@@ -39,7 +39,7 @@ if test "$PHP_STROBE" != "no"; then
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
   STROBE_SOURCES="strobe.c settings.c settings_report.c setting_words.c"
-  STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/random.c"
+  STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/closure_home.c base/random.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/moment.c sample/call_sites.c sample/jit.c sample/delivery.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"

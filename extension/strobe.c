@@ -9,6 +9,7 @@
 #include "strobe_api.h"
 #include "request_labels.h"
 #include "sampler.h"
+#include "closure_home.h"
 #include "cpu_clock.h"
 #include "delivery.h"
 #include "settings.h"
@@ -74,6 +75,7 @@ static PHP_RINIT_FUNCTION(strobe)
 	settings_report_request_start();
 	delivery_request_start();
 	timers_request_start();
+	closure_home_request_start();
 	tracer_request_start();
 	request_labels_request_start();
 	sampler_request_start();

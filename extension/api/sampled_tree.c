@@ -34,6 +34,8 @@ static struct call_function describe(const struct function_id *id)
 		.closure = id->closure,
 		.name = id->name,
 		.class_name = id->scope ? id->scope->name : NULL,
+		.written_in = id->closure && id->scope ? id->scope->name : NULL,
+		.order = id->order,
 		.file = id->file,
 		.line = id->line,
 	};
@@ -50,7 +52,7 @@ static bool equal_strings(const zend_string *a, const zend_string *b)
 
 static bool equal_functions(const struct call_function *a, const struct call_function *b)
 {
-	return a->kind == b->kind && a->line == b->line && a->closure == b->closure &&
+	return a->kind == b->kind && a->line == b->line && a->closure == b->closure && a->order == b->order &&
 	       equal_strings(a->name, b->name) &&
 	       equal_strings(a->class_name, b->class_name) && equal_strings(a->file, b->file);
 }
@@ -84,6 +86,7 @@ static uint32_t number_function(struct builder *b, struct call_function f)
 			return b->function_slots[i] - 1;
 	hold(f.name);
 	hold(f.class_name);
+	hold(f.written_in);
 	hold(f.file);
 	t->functions[t->function_count++] = f;
 	b->function_slots[i] = t->function_count;

@@ -17,9 +17,10 @@
 struct function_id {
 	zend_string *name;		/* NULL: the file scope of `file`, or, without a file, what was left out */
 	zend_string *file;		/* NULL: an internal function */
-	zend_class_entry *scope;	/* class that declares the method, or NULL */
+	zend_class_entry *scope;	/* class that declares the method, or that a closure was written in; or NULL */
 	uint32_t line;			/* first line of the definition, 0 for file scope and internal functions */
 	bool closure;
+	uint32_t order;			/* of a closure among those of its line, as closure_home.h numbers them */
 };
 
 /* Whether `f` was written as a closure. */

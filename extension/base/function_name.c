@@ -36,6 +36,14 @@ size_t text_class_length(const zend_class_entry *ce)
 	return ce->ce_flags & ZEND_ACC_ANON_CLASS ? strlen(ZSTR_VAL(ce->name)) : ZSTR_LEN(ce->name);
 }
 
+static void put_class(struct cursor *c, const zend_class_entry *scope)
+{
+	if (!scope)
+		return;
+	put(c, ZSTR_VAL(scope->name), text_class_length(scope));
+	put(c, ZEND_STRL("::"));
+}
+
 size_t text_function(const struct function_id *f, char *out, size_t size)
 {
 	struct cursor c = { out, size };
@@ -45,16 +53,19 @@ size_t text_function(const struct function_id *f, char *out, size_t size)
 	} else if (!f->name) {
 		put(&c, ZSTR_VAL(f->file), ZSTR_LEN(f->file));
 	} else if (f->closure && f->file) {
+		put_class(&c, f->scope);
 		put(&c, ZEND_STRL("{closure:"));
 		put(&c, ZSTR_VAL(f->file), ZSTR_LEN(f->file));
 		put(&c, ZEND_STRL("("));
 		put_number(&c, f->line);
-		put(&c, ZEND_STRL(")}"));
-	} else {
-		if (f->scope) {
-			put(&c, ZSTR_VAL(f->scope->name), text_class_length(f->scope));
-			put(&c, ZEND_STRL("::"));
+		put(&c, ZEND_STRL(")"));
+		if (f->order) {
+			put(&c, ZEND_STRL("#"));
+			put_number(&c, f->order);
 		}
+		put(&c, ZEND_STRL("}"));
+	} else {
+		put_class(&c, f->scope);
 		put(&c, ZSTR_VAL(f->name), ZSTR_LEN(f->name));
 	}
 	return size - c.left;

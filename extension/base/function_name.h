@@ -3,6 +3,8 @@
  *	function		strlen, App\handle
  *	method			App\Cart::price		(the class that declares it)
  *	closure			{closure:/srv/app/cart.php(41)}
+ *	in a class		App\Cart::{closure:/srv/app/cart.php(41)}
+ *	second of its line	{closure:/srv/app/cart.php(41)#2}
  *	file scope, include	/srv/app/cart.php
  *	anonymous class		class@anonymous::run	(its file and line are in the frame)
  *	left out		[elided]

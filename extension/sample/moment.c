@@ -10,6 +10,7 @@
 
 #include "moment.h"
 
+#include "closure_home.h"
 #include "function_id.h"
 #include "guarded_read.h"
 
@@ -241,7 +242,12 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 	f = find_definition_near(m, call->code);
 	if (!f)
 		f = with_code(find_closure(call->function), call->code);
-	return f ? f : search_tables(found, call);
+	if (!f)
+		f = search_tables(found, call);
+	/* The definition of a closure does not have the scope of the closures that are made of it. */
+	if (f && ZEND_USER_CODE(f->type) && function_is_closure(f) && call->scope)
+		closure_home_had_scope(f, find_class(call->scope));
+	return f;
 }
 
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)

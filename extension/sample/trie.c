@@ -6,6 +6,8 @@
 
 #include "trie.h"
 
+#include "closure_home.h"
+
 #include <sys/mman.h>
 
 #define SLOTS		(TRIE_NODES * 2)
@@ -63,7 +65,20 @@ static bool identify(const zend_function *f, struct function_id *id)
 		id->line = f->op_array.line_start;
 		id->closure = function_is_closure(f);
 	}
+	if (id->closure) {
+		struct closure_home home = closure_home(f);
+
+		id->scope = home.scope;
+		id->order = home.order;
+	}
 	return id->file != NULL;
+}
+
+static zend_never_inline bool is_closure(const struct function_id *id, const zend_function *f)
+{
+	struct closure_home home = closure_home(f);
+
+	return id->scope == home.scope && id->order == home.order;
 }
 
 /* Whether `id` is what identify says of `f`, without building it: this is asked for every frame of every sample. */
@@ -75,7 +90,11 @@ static inline bool is_function(const struct function_id *id, const zend_function
 		return !id->file && id->scope == f->common.scope && id->name;
 	if (id->file != f->op_array.filename)
 		return false;
-	return !id->name || (id->scope == f->op_array.scope && id->line == f->op_array.line_start);
+	if (!id->name)
+		return true;
+	if (id->line != f->op_array.line_start)
+		return false;
+	return UNEXPECTED(id->closure) ? is_closure(id, f) : id->scope == f->op_array.scope;
 }
 
 static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function *f)

@@ -89,8 +89,8 @@ static uint64_t text_hash(const struct text *t)
 	if (t->path)
 		return mix(2, zend_string_hash_val((zend_string *)t->path));
 	if (f->closure)
-		return mix(mix(3, zend_string_hash_val(f->file)), f->line);
-	if (f->name)
+		h = mix(mix(mix(3, zend_string_hash_val(f->file)), f->line), f->order);
+	else if (f->name)
 		h = mix(h, zend_string_hash_val(f->name));
 	if (f->scope)
 		h = mix(h, zend_inline_hash_func(ZSTR_VAL(f->scope->name), text_class_length(f->scope)));
@@ -121,7 +121,8 @@ static bool texts_equal(const struct text *a, const struct text *b)
 	if (f->closure != g->closure)
 		return false;
 	if (f->closure)
-		return f->line == g->line && strings_equal(f->file, g->file);
+		return f->line == g->line && f->order == g->order && strings_equal(f->file, g->file) &&
+		       scopes_equal(f->scope, g->scope);
 	return strings_equal(f->name, g->name) && scopes_equal(f->scope, g->scope);
 }
 

@@ -19,7 +19,7 @@ $cases = [
 	'closure of another function' => ["function mk() { return function () { $work }; }", 'mk()();', '{closure'],
 	'Closure::call()' => ["class Q {} function mk() { return function () { $work }; } \$f = mk(); \$o = new Q;", '$f->call($o);', '{closure'],
 	'bindTo()' => ["class Q {} function mk() { return function () { $work }; } \$f = mk(); \$o = new Q;", '$f->bindTo($o, Q::class)();', '{closure'],
-	'static closure of a method' => ["class Q { function f() { return static function () { $work }; } } \$o = new Q;", '$o->f()();', '{closure'],
+	'static closure of a method' => ["class Q { function f() { return static function () { $work }; } } \$o = new Q;", '$o->f()();', 'Q::{closure'],
 	'callables in turn' => ["function other() { return 1; } function $name() { $work }", "\$f = $name(...); \$f(); unset(\$f); \$f = other(...); \$f(); unset(\$f);", $name],
 	'callables of methods' => ["class Q { function other() { return 1; } function $name() { $work } } \$o = new Q;", "\$f = \$o->$name(...); \$f(); unset(\$f); \$f = \$o->other(...); \$f(); unset(\$f);", "Q::$name"],
 	'step of a fiber' => ["function $name() { $work } function steps() { for (;;) { $name(); Fiber::suspend(); } } \$o = new Fiber('steps'); \$o->start();", '$o->resume();', $name],

@@ -43,6 +43,8 @@ void call_tree_free(struct call_tree *t)
 			zend_string_release(f->name);
 		if (f->class_name)
 			zend_string_release(f->class_name);
+		if (f->written_in)
+			zend_string_release(f->written_in);
 		if (f->file)
 			zend_string_release(f->file);
 	}
@@ -64,7 +66,9 @@ void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
 
 size_t call_function_text(const struct call_function *f, char *out, size_t size)
 {
-	const char *class_end = f->class_name ? memchr(ZSTR_VAL(f->class_name), 0, ZSTR_LEN(f->class_name) + 1) : NULL;
+	const zend_string *class = f->closure ? f->written_in : f->class_name;
+	const char *colons = class ? "::" : "";
+	char order[16] = "";
 	int n;
 
 	switch (f->kind) {
@@ -82,13 +86,14 @@ size_t call_function_text(const struct call_function *f, char *out, size_t size)
 		n = snprintf(out, size, "compile %s", ZSTR_VAL(f->file));
 		break;
 	case CALL_FUNCTION:
+		if (f->order)
+			snprintf(order, sizeof(order), "#%u", (unsigned)f->order);
+		/* The name of an anonymous class ends at its NUL. */
 		if (f->closure)
-			n = snprintf(out, size, "{closure:%s(%u)}", f->file ? ZSTR_VAL(f->file) : "", (unsigned)f->line);
-		else if (f->class_name)
-			n = snprintf(out, size, "%.*s::%s", (int)(class_end - ZSTR_VAL(f->class_name)),
-				     ZSTR_VAL(f->class_name), ZSTR_VAL(f->name));
+			n = snprintf(out, size, "%s%s{closure:%s(%u)%s}", class ? ZSTR_VAL(class) : "", colons,
+				     f->file ? ZSTR_VAL(f->file) : "", (unsigned)f->line, order);
 		else
-			n = snprintf(out, size, "%s", ZSTR_VAL(f->name));
+			n = snprintf(out, size, "%s%s%s", class ? ZSTR_VAL(class) : "", colons, ZSTR_VAL(f->name));
 		break;
 	default:
 		n = snprintf(out, size, "%s", ZSTR_VAL(f->file));

@@ -50,6 +50,8 @@ struct call_function {
 	bool closure;
 	zend_string *name;	/* as declared, without class; NULL unless kind is CALL_FUNCTION */
 	zend_string *class_name;/* of the class that declares the method (anonymous: with NUL and path behind), or NULL */
+	zend_string *written_in;/* the class that a closure was written in, which need not be its scope, or NULL */
+	uint32_t order;		/* of a closure among those of its line, as closure_home.h numbers them */
 	zend_string *file;	/* NULL for internal functions and the kinds without file */
 	uint32_t line, end_line;/* of the definition; 0 for internal functions and file scope */
 };
@@ -80,7 +82,7 @@ void call_tree_free(struct call_tree *t);
 void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret);
 
 /* Writes the name of a function as it stands in a profile: "strlen", "App\Cart::price", "{closure:/srv/a.php(41)}",
- * "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size` bytes, without a NUL. Returns the
+ * "App\Cart::{closure:/srv/a.php(41)#2}", "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size` bytes, without a NUL. Returns the
  * length. */
 size_t call_function_text(const struct call_function *f, char *out, size_t size);
 

@@ -7,6 +7,7 @@
 #include "nodes.h"
 
 #include "blocks.h"
+#include "closure_home.h"
 #include "function_id.h"
 
 #include <stdlib.h>
@@ -257,6 +258,7 @@ static uint64_t identity_hash(const struct call_function *f)
 
 	h = mix(h, string_hash(f->name));
 	h = mix(h, string_hash(f->class_name));
+	h = mix(h, string_hash(f->written_in) + f->order);
 	return mix(h, string_hash(f->file));
 }
 
@@ -268,7 +270,8 @@ static bool strings_equal(const zend_string *a, const zend_string *b)
 static bool same_identity(const struct call_function *a, const struct call_function *b)
 {
 	return a->kind == b->kind && a->line == b->line && a->internal == b->internal && a->closure == b->closure &&
-	       strings_equal(a->name, b->name) && strings_equal(a->class_name, b->class_name) &&
+	       a->order == b->order && strings_equal(a->name, b->name) &&
+	       strings_equal(a->class_name, b->class_name) && strings_equal(a->written_in, b->written_in) &&
 	       strings_equal(a->file, b->file);
 }
 
@@ -338,6 +341,8 @@ static struct function *make_function(struct nodes *t, uintptr_t key, const stru
 		zend_string_addref(id->name);
 	if (id->class_name)
 		zend_string_addref(id->class_name);
+	if (id->written_in)
+		zend_string_addref(id->written_in);
 	if (id->file)
 		zend_string_addref(id->file);
 	f->number = t->function_count;
@@ -375,6 +380,12 @@ void nodes_describe(const zend_function *f, struct call_function *id)
 	id->closure = function_is_closure(f);
 	id->line = f->op_array.line_start;
 	id->end_line = f->op_array.line_end;
+	if (id->closure) {
+		struct closure_home home = closure_home(f);
+
+		id->written_in = home.scope ? home.scope->name : NULL;
+		id->order = home.order;
+	}
 }
 
 /* One more user of the code of a closure: a copy that counts as one. */
@@ -531,6 +542,8 @@ static void forget_function(struct function *f)
 		zend_string_release(f->id.name);
 	if (f->id.class_name)
 		zend_string_release(f->id.class_name);
+	if (f->id.written_in)
+		zend_string_release(f->id.written_in);
 	if (f->id.file)
 		zend_string_release(f->id.file);
 	if (f->pinned) {

@@ -23,6 +23,7 @@ struct projection {
 	uint32_t slot_count;
 	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
+	bool in_ticks;			/* wall and CPU time, until all are there */
 };
 
 static uint64_t realtime_ns(void)
@@ -76,6 +77,8 @@ static uint32_t number_function(struct projection *p, const struct function *f)
 		zend_string_addref(copy->name);
 	if (copy->class_name)
 		zend_string_addref(copy->class_name);
+	if (copy->written_in)
+		zend_string_addref(copy->written_in);
 	if (copy->file)
 		zend_string_addref(copy->file);
 	p->function[first->number] = t->function_count;
@@ -112,7 +115,9 @@ static uint32_t find_or_add(struct projection *p, uint32_t parent, const struct 
 
 static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
 {
-	return (int64_t)((double)(int64_t)ticks * c->ns_per_tick);
+	double ns = (double)(int64_t)ticks * c->ns_per_tick;
+
+	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
 }
 
 static void add(struct projection *p, uint32_t place, const struct node *n)
@@ -122,8 +127,9 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 
 	p->tree->nodes[place].resumptions += n->resumptions;
 	v[TREE_CALLS] += (int64_t)n->calls;
-	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns : nanoseconds(c, n->wall);
-	v[TREE_CPU_NS] += nanoseconds(c, n->cpu);
+	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns :
+			   p->in_ticks ? (int64_t)n->wall : nanoseconds(c, n->wall);
+	v[TREE_CPU_NS] += p->in_ticks ? (int64_t)n->cpu : nanoseconds(c, n->cpu);
 	v[TREE_MEMORY_BYTES] += n->memory;
 	v[TREE_PEAK_BYTES] += n->peak;
 	if (n->allocations) {
@@ -217,6 +223,17 @@ static void make_inclusive(struct call_tree *t, enum tree_column column)
 		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
 }
 
+/* What each node took itself is rounded, so that the CPU time of none is above its wall time: time off the CPU is the
+ * difference. Rounded with what is below them, both could be off by a nanosecond per child. */
+static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
+{
+	for (uint32_t i = 1; i < t->node_count; i++)
+		t->nodes[t->nodes[i].parent].value[column] -= t->nodes[i].value[column];
+	for (uint32_t i = 0; i < t->node_count; i++)
+		t->nodes[i].value[column] = nanoseconds(c, (uint64_t)t->nodes[i].value[column]);
+	make_inclusive(t, column);
+}
+
 static bool allocate(struct projection *p)
 {
 	const struct nodes *from = &p->capture->nodes;
@@ -263,6 +280,7 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	if (allocate(&p)) {
 		t = p.tree;
 		p.direct = is_direct(c, s);
+		p.in_ticks = (s->options.metrics & TRACE_CPU) && !c->timer.period_ns;
 		new_place(&p, 0, number_function(&p, c->nodes.root->function), false);
 		for (uint32_t i = 0; i < c->nodes.count; i++)
 			place_node(&p, i);
@@ -275,6 +293,10 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 			t->end_ns = t->start_ns;
 		if (c->timer.period_ns)
 			make_inclusive(t, TREE_WALL_NS);
+		if (p.in_ticks) {
+			make_nanoseconds(c, t, TREE_WALL_NS);
+			make_nanoseconds(c, t, TREE_CPU_NS);
+		}
 		shrink(t);
 	} else if (p.tree) {
 		call_tree_free(p.tree);

@@ -237,9 +237,15 @@ static void work(void *data, size_t number, struct job_result *result)
 
 /* --- Which logs --- */
 
+/* As find -mtime +N: N whole days are over when the next one is. Parts of a day are exact, and 0 is any. */
+static double oldest_ns(double days)
+{
+	return (days >= 1 && days == (double)(int64_t)days ? days + 1 : days) * (double)NS_PER_DAY;
+}
+
 static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 {
-	double oldest = k->o->older_than_days * (double)NS_PER_DAY;
+	double oldest = oldest_ns(k->o->older_than_days);
 
 	for (size_t i = at; i < at + n; i++) {
 		const struct tree_file *f = &k->logs.files[i];
@@ -247,7 +253,7 @@ static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 		if (f->parts.packing != TREE_PLAIN)
 			continue;
 		k->plain++;
-		if ((double)(now_ns - f->mtime_ns) <= oldest || now_ns - f->mtime_ns < QUIET_NS) {
+		if ((double)(now_ns - f->mtime_ns) < oldest || now_ns - f->mtime_ns < QUIET_NS) {
 			k->young++;
 			continue;
 		}

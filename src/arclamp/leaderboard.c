@@ -204,6 +204,7 @@ void leaderboard_make(const struct profile *p, uint32_t column, const struct lea
 	frames = name_frames(p, o, &ret->names);
 	sums = xcalloc(ret->names.count + 1, sizeof(*sums));
 	needle_init(&needle, p, o->grep ? o->grep : "");
+	ret->scale = column != UINT32_MAX ? profile_scale(p, column) : 1;
 	if (column != UINT32_MAX)
 		count(p, column, frames, &needle, sums, ret);
 	free(needle.ends);

@@ -124,7 +124,7 @@ TEST(the_index_has_an_object_for_each_log_and_picture)
 	put("svgs/daily/2026-11-20.excimer.all.fn-Edit.reversed.svgz", 30, 86400);
 	CHECK_INT(tree_read(logs, &of_logs, NULL), 0);
 	CHECK_INT(tree_read(svgs, &of_svgs, NULL), 0);
-	CHECK_INT(tree_index_put(&of_logs, &of_svgs, &b, NULL), 0);
+	CHECK_INT(tree_index_put(&of_logs, &of_svgs, NULL, 0, &b, NULL), 0);
 	CHECK_STR(b.data,
 		  "[{\"name\":\"2026-11-20.excimer.all.log.gz\",\"bytes\":10,\"last_modified\":\"1970-01-01T00:01:40Z\","
 		  "\"path\":\"logs/daily/2026-11-20.excimer.all.log.gz\",\"mtime\":100,\"kind\":\"log\",\"compressed\":\"gzip\","

@@ -57,6 +57,9 @@ TEST(the_path_takes_the_place_of_the_braces_or_comes_last)
 {
 	CHECK_STR(run("test {} = 'a b;c'", 10, "a b;c"), "fine");
 	CHECK_STR(run("test x{}y{} = xfyf", 10, "f"), "fine");
+	CHECK_STR(run("test {}:{period}/{name}:{other} = /s/daily/a.svgz:daily/a.svgz:{other}", 10, "/s/daily/a.svgz"), "fine");
+	CHECK_STR(run("test {name}:{period}:{} = f::f", 10, "f"), "fine");
+	CHECK_STR(run("test {name} =", 10, "f"), "fine");
 	CHECK_STR(run("test f =", 10, "f"), "fine");
 }
 

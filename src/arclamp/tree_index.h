@@ -5,6 +5,14 @@
 #include "buf.h"
 #include "tree.h"
 
+/* What a copy elsewhere has, such as an object store. */
+struct tree_object {
+	const char *period, *name;
+	struct tree_name parts;		/* of the name */
+	uint64_t bytes;
+	int64_t mtime_ns;
+};
+
 /* Appends one array with an object for each log and each picture, a line each, sorted by period and name:
  *
  *	name, bytes, last_modified	as listings of object stores call them
@@ -15,7 +23,11 @@
  *	compressed			of a log: null, "gzip" or "zstd"
  *	function, reversed		of a picture: the label of the function (null: all stacks), and whether it is turned over
  *
- * `svgs` may be NULL. What is being written is left out. -EFBIG if it became too large. */
-int tree_index_put(const struct tree *logs, const struct tree *svgs, struct buf *out, struct err *err);
+ *	remote				true: only the copy elsewhere has it
+ *
+ * Then come those of `objects` that are in neither tree. `svgs` may be NULL. What is being written is left out. -EFBIG if it
+ * became too large. */
+int tree_index_put(const struct tree *logs, const struct tree *svgs, const struct tree_object *objects, size_t count,
+		   struct buf *out, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "upload.h"
 
 #include "clock.h"
+#include "intern.h"
 #include "mem.h"
 
 #include <fcntl.h>
@@ -100,17 +101,43 @@ void upload_done(struct upload *u)
 
 /* --- Running --- */
 
+/* The last part of a path and the one before it; empty if there is none. */
+static struct str name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (struct str){ slash + 1, strlen(slash + 1) } : (struct str){ path, strlen(path) };
+}
+
+static struct str period_of(const char *path)
+{
+	const char *end = strrchr(path, '/'), *slash = end ? memrchr(path, '/', (size_t)(end - path)) : NULL;
+	const char *start = slash ? slash + 1 : path;
+
+	return (struct str){ start, end ? (size_t)(end - start) : 0 };
+}
+
 static char *with_path(const char *word, const char *path, bool *used)
 {
+	const struct { const char *text; struct str value; } places[] = {
+		{ "{}", { path, strlen(path) } }, { "{name}", name_of(path) }, { "{period}", period_of(path) },
+	};
 	struct buf b;
 
 	buf_init(&b);
-	for (const char *hit; (hit = strstr(word, "{}")); word = hit + 2) {
-		buf_put(&b, word, (size_t)(hit - word));
-		buf_puts(&b, path);
-		*used = true;
+	while (*word) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(places) && strncmp(word, places[i].text, strlen(places[i].text)))
+			i++;
+		if (i == ARRAY_SIZE(places)) {
+			buf_putc(&b, *word++);
+			continue;
+		}
+		buf_put(&b, places[i].value.p, places[i].value.n);
+		word += strlen(places[i].text);
+		*used |= i == 0;
 	}
-	buf_puts(&b, word);
 	return buf_take(&b, NULL);
 }
 

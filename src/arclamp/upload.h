@@ -1,7 +1,8 @@
 /* upload.h: a command that is run for each finished file, such as one that copies it somewhere else.
  *
  * The command is split into words as a shell would for simple words: at blanks, with '…', "…" and \ to keep them. There
- * is no shell: nothing else is special. "{}" in a word stands for the file; without one it is the last word.
+ * is no shell: nothing else is special. "{}" in a word stands for the file, "{name}" and "{period}" for the last part of its path
+ * and the one before; without a "{}" the file is the last word.
  */
 #ifndef ARCLAMP_UPLOAD_H
 #define ARCLAMP_UPLOAD_H

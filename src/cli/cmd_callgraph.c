@@ -20,7 +20,7 @@
 #define PICTURE_MAX ((size_t)256 << 20)
 #define MEMORY_MAX ((size_t)1 << 30)
 
-static struct format_options reading = { .fractions = true };
+static struct format_options reading;
 static const char *from, *output, *column, *function, *by = "function", *title, *focus, *ignore;
 static long nodes = CALLGRAPH_NODES;
 static double threshold, seconds = 2;

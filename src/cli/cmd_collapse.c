@@ -166,7 +166,6 @@ static int run(int argc, char **argv)
 		return code;
 	buf_init(&order);
 	reading.script_values = true;
-	reading.fractions = true;
 	reading.order = &order;
 	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;

@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 static const char *output = "-", *format_name, *column, *from;
-static struct format_options reading = { .fractions = true };
+static struct format_options reading;
 static bool quiet;
 
 static const struct option_spec options[] = {

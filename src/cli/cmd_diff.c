@@ -17,7 +17,6 @@ static const char *normalize, *by = "self", *column, *format, *output = "-";
 static double fail_over = -1, sigma;
 static long rows = 30;
 static struct diff_picture picture;
-static const struct format_options reading = { .fractions = true };
 static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
@@ -182,7 +181,7 @@ static const char *name_of(const char *file)
 static int load_one(struct sides *s, char **files)
 {
 	uint32_t before, after;
-	int code = inputs_load_as(&s->a, &spec, &reading, files, 1);
+	int code = inputs_load(&s->a, &spec, files, 1);
 
 	if (code)
 		return code;
@@ -233,8 +232,8 @@ static int load_two(struct sides *s, char **files, enum form form)
 
 	if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
 		return command_usage(&spec, "only one of A and B can be standard input");
-	if ((code = inputs_load_as(&s->a, &spec, &reading, files, 1)) ||
-	    (code = inputs_load_as(&s->b, &spec, &reading, files + 1, 1)))
+	if ((code = inputs_load(&s->a, &spec, files, 1)) ||
+	    (code = inputs_load(&s->b, &spec, files + 1, 1)))
 		return code;
 	s->before = s->a.profile;
 	s->after = s->b.profile;
@@ -370,7 +369,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 
 static int compare(struct sides *s, enum form form)
 {
-	struct diff_options o = { .strip_hex = strip_hex, .truncate = compat };
+	struct diff_options o = { .strip_hex = strip_hex, .as_written = form == FORM_FOLDED, .truncate = compat };
 	_cleanup_(diff_done) struct diff d = { 0 };
 	struct err err = { 0 };
 	int code;

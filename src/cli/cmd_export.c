@@ -6,6 +6,7 @@
 #include "arclamp_metrics.h"
 #include "arclamp_place.h"
 #include "clock.h"
+#include "export_listing.h"
 #include "io.h"
 #include "mem.h"
 #include "text.h"
@@ -23,7 +24,7 @@
 #define MEGABYTES_MAX	1048576
 
 static const char *logs, *arclamp, *svgs, *name = "MediaWiki", *min_width, *upload_command, *output;
-static struct option_list functions;
+static struct option_list functions, listings;
 static struct flamegraph_options picture;
 static bool redraw, no_functions, zstd, quiet;
 static long jobs, memory, watch;
@@ -41,7 +42,7 @@ static const struct option_spec options[] = {
 	  "What one log may take: to draw it (4096 unless given), or for its lines to be sorted before some go to a "
 	  "file (256)." },
 	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
-	  "Run for each file that is finished, with {} as its path. Words are divided by blanks, quotes keep them "
+	  "Run for each file that is finished, with {} as its path, {period} as its directory and {name} as its name. Words are divided by blanks, quotes keep them "
 	  "together; there is no shell. If it fails the file is made again the next time." },
 	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout, "How long it may take; 60 unless given." },
 	{ OPTION_INT, 0, "watch", "SECONDS", &watch,
@@ -61,11 +62,15 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Draw also what is up to date." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
 	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
-	  "Logs that nobody wrote to for so long; 7 unless given." },
+	  "Logs that nobody wrote to for more than so many whole days, as find's -mtime +DAYS; 7 unless given, 0 is "
+	  "all. Parts of a day, as in 0.5, are exact." },
 	{ OPTION_FLAG, 0, "zstd", NULL, &zstd, "Compress by zstd instead of gzip: smaller and many times as fast." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
 	  "Where it goes, replaced at once; standard output unless given." },
+	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
+	  "index: also what only an object store has, by its listing as JSON (Swift, S3). PERIOD for names without a "
+	  "directory. May be given several times." },
 	{ 0 }
 };
 
@@ -254,7 +259,7 @@ static int check_word(const char *word)
 	const struct { const char *option, *word; bool given; } only[] = {
 		{ "--fn", "svgs", functions.count || no_functions }, { "--redraw", "svgs", redraw },
 		{ "--minwidth", "svgs", min_width }, { "--older-than", "compress", older_than != -1 },
-		{ "--zstd", "compress", zstd },
+		{ "--zstd", "compress", zstd }, { "--listing", "index", listings.count > 0 },
 	};
 	bool prints = !strcmp(word, "index") || !strcmp(word, "metrics");
 
@@ -311,6 +316,7 @@ static int parse(struct export_options *o, const char *word, char **ret_logs, ch
 static int put_index(const struct export_options *o, struct buf *out, struct err *err)
 {
 	struct tree of_logs = { 0 }, of_svgs = { 0 };
+	struct export_listing listed = { 0 };
 	int r = tree_read(o->logs, &of_logs, err);
 
 	if (r >= 0 && o->svgs) {
@@ -318,9 +324,15 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 		r = r == -ENOENT ? 0 : r;
 	}
 	if (r >= 0)
-		r = tree_index_put(&of_logs, &of_svgs, out, err);
-	if (r >= 0 && !of_logs.count && !of_svgs.count)
+		r = export_listing_read(&listed, &listings, err);
+	if (r >= 0)
+		r = tree_index_put(&of_logs, &of_svgs, listed.objects, listed.count, out, err);
+	if (r >= 0 && !of_logs.count && !of_svgs.count && !listed.count)
 		export_say_no_log(o, &of_logs, "");
+	if (r >= 0 && listed.others)
+		export_say(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
+			   (unsigned long long)listed.others);
+	export_listing_done(&listed);
 	tree_done(&of_logs);
 	tree_done(&of_svgs);
 	return r;
@@ -441,6 +453,7 @@ static int run(int argc, char **argv)
 	code = run_word(w, &o);
 	free_functions(&o);
 	free(functions.items);
+	free(listings.items);
 	return code;
 }
 

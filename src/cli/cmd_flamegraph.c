@@ -333,8 +333,7 @@ static int add_profile_lines(struct inputs *in, struct line_set *lines)
 static int draw_inputs(struct picture_order *orders, size_t count, char **files, size_t file_count)
 {
 	struct line_set lines;
-	struct format_options reading = { .take_line = wants_lines() ? take_line : NULL, .take_data = &lines,
-					  .fractions = true };
+	struct format_options reading = { .take_line = wants_lines() ? take_line : NULL, .take_data = &lines };
 	struct inputs in = { 0 };
 	int code;
 

@@ -195,6 +195,14 @@ static void put_table(const struct leaderboard *l, const struct grep_inputs *in,
 	buf_putc(out, '\n');
 }
 
+static void put_samples(struct json *j, const struct leaderboard *l, int64_t samples)
+{
+	if (l->scale == 1)
+		json_i64(j, samples);
+	else
+		json_double(j, (double)samples / (double)l->scale);
+}
+
 static void put_json_rows(struct json *j, const struct leaderboard *l)
 {
 	json_key(j, "functions");
@@ -204,7 +212,7 @@ static void put_json_rows(struct json *j, const struct leaderboard *l)
 		json_key(j, "function");
 		json_bytes(j, l->rows[i].name);
 		json_key(j, "samples");
-		json_i64(j, l->rows[i].samples);
+		put_samples(j, l, l->rows[i].samples);
 		json_key(j, "percent");
 		json_double(j, percent(l, i));
 		json_end(j);
@@ -228,11 +236,11 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 		json_str(&j, in->sources.items[i]);
 	json_end(&j);
 	json_key(&j, "samples");
-	json_i64(&j, l->samples);
+	put_samples(&j, l, l->samples);
 	json_key(&j, "passed_over");
-	json_i64(&j, l->passed_over);
+	put_samples(&j, l, l->passed_over);
 	json_key(&j, "unmatched");
-	json_i64(&j, l->unmatched);
+	put_samples(&j, l, l->unmatched);
 	json_key(&j, "count");
 	json_u64(&j, l->count);
 	put_json_rows(&j, l);
@@ -256,10 +264,10 @@ static void say_why(const struct leaderboard *l, const struct grep_inputs *in)
 	if (!in->why.size && !l->unmatched && !l->passed_over)
 		buf_puts(&b, " no samples");
 	if (!in->why.size && l->unmatched)
-		buf_printf(&b, " %lld samples of stacks without \"%s\"", (long long)l->unmatched, pattern);
+		buf_printf(&b, " %.10g samples of stacks without \"%s\"", (double)l->unmatched / (double)l->scale, pattern);
 	if (!in->why.size && l->passed_over)
-		buf_printf(&b, "%s %lld samples of stacks in which every function is passed over (--no-skip, "
-			   "--lowercase)", l->unmatched ? " and" : "", (long long)l->passed_over);
+		buf_printf(&b, "%s %.10g samples of stacks in which every function is passed over (--no-skip, "
+			   "--lowercase)", l->unmatched ? " and" : "", (double)l->passed_over / (double)l->scale);
 	fputs("strobe grep: nothing to list: ", stderr);
 	fprintf(stderr, "%s\n", b.data);
 }

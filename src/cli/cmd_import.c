@@ -6,6 +6,7 @@
 #include "format.h"
 #include "mem.h"
 #include "places.h"
+#include "run_name.h"
 #include "store.h"
 #include "strobe_wire.h"
 #include "text.h"
@@ -19,11 +20,11 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the file, or \"default\", "
-	  "unless given." },
+	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the profile, of a file "
+	  "named ID.NAME.xhprof or ID.NAME.uprofiler, or \"default\", unless given." },
 	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "The name of the run in there, of the same characters; that of the file, or a new one, unless given. For "
-	  "one file." },
+	  "The name of the run in there, of the same characters; that of the profile, of a file named "
+	  "ID.NAME.xhprof or ID.NAME.uprofiler, or a hash of what it holds, unless given. For one file." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "What people call it." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "The request that it is of." },
 	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "A label to find it by; may be given several times." },
@@ -43,7 +44,8 @@ static const struct command_spec spec = {
 		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at "
 		"/runs and /api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run "
 		"whose file does not say when it was is taken to have ended when the file was last changed.\n\n"
-		"The same run again changes nothing; another one under a name that is taken is refused.\n\n"
+		"The same run again changes nothing, whether it has an id or not; another one under a name that is taken "
+		"is refused.\n\n"
 		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds "
 		"nothing.",
 	.examples =
@@ -83,10 +85,20 @@ static int check_options(int operands)
 	return 0;
 }
 
+/* What the command line says, else the profile, else the name of the file. */
+static void give_name(struct profile *p, const char *file)
+{
+	struct run_name named;
+	bool has = run_name_of_file(file, &named);
+
+	if (source || (has && !labels_get(&p->labels, "source")))
+		set(p, "source", source ? source : named.source);
+	if (id || (has && !labels_get(&p->labels, "id")))
+		set(p, "id", id ? id : named.id);
+}
+
 static void describe(struct profile *p)
 {
-	set(p, "source", source);
-	set(p, "id", id);
 	set(p, "name", name);
 	set(p, "url", url);
 	for (size_t i = 0; i < labels.count; i++) {
@@ -122,9 +134,9 @@ static int import(struct store *s, const char *file, size_t *added)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct store_new_run run = { .profile = p };
+	char hash[STROBE_WIRE_RUN_KEY + 1];
 	struct err err = { 0 };
-	const struct format_options reading = { .fractions = true };
-	int r = format_load(file, p, &reading, &err);
+	int r = format_load(file, p, NULL, &err);
 
 	if (r == -ENODATA)
 		return nothing_in(file);
@@ -134,8 +146,11 @@ static int import(struct store *s, const char *file, size_t *added)
 		fprintf(stderr, "strobe import: %s\n", err.text);
 	if (!profile_has_samples(p))
 		return nothing_in(file);
-	take_time_of_file(p, file);
+	give_name(p, file);
 	describe(p);
+	if (!labels_get(&p->labels, "id") && run_name_of_profile(p, hash))
+		set(p, "id", hash);
+	take_time_of_file(p, file);
 	r = store_add_runs(s, &run, 1, clock_wall_ns(), &err);
 	if (r < 0)
 		return command_cannot(&spec, &err);

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 
 static struct option_list by;
-static struct format_options reading = { .fractions = true };
+static struct format_options reading;
 static const char *from, *sort, *column, *callers, *callees, *focus, *ignore, *weights;
 static long rows = 30;
 static bool json, csv, all_columns;

@@ -14,25 +14,6 @@
 /* What `strobe run` writes unless told otherwise. */
 static const char recorded[] = "profile.strobe";
 
-/* Whether counts are in parts, which only readers that were asked for them know: others are read by themselves. */
-static bool has_parts(const struct profile *p)
-{
-	for (uint32_t i = 0; i < p->column_count; i++)
-		if (profile_scale(p, i) != 1)
-			return true;
-	return false;
-}
-
-static int load_beside(struct inputs *in, const char *file, struct err *err)
-{
-	_cleanup_(profile_freep) struct profile *p = profile_new();
-	int r = format_load(file, p, in->options, err);
-
-	if (r >= 0)
-		profile_merge(in->profile, p);
-	return r;
-}
-
 /* The names may become more with each file, and stay where they are. */
 static void note_columns(struct inputs *in, const char *file)
 {
@@ -48,7 +29,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	int r;
 
 	in->profile->named_columns = 0;
-	r = has_parts(in->profile) ? load_beside(in, file, &err) : format_load(file, in->profile, in->options, &err);
+	r = format_load(file, in->profile, in->options, &err);
 	if (!in->first)
 		in->first = file;
 	in->files++;

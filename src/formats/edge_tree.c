@@ -208,7 +208,9 @@ static void add_values(struct tree *t, uint32_t node, const int64_t *self)
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (t->edges->set & 1u << v)
 			profile_add(t->profile, node, t->columns[v], self[v]);
-	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[t->wall], self[t->cpu], &off))
+	/* Both are whole microseconds, so that one less than nothing is rounding. */
+	if (t->off_cpu != UINT32_MAX && !__builtin_sub_overflow(self[t->wall], self[t->cpu], &off) &&
+	    (off >= 0 || off < -1000))
 		profile_add(t->profile, node, t->off_cpu, off);
 }
 

@@ -92,7 +92,6 @@ struct folded_reader {
 	struct str *frame_names;	/* by frame; only of frames that were read here, the others' are { 0 } */
 	size_t frame_capacity, name_capacity;
 
-	bool fractions;			/* asked for */
 	int64_t scale;			/* of the columns: 1, or that of refined ones */
 	double carry, before_carry;	/* what rounding has left out so far */
 	uint64_t line, stacks, skipped;
@@ -304,7 +303,7 @@ static void read_line(struct folded_reader *r, struct str line, struct err *err)
 	enum folded_line_kind kind = folded_line_parse(line.p, line.n, r->two, &l);
 
 	if (kind == FOLDED_STACK) {
-		if (r->fractions && r->scale == 1 && (l.count.fraction != 0 || (r->two && l.before.fraction != 0)))
+		if (r->scale == 1 && (l.count.fraction != 0 || (r->two && l.before.fraction != 0)))
 			refine(r);
 		add_line(r, &l);
 	} else if (kind != FOLDED_BLANK) {
@@ -373,7 +372,7 @@ static int add_columns(struct folded_reader *r, struct err *err)
 static int folded_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct folded_reader r = { .profile = p, .two = is_difference(in), .fractions = o->fractions, .scale = 1 };
+	struct folded_reader r = { .profile = p, .two = is_difference(in), .scale = 1 };
 	int e;
 
 	profile_describe(p, 0, false, &none);
@@ -401,8 +400,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 static int folded_sniff(const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n;
-	unsigned stacks = 0, others = 0;
-	bool divided = false;
+	unsigned stacks = 0, divided = 0, others = 0;
 
 	while (p < end && stacks + others < 100) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -414,16 +412,20 @@ static int folded_sniff(const char *bytes, size_t n)
 			break;
 		kind = folded_line_parse(p, size, false, &l);
 		/* Which count is too large is the reader's to say. */
-		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT)
+		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT) {
 			stacks++;
+			divided += memchr(p, ';', size) != NULL;
+		}
 		else if (kind != FOLDED_BLANK && (newline || n < FORMAT_SNIFF_MAX))
 			others++;
-		divided |= memchr(p, ';', size) != NULL;
-		if (!newline && n >= FORMAT_SNIFF_MAX && divided)
+		if (!newline && n >= FORMAT_SNIFF_MAX && (divided || memchr(p, ';', size)))
 			return 20;
 		p += size + 1;
 	}
 	if (stacks == 0 || stacks < others)
+		return 0;
+	/* Tables of many programs end their lines with a number; among other lines only what divides frames tells them. */
+	if (others && divided < others)
 		return 0;
 	return divided ? 70 : 40;
 }

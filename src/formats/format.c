@@ -1,5 +1,6 @@
 /* format.c: the list of formats, and reading a file whatever its format. */
 #include "format.h"
+#include "demangle.h"
 #include "guess.h"
 #include <string.h>
 
@@ -113,21 +114,40 @@ static int give_lines(struct input *in, const struct format_options *o, struct e
 	return input_end(in, err);
 }
 
-/* Readers add to the tree. Where there are edges, too, these have to get the same. */
-static int read_beside_edges(const struct format *f, struct profile *p, struct input *in, const struct format_options *o,
-			     struct err *err)
+static bool has_parts(const struct profile *p)
 {
-	_cleanup_(profile_freep) struct profile *one = NULL;
-	int r;
+	for (uint32_t i = 0; i < p->column_count; i++)
+		if (profile_scale(p, i) != 1)
+			return true;
+	return false;
+}
 
-	if (!p->edges)
-		return f->read(p, in, o, err);
-	one = profile_new();
-	r = f->read(one, in, o, err);
+static int read_beside(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
+		       struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *one = profile_new();
+	int r = f->read(one, in, o, err);
+
 	if (r >= 0 && !profile_has_room_for(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	if (r >= 0)
 		profile_merge(p, one);
+	return r;
+}
+
+/* Readers add whole counts to the tree, or make counts finer themselves: beside parts of counts, and beside edges, which have to
+ * get the same, they read alone. */
+static int load_as(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
+		   struct err *err)
+{
+	int r;
+
+	if (o->take_line && f == &format_folded)
+		return give_lines(in, o, err);
+	r = p->edges || has_parts(p) ? read_beside(f, in, p, o, err) : f->read(p, in, o, err);
+	/* Folded stacks are what somebody made of symbols, and is compared with. */
+	if (r >= 0 && f != &format_folded && !o->script_values)
+		demangle_profile(p);
 	return r;
 }
 
@@ -153,8 +173,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	if (o && o->time_range && !f->has_times)
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);
-	r = o && o->take_line && f == &format_folded ? give_lines(in, o, &why) :
-						       read_beside_edges(f, p, in, o ? o : &defaults, &why);
+	r = load_as(f, in, p, o ? o : &defaults, &why);
 	/* What the reader says about an input that broke off is not why it did. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);

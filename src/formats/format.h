@@ -15,10 +15,6 @@ struct format_options {
 	void (*take_line)(void *data, struct str line);
 	void *take_data;
 
-	/* Of folded stacks: where there are parts of a count the column is refined (see profile_refine). Otherwise
-	 * counts are rounded so that their sum stays right. */
-	bool fractions;
-
 	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
 	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run
@@ -38,8 +34,8 @@ struct format_options {
 	/* Of traces. */
 	bool calls;			/* how often functions were called that called none themselves, not how long
 					 * they took */
-	bool script_values;		/* units are those of the script that collapses such files, where it has
-					 * another */
+	bool script_values;		/* units and frames are those of the script that collapses such files, where
+					 * it has others */
 
 	/* Of bpftrace: not NULL is where each stack (struct format_stack) is noted as it comes. */
 	struct buf *order;

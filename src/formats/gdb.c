@@ -6,7 +6,8 @@
  *	#2  <signal handler called>
  *	#3  0x000055d7c1a0 in main ()
  *
- * A frame is a line with # and its number: the word after "0x… in", or the first word, or all of "<…>". Stacks end with
+ * A frame is a line with # and its number: what stands behind "0x… in" and before the arguments, or all of "<…>". Names of
+ * C++ have blanks and brackets: "std::function<void (int)>::operator()(int) const (this=0x7f01)". Stacks end with
  * any other line, with "Thread …", and where the number is 0 again. Lines that begin with a space go on with the line
  * before them, and those of `bt full` about locals say nothing. Each stack counts 1.
  */
@@ -43,15 +44,43 @@ static bool take_frame_number(struct str *line, int64_t *ret)
 	return true;
 }
 
+/* How much of "name (this=0x7f01) at a.cc:3" is the name; 0 if there are no arguments. */
+static size_t before_arguments(struct str s)
+{
+	int depth = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool of_operator = i >= 8 && !memcmp(s.p + i - 8, "operator", 8);
+
+		if (c == '(' && depth == 0 && i && s.p[i - 1] == ' ')
+			return i - 1;
+		if (of_operator && (c == '<' || c == '>' || c == '-')) {
+			/* operator<<, operator->* and the like have no brackets */
+			while (i + 1 < s.n && memchr("<>=*", s.p[i + 1], 4))
+				i++;
+			continue;
+		}
+		depth += c == '(' || c == '<';
+		depth -= (c == ')' || c == '>') && depth > 0;
+	}
+	return 0;
+}
+
 /* What stands after the number: "0x… in name (…) …", "name (…) …" or "<signal handler called>". */
 static struct str frame_name(struct str rest)
 {
 	const char *end = rest.n && *rest.p == '<' ? memchr(rest.p, '>', rest.n) : NULL;
-	struct str first, second;
+	struct str first, second, name = rest;
 
 	if (end && rest.p + rest.n == end + 1)
 		return rest;
 	first = take_word(&rest);
+	if (line_starts(first, "0x") && line_starts(rest, "in "))
+		name = (struct str){ rest.p + 3, rest.n - 3 };
+	name.n = before_arguments(name);
+	if (name.n)
+		return name;
 	if (!line_has(first, "0x"))
 		return first;
 	second = take_word(&rest);

@@ -14,9 +14,9 @@
  *	1: 0x1000000/0x1400000/0x0 /tmp/a [FN]
  *
  * The line after "Samples:" names the values, "[dflt]" at its end aside; samples have one number for each and the
- * locations of their stack, leaf first. Labels below a sample are passed over. A location is named by the first word
- * after its mapping, or by its address; the lines below it are the functions that it was inlined into, which make
- * frames of their own if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says
+ * locations of their stack, leaf first. Labels below a sample are passed over. A location is named by what stands between
+ * its mapping and its file, or by its address; the lines below it are the functions that it was inlined into, which make
+ * frames of their own, for `script_values` only if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says
  * nothing.
  *
  * Times become cpu_ns or wall_ns, the rest keeps its name. Limits: LOCATIONS_MAX locations, STACKS_MAX numbers of
@@ -29,6 +29,7 @@
 
 #define LOCATIONS_MAX	((size_t)16 << 20)
 #define STACKS_MAX	((size_t)64 << 20)
+#define INLINED_MAX	64u		/* functions of a location: many samples may have it, and often */
 
 struct sample {
 	size_t start, end;		/* of its locations */
@@ -38,6 +39,7 @@ struct sample {
 struct go {
 	struct profile *profile;
 	bool with_inlined;
+	unsigned inlined;		/* functions that the last location was inlined into */
 	uint32_t columns[PROFILE_COLUMNS], column_count;
 
 	struct sample *samples;
@@ -164,15 +166,37 @@ static void add_frame(struct go *g, struct str name)
 	g->frames[g->frame_count] = UINT32_MAX;
 }
 
-/* The word that names the function: what follows an address, a mapping and "[F]" for folded locations. */
+/* The name in "std::map<int, int>::at /src/a.cc:12:3 s=10": what stands before " FILE:LINE", where the file is empty or without
+ * blanks, or begins with a slash. */
+static struct str name_before_file(struct str s)
+{
+	const char *start = memmem(s.p, s.n, " s=", 3), *file;
+
+	s = line_trim_start(s);
+	if (start)
+		s.n = start > s.p ? (size_t)(start - s.p) : 0;
+	file = memmem(s.p, s.n, " /", 2);
+	if (!file)
+		file = memrchr(s.p, ' ', s.n);
+	if (start && file && memchr(file, ':', (size_t)(s.p + s.n - file)))
+		s.n = (size_t)(file - s.p);
+	else
+		s = take_word(&s);
+	return s;
+}
+
+/* The function's name: it follows an address, a mapping and "[F]" for folded locations. */
 static struct str function_name(struct str line)
 {
-	struct str address = take_word(&line), word = take_word(&line);
+	struct str address = take_word(&line), rest = line, word = take_word(&rest);
 
-	if (line_starts(word, "M=") && word.n > 2 && line_is_digit(word.p[2]))
-		word = take_word(&line);
+	if (line_starts(word, "M=") && word.n > 2 && line_is_digit(word.p[2])) {
+		line = rest;
+		word = take_word(&rest);
+	}
 	if (word.n == 3 && !memcmp(word.p, "[F]", 3))
-		word = take_word(&line);
+		line = rest;
+	word = name_before_file(line);
 	return word.n ? word : address;
 }
 
@@ -188,6 +212,7 @@ static bool add_location(struct go *g, struct str line)
 		slot = map_slot(&g->locations, (uint64_t)number);
 		g->frame_count += g->frame_count > 0;
 		*slot = (uint32_t)g->frame_count;
+		g->inlined = 0;
 		rest.p += 2;
 		rest.n -= 2;
 		add_frame(g, function_name(rest));
@@ -195,8 +220,8 @@ static bool add_location(struct go *g, struct str line)
 	}
 	if (!indented || g->frame_count == 0)
 		return false;
-	if (g->with_inlined)
-		add_frame(g, take_word(&line));
+	if (g->with_inlined && g->inlined++ < INLINED_MAX)
+		add_frame(g, name_before_file(line));
 	return true;
 }
 
@@ -286,7 +311,7 @@ static void go_done(struct go *g)
 static int go_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct go g = { .profile = p, .with_inlined = o->inlined };
+	struct go g = { .profile = p, .with_inlined = o->inlined || !o->script_values };
 	enum part part = HEAD;
 	struct str line;
 	int r = 0;

@@ -46,7 +46,6 @@ struct reader {
 	uint32_t *frames;		/* of the profile */
 	size_t frame_count;
 	bool is_ours;
-	bool fractions;			/* of weights without a unit are kept */
 	uint32_t column;		/* of the profile that is being read */
 	int64_t scale;
 	size_t number;			/* of that profile, from 1 */
@@ -102,7 +101,7 @@ static int choose_column(struct reader *r, json_t *profile)
 	r->column = profile_column(r->profile, column, units[i].column_unit);
 	if (r->column == UINT32_MAX)
 		return err_set(r->err, -E2BIG, "it has more than %u columns, which is the limit", PROFILE_COLUMNS);
-	if (r->fractions && !strcmp(units[i].unit, "none") && has_fractions(json_object_get(profile, "weights")))
+	if (!strcmp(units[i].unit, "none") && has_fractions(json_object_get(profile, "weights")))
 		profile_refine(r->profile, r->column);
 	r->scale *= profile_scale(r->profile, r->column);
 	return 0;
@@ -242,7 +241,7 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 {
 	_cleanup_(json_decrefp_) json_t *all = json_read(in, false, err);
 	_cleanup_(profile_freep) struct profile *one = profile_new();
-	struct reader r = { .profile = one, .fractions = o->fractions, .err = err };
+	struct reader r = { .profile = one, .err = err };
 	int code = all ? read_all(&r, all) : -EINVAL;
 
 	free(r.frames);

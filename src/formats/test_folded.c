@@ -23,7 +23,7 @@ static const char *through_n(const char *text, size_t n, int *ret)
 		CHECK(out.size < sizeof(written));
 		snprintf(written, sizeof(written), "%s", out.data);
 		CHECK_STR(p->columns[0].name, p->column_count == 1 ? "samples" : "before");
-		CHECK_STR(p->columns[0].unit, "count");
+		CHECK(profile_scale(p, 0) != 1 || !strcmp(p->columns[0].unit, "count"));
 	}
 	profile_free(p);
 	buf_done(&out);
@@ -104,11 +104,13 @@ TEST(an_anonymous_class_keeps_its_nul_in_the_profile)
 	profile_free(p);
 }
 
-TEST(fractions_are_rounded_so_that_the_sum_is_right)
+TEST(parts_of_counts_are_kept)
 {
 	CHECK_STR(through("a 0.4\na 0.4\na 0.4\na 0.4\na 0.4\n"), "a 2\n");
-	CHECK_STR(through("a 1.5\nb 1.5\nc 2.0\nd 7.\n"), "a 2\nb 1\nc 2\nd 7\n");
-	CHECK_STR(through("a 2.5\nb -0.5\n"), "a 3\n");
+	CHECK_STR(through("a 1.5\nb 1.5\nc 2.0\nd 7.\n"), "a 1.5\nb 1.5\nc 2\nd 7\n");
+	CHECK_STR(through("a 2.5\nb -0.5\n"), "a 2.5\n");
+	/* To a millionth, and so that the sum stays right. */
+	CHECK_STR(through("a 0.0000004\nb 0.0000004\nc 0.0000004\n"), "b 0.000001\n");
 }
 
 TEST(counts_may_be_zero_or_large)
@@ -174,12 +176,12 @@ TEST(two_counts_on_every_line_are_a_difference)
 	CHECK_INT(p->column_count, 2);
 	CHECK_STR(p->columns[0].name, "before");
 	CHECK_STR(p->columns[1].name, "after");
-	CHECK_STR(p->columns[1].unit, "count");
-	CHECK_INT(profile_sum(p, 0), 19);
-	CHECK_INT(profile_sum(p, 1), 17);
+	CHECK_STR(p->columns[1].unit, PROFILE_MILLIONTHS);
+	CHECK_INT(profile_sum(p, 0), 19000000);
+	CHECK_INT(profile_sum(p, 1), 16500000);
 	CHECK_INT(profile_pick_column(p, NULL), 1);
 	profile_free(p);
-	CHECK_STR(through(text), "a 1\na;b 12\na;c 3\nd 1\n");
+	CHECK_STR(through(text), "a 1\na;b 12\na;c 3\nd 0.5\n");
 }
 
 TEST(one_line_with_one_count_makes_it_no_difference)

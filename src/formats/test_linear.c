@@ -20,7 +20,7 @@
 
 static const struct format_options by_default;
 static const struct format_options all_options = {
-	.fractions = true, .pid = true, .tid = true, .kernel = true, .jit = true, .addresses = true,
+	.pid = true, .tid = true, .kernel = true, .jit = true, .addresses = true,
 	.source_lines = true, .record_tid = true, .record_wake_stack = true, .recurse = true, .calls = true,
 	.script_values = true,
 };

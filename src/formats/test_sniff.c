@@ -53,6 +53,13 @@ TEST(what_is_no_profile_is_nobodys)
 	static const char *const others[] = {
 		"hello\nworld\n", "<?php\necho 1;\n", "a,b,c\n1,2,3\n", "#!/bin/sh\necho no\n", "{\"a\": 1}\n",
 		"# Title\n\nText (see #1).\n", "1\n2\n3\n", "name:\n  - a\n", "chapter\n12",
+		/* Two of GHC's profiles, and a table. */
+		"\tMon Nov 23 06:40 2026 Time and Allocation Profiling Report  (Final)\n\n\t   prog +RTS -p -RTS 1000\n\n"
+		"COST CENTRE MODULE    SRC                 %time %alloc\n\n"
+		"sieve       Main      prog.hs:(4,1)-(6,50) 86.5   60.1\nmain        Main      prog.hs:10:1-30      11.5   39.8\n"
+		" CAF        Main      <entire-module>       0.0   0.0\n MAIN       MAIN      <built-in>            0.0   0.0\n",
+		"JOB \"prog\"\nDATE \"x\"\nBEGIN_SAMPLE 0.1\nsieve\t4520\nmain\t80\nCAF\t8\nEND_SAMPLE 0.1\n",
+		"Name Size\na 1\nb 2\nc 3\n",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {

@@ -85,7 +85,7 @@ TEST(weights_with_fractions_keep_their_sum)
 	struct profile *p = read_text(FILE_OF("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"startValue\":0,\"endValue\":3,"
 		"\"samples\":[[0],[0,1],[0]],\"weights\":[0.75,1.5,0.75]}"));
 
-	CHECK_STR(lines_of(p), "a[:0]; samples(count)=2\na[:0];b[b.c:3]; samples(count)=1\n");
+	CHECK_STR(lines_of(p), "a[:0]; samples(millionths)=1500000\na[:0];b[b.c:3]; samples(millionths)=1500000\n");
 	profile_free(p);
 }
 

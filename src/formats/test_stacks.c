@@ -244,10 +244,33 @@ static const char go[] =
 
 TEST(samples_of_go_are_counted_by_location)
 {
-	const struct format_options inlined = { .inlined = true };
+	const struct format_options script = { .script_values = true }, inlined = { .script_values = true, .inlined = true };
+	static const char whole[] = "main.main 12\nmain.main;9 1\nmain.main;job.skip;job.next 3\n";
 
-	CHECK_STR(collapse(&format_go, go), "main.main 12\nmain.main;9 1\nmain.main;job.next 3\n");
-	CHECK_STR(with(&format_go, &inlined, go), "main.main 12\nmain.main;9 1\nmain.main;job.skip;job.next 3\n");
+	CHECK_STR(collapse(&format_go, go), whole);
+	CHECK_STR(with(&format_go, &script, go), "main.main 12\nmain.main;9 1\nmain.main;job.next 3\n");
+	CHECK_STR(with(&format_go, &inlined, go), whole);
+}
+
+TEST(names_of_other_languages_are_whole_in_what_pprof_prints)
+{
+	CHECK_STR(collapse(&format_go, "Samples:\nsamples/count\n 1: 1 2 3 4 5\nLocations\n"
+			   " 1: 0x1 M=1 std::map<int, std::less<int> >::at(int const&) /src/a b.cc:12:3 s=10\n"
+			   " 2: 0x2 M=1 [F] operator new(unsigned long) :0 s=0\n"
+			   " 3: 0x3 M=1 go.shape.struct { Name string } a.go:3 s=1(mangled)\n"
+			   " 4: 0x4 M=1 \n 5: 0x5 M=1 main /m.c:1 s=0\n"),
+		  "main;0x4;go.shape.struct { Name string };operator new(unsigned long);"
+		  "std::map<int, std::less<int> >::at(int const&) 1\n");
+}
+
+TEST(names_of_cpp_are_whole_in_backtraces_of_gdb)
+{
+	CHECK_STR(collapse(&format_gdb,
+			   "#0  0x00007f08 in std::function<void (int)>::operator()(int) const (this=0x7ffd, n=5) at /usr/x.h:590\n"
+			   "#1  work (n=3) at worker.c:12\n#2  std::string::append(char const*) () from /usr/lib/libstdc++.so.6\n"
+			   "#3  operator<< <char> (a=1) at b.cc:3\n#4  0x1 in (anonymous namespace)::f (x=1) at c.cc:1\n#5  main\n"),
+		  "main;(anonymous namespace)::f;operator<< <char>;std::string::append(char const*);work;"
+		  "std::function<void (int)>::operator()(int) const 1\n");
 }
 
 TEST(all_values_of_go_are_columns)

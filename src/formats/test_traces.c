@@ -77,8 +77,12 @@ TEST(a_trace_may_begin_inside_of_a_function)
 {
 	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t5\t1\t3\t0\n",
 			 NULL), "a 1000000000\n");
+	/* exit() ends what had begun before. */
+	CHECK_INT(skipped, 0);
+	CHECK_STR(column(&format_xdebug, &none, "TRACE START\n7\t9\t0\t1\t0\ta\t1\n7\t9\t1\t2\t0\n6\t10\t1\t3\t0\n",
+			 NULL), "a 1000000000\n");
 	CHECK_INT(skipped, 1);
-	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6 5 1 3 0'");
+	CHECK_STR(err.text, "line 4 is the end of a call that did not begin: '6 10 1 3 0'");
 }
 
 TEST(several_traces_in_a_file_add_up)

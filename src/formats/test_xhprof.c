@@ -86,6 +86,32 @@ TEST(json_is_read_the_same_and_both_clocks_give_the_time_off_the_cpu)
 	CHECK_STR(tree_of(p, "allocated_bytes"), "main() 999,main();sleep 0");
 	CHECK_STR(p->columns[3].name, "off_cpu_ns");
 	profile_free(p);
+	/* A microsecond less than nothing is rounding. */
+	p = read_text("{\"main()\":{\"ct\":1,\"wt\":100,\"cpu\":30},\"main()==>f\":{\"ct\":1,\"wt\":15,\"cpu\":16}}");
+	CHECK_STR(p ? tree_of(p, "off_cpu_ns") : "nothing", "main() 71000,main();f 0");
+	profile_free(p);
+}
+
+TEST(an_export_has_a_request_per_line)
+{
+	struct profile *p = read_text(
+		"{\"_id\":1,\"profile\":{\"main()\":{\"ct\":1,\"wt\":100},\"main()==>f\":{\"ct\":2,\"wt\":40}},"
+		"\"meta\":{\"url\":\"/cart\",\"request_ts_micro\":{\"sec\":1500000000,\"usec\":5}}}\n"
+		"{\"_id\":2,\"profile\":{\"main()\":{\"ct\":1,\"wt\":{\"$numberLong\":\"50\"}},\"main()==>g\":{\"ct\":1,\"wt\":5}},"
+		"\"meta\":{\"url\":\"/home\",\"request_ts_micro\":{\"sec\":1500000007,\"usec\":0}}}\r\n\n"
+		"{\"_id\":3,\"profile\":{\"main()\":{\"ct\":1,\"wt\":1}},\"meta\":{\"url\":\"/home\"}}\n");
+
+	CHECK(p != NULL);
+	if (!p)
+		return;
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 106000,main();f 40000,main();g 5000");
+	CHECK_STR(tree_of(p, "calls"), "main() 3,main();f 2,main();g 1");
+	CHECK(!labels_get(&p->labels, "url"));
+	CHECK_INT(p->start_ns, 1500000000000005000);
+	CHECK_INT(p->end_ns, 1500000007000000000);
+	profile_free(p);
+	CHECK(!read_text("{\"main()\":{\"ct\":1}}\n{\"main()\":{\"ct\":1}}\n{\"main()\":{]\n"));
+	CHECK(strstr(err.text, "line 3") != NULL);
 }
 
 TEST(what_a_function_called_is_divided_among_its_callers_and_adds_up)
@@ -319,7 +345,8 @@ TEST(trees_whose_functions_have_one_caller_come_back_whole)
 
 		/* The tree below main(), with the column that is made on reading. */
 		for (uint32_t n = 1; n < p->node_count; n++)
-			profile_add(p, n, off, p->columns[1].self[n] - p->columns[2].self[n]);
+			if (p->columns[1].self[n] - p->columns[2].self[n] != -1000)
+				profile_add(p, n, off, p->columns[1].self[n] - p->columns[2].self[n]);
 		for (uint32_t c = 1; c < p->column_count; c++)
 			profile_column(top, p->columns[c].name, p->columns[c].unit);
 		profile_add(top, profile_child(top, PROFILE_ROOT, main), calls, 1);

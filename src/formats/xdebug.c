@@ -13,7 +13,8 @@
  * Fields are divided by a tab: level, number of the call, 0 where a function begins, 1 where it ends (R and A are
  * values that say nothing here), seconds since the start, bytes in use, and the name. What passes from one line to the
  * next is the function's that runs. A call whose end is missing ends where a function of its level or a lower one
- * begins. There may be several traces in one file.
+ * begins. Of a trace that xdebug_start_trace() began, exit() ends functions too that had begun before: their numbers are
+ * lower than that of the first call. There may be several traces in one file.
  *
  * Columns: calls, wall_ns, memory_bytes (which a function can give back, so that it is below zero). For
  * `script_values`, which is what stackcollapse-xdebug.php says: microseconds in a column wall_us; and with `calls`, how
@@ -42,6 +43,7 @@ struct xdebug {
 	size_t frame_capacity;
 
 	bool started, was_start;
+	int64_t first_call;			/* number of the first call of this trace, INT64_MAX before it */
 	int64_t time, bytes;			/* of the line before */
 	uint64_t events, skipped;
 };
@@ -135,7 +137,7 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 {
 	struct str fields[FIELDS];
 	size_t n = split(line, fields);
-	int64_t level, time, bytes;
+	int64_t level, call, time, bytes;
 
 	/* The last line of a trace. */
 	if (n >= 5 && fields[0].n == 0 && fields[1].n == 0) {
@@ -145,7 +147,7 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 	}
 	if (n >= 3 && (is_word(fields[2], 'R') || is_word(fields[2], 'A')))
 		return;
-	if (n < 5 || !line_take_number(&fields[0], &level) || fields[0].n ||
+	if (n < 5 || !line_take_number(&fields[0], &level) || fields[0].n || !line_take_number(&fields[1], &call) ||
 	    !take_times(fields[3], fields[4], &time, &bytes) ||
 	    !(is_word(fields[2], '1') || (is_word(fields[2], '0') && n == FIELDS))) {
 		line_skip(&x->skipped, number, line, "is no call and no return", err);
@@ -157,8 +159,9 @@ static void read_event(struct xdebug *x, uint64_t number, struct str line, struc
 		const char *tab = memchr(fields[5].p, '\t', (size_t)(line.p + line.n - fields[5].p));
 
 		fields[5].n = tab ? (size_t)(tab - fields[5].p) : fields[5].n;
+		x->first_call = call < x->first_call ? call : x->first_call;
 		begin_call(x, level, fields[5]);
-	} else if (!end_call(x, level)) {
+	} else if (!end_call(x, level) && call >= x->first_call) {
 		line_skip(&x->skipped, number, line, "is the end of a call that did not begin", err);
 	}
 }
@@ -168,6 +171,7 @@ static void read_line(struct xdebug *x, uint64_t number, struct str line, struct
 	if (line_starts(line, "TRACE START")) {
 		x->started = true;
 		x->depth = 0;
+		x->first_call = INT64_MAX;
 		x->time = x->bytes = 0;
 	} else if (line_starts(line, "TRACE END")) {
 		x->started = false;

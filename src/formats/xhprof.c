@@ -110,6 +110,13 @@ static int add_sample(struct xhprof *x, struct str key, struct str stack, struct
 	return 0;
 }
 
+static const char *skip_space(const char *p, const char *end)
+{
+	while (p < end && strchr("\r\n\t ", *p) && *p)
+		p++;
+	return p;
+}
+
 /* --- PHP's serialize() --- */
 
 struct text {
@@ -253,6 +260,13 @@ static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, s
 	if (!json_is_object(of_pair))
 		return err_set(err, -EINVAL, "'%.80s' has no values such as ct and wt", pair);
 	json_object_foreach(of_pair, key, number) {
+		const char *long_number = json_string_value(json_object_get(number, "$numberLong"));
+
+		/* As mongoexport writes what does not fit into a double. */
+		if (long_number) {
+			take_value(&v, (struct str){ key, strlen(key) }, strtoll(long_number, NULL, 10));
+			continue;
+		}
 		if (!json_is_number(number))
 			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
 		take_value(&v, (struct str){ key, strlen(key) }, json_is_integer(number) ?
@@ -278,18 +292,25 @@ static int read_pairs(struct xhprof *x, json_t *object, struct err *err)
 }
 
 /* What XHGui says of the request. */
-static void read_meta(struct profile *p, json_t *meta)
+static void read_meta(struct profile *p, json_t *meta, bool is_first)
 {
 	const char *url = json_string_value(json_object_get(meta, "url"));
 	json_t *at = json_object_get(json_object_get(meta, "request_ts_micro"), "sec");
 	json_t *micro = json_object_get(json_object_get(meta, "request_ts_micro"), "usec");
 	double seconds = json_number_value(at);
 
+	struct labels labels = { 0 };
+	int64_t ns = (int64_t)json_number_value(micro) % 1000000 * 1000;
+
 	if (url && *url && strlen(url) <= 1024)
-		labels_set(&p->labels, "url", 3, url, strlen(url));
+		labels_set(&labels, "url", 3, url, strlen(url));
+	if (is_first)
+		labels_copy(&p->labels, &labels);
+	else
+		labels_keep_common(&p->labels, &labels);
+	labels_done(&labels);
 	if (seconds > 0 && seconds < 9e9)
-		p->start_ns = p->end_ns = (int64_t)seconds * 1000000000 +
-			(int64_t)json_number_value(micro) % 1000000 * 1000;
+		profile_cover(p, (int64_t)seconds * 1000000000 + ns, (int64_t)seconds * 1000000000 + ns);
 }
 
 /* Jansson takes no NUL in a key, and the names of PHP's anonymous classes have one: it becomes its symbol, U+2400. */
@@ -308,32 +329,53 @@ static char *without_nul(const char *bytes, size_t n)
 	return copy;
 }
 
-static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *err)
+static int read_object(struct xhprof *x, json_t *all, bool is_first, struct err *err)
 {
-	json_error_t why;
-	_cleanup_(freep) char *copy = without_nul(bytes, n);
-	_cleanup_(json_decrefp_) json_t *all = json_loadb(copy ? copy : bytes, n, JSON_ALLOW_NUL, &why);
 	json_t *profile = json_object_get(all, "profile");
 	int r;
 
-	if (!all)
-		return err_set(err, -EINVAL, "line %d: %.200s", why.line, why.text);
 	if (!json_is_object(profile))
 		return read_pairs(x, all, err);
 	r = read_pairs(x, profile, err);
 	if (r >= 0)
-		read_meta(x->profile, json_object_get(all, "meta"));
+		read_meta(x->profile, json_object_get(all, "meta"), is_first);
+	return r;
+}
+
+static unsigned lines_in(const char *p, const char *end)
+{
+	unsigned n = 0;
+
+	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
+		n++;
+		p++;
+	}
+	return n;
+}
+
+/* XHGui exports a request per line. */
+static int read_json(struct xhprof *x, const char *bytes, size_t n, struct err *err)
+{
+	_cleanup_(freep) char *copy = without_nul(bytes, n);
+	const char *start = copy ? copy : bytes, *end = start + n;
+	unsigned line = 0;
+	int r = 0;
+
+	for (const char *p = start, *next; p < end && r >= 0; p = next) {
+		json_error_t why;
+		_cleanup_(json_decrefp_) json_t *one = json_loadb(p, (size_t)(end - p), JSON_ALLOW_NUL |
+								  JSON_DISABLE_EOF_CHECK, &why);
+
+		if (!one)
+			return err_set(err, -EINVAL, "line %u: %.200s", line + (unsigned)why.line, why.text);
+		r = read_object(x, one, p == start, err);
+		next = skip_space(p + why.position, end);
+		line += lines_in(p, next);
+	}
 	return r;
 }
 
 /* --- Both --- */
-
-static const char *skip_space(const char *p, const char *end)
-{
-	while (p < end && strchr("\r\n\t ", *p) && *p)
-		p++;
-	return p;
-}
 
 /* {"1380818838.141923":"main()==> */
 static bool is_json_sample(const char *p, const char *end)

@@ -5,143 +5,11 @@
 #include "buf.h"
 #include "edges.h"
 #include "mem.h"
+#include "pair_frames.h"
 #include "saturate.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <string.h>
-
-/* --- Which function is which --- */
-
-struct candidate {
-	struct str name, file;
-	uint32_t line, frame;
-	bool is_after;
-	uint32_t partner;	/* index of the same function on the other side + 1; 0 is none */
-};
-
-static int compare_strings(struct str a, struct str b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int order = n ? memcmp(a.p, b.p, n) : 0;
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
-static int by_name_file_line(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-	int order = compare_strings(x->name, y->name);
-
-	order = order ? order : compare_strings(x->file, y->file);
-	order = order ? order : (x->line > y->line) - (x->line < y->line);
-	order = order ? order : (int)x->is_after - (int)y->is_after;
-	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
-}
-
-/* Pairs what has none yet in the order of files and lines, so that functions that moved down together stay
- * themselves. */
-static void pair_in_order(struct candidate *list, size_t from, size_t end)
-{
-	size_t i = from, j = from;
-
-	for (;;) {
-		while (i < end && (list[i].is_after || list[i].partner))
-			i++;
-		while (j < end && (!list[j].is_after || list[j].partner))
-			j++;
-		if (i == end || j == end)
-			return;
-		list[i].partner = (uint32_t)j + 1;
-		list[j].partner = (uint32_t)i + 1;
-	}
-}
-
-/* Where the stretch from `from` on that agrees by name, and by file and line if they are asked for, ends. */
-enum likeness { SAME_NAME, SAME_FILE, SAME_LINE };
-
-static size_t stretch(const struct candidate *list, size_t from, size_t end, enum likeness likeness)
-{
-	const struct candidate *c = &list[from];
-	size_t i = from + 1;
-
-	while (i < end && !compare_strings(c->name, list[i].name) &&
-	       (likeness == SAME_NAME || !compare_strings(c->file, list[i].file)) &&
-	       (likeness != SAME_LINE || c->line == list[i].line))
-		i++;
-	return i;
-}
-
-/* First what stands where it stood, then what moved inside its file, then what moved to another one. Closures of one
- * name are as many functions as there are files. */
-static void pair_all(struct candidate *list, size_t n)
-{
-	for (int likeness = SAME_LINE; likeness >= SAME_NAME; likeness--)
-		for (size_t i = 0, end; i < n; i = end) {
-			end = stretch(list, i, n, (enum likeness)likeness);
-			if (likeness != SAME_NAME || list[i].name.n < 8 || memcmp(list[i].name.p, "{closure", 8))
-				pair_in_order(list, i, end);
-		}
-}
-
-/* Hexadecimal numbers become 0x...; `scratch` has the result. */
-static struct str without_hex(struct str s, struct buf *scratch)
-{
-	buf_reset(scratch);
-	for (size_t i = 0; i < s.n; i++) {
-		buf_putc(scratch, s.p[i]);
-		if (s.p[i] != '0' || i + 2 >= s.n || s.p[i + 1] != 'x' || !isxdigit((unsigned char)s.p[i + 2]))
-			continue;
-		buf_puts(scratch, "x...");
-		for (i += 2; i < s.n && isxdigit((unsigned char)s.p[i]);)
-			i++;
-		i--;
-	}
-	return (struct str){ scratch->data, scratch->size };
-}
-
-/* Adds frames under the names that they are compared by. */
-static size_t add_candidates(struct candidate *list, const struct profile *p, bool is_after, bool strip_hex,
-			     struct intern *names)
-{
-	_cleanup_(buf_done) struct buf scratch = { 0 };
-
-	buf_init(&scratch);
-	for (uint32_t i = 0; i < p->frame_count; i++) {
-		struct str name = profile_name(p, i);
-
-		if (strip_hex) {
-			name = without_hex(name, &scratch);
-			name = intern_get(names, intern_add(names, name.p, name.n));
-		}
-		list[i] = (struct candidate){ name, profile_file(p, i), p->frames[i].line, i, is_after, 0 };
-	}
-	return p->frame_count;
-}
-
-/* Frames of both as frames of `into`: where both have a function, its place is that of `b`. */
-static void unite_frames(struct profile *into, const struct profile *a, uint32_t *frames_a, const struct profile *b,
-			 uint32_t *frames_b, bool strip_hex)
-{
-	struct candidate *list = xcalloc((size_t)a->frame_count + b->frame_count + 1, sizeof(*list));
-	struct intern names;
-	size_t n;
-
-	intern_init(&names);
-	n = add_candidates(list, a, false, strip_hex, &names);
-	n += add_candidates(list + n, b, true, strip_hex, &names);
-	qsort(list, n, sizeof(*list), by_name_file_line);
-	pair_all(list, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct candidate *c = &list[i];
-		const struct candidate *place = c->is_after || !c->partner ? c : &list[c->partner - 1];
-
-		(c->is_after ? frames_b : frames_a)[c->frame] =
-			profile_frame(into, place->name, place->file, place->line);
-	}
-	intern_done(&names);
-	free(list);
-}
 
 /* --- Stacks --- */
 
@@ -314,7 +182,7 @@ int profile_diff(const struct profile *a, uint32_t column_a, const struct profil
 
 	frames_a = xcalloc((size_t)a->frame_count + 1, sizeof(*frames_a));
 	frames_b = xcalloc((size_t)b->frame_count + 1, sizeof(*frames_b));
-	unite_frames(p, a, frames_a, b, frames_b, o->strip_hex);
+	pair_frames(p, a, b, o->as_written ? PAIR_AS_WRITTEN : PAIR_RELEASES, o->strip_hex, frames_a, frames_b);
 	add_stacks(p, ret->after, b, column_b, frames_b);
 	add_stacks(p, ret->measured, a, column_a, frames_a);
 	p->estimated = a->estimated || b->estimated;

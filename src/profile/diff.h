@@ -23,6 +23,7 @@ enum diff_scale {
 struct diff_options {
 	enum diff_scale scale;
 	bool strip_hex;			/* 0x… in names becomes 0x..., so that addresses do not keep stacks apart */
+	bool as_written;		/* paths and lines in names are compared too, as difffolded.pl does */
 	bool truncate;			/* scaled values are cut to whole numbers each, as difffolded.pl does: loses
 					 * sums */
 };
@@ -36,8 +37,7 @@ struct diff {
 	bool shares;			/* scaled by total */
 };
 
-/* Compares a column of `a` (before) with one of `b` (after). Functions are the same if their names are and their files
- * and lines agree best: a function that moved is no new one. Returns -EINVAL when it cannot be scaled as asked for:
+/* Compares a column of `a` (before) with one of `b` (after), function by function as pair_frames.h pairs them. Returns -EINVAL when it cannot be scaled as asked for:
  * nothing is known of times or requests, or a total is not above zero. diff_done frees what is in `ret`. */
 int profile_diff(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		 const struct diff_options *o, struct diff *ret, struct err *err);

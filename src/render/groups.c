@@ -21,7 +21,7 @@ static bool is_php_file(struct str s)
  * C++ has too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
-	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "{closure}") ||
+	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
 	    is_php_file(name))
 		return true;
 	if (text_has(name, "`") || text_has(name, ".so") || text_has(name, "("))

@@ -28,6 +28,7 @@ TEST(names_tell_their_layer)
 	CHECK_INT(layer("Wiki\\Parser::parse", ""), LAYER_PHP);
 	CHECK_INT(layer("{main}", ""), LAYER_PHP);
 	CHECK_INT(layer("{closure:/srv/a.php:3}", ""), LAYER_PHP);
+	CHECK_INT(layer("Cart::{closure:/srv/a.php(3)}", ""), LAYER_PHP);
 	CHECK_INT(layer("parse", "/srv/wiki/Parser.php"), LAYER_PHP);
 	CHECK_INT(layer("/srv/index.php", ""), LAYER_PHP);
 	CHECK_INT(layer("PDO::query", ""), LAYER_PHP);

@@ -2,6 +2,7 @@
 
 #include "runs.h"
 
+#include "amount.h"
 #include "ask.h"
 #include "downloads.h"
 #include "format.h"
@@ -59,7 +60,10 @@ static void put_run(struct json *j, const struct store_run *run)
 	json_open_object(j);
 	for (size_t i = 0; i < run->total_count; i++) {
 		json_key(j, run->totals[i].name);
-		json_i64(j, run->totals[i].value);
+		if (amount_unit(run->totals[i].unit) == AMOUNT_MILLIONTHS)
+			json_double(j, (double)run->totals[i].value / 1e6);
+		else
+			json_i64(j, run->totals[i].value);
 	}
 	json_end(j);
 	json_key(j, "nodes");

@@ -3,7 +3,7 @@ try() { strobe grep "$@"; echo "exit $?"; }
 mkdir -p logs/daily
 printf 'index.php;Cart::add;strlen 3\nindex.php;main 2\n' >logs/daily/2026-11-18.all.log
 printf 'index.php;Cart::add;strlen 3\n' >logs/daily/2026-11-18.wall.api.log
-printf 'garbage\nA 1\n' >half
+printf 'garbage\nindex.php;A 1\n' >half
 : >empty
 try --logs logs --entrypoint nobody
 try --logs logs --entrypoint api

@@ -16,5 +16,5 @@ try --id none data/missing.xhprof
 try --id empty empty
 printf 'f 0\n' > zero
 try -s zero zero data/missing.xhprof
-strobe import --store sqlite:/proc/nowhere data/cart.xhprof | sed 's/20[0-9-]*-[0-9a-f]*$/ID/'
-try -s many data/cart.xhprof data/cart.json 2>/dev/null | sed 's/20[0-9-]*-[0-9a-f]*$/ID/'
+strobe import --store sqlite:/proc/nowhere data/cart.xhprof | sed 's/[0-9a-f]\{32\}$/ID/'
+try -s many data/cart.xhprof data/cart.json 2>/dev/null | sed 's/[0-9a-f]\{32\}$/ID/'

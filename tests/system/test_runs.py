@@ -289,6 +289,16 @@ def post_many(d, body, count):
 
 
 @test
+def parts_of_counts_are_posted_and_shown_as_they_are():
+    with Directory() as directory, Daemon(directory) as d:
+        status, _, text = ask(d, '/api/v1/runs?source=parts&id=one', 'POST', b'a;b 0.4\na;c 0.4\na;d 0.2\n')
+        check(status == 201, f'posted: {status} {text}')
+        check(d.get('/api/v1/runs/parts/one?format=folded') == 'a;b 0.4\na;c 0.4\na;d 0.2\n', 'read as folded stacks')
+        run = json.loads(d.get('/api/v1/runs?source=parts'))['runs'][0]
+        check(run['totals'] == {'samples': 1}, f'listed with their sum: {run["totals"]}')
+
+
+@test
 def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
     with Directory() as directory, Daemon(directory) as d:
         s = connect(d.socket)
@@ -352,8 +362,9 @@ def import_works_beside_the_daemon_and_without_one():
             run = json.loads(d.get('/api/v1/runs'))['runs'][0]
             check(abs(run['start'] - 1_700_000_000) < 1, f'its time is the file\'s: {run["start"]}')
             s = connect(d.socket)
-            imports = [subprocess.Popen([STROBE, 'import', *store, '--source', 'beside', f'{directory}/a.xhprof'],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(8)]
+            imports = [subprocess.Popen([STROBE, 'import', *store, '--source', 'beside', '--name', f'copy {i}',
+                                         f'{directory}/a.xhprof'],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for i in range(8)]
             for i in range(200):
                 s.send(run_message(CALLS, labels(f'r{i}')))
             outs = [p.communicate(timeout=120)[0].strip() for p in imports]

@@ -57,18 +57,54 @@ static bool is_go_method(struct str name)
 	return receiver && memmem(receiver + 2, left, ").", 2);
 }
 
-/* Where the parameters begin. */
+/* Behind the bracket that closes the one at `p`; NULL if none does. */
+static const char *behind_brackets(const char *p, const char *end)
+{
+	int depth = 0;
+
+	for (; p < end; p++) {
+		depth += *p == '(';
+		depth -= *p == ')';
+		if (depth == 0)
+			return p + 1;
+	}
+	return NULL;
+}
+
+static bool is_operator(const char *start, const char *p)
+{
+	return p - start >= 8 && !memcmp(p - 8, "operator", 8);
+}
+
+/* Where the parameters begin. Brackets among the parameters of a template are part of the name, as are those of
+ * (anonymous namespace) and operator(). */
 static size_t find_parameters(struct str name)
 {
 	static const char anonymous[] = "(anonymous namespace)";
-	const char *p = name.p, *end = name.p + name.n;
+	const char *p = name.p, *end = name.p + name.n, *next;
+	int depth = 0;
 
-	while ((p = memchr(p, '(', (size_t)(end - p)))) {
+	for (; p < end; p = next) {
 		size_t left = (size_t)(end - p);
 
-		if (left < sizeof(anonymous) - 1 || memcmp(p, anonymous, sizeof(anonymous) - 1))
+		next = p + 1;
+		if (*p == '<' && is_operator(name.p, p))
+			next += left > 1 && p[1] == '<';
+		else if (*p == '<')
+			depth++;
+		else if (*p == '>')
+			depth -= depth > 0;
+		if (*p != '(')
+			continue;
+		if (left >= sizeof(anonymous) - 1 && !memcmp(p, anonymous, sizeof(anonymous) - 1))
+			continue;
+		if (is_operator(name.p, p) && left > 2 && p[1] == ')' && p[2] == '(') {
+			next = p + 2;
+			continue;
+		}
+		next = depth ? behind_brackets(p, end) : NULL;
+		if (!next || !memchr(next, '>', (size_t)(end - next)))
 			return (size_t)(p - name.p);
-		p++;
 	}
 	return name.n;
 }

@@ -81,6 +81,12 @@ TEST(names_lose_what_tells_calls_of_one_function_apart)
 	CHECK_STR(frame("php", "\t7f01 std::x<int>::y(char const*)+0x1 (/srv/a)"), "std::x<int>::y 1\n");
 	CHECK_STR(frame("php", "\t7f01 (anonymous namespace)::f(int) (/srv/a)"), "php 1\n");
 	CHECK_STR(frame("php", "\t7f01 a::(anonymous namespace)::f(int) (/srv/a)"), "a::(anonymous namespace)::f 1\n");
+	CHECK_STR(frame("php", "\t7f01 std::function<void (int)>::operator()(int) const+0x1 (/srv/a)"),
+		  "std::function<void (int)>::operator() 1\n");
+	CHECK_STR(frame("php", "\t7f01 std::operator<< <std::char_traits<char> >(std::ostream&) (/srv/a)"),
+		  "std::operator<< <std::char_traits<char> > 1\n");
+	CHECK_STR(frame("php", "\t7f01 f<(E)1>(int) (/srv/a)"), "f<(E)1> 1\n");
+	CHECK_STR(frame("php", "\t7f01 a<b(c (/srv/a)"), "a<b 1\n");
 	CHECK_STR(frame("php", "\t7f01 net/http.(*Client).Do (/srv/a)"), "net/http.(*Client).Do 1\n");
 	CHECK_STR(frame("php", "\t7f01 RegExp:[&<>\"'];x (/srv/a)"), "RegExp:[&<>]:x 1\n");
 	CHECK_STR(frame("php", "\t7f01 (php) (/usr/bin/php)"), "php 1\n");

@@ -31,8 +31,12 @@ export interface FlameEvents {
 
 // "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
 function shorterNames(name: string): string[] {
-	if (name.startsWith('{closure:'))
-		return [name, `{closure ${name.slice(name.lastIndexOf('/') + 1, -1)}}`, 'closure'];
+	const closure = name.indexOf('{closure:');
+	if (closure >= 0) {
+		const scope = name.slice(name.lastIndexOf('\\', closure) + 1, closure);
+		const place = name.slice(Math.max(name.lastIndexOf('/') + 1, closure + '{closure:'.length), -1);
+		return [name, `${scope}{closure ${place}}`, `{closure ${place}}`, 'closure'];
+	}
 	if (name.startsWith('/'))
 		return [name, name.slice(name.lastIndexOf('/') + 1)];
 	const short = name.slice(name.lastIndexOf('\\') + 1), at = short.lastIndexOf('::');

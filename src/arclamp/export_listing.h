@@ -1,0 +1,26 @@
+/* export_listing.h: what an object store holds of a tree of logs and pictures, from listings that it gave.
+ *
+ * A listing is a JSON array of objects with name, bytes and last_modified, as Swift gives for ?format=json and our index has
+ * them, or S3's {"Contents": [{"Key", "Size", "LastModified"}]}. The period is the last directory of a name, or said beside the
+ * file: "daily=listing.json", where each period has a container of its own.
+ */
+#ifndef ARCLAMP_EXPORT_LISTING_H
+#define ARCLAMP_EXPORT_LISTING_H
+
+#include "options.h"
+#include "tree_index.h"
+
+struct export_listing {
+	struct tree_object *objects;
+	size_t count, capacity;
+	uint64_t others;		/* objects with no name of a log or picture, or without a period */
+
+	/* private */
+	struct arena text;
+};
+
+/* Reads all `files`. Call export_listing_done in any case. */
+int export_listing_read(struct export_listing *l, const struct option_list *files, struct err *err);
+void export_listing_done(struct export_listing *l);
+
+#endif

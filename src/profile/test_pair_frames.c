@@ -1,0 +1,128 @@
+#include "pair_frames.h"
+
+#include "mem.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct str s(const char *text)
+{
+	return (struct str){ text, strlen(text) };
+}
+
+/* The lines of `b` that closures of these lines of `a` are paired with, 0 for none; each list ends with 0. */
+static void paired(const char *name, const uint32_t *before, const uint32_t *after, uint32_t ret[8])
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
+	uint32_t in_a[16] = { 0 }, in_b[16] = { 0 };
+
+	/* Two functions that both sides have. */
+	profile_frame(a, s("first"), s("/r/7/a.php"), 10);
+	profile_frame(b, s("first"), s("/r/8/a.php"), 12);
+	profile_frame(a, s("second"), s("/r/7/a.php"), 100);
+	profile_frame(b, s("second"), s("/r/8/a.php"), 133);
+	for (size_t i = 0; before[i]; i++)
+		profile_frame(a, s(name), s("/r/7/a.php"), before[i]);
+	for (size_t i = 0; after[i]; i++)
+		profile_frame(b, s(name), s("/r/8/a.php"), after[i]);
+	pair_frames(into, a, b, PAIR_RELEASES, false, in_a, in_b);
+	for (uint32_t i = 0; before[i]; i++) {
+		ret[i] = 0;
+		for (uint32_t j = 2; j < b->frame_count; j++)
+			if (in_b[j] == in_a[2 + i])
+				ret[i] = b->frames[j].line;
+	}
+}
+
+#define LINES(...) (const uint32_t[]){ __VA_ARGS__, 0 }
+
+TEST(closures_that_all_moved_are_not_taken_for_their_neighbours)
+{
+	uint32_t got[8];
+
+	paired("{closure}", LINES(20, 21, 22), LINES(23, 24, 25), got);
+	CHECK_INT(got[0], 23);
+	CHECK_INT(got[1], 24);
+	CHECK_INT(got[2], 25);
+	paired("App\\Cart::{closure}", LINES(20, 21, 22), LINES(22, 23, 24, 30), got);
+	CHECK_INT(got[0], 22);
+	CHECK_INT(got[1], 23);
+	CHECK_INT(got[2], 24);
+}
+
+TEST(closures_belong_to_the_function_that_they_stand_in)
+{
+	uint32_t got[8];
+
+	/* Each side has one that the other was not seen in. */
+	paired("{closure}", LINES(20, 110), LINES(143, 150), got);
+	CHECK_INT(got[1], 143);
+	CHECK_INT(got[0], 150);
+	paired("{closure}", LINES(50, 60, 110), LINES(62, 143), got);
+	CHECK_INT(got[0], 0);
+	CHECK_INT(got[1], 62);
+	CHECK_INT(got[2], 143);
+}
+
+TEST(lines_in_names_and_columns_of_files_are_no_difference)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
+	uint32_t in_a[8], in_b[8];
+
+	profile_frame(a, s("/r/7/a.php"), s("/r/7/a.php"), 0);
+	profile_frame(b, s("/r/8/a.php"), s("/r/8/a.php"), 0);
+	profile_frame(a, s("T::{closure:/r/7/a.php(3)}"), s(""), 0);
+	profile_frame(b, s("T::{closure:/r/8/a.php(4)}"), s(""), 0);
+	profile_frame(a, s("T::{closure:/r/7/a.php(3)#2}"), s(""), 0);
+	profile_frame(b, s("T::{closure:/r/8/a.php(4)#2}"), s(""), 0);
+	profile_frame(a, s("U::{closure:/r/7/a.php(3)}"), s(""), 0);
+	profile_frame(b, s("V::{closure:/r/8/a.php(3)}"), s(""), 0);
+	pair_frames(into, a, b, PAIR_RELEASES, false, in_a, in_b);
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(in_a[i], in_b[i]);
+	CHECK(in_a[3] != in_b[3]);
+	CHECK_STR(profile_name(into, in_a[1]).p, "T::{closure:/r/8/a.php(4)}");
+	CHECK_INT(into->frame_count, 5);
+
+	pair_frames(into, a, b, PAIR_AS_WRITTEN, false, in_a, in_b);
+	for (int i = 0; i < 4; i++)
+		CHECK(in_a[i] != in_b[i]);
+}
+
+TEST(generated_classes_are_paired_by_the_rest_of_their_names)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
+	uint32_t in_a[8], in_b[8];
+
+	profile_frame(a, s("Mock_Cart_59d6f7a8::total"), s(""), 0);
+	profile_frame(a, s("Mock_Cart_39d6f7a8::total"), s(""), 0);
+	profile_frame(a, s("same_0123456789"), s(""), 0);
+	profile_frame(b, s("same_0123456789"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_19d6f7a8::total"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_09d6f7a8::total"), s(""), 0);
+	profile_frame(b, s("Mock_Cart_09d6f7a8::add"), s(""), 0);
+	pair_frames(into, a, b, PAIR_RELEASES, false, in_a, in_b);
+	CHECK_INT(in_a[0], in_b[1]);
+	CHECK_INT(in_a[1], in_b[2]);
+	CHECK_INT(in_a[2], in_b[0]);
+	CHECK_INT(into->frame_count, 4);
+}
+
+TEST(thousands_of_closures_of_one_name_are_paired_in_order)
+{
+	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new(), *into = profile_new();
+	uint32_t *in_a = xcalloc(3000, sizeof(*in_a)), *in_b = xcalloc(3000, sizeof(*in_b));
+
+	for (uint32_t i = 0; i < 3000; i++) {
+		profile_frame(a, s("{closure}"), s("/a.php"), 10 + i);
+		profile_frame(b, s("{closure}"), s("/a.php"), 11 + i);
+	}
+	pair_frames(into, a, b, PAIR_RELEASES, false, in_a, in_b);
+	for (uint32_t i = 0; i < 3000; i++)
+		CHECK_INT(in_a[i], in_b[i]);
+	free(in_a);
+	free(in_b);
+}
+
+TEST_MAIN()
