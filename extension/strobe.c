@@ -39,6 +39,7 @@ static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
+	closure_home_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
 	timers_thread_end(strobe_globals->alarms);
 	settings_report_thread_end(strobe_globals->problems);

@@ -8,24 +8,35 @@
 
 #include "function_id.h"
 
+#include <stdlib.h>
+
 #define SLOTS	256u
 
 /* How many running calls are looked at: most closures are written in one that is near. */
 #define NEAR	64
 
-ZEND_TLS struct {
+struct known_home {
 	const zend_op *code;		/* may be freed and become another closure's … */
 	const zend_string *file;	/* … which is written in another place */
 	const zend_class_entry *scope;	/* classes that use a trait share the code */
 	uint32_t line;
 	uint32_t request;
 	struct closure_home home;
-} homes[SLOTS];
+};
+
+/* Of this thread; not in its static storage, of which little is left for a library that is loaded late. NULL: none yet, or no memory. */
+ZEND_TLS struct known_home *homes;
 ZEND_TLS uint32_t request = 1;
 
 void closure_home_request_start(void)
 {
 	request++;
+}
+
+void closure_home_thread_end(void)
+{
+	free(homes);
+	homes = NULL;
 }
 
 /* --- Its order on its line --- */
@@ -161,7 +172,7 @@ static bool is_known(const zend_op_array *closure)
 {
 	unsigned slot = slot_of(closure);
 
-	return homes[slot].code == closure->opcodes && homes[slot].scope == closure->scope &&
+	return homes && homes[slot].code == closure->opcodes && homes[slot].scope == closure->scope &&
 	       homes[slot].file == closure->filename && homes[slot].line == closure->line_start &&
 	       homes[slot].request == request;
 }
@@ -170,6 +181,8 @@ static void remember(const zend_op_array *closure, struct closure_home home)
 {
 	unsigned slot = slot_of(closure);
 
+	if (!homes && !(homes = calloc(SLOTS, sizeof(*homes))))
+		return;
 	homes[slot].code = closure->opcodes;
 	homes[slot].scope = closure->scope;
 	homes[slot].file = closure->filename;
@@ -180,9 +193,13 @@ static void remember(const zend_op_array *closure, struct closure_home home)
 
 struct closure_home closure_home(const zend_function *f)
 {
-	if (!is_known(&f->op_array))
-		remember(&f->op_array, find(&f->op_array, f->common.scope));
-	return homes[slot_of(&f->op_array)].home;
+	struct closure_home home;
+
+	if (is_known(&f->op_array))
+		return homes[slot_of(&f->op_array)].home;
+	home = find(&f->op_array, f->common.scope);
+	remember(&f->op_array, home);
+	return home;
 }
 
 void closure_home_had_scope(const zend_function *f, zend_class_entry *scope)

@@ -25,4 +25,7 @@ void closure_home_had_scope(const zend_function *f, zend_class_entry *scope);
 /* Forgets all: classes last as long as the request. */
 void closure_home_request_start(void);
 
+/* Frees what this thread keeps. */
+void closure_home_thread_end(void);
+
 #endif

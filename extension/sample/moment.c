@@ -180,14 +180,14 @@ static uint32_t declared(void)
 
 static size_t slot_of(const struct noted_call *call)
 {
-	return ((uintptr_t)call->code >> 4 ^ (uintptr_t)call->scope >> 6) % FOUND_FUNCTIONS;
+	return ((uintptr_t)call->code >> 4 ^ (uintptr_t)call->scope >> 6 ^ (uintptr_t)call->name >> 3) % FOUND_FUNCTIONS;
 }
 
 static bool is_cached(const struct found_functions *found, const struct noted_call *call)
 {
 	size_t slot = slot_of(call);
 
-	return found->at[slot].code == call->code && found->at[slot].scope == call->scope;
+	return found->at[slot].code == call->code && found->at[slot].scope == call->scope && found->at[slot].name == call->name;
 }
 
 /* Functions in the tables stay until the request ends, and so does their code. Code that belongs to none of them may be freed, and
@@ -204,6 +204,7 @@ static const zend_function *search_tables(struct found_functions *found, const s
 		f = find_definition_anywhere(call->code);
 	found->at[slot].code = call->code;
 	found->at[slot].scope = call->scope;
+	found->at[slot].name = call->name;
 	found->at[slot].function = f;
 	found->at[slot].declared = declared();
 	found->any = true;

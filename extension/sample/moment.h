@@ -30,7 +30,8 @@ struct moment {
 struct found_functions {
 	struct {
 		const void *code;
-		const zend_class_entry *scope;	/* classes that use a trait share the code of its methods */
+		const zend_class_entry *scope;	/* classes that use a trait share the code of its methods, */
+		const zend_string *name;	/* and aliases that of what they stand for */
 		const zend_function *function;	/* NULL: there was none with so many functions and classes declared */
 		uint32_t declared;
 	} at[FOUND_FUNCTIONS];

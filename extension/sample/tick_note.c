@@ -47,6 +47,11 @@ static void identify(struct noted_call *call, const char *head)
 			call->function = NULL;
 		return;
 	}
+	/* PHP releases its name while it runs. What it calls is noted. */
+	if (READ(head, uint32_t, fn_flags) & ZEND_ACC_CALL_VIA_TRAMPOLINE) {
+		call->function = NULL;
+		return;
+	}
 	call->code = READ(head, void *, opcodes);
 	if (!call->name)
 		call->file = READ(head, zend_string *, filename);

@@ -219,10 +219,13 @@ static void *run(void *unused)
 		ask_for_short_slice();
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
-	while (!atomic_load(&ticker.stop)) {
+	for (;;) {
+		/* Before anything is looked at: what changes later changes the word, too, and ends the sleep. */
 		uint32_t word = atomic_load(&ticker.word);
 		int64_t until = TICKER_NEVER;
 
+		if (atomic_load(&ticker.stop))
+			return NULL;
 		atomic_store(&ticker.sleep_until, AWAKE);
 		for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
 			int64_t slot_until = step(s);
@@ -233,7 +236,6 @@ static void *run(void *unused)
 		atomic_store(&ticker.sleep_until, until);
 		wait_until(word, until);
 	}
-	return NULL;
 }
 
 /* --- its life */

@@ -16,7 +16,7 @@
 #define LIST_MAX	8u
 #define KEY_NOTHING	1u		/* no address */
 #define KEY_FOLDED	3u
-#define PINNED_MAX	4096u		/* closures: a few MB of what memory_limit counts */
+#define PINNED_MAX	(1u << 20)	/* bytes of closures' code, which memory_limit counts */
 
 /* Memory that holds anything. */
 static void *take(struct arena *a, size_t size)
@@ -388,6 +388,17 @@ void nodes_describe(const zend_function *f, struct call_function *id)
 	}
 }
 
+/* About what the code of a function takes, with that of the closures in it. */
+static size_t code_bytes(const zend_op_array *code)
+{
+	size_t bytes = sizeof(*code) + code->last * sizeof(zend_op) + (size_t)code->last_literal * sizeof(zval) +
+		(size_t)code->last_var * sizeof(zend_string *);
+
+	for (uint32_t i = 0; i < code->num_dynamic_func_defs; i++)
+		bytes += code_bytes(code->dynamic_func_defs[i]);
+	return bytes;
+}
+
 /* One more user of the code of a closure: a copy that counts as one. */
 static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
 {
@@ -401,7 +412,7 @@ static bool pin(struct nodes *t, struct function *f, const zend_op_array *code)
 	copy->static_variables = NULL;
 	function_add_ref((zend_function *)copy);
 	f->pinned = copy;
-	t->pinned++;
+	t->pinned += code_bytes(code);
 	return true;
 }
 
@@ -429,7 +440,7 @@ static struct function *lasting_function(struct nodes *t, const zend_function *c
 			if (t->by_key[i].key == key)
 				return t->by_key[i].function;
 	/* What a preload script has run is taken apart when it has ended, whoever else has a use for it. */
-	if (may_go && (t->pinned >= PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
+	if (may_go && (t->pinned + code_bytes(&code->op_array) > PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
 		return NULL;
 	nodes_describe(code, &id);
 	hash = identity_hash(&id);

@@ -99,7 +99,7 @@ struct nodes {
 	struct function_slot *by_key;	/* open hashes of the same size */
 	struct function **by_identity;
 	uint32_t slots;
-	uint32_t pinned;
+	size_t pinned;			/* bytes of closures' code that is kept alive */
 	const struct trace_annotation *annotation;	/* NULL without */
 };
 

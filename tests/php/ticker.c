@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define STOPS		20000
 #define THREADS		8
 #define LIVES		150
 #define FORKS		30
@@ -122,10 +123,32 @@ static void *forks_life(void *unused)
 	return NULL;
 }
 
+static int64_t no_fire(void *target, bool works, _Atomic bool *fired)
+{
+	(void)target;
+	(void)works;
+	atomic_store(fired, true);
+	return TICKER_NEVER;
+}
+
+/* Whoever stops it just when it looks for something to do is heard: else this never ends. */
+static void start_and_stop(void)
+{
+	for (int i = 0; i < STOPS; i++) {
+		ticker_start(no_fire);
+		for (int n = i % 50 * 20; n; n--)
+			atomic_signal_fence(memory_order_seq_cst);
+		if (i % 2)
+			ticker_settle();
+		ticker_stop();
+	}
+}
+
 int main(void)
 {
 	pthread_t threads[THREADS], forks;
 
+	start_and_stop();
 	pthread_atfork(before, NULL, in_child);
 	for (int round = 0; round < 2; round++) {
 		for (uintptr_t i = 0; i < THREADS; i++)
