@@ -43,6 +43,14 @@ void confine_limit(int what, rlim_t n)
 	setrlimit(what, &r);
 }
 
+/* At the hard limit the kernel sends SIGKILL, which would say nothing of the cause. */
+void confine_cpu(rlim_t seconds)
+{
+	struct rlimit r = { seconds, seconds + 2 };
+
+	setrlimit(RLIMIT_CPU, &r);
+}
+
 /* Bytes of address space that this process has; 0 if that cannot be known. */
 static size_t address_space(void)
 {

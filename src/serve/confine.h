@@ -13,6 +13,9 @@ void confine_give_way(void);
 
 void confine_limit(int what, rlim_t n);		/* setrlimit(2) */
 
+/* After so many seconds of CPU time it ends by SIGXCPU. */
+void confine_cpu(rlim_t seconds);
+
 /* So many bytes of address space beside those that it has now. Not under AddressSanitizer, where every process has
  * terabytes. */
 void confine_memory(rlim_t bytes);

@@ -1,5 +1,6 @@
 /* test_queries.c: queries in processes of their own, their limits, and their answers as they are kept. */
 #include "answer_file.h"
+#include "confine.h"
 #include "fake_store.h"
 #include "mem.h"
 #include "queries.h"
@@ -8,6 +9,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 /* --- Answers --- */
 
@@ -410,6 +412,24 @@ TEST(without_a_process_that_starts_queries_they_are_refused)
 	CHECK(!query_starter_is_up(s));
 	response_done(&r);
 	query_starter_free(s);
+}
+
+/* --- Limits --- */
+
+TEST(a_process_without_cpu_time_left_says_so_by_its_signal)
+{
+	volatile uint64_t n = 0;
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		confine_limit(RLIMIT_CORE, 0);
+		confine_cpu(1);
+		for (;;)
+			n++;
+	}
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
 }
 
 TEST_MAIN()

@@ -31,7 +31,7 @@ static void confine(pid_t parent)
 	confine_die_with(parent);
 	confine_give_way();
 	confine_limit(RLIMIT_CORE, 0);
-	confine_limit(RLIMIT_CPU, UPLOAD_SECONDS);
+	confine_cpu(UPLOAD_SECONDS);
 	confine_limit(RLIMIT_FSIZE, RESULT_MAX);
 	confine_memory(UPLOAD_MEMORY);
 }
