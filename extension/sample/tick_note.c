@@ -239,7 +239,13 @@ static bool is_internal(const zend_function *f)
 	return f && GUARDED_READ_MEMBER(&type, zend_function, f, type) && !ZEND_USER_CODE(type);
 }
 
-bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns)
+/* PHP's own code does not wait for anything. */
+static bool may_wait(const struct tick_note *note)
+{
+	return !note->depth || !note->calls[0].function || is_internal(note->calls[0].function);
+}
+
+bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns, bool works)
 {
 	int64_t since = atomic_load(&n->since_ns);
 	struct tick_note note = { .last_ns = now_ns, .ns = MAX(now_ns - MAX(since, n->tick_ns), 1) };
@@ -250,11 +256,13 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 	if (!whole)
 		drop_unsure(&note);
 	identify_others(&note);
+	if (!works && may_wait(&note))
+		return true;
 	n->tick_ns = now_ns;
 	note.hash = hash_of(&note);
 	again = same_calls(&note, &n->notes[n->last]);
 	add(n, &note);
-	return again && (!note.depth || !note.calls[0].function || is_internal(note.calls[0].function));
+	return again && may_wait(&note);
 }
 
 /* --- in the PHP thread */

@@ -51,9 +51,10 @@ struct tick_notes {
 /* In the PHP thread, before the ticking thread is told of it. */
 void tick_notes_init(struct tick_notes *n);
 
-/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Returns whether it
- * may be waiting: whether an internal function runs as it did at the tick before. */
-bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns);
+/* In the ticking thread: writes down what the PHP thread runs whose EG(current_execute_data) is at `leaf`. Of a thread that is not
+ * known to work, an internal function is not noted, since it may be what waits; PHP's own code has only lost its processor.
+ * Returns whether the thread may be waiting: whether an internal function runs as it did at the tick before. */
+bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns, bool works);
 
 /* Takes the notes out, the one that was written last at the end. Returns how many there were. Those that follow stand for what
  * comes after `now_ns`. */

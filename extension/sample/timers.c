@@ -79,7 +79,7 @@ int64_t timer_now(enum timer_clock clock)
 }
 
 /* Runs in the ticker's thread. A program that waits is let alone: at a safe point it is seen as soon as it goes on; at calls
- * it may go on without one, so it is looked at less and less often. Without a note, as for CPU time that the thread is known not to be
+ * it may go on without one, so it is looked at less and less often. Without a note, as for CPU time that the thread may not be
  * using now, the sample goes to the function that runs at the safe point. */
 static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 {
@@ -92,8 +92,8 @@ static int64_t raise_alarm(void *target, bool works, _Atomic bool *fired)
 		return TICKER_NEVER;	/* another process or thread has just switched it on */
 	}
 	before = a->notes.tick_ns;
-	if (a->leaf && works)
-		waits = tick_note_write(&a->notes, a->leaf, now);
+	if (a->leaf)
+		waits = tick_note_write(&a->notes, a->leaf, now, works);
 	atomic_store(fired, true);
 	zend_atomic_bool_store_ex(a->flag, true);
 	if (!waits)
