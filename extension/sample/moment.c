@@ -251,13 +251,19 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 	return f;
 }
 
+static bool is_noted(const zend_execute_data *frame, const struct noted_call *call)
+{
+	if (frame != call->frame || (frame && call->function && frame->func != call->function))
+		return false;
+	return !frame || !call->code || !frame->func || code_of(frame->func) == call->code;
+}
+
+/* A frame is at the same address again for another call of the same function, such as the next step of a fiber: its caller tells. */
 static bool is_call(const zend_execute_data *frame, const struct tick_note *note, unsigned i)
 {
 	const struct noted_call *call = &note->calls[i];
 
-	if (frame != call->frame || (call->function && frame->func != call->function))
-		return false;
-	return !call->code || !frame->func || code_of(frame->func) == call->code;
+	return is_noted(frame, call) && (i + 1 == note->depth || is_noted(frame->prev_execute_data, call + 1));
 }
 
 static zend_execute_data *find_frame(zend_execute_data *current, const struct tick_note *note, unsigned i)
