@@ -29,7 +29,7 @@ $pid = pcntl_fork(); if (!$pid) { usleep(100000); exit(3); }
 var_dump(pcntl_waitpid($pid, $status) === $pid, pcntl_wexitstatus($status));
 $lock = fopen(__FILE__, "r"); var_dump(flock($lock, LOCK_SH));
 fclose(STDIN); $in = fopen("/dev/null", "r"); echo readlink("/proc/self/fd/0"), "\n";
-$open = array_filter(array_map("intval", scandir("/proc/self/fd")), fn($n) => $n > 2 && $n < 100);
+$open = array_filter(array_map("intval", scandir("/proc/self/fd")), fn($n) => $n > 2 && $n < 48);
 echo "descriptors: ", count($open), "\n";
 echo "threads signalled: ", preg_match_all("/^SigPnd:\t(?!0+$)/m", file_get_contents("/proc/self/status")), "\n";
 error_clear_last(); var_dump(error_get_last());
