@@ -21,7 +21,7 @@ if (isset($argv[1])) {
 	ini_set("opcache.jit", "off");
 	$all[] = way();
 }
-function burn() { for ($i = 0, $n = 0; $i < 4000000; $i++) $n ^= $i; return $n; }
+function burn() { for ($i = 0, $n = 0; $i < 10000000; $i++) $n ^= $i; return $n; }
 burn(); burn();
 try {
 	($s = new Strobe\Sampler(0.001))->start();
