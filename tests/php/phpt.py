@@ -12,12 +12,11 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, 'build')
-# They take most of the time, since they wait or start hundreds of programs: each runs by itself, the longest first.
+# They take most of the time, since they wait or start hundreds of programs: beside the others, which measure shares of time and
+# need a processor, each in a run of run-tests.php of its own.
 LONG = [name + '.phpt' for name in ('guest_ends', 'guest_calls', 'status', 'guest_cycles', 'ends', 'daemon', 'guest_limits')]
 # Of the others so many in one run of run-tests.php.
 TOGETHER = 8
-# Runs of run-tests.php at a time. Tests that measure shares of time need a processor most of the time, and no more than that.
-JOBS = 2
 
 LINE = re.compile(r'(PASS|FAIL|SKIP|BORK|LEAK|LEAKED|WARN|XFAIL|XLEAK)(?:&\w+)* .*'
                   r'\[(?:.*/)?([^/\]]+\.phpt)\]\s*(.*)')
@@ -187,5 +186,7 @@ def run_groups(php, options, env, tests, files, label):
                 print(f'not ok - {label}: run-tests.php ended before {name}')
             return len(said)
 
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        return sum(pool.map(run, groups_of(files)))
+    groups = groups_of(files)
+    with concurrent.futures.ThreadPoolExecutor(1) as long, concurrent.futures.ThreadPoolExecutor(1) as others:
+        jobs = [(long if group[0] in LONG else others).submit(run, group) for group in groups]
+        return sum(job.result() for job in jobs)
