@@ -2,6 +2,7 @@
  *
  * What the parser accepts is walked to its last byte, loaded into a profile, written again and parsed again: the tree,
  * the labels and the header must be the same. */
+#include "edges.h"
 #include "wire_profile.h"
 #include <string.h>
 
@@ -26,7 +27,19 @@ static uint64_t walk(const struct strobe_wire_message *m)
 		sum += strobe_wire_next(&p);
 	if (p != m->at_nodes)
 		abort();
-	for (uint64_t i = 0; i < (uint64_t)m->nodes * (2 + m->columns); i++)
+	for (uint64_t i = 0; i < (uint64_t)m->nodes * (2 + !!(m->info.flags & STROBE_WIRE_LINES) + m->columns); i++)
+		sum += strobe_wire_next(&p);
+	if (p != m->at_edge_nodes)
+		abort();
+	for (uint64_t i = 0; i < (uint64_t)m->edge_nodes * (2 + m->columns); i++)
+		sum += strobe_wire_next(&p);
+	if (p != m->at_edge_pairs)
+		abort();
+	for (uint64_t i = 0; i < (uint64_t)m->edge_pairs * (2 + m->columns); i++)
+		sum += strobe_wire_next(&p);
+	if (p != m->at_calls)
+		abort();
+	for (uint64_t i = 0; i < (uint64_t)m->calls * 3; i++)
 		sum += strobe_wire_next(&p);
 	return sum;
 }
@@ -55,6 +68,9 @@ static bool same_tree(const struct profile *a, const struct profile *b)
 		if (strcmp(a->columns[c].name, b->columns[c].name) || strcmp(a->columns[c].unit, b->columns[c].unit) ||
 		    memcmp(a->columns[c].self, b->columns[c].self, a->node_count * sizeof(int64_t)))
 			return false;
+	if (a->estimated != b->estimated || !a->edges != !b->edges ||
+	    (a->edges && (a->edges->node_count != b->edges->node_count || a->edges->pair_count != b->edges->pair_count)))
+		return false;
 	for (uint32_t n = 1; n < a->node_count; n++) {
 		struct str x = profile_name(a, a->node_frames[n]), y = profile_name(b, b->node_frames[n]);
 
@@ -76,14 +92,14 @@ static void again(const struct strobe_wire_message *m)
 
 	buf_init(&b);
 	labels_init(&labels);
-	if (wire_profile_add(p, m) < 0)
+	if (wire_profile_add_whole(p, m) < 0)
 		abort();
 	p->start_ns = (int64_t)m->info.start_ns;
 	p->end_ns = (int64_t)m->info.end_ns;
 	p->period_ns = (int64_t)m->info.period_ns;
 	wire_profile_labels(m, &p->labels);
 	if ((is_run ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 ||
-	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add(back, &n) < 0)
+	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add_whole(back, &n) < 0)
 		abort();
 	wire_profile_labels(&n, &labels);
 	if (!same_tree(p, back) || !same_labels(&p->labels, &labels) || n.info.start_ns != m->info.start_ns ||

@@ -5,11 +5,11 @@
  * such messages one after another. Header only, so that the extension and the daemon share these bytes and no
  * runtime. It needs nothing but the C library's memcpy and memcmp, and never allocates.
  *
- * Layout, version 1. All integers of the header are little-endian.
+ * Layout, versions 1 and 2. All integers of the header are little-endian.
  *
  *   offset  size  header
  *        0     4  magic "STRB"
- *        4     1  version, 1
+ *        4     1  version, 1 or 2
  *        5     1  kind: 1 samples (what was seen of a series of labels between start and end; messages add up)
  *                       2 run (one exact profile, such as the trace of a request; each message is one of its own)
  *                       3 open run (what is known so far of a run that has not ended; see below)
@@ -23,12 +23,21 @@
  *       40     2  number of labels
  *       42     2  number of value columns
  *       44     2  number of drop counts
- *       46     2  zero
+ *       46     2  version 1: zero
+ *                 version 2: flags, added up: 1 nodes have lines, 2 the tree is an estimate, 4 more of the same profile
+ *                       follows in the next message
  *       48     4  number of strings
  *       52     4  number of frames
  *       56     4  number of nodes
- *       60     4  zero
- *       64        body: the six sections below, in this order, without gaps
+ *       60     4  version 1: zero
+ *                 version 2: number of edge nodes
+ *       64        version 1: body, the first six of the sections below, in this order, without gaps
+ *       64     4  version 2: number of edge pairs
+ *       68     4  number of calls
+ *       72     8  zero
+ *       80        version 2: body, all sections below
+ *
+ * Writers use version 1 for all that it can say, so that older readers understand them.
  *
  * The body is made of varints: unsigned LEB128, least significant group first, at most 10 bytes, no value above
  * 2^64-1. A signed value is zigzag coded first (0, -1, 1, -2 … become 0, 1, 2, 3 …). A string reference is 0 for
@@ -40,9 +49,22 @@
  *   drops    reason (enum strobe_drop), number of samples (in a run: of runs) lost for it since the last message that
  *            arrived
  *   frames   name reference, file reference, line of the definition (0 unknown)
- *   nodes    distance to the parent, frame index, one signed value per column (what the node itself took, without
- *            its children). Node i is counted from 1; its parent is node i - distance; node 0 is the root of the
- *            tree, which has no frame, no values and no bytes here. So a parent always stands before its children.
+ *   nodes    distance to the parent, frame index, the line if the nodes have lines, one signed value per column (what
+ *            the node itself took, without its children). Node i is counted from 1; its parent is node i - distance;
+ *            node 0 is the root of the tree, which has no frame, no values and no bytes here. So a parent always
+ *            stands before its children.
+ *            The line is the one that ran (0 unknown): where the stack ends in the node, the line executed there, else
+ *            the line of the call to its children. One frame may stand below one parent several times, by line.
+ *   edge nodes  frame reference (0 the root, else 1 + the index), twice the level of recursion and 1 if it may stand in
+ *            one stack twice, one signed value per column (src/profile/edges.h says what they mean). They are counted
+ *            from 0; the root can only be the first, and is at level 0.
+ *   edge pairs  caller, callee (edge nodes, the callee not the root), one signed value per column
+ *   calls    the order in which things were called, by start: node, start in nanoseconds since that of the call before
+ *            (the first: since the start of the message), duration in nanoseconds
+ *
+ * Edges are what was measured per pair of caller and callee (xhprof, callgrind); the tree beside them is an estimate.
+ * Only files and stores hold one profile in several messages, and the daemon refuses a run that is continued. Their
+ * trees add up, as do their edges, which may stand in any of them; nodes and pairs may come again, as places of others.
  *
  * A run has these labels beside those that samples have; each may be absent. Their values are no paths and no secrets:
  *
@@ -63,16 +85,17 @@
  * A message is valid if, checked in this order,
  *    1. there are at least 64 bytes,
  *    2. the magic is right,
- *    3. the version is 1,
+ *    3. the version is known, and there are at least the bytes of its header,
  *    4. the kind is known,
  *    5. the length is that of the data, and at most STROBE_WIRE_MAX,
- *    6. clock, reserved bytes and times are as above,
+ *    6. clock, flags, reserved bytes and times are as above,
  *    7. every count is within its cap below,
  *    8. every section ends inside the message, every varint is well formed, every string is within its cap,
  *    9. label keys match [A-Za-z_][A-Za-z0-9_]*, label and column names and values are within their caps and
  *       stand among the first STROBE_WIRE_NAMED strings; in a run `source` and `id` are as above, and neither "." nor
  *       "..", which would not survive in an address,
- *   10. every reference names an existing string or frame, and every parent stands before its node,
+ *   10. every reference names an existing string, frame or node, every parent stands before its node, the root of the
+ *       edges is where it may be, lines and levels have 32 bits, and no start or duration of a call is above 2^63-1,
  *   11. the last section ends where the message ends.
  *
  * The default limit of a unix datagram is 212,960 bytes, so a message above STROBE_WIRE_INLINE travels as a file
@@ -92,8 +115,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STROBE_WIRE_VERSION	1
-#define STROBE_WIRE_HEADER	64
+#define STROBE_WIRE_HEADER	64			/* of version 1; no message is shorter */
+#define STROBE_WIRE_HEADER_2	80
 #define STROBE_WIRE_ENVELOPE	16
 #define STROBE_WIRE_INLINE	(128u * 1024)		/* larger messages go by memfd */
 #define STROBE_WIRE_MAX		(64u * 1024 * 1024)
@@ -111,6 +134,11 @@
 #define STROBE_WIRE_STRING	(64u * 1024)		/* bytes */
 #define STROBE_WIRE_FRAMES	(4u * 1024 * 1024)
 #define STROBE_WIRE_NODES	(16u * 1024 * 1024)
+#define STROBE_WIRE_EDGE_NODES	STROBE_WIRE_FRAMES
+#define STROBE_WIRE_EDGE_PAIRS	(16u * 1024 * 1024)
+#define STROBE_WIRE_CALLS	(16u * 1024 * 1024)
+
+enum strobe_wire_flag { STROBE_WIRE_LINES = 1, STROBE_WIRE_ESTIMATE = 2, STROBE_WIRE_CONTINUED = 4, STROBE_WIRE_FLAGS = 7 };
 
 enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2, STROBE_WIRE_OPEN_RUN = 3 };
 
@@ -176,6 +204,8 @@ struct strobe_wire_info {
 	enum strobe_wire_kind kind;
 	enum strobe_clock clock;
 	uint32_t pid;
+	uint16_t version;		/* 2 for flags, edges and calls; 0 is written as 1 */
+	uint16_t flags;			/* of enum strobe_wire_flag */
 	uint64_t start_ns, end_ns, period_ns;
 };
 
@@ -220,9 +250,14 @@ static inline int64_t strobe_wire_unzigzag(uint64_t v)
 struct strobe_wire_writer {
 	uint8_t *buffer;
 	size_t capacity, size;
-	uint32_t labels, columns, drops, strings, frames, nodes;
+	uint32_t labels, columns, drops, strings, frames, nodes, edge_nodes, edge_pairs, calls;
 	struct strobe_wire_info info;
 };
+
+static inline size_t strobe_wire_header_size(const struct strobe_wire_info *info)
+{
+	return info->version == 2 ? STROBE_WIRE_HEADER_2 : STROBE_WIRE_HEADER;
+}
 
 static inline void strobe_wire_begin(struct strobe_wire_writer *w, void *buffer, size_t capacity,
 				     const struct strobe_wire_info *info)
@@ -230,7 +265,7 @@ static inline void strobe_wire_begin(struct strobe_wire_writer *w, void *buffer,
 	memset(w, 0, sizeof(*w));
 	w->buffer = buffer;
 	w->capacity = capacity;
-	w->size = STROBE_WIRE_HEADER;
+	w->size = strobe_wire_header_size(info);
 	w->info = *info;
 }
 
@@ -290,17 +325,59 @@ static inline uint32_t strobe_wire_frame(struct strobe_wire_writer *w, uint32_t 
 	return w->frames++;
 }
 
-/* Adds a node below `parent` (0 is the root) with as many values as there are columns; returns its number. */
-static inline uint32_t strobe_wire_node(struct strobe_wire_writer *w, uint32_t parent, uint32_t frame,
-					const int64_t *values)
+static inline void strobe_wire_put_values(struct strobe_wire_writer *w, const int64_t *values)
+{
+	for (uint32_t i = 0; i < w->columns; i++)
+		strobe_wire_put_varint(w, strobe_wire_zigzag(values[i]));
+}
+
+/* Adds a node below `parent` (0 is the root) with as many values as there are columns; returns its number. The line is
+ * written if the nodes of the message have lines. */
+static inline uint32_t strobe_wire_node_at(struct strobe_wire_writer *w, uint32_t parent, uint32_t frame, uint32_t line,
+					   const int64_t *values)
 {
 	uint32_t number = ++w->nodes;
 
 	strobe_wire_put_varint(w, number - parent);
 	strobe_wire_put_varint(w, frame);
-	for (uint32_t i = 0; i < w->columns; i++)
-		strobe_wire_put_varint(w, strobe_wire_zigzag(values[i]));
+	if (w->info.flags & STROBE_WIRE_LINES)
+		strobe_wire_put_varint(w, line);
+	strobe_wire_put_values(w, values);
 	return number;
+}
+
+static inline uint32_t strobe_wire_node(struct strobe_wire_writer *w, uint32_t parent, uint32_t frame,
+					const int64_t *values)
+{
+	return strobe_wire_node_at(w, parent, frame, 0, values);
+}
+
+/* The three below are of version 2. Adds an edge node; returns its number. */
+static inline uint32_t strobe_wire_edge_node(struct strobe_wire_writer *w, uint32_t frame_reference, uint32_t level,
+					     int is_once, const int64_t *values)
+{
+	strobe_wire_put_varint(w, frame_reference);
+	strobe_wire_put_varint(w, 2 * (uint64_t)level + !is_once);
+	strobe_wire_put_values(w, values);
+	return w->edge_nodes++;
+}
+
+static inline void strobe_wire_edge_pair(struct strobe_wire_writer *w, uint32_t caller, uint32_t callee,
+					 const int64_t *values)
+{
+	strobe_wire_put_varint(w, caller);
+	strobe_wire_put_varint(w, callee);
+	strobe_wire_put_values(w, values);
+	w->edge_pairs++;
+}
+
+static inline void strobe_wire_call(struct strobe_wire_writer *w, uint32_t node, uint64_t since_last_ns,
+				    uint64_t duration_ns)
+{
+	strobe_wire_put_varint(w, node);
+	strobe_wire_put_varint(w, since_last_ns);
+	strobe_wire_put_varint(w, duration_ns);
+	w->calls++;
 }
 
 /* Fills in the header. Returns the size of the message, which the buffer holds if it is not above the capacity. */
@@ -310,9 +387,9 @@ static inline size_t strobe_wire_end(struct strobe_wire_writer *w)
 
 	if (w->size > w->capacity)
 		return w->size;
-	memset(p, 0, STROBE_WIRE_HEADER);
+	memset(p, 0, strobe_wire_header_size(&w->info));
 	memcpy(p, "STRB", 4);
-	p[4] = STROBE_WIRE_VERSION;
+	p[4] = w->info.version == 2 ? 2 : 1;
 	p[5] = (uint8_t)w->info.kind;
 	p[6] = (uint8_t)w->info.clock;
 	strobe_wire_put_le(p + 8, w->size, 4);
@@ -326,6 +403,12 @@ static inline size_t strobe_wire_end(struct strobe_wire_writer *w)
 	strobe_wire_put_le(p + 48, w->strings, 4);
 	strobe_wire_put_le(p + 52, w->frames, 4);
 	strobe_wire_put_le(p + 56, w->nodes, 4);
+	if (w->info.version == 2) {
+		strobe_wire_put_le(p + 46, w->info.flags, 2);
+		strobe_wire_put_le(p + 60, w->edge_nodes, 4);
+		strobe_wire_put_le(p + 64, w->edge_pairs, 4);
+		strobe_wire_put_le(p + 68, w->calls, 4);
+	}
 	return w->size;
 }
 
@@ -333,7 +416,7 @@ static inline size_t strobe_wire_end(struct strobe_wire_writer *w)
 static inline void strobe_wire_put_envelope(uint8_t *p, uint64_t size)
 {
 	memcpy(p, "STRF", 4);
-	strobe_wire_put_le(p + 4, STROBE_WIRE_VERSION, 4);
+	strobe_wire_put_le(p + 4, 1, 4);
 	strobe_wire_put_le(p + 8, size, 8);
 }
 
@@ -344,8 +427,9 @@ static inline void strobe_wire_put_envelope(uint8_t *p, uint64_t size)
  */
 struct strobe_wire_message {
 	struct strobe_wire_info info;
-	uint32_t labels, columns, drops, strings, frames, nodes;	/* counts */
+	uint32_t labels, columns, drops, strings, frames, nodes, edge_nodes, edge_pairs, calls;	/* counts */
 	const uint8_t *at_strings, *at_labels, *at_columns, *at_drops, *at_frames, *at_nodes;
+	const uint8_t *at_edge_nodes, *at_edge_pairs, *at_calls;
 	size_t size;
 	uint64_t samples;	/* what the first column "samples" adds up to, without values below zero */
 };
@@ -545,13 +629,15 @@ static inline enum strobe_wire_error strobe_wire_check_nodes(struct strobe_wire_
 							     struct strobe_wire_cursor *c)
 {
 	uint32_t samples = strobe_wire_samples_column(m);
+	int has_lines = m->info.flags & STROBE_WIRE_LINES;
 
 	for (uint32_t i = 1; i <= m->nodes; i++) {
-		uint64_t distance, frame, value;
+		uint64_t distance, frame, value, line = 0;
 
-		if (!strobe_wire_get_varint(c, &distance) || !strobe_wire_get_varint(c, &frame))
+		if (!strobe_wire_get_varint(c, &distance) || !strobe_wire_get_varint(c, &frame) ||
+		    (has_lines && !strobe_wire_get_varint(c, &line)))
 			return STROBE_WIRE_BAD_VARINT;
-		if (distance == 0 || distance > i || frame >= m->frames)
+		if (distance == 0 || distance > i || frame >= m->frames || line > UINT32_MAX)
 			return STROBE_WIRE_BAD_REFERENCE;
 		for (uint32_t k = 0; k < m->columns; k++) {
 			if (!strobe_wire_get_varint(c, &value))
@@ -564,7 +650,64 @@ static inline enum strobe_wire_error strobe_wire_check_nodes(struct strobe_wire_
 	return STROBE_WIRE_OK;
 }
 
-/* Reads the fixed 64 bytes: points 1 to 7 of the list. */
+static inline int strobe_wire_skip_values(const struct strobe_wire_message *m, struct strobe_wire_cursor *c)
+{
+	for (uint32_t i = 0; i < m->columns; i++) {
+		uint64_t value;
+
+		if (!strobe_wire_get_varint(c, &value))
+			return 0;
+	}
+	return 1;
+}
+
+static inline enum strobe_wire_error strobe_wire_check_edges(struct strobe_wire_message *m,
+							     struct strobe_wire_cursor *c)
+{
+	int has_root = 0;
+
+	for (uint32_t i = 0; i < m->edge_nodes; i++) {
+		uint64_t frame, level;
+
+		if (!strobe_wire_get_varint(c, &frame) || !strobe_wire_get_varint(c, &level) ||
+		    !strobe_wire_skip_values(m, c))
+			return STROBE_WIRE_BAD_VARINT;
+		if (frame > m->frames || level / 2 > UINT32_MAX || (!frame && (i || level)))
+			return STROBE_WIRE_BAD_REFERENCE;
+		has_root |= !frame;
+	}
+	m->at_edge_pairs = c->p;
+	for (uint32_t i = 0; i < m->edge_pairs; i++) {
+		uint64_t caller, callee;
+
+		if (!strobe_wire_get_varint(c, &caller) || !strobe_wire_get_varint(c, &callee) ||
+		    !strobe_wire_skip_values(m, c))
+			return STROBE_WIRE_BAD_VARINT;
+		if (caller >= m->edge_nodes || callee >= m->edge_nodes || (has_root && !callee))
+			return STROBE_WIRE_BAD_REFERENCE;
+	}
+	return STROBE_WIRE_OK;
+}
+
+static inline enum strobe_wire_error strobe_wire_check_calls(const struct strobe_wire_message *m,
+							     struct strobe_wire_cursor *c)
+{
+	uint64_t start = 0;
+
+	for (uint32_t i = 0; i < m->calls; i++) {
+		uint64_t node, since, duration;
+
+		if (!strobe_wire_get_varint(c, &node) || !strobe_wire_get_varint(c, &since) ||
+		    !strobe_wire_get_varint(c, &duration))
+			return STROBE_WIRE_BAD_VARINT;
+		if (!node || node > m->nodes || since > (uint64_t)INT64_MAX - start || duration > (uint64_t)INT64_MAX)
+			return STROBE_WIRE_BAD_REFERENCE;
+		start += since;
+	}
+	return STROBE_WIRE_OK;
+}
+
+/* Reads the header: points 1 to 7 of the list. */
 static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, size_t size,
 							      struct strobe_wire_message *m)
 {
@@ -573,8 +716,11 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 		return STROBE_WIRE_TRUNCATED;
 	if (memcmp(p, "STRB", 4))
 		return STROBE_WIRE_BAD_MAGIC;
-	if (p[4] != STROBE_WIRE_VERSION)
+	m->info.version = p[4];
+	if (p[4] != 1 && p[4] != 2)
 		return STROBE_WIRE_UNKNOWN_VERSION;
+	if (size < strobe_wire_header_size(&m->info))
+		return STROBE_WIRE_TRUNCATED;
 	if (p[5] < STROBE_WIRE_SAMPLES || p[5] > STROBE_WIRE_OPEN_RUN)
 		return STROBE_WIRE_UNKNOWN_KIND;
 	m->size = (size_t)strobe_wire_get_le(p + 8, 4);
@@ -597,12 +743,24 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 	m->strings = (uint32_t)strobe_wire_get_le(p + 48, 4);
 	m->frames = (uint32_t)strobe_wire_get_le(p + 52, 4);
 	m->nodes = (uint32_t)strobe_wire_get_le(p + 56, 4);
-	if (p[6] > STROBE_CLOCK_CPU || p[7] || strobe_wire_get_le(p + 46, 2) || strobe_wire_get_le(p + 60, 4) ||
+	m->info.flags = (uint16_t)strobe_wire_get_le(p + 46, 2);
+	m->edge_nodes = (uint32_t)strobe_wire_get_le(p + 60, 4);
+	if (m->info.version == 2) {
+		m->edge_pairs = (uint32_t)strobe_wire_get_le(p + 64, 4);
+		m->calls = (uint32_t)strobe_wire_get_le(p + 68, 4);
+		if (m->info.flags & ~STROBE_WIRE_FLAGS || strobe_wire_get_le(p + 72, 8))
+			return STROBE_WIRE_BAD_HEADER;
+	} else if (m->info.flags || m->edge_nodes) {
+		return STROBE_WIRE_BAD_HEADER;
+	}
+	if (p[6] > STROBE_CLOCK_CPU || p[7] ||
 	    m->info.end_ns < m->info.start_ns || m->info.end_ns > (uint64_t)INT64_MAX ||
 	    m->info.period_ns > (uint64_t)INT64_MAX)
 		return STROBE_WIRE_BAD_HEADER;
 	if (m->labels > STROBE_WIRE_LABELS || m->columns > STROBE_WIRE_COLUMNS || m->drops > STROBE_WIRE_DROPS ||
-	    m->strings > STROBE_WIRE_STRINGS || m->frames > STROBE_WIRE_FRAMES || m->nodes > STROBE_WIRE_NODES)
+	    m->strings > STROBE_WIRE_STRINGS || m->frames > STROBE_WIRE_FRAMES || m->nodes > STROBE_WIRE_NODES ||
+	    m->edge_nodes > STROBE_WIRE_EDGE_NODES || m->edge_pairs > STROBE_WIRE_EDGE_PAIRS ||
+	    m->calls > STROBE_WIRE_CALLS)
 		return STROBE_WIRE_TOO_MANY;
 	return STROBE_WIRE_OK;
 }
@@ -627,7 +785,7 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 
 	if (e)
 		return e;
-	c.p = p + STROBE_WIRE_HEADER;
+	c.p = p + strobe_wire_header_size(&m->info);
 	c.end = p + size;
 
 	m->at_strings = c.p;
@@ -654,6 +812,12 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 	m->at_nodes = c.p;
 	if ((e = strobe_wire_check_nodes(m, &c)))
 		return e;
+	m->at_edge_nodes = c.p;
+	if ((e = strobe_wire_check_edges(m, &c)))
+		return e;
+	m->at_calls = c.p;
+	if ((e = strobe_wire_check_calls(m, &c)))
+		return e;
 	return c.p == c.end ? STROBE_WIRE_OK : STROBE_WIRE_TRAILING;
 }
 
@@ -666,7 +830,7 @@ static inline enum strobe_wire_error strobe_wire_open_envelope(const void *data,
 		return STROBE_WIRE_BAD_MAGIC;
 	if (size != STROBE_WIRE_ENVELOPE)
 		return STROBE_WIRE_BAD_LENGTH;
-	if (strobe_wire_get_le(p + 4, 4) != STROBE_WIRE_VERSION)
+	if (strobe_wire_get_le(p + 4, 4) != 1)
 		return STROBE_WIRE_UNKNOWN_VERSION;
 	*ret_size = strobe_wire_get_le(p + 8, 8);
 	return *ret_size > STROBE_WIRE_MAX ? STROBE_WIRE_TOO_LARGE : STROBE_WIRE_OK;

@@ -36,15 +36,58 @@ struct model {
 	uint64_t drop[6][2];
 	uint32_t frame[64][3];
 	uint32_t parent[300], node_frame[300];
+	uint32_t line[300];
 	int64_t value[300][4];
+
+	/* Of version 2. */
+	uint32_t edge_nodes, edge_pairs, calls;
+	uint32_t edge_frame[40], pair[60][2];
+	uint64_t edge_level[40], call[80][3];
+	int64_t edge_value[40][4], pair_value[60][4];
 };
+
+static void make_values(const struct model *m, int64_t *values)
+{
+	for (uint32_t k = 0; k < m->columns; k++)
+		values[k] = any_value();
+}
+
+static void model_make_2(struct model *m)
+{
+	m->info.version = 2;
+	m->info.flags = (uint16_t)below(STROBE_WIRE_FLAGS + 1);
+	for (uint32_t i = 0; i < m->nodes; i++)
+		m->line[i] = (uint32_t)(next_random() >> (32 + below(32)));
+	m->edge_nodes = below(40);
+	for (uint32_t i = 0; i < m->edge_nodes; i++) {
+		m->edge_frame[i] = below(m->frames + 1);
+		m->edge_level[i] = next_random() >> (31 + below(33));
+		if (!m->edge_frame[i] && i)
+			m->edge_nodes = i;
+		if (!m->edge_frame[i])
+			m->edge_level[i] = 0;
+		make_values(m, m->edge_value[i]);
+	}
+	m->edge_pairs = m->edge_nodes > 1 ? below(60) : 0;
+	for (uint32_t i = 0; i < m->edge_pairs; i++) {
+		m->pair[i][0] = below(m->edge_nodes);
+		m->pair[i][1] = 1 + below(m->edge_nodes - 1);
+		make_values(m, m->pair_value[i]);
+	}
+	m->calls = m->nodes ? below(80) : 0;
+	for (uint32_t i = 0; i < m->calls; i++) {
+		m->call[i][0] = 1 + below(m->nodes);
+		m->call[i][1] = next_random() >> (8 + below(56));
+		m->call[i][2] = next_random() >> (1 + below(63));
+	}
+}
 
 static void model_make(struct model *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->info = (struct strobe_wire_info){
 		.kind = below(2) ? STROBE_WIRE_SAMPLES : STROBE_WIRE_RUN, .clock = (enum strobe_clock)below(3),
-		.pid = (uint32_t)next_random(), .start_ns = next_random() >> 2, .period_ns = next_random() >> 1,
+		.pid = (uint32_t)next_random(), .start_ns = next_random() >> 2, .period_ns = next_random() >> 1, .version = 1,
 	};
 	m->info.end_ns = m->info.start_ns + (next_random() >> 2);
 	m->strings = 1 + below(64);
@@ -79,9 +122,10 @@ static void model_make(struct model *m)
 	for (uint32_t i = 0; i < m->nodes; i++) {
 		m->parent[i] = below(i + 1);
 		m->node_frame[i] = below(m->frames);
-		for (uint32_t k = 0; k < m->columns; k++)
-			m->value[i][k] = any_value();
+		make_values(m, m->value[i]);
 	}
+	if (below(2))
+		model_make_2(m);
 }
 
 static size_t model_write(const struct model *m, void *buffer, size_t capacity)
@@ -100,8 +144,47 @@ static size_t model_write(const struct model *m, void *buffer, size_t capacity)
 	for (uint32_t i = 0; i < m->frames; i++)
 		CHECK_INT(strobe_wire_frame(&w, m->frame[i][0], m->frame[i][1], m->frame[i][2]), i);
 	for (uint32_t i = 0; i < m->nodes; i++)
-		CHECK_INT(strobe_wire_node(&w, m->parent[i], m->node_frame[i], m->value[i]), i + 1);
+		CHECK_INT(strobe_wire_node_at(&w, m->parent[i], m->node_frame[i], m->line[i], m->value[i]), i + 1);
+	for (uint32_t i = 0; i < m->edge_nodes; i++)
+		CHECK_INT(strobe_wire_edge_node(&w, m->edge_frame[i], (uint32_t)(m->edge_level[i] / 2),
+						m->edge_level[i] % 2 == 0, m->edge_value[i]), i);
+	for (uint32_t i = 0; i < m->edge_pairs; i++)
+		strobe_wire_edge_pair(&w, m->pair[i][0], m->pair[i][1], m->pair_value[i]);
+	for (uint32_t i = 0; i < m->calls; i++)
+		strobe_wire_call(&w, (uint32_t)m->call[i][0], m->call[i][1], m->call[i][2]);
 	return strobe_wire_end(&w);
+}
+
+static bool values_match(const struct model *m, const int64_t *values, const uint8_t **p)
+{
+	bool same = true;
+
+	for (uint32_t k = 0; k < m->columns; k++)
+		same &= strobe_wire_unzigzag(strobe_wire_next(p)) == values[k];
+	return same;
+}
+
+static bool version_2_matches(const struct model *m, const struct strobe_wire_message *got)
+{
+	const uint8_t *p = got->at_edge_nodes;
+	bool same = m->edge_nodes == got->edge_nodes && m->edge_pairs == got->edge_pairs && m->calls == got->calls;
+
+	for (uint32_t i = 0; i < m->edge_nodes && same; i++) {
+		same &= strobe_wire_next(&p) == m->edge_frame[i];
+		same &= strobe_wire_next(&p) == m->edge_level[i];
+		same &= values_match(m, m->edge_value[i], &p);
+	}
+	same &= p == got->at_edge_pairs;
+	for (uint32_t i = 0; i < m->edge_pairs && same; i++) {
+		for (int k = 0; k < 2; k++)
+			same &= strobe_wire_next(&p) == m->pair[i][k];
+		same &= values_match(m, m->pair_value[i], &p);
+	}
+	same &= p == got->at_calls;
+	for (uint32_t i = 0; i < m->calls && same; i++)
+		for (int k = 0; k < 3; k++)
+			same &= strobe_wire_next(&p) == m->call[i][k];
+	return same;
 }
 
 /* Walks all sections of an accepted message and compares. */
@@ -134,10 +217,11 @@ static bool model_matches(const struct model *m, const struct strobe_wire_messag
 	for (uint32_t i = 0; i < m->nodes && same; i++) {
 		same &= i + 1 - strobe_wire_next(&p) == m->parent[i];
 		same &= strobe_wire_next(&p) == m->node_frame[i];
-		for (uint32_t k = 0; k < m->columns; k++)
-			same &= strobe_wire_unzigzag(strobe_wire_next(&p)) == m->value[i][k];
+		if (m->info.flags & STROBE_WIRE_LINES)
+			same &= strobe_wire_next(&p) == m->line[i];
+		same &= values_match(m, m->value[i], &p);
 	}
-	return same;
+	return same && p == got->at_edge_nodes && version_2_matches(m, got);
 }
 
 static struct model model;
@@ -145,7 +229,7 @@ static uint8_t buffer[1 << 16], copy[1 << 16];
 
 TEST(every_message_is_read_back)
 {
-	unsigned nodes = 0;
+	unsigned nodes = 0, pairs = 0, calls = 0;
 
 	for (int i = 0; i < 2000; i++) {
 		struct strobe_wire_message got;
@@ -158,8 +242,10 @@ TEST(every_message_is_read_back)
 		CHECK_INT(got.size, n);
 		CHECK(model_matches(&model, &got));
 		nodes += got.nodes;
+		pairs += got.edge_pairs;
+		calls += got.calls;
 	}
-	CHECK(nodes > 100000);
+	CHECK(nodes > 100000 && pairs > 10000 && calls > 10000);
 }
 
 TEST(samples_are_those_of_the_first_column_of_that_name)
@@ -237,7 +323,7 @@ TEST(every_truncation_is_refused)
 			uint8_t size[4];
 
 			CHECK_INT(parse_exactly(buffer, k, &got), STROBE_WIRE_TRUNCATED);
-			if (k < STROBE_WIRE_HEADER)
+			if (k < strobe_wire_header_size(&model.info))
 				continue;
 			/* Also when the header claims the shorter size. */
 			memcpy(size, buffer + 8, 4);
@@ -285,11 +371,16 @@ TEST(garbage_is_refused)
 			buffer[k] = (uint8_t)next_random();
 		/* Half of it gets past the first checks. */
 		if (i % 2 && n >= STROBE_WIRE_HEADER) {
-			memcpy(buffer, "STRB\1\1\1\0", 8);
+			memcpy(buffer, i % 4 == 1 ? "STRB\1\1\1\0" : "STRB\2\1\1\0", 8);
 			strobe_wire_put_le(buffer + 8, n, 4);
 			memset(buffer + 16, 0, 48);
 			for (int k = 40; k < 60; k += 4)
 				buffer[k] = (uint8_t)below(4);
+			if (i % 4 == 3 && n >= STROBE_WIRE_HEADER_2) {
+				memset(buffer + 60, 0, 20);
+				for (int k = 60; k < 72; k += 4)
+					buffer[k] = (uint8_t)below(4);
+			}
 		}
 		parse_exactly(buffer, n, &got);
 	}
@@ -356,7 +447,7 @@ TEST(the_header_is_checked_field_by_field)
 	CHECK_INT(with(0, 'S', 1), STROBE_WIRE_OK);
 	CHECK_INT(with(0, 'X', 1), STROBE_WIRE_BAD_MAGIC);
 	CHECK_INT(with(4, 0, 1), STROBE_WIRE_UNKNOWN_VERSION);
-	CHECK_INT(with(4, 2, 1), STROBE_WIRE_UNKNOWN_VERSION);
+	CHECK_INT(with(4, 3, 1), STROBE_WIRE_UNKNOWN_VERSION);
 	CHECK_INT(with(5, 0, 1), STROBE_WIRE_UNKNOWN_KIND);
 	CHECK_INT(with(5, 2, 1), STROBE_WIRE_OK);
 	CHECK_INT(with(5, 4, 1), STROBE_WIRE_UNKNOWN_KIND);
@@ -371,6 +462,79 @@ TEST(the_header_is_checked_field_by_field)
 	CHECK_INT(with(32, UINT64_MAX, 8), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(46, 1, 2), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(60, 1, 4), STROBE_WIRE_BAD_HEADER);
+}
+
+static const struct strobe_wire_info info_2 = { .kind = STROBE_WIRE_SAMPLES, .version = 2, .flags = STROBE_WIRE_LINES };
+
+struct small_2 {
+	uint64_t line, root, callee, call, since, duration;
+};
+
+/* A message of version 2 with one of everything. */
+static size_t small_2(const struct small_2 *o)
+{
+	struct strobe_wire_writer w;
+	const int64_t value = 5;
+
+	strobe_wire_begin(&w, buffer, sizeof(buffer), &info_2);
+	strobe_wire_string(&w, "calls", 5);
+	strobe_wire_column(&w, 1, 0);
+	strobe_wire_frame(&w, 1, 0, 7);
+	/* As strobe_wire_node_at writes it, of any size. */
+	strobe_wire_put_varint(&w, 1);
+	strobe_wire_put_varint(&w, 0);
+	strobe_wire_put_varint(&w, o->line);
+	strobe_wire_put_values(&w, &value);
+	w.nodes++;
+	strobe_wire_edge_node(&w, 0, (uint32_t)o->root, 1, &value);
+	strobe_wire_edge_node(&w, 1, 0, 0, &value);
+	strobe_wire_edge_pair(&w, 0, (uint32_t)o->callee, &value);
+	strobe_wire_call(&w, (uint32_t)o->call, o->since, 1);
+	strobe_wire_call(&w, 1, 1, o->duration);
+	return strobe_wire_end(&w);
+}
+
+static enum strobe_wire_error parse_small_2(struct small_2 o)
+{
+	struct strobe_wire_message m;
+
+	return parse_exactly(buffer, small_2(&o), &m);
+}
+
+TEST(version_2_is_held_to_its_rules)
+{
+	const struct small_2 good = { .line = UINT32_MAX, .callee = 1, .call = 1, .since = INT64_MAX - 1, .duration = INT64_MAX };
+	const struct small_2 bad[] = {
+		{ .line = good.line + 1, .callee = 1, .call = 1 },
+		{ .root = 1, .callee = 1, .call = 1 },
+		{ .callee = 0, .call = 1 },
+		{ .callee = 2, .call = 1 },
+		{ .callee = 1, .call = 0 },
+		{ .callee = 1, .call = 2 },
+		{ .callee = 1, .call = 1, .since = good.since + 1 },
+		{ .callee = 1, .call = 1, .duration = good.duration + 1 },
+	};
+	struct strobe_wire_message m;
+	size_t n;
+
+	CHECK_INT(parse_small_2(good), STROBE_WIRE_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_INT(parse_small_2(bad[i]), STROBE_WIRE_BAD_REFERENCE);
+
+	n = small_2(&good);
+	for (size_t at = 46; at < STROBE_WIRE_HEADER_2; at++) {
+		const uint8_t kept = buffer[at];
+
+		buffer[at] = 0x88;
+		if (at < 48 || at >= 72)
+			CHECK_INT(parse_exactly(buffer, n, &m), STROBE_WIRE_BAD_HEADER);
+		else if (at >= 60 && at % 4 == 3)
+			CHECK_INT(parse_exactly(buffer, n, &m), STROBE_WIRE_TOO_MANY);
+		else
+			CHECK(parse_exactly(buffer, n, &m) != STROBE_WIRE_OK);
+		buffer[at] = kept;
+	}
+	CHECK_INT(parse_exactly(buffer, STROBE_WIRE_HEADER, &m), STROBE_WIRE_TRUNCATED);
 }
 
 TEST(counts_above_their_caps_are_refused_before_anything_is_read)

@@ -32,6 +32,8 @@ static bool is_plain(const struct strobe_wire_message *m)
 	for (uint32_t i = 0; i < m->nodes; i++) {
 		strobe_wire_next(&p);
 		strobe_wire_next(&p);
+		if (m->info.flags & STROBE_WIRE_LINES)
+			strobe_wire_next(&p);
 		for (uint32_t k = 0; k < m->columns; k++)
 			if (strobe_wire_next(&p) & ~(uint64_t)0xfffffffe)
 				return false;

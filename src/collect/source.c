@@ -109,6 +109,9 @@ enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t 
 {
 	enum strobe_wire_error e = strobe_wire_parse(bytes, n, ret);
 
+	/* Each run is one message: the rest of it might never come. */
+	if (!e && ret->info.kind != STROBE_WIRE_SAMPLES && ret->info.flags & STROBE_WIRE_CONTINUED)
+		e = STROBE_WIRE_BAD_HEADER;
 	if (e)
 		s->counters.rejected[e]++;
 	return e;

@@ -39,7 +39,7 @@ static struct profile *profile_of_run(const struct collector_run *r)
 {
 	const struct strobe_wire_info *info = &r->message->info;
 	struct profile *p = profile_new();
-	int e = wire_profile_add(p, r->message);
+	int e = wire_profile_add_whole(p, r->message);
 
 	assert(e >= 0);		/* a message never has more columns than a profile */
 	(void)e;

@@ -18,19 +18,23 @@ static bool same(const struct profile *a, const struct profile *b)
 
 static bool same_edges(const struct profile *a, const struct profile *b)
 {
-	struct buf x, y;
-	bool same;
+	const struct edges *x = a->edges, *y = b->edges;
 
-	if (a->estimated != b->estimated || !a->edges != !b->edges)
+	if (a->estimated != b->estimated || !x != !y)
 		return false;
-	buf_init(&x);
-	buf_init(&y);
-	edges_block_put(a, &x);
-	edges_block_put(b, &y);
-	same = x.size == y.size && !memcmp(x.data, y.data, x.size);
-	buf_done(&x);
-	buf_done(&y);
-	return same;
+	if (!x)
+		return true;
+	if (x->node_count != y->node_count || x->pair_count != y->pair_count || x->levels != y->levels)
+		return false;
+	for (uint32_t n = 0; n < x->node_count; n++)
+		if (x->nodes[n].level != y->nodes[n].level || x->nodes[n].once != y->nodes[n].once ||
+		    memcmp(x->nodes[n].self, y->nodes[n].self, sizeof(x->nodes[n].self)))
+			return false;
+	for (uint32_t i = 0; i < x->pair_count; i++)
+		if (x->pairs[i].caller != y->pairs[i].caller || x->pairs[i].callee != y->pairs[i].callee ||
+		    memcmp(x->pairs[i].value, y->pairs[i].value, sizeof(x->pairs[i].value)))
+			return false;
+	return true;
 }
 
 static void add_up(const struct profile *p)

@@ -1,5 +1,4 @@
-/* strobe.c: the native format: messages of wire/strobe_wire.h one after another, as they were received. Before those of a
- * profile that has edges stands their block (edges.h). */
+/* strobe.c: the native format: messages of wire/strobe_wire.h one after another, as they were received. */
 #include "edges.h"
 #include "format.h"
 #include "mem.h"
@@ -8,7 +7,7 @@
 
 static int strobe_sniff(const char *bytes, size_t n)
 {
-	return n >= 5 && (!memcmp(bytes, "STRB", 4) || edges_block_starts(bytes, n)) ? 100 : 0;
+	return n >= 5 && !memcmp(bytes, "STRB", 4) ? 100 : 0;
 }
 
 static int too_large(struct err *err, size_t at)
@@ -69,47 +68,40 @@ struct reading {
 };
 
 /* The rest of a file whose writer was killed is left out, which is 1; what is damaged is not guessed at. */
-static int is_cut_off(struct reading *r, size_t at)
-{
-	bad_message(r->err, -EINVAL, at, STROBE_WIRE_TRUNCATED);
-	return r->read ? 1 : -EINVAL;
-}
-
-static int read_message(struct reading *r, struct profile *p)
+static int parse_message(struct reading *r, struct strobe_wire_message *m)
 {
 	size_t size = message_size(r->all.p + r->at, r->all.n - r->at);
-	struct strobe_wire_message m;
-	enum strobe_wire_error e = strobe_wire_parse(r->all.p + r->at, size, &m);
+	enum strobe_wire_error e = strobe_wire_parse(r->all.p + r->at, size, m);
 
-	if (e == STROBE_WIRE_TRUNCATED && size == r->all.n - r->at)
-		return is_cut_off(r, r->at);
-	if (e)
-		return bad_message(r->err, -EINVAL, r->at, e);
-	describe(p, &m);
-	if (wire_profile_add(p, &m) < 0)
+	if (!e)
+		return 0;
+	bad_message(r->err, -EINVAL, r->at, e);
+	return e == STROBE_WIRE_TRUNCATED && size == r->all.n - r->at && r->read ? 1 : -EINVAL;
+}
+
+static int add_message(struct reading *r, struct profile *p, const struct strobe_wire_message *m)
+{
+	describe(p, m);
+	if (wire_profile_add_whole(p, m) < 0)
 		return too_large(r->err, r->at);
-	r->at += size;
+	r->at += m->size;
 	return 0;
 }
 
-/* A block and the messages that it belongs to. */
-static int read_with_edges(struct reading *r, struct profile *p)
+/* A profile that does not simply add up: from its first message to its last. */
+static int read_estimate(struct reading *r, struct profile *p, struct strobe_wire_message *m)
 {
 	_cleanup_(profile_freep) struct profile *one = profile_new();
-	size_t start = r->at, size;
-	uint32_t messages;
-	struct err why = { 0 };
-	int code;
+	size_t start = r->at;
+	uint32_t messages = 1;
+	int code = add_message(r, one, m);
 
-	size = edges_block_size(r->all.p + start, r->all.n - start, &messages);
-	if (!size)
-		return is_cut_off(r, start);
-	code = edges_block_take(one, r->all.p + start, size, &why);
-	if (code < 0)
-		return err_set(r->err, code, "at byte %zu: %s", start, why.text);
-	r->at += size;
-	for (uint32_t i = 0; i < messages && !code; i++)
-		code = r->at == r->all.n ? is_cut_off(r, start) : read_message(r, one);
+	while (code == 0 && m->info.flags & STROBE_WIRE_CONTINUED) {
+		code = parse_message(r, m);
+		if (code == 0)
+			code = add_message(r, one, m);
+		messages++;
+	}
 	if (code)
 		return code;
 	if (!profile_has_room_for(p, one))
@@ -119,6 +111,19 @@ static int read_with_edges(struct reading *r, struct profile *p)
 	return 0;
 }
 
+static int read_profile(struct reading *r, struct profile *p)
+{
+	struct strobe_wire_message m;
+	int code = parse_message(r, &m);
+
+	if (code)
+		return code;
+	if (m.edge_nodes || m.info.flags & STROBE_WIRE_ESTIMATE)
+		return read_estimate(r, p, &m);
+	r->read++;
+	return add_message(r, p, &m);
+}
+
 static int strobe_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	struct reading r = { .err = err };
@@ -126,12 +131,7 @@ static int strobe_read(struct profile *p, struct input *in, const struct format_
 
 	(void)o;
 	while (code == 0 && r.at < r.all.n)
-		if (edges_block_starts(r.all.p + r.at, r.all.n - r.at)) {
-			code = read_with_edges(&r, p);
-		} else {
-			code = read_message(&r, p);
-			r.read++;
-		}
+		code = read_profile(&r, p);
 	return code;
 }
 

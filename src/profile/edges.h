@@ -19,8 +19,6 @@
 #ifndef PROFILE_EDGES_H
 #define PROFILE_EDGES_H
 
-#include "buf.h"
-#include "err.h"
 #include "profile.h"
 
 #define EDGES_ROOT 0u
@@ -120,45 +118,5 @@ bool edges_are_circular(const struct edges *e);
 
 /* Which nodes can reach one of those that `is` is true of, themselves included; the caller frees. */
 bool *edges_reaching(const struct edges *e, const bool *is);
-
-/* --- As bytes, for files and stores ---
- *
- * A block stands before the messages (wire/strobe_wire.h) of the tree that it belongs to, and stands alone: it has its
- * own strings.
- *
- *   offset  size
- *        0     4  magic "STRE"
- *        4     1  version, 1
- *        5     1  flags: 1 there are no edges, but the tree is an estimate
- *        6     2  zero
- *        8     8  length of the block in bytes, these 24 included, little-endian
- *       16     4  messages behind it that have its tree
- *       20     4  zero
- *       24        varints as in the messages, signed ones zigzag coded:
- *                 strings: their count, then length and bytes of each
- *                 columns: their count, then name and unit of each (references: 1 + the index, 0 none)
- *                 nodes: their count without the root, then the root's values and of each node name and file
- *                 (references), line, twice the level and 1 if it is not once, and a value per column
- *                 pairs: their count, then caller, callee (0 the root, else 1 + the index), and a value per column
- *
- * It is valid if, checked in this order, the magic and version are right, the flags known and zeros zero, the length at
- * least 24 and that of the data at most, each count and string within what is left of the block, columns at most
- * PROFILE_COLUMNS, every reference of something that is there, no node and no pair there twice, and its end where
- * the last pair ends. */
-#define EDGES_BLOCK_HEADER	24u
-
-bool edges_block_starts(const void *bytes, size_t n);
-
-/* The bytes of the block at `bytes`, header included, and how many messages it belongs to; 0 if it does not end within
- * `n` or is none. */
-size_t edges_block_size(const void *bytes, size_t n, uint32_t *ret_messages);
-
-/* Appends the block of a profile that has edges or is an estimate. The number of messages is put in later. */
-void edges_block_put(const struct profile *p, struct buf *out);
-void edges_block_set_messages(char *block, uint32_t messages);
-
-/* Gives `p`, which has no edges, those of a block of `n` bytes; columns are found by name or added. -EINVAL and
- * -E2BIG (too many columns) with a sentence. */
-int edges_block_take(struct profile *p, const void *bytes, size_t n, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* test_wire_profile.c: a profile goes through the wire format and comes back. */
+#include "edges.h"
 #include "wire_profile.h"
 #include "mem.h"
 #include "test.h"
@@ -181,7 +182,7 @@ TEST(a_name_above_the_cap_is_refused_by_its_size)
 	buf_done(&b);
 }
 
-/* Messages of a stream, one after another, added to one profile. */
+/* Messages of one profile, one after another. */
 static struct profile *read_all(const struct buf *b, unsigned *ret_messages)
 {
 	struct profile *p = profile_new();
@@ -193,7 +194,8 @@ static struct profile *read_all(const struct buf *b, unsigned *ret_messages)
 		size_t size = (size_t)strobe_wire_get_le((const uint8_t *)b->data + at + 8, 4);
 
 		CHECK_INT(strobe_wire_parse(b->data + at, size, &m), STROBE_WIRE_OK);
-		CHECK_INT(wire_profile_add(p, &m), 0);
+		CHECK_INT(wire_profile_add_whole(p, &m), 0);
+		CHECK_INT(!(m.info.flags & STROBE_WIRE_CONTINUED), m.info.version == 1 || at + size == b->size);
 		at += size;
 		(*ret_messages)++;
 	}
@@ -227,6 +229,100 @@ TEST(what_is_too_large_for_one_message_becomes_several_that_add_up)
 	profile_free(p);
 	profile_free(back);
 	buf_done(&b);
+}
+
+static bool same_edges(const struct edges *a, const struct edges *b)
+{
+	if (a->node_count != b->node_count || a->pair_count != b->pair_count || a->levels != b->levels)
+		return false;
+	for (uint32_t n = 0; n < a->node_count; n++)
+		if (a->nodes[n].level != b->nodes[n].level || a->nodes[n].once != b->nodes[n].once ||
+		    memcmp(a->nodes[n].self, b->nodes[n].self, sizeof(a->nodes[n].self)))
+			return false;
+	for (uint32_t i = 0; i < a->pair_count; i++)
+		if (a->pairs[i].caller != b->pairs[i].caller || a->pairs[i].callee != b->pairs[i].callee ||
+		    memcmp(a->pairs[i].value, b->pairs[i].value, sizeof(a->pairs[i].value)))
+			return false;
+	return true;
+}
+
+static const struct edges_options all = { .column = UINT32_MAX };
+
+static void set_pair(struct edges *e, uint32_t caller, uint32_t callee, uint32_t column, int64_t value)
+{
+	uint32_t pair = edges_pair(e, caller, callee);
+
+	e->pairs[pair].value[column] = value;
+}
+
+TEST(edges_come_back_as_they_were)
+{
+	_cleanup_(profile_freep) struct profile *p = sample(), *back = NULL;
+	_cleanup_(buf_done) struct buf b = { 0 };
+	struct strobe_wire_message m;
+	unsigned messages;
+
+	buf_init(&b);
+	p->edges = edges_of(p, &all);
+	p->estimated = true;
+	/* Functions that only the pairs know. */
+	set_pair(p->edges, 1, edges_node(p->edges, profile_frame(p, s("elsewhere"), s("e.php"), 3), 7), 1, INT64_MIN);
+	p->edges->nodes[EDGES_ROOT].self[0] = 12;
+	edges_not_once(p->edges, 2);
+	CHECK_INT(wire_profile_write(p, &b, NULL), 0);
+	CHECK_INT(b.data[4], 2);
+	back = read_all(&b, &messages);
+	CHECK_INT(messages, 1);
+	CHECK(same_tree(p, back) && same_edges(p->edges, back->edges) && back->estimated);
+	/* Into a profile of others they are not added: its edges would not be those of all. */
+	profile_free(TAKE_PTR(back));
+	back = profile_new();
+	CHECK_INT(strobe_wire_parse(b.data, b.size, &m), STROBE_WIRE_OK);
+	CHECK_INT(wire_profile_add(back, &m), 0);
+	CHECK(!back->edges && !back->estimated);
+}
+
+TEST(an_estimate_without_edges_stays_one)
+{
+	_cleanup_(profile_freep) struct profile *p = sample(), *back = NULL;
+	_cleanup_(buf_done) struct buf b = { 0 };
+	unsigned messages;
+
+	buf_init(&b);
+	p->estimated = true;
+	CHECK_INT(wire_profile_write(p, &b, NULL), 0);
+	back = read_all(&b, &messages);
+	CHECK(back->estimated && !back->edges && same_tree(p, back));
+}
+
+TEST(edges_too_large_for_one_message_become_several_that_add_up)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *back = NULL;
+	_cleanup_(freep) char *name = xcalloc(1, 60001);
+	_cleanup_(buf_done) struct buf b = { 0 };
+	uint32_t c = profile_column(p, "calls", "count"), main = profile_frame(p, s("main"), s(""), 0), top;
+	unsigned messages;
+
+	buf_init(&b);
+	memset(name, 'n', 60000);
+	p->edges = edges_new();
+	p->estimated = true;
+	top = edges_node(p->edges, main, 0);
+	profile_add(p, profile_child(p, PROFILE_ROOT, main), c, 1);
+	set_pair(p->edges, EDGES_ROOT, top, c, 1);
+	for (uint32_t i = 0; i < 1500; i++) {
+		uint32_t node;
+
+		memcpy(name + snprintf(name, 20, "%u", i), "n", 1);
+		node = edges_node(p->edges, profile_frame(p, (struct str){ name, 60000 }, s("f.php"), i), 0);
+		p->edges->nodes[node].self[c] = i;
+		set_pair(p->edges, top, node, c, (int64_t)i + 1);
+	}
+	CHECK_INT(wire_profile_write(p, &b, NULL), 0);
+	back = read_all(&b, &messages);
+	CHECK(messages >= 2 && messages <= 8);
+	CHECK(same_tree(p, back) && back->estimated);
+	CHECK(same_edges(p->edges, back->edges));
 }
 
 TEST(a_stack_of_200000_frames_fits)

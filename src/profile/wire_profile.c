@@ -1,11 +1,9 @@
-/* wire_profile.c: messages into profiles, for every message that arrives, and profiles into messages, for files. */
+/* wire_profile.c: messages into profiles, for every message that arrives. */
 #include "wire_profile.h"
 #include "edges.h"
 #include "mem.h"
-#include <assert.h>
+#include "saturate.h"
 #include <string.h>
-
-/* --- Reading --- */
 
 /* What the frames of a message refer to, found as nodes ask for it: strings that only labels use stay out. */
 struct reader {
@@ -16,6 +14,7 @@ struct reader {
 		uint32_t number;		/* in the profile; UINT32_MAX while no node has asked */
 	} *frames;
 	uint32_t *nodes;			/* numbers in the profile */
+	uint32_t columns[STROBE_WIRE_COLUMNS];	/* the same */
 };
 
 static void reader_init(struct reader *r, const struct strobe_wire_message *m)
@@ -123,29 +122,87 @@ static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire
 	return f->number;
 }
 
-int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
+/* The tree. */
+static void add_nodes(struct profile *p, const struct strobe_wire_message *m, struct reader *r)
 {
-	uint32_t columns[STROBE_WIRE_COLUMNS];
 	const uint8_t *at = m->at_nodes;
-	struct reader r;
 
-	if (map_columns(p, m, columns) < 0)
-		return -E2BIG;
-	reader_init(&r, m);
-	r.nodes[0] = PROFILE_ROOT;
+	r->nodes[0] = PROFILE_ROOT;
 	for (uint32_t i = 1; i <= m->nodes; i++) {
 		uint32_t parent = i - (uint32_t)strobe_wire_next(&at);
 		uint32_t frame = (uint32_t)strobe_wire_next(&at);
-		uint32_t node = profile_child(p, r.nodes[parent], map_frame(p, &r, &r.frames[frame]));
+		uint32_t node = profile_child(p, r->nodes[parent], map_frame(p, r, &r->frames[frame]));
 
-		r.nodes[i] = node;
+		r->nodes[i] = node;
+		if (m->info.flags & STROBE_WIRE_LINES)
+			strobe_wire_next(&at);
 		for (uint32_t k = 0; k < m->columns; k++) {
 			int64_t value = strobe_wire_unzigzag(strobe_wire_next(&at));
 
 			if (value)
-				profile_add(p, node, columns[k], value);
+				profile_add(p, node, r->columns[k], value);
 		}
 	}
+}
+
+static void add_values(const struct strobe_wire_message *m, const struct reader *r, const uint8_t **at, int64_t *sums)
+{
+	for (uint32_t k = 0; k < m->columns; k++)
+		saturating_add(&sums[r->columns[k]], strobe_wire_unzigzag(strobe_wire_next(at)));
+}
+
+static void add_edges(struct profile *p, const struct strobe_wire_message *m, struct reader *r)
+{
+	_cleanup_(freep) uint32_t *nodes = xmalloc((size_t)m->edge_nodes * sizeof(*nodes));
+	_cleanup_(freep) bool *is_taken = NULL;
+	const uint8_t *at = m->at_edge_nodes;
+
+	if (!p->edges)
+		p->edges = edges_new();
+	is_taken = xcalloc((size_t)p->edges->node_count + m->edge_nodes, sizeof(*is_taken));
+	for (uint32_t i = 0; i < m->edge_nodes; i++) {
+		uint32_t frame = (uint32_t)strobe_wire_next(&at);
+		uint64_t level = strobe_wire_next(&at);
+
+		nodes[i] = frame ? edges_node(p->edges, map_frame(p, r, &r->frames[frame - 1]), (uint32_t)(level / 2)) :
+				   EDGES_ROOT;
+		/* Two that become one, since their frames do, may have called each other. */
+		if (level % 2 || is_taken[nodes[i]])
+			edges_not_once(p->edges, nodes[i]);
+		is_taken[nodes[i]] = true;
+		add_values(m, r, &at, p->edges->nodes[nodes[i]].self);
+	}
+	for (uint32_t i = 0; i < m->edge_pairs; i++) {
+		uint32_t caller = nodes[strobe_wire_next(&at)], callee = nodes[strobe_wire_next(&at)];
+		uint32_t pair = edges_pair(p->edges, caller, callee);
+
+		add_values(m, r, &at, p->edges->pairs[pair].value);
+	}
+}
+
+int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
+{
+	struct reader r;
+
+	if (map_columns(p, m, r.columns) < 0)
+		return -E2BIG;
+	reader_init(&r, m);
+	add_nodes(p, m, &r);
+	reader_done(&r);
+	return 0;
+}
+
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m)
+{
+	struct reader r;
+
+	if (map_columns(p, m, r.columns) < 0)
+		return -E2BIG;
+	reader_init(&r, m);
+	add_nodes(p, m, &r);
+	if (m->edge_nodes)
+		add_edges(p, m, &r);
+	p->estimated |= m->edge_nodes || m->info.flags & STROBE_WIRE_ESTIMATE;
 	reader_done(&r);
 	return 0;
 }
@@ -161,6 +218,9 @@ struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, 
 	copy.at_drops = to + (m->at_drops - from);
 	copy.at_frames = to + (m->at_frames - from);
 	copy.at_nodes = to + (m->at_nodes - from);
+	copy.at_edge_nodes = to + (m->at_edge_nodes - from);
+	copy.at_edge_pairs = to + (m->at_edge_pairs - from);
+	copy.at_calls = to + (m->at_calls - from);
 	return copy;
 }
 
@@ -177,261 +237,4 @@ void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret
 
 		labels_set(ret, key, key_size, value, value_size);
 	}
-}
-
-/* --- Writing --- */
-
-#define MEASURE_BYTES	((size_t)4 << 20)	/* of messages that may be larger it is known before they are written */
-
-/* The part of a profile that goes into one message: nodes [first, end) with their ancestors, which are there for
- * their place only and have their values elsewhere. */
-struct part {
-	const struct profile *profile;
-	enum strobe_wire_kind kind;
-	uint32_t first, end;
-	uint32_t *nodes;		/* number in the message by node; 0 is not in it */
-	uint32_t *frames;		/* index in the message + 1 by frame */
-	uint32_t *strings;		/* reference by string */
-	uint32_t string_count, frame_count, node_count;
-	uint32_t *string_order, *frame_order;	/* what the message holds, in its order */
-};
-
-static void add_string(struct part *t, uint32_t id)
-{
-	if (t->strings[id] || intern_get(&t->profile->strings, id).n == 0)
-		return;
-	t->string_order[t->string_count++] = id;
-	t->strings[id] = t->string_count;
-}
-
-static void add_frame(struct part *t, uint32_t frame)
-{
-	if (t->frames[frame])
-		return;
-	t->frame_order[t->frame_count++] = frame;
-	t->frames[frame] = t->frame_count;
-	add_string(t, t->profile->frames[frame].name);
-	add_string(t, t->profile->frames[frame].file);
-}
-
-static void part_init(struct part *t, const struct profile *p, enum strobe_wire_kind kind, uint32_t first, uint32_t end)
-{
-	*t = (struct part){ .profile = p, .kind = kind, .first = first, .end = end };
-	t->nodes = xcalloc(p->node_count, sizeof(*t->nodes));
-	t->frames = xcalloc(p->frame_count, sizeof(*t->frames));
-	t->strings = xcalloc(p->strings.count, sizeof(*t->strings));
-	t->frame_order = xmalloc(p->frame_count * sizeof(*t->frame_order));
-	t->string_order = xmalloc(p->strings.count * sizeof(*t->string_order));
-	/* Up from each node until one is marked already, so that every node is visited once. */
-	for (uint32_t i = first; i < end; i++)
-		for (uint32_t n = i; n != PROFILE_ROOT && !t->nodes[n]; n = p->parents[n])
-			t->nodes[n] = 1;
-	for (uint32_t i = 1; i < end; i++)
-		if (t->nodes[i]) {
-			t->nodes[i] = ++t->node_count;
-			add_frame(t, p->node_frames[i]);
-		}
-}
-
-static void part_done(struct part *t)
-{
-	free(t->nodes);
-	free(t->frames);
-	free(t->strings);
-	free(t->frame_order);
-	free(t->string_order);
-}
-
-static bool part_fits(const struct part *t)
-{
-	return t->node_count <= STROBE_WIRE_NODES && t->frame_count <= STROBE_WIRE_FRAMES &&
-	       t->string_count <= STROBE_WIRE_STRINGS - 2 * (STROBE_WIRE_LABELS + STROBE_WIRE_COLUMNS);
-}
-
-/* Labels and columns name the first strings, each its own pair, so that readers find them near the start. */
-static void put_named(struct strobe_wire_writer *w, const struct profile *p)
-{
-	for (size_t i = 0; i < p->labels.count; i++) {
-		const struct label *l = &p->labels.items[i];
-
-		strobe_wire_string(w, l->key, strlen(l->key));
-		strobe_wire_string(w, l->value, strlen(l->value));
-	}
-	for (uint32_t i = 0; i < p->column_count; i++) {
-		strobe_wire_string(w, p->columns[i].name, strlen(p->columns[i].name));
-		strobe_wire_string(w, p->columns[i].unit, strlen(p->columns[i].unit));
-	}
-}
-
-static void put_nodes(struct strobe_wire_writer *w, const struct part *t)
-{
-	const struct profile *p = t->profile;
-
-	for (uint32_t i = 1; i < t->end; i++) {
-		int64_t values[PROFILE_COLUMNS] = { 0 };
-
-		if (!t->nodes[i])
-			continue;
-		for (uint32_t k = 0; k < p->column_count && i >= t->first; k++)
-			values[k] = p->columns[k].self[i];
-		strobe_wire_node(w, t->nodes[p->parents[i]], t->frames[p->node_frames[i]] - 1, values);
-	}
-}
-
-static uint32_t reference_to(const struct part *t, uint32_t string, uint32_t named)
-{
-	return t->strings[string] ? named + t->strings[string] : 0;
-}
-
-static struct strobe_wire_info info_of(const struct profile *p, enum strobe_wire_kind kind)
-{
-	const char *clock = labels_get(&p->labels, "clock");
-	int64_t start = p->start_ns > 0 ? p->start_ns : 0;
-
-	return (struct strobe_wire_info){
-		.kind = kind,
-		.clock = !clock ? STROBE_CLOCK_NONE :
-			 !strcmp(clock, "wall") ? STROBE_CLOCK_WALL :
-			 !strcmp(clock, "cpu") ? STROBE_CLOCK_CPU : STROBE_CLOCK_NONE,
-		.start_ns = (uint64_t)start,
-		.end_ns = (uint64_t)(p->end_ns > start ? p->end_ns : start),
-		.period_ns = (uint64_t)(p->period_ns > 0 ? p->period_ns : 0),
-	};
-}
-
-/* Writes the part into `buffer`, or measures it with NULL and 0. Returns the size. */
-static size_t part_write(const struct part *t, void *buffer, size_t capacity)
-{
-	const struct profile *p = t->profile;
-	const struct strobe_wire_info info = info_of(p, t->kind);
-	uint32_t labels = (uint32_t)p->labels.count, named = 2 * (labels + p->column_count);
-	struct strobe_wire_writer w;
-
-	strobe_wire_begin(&w, buffer, capacity, &info);
-	put_named(&w, p);
-	for (uint32_t i = 0; i < t->string_count; i++) {
-		struct str s = intern_get(&p->strings, t->string_order[i]);
-
-		strobe_wire_string(&w, s.p, s.n);
-	}
-	for (uint32_t i = 0; i < labels; i++)
-		strobe_wire_label(&w, 1 + 2 * i, 2 + 2 * i);
-	for (uint32_t i = labels; i < labels + p->column_count; i++)
-		strobe_wire_column(&w, 1 + 2 * i, 2 + 2 * i);
-	for (uint32_t i = 0; i < t->frame_count; i++) {
-		const struct profile_frame *f = &p->frames[t->frame_order[i]];
-
-		strobe_wire_frame(&w, reference_to(t, f->name, named), reference_to(t, f->file, named), f->line);
-	}
-	put_nodes(&w, t);
-	return strobe_wire_end(&w);
-}
-
-/* No message of the part is larger: varints of 32 bits have 5 bytes, others 10. */
-static size_t part_bound(const struct part *t)
-{
-	const struct profile *p = t->profile;
-	size_t n = STROBE_WIRE_HEADER;
-
-	for (uint32_t i = 0; i < t->string_count; i++)
-		n += 5 + intern_get(&p->strings, t->string_order[i]).n;
-	n += p->labels.count * (10 + 10 + STROBE_WIRE_LABEL_KEY + STROBE_WIRE_LABEL_VALUE);
-	n += p->column_count * (10 + 10 + 2 * sizeof(p->columns[0].name));
-	return n + t->frame_count * (size_t)15 + t->node_count * (10 + (size_t)10 * p->column_count);
-}
-
-/* Appends nodes [first, end) as one message. 0 if it was too large for one, and nothing was appended. */
-static int append_part(const struct profile *p, enum strobe_wire_kind kind, uint32_t first, uint32_t end,
-		       struct buf *out, struct err *err)
-{
-	size_t size = 0;
-	char *room = NULL;
-	struct part t;
-	bool fits;
-
-	part_init(&t, p, kind, first, end);
-	/* Measuring takes as long as writing, so a small one is not measured. */
-	fits = part_fits(&t) && ((size = part_bound(&t)) <= MEASURE_BYTES ||
-				 (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX);
-	if (fits && (room = buf_reserve(out, size)))
-		buf_wrote(out, part_write(&t, room, size));
-	part_done(&t);
-	if (fits && !room)
-		return err_set(err, -EFBIG, "cannot write a profile above %zu bytes", out->limit);
-	return fits;
-}
-
-/* What no splitting helps against. */
-static int check_caps(const struct profile *p, struct err *err)
-{
-	if (p->labels.count > STROBE_WIRE_LABELS)
-		return err_set(err, -E2BIG, "cannot write a profile with %zu labels: at most %u are known to "
-			       "the format", p->labels.count, STROBE_WIRE_LABELS);
-	for (size_t i = 0; i < p->labels.count; i++)
-		if (strlen(p->labels.items[i].key) > STROBE_WIRE_LABEL_KEY ||
-		    strlen(p->labels.items[i].value) > STROBE_WIRE_LABEL_VALUE)
-			return err_set(err, -E2BIG, "cannot write the label '%.64s': it is longer than the "
-				       "format allows", p->labels.items[i].key);
-	for (size_t i = 0; i < p->strings.count; i++)
-		if (p->strings.strings[i].n > STROBE_WIRE_STRING)
-			return err_set(err, -E2BIG, "cannot write a frame whose name has %zu bytes: at most %u fit",
-				       p->strings.strings[i].n, STROBE_WIRE_STRING);
-	return 0;
-}
-
-static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct buf *out, struct err *err)
-{
-	size_t before = out->size;
-	uint32_t first = 1, count = p->node_count - 1, messages = 0;
-	int r = check_caps(p, err);
-
-	if (r < 0)
-		return r;
-	if (p->edges || p->estimated)
-		edges_block_put(p, out);
-	/* Goes on from node to node with pieces that are halved until they fit; nearly always one piece is enough. */
-	do {
-		uint32_t left = p->node_count - first;
-
-		count = count < left ? count : left;
-		r = append_part(p, kind, first, first + count, out, err);
-		if (r == 0 && count <= 1)
-			r = err_set(err, -E2BIG, "cannot write a stack of %u frames: one message cannot hold it",
-				    profile_depth(p));
-		if (r < 0)
-			goto fail;
-		if (r > 0)
-			first += count;
-		else
-			count = (count + 1) / 2;
-		messages += r > 0;
-	} while (first < p->node_count);
-	if ((p->edges || p->estimated) && !out->overflow)
-		edges_block_set_messages(out->data + before, messages);
-	return 0;
-
-fail:
-	out->size = before;
-	if (out->capacity)
-		out->data[before] = 0;
-	return r;
-}
-
-int wire_profile_write(const struct profile *p, struct buf *out, struct err *err)
-{
-	return write_as(STROBE_WIRE_SAMPLES, p, out, err);
-}
-
-int wire_profile_write_run(const struct profile *p, struct buf *out, struct err *err)
-{
-	static const char *const keys[] = { "source", "id" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *value = labels_get(&p->labels, keys[i]);
-
-		if (value && !strobe_wire_is_run_key(value, strlen(value)))
-			return err_set(err, -EINVAL, "'%.80s' cannot be the %s of a run: 1 to %u letters, digits, '.', "
-				       "'_' or '-'", value, keys[i], STROBE_WIRE_RUN_KEY);
-	}
-	return write_as(STROBE_WIRE_RUN, p, out, err);
 }

@@ -9,10 +9,14 @@
  * labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
 
+/* The same with its edges, and with the knowledge that the tree is an estimate: for messages that together are all that
+ * `p` is to hold. Edges of several profiles are added up by profile_merge. */
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m);
+
 /* Where the bytes of a message that strobe_wire_parse accepted begin. */
 static inline const uint8_t *wire_message_bytes(const struct strobe_wire_message *m)
 {
-	return m->at_strings - STROBE_WIRE_HEADER;
+	return m->at_strings - strobe_wire_header_size(&m->info);
 }
 
 /* The same message when its bytes lie elsewhere, at `bytes`. */
@@ -21,9 +25,9 @@ struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, 
 /* The message's labels; replaces `ret`. */
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
 
-/* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. Before them stands
- * the block of its edges (edges.h), if it has any: that is for files and stores. Values of the root itself have no
- * place in it. -E2BIG if one name or label alone is above the caps. */
+/* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. It is of version 2
+ * if it has edges or is an estimate. Values of the root of the tree have no place in it. -E2BIG if one name or label alone is above
+ * the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 
 /* The same as messages of a run. -EINVAL if its label `source` or `id` is none that a run may have. */

@@ -10,9 +10,9 @@
  *             nodes         of the profile
  *             digest        XXH3 (128 bits) of the message below: what makes two runs the same one
  *             bytes         what the run takes here, roughly
- *   profile   id, data      the block of its edges, if it has any (edges.h), and one or more messages of kind run,
- *                           packed (pack.h). They start at 0 and end after the
- *                           duration, so that the same profile gives the same digest whenever it is stored
+ *   profile   id, data      one or more messages of kind run (wire/strobe_wire.h), packed (pack.h). They start at 0
+ *                           and end after the duration, so that the same profile gives the same digest whenever it is
+ *                           stored
  *
  * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
  *

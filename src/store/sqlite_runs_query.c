@@ -1,5 +1,4 @@
 /* sqlite_runs_query.c: which runs there are, and one of them with its profile. */
-#include "edges.h"
 #include "mem.h"
 #include "pack.h"
 #include "series.h"
@@ -219,20 +218,11 @@ static int unpack(sqlite3_stmt *row, int column, struct profile *p)
 	buf_init(&scratch);
 	if (!data || pack_get(data, (size_t)sqlite3_column_bytes(row, column), &scratch, &bytes, &n) < 0)
 		return -EBADMSG;
-	if (edges_block_starts(bytes, n)) {
-		uint32_t messages;
-		size_t size = edges_block_size(bytes, n, &messages);
-
-		if (!size || edges_block_take(p, bytes, size, NULL) < 0)
-			return -EBADMSG;
-		bytes += size;
-		n -= size;
-	}
 	while (n) {
 		size_t size = n < STROBE_WIRE_HEADER ? n : (size_t)strobe_wire_get_le(bytes + 8, 4);
 		struct strobe_wire_message m;
 
-		if (size > n || strobe_wire_parse(bytes, size, &m) || wire_profile_add(p, &m) < 0)
+		if (size > n || strobe_wire_parse(bytes, size, &m) || wire_profile_add_whole(p, &m) < 0)
 			return -EBADMSG;
 		wire_profile_labels(&m, &p->labels);
 		p->period_ns = (int64_t)m.info.period_ns;
