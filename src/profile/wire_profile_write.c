@@ -105,7 +105,8 @@ static bool part_fits(const struct part *t)
 {
 	return t->node_count <= STROBE_WIRE_NODES && t->frame_count <= STROBE_WIRE_FRAMES &&
 	       t->edge_node_count <= STROBE_WIRE_EDGE_NODES &&
-	       t->pairs.end - t->pairs.first <= STROBE_WIRE_EDGE_PAIRS && t->string_count <= STROBE_WIRE_STRINGS - 2 * (STROBE_WIRE_LABELS + STROBE_WIRE_COLUMNS);
+	       t->pairs.end - t->pairs.first <= STROBE_WIRE_EDGE_PAIRS &&
+	       t->string_count <= STROBE_WIRE_STRINGS - 2 * (STROBE_WIRE_LABELS + STROBE_WIRE_COLUMNS);
 }
 
 /* Labels and columns name the first strings, each its own pair, so that readers find them near the start. */
