@@ -1,6 +1,6 @@
 /* run_recording.h: messages of one command and its children, merged into one profile. */
-#ifndef CLI_RECORDING_H
-#define CLI_RECORDING_H
+#ifndef RUN_RECORDING_H
+#define RUN_RECORDING_H
 
 #include "profile.h"
 #include "source.h"

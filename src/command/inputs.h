@@ -3,10 +3,10 @@
  * Commands that read profiles take any number of files of any known format and add them up. Without a file they take
  * what a pipe or a file feeds to standard input, and else what `strobe run` wrote here.
  */
-#ifndef CLI_INPUTS_H
-#define CLI_INPUTS_H
+#ifndef COMMAND_INPUTS_H
+#define COMMAND_INPUTS_H
 
-#include "commands.h"
+#include "command.h"
 #include "format.h"
 #include "profile.h"
 

@@ -1,6 +1,6 @@
 /* workspace.h: the private directory of one `strobe run`: settings for PHP and the socket, for nobody else to see. */
-#ifndef CLI_WORKSPACE_H
-#define CLI_WORKSPACE_H
+#ifndef RUN_WORKSPACE_H
+#define RUN_WORKSPACE_H
 
 #include "err.h"
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  *
  * As a shell would, it outlives the child whatever signal comes; SIGINT and SIGQUIT of a terminal reach the child by
  * themselves, those sent to us alone are forwarded. */
-#ifndef CLI_CHILD_H
-#define CLI_CHILD_H
+#ifndef RUN_CHILD_H
+#define RUN_CHILD_H
 
 #include "err.h"
 #include "loop.h"

@@ -1,8 +1,8 @@
 /* diff_picture.h: a difference as a picture. */
-#ifndef CLI_DIFF_PICTURE_H
-#define CLI_DIFF_PICTURE_H
+#ifndef COMMAND_DIFF_PICTURE_H
+#define COMMAND_DIFF_PICTURE_H
 
-#include "commands.h"
+#include "command.h"
 #include "diff.h"
 #include "render.h"
 

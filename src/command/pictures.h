@@ -6,10 +6,10 @@
  *
  * The file begins behind the last colon. "function=" takes everything up to there, also commas, so it comes last.
  */
-#ifndef CLI_PICTURES_H
-#define CLI_PICTURES_H
+#ifndef COMMAND_PICTURES_H
+#define COMMAND_PICTURES_H
 
-#include "commands.h"
+#include "command.h"
 #include "line_set.h"
 #include "render.h"
 

@@ -1,6 +1,6 @@
 /* extension_file.h: finds the strobe.so that fits a PHP. */
-#ifndef CLI_EXTENSION_FILE_H
-#define CLI_EXTENSION_FILE_H
+#ifndef RUN_EXTENSION_FILE_H
+#define RUN_EXTENSION_FILE_H
 
 #include "php.h"
 

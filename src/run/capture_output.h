@@ -1,6 +1,6 @@
 /* capture_output.h: runs a program to its end, without a shell, and takes what it prints. */
-#ifndef CLI_CAPTURE_OUTPUT_H
-#define CLI_CAPTURE_OUTPUT_H
+#ifndef RUN_CAPTURE_OUTPUT_H
+#define RUN_CAPTURE_OUTPUT_H
 
 #include "buf.h"
 #include "clock.h"

@@ -1,6 +1,6 @@
 /* php.h: which PHP a command will run, and what that PHP is. */
-#ifndef CLI_PHP_H
-#define CLI_PHP_H
+#ifndef RUN_PHP_H
+#define RUN_PHP_H
 
 #include "err.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* run_result.h: what `strobe run` says and writes when its command has ended. */
-#ifndef CLI_RUN_RESULT_H
-#define CLI_RUN_RESULT_H
+#ifndef RUN_RUN_RESULT_H
+#define RUN_RUN_RESULT_H
 
 #include "err.h"
 #include "run_recording.h"

@@ -1,6 +1,6 @@
 /* run_name.h: what a run is called that comes from a file. */
-#ifndef CLI_RUN_NAME_H
-#define CLI_RUN_NAME_H
+#ifndef COMMAND_RUN_NAME_H
+#define COMMAND_RUN_NAME_H
 
 #include "profile.h"
 #include "strobe_wire.h"

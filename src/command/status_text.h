@@ -1,6 +1,6 @@
 /* status_text.h: the answer of /api/v1/status for people. Pure: bytes in, bytes out. */
-#ifndef CLI_STATUS_TEXT_H
-#define CLI_STATUS_TEXT_H
+#ifndef COMMAND_STATUS_TEXT_H
+#define COMMAND_STATUS_TEXT_H
 
 #include "buf.h"
 #include "err.h"
