@@ -198,6 +198,7 @@ static void measure(struct picture *g)
 	struct layout_limits limits = limits_of(o);
 
 	g->difference = difference_new(g->p, o);
+	g->exact = exact_new(g->unreversed, o);
 	limits.widths = g->difference ? g->difference->widths : NULL;
 	limits.hidden_max = g->is_still ? 0 : HIDDEN_MAX;
 	layout_init(&g->layout, g->p, o->column, &limits);
@@ -482,6 +483,7 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 		put_nothing(g, out);
 	layout_done(&g->layout);
 	g->difference = difference_free(g->difference);
+	g->exact = exact_free(g->exact);
 	if (!g->is_still)
 		return picture_finish(g->o, out, start, err);
 	return out->overflow ? err_set(err, -EFBIG, "the picture would be larger than %zu bytes", out->limit) : 0;

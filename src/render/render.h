@@ -1,5 +1,6 @@
 /* render.h: pictures of a profile. Pure: profile and options in, bytes out; no files, no clock, no globals. They show its
- * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading. */
+ * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading. What
+ * it says about functions (totals, its table, what a search matches) is made of the pairs (edges.h) then, as tables are. */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
 
@@ -9,6 +10,7 @@
 
 enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE };
 
+#define RENDER_AT_MOST "≤"
 #define RENDER_ESTIMATE "estimated stacks: only pairs of caller and callee were measured"
 
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
