@@ -1,4 +1,5 @@
-// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode html` and `--mode unpack`. A picture
+// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode svg-pairs` (the same for pictures
+// whose boxes are an estimate), `--mode html` and `--mode unpack`. A picture
 // may be of any encoding and stands in XML, so the script is ASCII and has no end of a CDATA section or of a script.
 //
 // In an SVG members of our own classes and interfaces get short names: the script is in each picture, and most pictures are
@@ -38,6 +39,7 @@ const plain = {
 export default defineConfig(({ mode }) => ({
 	publicDir: false,
 	plugins: [plain],
+	define: { WITH_EXACT: JSON.stringify(mode !== 'svg') },
 	build: {
 		target: 'es2022',
 		outDir: 'dist',
@@ -45,10 +47,10 @@ export default defineConfig(({ mode }) => ({
 		modulePreload: false,
 		reportCompressedSize: false,
 		rollupOptions: {
-			input: `src/picture/${mode}.ts`,
+			input: `src/picture/${mode.replace(/-.*/, '')}.ts`,
 			output: {
 				format: 'iife', entryFileNames: `picture-${mode}.js`,
-				...(mode === 'svg' && { minify: { mangleProps: { include: new RegExp(`^(?:${ownNames().join('|')})$`) } } }),
+				...(mode.startsWith('svg') && { minify: { mangleProps: { include: new RegExp(`^(?:${ownNames().join('|')})$`) } } }),
 			},
 		},
 	},

@@ -69,7 +69,7 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
  * shows a still picture of the widest frames. */
 int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
-/* 'sha256-…' of each script in both, with the quotes, as a content security policy names them. */
+/* 'sha256-…' of each script that may be in either, with the quotes, as a content security policy names them. */
 extern const char flamegraph_svg_script_hashes[], flamegraph_html_script_hashes[];
 
 /* A line of folded stacks as it is, "a;b 12", without its newline. */

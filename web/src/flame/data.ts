@@ -286,8 +286,8 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 		boxes.after = values();
 	}
 	const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
-	const exact = estimate && new Exact(estimate, text.frame_name.length);
-	boxes.whole = exact && wholeOf(exact, 0);
+	const exact = WITH_EXACT && estimate ? new Exact(estimate, text.frame_name.length) : undefined;
+	boxes.whole = WITH_EXACT && exact ? wholeOf(exact, 0) : undefined;
 	return new FlameData(boxes, { exact, names: text.names, files: text.files, frameName: text.frame_name,
 		frameFile: text.frame_file, frameLine: text.frame_line, about: text.about || { ...ABOUT_NOTHING } });
 }
@@ -344,7 +344,7 @@ export function matchingBoxes(data: FlameData, match: Uint8Array, within: number
 // functions helps.
 export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
 	const all = data.width[within], { whole, exact } = data;
-	if (exact && whole && within === 0 && !data.before) {
+	if (WITH_EXACT && exact && whole && within === 0 && !data.before) {
 		const share = all / exact.sides[0].whole;
 		return exact.matched(match).map((v) => v * share) as [number, number];
 	}

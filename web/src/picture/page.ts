@@ -2,14 +2,15 @@
 // keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
 import { matchedRange, matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
-import type { Exact, ExactTable } from '../flame/exact';
+import type { ExactTable } from '../flame/exact';
 import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
 import { button, html, icon, parse } from './dom';
+import { estimateTitle, matchedSign } from './estimate';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
 import { Twin } from './twin';
-import { amount, atMost, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
+import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
 
 export interface View {
 	setData(data: FlameData, zoomed: number): void;
@@ -239,16 +240,10 @@ export class Page {
 		this.wrong = pattern === undefined;
 		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, pattern, zoomed) : null;
 		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], all = this.data.width[zoomed];
-		const limits = most > least, estimated = !!this.data.exact, share = this.found ? (estimated ? most : least) / all : 0;
-		const sign = !estimated ? (limits ? '≥ ' : '') : this.isExact(zoomed) ? (limits ? '≤ ' : '') : '≈ ';
+		const estimated = WITH_EXACT && this.data.exact, share = this.found ? (estimated ? most : least) / all : 0;
+		const sign = estimated ? matchedSign(this.whole(zoomed), zoomed, most > least) : most > least ? '≥ ' : '';
 		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${sign}${percent(share, 1)}` : '',
 			this.found ? String(share) : '');
-	}
-
-	// Whether sums over functions are known, although boxes are an estimate: of everything, and of one profile.
-	private isExact(zoomed: number): boolean {
-		const data = this.whole(zoomed);
-		return !!data.whole && zoomed === 0 && !data.before;
 	}
 
 	// --- Colours ---
@@ -296,38 +291,17 @@ export class Page {
 		const given = this.attributes(box)?.[2];
 		if (given)
 			return plainText(given);
-		if (d.exact)
-			return `${d.name(box)} (${this.functionTook(d.exact, d.frame[box])}${box ? 'estimated here ' : ''}${this.boxTook(box)})`;
+		if (WITH_EXACT && d.exact)
+			return estimateTitle(d, d.exact, box, this.about);
 		if (before && after)
 			return `${d.name(box)} (${difference([before[box], after[box]], d.ownSides(box), [before[0], after[0]], this.about)})`;
 		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
 	}
 
-	// Wherever it stands: the same as src/render/frames.c.
-	private functionTook({ known, ofCalls, sides }: Exact, f: number): string {
-		const [one, other] = sides, limit = known[f] === 2;
-		if (!known[f])
-			return '';
-		if (other)
-			return `total ${difference([one.total[f], other.total[f]], [one.self[f], other.self[f]], [one.whole, other.whole], this.about, limit)}; `;
-		const [self, total] = [one.self[f], one.total[f]], took = (v: number) => `${amount(v, this.about)}, ${percent(v, one.whole)}`;
-		const own = ofCalls ? '' : self === total ? '; all of it self' : self ? `; self ${took(self)}` : '';
-		return `${ofCalls ? '' : 'total '}${limit ? atMost(amount(total, this.about)) + ', ' + atMost(percent(total, one.whole)) : took(total)}${own}; `;
-	}
-
-	// A box of an estimate.
-	private boxTook(box: number): string {
-		const d = this.data, { before, after } = d, [one, other] = d.exact!.sides, whole = d.whole && box === 0;
-		if (before && after)
-			return difference(whole ? [one.whole, other.whole] : [before[box], after[box]], [0, 0],
-				whole ? [one.whole, other.whole] : [before[0], after[0]], this.about);
-		return `${amount(whole ? one.whole : d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'}`;
-	}
-
 	private describe(box: number): string {
 		const d = this.data, own = d.self(box), place = d.place(d.frame[box]);
 		let text = `${this.about.nameType} ${this.title(box)}`;
-		if (!d.before && !d.exact && own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
+		if (!d.before && !(WITH_EXACT && d.exact) && own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
 			text += `, self ${percent(own, d.total)}`;
 		if (this.zoomed && box !== this.zoomed && d.width[box] < d.width[this.zoomed])
 			text += `, ${percent(d.width[box], d.width[this.zoomed])} of ${d.name(this.zoomed)}`;

@@ -90,9 +90,9 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		for (const values of sides)
 			values[number[i]] = side.signed();
 	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
-	const self = names.map((_, i) => i), none = self.map(() => 0), exact = t.exact && new Exact(t.exact, names.length);
+	const self = names.map((_, i) => i), none = self.map(() => 0), exact = WITH_EXACT && t.exact ? new Exact(t.exact, names.length) : undefined;
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
-		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {
+		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: WITH_EXACT && exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {
 		exact, names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
 		about: { ...ABOUT_NOTHING, reverse: t.reversed },
 	});

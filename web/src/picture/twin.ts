@@ -2,6 +2,7 @@
 
 import { functionRows, type FlameData } from '../flame/data';
 import { button, html } from './dom';
+import { tableWhole } from './estimate';
 import { amount, atMost, grouped, percent, type Unit } from './words';
 
 const AT_FIRST = 100;
@@ -22,7 +23,7 @@ function linesOf(data: FlameData, within: number): Line[] {
 	if (whole && within === 0)
 		return data.frameName.map((n, i) => {
 			const name = data.names[n];
-			const a = whole.first[i], b = whole.second[i], limit = data.exact?.known[i] === 2;
+			const a = whole.first[i], b = whole.second[i], limit = WITH_EXACT && data.exact?.known[i] === 2;
 			return data.before ? { name, self: 0, total: Math.max(a, b), before: a, after: b, limit } :
 				{ name, self: a, total: b, before: 0, after: 0, limit };
 		}).filter((line, i) => i !== data.frame[0] && line.total > 0);
@@ -92,17 +93,12 @@ export class Twin {
 		return `${data.name(this.within)}: ${grouped(lines + unlisted)} functions, ${amount(all, this.unit)}${
 			unlisted ? `; without the ${grouped(unlisted)} that took least` : ''}${
 			data.isPartial && !isWhole ? '; without the narrowest frames, which this file lacks' : ''}${
-			data.exact && !isWhole ? '; of estimated stacks' : ''}`;
-	}
-
-	// What shares are of.
-	private all(data: FlameData): number {
-		const one = data.exact?.sides;
-		return one && data.whole && this.within === 0 ? Math.max(...one.map((side) => side.whole)) : data.width[this.within];
+			WITH_EXACT && data.exact && !isWhole ? '; of estimated stacks' : ''}`;
 	}
 
 	private fill(): void {
-		const data = this.data!, all = this.all(data), lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
+		const data = this.data!, all = WITH_EXACT && data.exact ? tableWhole(data, data.exact, this.within) : data.width[this.within],
+			lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
 		const shown = lines.slice(0, this.limit), d = this.isDifference;
 		const share = (words: string) => html('th', { scope: 'col', class: 'share' }, words);
 		const heads = d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :
