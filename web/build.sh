@@ -10,6 +10,7 @@ fi
 npx --no-install tsc --noEmit
 npx --no-install vite build --logLevel warn
 npx --no-install vite build --config vite.picture.config.js --mode svg --logLevel warn
+npx --no-install vite build --config vite.picture.config.js --mode svg-pairs --logLevel warn
 npx --no-install vite build --config vite.picture.config.js --mode html --logLevel warn
 npx --no-install vite build --config vite.picture.config.js --mode unpack --logLevel warn
 cp src/icon.svg dist/icon.svg

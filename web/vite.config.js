@@ -5,6 +5,7 @@ import { defineConfig } from 'vite';
 export default defineConfig({
 	base: './',
 	publicDir: false,
+	define: { WITH_EXACT: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	build: {
 		target: 'es2022',

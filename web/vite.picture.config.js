@@ -1,8 +1,9 @@
-// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode html` and `--mode unpack`. A picture
+// The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode svg-pairs` (the same for pictures
+// whose boxes are an estimate), `--mode html` and `--mode unpack`. A picture
 // may be of any encoding and stands in XML, so the script is ASCII and has no end of a CDATA section or of a script.
 //
 // In an SVG members of our own classes and interfaces get short names: the script is in each picture, and most pictures are
-// small. What the browser, the language or the table of the picture (src/render/table.c) calls by its name keeps it, and so
+// small. What the browser, the language or the table of the picture (src/render/table.c, exact_table.c) calls by its name keeps it, and so
 // does what stands as a string somewhere.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +20,7 @@ function ownNames() {
 	const libraries = dirname(createRequire(import.meta.url).resolve('typescript'));
 	const platform = readdirSync(libraries).filter((name) => /^lib\.(dom|es).*\.d\.ts$/.test(name))
 		.map((name) => readFileSync(join(libraries, name), 'utf8').replace(/\/\*[^]*?\*\/|\/\/.*/g, '')).join('\n');
-	const table = words(sources, /^(?:export )?interface (?:Table|About|Unit)\b[^{]*\{([^]*?)^\}/gm).join('\n');
+	const table = words(sources, /^(?:export )?interface (?:Table|About|Unit|ExactTable)\b[^{]*\{([^]*?)^\}/gm).join('\n');
 	const foreign = new Set([...words(platform, /(\w+)/g), ...words(sources, /['"`]([\w-]+)['"`]/g), ...words(table, MEMBERS)]);
 	const members = [...words(sources, MEMBERS), ...words(sources, /(?:private|readonly) (\w+)[?!]?:/g)];
 	return [...new Set(members)].filter((name) => !foreign.has(name)).sort();
@@ -38,6 +39,7 @@ const plain = {
 export default defineConfig(({ mode }) => ({
 	publicDir: false,
 	plugins: [plain],
+	define: { WITH_EXACT: JSON.stringify(mode !== 'svg') },
 	build: {
 		target: 'es2022',
 		outDir: 'dist',
@@ -45,10 +47,10 @@ export default defineConfig(({ mode }) => ({
 		modulePreload: false,
 		reportCompressedSize: false,
 		rollupOptions: {
-			input: `src/picture/${mode}.ts`,
+			input: `src/picture/${mode.replace(/-.*/, '')}.ts`,
 			output: {
 				format: 'iife', entryFileNames: `picture-${mode}.js`,
-				...(mode === 'svg' && { minify: { mangleProps: { include: new RegExp(`^(?:${ownNames().join('|')})$`) } } }),
+				...(mode.startsWith('svg') && { minify: { mangleProps: { include: new RegExp(`^(?:${ownNames().join('|')})$`) } } }),
 			},
 		},
 	},

@@ -8,9 +8,14 @@
 extern const char asset_flamegraph_css[], asset_controls_css[], asset_page_css[];
 extern const size_t asset_flamegraph_css_size, asset_controls_css_size, asset_page_css_size;
 
-/* The SVG's script is compressed; picture_unpack_js stands behind it and runs it. */
-extern const char asset_picture_svg_js[], asset_picture_html_js[], asset_picture_unpack_js[];
-extern const size_t asset_picture_svg_js_size, asset_picture_html_js_size, asset_picture_unpack_js_size;
+/* The SVG's script is compressed; picture_unpack_js stands behind it and runs it. Pictures whose boxes are an estimate
+ * have the second one, which is larger. */
+extern const char asset_picture_svg_js[], asset_picture_svg_pairs_js[], asset_picture_html_js[], asset_picture_unpack_js[];
+extern const size_t asset_picture_svg_js_size, asset_picture_svg_pairs_js_size, asset_picture_html_js_size,
+	asset_picture_unpack_js_size;
+
+/* As flamegraph_svg_script_hashes (render.h), of the scripts in one picture. */
+extern const char picture_svg_hashes[], picture_svg_pairs_hashes[];
 
 extern const char asset_callgraph_css[], asset_callgraph_js[];
 extern const size_t asset_callgraph_css_size, asset_callgraph_js_size;

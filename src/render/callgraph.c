@@ -8,6 +8,7 @@
 #include "callgraph.h"
 
 #include "amount.h"
+#include "exact.h"
 #include "graph.h"
 #include "mem.h"
 #include "render.h"
@@ -28,6 +29,7 @@ struct drawing {
 	struct buf *out;
 	int64_t whole;
 	enum amount_unit unit;
+	bool is_estimate;		/* made of a tree that is one */
 };
 
 void callgraph_defaults(struct callgraph_options *o)
@@ -98,10 +100,11 @@ static void put_name(struct buf *out, struct str s)
 	}
 }
 
-static void put_amount(const struct drawing *d, int64_t v)
+static void put_amount(const struct drawing *d, int64_t v, bool at_most)
 {
+	buf_puts(d->out, at_most ? RENDER_AT_MOST : "");
 	amount_put(d->out, v, d->unit);
-	buf_puts(d->out, " (");
+	buf_puts(d->out, at_most ? " (" RENDER_AT_MOST : " (");
 	buf_put_fixed(d->out, 100 * share(d, v), 1);
 	buf_puts(d->out, "%)");
 }
@@ -131,13 +134,13 @@ static void put_node_words(const struct drawing *d, const struct graph_node *n, 
 {
 	if (of_calls) {
 		buf_puts(d->out, "called ");
-		put_amount(d, n->self);
+		put_amount(d, n->self, false);
 		return;
 	}
 	buf_puts(d->out, "self ");
-	put_amount(d, n->self);
+	put_amount(d, n->self, false);
 	buf_puts(d->out, "\\ntotal ");
-	put_amount(d, n->total);
+	put_amount(d, n->total, n->at_most);
 	if (n->calls > 0) {
 		buf_puts(d->out, "\\n");
 		put_times(d->out, n->calls);
@@ -193,11 +196,11 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	buf_puts(out, " → ");
 	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->to].frame), TOOLTIP_MAX));
 	buf_puts(out, "\\n");
-	put_amount(d, e->value);
+	put_amount(d, e->value, e->at_most);
 	buf_putc(out, '"');
 	if (!d->o->plain) {
 		buf_puts(out, " label=\"  ");
-		put_amount(d, e->value);
+		put_amount(d, e->value, e->at_most);
 		if (e->calls > 0 && !of_calls(d)) {
 			buf_puts(out, "\\n  ");
 			put_times(out, e->calls);
@@ -213,6 +216,17 @@ static void put_edge(const struct drawing *d, const struct graph_edge *e)
 	if (e->critical)
 		buf_puts(out, " color=\"#1f4e9e\" class=critical");
 	buf_puts(out, "];\n");
+}
+
+static bool has_limits(const struct graph *g)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < g->node_count; i++)
+		has |= g->nodes[i].at_most;
+	for (size_t i = 0; i < g->edge_count; i++)
+		has |= g->edges[i].at_most;
+	return has;
 }
 
 static void put_heading(const struct drawing *d)
@@ -234,7 +248,9 @@ static void put_heading(const struct drawing *d)
 	else
 		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
 	buf_puts(out, g->node_count ? "; blue: the path that took most" : "; nothing is above zero");
-	buf_puts(out, d->p->estimated ? "\\n" RENDER_ESTIMATE : "");
+	buf_puts(out, d->is_estimate ? "\\n" RENDER_ESTIMATE : "");
+	if (has_limits(g))
+		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a circle, of which only a limit is known");
 	buf_puts(out, g->node_count ? "\\n \";\n" : "\";\n");
 }
 
@@ -260,8 +276,13 @@ static void put_graph(const struct drawing *d)
 /* What shares are of: what was taken, which is more than the sum where something was given back. */
 static int64_t whole(const struct profile *p, uint32_t column)
 {
+	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
 	int64_t sum;
 
+	if (p->edges) {
+		edges_sums(p, &sums);
+		return exact_whole(p, &sums, column);
+	}
 	return __builtin_sub_overflow(profile_sum(p, column), profile_below_zero(p, column, NULL), &sum) ? INT64_MAX :
 	       sum;
 }
@@ -279,6 +300,7 @@ struct callgraph {
 	struct callgraph_options o;
 	struct graph sums;
 	int64_t whole;
+	bool is_estimate;
 };
 
 struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err)
@@ -297,6 +319,7 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
 	graph_init(&c->sums, part ? part : p, o->column);
+	c->is_estimate = p->estimated && (part || !p->edges);
 	return c;
 }
 
@@ -318,7 +341,8 @@ void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, stru
 {
 	_cleanup_(graph_done) struct graph g = { 0 };
 	struct callgraph_options o = c->o;
-	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole };
+	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
+			     .is_estimate = c->is_estimate };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;

@@ -1,7 +1,8 @@
 /* callgraph.h: who calls whom, as a graph for Graphviz. Pure, as all pictures: profile and options in, bytes out.
  *
  * One box per function, one arrow per caller and callee. A value counts once for each function and once for each arrow
- * on its stack, however often they stand there. Laying the boxes out is Graphviz's work (src/graphviz), which needs
+ * on its stack, however often they stand there. Of a profile with edges (edges.h) all values come from these, those that
+ * they do not determine as limits, "≤"; with `focus` the graph is of stacks, which are an estimate then. Laying the boxes out is Graphviz's work (src/graphviz), which needs
  * minutes for large graphs: so a graph is pruned to a number of functions first, and says what it left out.
  */
 #ifndef RENDER_CALLGRAPH_H

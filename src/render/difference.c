@@ -127,11 +127,9 @@ static int64_t shown(int64_t v, double factor)
 
 static void put_amount(const struct picture_difference *d, int64_t v, const char *count_name, struct buf *out)
 {
-	v = shown(v, d->o->factor / (double)profile_scale(d->p, d->o->column));
-	if (count_name || profile_scale(d->p, d->o->column) != 1)
-		buf_put_grouped(out, v);
-	else
-		amount_put(out, v, amount_unit(d->p->columns[d->o->column].unit));
+	enum amount_unit unit = amount_unit(d->p->columns[d->o->column].unit);
+
+	amount_put(out, shown(v, d->o->factor), count_name && unit != AMOUNT_MILLIONTHS ? AMOUNT_COUNT : unit);
 }
 
 static void put_percent(double part, double whole, struct buf *out)
@@ -148,11 +146,12 @@ static void put_signed(double v, const char *unit, struct buf *out)
 }
 
 /* "+405, +81.82%, +24.55 points", or "+405, new, …". */
-static void put_delta(const struct picture_difference *d, int64_t before, int64_t after, const char *count_name,
-		      struct buf *out)
+static void put_delta(const struct picture_difference *d, const struct picture_change *c, bool self,
+		      const char *count_name, struct buf *out)
 {
-	double base = (double)(d->before[PROFILE_ROOT] > 0 ? d->before[PROFILE_ROOT] : d->after[PROFILE_ROOT]);
-	int64_t delta = subtract(after, before);
+	int64_t before = self ? c->self_before : c->before;
+	int64_t delta = subtract(self ? c->self_after : c->after, before);
+	double base = (double)(c->whole_before > 0 ? c->whole_before : c->whole_after);
 
 	if (delta == 0) {
 		buf_puts(out, "no change");
@@ -171,39 +170,49 @@ static void put_delta(const struct picture_difference *d, int64_t before, int64_
 	put_signed(100 * (double)delta / base, " points", out);
 }
 
-static void put_side(const struct picture_difference *d, const char *side, int64_t v, int64_t whole,
+static void put_side(const struct picture_difference *d, int64_t v, int64_t whole, bool at_most,
 		     const char *count_name, struct buf *out)
 {
-	buf_puts(out, side);
+	buf_puts(out, at_most ? RENDER_AT_MOST : "");
 	put_amount(d, v, count_name, out);
 	if (count_name) {
 		buf_putc(out, ' ');
 		text_put_xml(out, (struct str){ count_name, strlen(count_name) });
 	}
-	buf_puts(out, ", ");
+	buf_puts(out, at_most ? ", " RENDER_AT_MOST : ", ");
 	put_percent((double)v, (double)whole, out);
 }
 
-void difference_put_words(const struct picture_difference *d, const struct layout_box *box, const char *count_name,
+struct picture_change difference_of(const struct picture_difference *d, uint32_t node)
+{
+	return (struct picture_change){
+		.before = d->before[node], .after = d->after[node],
+		.self_before = self_of(d, d->o->before_column, node), .self_after = self_of(d, d->o->column, node),
+		.whole_before = d->before[PROFILE_ROOT], .whole_after = d->after[PROFILE_ROOT],
+	};
+}
+
+void difference_put_words(const struct picture_difference *d, const struct picture_change *c, const char *count_name,
 			  struct buf *out)
 {
-	uint32_t n = box->node;
-	int64_t self_before = self_of(d, d->o->before_column, n), self_after = self_of(d, d->o->column, n);
-
-	put_side(d, "before ", d->before[n], d->before[PROFILE_ROOT], count_name, out);
-	put_side(d, "; after ", d->after[n], d->after[PROFILE_ROOT], count_name, out);
+	buf_puts(out, "before ");
+	put_side(d, c->before, c->whole_before, c->at_most, count_name, out);
+	buf_puts(out, "; after ");
+	put_side(d, c->after, c->whole_after, c->at_most, count_name, out);
 	buf_puts(out, "; ");
-	put_delta(d, d->before[n], d->after[n], count_name, out);
-	if (!self_before && !self_after)
+	put_delta(d, c, false, count_name, out);
+	if (!c->self_before && !c->self_after)
 		return;
-	if (self_before == d->before[n] && self_after == d->after[n]) {
+	if (c->self_before == c->before && c->self_after == c->after) {
 		buf_puts(out, "; all of it self");
 		return;
 	}
-	put_side(d, "; self before ", self_before, d->before[PROFILE_ROOT], NULL, out);
-	put_side(d, ", after ", self_after, d->after[PROFILE_ROOT], NULL, out);
+	buf_puts(out, "; self before ");
+	put_side(d, c->self_before, c->whole_before, false, NULL, out);
+	buf_puts(out, ", after ");
+	put_side(d, c->self_after, c->whole_after, false, NULL, out);
 	buf_puts(out, ": ");
-	put_delta(d, self_before, self_after, count_name, out);
+	put_delta(d, c, true, count_name, out);
 }
 
 void difference_put_note(const struct picture_difference *d, struct buf *out)

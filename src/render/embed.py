@@ -65,11 +65,14 @@ def policy(*scripts):
 def main():
     out, *files = [pathlib.Path(name) for name in sys.argv[1:]]
     bytes_of = {path.name: contents(path) for path in files}
-    script = with_style(bytes_of["picture-svg.js"], bytes_of.pop("marks.css") + bytes_of["controls.css"])
-    bytes_of["picture-svg.js"] = packed(script)
+    style, unpack = bytes_of.pop("marks.css") + bytes_of["controls.css"], bytes_of["picture-unpack.js"]
+    svg, pairs = (with_style(bytes_of[name], style) for name in ("picture-svg.js", "picture-svg-pairs.js"))
+    bytes_of["picture-svg.js"], bytes_of["picture-svg-pairs.js"] = packed(svg), packed(pairs)
     parts = ['#include "assets.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
-    for kind, scripts in {"svg": [bytes_of["picture-unpack.js"], script], "html": [bytes_of["picture-html.js"]]}.items():
-        parts.append(f'const char flamegraph_{kind}_script_hashes[] = "{policy(*scripts)}";\n')
+    hashes = {"flamegraph_svg_script_hashes": [unpack, svg, pairs], "picture_svg_hashes": [unpack, svg],
+              "picture_svg_pairs_hashes": [unpack, pairs], "flamegraph_html_script_hashes": [bytes_of["picture-html.js"]]}
+    for name, scripts in hashes.items():
+        parts.append(f'const char {name}[] = "{policy(*scripts)}";\n')
     out.write_text("\n".join(parts))
 
 

@@ -198,6 +198,7 @@ static void measure(struct picture *g)
 	struct layout_limits limits = limits_of(o);
 
 	g->difference = difference_new(g->p, o);
+	g->exact = exact_new(g->unreversed, o);
 	limits.widths = g->difference ? g->difference->widths : NULL;
 	limits.hidden_max = g->is_still ? 0 : HIDDEN_MAX;
 	layout_init(&g->layout, g->p, o->column, &limits);
@@ -360,9 +361,12 @@ static void put_script(const struct picture *g, const char *note, struct buf *ou
 	buf_puts(out, "<script type=\"application/json\" id=\"profile\">");
 	picture_put_table(g, note, out);
 	buf_puts(out, "</script>\n<script type=\"text/plain\" data-csp=\"");
-	buf_puts(out, flamegraph_svg_script_hashes);
+	buf_puts(out, g->exact ? picture_svg_pairs_hashes : picture_svg_hashes);
 	buf_puts(out, "\">");
-	buf_put(out, asset_picture_svg_js, asset_picture_svg_js_size);
+	if (g->exact)
+		buf_put(out, asset_picture_svg_pairs_js, asset_picture_svg_pairs_js_size);
+	else
+		buf_put(out, asset_picture_svg_js, asset_picture_svg_js_size);
 	buf_puts(out, "</script><script><![CDATA[");
 	buf_put(out, asset_picture_unpack_js, asset_picture_unpack_js_size);
 	buf_puts(out, "]]></script>\n");
@@ -482,6 +486,7 @@ static int draw(struct picture *g, struct buf *out, struct err *err)
 		put_nothing(g, out);
 	layout_done(&g->layout);
 	g->difference = difference_free(g->difference);
+	g->exact = exact_free(g->exact);
 	if (!g->is_still)
 		return picture_finish(g->o, out, start, err);
 	return out->overflow ? err_set(err, -EFBIG, "the picture would be larger than %zu bytes", out->limit) : 0;

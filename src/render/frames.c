@@ -133,38 +133,95 @@ void picture_put_number(struct buf *out, double v)
 		buf_printf(out, "%.15g", v);
 }
 
-static int64_t shown_value(const struct picture *g, const struct layout_box *box)
+/* Of millionths the factor includes the scale, so that whole ones would be shown; they keep what is behind the point. */
+static void put_value(const struct picture *g, int64_t value, struct buf *out)
 {
-	double v;
+	enum amount_unit unit = g->o->column == UINT32_MAX ? AMOUNT_COUNT :
+				amount_unit(g->p->columns[g->o->column].unit);
+	double factor = unit == AMOUNT_MILLIONTHS ? g->o->factor : g->factor, v = rint((double)value * factor);
 
-	if (g->factor == 1)
-		return box->value;
-	v = rint((double)box->value * g->factor);
-	return v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
+	if (factor != 1)
+		value = v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
+	if (!g->count_name) {
+		amount_put(out, value, g->unit);
+		return;
+	}
+	amount_put(out, value, unit == AMOUNT_MILLIONTHS ? unit : AMOUNT_COUNT);
+	buf_putc(out, ' ');
+	text_put_xml(out, (struct str){ g->count_name, strlen(g->count_name) });
+}
+
+static void put_value_and_share(const struct picture *g, int64_t value, int64_t whole, bool at_most, struct buf *out)
+{
+	buf_puts(out, at_most ? RENDER_AT_MOST : "");
+	put_value(g, value, out);
+	buf_puts(out, at_most ? ", " RENDER_AT_MOST : ", ");
+	amount_put_percent(out, value, whole);
+	buf_putc(out, '%');
+}
+
+/* What the function took, wherever it stands. Frames that only the estimate has, such as "[folded]", took nothing. */
+static void put_exact(const struct picture *g, uint32_t frame, struct buf *out)
+{
+	const struct exact *x = g->exact;
+	int64_t self = x->sums.self[frame][x->column], total = x->sums.total[frame][x->column];
+
+	buf_puts(out, x->of_calls ? "" : "total ");
+	put_value_and_share(g, total, x->whole, exact_is_at_most(x, frame), out);
+	if (!x->of_calls && self == total) {
+		buf_puts(out, "; all of it self");
+	} else if (!x->of_calls && self) {
+		buf_puts(out, "; self ");
+		put_value_and_share(g, self, x->whole, false, out);
+	}
+	buf_puts(out, "; ");
+}
+
+static void put_exact_change(const struct picture *g, uint32_t frame, struct buf *out)
+{
+	const struct exact *x = g->exact;
+	int64_t (*self)[PROFILE_COLUMNS] = x->sums.self, (*total)[PROFILE_COLUMNS] = x->sums.total;
+
+	buf_puts(out, "total ");
+	difference_put_words(g->difference, &(struct picture_change){
+		.before = total[frame][x->before], .after = total[frame][x->column],
+		.self_before = self[frame][x->before], .self_after = self[frame][x->column],
+		.whole_before = x->whole_before, .whole_after = x->whole, .at_most = exact_is_at_most(x, frame),
+	}, g->count_name, out);
+	buf_puts(out, "; ");
+}
+
+static void put_change(const struct picture *g, const struct layout_box *box, struct buf *out)
+{
+	struct picture_change change = difference_of(g->difference, box->node);
+
+	/* How much of it is its own is known of functions only. */
+	if (g->exact && box->frame != UINT32_MAX) {
+		change.self_before = change.self_after = 0;
+	} else if (g->exact) {
+		change.before = change.whole_before = g->exact->whole_before;
+		change.after = change.whole_after = g->exact->whole;
+	}
+	difference_put_words(g->difference, &change, g->count_name, out);
 }
 
 void picture_put_title(const struct picture *g, const struct layout_box *box, struct buf *out)
 {
 	text_put_xml(out, picture_name(g, box));
 	buf_puts(out, " (");
+	if (g->exact && box->frame != UINT32_MAX && g->exact->sums.known[box->frame])
+		(g->difference ? put_exact_change : put_exact)(g, box->frame, out);
+	if (g->exact && box->frame != UINT32_MAX)
+		buf_puts(out, "estimated here ");
 	if (g->difference) {
-		difference_put_words(g->difference, box, g->count_name, out);
-		buf_putc(out, ')');
-		return;
-	}
-	if (g->count_name) {
-		buf_put_grouped(out, shown_value(g, box));
-		buf_putc(out, ' ');
-		text_put_xml(out, (struct str){ g->count_name, strlen(g->count_name) });
+		put_change(g, box, out);
+	} else if (box->frame == UINT32_MAX) {
+		put_value(g, g->exact ? g->exact->whole : box->value, out);
+		buf_puts(out, ", 100%");
 	} else {
-		amount_put(out, shown_value(g, box), g->unit);
+		put_value_and_share(g, box->value, g->layout.total, false, out);
 	}
-	buf_puts(out, ", ");
-	if (box->frame == UINT32_MAX)
-		buf_puts(out, "100");
-	else
-		amount_put_percent(out, box->value, g->layout.total);
-	buf_puts(out, "%)");
+	buf_putc(out, ')');
 }
 
 /* Tenths of a pixel, rounded as printf's "%.1f" rounds: ten times a double is exact in a long double, so that only

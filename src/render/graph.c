@@ -87,7 +87,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-void graph_init(struct graph *g, const struct profile *p, uint32_t column)
+static void add_tree(struct graph *g, const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *totals = NULL;
 	_cleanup_(freep) uint32_t *open_nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*open_nodes));
@@ -95,8 +95,6 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 	struct summing s = { .p = p, .g = g, .open_nodes = open_nodes };
 	uint32_t calls = profile_find_column(p, "calls");
 
-	*g = (struct graph){ .node_count = p->frame_count };
-	g->nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*g->nodes));
 	s.of_calls = column == calls;
 	if (!s.of_calls)
 		totals = profile_totals(p, column);
@@ -115,6 +113,16 @@ void graph_init(struct graph *g, const struct profile *p, uint32_t column)
 			enter(&s, w.node);
 	map_done(&s.edges);
 	free(s.open_edges);
+}
+
+void graph_init(struct graph *g, const struct profile *p, uint32_t column)
+{
+	*g = (struct graph){ .node_count = p->frame_count };
+	g->nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*g->nodes));
+	if (p->edges)
+		graph_add_edges(g, p, column);
+	else
+		add_tree(g, p, column);
 	qsort(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes);
 	if (g->edge_count)
 		qsort(g->edges, g->edge_count, sizeof(*g->edges), compare_edges);

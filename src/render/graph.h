@@ -1,4 +1,5 @@
-/* graph.h: the calling context tree summed up by function and by caller and callee, and what is drawn of it. */
+/* graph.h: a profile summed up by function and by caller and callee, and what is drawn of it: its tree or, where it has
+ * them, its edges (edges.h), as the tree is an estimate then. */
 #ifndef RENDER_GRAPH_H
 #define RENDER_GRAPH_H
 
@@ -7,12 +8,14 @@
 struct graph_node {
 	uint32_t frame;
 	int64_t self, total, calls;	/* calls: 0 if they were not counted */
+	bool at_most;			/* total is a limit */
 	bool critical;
 };
 
 struct graph_edge {
 	uint32_t from, to;		/* frames while it is summed up; then numbers of nodes */
 	int64_t value, calls;
+	bool at_most;			/* value is a limit */
 	bool critical;
 };
 
@@ -26,6 +29,7 @@ struct graph {
 };
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column);
+void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column);	/* graph_init's part for these */
 void graph_copy(struct graph *g, const struct graph *from);
 void graph_done(struct graph *g);
 

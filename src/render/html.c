@@ -126,6 +126,7 @@ static void put_about(const struct picture *g, struct buf *out)
 		json_str(&j, flamegraph_width_names[g->o->width_of]);
 	}
 	picture_put_fills(&j, g, frames, count + 1);
+	picture_put_exact(&j, g, frames, count + 1);
 	if (g->o->nameattr) {
 		json_key(&j, "attributes");
 		json_open_object(&j);
@@ -183,7 +184,8 @@ int flamegraph_html(const struct profile *p, const struct flamegraph_options *o,
 {
 	_cleanup_(profile_freep) struct profile *reversed = NULL;
 	_cleanup_(buf_done) struct buf still = { 0 };
-	struct picture g = { .p = p, .o = o };
+	_cleanup_(exact_freep) struct exact *exact = exact_new(p, o);
+	struct picture g = { .p = p, .unreversed = p, .o = o, .exact = exact };
 	int e;
 
 	buf_init(&still);

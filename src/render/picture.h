@@ -4,6 +4,7 @@
  *	frames.c	the frames as elements, for eyes and for programs that read the file
  *	table.c		the same frames as numbers, for the script; sums.c: what functions took where not all frames are
  *	difference.c	widths, colours and words where there are values before and after
+ *	exact.c		what functions took where the tree is an estimate; exact_table.c: the same for the script
  *	line_picture.c	a whole picture from lines, whose frames are line_frames.c's and whose layout is lines.c's
  */
 #ifndef RENDER_PICTURE_H
@@ -11,6 +12,7 @@
 
 #include "amount.h"
 #include "difference.h"
+#include "exact.h"
 #include "json.h"
 #include "layout.h"
 #include "lines.h"
@@ -27,6 +29,7 @@ struct picture {
 	const struct flamegraph_options *o;
 	const struct palette *palette;
 	struct picture_difference *difference;	/* NULL: the picture is of one profile */
+	struct exact *exact;		/* NULL: the tree says it all */
 	struct layout layout;
 	double scale;			/* px per unit of value */
 	double top, bottom, height;	/* px above and below the frames, and of all */
@@ -61,7 +64,8 @@ struct rgb picture_narrow_color(const struct picture *g);
 /* The same for a frame and a way to colour, whatever the options say; UINT32_MAX is the root. */
 struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flamegraph_color_by by);
 
-/* "name (1,234 samples, 12.34%)", any bytes made fit for XML. */
+/* "name (1,234 samples, 12.34%)", any bytes made fit for XML. Where the tree is an estimate, what the function took in
+ * all stands before what its box is wide: "name (total 406 ms, 99.98%; all of it self; estimated here 176 ms, 43.4%)". */
 void picture_put_title(const struct picture *g, const struct layout_box *box, struct buf *out);
 
 /* A length in px with as many decimals as it has. */
@@ -95,10 +99,17 @@ void picture_put_line_frames(const struct picture *g, struct rgb *fills, struct 
 void picture_put_frames(const struct picture *g, struct buf *out);
 void picture_put_table(const struct picture *g, const char *note, struct buf *out);
 
+/* Digits as table.c describes them. */
+void picture_put_unsigned(struct buf *out, uint64_t v);
+void picture_put_signed(struct buf *out, int64_t v);
+
 /* What the scripts of both kinds of pictures are told: words, units, colours of `count` frames. */
 void picture_put_words(struct json *j, const struct picture *g, const char *note);
 void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name);
 void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
+
+/* The key "exact" with what edges say of the functions `frames` (UINT32_MAX is the root); nothing where there are none. */
+void picture_put_exact(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
 
 /* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. Then those
  * from the value `labelled` on are preferred, at which a box has room for a label. */

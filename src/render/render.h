@@ -1,5 +1,6 @@
 /* render.h: pictures of a profile. Pure: profile and options in, bytes out; no files, no clock, no globals. They show its
- * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading. */
+ * tree; one that was made of pairs of caller and callee is an estimate, and the picture says so below its heading. What
+ * it says about functions (totals, its table, what a search matches) is made of the pairs (edges.h) then, as tables are. */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
 
@@ -9,6 +10,7 @@
 
 enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE };
 
+#define RENDER_AT_MOST "≤"
 #define RENDER_ESTIMATE "estimated stacks: only pairs of caller and callee were measured"
 
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
@@ -67,7 +69,7 @@ int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, 
  * shows a still picture of the widest frames. */
 int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
-/* 'sha256-…' of each script in both, with the quotes, as a content security policy names them. */
+/* 'sha256-…' of each script that may be in either, with the quotes, as a content security policy names them. */
 extern const char flamegraph_svg_script_hashes[], flamegraph_html_script_hashes[];
 
 /* A line of folded stacks as it is, "a;b 12", without its newline. */

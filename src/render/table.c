@@ -15,7 +15,8 @@
  *	rest	= signed: how far its caller goes on behind it; of the root 0, whose width is "all"
  *	name	= number: index into "names"; 0 is the root
  *	sides	= (before after own-before own-after)*: of a difference, for each box; all signed
- *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed
+ *	sums	= (a b)*: of the whole profile, for each name but the root's: self and total, or before and after; signed.
+ *		  Where the boxes are an estimate, "exact" has what functions took (exact_table.c)
  *
  * Boxes that are too narrow to be drawn are there too, behind their siblings, so that the script's table and search are
  * those of the profile. Elements are the boxes of at least "elementMin". Where there are too many, the narrowest are
@@ -74,7 +75,7 @@ static bool needs_sums(const struct picture *g)
 {
 	if (g->lines)
 		return false;
-	return g->layout.beyond || g->is_pruned || (g->difference && g->o->width_of != WIDTH_OF_MAXIMUM);
+	return g->exact || g->layout.beyond || g->is_pruned || (g->difference && g->o->width_of != WIDTH_OF_MAXIMUM);
 }
 
 struct summed {
@@ -110,9 +111,24 @@ static void add_summed(struct names *n, const struct picture *g)
 	free(list);
 }
 
+static int64_t *column_of(const struct picture *g, int64_t (*sums)[PROFILE_COLUMNS], uint32_t column)
+{
+	int64_t *list = xcalloc((size_t)g->p->frame_count + 1, sizeof(*list));
+
+	for (uint32_t f = 0; f < g->p->frame_count; f++)
+		list[f] = sums[f][column];
+	return list;
+}
+
 static void find_sums(struct names *n, const struct picture *g)
 {
-	if (g->difference) {
+	const struct exact *x = g->exact;
+
+	if (x) {
+		n->sums[0] = column_of(g, g->difference ? x->sums.total : x->sums.self,
+				       g->difference ? x->before : x->column);
+		n->sums[1] = column_of(g, x->sums.total, x->column);
+	} else if (g->difference) {
 		n->sums[0] = sums_of_totals(g->p, g->difference->before);
 		n->sums[1] = sums_of_totals(g->p, g->difference->after);
 	} else {
@@ -159,16 +175,16 @@ static void put_digit(struct buf *out, uint64_t v)
 	buf_putc(out, c == '\\' ? '!' : c);
 }
 
-static void put_unsigned(struct buf *out, uint64_t v)
+void picture_put_unsigned(struct buf *out, uint64_t v)
 {
 	for (; v >= 32; v >>= 5)
 		put_digit(out, 32 | (v & 31));
 	put_digit(out, v);
 }
 
-static void put_signed(struct buf *out, int64_t v)
+void picture_put_signed(struct buf *out, int64_t v)
 {
-	put_unsigned(out, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
+	picture_put_unsigned(out, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
 }
 
 static void put_rgb(struct buf *out, struct rgb c)
@@ -307,10 +323,10 @@ static void put_boxes(struct json *j, const struct picture *g, const struct name
 		const struct layout_box *box = &g->layout.boxes[i];
 		int64_t end = box->start + box->value;
 
-		put_unsigned(&digits, depth + 1 - box->depth);
-		put_signed(&digits, box->start - next[box->depth]);
-		put_signed(&digits, right[box->depth] - end);
-		put_unsigned(&digits, i ? n->number_of[box->frame] : 0);
+		picture_put_unsigned(&digits, depth + 1 - box->depth);
+		picture_put_signed(&digits, box->start - next[box->depth]);
+		picture_put_signed(&digits, right[box->depth] - end);
+		picture_put_unsigned(&digits, i ? n->number_of[box->frame] : 0);
 		depth = box->depth;
 		next[depth] = right[depth + 1] = end;
 		next[depth + 1] = box->start;
@@ -332,10 +348,10 @@ static void put_sides(struct json *j, const struct picture *g)
 	for (size_t i = 0; i < g->layout.count; i++) {
 		uint32_t node = g->layout.boxes[i].node;
 
-		put_signed(&digits, d->before[node]);
-		put_signed(&digits, d->after[node]);
-		put_signed(&digits, own_before[node]);
-		put_signed(&digits, own_after[node]);
+		picture_put_signed(&digits, d->before[node]);
+		picture_put_signed(&digits, d->after[node]);
+		picture_put_signed(&digits, own_before[node]);
+		picture_put_signed(&digits, own_after[node]);
 	}
 	json_key(j, "sides");
 	json_bytes(j, (struct str){ digits.data, digits.size });
@@ -348,12 +364,16 @@ static void put_sums(struct json *j, const struct picture *g, const struct names
 	if (!n->sums[0])
 		return;
 	buf_init(&digits);
-	for (uint32_t i = 1; i < n->count; i++) {
-		put_signed(&digits, n->sums[0][n->frames[i]]);
-		put_signed(&digits, n->sums[1][n->frames[i]]);
+	for (uint32_t i = 1; i < n->count && !g->exact; i++) {
+		picture_put_signed(&digits, n->sums[0][n->frames[i]]);
+		picture_put_signed(&digits, n->sums[1][n->frames[i]]);
 	}
-	json_key(j, "sums");
-	json_bytes(j, (struct str){ digits.data, digits.size });
+	if (g->exact) {
+		picture_put_exact(j, g, n->frames, n->count);
+	} else {
+		json_key(j, "sums");
+		json_bytes(j, (struct str){ digits.data, digits.size });
+	}
 	json_key(j, "beyond");
 	json_u64(j, g->layout.beyond + g->is_pruned);
 	json_key(j, "unlisted");
@@ -425,6 +445,10 @@ void picture_put_words(struct json *j, const struct picture *g, const char *note
 	if (g->factor != 1) {
 		json_key(j, "factor");
 		json_double(j, g->factor);
+	}
+	if (g->o->column != UINT32_MAX && !g->lines && profile_scale(g->p, g->o->column) != 1) {
+		json_key(j, "fractions");
+		json_bool(j, true);
 	}
 	if (g->o->negate) {
 		json_key(j, "negate");

@@ -1,10 +1,12 @@
 /* test_callgraph.c: which sums a call graph shows, what it leaves out, and that no name leaves its quotes. */
 
 #include "callgraph.h"
+#include "edges.h"
 #include "graph.h"
 #include "mem.h"
 #include "test.h"
 #include "test_letters.h"
+#include "test_random.h"
 
 static char letter(const struct profile *p, uint32_t frame)
 {
@@ -46,6 +48,108 @@ TEST(each_function_and_each_arrow_counts_once_per_stack)
 	CHECK_INT(edge_value(p, &g, "gf"), 7);
 	CHECK_INT(edge_value(p, &g, "ff"), 30);
 	CHECK_INT(edge_value(p, &g, "mg"), 500);
+}
+
+/* A few functions that call each other in any way. */
+static struct profile *any_tree(uint32_t nodes, uint32_t functions)
+{
+	struct profile *p = profile_new();
+
+	profile_column(p, "calls", "count");
+	profile_column(p, "wall_ns", "nanoseconds");
+	for (uint32_t i = 0; i < nodes; i++) {
+		char name[2] = { (char)('a' + below(functions)), 0 };
+		uint32_t parent = below(3) ? p->node_count - 1 : below(p->node_count);
+		uint32_t node = profile_child(p, parent, profile_frame(p, (struct str){ name, 1 }, (struct str){ "", 0 }, 0));
+
+		profile_add(p, node, 0, 1 + below(3));
+		profile_add(p, node, 1, below(100));
+	}
+	return p;
+}
+
+/* As a file without levels has them. */
+static void fold(struct profile *p)
+{
+	uint32_t frames[26], columns[] = { 0, 1 };
+	struct edges *e = edges_new();
+
+	for (uint32_t f = 0; f < p->frame_count; f++)
+		frames[f] = f;
+	edges_add(e, p->edges, &(struct edges_places){ .columns = columns, .frames = frames, .column_count = 2, .fold = true });
+	edges_free(p->edges);
+	p->edges = e;
+}
+
+static const struct graph_edge *edge_of(const struct graph *g, const struct graph_edge *like)
+{
+	for (size_t i = 0; i < g->edge_count; i++)
+		if (g->edges[i].from == like->from && g->edges[i].to == like->to)
+			return &g->edges[i];
+	return NULL;
+}
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct graph_node *x = a, *y = b;
+
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static void check_same(struct graph *tree, struct graph *edges, unsigned *exact, unsigned *limits)
+{
+	CHECK_INT(tree->node_count, edges->node_count);
+	CHECK_INT(tree->edge_count, edges->edge_count);
+	qsort(tree->nodes, tree->node_count, sizeof(*tree->nodes), by_frame);
+	qsort(edges->nodes, edges->node_count, sizeof(*edges->nodes), by_frame);
+	for (size_t i = 0; i < tree->node_count; i++) {
+		const struct graph_node *x = &tree->nodes[i], *y = &edges->nodes[i];
+
+		CHECK(x->self == y->self && x->calls == y->calls);
+		CHECK(y->at_most ? y->total >= x->total : y->total == x->total);
+	}
+	for (size_t i = 0; i < tree->edge_count; i++) {
+		const struct graph_edge *x = &tree->edges[i], *y = edge_of(edges, x);
+
+		CHECK(y && x->calls == y->calls);
+		if (y)
+			CHECK(y->at_most ? y->value >= x->value : y->value == x->value);
+		*exact += y && !y->at_most;
+		*limits += y && y->at_most;
+	}
+}
+
+TEST(a_graph_of_edges_is_that_of_the_stacks_they_were_made_of_or_tells_limits)
+{
+	unsigned exact = 0, limits = 0;
+
+	for (int i = 0; i < 600; i++) {
+		_cleanup_(profile_freep) struct profile *p = any_tree(1 + below(40), 2 + below(8));
+		_cleanup_(graph_done) struct graph tree = { 0 }, edges = { 0 };
+
+		graph_init(&tree, p, 1);
+		p->edges = edges_of(p, &(struct edges_options){ .column = UINT32_MAX });
+		if (i % 2)
+			fold(p);
+		graph_init(&edges, p, 1);
+		check_same(&tree, &edges, &exact, &limits);
+	}
+	CHECK(exact > 1000 && limits > 1000);
+}
+
+/* f calls itself to any depth: what is below the inner calls is below the outer one. */
+TEST(an_arrow_of_a_function_to_itself_counts_once_by_levels)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+
+	add(p, "mf", "wall_ns", 1);
+	add(p, "mff", "wall_ns", 10);
+	add(p, "mffff", "wall_ns", 100);
+	p->edges = edges_of(p, &(struct edges_options){ .column = UINT32_MAX });
+	graph_init(&g, p, 0);
+	CHECK_INT(edge_value(p, &g, "ff"), 110);
+	CHECK(!edge_of(&g, &(struct graph_edge){ .from = 1, .to = 1 })->at_most);
 }
 
 TEST(calls_are_counted_on_each_arrow)

@@ -21,6 +21,11 @@ for f in callgrind strobe; do strobe convert -f $f --column Ir circle -o circle.
 echo 'pictures:'
 strobe flamegraph data/recursion.xhprof | grep -o 'id="subtitle"[^/]*'
 strobe flamegraph --subtitle shop data/recursion.xhprof -o picture.html 2>&1; grep -o '<p>[^<]*</p></header>' picture.html
-strobe callgraph data/recursion.xhprof -o - | grep -m 1 label=
-strobe flamegraph back.strobe | grep -c estimated
+strobe flamegraph data/recursion.xhprof | grep -o '<title>\(all\|main\|a\|b\|usleep\)[( ][^<]*estimated\|<title>all[^<]*' | sort | uniq
+strobe flamegraph --column calls data/recursion.xhprof | grep -o -m 1 '<title>usleep [^<]*'
+strobe flamegraph --column Ir circle | grep -o '<title>[^<]*'
+strobe diff --normalize none circle circle2 -f svg | grep -o '<title>\(all\|a\) ([^<]*' | sort -u | head -n 2
+for f in data/recursion.xhprof circle; do strobe callgraph -q $f -o graph.dot && grep -o 'label="[^"]*"\|^.n[0-9] -> n[0-9]' graph.dot; done
+strobe callgraph -q --function b circle -o graph.dot && grep -c 'estimated stacks' graph.dot
+strobe flamegraph back.strobe | grep -c "estimated stacks"
 strobe flamegraph data/blog.folded | grep -c estimated

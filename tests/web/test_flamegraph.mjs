@@ -537,6 +537,90 @@ for (const [name, ...options] of [['large.svg', '--minwidth', '5'], ['large-reve
 		await page.close();
 	});
 
+// --- Pictures of pairs of caller and callee, whose stacks are an estimate ---
+
+// Stacks of functions that call each other, and the same as callgrind's pairs.
+const RECURSIVE = `main;a;b;a;b;u 100\nmain;b;a;u 50\nmain;b;c;b;u 25\nmain;c 5\nmain;a;a;u 7\n${Array.from({ length: 40 }, (_, i) =>
+	`main;${[...'abcab'].slice(i % 5).join(';')};${'xyz'[i % 3]}${i % 2 ? ';a' : ''} ${1 + i}\n`).join('')}`;
+// main;a;b;a and main;b;a;b without levels: of a and b only limits are known.
+const CIRCLE = 'events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 60\ncfn=b\ncalls=1 1\n1 45\nfn=a\n1 35\ncfn=b\ncalls=2 1\n1 65\nfn=b\n1 70\ncfn=a\ncalls=2 1\n1 40\n';
+
+const pairs = spawnSync(program, ['convert', '-f', 'callgrind', '-'], { input: RECURSIVE });
+const pairsAfter = spawnSync(program, ['convert', '-f', 'callgrind', '-'], { input: RECURSIVE.replace(';u 50', ';u 250') });
+for (const kind of ['svg', 'html']) {
+	draw(`pairs.${kind}`, pairs.stdout);
+	draw(`circle.${kind}`, CIRCLE);
+	writeFileSync(join(folder, 'before.pairs'), pairs.stdout);
+	writeFileSync(join(folder, 'after.pairs'), pairsAfter.stdout);
+	spawnSync(program, ['diff', join(folder, 'before.pairs'), join(folder, 'after.pairs'), '--normalize', 'none', '-o', join(folder, `pairs-changed.${kind}`)]);
+
+	await test(`${kind}: of pairs of caller and callee, table, search and titles have what was measured, not what is drawn`, async () => {
+		const page = await openPage(`${site}/pairs.${kind}`), truth = functionsOf(RECURSIVE);
+		for (let i = 0; i < 5; i++)
+			await page.keyboard.press('ArrowUp');
+		const [, name, total, own] = /Function: (\w+) \(total ([\d,]+) \w+, [\d.]+%; (?:self (\d+) \w+, [\d.]+%; )?estimated here /.exec(await said(page)) || [];
+		check(truth.includes([name, own || 0, total].join(' ')), await said(page));
+		await press(page, 'Table');
+		const table = await tableOf(page);
+		check(JSON.stringify(table) === JSON.stringify(truth), table, truth);
+		for (const pattern of ['^u$', '^a$', 'a|b', 'main', 'nothing'])
+			await search(page, pattern), check(await matched(page) === `Matched: ${shareOf(RECURSIVE, new RegExp(pattern))}`, pattern, await matched(page));
+		for (const pattern of ['u|c', 'x|y|z']) {		// a and b call them, and they call a and b
+			await search(page, pattern);
+			const limit = /^Matched: ≤ ([0-9.]+)%$/.exec(await matched(page));
+			check(limit && +limit[1] >= parseFloat(shareOf(RECURSIVE, new RegExp(pattern))) && +limit[1] < 90, pattern, await matched(page));
+		}
+		check((await page.evaluate(() => document.documentElement.textContent)).includes('estimated stacks'), 'no word of the estimate');
+		await page.close();
+	});
+
+	await test(`${kind}: a part of estimated stacks is an estimate, and says so`, async () => {
+		const page = await openPage(`${site}/pairs.${kind}#zoom=;main;a`);
+		await press(page, 'Table');
+		await search(page, '^u$');
+		check(/^Matched: ≈ /.test(await matched(page)), await matched(page));
+		check((await text(page, '.twin caption')).endsWith('; of estimated stacks'), await text(page, '.twin caption'));
+		await page.close();
+		const filtered = await openPage(`${site}/pairs.${kind}#remove=%5Ex%24`);
+		await search(filtered, '^u$');
+		check(/^Matched: ≈ /.test(await matched(filtered)), await matched(filtered));
+		await filtered.close();
+	});
+
+	await test(`${kind}: what pairs do not determine is told as a limit`, async () => {
+		const page = await openPage(`${site}/circle.${kind}`), rows = await table(page);
+		check(rows.a[2] === '≤100' && rows.b[2] === '≤105' && rows.b[0] === '70' && rows.main[2] === '115', rows);
+		await search(page, '^b$');
+		check(await matched(page) === 'Matched: ≤ 91.30%', await matched(page));
+		await search(page, 'a|b');		// 105 was called from main
+		check(await matched(page) === 'Matched: 100.00%', await matched(page));
+		await search(page, '^(a|b)$');
+		check(await matched(page) === 'Matched: 91.30%', await matched(page));
+		await page.close();
+	});
+
+	await test(`${kind}: a difference of pairs has both sides as they were measured`, async () => {
+		const page = await openPage(`${site}/pairs-changed.${kind}`), rows = await table(page);
+		const before = functionsOf(RECURSIVE), after = functionsOf(RECURSIVE.replace(';u 50', ';u 250'));
+		for (const [name, [a, b]] of Object.entries(rows)) {
+			const find = (lines) => lines.find((line) => line.startsWith(`${name} `))?.split(' ')[2];
+			check(a.replace(',', '') === find(before) && b.replace(',', '') === find(after), name, a, b, find(before), find(after));
+		}
+		check(Object.keys(rows).length === before.length, rows);
+		await page.close();
+	});
+}
+
+await test('svg: parts of counts are told by titles, before and after a zoom', async () => {
+	draw('parts.svg', 'a;b 0.4\na;c 0.4\na;d 0.2\n');
+	const page = await openPage(`${site}/parts.svg`), titles = (p) => p.$$eval('#frames title', (all) => all.map((t) => t.textContent));
+	check((await titles(page)).join() === 'all (1 samples, 100%),a (1 samples, 100.00%),b (0.4 samples, 40.00%),c (0.4 samples, 40.00%),d (0.2 samples, 20.00%)', await titles(page));
+	await clickFrame(page, 'c');
+	check((await titles(page)).includes('c (0.4 samples, 40.00%)'), await titles(page));
+	check((await table(page)).c[0] === '0.4', await table(page));
+	await page.close();
+});
+
 await test('svg: the first touch shows a frame and the second one zooms', async () => {
 	const page = await openPage(`${site}/a.svg`, { phone: true });
 	await clickFrame(page, 'load', true);

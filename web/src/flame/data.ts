@@ -2,6 +2,8 @@
 // Boxes stand in typed arrays, sorted by depth and then by start, so that parents and children are found by bisection
 // and a box costs 12 or 20 bytes whatever its name is.
 
+import { Exact, type ExactTable } from './exact';
+
 export interface Column {
 	name: string;
 	unit: string;
@@ -54,12 +56,18 @@ export interface Boxes {
 	whole?: Whole;
 }
 
-// What functions took in a profile that has not all of its frames as boxes, by frame: self and total, or before and after of a
-// difference. `unlisted` is how many functions are not among the frames.
+// What functions took in a profile that has not all of its frames as boxes, or whose boxes are an estimate, by frame: self and
+// total, or before and after of a difference. `unlisted` is how many functions are not among the frames.
 export interface Whole {
 	first: Float64Array;
 	second: Float64Array;
 	unlisted: number;
+}
+
+// The same, of exact values.
+export function wholeOf(exact: Exact, unlisted: number): Whole {
+	const [one, other] = exact.sides;
+	return other ? { first: one.total, second: other.total, unlisted } : { first: one.self, second: one.total, unlisted };
 }
 
 // What frames are called, and what is known of the whole.
@@ -70,6 +78,7 @@ export interface Words {
 	frameFile: number[];
 	frameLine: number[];
 	about: About;
+	exact?: Exact;			// boxes are an estimate; this is what is known of functions
 }
 
 export class FlameData {
@@ -87,6 +96,7 @@ export class FlameData {
 	readonly ownAfter?: Float64Array;
 	readonly beyond: number;
 	readonly whole?: Whole;
+	readonly exact?: Exact;
 	readonly names: string[];
 	readonly files: string[];
 	readonly frameName: number[];
@@ -117,6 +127,7 @@ export class FlameData {
 		this.frameFile = words.frameFile;
 		this.frameLine = words.frameLine;
 		this.about = words.about;
+		this.exact = words.exact;
 
 		this.count = this.frame.length;
 		this.parents = new Uint32Array(this.count);
@@ -250,8 +261,8 @@ export class FlameData {
 	}
 }
 
-// The bytes that src/render/flame_data.h draws.
-export function readFlame(bytes: ArrayBuffer): FlameData {
+// The bytes that src/render/flame_data.h draws. `estimate` has what is known of functions, where boxes are an estimate.
+export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData {
 	const head = new DataView(bytes);
 	if (bytes.byteLength < 64 || head.getUint32(0, false) !== 0x53464c4d || head.getUint32(4, true) !== 1)
 		throw new Error('these bytes are something else than a flame graph; reload the page');
@@ -275,7 +286,9 @@ export function readFlame(bytes: ArrayBuffer): FlameData {
 		boxes.after = values();
 	}
 	const text = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, at, head.getUint32(20, true))));
-	return new FlameData(boxes, { names: text.names, files: text.files, frameName: text.frame_name,
+	const exact = WITH_EXACT && estimate ? new Exact(estimate, text.frame_name.length) : undefined;
+	boxes.whole = WITH_EXACT && exact ? wholeOf(exact, 0) : undefined;
+	return new FlameData(boxes, { exact, names: text.names, files: text.files, frameName: text.frame_name,
 		frameFile: text.frame_file, frameLine: text.frame_line, about: text.about || { ...ABOUT_NOTHING } });
 }
 
@@ -330,7 +343,11 @@ export function matchingBoxes(data: FlameData, match: Uint8Array, within: number
 // How much of one box matched at least and at most: the same unless frames are no boxes. Of the root, what is known of whole
 // functions helps.
 export function matchedRange(data: FlameData, { match, sum }: Found, within: number): [least: number, most: number] {
-	const all = data.width[within], { whole } = data;
+	const all = data.width[within], { whole, exact } = data;
+	if (WITH_EXACT && exact && whole && within === 0 && !data.before) {
+		const share = all / exact.sides[0].whole;
+		return exact.matched(match).map((v) => v * share) as [number, number];
+	}
 	if (!data.isPartial)
 		return [sum, sum];
 	if (within > 0 || !whole || data.before)

@@ -64,7 +64,7 @@ function widthsOf({ width, before, after }: Own, meaning: Meaning): Float64Array
 }
 
 // The boxes that still have a width, each behind what its caller took itself.
-function layOut(data: FlameData, own: Own, widths: Float64Array): FlameData {
+function layOut(data: FlameData, own: Own, widths: Float64Array, filtered: boolean): FlameData {
 	const totals = totalsOf(data, widths), number = new Uint32Array(data.count);
 	let count = 1;
 	for (let i = 1; i < data.count; i++)
@@ -95,6 +95,7 @@ function layOut(data: FlameData, own: Own, widths: Float64Array): FlameData {
 	return new FlameData({
 		depths: offsets.length - 1, total: width[0], leftOut: data.leftOut, offsets: Uint32Array.from(offsets), start, width, frame,
 		before: sums(own.before), after: sums(own.after), ownBefore: kept(own.before), ownAfter: kept(own.after), beyond: data.beyond,
+		whole: filtered ? undefined : data.whole,
 	}, data.words);
 }
 
@@ -104,7 +105,7 @@ export function derive(data: FlameData, filters: Filter[], meaning: Meaning): Fl
 	const own = allOwn(data);
 	for (const filter of filters)
 		leaveOut(data, own, filter);
-	return layOut(data, own, widthsOf(own, meaning));
+	return layOut(data, own, widthsOf(own, meaning), filters.length > 0);
 }
 
 // --- Turned over ---

@@ -10,6 +10,10 @@ export class Digits {
 
 	constructor(private readonly text: string) {}
 
+	get more(): boolean {
+		return this.at < this.text.length;
+	}
+
 	next(): number {
 		for (let v = 0, scale = 1; ; scale *= 32) {
 			const d = digit(this.text, this.at++);

@@ -28,7 +28,7 @@ async function unpack(text: string): Promise<ArrayBuffer> {
 
 async function begin(): Promise<void> {
 	const about: About = JSON.parse(byId('about').textContent!), packed = byId('profile');
-	const data = readFlame(await unpack(packed.textContent!.trim()));
+	const data = readFlame(await unpack(packed.textContent!.trim()), about.exact);
 	packed.remove();		// as text it is no longer needed
 	data.about.reverse = about.reversed;
 	// What a suffix says is only how to colour a frame.

@@ -2,10 +2,12 @@
 // keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
 import { matchedRange, matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
+import type { ExactTable } from '../flame/exact';
 import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
 import { button, html, icon, parse } from './dom';
+import { estimateTitle, matchedSign } from './estimate';
 import { fromFragment, Steps, toFragment, type ColorBy, type State } from './state';
 import { Twin } from './twin';
 import { amount, compile, difference, escapeRegExp, grouped, percent, type Unit } from './words';
@@ -35,6 +37,7 @@ export interface About extends Unit {
 	fills: Record<ColorBy, string>;		// the colour of each frame, one after the other (digits.ts)
 	negate?: boolean;			// of a difference: colours of more and less swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
+	exact?: ExactTable;			// what is known of functions where boxes are an estimate
 	layers: [name: string, color: string][];
 }
 
@@ -236,8 +239,10 @@ export class Page {
 		const pattern = compile(this.state.search, this.state.ignoreCase);
 		this.wrong = pattern === undefined;
 		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, pattern, zoomed) : null;
-		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], share = this.found ? least / this.data.width[zoomed] : 0;
-		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${most > least ? '≥ ' : ''}${percent(share, 1)}` : '',
+		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], all = this.data.width[zoomed];
+		const estimated = WITH_EXACT && this.data.exact, share = this.found ? (estimated ? most : least) / all : 0;
+		const sign = estimated ? matchedSign(this.whole(zoomed), zoomed, most > least) : most > least ? '≥ ' : '';
+		this.place.matched(this.wrong ? 'Not a regular expression' : this.found ? `Matched: ${sign}${percent(share, 1)}` : '',
 			this.found ? String(share) : '');
 	}
 
@@ -286,6 +291,8 @@ export class Page {
 		const given = this.attributes(box)?.[2];
 		if (given)
 			return plainText(given);
+		if (WITH_EXACT && d.exact)
+			return estimateTitle(d, d.exact, box, this.about);
 		if (before && after)
 			return `${d.name(box)} (${difference([before[box], after[box]], d.ownSides(box), [before[0], after[0]], this.about)})`;
 		return `${d.name(box)} (${amount(d.width[box], this.about)}, ${box ? percent(d.width[box], d.total) : '100%'})`;
@@ -294,7 +301,7 @@ export class Page {
 	private describe(box: number): string {
 		const d = this.data, own = d.self(box), place = d.place(d.frame[box]);
 		let text = `${this.about.nameType} ${this.title(box)}`;
-		if (!d.before && own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
+		if (!d.before && !(WITH_EXACT && d.exact) && own > 0 && own < d.width[box] && box > 0 && !this.state.reversed)
 			text += `, self ${percent(own, d.total)}`;
 		if (this.zoomed && box !== this.zoomed && d.width[box] < d.width[this.zoomed])
 			text += `, ${percent(d.width[box], d.width[this.zoomed])} of ${d.name(this.zoomed)}`;

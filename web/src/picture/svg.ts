@@ -2,7 +2,8 @@
 // numbers in the table "profile" (src/render/table.c). This draws from the numbers: only what can be seen becomes an
 // element, so that 76,000 frames zoom as quickly as 76.
 
-import { ABOUT_NOTHING, FlameData, type Whole } from '../flame/data';
+import { ABOUT_NOTHING, FlameData, wholeOf, type Whole } from '../flame/data';
+import { Exact, type ExactTable } from '../flame/exact';
 import type { FlameEvents, Paint } from '../flame/view';
 import { Digits } from './digits';
 import { html, parse, svg } from './dom';
@@ -28,6 +29,7 @@ interface Table extends About {
 	boxes: string;
 	sides?: string;
 	sums?: string;
+	exact?: ExactTable;
 	beyond?: number;
 	unlisted?: number;
 }
@@ -88,10 +90,10 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		for (const values of sides)
 			values[number[i]] = side.signed();
 	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
-	const self = names.map((_, i) => i), none = self.map(() => 0);
+	const self = names.map((_, i) => i), none = self.map(() => 0), exact = WITH_EXACT && t.exact ? new Exact(t.exact, names.length) : undefined;
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
-		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: readSums(t, names.length) }, {
-		names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
+		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: WITH_EXACT && exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {
+		exact, names, files: t.places || [''], frameName: self, frameFile: t.places ? self : none, frameLine: none,
 		about: { ...ABOUT_NOTHING, reverse: t.reversed },
 	});
 	return { data, number, drawn };

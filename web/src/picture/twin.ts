@@ -2,7 +2,8 @@
 
 import { functionRows, type FlameData } from '../flame/data';
 import { button, html } from './dom';
-import { amount, grouped, percent, type Unit } from './words';
+import { tableWhole } from './estimate';
+import { amount, atMost, grouped, percent, type Unit } from './words';
 
 const AT_FIRST = 100;
 
@@ -12,16 +13,19 @@ interface Line {
 	total: number;
 	before: number;
 	after: number;
+	limit: boolean;		// total, before and after are at most that
 }
 
-type Key = keyof Line | 'delta';
+type Key = Exclude<keyof Line, 'limit'> | 'delta';
 
 function linesOf(data: FlameData, within: number): Line[] {
 	const { whole } = data;
 	if (whole && within === 0)
-		return data.names.map((name, i) => {
-			const a = whole.first[i], b = whole.second[i];
-			return data.before ? { name, self: 0, total: Math.max(a, b), before: a, after: b } : { name, self: a, total: b, before: 0, after: 0 };
+		return data.frameName.map((n, i) => {
+			const name = data.names[n];
+			const a = whole.first[i], b = whole.second[i], limit = WITH_EXACT && data.exact?.known[i] === 2;
+			return data.before ? { name, self: 0, total: Math.max(a, b), before: a, after: b, limit } :
+				{ name, self: a, total: b, before: 0, after: 0, limit };
 		}).filter((line, i) => i !== data.frame[0] && line.total > 0);
 	const before = new Map<number, number>(), after = new Map<number, number>();
 	if (data.before && data.after) {
@@ -29,7 +33,7 @@ function linesOf(data: FlameData, within: number): Line[] {
 		functionRows(data, within, data.after).forEach((r) => after.set(r.frame, r.total));
 	}
 	return functionRows(data, within).map((r) => ({
-		name: r.name, self: r.self, total: r.total, before: before.get(r.frame) || 0, after: after.get(r.frame) || 0,
+		name: r.name, self: r.self, total: r.total, before: before.get(r.frame) || 0, after: after.get(r.frame) || 0, limit: false,
 	}));
 }
 
@@ -71,13 +75,15 @@ export class Twin {
 	}
 
 	private line(line: Line, all: number): HTMLTableRowElement {
-		const number = (v: number) => html('td', {}, amount(v, { ...this.unit, countName: this.unit.countName === null ? null : '' }).trim());
-		const share = (v: number) => html('td', { class: 'share' }, percent(v, all));
+		const mark = (text: string, limit: boolean) => limit ? atMost(text) : text;
+		const number = (v: number, limit = false) =>
+			html('td', {}, mark(amount(v, { ...this.unit, countName: this.unit.countName === null ? null : '' }).trim(), limit));
+		const share = (v: number, limit = false) => html('td', { class: 'share' }, mark(percent(v, all), limit));
 		const choose = html('button', { type: 'button', title: `Search ${line.name}` }, line.name);
 		choose.addEventListener('click', () => this.choose(line.name));
 		const cells = this.isDifference ?
-			[number(line.before), number(line.after), number(line.after - line.before), html('td', { class: 'share' }, line.before ? percent(line.after - line.before, line.before) : 'new')] :
-			[number(line.self), share(line.self), number(line.total), share(line.total)];
+			[number(line.before, line.limit), number(line.after, line.limit), number(line.after - line.before), html('td', { class: 'share' }, line.before ? percent(line.after - line.before, line.before) : 'new')] :
+			[number(line.self), share(line.self), number(line.total, line.limit), share(line.total, line.limit)];
 		return html('tr', {}, html('th', { scope: 'row' }, choose), ...cells);
 	}
 
@@ -86,11 +92,13 @@ export class Twin {
 		const unlisted = isWhole ? data.whole!.unlisted : 0;
 		return `${data.name(this.within)}: ${grouped(lines + unlisted)} functions, ${amount(all, this.unit)}${
 			unlisted ? `; without the ${grouped(unlisted)} that took least` : ''}${
-			data.isPartial && !isWhole ? '; without the narrowest frames, which this file lacks' : ''}`;
+			data.isPartial && !isWhole ? '; without the narrowest frames, which this file lacks' : ''}${
+			WITH_EXACT && data.exact && !isWhole ? '; of estimated stacks' : ''}`;
 	}
 
 	private fill(): void {
-		const data = this.data!, all = data.width[this.within], lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
+		const data = this.data!, all = WITH_EXACT && data.exact ? tableWhole(data, data.exact, this.within) : data.width[this.within],
+			lines = linesOf(data, this.within).sort((a, b) => this.compare(a, b));
 		const shown = lines.slice(0, this.limit), d = this.isDifference;
 		const share = (words: string) => html('th', { scope: 'col', class: 'share' }, words);
 		const heads = d ? [this.head('before', 'Before'), this.head('after', 'After'), this.head('delta', 'Change'), share('of before')] :

@@ -4,6 +4,7 @@ export interface Unit {
 	unit: 'count' | 'time' | 'bytes';
 	countName: string | null;	// null: the unit says it all
 	factor?: number;		// what values are multiplied by where they are shown
+	fractions?: boolean;		// they have parts of counts then
 }
 
 type Step = [from: number, size: number, name: string];
@@ -11,9 +12,12 @@ type Step = [from: number, size: number, name: string];
 const TIMES: Step[] = [[3600e9, 3600e9, 'h'], [600e9, 60e9, 'min'], [1e9, 1e9, 's'], [1e6, 1e6, 'ms'], [1e3, 1e3, 'µs'], [0, 1, 'ns']];
 const SIZES: Step[] = [[2 ** 40, 2 ** 40, 'TiB'], [2 ** 30, 2 ** 30, 'GiB'], [2 ** 20, 2 ** 20, 'MiB'], [1024, 1024, 'KiB'], [0, 1, 'B']];
 
-const grouping = new Intl.NumberFormat('en-US');
+const grouping = new Intl.NumberFormat('en-US'), fractional = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 
 export const grouped = (v: number) => grouping.format(v);
+
+// A value that is a limit.
+export const atMost = (text: string) => `≤${text}`;
 
 // As C's rint(): what is just between two integers becomes the even one.
 function multiplied(v: number, factor: number): number {
@@ -21,15 +25,16 @@ function multiplied(v: number, factor: number): number {
 	return rounded - product === 0.5 && rounded % 2 ? rounded - 1 : rounded;
 }
 
-export function amount(v: number, { unit, countName, factor }: Unit): string {
+export function amount(v: number, { unit, countName, factor, fractions }: Unit): string {
 	if (factor)
-		v = multiplied(v, factor);
+		v = fractions ? v * factor : multiplied(v, factor);
 	if (v < 0)
-		return `−${amount(-v, { unit, countName })}`;
+		return `−${amount(-v, { unit, countName, fractions })}`;
+	const number = (fractions ? fractional : grouping).format(v);
 	if (countName !== null)
-		return `${grouped(v)} ${countName}`;
+		return `${number} ${countName}`;
 	if (unit === 'count')
-		return grouped(v);
+		return number;
 	const [, size, name] = (unit === 'time' ? TIMES : SIZES).find(([from]) => v >= from)!, shown = v / size;
 	return `${shown.toFixed(size === 1 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2)} ${name}`;
 }
@@ -41,7 +46,8 @@ export function percent(part: number, whole: number): string {
 // What a frame took before and after, and what of it itself: the same as src/render/difference.c. Points are percent of
 // everything before.
 export function difference([before, after]: [number, number], [ownBefore, ownAfter]: [number, number], [allBefore, allAfter]: [number, number],
-	unit: Unit): string {
+	unit: Unit, limits = false): string {
+	const limit = (text: string) => limits ? atMost(text) : text;
 	const bare: Unit = unit.countName === null ? unit : { ...unit, unit: 'count', countName: null };
 	const signed = (v: number, what: string) => `${v < 0 ? '-' : '+'}${Math.abs(v).toFixed(2)}${what}`;
 	const base = allBefore > 0 ? allBefore : allAfter;
@@ -50,11 +56,11 @@ export function difference([before, after]: [number, number], [ownBefore, ownAft
 		return delta ? `${delta > 0 ? '+' : '-'}${amount(Math.abs(delta), bare)}, ${from ? signed(100 * delta / from, '%') : 'new'}${
 			base > 0 ? `, ${signed(100 * delta / base, ' points')}` : ''}` : 'no change';
 	};
-	const sides = (from: number, to: number, by: Unit, between: string) =>
-		`before ${amount(from, by)}, ${percent(from, allBefore)}${between} after ${amount(to, by)}, ${percent(to, allAfter)}`;
+	const sides = (from: number, to: number, by: Unit, between: string, mark = (text: string) => text) =>
+		`before ${mark(amount(from, by))}, ${mark(percent(from, allBefore))}${between} after ${mark(amount(to, by))}, ${mark(percent(to, allAfter))}`;
 	const own = !ownBefore && !ownAfter ? '' : ownBefore === before && ownAfter === after ? '; all of it self' :
 		`; self ${sides(ownBefore, ownAfter, bare, ',')}: ${change(ownBefore, ownAfter)}`;
-	return `${sides(before, after, unit, ';')}; ${change(before, after)}${own}`;
+	return `${sides(before, after, unit, ';', limit)}; ${change(before, after)}${own}`;
 }
 
 export function escapeRegExp(text: string): string {

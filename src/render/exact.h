@@ -1,0 +1,31 @@
+/* exact.h: what functions took where the tree of a picture is an estimate: computed from the pairs of caller and callee
+ * that were measured (edges.h), as the tables of src/report are.
+ *
+ * The boxes of such a picture say how the stacks may have been. Whatever it says about functions comes from here.
+ */
+#ifndef RENDER_EXACT_H
+#define RENDER_EXACT_H
+
+#include "edges.h"
+#include "render.h"
+
+struct exact {
+	const struct profile *p;
+	struct edges_sums sums;		/* by frame */
+	uint32_t column, before;	/* before: UINT32_MAX unless the picture is of a difference */
+	bool of_calls;			/* of which totals say nothing */
+	int64_t whole, whole_before;	/* what shares are of: everything that was taken */
+};
+
+/* NULL if the profile has no edges, or no column is drawn. exact_free returns NULL. */
+struct exact *exact_new(const struct profile *p, const struct flamegraph_options *o);
+struct exact *exact_free(struct exact *x);
+void exact_freep(struct exact **x);
+
+/* Self values below zero in all of a function make the whole larger than the sum, which could be nothing or less. */
+int64_t exact_whole(const struct profile *p, const struct edges_sums *sums, uint32_t column);
+
+/* Whether its total, in column `c`, is a limit. */
+bool exact_is_at_most(const struct exact *x, uint32_t frame);
+
+#endif

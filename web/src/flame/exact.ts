@@ -1,0 +1,145 @@
+// What functions took where the boxes are an estimate: computed from the pairs of caller and callee that were measured
+// (src/render/exact_table.c). Functions are numbered as frames are.
+
+import { Digits } from '../picture/digits';
+
+export interface ExactTable {
+	whole: number[];
+	ofCalls?: boolean;
+	functions: string;
+	nodes?: string;
+	pairs?: string;
+}
+
+// Of one side: what shares are of, and by function what it took itself and in all.
+export interface Side {
+	whole: number;
+	self: Float64Array;
+	total: Float64Array;
+}
+
+// How much of all something is at least and at most.
+export type Range = [least: number, most: number];
+
+// The pairs sorted by caller, as numbers of pairs: those of node n stand from first[n] to first[n + 1].
+function byCaller(nodes: number, caller: Uint32Array): { first: Uint32Array; list: Uint32Array } {
+	const first = new Uint32Array(nodes + 1), list = new Uint32Array(caller.length);
+	caller.forEach((n) => first[n + 1]++);
+	for (let n = 0; n < nodes; n++)
+		first[n + 1] += first[n];
+	const at = first.slice();
+	caller.forEach((n, i) => list[at[n]++] = i);
+	return { first, list };
+}
+
+// The nodes that can be reached from one, along pairs or, with the ends swapped, against them.
+function reached(from: number, nodes: number, caller: Uint32Array, callee: Uint32Array): Uint8Array {
+	const { first, list } = byCaller(nodes, caller), seen = new Uint8Array(nodes), waiting = [from];
+	seen[from] = 1;
+	for (let n = waiting.pop(); n !== undefined; n = waiting.pop())
+		for (let i = first[n]; i < first[n + 1]; i++) {
+			const next = callee[list[i]];
+			if (!seen[next]) {
+				seen[next] = 1;
+				waiting.push(next);
+			}
+		}
+	return seen;
+}
+
+export class Exact {
+	readonly sides: Side[];
+	readonly known: Uint8Array;	// by function: 1, or 2 where its totals are limits
+	readonly ofCalls: boolean;	// totals say nothing
+	private readonly of?: Uint32Array;	// by node: 1 + its function, 0 if it has no number here; node 0 is the root
+	private readonly self?: Float64Array;
+	private readonly caller?: Uint32Array;
+	private readonly callee?: Uint32Array;
+	private readonly value?: Float64Array;
+
+	constructor(t: ExactTable, functions: number) {
+		const digits = new Digits(t.functions);
+		this.ofCalls = !!t.ofCalls;
+		this.known = new Uint8Array(functions);
+		this.sides = t.whole.map((whole) => ({ whole, self: new Float64Array(functions), total: new Float64Array(functions) }));
+		for (let f = 0; f < functions; f++)
+			if (this.known[f] = digits.next())
+				for (const side of this.sides) {
+					side.self[f] = digits.signed();
+					side.total[f] = digits.signed();
+				}
+		if (t.nodes === undefined || t.pairs === undefined)
+			return;
+		const nodes = new Digits(t.nodes), pairs = new Digits(t.pairs);
+		const of = [0], self = [0], caller: number[] = [], callee: number[] = [], value: number[] = [];
+		while (nodes.more) {
+			of.push(nodes.next());
+			self.push(nodes.signed());
+		}
+		while (pairs.more) {
+			caller.push(pairs.next());
+			callee.push(pairs.next());
+			value.push(pairs.signed());
+		}
+		this.of = Uint32Array.from(of);
+		this.self = Float64Array.from(self);
+		this.caller = Uint32Array.from(caller);
+		this.callee = Uint32Array.from(callee);
+		this.value = Float64Array.from(value);
+	}
+
+	// What the functions took together that `match` is true of; a stack with several of them counts once.
+	matched(match: Uint8Array): Range {
+		const { self, total, whole } = this.sides[0], found: number[] = [];
+		for (let f = 0; f < match.length; f++)
+			if (match[f] && this.known[f])
+				found.push(f);
+		const sum = (values: Float64Array) => found.reduce((all, f) => all + values[f], 0);
+		if (found.length === 0)
+			return [0, 0];
+		if (this.ofCalls)
+			return [sum(total), sum(total)];
+		const alone = (f: number): Range => [this.known[f] === 2 ? Math.max(self[f], 0) : total[f], total[f]];
+		if (found.length === 1)
+			return alone(found[0]);
+		const bounds = this.together(match), most = Math.min(sum(total), whole, bounds[1]);
+		const least = Math.max(sum(self), bounds[0], ...found.map((f) => alone(f)[0]));
+		return [Math.min(least, most), most];
+	}
+
+	// The same rules as of one function in src/profile/edges_sums.c, for one node in place of all that match.
+	private together(match: Uint8Array): Range {
+		const { of, self, caller, callee, value } = this;
+		if (!of || !self || !caller || !callee || !value)
+			return [0, Infinity];
+		const us = of.length, nodes = us + 1, place = of.map((f, n) => f && match[f - 1] ? us : n);
+		const from = caller.map((n) => place[n]), to = callee.map((n) => place[n]);
+		const down = reached(us, nodes, from, to), up = reached(us, nodes, to, from);
+		const isIn = (n: number) => down[n] && up[n];		// the circle that leads back to us
+		let circle = 0, others = 0, own = 0, calls = 0, out = 0;
+		const entries = new Set<number>();
+		for (let n = 0; n < of.length; n++) {
+			if (!isIn(place[n]))
+				continue;
+			circle += self[n];
+			if (place[n] === us)
+				own += self[n];
+			else
+				others++;
+		}
+		for (let i = 0; i < value.length; i++) {
+			const a = isIn(from[i]), b = isIn(to[i]);
+			if (a && !b) {
+				circle += value[i];
+				out += from[i] === us ? value[i] : 0;
+			}
+			if (!a && b)
+				entries.add(to[i]);
+			if (from[i] !== us && to[i] === us)
+				calls += value[i];
+		}
+		if (others === 0 || entries.size === 1 && entries.has(us))
+			return [circle, circle];
+		return [own + out, Math.min(circle, calls)];
+	}
+}
