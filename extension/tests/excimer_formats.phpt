@@ -26,7 +26,7 @@ $arrow = fn() => \work(0.003);
 plain(); recursive(2); $anonymous->own(); $closure(); $arrow();
 foreach (delegating() as $_);
 eval("namespace E; function evaluated() { \\\\work(0.003); } evaluated(); \\\\work(0.003);");
-array_map(function () { \work(0.003); }, [1]); call_user_func("N\\S\\plain"); usort($list, fn($a, $b) => \work(0.001) ?? 0);
+array_map(function () { \work(0.003); }, [1]); call_user_func("N\\S\\plain"); usort($list, fn($a, $b) => \work(0.003) ?? 0);
 ');
 $list = [2, 1];
 $file = "$folder/a b.php";
@@ -40,7 +40,7 @@ $log = profiled(function () use ($file, $list) {
 	if (function_exists('opcache_invalidate'))
 		opcache_invalidate($file, true);
 	include $file;
-}, 400);
+}, 1500);
 
 $short = fn(string $s): string => preg_replace(['/(N\\\\S|\bE)\d+/', '/(anonymous_.*?:10)\$[0-9a-f]+/'], '$1',
 	str_replace([$folder, strtr($folder, ' ', '_')], '', $s));
