@@ -46,7 +46,8 @@ for ($i = 0; $i < 20; $i++) {
 }');
 $sums = by_label($run, 'route', ['jobA', 'jobB']);
 check(right($sums, 'A', 'jobA') > 0.97 && right($sums, 'B', 'jobB') > 0.97, 'alternating: ' . json_encode($sums));
-check(array_sum($sums['A']) > 300 && array_sum($sums['B']) > 300, 'nothing is missing: ' . json_encode($sums));
+/* The ticking thread finds a processor sooner while the program sleeps: on a busy machine A has some of B's time. */
+check(array_sum($sums['A']) + array_sum($sums['B']) > 700 && min(array_sum($sums['A']), array_sum($sums['B'])) > 150, 'nothing is missing: ' . json_encode($sums));
 check(count($run->messages) <= 6, count($run->messages) . ' messages');
 
 // 10,000 changes a second and more: no message for any of them, and every function under its own label.

@@ -26,18 +26,20 @@ function freed($x) {
 }
 function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
 for ($end = cpu_ms() + 1000; cpu_ms() < $end;) caller(1000);
-for ($end = cpu_ms() + 600, $x = 1; cpu_ms() < $end;) for ($i = 0; $i < 20; $i++) $x = freed($x);
+for ($end = cpu_ms() + 1200, $x = 1; cpu_ms() < $end;) for ($i = 0; $i < 20; $i++) $x = freed($x);
 ', ['strobe.clock' => 'cpu']);
 check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
 
+/* On a busy machine the ticking thread is late, one sample counts for several periods, and shares of 1,000 periods are off by 0.05
+   and more. A function that is not found has no share at all. */
 $all = $run->with('caller');
 check($all > 100 && abs($run->with('short', true) / $all - 60 / 300) < 0.1, "short: {$run->with('short', true)} of $all");
 /* A processor takes some 100 ns to read what another one has just written, and tiny() comes every 2,000. */
 check($run->with('tiny', true) < 0.1 * $all, "tiny: {$run->with('tiny', true)} of $all");
 
 $all = $run->with('freed');
-check($all > 100 && abs($run->with('Leaf::own', true) / $all - 400 / 1000) < 0.1, "Leaf::own: {$run->with('Leaf::own', true)} of $all: " . json_encode($run->stacks()));
-$closure = array_filter(array_keys($run->frames()), fn($f) => str_starts_with($f, '{closure:') && $run->with($f, true) > $all / 2);
+check($all > 100 && abs($run->with('Leaf::own', true) / $all - 400 / 1000) < 0.15, "Leaf::own: {$run->with('Leaf::own', true)} of $all: " . json_encode($run->stacks()));
+$closure = array_filter(array_keys($run->frames()), fn($f) => str_starts_with($f, '{closure:') && $run->with($f, true) > 0.4 * $all);
 check(count($closure) === 1, 'closures: ' . json_encode($run->stacks()));
 check($run->with('freed', true) < 0.1 * $all, "freed: {$run->with('freed', true)} of $all");
 echo "done\n";
