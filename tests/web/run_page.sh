@@ -12,7 +12,7 @@ skip() {
 }
 
 command -v node >/dev/null || skip "node is not installed"
-[ "$(node -p 'Number(process.versions.node.split(".")[0]) >= 20')" = true ] || skip "node is older than 20"
+[ "$(node -p 'Number(process.versions.node.split(".")[0]) >= 18')" = true ] || skip "node is older than 18"
 for name in chromium chromium-browser google-chrome; do
 	CHROMIUM=${CHROMIUM:-$(command -v $name || true)}
 done
