@@ -101,6 +101,9 @@ static size_t figures(void *sink, struct server_figure *ret, size_t max)
 		{ "relay_failures_total", "Attempts to forward that failed.", NULL, NULL, c->failures },
 		{ "relay_damaged_records_total", "Places where the spool could not be read.", NULL, NULL,
 		  n->records_damaged },
+		{ "relay_set_aside_files_total", "Files of the spool that a newer Strobe has written, kept under another name.",
+		  NULL, NULL, n->files_set_aside },
+		{ "relay_set_aside_entries_total", "Entries and batches in them.", NULL, NULL, n->records_set_aside },
 	};
 	size_t count = ARRAY_SIZE(plain);
 

@@ -3,6 +3,7 @@
 #include "demangle.h"
 
 #include "mem.h"
+#include "rust_name.h"
 #include "text.h"
 
 #include <dlfcn.h>
@@ -157,6 +158,8 @@ static bool put_cpp(struct buf *out, struct str name)
 bool demangle_put(struct buf *out, struct str name)
 {
 	if (text_starts(name, "_ZN") && put_legacy(out, name))
+		return true;
+	if (rust_name_put(out, name))
 		return true;
 	return text_starts(name, "_Z") ? put_cpp(out, name) : put_half_read(out, name);
 }

@@ -2,9 +2,10 @@
  *
  *	_ZN5myapp4main17h0123456789abcdefE	Rust: myapp::main
  *	_$LT$A$u20$as$u20$B$GT$::f::h0123…	the same, half read by perf: <A as B>::f
+ *	_RNvC5myapp4main			Rust's second form (rust_name.h): myapp::main
  *	_ZNSt6vectorIiSaIiEE9push_backEOi	C++: std::vector<int, std::allocator<int> >::push_back(int&&)
  *
- * C++ is read by its own library, if there is one on this machine. Rust's newer form (_R…) stays as it is.
+ * C++ is read by its own library, if there is one on this machine.
  */
 #ifndef FORMATS_DEMANGLE_H
 #define FORMATS_DEMANGLE_H

@@ -27,6 +27,7 @@ TEST(names_of_rust_are_read)
 	CHECK_STR(plain("_$LT$$RF$$u27$a$u20$mut$u20$I$u20$as$u20$core..iter..Iterator$GT$::next::h01cfe524df2e1837"),
 		  "<&'a mut I as core::iter::Iterator>::next");
 	CHECK_STR(plain("term::from_env::h7aa5bbfa652bcb0d"), "term::from_env");
+	CHECK_STR(plain("_RINvNtC3std3mem8align_ofjdE"), "std::mem::align_of::<usize, f64>");
 }
 
 TEST(other_names_stay)

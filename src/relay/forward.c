@@ -16,18 +16,21 @@
 #define REFUSED_MAX	5		/* lost connections in a row for one entry that is large */
 #define LARGE_BYTES	((size_t)1 << 20)	/* the least that Redis can be told to refuse */
 
-/* KEYS: stream, seen. ARGV: host, seconds to keep `seen`, how many entries to remember, then of each entry number, id and
+/* KEYS: stream, seen, which relays of an earlier version left as the number of their last entry alone: whatever is up to it
+ * is known. ARGV: host, seconds to keep `seen`, how many entries to remember, then of each entry number, id and
  * messages. Returns a letter for each entry: added, known, or renumbered. An XADD that fails after others went well must
  * not make them be forgotten. */
 static const char script[] =
-	"local list, seen, last = {}, {}, 0 "
-	"for pair, n in string.gmatch(redis.call('GET', KEYS[2]) or '', '((%d+):%x+)') do "
+	"local value = redis.call('GET', KEYS[2]) or '' "
+	"local old = tonumber(value) or 0 "
+	"local list, seen, last = {}, {}, old "
+	"for pair, n in string.gmatch(value, '((%d+):%x+)') do "
 	"list[#list + 1] = pair seen[pair] = true last = math.max(last, tonumber(n)) "
 	"end "
 	"local result, failed, before = {}, nil, #list "
 	"for i = 4, #ARGV, 3 do "
 	"local pair, n = ARGV[i] .. ':' .. ARGV[i + 1], tonumber(ARGV[i]) "
-	"if seen[pair] then result[#result + 1] = 'k' else "
+	"if seen[pair] or n <= old then result[#result + 1] = 'k' else "
 	"local r = redis.pcall('XADD', KEYS[1], '*', 'strobe', ARGV[i + 2], 'id', ARGV[i + 1], 'host', ARGV[1]) "
 	"if type(r) == 'table' and r.err then failed = r break end "
 	"result[#result + 1] = n > last and 'a' or 'r' "

@@ -5,7 +5,7 @@
  * lost, and everything is sent again, nothing is there twice. An id covers the content of its entry: a process that goes
  * on from an earlier state (the snapshot of a virtual machine) uses numbers again for other entries, and these are new.
  * What the script knows stands under a key of its own, in the same slot of a cluster, for 30 days after the last entry,
- * as "NUMBER:ID NUMBER:ID …":
+ * as "NUMBER:ID NUMBER:ID …" (an earlier version left "NUMBER" there, that of the last entry of its instance):
  *
  *	strobe		{strobe}:seen:INSTANCE
  *	{3}strobe	{3}strobe:seen:INSTANCE

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "mem.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <zstd.h>
@@ -56,11 +57,16 @@ static void put_part(const void *messages, size_t n)
 
 static void remove_files(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, names[i]);
+	struct dirent *d;
+	DIR *dir = opendir(directory);
+
+	while (dir && (d = readdir(dir))) {		/* those that were set aside, too */
+		_cleanup_(freep) char *path = xasprintf("%s/%s", directory, d->d_name);
 
 		unlink(path);
 	}
+	if (dir)
+		closedir(dir);
 }
 
 static void check(const struct spool_counters *n)

@@ -6,15 +6,17 @@
 
 #include <string.h>
 
+#define VERSION		2u
 #define LAST		1u
 #define FIRST		2u
 
 void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_HEADER])
 {
 	r->size = (uint32_t)n;
+	r->has_sums = true;
 	r->hash = XXH3_64bits(body, n);
 	memcpy(h, "SPLR", 4);
-	h[4] = 2;
+	h[4] = VERSION;
 	h[5] = (uint8_t)r->kind;
 	h[6] = (uint8_t)((r->last ? LAST : 0) | (r->first ? FIRST : 0));
 	h[7] = 0;
@@ -31,10 +33,23 @@ void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_
 	strobe_wire_put_le(h + 80, XXH3_64bits(h, 80), 8);
 }
 
-bool record_parse(const uint8_t h[RECORD_HEADER], struct record *r)
+/* Magic and kind. */
+static bool looks_like_header(const uint8_t *h)
 {
-	if (memcmp(h, "SPLR", 4) || h[4] != 2 || h[5] < RECORD_ENTRY || h[5] > RECORD_IDS ||
-	    strobe_wire_get_le(h + 80, 8) != XXH3_64bits(h, 80))
+	return !memcmp(h, "SPLR", 4) && h[5] >= RECORD_ENTRY && h[5] <= RECORD_IDS;
+}
+
+/* Rules 1 to 3 without the file's end. */
+static bool parse(const uint8_t *h, size_t n, struct record *r)
+{
+	bool has_sums;
+	size_t hashed;
+
+	if (n < RECORD_HEADER_1 || !looks_like_header(h) || h[4] < 1 || h[4] > VERSION)
+		return false;
+	has_sums = h[4] == VERSION;
+	hashed = (has_sums ? RECORD_HEADER : RECORD_HEADER_1) - 8;
+	if (n < hashed + 8 || strobe_wire_get_le(h + hashed, 8) != XXH3_64bits(h, hashed))
 		return false;
 	*r = (struct record){
 		.kind = (enum record_kind)h[5],
@@ -48,8 +63,9 @@ bool record_parse(const uint8_t h[RECORD_HEADER], struct record *r)
 		.size = (uint32_t)strobe_wire_get_le(h + 44, 4),
 		.owner = strobe_wire_get_le(h + 48, 8),
 		.hash = strobe_wire_get_le(h + 56, 8),
-		.samples_before = strobe_wire_get_le(h + 64, 8),
-		.runs_before = strobe_wire_get_le(h + 72, 8),
+		.samples_before = has_sums ? strobe_wire_get_le(h + 64, 8) : 0,
+		.runs_before = has_sums ? strobe_wire_get_le(h + 72, 8) : 0,
+		.has_sums = has_sums,
 	};
 	return r->size <= RECORD_BODY;
 }
@@ -78,12 +94,12 @@ int record_at(int fd, off_t at, off_t end, struct record *ret)
 	uint8_t h[RECORD_HEADER];
 	ssize_t n;
 
-	if (end - at < (off_t)RECORD_HEADER)
+	if (end - at < (off_t)RECORD_HEADER_1)
 		return 0;
-	n = read_at(fd, h, sizeof(h), at);
+	n = read_at(fd, h, end - at < (off_t)sizeof(h) ? (size_t)(end - at) : sizeof(h), at);
 	if (n < 0)
 		return (int)n;
-	return n == sizeof(h) && record_parse(h, ret) && (off_t)ret->size <= end - at - (off_t)RECORD_HEADER;
+	return parse(h, (size_t)n, ret) && record_size(ret) <= end - at;
 }
 
 off_t record_find(int fd, off_t from, off_t end)
@@ -91,7 +107,7 @@ off_t record_find(int fd, off_t from, off_t end)
 	uint8_t bytes[4096 + 3];
 	struct record r;
 
-	while (end - from >= (off_t)RECORD_HEADER) {
+	while (end - from >= (off_t)RECORD_HEADER_1) {
 		ssize_t n = read_at(fd, bytes, sizeof(bytes), from);
 
 		if (n < 4)
@@ -104,6 +120,22 @@ off_t record_find(int fd, off_t from, off_t end)
 	return end;
 }
 
+/* One of ours whose version alone was damaged is none of another version. */
+unsigned record_foreign_version(int fd, off_t at, off_t end)
+{
+	uint8_t h[RECORD_HEADER] = { 0 };
+	ssize_t n = read_at(fd, h, end - at < (off_t)sizeof(h) ? (size_t)(end - at) : sizeof(h), at);
+	unsigned version = h[4];
+	struct record r;
+
+	if (n < (ssize_t)RECORD_HEADER_1 || !looks_like_header(h) || h[7] || version <= VERSION)
+		return 0;
+	for (h[4] = 1; h[4] <= VERSION; h[4]++)
+		if (parse(h, (size_t)n, &r))
+			return 0;
+	return version;
+}
+
 int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 {
 	ssize_t n;
@@ -111,7 +143,7 @@ int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 	buf_reset(ret);
 	if (!buf_reserve(ret, r->size))
 		return -ENOMEM;
-	n = read_at(fd, ret->data, r->size, at + (off_t)RECORD_HEADER);
+	n = read_at(fd, ret->data, r->size, at + (off_t)record_header_size(r));
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n != r->size || XXH3_64bits(ret->data, r->size) != r->hash)

@@ -21,8 +21,11 @@
  *       80     8  XXH3 of the 80 bytes before
  *       88        body: of entries and parts wire messages (wire/strobe_wire.h) in one frame of zstd; of ids eight bytes each
  *
+ * Version 1 lacks the two sums: the hash of the 64 bytes before it stands at 64, and the body begins at 72. It is read,
+ * and never written.
+ *
  * All integers are little-endian. A record is whole if, checked in this order,
- *    1. there are 88 bytes,
+ *    1. there are 88 bytes, 72 of version 1,
  *    2. magic, version and kind are right and the hash of the header is that of its bytes,
  *    3. the length is at most RECORD_BODY and the body ends inside the file,
  *    4. the hash of the body is that of its bytes.
@@ -38,6 +41,7 @@
 #include <sys/types.h>
 
 #define RECORD_HEADER	88u
+#define RECORD_HEADER_1	72u		/* of version 1 */
 #define RECORD_BODY	(80u << 20)	/* a message of 64 MB that cannot be compressed, and some room */
 
 enum record_kind { RECORD_ENTRY = 1, RECORD_PART = 2, RECORD_IDS = 3 };
@@ -52,13 +56,22 @@ struct record {
 	uint64_t owner;			/* instance or batch */
 	uint64_t hash;			/* of the body */
 	uint64_t samples_before, runs_before;
+	bool has_sums;			/* false: version 1, and both are 0 */
 };
+
+/* The size of its header in the file, and of all of it. */
+static inline uint32_t record_header_size(const struct record *r)
+{
+	return r->has_sums ? RECORD_HEADER : RECORD_HEADER_1;
+}
+
+static inline off_t record_size(const struct record *r)
+{
+	return (off_t)record_header_size(r) + (off_t)r->size;
+}
 
 /* Fills in size and hash and writes the header. */
 void record_seal(struct record *r, const void *body, size_t n, uint8_t header[RECORD_HEADER]);
-
-/* Rules 1 to 3 without the file's end. */
-bool record_parse(const uint8_t header[RECORD_HEADER], struct record *ret);
 
 /* The record at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot be
  * read. */
@@ -66,6 +79,9 @@ int record_at(int fd, off_t at, off_t end, struct record *ret);
 
 /* Where the next such record begins, at `from` or later; `end` if there is none. */
 off_t record_find(int fd, off_t from, off_t end);
+
+/* The version of the record at `at` if it is none that is read here, as after a newer Strobe; else 0. */
+unsigned record_foreign_version(int fd, off_t at, off_t end);
 
 /* Reads the body behind the header at `at` in place of what `ret` holds; -EBADMSG if rule 4 does not hold. */
 int record_body(int fd, off_t at, const struct record *r, struct buf *ret);

@@ -57,6 +57,12 @@ static void settle(struct spool *s, struct mark m)
 	position_save(s);
 }
 
+static void say_damage(struct spool *s)
+{
+	if (log_is_due(&s->say_damage_ns))
+		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
+}
+
 static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, uint64_t runs, uint64_t records)
 {
 	if (!samples && !runs && !records)
@@ -66,8 +72,7 @@ static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, u
 	g->records -= records;
 	s->counters->records_waiting -= records;
 	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, samples, runs);
-	if (log_is_due(&s->say_damage_ns))
-		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
+	say_damage(s);
 }
 
 /* All that still counts as waiting in a segment behind whose end the reader is. */
@@ -314,7 +319,7 @@ static void drop_missing(struct spool *s, struct segment *g, const struct record
 {
 	struct mark before = mark_before(r);
 
-	if (!mark_is_within(s->settled, before))
+	if (!r->has_sums || !mark_is_within(s->settled, before))
 		return;
 	drop_damaged(s, g, least(before.samples - s->settled.samples, g->samples - r->samples),
 		     least(before.runs - s->settled.runs, g->runs - r->runs),
@@ -342,26 +347,29 @@ static int step(struct spool *s, struct spool_entry *ret)
 	}
 	found = record_at(g->fd, s->read_at, g->size, &r);
 	if (found == 1 && (r.kind != RECORD_ENTRY || r.sequence <= s->settled.sequence)) {
-		s->read_at += (off_t)(RECORD_HEADER + r.size);
+		s->read_at += record_size(&r);
 		return -EAGAIN;
 	}
+	if (found == 1)
+		place_record(&r, s->flight_count ? s->flights[s->flight_count - 1].end : s->settled);
 	if (found == 1 && !is_plausible(s, g, &r))
 		found = 0;
 	if (found == 1 && !s->flight_count)
 		drop_missing(s, g, &r);
 	if (found == 1 && record_body(g->fd, s->read_at, &r, &ret->body) == 0) {
 		give_out(s, g, &r, ret);
-		s->read_at += (off_t)(RECORD_HEADER + r.size);
+		s->read_at += record_size(&r);
 		return 1;
 	}
 	/* Damage is passed once, and a rewind must not come back to before it. */
 	if (s->flight_count)
 		return 0;
 	s->counters->records_damaged++;
+	say_damage(s);
 	if (found == 1) {
 		drop_damaged(s, g, r.samples, r.runs, 1);
 		settle(s, mark_after(&r));
-		s->read_at += (off_t)(RECORD_HEADER + r.size);
+		s->read_at += record_size(&r);
 	} else {
 		s->read_at = record_find(g->fd, s->read_at + 1, g->size);
 	}

@@ -17,6 +17,7 @@
  *                     to the last entry that is settled (forwarded or dropped), then the same up to the last one that was
  *                     appended; XXH3 of the 64 bytes before. It may be older than the truth: then entries are sent again,
  *                     and the broker knows them. Entries that it counts and no file has are damaged
+ *   *.version-<n>     a file of a newer Strobe, which is set aside (set_aside.h)
  *   lock              locked while a process uses the spool
  */
 #ifndef RELAY_SPOOL_H
@@ -43,6 +44,7 @@ struct spool_counters {
 	_Atomic uint64_t runs_found, runs_handed, runs_forwarded, runs_waiting, runs_dropped[SPOOL_DROPS];
 	_Atomic uint64_t records_waiting, records_damaged;	/* entries; places where the files could not be read */
 	_Atomic uint64_t bytes;					/* of all segments */
+	_Atomic uint64_t files_set_aside, records_set_aside;	/* of a newer Strobe */
 	_Atomic int64_t oldest_ns;				/* when the first entry that waits was written; 0: none does */
 };
 

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
+#include "set_aside.h"
 #include "strobe_wire.h"
 
 #include <dirent.h>
@@ -79,6 +80,15 @@ static int is_segment(const struct dirent *d)
 	return is_segment_name(d->d_name, &first);
 }
 
+/* Opens a file that was there, unless it is set aside. */
+static int open_found(struct spool *s, uint64_t first, struct err *err)
+{
+	_cleanup_(freep) char *path = segment_path(s, first);
+	int r = set_aside_foreign(path, s->counters, err);
+
+	return r == 0 ? segment_open(s, first, false, err) : r;
+}
+
 /* Names of 16 hex digits sort as their numbers do. */
 static int open_segments(struct spool *s, struct err *err)
 {
@@ -93,7 +103,7 @@ static int open_segments(struct spool *s, struct err *err)
 		uint64_t first;
 
 		if (r >= 0 && is_segment_name(list[i]->d_name, &first))
-			r = segment_open(s, first, false, err);
+			r = open_found(s, first, err);
 		free(list[i]);
 	}
 	free(list);
@@ -118,7 +128,7 @@ static off_t whole_end(const struct segment *g)
 			continue;
 		}
 		whole = (whole || r.first) && record_body(g->fd, at, &r, &body) == 0;
-		at += (off_t)(RECORD_HEADER + r.size);
+		at += record_size(&r);
 		if (r.last && whole)
 			end = at;
 		whole = whole && !r.last;
@@ -160,7 +170,8 @@ static void count_entry(struct spool *s, struct segment *g, const struct record 
 		s->settled = *end = mark_before(r);
 	if (r->sequence <= s->settled.sequence)
 		return;
-	count_missing(g, *end, mark_before(r));
+	if (r->has_sums)
+		count_missing(g, *end, mark_before(r));
 	g->samples += r->samples;
 	g->runs += r->runs;
 	g->records++;
@@ -177,9 +188,10 @@ static void count_entries(struct spool *s, struct segment *g, struct mark *end)
 			at = record_find(g->fd, at + 1, g->size);
 			continue;
 		}
+		place_record(&r, *end);
 		if (r.kind == RECORD_ENTRY)
 			count_entry(s, g, &r, end);
-		at += (off_t)(RECORD_HEADER + r.size);
+		at += record_size(&r);
 	}
 	g->end = *end;
 }
@@ -256,6 +268,35 @@ static void read_slot(struct spool *s, const uint8_t *p)
 	s->written = get_mark(p + 40);
 }
 
+/* Before records had sums there were two slots of 32 bytes: count of writes, sequence of the last entry that was settled,
+ * newest window, XXH3 of the 24 bytes before. */
+static bool read_slot_1(struct spool *s, const uint8_t *p, uint64_t *writes)
+{
+	uint64_t n = strobe_wire_get_le(p, 8);
+
+	if (strobe_wire_get_le(p + 24, 8) != XXH3_64bits(p, 24) || n <= *writes)
+		return false;
+	*writes = n;
+	s->settled = s->written = (struct mark){ .sequence = strobe_wire_get_le(p + 8, 8) };
+	s->window = strobe_wire_get_le(p + 16, 8);
+	return true;
+}
+
+/* Whoever wrote these slots was here last, for their place is that of the first one now. It is overwritten when the
+ * second one is on the disk. */
+static void upgrade_position(struct spool *s, const uint8_t *slots)
+{
+	uint64_t writes = 0;
+	bool first = read_slot_1(s, slots, &writes), second = read_slot_1(s, slots + POSITION_SLOT_1, &writes);
+
+	if (!first && !second)
+		return;
+	s->position_writes = (s->position_writes | 1) + 1;	/* even, so that the next one is the second slot */
+	position_save(s);
+	fdatasync(s->position_fd);
+	position_save(s);
+}
+
 int position_open(struct spool *s, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/position", s->directory);
@@ -268,6 +309,7 @@ int position_open(struct spool *s, struct err *err)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	read_slot(s, slots);
 	read_slot(s, slots + POSITION_SLOT);
+	upgrade_position(s, slots);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #define SEGMENTS_WANTED		64u		/* a full spool has about so many, so the cap takes so much of it at once */
 #define SEGMENT_LEAST		(64u << 10)
 #define POSITION_SLOT		72u
+#define POSITION_SLOT_1		32u		/* before records had sums */
 
 /* A place among all entries that a spool ever had: the number of one, and all samples and runs up to it and in it. */
 struct mark {
@@ -22,6 +23,15 @@ static inline struct mark mark_before(const struct record *r)
 static inline struct mark mark_after(const struct record *r)
 {
 	return (struct mark){ r->sequence, r->samples_before + r->samples, r->runs_before + r->runs };
+}
+
+/* A record of version 1 does not say what was before it. */
+static inline void place_record(struct record *r, struct mark before)
+{
+	if (r->has_sums)
+		return;
+	r->samples_before = before.samples;
+	r->runs_before = before.runs;
 }
 
 /* Whether nothing of `a` lies behind `b`. */

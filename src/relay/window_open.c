@@ -4,6 +4,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
+#include "set_aside.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret
 	if (fstat(fd, &st))
 		return 0;
 	while (next_record(fd, &at, st.st_size, &r, &skipped)) {
-		off_t next = at + (off_t)(RECORD_HEADER + r.size);
+		off_t next = at + record_size(&r);
 		bool whole = record_body(fd, at, &r, &body) == 0;
 
 		/* The last one was being written. */
@@ -123,7 +124,7 @@ static off_t read_file(struct window *w, int fd, uint64_t spooled, uint64_t *ret
 			window_remember(w, r.owner);
 		if (r.kind == RECORD_IDS && whole)
 			read_ids(w, &body);
-		*ret_samples = samples = r.samples_before + r.samples;
+		*ret_samples = samples = (r.has_sums ? r.samples_before : samples) + r.samples;
 		at = end = next;
 	}
 	return end;
@@ -157,11 +158,12 @@ static void read_files(struct window *w)
 		log_debug("a part that was being written remains");
 }
 
-static int open_file(const char *directory, unsigned i, int *ret, struct err *err)
+static int open_file(const char *directory, unsigned i, struct spool_counters *counters, int *ret, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/window-%u", directory, i);
+	int r = set_aside_foreign(path, counters, err);
 
-	return private_file_open(path, O_RDWR | O_CREAT, ret, err);
+	return r < 0 ? r : private_file_open(path, O_RDWR | O_CREAT, ret, err);
 }
 
 int window_open(const char *directory, const char *host, struct spool *spool, struct spool_counters *counters,
@@ -181,7 +183,7 @@ int window_open(const char *directory, const char *host, struct spool *spool, st
 	if (!w->zstd)
 		r = err_set(err, -ENOMEM, "cannot make a compressor");
 	for (unsigned i = 0; i < 2 && r >= 0; i++)
-		r = open_file(directory, i, &w->fds[i], err);
+		r = open_file(directory, i, counters, &w->fds[i], err);
 	if (r < 0) {
 		window_free(w);
 		return r;

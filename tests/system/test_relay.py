@@ -11,6 +11,7 @@ import random
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -490,6 +491,37 @@ def a_number_that_is_used_again_for_another_entry_is_no_reason_to_leave_it_out()
         s = Stream(redis)
         check(s.sums == {('main', 'first'): 7, ('main', 'second'): 7}, f'the stream has both: {s.sums}')
         check(len(set(s.ids)) == 2, 'under ids of their own')
+
+
+def old_record(sequence, message, samples, instance=0x1122334455667788):
+    """An entry as the spool's version 1 had it."""
+    body = pack(message)
+    header = struct.pack('<4sBBBBQQQQIIQ', b'SPLR', 1, 1, 3, 0, sequence, 0, time.time_ns(), samples, 0, len(body), instance)
+    header += hash_of(body)
+    return header + hash_of(header) + body
+
+
+@test
+def a_spool_of_an_earlier_version_is_forwarded_once():
+    with Directory() as d, RedisServer() as redis:
+        relay = Relay(d, url(redis, 'stream=strobe&window=0&host='))
+        with relay:
+            check(relay.wait_until_forwarded(0), 'it has made its directory')
+            relay.end()
+        spool, = glob.glob(f'{relay.state}/spool-*')
+        for name in os.listdir(spool):
+            os.unlink(f'{spool}/{name}')
+        with open(f'{spool}/0000000000000001.spool', 'wb') as f:
+            f.write(old_record(1, one('the broker has it', 7), 7) + old_record(2, one('waits', 5), 5))
+        # The answer to the first one was lost when the earlier version ended.
+        redis.command('SET', '{strobe}:seen:1122334455667788', '1')
+        with relay:
+            check(relay.wait_until_forwarded(12), 'what waits is forwarded')
+            f = relay.figures()
+            check((f['forwarded_samples_total'], f['known_samples_total']) == (5, 7), f'once: {f}')
+            check(f['set_aside_files_total'] == 0 and relay.is_exact(), 'the counters add up')
+        s = Stream(redis)
+        check(s.sums == {('main', 'waits'): 5}, f'it is in the stream: {s.sums}')
 
 
 @test
