@@ -149,6 +149,9 @@ static int status_of(struct site *s, int code)
 	case -ENOMEM:
 		s->http.uploads_large++;
 		return 413;
+	case -EBUSY:
+		s->http.uploads_refused++;
+		return 503;
 	case -ECANCELED:
 		return 503;
 	case -EIO:
@@ -160,8 +163,23 @@ static int status_of(struct site *s, int code)
 	}
 }
 
+/* Nearly every profile needs some MB; what needs more gets half of the cap. `*ret_charged` is the caller's to give back. */
+static int read_with(struct site *s, bool large, const struct request *q, struct profile *p, uint64_t *ret_charged,
+		     struct err *err)
+{
+	uint64_t memory = s->memory.most ? s->memory.most / (large ? 2 : 16) : UPLOAD_MEMORY;
+
+	memory = memory < UPLOAD_MEMORY ? memory : UPLOAD_MEMORY;
+	if (s->memory.most && !memory_cap_take(&s->memory, memory))
+		return err_set(err, -EBUSY, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
+			       "--query-memory; send it again", (unsigned long long)(s->memory.used >> 20),
+			       (unsigned long long)(s->memory.most >> 20));
+	*ret_charged = s->memory.most ? memory : 0;
+	return upload_read(q->body, q->body_size, (size_t)memory, s->uploads ? workers_stop_fd(s->uploads) : -1, p, err);
+}
+
 /* Fills `r` and returns false if there is no profile in it. */
-static bool read_posted(struct site *s, struct profile *p, const struct request *q, struct response *r)
+static bool read_posted(struct site *s, struct profile *p, uint64_t *ret_charged, const struct request *q, struct response *r)
 {
 	struct err err = { 0 };
 	int e;
@@ -171,7 +189,12 @@ static bool read_posted(struct site *s, struct profile *p, const struct request 
 			       "strobe reads");
 		return false;
 	}
-	e = upload_read(q->body, q->body_size, s->uploads ? workers_stop_fd(s->uploads) : -1, p, &err);
+	e = read_with(s, false, q, p, ret_charged, &err);
+	if (e == -ENOMEM && s->memory.most) {
+		memory_cap_give(&s->memory, *ret_charged);
+		*ret_charged = 0;
+		e = read_with(s, true, q, p, ret_charged, &err);
+	}
 	if (e < 0)
 		response_error(r, q, status_of(s, e), "%s", err.text);
 	return e >= 0;
@@ -221,17 +244,19 @@ static void add(struct site *s, const struct request *q, struct response *r)
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	struct params params;
 	struct err err = { 0 };
+	uint64_t charged = 0;
 	int e = params_parse(&params, q->query, &err);
 
 	if (e < 0) {
 		ask_refuse(r, q, e, &err);
-	} else if (read_posted(s, p, q, r)) {
+	} else if (read_posted(s, p, &charged, q, r)) {
 		e = take_params(p, &params, &err);
 		if (e < 0)
 			ask_refuse(r, q, e, &err);
 		else
 			store_posted(s, p, q, r);
 	}
+	memory_cap_give(&s->memory, charged);
 	params_done(&params);
 }
 

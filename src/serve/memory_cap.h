@@ -1,4 +1,4 @@
-/* memory_cap.h: what queries and their answers take together, and no more than that.
+/* memory_cap.h: what queries, their answers and uploads take together, and no more than that.
  *
  * It only counts. Who is about to take memory asks first, for the most that it may become, and gives back what it did not
  * need. Any thread. */

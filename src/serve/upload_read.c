@@ -26,14 +26,14 @@ struct reply {
 
 /* --- The child --- */
 
-static void confine(pid_t parent)
+static void confine(pid_t parent, size_t memory)
 {
 	confine_die_with(parent);
 	confine_give_way();
 	confine_limit(RLIMIT_CORE, 0);
 	confine_cpu(UPLOAD_SECONDS);
 	confine_limit(RLIMIT_FSIZE, RESULT_MAX);
-	confine_memory(UPLOAD_MEMORY);
+	confine_memory(memory);
 }
 
 static void __attribute__((noreturn)) work(const char *body, size_t n, int result)
@@ -67,10 +67,10 @@ static int say_time(struct err *err)
 		       "smaller, or use 'strobe import' on the daemon's machine", UPLOAD_SECONDS);
 }
 
-static int say_memory(struct err *err)
+static int say_memory(size_t memory, struct err *err)
 {
 	return err_set(err, -ENOMEM, "reading the profile takes more than %zu MB of memory, which is the limit; make it "
-		       "smaller, or use 'strobe import' on the daemon's machine", UPLOAD_MEMORY >> 20);
+		       "smaller, or use 'strobe import' on the daemon's machine", memory >> 20);
 }
 
 /* Until the child has closed its end. */
@@ -93,14 +93,14 @@ static int wait_for_end(int child, int stop_fd, struct err *err)
 	}
 }
 
-static int say_how_it_ended(int status, struct err *err)
+static int say_how_it_ended(int status, size_t memory, struct err *err)
 {
 	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU))
 		return say_time(err);
 	/* Memory ends with 2 (base/mem.h), and where the machine has none left with SIGKILL; that of a library may end
 	 * otherwise. */
 	if ((WIFEXITED(status) && WEXITSTATUS(status) == 2) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
-		return say_memory(err);
+		return say_memory(memory, err);
 	if (WIFSIGNALED(status))
 		return err_set(err, -EINVAL, "the process that reads the profile crashed (%s), which is a bug of "
 			       "strobe", strsignal(WTERMSIG(status)));
@@ -130,7 +130,7 @@ static int take_result(int result, struct profile *p, struct err *err)
 	return r;
 }
 
-int upload_read(const char *body, size_t n, int stop_fd, struct profile *p, struct err *err)
+int upload_read(const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err)
 {
 	_cleanup_(fd_closep) int result = -1, ours = -1, theirs = -1;
 	pid_t parent = getpid(), pid;
@@ -147,7 +147,7 @@ int upload_read(const char *body, size_t n, int stop_fd, struct profile *p, stru
 		confine_be_quiet();
 		dup2(theirs, STDIN_FILENO);
 		confine_close_others(result, result);
-		confine(parent);
+		confine(parent, memory);
 		work(body, n, result);
 	}
 	if (pid < 0)
@@ -161,5 +161,5 @@ int upload_read(const char *body, size_t n, int stop_fd, struct profile *p, stru
 		;
 	if (r < 0)
 		return r;
-	return status ? say_how_it_ended(status, err) : take_result(result, p, err);
+	return status ? say_how_it_ended(status, memory, err) : take_result(result, p, err);
 }

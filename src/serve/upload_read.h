@@ -11,11 +11,11 @@
 #include "err.h"
 
 #define UPLOAD_SECONDS	15			/* of reading one body, on any clock */
-#define UPLOAD_MEMORY	((size_t)1 << 30)	/* bytes that reading may take, beside those of the daemon */
+#define UPLOAD_MEMORY	((size_t)1 << 30)	/* the most that reading may take, beside what the daemon has */
 
-/* Adds the profile of the body to `p`, which is empty. Returns 0 or, with a sentence, what format_load_limited does,
+/* Adds the profile of the body to `p`, which is empty, with so many bytes of `memory`. Returns 0 or, with a sentence, what format_load_limited does,
  * where lines that cannot be read are -EINVAL; -EINVAL if it holds no values; -ETIMEDOUT; -ENOMEM; -EIO without a process; -ECANCELED
  * as soon as there is something to read from `stop_fd` (-1: never). */
-int upload_read(const char *body, size_t n, int stop_fd, struct profile *p, struct err *err);
+int upload_read(const char *body, size_t n, size_t memory, int stop_fd, struct profile *p, struct err *err);
 
 #endif

@@ -322,6 +322,29 @@ def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
               'what arrived before the end is there')
 
 
+def figure(d, name):
+    return int(re.search(rf'^{re.escape(name)} (\d+)$', d.get('/metrics'), re.M).group(1))
+
+
+@test
+def uploads_count_against_the_memory_of_queries():
+    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+        def stacks(n):
+            return gzip.compress(''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode(), 1)
+
+        threads, _ = post_many(d, slow_profile(), 1)
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') >= 4 << 20), 'one that is read is counted')
+        for t in threads:
+            t.join(60)
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'and given back')
+        check(ask(d, '/api/v1/runs?id=small', 'POST', stacks(10))[0] == 201, 'a small one is stored')
+        check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(40000))[0] == 201, 'one above a sixteenth gets half')
+        status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
+        check(status == 413 and b'more than 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
+        check('strobe_uploads_refused_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')
+        check(figure(d, 'strobe_query_memory_bytes') == 0, 'all of it is given back')
+
+
 @test
 def an_upload_that_takes_too_long_is_refused_with_a_sentence():
     with Directory() as directory, Daemon(directory) as d:
