@@ -1,8 +1,8 @@
 /* test_wire_profile.c: a profile goes through the wire format and comes back. */
-#include "edges.h"
 #include "wire_profile.h"
 #include "mem.h"
 #include "test.h"
+#include "test_same_edges.h"
 
 static struct str s(const char *text)
 {
@@ -229,21 +229,6 @@ TEST(what_is_too_large_for_one_message_becomes_several_that_add_up)
 	profile_free(p);
 	profile_free(back);
 	buf_done(&b);
-}
-
-static bool same_edges(const struct edges *a, const struct edges *b)
-{
-	if (a->node_count != b->node_count || a->pair_count != b->pair_count || a->levels != b->levels)
-		return false;
-	for (uint32_t n = 0; n < a->node_count; n++)
-		if (a->nodes[n].level != b->nodes[n].level || a->nodes[n].once != b->nodes[n].once ||
-		    memcmp(a->nodes[n].self, b->nodes[n].self, sizeof(a->nodes[n].self)))
-			return false;
-	for (uint32_t i = 0; i < a->pair_count; i++)
-		if (a->pairs[i].caller != b->pairs[i].caller || a->pairs[i].callee != b->pairs[i].callee ||
-		    memcmp(a->pairs[i].value, b->pairs[i].value, sizeof(a->pairs[i].value)))
-			return false;
-	return true;
 }
 
 static const struct edges_options all = { .column = UINT32_MAX };
