@@ -228,7 +228,7 @@ def exact_pairs_of_a_posted_run_are_what_every_answer_is_made_of():
         page = d.get('/runs/shop/r')
         check('[folded]' not in page and '406 ms' in page, 'the table is of the pairs')
         stored = ask(d, '/api/v1/runs/shop/r?format=strobe')[2]
-        check(stored[:4] == b'STRE' and ask(d, '/api/v1/runs?source=shop&id=r', 'POST', stored)[0] == 200, 'the same run')
+        check(stored[:5] == b'STRB\x02' and ask(d, '/api/v1/runs?source=shop&id=r', 'POST', stored)[0] == 200, 'the same run')
         written = ask(d, '/api/v1/runs/shop/r?format=xhprof')[2]
         check(written == body, 'what was posted comes back')
 
