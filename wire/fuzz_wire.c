@@ -1,7 +1,7 @@
 /* fuzz_wire.c: any bytes as a message and as an envelope.
  *
- * What the parser accepts is walked to its last byte, loaded into a profile, written again and parsed again: the tree,
- * the labels and the header must be the same. */
+ * A message that the parser accepts is walked to its last byte, loaded into a profile, written again and parsed again: the tree,
+ * the labels and the header must be the same. Where there is room for half of it the sums must be. */
 #include "edges.h"
 #include "wire_profile.h"
 #include <string.h>
@@ -80,10 +80,10 @@ static bool same_tree(const struct profile *a, const struct profile *b)
 	return true;
 }
 
-/* What is known of an open run is written as a run. */
+/* An open message is written as the one that it will be. */
 static void again(const struct strobe_wire_message *m)
 {
-	const bool is_run = m->info.kind != STROBE_WIRE_SAMPLES;
+	const bool is_run = strobe_wire_is_run(m->info.kind);
 	struct profile *p = profile_new(), *back = profile_new();
 	struct strobe_wire_message n;
 	struct labels labels;
@@ -92,14 +92,14 @@ static void again(const struct strobe_wire_message *m)
 
 	buf_init(&b);
 	labels_init(&labels);
-	if (wire_profile_add_whole(p, m) < 0)
+	if (wire_profile_add_whole(p, m, NULL) < 0)
 		abort();
 	p->start_ns = (int64_t)m->info.start_ns;
 	p->end_ns = (int64_t)m->info.end_ns;
 	p->period_ns = (int64_t)m->info.period_ns;
 	wire_profile_labels(m, &p->labels);
 	if ((is_run ? wire_profile_write_run : wire_profile_write)(p, &b, &err) < 0 ||
-	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add_whole(back, &n) < 0)
+	    strobe_wire_parse(b.data, b.size, &n) != STROBE_WIRE_OK || wire_profile_add_whole(back, &n, NULL) < 0)
 		abort();
 	wire_profile_labels(&n, &labels);
 	if (!same_tree(p, back) || !same_labels(&p->labels, &labels) || n.info.start_ns != m->info.start_ns ||
@@ -109,6 +109,47 @@ static void again(const struct strobe_wire_message *m)
 	profile_free(back);
 	labels_done(&labels);
 	buf_done(&b);
+}
+
+static uint64_t sum_of(const struct profile *p, uint32_t column)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < p->node_count; n++)
+		sum += (uint64_t)p->columns[column].self[n];
+	for (uint32_t n = 0; p->edges && n < p->edges->node_count; n++)
+		sum += (uint64_t)p->edges->nodes[n].self[column];
+	return sum;
+}
+
+/* Sums are those of the whole, unless one has reached an end of its numbers. */
+static bool same_sums(const struct profile *a, const struct profile *b)
+{
+	for (uint32_t c = 0; c < a->column_count; c++) {
+		for (uint32_t n = 0; n < a->node_count; n++)
+			if (llabs(a->columns[c].self[n] / 2) > INT64_MAX / 4 / a->node_count)
+				return true;
+		for (uint32_t n = 0; a->edges && n < a->edges->node_count; n++)
+			if (llabs(a->edges->nodes[n].self[c] / 2) > INT64_MAX / 4 / a->edges->node_count)
+				return true;
+		if (sum_of(a, c) != sum_of(b, c))
+			return false;
+	}
+	return true;
+}
+
+/* With room for some of it. */
+static void in_part(const struct strobe_wire_message *m)
+{
+	struct profile *whole = profile_new(), *p = profile_new();
+	struct wire_room room = { .nodes = m->nodes / 2, .edge_nodes = m->edge_nodes / 2, .edge_pairs = m->edge_pairs };
+	int cut = wire_profile_add_whole(p, m, &room);
+
+	if (wire_profile_add_whole(whole, m, NULL) || cut != (room.nodes < m->nodes || room.edge_nodes < m->edge_nodes) ||
+	    (m->nodes && p->node_count > room.nodes + 2) || !same_sums(whole, p))
+		abort();
+	profile_free(whole);
+	profile_free(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -124,6 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		(void)sum;
 		again(&m);
+		in_part(&m);
 	}
 	if (strobe_wire_open_envelope(data, size, &envelope) == STROBE_WIRE_OK &&
 	    (e == STROBE_WIRE_OK || size != STROBE_WIRE_ENVELOPE || envelope > STROBE_WIRE_MAX))

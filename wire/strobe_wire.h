@@ -13,6 +13,7 @@
  *        5     1  kind: 1 samples (what was seen of a series of labels between start and end; messages add up)
  *                       2 run (one exact profile, such as the trace of a request; each message is one of its own)
  *                       3 open run (what is known so far of a run that has not ended; see below)
+ *                       4 open samples (what a samples message that is still to come has at least; see below)
  *        6     1  clock that ran the sampling: 0 none, 1 wall, 2 CPU
  *        7     1  zero
  *        8     4  length of the whole message in bytes, header included
@@ -77,10 +78,15 @@
  * "allocations", "frees", "allocated_bytes", "samples", as far as they were measured. Values may be negative: memory
  * shrinks. Its top node is usually "main()", which holds everything.
  *
- * An open run says that a run with this id has begun, so that it is not lost without a count when its process is killed.
- * It may have nodes: what has been measured up to its end time. The next message about the same id on the same connection
- * takes its place: another open run, the run itself (kind 2), or an open run with a label "discarded", after which no run
- * comes. It carries no drop counts.
+ * An open run says that a run with this id has begun, so that it is not lost without a count when its process is killed. It may
+ * have nodes: what has been measured up to its end time. The next message about the same id on the same connection takes its
+ * place: another open run, the run itself (kind 2), or an open run with a label "discarded", after which no run comes. One with
+ * nodes may also come on a connection of its own, and then does not replace what has a later end. It carries no drop counts.
+ *
+ * Open samples are told by a process whose PHP thread waits in one call and can send nothing itself. The samples messages with
+ * the same process id and the same start time, whether they come before or after and on whichever connection, hold all of
+ * it and more; so do open samples with that start and a later end. It counts only if the process is killed before those come.
+ * It carries no drop counts.
  *
  * A message is valid if, checked in this order,
  *    1. there are at least 64 bytes,
@@ -145,7 +151,20 @@ enum strobe_wire_flag {
 	STROBE_WIRE_FLAGS = 7
 };
 
-enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2, STROBE_WIRE_OPEN_RUN = 3 };
+enum strobe_wire_kind { STROBE_WIRE_SAMPLES = 1, STROBE_WIRE_RUN = 2, STROBE_WIRE_OPEN_RUN = 3,
+			STROBE_WIRE_OPEN_SAMPLES = 4 };
+
+/* Whether a message of that kind is about a run, whole or not. */
+static inline int strobe_wire_is_run(enum strobe_wire_kind kind)
+{
+	return kind == STROBE_WIRE_RUN || kind == STROBE_WIRE_OPEN_RUN;
+}
+
+/* Whether what it says comes once more. */
+static inline int strobe_wire_is_open(enum strobe_wire_kind kind)
+{
+	return kind == STROBE_WIRE_OPEN_RUN || kind == STROBE_WIRE_OPEN_SAMPLES;
+}
 
 enum strobe_clock { STROBE_CLOCK_NONE = 0, STROBE_CLOCK_WALL = 1, STROBE_CLOCK_CPU = 2 };
 
@@ -162,6 +181,8 @@ enum strobe_drop {
 	STROBE_DROP_REFUSED = 5,	/* no permission to write to the socket */
 	STROBE_DROP_JIT = 6,		/* not taken: PHP's JIT makes it unsafe to interrupt; see below */
 	STROBE_DROP_KILLED = 7,		/* a run: its process was gone before its end. Counted by the receiver */
+	STROBE_DROP_TABLE_FULL = 8,	/* a system sampler's table of counts, or of threads that wait, was full */
+	STROBE_DROP_TORN = 9,		/* a system sampler without BPF: the thread ran at each attempt to read its stack */
 	STROBE_DROP_REASONS
 };
 
@@ -199,12 +220,13 @@ static inline const char *strobe_drop_name(unsigned reason)
 {
 	static const char *const names[STROBE_DROP_REASONS] = {
 		"other", "no_daemon", "socket_full", "too_large", "no_memory", "refused", "jit", "killed",
+		"table_full", "torn",
 	};
 
 	return reason < STROBE_DROP_REASONS ? names[reason] : names[0];
 }
 
-/* What the header says beside the counts; the same struct is written and read. */
+/* The header's fields beside the counts; the same struct is written and read. */
 struct strobe_wire_info {
 	enum strobe_wire_kind kind;
 	enum strobe_clock clock;
@@ -613,7 +635,7 @@ static inline enum strobe_wire_error strobe_wire_check_frames(const struct strob
 	return STROBE_WIRE_OK;
 }
 
-/* Which of the message's columns is the first "samples"; as many as it has if none is. */
+/* The number of the message's first column "samples"; as many as it has if there is none. */
 static inline uint32_t strobe_wire_samples_column(const struct strobe_wire_message *m)
 {
 	const uint8_t *p = m->at_columns;
@@ -726,7 +748,7 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 		return STROBE_WIRE_UNKNOWN_VERSION;
 	if (size < strobe_wire_header_size(&m->info))
 		return STROBE_WIRE_TRUNCATED;
-	if (p[5] < STROBE_WIRE_SAMPLES || p[5] > STROBE_WIRE_OPEN_RUN)
+	if (p[5] < STROBE_WIRE_SAMPLES || p[5] > STROBE_WIRE_OPEN_SAMPLES)
 		return STROBE_WIRE_UNKNOWN_KIND;
 	m->size = (size_t)strobe_wire_get_le(p + 8, 4);
 	if (m->size > STROBE_WIRE_MAX)
@@ -770,7 +792,7 @@ static inline enum strobe_wire_error strobe_wire_parse_header(const uint8_t *p, 
 	return STROBE_WIRE_OK;
 }
 
-/* Where the first of several messages ends that stand one after another. If that is not in the data it is all of it, which
+/* The end of the first of several messages that stand one after another. If that is not in the data it is all of it, which
  * then is no message. */
 static inline size_t strobe_wire_first(const void *data, size_t size)
 {
@@ -799,7 +821,7 @@ static inline enum strobe_wire_error strobe_wire_parse(const void *data, size_t 
 	m->at_labels = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->labels, STROBE_WIRE_LABEL_KEY, STROBE_WIRE_LABEL_VALUE, 1)))
 		return e;
-	if (m->info.kind != STROBE_WIRE_SAMPLES && (e = strobe_wire_check_run(m)))
+	if (strobe_wire_is_run(m->info.kind) && (e = strobe_wire_check_run(m)))
 		return e;
 	m->at_columns = c.p;
 	if ((e = strobe_wire_check_pairs(m, &c, m->columns, STROBE_WIRE_COLUMN, STROBE_WIRE_COLUMN, 0)))

@@ -26,7 +26,7 @@ static int64_t any_value(void)
 	return (int64_t)(below(2) ? v : 0 - v);
 }
 
-/* What a message is made of, kept to compare with what is read. */
+/* The parts of a message, kept to compare with what is read. */
 struct model {
 	struct strobe_wire_info info;
 	uint32_t labels, columns, drops, strings, frames, nodes;
@@ -39,7 +39,7 @@ struct model {
 	uint32_t line[300];
 	int64_t value[300][4];
 
-	/* Of version 2. */
+	/* Version 2. */
 	uint32_t edge_nodes, edge_pairs, calls;
 	uint32_t edge_frame[40], pair[60][2];
 	uint64_t edge_level[40], call[80][3];
@@ -286,7 +286,7 @@ TEST(measuring_gives_the_size_that_writing_needs)
 		model_make(&model);
 		n = model_write(&model, NULL, 0);
 		CHECK_INT(model_write(&model, buffer, n), n);
-		/* One byte less is too small, is said to be, and nothing is written behind it. */
+		/* One byte less is too small: that is reported, and nothing is written behind it. */
 		less = below((uint32_t)n);
 		memset(copy, 0xa5, sizeof(copy));
 		CHECK_INT(model_write(&model, copy, less), n);
@@ -450,7 +450,8 @@ TEST(the_header_is_checked_field_by_field)
 	CHECK_INT(with(4, 3, 1), STROBE_WIRE_UNKNOWN_VERSION);
 	CHECK_INT(with(5, 0, 1), STROBE_WIRE_UNKNOWN_KIND);
 	CHECK_INT(with(5, 2, 1), STROBE_WIRE_OK);
-	CHECK_INT(with(5, 4, 1), STROBE_WIRE_UNKNOWN_KIND);
+	CHECK_INT(with(5, 4, 1), STROBE_WIRE_OK);
+	CHECK_INT(with(5, 5, 1), STROBE_WIRE_UNKNOWN_KIND);
 	CHECK_INT(with(6, 3, 1), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(7, 1, 1), STROBE_WIRE_BAD_HEADER);
 	CHECK_INT(with(8, STROBE_WIRE_MAX + 1, 4), STROBE_WIRE_TOO_LARGE);
