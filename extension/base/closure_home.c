@@ -6,13 +6,14 @@
 
 #include "closure_home.h"
 
+#include "file_closures.h"
 #include "function_id.h"
 
 #include <stdlib.h>
 
 #define SLOTS	256u
 
-/* How many running calls are looked at: most closures are written in one that is near. */
+/* How many running calls are searched: most closures are written in a near one. */
 #define NEAR	64
 
 struct known_home {
@@ -24,30 +25,37 @@ struct known_home {
 	struct closure_home home;
 };
 
-/* Of this thread; not in its static storage, of which little is left for a library that is loaded late. NULL: none yet, or no memory. */
-ZEND_TLS struct known_home *homes;
-ZEND_TLS uint32_t request = 1;
+/* One per thread; the slots are not in its static storage, of which little is left for a library that is loaded late. */
+struct closure_homes {
+	struct known_home *slots;	/* NULL: none yet, or no memory */
+	uint32_t request;
+};
+
+ZEND_TLS struct closure_homes homes = { .request = 1 };
 
 void closure_home_request_start(void)
 {
-	request++;
+	homes.request++;
 }
 
 void closure_home_thread_end(void)
 {
-	free(homes);
-	homes = NULL;
+	free(homes.slots);
+	homes.slots = NULL;
 }
 
 /* --- Its order on its line --- */
 
-/* Counts the closures of the line in the order of the source; true at the one with that code. */
+/* Counts the closures of the line in the order of the source; true at the one with that code. A function that is declared inside
+ * of another one is in the table of functions, too, and looked at there. */
 static bool count_until(const zend_op_array *in, const zend_op_array *closure, uint32_t *count)
 {
 	for (uint32_t i = 0; i < in->num_dynamic_func_defs; i++) {
 		const zend_op_array *d = in->dynamic_func_defs[i];
 
-		*count += (d->fn_flags & ZEND_ACC_CLOSURE) && d->line_start == closure->line_start;
+		if (!(d->fn_flags & ZEND_ACC_CLOSURE))
+			continue;
+		*count += d->line_start == closure->line_start;
 		if (d->opcodes == closure->opcodes || count_until(d, closure, count))
 			return true;
 	}
@@ -72,6 +80,32 @@ static uint32_t order_of(uint32_t count)
 	return count > 1 ? count : 0;
 }
 
+/* How many closures the functions before `home` have on that line; NULL: all functions. Other code can share the line only where
+ * `home` begins or ends. Pieces of eval'd code of one place are not told apart by their names, so what others have declared must
+ * not count. */
+static uint32_t count_before(const zend_function *home, const zend_op_array *closure)
+{
+	static const char eval_end[] = "eval()'d code";
+	const zend_string *file = closure->filename;
+	bool before = !home;
+	uint32_t count = 0;
+	zend_function *f;
+
+	if (home && home->op_array.line_start < closure->line_start && closure->line_start < home->op_array.line_end)
+		return 0;
+	if (ZSTR_LEN(file) >= sizeof(eval_end) &&
+	    !memcmp(ZSTR_VAL(file) + ZSTR_LEN(file) - (sizeof(eval_end) - 1), eval_end, sizeof(eval_end) - 1))
+		return 0;
+	ZEND_HASH_MAP_REVERSE_FOREACH_PTR(EG(function_table), f) {
+		if (!ZEND_USER_CODE(f->type))
+			break;
+		if (before)
+			count_in_function(f, closure, &count);
+		before = before || f->op_array.opcodes == home->op_array.opcodes;
+	} ZEND_HASH_FOREACH_END();
+	return count;
+}
+
 /* --- Where it is --- */
 
 static bool is_in_class(zend_class_entry *ce, const zend_op_array *closure, struct closure_home *ret)
@@ -90,15 +124,18 @@ static bool is_in_class(zend_class_entry *ce, const zend_op_array *closure, stru
 	return false;
 }
 
-/* A file that is included in a method has its scope, and is in no class. */
-static zend_class_entry *scope_of(const zend_function *f)
+/* The closure is the `count`th of its line in that function, method or file scope. */
+static struct closure_home in_function(const zend_function *f, const zend_op_array *closure, uint32_t count)
 {
-	if (function_is_closure(f))
-		return closure_home(f).scope;
-	return f->common.function_name ? f->common.scope : NULL;
+	bool is_file = !f->common.function_name;
+	zend_class_entry *scope = is_file ? NULL : f->common.scope;
+
+	/* Methods are told apart by their class. */
+	return (struct closure_home){ scope, order_of(count + (scope ? 0 : count_before(is_file ? NULL : f, closure))) };
 }
 
-/* Closures outside of functions are in what has no name. */
+/* Closures outside of functions are in what has no name; a file that is included in a method has its scope, and is in no class.
+ * Running closures are passed by: in them the order would be counted from one of those on the line, not from the first. */
 static bool is_in_running(const zend_op_array *closure, struct closure_home *ret)
 {
 	const zend_execute_data *frame = EG(current_execute_data);
@@ -106,16 +143,15 @@ static bool is_in_running(const zend_op_array *closure, struct closure_home *ret
 	for (int n = 0; frame && n < NEAR; n++, frame = frame->prev_execute_data) {
 		uint32_t count = 0;
 
-		if (frame->func && frame->func->op_array.opcodes != closure->opcodes &&
-		    count_in_function(frame->func, closure, &count)) {
-			*ret = (struct closure_home){ scope_of(frame->func), order_of(count) };
+		if (frame->func && !function_is_closure(frame->func) && count_in_function(frame->func, closure, &count)) {
+			*ret = in_function(frame->func, closure, count);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Those of PHP come first in the table. */
+/* PHP's own functions come first in the table. */
 static bool is_in_functions(const zend_op_array *closure, struct closure_home *ret)
 {
 	uint32_t count = 0;
@@ -125,9 +161,10 @@ static bool is_in_functions(const zend_op_array *closure, struct closure_home *r
 		if (!ZEND_USER_CODE(f->type))
 			return false;
 		if (count_in_function(f, closure, &count)) {
-			ret->order = order_of(count);
+			*ret = in_function(f, closure, count);
 			return true;
 		}
+		count = 0;
 	} ZEND_HASH_FOREACH_END();
 	return false;
 }
@@ -158,7 +195,11 @@ static struct closure_home find(const zend_op_array *closure, zend_class_entry *
 		return home;
 	if (is_in_running(closure, &home) || is_in_functions(closure, &home))
 		return home;
-	if (scope && !is_in_any_class(closure, &home) && stands_in(scope, closure))
+	if (scope && is_in_any_class(closure, &home))
+		return home;
+	home.order = file_closures_order(closure);
+	home.order = order_of((home.order ? home.order : 1) + (scope ? 0 : count_before(NULL, closure)));
+	if (scope && stands_in(scope, closure))
 		home.scope = scope;
 	return home;
 }
@@ -168,41 +209,47 @@ static unsigned slot_of(const zend_op_array *closure)
 	return ((uintptr_t)closure->opcodes >> 4 ^ (uintptr_t)closure->opcodes >> 12 ^ (uintptr_t)closure->scope >> 6) % SLOTS;
 }
 
-static bool is_known(const zend_op_array *closure)
+static bool is_closure(const struct known_home *k, const zend_op_array *closure, uint32_t request)
 {
-	unsigned slot = slot_of(closure);
-
-	return homes && homes[slot].code == closure->opcodes && homes[slot].scope == closure->scope &&
-	       homes[slot].file == closure->filename && homes[slot].line == closure->line_start &&
-	       homes[slot].request == request;
+	return k->code == closure->opcodes && k->scope == closure->scope && k->file == closure->filename &&
+	       k->line == closure->line_start && k->request == request;
 }
 
 static void remember(const zend_op_array *closure, struct closure_home home)
 {
-	unsigned slot = slot_of(closure);
-
-	if (!homes && !(homes = calloc(SLOTS, sizeof(*homes))))
+	if (!homes.slots && !(homes.slots = calloc(SLOTS, sizeof(*homes.slots))))
 		return;
-	homes[slot].code = closure->opcodes;
-	homes[slot].scope = closure->scope;
-	homes[slot].file = closure->filename;
-	homes[slot].line = closure->line_start;
-	homes[slot].request = request;
-	homes[slot].home = home;
+	homes.slots[slot_of(closure)] = (struct known_home){
+		closure->opcodes, closure->filename, closure->scope, closure->line_start, homes.request, home,
+	};
 }
 
 struct closure_home closure_home(const zend_function *f)
 {
+	const struct known_home *known = homes.slots ? &homes.slots[slot_of(&f->op_array)] : NULL;
 	struct closure_home home;
 
-	if (is_known(&f->op_array))
-		return homes[slot_of(&f->op_array)].home;
+	if (known && is_closure(known, &f->op_array, homes.request))
+		return known->home;
 	home = find(&f->op_array, f->common.scope);
 	remember(&f->op_array, home);
 	return home;
 }
 
-void closure_home_had_scope(const zend_function *f, zend_class_entry *scope)
+const struct closure_homes *closure_homes_of_thread(void)
 {
-	remember(&f->op_array, find(&f->op_array, scope));
+	return &homes;
+}
+
+bool closure_home_known(const struct closure_homes *of, const zend_op_array *closure,
+			bool (*read)(void *to, const void *from, size_t size), struct closure_home *ret)
+{
+	struct closure_homes copy;
+	struct known_home known;
+
+	if (!read(&copy, of, sizeof(copy)) || !copy.slots ||
+	    !read(&known, copy.slots + slot_of(closure), sizeof(known)) || !is_closure(&known, closure, copy.request))
+		return false;
+	*ret = known.home;
+	return true;
 }

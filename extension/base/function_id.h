@@ -29,4 +29,15 @@ static inline bool function_is_closure(const zend_function *f)
 	return (f->common.fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE)) == ZEND_ACC_CLOSURE;
 }
 
+/* Whether `f` only has the name of a method that does not exist: PHP calls __call() and __callStatic() by way of it. A closure that
+ * was made of it looks like a function of PHP's in a class of the program, of which only enums have any. */
+static inline bool function_is_missing(const zend_function *f)
+{
+	const zend_class_entry *scope = f->common.scope;
+
+	if (f->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)
+		return true;
+	return !ZEND_USER_CODE(f->type) && scope && scope->type == ZEND_USER_CLASS && !(scope->ce_flags & ZEND_ACC_ENUM);
+}
+
 #endif

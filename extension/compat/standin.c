@@ -88,7 +88,7 @@ static bool start_module(zend_module_entry *m, int type)
 
 void standin_startup(int type)
 {
-	/* What dl() loads in the middle of a request hears of no request's end. */
+	/* A module that dl() loads in the middle of a request hears of no request's end. */
 	unsigned wanted = type == MODULE_PERSISTENT ? standin_wanted() : 0;
 	zend_module_entry *ours = EG(current_module);
 

@@ -28,10 +28,10 @@ extern zend_module_entry strobe_excimer_module, strobe_tideways_module, strobe_x
  * `unknown`, cut to `size` bytes, unless `size` is 0. Needs no PHP. */
 unsigned standin_parse(const char *names, char *unknown, size_t size);
 
-/* Those that strobe.compat names and that PHP has not loaded itself. For MINIT. */
+/* The modules that strobe.compat names and that PHP has not loaded itself. For MINIT. */
 unsigned standin_wanted(void);
 
-/* Which of the named ones need the tracer; decides strobe.instrument=auto. */
+/* Those that need the tracer; they decide strobe.instrument=auto. */
 #define STANDIN_TRACERS (STANDIN_TIDEWAYS_XHPROF | STANDIN_XHPROF | STANDIN_UPROFILER)
 
 /* In MINIT: registers the modules that are named and absent, and sees to strobe.compat_builtins. */

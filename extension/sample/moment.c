@@ -10,10 +10,10 @@
 
 #include "moment.h"
 
-#include "closure_home.h"
 #include "function_id.h"
 #include "guarded_read.h"
 
+#include "SAPI.h"
 #include "zend_closures.h"
 
 /* How far below the safe point a noted call is looked for: what was called since the tick has not called much. */
@@ -211,21 +211,63 @@ static const zend_function *search_tables(struct found_functions *found, const s
 	return f;
 }
 
+/* A function that stands for the file scope of a script. */
+static const zend_function *stand_for_file(struct moment *m, zend_string *name)
+{
+	zend_op_array *file = &m->stand_ins[m->returned_count];
+
+	memset(file, 0, sizeof(*file));
+	file->type = ZEND_USER_FUNCTION;
+	file->filename = name;
+	return (const zend_function *)file;
+}
+
+/* Closures of one definition may have different scopes, as in classes that use a trait; the definition has none of them. */
+static const zend_function *stand_for_closure(struct moment *m, const zend_function *definition, const zend_class_entry *noted)
+{
+	zend_op_array *closure = &m->stand_ins[m->returned_count];
+	zend_class_entry *scope = noted ? find_class(noted) : NULL;
+
+	if (noted && !scope)
+		return definition;
+	*closure = definition->op_array;
+	closure->scope = scope;
+	return (const zend_function *)closure;
+}
+
 /* The file scope of a script that has ended: the name must be that of a file that was included. */
 static const zend_function *find_file(struct moment *m, const zend_string *noted)
 {
-	zend_op_array *file = &m->files[m->file_count];
 	struct name name;
 	zval *entry;
 
-	if (m->file_count == MOMENT_FILES || !read_name(noted, &name) ||
-	    !(entry = zend_hash_str_find(&EG(included_files), name.text, name.length)))
+	if (!read_name(noted, &name) || !(entry = zend_hash_str_find(&EG(included_files), name.text, name.length)))
 		return NULL;
-	memset(file, 0, sizeof(*file));
-	file->type = ZEND_USER_FUNCTION;
-	file->filename = ((Bucket *)entry)->key;
-	m->file_count++;
-	return (const zend_function *)file;
+	return stand_for_file(m, ((Bucket *)entry)->key);
+}
+
+static zend_string *first_key(HashTable *table)
+{
+	zend_string *key;
+
+	ZEND_HASH_FOREACH_STR_KEY(table, key) {
+		return key;
+	} ZEND_HASH_FOREACH_END();
+	return NULL;
+}
+
+/* The main script is the first file that was included, unless another one is prepended. Code of a command line has no file. */
+void moment_take_script(struct moment *m)
+{
+	const char *path = SG(request_info).path_translated;
+	HashTable *files = &EG(included_files);
+	zval *entry = path ? zend_hash_str_find(files, path, strlen(path)) : NULL;
+	zend_string *name = entry ? ((Bucket *)entry)->key : first_key(files);
+
+	if (!name)
+		return;
+	m->returned_ops[m->returned_count] = NULL;
+	m->returned[m->returned_count++] = stand_for_file(m, name);
 }
 
 /* Finds a function that ran at the tick and has returned since; NULL if PHP's tables do not have it. A noted address is never
@@ -238,17 +280,26 @@ static const zend_function *find_returned(struct found_functions *found, struct 
 		return find_file(m, call->file);
 	if (!call->code)
 		return NULL;
-	if (is_cached(found, call) && found->at[slot_of(call)].function)
-		return found->at[slot_of(call)].function;
-	f = find_definition_near(m, call->code);
+	f = is_cached(found, call) ? found->at[slot_of(call)].function : NULL;
+	if (!f)
+		f = find_definition_near(m, call->code);
 	if (!f)
 		f = with_code(find_closure(call->function), call->code);
 	if (!f)
 		f = search_tables(found, call);
-	/* The definition of a closure does not have the scope of the closures that are made of it. */
-	if (f && ZEND_USER_CODE(f->type) && function_is_closure(f) && call->scope)
-		closure_home_had_scope(f, find_class(call->scope));
+	if (f && ZEND_USER_CODE(f->type) && function_is_closure(f) && f->common.scope != call->scope)
+		return stand_for_closure(m, f, call->scope);
 	return f;
+}
+
+/* The same of a function that was not found. */
+static bool was_missing(const struct noted_call *call)
+{
+	const zend_class_entry *ce = call->scope && call->code ? find_class(call->scope) : NULL;
+	struct name name;
+
+	return ce && ce->type == ZEND_USER_CLASS && !(ce->ce_flags & ZEND_ACC_ENUM) && read_name(call->name, &name) &&
+	       !look_up((HashTable *)&ce->function_table, &name);
 }
 
 static bool is_noted(const zend_execute_data *frame, const struct noted_call *call)
@@ -281,21 +332,29 @@ void moment_find(struct moment *m, const struct tick_note *note, zend_execute_da
 	unsigned i;
 
 	m->frame = current;
-	m->returned_count = m->file_count = 0;
+	m->returned_count = m->noted_count = 0;
 	for (i = 0; i < note->depth && !frame; i++)
 		frame = find_frame(current, note, i);
 	if (!frame)
 		return;
 	m->frame = frame;
+	m->noted = &note->calls[i - 1];
+	m->noted_count = note->depth - (i - 1);
 	caller = frame->func;
 	for (i--; i-- > 0;) {
 		const zend_function *f;
 
+		/* The generator that it stands for cannot be reached any more once the one that it delegates to has returned. */
+		if (note->calls[i].placeholder)
+			break;
 		if (!note->calls[i].function)
 			continue;
 		f = find_returned(found, m, &note->calls[i]);
+		if (f ? function_is_missing(f) : was_missing(&note->calls[i]))
+			continue;
 		if (!f || ((!note->sure || note->calls[i].file) && caller && !call_site_exists(&found->sites, caller, f)))
 			break;
+		m->returned_ops[m->returned_count] = note->calls[i].op;
 		caller = m->returned[m->returned_count++] = f;
 	}
 }

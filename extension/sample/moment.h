@@ -10,16 +10,15 @@
 #include "call_sites.h"
 #include "tick_note.h"
 
-/* Of scripts that include each other and have all ended since a tick. */
-#define MOMENT_FILES	4
-
 /* The calls that were running when the tick came; passed to the callbacks of timers. */
 struct moment {
 	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
+	const zend_op *returned_ops[TICK_NOTE_DEPTH];	/* what each of them ran then; may be anything */
 	unsigned returned_count;
-	zend_op_array files[MOMENT_FILES];	/* stand for the file scopes of scripts among those that have returned */
-	unsigned file_count;
+	const struct noted_call *noted;		/* of the note: `frame` and its callers */
+	unsigned noted_count;			/* 0: the note does not have it, or there is none */
+	zend_op_array stand_ins[TICK_NOTE_DEPTH];	/* for those among them that have left nothing of their own: file scopes, and closures */
 	bool more;				/* other moments of the same time are told right behind this one */
 };
 
@@ -43,5 +42,8 @@ void found_functions_clear(struct found_functions *found);
 
 /* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
 void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
+
+/* For a tick after the last call of a request: what remains is the file scope of its script. */
+void moment_take_script(struct moment *m);
 
 #endif

@@ -46,7 +46,8 @@ void sampler_shutdown(void);
 /* Draws and holds for the request; STROBE_G(unsampled) tells the result. */
 void sampler_request_start(void);
 
-/* Ends all sampled work of the request. */
+/* Ends all sampled work of the request; the same. */
+void sampler_request_ending(void);
 void sampler_request_end(void);
 
 /* Whether work that begins now is to be sampled: strobe.mode says so, and chance, by strobe.request_rate. */
@@ -55,7 +56,9 @@ bool sampler_draw(void);
 /* Work that is sampled begins. False if it cannot be, which is counted. Its labels are those of the request until it ends. */
 bool sampler_hold(void);
 
-/* It ends; its samples are sent. */
+/* It ends; its samples are sent. Before its labels cease to hold sampler_releasing must have been called: the last period may be over,
+ * and if nothing else is sampled no tick comes for it any more. */
+void sampler_releasing(void);
 void sampler_release(void);
 
 /* Sends the samples that there are. */

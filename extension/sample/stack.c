@@ -6,6 +6,9 @@
 
 #include "stack.h"
 
+#include "function_id.h"
+#include "jit.h"
+
 #include "zend_generators.h"
 
 static const zend_execute_data *above(const zend_execute_data *frame)
@@ -13,16 +16,9 @@ static const zend_execute_data *above(const zend_execute_data *frame)
 	return frame->prev_execute_data;
 }
 
-/* PHP calls __call() by way of a function that has the name of the missing one, which does not exist. */
-static bool is_trampoline(const zend_function *f)
+static zend_never_inline const zend_execute_data *next_real_frame(const zend_execute_data *frame)
 {
-	return f->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE;
-}
-
-/* Frames without a function are skipped; a generator that delegates has a placeholder that knows the real one. */
-static const zend_execute_data *real_frame(const zend_execute_data *frame)
-{
-	while (frame && (!frame->func || is_trampoline(frame->func))) {
+	while (frame && (!frame->func || function_is_missing(frame->func))) {
 		const zend_execute_data *real = frame->func ? frame :
 			zend_generator_check_placeholder_frame((zend_execute_data *)frame);
 
@@ -33,10 +29,16 @@ static const zend_execute_data *real_frame(const zend_execute_data *frame)
 	return frame;
 }
 
-static void swap_range(const zend_function **p, size_t from, size_t to)
+/* Frames without a function are skipped; a generator that delegates has a placeholder that knows the real one. */
+static zend_always_inline const zend_execute_data *real_frame(const zend_execute_data *frame)
+{
+	return EXPECTED(!frame || (frame->func && !function_is_missing(frame->func))) ? frame : next_real_frame(frame);
+}
+
+static void swap_range(struct stack_frame *p, size_t from, size_t to)
 {
 	for (; from + 1 < to; from++, to--) {
-		const zend_function *f = p[from];
+		struct stack_frame f = p[from];
 
 		p[from] = p[to - 1];
 		p[to - 1] = f;
@@ -44,7 +46,7 @@ static void swap_range(const zend_function **p, size_t from, size_t to)
 }
 
 /* Rotates the ring so that it begins at `first`: by turning both parts and then the whole, in place. */
-static void unroll(const zend_function **ring, size_t size, size_t first)
+static void unroll(struct stack_frame *ring, size_t size, size_t first)
 {
 	swap_range(ring, 0, first);
 	swap_range(ring, first, size);
@@ -52,30 +54,72 @@ static void unroll(const zend_function **ring, size_t size, size_t first)
 }
 
 /* Puts the functions that have returned since the moment in front, the innermost first. Returns how many. */
-static size_t put_returned(const zend_function **f, const struct moment *m, size_t room)
+static size_t put_returned(struct stack_frame *f, const struct moment *m, size_t room)
 {
 	size_t count = MIN(m->returned_count, room);
 
 	for (size_t i = 0; i < count; i++)
-		f[i] = m->returned[count - 1 - i];
+		f[i] = (struct stack_frame){ m->returned[count - 1 - i], m->returned_ops[count - 1 - i] };
 	return count;
+}
+
+/* PHP notes no opcode in the frame of an internal function: the field holds whatever was there before. */
+static inline struct stack_frame frame_now(const zend_execute_data *frame)
+{
+	return (struct stack_frame){ frame->func, ZEND_USER_CODE(frame->func->type) ? frame->opline : NULL };
+}
+
+/* The calls of a note that have not been met yet. */
+struct noted {
+	const struct noted_call *next, *end;
+};
+
+/* Returns a frame with the opcode that it ran at the tick. At the safe point it may run, or call, something else. */
+static struct stack_frame frame_then(const zend_execute_data *frame, struct noted *noted)
+{
+	for (const struct noted_call *call = noted->next; call < noted->end; call++)
+		if (call->frame == frame && call->function == frame->func) {
+			noted->next = call + 1;
+			return call->op ? (struct stack_frame){ frame->func, call->op } : frame_now(frame);
+		}
+	noted->next = noted->end;
+	return frame_now(frame);
+}
+
+const zend_op *stack_op(const zend_function *f, const zend_op *op)
+{
+	uintptr_t offset;
+
+	if (!f || !ZEND_USER_CODE(f->type) || !op)
+		return NULL;
+	/* While an exception is on its way, frames stand at opcodes of PHP's own. */
+	if ((uintptr_t)op - (uintptr_t)EG(exception_op) < sizeof(EG(exception_op)))
+		op = EG(opline_before_exception);
+	offset = (uintptr_t)op - (uintptr_t)f->op_array.opcodes;
+	return offset / sizeof(*op) < f->op_array.last && offset % sizeof(*op) == 0 ? op : NULL;
 }
 
 void stack_collect(struct stack *s, const struct moment *m, size_t max_depth, bool limit_walk)
 {
 	const zend_execute_data *frame = real_frame(m->frame);
 	size_t half = max_depth / 2, ring = max_depth - half, n;
-	const zend_function **f = s->functions;
+	struct noted noted = { m->noted, m->noted_count ? m->noted + m->noted_count : m->noted };
+	struct stack_frame *f = s->frames;
 
 	s->elided_at = 0;
 	s->rootless = false;
 	n = put_returned(f, m, half);
 	/* The first half is kept as it comes; what follows goes round in a ring that in the end holds the root. One
 	 * place between them is for the NULL. */
+	for (; frame && n < half && noted.next < noted.end; frame = real_frame(above(frame)))
+		f[n++] = frame_then(frame, &noted);
 	for (; frame && n < half; frame = real_frame(above(frame)))
-		f[n++] = frame->func;
+		f[n++] = frame_now(frame);
 	for (; frame && n < max_depth; frame = real_frame(above(frame)))
-		f[1 + n++] = frame->func;
+		f[1 + n++] = frame_now(frame);
+	/* Compiled code does not say what it runs, but for calls. */
+	if (!m->returned_count && jit_may_run())
+		f[0].op = NULL;
 	if (!frame) {
 		if (n > half)
 			memmove(f + half, f + half + 1, (n - half) * sizeof(*f));
@@ -84,14 +128,14 @@ void stack_collect(struct stack *s, const struct moment *m, size_t max_depth, bo
 	}
 
 	s->elided_at = half;
-	f[half] = NULL;
+	f[half] = (struct stack_frame){ 0 };
 	for (; frame; frame = real_frame(above(frame)), n++) {
 		if (limit_walk && n >= STACK_WALK_MAX) {
 			s->rootless = true;
 			s->depth = half + 1;
 			return;
 		}
-		f[half + 1 + (n - half) % ring] = frame->func;
+		f[half + 1 + (n - half) % ring] = frame_now(frame);
 	}
 	unroll(f + half + 1, ring, (n - half) % ring);
 	s->depth = max_depth + 1;

@@ -1,4 +1,4 @@
-/* stack.h: what PHP was doing at a moment, as a list of functions.
+/* stack.h: what PHP was doing at a moment, as a list of functions and of what they ran.
  *
  * Reads the VM's frames and changes nothing: no allocation, no reference counts, no exceptions.
  */
@@ -10,13 +10,21 @@
 /* How far a stack is walked when the caller knows its root already: 1 M frames take milliseconds. */
 #define STACK_WALK_MAX 16384
 
+struct stack_frame {
+	const zend_function *function;	/* NULL stands for what was left out */
+	const zend_op *op;		/* that it ran, or that called the next one. May be anything, and is followed only if it is one
+					 * of the function's (stack_op); NULL: not known */
+};
+
 struct stack {
-	const zend_function **functions;	/* leaf first; room for max_depth + 1; NULL stands for what was left
-						 * out */
+	struct stack_frame *frames;	/* leaf first; room for max_depth + 1 */
 	size_t depth;
 	size_t elided_at;		/* where that NULL is; 0 if nothing was left out */
 	bool rootless;			/* the walk stopped early: the last entry is that NULL */
 };
+
+/* The opcode of a function that a frame stands at; NULL if none of its own. */
+const zend_op *stack_op(const zend_function *f, const zend_op *op);
 
 /* Collects the functions that were running at a moment, from the innermost one up, `max_depth` (at least 2) at most: of a
  * deeper stack the half at the leaf and the half at the root, with NULL between them. With `limit_walk` it gives up after

@@ -7,6 +7,7 @@
 #include "tick_note.h"
 
 #include "guarded_read.h"
+#include "jit.h"
 
 #include "zend_alloc_sizes.h"
 
@@ -42,6 +43,7 @@ static void identify(struct noted_call *call, const char *head)
 	call->scope = READ(head, zend_class_entry *, scope);
 	if (!ZEND_USER_CODE(READ(head, zend_uchar, type))) {
 		call->code = *(const void *const *)(head + offsetof(zend_internal_function, handler));
+		call->op = NULL;
 		/* PHP's own, at the bottom of a fiber's stack, is nobody's. */
 		if (!call->name)
 			call->function = NULL;
@@ -57,26 +59,36 @@ static void identify(struct noted_call *call, const char *head)
 		call->file = READ(head, zend_string *, filename);
 }
 
-static bool read_frame(const zend_execute_data *frame, const zend_function **ret_function, const zend_execute_data **ret_caller)
+/* The fields of a frame that are read. */
+struct head {
+	const zend_function *function;
+	const zend_execute_data *caller;
+	const zend_op *op;
+};
+
+static bool read_frame(const zend_execute_data *frame, struct head *ret)
 {
 	zend_execute_data copy;
 
 	if (!guarded_read(&copy, frame, sizeof(copy)))
 		return false;
-	*ret_function = copy.func;
-	*ret_caller = copy.prev_execute_data;
+	*ret = (struct head){ copy.func, copy.prev_execute_data, copy.opline };
 	return true;
 }
 
 /* A frame that may be loaded from: its function and its caller, right behind each other. */
-static void load_frame(const zend_execute_data *frame, const zend_function **ret_function, const zend_execute_data **ret_caller)
+static struct head load_frame(const zend_execute_data *frame)
 {
-	*ret_function = __atomic_load_n(&frame->func, __ATOMIC_ACQUIRE);
-	*ret_caller = __atomic_load_n(&frame->prev_execute_data, __ATOMIC_ACQUIRE);
+	struct head h;
+
+	h.function = __atomic_load_n(&frame->func, __ATOMIC_ACQUIRE);
+	h.caller = __atomic_load_n(&frame->prev_execute_data, __ATOMIC_ACQUIRE);
+	h.op = __atomic_load_n(&frame->opline, __ATOMIC_ACQUIRE);
+	return h;
 }
 
-/* The frame of the innermost call. The next load is from that frame, in which another call may begin at any moment, so the address
- * translation is warmed up first. */
+/* The frame of the innermost call. The next load is from that frame, in which another call may begin at any moment, so the
+ * address translation is warmed up first. */
 static const zend_execute_data *find_innermost(const struct tick_notes *n, zend_execute_data *const *leaf)
 {
 	const void *before = n->notes[n->last].calls[0].frame;
@@ -87,54 +99,55 @@ static const zend_execute_data *find_innermost(const struct tick_notes *n, zend_
 	return running(leaf);
 }
 
-static void note_call(const struct tick_notes *n, struct tick_note *note, const zend_execute_data *frame, const zend_function *f)
+static void note_call(const struct tick_notes *n, struct tick_note *note, const zend_execute_data *frame, const struct head *h)
 {
 	struct noted_call *call = &note->calls[note->depth++];
 
-	*call = (struct noted_call){ .frame = frame, .function = f };
-	if (is_mapped(n->mapped, f, HEAD))
-		identify(call, (const char *)f);
+	*call = (struct noted_call){ .frame = frame, .function = h->function, .placeholder = !h->function };
+	if (atomic_load_explicit(&n->lines, memory_order_relaxed))
+		call->op = h->op;
+	if (is_mapped(n->mapped, h->function, HEAD))
+		identify(call, (const char *)h->function);
 }
 
 /* Whether the two innermost calls are still those that were noted: a frame may be at the same address again, for another call. */
 static bool is_still(const struct tick_notes *n, const struct tick_note *note)
 {
-	const zend_execute_data *caller = NULL;
-	const zend_function *f;
+	struct head h = { 0 };
 
 	for (unsigned i = 0; i < note->depth && i < 2; i++) {
 		const zend_execute_data *frame = note->calls[i].frame;
 
-		if (i && frame != caller)
+		if (i && frame != h.caller)
 			return false;
 		if (!is_mapped(n->mapped, frame, sizeof(*frame)))
 			return false;
-		load_frame(frame, &f, &caller);
-		if (f != note->calls[i].function)
+		h = load_frame(frame);
+		if (h.function != note->calls[i].function)
 			return false;
 	}
 	return true;
 }
 
-/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; to begin anew whenever the program has
- * gone on meanwhile would favour functions that run long, so the note says that it is not sure instead. System calls take long
- * enough for a loop to come round, so they never make it sure. */
+/* Returns whether the calls are those of one instant, or nearly. Loads take some nanoseconds; to begin anew whenever the
+ * program has gone on meanwhile would favour functions that run long, so the note says that it is not sure instead. System
+ * calls take long enough for a loop to come round, so they never make it sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
-	const zend_execute_data *first = find_innermost(n, leaf), *frame = first, *caller;
-	const zend_function *function;
+	const zend_execute_data *first = find_innermost(n, leaf), *frame = first;
+	struct head h = { 0 };
 	bool slow = false;
 
-	for (note->depth = 0; frame && note->depth < TICK_NOTE_DEPTH; frame = caller) {
+	for (note->depth = 0; frame && note->depth < TICK_NOTE_DEPTH; frame = h.caller) {
 		if (is_mapped(n->mapped, frame, sizeof(*frame))) {
-			load_frame(frame, &function, &caller);
-		} else if (!read_frame(frame, &function, &caller)) {
-			note_call(n, note, frame, NULL);
+			h = load_frame(frame);
+		} else if (!read_frame(frame, &h)) {
+			note_call(n, note, frame, &(struct head){ 0 });
 			return false;
 		} else {
 			slow = true;
 		}
-		note_call(n, note, frame, function);
+		note_call(n, note, frame, &h);
 		if (slow && running(leaf) != first)
 			return false;
 	}
@@ -161,8 +174,8 @@ static void identify_others(struct tick_note *note)
 		identify(calls[i], heads[i]);
 }
 
-/* Of calls that were read while the program went on, only those are kept that are still what they were, from the outermost
- * one on: the inner ones may be of different moments. */
+/* Drops calls that were read while the program went on and are no longer what they were, and all inside of them: they may be of
+ * different moments. */
 static void drop_unsure(struct tick_note *note)
 {
 	unsigned sure = note->depth;
@@ -184,6 +197,7 @@ static uint32_t hash_of(const struct tick_note *note)
 	for (unsigned i = 0; i < note->depth; i++) {
 		h = (h ^ (uintptr_t)note->calls[i].frame) * 0x9e3779b97f4a7c15ull;
 		h = (h ^ h >> 29 ^ (uintptr_t)note->calls[i].function) * 0xff51afd7ed558ccdull;
+		h = (h ^ (uintptr_t)note->calls[i].op) * 0xc4ceb9fe1a85ec53ull;
 		h ^= (uintptr_t)note->calls[i].code;
 	}
 	return (uint32_t)(h >> 32);
@@ -256,6 +270,9 @@ bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64
 	if (!whole)
 		drop_unsure(&note);
 	identify_others(&note);
+	/* Compiled code keeps where it is to itself, but for calls. */
+	if (note.depth && jit_may_run())
+		note.calls[0].op = NULL;
 	if (!works && may_wait(&note))
 		return true;
 	n->tick_ns = now_ns;

@@ -26,6 +26,9 @@ struct noted_call {
 	const zend_string *file;		/* of a script's file scope: its name; NULL: another function, or not read */
 	const zend_string *name;		/* of another one; NULL: not read */
 	const zend_class_entry *scope;		/* of a method */
+	bool placeholder;			/* it has no function: it stands between a generator and the one that delegates to it */
+	const zend_op *op;			/* of PHP code, if lines are wanted: the last of its opcodes that PHP has noted in the frame; NULL: not
+						 * read. In a frame that is new it may be anything */
 };
 
 struct tick_note {
@@ -46,6 +49,7 @@ struct tick_notes {
 	int64_t tick_ns;			/* CLOCK_MONOTONIC: when it was */
 	uintptr_t mapped;			/* the first chunk of PHP's heap; 0: not known */
 	_Atomic int64_t since_ns;		/* CLOCK_MONOTONIC: what was before is no part of any note */
+	_Atomic bool lines;			/* somebody wants them; by the PHP thread */
 };
 
 /* In the PHP thread, before the ticking thread is told of it. */

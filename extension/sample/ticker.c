@@ -7,7 +7,9 @@
 #include "ticker.h"
 #include "futex.h"
 #include "guarded_read.h"
+#include "own_files.h"
 #include "short_slice.h"
+#include "thread_state.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define STACK_SIZE (64 * 1024)
+#define STACK_SIZE (128 * 1024)
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -28,7 +30,7 @@
 /* The longest that a PHP thread waits for `fire` to return. */
 #define FINISH_NS 20000
 
-/* What `sleep_until` says while the ticker looks at the slots. */
+/* The value of `sleep_until` while the ticker looks at the slots. */
 #define AWAKE INT64_MIN
 
 enum state { NONE, STARTING, RUNNING };
@@ -43,12 +45,17 @@ struct ticker_slot {
 	_Atomic int64_t at[TICKER_CLOCKS];
 	_Atomic int64_t gap[TICKER_CLOCKS];
 	_Atomic clockid_t cpu_clock;
+	_Atomic pid_t thread;
+	_Atomic int64_t watch_ns;		/* how often to look at the thread; 0: never */
+	_Atomic(ticker_look *) look;
+	_Atomic bool looking;			/* like `firing`, of `look`, which may take longer */
 
 	/* The ticker's own, while CPU time is over and the thread is not seen to work. */
 	int64_t cpu_ns;				/* what it had used when the ticker looked last */
 	int64_t pause_ns;			/* until the ticker looks again; 0: it has not looked yet */
 	int64_t probe_ns;			/* CLOCK_MONOTONIC: until when it sleeps for a moment to see whether CPU time
 						 * grows; 0: it does not */
+	int64_t look_ns;			/* CLOCK_MONOTONIC: when to look next at a thread that is watched */
 };
 
 /* `sleep_until` and the deadlines are the two sides of a handshake. A PHP thread stores the deadline and then looks
@@ -136,10 +143,10 @@ static int64_t left_of(struct ticker_slot *s, unsigned clock, int64_t now)
 	return left;
 }
 
-/* The ticker learns some time later that a period of CPU time is over. By then the thread may be blocked, and a tick would note the
- * function that waits instead of the one that worked. So the tick is held back until the thread is seen working: its CPU time
- * grows between two reads or, in case the ticker has preempted it, while the ticker sleeps for a moment. Returns how long to
- * pause before probing again; 0 if the thread works, or if that has not been seen for too long: `*ret_works` says which. */
+/* The ticker learns some time later that a period of CPU time is over. By then the thread may be blocked, and a tick would note
+ * the function that waits instead of the one that worked. So the tick is held back until the thread is seen working: its CPU
+ * time grows between two reads or, in case the ticker has preempted it, while the ticker sleeps for a moment. Returns how long
+ * to pause before probing again; 0 if the thread works, or if that has not been seen for too long: `*ret_works` says which. */
 static int64_t wait_for_work(struct ticker_slot *s, int64_t late, int64_t gap, bool *ret_works)
 {
 	clockid_t clock = atomic_load(&s->cpu_clock);
@@ -209,8 +216,62 @@ static int64_t step(struct ticker_slot *s)
 	return was_fired ? after(until, later) : until;
 }
 
+/* The ticker's thread's own descriptors, which it takes when it is first to look at something. */
+enum files { NOT_TAKEN, TAKEN, NOT_TO_BE_HAD };
+
+static bool have_files(enum files *files)
+{
+	if (*files == NOT_TAKEN)
+		*files = take_own_files() ? TAKEN : NOT_TO_BE_HAD;
+	return *files == TAKEN;
+}
+
+/* Looks at the thread, if it is watched and it is time. Returns when to look again. */
+static int64_t watch(struct ticker_slot *s, enum files *files)
+{
+	int64_t every = atomic_load(&s->watch_ns), now, pause = 0, cpu;
+	ticker_look *look;
+	void *target;
+
+	if (!every || !have_files(files))
+		return TICKER_NEVER;
+	now = ticker_now(0);
+	if (now < s->look_ns)
+		return s->look_ns;
+	atomic_store(&s->looking, true);
+	target = atomic_load(&s->target);
+	look = atomic_load(&s->look);
+	if (target && look && read_clock(atomic_load(&s->cpu_clock), &cpu))
+		pause = look(target, s, cpu);
+	atomic_store(&s->looking, false);
+	return s->look_ns = ticker_now(0) + MAX(every, pause);
+}
+
+bool ticker_settles(const struct ticker_slot *s)
+{
+	clockid_t clock = atomic_load(&s->cpu_clock);
+	pid_t thread = atomic_load(&s->thread);
+	int64_t before, now;
+
+	if (thread_sleeps(thread))
+		return true;
+	if (!read_clock(clock, &before))
+		return false;
+	for (int i = 0; i < 6; i++) {
+		pause_for(TICKER_SETTLED_NS / 2);
+		if (thread_sleeps(thread))
+			return true;
+		if (!read_clock(clock, &now))
+			return false;
+		if (now - before >= TICKER_SETTLED_NS)
+			return true;
+	}
+	return false;
+}
+
 static void *run(void *unused)
 {
+	enum files files = NOT_TAKEN;
 	const char *reason;
 
 	(void)unused;
@@ -230,8 +291,9 @@ static void *run(void *unused)
 		for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
 			int64_t slot_until = step(s);
 
-			if (slot_until < until)
-				until = slot_until;
+			until = MIN(until, slot_until);
+			slot_until = watch(s, &files);
+			until = MIN(until, slot_until);
 		}
 		atomic_store(&ticker.sleep_until, until);
 		wait_until(word, until);
@@ -313,6 +375,16 @@ void ticker_settle(void)
 	}
 }
 
+static void find_cpu_clock(struct ticker_slot *s)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(pthread_self(), &clock))
+		clock = CLOCK_PROCESS_CPUTIME_ID;
+	atomic_store(&s->cpu_clock, clock);
+	atomic_store(&s->thread, (pid_t)syscall(SYS_gettid));
+}
+
 static void clear(struct ticker_slot *s)
 {
 	for (unsigned clock = 0; clock < TICKER_CLOCKS; clock++)
@@ -333,8 +405,12 @@ void ticker_forget(struct ticker_slot *const *own, unsigned count)
 	atomic_store(&ticker.state, NONE);
 	for (struct ticker_slot *s = atomic_load(&ticker.slots); s; s = s->next) {
 		atomic_store(&s->firing, false);
+		atomic_store(&s->looking, false);
 		clear(s);
-		if (!is_among(s, own, count)) {
+		if (is_among(s, own, count)) {
+			find_cpu_clock(s);	/* the thread has another number here */
+		} else {
+			atomic_store(&s->watch_ns, 0);
 			atomic_store(&s->target, NULL);
 			atomic_store(&s->used, false);
 		}
@@ -368,13 +444,10 @@ static struct ticker_slot *new_slot(void)
 struct ticker_slot *ticker_join(void *target)
 {
 	struct ticker_slot *s = reuse_slot();
-	clockid_t cpu_clock;
 
 	if (!s && !(s = new_slot()))
 		return NULL;
-	if (pthread_getcpuclockid(pthread_self(), &cpu_clock))
-		cpu_clock = CLOCK_PROCESS_CPUTIME_ID;
-	atomic_store(&s->cpu_clock, cpu_clock);
+	find_cpu_clock(s);
 	atomic_store(&s->target, target);
 	return s;
 }
@@ -400,8 +473,11 @@ void ticker_quiesce(const struct ticker_slot *s)
 void ticker_leave(struct ticker_slot *s)
 {
 	clear(s);
+	atomic_store(&s->watch_ns, 0);
 	atomic_store(&s->target, NULL);
 	ticker_quiesce(s);
+	while (atomic_load(&s->looking))
+		pause_for(20000);
 	clear(s);
 	atomic_store(&s->used, false);
 }
@@ -410,6 +486,14 @@ void ticker_set(struct ticker_slot *s, unsigned clock, struct ticker_deadline d)
 {
 	atomic_store_explicit(&s->gap[clock], d.gap_ns, memory_order_relaxed);
 	atomic_store(&s->at[clock], d.at_ns);
+}
+
+void ticker_watch(struct ticker_slot *s, int64_t every_ns, ticker_look *look)
+{
+	atomic_store(&s->look, look);
+	atomic_store(&s->watch_ns, every_ns);
+	if (every_ns)
+		ticker_wake_by(ticker_now(0) + every_ns);
 }
 
 void ticker_wake_by(int64_t wake_by_ns)

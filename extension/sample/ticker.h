@@ -7,6 +7,8 @@
  * moves the deadline. A process that waits costs no wake-ups, or few.
  *
  * All signals are blocked in the thread and it uses none, so no system call of the application is ever interrupted.
+ * A thread can also be looked at every so often, whatever it does. That alone costs wake-ups all the time.
+ *
  * There are no locks, so a fork at any moment leaves nothing locked in the child.
  *
  * Linux only (futex, per-thread CPU clocks): another system needs another ticker.c.
@@ -38,6 +40,19 @@ void ticker_leave(struct ticker_slot *slot);
  * using any for several periods: what it runs now did not use that time. Returns how much later than at the next deadline it
  * wants to be called again if this tick is not the first that nobody has taken; TICKER_NEVER for not at all. */
 typedef int64_t ticker_fire(void *target, bool works, _Atomic bool *fired);
+
+/* Called in the ticker's thread every so often, with a target, its slot and the CPU time of its thread. Returns how long to leave it
+ * alone at least. By then the ticker's thread has file descriptors of its own (own_files.h); where it cannot, nothing is looked at. */
+typedef int64_t ticker_look(void *target, const struct ticker_slot *slot, int64_t cpu_ns);
+
+/* From now on the ticker, which must have been started, looks at the slot that often; 0: no more. */
+void ticker_watch(struct ticker_slot *slot, int64_t every_ns, ticker_look *look);
+
+/* For a look: whether all that the slot's thread was about to do when this was called has been done when it returns, as long as that
+ * takes less than TICKER_SETTLED_NS of its time and waits for nothing. It has if the thread sleeps, or has worked for so long
+ * meanwhile, for which this waits up to three times as long. */
+#define TICKER_SETTLED_NS 1000000
+bool ticker_settles(const struct ticker_slot *slot);
 
 /* Starts the thread if it does not run; any thread may ask. Returns 0 or an errno (EAGAIN when no more threads are
  * allowed). All callers give the same `fire`. */

@@ -21,8 +21,8 @@ enum timer_clock { TIMER_WALL, TIMER_CPU };	/* CLOCK_MONOTONIC; CPU time of the 
 /* How callbacks are delivered: at safe points of the VM, or when functions begin and end. */
 enum timer_lane { LANE_INTERRUPTS, LANE_CALLS, LANES };
 
-/* Embedded in its owner, zeroed before its first start. The first five fields are the owner's to fill; all others
- * belong to timers.c. */
+/* Embedded in its owner, zeroed before its first start. The first six fields are the owner's to fill; all others
+ * belong to the files behind this header. */
 struct strobe_timer {
 	/* Called with the periods that are over since the last call, at least 1, and with what ran when they were over: if
 	 * they ended in different functions, it is called for each. It may start and stop any timer and free this one. At a
@@ -41,12 +41,16 @@ struct strobe_timer {
 	/* It is called at calls and never at safe points: for who keeps a stack of observed calls. */
 	bool at_calls;
 
+	/* It wants to know which lines ran. */
+	bool lines;
+
 	bool running;
 	enum timer_lane lane;
 	enum timer_clock clock;
 	int64_t base_ns;	/* the k-th period is over at base + k × period */
 	int64_t period_ns;	/* 0: one shot */
 	uint64_t done;		/* periods told */
+	int64_t not_before_ns;	/* CLOCK_MONOTONIC: it is not due earlier, whatever its clock says */
 	struct strobe_timer *next, *previous;
 };
 
@@ -59,8 +63,17 @@ int timer_start(struct strobe_timer *t, enum timer_clock clock, int64_t first_ns
 void timer_stop(struct strobe_timer *t);
 
 /* In a function of ours that PHP code has called, before something changes for those who are told: a tick that waits for a safe
- * point or a call is told now. */
+ * point or a call is told now, and so is one that is overdue because the ticker got no processor. For a passive timer only
+ * passive ones are called. */
 void timer_catch_up(struct strobe_timer *t);
+
+/* Before a timer is stopped: tells all periods that are over, since no tick comes any more for the last of them. */
+void timer_tell_rest(struct strobe_timer *t);
+
+/* Periods that are over at a time of its clock and have not been told, and how long ago the first of them was over. The timer has
+ * a period. */
+uint64_t timer_periods_due(const struct strobe_timer *t, int64_t at);
+int64_t timer_overdue(const struct strobe_timer *t, int64_t at);
 
 /* Nanoseconds until it expires next, 0 if it does not run or is due already. */
 int64_t timer_left(const struct strobe_timer *t);

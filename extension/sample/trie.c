@@ -38,9 +38,18 @@ void trie_unmap(struct trie *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static uint32_t hash(uint32_t parent, const struct function_id *f)
+/* 64 bytes, so that a node is one line of the processor's cache. */
+_Static_assert(sizeof(struct trie_node) <= 64, "a node is a cache line");
+
+/* Tells opcodes of one function apart, without looking into them. An array of opcodes is shorter than what comes round. */
+static inline uint32_t op_tag(const zend_op *op)
 {
-	uint64_t h = parent * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)((uintptr_t)op >> 4);
+}
+
+static uint32_t hash(uint32_t parent, const struct function_id *f, uint32_t line)
+{
+	uint64_t h = (parent ^ (uint64_t)line << 32) * 0x9e3779b97f4a7c15ull;
 
 	h = (h ^ (uintptr_t)f->name) * 0xff51afd7ed558ccdull;
 	h = (h ^ (h >> 32) ^ (uintptr_t)f->file) * 0xff51afd7ed558ccdull;
@@ -48,7 +57,7 @@ static uint32_t hash(uint32_t parent, const struct function_id *f)
 	return (uint32_t)(h >> 40) % SLOTS;
 }
 
-/* What `f` is; NULL is what was left out. Returns false for plumbing that belongs to no function. */
+/* Identifies `f`; NULL stands for frames that were left out. Returns false for plumbing that belongs to no function. */
 static bool identify(const zend_function *f, struct function_id *id)
 {
 	*id = (struct function_id){ 0 };
@@ -81,7 +90,7 @@ static zend_never_inline bool is_closure(const struct function_id *id, const zen
 	return id->scope == home.scope && id->order == home.order;
 }
 
-/* Whether `id` is what identify says of `f`, without building it: this is asked for every frame of every sample. */
+/* Whether identify would say `id` of `f`, without building it: called for every frame of every sample. */
 static inline bool is_function(const struct function_id *id, const zend_function *f)
 {
 	if (!f || id->name != f->common.function_name)
@@ -97,20 +106,20 @@ static inline bool is_function(const struct function_id *id, const zend_function
 	return UNEXPECTED(id->closure) ? is_closure(id, f) : id->scope == f->op_array.scope;
 }
 
-static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function *f)
+static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function *f, uint32_t line)
 {
 	struct function_id id;
 	uint32_t slot, n;
 
 	if (!identify(f, &id))
 		return parent;
-	for (slot = hash(parent, &id); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
-		if (t->nodes[n].parent == parent && is_function(&t->nodes[n].function, f))
+	for (slot = hash(parent, &id, line); (n = t->slots[slot]); slot = (slot + 1) % SLOTS)
+		if (t->nodes[n].parent == parent && t->nodes[n].line == line && is_function(&t->nodes[n].function, f))
 			break;
 	if (!n) {
 		n = t->count++;
 		t->slots[slot] = n;
-		t->nodes[n] = (struct trie_node){ .function = id, .parent = parent, .slot = slot };
+		t->nodes[n] = (struct trie_node){ .function = id, .parent = parent, .slot = slot, .line = line };
 		if (id.name)
 			zend_string_addref(id.name);
 		if (id.file)
@@ -120,13 +129,29 @@ static uint32_t find_or_add(struct trie *t, uint32_t parent, const zend_function
 	return n;
 }
 
-static inline uint32_t child(struct trie *t, uint32_t parent, const zend_function *f)
+/* Another opcode than last time: mostly one of the same line. */
+static zend_never_inline uint32_t child_at(struct trie *t, uint32_t parent, const zend_function *f, const zend_op *seen)
 {
+	const zend_op *op = stack_op(f, seen);
+	uint32_t n = t->nodes[parent].last_child, line = op ? op->lineno : 0;
+
+	if (!n || t->nodes[n].line != line || !is_function(&t->nodes[n].function, f))
+		n = find_or_add(t, parent, f, line);
+	if (n != parent)
+		t->nodes[n].op = op_tag(op);
+	return n;
+}
+
+static inline uint32_t child(struct trie *t, uint32_t parent, const struct stack *s, size_t i)
+{
+	struct stack_frame f = s->frames[i];
 	uint32_t n = t->nodes[parent].last_child;
 
-	if (EXPECTED(n && is_function(&t->nodes[n].function, f)))
+	if (!t->lines)
+		f.op = NULL;
+	if (EXPECTED(n && t->nodes[n].op == op_tag(f.op) && is_function(&t->nodes[n].function, f.function)))
 		return n;
-	return find_or_add(t, parent, f);
+	return child_at(t, parent, f.function, f.op);
 }
 
 void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t samples)
@@ -140,14 +165,14 @@ void trie_add(struct trie *t, uint32_t root, const struct stack *s, uint32_t sam
 		n = t->deep_node;
 	} else if (s->elided_at) {
 		while (i > s->elided_at + 1)
-			n = child(t, n, s->functions[--i]);
+			n = child(t, n, s, --i);
 		t->deep_node = n < TRIE_ROOTS ? 0 : n;
 		t->deep_root = root;
 	} else {
 		t->deep_node = 0;
 	}
 	while (i > 0)
-		n = child(t, n, s->functions[--i]);
+		n = child(t, n, s, --i);
 	t->nodes[n].samples += samples;
 	t->samples += samples;
 }

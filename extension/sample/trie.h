@@ -1,5 +1,7 @@
 /* trie.h: the samples taken since the last message, merged into trees of functions: one tree per set of labels.
  *
+ * Where lines are wanted a function stands below its caller once per line that ran in it, or called the next one.
+ *
  * All memory is mapped once; adding a sample never allocates. A node keeps a reference to the name and file strings of
  * its function; classes stay until the request ends, which is why the trie must be emptied by then.
  */
@@ -18,15 +20,18 @@ struct trie_node {
 	uint32_t last_child;		/* the child that was used last; 0 none: mostly it is the next one again */
 	uint32_t slot;			/* where it stands in the hash */
 	uint32_t samples;		/* periods that ended with this node as the leaf */
+	uint32_t line;			/* that ran, or called the children; 0 unknown */
+	uint32_t op;			/* trie.c's own: of the opcode that was seen last */
 };
 
 struct trie {
 	struct trie_node *nodes;
-	uint32_t *slots;		/* hash from (parent, function) to node, 0 is free */
+	uint32_t *slots;		/* hash from (parent, function, line) to node, 0 is free */
 	uint32_t count;			/* nodes, the roots included; 0 before trie_map */
 	uint32_t deep_node;		/* last node of the root half of the last stack, if that was too deep; else 0 */
 	uint32_t deep_root;		/* the root above it */
 	uint64_t samples;
+	bool lines;			/* they are wanted; to be set before anything is added, and left by trie_empty */
 };
 
 /* Gets the memory; false if there is none. May be called again. */

@@ -6,6 +6,8 @@
 
 #include "label_sets.h"
 
+#include "guarded_read.h"
+
 #include <sys/mman.h>
 
 struct label_sets {
@@ -84,6 +86,16 @@ const struct request_labels *label_sets_get(const struct label_sets *s, unsigned
 {
 	ZEND_ASSERT(number < s->count);
 	return &s->sets[number];
+}
+
+bool label_sets_copy(struct label_sets *to, const struct label_sets *from)
+{
+	if (!guarded_read(to, from, offsetof(struct label_sets, sets)) || to->count > LABEL_SETS)
+		return false;
+	for (unsigned i = 0; i < to->count; i++)
+		if (!request_labels_copy(&to->sets[i], &from->sets[i]))
+			return false;
+	return true;
 }
 
 void label_sets_empty(struct label_sets *s)

@@ -27,6 +27,9 @@ unsigned label_sets_number(struct label_sets *s, const struct request_labels *l)
 unsigned label_sets_count(const struct label_sets *s);
 const struct request_labels *label_sets_get(const struct label_sets *s, unsigned number);
 
+/* Makes `to` a copy of the sets of another thread, which may be gone at any moment. False if they could not be read. */
+bool label_sets_copy(struct label_sets *to, const struct label_sets *from);
+
 void label_sets_empty(struct label_sets *s);
 
 #endif

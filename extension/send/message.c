@@ -50,6 +50,7 @@ struct message_scratch {
 	uint32_t places[TRIE_NODES];		/* by node: its number in its message */
 	uint8_t trees[TRIE_NODES];		/* by node: the root that it is below */
 	uint32_t text_count, frame_count, first_text;
+	bool lines;				/* a node has one */
 	struct request_labels labels;
 	char name[STROBE_WIRE_STRING];
 	uint8_t buffer[STROBE_WIRE_INLINE];
@@ -195,10 +196,12 @@ static void sort_nodes(struct message_scratch *s, const struct trie *t, struct t
 static void number_all(struct message_scratch *s, const struct trie *t, const struct tree *tree, uint32_t first_text)
 {
 	s->first_text = first_text;
+	s->lines = false;
 	for (uint32_t i = 0; i < tree->count; i++) {
 		uint32_t n = s->sorted[tree->first + i];
 
 		s->node_frames[n] = number_frame(s, &t->nodes[n].function);
+		s->lines |= t->nodes[n].line > 0;
 	}
 }
 
@@ -227,9 +230,11 @@ static size_t write_message(struct message_scratch *s, void *buffer, size_t capa
 			    const struct message_info *info, const uint64_t *unreported)
 {
 	struct strobe_wire_info header = {
-		.kind = STROBE_WIRE_SAMPLES,
+		.kind = info->open ? STROBE_WIRE_OPEN_SAMPLES : STROBE_WIRE_SAMPLES,
 		.clock = info->cpu_clock ? STROBE_CLOCK_CPU : STROBE_CLOCK_WALL,
 		.pid = info->pid,
+		.version = s->lines ? 2 : 1,
+		.flags = s->lines ? STROBE_WIRE_LINES : 0,
 		.start_ns = info->start_ns,
 		.end_ns = info->end_ns,
 		.period_ns = info->period_ns,
@@ -258,7 +263,8 @@ static size_t write_message(struct message_scratch *s, void *buffer, size_t capa
 		uint32_t n = s->sorted[tree->first + i], parent = t->nodes[n].parent;
 		int64_t samples = t->nodes[n].samples;
 
-		strobe_wire_node(&w, parent < TRIE_ROOTS ? 0 : s->places[parent], s->node_frames[n], &samples);
+		strobe_wire_node_at(&w, parent < TRIE_ROOTS ? 0 : s->places[parent], s->node_frames[n], t->nodes[n].line,
+				    &samples);
 	}
 	return strobe_wire_end(&w);
 }

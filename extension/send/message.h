@@ -10,6 +10,7 @@ struct message_info {
 	uint64_t start_ns, end_ns;	/* since 1970 */
 	uint64_t period_ns;
 	bool cpu_clock;
+	bool open;			/* the same samples, and more of them, will be sent again: messages of kind 4 */
 	uint32_t pid;
 };
 

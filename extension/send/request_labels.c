@@ -5,6 +5,7 @@
 #endif
 
 #include "request_labels.h"
+#include "guarded_read.h"
 #include "php_strobe.h"
 
 #include "SAPI.h"
@@ -85,6 +86,19 @@ void request_labels_add(struct request_labels *l, const struct request_labels *m
 
 		request_labels_set(l, label->key, strlen(label->key), label->value, strlen(label->value));
 	}
+}
+
+/* Only what is used: 32 labels are 10 KB. What was being written ends all the same. */
+bool request_labels_copy(struct request_labels *to, const struct request_labels *from)
+{
+	if (!GUARDED_READ_MEMBER(&to->count, struct request_labels, from, count) || to->count > REQUEST_LABELS ||
+	    (to->count && !guarded_read(to->items, from->items, to->count * sizeof(*to->items))))
+		return false;
+	for (unsigned i = 0; i < to->count; i++) {
+		to->items[i].key[sizeof(to->items[i].key) - 1] = '\0';
+		to->items[i].value[sizeof(to->items[i].value) - 1] = '\0';
+	}
+	return true;
 }
 
 bool request_labels_remove(struct request_labels *l, const char *key, size_t key_size)

@@ -26,7 +26,7 @@ void request_labels_request_start(void);
 /* Fills `l` for the running request. strobe.labels win over the others, except that keys are unique. */
 void request_labels_collect(struct request_labels *l);
 
-/* What is wrong in a value of strobe.labels: the first part that is no label, and why. */
+/* A mistake in a value of strobe.labels: the first part that is no label, and why. */
 struct label_problem {
 	const char *part;
 	size_t size;
@@ -48,6 +48,9 @@ void request_labels_add(struct request_labels *l, const struct request_labels *m
 struct request_label *request_labels_find(struct request_labels *l, const char *key);
 
 bool request_labels_has(const struct request_labels *l, const char *key, size_t key_size);
+
+/* Makes `to` a copy of what another thread has, which may be changing it or be gone. False if that could not be read. */
+bool request_labels_copy(struct request_labels *to, const struct request_labels *from);
 
 /* Returns whether it was there. */
 bool request_labels_remove(struct request_labels *l, const char *key, size_t key_size);

@@ -12,9 +12,9 @@
 
 #include "run_message.h"
 #include "platform.h"
+#include "realtime.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define COLUMNS		(TREE_COLUMNS + 1)	/* and the time off the CPU */
 #define TEXT_CHUNK	(256u * 1024)
@@ -168,7 +168,7 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 	add_label(e, "id", info->id);
 	add_label(e, "url", info->url);
 	add_label(e, "name", info->name);
-	/* What the tree had no room for is said, and not only seen. */
+	/* Calls that the tree had no room for are said, and not only seen. */
 	if (e->tree->folded_calls) {
 		snprintf(e->folded_calls, sizeof(e->folded_calls), "%llu", (unsigned long long)e->tree->folded_calls);
 		add_label(e, "folded_calls", e->folded_calls);
@@ -265,7 +265,7 @@ static void release(struct encoder *e)
 	free(e->self);
 }
 
-/* What labels and columns name must stand among the first strings, so these come first. */
+/* Strings of labels and columns must stand among the first ones, so these come first. */
 static bool prepare(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
 {
 	add_labels(e, info, labels);
@@ -428,10 +428,8 @@ void run_message_announce(struct sender *s, const char *path, const struct run_i
 	uint8_t buffer[STROBE_WIRE_HEADER + 4 * (STROBE_WIRE_RUN_KEY + VARINT_MAX)];
 	struct strobe_wire_info header = { .kind = STROBE_WIRE_OPEN_RUN, .pid = info->pid };
 	struct strobe_wire_writer w;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	header.start_ns = header.end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	header.start_ns = header.end_ns = realtime_ns();
 	strobe_wire_begin(&w, buffer, sizeof(buffer), &header);
 	put_label(&w, "source", info->source);
 	put_label(&w, "id", info->id);

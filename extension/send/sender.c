@@ -175,7 +175,7 @@ static int attempt_bytes(struct sender *s, const char *path, const void *bytes, 
 
 /* --- what waits */
 
-/* What waits for another daemon than the one that is meant now cannot wait any longer. */
+/* Messages for another daemon than the one that is meant now cannot wait any longer. */
 static void leave_path(struct sender *s)
 {
 	sender_drain(s, true);
@@ -263,7 +263,7 @@ static bool goes_at_once(struct sender *s, const char *path, int *ret_error)
 	return !*ret_error;
 }
 
-/* What became of a message. Returns 0 or a reason. */
+/* Remembers the outcome of a message. Returns 0 or a reason. */
 static int finish(struct sender *s, int error)
 {
 	s->error = error;

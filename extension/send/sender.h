@@ -1,10 +1,10 @@
 /* sender.h: hands messages to the daemon over one persistent connection, and never waits.
  *
- * It knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and
- * made again when the daemon went away. A daemon that is missing, stopped, full or restarted costs a few
- * microseconds and a counted loss, except that what comes too fast for the socket's buffer waits here (waiting.h) until
- * there is room again: sender_drain is to be called now and then while something waits. The descriptor is moved out of the way of small numbers, so that a script that
- * closes and reopens its standard streams still gets the numbers it expects.
+ * Knows nothing of PHP. The connection (unix SOCK_SEQPACKET) is made when there is something to send, kept, and made again when
+ * the daemon went away. A daemon that is missing, stopped, full or restarted costs a few microseconds and a counted loss,
+ * except that messages too fast for the socket's buffer wait here (waiting.h) until there is room again: call sender_drain now
+ * and then while messages wait. The descriptor is moved out of the way of small numbers, so that a script that closes and
+ * reopens its standard streams still gets the numbers it expects.
  */
 #ifndef STROBE_SENDER_H
 #define STROBE_SENDER_H
@@ -33,12 +33,12 @@ void sender_close(struct sender *s);
 /* Whether the connection stands, as far as can be seen without sending. */
 bool sender_is_connected(const struct sender *s);
 
-/* What a connection to `path` would fail for, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
+/* The error that a connection to `path` would fail with, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
  * is connected. */
 int sender_look(const char *path);
 
-/* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the socket's
- * buffer is smaller than the message, which may still go by memfd). */
+/* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the
+ * socket's buffer is smaller than the message, which may still go by memfd). */
 int sender_send(struct sender *s, const char *path, const void *message, size_t size);
 
 /* Unmaps (NULL: nothing) and seals what platform_memfd or platform_memfd_of made, sends it and closes it. Returns as

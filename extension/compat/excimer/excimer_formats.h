@@ -7,7 +7,7 @@
 /* "a;b;c 12\n" per stack of names, in the order in which they were first seen. Blanks and NULs in names are "_". */
 zend_string *excimer_collapsed(const struct excimer_log *log);
 
-/* What https://www.speedscope.app reads, before it is made JSON: every entry is a sample, its weight nanoseconds. */
+/* The form that https://www.speedscope.app reads, before it is made JSON: every entry is a sample, its weight nanoseconds. */
 void excimer_speedscope(const struct excimer_log *log, zval *ret);
 
 /* By name: where the function was first seen, events in which it was the innermost frame ("self") or anywhere in the

@@ -164,7 +164,7 @@ static void leave(struct aside a)
 		EG(exception) = a.exception;
 }
 
-/* What was sampled last is told about, also when the profiler goes because of an exception. */
+/* The last samples are handed over, also when the profiler goes because of an exception. */
 static void profiler_destroy(zend_object *object)
 {
 	struct profiler_object *o = profiler_object(object);
@@ -282,7 +282,7 @@ static ZEND_METHOD(ExcimerProfiler, stop)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (THIS_PROFILER->event.timer.passive)
-		timer_catch_up(&THIS_PROFILER->event.timer);
+		timer_tell_rest(&THIS_PROFILER->event.timer);
 	timer_stop(&THIS_PROFILER->event.timer);
 }
 

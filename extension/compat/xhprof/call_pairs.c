@@ -291,7 +291,7 @@ static struct edge *find_edge(struct edges *e, const struct edge *like)
 
 /* --- the walk */
 
-/* Whose children are whose, in the order of their numbers, and who is shown. A parent has a smaller number. */
+/* Links children to their parents, in the order of their numbers, and says which are shown. A parent has a smaller number. */
 static void link_nodes(struct walk *w)
 {
 	const struct call_tree *t = w->tree;

@@ -6,7 +6,8 @@
 
 #include "sampled.h"
 
-#include "nodes.h"
+#include "function_table.h"
+#include "realtime.h"
 #include "stack.h"
 #include "timers.h"
 
@@ -15,7 +16,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define FIRST_DEPTH 256
 
@@ -27,39 +27,31 @@ struct sampled {
 	uint64_t start_us;		/* since 1970: the key that it would have */
 	uint64_t intervals;		/* written down */
 
-	const zend_function **functions;	/* room for a stack */
-	size_t capacity;		/* functions it may have */
+	struct stack_frame *frames;	/* room for a stack */
+	size_t capacity;		/* frames it may have */
 	const zend_function **outer;	/* what was running at the start, leaf first; compared, never looked into */
 	size_t outer_depth;
 };
 
-static uint64_t realtime_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-/* Collects the whole stack into s->functions. Returns its depth, 0 if there is no memory for it. */
+/* Collects the whole stack into s->frames. Returns its depth, 0 if there is no memory for it. */
 static size_t collect(struct sampled *s, const struct moment *m)
 {
-	struct stack stack;
+	struct stack stack = { 0 };
 
 	for (;;) {
 		void *bigger;
 
-		stack.functions = s->functions;
+		stack.frames = s->frames;
 		if (s->capacity) {
 			stack_collect(&stack, m, s->capacity, false);
 			if (!stack.elided_at)
 				return stack.depth;
 		}
-		bigger = realloc(s->functions,
-				 ((s->capacity ? s->capacity * 4 : FIRST_DEPTH) + 1) * sizeof(*s->functions));
+		bigger = realloc(s->frames,
+				 ((s->capacity ? s->capacity * 4 : FIRST_DEPTH) + 1) * sizeof(*s->frames));
 		if (!bigger)
 			return 0;
-		s->functions = bigger;
+		s->frames = bigger;
 		s->capacity = s->capacity ? s->capacity * 4 : FIRST_DEPTH;
 	}
 }
@@ -69,7 +61,7 @@ static size_t count_outer(const struct sampled *s, size_t depth)
 {
 	size_t n = 0;
 
-	while (n < depth && n < s->outer_depth && s->functions[depth - 1 - n] == s->outer[s->outer_depth - 1 - n])
+	while (n < depth && n < s->outer_depth && s->frames[depth - 1 - n].function == s->outer[s->outer_depth - 1 - n])
 		n++;
 	return n;
 }
@@ -113,7 +105,7 @@ static zend_string *name_of(const struct sampled *s, const zend_function *f)
 
 	if (!ZEND_USER_CODE(f->type) && !f->common.function_name)
 		return NULL;
-	nodes_describe(f, &id);
+	function_describe(f, &id);
 	return edge_name(s->options.names, &id);
 }
 
@@ -126,7 +118,7 @@ static zend_string *stack_text(struct sampled *s, const struct moment *m)
 
 	names[shown++] = ZSTR_INIT_LITERAL(EDGES_ROOT, false);
 	for (size_t i = inner; i-- > 0;) {
-		zend_string *name = name_of(s, s->functions[i]);
+		zend_string *name = name_of(s, s->frames[i].function);
 
 		if (name)
 			names[shown++] = name;
@@ -181,7 +173,7 @@ static void expired(struct strobe_timer *timer, uint64_t periods, const struct m
 
 /* --- life */
 
-/* What runs when sampling is started is "main()" to the result. */
+/* The function that runs when sampling is started is "main()" to the result. */
 static bool remember_outer(struct sampled *s)
 {
 	struct moment m = { .frame = EG(current_execute_data) };
@@ -195,13 +187,14 @@ static bool remember_outer(struct sampled *s)
 	s->outer = malloc(s->outer_depth * sizeof(*s->outer));
 	if (!s->outer)
 		return false;
-	memcpy(s->outer, s->functions, s->outer_depth * sizeof(*s->outer));
+	for (size_t i = 0; i < s->outer_depth; i++)
+		s->outer[i] = s->frames[i].function;
 	return true;
 }
 
 static void release(struct sampled *s)
 {
-	free(s->functions);
+	free(s->frames);
 	free(s->outer);
 	free(s);
 }
@@ -224,7 +217,7 @@ struct sampled *sampled_start(const struct sampled_options *options, int *ret_er
 		release(s);
 		return NULL;
 	}
-	now_us = realtime_us();
+	now_us = realtime_ns() / 1000;
 	late_us = now_us % options->interval_us;
 	s->start_us = now_us - late_us;
 	s->start_ns = timer_now(TIMER_WALL) - (options->on_grid ? (int64_t)late_us * 1000 : 0);

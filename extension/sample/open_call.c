@@ -1,0 +1,97 @@
+/* open_call.c: tells of a call in which the thread comes to no safe point, in the ticker's thread. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "own_sampler.h"
+
+#include "open_samples.h"
+#include "socket_path.h"
+#include "watch.h"
+
+/* How late a tick is before its call is told of. */
+#define LONG_CALL_NS 100000000
+
+/* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
+struct state {
+	uint32_t turn, labels_version;
+	uint64_t periods_done;
+	bool running;
+};
+
+static struct state state_of(const struct sampler *s)
+{
+	struct state now;
+
+	memset(&now, 0, sizeof(now));		/* it is compared as bytes */
+	now.turn = atomic_load(&s->turn);
+	now.labels_version = __atomic_load_n(&s->globals->labels_version, __ATOMIC_ACQUIRE);
+	now.periods_done = __atomic_load_n(&s->timer.done, __ATOMIC_ACQUIRE);
+	now.running = __atomic_load_n(&s->timer.running, __ATOMIC_ACQUIRE);
+	return now;
+}
+
+/* Between the beginning and the end of a look. */
+struct look {
+	const struct sampler *sampler;
+	struct state state;
+};
+
+static bool holds(const void *owner)
+{
+	const struct look *l = owner;
+	struct state now;
+
+	atomic_thread_fence(memory_order_acquire);
+	now = state_of(l->sampler);
+	return memcmp(&now, &l->state, sizeof(now)) == 0;
+}
+
+/* Runs in the ticker's thread, and reads as watch.h says. What lies in the sampler itself, and the globals of its thread, live
+ * as long as the thread is watched. */
+static void tell_open(void *owner, const struct watch_look *look)
+{
+	struct sampler *s = owner;
+	struct look l = { s, state_of(s) };
+	bool seen = memcmp(look->seen, &l.state, sizeof(l.state)) == 0;
+	int64_t now = s->cpu ? look->cpu_ns : timer_now(TIMER_WALL);
+	struct open_samples o = {
+		.path = s->path,
+		.trie = &s->trie,
+		.sets = s->sets,
+		.base = &s->labels,
+		.own_labels = s->globals->own_labels,
+		.homes = s->homes,
+		.max_depth = s->max_depth,
+		.lines = s->lines,
+		.info = {
+			.start_ns = s->start_ns,
+			.end_ns = realtime_ns(),
+			.period_ns = (uint64_t)s->period_ns,
+			.cpu_clock = s->cpu,
+			.open = true,
+			.pid = (uint32_t)s->pid,
+		},
+		.holds = holds,
+		.owner = &l,
+	};
+
+	/* A thread that goes on tells of itself. */
+	if (!seen || (l.state.turn & 1)) {
+		memcpy(look->seen, &l.state, sizeof(l.state));
+		return;
+	}
+	if (s->timer.running && !s->globals->unsampled && timer_overdue(&s->timer, now) > LONG_CALL_NS)
+		o.periods = timer_periods_due(&s->timer, now);
+	if (o.info.start_ns <= o.info.end_ns)
+		open_samples_send(&o, look);
+}
+
+void sampler_watch(struct sampler *s)
+{
+	s->globals = ZEND_MODULE_GLOBALS_BULK(strobe);
+	s->homes = closure_homes_of_thread();
+	if (STROBE_G(flush_waiting) > 0 && socket_path(s->path, sizeof(s->path)))
+		watch_begin(WATCH_SAMPLES, tell_open, s);
+}

@@ -1,0 +1,32 @@
+/* thread_state.h: whether a thread of this process sleeps, as Linux tells. It opens a file. */
+#ifndef STROBE_THREAD_STATE_H
+#define STROBE_THREAD_STATE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* True if it waits in a system call and can be woken by a signal: not if it waits for its memory, is stopped, or has only lost its
+ * processor; nor if that cannot be found out. */
+static inline bool thread_sleeps(pid_t tid)
+{
+	char path[64], text[128];
+	const char *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');	/* of the name, which may hold anything */
+	return end && strncmp(end, ") S", 3) == 0;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* watch.h: looks at a PHP thread that comes to no safe point.
+ *
+ * In one long call (a query, sleep(), a sort) nothing can be called in it, and a process that is killed then has said nothing of it.
+ * Under `strobe run` the ticker's thread lets watchers look at each PHP thread several times a second, while it may be running.
+ * Nothing is locked, so that each watcher has to see to three things:
+ *
+ *	No fault. It loads only what lives as long as it watches, and copies all else by guarded_read.h: memory that is gone is an
+ *	error there.
+ *
+ *	No mixture of two states. It knows a state of the PHP thread that never comes back, such as a counter, and takes what it has
+ *	copied only if that was the same when copying began and after it was over. In between is watch_settles: whatever the PHP
+ *	thread had begun by then is done, so that nobody sees the first half of a change twice because the thread had lost its
+ *	processor in the middle of it. Each change ends with the state, or leaves a counter odd until it is over.
+ *
+ *	No order that only one processor sees. What the PHP thread stored before it slept, or a millisecond ago, all threads see.
+ */
+#ifndef STROBE_WATCH_H
+#define STROBE_WATCH_H
+
+#include "php.h"
+
+#include <stdatomic.h>
+
+struct ticker_slot;
+
+enum watcher { WATCH_SAMPLES, WATCH_TRACES, WATCHERS };
+
+#define WATCH_SEEN 2048
+
+struct watch_look {
+	zend_execute_data *const *frames;	/* where the PHP thread keeps its innermost frame */
+	int64_t cpu_ns;				/* its CPU time */
+	const struct ticker_slot *slot;
+	char *seen;				/* WATCH_SEEN bytes that the watcher keeps from look to look, all zero at first */
+};
+
+/* Between copying and looking at the state again; as ticker_settles. If it is false nothing is known of what was copied. */
+bool watch_settles(const struct watch_look *l);
+
+/* Runs in the ticker's thread, which has file descriptors of its own (ticker.h). */
+typedef void watch_function(void *owner, const struct watch_look *look);
+
+/* Begins to watch the calling PHP thread, which has a running timer, each strobe.flush_waiting seconds; nothing if that is 0, or if memory
+ * cannot be read that way. */
+void watch_begin(enum watcher which, watch_function *watch, void *owner);
+
+/* No look begins any more after this, and one that has begun is over soon. */
+void watch_end(enum watcher which);
+
+/* Embedded in struct alarms. */
+struct watch {
+	_Atomic(watch_function *) watch;	/* NULL: nobody asks */
+	_Atomic(void *) owner;
+	char seen[WATCH_SEEN];		/* the ticker's thread's own */
+};
+
+#endif
