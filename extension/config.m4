@@ -39,11 +39,12 @@ if test "$PHP_STROBE" != "no"; then
   PHP_SUBST([STROBE_SHARED_LIBADD])
 
   STROBE_SOURCES="strobe.c settings.c settings_report.c setting_words.c"
-  STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/closure_home.c base/random.c"
-  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c"
-  STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/moment.c sample/call_sites.c sample/jit.c sample/delivery.c"
-  STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/calls.c trace/observe.c"
-  STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/blocks.c trace/project.c trace/spill.c trace/name_filter.c"
+  STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/closure_home.c base/file_closures.c base/random.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/samples.c sample/sampler_threads.c sample/open_call.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c sample/lanes.c sample/alarms.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/expiry.c sample/interrupts.c sample/timer_forks.c sample/watch.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/moment.c sample/call_sites.c sample/jit.c sample/delivery.c sample/copies.c sample/open_samples.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/function_table.c trace/block_arena.c trace/calls.c trace/observe.c"
+  STROBE_SOURCES="$STROBE_SOURCES trace/strands.c trace/compile.c trace/allocations.c trace/blocks.c trace/project.c trace/trace_copy.c trace/spill.c trace/name_filter.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/ticks.c trace/cpu_clock.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/standin.c"
   STROBE_SOURCES="$STROBE_SOURCES compat/excimer/excimer.c compat/excimer/excimer_event.c compat/excimer/excimer_log.c"

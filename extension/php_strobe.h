@@ -23,6 +23,7 @@ extern zend_module_entry strobe_module_entry;
 ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool sample;			/* strobe.mode = sample */
 	bool cpu_clock;			/* strobe.clock = cpu */
+	bool lines;			/* samples have the lines that ran */
 	double period;			/* seconds */
 	double request_rate;		/* 0 to 1 */
 	zend_long max_depth;
@@ -33,6 +34,7 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool compat_builtins;
 	zend_long trace_max_nodes;
 	double flush;			/* seconds between messages of samples */
+	double flush_waiting;		/* seconds between two looks from outside at a thread that may be waiting; 0: none */
 	double trace_rate;		/* 0 to 1 */
 	double trace_flush;		/* seconds between hand-overs of a trace that goes on; 0: none */
 	const char *trace_keep;		/* as trace_keep.h says; "" keeps all */
@@ -44,12 +46,12 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	struct api_thread *api;		/* of api_thread.h */
 	char method[32];		/* of the request, as its label says; "" if there is none */
 
-	/* What holds now, kept by api/scopes.c. */
+	/* The labels and decisions that hold now, kept by api/scopes.c. */
 	const struct request_labels *own_labels;	/* given by the program; NULL: none */
 	uint32_t labels_version;	/* another number after each change of these labels */
 	bool unsampled;			/* what runs is not to be sampled, even where others are */
 
-	/* What the thread has in the lists of all threads, for when it ends. */
+	/* The thread's entries in the lists of all threads, for when it ends. */
 	struct alarms *alarms;
 	struct sampler *sampler;
 ZEND_END_MODULE_GLOBALS(strobe)

@@ -104,19 +104,30 @@ static ZEND_INI_MH(on_flush)
 	return SUCCESS;
 }
 
-static ZEND_INI_MH(on_trace_flush)
+/* Seconds between two hand-overs of what goes on; 0: none. */
+static int set_hand_over(int stage, const zend_ini_entry *entry, const zend_string *value, double *ret)
 {
 	char guess[SETTING_GUESS];
 	double v;
-	const char *why = why_out_of_range(new_value, 0, STROBE_MAX_FLUSH, &v);
+	const char *why = why_out_of_range(value, 0, STROBE_MAX_FLUSH, &v);
 
 	if (!why && v > 0 && v < STROBE_MIN_FLUSH)
 		why = "too small";
 	if (why)
-		return setting_refuse(stage, entry, new_value, why, "0.01 to 3600 seconds, or 0",
-				      setting_guess_seconds(new_value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, guess));
-	STROBE_G(trace_flush) = v;
+		return setting_refuse(stage, entry, value, why, "0.01 to 3600 seconds, or 0",
+				      setting_guess_seconds(value, STROBE_MIN_FLUSH, STROBE_MAX_FLUSH, guess));
+	*ret = v;
 	return SUCCESS;
+}
+
+static ZEND_INI_MH(on_trace_flush)
+{
+	return set_hand_over(stage, entry, new_value, &STROBE_G(trace_flush));
+}
+
+static ZEND_INI_MH(on_flush_waiting)
+{
+	return set_hand_over(stage, entry, new_value, &STROBE_G(flush_waiting));
 }
 
 /* A share of requests. */
@@ -177,7 +188,7 @@ static ZEND_INI_MH(on_instrument)
 			      setting_nearest(ZSTR_VAL(new_value), ZSTR_LEN(new_value), words));
 }
 
-static ZEND_INI_MH(on_compat_builtins)
+static ZEND_INI_MH(on_switch)
 {
 	bool on;
 
@@ -258,7 +269,7 @@ static ZEND_INI_MH(on_labels)
 	return OnUpdateString(PASS_ON);
 }
 
-/* What cannot be a path is kept all the same: samples must not go to another daemon than the one that was meant. */
+/* A value that cannot be a path is kept all the same: samples must not go to another daemon than the one that was meant. */
 static ZEND_INI_MH(on_socket)
 {
 	const char *path = ZSTR_VAL(new_value);
@@ -286,14 +297,16 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.flush", "1", PHP_INI_ALL, on_flush)
 	PHP_INI_ENTRY("strobe.request_rate", "1.0", PHP_INI_ALL, on_request_rate)
 	PHP_INI_ENTRY("strobe.max_depth", "512", PHP_INI_ALL, on_max_depth)
+	STD_PHP_INI_BOOLEAN("strobe.lines", "1", PHP_INI_ALL, on_switch, lines, zend_strobe_globals, strobe_globals)
 	STD_PHP_INI_ENTRY("strobe.socket", "", PHP_INI_SYSTEM, on_socket, socket, zend_strobe_globals, strobe_globals)
 	STD_PHP_INI_ENTRY("strobe.labels", "", PHP_INI_ALL, on_labels, labels, zend_strobe_globals, strobe_globals)
 	STD_PHP_INI_ENTRY("strobe.compat", "", PHP_INI_SYSTEM, on_compat, compat, zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.instrument", "auto", PHP_INI_SYSTEM, on_instrument)
-	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, on_compat_builtins, compat_builtins,
+	STD_PHP_INI_BOOLEAN("strobe.compat_builtins", "0", PHP_INI_SYSTEM, on_switch, compat_builtins,
 			    zend_strobe_globals, strobe_globals)
 	PHP_INI_ENTRY("strobe.trace_rate", "0", PHP_INI_ALL, on_trace_rate)
 	PHP_INI_ENTRY("strobe.trace_flush", "0", PHP_INI_ALL, on_trace_flush)
+	PHP_INI_ENTRY("strobe.flush_waiting", "0", PHP_INI_SYSTEM, on_flush_waiting)
 	PHP_INI_ENTRY("strobe.trace_keep", "", PHP_INI_ALL, on_trace_keep)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, on_trigger_secret, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
@@ -321,7 +334,7 @@ static void report_unknown_names(void)
 	ZEND_HASH_FOREACH_STR_KEY(configured, name) {
 		const char *meant;
 
-		if (!name || strncmp(ZSTR_VAL(name), "strobe.", strlen("strobe.")) != 0 ||
+		if (!name || strncasecmp(ZSTR_VAL(name), "strobe.", strlen("strobe.")) != 0 ||
 		    zend_hash_exists(EG(ini_directives), name))
 			continue;
 		meant = setting_nearest(ZSTR_VAL(name) + strlen("strobe."), ZSTR_LEN(name) - strlen("strobe."), names);

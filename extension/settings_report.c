@@ -28,7 +28,7 @@ struct setting_problem {
 	char text[SENTENCE];
 };
 
-/* Of php.ini and the command line: written while PHP starts, read by all threads. */
+/* Those of php.ini and the command line: written while PHP starts, read by all threads. */
 static struct setting_problem *startup;
 
 static struct setting_problem *list_free(struct setting_problem *p)
@@ -112,7 +112,7 @@ static void describe_pool(char *out, size_t size)
 							       strlen(line + sizeof(title) - 1)).text);
 }
 
-/* Which of the files above a script had the value is not known any more. */
+/* PHP does not keep which of the files above a script had the value. */
 static void describe_directory(char *out, size_t size)
 {
 	const char *script = SG(request_info).path_translated;

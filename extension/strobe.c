@@ -10,6 +10,7 @@
 #include "request_labels.h"
 #include "sampler.h"
 #include "closure_home.h"
+#include "file_closures.h"
 #include "cpu_clock.h"
 #include "delivery.h"
 #include "settings.h"
@@ -37,11 +38,12 @@ static PHP_GINIT_FUNCTION(strobe)
 
 static PHP_GSHUTDOWN_FUNCTION(strobe)
 {
+	timers_thread_end(strobe_globals->alarms);	/* first: its thread looks at what the others free */
 	api_thread_free(strobe_globals->api);
 	tracer_thread_end();
 	closure_home_thread_end();
+	file_closures_thread_end();
 	sampler_thread_end(strobe_globals->sampler);
-	timers_thread_end(strobe_globals->alarms);
 	settings_report_thread_end(strobe_globals->problems);
 }
 
@@ -60,6 +62,7 @@ static PHP_MINIT_FUNCTION(strobe)
 static PHP_MSHUTDOWN_FUNCTION(strobe)
 {
 	tracer_shutdown();
+	file_closures_shutdown();
 	sampler_shutdown();
 	delivery_shutdown();
 	settings_unregister(module_number);
@@ -77,6 +80,7 @@ static PHP_RINIT_FUNCTION(strobe)
 	delivery_request_start();
 	timers_request_start();
 	closure_home_request_start();
+	file_closures_request_start();
 	tracer_request_start();
 	request_labels_request_start();
 	sampler_request_start();
@@ -86,6 +90,7 @@ static PHP_RINIT_FUNCTION(strobe)
 
 static PHP_RSHUTDOWN_FUNCTION(strobe)
 {
+	sampler_request_ending();
 	api_request_end();
 	sampler_request_end();
 	tracer_request_end();

@@ -145,7 +145,7 @@ function can_trace(): bool {}
  */
 function status(): array {}
 
-/** What this extension throws beside \ValueError and \TypeError. */
+/** Thrown by this extension, beside \ValueError and \TypeError. */
 class Exception extends \RuntimeException {}
 
 /**
@@ -298,7 +298,7 @@ final class Profile implements \Countable, \JsonSerializable
     public function getFoldedCalls(): int {}
 
     /**
-     * What everything took together, by metric.
+     * The totals by metric.
      *
      * @return array<string, int>
      */

@@ -55,6 +55,6 @@ void api_thread_free(struct api_thread *a)
 		return;
 	sender_close(&a->sender);
 	trie_unmap(&a->spare);
-	free(a->stack.functions);
+	free(a->stack.frames);
 	free(a);
 }

@@ -18,6 +18,7 @@ struct api_thread {
 	HashTable fibers;		/* contexts to what scopes.c keeps of them */
 	bool has_fibers;
 	uint64_t fiber, last_fiber;	/* the number of the one that runs, and the highest number that was given */
+	zend_execute_data *resumer;	/* the call that has started or resumed it, if it has begun a scope or was switched to from one */
 
 	/* unit_class.c */
 	struct unit_object *units;	/* that have not ended; the last one begun is the first */
@@ -25,7 +26,7 @@ struct api_thread {
 	/* trace_class.c, sampler_class.c: lists of those that run */
 	struct trace_object *traces;
 	struct sampler_object *samplers;
-	struct stack stack;		/* for whoever takes a sample; its functions are allocated once */
+	struct stack stack;		/* for whoever takes a sample; its frames are allocated once */
 	struct trie spare;		/* a mapped trie without owner, or none */
 
 	/* request_trace.c */

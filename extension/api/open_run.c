@@ -1,4 +1,4 @@
-/* open_run.c: announcements, and the timer that hands over. */
+/* open_run.c: announcements, the timer that hands over, and who does while the PHP thread cannot. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -6,12 +6,17 @@
 
 #include "open_run.h"
 
+#include "guarded_read.h"
 #include "php_strobe.h"
 #include "send_runs.h"
 #include "socket_path.h"
+#include "trace_copy.h"
+#include "watch.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A hand-over takes time that grows with the tree: a tenth of the program's time at most is spent on them, as long as none of
  * them comes too late for what was promised, a second. */
@@ -28,21 +33,143 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 	runs_drain(a);
 }
 
+/* The part of a run's message beside its tree, as the PHP thread said it last. */
+struct open_told {
+	char path[108];			/* of the socket */
+	char source[STROBE_WIRE_RUN_KEY + 1];
+	char id[33];
+	char url[STROBE_WIRE_LABEL_VALUE + 1];
+	pid_t pid;
+	struct request_labels labels, attributes;
+};
+
+/* The ticker's thread may be reading it. */
+static uint32_t begin_telling(struct work *w)
+{
+	return atomic_exchange(&w->open.told_turn, 0);
+}
+
+static void end_telling(struct work *w, uint32_t turn)
+{
+	atomic_store(&w->open.told_turn, turn + 1 ? turn + 1 : 1);
+}
+
+static void note_told(const struct api_thread *a, struct work *w, const struct request_labels *labels)
+{
+	struct open_told *told = w->open.told;
+	uint32_t turn;
+
+	if (!told)
+		return;
+	turn = begin_telling(w);
+	memset(told, 0, sizeof(*told));
+	socket_path(told->path, sizeof(told->path));
+	snprintf(told->source, sizeof(told->source), "%s", runs_source(w, labels));
+	snprintf(told->id, sizeof(told->id), "%s", w->id);
+	snprintf(told->url, sizeof(told->url), "%s", a->url);
+	told->pid = w->open.pid;
+	told->labels = *labels;
+	if (w->attributes)
+		told->attributes = *w->attributes;
+	end_telling(w, turn);
+}
+
+/* In a forked child, which may come to no safe point for long. */
+static void note_id(struct work *w)
+{
+	struct open_told *told = w->open.told;
+	uint32_t turn;
+
+	if (!told)
+		return;
+	turn = begin_telling(w);
+	snprintf(told->id, sizeof(told->id), "%s", w->id);
+	told->pid = w->open.pid;
+	end_telling(w, turn);
+}
+
 static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
 {
 	struct work *w = timer->owner;
 	int64_t began = timer_now(TIMER_WALL), gap;
 	struct api_thread *a = api_thread();
+	struct request_labels *labels;
 	struct call_tree *t;
 
-	if (!a || began < w->open.next_ns)
+	if (!a || began < w->open.next_ns || !(labels = malloc(sizeof(*labels))))
 		return;
+	runs_labels(labels);
+	note_told(a, w, labels);
 	t = tracer_look(w->session);
 	if (t)
-		runs_send_open(a, t, w);
+		runs_send_open(a, t, w, labels);
 	call_tree_free(t);
+	free(labels);
 	gap = (timer_now(TIMER_WALL) - began) * COST_SHARE;
 	w->open.next_ns = began + (gap < GAP_MAX_NS ? gap : GAP_MAX_NS);
+}
+
+/* --- in the ticker's thread */
+
+/* Reads what the PHP thread has noted of a trace. That the work is one still, trace_copy_holds says later. */
+static bool read_told(struct open_told *ret, const void *work)
+{
+	uint32_t turn, turn_after;
+	struct open_told *told;
+
+	return GUARDED_READ_MEMBER(&turn, struct work, work, open.told_turn) && turn &&
+	       GUARDED_READ_MEMBER(&told, struct work, work, open.told) && told &&
+	       guarded_read(ret, told, sizeof(*ret)) &&
+	       GUARDED_READ_MEMBER(&turn_after, struct work, work, open.told_turn) && turn_after == turn;
+}
+
+static void send_session(struct trace_copy *c, unsigned i, const struct open_told *told, const struct watch_look *look)
+{
+	const struct run_info info = {
+		.open = true,
+		.source = told->source,
+		.id = told->id,
+		.url = *told->url ? told->url : NULL,
+		.attributes = told->attributes.count ? &told->attributes : NULL,
+		.pid = (uint32_t)told->pid,
+	};
+	struct call_tree *tree = trace_copy_tree(c, i);
+	struct sender sender;
+
+	sender_init(&sender);
+	if (tree && trace_copy_holds(c, look) && *told->path && told->pid == getpid())
+		run_message_send(&sender, told->path, tree, &info, &told->labels);
+	sender_close(&sender);
+	call_tree_free(tree);
+}
+
+/* As watch.h says. The capture lives as long as its thread is watched. */
+static void tell(void *capture, const struct watch_look *look)
+{
+	struct trace_copy *c = trace_copy_make(capture, look);
+	struct open_told *told = c ? malloc(sizeof(*told)) : NULL;
+	const struct trace_options *o;
+
+	for (unsigned i = 0; told && (o = trace_copy_session(c, i)); i++)
+		if (o->began_anew == open_run_began_anew && read_told(told, o->owner))
+			send_session(c, i, told, look);
+	free(told);
+	trace_copy_free(c);
+}
+
+/* --- the life of a trace */
+
+static void watch(struct api_thread *a, struct work *w)
+{
+	struct request_labels *labels = malloc(sizeof(*labels));
+
+	w->open.told = labels ? malloc(sizeof(*w->open.told)) : NULL;
+	if (w->open.told) {
+		runs_labels(labels);
+		note_told(a, w, labels);
+		watch_begin(WATCH_TRACES, tell, (void *)trace_copy_source());
+	}
+	free(labels);
 }
 
 static void take_id(struct api_thread *a, struct work *w)
@@ -50,6 +177,7 @@ static void take_id(struct api_thread *a, struct work *w)
 	random_id(&a->random, w->id);
 	w->open.pid = a->pid;
 	w->open.next_ns = 0;
+	note_id(w);
 	announce(a, w, false);
 }
 
@@ -61,7 +189,8 @@ void open_run_begin(struct api_thread *a, struct work *w)
 	if (period <= 0)
 		return;
 	w->open.timer = (struct strobe_timer){ .expired = hand_over, .owner = w, .passive = true };
-	timer_start(&w->open.timer, TIMER_WALL, period, period);
+	if (timer_start(&w->open.timer, TIMER_WALL, period, period) == 0 && STROBE_G(flush_waiting) > 0)
+		watch(a, w);
 }
 
 void open_run_began_anew(void *owner)
@@ -75,6 +204,9 @@ void open_run_began_anew(void *owner)
 void open_run_end(struct work *w)
 {
 	timer_stop(&w->open.timer);
+	atomic_store(&w->open.told_turn, 0);
+	free(w->open.told);
+	w->open.told = NULL;
 }
 
 /* A child that has not begun anew has nothing to take back: the run is its parent's. */

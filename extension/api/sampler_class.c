@@ -8,12 +8,12 @@
 #include "classes.h"
 #include "delivery.h"
 #include "php_strobe.h"
+#include "realtime.h"
 #include "sampled_tree.h"
 #include "timers.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* A trie is full after 32,704 nodes; then the next one begins. What finds no room even so is counted. */
 #define TRIES 32
@@ -52,14 +52,6 @@ static zend_object *create(zend_class_entry *ce)
 	object_properties_init(&s->std, ce);
 	s->std.handlers = &handlers;
 	return &s->std;
-}
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Mapping a trie costs more than all the rest of a start, so one stays with the thread. */
@@ -118,9 +110,9 @@ static bool prepare(struct api_thread *a, struct sampler_object *s)
 {
 	if (!a)
 		return false;
-	if (!a->stack.functions)
-		a->stack.functions = malloc((STROBE_MAX_DEPTH + 1) * sizeof(*a->stack.functions));
-	if (!a->stack.functions)
+	if (!a->stack.frames)
+		a->stack.frames = malloc((STROBE_MAX_DEPTH + 1) * sizeof(*a->stack.frames));
+	if (!a->stack.frames)
 		return false;
 	s->tries = calloc(TRIES, sizeof(*s->tries));
 	s->lost = 0;
@@ -250,7 +242,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 	}
 	if (!s->timer.running && delivery_reason())
 		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
-	timer_catch_up(&s->timer);
+	timer_tell_rest(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
 	release_tries(api_thread_if_any(), s);

@@ -15,6 +15,9 @@
 
 #include <stdlib.h>
 
+static void switched(zend_fiber_context *from, zend_fiber_context *to);
+static void destroyed(zend_fiber_context *context);
+
 void scopes_changing(void)
 {
 	sampler_catch_up();
@@ -25,8 +28,9 @@ void scopes_changed(struct api_thread *a)
 	const struct scope *s = a->scope;
 
 	STROBE_G(own_labels) = s->labels.count ? &s->labels : NULL;
-	STROBE_G(labels_version)++;
 	STROBE_G(unsampled) = !s->work->sampled;
+	/* The last of all that changes: the ticker's thread may be reading it (watch.h). */
+	__atomic_store_n(&STROBE_G(labels_version), STROBE_G(labels_version) + 1, __ATOMIC_RELEASE);
 }
 
 static struct scope *hold(struct scope *s)
@@ -77,7 +81,7 @@ static void put_inside(struct scope *s, struct scope *outer)
 	outer->inner = s;
 }
 
-/* It keeps `outer`, for who is still in it. */
+/* Keeps `outer` of the scope, for those still inside of it. */
 static void take_out(struct scope *s)
 {
 	if (!s->sibling_link)
@@ -141,7 +145,7 @@ static void take_labels_back(struct scope *s, const struct scope *from)
 	}
 }
 
-/* Of one that is over: what other fibers have begun in it goes on in what is around it. */
+/* A scope that is over leaves those that other fibers have begun in it to the one around it. */
 static void let_go_on(struct scope *top, const struct scope *over)
 {
 	for (struct scope *s = innermost_of(top); s; s = next_of(s, top)) {
@@ -184,12 +188,41 @@ static void end_inside(struct scope *s)
 	}
 }
 
+/* PHP calls handlers at each switch of each fiber, 36 instructions each: so there are none before the first scope. Its list of
+ * handlers has no lock: with threads they are there from the beginning. */
+static void follow_fibers(void)
+{
+	static bool follows;
+
+	if (follows)
+		return;
+	zend_observer_fiber_switch_register(switched);
+	zend_observer_fiber_destroy_register(destroyed);
+	follows = true;
+}
+
+/* The bottom of the stack of a fiber; NULL of the main program, and of one that has not begun or has ended. */
+static zend_execute_data *bottom_of(zend_fiber_context *context)
+{
+	return context->kind == zend_ce_fiber ? zend_fiber_from_context(context)->stack_bottom : NULL;
+}
+
+static zend_execute_data *resumer_of(zend_fiber_context *context)
+{
+	const zend_execute_data *bottom = bottom_of(context);
+
+	return bottom ? bottom->prev_execute_data : NULL;
+}
+
 struct scope *scope_begin(struct api_thread *a, struct work *work)
 {
 	struct scope *outer = a->scope, *s = malloc(sizeof(*s));
 
 	if (!s)
 		return NULL;
+	follow_fibers();
+	if (EG(active_fiber))
+		a->resumer = resumer_of(&EG(active_fiber)->context);
 	s->inner = NULL;
 	s->fiber = a->fiber;
 	s->work = work ? work : outer->work;
@@ -273,15 +306,23 @@ static void enter(struct api_thread *a, const zend_fiber_context *context)
 	release(s);
 }
 
+/* A fiber that is suspended has lost what its stack stands on, and is sampled once more if its labels change. */
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	struct api_thread *a = api_thread_if_any();
+	zend_execute_data *rootless;
 
 	if (!a || !a->scope || (a->scope == &a->base && !a->has_fibers))
 		return;
+	rootless = from->status != ZEND_FIBER_STATUS_DEAD && !resumer_of(from) ? bottom_of(from) : NULL;
+	if (rootless)
+		rootless->prev_execute_data = a->resumer;
 	if (from->status != ZEND_FIBER_STATUS_DEAD)
 		remember(a, from);
 	enter(a, to);
+	if (rootless)
+		rootless->prev_execute_data = NULL;
+	a->resumer = to->status == ZEND_FIBER_STATUS_INIT ? EG(current_execute_data) : resumer_of(to);
 }
 
 static void forget(struct fiber *f)
@@ -317,7 +358,7 @@ static void forget_fibers(struct api_thread *a)
 
 /* --- labels of a whole piece of work */
 
-/* It is given by the outermost scope of the work, and inherited by those inside of it. */
+/* The outermost scope of the work gives the label; those inside of it inherit it. */
 static void set_label(struct scope *s, const struct request_label *label)
 {
 	if (request_labels_set(&s->labels, label->key, strlen(label->key), label->value, strlen(label->value)) == 0)
@@ -337,8 +378,9 @@ void scopes_set_label(struct api_thread *a, const struct work *work, const struc
 
 void scopes_startup(void)
 {
-	zend_observer_fiber_switch_register(switched);
-	zend_observer_fiber_destroy_register(destroyed);
+#ifdef ZTS
+	follow_fibers();
+#endif
 }
 
 /* --- requests */
@@ -348,6 +390,7 @@ void scopes_request_start(struct api_thread *a)
 	a->base.work = &a->request;
 	a->base.labels.count = 0;
 	a->scope = &a->base;
+	a->resumer = NULL;
 	scopes_changed(a);
 }
 

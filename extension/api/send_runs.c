@@ -77,25 +77,22 @@ const char *runs_source(const struct work *w, const struct request_labels *l)
 	return w->source;
 }
 
-void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w)
+void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w, const struct request_labels *labels)
 {
-	struct request_labels *labels = malloc(sizeof(*labels));
-	struct run_info info = {
+	const struct run_info info = {
 		.open = true,
+		.source = runs_source(w, labels),
 		.id = w->id,
+		.url = *a->url ? a->url : NULL,
 		.attributes = w->attributes,
 		.pid = (uint32_t)a->pid,
 	};
 	char path[108];
 
-	if (labels && socket_path(path, sizeof(path))) {
-		runs_labels(labels);
-		info.source = runs_source(w, labels);
-		info.url = *a->url ? a->url : NULL;
-		run_message_send(&a->sender, path, t, &info, labels);
-		runs_drain(a);
-	}
-	free(labels);
+	if (!socket_path(path, sizeof(path)))
+		return;
+	run_message_send(&a->sender, path, t, &info, labels);
+	runs_drain(a);
 }
 
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,

@@ -23,9 +23,9 @@ const char *runs_source(const struct work *w, const struct request_labels *label
 int runs_send(struct api_thread *a, const struct call_tree *t, const char *source, const char *name,
 	      const struct request_labels *labels, const struct request_labels *attributes, char id[33]);
 
-/* Sends what the trace of `w` has seen up to now, which its run, or the next of these, replaces. If it cannot be sent nothing
- * is lost. */
-void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w);
+/* Sends what the trace of `w` has seen up to now, with the labels that hold for its run, which its run, or the next of these,
+ * replaces. If it cannot be sent nothing is lost. */
+void runs_send_open(struct api_thread *a, const struct call_tree *t, const struct work *w, const struct request_labels *labels);
 
 /* Something was given to the sender: what waits there is sent at safe points from now on. */
 void runs_drain(struct api_thread *a);

@@ -70,7 +70,7 @@ struct stacks {
 	int64_t elided[METRICS];	/* of what lies too deep below the current node */
 };
 
-/* What node `n` took itself. Returns whether it is anything. */
+/* The self values of node `n`. Returns whether any is not 0. */
 static bool own_values(const struct stacks *s, uint32_t n, int64_t *values)
 {
 	const struct call_tree *t = s->tree;

@@ -14,7 +14,7 @@
 #define SETTING	"strobe.trigger_secret"
 #define HEADER	"HTTP_X_STROBE_TRACE"
 
-/* That of php.ini or of the pool. It changes only before requests run. */
+/* The secret of php.ini or of the pool; changes only before requests run. */
 static struct secret configured;
 static bool registered;
 
@@ -56,7 +56,7 @@ ZEND_INI_MH(trigger_on_change)
 	}
 }
 
-/* What phpinfo() shows. */
+/* For phpinfo(): whether there is a secret, never which. */
 void trigger_show(zend_ini_entry *entry, int type)
 {
 	const struct secret *s = type == ZEND_INI_DISPLAY_ORIG ? &configured : current();

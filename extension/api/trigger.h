@@ -1,7 +1,7 @@
 /* trigger.h: strobe.trigger_secret: a request that carries the secret is traced.
  *
  * It is looked for in the header X-Strobe-Trace, in the cookie STROBE_TRACE and in the query parameter STROBE_TRACE.
- * What SAPI knows of the request is read, never $_GET and the like, which PHP makes only for programs that use them.
+ * It reads what SAPI knows of the request, never $_GET and the like, which PHP makes only for programs that use them.
  * The value is taken out of PHP's tables of settings as soon as it is known, so that no program can read it there.
  */
 #ifndef STROBE_TRIGGER_H

@@ -24,7 +24,7 @@ struct unit_object {
 	zend_object std;
 };
 
-/* What the program says of a unit. */
+/* The arguments of a unit, as its program gives them. */
 struct unit_options {
 	struct request_labels labels;		/* with its name as "entry" */
 	enum { BY_RATE = -1, NO, YES } sample, trace;
@@ -87,6 +87,8 @@ static void end(struct api_thread *a, struct unit_object *u)
 
 	if (!u->scope)
 		return;
+	if (u->work.sampled)
+		sampler_releasing();
 	*u->link = u->next;
 	if (u->next)
 		u->next->link = u->link;

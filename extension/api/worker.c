@@ -43,6 +43,7 @@ static int activate(void)
 static int deactivate(void)
 {
 	if (is_in_worker()) {
+		sampler_request_ending();
 		api_worker_request_end();
 		sampler_request_end();
 		STROBE_G(unsampled) = true;

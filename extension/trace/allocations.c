@@ -1,7 +1,7 @@
-/* allocations.c: counts what PHP's allocator is asked for.
+/* allocations.c: counts the requests to PHP's allocator.
  *
- * A reallocation is an allocation of the new size and a free. The allocator lets handlers stand before it; ours count, take themselves out of the way and ask it. Where a heap has
- * handlers already (USE_ZEND_ALLOC=0), those are asked.
+ * A reallocation is an allocation of the new size and a free. The allocator accepts handlers in front of it; ours count, step
+ * out of the way and call it. Where a heap has handlers already (USE_ZEND_ALLOC=0), those are asked.
  */
 
 #ifdef HAVE_CONFIG_H
@@ -18,7 +18,7 @@
 #define PLACE_ARGS
 #endif
 
-/* What stood there before. Of the thread: each has a heap of its own. */
+/* The functions that stood there before, per thread: each has a heap of its own. */
 static TSRM_TLS struct {
 	void *(*allocate)(size_t PLACE_ARGS);
 	void (*release)(void * PLACE_ARGS);

@@ -78,12 +78,12 @@ struct call_tree {
 /* Frees a tree; NULL is fine. */
 void call_tree_free(struct call_tree *t);
 
-/* What each node took itself: value less the children's. `ret` has node_count elements. */
+/* The self value of each node: its value less the children's. `ret` has node_count elements. */
 void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret);
 
 /* Writes the name of a function as it stands in a profile: "strlen", "App\Cart::price", "{closure:/srv/a.php(41)}",
- * "App\Cart::{closure:/srv/a.php(41)#2}", "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size` bytes, without a NUL. Returns the
- * length. */
+ * "App\Cart::{closure:/srv/a.php(41)#2}", "/srv/a.php", "compile /srv/a.php", "main()", "[folded]", "[elided]". Cut to `size`
+ * bytes, without a NUL. Returns the length. */
 size_t call_function_text(const struct call_function *f, char *out, size_t size);
 
 #endif

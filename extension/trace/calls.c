@@ -47,17 +47,20 @@ static bool grow_stack(struct capture *c)
 	size_t depth = (size_t)(c->top - c->stack), wanted = c->capacity * 2;
 	struct allocation_counts *counts;
 	struct entry *bigger;
+	bool first;
 
 	if (!c->active || c->deaf)
 		return false;
 	bigger = malloc(wanted * sizeof(*bigger));
 	if (!bigger)
 		return false;
+	first = capture_changing(c);
 	memcpy(bigger, c->stack, (depth + 1) * sizeof(*bigger));
 	free(c->stack);
 	c->stack = bigger;
 	c->top = bigger + depth;
 	c->limit = bigger + c->capacity;
+	capture_changed(c, first);
 	if (c->stack_counts) {
 		counts = realloc(c->stack_counts, wanted * sizeof(*counts));
 		if (!counts)
@@ -74,7 +77,7 @@ static bool annotation_applies(const zend_function *f)
 	return CAPTURE->annotation->applies(f);
 }
 
-/* It may run PHP code, which is none of the program's. */
+/* May run PHP code, which does not count as the program's. */
 static zend_string *annotation_suffix(zend_execute_data *frame)
 {
 	struct capture *c = CAPTURE;
@@ -94,7 +97,7 @@ void capture_annotate(struct capture *c, const struct trace_annotation *a)
 	static const struct trace_annotation ours = { annotation_applies, annotation_suffix };
 
 	c->annotation = a;
-	c->nodes.annotation = &ours;
+	c->nodes.functions.annotation = &ours;
 }
 
 /* Whether there is one more entry. If there is no memory for it the call is not seen; its end finds that the frame on top
@@ -183,7 +186,7 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 
 	if (guess != &caller->first) {
 		before = (struct node *)((char *)guess - offsetof(struct node, after));
-		/* What is called in a row, and then something else: the guess is for that. */
+		/* One function is called in a row, and then another one: the guess is for that. */
 		if (before->key == key) {
 			if (*guess == c->nodes.none)
 				*guess = before;
@@ -192,11 +195,14 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 	}
 	n = nodes_find(caller, key);
 	if (!n) {
+		bool first = capture_changing(c);
+
 		if (UNEXPECTED(nodes_full(&c->nodes)) && capture_spill(c)) {
 			caller = c->top->node;
 			guess = c->guess;
 		}
 		n = nodes_make(&c->nodes, caller, frame);
+		capture_changed(c, first);
 	}
 	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
 		*guess = n;
@@ -400,6 +406,13 @@ void capture_mark_session(struct capture *c, struct trace_session *s)
 		s->at = (size_t)(c->top - c->stack);
 }
 
+void capture_mark_again(struct capture *c, uintptr_t key)
+{
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->key == key && !s->at)
+			capture_mark_session(c, s);
+}
+
 void capture_mark(struct capture *c)
 {
 	for (struct trace_session *s = c->sessions; s; s = s->next)
@@ -412,29 +425,35 @@ void capture_mark(struct capture *c)
 static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data *frame)
 {
 	struct entry *bottom, *e;
+	bool first;
 
 	if (!c->active)
 		return;
+	if (UNEXPECTED(c->forked))
+		capture_become_child(c);
 	bottom = c->stack + c->strands[c->strand_count - 1].bottom;
 	for (e = c->top; e >= bottom && e->frame != frame; e--)
 		;
 	if (e < bottom)
 		return;
+	first = capture_changing(c);
 	while (c->top >= e)
 		capture_pop(c);
 	capture_mark(c);
+	capture_changed(c, first);
 }
 
+/* Each call reads the clock for itself, and the thread may lose its processor in between: callers begin before those whom they
+ * called and end after them, so that none takes less time than what it called. */
 void capture_flush(struct capture *c)
 {
-	for (struct entry *e = c->top; e > c->stack; e--) {
+	for (struct entry *e = c->top; e > c->stack; e--)
 		add_values(c, e, c->metrics, false);
-		start_values(c, e, c->metrics, false);
-	}
+	capture_restart_values(c);
 }
 
 void capture_restart_values(struct capture *c)
 {
-	for (struct entry *e = c->top; e > c->stack; e--)
+	for (struct entry *e = c->stack + 1; e <= c->top; e++)
 		start_values(c, e, c->metrics, false);
 }

@@ -13,6 +13,8 @@
 #include "timers.h"
 #include "tracer.h"
 
+#include <stdatomic.h>
+
 /* A call that is running. */
 struct entry {
 	struct node *node;
@@ -52,7 +54,7 @@ struct saved_call {
 	zend_execute_data *frame;	/* NULL: the marker of a session that belongs to this fiber */
 };
 
-/* What PHP's allocator has in use, where it keeps that itself. */
+/* The use of memory, at the place where PHP's allocator keeps it. */
 struct heap_use {
 	size_t now, peak;
 };
@@ -80,10 +82,12 @@ struct capture {
 	uint64_t overflow;		/* calls that found no memory for an entry */
 	struct allocation_counts counts;
 	bool counting;
-	bool forked;			/* this is a child that has not noticed it: the stack looks full */
+	struct entry *forked;		/* this is a child that has not noticed it: the call that ran, or NULL. The stack looks full … */
+	zend_execute_data *forked_in;	/* … and the call has no frame, so that its end is not found: it has this one */
 	bool told;			/* the error log has been told in this request that calls were folded */
 	bool deaf;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
+	_Atomic uint32_t turn;		/* odd while something changes that is not done at once (trace_copy.h) */
 
 	struct nodes nodes;
 	struct trace_session *sessions;	/* in the order of opening */
@@ -109,6 +113,25 @@ extern TSRM_TLS struct capture *strobe_capture TSRM_TLS_MODEL_ATTR;
 extern struct capture strobe_capture;
 #define CAPTURE (&strobe_capture)
 #endif
+
+/* To be called around changes of more than the innermost call and its nodes. Returns whether it was not changing already, and
+ * capture_changed is to be called. */
+static inline bool capture_changing(struct capture *c)
+{
+	uint32_t turn = atomic_load_explicit(&c->turn, memory_order_relaxed);
+
+	if (turn & 1)
+		return false;
+	atomic_store_explicit(&c->turn, turn + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+static inline void capture_changed(struct capture *c, bool was_first)
+{
+	if (was_first)
+		atomic_store_explicit(&c->turn, atomic_load_explicit(&c->turn, memory_order_relaxed) + 1, memory_order_release);
+}
 
 /* --- calls.c: what happens at each call */
 
@@ -138,10 +161,13 @@ void capture_restart_values(struct capture *c);
 void capture_mark(struct capture *c);
 void capture_mark_session(struct capture *c, struct trace_session *s);
 
+/* The same for the session with that key, unless it has been closed meanwhile. */
+void capture_mark_again(struct capture *c, uintptr_t key);
+
 /* The session whose marker an entry is, NULL if it is none. */
 struct trace_session *capture_marked_by(struct capture *c, const struct entry *e);
 
-/* After a fork, at the child's next call or when a session ends: sessions that want to begin anew do. */
+/* Begins the sessions anew that want to, after a fork: when the child's next call begins, or a running call or a session ends. */
 void capture_become_child(struct capture *c);
 
 /* The running call that `call` says, below what is on top; NULL only if there is no memory for it. */
@@ -170,12 +196,15 @@ void strands_startup(void);
 bool strands_init(struct capture *c);
 void strands_done(struct capture *c);
 
+/* While calls are put on the stack again: strands that began with the entry `from` begin with the next one. */
+void strands_move(struct capture *c, size_t from);
+
 /* Whether what runs now is part of what the session sees. */
 bool strands_concern(const struct capture *c, const struct trace_session *s);
 
 /* --- allocations.c: what the allocator does */
 
-/* Where the heap of this thread keeps its use. NULL if that is not where we look for it. */
+/* The place where the heap of this thread keeps its use. NULL if it is not where we look for it. */
 const struct heap_use *allocations_heap(void);
 
 void allocations_start(struct capture *c);

@@ -33,7 +33,7 @@ static bool is_traced(const struct capture *c)
 static size_t compilation_begins(struct capture *c, enum call_kind kind, zend_string *name)
 {
 	struct call_function id = { .kind = kind, .file = name };
-	struct function *f = nodes_identity(&c->nodes, &id);
+	struct function *f = function_table_identity(&c->nodes.functions, &id);
 	struct node *n;
 
 	if (!f)

@@ -56,7 +56,7 @@ const char *cpu_clock_name(void)
 	return "clock_gettime";
 }
 
-/* What the kernel says that `ahead` is. */
+/* Asks the kernel for `ahead`. */
 static uint64_t ask(struct cpu_clock *c)
 {
 	struct timespec t;

@@ -5,9 +5,9 @@
 #endif
 
 #include "capture.h"
+#include "realtime.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define NOWHERE UINT32_MAX
 
@@ -25,14 +25,6 @@ struct projection {
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
 	bool in_ticks;			/* wall and CPU time, until all are there */
 };
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool is_left_out(const struct trace_session *s, const struct call_function *f)
 {
@@ -223,7 +215,7 @@ static void make_inclusive(struct call_tree *t, enum tree_column column)
 		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
 }
 
-/* What each node took itself is rounded, so that the CPU time of none is above its wall time: time off the CPU is the
+/* Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the
  * difference. Rounded with what is below them, both could be off by a nanosecond per child. */
 static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
 {
@@ -242,14 +234,14 @@ static bool allocate(struct projection *p)
 		;
 	p->tree = calloc(1, sizeof(*p->tree));
 	p->place = malloc(from->count * sizeof(*p->place));
-	p->function = calloc(from->function_count, sizeof(*p->function));
+	p->function = calloc(from->functions.count, sizeof(*p->function));
 	p->slots = calloc(p->slot_count, sizeof(*p->slots));
-	p->hidden = calloc(from->function_count, sizeof(*p->hidden));
+	p->hidden = calloc(from->functions.count, sizeof(*p->hidden));
 	p->merged = malloc(from->count);
 	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden || !p->merged)
 		return false;
 	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
-	p->tree->functions = calloc(from->function_count, sizeof(*p->tree->functions));
+	p->tree->functions = calloc(from->functions.count, sizeof(*p->tree->functions));
 	return p->tree->nodes && p->tree->functions;
 }
 

@@ -31,12 +31,6 @@ static bool add_strand(struct capture *c, zend_fiber_context *context)
 	return true;
 }
 
-bool strands_init(struct capture *c)
-{
-	c->strand_count = 0;
-	return add_strand(c, EG(current_fiber_context));
-}
-
 bool strands_concern(const struct capture *c, const struct trace_session *s)
 {
 	if (!s->context)
@@ -45,6 +39,13 @@ bool strands_concern(const struct capture *c, const struct trace_session *s)
 		if (c->strands[i].context == s->context)
 			return true;
 	return false;
+}
+
+void strands_move(struct capture *c, size_t from)
+{
+	for (size_t i = 0; i < c->strand_count; i++)
+		if (c->strands[i].bottom == from)
+			c->strands[i].bottom = (size_t)(c->top - c->stack) + 1;
 }
 
 static void forget(struct suspended *s)
@@ -124,14 +125,6 @@ static void leave(struct capture *c)
 		capture_pop(c);
 }
 
-/* Unless the session has been closed meanwhile. */
-static void mark_again(struct capture *c, uintptr_t key)
-{
-	for (struct trace_session *s = c->sessions; s; s = s->next)
-		if (s->key == key && !s->at)
-			capture_mark_session(c, s);
-}
-
 /* A strand begins or goes on, on top of the one that runs. */
 static void enter(struct capture *c, zend_fiber_context *context)
 {
@@ -149,7 +142,7 @@ static void enter(struct capture *c, zend_fiber_context *context)
 		struct node *n;
 
 		if (!s->calls[i].frame) {
-			mark_again(c, s->calls[i].key);
+			capture_mark_again(c, s->calls[i].key);
 			continue;
 		}
 		n = capture_node(c, &s->calls[i]);
@@ -171,6 +164,7 @@ static bool is_resumption(const zend_fiber_context *from)
 static void switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	struct capture *c = CAPTURE;
+	bool first;
 
 #ifdef ZTS
 	if (!c)
@@ -178,6 +172,9 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 #endif
 	if (!c->active)
 		return;
+	first = capture_changing(c);
+	if (c->forked)
+		capture_become_child(c);
 	if (is_resumption(from)) {
 		enter(c, to);
 	} else {
@@ -188,9 +185,10 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 			enter(c, to);	/* the trace began in the fiber: what goes on now was never seen */
 	}
 	capture_mark(c);
+	capture_changed(c, first);
 }
 
-/* Whom sessions belong to whose fiber is no more. */
+/* The owner of sessions whose fiber is no more. */
 static const char nobody;
 
 /* A fiber is freed, suspended or not: its address may come to mean another one. */
@@ -213,8 +211,29 @@ static void destroyed(zend_fiber_context *context)
 			session->context = &nobody;
 }
 
-void strands_startup(void)
+/* PHP calls handlers at each switch of each fiber, so there are none before the first trace. Its list of handlers has no lock: with
+ * threads they are there from the beginning. */
+static void follow_fibers(void)
 {
+	static bool follows;
+
+	if (follows)
+		return;
 	zend_observer_fiber_switch_register(switched);
 	zend_observer_fiber_destroy_register(destroyed);
+	follows = true;
+}
+
+bool strands_init(struct capture *c)
+{
+	follow_fibers();
+	c->strand_count = 0;
+	return add_strand(c, EG(current_fiber_context));
+}
+
+void strands_startup(void)
+{
+#ifdef ZTS
+	follow_fibers();
+#endif
 }

@@ -15,6 +15,7 @@
 #endif
 
 #define SHORTEST_NS 1000000u
+#define READINGS 5
 
 bool clock_is_counter;
 
@@ -44,6 +45,23 @@ static bool is_invariant(void)
 }
 #endif
 
+/* Both clocks at one moment. The thread may be taken off its processor between two readings, so the closest of several are
+ * taken. */
+static void read_both(uint64_t *ns, uint64_t *ticks)
+{
+	uint64_t closest = UINT64_MAX;
+
+	for (unsigned i = 0; i < READINGS; i++) {
+		uint64_t before = clock_ticks(), now = clock_monotonic_ns(), gap = clock_ticks() - before;
+
+		if (gap >= closest)
+			continue;
+		closest = gap;
+		*ns = now;
+		*ticks = before + gap / 2;
+	}
+}
+
 void clock_startup(void)
 {
 #if defined(__x86_64__)
@@ -51,8 +69,7 @@ void clock_startup(void)
 #elif defined(__aarch64__)
 	clock_is_counter = true;
 #endif
-	first_ns = clock_monotonic_ns();
-	first_ticks = clock_ticks();
+	read_both(&first_ns, &first_ticks);
 }
 
 double clock_ns_per_tick(void)
@@ -62,10 +79,9 @@ double clock_ns_per_tick(void)
 	if (!clock_is_counter)
 		return 1;
 	do {
-		ns = clock_monotonic_ns() - first_ns;
-		ticks = clock_ticks() - first_ticks;
-	} while (ns < SHORTEST_NS);
-	return (double)ns / (double)ticks;
+		read_both(&ns, &ticks);
+	} while (ns - first_ns < SHORTEST_NS);
+	return (double)(ns - first_ns) / (double)(ticks - first_ticks);
 }
 
 const char *clock_name(void)

@@ -7,10 +7,10 @@
 #include "blocks.h"
 #include "capture.h"
 #include "php_strobe.h"
+#include "realtime.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define SAMPLED_PERIOD_NS 1000000
 
@@ -20,20 +20,12 @@ TSRM_TLS struct capture *strobe_capture TSRM_TLS_MODEL_ATTR;
 struct capture strobe_capture;
 #endif
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool tracer_available(void)
 {
 	return observe_available();
 }
 
-/* What is measured for who asks for `metrics`: beside anything else exact time costs little, and use and peak of memory
+/* The metrics that are measured for these: beside anything else exact time costs little, and use and peak of memory
  * lie beside each other. */
 static unsigned measured_for(unsigned metrics)
 {
@@ -73,6 +65,7 @@ static void stop_timer(struct capture *c)
 
 	if (!c->timer.period_ns)
 		return;
+	timer_tell_rest(&c->timer);
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
@@ -95,7 +88,7 @@ static bool begin_capture(struct capture *c)
 		return false;
 	}
 	c->metrics = 0;
-	c->deaf = c->forked = false;
+	c->deaf = false;
 	c->internals = c->files = c->loads = false;
 	c->counts = (struct allocation_counts){ 0 };
 	c->timer.period_ns = 0;
@@ -112,6 +105,7 @@ static void end_capture(struct capture *c)
 	allocations_stop(c);
 	cpu_clock_stop(&c->cpu);
 	c->active = false;
+	c->forked = NULL;
 	observe_update(c);
 	strands_done(c);
 	capture_stack_done(c);
@@ -146,7 +140,7 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	c->loads |= o->loads;
 	c->active = true;
 	if (was_active)
-		capture_flush(c);	/* running calls begin to be measured in all that is new now */
+		capture_restart_values(c);	/* running calls begin to be measured in all that is new now */
 	observe_update(c);
 	return true;
 }
@@ -175,19 +169,12 @@ static void free_session(struct trace_session *s)
 	free(s);
 }
 
-struct trace_session *tracer_start(const struct trace_options *options)
+static struct trace_session *start(struct capture *c, const struct trace_options *options)
 {
 	static const struct call_function root = { .kind = CALL_ROOT };
-	struct capture *c = CAPTURE;
 	struct trace_session **last, *s;
 	bool first;
 
-#ifdef ZTS
-	if (!c) {
-		name_filter_free(options->filter);
-		return NULL;
-	}
-#endif
 	s = observe_available() ? calloc(1, sizeof(*s)) : NULL;
 	if (!s) {
 		name_filter_free(options->filter);
@@ -204,7 +191,7 @@ struct trace_session *tracer_start(const struct trace_options *options)
 		return NULL;
 	}
 	s->key = new_key();
-	s->function = nodes_identity(&c->nodes, &root);
+	s->function = function_table_identity(&c->nodes.functions, &root);
 	s->start_ns = realtime_ns();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
 	if (options->annotation)
@@ -216,10 +203,29 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	return s;
 }
 
+struct trace_session *tracer_start(const struct trace_options *options)
+{
+	struct capture *c = CAPTURE;
+	struct trace_session *s;
+	bool first;
+
+#ifdef ZTS
+	if (!c) {
+		name_filter_free(options->filter);
+		return NULL;
+	}
+#endif
+	first = capture_changing(c);
+	s = start(c, options);
+	capture_changed(c, first);
+	return s;
+}
+
 /* Its marker may lie below calls that go on: then it stays, as the entry of nobody. */
 static void close_session(struct capture *c, struct trace_session *s)
 {
 	struct trace_session **p = &c->sessions;
+	bool first = capture_changing(c);
 
 	if (s->at && c->stack + s->at == c->top)
 		capture_pop(c);
@@ -230,6 +236,7 @@ static void close_session(struct capture *c, struct trace_session *s)
 	free_session(s);
 	if (!c->sessions)
 		end_capture(c);
+	capture_changed(c, first);
 }
 
 static bool is_open(const struct capture *c, const struct trace_session *s)
@@ -240,57 +247,94 @@ static bool is_open(const struct capture *c, const struct trace_session *s)
 	return false;
 }
 
-/* Forgets what the session has seen so far: it begins anew, with the calls that run now below its root. They are put on the
- * stack again, above a new marker. */
-static void restart(struct capture *c, struct trace_session *s)
+/* The first marker of a session that begins anew in a child; 0: there is none. */
+static size_t first_anew(const struct capture *c)
 {
-	size_t count, kept = 0;
-	struct saved_call *calls;
+	size_t first = 0;
+
+	for (const struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->options.anew_in_child && s->at && (!first || s->at < first))
+			first = s->at;
+	return first;
+}
+
+static void renew_keys(struct capture *c)
+{
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->options.anew_in_child && s->at) {
+			s->key = new_key();
+			s->start_ns = realtime_ns();
+		}
+}
+
+/* The running calls from the entry `first` on, with the markers that they are to get. */
+static void save_calls(struct capture *c, size_t first, struct saved_call *ret)
+{
+	for (struct entry *e = c->stack + first; e <= c->top; e++) {
+		const struct trace_session *marked = e->frame ? NULL : capture_marked_by(c, e);
+
+		*ret++ = (struct saved_call){ marked ? marked->key : e->node->key, e->node->function, e->frame };
+	}
+}
+
+/* Whether there was memory for it. What is no call and nobody's marker is left out. */
+static bool put_back(struct capture *c, const struct saved_call *call)
+{
 	struct node *n;
 
-	if (!s->at)
-		return;
-	count = (size_t)(c->top - c->stack) - s->at;
-	calls = calloc(count ? count : 1, sizeof(*calls));
+	if (!call->frame) {
+		capture_mark_again(c, call->key);
+		return true;
+	}
+	n = call->function ? capture_node(c, call) : NULL;
+	if (!n || !capture_push(c, n, call->frame))
+		return false;
+	n->calls++;
+	return true;
+}
+
+/* Sessions that begin anew forget what they have seen so far: the running calls are put on the stack again, below markers with
+ * new keys, all at once, so that each is counted once. */
+static void begin_anew(struct capture *c)
+{
+	size_t first = first_anew(c), count = first ? (size_t)(c->top - c->stack) + 1 - first : 0;
+	struct saved_call *calls = count ? calloc(count, sizeof(*calls)) : NULL;
+
 	if (!calls)
 		return;
-	for (struct entry *e = c->top; e > c->stack + s->at; e--)
-		if (e->frame)
-			calls[kept++] = (struct saved_call){ e->node->key, e->node->function, e->frame };
-	while (c->top > c->stack + s->at)
+	renew_keys(c);
+	save_calls(c, first, calls);
+	while (c->top >= c->stack + first)
 		capture_pop(c);
-	capture_pop(c);
-	s->key = new_key();
-	s->start_ns = realtime_ns();
 	cpu_clock_resync(&c->cpu);
-	capture_mark(c);
-	while (kept--) {
-		if (!calls[kept].function)
+	for (size_t i = 0; i < count; i++) {
+		strands_move(c, first + i);
+		if (!put_back(c, &calls[i]))
 			break;
-		n = capture_node(c, &calls[kept]);
-		if (!capture_push(c, n, calls[kept].frame))
-			break;
-		n->calls++;
 	}
+	strands_move(c, first + count);
+	capture_mark(c);
 	free(calls);
 }
 
 void capture_become_child(struct capture *c)
 {
-	c->forked = false;
+	bool first = capture_changing(c);
+
+	c->forked->frame = c->forked_in;
+	c->forked = NULL;
 	c->limit = c->stack + c->capacity;
-	for (struct trace_session *s = c->sessions; s; s = s->next) {
-		if (!s->options.anew_in_child)
-			continue;
-		restart(c, s);
-		if (s->options.began_anew)
+	begin_anew(c);
+	for (struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->options.anew_in_child && s->options.began_anew)
 			s->options.began_anew(s->options.owner);
-	}
+	capture_changed(c, first);
 }
 
 struct call_tree *tracer_look(struct trace_session *s)
 {
 	struct capture *c = CAPTURE;
+	bool first = capture_changing(c);
 	struct call_tree *t;
 
 	if (c->forked)
@@ -298,6 +342,7 @@ struct call_tree *tracer_look(struct trace_session *s)
 	capture_flush(c);
 	t = capture_project(c, s);
 	capture_restart_values(c);
+	capture_changed(c, first);
 	return t;
 }
 
@@ -305,15 +350,18 @@ struct call_tree *tracer_stop(struct trace_session *s)
 {
 	struct capture *c = CAPTURE;
 	struct call_tree *t;
+	bool first;
 
 	if (!s || !is_open(c, s))
 		return NULL;
+	first = capture_changing(c);
 	if (c->forked)
 		capture_become_child(c);
-	timer_catch_up(&c->timer);
+	timer_tell_rest(&c->timer);
 	capture_flush(c);
 	t = capture_project(c, s);
 	close_session(c, s);
+	capture_changed(c, first);
 	return t;
 }
 
@@ -355,7 +403,7 @@ static void before_fork(void)
 		cpu_clock_before_fork(&CAPTURE->cpu);
 }
 
-/* Inside fork(): only stores. A stack that looks full brings the next call to capture_become_child. */
+/* Inside fork(): only stores. The next call and the next end come to capture_become_child. */
 static void in_child(void)
 {
 	struct capture *c = CAPTURE;
@@ -366,9 +414,11 @@ static void in_child(void)
 #endif
 	if (measures_cpu(c))
 		cpu_clock_in_child(&c->cpu);
-	if (!c->active)
+	if (!c->active || c->forked)
 		return;
-	c->forked = true;
+	c->forked = c->top;
+	c->forked_in = c->top->frame;
+	c->top->frame = NULL;
 	c->limit = c->top + 1;
 }
 
@@ -423,6 +473,13 @@ void tracer_thread_end(void)
 #endif
 }
 
+/* An error in the PHP code of an annotation has ended the request in the middle of a call that began. */
+static void end_change(struct capture *c)
+{
+	if (c)
+		capture_changed(c, atomic_load(&c->turn) & 1);
+}
+
 void tracer_request_start(void)
 {
 	if (!observe_available())
@@ -430,6 +487,7 @@ void tracer_request_start(void)
 #ifdef ZTS
 	make_capture();
 #endif
+	end_change(CAPTURE);
 	compile_request_start();
 }
 

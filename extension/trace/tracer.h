@@ -70,7 +70,7 @@ bool tracer_available(void);
  * starts is not part of it, what it calls from now on is, right below the root. */
 struct trace_session *tracer_start(const struct trace_options *options);
 
-/* What the session has seen up to now; it goes on, and the time that this takes is no part of it. The caller frees the tree.
+/* The tree that the session has seen up to now; it goes on, and the time that this takes is no part of it. The caller frees it.
  * NULL without memory. */
 struct call_tree *tracer_look(struct trace_session *s);
 
