@@ -19,13 +19,18 @@ function plain() { array_map(fn($x) => busy(0.06), array_filter([1], fn($x) => [
 $c = new Cart; $c->talk(); $c->total(); ($c->bound())(); Cart::make(); plain();
 array_map(fn($x) => busy(0.06), array_filter([1], fn($x) => [busy(0.06)]));
 (new class { function run() { (fn() => busy(0.06))(); } })->run();
+function one() { return fn() => busy(0.06); } function two() { return fn() => busy(0.06); } $three = fn() => busy(0.06);
+function begins() { return [fn() => busy(0.06),
+	fn() => busy(0.06)]; } if ($c) { function ends() { return fn() => busy(0.06); } }
+$three(); two()(); one()(); array_map(fn($f) => $f(), [begins()[1], ends()]);
 } namespace { ' . BUSY . ' }';
 $script = "$receiver->directory/script.php";
 $expected = [
 	"App\\Cart::{closure:$script(3)}", "App\\Cart::{closure:$script(5)}", "App\\Cart::{closure:$script(5)#2}",
 	"App\\Cart::{closure:$script(5)#3}", "App\\Cart::{closure:$script(6)}", "App\\Cart::{closure:$script(7)}",
 	"{closure:$script(9)}", "{closure:$script(9)#2}", "{closure:$script(11)}", "{closure:$script(11)#2}",
-	"class@anonymous::{closure:$script(12)}",
+	"class@anonymous::{closure:$script(12)}", "{closure:$script(13)}", "{closure:$script(13)#2}", "{closure:$script(13)#3}",
+	"{closure:$script(15)}", "{closure:$script(15)#2}", "{closure:$script(16)}",
 ];
 sort($expected);
 $names = function (array $all): array {

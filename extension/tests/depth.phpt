@@ -25,6 +25,10 @@ foreach ([[5, 512], [300, 512], [508, 512], [600, 512], [50000, 512], [300000, 5
 		foreach ($m['stacks'] as [$path, $samples]) {
 			$n = count($path);
 			check($n <= $max + 1, "depth $depth, limit $max: a stack of $n");
+			if (!in_array('busy', $path, true)) {		/* on the way down, or up again */
+				$all -= $samples;
+				continue;
+			}
 			if (!str_ends_with($path[0], 'script.php') || ($max > 5 && ($path[1] ?? '') !== 'root'))
 				continue;
 			$elided = array_keys($path, '[elided]', true);

@@ -10,7 +10,7 @@ function inner() { work(0.002); }
 function outer() { inner(); }
 $log = profiled(fn() => outer(), 6);
 $n = count($log);
-/* What PHP calls a closure has its place in it since 8.4. */
+/* PHP's name of a closure contains its place since 8.4. */
 define('CLOSURE', PHP_VERSION_ID < 80400 ? '{closure}' : '{closure:' . __FILE__ . ':6}');
 
 check($log->count() === $n && $n >= 6, 'count');

@@ -29,7 +29,7 @@ check($log[0]->getTimestamp() > 0 && $second[0]->getTimestamp() < 60, 'timestamp
 for ($i = 1; $i < count($log); $i++)
 	check($log[$i]->getTimestamp() >= $log[$i - 1]->getTimestamp(), 'in order');
 
-/* What was slept through is one entry for many events. */
+/* A sleep is one entry for many events. */
 $p->start();
 usleep(50000);
 work_until(fn() => count($p->getLog()));
@@ -103,7 +103,7 @@ for ($i = 0; $i < 40; $i++) {
 check(min($first) < 5, 'some early: ' . json_encode($first));
 check(count(array_unique(array_map(fn($ms) => (int)$ms, $first))) > 3, 'at various times: ' . json_encode($first));
 
-/* Which callback may be called is asked in the code that is interrupted. */
+/* Whether a callback may be called is checked in the scope of the interrupted code. */
 class Hidden
 {
 	private function full() {}

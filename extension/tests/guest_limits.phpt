@@ -29,7 +29,7 @@ nobody_notices('no signal may be queued', $code, $expected, ['under' => ['prlimi
 nobody_notices('few descriptors', '<?php $f = []; while ($x = @fopen("/dev/null", "r")) $f[] = $x; fclose(array_pop($f)); ' . substr($code, 5), $expected,
 	['under' => ['prlimit', '--nofile=16:16'], 'unproven' => true]);
 if ($root) {
-	// What the program itself started may say that it could not, by a warning or, in namespace Strobe, an exception.
+	// Functions that the program itself called may report the failure, by a warning or, in namespace Strobe, an exception.
 	nobody_notices('no thread', $code, $expected, ['under' => [...$nobody, 'prlimit', '--nproc=1:1'], 'anybody' => true], $samplers);
 	foreach ($samplers as $name) {
 		$run = watch($name, $code, ['under' => [...$nobody, 'prlimit', '--nproc=1:1'], 'anybody' => true, 'unproven' => true]);

@@ -14,7 +14,7 @@ $lines = '$x = 1; ' . str_repeat('$x = ($x * 3 + 7) % 1000003; ', 120);
 $work = "$lines return \$x;";
 $long = 'f' . str_repeat('o', 300);
 $name = 'zhvfqx';
-/* What declares the function, the call of it, and what it is called. */
+/* The declaration of the function, the call of it, and its name. */
 $cases = [
 	'closure of another function' => ["function mk() { return function () { $work }; }", 'mk()();', '{closure'],
 	'Closure::call()' => ["class Q {} function mk() { return function () { $work }; } \$f = mk(); \$o = new Q;", '$f->call($o);', '{closure'],
@@ -51,6 +51,15 @@ $run = profile("<?php function cpu_ms() { \$u = getrusage(); return \$u['ru_utim
 	for (\$end = cpu_ms() + 300; cpu_ms() < \$end;) for (\$i = 0; \$i < 300; \$i++) outer();", ['strobe.clock' => 'cpu', 'strobe.period' => '0.0005']);
 $all = array_sum($run->stacks());
 check($run->with("A::$name", true) > 0.3 * $all && $run->with("B::$name", true) > 0.3 * $all, 'classes of a trait: ' . json_encode($run->stacks()));
+
+// So have closures in it, those that are gone too.
+$run = profile("<?php trait T { function make() { return function () { $work }; } } class A { use T; } class B { use T; } \$a = new A; \$b = new B;
+	function first(\$a) { for (\$i = 0; \$i < 300; \$i++) \$a->make()(); } function second(\$b) { for (\$i = 0; \$i < 300; \$i++) \$b->make()(); }
+	for (\$turn = 0; \$turn < 200; \$turn++) { first(\$a); second(\$b); }", ['strobe.clock' => 'cpu', 'strobe.period' => '0.0005']);
+foreach (['first' => ['A', 'B'], 'second' => ['B', 'A']] as $caller => [$right, $wrong]) {
+	$under = fn(string $class) => array_sum(array_filter($run->stacks(), fn($path) => str_contains($path, ";$caller;$class::{closure"), ARRAY_FILTER_USE_KEY));
+	check($under($right) > 20 && $under($wrong) === 0, "closures in $caller: {$under($right)} of $right, {$under($wrong)} of $wrong");
+}
 
 // Functions of two names share their code. (Not join() and implode(): PHP 8.4 calls one of them without a frame.)
 $run = profile('<?php $a = str_repeat(" ", 400000);

@@ -17,7 +17,7 @@ function limited(Receiver $receiver, array $prefix, string $code): array
 {
 	file_put_contents("$receiver->directory/l.php", $code);
 	chmod($receiver->directory, 0755);
-	// Where the other user can read it.
+	// Readable for the other user.
 	copy(extension_path(), "$receiver->directory/strobe.so");
 	chmod("$receiver->directory/strobe.so", 0755);
 	$ini = ['extension' => "$receiver->directory/strobe.so", 'strobe.mode' => 'sample', 'strobe.period' => '0.001',
@@ -32,7 +32,7 @@ if (trim((string)shell_exec('id -u')) === '0') {
 	check($status === 0 && str_contains($out, "well\n"), "no threads allowed: $status $out");
 	check(str_contains($out, 'Requests not sampled: no thread => 1'), "and that is counted: $out");
 }
-// What the runner of the tests left open would count.
+// Descriptors that the test runner left open would count.
 $closing = ['sh', '-c', 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec "$@"', 'sh'];
 [$status, $out] = limited(new Receiver(), [...$closing, 'prlimit', '--nofile=8:8'], '<?php $f = []; while ($x = @fopen("/dev/null", "r")) $f[] = $x; ' . substr($code, 5));
 check($status === 0 && str_contains($out, "well\n"), "no descriptors left: $status $out");

@@ -17,7 +17,7 @@ require __DIR__ . '/strobe.inc';
 
 $receiver = new Receiver();
 for ($i = 0; $i < 5; $i++)
-	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return busy(0.02); } part$i();");
+	file_put_contents("$receiver->directory/part$i.php", "<?php function part$i() { return busy(0.1); } part$i();");
 $code = '<?php ' . BUSY . '
 class Base { function __call($name, $arguments) { return busy(0.02); } function __destruct() { busy(0.02); } static function make() { return new static; } }
 function numbers() { yield busy(0.02); yield from more(); }

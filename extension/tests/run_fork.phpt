@@ -58,6 +58,43 @@ $start = min(array_column($runs, 'start'));
 foreach ($runs as $m)
 	check(($m['start'] - $start >= 15e6) === ($m['pid'] !== (int)$parent), 'a child begins with its fork: ' . ($m['start'] - $start));
 
+// In a unit that is traced itself: each run sees its own part, and counts what runs once. The fork is in a fiber, above calls in
+// which a trace was stopped.
+$run = profile('<?php
+function stops($trace) { $trace->stop(); return in_fiber(); }
+function in_fiber()
+{
+	$f = new Fiber(function () {
+		$child = pcntl_fork();
+		forked();
+		Fiber::suspend($child);
+	});
+	$child = $f->start();
+	after();
+	return $child;
+}
+function forked() {}
+function after() {}
+function job() { return stops(Strobe\Trace::start()); }
+function after_job() {}
+$child = Strobe\Unit::run("job", "job", [], ["trace" => true]);
+after_job();
+if ($child)
+	pcntl_waitpid($child, $status);
+else
+	exit(0);
+', $ini);
+check(count($run->runs()) === 4 && $run->status === 0, count($run->runs()) . " runs: $run->stdout$run->stderr");
+foreach ($run->runs() as $m) {
+	$is_unit = $m['labels']['entry'] === 'job';
+	$calls = array_intersect_key(run_calls($m), array_flip(['job', 'stops', 'in_fiber', 'forked', 'after', 'after_job']));
+	check($calls == ['job' => 1, 'stops' => 1, 'in_fiber' => 1, 'forked' => 1, 'after' => 1] + ($is_unit ? [] : ['after_job' => 1]), json_encode($m['labels']) . json_encode($calls));
+	$job = ($is_unit ? 'main();' : 'main();S;Strobe\Unit::run;') . 'job;stops;in_fiber;';
+	$paths = array_map(fn($path) => preg_replace('~;/[^;(]*/script\.php(?=;)~', ';S', $path), array_keys(run_tree($m)));
+	check(in_array("{$job}after", $paths) && preg_grep('~^' . preg_quote("{$job}Fiber::start;{closure") . '.*;forked$~', $paths), json_encode($paths));
+	check($is_unit || in_array('main();S;after_job', $paths), json_encode($paths));
+}
+
 // Children that only exec, that are killed, and many at once.
 $run = profile('<?php
 function child($i) { return str_repeat("x", $i); }

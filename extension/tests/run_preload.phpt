@@ -19,7 +19,7 @@ $run = profile('<?php echo Preloaded::method();', $ini, [], $receiver);
 check($run->stdout === 'cba' && $run->status === 0, "$run->stdout$run->stderr");
 check(count($run->runs()) === 1 && $run->runs()[0]['labels']['entry'] === 'script' && run_calls($run->runs()[0])['Preloaded::method'] === 1, count($run->runs()) . ' runs');
 
-// What a preload script leaves running is closed when opcache has taken its closures apart.
+// Everything that a preload script leaves running is closed after opcache has taken its closures apart.
 file_put_contents("$receiver->directory/preload.php", '<?php class Preloaded { static function method() { return array_map(fn($x) => strrev($x), ["abc"])[0]; } }
 xhprof_enable(); tideways_xhprof_enable(); $trace = Strobe\Trace::start(); $sampler = new Strobe\Sampler; $sampler->start(); $p = new ExcimerProfiler; $p->start();
 Preloaded::method(); array_map(function ($f) { return $f(); }, [fn() => 1, function () { return function () {}; }]);');

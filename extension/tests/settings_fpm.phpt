@@ -55,14 +55,14 @@ for ($i = 0; $i < 6; $i++) {
 foreach ($of_pool('nolog') as $line)
 	check(substr_count($seen, $line) === 1, "once for the web server: $line: $seen");
 
-// What the web server sets for a request, and what changes.
+// A value that the web server sets for a request, and another one.
 for ($i = 0; $i < 4; $i++)
 	check($fpm->get('good', "$d/site/page.php", ['PHP_VALUE' => 'strobe.request_rate=50'], $stderr) === 'page' && $stderr === '', 'with PHP_VALUE');
 check(count(preg_grep('~strobe.request_rate=50 is ignored: too large; use a share from 0 to 1 \(did you mean 0.5\?\)~', $lines('good'))) === 1, 'PHP_VALUE is told once');
 check($fpm->get('good', "$d/site/page.php", ['PHP_VALUE' => 'strobe.request_rate=60'], $stderr) === 'page', 'with another');
 check(count(preg_grep('~strobe.request_rate=60 is ignored~', $lines('good'))) === 1, 'another value is told');
 
-// What holds for a request, and only that.
+// A request is told the problems that concern it, and no others.
 $told = json_decode($fpm->get('www', "$d/site/shop/status.php"));
 check(count($told) === 8 && str_starts_with($told[0], 'strobe.mod is not') && str_starts_with($told[1], 'strobe.clock=cpus') && str_starts_with($told[4], 'strobe.period=10ms'), 'status: ' . json_encode($told));
 check(count(json_decode($fpm->get('www', "$d/site/status.php"))) === 4, 'without the directory');

@@ -11,7 +11,7 @@ const PERIOD = 'use 0.0001 to 3600 seconds';
 const NODES = 'use 1024 to 67108864 nodes';
 const COMPAT = 'use excimer, tideways_xhprof, xhprof or uprofiler';
 
-/* What PHP prints with these settings before "page". */
+/* The lines that PHP prints with these settings before "page". */
 function told(array $ini, array $more = []): array
 {
 	$command = php_command($more + ['display_startup_errors' => '1'] + $ini, ['-r', 'echo "page\n";']);
@@ -43,6 +43,8 @@ $wrong = [
 	['strobe.max_depth', '10.5', 'strobe.max_depth=10.5 is ignored: not a whole number; use 4 to 8192 frames (did you mean 10?)'],
 	['strobe.trace_max_nodes', '1k', 'strobe.trace_max_nodes=1k is ignored: not a number; ' . NODES],
 	['strobe.instrument', 'maybe', 'strobe.instrument=maybe is ignored: unknown value; use auto, 1 or 0'],
+	['strobe.flush_waiting', 'yes', 'strobe.flush_waiting=yes is ignored: not a number; use 0.01 to 3600 seconds, or 0'],
+	['strobe.lines', 'all', 'strobe.lines=all is ignored: unknown value; use 1 or 0'],
 	['strobe.compat_builtins', 'maybe', 'strobe.compat_builtins=maybe is ignored: unknown value; use 1 or 0'],
 	['strobe.compat', 'tideways', 'strobe.compat=tideways: there is no stand-in for tideways; ' . COMPAT . ' (did you mean tideways_xhprof?)'],
 	['strobe.compat', 'xhprof,exzimer', 'strobe.compat=xhprof,exzimer: there is no stand-in for exzimer; ' . COMPAT . ' (did you mean excimer?)'],
@@ -55,6 +57,7 @@ $wrong = [
 	['strobe.socket', $long = '/' . str_repeat('s', 107), 'strobe.socket=' . substr($long, 0, 80) . '... reaches no daemon: longer than the 107 bytes that the path of a socket may have; use /path or unix:/path'],
 	['strobe.trigger_secret', SECRET, 'strobe.trigger_secret is ignored: it has 10 bytes; use 16 to 256 bytes'],
 	['strobe.mod', 'sample', 'strobe.mod is not a setting of strobe 0.1.0 (did you mean strobe.mode?)'],
+	['Strobe.Mode', 'sample', 'Strobe.Mode is not a setting of strobe 0.1.0 (did you mean strobe.mode?)'],
 	['strobe.sampling', 'on', 'strobe.sampling is not a setting of strobe 0.1.0'],
 	['strobe.mode', "a\x1b[31m" . str_repeat('b', 100), 'strobe.mode=a?[31m' . str_repeat('b', 74) . '... is ignored: unknown mode; use sample or off'],
 ];
@@ -64,10 +67,10 @@ foreach ($wrong as [$name, $value, $sentence])
 check(told(['strobe.instrument' => '0', 'strobe.trace_rate' => '0.5', 'strobe.compat' => 'xhprof']) === [], 'what is switched off by name is no mistake');
 check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat' => 'x'])) === 3, 'each is told');
 
-// With what is right, and with everything at once that is right, nothing is said.
+// Valid settings, one by one and all at once, print nothing.
 $right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
 	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s'],
-	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.flush' => ['0.01', '1', '3600'], 'strobe.trace_flush' => ['0', '0.01', '3600'], 'strobe.trace_rate' => ['0', '0.001'],
+	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.lines' => ['1', '0', 'on', 'off'], 'strobe.flush_waiting' => ['0', '0.01', '3600'], 'strobe.flush' => ['0.01', '1', '3600'], 'strobe.trace_flush' => ['0', '0.01', '3600'], 'strobe.trace_rate' => ['0', '0.001'],
 	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024']];
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
 foreach ($right as $name => $values)

@@ -8,7 +8,7 @@ require __DIR__ . '/strobe.inc';
 
 const SAY = ' $s = Strobe\status(); echo json_encode([$s["sampling"], $s["reason"], $s["message"]], JSON_UNESCAPED_SLASHES), "\n"; (new ReflectionExtension("strobe"))->info();';
 
-/* What the program at `$code` is told, and its row in phpinfo(). */
+/* The messages that the program at `$code` gets, and its row in phpinfo(). */
 function told(array $ini, string $code = '', ?Receiver $receiver = null, string $row = ''): array
 {
 	$run = profile('<?php ' . BUSY . $code . SAY, $ini, [], $receiver);
@@ -54,7 +54,7 @@ expect(told([], ' busy(1.2);', $dead), true, 'no_daemon', "no daemon listened on
 $late = new Receiver(listen: false);
 expect(told([], ' busy(1.2); $l = stream_socket_server("unix://" . ini_get("strobe.socket"));', $late), true, null, null);
 
-// It arrives; then the daemon goes away.
+// Samples arrive; then the daemon goes away.
 expect(told([], ' busy(1.2);', new Receiver()), true, null, null);
 $run = profile('<?php ' . BUSY . ' busy(1.2); $before = Strobe\status(); unlink(ini_get("strobe.socket")); file_put_contents($argv[1], "x"); usleep(300000); $after = Strobe\status();
 	echo json_encode([$before["connected"], $before["reason"], $after["connected"], $after["reason"]]);', [], [($there = new Receiver())->directory . '/told'], $there, function ($receiver) {

@@ -88,7 +88,7 @@ check($runs['e404']['labels']['http_status'] === '404' && $runs['e404']['labels'
 check($said[14] === 'stays+' && $said[15] === 'discarded-', json_encode($said));
 check((run_calls($runs['slow'])['route'] ?? 0) === 1, 'from the beginning');
 
-// What code begins is kept, or kept as code says; it begins there.
+// A trace that code begins is kept, or kept as code says; it begins there.
 $runs = serve(['strobe.trace_keep' => 'slow:10s'], [
 	'/page.php?route=plain' => [], '/page.php?route=wanted&trace=' => [], '/page.php?route=not_slow&trace=slow:50ms' => [], '/page.php?route=slow&trace=slow:50ms&ms=60' => [],
 	'/page.php?route=refused&trace=nonsense' => [], '/page.php?route=discarded&trace=&discard' => [],
@@ -97,7 +97,7 @@ check(array_keys($runs) === ['wanted', 'slow'] && $runs['wanted']['labels']['sou
 check($said[1] === 'traced' && $said[5] === 'traceddiscarded-', json_encode($said));
 check(!isset(run_calls($runs['wanted'])['route']) && run_calls($runs['wanted'])['handle'] === 1, json_encode(run_calls($runs['wanted'])));
 
-// Without the observer code is told so.
+// Without the observer the program learns that it is not traced.
 $runs = serve(['strobe.instrument' => '0'], ['/page.php?route=x&trace=' => []], $said);
 check(!$runs && $said === ['not traced'], json_encode($said));
 

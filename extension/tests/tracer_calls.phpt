@@ -6,7 +6,7 @@ strobe.instrument=1
 <?php
 require __DIR__ . '/tracer.inc';
 
-/* Of what is constant opcache would make no call. */
+/* opcache would replace a call with constant arguments. */
 function a(int $n) { return $n ? b($n - 1) : strrev("x$n"); }
 function b(int $n) { return a($n); }
 function generator() { try { yield 1; yield from delegate(); } finally { abs(1); } }
@@ -30,7 +30,7 @@ check_calls('mutual recursion', calls_of(function () { a(2); }), ['{closure}' =>
 	'{closure};a;b;a;b' => 1, '{closure};a;b;a;b;a' => 1,
 	'{closure};a;b;a;b;a;strrev' => 1]);
 
-/* What follows runs right below main(). */
+/* Calls in `$code` appear right below main(). */
 function traced(string $what, string $code, array $expected, array $options = []): void
 {
 	$trace = Strobe\Trace::start(Strobe\COUNTS, ['files' => false] + $options);

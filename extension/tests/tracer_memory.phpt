@@ -13,7 +13,7 @@ require __DIR__ . '/tracer.inc';
 
 function keep() { $GLOBALS['kept'] = str_repeat('k', 300000); }
 function drop() { $s = str_repeat('d', 2000000); unset($s); return 1; }
-/* Local variables are given back when the function is over: that is its caller's. */
+/* Local variables are freed when the function is over, which counts as the caller's. */
 function locals() { $s = str_repeat('l', 200000); return ord($s[mt_rand(0, 9)]); }
 function calls_locals() { locals(); return 1; }
 function many() { for ($i = 0; $i < 1000; $i++) $a[] = strrev("text $i"); }
@@ -72,7 +72,7 @@ $before = memory_get_usage();
 $x = str_repeat('x', 500000);
 check(memory_get_usage() - $before >= 500000, 'memory is counted as ever');
 
-/* What the tracer keeps is not the program's memory. */
+/* The tracer's memory is not the program's memory. */
 $trace = Strobe\Trace::start();
 $before = memory_get_usage();
 function deep(int $n): int { return $n ? deep($n - 1) : 0; }

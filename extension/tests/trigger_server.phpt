@@ -82,7 +82,7 @@ foreach ($wrong as $what => $request) {
 	check($answer && !$answer[2] && !$m, "by $what it is not traced");
 }
 
-// What is kept of the URL.
+// The part of the URL that is kept.
 $header = ['X-Strobe-Trace: ' . SECRET];
 foreach (['/page.php' => '/page.php', '/page.php?a=1&b=%20x' => '/page.php?a=1&b=%20x', '/page.php?a=1&STROBE_TRACE=wrong&b=2' => '/page.php?a=1&b=2',
 	'/page.php?strobe_trace=wrong' => '/page.php', '/page.php?a=x' . ENCODED . 'y&b=2' => '/page.php?b=2',

@@ -164,7 +164,7 @@ shuffle($units); while ($units) array_pop($units); echo " ", entry();
 ', ['strobe.mode' => 'off']);
 check($run->stdout === 'a-a script script e1 script- script', $run->stdout . $run->stderr);
 
-// What is misused says so.
+// Misuse is reported.
 $run = profile('<?php
 foreach ([fn() => Strobe\Unit::begin(""), fn() => Strobe\Unit::begin("x", ["host" => 1]), fn() => Strobe\Unit::begin("x", [], ["trace" => 1]),
 	fn() => Strobe\Unit::begin("x", [], ["rate" => 1]), fn() => Strobe\Unit::begin("x", [], ["keep" => "quick"]), fn() => Strobe\Unit::run("x", fn() => 1, [], [true]),

@@ -100,6 +100,19 @@ for ($k = 0; $k < 5; $k++)
 echo Strobe\labels()["n"] ?? "-", "ok";
 ');
 check($run->stdout === '-ok' && $run->status === 0, substr($run->stdout, 0, 300) . $run->stderr);
+// When a switch changes the labels, samples due by then have the whole stack of the fiber that is left, at any depth of fibers.
+$run = profile('<?php
+function spin($n) { for ($i = 0; $i < $n; $i++) $x = $i * 3; }
+function job($name, $f) { return new Fiber(fn() => Strobe\with_labels(["job" => $name], $f)); }
+$inner = job("inner", function () { for (;;) { spin(500); Fiber::suspend(); } });
+$outer = job("outer", function () use ($inner) { $inner->start(); for (;;) { spin(500); $inner->resume(); Fiber::suspend(); } });
+$outer->start();
+for ($end = hrtime(true) + 5e8; hrtime(true) < $end;) $outer->resume();
+', ['strobe.period' => '0.0001']);
+check($run->samples() > 1000, 'samples: ' . $run->samples());
+foreach ($run->stacks() as $stack => $n)
+	check(preg_match('~^[^;{]*/script\.php(;|$)~', $stack) === 1, "a stack without root, $n samples: $stack");
+
 echo "done\n";
 ?>
 --EXPECT--

@@ -22,7 +22,7 @@ foreach ([['b'], ['a'], ['array_map'], 'b', ['C::m', 'd'], ['main()', 'xhprof_di
 	show($r, json_encode($ignored));
 }
 
-// What is no option at all.
+// Values that are not options.
 foreach (['abs', 'ignored_functions', 5, null, 1.5, new stdClass, [], ['ignored_functions' => 7], ['functions' => ['a']]] as $options) {
 	xhprof_enable(0, $options);
 	abs(1);

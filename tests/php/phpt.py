@@ -15,7 +15,7 @@ BUILD = os.path.join(ROOT, 'build')
 # They take most of the time, since they wait or start hundreds of programs: beside the others, which measure shares of time and
 # need a processor, each in a run of run-tests.php of its own.
 LONG = [name + '.phpt' for name in ('guest_ends', 'guest_calls', 'status', 'guest_cycles', 'ends', 'daemon', 'guest_limits')]
-# Of the others so many in one run of run-tests.php.
+# How many of the others share one run of run-tests.php.
 TOGETHER = 8
 
 LINE = re.compile(r'(PASS|FAIL|SKIP|BORK|LEAK|LEAKED|WARN|XFAIL|XLEAK)(?:&\w+)* .*'
@@ -171,7 +171,7 @@ def run_groups(php, options, env, tests, files, label):
     lock = threading.Lock()
 
     def run(group):
-        # It keeps a file beside itself while it runs.
+        # run-tests.php keeps a file beside itself while it runs.
         with tempfile.TemporaryDirectory(prefix='runner-', dir=os.path.dirname(tests)) as folder:
             runner = shutil.copy(php.run_tests, folder)
             # -n: the ini files of this machine are not part of the test; modules that a test asks for are loaded by name.
@@ -187,6 +187,6 @@ def run_groups(php, options, env, tests, files, label):
             return len(said)
 
     groups = groups_of(files)
-    with concurrent.futures.ThreadPoolExecutor(1) as long, concurrent.futures.ThreadPoolExecutor(1) as others:
+    with concurrent.futures.ThreadPoolExecutor(2) as long, concurrent.futures.ThreadPoolExecutor(1) as others:
         jobs = [(long if group[0] in LONG else others).submit(run, group) for group in groups]
         return sum(job.result() for job in jobs)

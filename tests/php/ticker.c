@@ -1,11 +1,13 @@
 /* ticker.c: the ticker of the extension without PHP, for ThreadSanitizer and AddressSanitizer (tests/php/run ticker).
  *
  * Threads come, get ticks at targets in memory of their own, and free it as soon as they have left; meanwhile others
- * fork, and the children start a ticker of their own. No tick may be late for ever.
+ * fork, and the children start a ticker of their own. No tick may be late for ever. Every other thread is looked at, too, until it has
+ * left, by a ticker that has none of the program's descriptors.
  */
 
 #include "ticker.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@
 #define PERIOD_NS	200000
 #define PATIENCE_NS	20000000000LL
 
-static _Atomic int ticks, late;
+static _Atomic int ticks, late, looks, wrong_files;
 static _Thread_local struct ticker_slot *own;
 
 static int64_t fire(void *target, bool works, _Atomic bool *fired)
@@ -31,6 +33,16 @@ static int64_t fire(void *target, bool works, _Atomic bool *fired)
 	atomic_store(fired, true);
 	atomic_store((_Atomic bool *)target, true);
 	return TICKER_NEVER;
+}
+
+static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
+{
+	atomic_load((_Atomic bool *)target);
+	if (atomic_fetch_add(&looks, 1) % 64 == 0)
+		ticker_settles(slot);
+	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0 || cpu_ns < 0)
+		atomic_fetch_add(&wrong_files, 1);
+	return 0;
 }
 
 static void before(void)
@@ -75,6 +87,8 @@ static void live(unsigned clock, int count)
 	own = ticker_join(flag);
 	if (!flag || !own || ticker_start(fire))
 		abort();
+	if (count % 2)
+		ticker_watch(own, PERIOD_NS / 2, look);
 	wait_for_ticks(flag, clock, count);
 	ticker_leave(own);
 	own = NULL;
@@ -102,6 +116,7 @@ static void *forks_life(void *unused)
 		own = ticker_join(flag);
 		if (!flag || !own || ticker_start(fire))
 			abort();
+		ticker_watch(own, PERIOD_NS / 2, look);
 		wait_for_ticks(flag, 0, 2);
 		pid = fork();
 		if (pid == 0) {
@@ -147,6 +162,7 @@ static void start_and_stop(void)
 int main(void)
 {
 	pthread_t threads[THREADS], forks;
+	bool ok;
 
 	start_and_stop();
 	pthread_atfork(before, NULL, in_child);
@@ -159,6 +175,8 @@ int main(void)
 		pthread_join(forks, NULL);
 		ticker_stop();
 	}
-	printf("%s: %d ticks, %d late\n", atomic_load(&late) ? "not ok" : "ok", atomic_load(&ticks), atomic_load(&late));
-	return atomic_load(&late) != 0;
+	ok = !atomic_load(&late) && atomic_load(&looks) && !atomic_load(&wrong_files);
+	printf("%s: %d ticks, %d late, %d looks, %d with the descriptors of others\n", ok ? "ok" : "not ok", atomic_load(&ticks),
+	       atomic_load(&late), atomic_load(&looks), atomic_load(&wrong_files));
+	return !ok;
 }

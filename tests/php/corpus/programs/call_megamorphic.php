@@ -10,7 +10,7 @@ final class B implements Step { private array $s = []; public function f(string 
 final class C implements Step { private int $s = 0; public function f(string $n): int { return ++$this->s; } }
 final class D implements Step { public string $s = ''; public function f(string $n): int { $this->s = $n . strlen($this->s); return strlen($this->s); } }
 final class E implements Step { private float $s = 0; public function f(string $n): int { $this->s += 0.5; return (int)$this->s; } }
-final class F implements Step { public function f(string $n): int { return ord($n) + array_sum([1, 2, 3]); } }
+final class F implements Step { public function f(string $n): int { return ord($n[0]) + array_sum([1, 2, 3]); } }
 final class G extends \ArrayObject implements Step { public function f(string $n): int { $this[$n] = 1; return count($this); } }
 
 return [6544, function () {

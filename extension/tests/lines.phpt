@@ -1,0 +1,163 @@
+--TEST--
+Samples have the line that ran in the leaf, and in each caller that of its call: of functions, methods, closures, generators, callbacks, includes; without strobe.lines there are none, and the functions are the same
+--EXTENSIONS--
+sockets
+--FILE--
+<?php
+require __DIR__ . '/strobe.inc';
+
+$jit = str_contains(getenv('STROBE_TEST_INI') ?: '', 'jit');
+$code = <<<'PHP'
+<?php
+function work(int $rounds): string
+{
+	$data = str_repeat('x', 20000);
+	for ($i = 0, $s = ''; $i < $rounds; $i++) {
+		$s = hash('sha256', $data);
+		$s = hash('sha256', $data . $data) . hash(
+			'sha256',
+			$data);
+	}
+	return $s;
+}
+class Shop
+{
+	public static function twice($a, $b)
+	{
+		work($a); work($b);
+	}
+	function run()
+	{
+		$this->twice(10, 10);
+		self::twice(
+			a: 20,
+			b: 40,
+		);
+		return $this->own;
+	}
+	function __get($name)
+	{
+		return work(30);
+	}
+	function numbers()
+	{
+		yield work(10);
+
+		yield work(30);
+	}
+}
+function loop(int $n): int
+{
+	$x = 1;
+	for ($i = 0; $i < $n; $i++) {
+		$x = ($x * 3 + $i) & 0xffff;
+		$x = ($x * 5 + $i) & 0xffff; $x = ($x * 7 + $i) & 0xffff; $x = ($x * 9 + $i) & 0xffff;
+	}
+	return $x;
+}
+for ($end = cpu() + 1.5; cpu() < $end;) {
+	(new Shop)->run();
+	foreach ((new Shop)->numbers() as $s)
+		loop(250000);
+	array_map(function ($n) {
+		work($n);
+		work(3 * $n);
+	}, [10]);
+	try {
+		throw new Exception(work(20));
+	} catch (Exception $e) {
+		loop(250000);
+	} finally {
+		work(20);
+	}
+	eval("work(10);\nwork(30);");
+}
+function cpu(): float
+{
+	$u = getrusage();
+	return $u['ru_utime.tv_sec'] + $u['ru_stime.tv_sec'] + ($u['ru_utime.tv_usec'] + $u['ru_stime.tv_usec']) / 1e6;
+}
+PHP;
+$run = profile($code, ['strobe.clock' => 'cpu']);
+check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
+check(in_array(2, array_column($run->messages, 'version'), true), 'lines are in messages of version 2');
+
+/* Samples by function and line: in all, and as leaves. */
+$all = $leaves = $seen = [];
+foreach ($run->lines() as $path => $samples) {
+	$frames = explode(';', preg_replace('~/[^;]*script\.php~', 'S', $path));
+	foreach (array_unique($frames) as $frame)
+		$all[$frame] = ($all[$frame] ?? 0) + $samples;
+	$leaves[end($frames)] = ($leaves[end($frames)] ?? 0) + $samples;
+	foreach ($frames as $frame) {
+		preg_match('/^(.*):(\d+)$/', $frame, $m);
+		$seen[$m[1]][(int)$m[2]] = true;
+	}
+}
+
+/* No line but those with code, and none of what has no source here. 0 is a frame that was just being entered, and what compiled
+ * code ran itself. */
+$own = ['work' => range(2, 11), 'Shop::twice' => [15, 17], 'Shop::run' => range(19, 26), 'Shop::__get' => range(28, 31), 'Shop::numbers' => range(32, 37),
+	'loop' => range(39, 46), '{closure:S(52)}' => range(52, 55), 'S' => range(48, 64), 'cpu' => range(65, 68), "S(63) : eval()'d code" => [1, 2]];
+foreach ($seen as $f => $lines)
+	foreach (array_keys($lines) as $line)
+		check($line === 0 || in_array($line, $own[$f] ?? [], true), "a line of $f: $line");
+$unknown = array_sum(array_filter($leaves, fn($f) => preg_match('/^(work|loop|cpu|S|Shop::\w+):0$/', $f), ARRAY_FILTER_USE_KEY));
+check($jit || $unknown <= 0.03 * $run->samples(), "$unknown samples have no line");
+
+/* Shares of one function: lines and their parts. */
+$shares = function (array $samples, string $f, array $parts) {
+	$sum = array_sum(array_map(fn($line) => $samples["$f:$line"] ?? 0, array_keys($parts)));
+	check($sum > 50, "$f: $sum samples");
+	foreach ($parts as $line => $part)
+		check(abs(($samples["$f:$line"] ?? 0) / max(1, $sum) - $part / array_sum($parts)) < 0.15,
+			"$f:$line: " . ($samples["$f:$line"] ?? 0) . " of $sum");
+};
+$shares($all, 'work', [6 => 1, 7 => 3]);
+$shares($all, 'Shop::run', [21 => 2, 22 => 6, 26 => 3]);
+$shares($all, 'Shop::numbers', [34 => 1, 36 => 3]);
+$shares($all, '{closure:S(52)}', [53 => 1, 54 => 3]);
+$shares($all, "S(63) : eval()'d code", [1 => 1, 2 => 3]);
+$shares($all, 'S', [49 => 11, 50 => 4, 52 => 4, 57 => 2, 61 => 2, 63 => 4]);
+if ($jit)
+	check(!isset($seen['loop'][43]) && !isset($seen['loop'][44]) && isset($seen['loop'][0]), 'where compiled code is nobody knows');
+else
+	$shares($leaves, 'loop', [43 => 1, 44 => 3]);
+
+/* While an exception is on its way, a frame is where it was thrown. */
+$thrown = profile('<?php
+class D
+{
+	function __destruct()
+	{
+		hash("sha256", str_repeat("x", 3000000));
+	}
+}
+function takes($a, $b) {}
+function fails()
+{
+	throw new Exception;
+}
+function calls()
+{
+	takes(new D,
+		fails());
+}
+for ($i = 0; $i < 20; $i++)
+	try {
+		calls();
+	} catch (Exception $e) {
+	}
+', ['strobe.clock' => 'cpu']);
+$paths = array_map(fn($path) => preg_replace('~/[^;]*script\.php~', 'S', $path), array_keys($thrown->lines()));
+check(($paths[0] ?? '') === 'S:21;calls:17;D::__destruct:6;hash:0', 'thrown: ' . json_encode($paths));
+
+/* The same functions with and without. */
+$plain = profile($code, ['strobe.clock' => 'cpu', 'strobe.lines' => '0']);
+check(array_unique(array_column($plain->messages, 'version')) === [1], 'without lines the version is 1');
+foreach (['hash', 'loop', 'Shop::run', 'Shop::twice', 'Shop::numbers', 'array_map'] as $f)
+	check(abs($plain->share($f) - $run->share($f)) < 0.08, "$f: {$plain->share($f)} without lines, {$run->share($f)} with them");
+echo "done\n";
+?>
+--EXPECT--
+done
