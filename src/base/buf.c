@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* What an empty buffer points to: readable as "", never written to. */
+/* An empty buffer points to this: readable as "", never written to. */
 static char nothing[1];
 
 void buf_init(struct buf *b)

@@ -46,19 +46,32 @@ int command_usage(const struct command_spec *spec, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+static int invalid_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names)
+{
+	const char *nearest = options_nearest(value, names);
+	struct buf known;
+	int code;
+
+	if (nearest)
+		return command_usage(spec, "invalid --%s '%s'; did you mean '%s'?", option, value, nearest);
+	buf_init(&known);
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(&known, "%s%s", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	code = command_usage(spec, "invalid --%s '%s'; use %s", option, value, known.data);
+	buf_done(&known);
+	return code;
+}
+
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
 		   unsigned *ret)
 {
-	const char *nearest;
-
-	for (*ret = 0; value && names[*ret]; ++*ret)
-		if (!strcmp(names[*ret], value))
-			return 0;
 	*ret = 0;
 	if (!value)
 		return 0;
-	nearest = options_nearest(value, names);
-	if (nearest)
-		return command_usage(spec, "there is no --%s '%s'; did you mean '%s'?", option, value, nearest);
-	return command_usage(spec, "there is no --%s '%s'", option, value);
+	for (unsigned i = 0; names[i]; i++)
+		if (!strcmp(names[i], value)) {
+			*ret = i;
+			return 0;
+		}
+	return invalid_choice(spec, option, value, names);
 }

@@ -26,8 +26,8 @@ int command_cannot(const struct command_spec *spec, const struct err *err);
 /* The same with a sentence of its own and the hint to read --help. Returns EXIT_USAGE. */
 int command_usage(const struct command_spec *spec, const char *format, ...) _printf_(2, 3);
 
-/* The number of `value` among `names`, which end with NULL; 0, the default, if it is NULL. `option` is what it was
- * given to: "width-of". Returns 0, or EXIT_USAGE after it has said which is the nearest. */
+/* The number of `value` among `names`, which end with NULL; 0, the default, if it is NULL. `option` is its option:
+ * "width-of". Returns 0, or EXIT_USAGE after naming the nearest value, or all of them. */
 int command_choice(const struct command_spec *spec, const char *option, const char *value, const char *const *names,
 		   unsigned *ret);
 

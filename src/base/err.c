@@ -22,7 +22,7 @@ static void mend_end(char *text)
 	}
 }
 
-/* What it quotes may come from anywhere: nothing of it may steer a terminal, no newline is in a sentence, and no
+/* Quoted text may come from anywhere: it must not control a terminal, no newline is in a sentence, and no
  * password. */
 static void make_plain(struct err *err)
 {

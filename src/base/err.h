@@ -2,7 +2,7 @@
  *
  * A function that can fail returns 0 or more on success and a negative errno on failure, and takes `struct err *`
  * last. The sentence says what was being done, to what, and what to look at; it has no newline and no "strobe:".
- * Whatever it quotes, it is fit for a terminal (text_put_plain) and has no passwords (secrets.h).
+ * Its text is fit for a terminal (text_put_plain) and has no passwords (secrets.h).
  * Everything below the commands hands errors up; only src/cli prints them. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H

@@ -91,7 +91,7 @@ static int connect_to(const struct address *a, int64_t until, struct err *err)
 	return fd >= 0 ? fd : err_set(err, fd, "cannot connect to %s: %s", a->shown, strerror(-fd));
 }
 
-static int read_response(int fd, int64_t until, struct buf *b)
+static int read_response(int fd, int64_t until, size_t limit, struct buf *b)
 {
 	for (;;) {
 		char chunk[8192];
@@ -102,7 +102,7 @@ static int read_response(int fd, int64_t until, struct buf *b)
 			return 0;
 		if (n > 0)
 			buf_put(b, chunk, (size_t)n);
-		if (b->size > RESPONSE_MAX)
+		if (b->size > limit)
 			return -EFBIG;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
@@ -120,8 +120,8 @@ static bool is_whole(const struct buf *response, const char *body, size_t n)
 	return !length || length > body || strtoull(length + sizeof(name) - 1, NULL, 10) == n;
 }
 
-/* Returns the status of a whole response and appends its body. */
-static int take_body(const struct buf *response, struct buf *body)
+/* Returns the status of a whole response, and appends its head and its body. */
+static int take_parts(const struct buf *response, struct buf *head, struct buf *body)
 {
 	const char *start = memmem(response->data, response->size, "\r\n\r\n", 4);
 	int status = 0;
@@ -133,12 +133,37 @@ static int take_body(const struct buf *response, struct buf *body)
 	n = response->size - (size_t)(start - response->data);
 	if (!is_whole(response, start, n))
 		return -ECONNRESET;
+	if (head)
+		buf_put(head, response->data, (size_t)(start - response->data));
 	buf_put(body, start, n);
 	return status;
 }
 
+bool http_header(const struct buf *head, const char *name, struct buf *ret)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = head->data; (at = strstr(at, "\r\n")); at += 2) {
+		const char *value;
+
+		if (strncasecmp(at + 2, name, n) || at[2 + n] != ':')
+			continue;
+		value = at + 2 + n + 1;
+		value += strspn(value, " ");
+		buf_put(ret, value, strcspn(value, "\r"));
+		return true;
+	}
+	return false;
+}
+
 int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
 	     struct err *err)
+{
+	return http_get_with_head(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
+}
+
+int http_get_with_head(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
+		       struct buf *head, struct buf *body, struct err *err)
 {
 	_cleanup_(address_done) struct address a = { 0 };
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -158,9 +183,11 @@ int http_get(const char *base, const char *path, const char *token, int timeout_
 		return err_set(err, -EIO, "cannot ask %s: the connection is lost", a.shown);
 
 	buf_reset(&b);
-	r = read_response(fd, until, &b);
+	r = read_response(fd, until, limit, &b);
 	if (r >= 0)
-		r = take_body(&b, body);
+		r = take_parts(&b, head, body);
+	if (r == -EFBIG)
+		return err_set(err, r, "the answer of %s has more than %zu MB, which is the limit", a.shown, limit >> 20);
 	if (r == -ECONNRESET)
 		return err_set(err, r, "%s: the connection was lost in the middle of the answer", a.shown);
 	if (r < 0)

@@ -1,11 +1,15 @@
 /* io.c: reading and writing that does not stop half-way. */
 #include "io.h"
+#include "clock.h"
 #include "mem.h"
 #include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #define READ_AT_ONCE	((size_t)256 << 10)
 #define SECRET_MAX	4096u
@@ -32,6 +36,14 @@ int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err
 			return err_set(err, -EFBIG, "'%s' is larger than %zu bytes, which is the limit here", name,
 				       limit);
 	}
+}
+
+int io_open_in_root(int root, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
 }
 
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err)
@@ -89,6 +101,21 @@ static int write_all(int fd, const char *name, const void *bytes, size_t n, stru
 		n -= (size_t)written;
 	}
 	return 0;
+}
+
+int io_wait_readable(int fd, int64_t until_ns)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = until_ns - clock_monotonic_ns();
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (poll(&p, 1, (int)(left / 1000000) + 1) < 0 && errno != EINTR)
+			return -errno;
+		if (p.revents)
+			return 0;
+	}
 }
 
 int io_write_all(int fd, const void *bytes, size_t n, struct err *err)

@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Appends the content of `path` ("-" is standard input) to `b`; -EFBIG above `limit` bytes. */
@@ -12,9 +13,17 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *err)
 /* The same of an open descriptor, from where it stands; `name` is for the sentence. */
 int io_read_fd(int fd, const char *name, struct buf *b, size_t limit, struct err *err);
 
+/* Opens a path for somebody whose / is the directory `root`: no link leads out of it (openat2, Linux 5.6). For files of
+ * containers, which may be anybody's: `flags` of open(2) need O_NONBLOCK, so that a pipe does not hold us up. Returns a
+ * descriptor or a negative errno. */
+int io_open_in_root(int root, const char *path, int flags);
+
 /* A password or a token ("password" as `what`): what the file holds, without white space at its end. -ENOMSG if that is
  * nothing, or has a NUL in it. */
 int io_read_secret(const char *path, const char *what, struct buf *ret, struct err *err);
+
+/* Waits until there is something to read, or the other end was closed: 0, or -ETIMEDOUT at `until_ns` (CLOCK_MONOTONIC). */
+int io_wait_readable(int fd, int64_t until_ns);
 
 /* Writes all bytes to `fd`, going on after EINTR and short writes. */
 int io_write_all(int fd, const void *bytes, size_t n, struct err *err);

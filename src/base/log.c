@@ -46,7 +46,7 @@ static void log_line(int level, const char *format, va_list ap)
 		buf_printf(&line, "<%d>", priorities[level]);
 	else
 		buf_puts(&line, "strobe: ");
-	/* What is quoted in the line may come from outside: no newline and no escape sequence gets through. */
+	/* The line may quote text from outside: no newline and no escape sequence gets through. */
 	text_put_plain(&line, (struct str){ text, strlen(text) });
 	buf_putc(&line, '\n');
 	while (done < line.size) {

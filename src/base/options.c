@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters to add, drop, change or swap with the next to get from one word to the other. */
+/* The edit distance of two words: letters added, dropped, changed, or swapped with the next. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][NEAREST_MAX + 1];
@@ -170,7 +170,7 @@ static int store_number(const struct option_spec *o, const char *value, struct e
 		return err_set(err, -EINVAL, "option '%s' takes a %s, not '%s'", shown(o, name),
 			       whole ? "whole number" : "number", value);
 	if (errno == ERANGE && whole)
-		return err_set(err, -EINVAL, "option '%s' cannot be as large as %s", shown(o, name), value);
+		return err_set(err, -EINVAL, "option '%s': %s is too large", shown(o, name), value);
 	if (whole)
 		*(long *)o->target = l;
 	else

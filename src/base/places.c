@@ -23,7 +23,7 @@ static char *state_directory(void)
 	return env("HOME") ? xasprintf("%s/.local/state/strobe", env("HOME")) : NULL;
 }
 
-/* Where PHP looks as well (socket_path of the extension). Without a login session there is often no XDG_RUNTIME_DIR
+/* PHP looks in the same places (socket_path of the extension). Without a login session there is often no XDG_RUNTIME_DIR
  * (cron, su, a container); not /tmp, where others may wait at our name. */
 static char *own_socket_directory(void)
 {
@@ -36,12 +36,13 @@ static char *own_socket_directory(void)
 	return state_directory();
 }
 
-int places_socket(char **ret_url, struct err *err)
+/* `*ret_directory` is NULL where the person chose the socket. */
+static int find_socket(char **ret_url, char **ret_directory, struct err *err)
 {
 	_cleanup_(freep) char *directory = NULL;
 	const char *set = env("STROBE_SOCKET");
-	int r;
 
+	*ret_directory = NULL;
 	if (set) {
 		*ret_url = !strncmp(set, "unix:", 5) ? xstrdup(set) : xasprintf("unix:%s", set);
 		return 0;
@@ -50,10 +51,35 @@ int places_socket(char **ret_url, struct err *err)
 	if (!directory)
 		return err_set(err, -ENOENT, "neither XDG_RUNTIME_DIR nor HOME is set, so there is no place for the socket; set "
 			       "one, or set STROBE_SOCKET for both strobe and PHP");
-	r = io_make_dirs(directory, geteuid() == 0 ? 0755 : 0700, err);
+	*ret_url = xasprintf("unix:%s/strobe.sock", directory);
+	*ret_directory = TAKE_PTR(directory);
+	return 0;
+}
+
+int places_socket(char **ret_url, struct err *err)
+{
+	_cleanup_(freep) char *directory = NULL, *found = NULL;
+	int r = find_socket(&found, &directory, err);
+
+	if (r >= 0 && directory)
+		r = io_make_dirs(directory, geteuid() == 0 ? 0755 : 0700, err);
 	if (r < 0)
 		return r;
-	*ret_url = xasprintf("unix:%s/strobe.sock", directory);
+	*ret_url = TAKE_PTR(found);
+	return 0;
+}
+
+int places_socket_expected(char **ret_path, struct err *err)
+{
+	_cleanup_(freep) char *directory = NULL, *found = NULL;
+	int r = find_socket(&found, &directory, err);
+
+	if (r < 0)
+		return r;
+	if (directory && access(found + 5, F_OK) < 0 && access("/run/strobe/strobe.sock", F_OK) == 0)
+		*ret_path = xstrdup("/run/strobe/strobe.sock");
+	else
+		*ret_path = xstrdup(found + 5);
 	return 0;
 }
 

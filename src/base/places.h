@@ -9,6 +9,10 @@
  * default socket. The caller frees. */
 int places_socket(char **ret_url, struct err *err);
 
+/* The path of the socket that a daemon of this machine is likely to have, without making anything: as above, or that of root
+ * where only that one is there. The caller frees. */
+int places_socket_expected(char **ret_path, struct err *err);
+
 /* The URL of the store: STATE_DIRECTORY (systemd sets it), else strobe under XDG_STATE_HOME, else
  * /var/lib/strobe for root and strobe under ~/.local/state for others. The caller frees. */
 int places_store(char **ret_url, struct err *err);

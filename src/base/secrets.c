@@ -42,7 +42,7 @@ static const char *secret_value(const char *p)
 	return NULL;
 }
 
-/* What closes a quotation behind a URL is none of it. */
+/* The closing quote after a URL is not part of it. */
 static size_t value_length(const char *value)
 {
 	size_t n = strcspn(value, "& \t\n");

@@ -63,7 +63,7 @@ TEST(a_clock_that_is_set_ahead_twice_is_believed_a_day_after_the_second_time)
 	CHECK_INT(clock_age_ns(&a, wall + years + 47 * hour, up + 47 * hour), wall + years + 47 * hour);
 }
 
-/* How far the time by which things become too old is behind the wall clock, in hours. */
+/* The lag of the expiry clock behind the wall clock, in hours. */
 static int64_t hours_behind(struct clock_age *a)
 {
 	int64_t age_ns = clock_age_now_ns(a), hour = NS_PER_DAY / 24;

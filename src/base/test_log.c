@@ -5,7 +5,7 @@
 
 static char got[4096];
 
-/* What `write_lines` puts on standard error. */
+/* The output of `write_lines` on standard error. */
 static const char *captured(void (*write_lines)(void))
 {
 	int pipe_fds[2], saved = dup(STDERR_FILENO);

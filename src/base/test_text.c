@@ -9,7 +9,7 @@ static struct str s(const char *text)
 
 typedef void (*put_fn)(struct buf *b, struct str s);
 
-/* What `put` makes of `n` bytes, until the next call. */
+/* The output of `put` for `n` bytes, until the next call. */
 static const char *made_n(put_fn put, const char *bytes, size_t n)
 {
 	static char text[4096];

@@ -68,7 +68,7 @@ size_t text_cut(struct str s, size_t code_points)
 	return (size_t)(p - s.p);
 }
 
-/* What none of the targets may show: C0 and C1 controls, and what XML 1.0 forbids. Tab and newline are the caller's
+/* Characters that no target may show: C0 and C1 controls, and what XML 1.0 forbids. Tab and newline are the caller's
  * affair. */
 static bool is_unfit(uint32_t c)
 {
@@ -81,7 +81,7 @@ static bool is_bidi_control(uint32_t c)
 	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* What is written for a code point instead of itself; NULL if itself. `scratch` has room for 16 bytes. */
+/* The replacement of a code point; NULL if it is written as itself. `scratch` has room for 16 bytes. */
 typedef const char *(*escape_fn)(uint32_t c, char *scratch);
 
 /* Copies runs of bytes that stay as they are in one go, which are nearly all. `special` says which ASCII bytes need a
@@ -257,4 +257,14 @@ void text_put_folded(struct buf *b, struct str s)
 		}
 	if (s.n)
 		buf_put(b, run, (size_t)(end - run));
+}
+
+void text_put_code_point(struct buf *b, uint32_t c)
+{
+	static const unsigned char first[] = { 0, 0xc0, 0xe0, 0xf0 };
+	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	buf_putc(b, (char)(first[more] | c >> 6 * more));
+	while (more--)
+		buf_putc(b, (char)(0x80 | (c >> 6 * more & 0x3f)));
 }

@@ -15,6 +15,14 @@
 /* Reads one code point of 1 to 4 bytes at `p`; returns its length, or 0 with U+FFFD for one bad byte. */
 unsigned text_decode(const char *p, const char *end, uint32_t *ret_code_point);
 
+/* Whether it is a number of Unicode that UTF-8 has a form for, and that form. */
+static inline bool text_is_code_point(uint64_t c)
+{
+	return c < 0xd800 || (c > 0xdfff && c <= 0x10ffff);
+}
+
+void text_put_code_point(struct buf *b, uint32_t c);
+
 /* Bytes in a name. */
 static inline bool text_is(struct str s, const char *text)
 {
@@ -38,7 +46,7 @@ static inline bool text_ends(struct str s, const char *part)
 	return s.n >= n && !memcmp(s.p + s.n - n, part, n);
 }
 
-/* Of a file's path; false if nothing stands before `ending`. */
+/* For a file's path; false if nothing precedes `ending`. */
 static inline bool text_path_ends(const char *path, const char *ending)
 {
 	size_t n = strlen(path);

@@ -51,7 +51,7 @@ int yaml_tree_parse(const char *name, const void *bytes, size_t n, struct yaml_t
 int yaml_tree_read(const char *path, struct yaml_tree *ret, struct err *err);
 void yaml_tree_done(struct yaml_tree *t);
 
-/* What a mapping has under this key; NULL if nothing, or if `n` is NULL or no mapping. */
+/* The value of a mapping's key; NULL if nothing, or if `n` is NULL or no mapping. */
 const struct yaml_node *yaml_find(const struct yaml_node *n, const char *key);
 
 bool yaml_is_null(const struct yaml_node *n);		/* empty, ~ or null; NULL is one, too */

@@ -1,6 +1,6 @@
 /* php_processes.h: the PHP processes of this machine, and whether they could hand samples to a socket.
  *
- * Who asks need not be root: who a process is and what it is called, everybody may read. What is mapped into it only its own
+ * Root is not needed: who a process is and what it is called, everybody may read. What is mapped into it only its own
  * user may, so that is known of some.
  */
 #ifndef MACHINE_PHP_PROCESSES_H
@@ -10,18 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Processes of one user and one name. */
+/* Processes of one user and one name, or a pool of php-fpm that has none now. */
 struct php_group {
 	char user[64];			/* its number if it has no name */
 	char name[96];			/* "php-fpm, pool www", "php", "apache2", "frankenphp" */
 	unsigned processes;
 	bool may_send;			/* it may reach the socket and write to it */
+	bool absent;			/* it does not, because that is not there */
 	char blocked_at[108];		/* the directory or socket that does not let it; "" if it may send */
 	char owner_group[64];		/* of that: whose members it would let, "" if nobody's */
+	char other_root[108];		/* the chroot it runs in, or "its container"; "" if it sees our files */
 	enum { LOADED_UNKNOWN, LOADED_NO, LOADED_YES } loaded;	/* the extension; YES if it is in one of them */
 };
 
-/* All that are found below `proc` ("/proc"). Returns how many groups; the caller frees *ret, which is NULL without any. */
+/* All below `proc` ("/proc"), but masters of php-fpm; their idle pools last. Returns how many groups; the caller frees *ret, NULL without any. */
 size_t php_processes_find(const char *proc, const char *socket_path, struct php_group **ret);
 
 /* Appends " may not write to SOCKET; …" with what to do, of one that may not send. No full stop. */

@@ -7,7 +7,9 @@
 
 #include <ftw.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -22,10 +24,19 @@ static void put(const char *directory, const char *file, const void *bytes, size
 	CHECK_INT(io_write_file(path, bytes, n, NULL), 0);
 }
 
+static void listen_at(const char *path)
+{
+	_cleanup_(fd_closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	CHECK_INT(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+}
+
 static void process(const char *proc, int pid, const char *comm, const char *title, unsigned uid, const char *groups, const char *maps)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d", proc, pid), *line = xasprintf("%s\n", comm);
-	_cleanup_(freep) char *status = xasprintf("Name:\t%s\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t64\nGroups:\t%s\n", comm,
+	_cleanup_(freep) char *status = xasprintf("Name:\t%s\nPPid:\t10\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nFDSize:\t64\nGroups:\t%s\n", comm,
 						  uid, uid, uid, uid, uid, uid, uid, uid, groups);
 
 	CHECK_INT(mkdir(directory, 0755), 0);
@@ -38,65 +49,116 @@ static void process(const char *proc, int pid, const char *comm, const char *tit
 
 TEST(users_of_pools_that_may_not_write_to_the_socket_are_found)
 {
-	char directory[] = "/tmp/strobe-processes-XXXXXX", *proc, *way, *socket;
+	char directory[] = "/tmp/strobe-processes-XXXXXX", *proc, *way, *path;
 	struct php_group *g;
 	size_t n;
 
 	CHECK(mkdtemp(directory) != NULL);
 	proc = xasprintf("%s/proc", directory);
 	way = xasprintf("%s/run", directory);
-	socket = xasprintf("%s/s", way);
+	path = xasprintf("%s/s", way);
 	CHECK_INT(chmod(directory, 0755), 0);
 	CHECK_INT(mkdir(proc, 0755), 0);
 	CHECK_INT(mkdir(way, 0755), 0);
-	put(way, "s", "", 0);
-	CHECK_INT(chmod(socket, 0660), 0);
+	listen_at(path);
+	CHECK_INT(chmod(path, 0660), 0);
 	process(proc, 10, "php-fpm8.2", "php-fpm: master process (/etc/php-fpm.conf)", 0, "", NULL);
 	process(proc, 11, "php-fpm8.2", "php-fpm: pool www", 60001, "60001", NULL);
 	process(proc, 12, "php-fpm8.2", "php-fpm: pool www", 60001, "60001", "/usr/lib/php/strobe.so\n");
 	process(proc, 13, "php-fpm8.2", "php-fpm: pool api", 60002, "60001 60003", NULL);
 	process(proc, 14, "bash", "bash", 60001, "", NULL);
 	process(proc, 15, "apache2", "/usr/sbin/apache2", 60001, "", "/usr/lib/libphp.so\n");
+	process(proc, 17, "apache2", "/usr/sbin/apache2", 60002, "", "/usr/lib/mod_ssl.so\n");
+	process(proc, 18, "php-wrapper", "php-wrapper", 60002, "", NULL);
 	process(proc, 16, "php", "php", 0, "0", "/usr/lib/php/json.so\n");
 
-	n = php_processes_find(proc, socket, &g);
-	CHECK_INT(n, 3);
+	n = php_processes_find(proc, path, &g);
+	CHECK_INT(n, 4);
 	for (size_t i = 0; i < n; i++) {
 		bool www = strcmp(g[i].name, "php-fpm, pool www") == 0, api = strcmp(g[i].name, "php-fpm, pool api") == 0;
+		bool apache = strcmp(g[i].name, "apache2") == 0;	/* it has libphp */
 
-		CHECK(www || api || strcmp(g[i].name, "php") == 0);
+		CHECK(www || api || apache || strcmp(g[i].name, "php") == 0);
 		CHECK_INT(g[i].processes, www ? 2 : 1);
-		CHECK_INT(g[i].may_send, !www && !api);
-		CHECK_STR(g[i].blocked_at, www || api ? socket : "");
+		CHECK_INT(g[i].may_send, !www && !api && !apache);
+		CHECK_STR(g[i].blocked_at, www || api || apache ? path : "");
 		CHECK_INT(g[i].loaded, www ? LOADED_YES : api ? LOADED_UNKNOWN : LOADED_NO);
 	}
 	free(g);
 
 	/* By a group, and by nobody where the directory is closed. */
-	CHECK(geteuid() != 0 || chown(socket, 0, 60003) == 0);
-	n = php_processes_find(proc, socket, &g);
+	CHECK(geteuid() != 0 || chown(path, 0, 60003) == 0);
+	n = php_processes_find(proc, path, &g);
 	for (size_t i = 0; i < n && geteuid() == 0; i++)
 		if (strcmp(g[i].name, "php-fpm, pool api") == 0)
 			CHECK_INT(g[i].may_send, true);
 	free(g);
 	CHECK_INT(chmod(way, 0700), 0);
-	n = php_processes_find(proc, socket, &g);
+	n = php_processes_find(proc, path, &g);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(g[i].name, "php-fpm, pool api") == 0)
 			CHECK_STR(g[i].blocked_at, way);
 	free(g);
 	CHECK_INT(chmod(way, 0755), 0);
-	CHECK_INT(unlink(socket), 0);
-	n = php_processes_find(proc, socket, &g);
-	CHECK_INT(n, 3);
+	CHECK_INT(unlink(path), 0);
+	n = php_processes_find(proc, path, &g);
+	CHECK_INT(n, 4);
 	for (size_t i = 0; i < n; i++)
-		CHECK(!g[i].may_send && strcmp(g[i].blocked_at, socket) == 0);
+		CHECK(!g[i].may_send && strcmp(g[i].blocked_at, path) == 0);
 	free(g);
-	CHECK_INT(php_processes_find("/nonexistent", socket, &g), 0);
+	CHECK_INT(php_processes_find("/nonexistent", path, &g), 0);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(proc);
 	free(way);
-	free(socket);
+	free(path);
+}
+
+/* Those with pm = ondemand have processes only while they serve. */
+TEST(pools_without_a_process_are_found_in_the_configuration)
+{
+	static const char pools[] = "[global]\n[www]\nuser = 60001\ngroup = 60001\n[idle]\nuser = 60002\ngroup = 60003\npm = ondemand\n"
+				    "[nobody-knows]\nuser = no-such-user-of-strobe\n[caged]\nuser = 60004\nchroot = /nonexistent\n";
+	char directory[] = "/tmp/strobe-processes-XXXXXX", *proc, *master, *root, *path;
+	struct php_group *g;
+	size_t n;
+
+	CHECK(mkdtemp(directory) != NULL);
+	proc = xasprintf("%s/proc", directory);
+	path = xasprintf("%s/s", directory);
+	master = xasprintf("php-fpm: master process (%s/fpm.conf)", directory);
+	root = xasprintf("%s/10/root", proc);
+	CHECK_INT(chmod(directory, 0755), 0);
+	CHECK_INT(mkdir(proc, 0755), 0);
+	put(directory, "fpm.conf", pools, sizeof(pools) - 1);
+	listen_at(path);
+	CHECK_INT(chmod(path, 0660), 0);
+	process(proc, 10, "php-fpm8.2", master, 0, "", "/usr/lib/php/strobe.so\n");
+	CHECK_INT(symlink("/", root), 0);
+	process(proc, 11, "php-fpm8.2", "php-fpm: pool www", 60001, "60001", NULL);
+
+	n = php_processes_find(proc, path, &g);
+	CHECK_INT(n, 3);
+	CHECK_STR(g[0].name, "php-fpm, pool www");
+	CHECK_INT(g[0].processes, 1);
+	CHECK_STR(g[1].name, "php-fpm, pool idle");
+	CHECK_STR(g[1].user, "60002");
+	CHECK_INT(g[1].processes, 0);
+	CHECK_INT(g[1].loaded, LOADED_YES);
+	CHECK(!g[1].may_send);
+	CHECK_STR(g[1].blocked_at, path);
+	CHECK_STR(g[2].name, "php-fpm, pool caged");
+	CHECK_STR(g[2].other_root, "/nonexistent");
+	free(g);
+
+	CHECK(geteuid() != 0 || chown(path, 0, 60003) == 0);
+	n = php_processes_find(proc, path, &g);
+	CHECK(n == 3 && (geteuid() != 0 || g[1].may_send));
+	free(g);
+	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(proc);
+	free(path);
+	free(master);
+	free(root);
 }
 
 TEST(what_to_do_is_said_in_one_sentence)

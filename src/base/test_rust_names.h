@@ -1,0 +1,261 @@
+/* test_rust_names.h: names of one program as rustc 1.63 and 1.95 wrote them in both forms, and what rustfilt 0.2.1, which is the
+ * compiler's own library, makes of each. */
+#ifndef BASE_TEST_RUST_NAMES_H
+#define BASE_TEST_RUST_NAMES_H
+
+static const struct { const char *symbol, *name; } rust_names[] = {
+	/* rustc 1.63, the second form */
+	{ "_RNvCsfbeJNkprWQE_3appu9gre_6ka8i",
+	  "app::gr\303\266\303\237e" },
+	{ "_RNvNtCsfbeJNkprWQE_3appu3hxtu7swqx58d",
+	  "app::\345\272\227::\345\200\244\346\256\265" },
+	{ "_ZN3std10sys_common6thread9min_stack3MIN17h940e65e287f9cf58E.0",
+	  "std::sys_common::thread::min_stack::MIN.0" },
+	{ "_RNvNtNtCs6IL9ONYDOZW_4core4hash3sip9u8to64_leCsfbeJNkprWQE_3app",
+	  "core::hash::sip::u8to64_le" },
+	{ "_ZN3std3sys4unix2fs9try_statx11STATX_STATE17h06f4c27280fdefd3E.0",
+	  "std::sys::unix::fs::try_statx::STATX_STATE.0" },
+	{ "_ZN3std2io5stdio6STDOUT17h9992c0703dd4eca8E.llvm.8113091291293138400",
+	  "std::io::stdio::STDOUT" },
+	{ "_RNCINvMNtCsihNoVIYWwLU_5alloc5sliceSTmNtNtB7_6string6StringE7sort_byNCNvCsfbeJNkprWQE_3app4mains1_0E0B18"
+	  "_",
+	  "<[(u32, alloc::string::String)]>::sort_by::<app::main::{closure#3}>::{closure#0}" },
+	{ "_RNvNtCsaSWUN35JBpm_9hashbrown3raw2h1CsfbeJNkprWQE_3app",
+	  "hashbrown::raw::h1" },
+	{ "_RNvXsM_NtCsdyIG5SqMl5y_3std7processuNtB5_11Termination6reportCsfbeJNkprWQE_3app",
+	  "<() as std::process::Termination>::report" },
+	{ "_RNCNvCsfbeJNkprWQE_3app4mains0_0B3_",
+	  "app::main::{closure#2}" },
+	{ "_RNvYNtNtNtCs6IL9ONYDOZW_4core9core_arch3x867___m128iNtB4_8m128iExt8as_i8x16CsfbeJNkprWQE_3app",
+	  "<core::core_arch::x86::__m128i as core::core_arch::x86::m128iExt>::as_i8x16" },
+	{ "_RINvMs_NtNtCsfbeJNkprWQE_3app4shop4cartINtB5_4CartmKj4_E4eachNCNvB9_4mains3_0EB9_",
+	  "<app::shop::cart::Cart<u32, 4>>::each::<app::main::{closure#5}>" },
+	{ "_RNCNCNvCsfbeJNkprWQE_3app4mains_00B5_",
+	  "app::main::{closure#1}::{closure#0}" },
+	{ "_RNvXNtNtCsfbeJNkprWQE_3app4shop4cartINtB2_4ItemhENtB2_6Priced5priceB6_",
+	  "<app::shop::cart::Item<u8> as app::shop::cart::Priced>::price" },
+	{ "_ZN4core3ptr48drop_in_place$LT$$RF$$u5b$u8$u3b$$u20$4$u5d$$GT$17h282c499939267f15E.llvm.67874774060587166"
+	  "59",
+	  "core::ptr::drop_in_place<&[u8; 4]>" },
+	{ "_RNvYFEuINtNtNtCs6IL9ONYDOZW_4core3ops8function6FnOnceuE9call_onceCsfbeJNkprWQE_3app",
+	  "<fn() as core::ops::function::FnOnce<()>>::call_once" },
+	{ "_RNCINvXsK_NtNtNtCs6IL9ONYDOZW_4core4iter6traits5accumjNtB8_3Sum3sumINtNtNtBc_8adapters3map3MapINtNtNtBe_"
+	  "5slice4iter4IterFEjENCNvCsfbeJNkprWQE_3app4mains8_0EE0B22_",
+	  "<usize as core::iter::traits::accum::Sum>::sum::<core::iter::adapters::map::Map<core::slice::iter::Iter<f"
+	  "n() -> usize>, app::main::{closure#10}>>::{closure#0}" },
+	{ "_RNvYShNtNtNtCsfbeJNkprWQE_3app4shop4cart6Priced5twiceBa_",
+	  "<[u8] as app::shop::cart::Priced>::twice" },
+	{ "_RINvNvXs0_NtNtNtCs6IL9ONYDOZW_4core4iter8adapters6filterINtB8_6FilterppENtNtNtBc_6traits8iterator8Iterat"
+	  "or5count8to_usizeRRINtNtNtCsfbeJNkprWQE_3app4shop4cart4ItemmENCINvMs_B20_INtB20_4CartmKj4_E4eachNCNvB24_4"
+	  "mains3_0E0EB24_",
+	  "<core::iter::adapters::filter::Filter<_, _> as core::iter::traits::iterator::Iterator>::count::to_usize::"
+	  "<&&app::shop::cart::Item<u32>, <app::shop::cart::Cart<u32, 4>>::each<app::main::{closure#5}>::{closure#0}"
+	  ">" },
+	{ "_RNvXsV_NtCs6IL9ONYDOZW_4core3fmtRINtNtCsihNoVIYWwLU_5alloc5boxed3BoxDNtB5_5DebugNtNtB7_6marker4SendNtB1i"
+	  "_4SyncEL_EB15_3fmtCsfbeJNkprWQE_3app",
+	  "<&alloc::boxed::Box<dyn core::fmt::Debug + core::marker::Send + core::marker::Sync> as core::fmt::Debug>:"
+	  ":fmt" },
+	{ "_RNvMst_NtNtNtCsihNoVIYWwLU_5alloc11collections5btree4nodeINtB5_7NodeRefNtNtB5_6marker3MutmINtNtBb_3vec3V"
+	  "ecReENtB19_4LeafE4pushCsfbeJNkprWQE_3app",
+	  "<alloc::collections::btree::node::NodeRef<alloc::collections::btree::node::marker::Mut, u32, alloc::vec::"
+	  "Vec<&str>, alloc::collections::btree::node::marker::Leaf>>::push" },
+	{ "_RNvYjNtNtCs6IL9ONYDOZW_4core3cmp3Ord3maxCsfbeJNkprWQE_3app",
+	  "<usize as core::cmp::Ord>::max" },
+	{ "_RNvXs_CsfbeJNkprWQE_3appINtB4_7WrapperShENtNtNtCs6IL9ONYDOZW_4core3ops4drop4Drop4dropB4_",
+	  "<app::Wrapper<[u8]> as core::ops::drop::Drop>::drop" },
+	{ "_RNvXsc_NtCs6IL9ONYDOZW_4core3fmtbNtB5_5Debug3fmtCsfbeJNkprWQE_3app",
+	  "<bool as core::fmt::Debug>::fmt" },
+	{ "_RNvXsp_NtCs6IL9ONYDOZW_4core3fmtuNtB5_5Debug3fmtCsfbeJNkprWQE_3app",
+	  "<() as core::fmt::Debug>::fmt" },
+	{ "_ZN45_$LT$$LP$$RP$$u20$as$u20$core..fmt..Debug$GT$3fmt17h792f683c3616934fE.llvm.11502952057138234896",
+	  "<() as core::fmt::Debug>::fmt" },
+	{ "_RINvMs1_NtCs6IL9ONYDOZW_4core3fmtNtB6_10ArgumentV111new_displayINtCsfbeJNkprWQE_3app7WrapperShEEB12_",
+	  "<core::fmt::ArgumentV1>::new_display::<app::Wrapper<[u8]>>" },
+	{ "_RINvMNtCsihNoVIYWwLU_5alloc5sliceSTmNtNtB5_6string6StringE7sort_byNCNvCsfbeJNkprWQE_3app4mains1_0EB16_",
+	  "<[(u32, alloc::string::String)]>::sort_by::<app::main::{closure#3}>" },
+	{ "_RNvXsd_NtCs6IL9ONYDOZW_4core5arrayAINtNtB7_6option6OptionReEj2_INtNtNtB7_3ops5index5IndexNtNtB14_5range9"
+	  "RangeFullE5indexCsfbeJNkprWQE_3app",
+	  "<[core::option::Option<&str>; 2] as core::ops::index::Index<core::ops::range::RangeFull>>::index" },
+	{ "_RNSNvYNCNvCsfbeJNkprWQE_3app5outer0INtNtNtCs6IL9ONYDOZW_4core3ops8function6FnOnceTmEE9call_once6vtableB8"
+	  "_",
+	  "<app::outer::{closure#0} as core::ops::function::FnOnce<(u32,)>>::call_once::{shim:vtable#0}" },
+	{ "_RNvXsR_NtNtCs6IL9ONYDOZW_4core3cmp5implsjNtB7_3Ord3cmpCsfbeJNkprWQE_3app",
+	  "<usize as core::cmp::Ord>::cmp" },
+	{ "_RNvXsX_NtNtCs6IL9ONYDOZW_4core3cmp5implsmNtB7_3Ord3cmpCsfbeJNkprWQE_3app",
+	  "<u32 as core::cmp::Ord>::cmp" },
+	{ "_RNvXsa_NtNtCs6IL9ONYDOZW_4core3ops5arithfNtB5_3Add3addCsfbeJNkprWQE_3app",
+	  "<f32 as core::ops::arith::Add>::add" },
+	{ "_RNvMsE_NtCs6IL9ONYDOZW_4core4cellNtB5_12BorrowRefMut3newCsfbeJNkprWQE_3app",
+	  "<core::cell::BorrowRefMut>::new" },
+	{ "_RNvMsJ_NtCsdyIG5SqMl5y_3std7processNtB5_8ExitCode6to_i32CsfbeJNkprWQE_3app",
+	  "<std::process::ExitCode>::to_i32" },
+	{ "_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$17h5d4950ab86e5be51E.llvm.127054909"
+	  "28058775097",
+	  "core::ops::function::FnOnce::call_once{{vtable.shim}}" },
+	{ "_RNvXsC_NtNtCs6IL9ONYDOZW_4core7convert3numyINtB7_4FromhE4fromCsfbeJNkprWQE_3app",
+	  "<u64 as core::convert::From<u8>>::from" },
+	{ "_RNvXsI_NtNtCs6IL9ONYDOZW_4core7convert3numyINtB7_4FrommE4fromCsfbeJNkprWQE_3app",
+	  "<u64 as core::convert::From<u32>>::from" },
+	{ "_RNvXsQ_NtNtCs6IL9ONYDOZW_4core3cmp5implsjNtB7_10PartialOrd2leCsfbeJNkprWQE_3app",
+	  "<usize as core::cmp::PartialOrd>::le" },
+	{ "_RNvXsW_NtNtCs6IL9ONYDOZW_4core3cmp5implsmNtB7_10PartialOrd2ltCsfbeJNkprWQE_3app",
+	  "<u32 as core::cmp::PartialOrd>::lt" },
+	{ "_RNvXsv_NtNtCs6IL9ONYDOZW_4core4iter5rangemNtB5_4Step13steps_betweenCsfbeJNkprWQE_3app",
+	  "<u32 as core::iter::range::Step>::steps_between" },
+	{ "_RNvMCsfbeJNkprWQE_3appINtB2_7WrapperShE4showB2_",
+	  "<app::Wrapper<[u8]>>::show" },
+	{ "_RNvXsz_NtNtCs6IL9ONYDOZW_4core4iter5rangejNtB5_4Step15forward_checkedCsfbeJNkprWQE_3app",
+	  "<usize as core::iter::range::Step>::forward_checked" },
+	{ "_RNvXso_NtCs6IL9ONYDOZW_4core3fmtSINtNtB7_6option6OptionReENtB5_5Debug3fmtCsfbeJNkprWQE_3app",
+	  "<[core::option::Option<&str>] as core::fmt::Debug>::fmt" },
+	{ "_RNCINvNvNtNtNtNtCs6IL9ONYDOZW_4core4iter6traits8iterator8Iterator8for_each4callTmNtNtCsihNoVIYWwLU_5allo"
+	  "c6string6StringENCNvXs_NtNtB1l_3vec11spec_extendINtB23_3VecB1f_EINtB21_10SpecExtendB1f_INtNtNtBc_8adapter"
+	  "s3map3MapINtNtNtBe_3ops5range5RangemENCNvCsfbeJNkprWQE_3app4mains0_0EE11spec_extend0E0B40_",
+	  "core::iter::traits::iterator::Iterator::for_each::call::<(u32, alloc::string::String), <alloc::vec::Vec<("
+	  "u32, alloc::string::String)> as alloc::vec::spec_extend::SpecExtend<(u32, alloc::string::String), core::i"
+	  "ter::adapters::map::Map<core::ops::range::Range<u32>, app::main::{closure#2}>>>::spec_extend::{closure#0}"
+	  ">::{closure#0}" },
+	/* rustc 1.95, the second form */
+	{ "_RNvCscAEuU5ehQ2G_3appu9gre_6ka8i",
+	  "app::gr\303\266\303\237e" },
+	{ "_RNvNtCscAEuU5ehQ2G_3appu3hxtu7swqx58d",
+	  "app::\345\272\227::\345\200\244\346\256\265" },
+	{ "_RNvNtCslNYArtu3iFV_5alloc3fmt6formatCscAEuU5ehQ2G_3app",
+	  "alloc::fmt::format" },
+	{ "_RNCNvNtCslNYArtu3iFV_5alloc3fmt6format0CscAEuU5ehQ2G_3app",
+	  "alloc::fmt::format::{closure#0}" },
+	{ "_RNvNtNtCsgEmfK2I1SDS_4core4hash3sip9u8to64_leCscAEuU5ehQ2G_3app",
+	  "core::hash::sip::u8to64_le" },
+	{ "_RNvMsF_NtCslNYArtu3iFV_5alloc3vecINtB5_3VecReE4pushCscAEuU5ehQ2G_3app",
+	  "<alloc::vec::Vec<&str>>::push" },
+	{ "_RINvNtCsjrHSEGnQ3l9_3std2rt10lang_startuECscAEuU5ehQ2G_3app",
+	  "std::rt::lang_start::<()>" },
+	{ "_RNvMs1K_NtNtCsgEmfK2I1SDS_4core9core_arch3x86NtB6_7___m128i8as_i8x16CscAEuU5ehQ2G_3app",
+	  "<core::core_arch::x86::__m128i>::as_i8x16" },
+	{ "_RNCNKNvCscAEuU5ehQ2G_3app5LOCAL00B5_",
+	  "app::LOCAL::{K#0}::{closure#0}" },
+	{ "_RNCNvMsa_NtCsgvbsrvnw3yD_9hashbrown3rawNtB7_13RawTableInner15rehash_in_place0CscAEuU5ehQ2G_3app",
+	  "<hashbrown::raw::RawTableInner>::rehash_in_place::{closure#0}" },
+	{ "_RNCINvMNtCslNYArtu3iFV_5alloc5sliceSTmNtNtB7_6string6StringE7sort_byNCNvCscAEuU5ehQ2G_3app4mains1_0E0B18"
+	  "_",
+	  "<[(u32, alloc::string::String)]>::sort_by::<app::main::{closure#3}>::{closure#0}" },
+	{ "_RNvXNtNtCscAEuU5ehQ2G_3app4shop4cartINtB2_4ItemhENtB2_6Priced5priceB6_",
+	  "<app::shop::cart::Item<u8> as app::shop::cart::Priced>::price" },
+	{ "_RNCNvCscAEuU5ehQ2G_3app4mains0_0B3_",
+	  "app::main::{closure#2}" },
+	{ "_RNvMs_NtNtCscAEuU5ehQ2G_3app4shop4cartINtB4_4CartmKj4_E5totalB8_",
+	  "<app::shop::cart::Cart<u32, 4>>::total" },
+	{ "_RNvYFEuINtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceuE9call_onceCscAEuU5ehQ2G_3app",
+	  "<fn() as core::ops::function::FnOnce<()>>::call_once" },
+	{ "_RNCINvXsK_NtNtNtCsgEmfK2I1SDS_4core4iter6traits5accumjNtB8_3Sum3sumINtNtNtBc_8adapters3map3MapINtNtNtBe_"
+	  "5slice4iter4IterFEjENCNvCscAEuU5ehQ2G_3app4mains8_0EE0B22_",
+	  "<usize as core::iter::traits::accum::Sum>::sum::<core::iter::adapters::map::Map<core::slice::iter::Iter<f"
+	  "n() -> usize>, app::main::{closure#10}>>::{closure#0}" },
+	{ "_RNvYShNtNtNtCscAEuU5ehQ2G_3app4shop4cart6Priced5twiceBa_",
+	  "<[u8] as app::shop::cart::Priced>::twice" },
+	{ "_RINvMs_NtNtCscAEuU5ehQ2G_3app4shop4cartINtB5_4CartmKj4_E4eachNCNvB9_4mains3_0EB9_",
+	  "<app::shop::cart::Cart<u32, 4>>::each::<app::main::{closure#5}>" },
+	{ "_RNvXso_NtCslNYArtu3iFV_5alloc3vecINtB5_3VecINtNtB7_5boxed3BoxDINtNtNtCsgEmfK2I1SDS_4core3ops8function6Fn"
+	  "OnceuEp6OutputuNtNtB15_6marker4SendEL_EENtNtB13_4drop4Drop4dropCscAEuU5ehQ2G_3app",
+	  "<alloc::vec::Vec<alloc::boxed::Box<dyn core::ops::function::FnOnce<(), Output = ()> + core::marker::Send>"
+	  "> as core::ops::drop::Drop>::drop" },
+	{ "_RNSNvYNCNvCscAEuU5ehQ2G_3app5outer0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceTmEE9call_once6vtableB8"
+	  "_",
+	  "<app::outer::{closure#0} as core::ops::function::FnOnce<(u32,)>>::call_once::{shim:vtable#0}" },
+	{ "_RNvYjNtNtCsgEmfK2I1SDS_4core3cmp3Ord3maxCscAEuU5ehQ2G_3app",
+	  "<usize as core::cmp::Ord>::max" },
+	{ "_RNvMsv_NtNtNtCslNYArtu3iFV_5alloc11collections5btree4nodeINtB5_7NodeRefNtNtB5_6marker3MutmINtNtBb_3vec3V"
+	  "ecReENtB19_8InternalE4pushCscAEuU5ehQ2G_3app",
+	  "<alloc::collections::btree::node::NodeRef<alloc::collections::btree::node::marker::Mut, u32, alloc::vec::"
+	  "Vec<&str>, alloc::collections::btree::node::marker::Internal>>::push" },
+	{ "_RNCINvNvXs1_NtNtNtCsgEmfK2I1SDS_4core4iter8adapters6filterINtBa_6FilterppENtNtNtBe_6traits8iterator8Iter"
+	  "ator5count8to_usizeRRINtNtNtCscAEuU5ehQ2G_3app4shop4cart4ItemmENCINvMs_B22_INtB22_4CartmKj4_E4eachNCNvB26"
+	  "_4mains3_0E0E0B26_",
+	  "<core::iter::adapters::filter::Filter<_, _> as core::iter::traits::iterator::Iterator>::count::to_usize::"
+	  "<&&app::shop::cart::Item<u32>, <app::shop::cart::Cart<u32, 4>>::each<app::main::{closure#5}>::{closure#0}"
+	  ">::{closure#0}" },
+	{ "_RNvXsf_NtCsgEmfK2I1SDS_4core3fmtbNtB5_5Debug3fmtCscAEuU5ehQ2G_3app",
+	  "<bool as core::fmt::Debug>::fmt" },
+	{ "_RNvXsQ_NtNtCsgEmfK2I1SDS_4core3fmt3numlNtB7_5Debug3fmtCscAEuU5ehQ2G_3app",
+	  "<i32 as core::fmt::Debug>::fmt" },
+	/* rustc 1.63, the first form */
+	{ "_ZN3app13gr$uf6$$udf$e17hb7cb10fde86c47f3E",
+	  "app::gr\303\266\303\237e" },
+	{ "_ZN3app8_$u5e97$15_$u5024$$u6bb5$17hcc2d41f1753baf01E",
+	  "app::\345\272\227::\345\200\244\346\256\265" },
+	{ "_ZN3std10sys_common6thread9min_stack3MIN17h940e65e287f9cf58E.0",
+	  "std::sys_common::thread::min_stack::MIN.0" },
+	{ "_ZN3std3sys4unix2fs9try_statx11STATX_STATE17h06f4c27280fdefd3E.0",
+	  "std::sys::unix::fs::try_statx::STATX_STATE.0" },
+	{ "_ZN3std2io5stdio6STDOUT17h9992c0703dd4eca8E.llvm.8113091291293138400",
+	  "std::io::stdio::STDOUT" },
+	{ "_ZN4core3ptr48drop_in_place$LT$$RF$$u5b$u8$u3b$$u20$4$u5d$$GT$17h282c499939267f15E.llvm.67874774060587166"
+	  "59",
+	  "core::ptr::drop_in_place<&[u8; 4]>" },
+	{ "_ZN3app127_$LT$impl$u20$app..shop..cart..Priced$u20$for$u20$$LP$i8$C$$RF$str$C$$BP$const$u20$u8$C$fn$LP$u"
+	  "8$RP$$u20$.$GT$$u20$bool$RP$$GT$5price17hcfdaf37e8b2e008cE",
+	  "app::<impl app::shop::cart::Priced for (i8,&str,*const u8,fn(u8) .> bool)>::price" },
+	{ "_ZN3std4sync4once4Once15call_once_force28_$u7b$$u7b$closure$u7d$$u7d$17h161b26db40d97a10E.llvm.1270549092"
+	  "8058775097",
+	  "std::sync::once::Once::call_once_force::{{closure}}" },
+	{ "_ZN5gimli4read6reader6Reader7read_u817heb03856f0689b16dE.llvm.6393127353238539583",
+	  "gimli::read::reader::Reader::read_u8" },
+	{ "_ZN14rustc_demangle2v07Printer10print_path17hc4c0c1b3da22c8b9E.llvm.1892160226935060121",
+	  "rustc_demangle::v0::Printer::print_path" },
+	{ "_ZN6object4read3elf7section13SectionHeader4data17h2f60e052cdf99bebE.llvm.17321650172939032598",
+	  "object::read::elf::section::SectionHeader::data" },
+	{ "_ZN4core3ptr91drop_in_place$LT$alloc..boxed..Box$LT$dyn$u20$core..any..Any$u2b$core..marker..Send$GT$$GT$"
+	  "17ha1ea6f21ca2ef653E.llvm.17816442430111643393",
+	  "core::ptr::drop_in_place<alloc::boxed::Box<dyn core::any::Any+core::marker::Send>>" },
+	{ "_ZN3std3sys4unix2fs9try_statx17hb7ca5cdb3d06bfb3E.llvm.6159652130067952449",
+	  "std::sys::unix::fs::try_statx" },
+	{ "_ZN3std5panic14SHOULD_CAPTURE17hab3e53bb8d92509fE.0.llvm.6787477406058716659",
+	  "std::panic::SHOULD_CAPTURE.0" },
+	{ "_ZN3std3sys4unix4args3imp4ARGC17hb26ca3791b9f8364E.0.llvm.16791135377908753612",
+	  "std::sys::unix::args::imp::ARGC.0" },
+	{ "_ZN3std6thread8ThreadId3new5GUARD17h932cfd65cfa0080aE.llvm.16791135377908753612",
+	  "std::thread::ThreadId::new::GUARD" },
+	{ "_ZN5gimli4read6reader6Reader8read_u3217h449817b62b1756c3E.llvm.3791100627489735470",
+	  "gimli::read::reader::Reader::read_u32" },
+	{ "_ZN4core3ops8function6FnOnce9call_once17h4c4df31f92fc3a2fE.llvm.9363107394177192805",
+	  "core::ops::function::FnOnce::call_once" },
+	{ "_ZN3std2io5stdio19OUTPUT_CAPTURE_USED17h39e9e3e6024dec58E.0.llvm.8113091291293138400",
+	  "std::io::stdio::OUTPUT_CAPTURE_USED.0" },
+	{ "_ZN4core3fmt8builders10DebugInner5entry17h1b938660aab370fbE.llvm.1296980378897597234",
+	  "core::fmt::builders::DebugInner::entry" },
+	{ "_ZN3std3sys4unix6thread5guard9PAGE_SIZE17ha6f6f21e694ea2e6E.0.llvm.8367706046778772861",
+	  "std::sys::unix::thread::guard::PAGE_SIZE.0" },
+	{ "_ZN4core3ptr27drop_in_place$LT$$RF$u8$GT$17h2a8482c9dfbc1a0aE.llvm.18216965795512261036",
+	  "core::ptr::drop_in_place<&u8>" },
+	{ "_ZN4core3ptr28drop_in_place$LT$$RF$u64$GT$17h3430ac6b76b8a74bE.llvm.8443651249960102516",
+	  "core::ptr::drop_in_place<&u64>" },
+	{ "_ZN4core3ptr29drop_in_place$LT$$LP$$RP$$GT$17hc42ddd80bd746568E.llvm.11502952057138234896",
+	  "core::ptr::drop_in_place<()>" },
+	{ "_ZN12panic_unwind5dwarf2eh20read_encoded_pointer17h2a54419ccfa1d320E.llvm.16159844760554946847",
+	  "panic_unwind::dwarf::eh::read_encoded_pointer" },
+	{ "_ZN4core3num6bignum8Big32x4010mul_digits9mul_inner17h05faff964bdf25a9E.llvm.16754171595602853512",
+	  "core::num::bignum::Big32x40::mul_digits::mul_inner" },
+	{ "_ZN42_$LT$$RF$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h8f41de295c31cf57E.llvm.14675764578384208085",
+	  "<&T as core::fmt::Debug>::fmt" },
+	{ "_ZN3std3sys4unix14stack_overflow3imp13MAIN_ALTSTACK17h62c7cd1023d97a40E.0.llvm.17321650172939032598",
+	  "std::sys::unix::stack_overflow::imp::MAIN_ALTSTACK.0" },
+	{ "_ZN4core7unicode12unicode_data15grapheme_extend7OFFSETS17hee29ad9ef2c665f5E.llvm.16943950094299124775",
+	  "core::unicode::unicode_data::grapheme_extend::OFFSETS" },
+	{ "_ZN3std10sys_common11thread_info11THREAD_INFO7__getit5STATE17h2df3b0740f482025E.0.llvm.146757645783842080"
+	  "85",
+	  "std::sys_common::thread_info::THREAD_INFO::__getit::STATE.0" },
+	/* rustc 1.95, the first form */
+	{ "_ZN3app13gr$uf6$$udf$e17h387872d75abe8b05E",
+	  "app::gr\303\266\303\237e" },
+	{ "_ZN3app8_$u5e97$15_$u5024$$u6bb5$17h5b21186647b6c078E",
+	  "app::\345\272\227::\345\200\244\346\256\265" },
+	{ "_ZN3app127_$LT$impl$u20$app..shop..cart..Priced$u20$for$u20$$LP$i8$C$$RF$str$C$$BP$const$u20$u8$C$fn$LP$u"
+	  "8$RP$$u20$.$GT$$u20$bool$RP$$GT$5price17h5c543fa1f9652322E",
+	  "app::<impl app::shop::cart::Priced for (i8,&str,*const u8,fn(u8) .> bool)>::price" },
+	{ "_ZN3app10inner_wait28_$u7b$$u7b$closure$u7d$$u7d$17h7cb12e9cde04495cE",
+	  "app::inner_wait::{{closure}}" },
+	{ "_ZN3app66_$LT$impl$u20$app..shop..cart..Priced$u20$for$u20$$u5b$u8$u5d$$GT$5price17h625082ae25ef398dE",
+	  "app::<impl app::shop::cart::Priced for [u8]>::price" },
+};
+
+#endif

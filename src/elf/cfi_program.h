@@ -1,0 +1,60 @@
+/* cfi_program.h: runs the instructions of call frame information.
+ *
+ * An instruction has one byte at least, and makes one row at most.
+ */
+#ifndef ELF_CFI_PROGRAM_H
+#define ELF_CFI_PROGRAM_H
+
+#include "unwind_table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes read from the front. A read beyond the end sets `bad` and gives 0. */
+struct cfi_bytes {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+uint64_t cfi_fixed(struct cfi_bytes *b, unsigned size);		/* 1, 2, 4 or 8 bytes */
+uint64_t cfi_uleb(struct cfi_bytes *b);
+int64_t cfi_sleb(struct cfi_bytes *b);
+
+/* DWARF's numbers of registers. */
+struct cfi_registers {
+	uint64_t sp, fp, ra;
+	bool link;			/* calls leave the return address in `ra` */
+};
+
+/* The place of a register of the caller. */
+struct cfi_saved {
+	enum { CFI_SAME, CFI_UNDEFINED, CFI_AT_CFA, CFI_AT_SP, CFI_AT_FP, CFI_ELSEWHERE } kind;
+	int64_t offset;
+};
+
+struct cfi_state {
+	struct unwind_rule by_expression;	/* its CFA, if `expression` */
+	bool expression;
+	uint64_t cfa_register;
+	int64_t cfa_offset;
+	struct cfi_saved fp, ra;
+};
+
+struct cfi_program {
+	const struct cfi_registers *registers;
+	uint64_t code_align;
+	int64_t data_align;
+	bool signal;
+	const struct cfi_state *initial;	/* what DW_CFA_restore goes back to */
+	struct cfi_state state;
+	/* Called with each row. */
+	void (*row)(void *arg, uint64_t pc, const struct unwind_rule *rule);
+	void *arg;
+};
+
+/* Runs the instructions of a function that begins at `pc`. False if they are damaged; the rows until then were made. */
+bool cfi_run(struct cfi_program *p, uint64_t pc, struct cfi_bytes instructions);
+
+struct unwind_rule cfi_rule_of(const struct cfi_program *p);
+
+#endif

@@ -1,0 +1,49 @@
+/* unwind_table.h: how to unwind a program's native stack, as user space writes it and BPF reads it.
+ *
+ * Fixed-size structs for both compilers. A program's table is a list of rows sorted by address, `{pc, rule}`: from `pc`
+ * on, up to the next row, a frame is left by that rule. Most rows share a few hundred rules, so a row has six bytes.
+ *
+ * Rules name two registers beside the return address: the stack pointer (rsp, sp) and the frame pointer (rbp, x29).
+ * The canonical frame address (CFA) is the value of the stack pointer in the caller.
+ */
+#ifndef ELF_UNWIND_TABLE_H
+#define ELF_UNWIND_TABLE_H
+
+#include <linux/types.h>
+
+enum unwind_cfa {
+	UNWIND_CFA_NONE,		/* no function is here */
+	UNWIND_CFA_SP,			/* sp + cfa_offset */
+	UNWIND_CFA_FP,			/* fp + cfa_offset */
+	UNWIND_CFA_AT_SP,		/* *(sp + cfa_offset) + cfa_add: signal frames, hand-written assembler */
+	UNWIND_CFA_AT_FP,		/* *(fp + cfa_offset) + cfa_add: functions that align their stack */
+	UNWIND_CFA_PLT,			/* sp + cfa_offset, + 8 from byte `cfa_add` of a 16-byte entry on */
+	UNWIND_CFA_UNSUPPORTED,		/* another register, another expression */
+};
+
+enum unwind_ra {
+	UNWIND_RA_AT_CFA,		/* saved at cfa + ra_offset */
+	UNWIND_RA_AT_SP,		/* saved at sp + ra_offset */
+	UNWIND_RA_LINK,			/* still in the link register (arm64), which only the innermost frame may say */
+	UNWIND_RA_END,			/* the outermost frame */
+	UNWIND_RA_UNSUPPORTED,
+};
+
+enum unwind_fp {
+	UNWIND_FP_SAME,
+	UNWIND_FP_AT_CFA,		/* saved at cfa + fp_offset */
+	UNWIND_FP_AT_SP,
+	UNWIND_FP_AT_FP,
+	UNWIND_FP_LOST,			/* callers that need it cannot be unwound */
+};
+
+#define UNWIND_SIGNAL	1u		/* a signal interrupted the caller anywhere, not behind a call */
+
+struct unwind_rule {
+	__s32 cfa_offset;
+	__s16 cfa_add, fp_offset, ra_offset;
+	__u8 cfa, fp, ra, flags;
+	__u16 reserved;
+};
+
+#endif

@@ -1,0 +1,137 @@
+/* obstacles.c: capabilities, settings of the kernel, system call filters. */
+#include "obstacles.h"
+
+#include "buf.h"
+#include "io.h"
+#include "kernel_limits.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CONTAINER_REMEDY	"run it on the host, or give the container --cap-add BPF,PERFMON,SYS_PTRACE and a seccomp profile that allows bpf and perf_event_open"
+#define FILE_REMEDY		"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
+
+static void set(struct obstacle *o, const char *remedy, const char *format, ...) _printf_(3, 4);
+static void set(struct obstacle *o, const char *remedy, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(o->cause, sizeof(o->cause), format, args);
+	va_end(args);
+	snprintf(o->remedy, sizeof(o->remedy), "%s", remedy ? remedy : "");
+}
+
+/* The caller, and the settings of the kernel, which are below the same root as /proc. */
+static void read_rights(const char *proc, struct task_status *ret_self, struct kernel_limits *ret_limits)
+{
+	size_t n = strlen(proc);
+	_cleanup_(freep) char *root = xstrndup(proc, n >= 5 && !strcmp(proc + n - 5, "/proc") ? n - 5 : n);
+
+	kernel_limits_read(root, ret_limits);
+	if (task_status_read(proc, "self", ret_self) < 0)
+		*ret_self = (struct task_status){ .seccomp = -1 };
+}
+
+/* --- features */
+
+static void set_missing(struct obstacle *o, const struct task_status *self, const struct kernel_limits *limits, bool is_perf)
+{
+	bool bpf = is_perf || task_has_capability(self, CAP_BPF), perfmon = task_has_capability(self, CAP_PERFMON);
+	char paranoid[80] = "";
+
+	if (is_perf && limits->perf_event_paranoid != LIMIT_UNKNOWN)
+		snprintf(paranoid, sizeof(paranoid), ", and kernel.perf_event_paranoid=%d forbids it without",
+			 limits->perf_event_paranoid);
+	set(o, FILE_REMEDY, "you lack %s%s%s%s%s", bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
+	    paranoid, self->seccomp > 0 ? "; a system call filter (seccomp) may forbid it as well" : "");
+}
+
+static void set_refused(struct obstacle *o, const struct task_status *self, const struct kernel_limits *limits, bool is_perf, int result)
+{
+	bool both = task_has_capability(self, CAP_BPF) && task_has_capability(self, CAP_PERFMON);
+
+	if (!both && !(is_perf && task_has_capability(self, CAP_PERFMON)))
+		set_missing(o, self, limits, is_perf);
+	else if (!strcmp(limits->lockdown, "confidentiality"))
+		set(o, "start the kernel with lockdown=integrity, or without",
+		    "the kernel is locked down (lockdown=confidentiality), which forbids reading memory");
+	else if (self->seccomp > 0)
+		set(o, CONTAINER_REMEDY, "a system call filter (seccomp) forbids it");
+	else
+		set(o, NULL, "forbidden, though you have the capabilities: %s", strerror(-result));
+}
+
+void obstacle_of_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret)
+{
+	struct kernel_limits limits;
+	struct task_status self;
+
+	read_rights(proc, &self, &limits);
+	ret->chosen = result == -ECANCELED;
+	if (ret->chosen)
+		set(ret, "unset STROBE_WITHOUT", "switched off by STROBE_WITHOUT");
+	else if (f == KERNEL_BTF)
+		set(ret, "a kernel with CONFIG_DEBUG_INFO_BTF, such as those of Debian, Ubuntu and Fedora", "%s",
+		    result == -ENOENT ? "/sys/kernel/btf/vmlinux is not there, or lacks sched_switch" : strerror(-result));
+	else if (result == -ENOSYS)
+		set(ret, self.seccomp > 0 ? CONTAINER_REMEDY : NULL, "%s", self.seccomp > 0 ?
+		    "a system call filter (seccomp) hides the call" : "this kernel was built without it");
+	else if (result == -EPERM || result == -EACCES)
+		set_refused(ret, &self, &limits, f == KERNEL_PERF || f == KERNEL_PERF_OWN, result);
+	else
+		set(ret, NULL, "does not work: %s", strerror(-result));
+}
+
+/* --- memory of a process */
+
+/* Files in /proc of a process that is not dumpable belong to root. */
+bool process_is_not_dumpable(const char *proc, const struct php_task *t)
+{
+	_cleanup_(freep) char *maps = xasprintf("%s/%d/maps", proc, (int)t->pid);
+	struct stat st;
+
+	return t->status.uid != 0 && stat(maps, &st) == 0 && st.st_uid == 0;
+}
+
+static void set_closed(struct obstacle *o, const char *proc, const struct php_task *t, int error)
+{
+	static const char root[] = "run it as root (sudo), or: setcap cap_sys_ptrace+ep on the file of strobe";
+	struct kernel_limits limits;
+	struct task_status self;
+
+	read_rights(proc, &self, &limits);
+	if (task_has_capability(&self, CAP_SYS_PTRACE))
+		set(o, "run strobe on the host, outside of its container", "%s", self.seccomp > 0 ?
+		    "a system call filter (seccomp) or a security module forbids it" :
+		    "a security module forbids it, though you have CAP_SYS_PTRACE");
+	else if (self.uid != t->status.uid)
+		set(o, root, "it is another user's, and you lack CAP_SYS_PTRACE");
+	else if (process_is_not_dumpable(proc, t))
+		set(o, *t->pool ? "process.dumpable = yes in its pool and restart php-fpm, or run strobe as root" : root,
+		    "it is not dumpable, and you lack CAP_SYS_PTRACE");
+	else if (limits.ptrace_scope > 0)
+		set(o, limits.ptrace_scope < 3 ? "sudo, or sysctl kernel.yama.ptrace_scope=0" : "start the kernel with another ptrace_scope",
+		    "kernel.yama.ptrace_scope forbids it, and you lack CAP_SYS_PTRACE");
+	else
+		set(o, root, "%s", strerror(error));
+}
+
+/* The kernel asks for the same right at this file as at process_vm_readv. */
+int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%d/mem", proc, (int)t->pid);
+	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int error = errno;
+
+	ret->chosen = false;
+	if (fd >= 0)
+		return 0;
+	set_closed(ret, proc, t, error);
+	return -error;
+}

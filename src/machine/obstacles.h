@@ -1,0 +1,27 @@
+/* obstacles.h: what keeps the caller from looking into processes, and what mends it.
+ *
+ * Causes and remedies are parts of sentences, for one line of a report: "you lack CAP_BPF" and "sudo, or once: setcap …".
+ */
+#ifndef MACHINE_OBSTACLES_H
+#define MACHINE_OBSTACLES_H
+
+#include "kernel_features.h"
+#include "php_tasks.h"
+
+struct obstacle {
+	char cause[256];
+	char remedy[256];		/* "" if there is none */
+	bool chosen;			/* somebody asked for it, by STROBE_WITHOUT */
+};
+
+/* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_try returned, below 0. */
+void obstacle_of_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret);
+
+/* Whether the memory of a process may be read. Returns 0 if so; otherwise -errno and the obstacle. */
+int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret);
+
+/* Whether its own user may not look at it either, as for workers of php-fpm by default. False if it is root's, of whom that
+ * cannot be told. */
+bool process_is_not_dumpable(const char *proc, const struct php_task *t);
+
+#endif

@@ -1,0 +1,132 @@
+/* test_obstacles.c: each obstacle is named, with what mends it, in a /proc that is made here. */
+#include "obstacles.h"
+
+#include "buf.h"
+#include "io.h"
+#include "test.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static char root[64], proc[80];
+
+static void put(const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = 0;
+		mkdir(path, 0755);
+	}
+	CHECK(io_write_file(path, text, strlen(text), NULL) >= 0);
+}
+
+/* A machine, and who asks. */
+static void make(uint64_t capabilities, int seccomp, const char *lockdown, const char *paranoid, const char *ptrace)
+{
+	char text[256];
+
+	strcpy(root, "/tmp/strobe-obstacles-XXXXXX");
+	CHECK(mkdtemp(root) != NULL);
+	snprintf(proc, sizeof(proc), "%s/proc", root);
+	snprintf(text, sizeof(text), "Name:\tstrobe\nPPid:\t1\nUid:\t7\t7\t7\t7\nGid:\t7\t7\t7\t7\nCapEff:\t%016llx\nSeccomp:\t%d\n",
+		 (unsigned long long)capabilities, seccomp);
+	put("/proc/self/status", text);
+	put("/sys/kernel/security/lockdown", lockdown);
+	put("/proc/sys/kernel/perf_event_paranoid", paranoid);
+	put("/proc/sys/kernel/yama/ptrace_scope", ptrace);
+}
+
+static void remove_all(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	CHECK_INT(system(command), 0);
+}
+
+#define BIT(n)	(1ull << (n))
+
+static struct obstacle of_feature(enum kernel_feature f, int result)
+{
+	struct obstacle o;
+
+	obstacle_of_feature(proc, f, result, &o);
+	remove_all();
+	return o;
+}
+
+TEST(capabilities_that_are_missing_are_named)
+{
+	struct obstacle o;
+
+	make(0, 0, "[none] integrity confidentiality\n", "3\n", "0\n");
+	o = of_feature(KERNEL_BPF, -EPERM);
+	CHECK_STR(o.cause, "you lack CAP_BPF and CAP_PERFMON");
+	CHECK(strstr(o.remedy, "setcap cap_bpf,cap_perfmon"));
+	make(BIT(CAP_BPF), 0, "[none] integrity confidentiality\n", "3\n", "0\n");
+	CHECK_STR(of_feature(KERNEL_BPF, -EPERM).cause, "you lack CAP_PERFMON");
+}
+
+TEST(perf_event_paranoid_is_named)
+{
+	make(BIT(CAP_BPF), 0, "[none] integrity confidentiality\n", "3\n", "0\n");
+	CHECK_STR(of_feature(KERNEL_PERF, -EACCES).cause, "you lack CAP_PERFMON, and kernel.perf_event_paranoid=3 forbids it without");
+}
+
+TEST(a_kernel_that_is_locked_down_is_named)
+{
+	struct obstacle o;
+
+	make(BIT(CAP_BPF) | BIT(CAP_PERFMON), 0, "none integrity [confidentiality]\n", "2\n", "0\n");
+	o = of_feature(KERNEL_BPF, -EPERM);
+	CHECK_STR(o.cause, "the kernel is locked down (lockdown=confidentiality), which forbids reading memory");
+	CHECK_STR(o.remedy, "start the kernel with lockdown=integrity, or without");
+}
+
+TEST(a_container_is_named_by_its_filter)
+{
+	struct obstacle o;
+
+	make(BIT(CAP_BPF) | BIT(CAP_PERFMON), 2, "[none] integrity confidentiality\n", "2\n", "0\n");
+	o = of_feature(KERNEL_BPF, -EPERM);
+	CHECK_STR(o.cause, "a system call filter (seccomp) forbids it");
+	CHECK(strstr(o.remedy, "run it on the host, or give the container --cap-add BPF,PERFMON"));
+	make(0, 2, "[none] integrity confidentiality\n", "2\n", "0\n");
+	CHECK_STR(of_feature(KERNEL_BPF, -EPERM).cause,
+		  "you lack CAP_BPF and CAP_PERFMON; a system call filter (seccomp) may forbid it as well");
+	make(0, 2, "[none] integrity confidentiality\n", "2\n", "0\n");
+	CHECK_STR(of_feature(KERNEL_PERF, -ENOSYS).cause, "a system call filter (seccomp) hides the call");
+}
+
+/* There is no such file as mem here, so it cannot be opened: by root neither. */
+static struct obstacle of_memory(uid_t uid)
+{
+	struct php_task t = { .pid = 4711, .status.uid = uid, .name = "php" };
+	struct obstacle o = { 0 };
+
+	CHECK(obstacle_of_memory(proc, &t, &o) < 0);
+	remove_all();
+	return o;
+}
+
+TEST(what_closes_memory_is_named)
+{
+	struct obstacle o;
+
+	make(0, 0, "[none] integrity confidentiality\n", "2\n", "1\n");
+	CHECK_STR(of_memory(33).cause, "it is another user's, and you lack CAP_SYS_PTRACE");
+	make(0, 0, "[none] integrity confidentiality\n", "2\n", "1\n");
+	o = of_memory(7);
+	CHECK_STR(o.cause, "kernel.yama.ptrace_scope forbids it, and you lack CAP_SYS_PTRACE");
+	CHECK_STR(o.remedy, "sudo, or sysctl kernel.yama.ptrace_scope=0");
+	make(0, 0, "[none] integrity confidentiality\n", "2\n", "3\n");
+	CHECK_STR(of_memory(7).remedy, "start the kernel with another ptrace_scope");
+	make(BIT(CAP_SYS_PTRACE), 2, "[none] integrity confidentiality\n", "2\n", "1\n");
+	CHECK_STR(of_memory(7).cause, "a system call filter (seccomp) or a security module forbids it");
+}
+
+TEST_MAIN()
