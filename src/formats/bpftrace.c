@@ -15,13 +15,12 @@
  *	    vfs_read+142
  *	]: 7
  *
- * Frames stand leaf first, with their offsets, which stay. What stands in the key before the first or after the last
- * stack becomes the root, one frame as it is printed. The line that divides two stacks is a frame ", "; the first of
- * them is called from the second. An entry whose value is not a number, such as a histogram, is left out, and maps
- * without stacks are passed over.
+ * Frames are leaf first and keep their offsets. Text in the key before the first or after the last stack becomes the
+ * root, one frame as printed. The line that divides two stacks is a frame ", "; the first of them is called from the
+ * second. An entry whose value is not a number, such as a histogram, is left out, and maps without stacks are skipped.
  *
- * By `-f json` each line is an object, {"type": "map", "data": {"@": {"\n    vfs_read+142\n…,php": 3}}}, of which only
- * keys with newlines are read. LINE_MAX_BYTES is what one such line may have.
+ * With `-f json` each line is an object, {"type": "map", "data": {"@": {"\n vfs_read+142\n…,php": 3}}}, of which only
+ * keys with newlines are read. Such a line may have LINE_MAX_BYTES.
  */
 #include "format.h"
 #include "stacks.h"
@@ -31,7 +30,7 @@
 #define LINE_MAX_BYTES	((size_t)64 << 20)
 #define ROOT_MAX	((size_t)64 << 10)	/* bytes of the start of a key */
 
-/* The name of a map and "[" as the start of an entry: "@[", "@stacks[". Returns what follows; NULL if it is none. */
+/* Skips the name of a map and "[" at the start of an entry: "@[", "@stacks[". Returns the text after it, else NULL. */
 static const char *entry_start(struct str line)
 {
 	size_t i = 1;
@@ -44,7 +43,7 @@ static const char *entry_start(struct str line)
 	return i < line.n && line.p[i] == '[' ? line.p + i + 1 : NULL;
 }
 
-/* "…]: 12": what stands before, and the number. 1 if it is so, -1 if the value is not a number, 0 if there is none. */
+/* Splits "…]: 12" into the text before and the number. 1: done; -1: the value is not a number; 0: no such line. */
 static int entry_end(struct str line, struct str *ret_before, int64_t *ret_value)
 {
 	struct str rest;
@@ -59,7 +58,7 @@ static int entry_end(struct str line, struct str *ret_before, int64_t *ret_value
 	return 0;
 }
 
-/* What stands in the key after the last stack: ", php". */
+/* Returns the rest of the key after the last stack: ", php". */
 static struct str rest_of_key(struct str s)
 {
 	if (s.n && *s.p == ',') {
@@ -93,7 +92,7 @@ static struct str trim_end(struct str s)
 struct reader {
 	struct stacks stacks;
 	struct buf *order;
-	struct buf root;		/* what stands in the key before the first stack */
+	struct buf root;		/* text of the key before the first stack */
 	bool inside;			/* of an entry … */
 	uint64_t start;			/* … that begins in this line */
 };

@@ -10,12 +10,13 @@
  *		  "calls=" count position… newline position… cost…	a call of another: what it took with all below
  *		| "jump=", "jcnd=", "jfi=", "jfn="	passed over
  *	name	= text | "(" number ")" text	which gives it that number | "(" number ")"	the name of that number
- *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote
+ *	position = number, hexadecimal as 0x…, "+" or "-" number, "*"		lines matter only in what we wrote: where
+ *		  functions begin
  *
- * Which stack a call came from is not in it: edge_list.h says what is made of pairs. What each function took itself stays
- * exactly what it was; what it took with all below, too, unless functions call one another in a circle, where only a
- * limit is known. foo'2 is foo within foo (valgrind's --separate-recs, 2 unless said: then foo is never within foo). A function without a name of a file is of its object. calls= makes the column
- * "calls". What does not belong here is counted, and the first such line is shown.
+ * The format does not tell which stack a call came from: edge_list.h says what is made of pairs. Self values of
+ * functions stay exact; so do totals, unless functions call one another in a circle, where only a limit is known. foo'2
+ * is foo within foo (valgrind's --separate-recs, 2 by default: then foo is never within foo). A function without a file
+ * name is of its object. calls= makes the column "calls". Unexpected lines are counted, and the first one is shown.
  *
  * Caps: EVENTS_MAX events, EDGE_LIST_MAX pairs, NAMES_MAX names, lines as input.h has them.
  */
@@ -59,7 +60,8 @@ struct reader {
 	uint32_t object, file, current_file, function;	/* names, and a function of edges */
 	uint32_t called_file, called_object, called;
 	uint64_t calls;			/* of the line before; 0 if that was no call */
-	bool is_ours, no_calls, no_levels, calls_are_event;
+	uint32_t called_line;		/* behind it */
+	bool is_ours, no_calls, no_levels, calls_are_event, lines_ran;
 	struct labels labels;
 	struct intern units;		/* "name\0unit" as event: lines have them */
 	uint64_t skipped;
@@ -96,7 +98,7 @@ static struct str take_word(struct str *s)
 	return word;
 }
 
-/* Decimal or 0x…; what is above 63 bits is INT64_MAX. */
+/* Decimal or 0x…; numbers above 63 bits are INT64_MAX. */
 static bool parse_number(struct str s, int64_t *ret)
 {
 	unsigned base = text_starts(s, "0x") ? 16 : 10;
@@ -243,10 +245,13 @@ static int add_call(struct reader *r, int64_t *values, uint32_t line)
 	if (callee == NONE || r->function == NONE)
 		return err_set(r->err, -EINVAL, "a call stands before its function");
 	saturating_add(&r->list[callee].own[EDGE_CALLS], values[EDGE_CALLS]);
-	edge_list_set_line(r->edges, r->function, line);
+	if (r->lines_ran)
+		edge_list_set_line(r->edges, callee, r->called_line);
+	else
+		edge_list_set_line(r->edges, r->function, line);
 	if (edge_list_add_pair(r->edges, r->function, callee, values, set_of(r)) < 0)
 		return err_set(r->err, -E2BIG, "it has more than %u pairs of caller and callee", EDGE_LIST_MAX);
-	/* What a function took within itself is in what it took. */
+	/* Calls of a function by itself are part of its own total. */
 	if (callee == r->function)
 		return 0;
 	r->list[callee].has_caller = true;
@@ -269,7 +274,8 @@ static int read_costs(struct reader *r, struct str line)
 		return add_call(r, values, at);
 	if (r->function == NONE)
 		return err_set(r->err, -EINVAL, "costs stand before their function");
-	edge_list_set_line(r->edges, r->function, at);
+	if (!r->lines_ran)
+		edge_list_set_line(r->edges, r->function, at);
 	add_to(r, r->list[r->function].own, values);
 	return 0;
 }
@@ -364,7 +370,7 @@ static void read_positions(struct reader *r, struct str s)
 	r->positions = n ? n : 1;
 }
 
-/* Labels are "desc: key: value" in what we wrote. */
+/* In our own files, labels are "desc: key: value". */
 static void read_label(struct reader *r, const char *key, size_t n, struct str value)
 {
 	value = trimmed(value);
@@ -383,6 +389,8 @@ static void read_desc(struct reader *r, struct str s)
 		r->no_calls = true;
 	else if (s.n == strlen(CALLGRIND_NO_LEVELS) && text_starts(s, CALLGRIND_NO_LEVELS))
 		r->no_levels = true;
+	else if (s.n == strlen(CALLGRIND_LINES_RAN) && text_starts(s, CALLGRIND_LINES_RAN))
+		r->lines_ran = true;
 	else if (colon)
 		read_label(r, s.p, (size_t)(colon - s.p), after(s, (size_t)(colon - s.p) + 1));
 }
@@ -416,11 +424,12 @@ static int read_header(struct reader *r, struct str s)
 
 static int read_calls(struct reader *r, struct str s)
 {
-	int64_t calls;
+	int64_t calls, line;
 
 	if (!parse_number(take_word(&s), &calls))
 		return 1;
 	r->calls = (uint64_t)calls;
+	r->called_line = r->is_ours && parse_number(take_word(&s), &line) && line < UINT32_MAX ? (uint32_t)line : 0;
 	return 0;
 }
 
@@ -503,7 +512,7 @@ static int read_lines(struct reader *r, struct input *in)
 
 /* --- The profile --- */
 
-/* What no function calls begins a stack; functions keep their own account. */
+/* Functions without a caller begin a stack; all keep their own self value. */
 static int finish_pairs(struct reader *r)
 {
 	for (uint32_t f = 0; f < r->list_count; f++) {
@@ -530,7 +539,7 @@ static int add_profile(struct reader *r, struct profile *p)
 	const struct edge_list_meaning meaning = {
 		.level_mark = '\'', .level_base = 1, .levels = r->no_levels ? EDGE_LEVELS_NONE : r->is_ours ? EDGE_LEVELS_ALL : EDGE_LEVELS_OUTERMOST,
 		.root = r->is_ours ? CALLGRIND_ROOT : NULL, .calls_of_root = r->calls_are_event,
-		.calls_last = true,	/* so that the first event is what is shown */
+		.calls_last = true,	/* so that the first event is the one shown */
 	};
 	_cleanup_(profile_freep) struct profile *whole = profile_new();
 
@@ -610,7 +619,7 @@ static bool begins_as_callgrind(struct str s)
 	return false;
 }
 
-/* Other text begins with such a word, too. Costs may come later than what is looked at. */
+/* Other text may begin with such a word. Costs may come later than the sniffed bytes. */
 static bool has_costs(struct str s)
 {
 	return text_has(s, "events:") &&
@@ -629,5 +638,5 @@ static int callgrind_sniff(const char *bytes, size_t n)
 const struct format format_callgrind = {
 	"callgrind", "callgrind", callgrind_sniff, callgrind_read, callgrind_write,
 	.about = "for KCachegrind and callgrind_annotate: functions and their calls; all values, none below zero",
-	.has_edges = true,
+	.has_lines = true, .has_edges = true,
 };

@@ -2,9 +2,11 @@
  *
  * A function that is called by itself, at whatever distance, is foo, foo'2, foo'3 …, as callgrind has it with
  * --separate-recs: so what calls= lines say of foo is what it took with all below, without anything twice. Columns are
- * events, but "calls" is the count of calls= lines; without that column a line says how many stacks it stands for.
+ * events, but "calls" is the count of calls= lines; without that column a line says how many stacks it stands for. Where the lines
+ * that ran are known, costs stand in these, else where the function begins.
  */
 #include "callgrind.h"
+#include "callgrind_lines.h"
 #include "edges.h"
 #include "mem.h"
 #include "notes.h"
@@ -14,6 +16,7 @@
 struct writer {
 	const struct profile *profile;
 	struct edges *edges;
+	struct callgrind_lines *lines;	/* NULL: none are known */
 	struct buf *out;
 	struct notes notes;
 	uint32_t columns[PROFILE_COLUMNS], column_count, calls;
@@ -98,18 +101,43 @@ static void put_costs(struct writer *w, uint32_t line, const int64_t *values)
 	buf_putc(w->out, '\n');
 }
 
-static void put_call(struct writer *w, uint32_t pair)
+static void put_call(struct writer *w, const struct edges_pair *p, uint32_t line, uint32_t stacks, const int64_t *values)
 {
-	const struct edges_pair *p = &w->edges->pairs[pair];
 	const struct profile_frame *callee = frame_of(w, p->callee);
-	int64_t calls = w->calls == UINT32_MAX ? p->stacks : p->value[w->calls];
+	int64_t calls = w->calls == UINT32_MAX ? stacks : values[w->calls];
 
 	if (callee->file != w->file)
 		put_file(w, "cfi", callee->file);
 	put_function(w, "cfn", p->callee);
 	/* No calls would make readers take the line for the caller's own. */
 	buf_printf(w->out, "calls=%lld %u\n", (long long)(calls > 0 ? calls : 1), callee->line);
-	put_costs(w, line_of(w, p->caller), p->value);
+	put_costs(w, line ? line : line_of(w, p->caller), values);
+}
+
+static void put_calls(struct writer *w, uint32_t pair)
+{
+	const struct edges_pair *p = &w->edges->pairs[pair];
+
+	if (!w->lines)
+		put_call(w, p, 0, p->stacks, p->value);
+	for (uint32_t i = w->lines ? w->lines->pairs.first[pair] : UINT32_MAX; i != UINT32_MAX; i = w->lines->pairs.list[i].next) {
+		const struct callgrind_cost *c = &w->lines->pairs.list[i];
+
+		put_call(w, p, c->line, c->stacks, c->values);
+	}
+}
+
+static void put_own(struct writer *w, uint32_t function)
+{
+	uint32_t i = w->lines ? w->lines->functions.first[function] : UINT32_MAX;
+
+	if (i == UINT32_MAX)
+		put_costs(w, line_of(w, function), w->edges->nodes[function].self);
+	for (; i != UINT32_MAX; i = w->lines->functions.list[i].next) {
+		const struct callgrind_cost *c = &w->lines->functions.list[i];
+
+		put_costs(w, c->line ? c->line : line_of(w, function), c->values);
+	}
 }
 
 static bool has_own(const struct writer *w, uint32_t function)
@@ -131,9 +159,9 @@ static void put_one(struct writer *w, uint32_t function, uint32_t no_file)
 	w->file = file;
 	put_function(w, "fn", function);
 	if (has_own(w, function) || w->first[function] == UINT32_MAX)
-		put_costs(w, line_of(w, function), w->edges->nodes[function].self);
+		put_own(w, function);
 	for (uint32_t i = w->first[function]; i != UINT32_MAX; i = w->next[i])
-		put_call(w, i);
+		put_calls(w, i);
 }
 
 static void put_header(struct writer *w)
@@ -151,6 +179,8 @@ static void put_header(struct writer *w)
 	}
 	if (w->calls == UINT32_MAX)
 		buf_puts(w->out, "desc: " CALLGRIND_NO_CALLS "\n");
+	if (w->lines)
+		buf_puts(w->out, "desc: " CALLGRIND_LINES_RAN "\n");
 	if (!w->edges->levels)
 		buf_puts(w->out, "desc: " CALLGRIND_NO_LEVELS "\n");
 	buf_puts(w->out, "positions: line\n");
@@ -242,13 +272,24 @@ static void choose_columns(struct writer *w, uint32_t column)
 	for (uint32_t c = 0; c < p->column_count; c++)
 		if (column == UINT32_MAX ? c != w->calls || p->column_count == 1 : c == column) {
 			w->columns[w->column_count++] = c;
-			notes_below_zero(&w->notes, p, c);
+			(p->edges ? notes_edges_below_zero : notes_below_zero)(&w->notes, p, c);
 		}
+}
+
+static void take_lines(struct writer *w, struct callgrind_lines *lines, const struct edges_options *o)
+{
+	callgrind_lines_init(lines, w->profile, w->edges, o->ret_nodes, o->ret_pairs);
+	w->lines = lines;
 }
 
 int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err)
 {
-	const struct edges_options o = { .by = EDGES_BY_NAME_AND_FILE, .above_zero = true, .column = column };
+	bool has_lines = p->node_lines && !p->edges;
+	_cleanup_(freep) uint32_t *nodes = has_lines ? xmalloc(p->node_count * sizeof(*nodes)) : NULL;
+	_cleanup_(freep) uint32_t *pairs = has_lines ? xmalloc(p->node_count * sizeof(*pairs)) : NULL;
+	const struct edges_options o = { .by = EDGES_BY_NAME_AND_FILE, .above_zero = true, .column = column,
+					 .ret_nodes = nodes, .ret_pairs = pairs };
+	struct callgrind_lines lines;
 	struct writer w = { .profile = p, .out = out };
 	uint32_t no_file = intern_find(&p->strings, "", 0);
 	int r;
@@ -258,10 +299,14 @@ int callgrind_write(const struct profile *p, uint32_t column, struct buf *out, s
 	notes_init(&w.notes);
 	choose_columns(&w, column);
 	w.edges = edges_of(p, &o);
+	if (has_lines)
+		take_lines(&w, &lines, &o);
 	/* The root has no file, and there may be none without a name. */
 	put_all(&w, no_file == UINT32_MAX ? (uint32_t)p->strings.count : no_file);
 	r = notes_result(&w.notes, out, "file", err);
 	edges_free(w.edges);
+	if (w.lines)
+		callgrind_lines_done(w.lines);
 	free(w.first);
 	free(w.next);
 	free(w.file_known);

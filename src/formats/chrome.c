@@ -6,14 +6,13 @@
  *	      | { "ph": "E", "ts", "pid", "tid", … }				where the one that began last ends
  *	      | others, which are passed over (M, C, i, b, e, s, f, …)
  *
- * Spans of one thread that lie within one another are calls. So a stack is the names of the spans at a time, its value
- * wall_ns what the innermost took without those inside, and "calls" how many spans there are. All threads are one
- * profile. A span that begins within another one and ends behind it is cut off there. What begins and does not end,
- * lasts until the thread's last event; an end without a beginning is passed over and counted. An array may lack its
- * end.
+ * Spans of one thread that lie within one another are calls. So a stack is the names of the open spans, its wall_ns the
+ * time of the innermost without spans inside it, and "calls" the number of spans. All threads are one profile. A span
+ * that begins within another one and ends after it is cut off there. A span that does not end lasts until the thread's
+ * last event; an end without a beginning is skipped and counted. An array may lack its end.
  *
- * What we write is such a trace of a time line that was never: see chrome_write.c. It is known by "otherData", and each
- * event says its own value as a whole number, so that it comes back as it was.
+ * We write such a trace of an invented time line: see chrome_write.c. It is recognized by "otherData", and each event
+ * has its own value as a whole number, so that it is read back unchanged.
  *
  * Caps: JSON_TEXT_MAX bytes, DEPTH_MAX spans within one another.
  */
@@ -156,7 +155,7 @@ static void close_open(struct reader *r)
 			r->events[i].end = r->threads[r->events[i].thread].last;
 }
 
-/* Each thread by itself, by time, and what encloses before what is enclosed. */
+/* Sorts by thread, then by time, enclosing spans first. */
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
@@ -189,7 +188,7 @@ static int64_t difference(int64_t a, int64_t b)
 	return __builtin_sub_overflow(a, b, &d) ? INT64_MAX : d;
 }
 
-/* What the innermost takes away from the one that it lies in. */
+/* Adds a span below the innermost open one, whose own time it reduces. */
 static int push(struct reader *r, struct stack *s, struct event *e, uint32_t calls, uint32_t wall)
 {
 	const struct span *top;

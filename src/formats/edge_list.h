@@ -1,4 +1,4 @@
-/* edge_list.h: a profile from what was counted per caller and callee.
+/* edge_list.h: a profile from values counted per caller and callee.
  *
  * xhprof, tideways_xhprof and uprofiler keep, for each pair of caller and callee, how often the one called the other
  * and what those calls took, with all that they called. Which stack a call came from is not in it. These pairs are the
@@ -18,7 +18,7 @@
  *      that is left closed called stands below it as "[folded]". After 20 million looks at pairs no place is opened any
  *      more, so that pairs of all with all take seconds and not minutes.
  *
- * Where every function has one caller nothing is divided: then the tree is exact, too, and no edges stand beside it.
+ * If every function has one caller, nothing is divided: the tree is exact and has no edges beside it.
  */
 #ifndef FORMATS_EDGE_LIST_H
 #define FORMATS_EDGE_LIST_H
@@ -28,7 +28,7 @@
 #define EDGE_LIST_NODES	200000u		/* of a tree that is made */
 #define EDGE_LIST_MAX	2000000u	/* pairs that are read */
 
-/* What the keys of these extensions mean, in their order. The first column is calls in any case. */
+/* The values of these extensions' keys, in order. The first column is always calls. */
 enum edge_value {
 	EDGE_CALLS,		/* ct */
 	EDGE_WALL,		/* wt, microseconds */
@@ -46,7 +46,7 @@ enum edge_value {
 
 struct edge_list_column {
 	const char *column, *unit;
-	int64_t scale;			/* from what is read to the unit */
+	int64_t scale;			/* from the input to the unit */
 	bool divided_by_itself;		/* else by calls */
 	const char *key;		/* of xhprof */
 };
@@ -55,11 +55,11 @@ extern const struct edge_list_column edge_list_xhprof[EDGE_VALUES];
 
 struct edge_list;
 
-/* The columns have to stay. */
+/* The columns must outlive the list. */
 struct edge_list *edge_list_new(const struct edge_list_column *columns, unsigned count);
 struct edge_list *edge_list_free(struct edge_list *e);	/* NULL is fine; returns NULL */
 
-/* What a key such as "wt" or a column such as "wall_ns" means; EDGE_VALUES if nothing. */
+/* Returns the value of a key such as "wt" or of a column such as "wall_ns"; EDGE_VALUES if unknown. */
 enum edge_value edge_list_value(struct str key);
 enum edge_value edge_list_value_of_column(const char *column);
 
@@ -67,21 +67,21 @@ enum edge_value edge_list_value_of_column(const char *column);
  * when there are EDGE_LIST_MAX already. */
 int edge_list_add(struct edge_list *e, struct str pair, const int64_t *value, unsigned set);
 
-/* The same in steps, of functions that have a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
- * functions are given in the one way or all in the other. */
+/* The same in steps, for functions with a file, and perhaps a line. `caller` is UINT32_MAX if there is none. All
+ * functions must be added the one way or all the other. */
 uint32_t edge_list_string(struct edge_list *e, struct str s);
 uint32_t edge_list_function(struct edge_list *e, uint32_t name, uint32_t file);	/* strings */
 int edge_list_add_pair(struct edge_list *e, uint32_t caller, uint32_t callee, const int64_t *value, unsigned set);
 
 void edge_list_set_line(struct edge_list *e, uint32_t function, uint32_t line);	/* unless it has one; 0 is none */
 
-/* Adds to what a function took itself, by its own account. Then its places in the tree share that, as they share what
- * is left of the pairs, and there is no "[folded]": where pairs go round in a circle this is what stays exact. */
+/* Adds to the self value given for a function. Its places in the tree then share that, as they share the rest of the
+ * pairs, and there is no "[folded]": if pairs form a circle, this value stays exact. */
 void edge_list_add_own(struct edge_list *e, uint32_t function, const int64_t *value);
 
 size_t edge_list_count(const struct edge_list *e);
 
-/* Which functions have a name of their own within themselves. */
+/* Says which recursive functions have a name of their own per level. */
 enum edge_levels {
 	EDGE_LEVELS_NONE,
 	EDGE_LEVELS_OUTERMOST,		/* those with a second name; deeper levels may share that */

@@ -1,4 +1,4 @@
-/* edge_list_private.h: what makes a profile of the pairs that edge_list.c has collected. */
+/* edge_list_private.h: turns the pairs of edge_list.c into a profile. */
 #ifndef FORMATS_EDGE_LIST_PRIVATE_H
 #define FORMATS_EDGE_LIST_PRIVATE_H
 
@@ -28,7 +28,7 @@ struct edge_list {
 	unsigned set;
 };
 
-/* What is known beside the tree; the caller frees both arrays. */
+/* Facts that the tree itself does not hold; the caller frees both arrays. */
 struct edge_tree {
 	uint32_t *frames;		/* by function: its frame, by the whole name with the level in it */
 	bool *is_top;			/* by function: it stands at the top, since nobody, or nobody from outside, called it */

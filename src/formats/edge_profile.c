@@ -1,4 +1,4 @@
-/* edge_profile.c: both forms of what was collected: the tree with levels taken out of names, and the edges. */
+/* edge_profile.c: both forms of a call graph: the tree, with levels taken out of names, and the edges. */
 #include "edge_list_private.h"
 #include "edges.h"
 #include "mem.h"
@@ -107,7 +107,7 @@ static void add_tree(struct making *m)
 
 /* --- Edges --- */
 
-/* What was read, in the profile's columns. */
+/* Adds the values read to the profile's columns. */
 static void add_values(const struct making *m, int64_t *sums, const int64_t *value)
 {
 	int64_t off;

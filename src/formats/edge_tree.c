@@ -19,7 +19,7 @@ struct function {
 					 * it */
 	int64_t value[EDGE_LIST_COLUMNS];	/* inclusive */
 	int64_t done[EDGE_LIST_COLUMNS];	/* of the places that were opened */
-	struct edge *callees;		/* all of its edges together; NULL until it is asked for */
+	struct edge *callees;		/* sum of its edges; NULL until used */
 };
 
 /* A place in the tree that may be opened. */
@@ -136,7 +136,7 @@ static void sum_up_functions(struct tree *t)
 	}
 }
 
-/* Who has no entry of its own took what its callees took. */
+/* A function without an entry of its own gets the sum of its callees. */
 static void add_missing_values(struct tree *t, uint32_t function)
 {
 	struct function *f = &t->functions[function];
@@ -173,8 +173,8 @@ static int64_t part_of(int64_t v, int64_t part, int64_t whole)
 	return product > INT64_MAX ? INT64_MAX : product < INT64_MIN ? INT64_MIN : (int64_t)product;
 }
 
-/* What the calls of an edge took below the place that is being opened, whose values `done` has not got yet. Each piece
- * is what is due up to here less what was due before, so that all pieces together are the edge. */
+/* Computes the value of an edge's calls below the place being opened, which `done` does not include yet. Each piece is
+ * the share due so far less the share due before, so that all pieces add up to the edge. */
 static void value_below(const struct tree *t, const struct place *p, const struct edge *e, int64_t *ret)
 {
 	const struct function *f = &t->functions[p->function];
@@ -264,7 +264,7 @@ static void is_done(struct tree *t, const struct place *p)
 	f->opened = true;
 }
 
-/* Divides a place into what it took itself and all of its callees together. */
+/* Divides a place into its self value and the sum of its callees. */
 static void close_place(struct tree *t, uint32_t at)
 {
 	const struct place *p = &t->places[at];
@@ -278,7 +278,7 @@ static void close_place(struct tree *t, uint32_t at)
 	put_folded(t, p->node, folded);
 }
 
-/* Divides a place into what it took itself and its callees; those that may not be opened are put together. */
+/* Divides a place into its self value and its callees; those that may not be opened are put together. */
 static void open_place(struct tree *t, uint32_t at)
 {
 	struct place p = t->places[at];		/* a copy: the array grows */
@@ -305,7 +305,7 @@ static void open_place(struct tree *t, uint32_t at)
 	put_folded(t, p.node, folded);
 }
 
-/* Marks everything that can be reached from a function, so that circles which nobody calls are found. */
+/* Marks all functions reachable from one, to find circles without outside callers. */
 static void mark(struct tree *t, uint32_t function, uint32_t *stack)
 {
 	size_t n = 0;
@@ -395,7 +395,7 @@ static unsigned pick_width(const struct edge_list *e)
 	return EDGE_CALLS;
 }
 
-/* Where a function's own account goes that has no place in the tree. */
+/* A function that has no place in the tree adds its self value right below the root. */
 static void add_own_to_root(struct tree *t, uint32_t function)
 {
 	const int64_t *own = t->edges->own[function];

@@ -1,6 +1,6 @@
 /* folded.c: folded stacks, one per line: "main;parse;read 12", root first, the count last.
  *
- * A difference of two profiles has two counts on every line, "main;parse;read 10 12": what it was and what it is.
+ * A difference of two profiles has two counts on every line, "main;parse;read 10 12": before and after.
  *
  * Logs of a day have a million lines and a few ten thousand different stacks, so a line is first looked up whole. */
 #include "format.h"
@@ -147,9 +147,10 @@ static inline uint32_t guess_child(const struct folded_reader *r, uint32_t node,
 	if (node >= r->profile->indexed_count)
 		return 0;
 	child = r->profile->first_children[node];
-	if (!child.node || child.frame >= r->name_capacity)
+	/* One with a line is at a place beyond all frames. */
+	if (!child.node || child.place >= r->name_capacity)
 		return 0;
-	name = r->frame_names[child.frame];
+	name = r->frame_names[child.place];
 	*ret_end = at + name.n;
 	if (!name.p || name.n > stack.n - at || (*ret_end < stack.n && stack.p[*ret_end] != ';') ||
 	    memcmp(name.p, stack.p + at, name.n) != 0)
@@ -321,7 +322,7 @@ static void read_lines(struct folded_reader *r, struct input *in, struct err *er
 			r->line = in->line;
 			read_line(r, line, err);
 		}
-		/* Filling the buffer moves what is in it. */
+		/* Filling the buffer moves its content. */
 		add_pending(r);
 		if (!input_line_slowly(in, &line))
 			break;
@@ -396,7 +397,7 @@ static int folded_read(struct profile *p, struct input *in, const struct format_
 
 /* --- Sniffing --- */
 
-/* Most of its first lines are stacks. One line alone may be cut off by the end of what is shown here. */
+/* Most of the first lines are stacks. A single line may be cut off by the end of the sniffed bytes. */
 static int folded_sniff(const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n;
@@ -411,7 +412,7 @@ static int folded_sniff(const char *bytes, size_t n)
 		if (!newline && stacks + others > 0)
 			break;
 		kind = folded_line_parse(p, size, false, &l);
-		/* Which count is too large is the reader's to say. */
+		/* A count that is too large is reported by the reader. */
 		if (kind == FOLDED_STACK || kind == FOLDED_LARGE_COUNT) {
 			stacks++;
 			divided += memchr(p, ';', size) != NULL;

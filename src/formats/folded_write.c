@@ -32,7 +32,7 @@ static int compare_keys(const void *a, const void *b, void *data)
 	return (i->frame > j->frame) - (i->frame < j->frame);
 }
 
-/* What stands behind a stack: one count, or two of a difference. */
+/* The numbers behind a stack: one count, or the two of a difference. */
 struct counts {
 	uint32_t column, before;	/* before: UINT32_MAX, or the column of the first of two */
 	uint32_t measured;		/* UINT32_MAX, or a column for whose values there are lines too */
@@ -49,8 +49,8 @@ static bool has_line(const struct profile *p, uint32_t node, struct counts c)
 	       is_above_zero(p, node, c.measured);
 }
 
-/* What comes first below each node, and what after each line or group of children; 0 is none. The number of what is put
- * out is twice that of the node, plus one for the group of its children. */
+/* The first item below each node, and the next one after each line or group of children; 0 is none. The item of a
+ * node's line is twice the node's number, that of the group of its children one more. */
 struct order {
 	uint32_t *first, *next;
 };
@@ -206,7 +206,7 @@ static int tell_below_zero(const struct profile *p, uint32_t column, struct err 
 
 static void put_lines(const struct profile *p, struct counts c, struct buf *out)
 {
-	/* Where the path above each depth ends. */
+	/* The end of the path above each depth. */
 	_cleanup_(freep) size_t *ends = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*ends));
 	uint32_t depth = 0;
 	struct order o;

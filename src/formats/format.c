@@ -1,6 +1,6 @@
 /* format.c: the list of formats, and reading a file whatever its format. */
 #include "format.h"
-#include "demangle.h"
+#include "demangle_profile.h"
 #include "guess.h"
 #include <string.h>
 
@@ -55,6 +55,13 @@ static size_t suffix_length(const char *list, struct str name)
 		list += strspn(list, " ");
 	}
 	return longest;
+}
+
+int format_write(const struct format *f, const struct profile *p, uint32_t column, struct buf *out, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *plain = p->node_lines && !f->has_lines ? profile_without_lines(p) : NULL;
+
+	return f->write(plain ? plain : p, column, out, err);
 }
 
 const struct format *format_by_path(const char *path)
@@ -163,8 +170,8 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (start.n == 0)
 		return err_set(err, -ENODATA, "'%s' is empty: there is no profile in it", in->name);
-	/* Who takes lines as they are takes those of any text, and says which are no stacks; and what may be folded
-	 * stacks is not taken for something else. */
+	/* A caller of take_line accepts any text and reports lines that are no stacks itself; and text that may be
+	 * folded stacks is not taken for another format. */
 	if (o && o->take_line && !o->format &&
 	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
@@ -174,7 +181,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);
 	r = load_as(f, in, p, o ? o : &defaults, &why);
-	/* What the reader says about an input that broke off is not why it did. */
+	/* A read error is the cause, not what the reader says about the input that broke off. */
 	if (in->err.code)
 		return err_set(err, in->err.code, "cannot read '%s': %s", in->name, in->err.text);
 	if (r)

@@ -1,4 +1,4 @@
-/* format.h: the seam between bytes and profiles. One file per format, one const struct each. */
+/* format.h: the interface between bytes and profiles. One file per format, one const struct each. */
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
 
@@ -6,38 +6,39 @@
 #include "input.h"
 #include "profile.h"
 
-/* What a reader is asked to do otherwise than by default, which is all zero. A format passes over what is not its
- * own. */
+/* Options of a reader; all zero is the default. A format ignores those of other formats. */
 struct format_options {
-	const struct format *format;	/* what the input is; NULL: that is seen by its content */
+	const struct format *format;	/* format of the input; NULL: auto-detect */
 
-	/* Gets the lines of folded stacks as they are, instead of the profile, for what depends on their order. */
+	/* Receives the raw lines of folded stacks instead of the profile, for uses that depend on their order. */
 	void (*take_line)(void *data, struct str line);
 	void *take_data;
 
-	/* Of perf script; whoever knows processes takes `pid` and `tid`. */
+	/* For perf script; formats that know processes use `pid` and `tid` too. */
 	bool pid, tid;			/* the first frame is comm-PID, or comm-PID/TID */
 	bool kernel, jit;		/* _[k] behind functions of the kernel, _[j] behind those compiled at run
 					 * time */
 	bool addresses;			/* of frames without a symbol */
 	bool source_lines;		/* it was written with -F +srcline */
-	bool inlined, context;		/* addr2line is asked for inlined functions, and for source lines */
+	bool inlined, context;		/* query addr2line for inlined functions, and for source lines */
 	bool record_tid, record_wake_stack, recurse;	/* of perf-sched, see there */
 	const char *event;		/* only samples of this event; NULL: of that which comes first */
 
-	/* Only what was sampled from `time_min` to `time_max` seconds. */
+	bool keep_lines;		/* of whoever makes the profile: it keeps the lines that ran */
+
+	/* Only samples from `time_min` to `time_max` seconds. */
 	bool time_range;
 	enum { TIME_FROM_FIRST, TIME_FROM_SECOND, TIME_RAW } time_zero;	/* 0 is the first event, its full second, or the
 									 * clock's own zero */
 	double time_min, time_max;
 
-	/* Of traces. */
+	/* For traces. */
 	bool calls;			/* how often functions were called that called none themselves, not how long
 					 * they took */
 	bool script_values;		/* units and frames are those of the script that collapses such files, where
 					 * it has others */
 
-	/* Of bpftrace: not NULL is where each stack (struct format_stack) is noted as it comes. */
+	/* For bpftrace: if not NULL, each stack (struct format_stack) is appended as it comes. */
 	struct buf *order;
 };
 
@@ -51,22 +52,23 @@ struct format {
 	const char *suffixes;		/* space separated, for choosing by file name: "folded collapsed txt"; the last
 					 * parts of a name behind a point, or all of it */
 
-	/* How sure it is that these first bytes are of this format: 0 no, 100 certain. */
+	/* Returns the certainty that these first bytes are of this format: 0 no, 100 certain. */
 	int (*sniff)(const char *bytes, size_t n);
 
-	/* Adds the content to `p`. Bad input is a sentence with the line or offset; when it could be left out, the
-	 * result is how many lines or messages were, and `err` says which was the first. NULL if it is only written. */
+	/* Adds the content to `p`. Bad input is a sentence with the line or offset; if it could be left out, returns the
+	 * number of lines or messages left out, and `err` describes the first. NULL if the format is only written. */
 	int (*read)(struct profile *p, struct input *in, const struct format_options *o, struct err *err);
 
-	/* Appends `p`; column UINT32_MAX means all that the format can hold. NULL if it is only read. When something
-	 * has no place in the format, the result is how many stacks that were, and `err` says what. */
+	/* Appends `p` (see format_write); column UINT32_MAX means all that the format can hold. NULL if the format is
+	 * only read. Returns how many stacks the format could not represent, if any, and then `err` has a sentence. */
 	int (*write)(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
 
 	const char *about;		/* a few words for the list of formats, without a full stop */
 	bool has_times;			/* the reader can select by time_range */
-	bool is_binary;			/* written as what no terminal should get */
+	bool is_binary;			/* binary output, not for terminals */
 	bool is_compressed;		/* written by gzip already */
-	bool has_edges;			/* what is written are, or has, a profile's edges; others have its stacks */
+	bool has_lines;			/* the format can hold the line that ran */
+	bool has_edges;			/* the format holds a profile's edges; others hold its stacks */
 };
 
 extern const struct format format_strobe, format_folded;
@@ -78,6 +80,9 @@ extern const struct format format_pprof, format_speedscope, format_callgrind, fo
 extern const struct format format_stap, format_dtrace, format_bpftrace, format_gdb, format_eu_stack, format_go;
 extern const struct format format_phpspy, format_xdebug, format_spx;
 
+/* Appends `p` as `f->write` does, by function alone where the format has no lines. */
+int format_write(const struct format *f, const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
 #define FORMAT_SNIFF_MAX ((size_t)64 << 10)	/* bytes that `sniff` gets at most */
 
 extern const struct format *const formats[];		/* all of them, ends with NULL */
@@ -85,16 +90,16 @@ extern const struct format *const formats[];		/* all of them, ends with NULL */
 const struct format *format_by_name(const char *name);		/* NULL if unknown */
 const struct format *format_by_path(const char *path);		/* by suffix; NULL if none fits */
 
-/* Reads `path` ("-" is standard input) whatever its format, also compressed by gzip or zstd, and adds it to `p`.
- * An empty input is -ENODATA; one that has more than `FORMAT_INPUT_MAX` bytes once decompressed is -EFBIG. Returns 0,
- * or how many lines or messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP if
- * it is of no format that is known. After an error `p` may hold what stood before it. `o` may be NULL. */
+/* Reads `path` ("-" is standard input) of any format, also compressed by gzip or zstd, and adds it to `p`. An empty
+ * input is -ENODATA; more than `FORMAT_INPUT_MAX` bytes once decompressed are -EFBIG. Returns 0, or how many lines or
+ * messages were left out as unreadable, and then `err` has the sentence to warn with. -ENOTSUP for an unknown format.
+ * After an error `p` may hold the part before it. `o` may be NULL. */
 #define FORMAT_INPUT_MAX ((uint64_t)64 << 30)
 int format_load(const char *path, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_input(struct input *in, struct profile *p, const struct format_options *o, struct err *err);
 int format_load_bytes(const char *name, const char *bytes, size_t n, struct profile *p, struct err *err);
 
-/* The same with a limit of its own, for what strangers send. */
+/* The same with a limit of its own, for untrusted input. */
 int format_load_limited(const char *name, const char *bytes, size_t n, size_t limit, struct profile *p,
 			struct err *err);
 

@@ -10,6 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { 0 };
 	struct buf one, two;
 
+	profile_keep_lines(p, true);
+	profile_keep_lines(back, true);
+	profile_keep_lines(again, true);
 	buf_init(&one);
 	buf_init(&two);
 	format_pprof.sniff((const char *)data, size);

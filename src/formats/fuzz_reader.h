@@ -16,13 +16,14 @@ static inline void fuzz_reader(const struct format *f, const struct format_optio
 	struct buf out;
 	int r;
 
+	profile_keep_lines(p, true);
 	buf_init(&out);
 	f->sniff((const char *)data, size < FORMAT_SNIFF_MAX ? size : FORMAT_SNIFF_MAX);
 	if (input_memory(&in, "memory", (const char *)data, size, UINT64_MAX, &err) >= 0 && !in.packed) {
 		r = f->read(p, &in, o, &err);
 		if (r && !err.text[0])
 			abort();
-		if (r >= 0 && p->column_count && format_folded.write(p, UINT32_MAX, &out, &err) < 0)
+		if (r >= 0 && p->column_count && format_write(&format_folded, p, UINT32_MAX, &out, &err) < 0)
 			abort();
 	}
 	input_close(&in);

@@ -13,6 +13,7 @@ static inline void fuzz_round_trip(const struct format *f, const uint8_t *data, 
 	struct profile *p = profile_new(), *one, *two;
 	struct err err = { 0 };
 
+	profile_keep_lines(p, true);
 	f->sniff((const char *)data, size);
 	if (format_read_bytes(f, p, (const char *)data, size, &err) < 0) {
 		if (!err.code)

@@ -13,6 +13,9 @@ static bool same(const struct profile *a, const struct profile *b)
 	for (uint32_t c = 0; c < a->column_count; c++)
 		if (memcmp(a->columns[c].self, b->columns[c].self, a->node_count * sizeof(int64_t)))
 			return false;
+	for (uint32_t n = 0; n < a->node_count; n++)
+		if (profile_line(a, n) != profile_line(b, n))
+			return false;
 	return !memcmp(a->parents, b->parents, a->node_count * sizeof(*a->parents));
 }
 
@@ -32,6 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf out;
 	struct err err;
 
+	profile_keep_lines(p, true);
+	profile_keep_lines(again, true);
 	buf_init(&out);
 	if (format_load_bytes("fuzz", (const char *)data, size, p, &err) >= 0 &&
 	    format_strobe.write(p, UINT32_MAX, &out, &err) >= 0) {

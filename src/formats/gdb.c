@@ -67,7 +67,7 @@ static size_t before_arguments(struct str s)
 	return 0;
 }
 
-/* What stands after the number: "0x… in name (…) …", "name (…) …" or "<signal handler called>". */
+/* Returns the name in the text after the number: "0x… in name (…) …", "name (…) …" or "<signal handler called>". */
 static struct str frame_name(struct str rest)
 {
 	const char *end = rest.n && *rest.p == '<' ? memchr(rest.p, '>', rest.n) : NULL;

@@ -13,8 +13,9 @@
  *	Mappings
  *	1: 0x1000000/0x1400000/0x0 /tmp/a [FN]
  *
- * The line after "Samples:" names the values, "[dflt]" at its end aside; samples have one number for each and the
- * locations of their stack, leaf first. Labels below a sample are passed over. A location is named by what stands between
+ * The line after "Samples:" names the values; samples have one number for each and the locations of their stack, leaf first.
+ * The value with "[dflt]" behind it, or else the last one, is what pprof shows, and becomes the first column unless
+ * `script_values` asks for the first one of the line. Labels below a sample are passed over. A location is named by what stands between
  * its mapping and its file, or by its address; the lines below it are the functions that it was inlined into, which make
  * frames of their own, for `script_values` only if the option `inlined` asks for them. What comes before "Samples:" and from "Mappings" on says
  * nothing.
@@ -25,10 +26,12 @@
 #include "format.h"
 #include "stacks.h"
 #include "mem.h"
+#include "text.h"
 #include <stdio.h>
 
 #define LOCATIONS_MAX	((size_t)16 << 20)
 #define STACKS_MAX	((size_t)64 << 20)
+#define DEFAULT_MARK	"[dflt]"
 #define INLINED_MAX	64u		/* functions of a location: many samples may have it, and often */
 
 struct sample {
@@ -39,6 +42,7 @@ struct sample {
 struct go {
 	struct profile *profile;
 	bool with_inlined;
+	bool first_value;		/* is the first column, as the script that collapses such files has it */
 	unsigned inlined;		/* functions that the last location was inlined into */
 	uint32_t columns[PROFILE_COLUMNS], column_count;
 
@@ -68,37 +72,50 @@ static struct str take_word(struct str *line)
 
 /* --- The names of values --- */
 
-/* "cpu/nanoseconds" */
-static int add_column(struct go *g, struct str word, struct err *err)
+/* The number of the column that "cpu/nanoseconds" names; found or added. */
+static int find_column(struct go *g, struct str word, uint32_t *ret, struct err *err)
 {
 	const char *slash = memchr(word.p, '/', word.n);
 	struct str name = { word.p, slash ? (size_t)(slash - word.p) : word.n }, unit = { "count", 5 };
 	char text[64], of[64];
-	uint32_t column;
 
 	if (slash)
 		unit = (struct str){ slash + 1, (size_t)(word.p + word.n - slash - 1) };
-	if (unit.n > 6 && !memcmp(unit.p + unit.n - 6, "[dflt]", 6))
-		unit.n -= 6;
-	if (name.n == 0 || name.n > 56 || unit.n == 0 || unit.n > 60 || g->column_count == PROFILE_COLUMNS)
+	if (text_ends(unit, DEFAULT_MARK))
+		unit.n -= strlen(DEFAULT_MARK);
+	if (name.n == 0 || name.n > 56 || unit.n == 0 || unit.n > 60)
 		return err_set(err, -EINVAL, "the line after 'Samples:' names no values such as samples/count "
 			       "cpu/nanoseconds");
 	snprintf(of, sizeof(of), "%.*s", (int)unit.n, unit.p);
 	snprintf(text, sizeof(text), "%.*s%s", (int)name.n, name.p, !strcmp(of, "nanoseconds") ? "_ns" : "");
-	column = profile_column(g->profile, text, of);
-	if (column == UINT32_MAX)
-		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
-	g->columns[g->column_count++] = column;
-	return 0;
+	*ret = profile_column(g->profile, text, of);
+	return *ret == UINT32_MAX ? err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS) : 0;
+}
+
+/* The value that pprof shows: the marked one, or else the last; empty if calls stand in front, which stay there. */
+static struct str default_word(struct str line)
+{
+	struct str chosen = { NULL, 0 }, word = take_word(&line);
+
+	if (text_starts(word, "calls/"))
+		return chosen;
+	for (chosen = word; word.n && !text_ends(chosen, DEFAULT_MARK); word = take_word(&line))
+		chosen = word;
+	return chosen;
 }
 
 static int read_columns(struct go *g, struct str line, struct err *err)
 {
-	struct str word;
-	int r = 0;
+	struct str word = g->first_value ? (struct str){ NULL, 0 } : default_word(line);
+	uint32_t unused;
+	int r = word.n ? find_column(g, word, &unused, err) : 0;
 
-	while (r >= 0 && (word = take_word(&line)).n)
-		r = add_column(g, word, err);
+	while (r >= 0 && (word = take_word(&line)).n && g->column_count < PROFILE_COLUMNS) {
+		r = find_column(g, word, &g->columns[g->column_count], err);
+		g->column_count++;
+	}
+	if (r >= 0 && word.n)
+		return err_set(err, -E2BIG, "its samples have more than %u values", PROFILE_COLUMNS);
 	if (r >= 0 && g->column_count == 0)
 		return err_set(err, -EINVAL, "the line after 'Samples:' is empty, and should say samples/count "
 			       "cpu/nanoseconds");
@@ -311,7 +328,8 @@ static void go_done(struct go *g)
 static int go_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
 	const struct labels none = { 0 };
-	struct go g = { .profile = p, .with_inlined = o->inlined || !o->script_values };
+	struct go g = { .profile = p, .with_inlined = o->inlined || !o->script_values,
+			.first_value = o->script_values };
 	enum part part = HEAD;
 	struct str line;
 	int r = 0;

@@ -45,7 +45,7 @@ static bool is_text(const char *bytes, size_t n)
 	return true;
 }
 
-/* Which line is the first that does not end with a count. */
+/* Names the first line that does not end with a count. */
 static void put_odd_line(const char *bytes, size_t n, struct buf *out)
 {
 	const char *end = bytes + n, *newline;
@@ -72,7 +72,7 @@ void guess_content(const char *bytes, size_t n, struct buf *out)
 {
 	const char *start = bytes, *end = bytes + n;
 
-	/* A byte order mark and empty space before the start say nothing. */
+	/* Skips a byte order mark and empty space at the start. */
 	if (n >= 3 && !memcmp(start, "\xef\xbb\xbf", 3))
 		start += 3;
 	while (start < end && (*start == ' ' || *start == '\t' || *start == '\r' || *start == '\n'))

@@ -109,7 +109,7 @@ static void fill(struct input *in)
 	check_limit(in);
 }
 
-/* Makes room behind in->end: by moving what is left to the front, or by a larger buffer. */
+/* Makes room behind in->end: by moving unread bytes to the front, or by a larger buffer. */
 static void make_room(struct input *in)
 {
 	size_t left = (size_t)(in->end - in->at);
@@ -161,7 +161,7 @@ static int start_packed(struct input *in, struct err *err)
 	return 0;
 }
 
-/* What cannot be read is said before anything is. */
+/* Rejects inputs that cannot be read before anything else is reported. */
 static int check_file(const struct input *in, const struct stat *st, uint64_t limit, struct err *err)
 {
 	if (S_ISDIR(st->st_mode))

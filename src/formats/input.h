@@ -1,7 +1,7 @@
 /* input.h: the bytes of one input as a format reads them: plain, line by line or as a whole.
  *
- * A file, standard input or memory; what is compressed by gzip or zstd is decompressed on the way. Line formats are
- * read through one buffer, so that a log of gigabytes takes a megabyte; a whole is held in memory, and has a limit.
+ * A file, standard input or memory; gzip and zstd are decompressed on the way. Line formats are read through one
+ * buffer, so that a log of gigabytes takes a megabyte; a whole input is held in memory, and has a limit.
  *
  *	input_open, input_memory -> input_peek -> input_line … or input_all -> input_close
  */
@@ -22,7 +22,7 @@ struct input {
 	struct err err;			/* why it ended, if that was no end of the file */
 
 	/* private */
-	const char *at, *end;		/* what is read and not yet given out */
+	const char *at, *end;		/* bytes read and not yet returned */
 	char *data;			/* the buffer; NULL for memory */
 	size_t capacity;
 	int fd;				/* -1 for memory */
@@ -44,12 +44,11 @@ int input_open_fd(struct input *in, const char *name, int fd, uint64_t limit, st
 int input_memory(struct input *in, const char *name, const char *bytes, size_t n, uint64_t limit, struct err *err);
 void input_close(struct input *in);
 
-/* The first bytes, at most `wanted`, which stay to be read; fewer only if there are no more. They hold until the next
- * call. */
+/* Returns the first bytes, at most `wanted`, without consuming them; fewer only at the end of the input. Valid until
+ * the next call. */
 struct str input_peek(struct input *in, size_t wanted);
 
-/* All that was not read yet; holds until input_close. Returns a negative errno as `err` says, also for what went wrong
- * before. */
+/* All unread bytes; valid until input_close. Returns a negative errno as `err` says, also for earlier failures. */
 int input_all(struct input *in, struct str *ret, struct err *err);
 
 /* The slow part of input_line. */
@@ -75,13 +74,13 @@ static inline bool input_line(struct input *in, struct str *ret)
 	return input_line_at_hand(in, ret) || input_line_slowly(in, ret);
 }
 
-/* What is in the buffer and not read yet. */
+/* Returns the bytes in the buffer that have not been read yet. */
 static inline struct str input_buffered(const struct input *in)
 {
 	return (struct str){ in->at, (size_t)(in->end - in->at) };
 }
 
-/* Puts more behind that, which may move it; false if there is no more. */
+/* Appends more bytes to these, which may move them; false if there are no more. */
 static inline bool input_more(struct input *in)
 {
 	size_t n = input_buffered(in).n;
@@ -89,7 +88,7 @@ static inline bool input_more(struct input *in)
 	return input_peek(in, n + 1).n > n;
 }
 
-/* Takes the first `n` bytes of it as read, which are so many lines. */
+/* Consumes the first `n` of these bytes, which are so many lines. */
 static inline void input_skip(struct input *in, size_t n, uint64_t lines)
 {
 	in->at += n;

@@ -1,6 +1,8 @@
 /* notes.c: writers say what they lose. */
 #include "notes.h"
 #include "amount.h"
+#include "edges.h"
+#include "saturate.h"
 #include "text.h"
 #include <limits.h>
 #include <stdarg.h>
@@ -29,18 +31,38 @@ void notes_add(struct notes *n, uint64_t count, const char *format, ...)
 	buf_puts(&n->text, text);
 }
 
-void notes_below_zero(struct notes *n, const struct profile *p, uint32_t column)
+static void add_below_zero(struct notes *n, const struct profile *p, uint32_t column, uint32_t count, const char *what,
+			   int64_t sum)
 {
 	_cleanup_(buf_done) struct buf amount = { 0 };
-	uint32_t nodes;
-	int64_t sum = profile_below_zero(p, column, &nodes);
 
-	if (!nodes)
+	if (!count)
 		return;
 	buf_init(&amount);
 	amount_put(&amount, sum, amount_unit(p->columns[column].unit));
-	notes_add(n, nodes, "%u stack%s with a value below zero (%s of %s in all) %s left out", nodes,
-		  nodes == 1 ? "" : "s", amount.data, p->columns[column].name, nodes == 1 ? "is" : "are");
+	notes_add(n, count, "%u %s%s with a value below zero (%s of %s in all) %s left out", count, what,
+		  count == 1 ? "" : "s", amount.data, p->columns[column].name, count == 1 ? "is" : "are");
+}
+
+void notes_below_zero(struct notes *n, const struct profile *p, uint32_t column)
+{
+	uint32_t nodes;
+	int64_t sum = profile_below_zero(p, column, &nodes);
+
+	add_below_zero(n, p, column, nodes, "stack", sum);
+}
+
+void notes_edges_below_zero(struct notes *n, const struct profile *p, uint32_t column)
+{
+	uint32_t functions = 0;
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->edges->node_count; i++)
+		if (p->edges->nodes[i].self[column] < 0) {
+			saturating_add(&sum, p->edges->nodes[i].self[column]);
+			functions++;
+		}
+	add_below_zero(n, p, column, functions, "function", sum);
 }
 
 int notes_result(struct notes *n, const struct buf *out, const char *what, struct err *err)

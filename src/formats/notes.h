@@ -18,6 +18,9 @@ void notes_add(struct notes *n, uint64_t count, const char *format, ...) _printf
 /* Notes the nodes of a column that are below zero, for formats that have no such values. */
 void notes_below_zero(struct notes *n, const struct profile *p, uint32_t column);
 
+/* The same of a profile that has edges, where these are what is written: its tree is an estimate. */
+void notes_edges_below_zero(struct notes *n, const struct profile *p, uint32_t column);
+
 /* The result of a writer: 0, or how much was noted, and then `err` has the sentence; -EFBIG if `out` is full. */
 int notes_result(struct notes *n, const struct buf *out, const char *what, struct err *err);
 

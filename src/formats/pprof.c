@@ -1,22 +1,23 @@
 /* pprof.c: profile.proto, as Go's runtime, pprof, Pyroscope and Parca have it; pprof.h has the layout.
  *
- * What makes a file valid, in the order in which it is checked:
- *	1. The whole is fields of a message; those that are not known are passed over.
+ * A file is valid if, checked in this order:
+ *	1. The whole is fields of a message; unknown ones are skipped.
  *	2. The first string is ""; an index beyond the last one stands for it, too.
  *	3. No two locations and no two functions have one id, and none has 0.
  *	4. Each sample has one value per sample_type, and its locations exist; so do the functions of locations.
  *
  * Columns are the sample types. Time is nanoseconds whatever its unit was, sizes are bytes, and "cpu" and "wall" of
- * time are the columns cpu_ns and wall_ns. The type that is shown by default comes first. A location of several lines
- * is inlined functions; one without any is its address, in the file of its mapping. Where a function stands is its
- * start_line: the line that ran is not of a frame here. Labels are the comments "key=value", and those of samples that
- * all samples have.
+ * time are the columns cpu_ns and wall_ns. The type shown by default comes first. A location with several lines is
+ * inlined functions; one without any is its address, in the file of its mapping. A function begins at its start_line,
+ * and the line of a location is the one that ran. A file in which all lines are the starts of their functions knows
+ * none. Labels are the comments "key=value", and the labels that all samples share.
  *
  * Caps: 1 GB, PROFILE_COLUMNS types, LINES_MAX lines of a location, DEPTH_MAX frames of a stack, NODES_MAX stacks.
  */
 #include "pprof.h"
 #include "format.h"
 #include "mem.h"
+#include "line_places.h"
 #include "protobuf.h"
 #include "strobe_wire.h"
 #include <assert.h>
@@ -44,9 +45,10 @@ struct reader {
 	struct map mappings;		/* id to string */
 	struct map location_ids;
 	struct location *locations;
-	uint32_t *lines;		/* frames, the innermost first */
+	struct line_place *lines;		/* the innermost first */
 	size_t location_count, location_capacity, line_count, line_capacity;
-	uint32_t *stack;		/* frames, the leaf first */
+	bool has_lines;			/* those that ran are known */
+	struct line_place *stack;		/* the leaf first */
 	size_t stack_capacity;
 	uint64_t samples, default_type, period, period_type, period_unit;
 	int64_t time, duration;
@@ -181,7 +183,7 @@ static int add_column(struct reader *r, uint32_t type)
 	return r->columns[type] == UINT32_MAX ? bad(r, "there is no room for its columns") : 0;
 }
 
-/* What pprof shows by default comes first: the type that is named, or else the last one. But calls stay in front of time. */
+/* The column that pprof shows by default comes first: the named type, or else the last one. But calls stay before time. */
 static int add_columns(struct reader *r)
 {
 	uint32_t first = r->type_count ? r->type_count - 1 : 0;
@@ -272,13 +274,15 @@ static int read_named(struct reader *r)
 
 static int read_line(struct reader *r, struct protobuf m, struct location *l)
 {
-	uint64_t function = 0;
+	uint64_t function = 0, line = 0;
 	struct protobuf_field f;
 	uint32_t frame;
 
 	while (protobuf_next(&m, &f))
 		if (f.number == PPROF_LINE_FUNCTION)
 			function = f.value;
+		else if (f.number == PPROF_LINE_LINE)
+			line = f.value < UINT32_MAX ? f.value : 0;
 	if (m.p != m.end)
 		return check_end(r, &m);
 	frame = map_get(&r->functions, function);
@@ -288,7 +292,8 @@ static int read_line(struct reader *r, struct protobuf m, struct location *l)
 	if (l->count == LINES_MAX)
 		return err_set(r->err, -E2BIG, "a location has more than %u lines, which is the limit", LINES_MAX);
 	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
-	r->lines[r->line_count++] = frame;
+	r->lines[r->line_count++] = (struct line_place){ frame, (uint32_t)line };
+	r->has_lines |= line != r->profile->frames[frame].line;
 	l->count++;
 	return 0;
 }
@@ -301,8 +306,10 @@ static void name_by_address(struct reader *r, struct location *l, uint64_t addre
 
 	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)address);
 	GROW(&r->lines, &r->line_capacity, r->line_count + 1);
-	r->lines[r->line_count++] = profile_frame_of(r->profile, intern_add(&r->profile->strings, name, strlen(name)),
-						     string_of(r, file == MAP_NONE ? 0 : file), 0);
+	r->lines[r->line_count++] = (struct line_place){
+		profile_frame_of(r->profile, intern_add(&r->profile->strings, name, strlen(name)),
+				 string_of(r, file == MAP_NONE ? 0 : file), 0), 0
+	};
 	l->count = 1;
 }
 
@@ -391,8 +398,8 @@ static int add_sample(struct reader *r, const int64_t *values, uint32_t count, s
 			       (unsigned long long)r->samples, count, r->type_count);
 	if ((uint64_t)r->profile->node_count + depth > NODES_MAX)
 		return err_set(r->err, -E2BIG, "it has more than %u different stacks, which is the limit", NODES_MAX);
-	while (depth)
-		node = profile_child(r->profile, node, r->stack[--depth]);
+	while (depth--)
+		node = profile_child_at(r->profile, node, r->stack[depth].frame, r->has_lines ? r->stack[depth].line : 0);
 	for (uint32_t i = 0; i < count; i++)
 		profile_add(r->profile, node, r->columns[i], scaled(values[i], r->scales[i]));
 	return 0;
@@ -540,6 +547,7 @@ static int pprof_read(struct profile *p, struct input *in, const struct format_o
 		return code;
 	r.all = (struct protobuf){ (const uint8_t *)all.p, (const uint8_t *)all.p + all.n };
 	r.profile = profile_new();
+	profile_keep_lines(r.profile, p->keeps_lines);
 	map_init(&r.functions);
 	map_init(&r.mappings);
 	map_init(&r.location_ids);
@@ -599,5 +607,5 @@ static int pprof_sniff(const char *bytes, size_t n)
 const struct format format_pprof = {
 	"pprof", "pb pprof", pprof_sniff, pprof_read, pprof_write,
 	.about = "profile.proto within gzip, for pprof, Pyroscope and Parca; all values", .is_binary = true,
-	.is_compressed = true,
+	.is_compressed = true, .has_lines = true,
 };

@@ -6,12 +6,14 @@
 #include "gzip.h"
 #include "mem.h"
 #include "notes.h"
+#include "line_places.h"
 #include "protobuf.h"
 #include "text.h"
 #include <string.h>
 
 struct writer {
 	const struct profile *profile;
+	struct line_places places;
 	uint32_t columns[PROFILE_COLUMNS], column_count;
 	struct buf out, message, inner;
 	struct intern strings;
@@ -67,14 +69,14 @@ static bool has_values(const struct writer *w, uint32_t node)
 	return false;
 }
 
-/* A location is a frame here, so that both have the same number. */
+/* A location is a function and a line of it. */
 static void put_sample(struct writer *w, uint32_t node)
 {
 	const struct profile *p = w->profile;
 
 	buf_reset(&w->inner);
 	for (uint32_t n = node; n != PROFILE_ROOT; n = p->parents[n])
-		buf_put_varint(&w->inner, (uint64_t)p->node_frames[n] + 1);
+		buf_put_varint(&w->inner, (uint64_t)line_place_of(&w->places, p, n) + 1);
 	if (w->inner.size)
 		protobuf_put_bytes(&w->message, PPROF_SAMPLE_LOCATION, w->inner.data, w->inner.size);
 	buf_reset(&w->inner);
@@ -96,24 +98,29 @@ static void put_mapping(struct writer *w)
 	put_message(w, PPROF_MAPPING);
 }
 
-static void put_frame(struct writer *w, uint32_t i)
+/* With the line that ran. In a profile without such lines it is that of the definition, which readers take for none. */
+static void put_location(struct writer *w, uint32_t i)
 {
-	const struct profile_frame *f = &w->profile->frames[i];
-	uint64_t name = string(w, profile_name(w->profile, i));
+	const struct line_place *l = &w->places.list[i];
 
 	buf_reset(&w->inner);
-	protobuf_put_number(&w->inner, PPROF_LINE_FUNCTION, (uint64_t)i + 1);
-	protobuf_put_number(&w->inner, PPROF_LINE_LINE, f->line);
+	protobuf_put_number(&w->inner, PPROF_LINE_FUNCTION, (uint64_t)l->frame + 1);
+	protobuf_put_number(&w->inner, PPROF_LINE_LINE, l->line);
 	protobuf_put_number(&w->message, PPROF_LOCATION_ID, (uint64_t)i + 1);
 	protobuf_put_number(&w->message, PPROF_LOCATION_MAPPING, 1);
 	protobuf_put_bytes(&w->message, PPROF_LOCATION_LINE, w->inner.data, w->inner.size);
 	put_message(w, PPROF_LOCATION);
+}
+
+static void put_function(struct writer *w, uint32_t i)
+{
+	uint64_t name = string(w, profile_name(w->profile, i));
 
 	protobuf_put_number(&w->message, PPROF_FUNCTION_ID, (uint64_t)i + 1);
 	protobuf_put_number(&w->message, PPROF_FUNCTION_NAME, name);
 	protobuf_put_number(&w->message, PPROF_FUNCTION_SYSTEM_NAME, name);
 	protobuf_put_number(&w->message, PPROF_FUNCTION_FILE, string(w, profile_file(w->profile, i)));
-	protobuf_put_number(&w->message, PPROF_FUNCTION_START, f->line);
+	protobuf_put_number(&w->message, PPROF_FUNCTION_START, w->profile->frames[i].line);
 	put_message(w, PPROF_FUNCTION);
 }
 
@@ -140,6 +147,21 @@ static void put_facts(struct writer *w)
 	protobuf_put_number(&w->out, PPROF_DEFAULT_TYPE, c_string(w, p->columns[shown].name));
 }
 
+/* Each function behind the first location in it. */
+static void put_named(struct writer *w)
+{
+	_cleanup_(freep) bool *known = xcalloc((size_t)w->profile->frame_count + 1, sizeof(*known));
+
+	for (uint32_t i = 0; i < w->places.count; i++) {
+		uint32_t frame = w->places.list[i].frame;
+
+		put_location(w, i);
+		if (!known[frame])
+			put_function(w, frame);
+		known[frame] = true;
+	}
+}
+
 static void put_all(struct writer *w)
 {
 	const struct profile *p = w->profile;
@@ -151,8 +173,7 @@ static void put_all(struct writer *w)
 		if (has_values(w, n))
 			put_sample(w, n);
 	put_mapping(w);
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		put_frame(w, i);
+	put_named(w);
 	put_facts(w);
 	/* Last, when all are known; the order of fields means nothing. */
 	for (size_t i = 0; i < w->strings.count; i++) {
@@ -177,6 +198,7 @@ int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out,
 	buf_init(&w.inner);
 	intern_init(&w.strings);
 	notes_init(&w.notes);
+	line_places_init(&w.places, p);
 	put_all(&w);
 	r = notes_result(&w.notes, &w.out, "profile", err);
 	if (r >= 0)
@@ -186,6 +208,7 @@ int pprof_write_plain(const struct profile *p, uint32_t column, struct buf *out,
 	buf_done(&w.inner);
 	intern_done(&w.strings);
 	notes_done(&w.notes);
+	line_places_done(&w.places);
 	return r;
 }
 

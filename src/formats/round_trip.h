@@ -1,4 +1,4 @@
-/* round_trip.h: for tests: trees by chance, and profiles there and back. */
+/* round_trip.h: for tests: random trees, and profiles written and read back. */
 #ifndef FORMATS_ROUND_TRIP_H
 #define FORMATS_ROUND_TRIP_H
 
@@ -17,6 +17,7 @@ struct tree_options {
 	bool layered;		/* a function has one depth, so that no pairs go round in a circle */
 	bool below_zero;	/* some values are */
 	bool files;
+	bool executed;		/* nodes have lines that ran */
 };
 
 /* A tree in which every node has a value in every column. */
@@ -24,6 +25,7 @@ static inline struct profile *tree_by_chance(const struct tree_options *o)
 {
 	struct profile *p = profile_new();
 
+	profile_keep_lines(p, o->executed);
 	for (uint32_t c = 0; c < o->columns; c++)
 		profile_column(p, o->column_names[2 * c], o->column_names[2 * c + 1]);
 	for (uint32_t i = 0; i < o->nodes; i++) {
@@ -36,9 +38,10 @@ static inline struct profile *tree_by_chance(const struct tree_options *o)
 			 o->layered ? depth : 0);
 		if (o->files)
 			snprintf(file, sizeof(file), "/src/%c.php", name[1]);
-		node = profile_child(p, parent, profile_frame(p, (struct str){ name, strlen(name) },
-							      (struct str){ file, strlen(file) },
-							      o->files ? (uint32_t)name[1] : 0));
+		node = profile_child_at(p, parent, profile_frame(p, (struct str){ name, strlen(name) },
+								 (struct str){ file, strlen(file) },
+								 o->files ? (uint32_t)name[1] : 0),
+					o->executed ? below(5) * 3 : 0);
 		for (uint32_t c = 0; c < o->columns; c++)
 			profile_add(p, node, c, (int64_t)(below(1000) + 1) * (o->below_zero &&
 									       below(5) == 0 ? -1000 : 1000));
@@ -51,7 +54,7 @@ static inline int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, because the order of columns is not what a format keeps. */
+/* By name, because formats need not keep the order of columns. */
 static inline bool put_values(const struct profile *p, uint32_t node, struct buf *b)
 {
 	uint32_t order[PROFILE_COLUMNS];
@@ -82,19 +85,24 @@ static inline void put_lines(const struct profile *p, struct buf *out)
 	uint32_t count = 0;
 
 	for (uint32_t n = 0; n < p->node_count; n++) {
-		uint32_t path[1000], depth = 0;
+		uint32_t path[1000], lines_run[1000], depth = 0;
 		struct buf b;
 		bool any;
 
 		buf_init(&b);
-		for (uint32_t up = n; up && depth < 1000; up = p->parents[up])
+		for (uint32_t up = n; up && depth < 1000; up = p->parents[up]) {
+			lines_run[depth] = profile_line(p, up);
 			path[depth++] = p->node_frames[up];
+		}
 		while (depth--) {
 			struct str name = profile_name(p, path[depth]), file = profile_file(p, path[depth]);
 
 			for (size_t i = 0; i < name.n; i++)
 				buf_printf(&b, name.p[i] < 0x20 ? "<%02x>" : "%c", (unsigned char)name.p[i]);
-			buf_printf(&b, "[%s:%u];", file.p, p->frames[path[depth]].line);
+			buf_printf(&b, "[%s:%u]", file.p, p->frames[path[depth]].line);
+			if (lines_run[depth])
+				buf_printf(&b, "@%u", lines_run[depth]);
+			buf_putc(&b, ';');
 		}
 		any = put_values(p, n, &b);
 		if (any)
@@ -135,15 +143,16 @@ static inline bool same_lines(const struct profile *a, const struct profile *b)
 	return same;
 }
 
-/* Written as `f` and read again, as a file of unknown format; NULL with a line about why. */
+/* Writes as `f` and reads back, as a file of unknown format; NULL with a line about why. */
 static inline struct profile *there_and_back(const struct format *f, const struct profile *p, uint32_t column)
 {
 	struct profile *back = profile_new();
 	struct err err = { 0 };
 	struct buf b;
 
+	profile_keep_lines(back, p->keeps_lines);
 	buf_init(&b);
-	if (f->write(p, column, &b, &err) < 0 || format_load_bytes("bytes", b.data, b.size, back, &err) != 0) {
+	if (format_write(f, p, column, &b, &err) < 0 || format_load_bytes("bytes", b.data, b.size, back, &err) != 0) {
 		printf("# %s\n", err.text);
 		back = profile_free(back);
 	}
@@ -151,7 +160,7 @@ static inline struct profile *there_and_back(const struct format *f, const struc
 	return back;
 }
 
-/* What a function of that name and file took, once per stack, by the profile's tree: slow, and nobody else's code. */
+/* Returns the total of a function, once per stack, by the profile's tree: slow, and shares no code with the profile. */
 static inline int64_t total_in_tree(const struct profile *p, uint32_t column, struct str name, struct str file)
 {
 	int64_t sum = 0;
@@ -168,7 +177,7 @@ static inline int64_t total_in_tree(const struct profile *p, uint32_t column, st
 	return sum;
 }
 
-/* Whether every function of `p` has in `back` what it took itself and with what it called, exactly. */
+/* Whether each function of `p` has the same self and total values in `back`. */
 static inline bool same_functions(const struct profile *p, const struct profile *back)
 {
 	struct edges_sums sums = { 0 };
@@ -196,7 +205,7 @@ static inline bool same_functions(const struct profile *p, const struct profile 
 	return same;
 }
 
-/* What a function took itself, by edges where there are some. */
+/* Returns the self value of a function, from edges if there are any. */
 static inline int64_t self_in(const struct profile *p, uint32_t column, struct str name, struct str file)
 {
 	int64_t sum = 0;

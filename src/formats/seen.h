@@ -1,7 +1,7 @@
-/* seen.h: which texts were seen before, and a number for each.
+/* seen.h: a set of texts seen before, with a number for each.
  *
- * Texts are known by 128 bits of their hash, and two that differ do not meet in that: a reader that meets one stack a
- * thousand times looks at it once, and keeps 24 bytes of it. */
+ * Texts are identified by 128 bits of hash, which different texts do not share in practice: a reader that meets one
+ * stack a thousand times parses it once, and keeps 24 bytes of it. */
 #ifndef FORMATS_SEEN_H
 #define FORMATS_SEEN_H
 
@@ -19,10 +19,10 @@ struct seen {
 
 void seen_done(struct seen *s);		/* {0} is an empty one */
 
-/* Where the number of this text is. It is 0 for a new one, and must be set to another before the next call. */
+/* Returns the slot of this text's number. A new text has 0, which must be replaced before the next call. */
 uint32_t *seen_slot(struct seen *s, XXH128_hash_t hash);
 
-/* Has that place at hand when it is asked for some hundred instructions later. */
+/* Prefetches that slot for a lookup some hundred instructions later. */
 static inline void seen_prefetch(const struct seen *s, XXH128_hash_t hash)
 {
 	if (s->capacity)

@@ -11,7 +11,8 @@
  *	  "name", "activeProfileIndex", "exporter" }
  *
  * unit is none, nanoseconds, microseconds, milliseconds, seconds or bytes. What we write has one sampled profile per
- * column, named like it, and "strobe" with times, period and labels. In what others write, profiles are threads: all
+ * column, named like it, and "strobe" with times, period and labels. The line of a frame is where its function begins; if there is
+ * a list "strobe_starts", that has those, one per frame, and the line of a frame is the one that ran. In what others write, profiles are threads: all
  * with a unit of time make wall_ns, of bytes memory_bytes, of none samples.
  *
  * An event that closes a frame closes those that were opened inside; one whose frame is not open is passed over and
@@ -21,6 +22,7 @@
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
+#include "line_places.h"
 #include "text.h"
 #include <limits.h>
 #include <math.h>
@@ -43,7 +45,7 @@ static const struct {
 
 struct reader {
 	struct profile *profile;
-	uint32_t *frames;		/* of the profile */
+	struct line_place *frames;		/* of the profile, with the line that ran */
 	size_t frame_count;
 	bool is_ours;
 	uint32_t column;		/* of the profile that is being read */
@@ -53,7 +55,7 @@ struct reader {
 	struct err *err;
 };
 
-static int read_frames(struct reader *r, json_t *frames)
+static int read_frames(struct reader *r, json_t *frames, json_t *starts)
 {
 	json_t *frame;
 	size_t i;
@@ -62,11 +64,14 @@ static int read_frames(struct reader *r, json_t *frames)
 		return err_set(r->err, -EINVAL, "it has no list of frames in \"shared\"");
 	r->frames = xmalloc(json_array_size(frames) * sizeof(*r->frames));
 	json_array_foreach(frames, i, frame) {
+		uint32_t line = json_line(json_object_get(frame, "line"));
+
 		if (!json_is_string(json_object_get(frame, "name")))
 			return err_set(r->err, -EINVAL, "frame %zu has no name", i);
-		r->frames[i] = profile_frame(r->profile, json_text(json_object_get(frame, "name")),
-					     json_text(json_object_get(frame, "file")),
-					     json_line(json_object_get(frame, "line")));
+		r->frames[i].frame = profile_frame(r->profile, json_text(json_object_get(frame, "name")),
+						   json_text(json_object_get(frame, "file")),
+						   starts ? json_line(json_array_get(starts, i)) : line);
+		r->frames[i].line = starts ? line : 0;
 	}
 	r->frame_count = i;
 	return 0;
@@ -112,7 +117,7 @@ static int no_such_frame(struct reader *r, const char *what, size_t i)
 	return err_set(r->err, -EINVAL, "%s %zu of profile %zu has a frame that does not exist", what, i, r->number);
 }
 
-static bool take_frame(const struct reader *r, json_t *index, uint32_t *ret)
+static bool take_frame(const struct reader *r, json_t *index, struct line_place *ret)
 {
 	json_int_t i = json_integer_value(index);
 
@@ -132,15 +137,16 @@ static int read_samples(struct reader *r, json_t *profile)
 	if (!json_is_array(samples) || !json_is_array(weights) || json_array_size(samples) != json_array_size(weights))
 		return err_set(r->err, -EINVAL, "profile %zu has not one weight for each sample", r->number);
 	json_array_foreach(samples, i, sample) {
-		uint32_t node = PROFILE_ROOT, frame;
+		uint32_t node = PROFILE_ROOT;
+		struct line_place at;
 
 		if (json_array_size(sample) > DEPTH_MAX)
 			return err_set(r->err, -E2BIG, "sample %zu of profile %zu has more than %u frames, which is "
 				       "the limit", i, r->number, DEPTH_MAX);
 		json_array_foreach(sample, k, index) {
-			if (!take_frame(r, index, &frame))
+			if (!take_frame(r, index, &at))
 				return no_such_frame(r, "sample", i);
-			node = profile_child(r->profile, node, frame);
+			node = profile_child_at(r->profile, node, at.frame, at.line);
 		}
 		if (!json_is_number(json_array_get(weights, i)))
 			return err_set(r->err, -EINVAL, "weight %zu of profile %zu is no number", i, r->number);
@@ -170,7 +176,8 @@ static int64_t difference(int64_t a, int64_t b)
 static int read_events(struct reader *r, json_t *profile)
 {
 	json_t *events = json_object_get(profile, "events"), *event;
-	uint32_t node = PROFILE_ROOT, frame, depth = 0;
+	uint32_t node = PROFILE_ROOT, depth = 0;
+	struct line_place place;
 	int64_t before = 0;
 	size_t i;
 
@@ -180,7 +187,7 @@ static int read_events(struct reader *r, json_t *profile)
 		const char *type = json_string_value(json_object_get(event, "type"));
 		int64_t at = json_scaled(json_object_get(event, "at"), r->scale, NULL);
 
-		if (!take_frame(r, json_object_get(event, "frame"), &frame))
+		if (!take_frame(r, json_object_get(event, "frame"), &place))
 			return no_such_frame(r, "event", i);
 		/* Time outside of all frames is nobody's. */
 		if (node != PROFILE_ROOT)
@@ -190,9 +197,9 @@ static int read_events(struct reader *r, json_t *profile)
 			if (++depth > DEPTH_MAX)
 				return err_set(r->err, -E2BIG, "more than %u frames are open in profile %zu, which is "
 					       "the limit", DEPTH_MAX, r->number);
-			node = profile_child(r->profile, node, frame);
+			node = profile_child_at(r->profile, node, place.frame, place.line);
 		} else {
-			uint32_t now = closed(r->profile, node, frame);
+			uint32_t now = closed(r->profile, node, place.frame);
 
 			r->skipped += now == node;
 			for (; node != now; node = r->profile->parents[node])
@@ -219,7 +226,8 @@ static int read_profile(struct reader *r, json_t *profile)
 static int read_all(struct reader *r, json_t *all)
 {
 	json_t *profiles = json_object_get(all, "profiles"), *profile, *facts = json_object_get(all, "strobe");
-	int code = read_frames(r, json_object_get(json_object_get(all, "shared"), "frames"));
+	int code = read_frames(r, json_object_get(json_object_get(all, "shared"), "frames"),
+			       json_object_get(all, "strobe_starts"));
 	size_t i;
 
 	if (code)
@@ -242,8 +250,10 @@ static int speedscope_read(struct profile *p, struct input *in, const struct for
 	_cleanup_(json_decrefp_) json_t *all = json_read(in, false, err);
 	_cleanup_(profile_freep) struct profile *one = profile_new();
 	struct reader r = { .profile = one, .err = err };
-	int code = all ? read_all(&r, all) : -EINVAL;
+	int code;
 
+	profile_keep_lines(one, p->keeps_lines);
+	code = all ? read_all(&r, all) : -EINVAL;
 	free(r.frames);
 	if (code < 0)
 		return code;
@@ -275,5 +285,5 @@ static int speedscope_sniff(const char *bytes, size_t n)
 
 const struct format format_speedscope = {
 	"speedscope", "speedscope speedscope.json", speedscope_sniff, speedscope_read, speedscope_write,
-	.about = "JSON for www.speedscope.app; all values, none below zero",
+	.about = "JSON for www.speedscope.app; all values, none below zero", .has_lines = true,
 };

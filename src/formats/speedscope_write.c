@@ -4,6 +4,7 @@
 #include "json_read.h"
 #include "mem.h"
 #include "notes.h"
+#include "line_places.h"
 #include "preorder.h"
 #include <string.h>
 
@@ -11,7 +12,8 @@ struct writer {
 	const struct profile *profile;
 	struct buf *out;
 	struct notes notes;
-	uint32_t *order, *path;		/* nodes as a walk meets them; frames from the root down */
+	struct line_places places;		/* what the file has for frames */
+	uint32_t *order, *path;		/* nodes as a walk meets them; places from the root down */
 };
 
 static void put_frames(struct writer *w)
@@ -19,17 +21,18 @@ static void put_frames(struct writer *w)
 	const struct profile *p = w->profile;
 
 	buf_puts(w->out, "\"shared\":{\"frames\":[");
-	for (uint32_t f = 0; f < p->frame_count; f++) {
-		struct str file = profile_file(p, f);
+	for (uint32_t i = 0; i < w->places.count; i++) {
+		const struct line_place *l = &w->places.list[i];
+		struct str file = profile_file(p, l->frame);
 
-		buf_puts(w->out, f ? ",\n{\"name\":" : "\n{\"name\":");
-		notes_put_json(&w->notes, w->out, profile_name(p, f));
+		buf_puts(w->out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		notes_put_json(&w->notes, w->out, profile_name(p, l->frame));
 		if (file.n) {
 			buf_puts(w->out, ",\"file\":");
 			notes_put_json(&w->notes, w->out, file);
 		}
-		if (p->frames[f].line)
-			buf_printf(w->out, ",\"line\":%u", p->frames[f].line);
+		if (l->line)
+			buf_printf(w->out, ",\"line\":%u", l->line);
 		buf_putc(w->out, '}');
 	}
 	buf_puts(w->out, "]}");
@@ -41,7 +44,7 @@ static void put_stack(struct writer *w, uint32_t node)
 	uint32_t depth = 0;
 
 	for (uint32_t n = node; n != PROFILE_ROOT; n = p->parents[n])
-		w->path[depth++] = p->node_frames[n];
+		w->path[depth++] = line_place_of(&w->places, p, n);
 	buf_putc(w->out, '[');
 	while (depth--) {
 		buf_put_u64(w->out, w->path[depth]);
@@ -116,6 +119,17 @@ static void put_profile(struct writer *w, uint32_t column)
 	buf_putc(w->out, '}');
 }
 
+/* The first lines of functions, by frame of the file: its frames have one line, the one that ran. */
+static void put_starts(struct writer *w)
+{
+	buf_puts(w->out, ",\n\"strobe_starts\":[");
+	for (uint32_t i = 0; i < w->places.count; i++) {
+		buf_puts(w->out, i ? "," : "");
+		buf_put_u64(w->out, w->profile->frames[w->places.list[i].frame].line);
+	}
+	buf_putc(w->out, ']');
+}
+
 static void put_all(struct writer *w, uint32_t column)
 {
 	const struct profile *p = w->profile;
@@ -135,6 +149,8 @@ static void put_all(struct writer *w, uint32_t column)
 	buf_printf(w->out, ",\n\"activeProfileIndex\":%u,\n\"exporter\":\"strobe@" STROBE_VERSION "\",\n\"strobe\":",
 		   column == UINT32_MAX ? shown : 0);
 	json_put_facts(&w->notes, w->out, p);
+	if (p->node_lines)
+		put_starts(w);
 	buf_puts(w->out, "}\n");
 }
 
@@ -147,11 +163,13 @@ int speedscope_write(const struct profile *p, uint32_t column, struct buf *out, 
 		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	notes_init(&w.notes);
 	w.order = preorder_new(p);
+	line_places_init(&w.places, p);
 	w.path = xmalloc(((size_t)profile_depth(p) + 1) * sizeof(*w.path));
 	put_all(&w, column);
 	r = notes_result(&w.notes, out, "file", err);
 	free(w.order);
 	free(w.path);
+	line_places_done(&w.places);
 	notes_done(&w.notes);
 	return r;
 }

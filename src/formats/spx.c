@@ -16,10 +16,9 @@
  *	2a|1|1250|584
  *	-r1|8550|7536			an end; rN is the function of the Nth event before, at most the 20th
  *
- * What passes from one event to the next is the function's that runs. Of enabled_metrics in the .json file come the
- * columns: wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the values are taken for those that SPX has by
- * default, wt and zm. Calls are counted. Reading KEY.json reads the report beside it. Limits: FUNCTIONS_MAX,
- * VALUES_MAX, META_MAX.
+ * The time from one event to the next is the running function's. enabled_metrics in the .json file gives the columns:
+ * wt wall_ns, ct cpu_ns, zm memory_bytes and so on; without it the defaults of SPX are assumed, wt and zm. Calls are
+ * counted. Reading KEY.json reads the report beside it. Limits: FUNCTIONS_MAX, VALUES_MAX, META_MAX.
  */
 #include "format.h"
 #include "stacks.h"
@@ -177,7 +176,7 @@ static bool parse_long(struct spx *s, struct str line, struct event *e)
 	return line.n == 0 || *line.p == ' ';
 }
 
-/* What stands before the next |, which is cut off with it. */
+/* Returns the text before the next | and cuts both off. */
 static struct str take_part(struct str *line)
 {
 	const char *bar = memchr(line->p, '|', line->n);

@@ -63,7 +63,7 @@ uint32_t stacks_add(struct stacks *s, int64_t value)
 {
 	uint32_t node = PROFILE_ROOT;
 
-	/* What has no frame is something that ran all the same. */
+	/* A sample without frames still counts. */
 	if (s->depth == 0)
 		stacks_frame(s, (struct str){ "[unknown]", 9 });
 	for (size_t i = s->depth; i-- > 0;)
@@ -196,7 +196,7 @@ static void end_stack(struct counted *c, int64_t count, struct err *err)
 	begin_stack(c);
 }
 
-/* `line` is as it stands in the input. */
+/* `line` is unchanged from the input. */
 static void add_line(struct counted *c, uint64_t number, struct str line)
 {
 	if (!c->start)

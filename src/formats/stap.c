@@ -10,6 +10,7 @@
  */
 #include "format.h"
 #include "stacks.h"
+#include "stap_write.h"
 
 static struct str frame_name(struct str line)
 {
@@ -72,6 +73,6 @@ static int stap_sniff(const char *bytes, size_t n)
 }
 
 const struct format format_stap = {
-	.name = "stap", .suffixes = "bt stap", .sniff = stap_sniff, .read = stap_read,
+	.name = "stap", .suffixes = "bt stap", .sniff = stap_sniff, .read = stap_read, .write = stap_write,
 	.about = "stacks of SystemTap, leaf first, with a count",
 };

@@ -25,7 +25,7 @@ static int bad_message(struct err *err, int code, size_t at, enum strobe_wire_er
 	return err_set(err, code, "the message at byte %zu is damaged (%s)", at, strobe_wire_error_name(e));
 }
 
-/* Where a sender did not say it as a label, the clock is one: it decides what a sample means. */
+/* Adds the clock as a label if the sender did not: it decides what a sample means. */
 static void add_clock(struct labels *labels, enum strobe_clock clock)
 {
 	const char *name = clock == STROBE_CLOCK_CPU ? "cpu" : "wall";
@@ -39,7 +39,7 @@ static void describe(struct profile *p, const struct strobe_wire_message *m)
 	_cleanup_(labels_done) struct labels labels = { 0 };
 
 	profile_cover(p, (int64_t)m->info.start_ns, (int64_t)m->info.end_ns);
-	/* A message without samples says nothing about the others. */
+	/* A message without samples tells nothing about the others. */
 	if (m->nodes == 0 && p->node_count > 1)
 		return;
 	labels_init(&labels);
@@ -48,7 +48,7 @@ static void describe(struct profile *p, const struct strobe_wire_message *m)
 	profile_describe(p, (int64_t)m->info.period_ns, false, &labels);
 }
 
-/* The size that the header at `bytes` claims, as far as there is one, held to what is left. */
+/* Returns the size in the header at `bytes`, limited to the bytes left. */
 static size_t message_size(const char *bytes, size_t left)
 {
 	size_t size;
@@ -67,7 +67,7 @@ struct reading {
 	struct err *err;
 };
 
-/* The rest of a file whose writer was killed is left out, which is 1; what is damaged is not guessed at. */
+/* The unfinished end of a file whose writer was killed is left out, which is 1; damaged messages are errors. */
 static int parse_message(struct reading *r, struct strobe_wire_message *m)
 {
 	size_t size = message_size(r->all.p + r->at, r->all.n - r->at);
@@ -82,7 +82,7 @@ static int parse_message(struct reading *r, struct strobe_wire_message *m)
 static int add_message(struct reading *r, struct profile *p, const struct strobe_wire_message *m)
 {
 	describe(p, m);
-	if (wire_profile_add_whole(p, m) < 0)
+	if (wire_profile_add_whole(p, m, NULL) < 0)
 		return too_large(r->err, r->at);
 	r->at += m->size;
 	return 0;
@@ -94,8 +94,10 @@ static int read_estimate(struct reading *r, struct profile *p, struct strobe_wir
 	_cleanup_(profile_freep) struct profile *one = profile_new();
 	size_t start = r->at;
 	uint32_t messages = 1;
-	int code = add_message(r, one, m);
+	int code;
 
+	profile_keep_lines(one, p->keeps_lines);
+	code = add_message(r, one, m);
 	while (code == 0 && m->info.flags & STROBE_WIRE_CONTINUED) {
 		code = parse_message(r, m);
 		if (code == 0)
@@ -167,4 +169,4 @@ static int strobe_write(const struct profile *p, uint32_t column, struct buf *ou
 }
 
 const struct format format_strobe = { "strobe", "strobe", strobe_sniff, strobe_read, strobe_write,
-	.about = "Strobe's own, all values and labels", .is_binary = true, .has_edges = true };
+	.about = "Strobe's own, all values and labels", .is_binary = true, .has_lines = true, .has_edges = true };

@@ -1,5 +1,6 @@
 /* test_callgrind.c: functions and their calls, there and back, and what callgrind writes. */
 #include "test.h"
+#include "edges.h"
 #include "test_read.h"
 
 static const char *const columns[] = { "calls", "count", "wall_ns", "nanoseconds", "memory_bytes", "bytes" };
@@ -84,10 +85,11 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 {
 	struct tree_options o = { .nodes = 200, .names = 4, .columns = 3, .column_names = columns, .files = true };
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 40; i++) {
 		struct profile *p, *back;
 
 		o.layered = i % 2;
+		o.executed = i >= 20;
 		o.names = 2 + (uint32_t)i % 7;
 		p = tree_by_chance(&o);
 		back = there_and_back(&format_callgrind, p, UINT32_MAX);
@@ -107,6 +109,36 @@ TEST(every_function_of_any_tree_keeps_what_it_took)
 	}
 }
 
+/* f is called from two lines of the script, g from one of f, which also takes time in two lines. */
+TEST(costs_stand_in_the_lines_that_ran)
+{
+	static const struct { uint32_t main, f, g, samples; } stacks[] = {
+		{ 20, 0, 0, 1 }, { 21, 5, 0, 2 }, { 22, 5, 0, 4 }, { 22, 6, 0, 8 }, { 22, 6, 9, 16 },
+	};
+	struct profile *p = profile_new();
+	uint32_t c = profile_column(p, "samples", "count");
+	struct buf b;
+
+	profile_keep_lines(p, true);
+	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++) {
+		uint32_t node = profile_child_at(p, PROFILE_ROOT, profile_frame(p, (struct str){ "main", 4 }, (struct str){ "a", 1 }, 1),
+						 stacks[i].main);
+
+		if (stacks[i].f)
+			node = profile_child_at(p, node, profile_frame(p, (struct str){ "f", 1 }, (struct str){ "a", 1 }, 4), stacks[i].f);
+		if (stacks[i].g)
+			node = profile_child_at(p, node, profile_frame(p, (struct str){ "g", 1 }, (struct str){ "a", 1 }, 8), stacks[i].g);
+		profile_add(p, node, c, stacks[i].samples);
+	}
+	buf_init(&b);
+	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 0);
+	CHECK(b.data && strstr(b.data, "\nfn=(2)\n20 1\ncfn=(3) f\ncalls=1 4\n21 2\ncfn=(3)\ncalls=2 4\n22 28\n"));
+	CHECK(b.data && strstr(b.data, "\nfn=(3)\n5 6\n6 8\ncfn=(4) g\ncalls=1 8\n6 16\n"));
+	CHECK(b.data && strstr(b.data, "\nfn=(4)\n9 16\n"));
+	buf_done(&b);
+	profile_free(p);
+}
+
 TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 {
 	struct profile *p = profile_new();
@@ -122,6 +154,31 @@ TEST(values_below_zero_and_ends_of_lines_in_names_are_said)
 	CHECK_STR(err.text, "1 stack with a value below zero (-3 B of memory_bytes in all) is left out; "
 		  "2 names have a NUL or the end of a line in it, which became U+FFFD");
 	CHECK(strstr(b.data, "cfn=(2) a\xef\xbf\xbd" "fn=evil\ncalls=1 0\n0 7\n"));
+	buf_done(&b);
+	profile_free(p);
+}
+
+/* The tree that is made of pairs has parts of nanoseconds less here and there; what is written are the pairs. */
+TEST(pairs_are_written_without_a_word_about_the_tree)
+{
+	struct profile *p = profile_new();
+	uint32_t c = profile_column(p, "wall_ns", "nanoseconds"), a, node, pair;
+	struct buf b;
+
+	buf_init(&b);
+	a = profile_frame(p, (struct str){ "a", 1 }, (struct str){ "", 0 }, 0);
+	node = profile_child(p, 0, a);
+	profile_add(p, node, c, 7);
+	profile_add(p, profile_child(p, node, a), c, -1);
+	p->edges = edges_new();
+	node = edges_node(p->edges, a, 0);
+	p->edges->nodes[node].self[c] = 6;
+	pair = edges_pair(p->edges, EDGES_ROOT, node);
+	p->edges->pairs[pair].value[c] = 6;
+	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 0);
+	p->edges->nodes[node].self[c] = -6;
+	CHECK_INT(format_callgrind.write(p, UINT32_MAX, &b, &err), 1);
+	CHECK_STR(err.text, "1 function with a value below zero (-6 ns of wall_ns in all) is left out");
 	buf_done(&b);
 	profile_free(p);
 }

@@ -1,4 +1,4 @@
-/* What is compressed piece by piece is what is read again. */
+/* Data compressed in pieces is read back unchanged. */
 #include "compress.h"
 
 #include "buf.h"

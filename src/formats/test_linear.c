@@ -1,4 +1,4 @@
-/* test_linear.c: reading takes time in proportion to the input, whatever stands in it.
+/* test_linear.c: reading takes time linear in the size of the input, whatever its content.
  *
  * Each sample gets a run of something at each place where a word of it begins or ends, of three lengths, and the steps
  * of reading are counted: of detection, and of each reader. Twice as long a run may take twice as many more steps, and
@@ -7,6 +7,7 @@
  */
 #include "buf.h"
 #include "count_steps.h"
+#include "diff.h"
 #include "format.h"
 #include "mem.h"
 #include "test.h"
@@ -28,7 +29,7 @@ static const struct format_options all_options = {
 /* --- Measuring --- */
 
 /* Of reading as `f`, or with NULL of finding out what it is and reading it. */
-static uint64_t steps_of(const struct format *f, const struct format_options *options, const struct buf *text)
+static uint64_t steps_of_reading(const struct format *f, const struct format_options *options, const struct buf *text)
 {
 	struct format_options o = *options;
 	struct profile *p = profile_new();
@@ -62,6 +63,14 @@ static const char *described(const void *what, make_fn *make)
 	return text;
 }
 
+/* Unless this is set, reading is what is measured. */
+static uint64_t (*measured)(const struct buf *text);
+
+static uint64_t steps_of(const struct format *f, const struct format_options *o, const struct buf *text)
+{
+	return measured ? measured(text) : steps_of_reading(f, o, text);
+}
+
 static bool grows_linearly(const struct format *f, const struct format_options *o, const void *what, make_fn *make,
 			   size_t shortest, uint64_t *s)
 {
@@ -76,7 +85,7 @@ static bool grows_linearly(const struct format *f, const struct format_options *
 	return s[2] < s[1] || s[1] < s[0] || s[2] - s[1] <= 3 * (s[1] - s[0]) + SLACK;
 }
 
-/* Where a longer input is taken for another format there is a step, which is gone once all lengths are longer. */
+/* If a longer input is detected as another format there is a step, which is gone once all lengths are longer. */
 static bool is_linear(const struct format *f, const struct format_options *o, const void *what, make_fn *make,
 		      size_t shortest)
 {
@@ -85,7 +94,7 @@ static bool is_linear(const struct format *f, const struct format_options *o, co
 	if (grows_linearly(f, o, what, make, shortest, s) || grows_linearly(f, o, what, make, shortest * 4, s))
 		return true;
 	printf("# %s: %llu, %llu, %llu steps with %zu, %zu, %zu bytes of what comes again in\n#   %s\n",
-	       f ? f->name : "detection", (unsigned long long)s[0], (unsigned long long)s[1], (unsigned long long)s[2],
+	       measured ? "comparing" : f ? f->name : "detection", (unsigned long long)s[0], (unsigned long long)s[1], (unsigned long long)s[2],
 	       shortest * 4, shortest * 8, shortest * 16, described(what, make));
 	return false;
 }
@@ -180,7 +189,7 @@ TEST(blanks_and_then_words_of_any_byte_cost_what_their_length_is)
 	at_each_boundary(check_words);
 }
 
-/* What stands from here to the next boundary, and from here to the end of its line, and of the one after it. */
+/* Repeats the text from here to the next boundary, to the end of its line, and to the end of the line after that. */
 static bool check_pieces(const struct format *f, const char *sample, size_t at)
 {
 	const char *p = sample + at, *end = p, *line = p;
@@ -305,6 +314,70 @@ TEST(input_that_comes_byte_by_byte_costs_what_its_length_is)
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		CHECK(is_linear(NULL, &by_default, parts[i], make_members, FORMAT_SNIFF_MAX));
+}
+
+/* --- Comparing --- */
+
+/* Makes a function of each line, with the directory of a release in place of each \1. */
+static struct profile *functions_of(const struct buf *text, const char *release)
+{
+	struct profile *p = profile_new();
+	uint32_t column = profile_column(p, "calls", "count");
+	struct buf name;
+
+	buf_init(&name);
+	for (size_t i = 0; i <= text->size; i++) {
+		if (i < text->size && text->data[i] == '\1')
+			buf_puts(&name, release);
+		else if (i < text->size && text->data[i] != '\n')
+			buf_putc(&name, text->data[i]);
+		else {
+			struct str s = { name.data, name.size };
+			uint32_t frame = profile_frame(p, s, (struct str){ "", 0 }, 0);
+
+			profile_add(p, profile_child(p, PROFILE_ROOT, frame), column, 1);
+			buf_reset(&name);
+		}
+	}
+	buf_done(&name);
+	return p;
+}
+
+static uint64_t steps_of_comparing(const struct buf *text)
+{
+	static const struct diff_options options;
+	_cleanup_(profile_freep) struct profile *before = functions_of(text, "/a"), *after = functions_of(text, "/b");
+	struct diff d;
+	struct err err;
+
+	steps = 0;
+	if (profile_diff(before, 0, after, 0, &options, &d, &err) >= 0)
+		diff_done(&d);
+	return steps;
+}
+
+TEST(comparing_names_with_a_run_of_any_byte_costs_what_its_length_is)
+{
+	static const char *const names[] = {
+		"\1/x.php", "{closure:\1/x.php(12)#2}", "A::{closure}/3-5", "class@anonymous_\1/x.php:12$1f::run",
+		"{closure:{closure:phar://\1/x.php:3}:9}", "A_59d6f7a8::b", "\1/x.php(12) : eval()'d code",
+	};
+
+	measured = steps_of_comparing;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		for (size_t at = 0; at <= strlen(names[i]); at++)
+			if (is_boundary(names[i], at))
+				CHECK(check_bytes(NULL, names[i], at));
+	measured = NULL;
+}
+
+TEST(comparing_files_that_each_have_another_directory_costs_what_their_number_is)
+{
+	static const struct pair files = { .head = "", .first = "\1%/x%.php\n", .middle = "", .second = "/both/%\n", .tail = "" };
+
+	measured = steps_of_comparing;
+	CHECK(is_linear(NULL, &by_default, &files, make_pair, 4 * LONGER));
+	measured = NULL;
 }
 
 TEST_MAIN()

@@ -5,8 +5,8 @@
 #include "test_samples.h"
 #include <string.h>
 
-/* The format whose reader is the surest of the first `n` bytes, NULL if none is. They are copied, so that a checker of
- * memory sees who reads on behind them. */
+/* Returns the format whose reader is the surest of the first `n` bytes, NULL if none is. They are copied, so that a
+ * memory checker finds reads behind them. */
 static const char *surest(const char *text, size_t n)
 {
 	_cleanup_(freep) char *copy = xmalloc(n);
@@ -42,7 +42,7 @@ TEST(the_start_of_a_sample_is_no_other_format)
 		for (size_t n = strlen(samples[i].text); n > 0; n--) {
 			const char *best = surest(samples[i].text, n);
 
-			/* What only ends with a number, so far, may be folded stacks of one frame. */
+			/* So far a single line that ends with a number may be folded stacks of one frame. */
 			if (n > 20 && samples[i].format[0] != 'f' && best && strcmp(best, "folded"))
 				CHECK_STR(best, samples[i].format);
 		}

@@ -1,4 +1,4 @@
-/* test_stacks.c: stacks that other tools print, and what is done otherwise than by the scripts that collapse them. */
+/* test_stacks.c: stacks printed by other tools, and the differences to the scripts that collapse them. */
 #include "format.h"
 #include "mem.h"
 #include "stacks.h"
@@ -84,6 +84,28 @@ TEST(a_stack_of_more_frames_than_are_kept_is_cut_at_the_root)
 }
 
 /* --- stap, dtrace --- */
+
+static const char *as_stap(const char *folded)
+{
+	static char text[1000];
+	_cleanup_(buf_done) struct buf b = { 0 };
+	struct profile *p = profile_new();
+
+	buf_init(&b);
+	CHECK_INT(format_read_bytes(&format_folded, p, folded, strlen(folded), &err), 0);
+	CHECK_INT(format_stap.write(p, UINT32_MAX, &b, &err), 0);
+	snprintf(text, sizeof(text), "%.*s", (int)b.size, b.data);
+	profile_free(p);
+	return text;
+}
+
+TEST(stap_is_written_hottest_first_and_read_back_as_it_was)
+{
+	CHECK_STR(as_stap("a;b 2\na;c 7\na 1\n"), " c\n a\n\t7\n b\n a\n\t2\n a\n\t1\n");
+	CHECK_STR(collapse(&format_stap, as_stap("a::operator+;x;17 3\n")), "a::operator+;x;17 3\n");
+	CHECK_STR(collapse(&format_stap, as_stap("main;App\\f;{closure:/srv/a+b.php(7)} 5\n")),
+		  "main;App\\f;{closure:/srv/a+b.php(7)} 5\n");
+}
 
 TEST(a_frame_of_systemtap_is_its_name)
 {
@@ -192,7 +214,7 @@ TEST(each_backtrace_of_gdb_counts_one)
 		  "poll 2\n");
 }
 
-/* Of all of these stackcollapse-gdb.pl loses or joins something. */
+/* stackcollapse-gdb.pl loses or joins some stacks of each of these inputs. */
 TEST(backtraces_of_gdb_need_no_empty_line_between_them)
 {
 	CHECK_STR(collapse(&format_gdb, "#0  0x1 in a () from x\n#1  0x2 in main () from x\nThread 2 (LWP 5):\n"
@@ -247,7 +269,7 @@ TEST(samples_of_go_are_counted_by_location)
 	const struct format_options script = { .script_values = true }, inlined = { .script_values = true, .inlined = true };
 	static const char whole[] = "main.main 12\nmain.main;9 1\nmain.main;job.skip;job.next 3\n";
 
-	CHECK_STR(collapse(&format_go, go), whole);
+	CHECK_STR(collapse(&format_go, go), "main.main 120\nmain.main;9 10\nmain.main;job.skip;job.next 30\n");
 	CHECK_STR(with(&format_go, &script, go), "main.main 12\nmain.main;9 1\nmain.main;job.next 3\n");
 	CHECK_STR(with(&format_go, &inlined, go), whole);
 }
@@ -279,10 +301,10 @@ TEST(all_values_of_go_are_columns)
 
 	CHECK_INT(format_read_bytes(&format_go, p, go, strlen(go), &err), 0);
 	CHECK_INT(p->column_count, 2);
-	CHECK_STR(p->columns[0].name, "samples");
-	CHECK_STR(p->columns[1].name, "cpu_ns");
-	CHECK_STR(p->columns[1].unit, "nanoseconds");
-	CHECK_INT(profile_sum(p, 1), 160);
+	CHECK_STR(p->columns[1].name, "samples");
+	CHECK_STR(p->columns[0].name, "cpu_ns");
+	CHECK_STR(p->columns[0].unit, "nanoseconds");
+	CHECK_INT(profile_sum(p, 0), 160);
 	profile_free(p);
 }
 
@@ -293,8 +315,27 @@ TEST(samples_of_go_may_have_any_number_of_values)
 		  "f 12\n");
 	CHECK_STR(collapse(&format_go, "Samples:\na/count b/bytes c/count d/bytes\n 1 2 3 4: 1\n     bytes:[2]\n"
 			   "Locations\n 1: 0x1 M=1 \n"),
-		  "0x1 1\n");
+		  "0x1 4\n");
 	CHECK_INT(skipped, 0);
+}
+
+TEST(of_go_that_value_is_shown_which_pprof_shows)
+{
+	static const struct { const char *values, *numbers, *shown; } cases[] = {
+		{ "samples/count cpu/nanoseconds", "1 2", "f 2\n" },
+		{ "alloc_objects/count alloc_space/bytes[dflt] inuse_objects/count inuse_space/bytes", "1 2 3 4", "f 2\n" },
+		{ "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", "1 2 3 4", "f 4\n" },
+	};
+	const struct format_options script = { .script_values = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[300];
+
+		snprintf(text, sizeof(text), "Samples:\n%s\n %s: 1\nLocations\n 1: 0x1 M=1 f a:1 s=0\n", cases[i].values,
+			 cases[i].numbers);
+		CHECK_STR(collapse(&format_go, text), cases[i].shown);
+		CHECK_STR(with(&format_go, &script, text), "f 1\n");
+	}
 }
 
 TEST(what_go_does_not_print_is_named)

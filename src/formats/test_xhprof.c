@@ -41,7 +41,7 @@ static const char *tree_of(const struct profile *p, const char *column)
 	return text;
 }
 
-/* What a function took itself, over all of its places. */
+/* Returns the self value of a function, over all of its places. */
 static int64_t self_of(const struct profile *p, const char *name, const char *column)
 {
 	uint32_t c = profile_find_column(p, column);
@@ -436,7 +436,7 @@ static int64_t total_of(const struct profile *p, const char *name, bool *ret_at_
 	return total;
 }
 
-/* What callgrind has without levels is no less uncertain after it was written as xhprof's pairs. */
+/* Limits from callgrind without levels stay limits when written as xhprof's pairs. */
 TEST(circles_without_levels_stay_limits)
 {
 	static const char text[] = "version: 1\ncreator: callgrind-3\nevents: wall_ns\nfn=main\n1 10000\ncfn=a\ncalls=1 1\n"
@@ -460,6 +460,27 @@ TEST(circles_without_levels_stay_limits)
 	profile_free(back);
 }
 
+/* c took nothing, so that the tree that is made of callgrind's pairs has it beside main(). */
+TEST(main_stays_one_function_that_was_called_once)
+{
+	static const char text[] = "{\"main()\": {\"ct\": 1, \"wt\": 3}, \"main()==>a\": {\"ct\": 1, \"wt\": 3}, "
+				   "\"a==>b\": {\"ct\": 1, \"wt\": 3}, \"b==>a@1\": {\"ct\": 1, \"wt\": 1}, "
+				   "\"a@1==>b\": {\"ct\": 1, \"wt\": 1}, \"a@1==>c\": {\"ct\": 1, \"wt\": 0}}";
+	struct profile *p = read_text(text), *pairs, *back;
+
+	CHECK(p != NULL);
+	pairs = there_and_back(&format_callgrind, p, UINT32_MAX);
+	CHECK(pairs != NULL);
+	back = there_and_back(&format_xhprof, pairs, UINT32_MAX);
+	CHECK(back != NULL);
+	for (uint32_t f = 0; back && f < back->frame_count; f++)
+		CHECK_INT(self_in(back, profile_find_column(back, "calls"), profile_name(back, f), profile_file(back, f)),
+			  self_in(p, profile_find_column(p, "calls"), profile_name(back, f), profile_file(p, f)));
+	profile_free(p);
+	profile_free(pairs);
+	profile_free(back);
+}
+
 TEST(levels_are_one_function_and_a_file_of_one_caller_each_needs_no_edges)
 {
 	struct profile *p = read_text("{\"main()\":{\"ct\":1,\"wt\":10},\"main()==>r\":{\"ct\":1,\"wt\":9},"
@@ -479,6 +500,26 @@ TEST(samples_come_back_as_samples_not_as_calls)
 	CHECK(back && same_lines(p, back));
 	profile_free(p);
 	profile_free(back);
+}
+
+TEST(parts_of_samples_and_of_microseconds_are_kept)
+{
+	static const char *const texts[] = {
+		"{\"main()\":{\"ct\":2,\"samples\":2},\"main()==>a\":{\"ct\":1.6,\"samples\":1.6},\"a==>b\":{\"ct\":0.4,\"samples\":0.4}}",
+		"a:3:{s:6:\"main()\";a:1:{s:7:\"samples\";i:2;}s:10:\"main()==>a\";a:1:{s:7:\"samples\";d:1.6;}s:5:\"a==>b\";a:1:{s:7:"
+		"\"samples\";d:0.4;}}",
+	};
+	struct profile *p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		p = read_text(texts[i]);
+		CHECK_STR(p->columns[profile_find_column(p, "samples")].unit, PROFILE_MILLIONTHS);
+		CHECK_STR(tree_of(p, "samples"), "main() 400000,main();a 1200000,main();a;b 400000");
+		profile_free(p);
+	}
+	p = read_text("{\"main()\":{\"ct\":1,\"wt\":10.25},\"main()==>a\":{\"ct\":2,\"wt\":5.125}}");
+	CHECK_STR(tree_of(p, "wall_ns"), "main() 5125,main();a 5125");
+	profile_free(p);
 }
 
 TEST(what_xhprof_sampled_is_stacks)

@@ -69,7 +69,7 @@ static bool is_word(struct str field, char c)
 	return field.n == 1 && *field.p == c;
 }
 
-/* What passed since the line before belongs to the function on top. */
+/* Time and memory since the line before belong to the function on top. */
 static void account(struct xdebug *x, int64_t time, int64_t bytes)
 {
 	if (x->depth) {
@@ -217,7 +217,7 @@ static int xdebug_read(struct profile *p, struct input *in, const struct format_
 	return x.skipped < INT32_MAX ? (int)x.skipped : INT32_MAX;
 }
 
-/* A trace in the format for people says "->" where this one has tabs. */
+/* A trace in the format for people has "->" where this one has tabs. */
 static int xdebug_sniff(const char *bytes, size_t n)
 {
 	struct str rest = { bytes, n }, line, fields[FIELDS];

@@ -18,6 +18,7 @@
 #include "format.h"
 #include "json_read.h"
 #include "mem.h"
+#include "saturate.h"
 #include "xhprof_write.h"
 #include <assert.h>
 #include <jansson.h>
@@ -27,33 +28,46 @@
 #define TEXT_MAX	((size_t)256 << 20)	/* bytes of one such file */
 #define NAME_MAX_BYTES	(2u * 65536)		/* two names and the arrow */
 #define STACK_MAX	(4u << 20)		/* bytes of one sample */
+#define MILLION		1000000
 
-/* What is being read: pairs, or samples. */
+/* The input being read: pairs, or samples. */
 struct xhprof {
 	struct edge_list *edges;
 	struct profile *profile;
 	size_t samples;
+	int64_t units[EDGE_VALUES];	/* of the profile per unit of the input */
+	bool has_parts;			/* parts of a sample were met */
 };
 
-/* What one pair has, as far as it is read. */
+/* The values of one pair read so far. */
 struct values {
 	int64_t value[EDGE_VALUES];
 	unsigned set;
 };
 
-static void take_value(struct values *v, struct str key, int64_t number)
-{
-	enum edge_value which = edge_list_value(key);
-
-	if (which == EDGE_VALUES)
-		return;
-	v->value[which] = number;
-	v->set |= 1u << which;
-}
-
 static int64_t to_integer(double number)
 {
 	return number >= 9.2e18 ? INT64_MAX : number <= -9.2e18 ? INT64_MIN : llround(number);
+}
+
+/* A number as it is written: whole, or a real one, as in averages. */
+struct number {
+	bool is_real;
+	int64_t whole;
+	double real;
+};
+
+static void take_value(struct xhprof *x, struct values *v, struct str key, const struct number *n)
+{
+	enum edge_value which = edge_list_value(key);
+	int64_t unit;
+
+	if (which == EDGE_VALUES)
+		return;
+	unit = x->units[which];
+	v->value[which] = n->is_real ? to_integer(n->real * (double)unit) : saturating_product(n->whole, unit);
+	v->set |= 1u << which;
+	x->has_parts |= which == EDGE_SAMPLES && n->is_real && n->real != floor(n->real);
 }
 
 static int too_many(struct err *err)
@@ -70,7 +84,7 @@ static int add_pair(struct xhprof *x, struct str pair, struct values *v, struct 
 	return v->set && edge_list_add(x->edges, pair, v->value, v->set) < 0 ? too_many(err) : 0;
 }
 
-/* The key is the time in seconds; what is none says nothing. */
+/* The key is the time in seconds; other keys are ignored. */
 static void cover(struct profile *p, struct str key)
 {
 	char text[32], *end;
@@ -166,11 +180,10 @@ static bool take_string(struct text *t, size_t max, struct str *ret)
 }
 
 /* i:-5; or d:1.5E+25; */
-static bool take_number(struct text *t, int64_t *ret)
+static bool take_number(struct text *t, struct number *ret)
 {
 	char digits[64], *end;
 	bool whole = take(t, "i:");
-	double number;
 	size_t n = 0;
 
 	if (!whole && !take(t, "d:"))
@@ -178,17 +191,16 @@ static bool take_number(struct text *t, int64_t *ret)
 	while (t->p < t->end && *t->p != ';' && n < sizeof(digits) - 1)
 		digits[n++] = *t->p++;
 	digits[n] = 0;
-	number = strtod(digits, &end);
-	if (!n || *end || isnan(number))
+	*ret = (struct number){ .is_real = !whole, .real = strtod(digits, &end) };
+	if (!n || *end || isnan(ret->real))
 		return false;
-	*ret = whole ? strtoll(digits, &end, 10) : to_integer(number);
-	if (*end)
-		*ret = to_integer(number);
+	ret->whole = whole ? strtoll(digits, &end, 10) : 0;
+	ret->is_real |= *end;
 	return take(t, ";");
 }
 
 /* The values of one pair: a:2:{s:2:"ct";i:1;…} */
-static int read_values(struct text *t, struct values *v, struct err *err)
+static int read_values(struct text *t, struct xhprof *x, struct values *v, struct err *err)
 {
 	size_t count;
 
@@ -197,13 +209,13 @@ static int read_values(struct text *t, struct values *v, struct err *err)
 	*v = (struct values){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		struct str key;
-		int64_t number;
+		struct number number;
 
 		if (!take_string(t, NAME_MAX_BYTES, &key))
 			return bad(t, "the name of a value was expected", err);
 		if (!take_number(t, &number))
 			return bad(t, "a number was expected", err);
-		take_value(v, key, number);
+		take_value(x, v, key, &number);
 	}
 	return take(t, "}") ? 0 : bad(t, "the end of an array was expected", err);
 }
@@ -220,7 +232,7 @@ static int read_sample(struct text *t, struct xhprof *x, struct str key, struct 
 static int read_pair(struct text *t, struct xhprof *x, struct str pair, struct err *err)
 {
 	struct values v;
-	int r = read_values(t, &v, err);
+	int r = read_values(t, x, &v, err);
 
 	return r < 0 ? r : add_pair(x, pair, &v, err);
 }
@@ -261,16 +273,14 @@ static int read_json_pair(struct xhprof *x, const char *pair, json_t *of_pair, s
 		return err_set(err, -EINVAL, "'%.80s' has no values such as ct and wt", pair);
 	json_object_foreach(of_pair, key, number) {
 		const char *long_number = json_string_value(json_object_get(number, "$numberLong"));
+		struct number n = { json_is_real(number), (int64_t)json_integer_value(number), json_real_value(number) };
 
 		/* As mongoexport writes what does not fit into a double. */
-		if (long_number) {
-			take_value(&v, (struct str){ key, strlen(key) }, strtoll(long_number, NULL, 10));
-			continue;
-		}
-		if (!json_is_number(number))
+		if (long_number)
+			n.whole = strtoll(long_number, NULL, 10);
+		else if (!json_is_number(number))
 			return err_set(err, -EINVAL, "'%.80s' of '%.80s' is no number", key, pair);
-		take_value(&v, (struct str){ key, strlen(key) }, json_is_integer(number) ?
-			   (int64_t)json_integer_value(number) : to_integer(json_real_value(number)));
+		take_value(x, &v, (struct str){ key, strlen(key) }, &n);
 	}
 	return add_pair(x, (struct str){ pair, strlen(pair) }, &v, err);
 }
@@ -291,7 +301,7 @@ static int read_pairs(struct xhprof *x, json_t *object, struct err *err)
 	return 0;
 }
 
-/* What XHGui says of the request. */
+/* Adds XHGui's data about the request. */
 static void read_meta(struct profile *p, json_t *meta, bool is_first)
 {
 	const char *url = json_string_value(json_object_get(meta, "url"));
@@ -427,10 +437,40 @@ static int add_all(struct xhprof *x, struct profile *p, struct err *err)
 	return 0;
 }
 
+static int read_all(struct xhprof *x, const char *bytes, size_t n, struct profile *p, struct err *err)
+{
+	int r = n && *bytes == '{' ? read_json(x, bytes, n, err) : read_serialized(x, bytes, n, err);
+
+	return r < 0 || (x->has_parts && x->units[EDGE_SAMPLES] == 1) ? r : add_all(x, p, err);
+}
+
+/* Values are read in the units of the profile. Samples are counted in whole ones, or, from their beginning, in millionths, once
+ * parts of one have been met. */
+static int read_in(int64_t samples, const char *bytes, size_t n, struct profile *p, bool *ret_has_parts, struct err *err)
+{
+	struct edge_list_column columns[EDGE_VALUES];
+	struct xhprof x = { .profile = profile_new() };
+	int r;
+
+	for (unsigned i = 0; i < EDGE_VALUES; i++) {
+		columns[i] = edge_list_xhprof[i];
+		x.units[i] = i == EDGE_SAMPLES ? samples : columns[i].scale;
+		columns[i].scale = 1;
+	}
+	if (samples > 1)
+		columns[EDGE_SAMPLES].unit = PROFILE_MILLIONTHS;
+	x.edges = edge_list_new(columns, EDGE_VALUES);
+	r = read_all(&x, bytes, n, p, err);
+	*ret_has_parts = x.has_parts;
+	profile_free(x.profile);
+	edge_list_free(x.edges);
+	return r;
+}
+
 static int xhprof_read(struct profile *p, struct input *in, const struct format_options *o, struct err *err)
 {
-	struct xhprof x;
 	const char *start;
+	bool has_parts;
 	struct str all;
 	size_t n;
 	int r = format_whole(in, TEXT_MAX, &all, err);
@@ -440,13 +480,8 @@ static int xhprof_read(struct profile *p, struct input *in, const struct format_
 		return r;
 	start = skip_space(all.p, all.p + all.n);
 	n = all.n - (size_t)(start - all.p);
-	x = (struct xhprof){ edge_list_new(edge_list_xhprof, EDGE_VALUES), profile_new(), 0 };
-	r = n && *start == '{' ? read_json(&x, start, n, err) : read_serialized(&x, start, n, err);
-	if (r >= 0)
-		r = add_all(&x, p, err);
-	profile_free(x.profile);
-	edge_list_free(x.edges);
-	return r;
+	r = read_in(1, start, n, p, &has_parts, err);
+	return r < 0 || !has_parts ? r : read_in(MILLION, start, n, p, &has_parts, err);
 }
 
 const struct format format_xhprof = {

@@ -37,18 +37,21 @@ struct writer {
 	unsigned value_count;
 };
 
-/* Nothing but main() stands below the root. */
-static bool has_main(const struct profile *p)
+static bool is_main(const struct profile *p, uint32_t frame)
+{
+	struct str name = profile_name(p, frame);
+
+	return name.n == strlen(main_name) && !memcmp(name.p, main_name, name.n);
+}
+
+static bool tree_has_main(const struct profile *p)
 {
 	bool found = false;
 
 	for (uint32_t n = 1; n < p->node_count; n++) {
-		struct str name;
-
 		if (p->parents[n] != PROFILE_ROOT)
 			continue;
-		name = profile_name(p, p->node_frames[n]);
-		if (name.n != strlen(main_name) || memcmp(name.p, main_name, name.n))
+		if (!is_main(p, p->node_frames[n]))
 			return false;
 		found = true;
 	}
@@ -58,13 +61,38 @@ static bool has_main(const struct profile *p)
 	return found;
 }
 
+static bool edges_have_main(const struct profile *p)
+{
+	const struct edges *e = p->edges;
+	bool found = false;
+
+	for (uint32_t i = 0; i < e->pair_count; i++) {
+		if (e->pairs[i].caller != EDGES_ROOT)
+			continue;
+		if (!is_main(p, e->nodes[e->pairs[i].callee].frame))
+			return false;
+		found = true;
+	}
+	for (uint32_t c = 0; c < p->column_count; c++)
+		if (e->nodes[EDGES_ROOT].self[c])
+			return false;
+	return found;
+}
+
+/* Nothing but main() stands below the root. A tree that was made of edges may have other functions there, for which it
+ * found no place. */
+static bool has_main(const struct profile *p)
+{
+	return p->edges ? edges_have_main(p) : tree_has_main(p);
+}
+
 static bool is_derived(const struct profile *p, uint32_t column)
 {
 	return !strcmp(p->columns[column].name, "off_cpu_ns") && profile_find_column(p, "wall_ns") != UINT32_MAX &&
 	       profile_find_column(p, "cpu_ns") != UINT32_MAX;
 }
 
-/* Which columns have a key; the others are noted. */
+/* Chooses the columns that have a key and notes the others. */
 static void choose_values(struct writer *w, uint32_t column)
 {
 	const struct profile *p = w->profile;
@@ -85,7 +113,7 @@ static void choose_values(struct writer *w, uint32_t column)
 	}
 }
 
-/* Takes the arrow for what it stands for, and nothing else. */
+/* Replaces the arrow in a name by a placeholder and keeps all else. */
 static void put_name_bytes(struct writer *w, struct str name)
 {
 	const char *arrow;
@@ -125,7 +153,7 @@ static void put_text(struct writer *w, struct str s)
 	}
 }
 
-/* What a sample is in the profile: where there are parts of counts, a million. */
+/* Returns the value of one sample in the profile: a million if there are fractions of counts. */
 static int64_t scale_of_samples(const struct writer *w)
 {
 	return w->samples == UINT32_MAX ? 1 : profile_scale(w->profile, w->samples);
@@ -176,7 +204,7 @@ static int64_t of_pair(const struct writer *w, uint32_t column, uint32_t pair)
 static int64_t of_all(const struct writer *w, uint32_t column, uint32_t pair)
 {
 	(void)pair;
-	return profile_sum(w->profile, column);
+	return edges_total(w->profile, column);
 }
 
 static int64_t of_none(const struct writer *w, uint32_t column, uint32_t pair)
@@ -202,7 +230,7 @@ static void put_main(struct writer *w)
 {
 	put_text(w, (struct str){ main_name, strlen(main_name) });
 	buf_puts(w->out, w->json ? ":" : "");
-	put_values(w, w->calls == UINT32_MAX && w->samples != UINT32_MAX ? profile_sum(w->profile, w->samples) : 1,
+	put_values(w, w->calls == UINT32_MAX && w->samples != UINT32_MAX ? edges_total(w->profile, w->samples) : 1,
 		   of_all, 0);
 }
 

@@ -13,7 +13,7 @@ enum amount_unit {
 	AMOUNT_MILLIONTHS,	/* a number of millionths, shown as whole ones with what is behind the point */
 };
 
-/* What a column's unit ("count", "nanoseconds", "bytes", "millionths") is shown as; unknown ones are counts. */
+/* The way to show a column's unit ("count", "nanoseconds", "bytes", "millionths"); unknown ones are counts. */
 enum amount_unit amount_unit(const char *unit);
 
 /* Whether the number needs a noun behind it. */

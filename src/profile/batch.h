@@ -7,7 +7,7 @@
 
 #define BATCH_BUCKET_NS	(10LL * 1000000000LL)
 
-/* What was measured for one series (a set of labels with its clock and period) in one bucket. */
+/* The measurements of one series (a set of labels with its clock and period) in one bucket. */
 struct batch_entry {
 	int64_t bucket_ns;			/* start of the bucket, a multiple of BATCH_BUCKET_NS, since 1970 */
 	const struct labels *labels;

@@ -9,7 +9,7 @@
 
 #define EVAL " : eval()'d code"
 
-/* What stands before a path that is not the whole name. xhprof keeps the last two parts of paths, so behind these a path may
+/* Prefixes of a path that is not the whole name. xhprof keeps the last two parts of paths, so behind these a path may
  * begin without a slash. */
 static const char *const marks[] = { "compile ", "run_init::", "load::", "eval::", "{closure}::" };
 
@@ -36,7 +36,7 @@ bool code_name_is_closure(struct str name)
  * closure, ":41$0" in an anonymous class, "/3-5" or "/3" behind a closure. */
 static size_t line_at(struct str s, size_t at, bool closure, size_t *ret_number)
 {
-	size_t n = digits(s, at + 1), end = at + 1 + n;
+	size_t n = strchr("(:/", s.p[at]) && s.p[at] ? digits(s, at + 1) : 0, end = at + 1 + n;
 	struct str rest;
 
 	*ret_number = at + 1;
@@ -59,23 +59,52 @@ static size_t line_at(struct str s, size_t at, bool closure, size_t *ret_number)
 	return at + 1 + n == s.n ? n + 1 : 0;
 }
 
+/* Behind the scheme of a stream, as of "phar:///srv/shop.phar/cart.php", which belongs to the name and not to the path. */
+static size_t behind_scheme(struct str name, size_t at)
+{
+	size_t i = at;
+
+	while (i < name.n && (isalnum((unsigned char)name.p[i]) || strchr("+-.", name.p[i])) && name.p[i])
+		i++;
+	return i > at && text_starts((struct str){ name.p + i, name.n - i }, "://") ? i + 3 : at;
+}
+
+/* Where the absolute path that stands at `at` begins, SIZE_MAX if none does. */
+static size_t absolute_path(struct str name, size_t at)
+{
+	size_t begin = at < name.n ? behind_scheme(name, at) : at;
+
+	return begin < name.n && name.p[begin] == '/' ? begin : SIZE_MAX;
+}
+
+static size_t path_of_closure(struct str name)
+{
+	static const char mark[] = "{closure:";
+	const size_t n = strlen(mark);
+	size_t begin = SIZE_MAX;
+
+	for (const char *at = name.p, *end = name.p + name.n;
+	     begin == SIZE_MAX && (at = memmem(at, (size_t)(end - at), mark, n)); at += n)
+		begin = absolute_path(name, (size_t)(at - name.p) + n);
+	return begin;
+}
+
 static size_t path_begin(struct str name)
 {
+	size_t begin = absolute_path(name, 0);
 	const char *at;
 
-	if (name.n && name.p[0] == '/')
-		return 0;
+	if (begin != SIZE_MAX)
+		return begin;
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		if (text_starts(name, marks[i]))
-			return strlen(marks[i]);
-	at = memmem(name.p, name.n, "{closure:/", 10);
-	if (at)
-		return (size_t)(at - name.p) + 9;
+			return behind_scheme(name, strlen(marks[i]));
+	begin = path_of_closure(name);
+	if (begin != SIZE_MAX)
+		return begin;
 	/* One byte lies between, which is a NUL unless a format had no place for it. */
 	at = memmem(name.p, name.n, "@anonymous", 10);
-	if (at && (size_t)(at - name.p) + 11 < name.n && at[11] == '/')
-		return (size_t)(at - name.p) + 11;
-	return SIZE_MAX;
+	return at ? absolute_path(name, (size_t)(at - name.p) + 11) : SIZE_MAX;
 }
 
 struct str code_name_path(struct str name)

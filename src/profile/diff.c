@@ -124,7 +124,7 @@ static int64_t duration_of(const struct profile *p)
 	return p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
 }
 
-/* What `before` is to be multiplied by and divided by. */
+/* The scale of `before`, as a multiplier and a divisor. */
 static int fraction(const struct profile *a, uint32_t column_a, const struct profile *b, uint32_t column_b,
 		    enum diff_scale scale, int64_t *ret_numerator, int64_t *ret_denominator, struct err *err)
 {

@@ -56,11 +56,11 @@ double diff_error(const struct diff *d, double before, double after, double whol
 /* The difference from which on it is none of chance: `sigma` standard errors, and half a sample more. */
 double diff_noise(const struct diff *d, double sigma, double before, double after, double whole_after);
 
-/* How many standard errors must be exceeded so that chance alone shows one of `count` values as changed in less than
+/* The number of standard errors above which chance alone shows one of `count` values as changed in less than
  * one of twenty comparisons. */
 double diff_sigma(size_t count);
 
-/* What a sample of a column weighs in it, 0 if its values are no samples. */
+/* The value of one sample in a column, 0 if its values are not samples. */
 double diff_sample_weight(const struct profile *p, uint32_t column);
 
 /* Why a comparison says little, or nothing at all. */

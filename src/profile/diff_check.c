@@ -68,7 +68,7 @@ double diff_error(const struct diff *d, double before, double after, double whol
 	after = after > 0 ? after : 0;
 	if (wa <= 0 && wb <= 0)
 		return 0;
-	/* What both would have if nothing had changed, as far as both together tell. */
+	/* The share that both would have if nothing had changed, as far as both together tell. */
 	if (wa <= 0)
 		expected = before;
 	else if (wb <= 0)

@@ -109,7 +109,7 @@ static int64_t difference(int64_t a, int64_t b)
 	return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* What the nodes took themselves is rounded along their row, so that all of them are the whole. */
+/* Self values are rounded along the row of nodes, so that all of them are the whole. */
 void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator, int64_t denominator)
 {
 	int64_t sum = 0, given = 0;

@@ -72,6 +72,8 @@ struct edges_options {
 	bool above_zero;		/* values below zero are taken for zero */
 	const char *root;		/* the name of the root: a function of that name below it is a level deeper */
 	uint32_t column;		/* only this one and "calls"; UINT32_MAX is all */
+	uint32_t *ret_nodes, *ret_pairs;	/* not NULL: by node of the tree which node and pair it adds to; only where the
+						 * profile has no edges */
 };
 
 /* Those of the profile, or those of its tree, which have levels. The caller frees. */
@@ -110,13 +112,17 @@ struct edges_sums {
 void edges_sums(const struct profile *p, struct edges_sums *ret);
 void edges_sums_done(struct edges_sums *s);
 
+/* Everything that was taken, by what functions took themselves: exact where the profile has edges. The tree's sum may differ from
+ * it where functions call each other in a circle. */
+int64_t edges_total(const struct profile *p, uint32_t column);
+
 /* The circle that each node belongs to: nodes of one number can reach each other. The caller frees. */
 uint32_t *edges_circles(const struct edges *e);
 
 /* Whether there are calls in a circle through nodes that are not once. */
 bool edges_are_circular(const struct edges *e);
 
-/* Which nodes can reach one of those that `is` is true of, themselves included; the caller frees. */
+/* Marks the nodes that can reach one for which `is` is true, including these; the caller frees. */
 bool *edges_reaching(const struct edges *e, const bool *is);
 
 #endif

@@ -113,6 +113,10 @@ static void add_tree(struct conversion *c)
 	for (uint32_t column = 0; column < p->column_count; column++)
 		if (is_wanted(c, column))
 			add_column(c, column, &to);
+	if (c->options->ret_nodes)
+		memcpy(c->options->ret_nodes, node, p->node_count * sizeof(*node));
+	if (c->options->ret_pairs)
+		memcpy(c->options->ret_pairs + 1, pair + 1, (p->node_count - 1) * sizeof(*pair));
 }
 
 /* --- From edges --- */

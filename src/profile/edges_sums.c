@@ -122,7 +122,7 @@ static void find_total(struct summing *s, uint32_t frame)
 		add(s, total, circle->value);
 	else
 		bound(s, frame, node);
-	/* How often something was called and all that it called says nothing. */
+	/* A total of calls, one's own and those of callees, means nothing. */
 	if (s->calls != UINT32_MAX)
 		total[s->calls] = s->sums->self[frame][s->calls];
 }
@@ -159,4 +159,15 @@ void edges_sums_done(struct edges_sums *s)
 	free(s->at_most);
 	free(s->known);
 	*s = (struct edges_sums){ 0 };
+}
+
+int64_t edges_total(const struct profile *p, uint32_t column)
+{
+	__int128 sum = 0;
+
+	if (!p->edges)
+		return profile_sum(p, column);
+	for (uint32_t n = 0; n < p->edges->node_count; n++)
+		sum += p->edges->nodes[n].self[column];
+	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }

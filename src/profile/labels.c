@@ -23,7 +23,7 @@ void labels_done(struct labels *l)
 	labels_init(l);
 }
 
-/* Where `key` is, or where it would have to stand. */
+/* The index of `key`, or the one at which to insert it. */
 static size_t find(const struct labels *l, const char *key, size_t n, bool *ret_found)
 {
 	size_t low = 0, high = l->count;

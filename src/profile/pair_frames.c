@@ -146,7 +146,7 @@ static void pair_in_order(struct candidate *list, size_t from, size_t end)
 	}
 }
 
-/* Where the stretch from `from` on that agrees by name, or by name and file, ends. */
+/* The end of the stretch from `from` on that agrees by name, or by name and file. */
 enum likeness { SAME_NAME, SAME_FILE };
 
 static size_t stretch(const struct candidate *list, size_t from, size_t end, enum likeness likeness)

@@ -26,6 +26,7 @@ struct profile *profile_new(void)
 
 	intern_init(&p->strings);
 	map_init(&p->frame_map);
+	map_init(&p->place_map);
 	map_init(&p->child_map);
 	labels_init(&p->labels);
 	p->node_capacity = 64;
@@ -43,6 +44,7 @@ struct profile *profile_free(struct profile *p)
 		return NULL;
 	intern_done(&p->strings);
 	map_done(&p->frame_map);
+	map_done(&p->place_map);
 	map_done(&p->child_map);
 	labels_done(&p->labels);
 	for (uint32_t i = 0; i < p->column_count; i++)
@@ -50,6 +52,7 @@ struct profile *profile_free(struct profile *p)
 	free(p->frames);
 	free(p->parents);
 	free(p->node_frames);
+	free(p->node_lines);
 	free(p->first_children);
 	edges_free(p->edges);
 	free(p);
@@ -168,9 +171,21 @@ static __attribute__((noinline)) void grow_nodes(struct profile *p)
 	p->parents = xrealloc(p->parents, n * sizeof(*p->parents));
 	p->node_frames = xrealloc(p->node_frames, n * sizeof(*p->node_frames));
 	p->first_children = xrealloc(p->first_children, n * sizeof(*p->first_children));
+	if (p->node_lines)
+		p->node_lines = xrealloc(p->node_lines, n * sizeof(*p->node_lines));
 	for (uint32_t i = 0; i < p->column_count; i++)
 		p->columns[i].self = xrealloc(p->columns[i].self, n * sizeof(int64_t));
 	p->node_capacity = n;
+}
+
+/* Most profiles have no lines, and no memory for them. */
+static __attribute__((noinline)) void set_line(struct profile *p, uint32_t node, uint32_t line)
+{
+	if (!p->node_lines) {
+		p->node_lines = xmalloc(p->node_capacity * sizeof(*p->node_lines));
+		memset(p->node_lines, 0, (node + 1) * sizeof(*p->node_lines));
+	}
+	p->node_lines[node] = line;
 }
 
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame)
@@ -180,9 +195,35 @@ uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame)
 		grow_nodes(p);
 	p->parents[p->node_count] = parent;
 	p->node_frames[p->node_count] = frame;
+	if (p->node_lines)
+		p->node_lines[p->node_count] = 0;
 	for (uint32_t i = 0; i < p->column_count; i++)
 		p->columns[i].self[p->node_count] = 0;
 	return p->node_count++;
+}
+
+uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line)
+{
+	uint32_t node = profile_append(p, parent, frame);
+
+	if (line && p->keeps_lines)
+		set_line(p, node, line);
+	return node;
+}
+
+/* A number for a frame and a line, by which children are found; without a line it is the frame's. */
+#define PLACE_WITH_LINE	0x80000000u
+
+static uint32_t place_of(struct profile *p, uint32_t frame, uint32_t line)
+{
+	uint32_t *slot;
+
+	if (!line)
+		return frame;
+	slot = map_slot(&p->place_map, map_pair(frame, line));
+	if (*slot == MAP_NONE)
+		*slot = PLACE_WITH_LINE | (uint32_t)(p->place_map.count - 1);
+	return *slot;
 }
 
 /* Makes the children findable that were only appended. */
@@ -192,16 +233,17 @@ static void index_children(struct profile *p)
 	       (p->node_count - p->indexed_count) * sizeof(*p->first_children));
 	for (uint32_t n = p->indexed_count; n < p->node_count; n++) {
 		struct profile_child *first = &p->first_children[p->parents[n]];
+		uint32_t place = place_of(p, p->node_frames[n], profile_line(p, n));
 
 		if (first->node)
-			map_set(&p->child_map, map_pair(p->parents[n], p->node_frames[n]), n);
+			map_set(&p->child_map, map_pair(p->parents[n], place), n);
 		else
-			*first = (struct profile_child){ n, p->node_frames[n] };
+			*first = (struct profile_child){ n, place };
 	}
 	p->indexed_count = p->node_count;
 }
 
-uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
+static uint32_t child_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line, uint32_t place)
 {
 	struct profile_child *first;
 	uint32_t node;
@@ -212,20 +254,37 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
 	first = &p->first_children[parent];
 	node = p->node_count;
 	if (!first->node) {
-		*first = (struct profile_child){ node, frame };
-	} else if (first->frame == frame) {
+		*first = (struct profile_child){ node, place };
+	} else if (first->place == place) {
 		return first->node;
 	} else {
-		uint32_t *slot = map_slot(&p->child_map, map_pair(parent, frame));
+		uint32_t *slot = map_slot(&p->child_map, map_pair(parent, place));
 
 		if (*slot != MAP_NONE)
 			return *slot;
 		*slot = node;
 	}
-	profile_append(p, parent, frame);
+	profile_append_at(p, parent, frame, line);
 	p->first_children[node] = (struct profile_child){ 0 };
 	p->indexed_count = p->node_count;
 	return node;
+}
+
+uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame)
+{
+	return child_at(p, parent, frame, 0, frame);
+}
+
+uint32_t profile_child_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line)
+{
+	if (!p->keeps_lines)
+		line = 0;
+	return child_at(p, parent, frame, line, place_of(p, frame, line));
+}
+
+void profile_keep_lines(struct profile *p, bool keep)
+{
+	p->keeps_lines = keep;
 }
 
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value)
@@ -307,15 +366,6 @@ int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *r
 	return sum;
 }
 
-uint32_t *profile_depths(const struct profile *p)
-{
-	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
-
-	for (uint32_t n = 1; n < p->node_count; n++)
-		depths[n] = depths[p->parents[n]] + 1;
-	return depths;
-}
-
 uint32_t profile_stacks(const struct profile *p)
 {
 	_cleanup_(freep) bool *inner = xcalloc(p->node_count, sizeof(*inner));
@@ -330,16 +380,18 @@ uint32_t profile_stacks(const struct profile *p)
 
 uint32_t profile_depth(const struct profile *p)
 {
-	_cleanup_(freep) uint32_t *depths = profile_depths(p);
+	_cleanup_(freep) uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
 	uint32_t deepest = 0;
 
-	for (uint32_t n = 1; n < p->node_count; n++)
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		depths[n] = depths[p->parents[n]] + 1;
 		if (depths[n] > deepest)
 			deepest = depths[n];
+	}
 	return deepest;
 }
 
-/* Where the columns of `from` go, UINT32_MAX without room, and what their values are multiplied by for that. */
+/* Maps the columns of `from` to those of the sum, UINT32_MAX without room, with the multiplier of their values. */
 struct merged_columns {
 	uint32_t number[PROFILE_COLUMNS];
 	int64_t factor[PROFILE_COLUMNS];
@@ -407,7 +459,7 @@ void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, 
 	labels_keep_common(&p->labels, labels);
 }
 
-/* Where one of them has edges, both have; but an estimate that lost its own has none to give. */
+/* If one of them has edges, both get them; but an estimate that lost its own has none to give. */
 static void prepare_edges(struct profile *into, const struct profile *from)
 {
 	static const struct edges_options all = { .column = UINT32_MAX };
@@ -446,7 +498,8 @@ void profile_merge(struct profile *into, const struct profile *from)
 	nodes[PROFILE_ROOT] = PROFILE_ROOT;
 	add_values(into, PROFILE_ROOT, from, PROFILE_ROOT, &columns);
 	for (uint32_t n = 1; n < from->node_count; n++) {
-		nodes[n] = profile_child(into, nodes[from->parents[n]], frames[from->node_frames[n]]);
+		nodes[n] = profile_child_at(into, nodes[from->parents[n]], frames[from->node_frames[n]],
+					    profile_line(from, n));
 		add_values(into, nodes[n], from, n, &columns);
 	}
 	if (into->edges)
@@ -492,6 +545,7 @@ struct profile *profile_new_like(const struct profile *p)
 	struct profile *r = profile_new();
 
 	copy_facts(r, p);
+	r->keeps_lines = p->keeps_lines;
 	for (uint32_t i = 0; i < p->column_count; i++)
 		profile_column(r, p->columns[i].name, p->columns[i].unit);
 	for (uint32_t i = 0; i < p->frame_count; i++)
@@ -515,10 +569,19 @@ struct profile *profile_filter(const struct profile *p, const bool *keep)
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		if (!needed[n])
 			continue;
-		nodes[n] = profile_append(r, nodes[p->parents[n]], p->node_frames[n]);
+		nodes[n] = profile_append_at(r, nodes[p->parents[n]], p->node_frames[n], profile_line(p, n));
 		if (inside[n])
 			profile_add_node(r, nodes[n], p, n);
 	}
+	return r;
+}
+
+/* Edges know no lines, and stay as they are. */
+struct profile *profile_without_lines(const struct profile *p)
+{
+	struct profile *r = profile_new();
+
+	profile_merge(r, p);
 	return r;
 }
 

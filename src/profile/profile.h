@@ -4,7 +4,9 @@
  * node is one frame called from its parent's stack, and a parent always has a smaller number than its children, so
  * one pass from the back adds totals up and one pass from the front walks paths down, without recursion at any depth.
  * Values are self values (what the node took without its children), one per column; the same frame under the same
- * parent is one node. No files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no
+ * parent is one node. Where lines are kept, a node also has the line that ran, which is no part of what the function is:
+ * the same frame stands below one parent once per line, and by default nobody sees that (profile_keep_lines).
+ * No files, no sockets, no clock in here. What was measured per pair of caller and callee, and has no
  * stacks, is there in a second form as well: edges.h.
  *
  * The struct is open for reading; it is changed through the functions below only.
@@ -39,6 +41,8 @@ struct profile {
 
 	uint32_t *parents;	/* by node; the root's is itself */
 	uint32_t *node_frames;	/* by node; the root's is UINT32_MAX */
+	uint32_t *node_lines;	/* by node: the line that ran there, or of the call to its children, 0 unknown; NULL: no
+				 * node has one */
 	uint32_t node_count;	/* at least 1 */
 
 	struct profile_column columns[PROFILE_COLUMNS];
@@ -57,6 +61,8 @@ struct profile {
 
 	/* private */
 	size_t frame_capacity, node_capacity;
+	bool keeps_lines;
+	struct map place_map;		/* frame and line to a number, for nodes with a line */
 	struct map frame_map, child_map;	/* child_map has all children but the first of each node … */
 	struct profile_child *first_children;	/* … which is here, because most nodes have only one */
 	uint32_t indexed_count;			/* nodes above this are in neither yet */
@@ -64,7 +70,7 @@ struct profile {
 
 struct profile_child {
 	uint32_t node;		/* 0: there is none */
-	uint32_t frame;
+	uint32_t place;		/* its frame, or what place_map has for its frame and line */
 };
 
 struct profile *profile_new(void);
@@ -80,6 +86,22 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit);
 uint32_t profile_find_column(const struct profile *p, const char *name);	/* UINT32_MAX if it is not there */
 uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
 
+/* Whether nodes are kept apart by the line that ran, from now on; a new profile does not, so that all that goes by functions,
+ * pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand lines over to any
+ * profile; one that does not keep them adds their nodes up. */
+void profile_keep_lines(struct profile *p, bool keep);
+
+/* The child with that line, 0 for none. */
+uint32_t profile_child_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);
+
+static inline uint32_t profile_line(const struct profile *p, uint32_t node)
+{
+	return p->node_lines ? p->node_lines[node] : 0;
+}
+
+/* The same stacks by function alone. The caller frees. */
+struct profile *profile_without_lines(const struct profile *p);
+
 bool profile_has_room_for(const struct profile *p, const struct profile *more);	/* for the columns of both */
 
 /* A string of the frames of `from` as one of `into`, looked up once: `ids` has one entry per string of `from`, all of
@@ -90,6 +112,7 @@ uint32_t *profile_string_ids(const struct profile *from);	/* such entries, to be
 /* Adds a child that the caller knows not to be there yet: no lookup, and none of the memory that lookups take before
  * the next profile_child. */
 uint32_t profile_append(struct profile *p, uint32_t parent, uint32_t frame);
+uint32_t profile_append_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);
 
 /* Adds to a node's self value; stops at the ends of int64_t instead of wrapping. */
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value);
@@ -116,17 +139,16 @@ int64_t *profile_totals(const struct profile *p, uint32_t column);
 
 int64_t profile_sum(const struct profile *p, uint32_t column);	/* the root's total */
 
-/* What nodes with a negative value add up to (0 or less), and how many they are; `ret_nodes` may be NULL. Only memory
+/* The sum of negative values (0 or less), and the number of nodes that have them; `ret_nodes` may be NULL. Only memory
  * and differences have such values, and pictures and folded stacks have no place for them. */
 int64_t profile_below_zero(const struct profile *p, uint32_t column, uint32_t *ret_nodes);
 
-/* How many stacks there are that no other one goes on from. */
+/* The number of stacks that are not the beginning of another one. */
 uint32_t profile_stacks(const struct profile *p);
 
-uint32_t *profile_depths(const struct profile *p);		/* root 0; the caller frees */
 uint32_t profile_depth(const struct profile *p);		/* the deepest node's */
 
-/* What is being added was taken between these times: start and end become those of both. 0, 0 says nothing. */
+/* Extends start and end to cover these times, those of a profile that is being added. 0, 0 changes nothing. */
 void profile_cover(struct profile *p, int64_t start_ns, int64_t end_ns);
 
 /* Call this before the nodes of something with this period and these labels are added one by one. A profile without
@@ -137,7 +159,7 @@ void profile_describe(struct profile *p, int64_t period_ns, bool mixed_periods, 
  * and labels as the two functions above say. */
 void profile_merge(struct profile *into, const struct profile *from);
 
-/* The same values with every stack turned over: children of the root are the leaves. The caller frees. */
+/* The same values with every stack turned over, without lines: children of the root are the leaves. The caller frees. */
 struct profile *profile_reverse(const struct profile *p);
 
 /* The same for a picture of `column` that shows nothing below `least`: a node with less than that in all has no
@@ -145,7 +167,7 @@ struct profile *profile_reverse(const struct profile *p);
 struct profile *profile_reverse_above(const struct profile *p, uint32_t column, double least);
 
 /* A profile without nodes and with the frames (of the same numbers), columns and facts of `p`, to put a part of it
- * into. The caller frees. */
+ * into; it keeps lines if `p` does. The caller frees. */
 struct profile *profile_new_like(const struct profile *p);
 
 /* Adds the values of a node of `from` to one of `to`, both with the same columns. */

@@ -63,7 +63,8 @@ struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t
 		if (cut[parent])
 			nodes[n] = nodes[parent];
 		else
-			nodes[n] = profile_child(to, nodes[parent], cut[n] ? pruned : p->node_frames[n]);
+			nodes[n] = cut[n] ? profile_child(to, nodes[parent], pruned) :
+				   profile_child_at(to, nodes[parent], p->node_frames[n], profile_line(p, n));
 		profile_add_node(to, nodes[n], p, n);
 	}
 	return to;

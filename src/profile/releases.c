@@ -206,21 +206,22 @@ static bool is_moved(const struct releases *r, const struct move *m)
 	return false;
 }
 
+static int by_votes(const void *a, const void *b)
+{
+	const struct move *x = a, *y = b;
+	int order = (x->votes < y->votes) - (x->votes > y->votes);
+
+	return order ? order : by_directories(a, b);
+}
+
 /* Takes the directories with the most votes; below these nothing else has moved. */
 static void elect(struct releases *r, struct move *votes, size_t n, const struct str *both, size_t both_count)
 {
-	while (r->move_count < MOVES_MAX) {
-		const struct move *best = NULL;
-
-		for (size_t i = 0; i < n; i++)
-			if (votes[i].votes && (!best || votes[i].votes > best->votes))
-				best = &votes[i];
-		if (!best)
-			return;
-		if (!is_moved(r, best) && is_believable(best, both, both_count))
-			r->moves[r->move_count++] = *best;
-		votes[best - votes].votes = 0;
-	}
+	if (n)
+		qsort(votes, n, sizeof(*votes), by_votes);
+	for (size_t i = 0; i < n && r->move_count < MOVES_MAX; i++)
+		if (!is_moved(r, &votes[i]) && is_believable(&votes[i], both, both_count))
+			r->moves[r->move_count++] = votes[i];
 }
 
 void releases_decide(struct releases *r)

@@ -45,6 +45,20 @@ TEST(files_evals_and_anonymous_classes_have_paths_too)
 	CHECK_STR(shown("class@anonymous_/srv/a.php:12$1f::run"), "class@anonymous_</srv/a.php>::run 12");
 }
 
+TEST(streams_have_paths_behind_their_scheme)
+{
+	CHECK_STR(shown("phar:///srv/shop.phar/cart.php"), "phar://</srv/shop.phar/cart.php> 0");
+	CHECK_STR(shown("compile phar:///srv/shop.phar/cart.php"), "compile phar://</srv/shop.phar/cart.php> 0");
+	CHECK_STR(shown("A::{closure:phar:///srv/shop.phar/cart.php(7)#2}"),
+		  "A::{closure:phar://</srv/shop.phar/cart.php>#2} 7");
+	CHECK_STR(shown("{closure:{closure:phar:///srv/shop.phar/cart.php:3}:9}"),
+		  "{closure:{closure:phar://</srv/shop.phar/cart.php>}} 9");
+	CHECK_STR(shown("phar:///srv/a.phar/b.php(12) : eval()'d code"), "phar://</srv/a.phar/b.php> : eval()'d code 12");
+	CHECK_STR(shown("class@anonymous_phar:///srv/a.phar/b.php:12$1f::run"),
+		  "class@anonymous_phar://</srv/a.phar/b.php>::run 12");
+	CHECK_STR(shown("{closure:phar://shop.phar/cart.php:3}"), "{closure:phar://shop.phar/cart.php} 3");
+}
+
 static const char *generated(const char *name)
 {
 	static char text[200];

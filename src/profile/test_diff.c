@@ -258,7 +258,7 @@ static struct profile *sampled(uint32_t samples, double slower)
 	return p;
 }
 
-/* How many functions changed by more than noise; `ret_seventh`: is f7 one of them? */
+/* The number of functions that changed by more than noise; `ret_seventh`: is f7 one of them? */
 static unsigned changed(const struct profile *a, const struct profile *b, enum diff_scale scale, bool *ret_seventh)
 {
 	struct diff_options o = { .scale = scale };

@@ -155,7 +155,7 @@ TEST(a_profile_with_edges_and_one_without_add_up_in_either_order)
 	}
 }
 
-/* What was left of an estimate by choosing stacks has no edges, and a sum of it with others has none either. */
+/* An estimate that was filtered by stacks has no edges, and a sum of it with others has none either. */
 TEST(an_estimate_without_edges_is_no_part_of_exact_sums)
 {
 	_cleanup_(profile_freep) struct profile *a = profile_new(), *b = profile_new();

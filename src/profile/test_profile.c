@@ -310,7 +310,7 @@ TEST(merging_keeps_the_labels_that_agree_and_the_whole_time)
 	CHECK_INT(all->start_ns, 50);
 	CHECK_INT(all->end_ns, 200);
 	CHECK_INT(all->period_ns, 10);
-	/* What has no samples has no say. */
+	/* A profile without samples has no say. */
 	profile_merge(all, none);
 	CHECK_INT(all->labels.count, 1);
 	CHECK(!all->mixed_periods);

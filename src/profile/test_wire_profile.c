@@ -194,7 +194,7 @@ static struct profile *read_all(const struct buf *b, unsigned *ret_messages)
 		size_t size = (size_t)strobe_wire_get_le((const uint8_t *)b->data + at + 8, 4);
 
 		CHECK_INT(strobe_wire_parse(b->data + at, size, &m), STROBE_WIRE_OK);
-		CHECK_INT(wire_profile_add_whole(p, &m), 0);
+		CHECK_INT(wire_profile_add_whole(p, &m, NULL), 0);
 		CHECK_INT(!(m.info.flags & STROBE_WIRE_CONTINUED), m.info.version == 1 || at + size == b->size);
 		at += size;
 		(*ret_messages)++;

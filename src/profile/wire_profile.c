@@ -3,9 +3,10 @@
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
+#include "wire_cut.h"
 #include <string.h>
 
-/* What the frames of a message refer to, found as nodes ask for it: strings that only labels use stay out. */
+/* The strings of a message's frames, looked up when a node needs them: strings that only labels use stay out. */
 struct reader {
 	struct str *strings;			/* by reference; 0 is "" */
 	uint32_t *ids;				/* of them in the profile; UINT32_MAX while no frame has asked */
@@ -15,6 +16,7 @@ struct reader {
 	} *frames;
 	uint32_t *nodes;			/* numbers in the profile */
 	uint32_t columns[STROBE_WIRE_COLUMNS];	/* the same */
+	uint32_t pruned;			/* the frame for what is cut, if anything is */
 };
 
 static void reader_init(struct reader *r, const struct strobe_wire_message *m)
@@ -122,8 +124,21 @@ static uint32_t map_frame(struct profile *p, const struct reader *r, struct wire
 	return f->number;
 }
 
+/* The node for one of the message that may be cut, or below one that is. */
+static uint32_t place_of(struct profile *p, struct reader *r, bool *cut, uint32_t i, uint32_t parent, uint32_t frame,
+			 uint32_t line)
+{
+	if (cut && cut[parent]) {
+		cut[i] = true;
+		return r->nodes[parent];
+	}
+	if (cut && cut[i])
+		return profile_child(p, r->nodes[parent], r->pruned);
+	return profile_child_at(p, r->nodes[parent], map_frame(p, r, &r->frames[frame]), line);
+}
+
 /* The tree. */
-static void add_nodes(struct profile *p, const struct strobe_wire_message *m, struct reader *r)
+static void add_nodes(struct profile *p, const struct strobe_wire_message *m, struct reader *r, bool *cut)
 {
 	const uint8_t *at = m->at_nodes;
 
@@ -131,11 +146,10 @@ static void add_nodes(struct profile *p, const struct strobe_wire_message *m, st
 	for (uint32_t i = 1; i <= m->nodes; i++) {
 		uint32_t parent = i - (uint32_t)strobe_wire_next(&at);
 		uint32_t frame = (uint32_t)strobe_wire_next(&at);
-		uint32_t node = profile_child(p, r->nodes[parent], map_frame(p, r, &r->frames[frame]));
+		uint32_t line = m->info.flags & STROBE_WIRE_LINES ? (uint32_t)strobe_wire_next(&at) : 0;
+		uint32_t node = place_of(p, r, cut, i, parent, frame, line);
 
 		r->nodes[i] = node;
-		if (m->info.flags & STROBE_WIRE_LINES)
-			strobe_wire_next(&at);
 		for (uint32_t k = 0; k < m->columns; k++) {
 			int64_t value = strobe_wire_unzigzag(strobe_wire_next(&at));
 
@@ -151,7 +165,21 @@ static void add_values(const struct strobe_wire_message *m, const struct reader 
 		saturating_add(&sums[r->columns[k]], strobe_wire_unzigzag(strobe_wire_next(at)));
 }
 
-static void add_edges(struct profile *p, const struct strobe_wire_message *m, struct reader *r)
+static void skip_values(const struct strobe_wire_message *m, const uint8_t **at)
+{
+	for (uint32_t k = 0; k < m->columns; k++)
+		strobe_wire_next(at);
+}
+
+/* All functions that are cut are one, which may call itself. */
+static uint32_t edge_node_of(struct profile *p, struct reader *r, const bool *cut, uint32_t frame, uint32_t level)
+{
+	if (cut && cut[frame])
+		return edges_node(p->edges, r->pruned, 0);
+	return edges_node(p->edges, map_frame(p, r, &r->frames[frame]), level);
+}
+
+static void add_edges(struct profile *p, const struct strobe_wire_message *m, struct reader *r, const bool *cut)
 {
 	_cleanup_(freep) uint32_t *nodes = xmalloc((size_t)m->edge_nodes * sizeof(*nodes));
 	_cleanup_(freep) bool *is_taken = NULL;
@@ -164,18 +192,23 @@ static void add_edges(struct profile *p, const struct strobe_wire_message *m, st
 		uint32_t frame = (uint32_t)strobe_wire_next(&at);
 		uint64_t level = strobe_wire_next(&at);
 
-		nodes[i] = frame ? edges_node(p->edges, map_frame(p, r, &r->frames[frame - 1]), (uint32_t)(level / 2)) :
-				   EDGES_ROOT;
+		nodes[i] = frame ? edge_node_of(p, r, cut, frame - 1, (uint32_t)(level / 2)) : EDGES_ROOT;
 		/* Two that become one, since their frames do, may have called each other. */
-		if (level % 2 || is_taken[nodes[i]])
+		if (level % 2 || is_taken[nodes[i]] || (frame && cut && cut[frame - 1]))
 			edges_not_once(p->edges, nodes[i]);
 		is_taken[nodes[i]] = true;
 		add_values(m, r, &at, p->edges->nodes[nodes[i]].self);
 	}
 	for (uint32_t i = 0; i < m->edge_pairs; i++) {
 		uint32_t caller = nodes[strobe_wire_next(&at)], callee = nodes[strobe_wire_next(&at)];
-		uint32_t pair = edges_pair(p->edges, caller, callee);
+		uint32_t pair;
 
+		/* Both were cut: the values are what they took themselves, and there is no call of the one by the other. */
+		if (caller == callee && cut && p->edges->nodes[caller].frame == r->pruned) {
+			skip_values(m, &at);
+			continue;
+		}
+		pair = edges_pair(p->edges, caller, callee);
 		add_values(m, r, &at, p->edges->pairs[pair].value);
 	}
 }
@@ -187,24 +220,45 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 	if (map_columns(p, m, r.columns) < 0)
 		return -E2BIG;
 	reader_init(&r, m);
-	add_nodes(p, m, &r);
+	add_nodes(p, m, &r, NULL);
 	reader_done(&r);
 	return 0;
 }
 
-int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m)
+/* The message's default column for pictures. */
+static uint32_t weighing_column(const struct profile *p, const struct strobe_wire_message *m, const struct reader *r,
+				const char *wanted)
 {
+	uint32_t column = wanted ? profile_find_column(p, wanted) : UINT32_MAX, k = 0;
+
+	if (column == UINT32_MAX)
+		column = profile_pick_column(p, NULL);
+	while (k < m->columns && r->columns[k] != column)
+		k++;
+	return k;
+}
+
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room)
+{
+	struct wire_cut cut = { 0 };
 	struct reader r;
+	int is_cut;
 
 	if (map_columns(p, m, r.columns) < 0)
 		return -E2BIG;
+	if (room)
+		wire_cut_find(&cut, m, weighing_column(p, m, &r, room->column), room);
 	reader_init(&r, m);
-	add_nodes(p, m, &r);
+	if (cut.nodes || cut.frames)
+		r.pruned = profile_pruned_frame(p);
+	add_nodes(p, m, &r, cut.nodes);
 	if (m->edge_nodes)
-		add_edges(p, m, &r);
+		add_edges(p, m, &r, cut.frames);
 	p->estimated |= m->edge_nodes || m->info.flags & STROBE_WIRE_ESTIMATE;
 	reader_done(&r);
-	return 0;
+	is_cut = cut.nodes || cut.frames;
+	wire_cut_done(&cut);
+	return is_cut;
 }
 
 struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, const void *bytes)

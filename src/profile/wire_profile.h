@@ -5,15 +5,24 @@
 #include "profile.h"
 #include "strobe_wire.h"
 
-/* Adds a message that strobe_wire_parse accepted to `p`: the tree, and the columns by name. Times, period and
- * labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
+/* Adds a message that strobe_wire_parse accepted to `p`: the tree, with lines if `p` keeps them, and the columns by name. Times,
+ * period and labels of `p` are not touched. Returns -E2BIG (nothing added) if `p` has no room for its columns. */
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
 
 /* The same with its edges, and with the knowledge that the tree is an estimate: for messages that together are all that
- * `p` is to hold. Edges of several profiles are added up by profile_merge. */
-int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m);
+ * `p` is to hold. Edges of several profiles are added up by profile_merge.
+ *
+ * Where `room` (NULL: any) is too small, a part is left out, and 1 is returned: stacks end in PROFILE_PRUNED where those with the
+ * least values begin, and the functions with the least values are one function of that name among the edges and have no nodes
+ * either, so that the sums stay right and each other function keeps its values. Of a tree without a column nothing is worth more, so all is cut. */
+struct wire_room {
+	uint32_t nodes, edge_nodes, edge_pairs;
+	const char *column;		/* whose values count; NULL, or one that is not there: that of pictures */
+};
 
-/* Where the bytes of a message that strobe_wire_parse accepted begin. */
+int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room);
+
+/* The first byte of a message that strobe_wire_parse accepted. */
 static inline const uint8_t *wire_message_bytes(const struct strobe_wire_message *m)
 {
 	return m->at_strings - strobe_wire_header_size(&m->info);
@@ -26,7 +35,7 @@ struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, 
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
 
 /* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. It is of version 2
- * if it has edges or is an estimate. Values of the root of the tree have no place in it. -E2BIG if one name or label alone is above
+ * if it has edges or lines, or is an estimate. Values of the root of the tree have no place in it. -E2BIG if one name or label alone is above
  * the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 

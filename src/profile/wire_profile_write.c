@@ -135,7 +135,7 @@ static void put_nodes(struct strobe_wire_writer *w, const struct part *t)
 			continue;
 		for (uint32_t k = 0; k < p->column_count && i >= t->tree.first; k++)
 			values[k] = p->columns[k].self[i];
-		strobe_wire_node(w, t->nodes[p->parents[i]], t->frames[p->node_frames[i]] - 1, values);
+		strobe_wire_node_at(w, t->nodes[p->parents[i]], t->frames[p->node_frames[i]] - 1, profile_line(p, i), values);
 	}
 }
 
@@ -167,12 +167,13 @@ static struct strobe_wire_info info_of(const struct part *t)
 	const struct profile *p = t->profile;
 	const char *clock = labels_get(&p->labels, "clock");
 	int64_t start = p->start_ns > 0 ? p->start_ns : 0;
+	bool is_estimate = p->edges || p->estimated;
 
 	return (struct strobe_wire_info){
 		.kind = t->kind,
-		.version = p->edges || p->estimated ? 2 : 1,
-		.flags = (uint16_t)(p->edges || p->estimated ?
-					    STROBE_WIRE_ESTIMATE | (t->continued ? STROBE_WIRE_CONTINUED : 0) : 0),
+		.version = is_estimate || p->node_lines ? 2 : 1,
+		.flags = (uint16_t)((p->node_lines ? STROBE_WIRE_LINES : 0) | (is_estimate ? STROBE_WIRE_ESTIMATE : 0) |
+				    (is_estimate && t->continued ? STROBE_WIRE_CONTINUED : 0)),
 		.clock = !clock ? STROBE_CLOCK_NONE :
 			 !strcmp(clock, "wall") ? STROBE_CLOCK_WALL :
 			 !strcmp(clock, "cpu") ? STROBE_CLOCK_CPU : STROBE_CLOCK_NONE,
@@ -222,7 +223,7 @@ static size_t part_bound(const struct part *t)
 		n += 5 + intern_get(&p->strings, t->string_order[i]).n;
 	n += p->labels.count * (10 + 10 + STROBE_WIRE_LABEL_KEY + STROBE_WIRE_LABEL_VALUE);
 	n += p->column_count * (10 + 10 + 2 * sizeof(p->columns[0].name));
-	return n + t->frame_count * (size_t)15 + t->node_count * (10 + values) + t->edge_node_count * (15 + values) +
+	return n + t->frame_count * (size_t)15 + t->node_count * (15 + values) + t->edge_node_count * (15 + values) +
 	       (t->pairs.end - t->pairs.first) * (10 + values);
 }
 
@@ -262,7 +263,7 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, stru
 	return fits;
 }
 
-/* What no splitting helps against. */
+/* Limits that splitting cannot help with. */
 static int check_caps(const struct profile *p, struct err *err)
 {
 	if (p->labels.count > STROBE_WIRE_LABELS)

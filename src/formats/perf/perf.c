@@ -1,4 +1,4 @@
-/* perf.c: what `perf script` writes, a text of samples with their call chains (perf_line.h draws it).
+/* perf.c: output of `perf script`, a text of samples with their call chains (perf_line.h draws it).
  *
  * A profile has some thousand different call chains and a few ten thousand different frames, while the text has
  * millions of lines. So a chain is first looked up whole, then compared with the last one from its root on, and then
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define EVENTS_NAMED	((size_t)8)		/* other events that are told of by name */
+#define EVENTS_NAMED	((size_t)8)		/* other events reported by name */
 
 struct perf_reader {
 	struct profile *profile;
@@ -163,8 +163,8 @@ static int add_sample(struct perf_reader *r, const struct perf_event *e, struct 
 
 /* --- Lines --- */
 
-/* Whether an event is a sample: it has a chain, or an empty line where that would be. What is none has neither:
- * "PERF_RECORD_COMM: …". At the end of the text, where that line may be missing, a sample is what names its event. */
+/* Whether an event is a sample: it has a chain, or an empty line in its place. Other events have neither: "PERF_RECORD_COMM:
+ * …". At the end of the text, where that line may be missing, a sample is known by its event's name. */
 static bool is_sample(const struct perf_event *e, struct str chain, struct str rest)
 {
 	const char *newline = memchr(rest.p, '\n', rest.n);
@@ -235,7 +235,7 @@ static void tell_others(const struct perf_reader *r, struct buf *out)
 		buf_puts(out, ", …");
 }
 
-/* What was left out, other than what was asked for. */
+/* Reports omissions that were not asked for. */
 static void tell(const struct perf_reader *r, struct buf *out)
 {
 	struct err missing;

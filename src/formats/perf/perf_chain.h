@@ -1,7 +1,7 @@
 /* perf_chain.h: the lines below an event of perf script, and the node of the profile that they are.
  *
- * What a line stands for is known once it was seen: a frame, or several where functions were inlined, or none. Lines
- * that are none of perf's are left out and counted.
+ * The meaning of a line is known once it was seen: a frame, or several with inlined functions, or none. Lines that are
+ * not perf's are left out and counted.
  */
 #ifndef FORMATS_PERF_CHAIN_H
 #define FORMATS_PERF_CHAIN_H
@@ -27,7 +27,7 @@ struct perf_chains {
 	size_t span_count, span_capacity, frame_count, frame_capacity;
 	struct perf_names names;
 
-	/* The last chain that was not known: from its root on the next one often is the same. */
+	/* The last new chain: from its root on the next one is often the same. */
 	struct buf last;
 	uint32_t last_process;
 	struct perf_chain_step *steps;
@@ -36,15 +36,15 @@ struct perf_chains {
 	size_t chain_capacity;
 };
 
-/* Profile and options must stay. */
+/* Profile and options must outlive this. */
 void perf_chains_init(struct perf_chains *c, struct profile *p, const struct format_options *o);
 void perf_chains_done(struct perf_chains *c);
 
-/* The node of a chain, leaf first, below that of its process. `number` is that of the event's line, which stands above
- * the chain; names of Java are taken apart with `java`. */
+/* Returns the node of a chain, leaf first, below that of its process. `number` is that of the event's line, above the
+ * chain; names of Java are split with `java`. */
 uint32_t perf_chains_add(struct perf_chains *c, uint32_t process, bool java, struct str chain, uint64_t number);
 
-/* Notes a line that is none of perf's; the first one is shown. */
+/* Notes a line that is not perf's; the first one is shown. */
 void perf_chains_skip(struct perf_chains *c, struct str line, uint64_t number);
 
 #endif

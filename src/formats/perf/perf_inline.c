@@ -1,4 +1,4 @@
-/* perf_inline.c: asks addr2line, and nm where an address alone does not say enough. */
+/* perf_inline.c: queries addr2line, and nm if an address alone is ambiguous. */
 #include "perf_inline.h"
 #include "buf.h"
 #include "mem.h"
@@ -54,7 +54,7 @@ static void read_all(int fd, struct buf *out)
 	while ((n = read(fd, bytes, sizeof(bytes))) != 0) {
 		if (n < 0 && errno != EINTR)
 			return;
-		/* What is too much is read all the same, so that the program ends. */
+		/* Reads on beyond the limit, so that the program can exit. */
 		if (n > 0 && out->size < ANSWER_BYTES)
 			buf_put(out, bytes, (size_t)n);
 	}
@@ -110,7 +110,7 @@ static const char *symbols_of(struct perf_inline *x, const char *module)
 
 /* --- Answers --- */
 
-/* Where the function begins that "name+0x12" is in, and 0x12 added; false if nm does not know it. */
+/* Resolves "name+0x12" to the start of the function plus 0x12; false if nm does not know it. */
 static bool find_start(struct perf_inline *x, const char *module, struct str symbol, uint64_t *ret)
 {
 	const char *plus = memmem(symbol.p, symbol.n, "+0x", 3), *line, *next;

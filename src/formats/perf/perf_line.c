@@ -32,7 +32,7 @@ static struct str between(const char *p, const char *end)
 	return (struct str){ p, (size_t)(end - p) };
 }
 
-/* "PID", "PID/TID" and a space; NULL if that is not what stands at `p`. */
+/* Parses "PID" or "PID/TID" and a space at `p`; NULL if there is no such text. */
 static const char *parse_ids(const char *p, const char *end, struct perf_event *e)
 {
 	const char *slash = skip_digits(p, end), *second = slash;
@@ -89,7 +89,7 @@ static void parse_name(struct str line, struct perf_event *e)
 	before = last_word(line.p, end);
 	for (digits = between(end, end); digits.p > before.p && is_digit(digits.p[-1]); digits.n++)
 		digits.p--;
-	/* What stands before the period, or before the event if there is none, ends with a colon. */
+	/* The text before the period, or before the event if there is none, ends with a colon. */
 	if (digits.n && digits.p == before.p)
 		before = between(line.p, skip_spaces_back(line.p, before.p));
 	else
@@ -191,6 +191,15 @@ static bool parse_symbol(const char *p, const char *end, struct perf_frame *f)
 	return true;
 }
 
+/* A file that was removed while it ran is "(/usr/bin/php (deleted))". */
+static const char *without_deleted(struct str line, const char *close)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(deleted);
+
+	return (size_t)(close - line.p) >= n && !memcmp(close - n, deleted, n) ? close - n : close;
+}
+
 bool perf_frame_parse(struct str line, struct perf_frame *ret)
 {
 	const char *close = memrchr(line.p, ')', line.n), *open = skip_spaces(line.p, line.p + line.n);
@@ -198,6 +207,7 @@ bool perf_frame_parse(struct str line, struct perf_frame *ret)
 	/* Without an address no bracket makes a frame of it. */
 	if (!close || !is_word(*open))
 		return false;
+	close = without_deleted(line, close);
 	for (open = close; (open = memrchr(line.p, '(', (size_t)(open - line.p)));)
 		if (open > line.p && open[-1] == ' ' && parse_symbol(line.p, open - 1, ret)) {
 			ret->module = between(open + 1, close);

@@ -19,7 +19,7 @@
 
 struct perf_event {
 	struct str comm;
-	struct str pid, tid;	/* `tid` is empty if there is one number only: it is a PID or a TID, nobody can know */
+	struct str pid, tid;	/* `tid` is empty if there is one number only, which may be a PID or a TID */
 	struct str time;	/* "75695.008865" in seconds; empty if there is none */
 	struct str name;	/* "cpu-clock:u"; empty if the line does not end with it */
 	uint64_t period;	/* 0 if there is none */
@@ -40,8 +40,8 @@ bool perf_frame_parse(struct str line, struct perf_frame *ret);
 
 #define PERF_CHAIN_BYTES ((size_t)64 << 20)
 
-/* What stands below an event up to an empty line, the next event or the end, in one piece and without its last newline;
- * it holds until the next call. False if that is more than PERF_CHAIN_BYTES. */
+/* Reads the lines below an event up to an empty line, the next event or the end, in one piece and without the last
+ * newline; valid until the next call. False if that is more than PERF_CHAIN_BYTES. */
 bool perf_chain_take(struct input *in, struct str *ret);
 
 /* From `p` to where the line ends; a carriage return may be in it. */

@@ -3,6 +3,7 @@
 #include "perf_name.h"
 #include "mem.h"
 #include "text.h"
+#include <ctype.h>
 #include <string.h>
 
 void perf_names_init(struct perf_names *n)
@@ -73,14 +74,16 @@ static const char *behind_brackets(const char *p, const char *end)
 
 static bool is_operator(const char *start, const char *p)
 {
-	return p - start >= 8 && !memcmp(p - 8, "operator", 8);
+	return p - start >= 8 && !memcmp(p - 8, "operator", 8) &&
+	       (p - start == 8 || (!isalnum((unsigned char)p[-9]) && p[-9] != '_'));
 }
 
-/* Where the parameters begin. Brackets among the parameters of a template are part of the name, as are those of
- * (anonymous namespace) and operator(). */
+static const char anonymous[] = "(anonymous namespace)";
+
+/* Returns the offset of the parameters. Brackets among the parameters of a template are part of the name, as are those
+ * of (anonymous namespace) and operator(). */
 static size_t find_parameters(struct str name)
 {
-	static const char anonymous[] = "(anonymous namespace)";
 	const char *p = name.p, *end = name.p + name.n, *next;
 	int depth = 0;
 
@@ -98,7 +101,7 @@ static size_t find_parameters(struct str name)
 			continue;
 		if (left >= sizeof(anonymous) - 1 && !memcmp(p, anonymous, sizeof(anonymous) - 1))
 			continue;
-		if (is_operator(name.p, p) && left > 2 && p[1] == ')' && p[2] == '(') {
+		if (is_operator(name.p, p) && left > 1 && p[1] == ')' && (left == 2 || p[2] == '(')) {
 			next = p + 2;
 			continue;
 		}
@@ -109,7 +112,7 @@ static size_t find_parameters(struct str name)
 	return name.n;
 }
 
-/* Tidies what stands behind `start`. */
+/* Tidies the text behind `start`. */
 static void tidy(struct buf *b, size_t start, bool java)
 {
 	struct str name = { b->data + start, b->size - start };
@@ -183,7 +186,7 @@ static void add_name(struct perf_names *n, struct str symbol, const struct perf_
 	bool unknown = text_is(symbol, "[unknown]"), nowhere = unknown && text_is(f->module, "[unknown]");
 	size_t start = n->text.size;
 
-	/* Of a name in several parts only the first is called as the module: it may be long, and they many. */
+	/* Only the first part of a name is called as the module: module names may be long, and parts many. */
 	if (unknown && (n->count == 0 || nowhere))
 		put_module(&n->text, f, nowhere, o->addresses);
 	else
@@ -200,8 +203,8 @@ void perf_names_of(struct perf_names *n, const struct perf_frame *f, const struc
 
 	buf_reset(&n->text);
 	n->count = 0;
-	/* In brackets stands the name of a process. */
-	if (symbol.n && symbol.p[0] == '(')
+	/* A symbol in brackets is the name of a process. */
+	if (symbol.n && symbol.p[0] == '(' && !text_starts(symbol, anonymous))
 		return;
 	/* No function is called "" at the end of this. */
 	while (symbol.n >= 2 && !memcmp(symbol.p + symbol.n - 2, "->", 2))

@@ -60,7 +60,7 @@ struct sched_reader {
 
 /* --- Events --- */
 
-/* What follows `key`, such as " prev_pid=", up to `until` or the next space. */
+/* Returns the text after `key`, such as " prev_pid=", up to `until` or the next space. */
 static struct str field(struct str line, const char *key, const char *until)
 {
 	const char *p = memmem(line.p, line.n, key, strlen(key)), *end = line.p + line.n, *stop = NULL;
@@ -184,8 +184,8 @@ static void copy_reversed(struct stack *to, const struct stack *from)
 
 /* --- Sleep --- */
 
-/* The thread with `comm` and `id` has slept: below its stack stand those who woke it, if that is wanted. `waker` is
- * NULL if nobody knows who did. */
+/* The thread with `comm` and `id` has slept: the threads that woke it go below its stack, if requested. `waker` is NULL
+ * if unknown. */
 static void add_sleep(struct sched_reader *r, enum measure m, struct str comm, struct str id, struct thread *t,
 		      const struct perf_event *waker, uint64_t ns)
 {

@@ -79,7 +79,9 @@ TEST(names_lose_what_tells_calls_of_one_function_apart)
 {
 	CHECK_STR(frame("php", "\t7f01 zend_call+0x2c (/usr/bin/php)"), "zend_call 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::x<int>::y(char const*)+0x1 (/srv/a)"), "std::x<int>::y 1\n");
-	CHECK_STR(frame("php", "\t7f01 (anonymous namespace)::f(int) (/srv/a)"), "php 1\n");
+	CHECK_STR(frame("php", "\t7f01 (anonymous namespace)::f(int) (/srv/a)"), "(anonymous namespace)::f 1\n");
+	CHECK_STR(frame("php", "\t7f01 a::operator()+0x1 (/srv/a)"), "a::operator() 1\n");
+	CHECK_STR(frame("php", "\t7f01 cooperator()+0x1 (/srv/a)"), "cooperator 1\n");
 	CHECK_STR(frame("php", "\t7f01 a::(anonymous namespace)::f(int) (/srv/a)"), "a::(anonymous namespace)::f 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::function<void (int)>::operator()(int) const+0x1 (/srv/a)"),
 		  "std::function<void (int)>::operator() 1\n");
@@ -90,7 +92,8 @@ TEST(names_lose_what_tells_calls_of_one_function_apart)
 	CHECK_STR(frame("php", "\t7f01 net/http.(*Client).Do (/srv/a)"), "net/http.(*Client).Do 1\n");
 	CHECK_STR(frame("php", "\t7f01 RegExp:[&<>\"'];x (/srv/a)"), "RegExp:[&<>]:x 1\n");
 	CHECK_STR(frame("php", "\t7f01 (php) (/usr/bin/php)"), "php 1\n");
-	CHECK_STR(frame("php", "\t7f01 f (/usr/lib/a b (deleted))"), "f  1\n");
+	CHECK_STR(frame("php", "\t7f01 f (/usr/lib/a b (deleted))"), "f 1\n");
+	CHECK_STR(frame("php", "\t7f01 f(int)+0x1 (/usr/lib/a (deleted))"), "f 1\n");
 }
 
 TEST(what_has_no_symbol_is_called_as_its_module)

@@ -1,0 +1,194 @@
+/* apart.c: fork, limits, an input file in memory, and a pipe whose end is the child's. */
+#include "apart.h"
+
+#include "clock.h"
+#include "confine.h"
+#include "format.h"
+#include "io.h"
+#include "mem.h"
+#include "wire_profile.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define PROFILE_MAX	((size_t)256 << 20)	/* bytes of a profile, once decompressed */
+
+/* The child's first write; messages follow. */
+struct reply {
+	int code;
+	struct err err;
+};
+
+/* --- The child --- */
+
+static void confine(pid_t parent, size_t memory)
+{
+	confine_die_with(parent);
+	confine_give_way();
+	confine_limit(RLIMIT_CORE, 0);
+	confine_cpu(APART_SECONDS);
+	confine_limit(RLIMIT_FSIZE, APART_MESSAGES_MAX);
+	confine_memory(memory);
+}
+
+/* The file may have grown since its size was checked. */
+static int read_file(struct apart_input *in, struct err *err)
+{
+	char *bytes = xmalloc(APART_FILE_MAX + 1);
+
+	for (in->n = 0; in->n <= APART_FILE_MAX;) {
+		ssize_t n = read(in->fd, bytes + in->n, APART_FILE_MAX + 1 - in->n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(err, -EIO, "cannot read %s: %s", in->name, strerror(errno));
+		if (n == 0)
+			break;
+		in->n += (size_t)n;
+	}
+	in->bytes = bytes;
+	return in->n <= APART_FILE_MAX ? 0 :
+		err_set(err, -EFBIG, "%s is above %zu MB", in->name, APART_FILE_MAX >> 20);
+}
+
+static int read_profile(struct apart_input *in, struct buf *messages, struct err *err)
+{
+	struct profile *p = profile_new();
+	int code = in->fd >= 0 ? read_file(in, err) : 0;
+
+	if (code >= 0)
+		code = format_load_limited(in->name, in->bytes, in->n, PROFILE_MAX, p, err);
+	if (code > 0)		/* half a profile would pass for a whole one later */
+		code = -EINVAL;
+	if (code >= 0 && !profile_has_samples(p))
+		code = err_set(err, -EINVAL, "the profile holds no values: %u stacks, none with anything in it",
+			       profile_stacks(p));
+	if (code >= 0)
+		code = in->write ? in->write(in->data, p, messages, err) : wire_profile_write(p, messages, err);
+	if (code >= 0 && messages->overflow)
+		code = err_set(err, -EFBIG, "the profile is too large to be stored as a run");
+	return code;
+}
+
+static void __attribute__((noreturn)) work(struct apart_input *in, int result)
+{
+	struct reply reply = { 0 };
+	struct buf messages;
+
+	buf_init(&messages);
+	reply.code = read_profile(in, &messages, &reply.err);
+	if (io_write_all(result, &reply, sizeof(reply), NULL) < 0 ||
+	    (reply.code >= 0 && io_write_all(result, messages.data, messages.size, NULL) < 0))
+		_exit(1);
+	_exit(0);
+}
+
+/* --- The parent --- */
+
+int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
+{
+	_cleanup_(fd_closep) int result = -1, ours = -1, theirs = -1;
+	pid_t parent = getpid();
+	int ends[2];
+
+	result = memfd_create("profile", MFD_CLOEXEC);
+	if (result < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return err_set(err, -EIO, "cannot prepare a process that reads the profile: %s", strerror(errno));
+	ours = ends[0];
+	theirs = ends[1];
+	a->pid = fork();
+	if (a->pid == 0) {
+		struct apart_input own = *in;
+		int keep = own.fd >= 0 ? own.fd : result;
+
+		/* Both ends that the child keeps are its own; the pipe closes when it ends, whatever it ends of. */
+		confine_be_quiet();
+		dup2(theirs, STDIN_FILENO);
+		confine_close_others(result, keep);
+		confine(parent, in->memory);
+		work(&own, result);
+	}
+	if (a->pid < 0)
+		return err_set(err, -EIO, "cannot start a process that reads the profile: %s", strerror(errno));
+	a->done = TAKE_FD(ours);
+	a->result = TAKE_FD(result);
+	a->memory = in->memory;
+	a->end_ns = clock_monotonic_ns() + APART_SECONDS * NS_PER_SECOND;
+	return 0;
+}
+
+static int say_time(struct err *err)
+{
+	return err_set(err, -ETIMEDOUT, "reading the profile takes more than %d seconds, which is the limit; make it "
+		       "smaller, or use 'strobe import' on the daemon's machine", APART_SECONDS);
+}
+
+static int say_memory(size_t memory, struct err *err)
+{
+	return err_set(err, -ENOMEM, "reading the profile takes more than %zu MB of memory, which is the limit; make it "
+		       "smaller, or use 'strobe import' on the daemon's machine", memory >> 20);
+}
+
+static int say_how_it_ended(const struct apart *a, int status, bool late, struct err *err)
+{
+	if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+		return say_time(err);
+	/* Memory ends with 2 (base/mem.h), and where the machine has none left with SIGKILL; that of a library may end
+	 * otherwise. */
+	if ((WIFEXITED(status) && WEXITSTATUS(status) == 2) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+		return say_memory(a->memory, err);
+	if (WIFSIGNALED(status))
+		return err_set(err, -EINVAL, "the process that reads the profile crashed (%s), which is a bug of "
+			       "strobe", strsignal(WTERMSIG(status)));
+	return err_set(err, -EIO, "the process that reads the profile ended with %d", WEXITSTATUS(status));
+}
+
+static int take_result(int result, const char **ret, size_t *ret_size, struct err *err)
+{
+	struct stat st;
+	struct reply *reply;
+	char *all;
+	int code;
+
+	if (fstat(result, &st) < 0 || (size_t)st.st_size < sizeof(*reply))
+		return err_set(err, -EIO, "the process that reads the profile said nothing");
+	all = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, result, 0);
+	if (all == MAP_FAILED)
+		return err_set(err, -EIO, "cannot look at what was read: %s", strerror(errno));
+	reply = (struct reply *)all;
+	code = reply->code < 0 ? err_set(err, reply->code, "%s", reply->err.text) : 0;
+	*ret = all + sizeof(*reply);
+	*ret_size = (size_t)st.st_size - sizeof(*reply);
+	if (code < 0) {
+		apart_free_messages(*ret, *ret_size);
+		*ret = NULL;
+	}
+	return code;
+}
+
+void apart_free_messages(const char *messages, size_t size)
+{
+	if (messages)
+		munmap((char *)messages - sizeof(struct reply), size + sizeof(struct reply));
+}
+
+int apart_end(struct apart *a, const char **ret, size_t *ret_size, struct err *err)
+{
+	bool late = clock_monotonic_ns() >= a->end_ns;
+	int status = 0, r;
+
+	*ret = NULL;
+	*ret_size = 0;
+	kill(a->pid, SIGKILL);		/* no harm to one that has ended and was not waited for */
+	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	r = status ? say_how_it_ended(a, status, late, err) : take_result(a->result, ret, ret_size, err);
+	close(a->done);
+	close(a->result);
+	return r;
+}

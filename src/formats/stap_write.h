@@ -1,0 +1,12 @@
+/* stap_write.h: stacks as SystemTap's scripts print them: the leaf first, then the count, hottest stacks first. */
+#ifndef FORMATS_STAP_WRITE_H
+#define FORMATS_STAP_WRITE_H
+
+#include "buf.h"
+#include "err.h"
+#include "profile.h"
+
+/* As `write` of struct format. Of one column; a value below one has no place. */
+int stap_write(const struct profile *p, uint32_t column, struct buf *out, struct err *err);
+
+#endif
