@@ -31,7 +31,7 @@
 #include <graphviz/gvc.h>
 #endif
 
-/* What stands before each picture: `size` bytes of it follow. */
+/* The header of each picture: `size` bytes of it follow. */
 struct reply {
 	enum verdict { DRAWN, NO_GRAPH, NO_LAYOUT, NO_PICTURE } verdict;
 	uint64_t size;
@@ -304,7 +304,7 @@ static int hand_over(struct graphviz *g, const char *const *dots, size_t count, 
 	for (size_t i = 0; i < count; i++)
 		if ((r = io_write_all(g->graphs, dots[i], strlen(dots[i]) + 1, err)) < 0)
 			return r;
-	/* If the child is gone, its stream is at its end, and that is what is reported. */
+	/* If the child is gone, its stream has ended, which is reported when reading. */
 	send(g->child, "", 1, MSG_NOSIGNAL);
 	return 0;
 }
@@ -319,7 +319,7 @@ int graphviz_draw(struct graphviz *g, const char *const *dots, size_t count, int
 	assert(count > 0);
 	buf_init(&best);
 	buf_init(&next);
-	/* What Graphviz refuses does not keep it from drawing the others. */
+	/* A graph that Graphviz refuses does not stop it from drawing the others. */
 	for (size_t i = 0; i < count && (r == 0 || r == -EINVAL); i++) {
 		buf_reset(&next);
 		r = next_picture(g, end_ns, &next, err);

@@ -29,7 +29,7 @@ static int draw(const char *dot, const char *format, int ms, size_t output, stru
 #define LONG	120000		/* ms, for what ends by itself: machines may be slow */
 #define LARGE	(10 << 20)
 
-/* What a test draws from and into. */
+/* Input and output of a test. */
 struct drawing {
 	struct buf dot, out;
 	struct err err;

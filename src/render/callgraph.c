@@ -8,10 +8,12 @@
 #include "callgraph.h"
 
 #include "amount.h"
+#include "difference.h"
 #include "exact.h"
 #include "graph.h"
 #include "mem.h"
 #include "render.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <math.h>
@@ -20,26 +22,35 @@
 #define LABEL_WIDTH 36		/* code points of a line of a box, */
 #define LABEL_LINES 3		/* and how many lines a name may take */
 #define TOOLTIP_MAX 2000	/* bytes of a name in a tooltip */
+#define BOX_GREY 245		/* where nothing changed */
+#define ARROW_GREY 119
 
-/* What all of it is drawn with. */
+/* State shared by all parts of the drawing. */
 struct drawing {
 	const struct profile *p;
 	const struct callgraph_options *o;
 	const struct graph *g;
 	struct buf *out;
-	int64_t whole;
+	int64_t whole, whole_before;
+	const struct picture_difference *difference;	/* its colours and words; NULL: there is none */
 	enum amount_unit unit;
 	bool is_estimate;		/* made of a tree that is one */
 };
 
 void callgraph_defaults(struct callgraph_options *o)
 {
-	*o = (struct callgraph_options){ .max_nodes = CALLGRAPH_NODES, .threshold = 0.5 };
+	*o = (struct callgraph_options){ .before_column = UINT32_MAX, .max_nodes = CALLGRAPH_NODES, .threshold = 0.5 };
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 static double share(const struct drawing *d, int64_t v)
 {
-	double part = d->whole > 0 ? (double)v / (double)d->whole : 0;
+	int64_t whole = larger(d->whole, d->whole_before);
+	double part = whole > 0 ? (double)v / (double)whole : 0;
 
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
@@ -62,7 +73,7 @@ static void put_escaped(struct buf *out, struct str s)
 	}
 }
 
-/* Where a line of at most LABEL_WIDTH code points may end: behind the last \ or before the last ::, else anywhere. */
+/* The place to break a line of at most LABEL_WIDTH code points: behind the last \ or before the last ::, else anywhere. */
 static size_t line_end(struct str s)
 {
 	size_t room = text_cut(s, LABEL_WIDTH), end = 0;
@@ -115,23 +126,61 @@ static void put_times(struct buf *out, int64_t calls)
 	buf_puts(out, calls == 1 ? " call" : " calls");
 }
 
+/* "495 → 900 (+405)", "495 → 0 (gone)" */
+static void put_change(const struct drawing *d, int64_t before, int64_t after, bool at_most)
+{
+	int64_t delta = saturating_sum(after, before == INT64_MIN ? INT64_MAX : -before);
+
+	buf_puts(d->out, at_most ? RENDER_AT_MOST : "");
+	amount_put(d->out, before, d->unit);
+	buf_puts(d->out, at_most ? " → " RENDER_AT_MOST : " → ");
+	amount_put(d->out, after, d->unit);
+	if (!delta)
+		return;
+	if (!before || !after) {
+		buf_puts(d->out, before ? " (gone)" : " (new)");
+		return;
+	}
+	buf_puts(d->out, delta > 0 ? " (+" : " (");
+	amount_put(d->out, delta, d->unit);
+	buf_putc(d->out, ')');
+}
+
+static void put_rgb(struct buf *out, const char *attribute, struct rgb c)
+{
+	buf_printf(out, " %s=\"#%02x%02x%02x\"", attribute, c.r & 255, c.g & 255, c.b & 255);
+}
+
 /* From nearly white to red by what it took itself; dark enough for black letters on each. */
 static void put_color(const struct drawing *d, int64_t self)
 {
 	static const double stops[][3] = { { 255, 250, 242 }, { 253, 200, 140 }, { 233, 90, 60 } };
 	double at = 2 * sqrt(share(d, self));
 	int i = at < 1 ? 0 : 1;
-	char text[16];
 	int rgb[3];
 
 	for (int k = 0; k < 3; k++)
 		rgb[k] = (int)(stops[i][k] + (at - i) * (stops[i + 1][k] - stops[i][k]));
-	snprintf(text, sizeof(text), "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-	buf_printf(d->out, " fillcolor=\"%s\"", text);
+	put_rgb(d->out, "fillcolor", (struct rgb){ rgb[0], rgb[1], rgb[2] });
+}
+
+static void put_node_change(const struct drawing *d, const struct graph_node *n, bool of_calls)
+{
+	if (!of_calls && (n->self || n->self_before)) {
+		buf_puts(d->out, "self ");
+		put_change(d, n->self_before, n->self, false);
+		buf_puts(d->out, "\\n");
+	}
+	buf_puts(d->out, of_calls ? "called " : "total ");
+	put_change(d, n->total_before, n->total, n->at_most);
 }
 
 static void put_node_words(const struct drawing *d, const struct graph_node *n, bool of_calls)
 {
+	if (d->difference) {
+		put_node_change(d, n, of_calls);
+		return;
+	}
 	if (of_calls) {
 		buf_puts(d->out, "called ");
 		put_amount(d, n->self, false);
@@ -147,9 +196,14 @@ static void put_node_words(const struct drawing *d, const struct graph_node *n, 
 	}
 }
 
+static const char *value_name(const struct profile *p, const struct callgraph_options *o)
+{
+	return o->value_name ? o->value_name : p->columns[o->column].name;
+}
+
 static bool of_calls(const struct drawing *d)
 {
-	return !strcmp(d->p->columns[d->o->column].name, "calls");
+	return !strcmp(value_name(d->p, d->o), "calls");
 }
 
 static struct str cut(struct str s, size_t n)
@@ -157,16 +211,20 @@ static struct str cut(struct str s, size_t n)
 	return s.n > n ? (struct str){ s.p, n } : s;
 }
 
-static void put_node(const struct drawing *d, size_t i)
+/* The sentence of a flame graph's frame. */
+static void put_words_of_change(const struct drawing *d, struct picture_change c)
 {
-	const struct graph_node *n = &d->g->nodes[i];
+	c.whole_before = d->whole_before;
+	c.whole_after = d->whole;
+	buf_puts(d->out, "\\n");
+	difference_put_words(d->difference, &c, NULL, d->out);
+}
+
+static void put_node_tooltip(const struct drawing *d, const struct graph_node *n)
+{
 	struct str name = profile_name(d->p, n->frame), file = profile_file(d->p, n->frame);
 	struct buf *out = d->out;
 
-	buf_printf(out, "\tn%zu [label=\"", i);
-	put_name(out, name);
-	put_node_words(d, n, of_calls(d));
-	buf_puts(out, "\" tooltip=\"");
 	put_escaped(out, cut(name, TOOLTIP_MAX));
 	if (file.n) {
 		buf_puts(out, "\\n");
@@ -174,47 +232,111 @@ static void put_node(const struct drawing *d, size_t i)
 		if (d->p->frames[n->frame].line)
 			buf_printf(out, ":%u", d->p->frames[n->frame].line);
 	}
-	buf_puts(out, "\" fontsize=");
-	buf_put_fixed(out, 10 + 8 * sqrt(share(d, n->self)), 1);
-	put_color(d, n->self);
+	if (d->difference)
+		put_words_of_change(d, (struct picture_change){
+			.before = n->total_before, .after = n->total, .self_before = n->self_before, .self_after = n->self,
+			.at_most = n->at_most });
+}
+
+/* Style sheets leave the colours of these alone. */
+static void put_change_class(struct buf *out, int64_t before, int64_t after, bool critical)
+{
+	buf_printf(out, " class=\"change %s%s\"", after > before ? "grew" : after < before ? "fell" : "same",
+		   critical ? " critical" : "");
+}
+
+static void put_node_look(const struct drawing *d, const struct graph_node *n)
+{
+	bool focus = d->o->focus && d->o->focus[n->frame];
+	struct buf *out = d->out;
+
+	if (d->difference) {
+		put_rgb(out, "fillcolor", difference_shade(d->difference, (double)n->total - (double)n->total_before, BOX_GREY));
+		buf_puts(out, n->total_before && !n->total ? " style=\"filled,rounded,dashed\"" : "");
+	} else {
+		put_color(d, n->self);
+	}
 	if (n->critical)
-		buf_puts(out, " color=\"#1f4e9e\" penwidth=2.5 class=critical");
-	else if (d->o->focus && d->o->focus[n->frame])
-		buf_puts(out, " penwidth=2.5");
-	if (d->o->focus && d->o->focus[n->frame])
-		buf_puts(out, " peripheries=2");
+		buf_printf(out, " color=\"%s\"", d->difference ? "#222222" : "#1f4e9e");
+	buf_puts(out, n->critical || focus ? " penwidth=2.5" : "");
+	if (d->difference)
+		put_change_class(out, n->total_before, n->total, n->critical);
+	else
+		buf_puts(out, n->critical ? " class=critical" : "");
+	buf_puts(out, focus ? " peripheries=2" : "");
+}
+
+static void put_node(const struct drawing *d, size_t i)
+{
+	const struct graph_node *n = &d->g->nodes[i];
+	struct buf *out = d->out;
+
+	buf_printf(out, "\tn%zu [label=\"", i);
+	put_name(out, profile_name(d->p, n->frame));
+	put_node_words(d, n, of_calls(d));
+	buf_puts(out, "\" tooltip=\"");
+	put_node_tooltip(d, n);
+	buf_puts(out, "\" fontsize=");
+	buf_put_fixed(out, 10 + 8 * sqrt(share(d, larger(n->self, n->self_before))), 1);
+	put_node_look(d, n);
 	buf_puts(out, "];\n");
+}
+
+/* Beside the arrow, after two blanks. */
+static void put_edge_words(const struct drawing *d, const struct graph_edge *e)
+{
+	struct buf *out = d->out;
+
+	buf_puts(out, " label=\"  ");
+	if (d->difference)
+		put_change(d, e->before, e->value, e->at_most);
+	else
+		put_amount(d, e->value, e->at_most);
+	if (e->calls > 0 && !of_calls(d)) {
+		buf_puts(out, "\\n  ");
+		put_times(out, e->calls);
+	}
+	buf_putc(out, '"');
+}
+
+static void put_edge_look(const struct drawing *d, const struct graph_edge *e)
+{
+	struct buf *out = d->out;
+
+	if (d->difference) {
+		put_rgb(out, "color", difference_shade(d->difference, (double)e->value - (double)e->before, ARROW_GREY));
+		put_change_class(out, e->before, e->value, e->critical);
+		buf_puts(out, e->before && !e->value ? " style=dashed" : "");
+	} else if (e->critical) {
+		buf_puts(out, " color=\"#1f4e9e\" class=critical");
+	}
 }
 
 static void put_edge(const struct drawing *d, const struct graph_edge *e)
 {
 	struct buf *out = d->out;
-	double part = share(d, e->value);
+	double part = share(d, e->weight);
 
 	buf_printf(out, "\tn%u -> n%u [tooltip=\"", e->from, e->to);
 	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->from].frame), TOOLTIP_MAX));
 	buf_puts(out, " → ");
 	put_escaped(out, cut(profile_name(d->p, d->g->nodes[e->to].frame), TOOLTIP_MAX));
-	buf_puts(out, "\\n");
-	put_amount(d, e->value, e->at_most);
-	buf_putc(out, '"');
-	if (!d->o->plain) {
-		buf_puts(out, " label=\"  ");
+	if (d->difference) {
+		put_words_of_change(d, (struct picture_change){ .before = e->before, .after = e->value, .at_most = e->at_most });
+	} else {
+		buf_puts(out, "\\n");
 		put_amount(d, e->value, e->at_most);
-		if (e->calls > 0 && !of_calls(d)) {
-			buf_puts(out, "\\n  ");
-			put_times(out, e->calls);
-		}
-		buf_putc(out, '"');
 	}
+	buf_putc(out, '"');
+	if (!d->o->plain)
+		put_edge_words(d, e);
 	buf_puts(out, " penwidth=");
 	buf_put_fixed(out, (e->critical ? 2 : 0.8) + 4 * part, 2);
 	buf_puts(out, " arrowsize=");
 	buf_put_fixed(out, 0.6 + 0.4 * part, 2);
 	/* Heavy arrows are short and straight. */
 	buf_printf(out, " weight=%d", 1 + (int)(20 * part) + (e->critical ? 10 : 0));
-	if (e->critical)
-		buf_puts(out, " color=\"#1f4e9e\" class=critical");
+	put_edge_look(d, e);
 	buf_puts(out, "];\n");
 }
 
@@ -231,6 +353,7 @@ static bool has_limits(const struct graph *g)
 
 static void put_heading(const struct drawing *d)
 {
+	const char *name = value_name(d->p, d->o);
 	const struct graph *g = d->g;
 	struct buf *out = d->out;
 
@@ -239,15 +362,20 @@ static void put_heading(const struct drawing *d)
 		put_escaped(out, (struct str){ d->o->title, strlen(d->o->title) });
 		buf_puts(out, "\\n");
 	}
-	put_escaped(out, (struct str){ d->p->columns[d->o->column].name, strlen(d->p->columns[d->o->column].name) });
+	put_escaped(out, (struct str){ name, strlen(name) });
 	buf_puts(out, ": ");
-	amount_put(out, d->whole, d->unit);
+	if (d->difference)
+		put_change(d, d->whole_before, d->whole, false);
+	else
+		amount_put(out, d->whole, d->unit);
 	if (g->node_count < g->all_nodes)
 		buf_printf(out, "; %zu of %zu functions, %zu of %zu arrows", g->node_count, g->all_nodes, g->edge_count,
 			   g->all_edges);
 	else
 		buf_printf(out, "; %zu function%s", g->node_count, g->node_count == 1 ? "" : "s");
-	buf_puts(out, g->node_count ? "; blue: the path that took most" : "; nothing is above zero");
+	buf_puts(out, !g->node_count ? "; nothing is above zero" :
+		      d->difference ? "\\norange: more than before; blue: less; dashed: gone; bold: the path that took most" :
+				      "; blue: the path that took most");
 	buf_puts(out, d->is_estimate ? "\\n" RENDER_ESTIMATE : "");
 	if (has_limits(g))
 		buf_puts(out, "\\n" RENDER_AT_MOST ": calls in a circle, of which only a limit is known");
@@ -273,7 +401,7 @@ static void put_graph(const struct drawing *d)
 	buf_puts(out, "}\n");
 }
 
-/* What shares are of: what was taken, which is more than the sum where something was given back. */
+/* The base of shares: everything taken, which is more than the sum if some of it was given back. */
 static int64_t whole(const struct profile *p, uint32_t column)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
@@ -299,16 +427,18 @@ struct callgraph {
 	const struct profile *p;
 	struct callgraph_options o;
 	struct graph sums;
-	int64_t whole;
+	int64_t whole, whole_before;
 	bool is_estimate;
 };
 
 struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_options *o, struct err *err)
 {
 	_cleanup_(profile_freep) struct profile *part = NULL;
+	bool differs = o->before_column != UINT32_MAX;
+	const struct profile *of;
 	struct callgraph *c;
 
-	if (o->column >= p->column_count) {
+	if (o->column >= p->column_count || (differs && o->before_column >= p->column_count)) {
 		err_set(err, -EINVAL, "the profile has no such column of values");
 		return NULL;
 	}
@@ -316,9 +446,14 @@ struct callgraph *callgraph_new(const struct profile *p, const struct callgraph_
 	c->p = p;
 	c->o = *o;
 	c->whole = whole(p, o->column);
+	c->whole_before = differs ? whole(p, o->before_column) : 0;
 	if (o->focus)
 		part = profile_filter(p, o->focus);	/* which keeps the numbers of frames and columns */
-	graph_init(&c->sums, part ? part : p, o->column);
+	of = part ? part : p;
+	if (differs)
+		graph_init_difference(&c->sums, of, o->before_column, o->column, !strcmp(value_name(p, o), "calls"));
+	else
+		graph_init(&c->sums, of, o->column);
 	c->is_estimate = p->estimated && (part || !p->edges);
 	return c;
 }
@@ -336,20 +471,39 @@ void callgraph_freep(struct callgraph **c)
 	callgraph_free(*c);
 }
 
+static double largest_change(const struct graph *g)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < g->node_count; i++)
+		most = fmax(most, fabs((double)g->nodes[i].total - (double)g->nodes[i].total_before));
+	for (size_t i = 0; i < g->edge_count; i++)
+		most = fmax(most, fabs((double)g->edges[i].value - (double)g->edges[i].before));
+	return most;
+}
+
 void callgraph_put(const struct callgraph *c, size_t max_nodes, bool plain, struct buf *out,
 		   struct callgraph_counts *ret)
 {
 	_cleanup_(graph_done) struct graph g = { 0 };
 	struct callgraph_options o = c->o;
+	struct flamegraph_options words;
+	struct picture_difference difference = { .p = c->p, .o = &words };
 	struct drawing d = { .p = c->p, .o = &o, .g = &g, .out = out, .whole = c->whole,
-			     .is_estimate = c->is_estimate };
+			     .whole_before = c->whole_before, .is_estimate = c->is_estimate };
 
 	o.max_nodes = max_nodes ? max_nodes : o.max_nodes ? o.max_nodes : CALLGRAPH_NODES;
 	o.plain = plain;
 	d.unit = amount_unit(c->p->columns[o.column].unit);
 	graph_copy(&g, &c->sums);
 	graph_prune(&g, o.max_nodes < CALLGRAPH_NODES_MAX ? o.max_nodes : CALLGRAPH_NODES_MAX,
-		    least_value(d.whole, o.threshold));
+		    least_value(larger(d.whole, d.whole_before), o.threshold));
+	if (o.before_column != UINT32_MAX) {
+		flamegraph_defaults(&words);
+		words.column = o.column;
+		difference.most = largest_change(&g);
+		d.difference = &difference;
+	}
 	put_graph(&d);
 	if (ret)
 		*ret = (struct callgraph_counts){ g.all_nodes, g.node_count, g.all_edges, g.edge_count };

@@ -17,6 +17,8 @@
 
 struct callgraph_options {
 	uint32_t column;
+	uint32_t before_column;		/* of a difference (diff.h): `column` before; UINT32_MAX: there is none */
+	const char *value_name;		/* "wall_ns", where `column` is called "after"; NULL: as the column */
 	size_t max_nodes;		/* functions, those with the largest total first; 0 is CALLGRAPH_NODES */
 	double threshold;		/* per cent of all below which a function or an arrow is left out */
 	const bool *focus;		/* by frame: only stacks through one of these; NULL is all */
@@ -25,7 +27,7 @@ struct callgraph_options {
 					 * time */
 };
 
-/* What became of it. */
+/* The outcome. */
 struct callgraph_counts {
 	size_t functions, shown;	/* functions above zero, and those of them that are in the graph */
 	size_t edges, edges_shown;
@@ -33,8 +35,9 @@ struct callgraph_counts {
 
 void callgraph_defaults(struct callgraph_options *o);
 
-/* Appends the graph in Graphviz's language: names of any bytes, numbers as of flame graphs, the path that took most
- * drawn bold. -EINVAL without such a column; `ret` may be NULL. */
+/* Appends the graph in Graphviz's language. Of a difference it has the functions and arrows of both sides, each as large
+ * as the larger one, orange where there is more than before, blue where there is less, dashed what is gone. Names are of
+ * any bytes, numbers as of flame graphs; the path that took most is drawn bold. -EINVAL without such a column; `ret` may be NULL. */
 int callgraph_dot(const struct profile *p, const struct callgraph_options *o, struct buf *out,
 		  struct callgraph_counts *ret, struct err *err);
 
@@ -50,5 +53,8 @@ void callgraph_freep(struct callgraph **c);
 /* Appends an SVG of Graphviz, made to fill the window and with zoom, pan and dark mode. What is no such SVG stays as it
  * is. */
 void callgraph_finish_svg(struct str svg, struct buf *out);
+
+/* 'sha256-…' of that script, as flamegraph_svg_script_hashes has those of flame graphs. */
+extern const char callgraph_svg_script_hash[];
 
 #endif

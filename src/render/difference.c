@@ -99,19 +99,25 @@ void difference_scale(struct picture_difference *d, const struct layout *l)
 }
 
 /* By the root of the share, so that a tenth of the largest change is seen too. The page's script does the same. */
-struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box)
+struct rgb difference_shade(const struct picture_difference *d, double delta, int grey)
 {
 	static const struct rgb more = { 230, 97, 1 }, less = { 43, 123, 186 };
-	double delta = delta_of(d, box->node), strength;
 	struct rgb end = (delta > 0) != d->o->negate ? more : less;
+	double strength = d->most > 0 ? sqrt(fabs(delta) / d->most) : 0;
+
+	return (struct rgb){
+		(int)floor(grey + (end.r - grey) * strength + 0.5), (int)floor(grey + (end.g - grey) * strength + 0.5),
+		(int)floor(grey + (end.b - grey) * strength + 0.5),
+	};
+}
+
+struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box)
+{
+	double delta = delta_of(d, box->node);
 
 	if (delta == 0 || d->most == 0)
 		return (struct rgb){ 240, 240, 240 };
-	strength = sqrt(fabs(delta) / d->most);
-	return (struct rgb){
-		(int)floor(245 + (end.r - 245) * strength + 0.5), (int)floor(245 + (end.g - 245) * strength + 0.5),
-		(int)floor(245 + (end.b - 245) * strength + 0.5),
-	};
+	return difference_shade(d, delta, 245);
 }
 
 /* --- Words --- */

@@ -25,7 +25,7 @@ struct picture_difference *difference_free(struct picture_difference *d);
 /* Finds the largest change among the boxes that are drawn, which has the strongest colour. */
 void difference_scale(struct picture_difference *d, const struct layout *l);
 
-/* What something took before and after, with its shares of everything. */
+/* Values before and after, with their shares of the total. */
 struct picture_change {
 	int64_t before, after, self_before, self_after, whole_before, whole_after;
 	bool at_most;			/* before and after are limits */
@@ -35,12 +35,15 @@ struct picture_change difference_of(const struct picture_difference *d, uint32_t
 
 struct rgb difference_color(const struct picture_difference *d, const struct layout_box *box);
 
+/* From a grey of this level, no change, to orange or blue, the largest change. */
+struct rgb difference_shade(const struct picture_difference *d, double delta, int grey);
+
 /* "before 495 samples, 30.00%; after 900 samples, 54.55%; +405, +81.82%, +24.55 points; self …": shares are each of its
  * side, points are percent of everything before. `count_name` is NULL where the unit says it all. */
 void difference_put_words(const struct picture_difference *d, const struct picture_change *c, const char *count_name,
 			  struct buf *out);
 
-/* What colours and widths mean, for below the picture. */
+/* The legend of colours and widths, for below the picture. */
 void difference_put_note(const struct picture_difference *d, struct buf *out);
 
 #endif

@@ -68,9 +68,10 @@ def main():
     style, unpack = bytes_of.pop("marks.css") + bytes_of["controls.css"], bytes_of["picture-unpack.js"]
     svg, pairs = (with_style(bytes_of[name], style) for name in ("picture-svg.js", "picture-svg-pairs.js"))
     bytes_of["picture-svg.js"], bytes_of["picture-svg-pairs.js"] = packed(svg), packed(pairs)
-    parts = ['#include "assets.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
+    parts = ['#include "assets.h"\n#include "callgraph.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]
     hashes = {"flamegraph_svg_script_hashes": [unpack, svg, pairs], "picture_svg_hashes": [unpack, svg],
-              "picture_svg_pairs_hashes": [unpack, pairs], "flamegraph_html_script_hashes": [bytes_of["picture-html.js"]]}
+              "picture_svg_pairs_hashes": [unpack, pairs], "flamegraph_html_script_hashes": [bytes_of["picture-html.js"]],
+              "callgraph_svg_script_hash": [b"\n" + bytes_of["callgraph.js"]]}
     for name, scripts in hashes.items():
         parts.append(f'const char {name}[] = "{policy(*scripts)}";\n')
     out.write_text("\n".join(parts))

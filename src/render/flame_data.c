@@ -81,7 +81,7 @@ static int compare_names(const void *pa, const void *pb)
 	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
-/* Where each frame stands among all of them by name. The caller frees. */
+/* The rank of each frame by name. The caller frees. */
 static uint32_t *rank_frames(const struct profile *p)
 {
 	struct named *names = xcalloc((size_t)p->frame_count + 1, sizeof(*names));
@@ -310,22 +310,14 @@ static void put_layout(struct layout *l, uint32_t max_boxes, struct buf *out,
 	buf_put(out, text.data, text.size);
 }
 
-void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
-		    void (*about)(struct json *j, void *data), void *data)
-{
-	_cleanup_(layout_done) struct layout l = { .p = p };
-
-	l.totals = column < p->column_count ? profile_totals(p, column) : xcalloc(p->node_count, sizeof(*l.totals));
-	put_layout(&l, max_boxes, out, about, data);
-}
-
 static int64_t larger(int64_t a, int64_t b)
 {
 	a = a > b ? a : b;
 	return a > 0 ? a : 0;
 }
 
-/* Totals of the larger own value of both sides. */
+/* Totals of the larger own value of both sides. What is below zero, as of memory that was given back, is nothing: else
+ * callees would be wider than their caller. */
 static int64_t *totals_of_larger(const struct profile *p, uint32_t column, uint32_t before_column)
 {
 	const int64_t *after = p->columns[column].self, *before = p->columns[before_column].self;
@@ -355,15 +347,33 @@ static void find_sides(struct layout *l, uint32_t column, uint32_t before_column
 	}
 }
 
+static void find_totals(struct layout *l, uint32_t column, uint32_t before_column)
+{
+	const struct profile *p = l->p;
+
+	if (column >= p->column_count)
+		l->totals = xcalloc(p->node_count, sizeof(*l->totals));
+	else if (before_column == UINT32_MAX)
+		l->totals = totals_of_larger(p, column, column);
+	else
+		find_sides(l, column, before_column);
+}
+
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes, struct buf *out,
+		    void (*about)(struct json *j, void *data), void *data)
+{
+	_cleanup_(layout_done) struct layout l = { .p = p };
+
+	find_totals(&l, column, before_column);
+	put_layout(&l, max_boxes, out, about, data);
+}
+
 void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
 			    uint32_t max_boxes, struct buf *out)
 {
 	_cleanup_(layout_done) struct layout l = { .p = p };
 
-	if (before_column == UINT32_MAX)
-		l.totals = profile_totals(p, column);
-	else
-		find_sides(&l, column, before_column);
+	find_totals(&l, column, before_column);
 	if (l.totals[PROFILE_ROOT] < total)
 		l.totals[PROFILE_ROOT] = total;
 	put_layout(&l, max_boxes, out, NULL, NULL);

@@ -34,13 +34,13 @@
 #define FLAME_DATA_HEADER 64u
 #define FLAME_DATA_BOXES (4u * 1024 * 1024)	/* at most; then narrower ones are left out */
 
-/* Appends the profile. `about` is called inside the JSON object to add keys; NULL is fine. */
-void flame_data_put(const struct profile *p, uint32_t column, uint32_t max_boxes, struct buf *out,
+/* Appends the profile. Unless `before_column` is UINT32_MAX it has both sides, and widths are what stacks took on the
+ * side where they took more, so that what vanished can be seen as well. `about` is called inside the JSON object to add
+ * keys; NULL is fine. */
+void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes, struct buf *out,
 		    void (*about)(struct json *j, void *data), void *data);
 
-/* The same for a picture: nothing is added to the text. Unless `before_column` is UINT32_MAX it has both sides, and
- * widths are what stacks took on the side where they took more, so that what vanished can be seen as well. The root is
- * `total` wide if that is more than all together. */
+/* The same for a picture: nothing is added to the text, and the root is `total` wide if that is more than all together. */
 void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
 			    uint32_t max_boxes, struct buf *out);
 

@@ -33,7 +33,7 @@ const char *const flamegraph_color_by_names[] = { "function", "layer", "package"
 void flamegraph_defaults(struct flamegraph_options *o)
 {
 	*o = (struct flamegraph_options){
-		.width = 1200,
+		.width = FLAMEGRAPH_WIDTH,
 		.frame_height = 16,
 		.min_width = 0.1,
 		.font_type = "Verdana",
@@ -45,6 +45,14 @@ void flamegraph_defaults(struct flamegraph_options *o)
 		.column = UINT32_MAX,
 		.before_column = UINT32_MAX,
 	};
+}
+
+void flamegraph_suit(struct flamegraph_options *o, const struct profile *p)
+{
+	const char *sampler = labels_get(&p->labels, "sampler");
+
+	if (sampler && !strcmp(sampler, "record"))
+		o->color_by = COLOR_BY_LAYER;
 }
 
 static int check_range(const char *name, double v, double min, double max, struct err *err)
@@ -144,7 +152,7 @@ static struct layout_limits limits_of(const struct flamegraph_options *o)
 	};
 }
 
-/* What will not be drawn is not turned over. A difference has widths of several columns, and is as a whole. */
+/* Stacks that will not be drawn are not reversed. A difference has widths of several columns, and is as a whole. */
 static struct profile *turn_over(struct picture *g)
 {
 	const struct profile *p = g->p;
@@ -318,7 +326,7 @@ static void put_scaled(const struct picture *g, int64_t value, struct buf *out)
 		picture_put_number(out, v);
 }
 
-/* What the picture does not show. Empty if it shows everything. */
+/* A sentence about frames that the picture leaves out. Empty if it shows everything. */
 static void put_note(const struct picture *g, struct buf *out)
 {
 	const struct layout *l = &g->layout;

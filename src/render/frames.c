@@ -10,6 +10,7 @@
 #include "groups.h"
 #include "mem.h"
 #include "palette_map.h"
+#include "short_name.h"
 #include "text.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 
 #define ELEMENTS_MAX	10000	/* 0.3 s to open */
 
-/* Of a picture that has more than that: those with room for a label, within these bounds. */
+/* In a larger picture, only those with room for a label, within these bounds. */
 #define ELEMENTS_FEWEST	600
 #define ELEMENTS_MOST	2000
 
@@ -122,7 +123,10 @@ struct rgb picture_color(const struct picture *g, const struct layout_box *box)
 
 struct rgb picture_narrow_color(const struct picture *g)
 {
-	return g->o->before_column != UINT32_MAX ? (struct rgb){ 195, 195, 195 } : palette_middle(g->palette);
+	bool mixed = g->o->before_column != UINT32_MAX || g->o->color_by != COLOR_BY_FUNCTION;
+
+	/* A color of one layer or package would say of the others that they are that. */
+	return mixed ? (struct rgb){ 195, 195, 195 } : palette_middle(g->palette);
 }
 
 void picture_put_number(struct buf *out, double v)
@@ -133,7 +137,7 @@ void picture_put_number(struct buf *out, double v)
 		buf_printf(out, "%.15g", v);
 }
 
-/* Of millionths the factor includes the scale, so that whole ones would be shown; they keep what is behind the point. */
+/* For millionths the factor includes the scale, so that whole ones would be shown; they keep what is behind the point. */
 static void put_value(const struct picture *g, int64_t value, struct buf *out)
 {
 	enum amount_unit unit = g->o->column == UINT32_MAX ? AMOUNT_COUNT :
@@ -160,7 +164,7 @@ static void put_value_and_share(const struct picture *g, int64_t value, int64_t 
 	buf_putc(out, '%');
 }
 
-/* What the function took, wherever it stands. Frames that only the estimate has, such as "[folded]", took nothing. */
+/* The values of the function, over all its frames. Frames that only the estimate has, such as "[folded]", took nothing. */
 static void put_exact(const struct picture *g, uint32_t frame, struct buf *out)
 {
 	const struct exact *x = g->exact;
@@ -195,7 +199,7 @@ static void put_change(const struct picture *g, const struct layout_box *box, st
 {
 	struct picture_change change = difference_of(g->difference, box->node);
 
-	/* How much of it is its own is known of functions only. */
+	/* Only functions have a known self value. */
 	if (g->exact && box->frame != UINT32_MAX) {
 		change.self_before = change.self_after = 0;
 	} else if (g->exact) {
@@ -256,16 +260,28 @@ void picture_edges(const struct picture *g, uint32_t depth, double *ret_y1, doub
 	}
 }
 
-/* As many characters as fit, the last two replaced by dots when that is not all. */
+/* The longest form of the name that fits. If none does as many characters of the shortest one, the last two replaced by dots. */
 static void put_label(const struct picture *g, struct str name, double width, struct buf *out)
 {
+	_cleanup_(buf_done) struct buf form = { 0 };
 	double fit = width / (g->o->font_size * g->o->font_width);
-	size_t characters = fit < 1e9 ? (size_t)fit : (size_t)1e9;
+	size_t characters = fit < 1e9 ? (size_t)fit : (size_t)1e9, shortest = 0;
 
 	if (text_columns(name) <= characters) {
 		text_put_xml(out, name);
 		return;
 	}
+	buf_init(&form);
+	for (size_t i = 1, start = 0; short_name_put(name, (unsigned)i, &form); i++, start = form.size) {
+		struct str s = { form.data + start, form.size - start };
+
+		if (s.n && text_columns(s) <= characters) {
+			text_put_xml(out, s);
+			return;
+		}
+		shortest = s.n ? start : shortest;
+	}
+	name = (struct str){ form.data + shortest, form.size - shortest };
 	name.n = text_cut(name, characters - 2);
 	text_put_xml(out, name);
 	buf_puts(out, "..");
@@ -382,7 +398,7 @@ static int by_color_and_row(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* What is no element, in the order in which it is drawn. Boxes below a pixel flow together with those less than a pixel
+/* Boxes that are not elements, in drawing order. Boxes below a pixel flow together with those less than a pixel
  * away: there may be tens of thousands, and a browser needs 5 us for each. Those of one row come from left to right, so
  * one open run per row is enough. */
 static struct run *collect_runs(const struct picture *g, size_t *ret_count)

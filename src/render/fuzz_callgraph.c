@@ -90,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (data[0] & 16 && p->column_count > 1)
 		o.column = 1;
+	if (data[0] & 32 && p->column_count > 1)
+		o.before_column = 1 - o.column;
 
 	buf_init(&dot);
 	if (callgraph_dot(p, &o, &dot, &counts, NULL) == 0)

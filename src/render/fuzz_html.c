@@ -16,7 +16,7 @@ static size_t count_of(const struct buf *html, const char *word)
 	return count;
 }
 
-/* What stands behind `from`, which must be there, up to `to`. */
+/* The text between `from`, which must be there, and `to`. */
 static struct str between(const struct buf *html, const char *from, const char *to)
 {
 	const char *a = memmem(html->data, html->size, from, strlen(from)), *b;

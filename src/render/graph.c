@@ -69,8 +69,8 @@ static int compare_nodes(const void *a, const void *b)
 {
 	const struct graph_node *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->self != y->self)
 		return x->self > y->self ? -1 : 1;
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
@@ -80,20 +80,19 @@ static int compare_edges(const void *a, const void *b)
 {
 	const struct graph_edge *x = a, *y = b;
 
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-static void add_tree(struct graph *g, const struct profile *p, uint32_t column)
+static void add_tree(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
 {
 	_cleanup_(freep) int64_t *totals = NULL;
 	_cleanup_(freep) uint32_t *open_nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*open_nodes));
 	_cleanup_(walk_done) struct walk w = { 0 };
 	struct summing s = { .p = p, .g = g, .open_nodes = open_nodes };
-	uint32_t calls = profile_find_column(p, "calls");
 
 	s.of_calls = column == calls;
 	if (!s.of_calls)
@@ -115,17 +114,90 @@ static void add_tree(struct graph *g, const struct profile *p, uint32_t column)
 	free(s.open_edges);
 }
 
-void graph_init(struct graph *g, const struct profile *p, uint32_t column)
+/* Nodes stand by frame, edges in any order. */
+static void sum_up(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
 {
 	*g = (struct graph){ .node_count = p->frame_count };
 	g->nodes = xcalloc((size_t)p->frame_count + 1, sizeof(*g->nodes));
 	if (p->edges)
-		graph_add_edges(g, p, column);
+		graph_add_edges(g, p, column, calls);
 	else
-		add_tree(g, p, column);
+		add_tree(g, p, column, calls);
+	for (size_t i = 0; i < g->node_count; i++)
+		g->nodes[i].weight = g->nodes[i].total;
+	for (size_t i = 0; i < g->edge_count; i++)
+		g->edges[i].weight = g->edges[i].value;
+}
+
+static void sort(struct graph *g)
+{
 	qsort(g->nodes, g->node_count, sizeof(*g->nodes), compare_nodes);
 	if (g->edge_count)
 		qsort(g->edges, g->edge_count, sizeof(*g->edges), compare_edges);
+}
+
+void graph_init(struct graph *g, const struct profile *p, uint32_t column)
+{
+	sum_up(g, p, column, profile_find_column(p, "calls"));
+	sort(g);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_nodes_before(struct graph *g, const struct graph *before)
+{
+	for (size_t i = 0; i < g->node_count; i++) {
+		struct graph_node *n = &g->nodes[i];
+		const struct graph_node *b = &before->nodes[i];
+
+		n->self_before = b->self;
+		n->total_before = b->total;
+		n->weight = larger(n->total, b->total);
+		n->at_most |= b->at_most;
+		n->calls = 0;	/* the number itself, or of one side only */
+	}
+}
+
+static void add_edges_before(struct graph *g, const struct graph *before)
+{
+	size_t own = g->edge_count, capacity = own;
+	struct map arrows;
+
+	map_init(&arrows);
+	for (size_t i = 0; i < own; i++) {
+		*map_slot(&arrows, map_pair(g->edges[i].from, g->edges[i].to)) = (uint32_t)i;
+		g->edges[i].calls = 0;
+	}
+	for (size_t i = 0; i < before->edge_count; i++) {
+		const struct graph_edge *b = &before->edges[i];
+		uint32_t *slot = map_slot(&arrows, map_pair(b->from, b->to));
+		struct graph_edge *e;
+
+		if (*slot == MAP_NONE) {
+			*slot = (uint32_t)g->edge_count;
+			GROW(&g->edges, &capacity, g->edge_count + 1);
+			g->edges[g->edge_count++] = (struct graph_edge){ .from = b->from, .to = b->to };
+		}
+		e = &g->edges[*slot];
+		e->before = b->value;
+		e->weight = larger(e->value, b->value);
+		e->at_most |= b->at_most;
+	}
+	map_done(&arrows);
+}
+
+void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after, bool of_calls)
+{
+	_cleanup_(graph_done) struct graph base = { 0 };
+
+	sum_up(g, p, after, of_calls ? after : UINT32_MAX);
+	sum_up(&base, p, before, of_calls ? before : UINT32_MAX);
+	add_nodes_before(g, &base);
+	add_edges_before(g, &base);
+	sort(g);
 }
 
 void graph_copy(struct graph *g, const struct graph *from)
@@ -156,7 +228,7 @@ static void renumber(struct graph *g, size_t frame_count)
 	for (size_t i = 0; i < g->edge_count; i++) {
 		struct graph_edge e = g->edges[i];
 
-		if (e.value <= 0)
+		if (e.weight <= 0)
 			continue;
 		g->all_edges++;
 		e.from = place[e.from];
@@ -180,7 +252,7 @@ static void prune_edges(struct graph *g, int64_t least)
 		struct graph_edge e = g->edges[i];
 		bool way_in = !reached[e.to] && e.from != e.to;
 
-		if (!way_in && (e.value < least || n >= room))
+		if (!way_in && (e.weight < least || n >= room))
 			continue;
 		if (way_in)
 			reached[e.to] = true;
@@ -220,10 +292,10 @@ void graph_prune(struct graph *g, size_t max_nodes, int64_t least)
 	size_t frame_count = g->node_count, n = 0;
 
 	for (size_t i = 0; i < frame_count; i++) {
-		if (g->nodes[i].total <= 0)
+		if (g->nodes[i].weight <= 0)
 			break;
 		g->all_nodes++;
-		n += i < max_nodes && g->nodes[i].total >= least;
+		n += i < max_nodes && g->nodes[i].weight >= least;
 	}
 	g->node_count = n;
 	renumber(g, frame_count);

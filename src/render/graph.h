@@ -8,6 +8,8 @@
 struct graph_node {
 	uint32_t frame;
 	int64_t self, total, calls;	/* calls: 0 if they were not counted */
+	int64_t self_before, total_before;	/* of a difference; 0 otherwise */
+	int64_t weight;			/* total, or the larger of both sides */
 	bool at_most;			/* total is a limit */
 	bool critical;
 };
@@ -15,12 +17,13 @@ struct graph_node {
 struct graph_edge {
 	uint32_t from, to;		/* frames while it is summed up; then numbers of nodes */
 	int64_t value, calls;
+	int64_t before;			/* of a difference; 0 otherwise */
+	int64_t weight;			/* value, or the larger of both sides */
 	bool at_most;			/* value is a limit */
 	bool critical;
 };
 
-/* Most first: nodes by total, edges by value; equal ones by self and frame, so that equal profiles give equal
- * graphs. */
+/* Largest weight first; equal ones by self and frame, so that equal profiles give equal graphs. */
 struct graph {
 	struct graph_node *nodes;
 	struct graph_edge *edges;
@@ -29,7 +32,12 @@ struct graph {
 };
 
 void graph_init(struct graph *g, const struct profile *p, uint32_t column);
-void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column);	/* graph_init's part for these */
+
+/* The functions and arrows of both columns. With `of_calls` they are numbers of calls, which have no totals. */
+void graph_init_difference(struct graph *g, const struct profile *p, uint32_t before, uint32_t after, bool of_calls);
+
+/* graph_init's part for edges; `calls` is the column that counts these, or UINT32_MAX. */
+void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls);
 void graph_copy(struct graph *g, const struct graph *from);
 void graph_done(struct graph *g);
 

@@ -103,14 +103,14 @@ static struct edges *fold(const struct profile *p, uint32_t **ret_nodes)
 	return e;
 }
 
-void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column)
+void graph_add_edges(struct graph *g, const struct profile *p, uint32_t column, uint32_t calls)
 {
 	const struct edges *e = p->edges;
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
 	_cleanup_(freep) uint32_t *folded = NULL, *circle = NULL;
 	_cleanup_(freep) bool *below_itself = only_by_themselves(e);
 	struct edges *functions = fold(p, &folded);
-	struct adding a = { .p = p, .g = g, .column = column, .calls = profile_find_column(p, "calls"),
+	struct adding a = { .p = p, .g = g, .column = column, .calls = calls,
 			    .folded = folded, .below_itself = below_itself };
 
 	a.circle = circle = edges_circles(functions);

@@ -17,16 +17,27 @@ static bool is_php_file(struct str s)
 	       text_starts(s, "phar://");
 }
 
+/* The group of frames that the sampler could not name. */
+static bool stands_for_php(struct str name)
+{
+	return text_starts(name, "[unknown php]") || text_starts(name, "[outside PHP functions]");
+}
+
 /* PHP's names have namespaces with backslashes, {main} and {closure…}, files for file scope; and Class::method, which
  * C++ has too, but there with brackets, templates or blanks. */
 static bool is_php_name(struct str name)
 {
-	if (text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
+	if (stands_for_php(name) || text_starts(name, "{main}") || text_starts(name, "{closure") || text_has(name, "::{closure") ||
 	    is_php_file(name))
 		return true;
 	if (text_has(name, "`") || text_has(name, ".so") || text_has(name, "("))
 		return false;
 	return text_has(name, "\\") || (text_has(name, "::") && !text_has(name, "<") && !text_has(name, " "));
+}
+
+static bool is_library(struct str file)
+{
+	return text_ends(file, ".so") || text_has(file, ".so.");
 }
 
 enum group_layer group_layer(struct str name, struct str file)
@@ -36,6 +47,9 @@ enum group_layer group_layer(struct str name, struct str file)
 		return LAYER_KERNEL;
 	if (text_ends(name, "_[j]"))
 		return LAYER_JIT;
+	/* Rust's names look like those of methods. */
+	if (is_library(file))
+		return LAYER_NATIVE;
 	return is_php_file(file) || is_php_name(name) ? LAYER_PHP : LAYER_NATIVE;
 }
 
@@ -76,7 +90,7 @@ static struct str composer_package(struct str path)
 	return memchr(inside.p, '/', inside.n) && !is_php_file(inside) ? inside : (struct str){ "", 0 };
 }
 
-/* Of Class::method the class, of Name\Space\Class the first two parts of the namespace. */
+/* The class of Class::method, or the first two parts of the namespace of Name\Space\Class. */
 static struct str owner(struct str name)
 {
 	const char *method = memmem(name.p, name.n, "::", 2);
@@ -110,6 +124,8 @@ struct str group_package(struct str name, struct str file)
 		return (struct str){ "kernel", 6 };
 	if (!found.n)
 		found = module(name);
+	if (!found.n && is_library(file))
+		found = after_last(file, '/');
 	if (!found.n && group_layer(name, file) == LAYER_PHP && !text_starts(name, "/") && !text_starts(name, "{"))
 		found = owner(name);
 	if (!found.n && file.n)

@@ -116,7 +116,7 @@ static void select_nodes(struct work *w, struct layout *l, const struct layout_l
 {
 	const struct profile *p = w->p;
 	double min_value = layout_narrowest(l->total, limits);
-	/* Where sums are not known, values cannot tell hidden boxes from those that are drawn. */
+	/* Without sums, values cannot tell hidden boxes from drawn ones. */
 	bool hides = limits->hidden_max && l->total < INT64_MAX;
 	int64_t least = hides ? least_hidden(w, min_value, limits->hidden_max) : INT64_MAX;
 	uint32_t *depths = xcalloc(p->node_count, sizeof(*depths));
@@ -161,7 +161,7 @@ static void index_children(struct work *w)
 
 	for (size_t i = 0; i < w->count; i++)
 		w->first[w->list[i].parent]++;
-	/* Where the children of each end; writing them from the back brings it to where they begin. */
+	/* The end of each node's children; writing them from the back brings it to where they begin. */
 	for (size_t i = 0; i <= w->count; i++) {
 		uint32_t *first = &w->first[i ? w->list[i - 1].node : PROFILE_ROOT];
 

@@ -34,8 +34,8 @@ struct layout {
 	uint32_t depth_uncut;		/* depth of the picture without depth_max */
 };
 
-/* What is left out: nodes narrower than `min_width`, which is in pixels of a root that is `width` wide or in percent
- * of it, and nodes deeper than `depth_max`. */
+/* Leaves out nodes narrower than `min_width`, which is in pixels of a root that is `width` wide or in percent of it,
+ * and nodes deeper than `depth_max`. */
 struct layout_limits {
 	double min_width, width;
 	bool percent;

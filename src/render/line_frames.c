@@ -18,7 +18,7 @@
 
 /* --- Words --- */
 
-/* How many bytes at `p` stay as they are, which text_put_xml would change: quotes outside of attributes, and what is
+/* The number of bytes at `p` that stay as they are, though text_put_xml would change them: quotes outside of attributes, and what is
  * allowed though of no use. */
 static size_t plain_length(const char *p, const char *end, bool quoted)
 {
@@ -79,7 +79,7 @@ static struct str label_of(const struct picture *g, const struct line_box *box)
 	return picture_without_suffix(box->name);
 }
 
-/* What is printed of a count times the factor, as a number. */
+/* A count times the factor, as the number that is printed. */
 static double shown_count(const struct picture *g, double width)
 {
 	double v = width == 0 && g->o->factor == floor(g->o->factor) ? 0 : width * g->o->factor;

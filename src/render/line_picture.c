@@ -148,7 +148,7 @@ static int put_nothing(const struct picture *g, struct buf *out, struct err *err
 	return err_set(err, -ENODATA, "%s", text.data);
 }
 
-/* How many lines were left out, and which was the first. */
+/* The number of lines left out, and the first of them. */
 static int tell_ignored(const struct line_layout *l, struct err *err)
 {
 	const struct flamegraph_line *first = l->first_ignored;

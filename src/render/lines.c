@@ -98,7 +98,7 @@ static bool is_same(struct number a, struct number b)
 	return a.whole && b.whole ? a.u == b.u : a.d == b.d;
 }
 
-/* What is left of a number that was made text and read again. */
+/* A number after being written as text and read back. */
 static struct number reread(struct number n)
 {
 	char text[32];
@@ -119,7 +119,7 @@ struct entry {
 	uint64_t repeat, number;
 };
 
-/* How many bytes of white space `text` ends with: one character of what \s matches. */
+/* The number of bytes of white space at the end of `text`: one character of what \s matches. */
 static size_t space_at_end(struct str text)
 {
 	static const char *const wide[] = { "\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9",

@@ -157,7 +157,7 @@ static struct str word(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* What Perl takes for true. */
+/* Truth as in Perl. */
 static bool is_given(struct str s)
 {
 	return s.n > 1 || (s.n == 1 && *s.p != '0');

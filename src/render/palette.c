@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* What a colour is mixed from, each in [0, 1). */
+/* The ingredients of a colour, each in [0, 1). */
 struct dice {
 	double v1, v2, v3;
 };
@@ -193,7 +193,7 @@ static uint32_t next_character(const char **p, const char *end)
 	return c;
 }
 
-/* Of eight ASCII characters at once, as nearly all are: this was a sixth of what a picture takes. */
+/* Hashes eight ASCII characters at once, as nearly all are: this was a sixth of what a picture takes. */
 static bool add_eight(const char *p, uint32_t *sum)
 {
 	uint64_t eight;
@@ -285,7 +285,7 @@ static struct dice dice_by_hash(struct str name)
 	return (struct dice){ v1, v2, v2 };
 }
 
-/* What stack collapsers put between user and kernel, or between waker and sleeper. */
+/* The separator that stack collapsers put between user and kernel, or between waker and sleeper. */
 bool palette_is_separator(struct str name)
 {
 	return (name.n == 1 && *name.p == '-') || (name.n == 2 && !memcmp(name.p, "--", 2));

@@ -26,7 +26,7 @@ struct rgb palette_random(const struct palette *p, struct str name, uint64_t see
 
 bool palette_is_separator(struct str name);		/* "-" and "--", which are always grey */
 
-/* What palette_put and people write: rgb(1,2,3) or #rrggbb; `otherwise` if it is something else. */
+/* Parses a colour as palette_put and people write it: rgb(1,2,3) or #rrggbb; `otherwise` if it is something else. */
 struct rgb palette_parse(struct str text, struct rgb otherwise);
 
 /* The colour of what is too narrow for one of its own: the palette's middle. */

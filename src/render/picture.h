@@ -58,7 +58,7 @@ struct rgb picture_color(const struct picture *g, const struct layout_box *box);
 struct str picture_without_suffix(struct str name);
 struct rgb picture_color_of(const struct picture *g, struct str name);
 
-/* Of what is narrower than a pixel, where frames flow together. */
+/* The colour of frames narrower than a pixel, which flow together. */
 struct rgb picture_narrow_color(const struct picture *g);
 
 /* The same for a frame and a way to colour, whatever the options say; UINT32_MAX is the root. */
@@ -103,21 +103,22 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 void picture_put_unsigned(struct buf *out, uint64_t v);
 void picture_put_signed(struct buf *out, int64_t v);
 
-/* What the scripts of both kinds of pictures are told: words, units, colours of `count` frames. */
+/* The data for the scripts of both kinds of pictures: words, units, colours of `count` frames, of which the first `drawn` can be
+ * seen in the document. */
 void picture_put_words(struct json *j, const struct picture *g, const char *note);
 void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name);
-void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
+void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t drawn, uint32_t count);
 
 /* The key "exact" with what edges say of the functions `frames` (UINT32_MAX is the root); nothing where there are none. */
 void picture_put_exact(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count);
 
-/* Which boxes are elements: all, unless there are so many that a browser would take long to open the file. Then those
+/* Selects the boxes that are elements: all, unless there are so many that a browser would take long to open the file. Then those
  * from the value `labelled` on are preferred, at which a box has room for a label. */
 int64_t picture_element_min(const struct layout *l, double labelled);
 
 bool picture_is_element(const struct picture *g, const struct layout_box *box);
 
-/* How wide a box must be to have a label, px. */
+/* The least width of a box with a label, px. */
 double picture_least_label(const struct picture *g);
 
 #endif

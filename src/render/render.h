@@ -15,8 +15,8 @@ enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE }
 
 extern const char *const flamegraph_color_by_names[];	/* "function", "layer", "package", NULL */
 
-/* Of a difference: what widths mean (by default the larger of both sides, so that what is gone is there too), and of
- * which change the colours are. Their names end with NULL. */
+/* In a difference, the value of widths (by default the larger of both sides, so that vanished frames are there too), and
+ * the change that colours show. Their names end with NULL. */
 enum flamegraph_width_of { WIDTH_OF_MAXIMUM, WIDTH_OF_AFTER, WIDTH_OF_BEFORE, WIDTH_OF_DIFFERENCE };
 enum flamegraph_delta { DELTA_INCLUSIVE, DELTA_SELF };
 
@@ -25,10 +25,13 @@ extern const char *const flamegraph_width_names[], *const flamegraph_delta_names
 struct nameattr;
 struct palette_map;
 
+#define FLAMEGRAPH_WIDTH 1200
+
 /* Names and effects as flamegraph.pl's options of the same name. */
 struct flamegraph_options {
 	const char *title, *subtitle, *notes;	/* NULL is the default or none */
-	double width;				/* of the picture, px: 1200 */
+	double width;				/* of the picture, px: FLAMEGRAPH_WIDTH, and then its window's where it
+						 * is open in a browser and scripts run */
 	double frame_height;			/* px: 16 */
 	double min_width;			/* narrower frames are left out, px (or percent): 0.1 */
 	bool min_width_percent;
@@ -57,6 +60,10 @@ struct flamegraph_options {
 };
 
 void flamegraph_defaults(struct flamegraph_options *o);
+
+/* Colours that go with this profile, unless somebody chose others: a recording from outside has PHP's frames and the
+ * kernel's in one stack, so its colours tell layers. */
+void flamegraph_suit(struct flamegraph_options *o, const struct profile *p);
 
 /* -EINVAL for options that make no sense, such as an unknown palette, before anything is read. */
 int flamegraph_check(const struct flamegraph_options *o, struct err *err);

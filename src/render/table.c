@@ -23,7 +23,8 @@
  * left out, "beyond" says how many, "sums" has what functions took all the same, and "unlisted" says how many functions
  * are not in it.
  *
- * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb.
+ * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Of those in which the document is drawn
+ * the names that are left out below are left out too, unless it is a difference, whose colours are of boxes.
  *
  * Of "names" those are left out that are all in the document already: what stands before the last " (" in the title of
  * its first box. "more" has the names behind these.
@@ -250,10 +251,8 @@ static bool are_in_titles(const struct picture *g, const struct names *n)
 	return true;
 }
 
-static void put_names(struct json *j, const struct picture *g, const struct names *n)
+static void put_names(struct json *j, const struct picture *g, const struct names *n, bool known)
 {
-	bool known = are_in_titles(g, n);
-
 	if (known && n->drawn == n->count)
 		return;
 	json_key(j, known ? "more" : "names");
@@ -277,17 +276,17 @@ static void put_places(struct json *j, const struct picture *g, const struct nam
 	json_end(j);
 }
 
-static void put_fills_by(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count,
+static void put_fills_by(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t first, uint32_t count,
 			 enum flamegraph_color_by by, struct buf *scratch)
 {
 	buf_reset(scratch);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = first; i < count; i++)
 		put_rgb(scratch, picture_color_by(g, frames[i], by));
 	json_key(j, flamegraph_color_by_names[by]);
 	json_bytes(j, (struct str){ scratch->data, scratch->size });
 }
 
-void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t count)
+void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *frames, uint32_t drawn, uint32_t count)
 {
 	_cleanup_(buf_done) struct buf scratch = { 0 };
 
@@ -295,7 +294,7 @@ void picture_put_fills(struct json *j, const struct picture *g, const uint32_t *
 	json_key(j, "fills");
 	json_open_object(j);
 	for (enum flamegraph_color_by by = COLOR_BY_FUNCTION; flamegraph_color_by_names[by]; by++)
-		put_fills_by(j, g, frames, count, by, &scratch);
+		put_fills_by(j, g, frames, by == g->o->color_by ? drawn : 0, count, by, &scratch);
 	json_end(j);
 	json_key(j, "layers");
 	json_open_array(j);
@@ -380,7 +379,7 @@ static void put_sums(struct json *j, const struct picture *g, const struct names
 	json_u64(j, n->left_out);
 }
 
-/* Of --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
+/* Attributes from --nameattr, by number: attributes of the frame and of its link, and its title, as markup. */
 static void put_attributes(struct json *j, const struct picture *g, const struct names *n)
 {
 	if (!g->o->nameattr)
@@ -404,6 +403,12 @@ static void put_sizes(struct json *j, const struct picture *g)
 		json_key(j, sizes[i].key);
 		json_double(j, sizes[i].value);
 	}
+}
+
+/* Whether it takes the width of its window: unless somebody has chosen one, or wants flamegraph.pl's picture. */
+static bool is_fluid(const struct flamegraph_options *o)
+{
+	return o->width == FLAMEGRAPH_WIDTH && !o->compat;
 }
 
 void picture_put_attributes(struct json *j, const struct picture *g, uint32_t number, struct str name)
@@ -470,9 +475,9 @@ static void put_narrow_fill(struct json *j, const struct picture *g)
 	json_str(j, fill.data);
 }
 
-static void put_colors(struct json *j, const struct picture *g, const struct names *n)
+static void put_colors(struct json *j, const struct picture *g, const struct names *n, bool known)
 {
-	picture_put_fills(j, g, n->frames, n->count);
+	picture_put_fills(j, g, n->frames, known && !g->difference ? n->drawn : 0, n->count);
 	put_narrow_fill(j, g);
 }
 
@@ -503,19 +508,23 @@ void picture_put_table(const struct picture *g, const char *note, struct buf *ou
 {
 	struct names n = { 0 };
 	struct json j;
+	bool known;
 
 	names_init(&n, g);
+	known = are_in_titles(g, &n);
 	json_init(&j, out);
 	json_open_object(&j);
 	put_sizes(&j, g);
+	json_key(&j, "fluid");
+	json_bool(&j, is_fluid(g->o));
 	picture_put_words(&j, g, note);
 	json_key(&j, "elementMin");
 	json_i64(&j, least_element(g));
 	json_key(&j, "drawnMin");
 	json_double(&j, least_drawn(g->o));
-	put_names(&j, g, &n);
+	put_names(&j, g, &n, known);
 	put_places(&j, g, &n);
-	put_colors(&j, g, &n);
+	put_colors(&j, g, &n, known);
 	put_attributes(&j, g, &n);
 	json_key(&j, "count");
 	json_u64(&j, g->layout.count);

@@ -152,6 +152,45 @@ TEST(an_arrow_of_a_function_to_itself_counts_once_by_levels)
 	CHECK(!edge_of(&g, &(struct graph_edge){ .from = 1, .to = 1 })->at_most);
 }
 
+TEST(a_difference_has_what_is_gone_and_what_is_new_and_the_larger_side_decides_on_both)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+
+	add(p, "mfgf", "before", 7);
+	add(p, "mfgf", "after", 2);
+	add(p, "mold", "before", 500);
+	add(p, "mnew", "after", 90);
+	graph_init_difference(&g, p, 0, 1, false);
+	CHECK_INT(g.nodes[0].total_before, 507);
+	CHECK_INT(g.nodes[0].total, 92);
+	CHECK_INT(node_of(p, &g, 'f')->total_before, 7);
+	CHECK_INT(node_of(p, &g, 'f')->self, 2);
+	CHECK_INT(node_of(p, &g, 'l')->weight, 500);
+	CHECK_INT(edge_value(p, &g, "ol"), 0);
+	CHECK_INT(edge_value(p, &g, "ne"), 90);
+	graph_prune(&g, 100, 50);
+	CHECK(node_of(p, &g, 'd') && node_of(p, &g, 'w') && !node_of(p, &g, 'g'));
+	CHECK(node_of(p, &g, 'd')->critical && !node_of(p, &g, 'w')->critical);
+	for (size_t i = 1; i < g.edge_count; i++)
+		CHECK(g.edges[i - 1].weight >= g.edges[i].weight);
+}
+
+TEST(a_difference_of_calls_has_no_totals)
+{
+	_cleanup_(profile_freep) struct profile *p = profile_new();
+	_cleanup_(graph_done) struct graph g = { 0 };
+
+	add(p, "m", "before", 1);
+	add(p, "mf", "before", 2);
+	add(p, "mff", "after", 5);
+	graph_init_difference(&g, p, 0, 1, true);
+	CHECK_INT(node_of(p, &g, 'm')->total_before, 1);
+	CHECK_INT(node_of(p, &g, 'f')->total_before, 2);
+	CHECK_INT(node_of(p, &g, 'f')->total, 5);
+	CHECK_INT(edge_value(p, &g, "ff"), 5);
+}
+
 TEST(calls_are_counted_on_each_arrow)
 {
 	_cleanup_(profile_freep) struct profile *p = profile_new();
@@ -211,6 +250,9 @@ TEST(what_is_below_zero_or_overflows_is_no_trouble)
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), 0);
 	CHECK_INT(counts.functions, 3);
 	CHECK_INT(counts.shown, 3);
+	o.before_column = 7;
+	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
+	o.before_column = UINT32_MAX;
 	o.column = 7;
 	CHECK_INT(callgraph_dot(p, &o, &dot, &counts, NULL), -EINVAL);
 }

@@ -267,4 +267,18 @@ TEST(the_check_of_these_tests_finds_what_is_not_well_formed)
 	CHECK(xml_check(good, strlen(good), &at) == NULL);
 }
 
+TEST(recordings_from_outside_are_coloured_by_layer)
+{
+	struct profile *p = profile_new();
+	struct flamegraph_options o;
+
+	flamegraph_defaults(&o);
+	flamegraph_suit(&o, p);
+	CHECK_INT(o.color_by, COLOR_BY_FUNCTION);
+	labels_set(&p->labels, "sampler", 7, "record", 6);
+	flamegraph_suit(&o, p);
+	CHECK_INT(o.color_by, COLOR_BY_LAYER);
+	profile_free(p);
+}
+
 TEST_MAIN()

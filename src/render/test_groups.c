@@ -32,10 +32,14 @@ TEST(names_tell_their_layer)
 	CHECK_INT(layer("parse", "/srv/wiki/Parser.php"), LAYER_PHP);
 	CHECK_INT(layer("/srv/index.php", ""), LAYER_PHP);
 	CHECK_INT(layer("PDO::query", ""), LAYER_PHP);
+	CHECK_INT(layer("[unknown php]", ""), LAYER_PHP);
+	CHECK_INT(layer("[outside PHP functions]", ""), LAYER_PHP);
 	CHECK_INT(layer("strlen", ""), LAYER_NATIVE);
 	CHECK_INT(layer("std::vector<int>::push_back", ""), LAYER_NATIVE);
 	CHECK_INT(layer("icu::Collator::compare(icu::UnicodeString)", ""), LAYER_NATIVE);
 	CHECK_INT(layer("malloc [libc.so.6]", ""), LAYER_NATIVE);
+	CHECK_INT(layer("myapp::store::Key::hash", "/usr/lib/php/20220829/myapp.so"), LAYER_NATIVE);
+	CHECK_INT(layer("__nanosleep", "/usr/lib/x86_64-linux-gnu/libc.so.6"), LAYER_NATIVE);
 	CHECK_INT(layer("TRACE-1_[j]", ""), LAYER_JIT);
 	CHECK_INT(layer("do_syscall_64_[k]", ""), LAYER_KERNEL);
 	CHECK_INT(layer("[kernel.kallsyms]", ""), LAYER_KERNEL);
@@ -57,6 +61,7 @@ TEST(packages_are_composers_before_namespaces)
 	check_package("malloc [libc.so.6]", "", "libc.so.6");
 	check_package("java/lang/String.indexOf", "", "java/lang");
 	check_package("do_syscall_64_[k]", "", "kernel");
+	check_package("__nanosleep", "/usr/lib/x86_64-linux-gnu/libc.so.6", "libc.so.6");
 	check_package("", "", "");
 	check_package("]", "", "");
 	check_package("::", "", "");

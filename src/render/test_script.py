@@ -99,7 +99,7 @@ const finish = out => {
 })();
 """
 
-FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
+FLAGS = ['--headless', '--no-sandbox', '--window-size=1200,800', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
          '--disable-background-networking', '--disable-component-update', '--virtual-time-budget=5000', '--dump-dom']
 
 

@@ -21,7 +21,7 @@ static void add_nodes(struct averaging *a, const struct profile *p, uint32_t *no
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		frames[f] = profile_frame(a->all, profile_name(p, f), profile_file(p, f), p->frames[f].line);
 	for (uint32_t n = 1; n < p->node_count; n++)
-		nodes[n] = profile_child(a->all, nodes[p->parents[n]], frames[p->node_frames[n]]);
+		nodes[n] = profile_child_at(a->all, nodes[p->parents[n]], frames[p->node_frames[n]], profile_line(p, n));
 }
 
 static void add_sums(struct averaging *a, const struct profile *p, const uint32_t *nodes, uint64_t weight)
@@ -41,7 +41,7 @@ static void divide(struct averaging *a, uint32_t column, wide_int by)
 	for (uint32_t n = 0; n < a->all->node_count; n++) {
 		wide_int share;
 
-		/* Where nothing was measured, nothing appears by rounding. */
+		/* Rounding makes nothing appear that was not measured. */
 		sum += a->sums[column][n];
 		if (!a->sums[column][n])
 			continue;
@@ -69,6 +69,7 @@ struct profile *report_average(const struct profile *const *profiles, const uint
 		assert(weights[i] <= REPORT_WEIGHT_MAX);
 		by += weights[i];
 		describe(a.all, profiles[i]);
+		profile_keep_lines(a.all, profiles[i]->keeps_lines);
 		nodes[i] = xcalloc(profiles[i]->node_count, sizeof(**nodes));
 		add_nodes(&a, profiles[i], nodes[i]);
 	}

@@ -5,7 +5,7 @@
 #include "edges.h"
 #include "mem.h"
 
-/* Of `all`, by node and by pair. */
+/* Values of `all`, by node and by pair. */
 struct sums {
 	wide_int (*nodes)[PROFILE_COLUMNS], (*pairs)[PROFILE_COLUMNS];
 };
@@ -63,7 +63,7 @@ static void add_sums(struct sums *s, struct edges *all, const struct part *t, ui
 	}
 }
 
-/* What is lost in rounding one node is made good at the next, as in the tree. */
+/* Rounding errors are carried over to the next node, as in the tree. */
 static void divide(struct profile *all, const struct sums *s, uint32_t column, wide_int by)
 {
 	wide_int sum = 0, given = 0;

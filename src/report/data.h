@@ -20,7 +20,7 @@ void report_put_value_json(struct json *j, const struct profile *p, uint32_t col
 void report_put_value_csv(struct csv *c, const struct profile *p, uint32_t column, int64_t v);
 const char *report_unit(const struct profile *p, uint32_t column);	/* "count" also of such parts */
 
-/* Of a profile with edges, whether a value is a limit; nothing of others. */
+/* For a profile with edges, whether a value is a limit; nothing for others. */
 void report_put_at_most_json(struct json *j, const struct profile *p, const char *key, bool at_most);
 void report_put_at_most_csv(struct csv *c, const struct profile *p, bool at_most);
 

@@ -47,7 +47,7 @@ struct diff_report {
 void diff_report_init(struct diff_report *r, const struct diff *d, const struct diff_report_options *o);
 void diff_report_done(struct diff_report *r);
 
-/* What grew by more than `percent` of the whole before, and by more than the noise: the function that grew most in
+/* The regression above `percent` of the total before, and above the noise: the function that grew most in
  * total (in itself, where only limits of its total are known), or UINT32_MAX for everything together. Returns false if nothing did. */
 bool diff_report_grew(const struct diff_report *r, double percent, uint32_t *ret_frame, double *ret_change);
 

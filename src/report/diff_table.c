@@ -189,7 +189,7 @@ static void put_titles(const struct diff_report *r, const struct widths *w, stru
 	buf_puts(out, "   function\n");
 }
 
-/* How much there was of what, and by what it is compared. */
+/* The totals of both sides, and the way they are compared. */
 static void put_head(const struct diff_report *r, struct buf *out)
 {
 	const struct profile *p = r->diff->profile;
@@ -228,9 +228,9 @@ static void put_foot(const struct diff_report *r, size_t count, struct buf *out)
 	buf_put_grouped(out, (int64_t)r->quiet);
 	buf_puts(out, r->quiet == 1 ? " function" : " functions");
 	if (r->diff->before_weight > 0 || r->diff->after_weight > 0)
-		buf_printf(out, " by no more than chance may (%.2f standard errors)", r->sigma);
+		buf_printf(out, " within the noise (%.2f standard errors)", r->sigma);
 	else
-		buf_puts(out, " took as much as before");
+		buf_puts(out, " unchanged");
 	buf_puts(out, "; --all shows them\n");
 }
 

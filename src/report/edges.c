@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What a node's own values belong to, by the stack above it. A frame number, or: */
+/* The owner of a node's own values, by the stack above it. A frame number, or: */
 #define OUTSIDE	UINT32_MAX		/* the function is not on the stack */
 #define ITSELF	(UINT32_MAX - 1)	/* the function is the leaf */
 #define ROOT	(UINT32_MAX - 2)	/* nothing called it */
@@ -235,8 +235,7 @@ static void gather_callees(struct gathering *g, const struct asked *a)
 	}
 }
 
-/* What the calls of the second level took is all below a second call; where that may be within itself no more than that
- * is known. */
+/* The values of calls of the second level are all below a second call; if that may be within itself, no more is known. */
 static void gather_inner(struct report_edges *r, const struct asked *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {

@@ -135,7 +135,7 @@ static void put_values(struct grid *g, const struct side *s, const int64_t *valu
 	}
 }
 
-/* Of "calls" itself means nothing: those of a function by itself are an edge. */
+/* "calls" has no self: those of a function by itself are an edge. */
 static void put_itself(struct grid *g, const struct side *s)
 {
 	int64_t values[PROFILE_COLUMNS];

@@ -57,7 +57,7 @@ int report_match(const struct profile *p, const char *text, bool *ret, struct er
 
 	if (r) {
 		regerror(r, &regex, why, sizeof(why));
-		return err_set(err, -EINVAL, "'%.200s' is no regular expression: %s", text, why);
+		return err_set(err, -EINVAL, "invalid regular expression '%.200s': %s", text, why);
 	}
 	for (uint32_t f = 0; f < p->frame_count; f++)
 		count += ret[f] = fits(&regex, profile_name(p, f));

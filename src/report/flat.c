@@ -74,16 +74,24 @@ static size_t add_edges(struct flat_row *rows, const struct profile *p, uint32_t
 	return count;
 }
 
+/* Frames that stand in no stack, such as the mangled names of functions, are no functions either. */
 static size_t add_tree(struct flat_row *rows, const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *totals = profile_totals(p, column);
+	_cleanup_(freep) bool *known = xcalloc((size_t)p->frame_count + 1, sizeof(*known));
+	size_t count = 0;
 
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		rows[i].frame = i;
-	for (uint32_t n = 1; n < p->node_count; n++)
+	for (uint32_t n = 1; n < p->node_count; n++) {
 		saturating_add(&rows[p->node_frames[n]].self, p->columns[column].self[n]);
+		known[p->node_frames[n]] = true;
+	}
 	add_totals(rows, p, totals);
-	return p->frame_count;
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (known[i])
+			rows[count++] = rows[i];
+	return count;
 }
 
 struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_total, size_t *ret_count)
@@ -98,16 +106,10 @@ struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_t
 
 int64_t report_sum(const struct profile *p, uint32_t column)
 {
-	__int128 sum = 0;
-
-	if (!p->edges)
-		return profile_sum(p, column);
-	for (uint32_t n = 0; n < p->edges->node_count; n++)
-		sum += p->edges->nodes[n].self[column];
-	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+	return edges_total(p, column);
 }
 
-/* Of functions, where edges know no more. */
+/* Functions only, as edges know no more. */
 static int64_t below_zero(const struct profile *p, uint32_t column)
 {
 	_cleanup_(freep) int64_t *self = NULL;

@@ -104,7 +104,7 @@ static void measure_marked(struct widths *w, int64_t v, bool at_most, const char
 		w->value = code_points(&b);
 }
 
-/* How wide the columns must be for these rows, then how wide they may be. */
+/* The widths that these rows need, then those that there is room for. */
 static struct widths measure(const struct profile *p, const struct report_options *o, const struct flat_row *rows,
 			     size_t count, const char *unit, int64_t whole)
 {
@@ -182,7 +182,7 @@ static void put_row(struct buf *out, const struct profile *p, const struct repor
 	buf_putc(out, '\n');
 }
 
-/* What rows [from, count) took themselves, below the column of shares. */
+/* The sum of self of rows [from, count), below the column of shares. */
 static void put_sum(struct buf *out, int64_t sum, const struct widths *w, const char *unit, int64_t whole)
 {
 	put_share(out, share(sum, whole), false, 6);

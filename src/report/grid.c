@@ -30,7 +30,7 @@ static struct str cell(const struct grid *g, size_t i)
 	return (struct str){ g->text.data + start, g->ends[i] - start };
 }
 
-/* What was written since the last one is a cell. */
+/* Ends a cell: the text written since the previous one. */
 static void end_cell(struct grid *g)
 {
 	size_t column = g->cells % g->columns, width;

@@ -29,7 +29,7 @@ void grid_at_most(struct grid *g, bool at_most);	/* whether the next cell is a l
 /* Appends the cells of a row, two spaces behind each. */
 void grid_put(const struct grid *g, size_t row, struct buf *out);
 
-/* What is left of a terminal of `width` for the name; 0 is no limit. */
+/* The room for the name on a terminal of `width` columns; 0 is no limit. */
 size_t grid_room(const struct grid *g, size_t width);
 
 /* A function and its file:line, as far as there is room. */

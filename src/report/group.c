@@ -8,12 +8,13 @@
 
 #include "edges.h"
 #include "mem.h"
+#include "same_kind.h"
 #include "text.h"
 
 #include <string.h>
 
 static const struct {
-	const char *one, *many;
+	const char *one, *many, *key;		/* key: NULL if it is `one` */
 } names[REPORT_BY_COUNT] = {
 	[REPORT_BY_FUNCTION] = { "function", "functions" },
 	[REPORT_BY_LINE] = { "line", "lines" },
@@ -21,6 +22,7 @@ static const struct {
 	[REPORT_BY_CLASS] = { "class", "classes" },
 	[REPORT_BY_NAMESPACE] = { "namespace", "namespaces" },
 	[REPORT_BY_PACKAGE] = { "package", "packages" },
+	[REPORT_BY_OWN] = { "function", "functions", "own" },
 };
 
 const char *report_by_name(enum report_by by, bool plural)
@@ -28,10 +30,15 @@ const char *report_by_name(enum report_by by, bool plural)
 	return plural ? names[by].many : names[by].one;
 }
 
+const char *report_by_key(enum report_by by)
+{
+	return names[by].key ? names[by].key : names[by].one;
+}
+
 bool report_by_parse(const char *text, enum report_by *ret)
 {
 	for (enum report_by by = 0; by < REPORT_BY_COUNT; by++)
-		if (!strcmp(text, names[by].one)) {
+		if (!strcmp(text, report_by_key(by))) {
 			*ret = by;
 			return true;
 		}
@@ -51,7 +58,7 @@ static struct str without_closure(struct str s)
 	return stop ? (struct str){ s.p, (size_t)(stop - s.p) } : (struct str){ s.p, 0 };
 }
 
-/* Where the last :: stands that is in no brackets, as those of a closure or a template may be; SIZE_MAX if nowhere. */
+/* The position of the last :: outside of brackets, which closures and templates have; SIZE_MAX if there is none. */
 static size_t last_scope(struct str s)
 {
 	size_t at = SIZE_MAX;
@@ -202,26 +209,6 @@ void report_group_name(const struct profile *p, uint32_t frame, enum report_by b
 	}
 }
 
-/* An empty profile with everything of `p` but its frames and nodes. */
-static struct profile *same_kind(const struct profile *p)
-{
-	struct profile *r = profile_new();
-
-	profile_describe(r, p->period_ns, p->mixed_periods, &p->labels);
-	profile_cover(r, p->start_ns, p->end_ns);
-	r->estimated = p->estimated;
-	for (uint32_t c = 0; c < p->column_count; c++)
-		profile_column(r, p->columns[c].name, p->columns[c].unit);
-	return r;
-}
-
-static void copy_values(struct profile *r, uint32_t to, const struct profile *p, uint32_t from)
-{
-	for (uint32_t c = 0; c < p->column_count; c++)
-		if (p->columns[c].self[from])
-			profile_add(r, to, c, p->columns[c].self[from]);
-}
-
 /* Several functions become one group, so that their levels say nothing of its. */
 static void group_edges(struct profile *r, const struct profile *p, const uint32_t *frames)
 {
@@ -234,7 +221,7 @@ static void group_edges(struct profile *r, const struct profile *p, const uint32
 	edges_add(r->edges, p->edges, &to);
 }
 
-struct profile *report_group(const struct profile *p, enum report_by by)
+static struct profile *group_frames(const struct profile *p, enum report_by by)
 {
 	struct profile *r = same_kind(p);
 	_cleanup_(freep) uint32_t *frames = xcalloc((size_t)p->frame_count + 1, sizeof(*frames));
@@ -255,6 +242,52 @@ struct profile *report_group(const struct profile *p, enum report_by by)
 	if (p->edges)
 		group_edges(r, p, frames);
 	return r;
+}
+
+static bool is_own(struct str name, struct str file)
+{
+	return file.n && !vendor_package(file).n && !is_module(file) && !is_kernel(name, file) &&
+	       !text_starts(file, "/usr/share/php");
+}
+
+/* By frame; all where no file is known. */
+static bool *own_frames(const struct profile *p)
+{
+	bool *own = xcalloc((size_t)p->frame_count + 1, sizeof(*own)), has_files = false;
+
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		own[f] = is_own(profile_name(p, f), profile_file(p, f));
+		has_files |= profile_file(p, f).n > 0;
+	}
+	for (uint32_t f = 0; f < p->frame_count && !has_files; f++)
+		own[f] = true;
+	return own;
+}
+
+static struct profile *own_code(const struct profile *p)
+{
+	struct profile *r = same_kind(p);
+	_cleanup_(freep) bool *own = own_frames(p);
+	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
+
+	copy_values(r, PROFILE_ROOT, p, PROFILE_ROOT);
+	for (uint32_t n = 1; n < p->node_count; n++) {
+		uint32_t f = p->node_frames[n], parent = nodes[p->parents[n]];
+
+		nodes[n] = !own[f] ? parent : profile_child(r, parent, profile_frame(r, profile_name(p, f), profile_file(p, f),
+										     p->frames[f].line));
+		copy_values(r, nodes[n], p, n);
+	}
+	return r;
+}
+
+struct profile *report_group(const struct profile *p, enum report_by by)
+{
+	_cleanup_(profile_freep) struct profile *lines = by == REPORT_BY_LINE && report_has_lines(p) ? report_lines(p, false) : NULL;
+
+	if (by == REPORT_BY_OWN)
+		return own_code(p);
+	return group_frames(lines ? lines : p, by);
 }
 
 /* By node: whether its own values stay. */
@@ -290,8 +323,9 @@ struct profile *report_filter(const struct profile *p, const bool *focus, const 
 
 		if (!needed[n])
 			continue;
-		nodes[n] = profile_child(r, nodes[p->parents[n]],
-					 profile_frame(r, profile_name(p, f), profile_file(p, f), p->frames[f].line));
+		nodes[n] = profile_child_at(r, nodes[p->parents[n]],
+					    profile_frame(r, profile_name(p, f), profile_file(p, f), p->frames[f].line),
+					    profile_line(p, n));
 		if (keep[n])
 			copy_values(r, nodes[n], p, n);
 	}

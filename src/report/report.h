@@ -24,13 +24,13 @@ struct flat_row *report_flat(const struct profile *p, uint32_t column, bool by_t
 /* Everything that was taken: the sum of what all functions took themselves. */
 int64_t report_sum(const struct profile *p, uint32_t column);
 
-/* What shares are of: everything that was taken. Where nodes have negative values, as of memory that was given back,
+/* The base of shares: everything that was taken. Where nodes have negative values, as of memory that was given back,
  * it is more than the profile's sum, which could be nothing or less. */
 int64_t report_whole(const struct profile *p, uint32_t column);
 
-/* What one row is of. */
+/* The grouping of rows. */
 enum report_by {
-	REPORT_BY_FUNCTION, REPORT_BY_LINE, REPORT_BY_FILE, REPORT_BY_CLASS, REPORT_BY_NAMESPACE, REPORT_BY_PACKAGE,
+	REPORT_BY_FUNCTION, REPORT_BY_LINE, REPORT_BY_FILE, REPORT_BY_CLASS, REPORT_BY_NAMESPACE, REPORT_BY_PACKAGE, REPORT_BY_OWN,
 	REPORT_BY_COUNT
 };
 
@@ -64,7 +64,7 @@ struct wide_row *report_wide(const struct profile *p, uint32_t column, bool by_t
  * any; then the others. Returns how many. */
 size_t report_wide_columns(const struct profile *p, uint32_t ret[PROFILE_COLUMNS]);
 
-/* What a column is called above a table: "wall" of "wall_ns". */
+/* The heading of a column in a table: "wall" for "wall_ns". */
 const char *report_column_title(const char *name);
 
 /* Appends the table: self % and self of each column, total of the time, function and file:line. */
@@ -76,7 +76,7 @@ enum report_direction { REPORT_CALLERS, REPORT_CALLEES };
 
 #define REPORT_NO_CALLER UINT32_MAX	/* the frame of an edge: the function stands at the root of the stack */
 
-/* What one caller, or one callee, has to do with the function that was asked for. Of a column "calls" the value is how
+/* The share of one caller, or one callee, in the function that was asked for. Of a column "calls" the value is how
  * often this one called that one. */
 struct report_edge {
 	uint32_t frame;
@@ -128,13 +128,29 @@ int report_match(const struct profile *p, const char *regex, bool *ret, struct e
 const char *report_by_name(enum report_by by, bool plural);
 bool report_by_parse(const char *text, enum report_by *ret);
 
+/* The name of a grouping in parameters and options: "own", where its name is that of functions. */
+const char *report_by_key(enum report_by by);
+
+/* Whether it has lines that ran; those that begin a function are none. */
+static inline bool report_has_lines(const struct profile *p)
+{
+	return p->node_lines && !p->edges;
+}
+
+/* The same stacks of lines: a frame is a function, its file and the line that ran, or without `functions` a line of a file
+ * whatever function it is in. What has no source, as PHP's own functions and native code, is the line that called it. */
+struct profile *report_lines(const struct profile *p, bool functions);
+
 /* The same stacks of classes, files, … instead of functions. The group's name is the frame's name, "[no class]" where
  * there is none:
- *	line		FILE:LINE where the function is defined
+ *	line		FILE:LINE that ran, see report_lines; of a profile without lines, where the function is defined
  *	class		what stands before ::
  *	namespace	what stands before the last \ of the class or function
  *	package		vendor/name of a path with /vendor/vendor/name/; a native module by its file name; "[kernel]";
- *			else the first two parts of the namespace */
+ *			else the first two parts of the namespace
+ *	own		functions of one's own code: what libraries below vendor/, PHP's own functions and native code
+ *			take counts for the function of one's own that called them. Of a profile that knows no files all
+ *			functions are one's own; of edges only the tree is left */
 struct profile *report_group(const struct profile *p, enum report_by by);
 void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out);
 

@@ -80,7 +80,7 @@ TEST(mutual_recursion_counts_once_too)
 	_cleanup_(profile_freep) struct profile *p = profile_new();
 	_cleanup_(report_edges_done) struct report_edges in = { 0 }, out = { 0 };
 
-	/* Of mfgfg: the outermost f was called by m, the innermost one called g. */
+	/* In mfgfg, the outermost f was called by m, the innermost one called g. */
 	add(p, "mfgfg", "samples", 7);
 	add(p, "mfgf", "samples", 30);
 	add(p, "mfg", "samples", 500);

@@ -22,6 +22,63 @@ static const char *group(const char *name, const char *file, enum report_by by)
 	return text;
 }
 
+/* "a;b 3" for each node with a value, in the order of the tree. */
+static void put_stacks(const struct profile *p, struct buf *out)
+{
+	for (uint32_t n = 0; n < p->node_count; n++) {
+		uint32_t at = n, line[8];
+		size_t depth = 0;
+
+		if (!p->columns[0].self[n])
+			continue;
+		for (; at != PROFILE_ROOT; at = p->parents[at])
+			line[depth++] = p->node_frames[at];
+		while (depth--) {
+			struct str name = profile_name(p, line[depth]);
+
+			buf_printf(out, "%.*s;", (int)name.n, name.p);
+		}
+		buf_printf(out, " %lld\n", (long long)p->columns[0].self[n]);
+	}
+}
+
+static void own_stacks(const char *const files[4], struct buf *out)
+{
+	static const char *const names[] = { "main", "App\\run", "Lib\\each", "strlen" };
+	_cleanup_(profile_freep) struct profile *p = profile_new(), *own = NULL;
+	uint32_t column = profile_column(p, "samples", "count"), f[4], app;
+
+	for (int i = 0; i < 4; i++)
+		f[i] = frame(p, names[i], strlen(names[i]), files[i], 1);
+	app = profile_stack(p, (uint32_t[]){ f[0], f[2], f[1] }, 3);
+	profile_add(p, profile_stack(p, f, 2), column, 1);
+	profile_add(p, profile_stack(p, f, 3), column, 2);
+	profile_add(p, profile_stack(p, f, 4), column, 4);
+	profile_add(p, app, column, 8);
+	profile_add(p, profile_stack(p, &f[3], 1), column, 16);
+	own = report_group(p, REPORT_BY_OWN);
+	CHECK_INT(profile_sum(own, 0), 31);
+	put_stacks(own, out);
+}
+
+TEST(libraries_and_builtins_count_for_the_own_function_that_called_them)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	own_stacks((const char *const[]){ "/srv/index.php", "/srv/src/App.php", "/srv/vendor/a/b/Lib.php", "" }, &out);
+	CHECK_STR(out.data, " 16\nmain;App\\run; 15\n");
+}
+
+TEST(without_files_all_functions_are_ones_own)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	own_stacks((const char *const[]){ "", "", "", "" }, &out);
+	CHECK_STR(out.data, "main;Lib\\each;App\\run; 8\nmain;App\\run; 1\nmain;App\\run;Lib\\each; 2\nmain;App\\run;Lib\\each;strlen; 4\nstrlen; 16\n");
+}
+
 TEST(a_class_is_what_stands_before_the_colons)
 {
 	CHECK_STR(group("App\\Cart::total", "", REPORT_BY_CLASS), "App\\Cart");

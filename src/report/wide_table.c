@@ -26,7 +26,7 @@ static void add_cell(struct layout *l, uint32_t column, int kind)
 	l->cells[l->count++] = (struct cell){ column, kind };
 }
 
-/* Of calls the total says nothing: how often something was called and all that it called. */
+/* No total for calls: a sum of one's own and those of callees means nothing. */
 static void lay_out(struct layout *l, const struct profile *p, const struct report_options *o)
 {
 	uint32_t columns[PROFILE_COLUMNS];
@@ -79,7 +79,7 @@ static void put_values(struct grid *g, const struct profile *p, const struct lay
 	}
 }
 
-/* What rows [from, count) took themselves, all together. */
+/* The sum of self of rows [from, count). */
 static struct wide_row sum_of(const struct profile *p, const struct wide_row *rows, size_t from, size_t count)
 {
 	struct wide_row sum = { 0 };

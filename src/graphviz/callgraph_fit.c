@@ -1,0 +1,67 @@
+/* callgraph_fit.c: several sizes of one graph, handed over together. */
+
+#include "callgraph_fit.h"
+
+#include "mem.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct attempt {
+	size_t max_nodes;
+	bool plain;
+} attempts[] = {
+	{ 12, true }, { 40, true }, { SIZE_MAX, false },
+};
+
+#define WISH (ARRAY_SIZE(attempts) - 1)
+
+/* In place of the wish, if it is hopeless. */
+static const struct attempt reduced = { 100, true };
+
+struct graph_try {
+	struct buf dot;
+	struct callgraph_counts counts;
+};
+
+static void put_try(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, const struct attempt *a)
+{
+	buf_reset(&t->dot);
+	callgraph_put(graph, max_nodes < a->max_nodes ? max_nodes : a->max_nodes, a->plain, &t->dot, &t->counts);
+}
+
+/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. What could not be done in time
+ * is not begun. */
+static bool is_hopeless(const struct callgraph_counts *c, double seconds)
+{
+	return (double)c->edges_shown > 200 * sqrt(seconds);
+}
+
+int callgraph_fit_draw(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, double seconds,
+		       int64_t end_ns, struct buf *picture, struct callgraph_fit *ret, struct err *err)
+{
+	struct graph_try tries[ARRAY_SIZE(attempts)] = { 0 };
+	const char *dots[ARRAY_SIZE(attempts)];
+	bool hopeless;
+	int chosen;
+
+	*ret = (struct callgraph_fit){ 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+		buf_init(&tries[i].dot);
+		put_try(&tries[i], graph, max_nodes, &attempts[i]);
+	}
+	if ((hopeless = is_hopeless(&tries[WISH].counts, seconds)))
+		put_try(&tries[WISH], graph, max_nodes, &reduced);
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+		dots[i] = tries[i].dot.data;
+	chosen = graphviz_draw(graphviz, dots, ARRAY_SIZE(attempts), end_ns, picture, err);
+	if (chosen >= 0) {
+		ret->counts = tries[chosen].counts;
+		ret->reduced = hopeless || (size_t)chosen != WISH;
+		snprintf(ret->why, sizeof(ret->why), "%s",
+			 (size_t)chosen != WISH ? err->text : "laying the graph out would take too long");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+		buf_done(&tries[i].dot);
+	return chosen;
+}

@@ -1,0 +1,22 @@
+/* callgraph_fit.h: the largest picture of a call graph that can be laid out in time.
+ *
+ * The graph is drawn in several sizes: a few functions, which takes some milliseconds, so that there is a picture whatever
+ * becomes of the rest; more of them, with arrows that cost less; and the graph that was asked for. */
+#ifndef GRAPHVIZ_CALLGRAPH_FIT_H
+#define GRAPHVIZ_CALLGRAPH_FIT_H
+
+#include "callgraph.h"
+#include "graphviz.h"
+
+struct callgraph_fit {
+	struct callgraph_counts counts;		/* of what was drawn */
+	bool reduced;				/* it is less than was asked for, or its arrows have no words … */
+	char why[sizeof(((struct err *)0)->text)];	/* … for this reason */
+};
+
+/* Appends the picture. `max_nodes` as callgraph_put has it; `seconds` is what laying out may take, until `end_ns` of
+ * clock_monotonic_ns(). Errors as graphviz_draw. */
+int callgraph_fit_draw(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, double seconds,
+		       int64_t end_ns, struct buf *picture, struct callgraph_fit *ret, struct err *err);
+
+#endif
