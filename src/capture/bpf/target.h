@@ -1,0 +1,177 @@
+/* target.h: whether a task is to be sampled, and where its PHP is.
+ *
+ * A process is known by its executable file, not by its number, so one that lives for 30 ms is sampled without anybody
+ * having read /proc. A file that was never seen makes one event, and user space describes it.
+ */
+#ifndef CAPTURE_BPF_TARGET_H
+#define CAPTURE_BPF_TARGET_H
+
+#include "follow.h"
+
+#define NS_PER_TICK	10000000ull	/* of /proc/PID/stat */
+#define ASK_FIRST_NS	250000000ull
+#define ASK_LAST_NS	64000000000ull
+
+static __always_inline u64 start_ticks(struct task_struct *task)
+{
+	return FOLLOW(task, group_leader, start_boottime) / NS_PER_TICK;
+}
+
+/* A number as the caller sees it; 0 if it does not. */
+static __always_inline u32 visible_number(struct pid *pid, u32 number_here)
+{
+	u32 size = bpf_core_type_size(struct upid);
+	struct upid number;
+
+	if (!settings.pid_namespace)
+		return number_here;
+	for (u32 level = 0; level < 8; level++) {
+		if (level > FOLLOW(pid, level) ||
+		    bpf_core_read(&number.nr, sizeof(number.nr), (void *)&pid->numbers[0].nr + level * size) ||
+		    bpf_core_read(&number.ns, sizeof(number.ns), (void *)&pid->numbers[0].ns + level * size))
+			return 0;
+		if (BPF_CORE_READ(number.ns, ns.inum) == settings.pid_namespace)
+			return number.nr;
+	}
+	return 0;
+}
+
+static __always_inline u32 visible_pid(struct task_struct *task)
+{
+	return visible_number(FOLLOW(task, group_leader, thread_pid), FOLLOW(task, tgid));
+}
+
+/* `task` is the running one, unless control groups are no matter. */
+static __always_inline bool is_target(struct task_struct *task)
+{
+	switch (settings.target) {
+	case TARGET_PIDS: {
+		u32 pid = visible_pid(task);
+		u64 *start = pid ? bpf_map_lookup_elem(&targets, &pid) : 0;
+
+		return start && *start == start_ticks(task);
+	}
+	case TARGET_CGROUPS:
+		for (u32 i = 0; i < CGROUPS_MAX; i++) {
+			if (i >= cgroup_count)
+				break;
+			if (bpf_current_task_under_cgroup(&cgroups, i) == 1)
+				return true;
+		}
+		return false;
+	default:
+		return true;
+	}
+}
+
+static __always_inline bool binary_key_of(struct task_struct *task, struct binary_key *ret)
+{
+	struct mm_struct *mm = FOLLOW(task, mm);
+	struct file *file;
+	struct inode *inode;
+
+	if (!mm)
+		return false;
+	file = FOLLOW(mm, exe_file);
+	if (!file)
+		return false;
+	inode = FOLLOW(file, f_inode);
+	ret->dev = FOLLOW(inode, i_sb, s_dev);
+	ret->pad = 0;
+	ret->inode = FOLLOW(inode, i_ino);
+	ret->size = (u64)FOLLOW(inode, i_size);
+	return true;
+}
+
+static __always_inline void ask_for_binary(struct task_struct *task, const struct binary_key *key)
+{
+	struct binary_event e = { .type = EVENT_BINARY };
+	u32 now = epoch, *then = bpf_map_lookup_elem(&asked_binaries, key);
+
+	if (then && *then == now)
+		return;
+	e.pid = visible_pid(task);
+	e.start_ticks = start_ticks(task);
+	e.key = *key;
+	/* Before the event: user space removes the entry if it finds the process gone. */
+	bpf_map_update_elem(&asked_binaries, key, &now, BPF_ANY);
+	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
+		bpf_map_delete_elem(&asked_binaries, key);
+}
+
+static __always_inline void fill_process_event(struct task_struct *task, struct process_event *e)
+{
+	struct task_struct *leader = FOLLOW(task, group_leader);
+
+	e->pid = visible_pid(task);
+	e->tgid = FOLLOW(task, tgid);
+	e->parent = FOLLOW(task, real_parent, tgid);
+	e->start_ticks = start_ticks(task);
+	bpf_core_read(e->comm, sizeof(e->comm), &leader->comm);
+}
+
+/* A process whose program may load libphp is asked about again, less and less often, for it may load it later. */
+static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
+{
+	u32 tgid = FOLLOW(task, tgid);
+	struct hosted_php *php = bpf_map_lookup_elem(&hosted, &tgid);
+	struct asked_host *asked, next;
+	struct process_event e = { .type = EVENT_HOST };
+	u64 now;
+
+	if (php && php->start_ticks == start_ticks(task))
+		return php;
+	now = bpf_ktime_get_ns();
+	asked = bpf_map_lookup_elem(&asked_hosts, &tgid);
+	if (asked && now - asked->at_ns < asked->wait_ns)
+		return 0;
+	next.at_ns = now;
+	next.wait_ns = !asked ? ASK_FIRST_NS : asked->wait_ns < ASK_LAST_NS ? asked->wait_ns * 2 : ASK_LAST_NS;
+	bpf_map_update_elem(&asked_hosts, &tgid, &next, BPF_ANY);
+	fill_process_event(task, &e);
+	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* The PHP or Perl that runs in the process, and what is to be added to its addresses; NULL if there is none, or it is not
+ * to be sampled. */
+static __always_inline struct binary *find_php(struct task_struct *task, u64 *ret_bias)
+{
+	struct hosted_php *library;
+	struct binary_key key;
+	struct binary *b;
+
+	if (!binary_key_of(task, &key))
+		return 0;
+	b = bpf_map_lookup_elem(&binaries, &key);
+	if (!b) {
+		ask_for_binary(task, &key);
+		return 0;
+	}
+	*ret_bias = FOLLOW(task, mm, start_code) - b->text;
+	if (b->kind == BINARY_HOST) {
+		library = find_hosted(task);
+		if (!library)
+			return 0;
+		*ret_bias = library->bias;
+		b = &library->binary;
+	}
+	return (b->kind == BINARY_PHP || b->kind == BINARY_PERL) && settings.languages & 1u << b->kind ? b : 0;
+}
+
+/* A constant where only PHP is sampled: the verifier then leaves out what is for Perl. */
+static __always_inline bool is_perl(const struct binary *b)
+{
+	return settings.languages & 1u << BINARY_PERL && b->kind == BINARY_PERL;
+}
+
+static __always_inline u64 thread_pointer(struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_x86)
+	return FOLLOW(task, thread.fsbase);
+#elif defined(__TARGET_ARCH_arm64)
+	return FOLLOW(task, thread.uw.tp_value);
+#endif
+}
+
+#endif

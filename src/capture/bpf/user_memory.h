@@ -1,0 +1,38 @@
+/* user_memory.h: how the walkers read the memory of the thread that they look at.
+ *
+ * In BPF by the kernel's helpers. As plain C, whoever includes a walker defines both functions: over another process, or
+ * over recorded memory.
+ */
+#ifndef CAPTURE_BPF_USER_MEMORY_H
+#define CAPTURE_BPF_USER_MEMORY_H
+
+#include "event.h"
+
+#ifdef __bpf__
+#include <bpf/bpf_helpers.h>
+
+static __always_inline bool read_user(void *to, u32 size, u64 address)
+{
+	return bpf_probe_read_user(to, size, (const void *)address) == 0;
+}
+
+static __always_inline long read_user_text(char *to, u32 size, u64 address)
+{
+	return bpf_probe_read_user_str(to, size, (const void *)address);
+}
+
+#else
+#include <stdbool.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* All of it or nothing. */
+bool read_user(void *to, u32 size, u64 address);
+
+/* Copies up to a NUL, or as much as fits; always ends with a NUL. Returns how many bytes with it, or less than 0. */
+long read_user_text(char *to, u32 size, u64 address);
+#endif
+
+#endif

@@ -1,0 +1,97 @@
+/* bpf_sampler.h: the BPF programs, loaded and attached, and what they count.
+ *
+ * The order of things: open, tell it binaries and targets, start, drain every second or so, stop, drain once more, close.
+ * Knows nothing of names: events and counts are handed on as the kernel wrote them (bpf/event.h).
+ */
+#ifndef CAPTURE_BPF_SAMPLER_H
+#define CAPTURE_BPF_SAMPLER_H
+
+#include "bpf/distribution.h"
+#include "bpf/event.h"
+#include "bpf/file_event.h"
+#include "err.h"
+#include "unwind_maps.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sampler;
+
+struct sampler_options {
+	struct sampler_settings settings;	/* period and what the kernel has are filled in */
+	unsigned hz;				/* of on-CPU samples; 0: none */
+	bool off_cpu;
+	bool file_io, other_kinds;		/* calls that open, read and write files; sockets, pipes and others too */
+	bool distribution;			/* of off-CPU times, or of calls */
+};
+
+/* Gets all that was drained: first events, then the counts that may refer to them. */
+struct sampler_receiver {
+	void *data;
+	void (*event)(void *data, const void *event, size_t size);	/* begins with its type */
+	void (*count)(void *data, const struct count_key *key, const struct count *count);
+	void (*file_count)(void *data, const struct file_key *key, const struct file_count *count);
+};
+
+/* Whether this build has the programs in it. */
+extern const bool sampler_is_built;
+
+/* Loads the programs; nothing runs yet. -EPERM and others with a sentence about what is missing. */
+int sampler_open(struct sampler **ret, const struct sampler_options *o, const struct sampler_receiver *r, struct err *err);
+struct sampler *sampler_free(struct sampler *s);		/* NULL is fine; returns NULL */
+
+int sampler_start(struct sampler *s, struct err *err);
+void sampler_stop(struct sampler *s);
+
+/* Tells the programs what runs in the processes of this executable. */
+void sampler_set_binary(struct sampler *s, const struct binary_key *key, const struct binary *b);
+
+/* The next process of this executable makes an event again. */
+void sampler_forget_binary(struct sampler *s, const struct binary_key *key);
+
+/* Samples this process too (TARGET_PIDS), if it started at that time. */
+void sampler_add_target(struct sampler *s, u32 pid, u64 start_ticks);
+
+/* libphp in a process, by its number in the first pid namespace; whether those numbers are the caller's, too. */
+void sampler_set_hosted(struct sampler *s, u32 tgid, const struct hosted_php *php);
+bool sampler_sees_all_pids(const struct sampler *s);
+
+/* Control groups (version 2) to sample (TARGET_CGROUPS), by open directories; at most CGROUPS_MAX. */
+int sampler_add_cgroup(struct sampler *s, int directory, struct err *err);
+
+/* Makes an event (EVENT_SLEEPER) of every thread of a PHP that sleeps now. -ENOTSUP if the kernel has no way to tell. */
+int sampler_find_sleepers(struct sampler *s, struct err *err);
+
+/* A wait that began before the programs were there; false if they know one of this thread. Removing takes back what was
+ * added, and nothing else. */
+bool sampler_add_wait(struct sampler *s, u32 tid, const struct waiting *w);
+void sampler_remove_wait(struct sampler *s, u32 tid, const struct waiting *w);
+
+/* Tables for native stacks, if the settings ask for them. */
+const struct unwind_maps *sampler_unwind_maps(const struct sampler *s);
+
+/* Waits up to `timeout_ms` for events that want an answer soon (new executables), and hands them over. -EINTR if a signal
+ * came. */
+int sampler_poll(struct sampler *s, int timeout_ms, struct err *err);
+
+/* Hands over everything counted so far. Nothing is lost or counted twice while the programs go on. Also lowers the share
+ * of switches that is recorded while there are too many of them. */
+int sampler_drain(struct sampler *s, struct err *err);
+
+/* Waits that have not ended, up to `until_ns`; after sampler_stop and the last sampler_drain. */
+void sampler_drain_waits(struct sampler *s, u64 until_ns);
+
+/* Makes the programs describe again, when it is seen next, what they have described so far. */
+void sampler_forget_names(struct sampler *s);
+
+/* Calls `each` with every wait that has not ended, and its thread. */
+void sampler_each_wait(struct sampler *s, void (*each)(void *data, u32 tid, const struct waiting *w), void *data);
+
+/* Covers all waits, or calls, that have ended, and those that sampler_drain_waits has handed over. */
+void sampler_distribution(const struct sampler *s, struct distribution *ret);
+
+u64 sampler_counter(const struct sampler *s, enum counter c);
+
+/* 1: every switch was recorded; n: at the busiest time one of n, standing for the others. */
+unsigned sampler_switch_share(const struct sampler *s);
+
+#endif

@@ -1,0 +1,152 @@
+/* cgroups.c: the mount of cgroup2, and the directories in it. */
+
+#include "cgroups.h"
+
+#include "io.h"
+#include "mem.h"
+#include "text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ID_DIGITS	64u
+#define ID_DIGITS_MIN	4u
+#define DEPTH_MAX	32u
+
+/* The fifth word of the line of mountinfo that has " - cgroup2 " in it. */
+static int find_mount(char *ret, size_t size, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	char *rest, *line;
+
+	buf_init(&text);
+	if (io_read_file("/proc/self/mountinfo", &text, (size_t)8 << 20, err) < 0)
+		return -ENOTSUP;
+	for (rest = text.data; rest && (line = strsep(&rest, "\n")); ) {
+		char format[32];
+
+		snprintf(format, sizeof(format), "%%*s %%*s %%*s %%*s %%%zus", size - 1);
+		if (strstr(line, " - cgroup2 ") && sscanf(line, format, ret) == 1)
+			return 0;
+	}
+	return err_set(err, -ENOTSUP, "version 2 of control groups is not mounted here, and --cgroup and --container need it");
+}
+
+static int open_directory(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int cgroup_open(const char *path, struct err *err)
+{
+	char mount[PATH_MAX], full[2 * PATH_MAX];
+	size_t n;
+	int fd;
+
+	if (find_mount(mount, sizeof(mount), err) < 0)
+		return -ENOTSUP;
+	n = strlen(mount);
+	if (!strncmp(path, mount, n) && (!path[n] || path[n] == '/'))
+		snprintf(full, sizeof(full), "%s", path);
+	else
+		snprintf(full, sizeof(full), "%s%s%s", mount, *path == '/' ? "" : "/", path);
+	fd = open_directory(full);
+	return fd < 0 ? err_set(err, -errno, "there is no control group '%s': %s", full, strerror(errno)) : fd;
+}
+
+/* The id in the name of a container's group: "docker-ID.scope", "cri-containerd-ID.scope", "ID"; NULL if there is none. */
+static const char *container_id(const char *name)
+{
+	size_t digits = 0;
+
+	for (const char *p = name; *p; p++) {
+		digits = isxdigit((unsigned char)*p) ? digits + 1 : 0;
+		if (digits == ID_DIGITS && !isxdigit((unsigned char)p[1]))
+			return p + 1 - ID_DIGITS;
+	}
+	return NULL;
+}
+
+struct search {
+	const char *id;
+	char path[PATH_MAX];		/* where the search is */
+	char found[PATH_MAX];		/* "" so far */
+	bool several;
+};
+
+/* Groups in a container's own group are part of it. */
+static void search(struct search *s, unsigned depth)
+{
+	size_t n = strlen(s->path);
+	DIR *dir = opendir(s->path);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		const char *id = e->d_type == DT_DIR && e->d_name[0] != '.' ? container_id(e->d_name) : NULL;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
+		    snprintf(s->path + n, sizeof(s->path) - n, "/%s", e->d_name) >= (int)(sizeof(s->path) - n))
+			continue;
+		if (id && !strncmp(id, s->id, strlen(s->id))) {
+			s->several |= *s->found && !strstr(s->found, id);
+			snprintf(s->found, sizeof(s->found), "%s", s->path);
+		} else if (depth < DEPTH_MAX) {
+			search(s, depth + 1);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	s->path[n] = 0;
+}
+
+int cgroup_open_container(const char *id, struct err *err)
+{
+	_cleanup_(freep) struct search *s = xcalloc(1, sizeof(*s));
+	int fd;
+
+	s->id = id;
+	if (strlen(id) < ID_DIGITS_MIN || strlen(id) > ID_DIGITS || strspn(id, "0123456789abcdef") != strlen(id))
+		return err_set(err, -EINVAL, "'%s' is no container id; give %u to %u of its hexadecimal digits", id, ID_DIGITS_MIN,
+			       ID_DIGITS);
+	if (find_mount(s->path, sizeof(s->path), err) < 0)
+		return -ENOTSUP;
+	search(s, 0);
+	if (!*s->found)
+		return err_set(err, -ENOENT, "no container's id begins with '%s' (looked in %s)", id, s->path);
+	if (s->several)
+		return err_set(err, -EEXIST, "several containers' ids begin with '%s'; give more digits", id);
+	fd = open_directory(s->found);
+	return fd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->found, strerror(errno)) : fd;
+}
+
+/* Paths of both are those that this process sees. */
+bool cgroup_has_process(int directory, pid_t pid)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	char mount[PATH_MAX], link[64], path[PATH_MAX];
+	const char *own, *end;
+	ssize_t n;
+	size_t size;
+
+	buf_init(&text);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || find_mount(mount, sizeof(mount), NULL) < 0)
+		return false;
+	path[n] = 0;
+	snprintf(link, sizeof(link), "/proc/%d/cgroup", (int)pid);
+	if (io_read_file(link, &text, (size_t)1 << 20, NULL) < 0 || !text.size)
+		return false;
+	own = !strncmp(text.data, "0::", 3) ? text.data : strstr(text.data, "\n0::");
+	if (!own || strncmp(path, mount, strlen(mount)))
+		return false;
+	own = strchr(own, ':') + 2;
+	end = strchrnul(own, '\n');
+	size = strlen(path) - strlen(mount);
+	return (size_t)(end - own) >= size && !memcmp(own, path + strlen(mount), size) &&
+	       (end == own + size || own[size] == '/');
+}

@@ -1,0 +1,14 @@
+/* file_summary.h: what a recording of file I/O says of itself, as a part of record_summary.h. Pure. */
+#ifndef CAPTURE_FILE_SUMMARY_H
+#define CAPTURE_FILE_SUMMARY_H
+
+#include "record_summary.h"
+
+u64 file_summary_calls(const struct record_summary *s);
+
+void file_summary_put(const struct record_summary *s, struct buf *out);
+
+/* For a recording with processes and no calls. */
+void file_summary_put_why_empty(const struct record_summary *s, struct buf *out);
+
+#endif

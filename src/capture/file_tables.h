@@ -1,0 +1,25 @@
+/* file_tables.h: the two tables of calls that the programs for file I/O take turns with, and which system calls those are. */
+#ifndef CAPTURE_FILE_TABLES_H
+#define CAPTURE_FILE_TABLES_H
+
+#include "bpf/file_event.h"
+#include "err.h"
+#include <stdbool.h>
+
+struct file_tables;
+
+/* `outer` is the map that holds the table in use, `first` and `second` the tables; the first one is in use. */
+struct file_tables *file_tables_new(int outer, int first, int second);
+struct file_tables *file_tables_free(struct file_tables *t);	/* NULL is fine; returns NULL */
+
+/* Puts the other table to use; returns when no program writes to the one before any more. */
+int file_tables_turn(struct file_tables *t, struct err *err);
+
+/* Empties the one that is not in use. */
+int file_tables_take(struct file_tables *t, void *data,
+		     void (*take)(void *data, const struct file_key *key, const struct file_count *count), struct err *err);
+
+/* Fills in the calls of this machine; with sockets those that only these have, too. */
+void file_calls_choose(struct file_call calls[SYSTEM_CALLS], bool sockets);
+
+#endif

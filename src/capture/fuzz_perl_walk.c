@@ -1,0 +1,68 @@
+/* fuzz_perl_walk.c: any memory as that of a Perl. The input is repeated without end, so that every pointer leads somewhere:
+ * the walk ends, and its names end with a NUL. Its first byte says whether there are threads. */
+#include "bpf/perl_names.h"
+#include "perl_offsets.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const uint8_t *memory;
+static size_t memory_size;
+
+/* A tenth of the addresses is not mapped. */
+bool read_user(void *to, u32 size, u64 address)
+{
+	if (address % 10 == 7)
+		return false;
+	for (u32 i = 0; i < size; i++)
+		((u8 *)to)[i] = memory[(address + i) % memory_size];
+	return true;
+}
+
+long read_user_text(char *to, u32 size, u64 address)
+{
+	for (u32 i = 0; i < size; i++) {
+		if (!read_user(to + i, 1, (address + i) * 10))
+			return -1;
+		if (i == size - 1)
+			to[i] = 0;
+		if (!to[i])
+			return (long)i + 1;
+	}
+	return -1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct perl_offsets offsets;
+	static struct php_walk stack;
+	static struct perl_walk walk;
+	static struct function_event e;
+	struct perl_place place = { .tls_offset = -8, .curstackinfo = 64, .curcop = 72 };
+
+	if (size < 2)
+		return 0;
+	if (!offsets.count)
+		perl_offsets_init(&offsets);
+	place.layout = offsets.versions[0].layout;
+	place.threads = data[0] & 1;
+	memory = data + 1;
+	memory_size = size - 1;
+	if (!perl_walk_start(&stack, &walk, &place, 0, perl_interpreter(&place, 0, 4096)))
+		return 0;
+	for (unsigned i = 0; i < PERL_STEPS && perl_walk_step(&stack, &walk, &place.layout); i++)
+		;
+	if (stack.count > PHP_DEPTH)
+		abort();
+	for (u32 at = 0; at < stack.count; at++) {
+		if (stack.frames[at].function < FUNCTION_SPECIAL)
+			continue;
+		perl_describe(&place.layout, &stack, &walk, at, &e);
+		if (!memchr(e.name, 0, NAME_SIZE) || !memchr(e.scope, 0, NAME_SIZE) || !memchr(e.file, 0, FILE_SIZE))
+			abort();
+	}
+	return 0;
+}

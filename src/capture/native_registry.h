@@ -1,0 +1,33 @@
+/* native_registry.h: where the files of processes are, told to the programs that walk native stacks.
+ *
+ * The programs ask for the layout of a process when they sample it first and when it has mapped more; nobody is stopped, and
+ * until the answer is there such samples have no native frames. The answer is for the process with that start time.
+ */
+#ifndef CAPTURE_NATIVE_REGISTRY_H
+#define CAPTURE_NATIVE_REGISTRY_H
+
+#include "modules.h"
+#include "bpf_sampler.h"
+#include <sys/types.h>
+
+struct native_registry;
+
+struct native_registry *native_registry_new(const struct sampler *s);
+struct native_registry *native_registry_free(struct native_registry *r);	/* NULL is fine; returns NULL */
+
+void native_registry_answer(struct native_registry *r, const struct layout_event *e);
+
+/* The same, for whoever walks a stack in user space; false if the process is gone or cannot be looked at. */
+bool native_registry_layout(struct native_registry *r, const struct layout_event *e, struct unwind_layout *ret);
+
+/* A function that was seen: if it is written in C, the native one gets its name. */
+void native_registry_note(struct native_registry *r, const struct function_event *e);
+
+/* Before the recording begins: reads the tables of a process that will be sampled, so that its first samples have native
+ * frames. */
+void native_registry_add_process(struct native_registry *r, pid_t pid);
+
+/* Looks up names of native frames; lives as long as the registry. */
+struct modules *native_registry_modules(struct native_registry *r);
+
+#endif

@@ -1,0 +1,173 @@
+/* open_waits.c: what each open wait was counted for, and what is still to be taken off for those that have ended. */
+
+#include "open_waits.h"
+
+#include "map.h"
+#include "mem.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+/* A wait that ends just before a look may be counted by the programs just after it. One that never comes was lost there. */
+#define LOOKS_OWED	3u
+
+struct open_wait {
+	u32 tid;
+	bool seen;
+	u64 since_ns;
+	struct count_key key;
+	struct count given[SAMPLE_KINDS], now[SAMPLE_KINDS];
+};
+
+struct debt {
+	struct count_key key;
+	struct count count;
+	unsigned looks;
+};
+
+struct open_waits {
+	u64 min_ns, now_ns;
+	struct map places;		/* by thread and begin */
+	struct open_wait *waits;
+	size_t count, capacity;
+	struct debt *debts;
+	size_t debt_count, debt_capacity;
+};
+
+struct open_waits *open_waits_new(u64 min_ns)
+{
+	struct open_waits *w = xcalloc(1, sizeof(*w));
+
+	w->min_ns = min_ns;
+	map_init(&w->places);
+	return w;
+}
+
+struct open_waits *open_waits_free(struct open_waits *w)
+{
+	if (!w)
+		return NULL;
+	map_done(&w->places);
+	free(w->waits);
+	free(w->debts);
+	free(w);
+	return NULL;
+}
+
+static u64 place_key(u32 tid, u64 since_ns)
+{
+	const u64 both[] = { tid, since_ns };
+
+	return XXH3_64bits(both, sizeof(both));
+}
+
+void open_waits_begin(struct open_waits *w, u64 now_ns)
+{
+	w->now_ns = now_ns;
+	for (size_t i = 0; i < w->count; i++)
+		w->waits[i].seen = false;
+}
+
+static struct count interval(const struct waiting *wait, u64 begin_ns, u64 end_ns)
+{
+	struct count c = { wait->weight, end_ns > begin_ns ? (end_ns - begin_ns) * wait->weight : 0 };
+
+	return c.ns ? c : (struct count){ 0, 0 };
+}
+
+void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait)
+{
+	u32 *place;
+	struct open_wait *o;
+
+	if (w->now_ns < wait->since_ns || w->now_ns - wait->since_ns < w->min_ns)
+		return;
+	place = map_slot(&w->places, place_key(tid, wait->since_ns));
+	if (*place == MAP_NONE) {
+		GROW(&w->waits, &w->capacity, w->count + 1);
+		*place = (u32)w->count;
+		w->waits[w->count++] = (struct open_wait){ .tid = tid, .since_ns = wait->since_ns, .key = wait->key };
+	}
+	o = &w->waits[*place];
+	o->seen = true;
+	if (wait->preempted) {
+		o->now[SAMPLE_RUNNABLE] = interval(wait, wait->since_ns, w->now_ns);
+		return;
+	}
+	o->now[SAMPLE_BLOCKED] = interval(wait, wait->since_ns, wait->woken_ns ? wait->woken_ns : w->now_ns);
+	if (wait->woken_ns)
+		o->now[SAMPLE_RUNNABLE] = interval(wait, wait->woken_ns, w->now_ns);
+}
+
+static void owe(struct open_waits *w, const struct open_wait *o)
+{
+	for (u32 kind = 0; kind < SAMPLE_KINDS; kind++) {
+		struct debt d = { o->key, o->given[kind], 0 };
+
+		d.key.kind = kind;
+		if (!d.count.ns)
+			continue;
+		GROW(&w->debts, &w->debt_capacity, w->debt_count + 1);
+		w->debts[w->debt_count++] = d;
+	}
+}
+
+/* Those that are gone become debts. */
+static void remove_gone(struct open_waits *w)
+{
+	size_t kept = 0;
+
+	map_clear(&w->places);
+	for (size_t i = 0; i < w->count; i++) {
+		if (!w->waits[i].seen) {
+			owe(w, &w->waits[i]);
+			continue;
+		}
+		map_set(&w->places, place_key(w->waits[i].tid, w->waits[i].since_ns), (u32)kept);
+		w->waits[kept++] = w->waits[i];
+	}
+	w->count = kept;
+}
+
+static void pay(struct open_waits *w, struct stack_book *b)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->debt_count; i++) {
+		struct debt d = w->debts[i];
+
+		stack_book_take_off(b, &d.key, &d.count);
+		if (d.count.ns && ++d.looks < LOOKS_OWED)
+			w->debts[kept++] = d;
+	}
+	w->debt_count = kept;
+}
+
+static void count_new(struct open_wait *o, struct stack_book *b)
+{
+	for (u32 kind = 0; kind < SAMPLE_KINDS; kind++) {
+		struct count c = { o->now[kind].samples - o->given[kind].samples, o->now[kind].ns - o->given[kind].ns };
+		struct count_key key = o->key;
+
+		if (o->now[kind].ns <= o->given[kind].ns)
+			continue;
+		key.kind = kind;
+		stack_book_count(b, &key, &c);
+		o->given[kind] = o->now[kind];
+	}
+}
+
+void open_waits_end(struct open_waits *w, struct stack_book *b)
+{
+	remove_gone(w);
+	for (size_t i = 0; i < w->count; i++)
+		count_new(&w->waits[i], b);
+	pay(w, b);
+}
+
+void open_waits_finish(struct open_waits *w, struct stack_book *b)
+{
+	open_waits_begin(w, 0);
+	remove_gone(w);
+	pay(w, b);
+}

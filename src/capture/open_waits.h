@@ -1,0 +1,25 @@
+/* open_waits.h: waits that have not ended, counted as far as they have gone.
+ *
+ * The programs count a wait when it ends, all of it at once. For whoever shows what happens now, a wait counts at each look for the
+ * time since the last one instead; when it has ended, what it was counted for is taken off again.
+ */
+#ifndef CAPTURE_OPEN_WAITS_H
+#define CAPTURE_OPEN_WAITS_H
+
+#include "stack_book.h"
+
+struct open_waits;
+
+struct open_waits *open_waits_new(u64 min_ns);
+struct open_waits *open_waits_free(struct open_waits *w);	/* NULL is fine; returns NULL */
+
+/* A look, once all counts of the programs so far are in the book: begin, every wait that is open then (by the number of its
+ * thread), end. */
+void open_waits_begin(struct open_waits *w, u64 now_ns);
+void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait);
+void open_waits_end(struct open_waits *w, struct stack_book *b);
+
+/* The last look: each wait was counted as one that has ended. */
+void open_waits_finish(struct open_waits *w, struct stack_book *b);
+
+#endif

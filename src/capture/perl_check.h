@@ -1,0 +1,12 @@
+/* perl_check.h: whether the table of offsets fits a Perl that runs; as php_check.h for PHP. */
+#ifndef CAPTURE_PERL_CHECK_H
+#define CAPTURE_PERL_CHECK_H
+
+#include "perl_image.h"
+#include "php_check.h"
+
+/* Looks at a process that runs the Perl; `bias` is what is added to the file's addresses. `ret_why` gets at least 128 bytes
+ * of what is not as it should be, if the result is WRONG. */
+enum php_check perl_check(const struct perl_image *i, pid_t pid, u64 bias, char *ret_why, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* perl_image.h: whether a file has Perl in it, and where: a program, or a library such as libperl.
+ *
+ * No name of a file decides, but what it exports for modules written in C: Perl_runops_standard, and PL_thr_key where Perl
+ * has threads.
+ */
+#ifndef CAPTURE_PERL_IMAGE_H
+#define CAPTURE_PERL_IMAGE_H
+
+#include "perl_offsets.h"
+
+struct perl_image {
+	struct binary binary;
+	unsigned major, minor;
+	char version[32];		/* "5.36.0" */
+	u64 first_interpreter;		/* where PL_curinterp is, to check the offsets with; 0: unknown */
+};
+
+/* Reads what the open file is. Returns 1 if it has Perl, 0 if not (`ret` is then of no use), or -ENOTSUP with a sentence for a
+ * Perl that the table does not know, or whose threads keep their interpreter elsewhere. `name` is for sentences. */
+int perl_image_read(int fd, const char *name, const struct perl_offsets *o, struct perl_image *ret, struct err *err);
+
+#endif

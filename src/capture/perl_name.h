@@ -1,0 +1,19 @@
+/* perl_name.h: what a frame of Perl is called. */
+#ifndef CAPTURE_PERL_NAME_H
+#define CAPTURE_PERL_NAME_H
+
+#include "bpf/event.h"
+#include "buf.h"
+
+/* Appends "Package::sub" as caller() does, and for what has no name of its own:
+ *	Package::__ANON__[FILE:LINE]	a closure, by its first statement, as Perl's debugger and profilers call it
+ *	(eval)				a block or a string
+ *	require FILE			also `use` and `do`
+ *	Package::NAME (format)
+ *	FILE				the program, outside of any sub */
+void perl_put_name(const struct function_event *e, struct buf *out);
+
+/* The file without the number of an evaluated string: "(eval)" for "(eval 42)". */
+struct str perl_file_name(const struct function_event *e);
+
+#endif

@@ -1,0 +1,30 @@
+/* perl_offsets.h: where each version of Perl has what the walker reads: perl_offsets.txt, which is part of the program. */
+#ifndef CAPTURE_PERL_OFFSETS_H
+#define CAPTURE_PERL_OFFSETS_H
+
+#include "bpf/event.h"
+#include "err.h"
+#include <stddef.h>
+
+#define PERL_VERSIONS	16u
+
+struct perl_version {
+	unsigned major, minor;
+	struct perl_layout layout;
+};
+
+struct perl_offsets {
+	struct perl_version versions[PERL_VERSIONS];
+	size_t count;
+};
+
+/* The table that is part of the program. */
+void perl_offsets_init(struct perl_offsets *o);
+
+/* Adds what a text says; `name` is for the sentence. -EINVAL if a line is wrong, and then nothing is added. */
+int perl_offsets_add(struct perl_offsets *o, const char *name, const char *text, size_t n, struct err *err);
+
+/* NULL if the version is not in the table. */
+const struct perl_version *perl_offsets_find(const struct perl_offsets *o, unsigned major, unsigned minor);
+
+#endif

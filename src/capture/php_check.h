@@ -1,0 +1,28 @@
+/* php_check.h: whether the table of offsets fits a PHP that runs.
+ *
+ * A PHP built with other options, or a version that was entered wrongly, would give stacks that look right and are not.
+ */
+#ifndef CAPTURE_PHP_CHECK_H
+#define CAPTURE_PHP_CHECK_H
+
+#include "php_image.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum php_check {
+	PHP_CHECK_UNKNOWN,		/* too little to see yet, or no permission to look; try again later */
+	PHP_CHECK_FITS,
+	PHP_CHECK_WRONG,
+};
+
+/* Looks at the memory of a process that runs the binary (remote_memory_select); `bias` is what is added to the file's
+ * addresses, `thread` the pointer of one of its threads (thread_pointer.h) if PHP is thread-safe; 0: not known. FITS only if
+ * each field was needed for what runs just now, so a process that does nothing is UNKNOWN. `ret_why` gets at least 128 bytes
+ * of what is not as it should be, if the result is WRONG. A process that runs may have gone on between two reads, so WRONG
+ * counts only if it stays so for a while. */
+enum php_check php_check(const struct php_image *b, u64 bias, u64 thread, char *ret_why, size_t size);
+
+/* The difference between a process' addresses and those of its program; false if that cannot be read. */
+bool php_check_bias(const struct php_image *b, pid_t pid, u64 *ret);
+
+#endif

@@ -1,0 +1,597 @@
+/* php_registry.c: /proc/PID/exe, files in PATH, and libraries. */
+
+#include "php_registry.h"
+
+#include "languages.h"
+#include "mem.h"
+#include "perl_check.h"
+#include "php_check.h"
+#include "process.h"
+#include "process_maps.h"
+#include "remote_memory.h"
+#include "standstill.h"
+#include "thread_pointer.h"
+
+#include "clock.h"
+#include "elf_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#define THREADS		16u		/* of a process that are searched for its thread-safe PHP */
+#define TRIES		20u
+#define PAUSE_NS	5000000		/* between two of them */
+#define WAITING		64u		/* processes */
+#define WAIT_FIRST_NS	NS_PER_SECOND
+#define WAIT_LAST_NS	(8 * NS_PER_SECOND)
+
+struct known {
+	struct binary_key key;		/* of a library: as /proc/PID/maps has it, without a size */
+	struct php_image php;
+	struct perl_image perl;		/* if php.binary, which is a copy of its binary then, is Perl */
+	int code;			/* 1 PHP or Perl, 0 none, < 0 refused */
+	size_t refusal;			/* number of the reason, if it is refused */
+	bool checked;			/* its offsets fit a process that was looked at */
+};
+
+struct file_list {
+	struct known *items;
+	size_t count, capacity;
+};
+
+/* A process that showed too little to compare the table of offsets with. */
+struct unproved {
+	pid_t pid;
+	int64_t due_ns, wait_ns;
+};
+
+struct php_registry {
+	struct sampler *sampler;
+	struct php_offsets offsets;
+	struct perl_offsets perl_offsets;
+	u8 languages;
+	struct file_list programs, libraries;
+	struct unproved waiting[WAITING];
+	size_t waiting_count;
+	char **refusals;		/* reasons, the newest last */
+	size_t refusal_count, refusal_capacity;
+};
+
+struct php_registry *php_registry_new(struct sampler *s, const struct php_offsets *php, const struct perl_offsets *perl,
+				      u8 languages)
+{
+	struct php_registry *r = xcalloc(1, sizeof(*r));
+
+	r->sampler = s;
+	r->offsets = *php;
+	r->languages = languages;
+	r->perl_offsets = *perl;
+	return r;
+}
+
+struct php_registry *php_registry_free(struct php_registry *r)
+{
+	if (r) {
+		free(r->programs.items);
+		free(r->libraries.items);
+		for (size_t i = 0; i < r->refusal_count; i++)
+			free(r->refusals[i]);
+		free(r->refusals);
+	}
+	free(r);
+	return NULL;
+}
+
+static struct known *find(const struct file_list *l, const struct binary_key *key)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (!memcmp(&l->items[i].key, key, sizeof(*key)))
+			return &l->items[i];
+	return NULL;
+}
+
+static struct known *add(struct file_list *l, const struct binary_key *key)
+{
+	GROW(&l->items, &l->capacity, l->count + 1);
+	l->items[l->count] = (struct known){ .key = *key };
+	return &l->items[l->count++];
+}
+
+static int refuse(struct php_registry *r, struct known *k, const struct err *why)
+{
+	k->code = why->code;
+	k->php.binary.kind = BINARY_OTHER;
+	k->refusal = r->refusal_count;
+	GROW(&r->refusals, &r->refusal_capacity, r->refusal_count + 1);
+	r->refusals[r->refusal_count++] = xstrdup(why->text);
+	return k->code;
+}
+
+/* Finds out what the file is, of the languages that are wanted. */
+static void read_file(struct php_registry *r, struct known *k, int fd, const char *name)
+{
+	struct err err = { 0 };
+
+	k->code = php_image_read(fd, name, &r->offsets, &k->php, &err);
+	if (k->code && !(r->languages & LANGUAGE_PHP)) {
+		k->code = 0;
+		k->php.binary.kind = BINARY_OTHER;
+	} else if (!k->code && r->languages & LANGUAGE_PERL) {
+		k->code = perl_image_read(fd, name, &r->perl_offsets, &k->perl, &err);
+		if (k->code > 0)
+			k->php.binary = k->perl.binary;
+	}
+	if (k->code < 0)
+		refuse(r, k, &err);
+}
+
+/* A comparison with one process, thread by thread where PHP is thread-safe, until one of them shows enough. */
+struct comparison {
+	const struct php_image *php;
+	pid_t pid;
+	u64 bias, thread;
+	unsigned left;			/* threads */
+	enum php_check result;
+	char *ret_why;
+	size_t size;
+};
+
+static uint64_t read_thread(void *data)
+{
+	struct comparison *c = data;
+
+	remote_memory_select(c->pid);
+	c->result = php_check(c->php, c->bias, c->thread, c->ret_why, c->size);
+	return (uint64_t)c->result;
+}
+
+/* Its stack must not change meanwhile. */
+static void compare_thread(pid_t tid, void *data)
+{
+	struct comparison *c = data;
+	struct thread_watch watch;
+	struct thread_look look;
+	uint64_t torn = 0;
+
+	if (c->result != PHP_CHECK_UNKNOWN || !c->left || thread_watch_open(&watch, c->pid, tid) < 0)
+		return;
+	c->left--;
+	c->thread = 0;
+	if (c->php->binary.zts)
+		thread_pointer_find(c->pid, tid, &c->thread);
+	if (thread_watch_look(&watch, &look) &&
+	    standstill_read(&watch, false, read_thread, c, &look, &torn) != STANDSTILL_READ)
+		c->result = PHP_CHECK_UNKNOWN;
+	thread_watch_close(&watch);
+}
+
+/* Code may have been interrupted while it changed its stack, so one look does not refuse. */
+static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *ret_why, size_t size)
+{
+	struct comparison c = { &k->php, pid, bias, .ret_why = ret_why, .size = size };
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	if (k->php.binary.kind == BINARY_PERL)
+		return perl_check(&k->perl, pid, bias, ret_why, size);
+	for (unsigned i = 0; i < TRIES; i++) {
+		c.left = THREADS;
+		c.result = PHP_CHECK_UNKNOWN;
+		if (k->php.binary.zts)
+			process_each_thread(pid, compare_thread, &c);
+		else
+			compare_thread(pid, &c);
+		if (c.result != PHP_CHECK_WRONG)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	standstill_end();
+	return c.result;
+}
+
+static void wait_for(struct php_registry *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->waiting_count; i++)
+		if (r->waiting[i].pid == pid)
+			return;
+	if (r->waiting_count < WAITING)
+		r->waiting[r->waiting_count++] = (struct unproved){ pid, clock_monotonic_ns() + WAIT_FIRST_NS, WAIT_FIRST_NS };
+}
+
+static int language_of(const struct known *k)
+{
+	return (int)(1u << k->php.binary.kind);
+}
+
+/* Returns the language once the table of offsets fits the process, or cannot be checked yet. */
+static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, const char *name, struct err *err)
+{
+	bool perl = k->php.binary.kind == BINARY_PERL;
+	char why[128];
+
+	if (k->code <= 0)
+		return k->code < 0 ? err_set(err, k->code, "%s", r->refusals[k->refusal]) : 0;
+	if (k->checked)
+		return language_of(k);
+	switch (compare(k, pid, bias, why, sizeof(why))) {
+	case PHP_CHECK_WRONG:
+		err_set(err, -ENOTSUP, "the table of offsets does not fit %s (%s %s) in process %d: %s; it is not sampled. "
+			"--%s-offsets FILE gives another table", name, perl ? "Perl" : "PHP",
+			perl ? k->perl.version : k->php.version, (int)pid, why, perl ? "perl" : "php");
+		return refuse(r, k, err);
+	case PHP_CHECK_FITS:
+		k->checked = true;
+		break;
+	case PHP_CHECK_UNKNOWN:
+		wait_for(r, pid);
+		break;
+	}
+	return language_of(k);
+}
+
+/* --- libraries */
+
+struct host {
+	struct php_registry *registry;
+	struct known *library;		/* libphp or libperl, once it is found */
+	u64 bias;
+};
+
+static struct known *read_library(struct php_registry *r, const struct binary_key *key, pid_t pid, const struct process_map *f)
+{
+	_cleanup_(fd_closep) int fd = process_maps_open(pid, -1, f, NULL);
+	struct known *k;
+
+	if (fd < 0)
+		return NULL;
+	k = add(&r->libraries, key);
+	read_file(r, k, fd, f->path);
+	return k;
+}
+
+/* The difference between addresses in the process and in the file. */
+static bool find_bias(pid_t pid, const struct process_map *f, u64 *ret)
+{
+	_cleanup_(fd_closep) int fd = process_maps_open(pid, -1, f, NULL);
+	_cleanup_(elf_close) struct elf e = { .fd = -1 };
+	uint64_t address;
+
+	if (fd < 0 || elf_open(&e, fd, f->path, NULL) < 0 || !elf_address_of(&e, f->offset, &address))
+		return false;
+	*ret = f->start - address;
+	return true;
+}
+
+static bool take_library(struct host *h, pid_t pid, const struct process_map *f)
+{
+	struct binary_key key = { .dev = f->device, .inode = f->inode };
+	struct known *k = find(&h->registry->libraries, &key);
+
+	if (!k)
+		k = read_library(h->registry, &key, pid, f);
+	if (!k || k->code == 0 || (k->code > 0 && !find_bias(pid, f, &h->bias)))
+		return false;
+	h->library = k;
+	return true;
+}
+
+static bool find_library(struct host *h, pid_t pid)
+{
+	_cleanup_(process_maps_done) struct process_maps maps = { 0 };
+
+	process_maps_read(&maps, pid, NULL);
+	for (size_t i = 0; i < maps.count; i++)
+		if (maps.list[i].kind == MAP_FILE && take_library(h, pid, &maps.list[i]))
+			return true;
+	return false;
+}
+
+/* --- programs */
+
+static struct binary_key key_of(const struct stat *st)
+{
+	return (struct binary_key){
+		.dev = major(st->st_dev) << 20 | minor(st->st_dev),
+		.inode = st->st_ino,
+		.size = (u64)st->st_size,
+	};
+}
+
+static void tell_sampler(const struct php_registry *r, const struct known *k)
+{
+	if (r->sampler)
+		sampler_set_binary(r->sampler, &k->key, &k->php.binary);
+}
+
+static struct known *add_program(struct php_registry *r, const struct binary_key *key, int fd, const char *name)
+{
+	struct known *k = add(&r->programs, key);
+
+	read_file(r, k, fd, name);
+	tell_sampler(r, k);
+	return k;
+}
+
+static int check_program(struct php_registry *r, struct known *k, pid_t pid, const char *name, struct err *err)
+{
+	u64 bias = 0;
+	int code = k->code > 0 && !k->checked && !php_check_bias(&k->php, pid, &bias) ? language_of(k) : check(r, k, pid, bias, name, err);
+
+	if (code < 0)
+		tell_sampler(r, k);
+	return code;
+}
+
+/* Why a number has no program. */
+static int no_program(pid_t pid, struct err *err)
+{
+	uint64_t start_ticks = process_start_ticks(pid);
+
+	if (!start_ticks)
+		return err_set(err, -ESRCH, "there is no process %d", (int)pid);
+	if (!process_lives(pid, start_ticks))
+		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
+	return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);
+}
+
+/* With CAP_PERFMON alone the link to the program is closed, but (since Linux 6.15) not what is mapped: the first file is the
+ * program, which is opened by its path if that leads to the same file. */
+static int open_mapped_program(pid_t pid, char *ret_name, size_t size)
+{
+	_cleanup_(process_maps_done) struct process_maps maps = { 0 };
+
+	if (process_maps_read(&maps, pid, NULL) < 0)
+		return -EACCES;
+	for (size_t i = 0; i < maps.count; i++) {
+		if (maps.list[i].kind != MAP_FILE)
+			continue;
+		snprintf(ret_name, size, "%s", maps.list[i].path);
+		return process_maps_open(pid, -1, &maps.list[i], NULL);
+	}
+	return -EACCES;
+}
+
+static int open_program(pid_t pid, char *ret_name, size_t size, struct err *err)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, ret_name, size - 1);
+	ret_name[n < 0 ? 0 : n] = 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return no_program(pid, err);
+	if (fd < 0)
+		fd = open_mapped_program(pid, ret_name, size);
+	if (fd < 0)
+		return err_set(err, -EACCES, "cannot look at process %d: it takes root or CAP_SYS_PTRACE", (int)pid);
+	return fd;
+}
+
+/* --- processes */
+
+static u64 from_program(u64 in_program, u64 program_bias, u64 in_library, u64 library_bias)
+{
+	return in_program ? in_program + program_bias - library_bias : in_library;
+}
+
+/* A program that names the globals of libphp has them in itself, by the linker's copy relocations. */
+static void take_copies(const struct php_image *program, pid_t pid, struct php_image *library, u64 bias)
+{
+	u64 own;
+
+	if (!php_check_bias(program, pid, &own))
+		return;
+	library->binary.executor_globals = from_program(program->binary.executor_globals, own, library->binary.executor_globals, bias);
+	library->binary.sapi_globals = from_program(program->binary.sapi_globals, own, library->binary.sapi_globals, bias);
+	library->exception_class = from_program(program->exception_class, own, library->exception_class, bias);
+}
+
+static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
+{
+	u64 offset;
+
+	remote_memory_select(pid);
+	if (!read_user(&offset, sizeof(offset), b->tls_slot + bias) || !offset)
+		return err_set(err, -ENOTSUP, "process %d has a thread-safe libphp, and where its threads keep their data is not in the "
+			       "slot that the dynamic linker fills in", (int)pid);
+	b->tls_offset = (s64)offset;
+	return 0;
+}
+
+/* Looks for libphp, or libperl, in a process that runs `program`. Returns what php_registry_add_process does, and unless that is
+ * 0 fills in `ret`: of kind BINARY_OTHER for what is refused. */
+static int look_into_host(struct php_registry *r, const struct known *program, pid_t pid, struct hosted_php *ret, struct err *err)
+{
+	struct host h = { .registry = r };
+	struct known here;
+	struct hosted_php php = { .start_ticks = process_start_ticks(pid), .binary.kind = BINARY_OTHER };
+	int code;
+
+	if (!php.start_ticks || !find_library(&h, pid))
+		return 0;
+	here = *h.library;
+	take_copies(&program->php, pid, &here.php, h.bias);
+	*ret = php;
+	if (here.php.binary.tls_slot && (code = find_slot(&here.php.binary, pid, h.bias, err)) < 0)
+		return code;
+	code = check(r, &here, pid, h.bias, here.php.binary.kind == BINARY_PERL ? "libperl" : "libphp", err);
+	h.library->code = here.code;
+	h.library->checked = here.checked;
+	ret->bias = h.bias;
+	ret->binary = here.php.binary;
+	return code;
+}
+
+/* The program of a process, looked at now if it was not before; NULL with a sentence if it cannot be. */
+static struct known *find_program(struct php_registry *r, pid_t pid, char *ret_name, size_t size, struct err *err)
+{
+	_cleanup_(fd_closep) int fd = open_program(pid, ret_name, size, err);
+	struct binary_key key;
+	struct known *k;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) < 0) {
+		err_set(err, -errno, "cannot look at '%s': %s", ret_name, strerror(errno));
+		return NULL;
+	}
+	key = key_of(&st);
+	k = find(&r->programs, &key);
+	return k ? k : add_program(r, &key, fd, ret_name);
+}
+
+/* The kernel's own number of a process is known where it is the caller's; otherwise it comes with the kernel's question. */
+static void tell_hosted(const struct php_registry *r, u32 tgid, const struct hosted_php *php)
+{
+	if (tgid && r->sampler)
+		sampler_set_hosted(r->sampler, tgid, php);
+}
+
+int php_registry_add_process(struct php_registry *r, pid_t pid, struct err *err)
+{
+	struct err own = { 0 }, *e = err ? err : &own;
+	struct hosted_php php;
+	char name[256];
+	struct known *k = find_program(r, pid, name, sizeof(name), e);
+	int code;
+
+	if (!k)
+		return e->code;
+	if (k->php.binary.kind != BINARY_HOST)
+		return check_program(r, k, pid, name, e);
+	code = look_into_host(r, k, pid, &php, e);
+	if (code && r->sampler && sampler_sees_all_pids(r->sampler))
+		tell_hosted(r, (u32)pid, &php);
+	return code;
+}
+
+int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret, struct err *err)
+{
+	char name[256];
+	struct known *k = find_program(r, pid, name, sizeof(name), err);
+	int code;
+
+	if (!k)
+		return err->code;
+	if (k->php.binary.kind == BINARY_HOST)
+		return look_into_host(r, k, pid, ret, err);
+	code = check_program(r, k, pid, name, err);
+	if (code <= 0)
+		return code;
+	*ret = (struct hosted_php){ .start_ticks = process_start_ticks(pid), .binary = k->php.binary };
+	if (!php_check_bias(&k->php, pid, &ret->bias))
+		return err_set(err, -EACCES, "cannot see where process %d has its program", (int)pid);
+	return code;
+}
+
+void php_registry_check_again(struct php_registry *r)
+{
+	struct unproved before[WAITING];
+	size_t n = r->waiting_count;
+	int64_t now = clock_monotonic_ns();
+
+	memcpy(before, r->waiting, sizeof(before));
+	r->waiting_count = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct unproved w = before[i];
+
+		if (now >= w.due_ns) {
+			size_t count = r->waiting_count;
+
+			php_registry_add_process(r, w.pid, NULL);
+			if (r->waiting_count == count)
+				continue;
+			r->waiting_count = count;
+			w.wait_ns = w.wait_ns < WAIT_LAST_NS ? 2 * w.wait_ns : w.wait_ns;
+			w.due_ns = now + w.wait_ns;
+		}
+		r->waiting[r->waiting_count++] = w;
+	}
+}
+
+static void add_directory(struct php_registry *r, const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		_cleanup_(fd_closep) int fd = -1;
+		struct binary_key key;
+		struct stat st;
+
+		if (strncmp(e->d_name, "php", 3) && (strncmp(e->d_name, "perl", 4) || !(r->languages & LANGUAGE_PERL)))
+			continue;
+		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		key = key_of(&st);
+		if (!find(&r->programs, &key))
+			add_program(r, &key, fd, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void php_registry_add_path(struct php_registry *r)
+{
+	const char *path = getenv("PATH");
+	/* php-fpm is in directories that the PATH of others than root seldom has. */
+	_cleanup_(freep) char *copy = xasprintf("%s:/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin", path ? path : "");
+	char *rest = copy, *directory;
+
+	while ((directory = strsep(&rest, ":")))
+		if (*directory == '/')
+			add_directory(r, directory);
+}
+
+void php_registry_answer(struct php_registry *r, const struct binary_event *e)
+{
+	_cleanup_(fd_closep) int fd = -1;
+	struct known *k = find(&r->programs, &e->key);
+	struct err err = { 0 };
+	struct stat st;
+	char name[256] = "";
+
+	if (!k) {
+		fd = e->pid ? open_program((pid_t)e->pid, name, sizeof(name), &err) : -1;
+		/* The process may be gone, or run another program by now; the next one that runs the file is asked about. The
+		 * device is not compared: some file systems tell another one than the kernel has. */
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->key.inode || (u64)st.st_size != e->key.size) {
+			sampler_forget_binary(r->sampler, &e->key);
+			return;
+		}
+		k = add_program(r, &e->key, fd, name);
+	}
+	check_program(r, k, (pid_t)e->pid, *name ? name : "the program", &err);
+}
+
+void php_registry_answer_host(struct php_registry *r, const struct process_event *e)
+{
+	struct hosted_php php;
+	struct err err = { 0 };
+	char name[256];
+	struct known *program;
+
+	if (!e->pid || process_start_ticks((pid_t)e->pid) != e->start_ticks)
+		return;
+	program = find_program(r, (pid_t)e->pid, name, sizeof(name), &err);
+	if (program && program->php.binary.kind == BINARY_HOST && look_into_host(r, program, (pid_t)e->pid, &php, &err))
+		tell_hosted(r, e->tgid, &php);
+}
+
+const char *php_registry_refused(const struct php_registry *r)
+{
+	return r->refusal_count ? r->refusals[r->refusal_count - 1] : "";
+}
+
+size_t php_registry_refusals(const struct php_registry *r)
+{
+	return r->refusal_count;
+}

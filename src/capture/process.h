@@ -1,0 +1,46 @@
+/* process.h: facts about processes, as /proc tells them.
+ *
+ * A process is a number and the time when it started: numbers are used again. Numbers are those of the caller's pid
+ * namespace, as its /proc has them.
+ */
+#ifndef CAPTURE_PROCESS_H
+#define CAPTURE_PROCESS_H
+
+#include "buf.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* When it started, in clock ticks after boot; 0 if there is no such process. */
+uint64_t process_start_ticks(pid_t pid);
+
+/* Whether the process that started then runs still. A zombie does not: its parent has not waited for it, that is all. */
+bool process_lives(pid_t pid, uint64_t start_ticks);
+
+/* The process that started it; 0 if it is gone, or nobody in this namespace did. */
+pid_t process_parent(pid_t pid);
+
+/* Its command line with blanks between the words, or "[comm]" if it has none; false if it is gone. */
+bool process_command_line(pid_t pid, struct buf *ret);
+
+/* The pool of a php-fpm worker, by its title; false if it is none. */
+bool process_fpm_pool(pid_t pid, char *ret, size_t size);
+bool process_is_fpm_master(pid_t pid);
+
+/* The id of the container that it runs in (64 hexadecimal digits of its cgroup's path); false outside of containers. */
+bool process_container(pid_t pid, char *ret, size_t size);
+
+/* The number of a thread as its own pid namespace has it, which is what the process itself knows. */
+pid_t thread_own_number(pid_t pid, pid_t tid);
+
+/* How often its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
+bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
+
+/* Whether the thread waits for something: state S or D. */
+bool thread_is_asleep(pid_t pid, pid_t tid);
+
+/* Calls `each` for every process, or with the numbers of every thread of one. */
+void process_each(void (*each)(pid_t pid, void *data), void *data);
+void process_each_thread(pid_t pid, void (*each)(pid_t tid, void *data), void *data);
+
+#endif

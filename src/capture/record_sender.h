@@ -1,0 +1,30 @@
+/* record_sender.h: profiles of a recording on their way to the daemon: what it cannot take waits for it. */
+#ifndef CAPTURE_RECORD_SENDER_H
+#define CAPTURE_RECORD_SENDER_H
+
+#include "err.h"
+#include "profile.h"
+#include "strobe_wire.h"
+
+struct record_sender;
+
+/* `address` as daemon_socket_new takes it. */
+int record_sender_new(struct record_sender **ret, const char *address, struct err *err);
+struct record_sender *record_sender_free(struct record_sender *s);	/* NULL is fine; returns NULL */
+
+/* Takes one, which may be empty, and frees it. -E2BIG if it has no place in a message. */
+int record_sender_add(struct record_sender *s, struct profile *p, struct err *err);
+
+/* Tells the daemon, in a message of its own, that so many samples are missing, and why. Nothing if there are none. Profiles
+ * that are thrown away because too many wait are told as STROBE_DROP_NO_DAEMON, without a call. */
+void record_sender_lose(struct record_sender *s, const struct labels *labels, enum strobe_drop reason, uint64_t samples);
+
+/* Sends all that waits. After an error it goes on waiting, up to RECORD_SENDER_MAX bytes. */
+#define RECORD_SENDER_MAX	((size_t)64 << 20)
+int record_sender_flush(struct record_sender *s, struct err *err);
+
+/* Profiles that went out, and bytes that were thrown away because too many waited. */
+uint64_t record_sender_sent(const struct record_sender *s);
+uint64_t record_sender_lost_bytes(const struct record_sender *s);
+
+#endif

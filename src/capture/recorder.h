@@ -1,0 +1,87 @@
+/* recorder.h: a recording of PHP processes: which ones, from start to end, and what is known of it.
+ *
+ * The order of things: open, start, run again and again, stop, then the profile and the summary. Knows nothing of files
+ * and pictures.
+ */
+#ifndef CAPTURE_RECORDER_H
+#define CAPTURE_RECORDER_H
+
+#include "bpf/distribution.h"
+#include "err.h"
+#include "record_summary.h"
+#include "stack_book.h"
+#include "strobe_wire.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct recorder;
+
+struct recorder_options {
+	/* The targets; none of these: every PHP. */
+	const char *const *pids;
+	size_t pid_count;
+	const char *pattern;			/* extended regular expression of the command line */
+	bool fpm;
+	const char *const *cgroups, *const *containers;
+	size_t cgroup_count, container_count;
+
+	unsigned hz;				/* of on-CPU samples; 0: none */
+	bool off_cpu;
+	bool file_io;				/* calls that open, read and write files, instead of samples */
+	bool other_kinds;			/* of sockets, pipes and anonymous files, too */
+	bool distribution;			/* of waits, or of calls */
+	int64_t min_ns;				/* shorter waits and calls are left out */
+	bool idle;				/* keep waits outside of any function */
+	bool native, kernel;			/* frames beside those of PHP and Perl */
+	u8 languages;				/* see languages.h; without BPF there is PHP alone */
+	bool labels;				/* count pools, containers, scripts and methods apart: recorder_take */
+	bool pid_label;				/* and processes */
+	bool open_waits;			/* recorder_take has waits as far as they have gone, not only once they end */
+	const char *php_offsets;		/* a file with more offsets of PHP, or NULL */
+	const char *perl_offsets;		/* the same of Perl */
+};
+
+/* Loads the programs, or finds out that it has to do without, and finds the processes; nothing is recorded yet. */
+int recorder_open(struct recorder **ret, const struct recorder_options *o, struct err *err);
+struct recorder *recorder_free(struct recorder *r);		/* NULL is fine; returns NULL */
+
+int recorder_start(struct recorder *r, struct err *err);
+
+/* Records for so long, or until a signal comes. Returns 1 to go on, 0 once the last process of `pids` has ended. */
+int recorder_run(struct recorder *r, int64_t ns, struct err *err);
+
+int recorder_stop(struct recorder *r, struct err *err);
+
+/* Takes what was recorded since the last time, with `labels`: `take` gets a profile for each set of labels and owns it. The
+ * recording goes on, and does not grow with its length. */
+int recorder_take(struct recorder *r, const struct stack_book_layers *layers, void *data,
+		  void (*take)(void *data, struct profile *p), struct err *err);
+
+/* The obstacle and its remedy if BPF is not permitted and memory is read instead (remote_sampler.h); otherwise "". */
+const char *recorder_fallback(const struct recorder *r);
+
+/* Whether a process is one of the targets, if it runs what is sampled. */
+bool recorder_wants(const struct recorder *r, pid_t pid);
+
+/* From the start to now, or to the end. */
+int64_t recorder_elapsed_ns(const struct recorder *r);
+
+/* Names of native frames; NULL without those. */
+struct modules *recorder_modules(struct recorder *r);
+
+/* The languages that are sampled; if processes are given by number, those that they run. */
+u8 recorder_languages(const struct recorder *r);
+
+/* Samples and waits that are missing since the start, and why; the one reason that the way of sampling has. */
+uint64_t recorder_lost(const struct recorder *r, enum strobe_drop *ret_reason);
+
+/* Labels of all that is sent: host, and who sampled. */
+void recorder_labels(const struct recorder *r, struct labels *ret);
+
+/* How long waits, or calls, took; with `distribution`, after recorder_stop. */
+void recorder_distribution(const struct recorder *r, struct distribution *ret);
+
+struct stack_book *recorder_book(struct recorder *r);
+void recorder_summary(const struct recorder *r, struct record_summary *ret);
+
+#endif

@@ -1,0 +1,84 @@
+/* recorder_private.h: what a recorder consists of, for the files that do its work. */
+#ifndef CAPTURE_RECORDER_PRIVATE_H
+#define CAPTURE_RECORDER_PRIVATE_H
+
+#include "bpf_sampler.h"
+#include "cgroups.h"
+#include "native_registry.h"
+#include "open_waits.h"
+#include "php_registry.h"
+#include "process_labels.h"
+#include "recorder.h"
+#include "remote_sampler.h"
+#include "sleepers.h"
+
+#include <regex.h>
+
+struct target {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+struct recorder {
+	struct recorder_options options;
+	struct sampler_options sampling;
+	struct sampler *sampler;
+	struct remote_sampler *remote;	/* in its place, where BPF is not permitted */
+	struct remote_targets remote_targets;
+	struct err fallback;		/* why that is so */
+	struct php_registry *registry;
+	struct native_registry *native;	/* NULL without native frames */
+	struct stack_book *book, *next_book;	/* next: while one is replaced by another */
+	struct open_waits *open_waits;	/* NULL: they count when they end */
+	struct process_labels *processes_seen, *next_processes;
+	char host[256];
+	struct target *targets;		/* of -p */
+	size_t target_count, target_capacity;
+	size_t refusals;		/* files refused so far */
+	struct err refused;		/* why the PHP of one of `targets` is not sampled, found out while it was */
+	int cgroups[CGROUPS_MAX];
+	size_t cgroup_count;
+	bool has_pattern;
+	regex_t pattern;
+	int64_t started_ns, ended_ns, drained_ns;
+	unsigned processes;
+	unsigned unseen;		/* of -p, that may not be looked at */
+	u8 languages;			/* of the processes of -p */
+	struct count taken[SAMPLE_KINDS];	/* by recorder_take */
+	struct file_count files_taken[FILE_OPERATIONS];
+	struct sleepers *sleepers;	/* NULL if nobody wants to know them */
+	bool blind_start;		/* threads that slept at the start are not known */
+	bool ended_early;		/* the last process of -p has ended */
+};
+
+/* --- recorder_targets.c: which processes */
+
+int recorder_add_targets(struct recorder *r, struct err *err);
+
+/* A process of the machine: looked at, so that it is known before its first sample, and counted if it is a target. */
+void recorder_see_process(pid_t pid, void *data);
+
+bool recorder_in_cgroups(const struct recorder *r, pid_t pid);
+
+/* By pattern, --fpm and control groups. For whoever reads memory; programs are told of targets instead. */
+bool recorder_is_wanted(void *data, pid_t pid);
+
+/* False once the last process of -p has ended, or its number belongs to another one. */
+bool recorder_targets_live(const struct recorder *r);
+
+/* The files of -p are looked at when the processes are named; some are refused later. Other refusals are not theirs. */
+void recorder_note_refusals(struct recorder *r);
+
+/* --- recorder.c */
+
+struct sampler_receiver recorder_receiver(struct recorder *r);
+
+/* Takes what either table of counts has. */
+int recorder_drain_both(struct recorder *r, struct err *err);
+
+/* --- recorder_summary.c: since the start */
+
+struct count recorder_sum(const struct recorder *r, enum sample_kind kind);
+struct file_count recorder_file_sum(const struct recorder *r, enum file_operation operation);
+
+#endif

@@ -1,0 +1,138 @@
+/* recorder_take.c: recordings without end, which hand over what they have, by labels. */
+
+#include "recorder_private.h"
+
+#include "clock.h"
+#include "mem.h"
+
+#include <string.h>
+
+#define BOOK_MAX	100000u		/* names; more are forgotten and told again when they are seen */
+
+static void set(struct labels *labels, const char *key, const char *value, size_t size)
+{
+	if (size)
+		labels_set(labels, key, strlen(key), value, size);
+}
+
+struct taking {
+	struct recorder *recorder;
+	void *data;
+	void (*take)(void *data, struct profile *p);
+};
+
+static void hand_over(void *data, struct profile *p)
+{
+	struct taking *t = data;
+
+	t->take(t->data, p);
+}
+
+void recorder_labels(const struct recorder *r, struct labels *ret)
+{
+	set(ret, "host", r->host, strlen(r->host));
+	/* So that nobody adds them to what the extension measures in the same processes. */
+	set(ret, "sampler", "record", 6);
+}
+
+/* A script is named as the extension names it: its file without directory and ".php"; a Perl program without ".pl". */
+static size_t entry_size(const char *name)
+{
+	static const char *const endings[] = { ".php", ".pl" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (n > strlen(endings[i]) && !strcmp(name + n - strlen(endings[i]), endings[i]))
+			return n - strlen(endings[i]);
+	return n;
+}
+
+static void label(void *data, const struct count_key *key, struct labels *ret)
+{
+	const struct recorder *r = ((struct taking *)data)->recorder;
+	const char *script, *method;
+
+	process_labels_set(r->processes_seen, key->process, ret);
+	if (stack_book_request(r->book, key->request, &script, &method)) {
+		const char *name = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
+
+		set(ret, "entry", name, entry_size(name));
+		set(ret, "method", method, strlen(method));
+	}
+	recorder_labels(r, ret);
+}
+
+static void adopt(void *data, const struct count_key *key)
+{
+	struct recorder *r = data;
+
+	stack_book_adopt(r->next_book, r->book, key);
+	process_labels_adopt(r->next_processes, r->processes_seen, key->process);
+}
+
+static void adopt_wait(void *data, u32 tid, const struct waiting *w)
+{
+	adopt(data, &w->key);
+}
+
+/* Everything that the programs tell from now on goes into the next book, and what they have counted before into this one.
+ * In between both get it. */
+static void begin_next_book(struct recorder *r)
+{
+	r->next_book = stack_book_new();
+	r->next_processes = process_labels_new(r->options.pid_label);
+	if (r->remote) {
+		remote_sampler_forget_names(r->remote);
+		remote_sampler_each_wait(r->remote, adopt, r);
+		return;
+	}
+	sampler_forget_names(r->sampler);
+	sampler_each_wait(r->sampler, adopt_wait, r);
+}
+
+static void turn_to_next_book(struct recorder *r)
+{
+	stack_book_free(r->book);
+	if (r->native)
+		modules_forget_gone(native_registry_modules(r->native));
+	process_labels_free(r->processes_seen);
+	r->book = r->next_book;
+	r->processes_seen = r->next_processes;
+	r->next_book = NULL;
+	r->next_processes = NULL;
+}
+
+static void see_wait(void *data, u32 tid, const struct waiting *w)
+{
+	open_waits_see(data, tid, w);
+}
+
+static void count_open_waits(struct recorder *r)
+{
+	open_waits_begin(r->open_waits, (u64)clock_monotonic_ns());
+	sampler_each_wait(r->sampler, see_wait, r->open_waits);
+	open_waits_end(r->open_waits, r->book);
+}
+
+int recorder_take(struct recorder *r, const struct stack_book_layers *layers, void *data,
+		  void (*take)(void *data, struct profile *p), struct err *err)
+{
+	int e;
+
+	if (stack_book_size(r->book) > BOOK_MAX)
+		begin_next_book(r);
+	e = r->ended_ns ? 0 : recorder_drain_both(r, err);
+	if (e >= 0 && r->open_waits && !r->ended_ns)
+		count_open_waits(r);
+	for (unsigned i = 0; i < SAMPLE_KINDS; i++)
+		r->taken[i] = recorder_sum(r, i);
+	for (unsigned i = 0; i < FILE_OPERATIONS; i++)
+		r->files_taken[i] = recorder_file_sum(r, i);
+	if (e >= 0)
+		stack_book_each(r->book, layers, &(struct taking){ r, data, take }, label, hand_over);
+	if (r->next_book)
+		turn_to_next_book(r);
+	else if (e >= 0)
+		stack_book_forget_counts(r->book);
+	return e;
+}

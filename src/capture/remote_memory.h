@@ -1,0 +1,43 @@
+/* remote_memory.h: the memory of another process, for the walkers (bpf/user_memory.h) to run over in user space.
+ *
+ * It is read by process_vm_readv: the process is neither stopped nor told. Whoever walks something that may run meanwhile
+ * makes sure that it does not (standstill.h), or checks afterwards that it has not.
+ *
+ * A walker reads a few bytes at a time, and each system call costs more than what it copies. So what a walk is going to
+ * need is fetched before, many places at once, and the walker's reads are answered from there; only what is missing is
+ * read by itself. Only one thread of the program may use this.
+ */
+#ifndef CAPTURE_REMOTE_MEMORY_H
+#define CAPTURE_REMOTE_MEMORY_H
+
+#include "bpf/user_memory.h"
+#include <stddef.h>
+#include <sys/types.h>
+
+/* From now on read_user and read_user_text read that process. Forgets what was fetched. */
+void remote_memory_select(pid_t pid);
+
+/* Whether memory of that process may be read at all. */
+bool remote_memory_is_open(void);
+
+struct remote_range {
+	u64 address;
+	u32 size;
+};
+
+/* A range of so many bytes is also found by an address in its middle. */
+#define LARGE_BYTES	1024u
+
+/* Copies all of them, in one system call if they can be read. What cannot, or finds no room, is left out. */
+void remote_memory_fetch(const struct remote_range *ranges, size_t count);
+
+/* `size` bytes at `address`, if they were fetched; otherwise NULL. Valid until the next select or forget. */
+const void *remote_memory_find(u64 address, u32 size);
+
+/* Forgets what was fetched. */
+void remote_memory_forget(void);
+
+/* How many system calls were made here so far. */
+u64 remote_memory_calls(void);
+
+#endif

@@ -1,0 +1,35 @@
+/* remote_reading.h: the stack of PHP or Perl of one thread with all names in it, read while the thread stands still (standstill.h).
+ *
+ * Names are read together with the stack: later they may be gone.
+ */
+#ifndef CAPTURE_REMOTE_READING_H
+#define CAPTURE_REMOTE_READING_H
+
+#include "bpf/perl_walk.h"
+#include "map.h"
+#include "remote_walk.h"
+
+struct remote_reading {
+	struct remote_php php;		/* what to read */
+	const struct map *known;	/* functions whose names are not wanted again; NULL: all are wanted */
+	bool with_request;
+	u32 tgid;			/* for the events: the process as the programs know it; 0: they do not */
+	u64 start_ticks;
+
+	bool readable;			/* the interpreter's globals could be read */
+	struct php_walk walk;
+	struct perl_walk perl;		/* beside it, of Perl */
+	struct function_event *functions;	/* names of functions that are not known */
+	size_t function_count, function_capacity;
+	struct request_event request;	/* id 0: there is none */
+};
+
+/* Reads it; for standstill_read, whose `data` is the reading. */
+uint64_t remote_reading_take(void *reading);
+
+/* The names of a function; NULL if they were not wanted, or it is none of the stack. */
+const struct function_event *remote_reading_function(const struct remote_reading *r, u64 id);
+
+void remote_reading_done(struct remote_reading *r);
+
+#endif

@@ -1,0 +1,74 @@
+/* remote_targets.h: the processes and threads whose memory is read: found by looking at /proc, again and again.
+ *
+ * New processes are noticed by the last number that the kernel has given away, which costs one small read, so they are found
+ * within a turn of the clock; all of /proc is looked through once a second.
+ */
+#ifndef CAPTURE_REMOTE_TARGETS_H
+#define CAPTURE_REMOTE_TARGETS_H
+
+#include "map.h"
+#include "php_registry.h"
+#include "remote_walk.h"
+#include "thread_watch.h"
+
+struct remote_process {
+	pid_t pid;
+	struct hosted_php php;		/* its program or a library, and since when it runs */
+	bool fresh;			/* it began during the recording */
+};
+
+struct remote_thread {
+	struct remote_process *process;
+	struct thread_watch watch;
+	u64 pointer;			/* of a thread-safe build; 0: not found */
+	bool ended;			/* set by whoever sees it; the next poll removes it */
+
+	/* For the sampler; zeroed at first. */
+	struct thread_look last;
+	int64_t last_ns;		/* 0: never looked at */
+	bool asleep;			/* and has not run since `last` */
+	bool waits;			/* its wait is counted under `wait` once it is over */
+	bool counted;			/* a part of it was counted already */
+	struct count_key wait;
+	u64 wait_ns;
+	u64 owed_cpu_ns, owed_delay_ns, owed_blocked_ns;	/* measured, and not given to a stack yet */
+};
+
+/* A process without PHP that may become one by exec. */
+struct young_process {
+	pid_t pid;
+	int64_t since_ns, due_ns;	/* when it was found, and is looked at next */
+};
+
+struct remote_targets {
+	struct php_registry *registry;
+	bool (*wanted)(void *data, pid_t pid);	/* whether a process is a target if it has PHP; NULL: only those that are added */
+	void *data;
+	struct remote_process **processes;
+	struct remote_thread **threads;
+	struct young_process *young;
+	size_t count, capacity, thread_count, thread_capacity, young_count, young_capacity;
+	size_t most;			/* processes that there were at a time */
+	struct map others;		/* processes without PHP -> when to look at them again */
+	struct map closed;		/* PHP processes that may not be looked into */
+	char closed_why[640];		/* of the first one, with the remedy; "" if there are none */
+	pid_t last_number;		/* that the kernel has given away */
+	int64_t looked_ns;		/* when all of /proc was looked through, and how often */
+	u32 turn;
+};
+
+/* `registry` stays the caller's. */
+void remote_targets_init(struct remote_targets *t, struct php_registry *registry, bool (*wanted)(void *data, pid_t pid), void *data);
+void remote_targets_done(struct remote_targets *t);
+
+/* Adds a process. Returns LANGUAGE_PHP, 0 if it runs no PHP, or an error with a sentence: it is gone, its PHP is unknown, or its
+ * memory may not be read (-EACCES, -EPERM). */
+int remote_targets_add(struct remote_targets *t, pid_t pid, struct err *err);
+
+/* Finds new processes and threads, and removes those that have ended. */
+void remote_targets_poll(struct remote_targets *t, int64_t now_ns);
+
+/* The place of a thread's PHP, for remote_walk. */
+struct remote_php remote_thread_php(const struct remote_thread *t);
+
+#endif

@@ -1,0 +1,27 @@
+/* remote_walk.h: PHP's stack in another process, by the walker that BPF runs (bpf/php_walk.h), so that ids are the same.
+ *
+ * Does not care whether the thread runs: see standstill.h.
+ */
+#ifndef CAPTURE_REMOTE_WALK_H
+#define CAPTURE_REMOTE_WALK_H
+
+#include "bpf/php_walk.h"
+#include <sys/types.h>
+
+/* The place of a thread's PHP. */
+struct remote_php {
+	pid_t pid;
+	const struct binary *binary;
+	u64 bias;			/* what is added to the file's addresses */
+	u64 thread;			/* the thread pointer, for thread-safe builds */
+};
+
+/* Walks the stack into `w`, which needs no preparation. The memory is fetched in a handful of system calls, one per level:
+ * frames, functions, names, classes. Returns false if PHP's globals cannot be read; no frames are no error. The fetched
+ * memory stays for what else is to be read (remote_memory.h). */
+bool remote_walk(const struct remote_php *php, struct php_walk *w);
+
+/* A number of all that the walk found; equal walks have equal ones. */
+u64 remote_walk_fingerprint(const struct php_walk *w);
+
+#endif

@@ -1,0 +1,27 @@
+/* sleepers.h: threads that slept when the recording began, with their stacks.
+ *
+ * The kernel tells which ones they are and that they run PHP or Perl. Their memory is read from here, by the same walkers as in
+ * the kernel, so that the ids are the same; a stack of a thread that has run meanwhile is thrown away.
+ */
+#ifndef CAPTURE_SLEEPERS_H
+#define CAPTURE_SLEEPERS_H
+
+#include "bpf_sampler.h"
+#include "native_registry.h"
+
+struct sleepers;
+
+/* Waits count from `since_ns` on. The settings say whether those outside of any function are kept, and what they are counted
+ * by; `native` is NULL without native frames. `r` gets what the programs would have told of a stack. */
+struct sleepers *sleepers_new(struct sampler *s, struct native_registry *native, const struct sampler_settings *settings,
+			      const struct sampler_receiver *r, u64 since_ns);
+struct sleepers *sleepers_free(struct sleepers *s);		/* NULL is fine; returns NULL */
+
+/* Counts the wait, unless the thread has run. */
+void sleepers_add(struct sleepers *s, const struct sleeper_event *e);
+
+/* Counts of what could not be read, over all of them, and of those that may not be read at all. */
+u64 sleepers_counter(const struct sleepers *s, enum counter c);
+unsigned sleepers_closed(const struct sleepers *s);
+
+#endif

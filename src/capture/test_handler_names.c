@@ -1,0 +1,47 @@
+/* test_handler_names.c: what a function in C is called, by what it is in PHP. */
+
+#include "handler_names.h"
+
+#include "test.h"
+
+static const char *name_of(const char *scope, const char *name, u32 flags)
+{
+	struct function_event e = { .kind = 1, .name_size = (u32)strlen(name), .class_size = (u32)strlen(scope), .words[0] = (u64)flags << 32 };
+	static struct buf b;
+
+	if (b.data)
+		buf_done(&b);
+	buf_init(&b);
+	snprintf(e.name, sizeof(e.name), "%s", name);
+	snprintf(e.scope, sizeof(e.scope), "%s", scope);
+	handler_name_put(&e, &b);
+	return b.data;
+}
+
+TEST(functions_and_methods_have_the_names_of_phps_macros)
+{
+	CHECK_STR(name_of("", "strlen", 0), "zif_strlen");
+	CHECK_STR(name_of("ArrayObject", "__construct", 0), "zim_ArrayObject___construct");
+	CHECK_STR(name_of("Random\\Engine\\Mt19937", "generate", 0), "zim_Random_Engine_Mt19937_generate");
+}
+
+TEST(what_many_functions_share_has_none)
+{
+	CHECK_STR(name_of("", "adler32", 1u << 18), "");	/* FFI's */
+	CHECK_STR(name_of("Suit", "cases", 0), "");
+	CHECK_STR(name_of("", "{closure}", 0), "");
+	CHECK_STR(name_of("", "", 0), "");
+}
+
+TEST(a_name_that_was_cut_is_none)
+{
+	struct function_event e = { .kind = 1, .name_size = NAME_SIZE + 10, .name = "long" };
+	struct buf b;
+
+	buf_init(&b);
+	handler_name_put(&e, &b);
+	CHECK_STR(b.data, "");
+	buf_done(&b);
+}
+
+TEST_MAIN()
