@@ -142,7 +142,7 @@ static uint64_t hash_text(const char *text, uint64_t seed)
 	return XXH3_64bits_withSeed(text, strlen(text), seed);
 }
 
-/* Of the line and of all that makes its series. */
+/* Hashes the line and everything that identifies its series. */
 static uint64_t hash_line(uint64_t seed, const struct source_about *about, struct str stack)
 {
 	seed += (uint64_t)about->period_ns * 31 + about->clock;
@@ -166,7 +166,7 @@ static uint32_t add_stack(struct profile *p, struct str stack)
 	return node;
 }
 
-/* Where the stack is in the batch, made if it is new. */
+/* Finds the stack in the batch, adding it if it is new. */
 static struct open_batch_stack find_stack(struct open_batch *b, const struct source_about *about, struct str stack,
 					  int64_t bucket_ns, const struct open_batch_rules *rules)
 {
@@ -216,7 +216,7 @@ static void lengthen(uint32_t **array, size_t *capacity, size_t need)
 	*capacity = n;
 }
 
-/* What the batch has of a bucket; NULL if it is one too many. */
+/* Returns the batch's data for a time bucket; NULL if that would be one bucket too many. */
 static struct open_batch_bucket *find_bucket(struct open_batch *b, const struct line_dict *d, int64_t bucket_ns)
 {
 	struct open_batch_bucket *k;

@@ -7,9 +7,9 @@
  * `full`). A batch that a sink could not keep (disk full) is tried again until it can; one that it never can keep
  * (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since nothing behind it would be stored otherwise.
  *
- * What came with a ticket is acknowledged when all sinks are done with its batch. Before a sink sees such a batch, the
- * journal has noted which tickets it holds, so that after a crash the same entries make a batch with the same id again:
- * a sink that has it already takes it for a replay.
+ * Input that came with a ticket is acknowledged when all sinks are done with its batch. Before a sink sees such a
+ * batch, the journal has noted which tickets it holds, so that after a crash the same entries make a batch with the
+ * same id again: a sink that has it already takes it for a replay.
  *
  * Runs are not merged: each waits in the same queues as the bytes that it came in, and the thread hands as many as wait
  * to the sink at once.
@@ -33,14 +33,14 @@ struct collector_run {
 						 * its name, any other error: it can never be kept */
 };
 
-/* Where batches go. All are called from the sink's own thread only. */
+/* A destination of batches. Its callbacks are called from its own thread only. */
 struct collector_sink {
 	const char *url;			/* only shown; copied */
-	/* Returns 0 once the batch is durable; on most failures the same batch comes again a second later. The same id
-	 * may come again after a restart, and must not count twice. */
+	/* Returns 0 once the batch is durable; after most failures the same batch is retried a second later. The same
+	 * id may come again after a restart, and must not count twice. */
 	int (*commit)(void *data, const struct batch *b, struct err *err);
-	/* Returns 0 once each run has its result and what could be kept is durable; on a failure the same runs come
-	 * again. NULL where runs are not wanted; without any sink that wants them they are dropped as unfit. */
+	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs come
+	 * again. NULL if runs are not wanted; without any sink that wants them they are dropped as unfit. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
 	/* Background work, about every minute and never while a batch waits; may be NULL. */
 	void (*maintain)(void *data);
@@ -57,7 +57,7 @@ struct collector_options {
 					 * twice */
 };
 
-/* Of one sink, read by any thread. handed = stored + dropped + queued, exactly. */
+/* Counters of one sink, read by any thread. handed = stored + dropped + queued, exactly. */
 struct sink_counters {
 	_Atomic uint64_t samples_handed, samples_stored, samples_queued;
 	_Atomic uint64_t samples_dropped_queue;			/* its queue was full */
@@ -109,22 +109,22 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 /* To open sources with. */
 struct source_receiver collector_receiver(struct collector *c);
 
-/* While it runs; the loop's thread. What is under way for a sink that is removed still goes there; then `gone` is
- * called, and the sink may be closed. `left` samples and runs did not get there, which happens only when the collector
- * is freed before. The other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
+/* At run time; the loop's thread. Batches queued for a removed sink still go there; then `gone` is called, and the sink
+ * may be closed. `left` samples and runs did not get there, which happens only when the collector is freed before. The
+ * other sinks keep their order. -E2BIG above COLLECTOR_SINKS. */
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err);
 void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data);
 
-/* Takes queue_bytes, max_series and max_label_values; nothing else can change. */
+/* Takes over queue_bytes, max_series and max_label_values; no other option can change. */
 void collector_set_caps(struct collector *c, const struct collector_options *o);
 
-/* Whether nothing that is under way came from this source, which has been stopped: then it may be closed, and is not
- * known here any more. Else ask again later. */
+/* Whether no data in flight came from this source, which has been stopped: then it may be closed, and is forgotten
+ * here. Else ask again later. */
 bool collector_forget(struct collector *c, struct source *s);
 
-/* Closes the open batch and waits until everything is committed or `timeout_ns` is over, and then still for what a sink
- * is at work on; acknowledges what is durable. Returns the number of samples and runs that some sink could not commit:
- * no sink is given more of them until something new comes. */
+/* Closes the open batch and waits until all is committed or `timeout_ns` is over, and then still for commits in
+ * progress; acknowledges durable tickets. Returns the number of samples and runs that some sink could not commit: sinks
+ * get no more of them until new input comes. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 
 /* Flush first, and close the sources, which may be told of acknowledgements until then, before this. Returns NULL. */

@@ -1,4 +1,4 @@
-/* collector_private.h: what the collector shares with its outlets. */
+/* collector_private.h: shared by the collector and its outlets. */
 #ifndef COLLECT_COLLECTOR_PRIVATE_H
 #define COLLECT_COLLECTOR_PRIVATE_H
 
@@ -31,6 +31,7 @@ struct outlet {
 	bool has_thread, is_used;
 	int64_t say_unfit_ns;			/* the thread only, as is what follows */
 	bool told_conflict;
+	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;
@@ -41,12 +42,12 @@ struct outlet {
 	void *gone_data;
 };
 
-/* What came with tickets of one source. Its batches hold nothing else, so that a crash and what is handed over again
- * after it concern one source at a time. */
+/* Input with tickets of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
+ * one source at a time. */
 struct ticketed {
 	struct source *source;
 	struct open_batch *open;		/* NULL: nothing came since the last one was closed */
-	struct open_batch *replays;		/* of before a crash, until the source has caught up */
+	struct open_batch *replays;		/* rebuilt after a crash, until the source has caught up */
 	bool caught_up;
 
 	/* acknowledged, and the source does not know yet that it was heard; the oldest first */
@@ -65,7 +66,7 @@ struct collector {
 	/* the loop's thread only */
 	struct loop *loop;
 	struct watch timer, wake;
-	struct open_batch *open;		/* of what has no tickets */
+	struct open_batch *open;		/* of input without tickets */
 	struct open_batch *closing, **last_closing;	/* nothing more is added; what waits in them is merged, little
 							 * by little */
 	struct ticketed *ticketed;
@@ -94,7 +95,7 @@ void collector_wait(struct collector *c, int64_t until_ns);
 void collector_batch_left(struct collector *c, struct open_batch *b);
 void collector_run_left(struct collector *c, struct open_run *r);
 
-void collector_close_batches(struct collector *c);	/* all of them, and what is in them is with the sinks */
+void collector_close_batches(struct collector *c);	/* all of them; the sinks have their content */
 void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
 void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
 uint64_t collector_take_id(struct collector *c);
@@ -103,10 +104,10 @@ void collector_reap(struct collector *c);	/* outlets that have left */
 
 /* --- tickets.c --- */
 
-/* The batch that this goes to: the open one, or one of before a crash. `*now` is the time that it goes by. */
+/* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time that it goes by. */
 struct open_batch *tickets_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
 
-/* Whether a relay sent it before. The ticket of one that is left out must be acknowledged all the same. */
+/* Whether a relay sent it before. The ticket of a duplicate must be acknowledged all the same. */
 bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
 
 void tickets_give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);

@@ -1,4 +1,4 @@
-/* file_source.c: which files are read, which are over, and where a restart goes on. */
+/* file_source.c: selects files to read, ends those that are over, and resumes after a restart. */
 
 #include "file_source.h"
 
@@ -21,7 +21,7 @@
 #define LOOK_NS		(NS_PER_SECOND / 5)
 #define PIECE		(256u * 1024)
 #define PIECES_PER_LOOK	64u			/* then other sources have their turn */
-#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with what was rotated away */
+#define OLD_QUIET_NS	(10 * NS_PER_SECOND)	/* a writer may go on for a while with the rotated file */
 #define TAILS_MAX	16u
 #define STATE_MAX	(64u * 1024)
 #define STATE_BEGIN	"strobe file 1\n"
@@ -62,7 +62,7 @@ static void got_line(void *data, uint64_t at, const char *line, size_t n)
 
 /* --- What is remembered: "epoch device inode position mark" for each file, a line each --- */
 
-/* Whether something was acknowledged that stands behind the position, and would come again. */
+/* Whether anything behind the position was acknowledged, and would be read again. */
 static bool is_ahead(const struct file_source *s)
 {
 	for (const struct tail *t = s->tails; t; t = t->next)
@@ -115,7 +115,7 @@ static struct tail *begin_tail(struct file_source *s, int fd, const struct stat 
 	return t;
 }
 
-/* What has not ended with a newline until now never will. */
+/* Ends a tail: a last line without a newline will never get one. */
 static void end_tail(struct file_source *s, struct tail *t)
 {
 	s->reading = t;
@@ -140,7 +140,7 @@ static void free_done(struct file_source *s)
 	}
 }
 
-/* The same file begins anew: what was read of it cannot be read again. */
+/* The same file begins anew: its old content cannot be read again. */
 static void restart_tail(struct file_source *s, struct tail *t)
 {
 	_cleanup_(fd_closep) int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 3);
@@ -239,7 +239,7 @@ static bool read_tail(struct file_source *s, struct tail *t, unsigned *pieces)
 	return false;
 }
 
-/* Reads what has come in all of them, the oldest first. */
+/* Reads new data of all of them, the oldest first. */
 static void read_all(struct file_source *s, unsigned pieces)
 {
 	int64_t now = clock_monotonic_ns();
@@ -314,7 +314,7 @@ static int find_rotated(const char *path, uint64_t device, uint64_t inode, int *
 		_cleanup_(freep) char *other = xasprintf("%s/%s", directory, e->d_name);
 		_cleanup_(fd_closep) int fd = -1;
 
-		/* Not by d_ino: of what is mounted on, and with overlays, it is that of another file. */
+		/* Not by d_ino: for mount points, and with overlays, that is the number of another file. */
 		if (strncmp(e->d_name, name, strlen(name)) || fstatat(dirfd(d), e->d_name, ret_st, 0) < 0 ||
 		    ret_st->st_dev != device || ret_st->st_ino != inode)
 			continue;
@@ -370,13 +370,13 @@ static void take_fresh_epoch(struct file_source *s)
 		s->last_epoch = now;
 }
 
-/* All of it is there: an epoch, and lines that end. */
+/* The file is complete: an epoch, and terminated lines. */
 static bool is_whole(const struct buf *b)
 {
 	return b->size && b->data[b->size - 1] == '\n' && strlen(b->data) == b->size && strstr(b->data, "\nlast ");
 }
 
-/* What was being written when the machine crashed says no more than its lines that are there. */
+/* After a crash of the machine, only the complete lines of a state file are used. */
 static void drop_unfinished_line(struct file_source *s, struct buf *b)
 {
 	char *end = strrchr(b->data, '\n');

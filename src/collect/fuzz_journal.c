@@ -63,7 +63,7 @@ static struct journal *open_again(struct journal *j)
 	return j;
 }
 
-/* What a collector asks of it and tells it. */
+/* Calls the journal as a collector does. */
 static void use(struct journal *j)
 {
 	struct source source = { .url = (char *)"redis://h/?stream=s&group=g" };

@@ -1,4 +1,4 @@
-/* gather.c: connections in an epoll of their own, which the loop watches, or looks at when a timer says so. */
+/* gather.c: connections in their own epoll, which the loop watches, or polls by a timer. */
 
 #include "gather.h"
 
@@ -58,7 +58,7 @@ static void set_timer(struct gather *g, int64_t period_ns)
 	timerfd_settime(g->timer.fd, 0, &t, NULL);
 }
 
-/* Of this length, if they have it not already. */
+/* Sets the length of the breaks, if it differs. */
 static void have_breaks(struct gather *g, int64_t length_ns)
 {
 	if (!g->break_ns)
@@ -80,14 +80,14 @@ static void end_breaks(struct gather *g)
 	g->break_ns = 0;
 }
 
-/* A period in which nothing came at its end says nothing of the next one. */
+/* A period without data at its end does not predict the next one. */
 static bool is_worth_it(const struct gather *g, int64_t now)
 {
 	return g->messages >= GATHER_MESSAGES && g->bytes <= GATHER_BYTES && !g->too_much &&
 	       now - g->since_ns < 2 * (int64_t)GATHER_PERIOD_NS;
 }
 
-/* So that no sender takes more than GATHER_SENDER_ROOM in a break if it goes on as in this period. */
+/* Chosen so that no sender takes more than GATHER_SENDER_ROOM in a break at its rate in this period. */
 static int64_t length_of_breaks(const struct gather *g)
 {
 	int64_t ns = g->most <= GATHER_SENDER_ROOM ? GATHER_PERIOD_NS :
@@ -96,7 +96,7 @@ static int64_t length_of_breaks(const struct gather *g)
 	return ns > GATHER_BREAK_MIN_NS ? ns : GATHER_BREAK_MIN_NS;
 }
 
-/* In a break of the full length the timer says when a period is over. */
+/* In a break of full length the timer tells when a period is over. */
 static void decide(struct gather *g, bool is_over)
 {
 	int64_t now = clock_monotonic_ns();
@@ -136,7 +136,7 @@ static void break_is_over(struct watch *w, uint32_t events)
 	decide(g, g->break_ns == GATHER_PERIOD_NS);
 }
 
-/* --- What it is told --- */
+/* --- Input --- */
 
 bool gather_noted(const struct gather *g, const struct gather_sender *s)
 {

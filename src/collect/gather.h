@@ -1,4 +1,4 @@
-/* gather.h: many connections that each have a little to say now and then, looked at together.
+/* gather.h: many connections with little data each, read together.
  *
  * Being woken for a message costs more than taking it, and waking costs its sender several times what sending does. So where
  * messages come often nobody is woken for a tenth of a second; then all that came is taken at once. What was sent meanwhile waits
@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#define GATHER_PERIOD_NS	100000000	/* nobody is woken for so long at most */
+#define GATHER_PERIOD_NS	100000000	/* the longest time without a wake */
 #define GATHER_BREAK_MIN_NS	1000000
 #define GATHER_CALM		5u		/* periods, before breaks begin */
 #define GATHER_MESSAGES		5u		/* in a period: fewer are not worth a break */
@@ -32,8 +32,8 @@ struct gather_sender {
 	size_t room;				/* … so much */
 };
 
-/* What a message of so many bytes takes of its sender's buffer: with the kernel's record of it, and rounded up. Measured on
- * x86-64 with messages of 50 bytes to 60 KB, it is 766 bytes for the smallest and never more than this. */
+/* Socket buffer space that a message of `bytes` bytes takes from its sender, with the kernel's overhead, rounded up.
+ * Measured on x86-64 with messages of 50 bytes to 60 KB: 766 bytes for the smallest and never more than this. */
 static inline size_t gather_room(size_t bytes)
 {
 	return 768 + bytes + bytes / 2;
@@ -49,7 +49,7 @@ void gather_remove(struct gather *g, struct gather_sender *s);
 /* A message of so many bytes came. */
 void gather_note(struct gather *g, struct gather_sender *s, size_t bytes);
 
-/* Whether something came from this sender in this period; one message is all that most have in one. */
+/* Whether this sender sent anything in this period; most send no more than one message in one. */
 bool gather_noted(const struct gather *g, const struct gather_sender *s);
 
 int64_t gather_break_ns(const struct gather *g);	/* how long one is now; 0: there are none */

@@ -71,7 +71,7 @@ static uint64_t closing_bytes(const struct collector *c)
 	return n;
 }
 
-/* Of what has no tickets, with the sink that is the least behind. */
+/* Bytes that count against samples without tickets, by the shortest sink queue. */
 static uint64_t taken_by_samples(const struct collector *c)
 {
 	return collector_shortest_queue(c) + closing_bytes(c) + c->open->bytes;
@@ -82,8 +82,7 @@ static uint64_t taken_by_all(const struct collector *c)
 	return c->counters.queue_bytes;
 }
 
-/* With the sink that is the most behind. Replays do not count: they are closed when all of them are there, and not
- * before. */
+/* Bytes that make sources wait, by the longest sink queue. Replays do not count: they are closed only once complete. */
 static uint64_t taken_for_waiting(const struct collector *c)
 {
 	uint64_t most = 0, n = closing_bytes(c) + c->open->bytes;
@@ -102,7 +101,7 @@ static void merge_now(struct collector *c, struct open_batch *b)
 	collector_count_bytes(c, b);
 }
 
-/* What waits to be merged counts as if nothing of it were there yet. So it is merged before anything is refused, until
+/* Input not merged yet counts at its full size, as if none of it were known. So merge before refusing anything, until
  * there is room. */
 static bool has_room(struct collector *c, uint64_t (*taken)(const struct collector *c), uint64_t cost, uint64_t limit)
 {
@@ -125,7 +124,7 @@ static bool no_room(struct collector *c, const struct source_about *about, uint6
 	return !about->ticket && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
 }
 
-/* What can wait should, long before anything has to be dropped. */
+/* Makes sources that can wait do so, long before anything has to be dropped. */
 static bool full(void *data)
 {
 	struct collector *c = data;
@@ -164,7 +163,8 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 	}
 	r = xcalloc(1, sizeof(*r) + m->size);
 	r->best = -EINVAL;
-	r->time_ns = time_of(c, about, m, n->last_run_ns);
+	r->time_ns = about->is_dated && about->time_ns <= n->last_run_ns ? about->time_ns :
+		time_of(c, about, m, n->last_run_ns);
 	r->size = m->size;
 	memcpy(r->bytes, bytes, m->size);
 	n->runs_queued++;

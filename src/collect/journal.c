@@ -1,4 +1,4 @@
-/* journal.c: the file, and what it says held in memory. */
+/* journal.c: the file, and its content in memory. */
 
 #include "journal.h"
 
@@ -17,7 +17,7 @@
 
 #define RENEW_BYTES	((size_t)8 << 20)	/* a file above this that is mostly over is written anew */
 
-/* A Redis that is killed may forget what it was told in its last second, and hand over again what was acknowledged. */
+/* A killed Redis may lose its last second of acknowledgements and deliver those entries again. */
 #define ENDED_KEPT_NS	(30 * NS_PER_SECOND)
 
 /* Tests do not wait for that. */
@@ -30,7 +30,7 @@ void journal_set_ended_kept(int64_t ns)
 
 enum record_kind { BATCH_BEGUN = 1, RELAY_IDS = 2, BATCH_ENDED = 3 };
 
-/* A batch that is begun, with what its record says. One that has ended stays for a while. */
+/* A batch that has begun, with the content of its record. One that has ended stays for a while. */
 struct open_record {
 	uint64_t id;
 	int64_t ended_ns;		/* monotonic; 0: not yet */
@@ -104,7 +104,7 @@ bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t rel
 	return map_get(&j->held, held_key(batch_id, relay_id)) != MAP_NONE;
 }
 
-/* A map has no removal: what the ring has forgotten is told by what it holds now. */
+/* A map has no removal: an entry that the ring has overwritten is void. */
 static bool remember(struct journal *j, uint64_t id)
 {
 	uint32_t *slot = map_slot(&j->seen, id);
@@ -286,7 +286,7 @@ static size_t ticket_shares(const struct open_batch *b)
 	return n;
 }
 
-/* What a sink may answer for good must not come from here: the batch is tried again until it can be noted. */
+/* Turns any error into a temporary one: the batch is retried until it can be journaled. */
 static int try_later(int r)
 {
 	return r < 0 ? -EIO : r;
@@ -352,7 +352,7 @@ static void put_all(const struct journal *j, struct buf *out)
 	}
 }
 
-/* What still counts in place of all that was noted. */
+/* Replaces the journal by the notes that still matter. */
 static int renew(struct journal *j, struct err *err)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };

@@ -1,14 +1,14 @@
-/* label_caps.h: labels whose values never end.
+/* label_caps.h: a cardinality limit for labels.
  *
- * Somebody will put a URL with an id into a label, and each value would become a series for ever. Of each label only so
- * many values are kept per UTC day; further ones become "other". */
+ * Somebody will put a URL with an id into a label, and each value would become a series of its own. Only so many values
+ * of a label are kept per UTC day; further ones become "other". */
 #ifndef COLLECT_LABEL_CAPS_H
 #define COLLECT_LABEL_CAPS_H
 
 #include "labels.h"
 #include <stdatomic.h>
 
-/* A fleet has many hosts, and they are not made up. */
+/* A fleet has many hosts, and all of them are real. */
 #define LABEL_CAPS_HOSTS 10u			/* times as many values as others */
 
 struct label_caps;
@@ -17,9 +17,9 @@ struct label_caps;
 struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter);
 struct label_caps *label_caps_free(struct label_caps *c);	/* NULL is fine; returns NULL */
 
-void label_caps_set_max(struct label_caps *c, unsigned max_values);	/* what was let in stays */
+void label_caps_set_max(struct label_caps *c, unsigned max_values);	/* accepted values stay */
 
-/* Of the day that it is; another one than before forgets what was seen. */
+/* Sets the current UTC day; a new day forgets the values seen before. */
 void label_caps_set_day(struct label_caps *c, int64_t day);
 
 void label_caps_apply(struct label_caps *c, struct labels *labels);

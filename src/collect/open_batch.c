@@ -41,7 +41,7 @@ static void entry_done(const struct batch_entry *e)
 	profile_free((struct profile *)e->profile);
 }
 
-/* What only adding needs. */
+/* Frees what is only needed while adding. */
 static void free_helpers(struct open_batch *b)
 {
 	wire_waiting_done(&b->waiting);
@@ -148,6 +148,7 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 		.period_ns = period_ns,
 		.profile = profile_new(),
 	};
+	profile_keep_lines((struct profile *)entries[b->batch.count].profile, true);
 	b->batch.entries = entries;
 	return (uint32_t)b->batch.count++;
 }
@@ -257,7 +258,7 @@ static uint64_t cost_of_waiting(const struct strobe_wire_message *m)
 	return open_batch_cost_of(m) + sizeof(struct wire_waiting_message);
 }
 
-/* Merges what was set aside for it, until it was so many bytes; returns how many. */
+/* Merges messages set aside for it, up to so many bytes; returns how many. */
 static size_t merge_set_aside(struct open_batch *b, size_t bytes)
 {
 	const struct wire_waiting_message *w;

@@ -18,7 +18,7 @@
 
 #define OPEN_BATCH_BUCKETS	4u		/* of which lines go the fast way: now, and a little earlier or later */
 
-/* What one source has in a batch. */
+/* One source's part of a batch. */
 struct open_batch_share {
 	struct source *source;
 	uint64_t samples;
@@ -50,11 +50,11 @@ struct open_batch {
 	size_t share_count, share_capacity;
 	uint64_t *relay_ids;			/* batches of relays that are in it */
 	size_t relay_id_count, relay_id_capacity;
-	uint64_t samples, bytes;		/* bytes is what it takes in memory, roughly */
+	uint64_t samples, bytes;		/* bytes: approximate memory */
 
 	/* for the collector */
 	uint64_t counted_bytes;			/* of `bytes`, in its counters */
-	int64_t now_ns;				/* what time it is for entries of streams; the same when they come again */
+	int64_t now_ns;				/* the time of stream entries; the same when they are redelivered */
 	unsigned sinks_left, runs_left;		/* runs whose tickets it has */
 	bool closed;
 	bool kept;				/* by some sink */
@@ -64,7 +64,7 @@ struct open_batch {
 	struct open_batch *next;
 };
 
-/* What the collector wants of every batch. */
+/* Settings of the collector that apply to every batch. */
 struct open_batch_rules {
 	unsigned max_series;
 	bool keep_lines;			/* some sink wants them */
@@ -75,7 +75,7 @@ struct open_batch_rules {
 struct open_batch *open_batch_new(uint64_t id);
 struct open_batch *open_batch_free(struct open_batch *b);	/* NULL is fine; returns NULL */
 
-/* Nothing more will be added: merges what waits, and frees what only adding needs. */
+/* Seals the batch: merges pending messages, and frees data that only adding needs. */
 void open_batch_seal(struct open_batch *b);
 
 /* Merges what waits, after which `bytes` is what the batch really takes. The second stops after about so many bytes of
@@ -94,21 +94,21 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 int open_batch_add_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t samples,
 			struct str line, int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
 
-/* Notes that `samples` of this source are in the batch, and its ticket. */
+/* Notes that the batch holds `samples` of this source, and its ticket. */
 void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples);
 
 /* Makes an entry with these labels, which it takes over, and returns its number. */
 uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t bucket_ns, enum strobe_clock clock,
 			  int64_t period_ns);
 
-/* The entry of a series' key; -ENOENT if it is new. */
+/* Returns the entry of a series' key; -ENOENT if it is new. */
 int64_t open_batch_find(const struct open_batch *b, const struct buf *key);
 void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry);
 
-/* What a profile takes in memory, roughly. */
+/* Returns the approximate memory of a profile, in bytes. */
 uint64_t open_batch_profile_cost(const struct profile *p);
 
-/* What adding a message can cost in memory at most, roughly. */
+/* Returns an approximate upper bound, in bytes, of the memory that adding a message takes. */
 uint64_t open_batch_cost_of(const struct strobe_wire_message *m);
 
 #endif

@@ -42,13 +42,14 @@ static void add(struct open_runs *o, uint64_t id)
 
 void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m)
 {
-	bool opens = m->info.kind == STROBE_WIRE_OPEN_RUN;
+	/* A message that announces a run has no nodes. One with nodes may have a connection of its own and end with it. */
+	bool is_open = m->info.kind == STROBE_WIRE_OPEN_RUN, opens = is_open && !m->nodes;
 	const char *text;
 	size_t length, i;
 	uint64_t id;
 
 	/* Samples are most of what comes, and runs of senders that announce none. */
-	if (!opens && (m->info.kind != STROBE_WIRE_RUN || !o->count))
+	if (!opens && (is_open || m->info.kind != STROBE_WIRE_RUN || !o->count))
 		return;
 	text = open_runs_label(m, "id", &length);
 	if (!text)

@@ -1,6 +1,6 @@
 /* open_runs.h: the runs that one sender has announced (kind 3 of wire/strobe_wire.h) and that have not come yet.
  *
- * What is still in it when the connection ends is lost: the sender's process was killed. */
+ * Runs still listed when the connection ends are lost: the sender's process was killed. */
 #ifndef COLLECT_OPEN_RUNS_H
 #define COLLECT_OPEN_RUNS_H
 
@@ -18,7 +18,7 @@ struct open_runs {
 
 void open_runs_done(struct open_runs *o);	/* also of one that is all zero */
 
-/* What a message says about runs that are open. It must be one that strobe_wire_parse accepted. */
+/* Notes what a message says about open runs. `m` must have been accepted by strobe_wire_parse. */
 void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m);
 
 /* The value of a label of such a message, which points into it; NULL if it has none of this name. */

@@ -15,6 +15,7 @@
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
 #define MAINTAIN_NS	(60 * NS_PER_SECOND)
 #define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
+#define MAINTAIN_FAILING_NS	(10 * NS_PER_SECOND)	/* while nothing can be stored: it may be what makes room */
 #define RUNS_AT_ONCE	256u		/* in one commit, */
 #define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
 
@@ -268,6 +269,24 @@ static void maintain(struct outlet *o)
 	pthread_mutex_unlock(&o->collector->lock);
 	o->sink.maintain(o->sink.data);
 	pthread_mutex_lock(&o->collector->lock);
+	o->maintained_ns = clock_monotonic_ns();
+}
+
+/* 0: never. */
+static int64_t next_maintenance(const struct outlet *o)
+{
+	bool is_failing = o->counters.failing || o->counters.runs_failing;
+
+	if (!o->sink.maintain || o->collector->flushing)
+		return 0;
+	return o->maintained_ns + (is_failing ? MAINTAIN_FAILING_NS : MAINTAIN_NS);
+}
+
+static bool is_maintenance_due(const struct outlet *o)
+{
+	int64_t at = next_maintenance(o);
+
+	return at && clock_monotonic_ns() >= at;
 }
 
 /* After a failure: waits until it is time to try again, or until somebody wants an end. */
@@ -285,22 +304,22 @@ static void *empty_queues(void *data)
 	struct outlet *o = data;
 	struct collector *c = o->collector;
 	uint64_t one = 1;
-	int64_t maintain_at = clock_monotonic_ns() + MAINTAIN_FIRST_NS;
 
 	pthread_mutex_lock(&c->lock);
+	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
 	while (!c->stopping && !(o->leaving && !outlet_is_busy(o))) {
-		if ((o->first || o->first_run) && !c->resting) {
+		/* First, since on a full disk something is always queued. */
+		if (is_maintenance_due(o)) {
+			maintain(o);
+		} else if ((o->first || o->first_run) && !c->resting) {
 			/* Each has its turn, also while the other cannot be stored. */
 			int batch = o->first ? commit_first(o) : 0;
 			int runs = o->first_run && !c->resting ? commit_first_runs(o) : 0;
 
 			if (batch < 0 || runs < 0)
 				wait_to_retry(c);
-		} else if (o->sink.maintain && !c->flushing && clock_monotonic_ns() >= maintain_at) {
-			maintain(o);
-			maintain_at = clock_monotonic_ns() + MAINTAIN_NS;
 		} else {
-			collector_wait(c, o->sink.maintain && !c->flushing ? maintain_at : 0);
+			collector_wait(c, next_maintenance(o));
 		}
 	}
 	o->has_left = o->leaving;

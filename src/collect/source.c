@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "redis_source.h"
 #include "resp_source.h"
+#include "runs_source.h"
 #include "unix_source.h"
 
 #include <pthread.h>
@@ -15,9 +16,9 @@
 #include <string.h>
 
 static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_source_ops, &redis_source_ops,
-						    &file_source_ops };
+						    &file_source_ops, &runs_source_ops };
 
-/* Of the texts of all sources, which change seldom. */
+/* Guards the state texts of all sources, which change seldom. */
 static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct source_ops *find(const char *url)
@@ -46,7 +47,7 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	if (!ops)
 		return err_set(err, -EINVAL, "cannot collect from '%.*s': a source looks like unix:SOCKET, "
 			       "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, "
-			       "file:PATH or -",
+			       "file:PATH, runs:DIRECTORY or -",
 			       /* no passwords */
 			       (int)(strchr(url, '@') ? strcspn(url, ":") : strnlen(url, 200)), url);
 	return ops->open(url, loop, receiver, ret, err);
@@ -59,7 +60,7 @@ bool source_gives_tickets(const char *url)
 	return ops && ops->gives_tickets && ops->gives_tickets(url);
 }
 
-/* What people type is a bare path. */
+/* Reduces a unix: URL without options to its path, the form that people type. */
 static const char *without_scheme(const char *url)
 {
 	return strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?') ? url + strlen("unix:") : url;
@@ -125,10 +126,10 @@ void source_take(struct source *s, struct source_about about, const struct strob
 	s->counters.bytes += m->size;
 	s->counters.last_message_ns = clock_wall_ns();
 	about.source = s;
-	if (m->info.kind != STROBE_WIRE_OPEN_RUN)
+	if (!strobe_wire_is_open(m->info.kind))
 		r->message(r->data, &about, m);
-	else if (r->open_run)
-		r->open_run(r->data, &about, m);
+	else if (r->open)
+		r->open(r->data, &about, m);
 }
 
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n)
@@ -148,6 +149,15 @@ const char *source_line_error_name(enum source_line_error e)
 	};
 
 	return (unsigned)e < SOURCE_LINE_ERRORS ? names[e] : "other";
+}
+
+const char *source_file_error_name(enum source_file_error e)
+{
+	static const char *const names[SOURCE_FILE_ERRORS] = {
+		"name", "link", "kind", "large", "damaged", "unreadable",
+	};
+
+	return (unsigned)e < SOURCE_FILE_ERRORS ? names[e] : "other";
 }
 
 static size_t depth_of(struct str stack)

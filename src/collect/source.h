@@ -1,8 +1,8 @@
 /* source.h: where samples come from. A source knows its transport and nothing of stores.
  *
  * It hands over messages (wire/strobe_wire.h) and folded lines ("frame;frame;… 12", what Arc Lamp's clients publish). A
- * source that can deliver again what was not acknowledged (a stream) gives each entry a ticket, and gets the tickets
- * back when what they stand for is durable; the others give none. */
+ * source that can redeliver unacknowledged entries (a stream) gives each entry a ticket, and gets the ticket back when
+ * the entry's data is durable; the others give none. */
 #ifndef COLLECT_SOURCE_H
 #define COLLECT_SOURCE_H
 
@@ -20,7 +20,7 @@
 enum source_line_error {
 	SOURCE_LINE_OK,
 	SOURCE_LINE_BLANK,		/* nothing but spaces */
-	SOURCE_LINE_NO_COUNT,		/* does not end with a number, or nothing stands before it */
+	SOURCE_LINE_NO_COUNT,		/* does not end with a number, or has nothing before it */
 	SOURCE_LINE_BAD_COUNT,		/* below 1, with a fraction, or above SOURCE_LINE_COUNT_MAX */
 	SOURCE_LINE_BAD_BYTE,		/* a newline: it would be two lines */
 	SOURCE_LINE_TOO_LONG,
@@ -28,6 +28,18 @@ enum source_line_error {
 	SOURCE_LINE_ERRORS
 };
 
+/* Why a file of a directory of runs was not imported. */
+enum source_file_error {
+	SOURCE_FILE_NAME,		/* its name is not ID.SOURCE.xhprof */
+	SOURCE_FILE_LINK,		/* a symbolic link */
+	SOURCE_FILE_KIND,		/* a pipe, a socket, a device */
+	SOURCE_FILE_LARGE,		/* above a limit of size, memory or time */
+	SOURCE_FILE_DAMAGED,		/* no profile, or with nothing in it */
+	SOURCE_FILE_UNREADABLE,		/* for now: it is tried again */
+	SOURCE_FILE_ERRORS
+};
+
+const char *source_file_error_name(enum source_file_error e);	/* a metric label: "damaged" */
 const char *source_line_error_name(enum source_line_error e);	/* a metric label: "no_count" */
 
 /* Counted by every source, read by any thread. */
@@ -49,15 +61,17 @@ struct source_counters {
 	_Atomic uint64_t rejected_memfd;			/* not sealed, not readable, wrong size */
 	_Atomic uint64_t rejected_entries;			/* of a stream: with nothing in them that is a message
 								 * or a line */
+	_Atomic uint64_t files;					/* of runs, committed */
+	_Atomic uint64_t rejected_files[SOURCE_FILE_ERRORS];
 	_Atomic uint64_t rejected_channel;			/* messages on channels that are not wanted */
 	_Atomic int64_t last_message_ns;
 
-	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks a sample is
-	 * stored when one of them has it and all are done with it. */
+	/* Counted by the collector. received = stored + dropped + in flight, exactly. With several sinks, a sample is
+	 * stored when at least one sink has it and all are done with it. */
 	_Atomic uint64_t samples_received, samples_stored, samples_dropped, samples_in_flight;
 
 	/* Streams only. */
-	_Atomic uint64_t lag;			/* entries that nobody was given yet */
+	_Atomic uint64_t lag;			/* entries not delivered to any consumer yet */
 	_Atomic uint64_t pending;		/* entries handed over and not acknowledged */
 	_Atomic uint64_t acked, claimed;	/* entries; claimed from consumers that are gone */
 	_Atomic uint64_t lost_to_trimming;	/* entries that were trimmed before anybody read them, as far as is
@@ -72,13 +86,14 @@ struct source_ticket {
 	uint64_t high, low;			/* what names the entry there: of Redis milliseconds and sequence */
 };
 
-/* What is known of a message or a line beside its bytes. All zero is fine but for the source. */
+/* Metadata of a message or a line. All zero is fine except for the source. */
 struct source_about {
 	struct source *source;
 	const struct source_ticket *ticket;	/* NULL: none wanted. Several messages may come with one ticket */
 	const char *channel;			/* what it was published on; NULL: nothing. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
+	bool is_dated;				/* of a run: it ended at time_ns, however long ago that is */
 	int64_t time_ns;			/* when it was taken or sent, if that is known; 0: now, or as the
 						 * message says */
 	enum strobe_clock clock;		/* of lines; a message says its own */
@@ -89,22 +104,22 @@ struct source_about {
 						 * follow it */
 };
 
-/* Whom a source hands to, all in the loop's thread. Bytes live until the call returns. */
+/* Receives what a source hands over, all in the loop's thread. Bytes live until the call returns. */
 struct source_receiver {
 	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
-	/* A run that has not ended (kind 3), which never comes as a message. NULL: nobody asks. */
-	void (*open_run)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
-	/* So many runs will not come: their sender was gone before they ended. NULL: nobody counts. */
+	/* Partial data of a run that has not ended (kinds 3 and 4), never passed to `message`. NULL: not wanted. */
+	void (*open)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
+	/* So many runs are lost: their sender died before they ended. NULL: not counted. */
 	void (*runs_killed)(void *data, uint64_t count);
 	/* A line without its newline. Call source_line, which checks it, and not this. */
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
-	/* A source with tickets has handed over all that it had been given before it was opened. */
+	/* A source with tickets has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
-	/* There is no room: a source that can wait stops reading until this says no again. Ask it before each read. */
+	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
 	void *data;
 
-	/* Of whoever opens it. A source that has an end has come to it; NULL: nobody asks. */
+	/* Set by the opener: a source that has an end has reached it. NULL: not wanted. */
 	void (*ended)(void *ended_data, struct source *s);
 	void *ended_data;
 	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
@@ -123,13 +138,12 @@ struct source_ops {
 	/* Whether sources of these two URLs read the same input, so that only one of them can be open. NULL: only if the
 	 * URLs are the same. */
 	bool (*same_input)(const char *a, const char *b);
-	/* What these tickets stand for is durable; in the loop's thread. NULL where no tickets are given. */
+	/* The data of these tickets is durable; in the loop's thread. NULL for sources without tickets. */
 	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
-	/* How many of all tickets given to ack, in that order, are known to have been taken where they came from, so
+	/* Returns how many of all tickets given to ack, in that order, are known to be acknowledged at their origin, so
 	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
-	/* Takes nothing new; hands over what was sent before and has arrived as far as its sender knows. May be
-	 * NULL. */
+	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. */
 	void (*stop)(struct source *s);
 	struct source *(*close)(struct source *s);
 };
@@ -143,21 +157,21 @@ struct source {
 	struct source_receiver receiver;
 	struct loop *loop;
 	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
-	bool discarded;				/* nothing more is read from it, whatever waits there */
+	bool discarded;				/* nothing more is read from it, whatever data waits */
 	bool leaves;				/* it is about to be closed, once what comes after it is open */
 
-	/* Private to source.c: what it is doing, for people. */
+	/* Private to source.c: the state, for people. */
 	_Atomic bool is_up;
 	char *state;
 };
 
 /* Opens "unix:/run/strobe/strobe.sock", "resp://127.0.0.1:6379", "redis://host/?channel=excimer",
- * "redis://host/?stream=strobe&group=g", "-" or "file:/var/log/strobe.folded" and adds it to the loop. A server that
+ * "redis://host/?stream=strobe&group=g", "-", "file:/var/log/strobe.folded" or "runs:/var/xhprof" and adds it to the loop. A server that
  * cannot be reached now is no error: the source goes on trying. `receiver` is copied. */
 int source_open(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		struct err *err);
 
-/* What can be said of a source by its URL alone; false of one that is unknown. The second is symmetric. */
+/* Properties known from the URL alone; false for an unknown scheme. source_same_input is symmetric. */
 bool source_gives_tickets(const char *url);
 bool source_same_input(const char *a, const char *b);
 
@@ -165,8 +179,8 @@ bool source_same_input(const char *a, const char *b);
 void source_stop(struct source *s);			/* NULL is fine */
 struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
 
-/* Closes one that is not wanted after all, in the same turn of the loop in which it was opened: it has handed nothing
- * over, and what waits in its sockets or in a pipe is left to whoever else has them open. Returns NULL. */
+/* Closes a source that is not wanted after all, in the same turn of the loop in which it was opened: nothing was handed
+ * over, and data waiting in its sockets or in a pipe is left to others that have them open. Returns NULL. */
 struct source *source_discard(struct source *s);
 
 const char *source_identity(const struct source *s);
@@ -177,19 +191,19 @@ void source_done(struct source *s);
 /* Checks and counts a folded line, and hands it over if it is one. */
 enum source_line_error source_line(struct source *s, struct source_about about, const char *line, size_t n);
 
-/* The same for text of one or more lines, the last one with or without its newline; blank ones are nothing. Returns how
- * many were accepted; `err` says what is wrong with the first one that was not. */
+/* The same for text of one or more lines, the last one with or without its newline; blank ones are skipped. Returns how
+ * many were accepted; `err` describes the first invalid one. */
 size_t source_lines(struct source *s, struct source_about about, const char *text, size_t n, struct err *err);
 
 /* Checks and counts a wire message, and hands it over if it is valid. */
 enum strobe_wire_error source_message(struct source *s, struct source_about about, const void *bytes, size_t n);
 
-/* The same in two steps, for who looks at it first. */
+/* The same in two steps, for callers that look at the message first. */
 enum strobe_wire_error source_parse(struct source *s, const void *bytes, size_t n, struct strobe_wire_message *ret);
 void source_take(struct source *s, struct source_about about, const struct strobe_wire_message *m);
 
-/* What a source is doing ("connected", "cannot connect: connection refused; tried again in 4 s"), any thread. Whoever
- * sets it logs changes. */
+/* The state of a source ("connected", "cannot connect: connection refused; tried again in 4 s"), any thread. The caller
+ * that sets it logs changes. */
 void source_set_state(struct source *s, bool is_up, const char *format, ...) _printf_(3, 4);
 bool source_state(struct source *s, char *text, size_t size);	/* whether it is up; `text` may be cut */
 

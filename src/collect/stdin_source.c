@@ -12,10 +12,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #define PIECE		(256u * 1024)
 #define PIECES_PER_TURN	16u
 #define DRAIN_MAX	(1024u * 1024)		/* as much as a pipe holds at most, unless root has raised it */
+#define PLUG_TRIES	1000u
 #define PAUSE_NS	(20 * NS_PER_SECOND / 1000)	/* between looks whether there is room again */
 
 struct stdin_source {
@@ -23,7 +25,7 @@ struct stdin_source {
 	struct line_options options;
 	struct line_feed feed;
 	struct watch input, timer;
-	int always;			/* stands in for what epoll does not take, such as a file; -1: not needed */
+	int always;			/* replaces inputs that epoll refuses, such as files; -1: not needed */
 	bool ended;			/* or stopped */
 	char piece[PIECE];
 };
@@ -102,33 +104,51 @@ static void look_for_room(struct watch *w, uint32_t events)
 		end(s);
 }
 
-/* What stands in a pipe is ours: its writer (rsyslog's omprog, a shell) believes it delivered. The start of a line
- * stays out, since whoever is interrupted in a line writes the whole of it again to our successor. */
-static void drain(struct stdin_source *s)
+static void read_waiting(struct stdin_source *s, size_t *left)
 {
-	size_t left = DRAIN_MAX;
 	int waiting = 0;
 
-	while (left && !ioctl(STDIN_FILENO, FIONREAD, &waiting) && waiting > 0) {
-		size_t most = left < sizeof(s->piece) ? left : sizeof(s->piece);
+	while (*left && !ioctl(STDIN_FILENO, FIONREAD, &waiting) && waiting > 0) {
+		size_t most = *left < sizeof(s->piece) ? *left : sizeof(s->piece);
 		ssize_t n = read(STDIN_FILENO, s->piece, (size_t)waiting < most ? (size_t)waiting : most);
 
 		if (n <= 0)
 			break;
 		line_feed_put(&s->feed, s->piece, (size_t)n);
-		left -= (size_t)n;
+		*left -= (size_t)n;
 	}
 }
 
-/* From now on the writer is told that nobody reads. */
-static void let_go(void)
+/* Fills the pipe, made as small as it can be, with one page of our own. That takes all of it, so it fails where anything else is
+ * there, and once it is there the writer can put nothing behind what was read. */
+static bool plug(int writer)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	static const char page[65536];
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 
+	return size <= sizeof(page) && fcntl(STDIN_FILENO, F_SETPIPE_SZ, (int)size) == (int)size &&
+	       write(writer, page, size) == (ssize_t)size;
+}
+
+/* Input waiting in a pipe is ours: its writer (rsyslog's omprog, a shell) believes it delivered. An unfinished line is
+ * not ours, since an interrupted writer writes the whole line again to our successor. */
+static void drain(struct stdin_source *s)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), writer = open("/proc/self/fd/0", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	size_t left = DRAIN_MAX;
+
+	for (unsigned i = 0; i < PLUG_TRIES; i++) {
+		read_waiting(s, &left);
+		if (!left || writer < 0 || plug(writer))
+			break;
+	}
+	/* From now on the writer gets EPIPE. */
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		close(null);
 	}
+	if (writer >= 0)
+		close(writer);
 }
 
 static void stdin_stop(struct source *base)
@@ -140,10 +160,8 @@ static void stdin_stop(struct source *base)
 	if (s->ended)
 		return;
 	s->ended = true;
-	if (s->always < 0 && !base->discarded) {
+	if (s->always < 0 && !base->discarded)
 		drain(s);
-		let_go();
-	}
 	source_set_state(base, false, "closed");
 }
 
@@ -192,7 +210,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 	if (r < 0)
 		err_prefix(err, "standard input");
 	if (r < 0 || (r = start(s, err)) < 0) {
-		s->ended = true;	/* what stands there is for another */
+		s->ended = true;	/* its content is for another */
 		stdin_close(&s->base);
 		return r;
 	}

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A sink that notes what it was given, and can be told to fail or to block. */
+/* A sink that records its batches, and can fail or block on demand. */
 struct sink {
 	pthread_mutex_t lock;
 	bool fails, blocks, refuses;
@@ -485,6 +485,35 @@ TEST(runs_wait_while_they_cannot_be_stored_and_samples_go_on_behind_them)
 	stop(&f);
 }
 
+static void make_room(void *data)
+{
+	set(data, false, false);
+}
+
+TEST(the_sink_is_maintained_also_while_it_cannot_store_what_waits)
+{
+	int64_t end_ns = clock_monotonic_ns() + 60 * NS_PER_SECOND;
+	bool waits = true;
+	struct fixture f;
+
+	start(&f, NULL);
+	pthread_mutex_lock(&f.c->lock);
+	f.c->outlets[0].sink.maintain = make_room;
+	pthread_mutex_unlock(&f.c->lock);
+	f.sink.run_result = 1;
+	set(&f.sink, true, false);
+	give(&f, &(struct test_message){ .run = true, .samples = 5 });
+	while (waits && clock_monotonic_ns() < end_ns) {
+		usleep(1000);
+		pthread_mutex_lock(&f.c->lock);
+		waits = f.n->runs_queued > 0;
+		pthread_mutex_unlock(&f.c->lock);
+	}
+	CHECK(!waits);
+	CHECK_INT(f.n->runs_stored, 1);
+	stop(&f);
+}
+
 TEST(runs_that_wait_at_the_end_are_freed_and_their_time_is_held_to_now)
 {
 	struct fixture f;
@@ -637,7 +666,7 @@ static unsigned close_beside_a_sender(struct fixture *f, unsigned enough)
 	int fd = s.w.fd;
 
 	collector_default_options(&o);
-	o.commit_ns = NS_PER_SECOND / 2;		/* what is not closed by then is closed at once */
+	o.commit_ns = NS_PER_SECOND / 2;		/* batches still open are then closed at once */
 	start(f, &o);
 	for (int i = 0; i < 20; i++)
 		give(f, &(struct test_message){ .samples = 1, .extra_strings = 1,
@@ -660,7 +689,7 @@ TEST(while_a_large_batch_is_closed_others_are_heard)
 	check_sums(&f);
 	stop(&f);
 
-	/* What comes in the middle of it goes into the next batch, and both are there when all is flushed. */
+	/* A message that arrives in between goes into the next batch, and a flush commits both. */
 	CHECK_INT(close_beside_a_sender(&f, 2), 2);
 	give(&f, &(struct test_message){ .samples = 7 });
 	CHECK_INT(collector_flush(f.c, 10 * NS_PER_SECOND), 0);

@@ -1,4 +1,4 @@
-/* test_fd_room.c: what is free under a small limit, and who may have how much of it. */
+/* test_fd_room.c: room for descriptors under a small limit, and its shares. */
 #include "fd_room.h"
 
 #include "test.h"
@@ -16,7 +16,7 @@ static void limit(rlim_t n)
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &l), 0);
 }
 
-/* What whoever started us has left open would be a gap in the numbers. */
+/* Closes inherited descriptors, so that new ones are numbered without gaps. Returns the first number. */
 static int lowest_free(void)
 {
 	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)

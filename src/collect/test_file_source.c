@@ -1,4 +1,4 @@
-/* test_file_source.c: lines out of pieces, what a URL says of them, and files that grow, rotate and are cut. */
+/* test_file_source.c: lines in pieces, URL options, and files that grow, rotate and are truncated. */
 
 #include "file_source.h"
 #include "line_feed.h"
@@ -53,7 +53,7 @@ TEST(a_line_that_is_too_long_is_said_once_and_the_next_one_is_fine)
 		CHECK_STR(lines_of("a 1\nabcdefghijklmno 1\nb 2\n", piece, 8, true), "0:a 1\n4 too long\n22:b 2\n");
 }
 
-/* --- What a URL says --- */
+/* --- URLs --- */
 
 TEST(a_query_says_labels_clock_and_period)
 {
@@ -297,7 +297,7 @@ TEST(another_file_in_its_place_is_read_from_the_start)
 	teardown(&f);
 }
 
-/* What it remembers becomes the first `n` bytes of this, or of what it was if this is NULL. */
+/* Overwrites the saved position with the first `n` bytes of `bytes`, or of itself if that is NULL. */
 static void damage(struct fixture *f, const char *bytes, size_t n)
 {
 	_cleanup_(freep) char *pattern = xasprintf("%s/*.position", f->directory);

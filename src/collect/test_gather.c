@@ -32,7 +32,7 @@ static void ready(struct watch *w, uint32_t events)
 	int64_t now = clock_monotonic_ns();
 	ssize_t n = recv(w->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-	/* What is taken within a millisecond was one wake. */
+	/* Messages received within a millisecond count as one wake. */
 	wakes += now - last_wake_ns > NS_PER_SECOND / 1000;
 	last_wake_ns = now;
 	if (n > 0) {
@@ -182,7 +182,7 @@ TEST(a_sender_of_large_messages_is_looked_at_more_often)
 	end();
 }
 
-/* What is sent in a tick is above the room of a break already; that all of it can be sent shows that it is taken in time. */
+/* Each tick sends more than the room of a break; that all of it can be sent shows that it is received in time. */
 static void check_many(unsigned messages, size_t bytes)
 {
 	unsigned sent = 0;

@@ -22,7 +22,7 @@ static void stop(struct fixture *f)
 	CHECK(label_caps_free(f->caps) == NULL);
 }
 
-/* What becomes of key=value. */
+/* Returns the value that key=value ends up with, in a static buffer. */
 static const char *apply(struct fixture *f, const char *key, const char *value)
 {
 	static char kept[128];

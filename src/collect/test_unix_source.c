@@ -45,7 +45,7 @@ static void runs_killed(void *data, uint64_t count)
 
 static int open_source(struct fixture *f, const char *url, struct loop *loop, struct source **ret, struct err *err)
 {
-	struct source_receiver receiver = { .message = got, .open_run = got_open_run, .runs_killed = runs_killed, .data = f };
+	struct source_receiver receiver = { .message = got, .open = got_open_run, .runs_killed = runs_killed, .data = f };
 
 	return source_open(url, loop, &receiver, ret, err);
 }
@@ -327,6 +327,22 @@ static void send_run(int fd, enum strobe_wire_kind kind, const char *id, bool di
 	CHECK(send(fd, bytes, strobe_wire_end(&w), MSG_NOSIGNAL) > 0);
 }
 
+/* As another thread sends it than the one that has announced the run. */
+static void send_part_of_run(int fd, const char *id)
+{
+	struct strobe_wire_info info = { .kind = STROBE_WIRE_OPEN_RUN, .pid = 7 };
+	struct strobe_wire_writer w;
+	uint8_t bytes[1024];
+
+	strobe_wire_begin(&w, bytes, sizeof(bytes), &info);
+	strobe_wire_string(&w, "id", 2);
+	strobe_wire_string(&w, id, strlen(id));
+	strobe_wire_label(&w, 1, 2);
+	strobe_wire_frame(&w, 2, 0, 0);
+	strobe_wire_node(&w, 0, 0, NULL);
+	CHECK(send(fd, bytes, strobe_wire_end(&w), MSG_NOSIGNAL) > 0);
+}
+
 TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 {
 	struct fixture f;
@@ -345,9 +361,10 @@ TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 	send_run(fd, STROBE_WIRE_OPEN_RUN, "run19", true);
 	send_run(fd, STROBE_WIRE_OPEN_RUN, "unknown", true);
 	send_run(other, STROBE_WIRE_RUN, "run4", false);
+	send_part_of_run(other, "run5");
 	settle(&f);
 	CHECK_INT(f.messages, 2);
-	CHECK_INT(f.open_runs, 42);
+	CHECK_INT(f.open_runs, 43);
 	CHECK_INT(f.killed, 0);
 	close(other);
 	settle(&f);
@@ -355,6 +372,26 @@ TEST(runs_that_were_announced_and_did_not_come_are_lost_with_their_connection)
 	close(fd);
 	settle(&f);
 	CHECK_INT(f.killed, 18);
+	stop(&f);
+}
+
+/* Samples that will come again are no samples, and no error; nor is anything lost with their connection. */
+TEST(open_samples_are_told_apart)
+{
+	struct fixture f;
+	int fd;
+
+	start(&f);
+	fd = dial(&f);
+	send_run(fd, STROBE_WIRE_OPEN_SAMPLES, "x", false);
+	settle(&f);
+	close(fd);
+	settle(&f);
+	CHECK_INT(f.messages, 0);
+	CHECK_INT(f.open_runs, 1);
+	CHECK_INT(f.killed, 0);
+	for (int e = 0; e < STROBE_WIRE_ERRORS; e++)
+		CHECK_INT(f.s->counters.rejected[e], 0);
 	stop(&f);
 }
 
@@ -665,7 +702,7 @@ TEST(bad_urls_have_a_sentence)
 
 	CHECK_INT(open_source(NULL, "carrier-pigeon:coop", loop, &s, &err), -EINVAL);
 	CHECK_STR(err.text, "cannot collect from 'carrier-pigeon:coop': a source looks like unix:SOCKET, "
-		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH or -");
+		  "resp://HOST:PORT, redis://HOST/?channel=NAME, redis://HOST/?stream=NAME, file:PATH, runs:DIRECTORY or -");
 	CHECK_INT(open_source(NULL, "unix:relative", loop, &s, &err), -EINVAL);
 	CHECK_INT(open_source(NULL, "unix:/nonexistent-directory/s", loop, &s, &err), -ENOENT);
 	CHECK_INT(open_source(NULL, "unix:/tmp/s?label.dc=x", loop, &s, &err), -EINVAL);

@@ -1,11 +1,11 @@
-/* tickets.c: batches whose entries can be delivered again: what was in one before a crash makes one with its id again,
- * and what is durable is given back. All in the loop's thread. */
+/* tickets.c: batches of redeliverable entries: those of a batch open at a crash make one with its id again, and durable
+ * ones are acknowledged. All in the loop's thread. */
 
 #include "collector_private.h"
 
 #include "mem.h"
 
-/* What is confirmed has ended for good. */
+/* Ends the batches whose acknowledgement the source has confirmed. */
 void tickets_end_confirmed(struct collector *c, struct ticketed *t)
 {
 	const struct source_ops *ops = t->source->ops;
@@ -97,8 +97,8 @@ static bool has_relay_id(const struct open_batch *b, uint64_t id)
 	return false;
 }
 
-/* A relay sends a batch again when it did not hear that it arrived. In a batch of before a crash the first that comes
- * was the one that was taken. */
+/* A relay sends a batch again if it got no answer. In a batch rebuilt after a crash, the first copy that comes is the
+ * one that was accepted. */
 static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
 {
 	if (b->replayed)
@@ -124,7 +124,7 @@ bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct s
 	return true;
 }
 
-/* What was in a batch before a crash goes into one with its id again; all of it is there when the source says so. */
+/* Closes the batches rebuilt after a crash under their old ids; they are complete once the source has caught up. */
 static void close_replays(struct collector *c, struct ticketed *t)
 {
 	while (t->replays) {

@@ -29,7 +29,7 @@
 struct connection {
 	struct gather_sender sender;
 	struct unix_source *source;
-	struct ucred peer;			/* who connected; 0 if unknown */
+	struct ucred peer;			/* the peer; 0 if unknown */
 	unsigned rejected;
 	struct open_runs open_runs;
 	struct connection *next, **link;
@@ -113,7 +113,7 @@ static size_t take_fds(struct msghdr *h, int *ret_fds)
 	return n;
 }
 
-/* Reads one datagram. Returns 1, 0 if there is none now, -1 if the connection is over. */
+/* Reads one datagram. Returns 1, 0 if none is waiting, -1 if the connection is over. */
 static int receive(struct connection *c)
 {
 	struct unix_source *s = c->source;
@@ -271,7 +271,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 
 /* --- Life --- */
 
-/* What was sent before now has arrived as far as its sender knows, so it is read before the end. */
+/* Messages sent before now have arrived as far as their sender knows, so they are read before the end. */
 static void drain(struct unix_source *s)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;
@@ -290,7 +290,7 @@ static void unix_source_stop(struct source *base)
 	struct stat st;
 
 	if (fd >= 0) {
-		/* Gone from the file system first, so that a sender sees "nobody there" and not a closed connection. */
+		/* Removes the path first, so that a sender finds no socket, instead of a closed connection. */
 		if (!s->activated && !lstat(s->path, &st) && st.st_dev == s->device && st.st_ino == s->inode)
 			unlink(s->path);
 		if (!base->discarded)

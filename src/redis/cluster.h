@@ -1,7 +1,7 @@
-/* cluster.h: which node of a Redis Cluster has a key. Knows the map of slots and nothing of sockets.
+/* cluster.h: maps keys to nodes of a Redis Cluster. Knows slots and nothing of sockets.
  *
- * A cluster has 16,384 slots; a key's slot is the CRC16 of what stands between its first { and the next }, or of all of
- * it if nothing does. The map comes from CLUSTER SLOTS, and single slots of it from MOVED. A Redis that is no cluster
+ * A cluster has 16,384 slots; a key's slot is the CRC16 of the text between its first { and the next }, or of the whole
+ * key if there is none. The map comes from CLUSTER SLOTS, and single slots of it from MOVED. A Redis that is no cluster
  * is one node with all slots. Keys that share the load of one stream are {0}strobe, {1}strobe, … */
 #ifndef REDIS_CLUSTER_H
 #define REDIS_CLUSTER_H
@@ -43,21 +43,21 @@ void cluster_done(struct cluster *c);
 
 unsigned cluster_slot(const char *key, size_t n);
 
-/* The number of the node that has the key. */
+/* Returns the number of the node that has the key. */
 unsigned cluster_find(const struct cluster *c, const char *key);
 
-/* The number of this node, made if it is new; -ENOSPC above CLUSTER_NODES. `host` "" is that of node `asked`,
- * or 127.0.0.1 where that one was reached by a unix socket. */
+/* Returns the number of this node, added if it is new; -ENOSPC above CLUSTER_NODES. `host` "" is that of node `asked`,
+ * or 127.0.0.1 if that one was reached by a unix socket. */
 int cluster_node(struct cluster *c, const char *host, unsigned port, unsigned asked);
 
-/* Takes the answer of node `asked` to CLUSTER SLOTS as the map. Slots that nobody has stay where they were. Nodes keep
- * their numbers. -EINVAL with a sentence if it is no such answer, and then nothing has changed. */
+/* Takes the answer of node `asked` to CLUSTER SLOTS as the map. Unassigned slots stay where they were. Nodes keep their
+ * numbers. -EINVAL with a sentence for another answer, and then nothing has changed. */
 int cluster_read_slots(struct cluster *c, const struct redisReply *reply, unsigned asked, struct err *err);
 
 /* Whether an error reply is MOVED or ASK. */
 bool cluster_redirect_parse(const char *text, size_t n, struct cluster_redirect *ret);
 
-/* What a MOVED from node `asked` says goes into the map. Returns the number of the node. */
+/* Enters a MOVED from node `asked` into the map. Returns the number of the node. */
 int cluster_moved(struct cluster *c, const struct cluster_redirect *r, unsigned asked);
 
 /* The name of key number `i` of `keys` of a stream: the stream's own with `keys` 0. The caller frees it. */

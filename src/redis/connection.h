@@ -1,5 +1,5 @@
-/* connection.h: a connection to a Redis that stays: made, logged in, watched, and made anew. For the loop's thread;
- * nothing in it waits, names of hosts are looked up beside the loop. A thread of its own takes ask.h instead.
+/* connection.h: a lasting connection to a Redis: connects, logs in, watches, and reconnects. For the loop's thread;
+ * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_ask.h instead.
  *
  * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command
@@ -41,18 +41,18 @@ struct redis_connection_options {
 	 * All but `state` may send commands, drop the connection, or free it. */
 	void (*ready)(struct redis_connection *c, void *data);
 	void (*lost)(struct redis_connection *c, void *data);		/* after it had been ready */
-	/* What came without being asked for: messages, and what SUBSCRIBE and its like answer, errors too. */
+	/* Unsolicited replies: messages, and the answers of SUBSCRIBE and its like, errors too. */
 	void (*pushed)(struct redis_connection *c, const struct redisReply *reply, void *data);
 	/* Messages of subscriptions; without it they go to `pushed`. Bytes live until it returns. */
 	void (*message)(struct redis_connection *c, struct str channel, struct str text, void *data);
-	/* A change: one sentence (what, where, what to do) without a password. Is called once and not again while the
-	 * sentence stays the same. A command that the server refuses for what it is now (READONLY, OOM, …) is one, and
-	 * is over when the same command succeeds; INFO is not. */
+	/* A change: one sentence (what, where, what to do) without a password. Not called again while the sentence
+	 * stays the same. A command refused for the server's state (READONLY, OOM, …) is a change, which is over when
+	 * the same command succeeds; INFO is not. */
 	void (*state)(void *data, bool is_up, const char *text);
 	void *data;
 };
 
-/* Of the loop's thread. */
+/* Written and read by the loop's thread only. */
 struct redis_connection_counters {
 	uint64_t connections;			/* that became ready */
 	uint64_t lost;				/* after they had been ready */
@@ -67,14 +67,14 @@ void redis_connection_default_options(struct redis_connection_options *o);
 int redis_connection_new(const struct redis_connection_options *o, struct loop *loop, struct redis_connection **ret,
 			 struct err *err);
 
-/* Nobody is called any more, not even for commands under way. NULL is fine; returns NULL. */
+/* No callback is called any more, not even for commands under way. NULL is fine; returns NULL. */
 struct redis_connection *redis_connection_free(struct redis_connection *c);
 
 bool redis_connection_is_ready(const struct redis_connection *c);
 const char *redis_connection_where(const struct redis_connection *c);		/* "127.0.0.1:6379" */
 const struct redis_connection_counters *redis_connection_counters(const struct redis_connection *c);
 
-/* The reply is freed after the call. NULL: the connection was lost, and whether the command was done is not known. */
+/* The reply is freed after the call. NULL: the connection was lost, and whether the command was run is not known. */
 typedef void redis_reply_fn(struct redis_connection *c, const struct redisReply *reply, void *data);
 
 /* Sends a command; answers come in order. `timeout_ns` counts from when the server can begin with it, and from its last
@@ -89,17 +89,17 @@ int redis_connection_sendf(struct redis_connection *c, int64_t timeout_ns, redis
 int redis_connection_vsendf(struct redis_connection *c, int64_t timeout_ns, redis_reply_fn *fn, void *data,
 			    const char *format, va_list arguments);
 
-/* Commands that make or end subscriptions: what they answer goes to `pushed`. Afterwards the server takes nothing but
- * these and PING, which is sent by itself. */
+/* Sends commands that start or end subscriptions: their answers go to `pushed`. Afterwards the server accepts only
+ * these and PING, which is sent automatically. */
 int redis_connection_subscribe(struct redis_connection *c, int argc, const char *const *argv, const size_t *sizes);
 
-/* Ends the connection with a sentence for `state`, and connects anew after a wait. */
+/* Ends the connection with a sentence for `state`, and reconnects after a wait. */
 void redis_connection_drop(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
 
-/* Looks at all that has come until now, for at most `most_ns`; for an end. */
+/* Handles all input received so far, for at most `most_ns`; for shutdown. */
 void redis_connection_drain(struct redis_connection *c, int64_t most_ns);
 
-/* Stops and goes on reading, for a receiver that is full. A connection that is paused is not watched. */
+/* Pauses and resumes reading, for a receiver that is full. A paused connection is not watched. */
 void redis_connection_pause(struct redis_connection *c, bool paused);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "buf.h"
 #include "connection.h"
-#include "login.h"
+#include "redis_login.h"
 #include "read_ahead.h"
 #include "reply_reader.h"
 #include "resolve.h"

@@ -1,4 +1,4 @@
-/* connection_read.c: answers to commands, and messages that nobody asked for. */
+/* connection_read.c: answers to commands, and unsolicited messages. */
 #include "connection_private.h"
 
 #include "clock.h"
@@ -42,7 +42,7 @@ static void got_login_reply(struct redis_connection *c, int step, const redisRep
 		c->o.ready(c, c->o.data);
 }
 
-/* READONLY and its like are told when they begin, and when the same command succeeds again. */
+/* READONLY and its like are reported when they begin, and when the same command succeeds again. */
 static void note_problem(struct redis_connection *c, const char *name, const redisReply *reply)
 {
 	enum redis_problem p = redis_problem(reply);
@@ -78,8 +78,8 @@ static bool is_word(const redisReply *r, const char *word)
 	return (r->type == REDIS_REPLY_STRING || r->type == REDIS_REPLY_STATUS) && !strcasecmp(r->str, word);
 }
 
-/* What a server sends to subscribers: an array that begins with one of these words. Whoever asks commands beside a
- * subscription cannot, in version 2 of the protocol, so an answer is never taken for one of them. */
+/* Recognizes messages to subscribers: arrays that begin with one of these words. In version 2 of the protocol no other
+ * command is allowed beside a subscription, so an answer is never taken for one of them. */
 static bool is_push(const redisReply *r)
 {
 	static const char *const words[] = { "message", "pmessage", "subscribe", "unsubscribe", "psubscribe",

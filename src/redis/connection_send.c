@@ -39,8 +39,7 @@ void connection_watch(struct redis_connection *c)
 	}
 }
 
-/* What is not sent yet needs room in the socket; what is not looked at yet another turn, which a socket with room gives
- * at once. */
+/* Unsent output needs room in the socket; unparsed input needs another turn, which a socket with room gives at once. */
 void connection_watch_what_is_left(struct redis_connection *c)
 {
 	bool wants_write = c->out_at < c->out.size || (connection_has_input(c) && !connection_is_paused(c));
@@ -52,7 +51,7 @@ void connection_watch_what_is_left(struct redis_connection *c)
 	connection_watch(c);
 }
 
-/* Sends what it can. */
+/* Sends as much as the socket takes. */
 void connection_flush(struct redis_connection *c)
 {
 	while (c->out_at < c->out.size) {

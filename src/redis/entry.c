@@ -12,7 +12,7 @@ static bool is(struct str s, const char *text)
 	return s.n == strlen(text) && !memcmp(s.p, text, s.n);
 }
 
-/* Where the field's value is; -1 if there is none. The first one counts. */
+/* Returns the index of the field's value, of the first such field; -1 if there is none. */
 static long find(const struct str *fields, size_t count, const char *name)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)
@@ -47,7 +47,7 @@ static bool is_label(struct str s)
 	return true;
 }
 
-/* What cannot be the name of a label is left out. */
+/* Skips names that labels cannot have. */
 static void add_label(struct labels *l, struct str name, struct str value)
 {
 	if (is_label(name) && l->count < STROBE_WIRE_LABELS)

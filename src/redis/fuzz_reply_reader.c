@@ -47,7 +47,7 @@ static void read_all(const uint8_t *data, size_t size, size_t step, struct buf *
 	reply_reader_free(r);
 }
 
-/* What is found without the reader is what the reader finds. */
+/* The reader finds the same messages as push_parse alone. */
 static void check_push(const uint8_t *data, size_t size)
 {
 	struct reply_reader *r = reply_reader_new(REPLY_MAX);

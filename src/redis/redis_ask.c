@@ -3,7 +3,7 @@
 
 #include "redis_address.h"
 #include "clock.h"
-#include "login.h"
+#include "redis_login.h"
 #include "mem.h"
 #include "reply_reader.h"
 

@@ -1,4 +1,4 @@
-/* redis_ask.h: a connection to a Redis for a thread of its own, which may wait: ask, and have the answer.
+/* redis_ask.h: a blocking connection to a Redis, for a thread of its own: send a command, get the answer.
  *
  * Connecting is part of asking; a connection that fails is closed, and the next question makes a new one. Waiting
  * between attempts is the caller's. Looking up a name takes as long as the system's resolver wants, some ten seconds at
@@ -13,22 +13,22 @@
 struct redis_asker;
 struct redisReply;				/* <hiredis/hiredis.h> */
 
-/* Of `url` what is needed is copied. `name` is ours in CLIENT LIST. Connects to nothing yet. */
+/* Copies the parts of `url` that it needs. `name` is ours in CLIENT LIST. Does not connect yet. */
 struct redis_asker *redis_asker_new(const struct redis_url *url, const char *name, int64_t connect_timeout_ns,
 				    int64_t answer_timeout_ns);
 struct redis_asker *redis_asker_free(struct redis_asker *a);		/* NULL is fine; returns NULL */
 
-/* Another node of the same cluster; closes the connection if it is another one. `host` "" is that of the one before, or
- * 127.0.0.1 where that one was reached by a unix socket. */
+/* Switches to a node of the same cluster; closes the connection if it is another one. `host` "" is the current one, or
+ * 127.0.0.1 if that was reached by a unix socket. */
 void redis_asker_move(struct redis_asker *a, const char *host, unsigned port);
 const char *redis_asker_where(const struct redis_asker *a);		/* "127.0.0.1:6379" */
 bool redis_asker_is_connected(const struct redis_asker *a);
 
-/* Asks one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem says
- * which, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer: -ECONNREFUSED,
- * -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte that went out), -EACCES for a
- * password that is wrong, -EAGAIN while it is loading, …; whether the command was done is not known then, and the
- * connection is closed. */
+/* Runs one command. 0: *ret_reply is the caller's (freeReplyObject), and may be an error reply (redis_problem
+ * classifies it, redis_problem_explain makes a sentence of it). Negative with a sentence: there is no answer:
+ * -ECONNREFUSED, -ETIMEDOUT (connecting has its timeout, and so has the answer, from the last byte sent), -EACCES for a
+ * wrong password, -EAGAIN while it is loading, …; whether the command was run is not known then, and the connection is
+ * closed. */
 int redis_ask(struct redis_asker *a, int argc, const char *const *argv, const size_t *sizes,
 	      struct redisReply **ret_reply, struct err *err);
 

@@ -59,7 +59,7 @@ static const char *unescape(struct buf *out, const char *at, const char *end)
 	return at + 1;
 }
 
-/* What stands in quotes, from behind the first one to behind the last; NULL if that is missing. */
+/* Reads a quoted string, from behind the first quote to behind the last; NULL if that is missing. */
 static const char *take_quoted(struct buf *out, char quote, const char *at, const char *end)
 {
 	while (at < end && *at != quote) {
@@ -144,7 +144,7 @@ static int take_number(const char *at, const char *end, int64_t *ret)
 	return (int)(p + 2 - at);
 }
 
-/* The count of arguments. Returns 1 when it is there, else as resp_next. */
+/* Reads the number of arguments. Returns 1 when it is complete, else as resp_next. */
 static int take_count(struct resp_parser *p, const char *data, size_t n)
 {
 	int64_t count;
@@ -178,7 +178,7 @@ static int take_argument(struct resp_parser *p, const char *data, size_t n)
 		return bad(p, p->argument_max == RESP_STRANGER_ARGUMENT_MAX ? "unauthenticated bulk length" :
 									      "invalid bulk length");
 	start = p->at + 1 + (size_t)r;
-	/* Known now, so that whoever reads can make room for all of it at once. */
+	/* Known now, so that the reader can make room for all of it at once. */
 	p->scanned = start + (size_t)length + 2;
 	if (n < p->scanned)
 		return 0;
@@ -200,7 +200,7 @@ static ssize_t next_array(struct resp_parser *p, const char *data, size_t n)
 	return r <= 0 ? r : (ssize_t)p->at;
 }
 
-/* The command is there: its arguments are where the data is now. */
+/* The command is complete: points its arguments to where the data is now. */
 static void point(struct resp_parser *p, const char *bytes)
 {
 	GROW(&p->arguments, &p->capacity, p->part_count + 1);

@@ -6,7 +6,7 @@
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 
-/* What CLUSTER KEYSLOT of Redis 7.0.15 answers. */
+/* The answers of CLUSTER KEYSLOT of Redis 7.0.15. */
 TEST(keys_have_the_slots_that_redis_gives_them)
 {
 	CHECK_INT(cluster_slot("123456789", 9), 12739);
@@ -112,7 +112,7 @@ TEST(redirects_are_followed_into_the_map)
 	cluster_done(&c);
 }
 
-/* Its path would lead back to whoever has just said that the key is elsewhere. */
+/* Its path would lead back to the node that has just said that the key is elsewhere. */
 TEST(behind_a_unix_socket_the_host_that_was_asked_is_this_machine)
 {
 	struct cluster_redirect r;

@@ -7,7 +7,7 @@
 
 #include <hiredis/hiredis.h>
 
-/* What one connection told, and when its loop is to end. */
+/* The events of one connection, and the counts that end its loop. */
 struct heard {
 	struct loop *loop;
 	struct redis_connection *c;

@@ -1,10 +1,10 @@
-/* forward.h: entries from the spool into a stream of Redis, each once.
+/* forward.h: adds entries of the spool to a stream of Redis, each once.
  *
  * Entries go by a script that runs in Redis as one step: it knows number and id of the last FORWARD_REMEMBERED entries
  * of this instance, leaves out those that it has, adds the others with XADD and remembers them. So when an answer is
  * lost, and everything is sent again, nothing is there twice. An id covers the content of its entry: a process that goes
  * on from an earlier state (the snapshot of a virtual machine) uses numbers again for other entries, and these are new.
- * What the script knows stands under a key of its own, in the same slot of a cluster, for 30 days after the last entry,
+ * The script keeps its record in a key of its own, in the same slot of a cluster, for 30 days after the last entry,
  * as "NUMBER:ID NUMBER:ID …" (an earlier version left "NUMBER" there, that of the last entry of its instance):
  *
  *	strobe		{strobe}:seen:INSTANCE
@@ -22,7 +22,7 @@
 #define FORWARD_ENTRIES		64u	/* in one question */
 #define FORWARD_REMEMBERED	256u	/* more than a loss of power makes a spool forget, see relay.c, and one question */
 
-/* What has become of an entry. */
+/* The fate of an entry. */
 enum forward_result {
 	FORWARD_ADDED,
 	FORWARD_KNOWN,		/* left out: the stream had it */
@@ -34,13 +34,13 @@ struct forward;
 int forward_new(const struct redis_url *url, const char *key, const char *host, struct forward **ret, struct err *err);
 struct forward *forward_free(struct forward *f);		/* NULL is fine; returns NULL */
 
-/* Sends 1 to FORWARD_ENTRIES entries of one instance, in their order; waits some seconds for the answer at most. 0: the
- * stream has them, and `ret` says for each of them how. -EMSGSIZE: the only one is larger than this Redis takes. Any other
- * error: it is not known which of them it has, and all are to be sent again. */
+/* Sends 1 to FORWARD_ENTRIES entries of one instance, in their order; waits at most some seconds for the answer. 0: the
+ * stream has them, and `ret` holds the fate of each. -EMSGSIZE: the only one is larger than this Redis accepts. Any
+ * other error: it is unknown which ones it has, and all must be sent again. */
 int forward_send(struct forward *f, const struct spool_entry *entries, size_t count, enum forward_result *ret,
 		 struct err *err);
 
-/* From any thread: ends what is under way, and all that comes. */
+/* From any thread: cancels calls under way and all later ones. */
 void forward_cancel(struct forward *f);
 
 #endif

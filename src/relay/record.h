@@ -1,4 +1,4 @@
-/* record.h: what the files of the spool are made of: one record after another, nothing between them.
+/* record.h: the files of the spool: one record after another, nothing between them.
  *
  *   offset  size  record
  *        0     4  magic "SPLR"
@@ -73,21 +73,21 @@ static inline off_t record_size(const struct record *r)
 /* Fills in size and hash and writes the header. */
 void record_seal(struct record *r, const void *body, size_t n, uint8_t header[RECORD_HEADER]);
 
-/* The record at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot be
- * read. */
+/* Reads the header at `at` of a file of `end` bytes, by rules 1 to 3: 1 if there is one, 0 if not, -errno if it cannot
+ * be read. */
 int record_at(int fd, off_t at, off_t end, struct record *ret);
 
-/* Where the next such record begins, at `from` or later; `end` if there is none. */
+/* Returns the start of the next such record, at `from` or later; `end` if there is none. */
 off_t record_find(int fd, off_t from, off_t end);
 
-/* The version of the record at `at` if it is none that is read here, as after a newer Strobe; else 0. */
+/* Returns the version of the record at `at` if it cannot be read here, as after a newer Strobe; else 0. */
 unsigned record_foreign_version(int fd, off_t at, off_t end);
 
-/* Reads the body behind the header at `at` in place of what `ret` holds; -EBADMSG if rule 4 does not hold. */
+/* Reads the body behind the header at `at` into `ret`, replacing its content; -EBADMSG if rule 4 does not hold. */
 int record_body(int fd, off_t at, const struct record *r, struct buf *ret);
 
-/* Writes at `at`, going on after short writes. Never -EFBIG or -EINVAL, which say that it is no use to try again: a
- * limit of the process on sizes of files is -ENOSPC. */
+/* Writes at `at`, continuing after short writes. Never -EFBIG or -EINVAL, which mean that a retry is useless: a process
+ * limit on file sizes is -ENOSPC. */
 int record_write(int fd, off_t at, const void *bytes, size_t n);
 
 #endif

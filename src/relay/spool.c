@@ -33,7 +33,7 @@ static void take_from_segment(struct segment *g, uint64_t samples, uint64_t runs
 	g->records--;
 }
 
-/* What looks like a record in a place that was damaged while we ran may be none: it cannot hold more than all did. */
+/* After damage at run time, bytes that look like a record may be none: it cannot hold more than all records did. */
 static bool is_plausible(const struct spool *s, const struct segment *g, const struct record *r)
 {
 	uint64_t samples = r->samples, runs = r->runs, records = 1;
@@ -140,7 +140,7 @@ static bool has_flights(const struct spool *s, const struct segment *g)
 	return false;
 }
 
-/* What the reader has left behind and nobody waits for. */
+/* Removes segments that the reader has left and that nobody waits for. */
 static void remove_finished(struct spool *s)
 {
 	while (s->reading > 0 && !has_flights(s, s->segments[0])) {
@@ -216,7 +216,7 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 	return r;
 }
 
-/* Removes what a failed write has left, or the next record would stand behind rubbish. */
+/* Removes the remains of a failed write, or the next record would follow rubbish. */
 static int clean(struct segment *g)
 {
 	g->dirty = ftruncate(g->fd, g->size) != 0;
@@ -327,7 +327,7 @@ static void drop_missing(struct spool *s, struct segment *g, const struct record
 	settle(s, before);
 }
 
-/* Looks at what stands at the reader's place: 1 given out, 0 nothing can be given out now, -EAGAIN look again. */
+/* Examines the record at the reader's place: 1 given out, 0 nothing can be given out now, -EAGAIN look again. */
 static int step(struct spool *s, struct spool_entry *ret)
 {
 	struct segment *g = s->segments[s->reading];
@@ -387,7 +387,7 @@ int spool_next(struct spool *s, struct spool_entry *ret)
 	return r;
 }
 
-/* --- What becomes of what was given out --- */
+/* --- Results of entries given out --- */
 
 static struct flight take_flight(struct spool *s)
 {

@@ -1,4 +1,4 @@
-/* spool_fixture.h: a spool in a directory of its own, and what a disk may do to its files. Only tests include it. */
+/* spool_fixture.h: a spool in its own directory, and the damage that a disk may do to its files. Only tests include it. */
 #ifndef RELAY_SPOOL_FIXTURE_H
 #define RELAY_SPOOL_FIXTURE_H
 
@@ -21,10 +21,10 @@
 /* A directory of its own for each test. */
 static char directory[64];
 
-/* What was read last. */
+/* The last entry read. */
 static struct spool_entry entry;
 
-/* In memory where that is possible: for thousands of appends, each of which would wait for the disk. */
+/* In memory if possible: for thousands of appends, each of which would wait for the disk. */
 static inline void fresh(void)
 {
 	log_set_level(-1);
@@ -68,7 +68,7 @@ static inline int add(struct spool *s, const char *text, uint64_t samples)
 	return spool_append(s, &p, 1, 0, true, NULL);
 }
 
-/* The bytes of the next entry, "" if there is none. The last one stays readable until the next call. */
+/* Returns the bytes of the next entry, "" if there is none. The last one stays readable until the next call. */
 static inline const char *next(struct spool *s)
 {
 	return spool_next(s, &entry) == 1 ? entry.body.data : "";
@@ -87,7 +87,7 @@ static inline bool is_exact(const struct spool_counters *n)
 	       n->runs_found + n->runs_handed == n->runs_forwarded + n->runs_known + runs + n->runs_waiting;
 }
 
-/* The path of the first or the last segment; NULL if there is none. */
+/* Returns the path of the first or the last segment; NULL if there is none. */
 static inline char *segment_at(bool last)
 {
 	struct dirent **list = NULL;
@@ -144,7 +144,7 @@ static inline void keep_position(struct buf *ret)
 	CHECK_INT(io_read_file(path, ret, CAP, NULL), 0);
 }
 
-/* As it was when the disk had no more than this. */
+/* Restores an earlier position file, as if the disk had nothing newer. */
 static inline void restore_position(const struct buf *b)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/position", directory);

@@ -112,7 +112,7 @@ static int open_segments(struct spool *s, struct err *err)
 
 /* --- What is in them --- */
 
-/* Where the last group ends that is whole. What stands behind it was being written, or else the position counts it. */
+/* Returns the end of the last complete group. Bytes behind it were being written, or else the position counts them. */
 static off_t whole_end(const struct segment *g)
 {
 	_cleanup_(buf_done) struct buf body = { 0 };
@@ -151,7 +151,7 @@ static int cut_tail(struct spool *s, struct segment *g, struct err *err)
 	return 0;
 }
 
-/* What is missing between two places was damaged, and is dropped when the reader gets there. */
+/* Counts records missing between two places as damaged; they are dropped when the reader gets there. */
 static void count_missing(struct segment *g, struct mark from, struct mark to)
 {
 	if (!mark_is_within(from, to))
@@ -205,7 +205,7 @@ static void count_found(struct spool_counters *n, uint64_t samples, uint64_t run
 	n->records_waiting += records;
 }
 
-/* The position counts entries behind the last one that is there. Without any file they have gone with it. */
+/* The position counts entries behind the last one found. Without any file they are lost with it. */
 static void count_missing_tail(struct spool *s, struct mark end)
 {
 	struct segment gone = { 0 }, *g = s->segment_count ? s->segments[s->segment_count - 1] : &gone;
@@ -282,8 +282,8 @@ static bool read_slot_1(struct spool *s, const uint8_t *p, uint64_t *writes)
 	return true;
 }
 
-/* Whoever wrote these slots was here last, for their place is that of the first one now. It is overwritten when the
- * second one is on the disk. */
+/* The last owner wrote these slots, for their place is that of the first one now. It is overwritten when the second one
+ * is on the disk. */
 static void upgrade_position(struct spool *s, const uint8_t *slots)
 {
 	uint64_t writes = 0;

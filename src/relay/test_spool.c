@@ -332,7 +332,7 @@ TEST(a_full_disk_keeps_what_was_there_and_goes_on_when_there_is_space)
 	remove_all();
 }
 
-/* Adds and forwards until it is killed, and says by the pipe what it was told is durable, and what is done. */
+/* Adds and forwards until it is killed, and reports by the pipe which entries are durable, and which are done. */
 static void run_until_killed(int out)
 {
 	struct spool_counters n;
@@ -387,7 +387,7 @@ TEST(a_process_that_is_killed_at_any_moment_loses_nothing_that_it_was_told_is_du
 		}
 		close(pipe_fds[0]);
 
-		/* What was under way when it ended may be there, or not; two at most, for they go together. */
+		/* Appends under way at the end may be there or not; two at most, for they go together. */
 		s = open_spool(&n, (uint64_t)1 << 30);
 		CHECK(s != NULL);
 		CHECK(n.samples_found <= waiting + appended + 2 - done);
@@ -395,7 +395,7 @@ TEST(a_process_that_is_killed_at_any_moment_loses_nothing_that_it_was_told_is_du
 		CHECK_INT(n.samples_dropped[SPOOL_DROP_FULL], 0);
 		CHECK_INT(n.records_damaged, 0);
 		waiting = n.samples_found;
-		/* All of it can be read, and numbers never come again. */
+		/* All entries can be read, and numbers are never reused. */
 		uint64_t before = 0, count = 0;
 		while (*next(s)) {
 			CHECK(entry.sequence > before);

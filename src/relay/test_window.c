@@ -60,7 +60,7 @@ static void end(void)
 	rmdir(directory);
 }
 
-/* A batch with one entry: one stack, so many samples. */
+/* A batch with one entry: one stack, so many samples. "f@12" is line 12 of f. */
 static int add_labelled(uint64_t id, const char *labels_text, const char *function, int64_t samples, int64_t bucket_ns)
 {
 	struct profile *p = profile_new();
@@ -71,11 +71,14 @@ static int add_labelled(uint64_t id, const char *labels_text, const char *functi
 	};
 	const struct batch b = { .id = id, .entries = &e, .count = 1 };
 	uint32_t column = profile_column(p, "samples", "count");
-	struct str name = { function, strlen(function) }, none = { "", 0 };
+	const char *at = strchr(function, '@');
+	struct str name = { function, at ? (size_t)(at - function) : strlen(function) }, none = { "", 0 };
 	struct err err = { 0 };
 	int r;
 
-	profile_add(p, profile_child(p, PROFILE_ROOT, profile_frame(p, name, none, 0)), column, samples);
+	profile_keep_lines(p, true);
+	profile_add(p, profile_child_at(p, PROFILE_ROOT, profile_frame(p, name, none, 0), at ? (uint32_t)atoi(at + 1) : 0), column,
+		    samples);
 	labels_init(&labels);
 	labels_parse(labels_text, &labels, NULL);
 	r = window_add(window, &b, &err);
@@ -152,15 +155,19 @@ static char *read_spool(void)
 			CHECK_INT(strobe_wire_parse(bytes + at, size, &m), STROBE_WIRE_OK);
 			CHECK_INT(m.info.clock, STROBE_CLOCK_WALL);
 			CHECK_INT(m.info.period_ns, 10000000);
+			profile_keep_lines(p, true);
 			wire_profile_add(p, &m);
 			labels_init(&labels);
 			wire_profile_labels(&m, &labels);
 			labels_put(&labels, &out);
 			buf_printf(&out, " %lld",
 				   (long long)(m.info.end_ns / BATCH_BUCKET_NS - BUCKET / BATCH_BUCKET_NS));
-			for (uint32_t i = 1; i < p->node_count; i++)
-				buf_printf(&out, " %s=%lld", profile_name(p, p->node_frames[i]).p,
-					   (long long)p->columns[0].self[i]);
+			for (uint32_t i = 1; i < p->node_count; i++) {
+				buf_printf(&out, " %s", profile_name(p, p->node_frames[i]).p);
+				if (profile_line(p, i))
+					buf_printf(&out, "@%u", profile_line(p, i));
+				buf_printf(&out, "=%lld", (long long)p->columns[0].self[i]);
+			}
 			buf_putc(&out, '\n');
 			labels_done(&labels);
 			profile_free(p);
@@ -199,6 +206,18 @@ TEST(what_came_in_a_window_is_merged_by_series_and_bucket)
 	CHECK_INT(counters.records_waiting, 1);
 	CHECK_INT(counters.samples_waiting, 31);
 	CHECK(is_exact());
+	end();
+}
+
+TEST(lines_that_ran_are_forwarded)
+{
+	open_fresh();
+	CHECK_INT(add(1, "a@7", 1), 0);
+	CHECK_INT(add(2, "a@8", 2), 0);
+	CHECK_INT(add(3, "a", 4), 0);
+	CHECK_INT(add(4, "a@7", 8), 0);
+	CHECK_INT(window_close(window, NULL), 0);
+	check_spool("entry=index,host=web1 0 a@7=9 a@8=2 a=4\n");
 	end();
 }
 
@@ -485,7 +504,7 @@ TEST(a_message_of_a_part_that_cannot_be_read_is_counted_and_the_others_stay)
 	} cases[] = {
 		{ break_magic, 2, "entry=index,host=web1 0 a=17\nentry=c,host=web1 0 a=4\n" },
 		{ break_content, 2, "entry=index,host=web1 0 a=17\nentry=c,host=web1 0 a=4\n" },
-		/* Where the third one begins is not known any more. */
+		/* The start of the third one is lost. */
 		{ break_length, 6, "entry=index,host=web1 0 a=17\n" },
 		{ break_length_beyond_all, 6, "entry=index,host=web1 0 a=17\n" },
 		{ break_length_to_nothing, 6, "entry=index,host=web1 0 a=17\n" },

@@ -47,7 +47,7 @@ void window_remember(struct window *w, uint64_t id)
 
 /* --- Messages --- */
 
-/* What is appended lies in the bucket, whose end is what its receiver looks at. */
+/* Messages are timed by their bucket, whose end is the time that the receiver uses. */
 static int put_messages(struct buf *out, const struct batch_entry *e, struct err *err)
 {
 	struct profile view = *e->profile;
@@ -102,7 +102,7 @@ static int put_record(struct window *w, struct record *r, const void *body, size
 	return e;
 }
 
-/* Empties the file of the window before the last one, and says in it which batches were seen. */
+/* Empties the file of the window before the last one, and writes the ids of batches seen to it. */
 static int begin(struct window *w, struct err *err)
 {
 	struct record record = { .kind = RECORD_IDS, .first = true, .last = true, .window = w->number, .time_ns = clock_wall_ns() };
@@ -165,7 +165,7 @@ static uint64_t samples_in(const struct profile *p)
 	return sum;
 }
 
-/* What fits into no message is no reason to keep the rest waiting. */
+/* Counts all samples of a batch; entries too large for any message are dropped, so that the rest need not wait. */
 static void count_unfit(struct window *w, const struct batch *b, const bool *unfit)
 {
 	for (size_t i = 0; i < b->count; i++) {
@@ -231,7 +231,7 @@ static int make_part(struct window *w, const struct batch *b, bool *unfit, uint6
 	return 0;
 }
 
-/* One large batch shall not keep memory for ever. */
+/* One large batch must not hold memory for ever. */
 static void empty_part(struct window *w)
 {
 	if (w->part.capacity > PART_KEPT) {

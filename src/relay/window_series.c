@@ -86,6 +86,7 @@ static uint32_t series_of(struct window_series *s, const struct strobe_wire_mess
 		.labels = labels, .bucket_ns = (int64_t)(m->info.end_ns - m->info.end_ns % BATCH_BUCKET_NS),
 		.period_ns = (int64_t)m->info.period_ns, .clock = m->info.clock, .profile = profile_new(),
 	};
+	profile_keep_lines(s->list[i].profile, true);
 	return i;
 }
 

@@ -1,4 +1,4 @@
-/* redis_pubsub.c: subscribes, hands over lines, and says what is wrong. */
+/* redis_pubsub.c: subscribes, hands over lines, and reports problems. */
 #include "redis_pubsub.h"
 
 #include "redis_address.h"
@@ -17,7 +17,7 @@
 #define MESSAGE_MAX		((size_t)64 << 20)	/* of many lines; one that is larger costs the connection */
 #define READ_TOGETHER		(64u * 1024)		/* some 60 messages */
 #define DRAIN_MAX_NS		(2 * NS_PER_SECOND)
-#define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us, unless told otherwise */
+#define READ_AHEAD		((size_t)128 << 20)	/* Redis itself keeps 32 MB for us by default */
 
 /* Channels, or patterns of them: "SUBSCRIBE", a, b. */
 struct list {
@@ -36,8 +36,8 @@ struct pubsub {
 	size_t confirmed;			/* subscriptions of this connection */
 	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
 	char *names;				/* of all, for people */
-	bool told_bad;				/* a line that is none was logged */
-	/* What the server said of itself when we subscribed last, to know at the next time what was missed. */
+	bool told_bad;				/* an invalid line was logged */
+	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
 	char run_id[RUN_ID_MAX + 1];
 	uint64_t published;			/* messages, on all channels, since it started */
 	uint64_t arrived;			/* since then */
@@ -75,7 +75,7 @@ static void got_message(struct redis_connection *c, struct str channel, struct s
 		told_bad_line(p, &err);
 }
 
-/* What came of the time without a connection. */
+/* Counts and logs the messages missed while disconnected. */
 static void tell_missed(struct pubsub *p)
 {
 	const double seconds = (double)(clock_monotonic_ns() - p->lost_ns) / NS_PER_SECOND;
@@ -183,7 +183,7 @@ static void got_lost(struct redis_connection *c, void *data)
 	p->hung = redis_connection_counters(c)->hung;
 }
 
-/* That it is connected is said when it has subscribed. A user who may connect and not subscribe would say so each
+/* The connection is reported once subscribed: a user who may connect and not subscribe would cause a report each
  * time. */
 static void got_state(void *data, bool is_up, const char *text)
 {
@@ -293,7 +293,7 @@ static bool is_same_server(const struct pubsub *a, const struct pubsub *b)
 	return !strcmp(a->host, b->host) && (a->port == b->port || address_is_path(a->host));
 }
 
-/* The first word that both have; NULL: there is none. */
+/* Returns the first word that both have; NULL if none. */
 static const char *common_word(const struct list *a, const struct list *b)
 {
 	for (size_t i = 1; a->count && i <= a->count; i++)

@@ -28,7 +28,7 @@ static bool all_read(const struct redis_stream *s)
 	return true;
 }
 
-/* The same but for what stands in parentheses: of several commands that are refused for one reason, one line. */
+/* Equal except for the text in parentheses: commands refused for the same reason are logged once. */
 static bool says_the_same(const char *a, const char *b)
 {
 	const char *a_end = strstr(a, " ("), *b_end = strstr(b, " (");
@@ -235,7 +235,7 @@ static bool is_used(const struct redis_stream *s, unsigned node)
 	return false;
 }
 
-/* That it is connected says nothing yet about the streams. */
+/* A connection alone does not tell the state of the streams. */
 static void node_state(void *data, bool is_up, const char *text)
 {
 	struct stream_node *n = data;
@@ -264,7 +264,7 @@ static void connect_node(struct redis_stream *s, struct stream_node *n)
 		tell(s, false, err.text);
 }
 
-/* Of a node that some key has; its connection is made when it is first asked for. */
+/* Returns the node of that number, which holds some key; its connection is opened on first use. */
 static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 {
 	while (s->node_count <= number) {
@@ -279,7 +279,7 @@ static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 	return s->nodes[number];
 }
 
-/* --- A node that is down: another one may know who has its slots now --- */
+/* --- A node that is down: another one may know the new owner of its slots --- */
 
 static void got_map(struct redis_connection *c, const redisReply *reply, void *data)
 {
@@ -346,7 +346,7 @@ static void tick(struct watch *w, uint32_t events)
 
 /* --- Life --- */
 
-/* Of the state directory, so that whoever has it is the same collector when it starts again. */
+/* Reads or creates the consumer token in the state directory, so that a restarted collector is the same consumer. */
 static void find_token(struct redis_stream *s, const char *state)
 {
 	_cleanup_(freep) char *path = state ? xasprintf("%s/" TOKEN_FILE, state) : NULL;

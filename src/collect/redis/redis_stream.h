@@ -17,9 +17,9 @@
  * another one waits, and says so. For the same reason a consumer counts as gone only if it has not talked to Redis for
  * claim-idle; a collector that waits for its disk goes on talking.
  *
- * What nobody can rule out: a collector that stands still for longer than claim-idle with entries in its memory
- * (SIGSTOP, a machine that sleeps) and goes on later stores what another one has taken over meanwhile. Entries of a
- * stream are trimmed by others (MAXLEN) whether they were read or not; what is known of that is counted. */
+ * One case remains: a collector that is suspended for longer than claim-idle with entries in its memory (SIGSTOP, a
+ * sleeping machine) and then resumes stores entries that another one has claimed meanwhile. Streams are trimmed by
+ * others (MAXLEN) whether their entries were read or not; known losses are counted. */
 #ifndef COLLECT_REDIS_STREAM_H
 #define COLLECT_REDIS_STREAM_H
 

@@ -33,22 +33,22 @@ struct stream_options {
 int stream_options_parse(const char *url, struct stream_options *ret, struct err *err);
 void stream_options_done(struct stream_options *o);
 
-/* What was given to ack at once; `left` of its tickets are not confirmed. */
+/* One call of ack; `left` of its tickets are not confirmed yet. */
 struct ack_call {
 	size_t count, left;
 	struct ack_call *next;
 };
 
 enum key_phase {
-	KEY_AWAY,			/* no connection, or it is waited until `retry_ns` */
+	KEY_AWAY,			/* no connection, or waiting until `retry_ns` */
 	KEY_ASKING,			/* for the lease, the stream, the group */
-	KEY_PENDING,			/* what we had been given before */
+	KEY_PENDING,			/* entries delivered to us before */
 	KEY_READING,
 };
 
 struct redis_stream;
 
-/* One stream, which one node has. */
+/* One stream, which lies on one node. */
 struct stream_key {
 	struct redis_stream *source;
 	char *name, *lease;
@@ -56,7 +56,7 @@ struct stream_key {
 	bool asking;			/* the node takes the slot over: each command goes behind ASKING */
 
 	enum key_phase phase;
-	unsigned generation;		/* answers to what was asked before it changed are void */
+	unsigned generation;		/* answers to commands sent before it changed are void */
 	int64_t retry_ns;		/* monotonic */
 	bool group_made;		/* or found, in this life */
 	bool is_reading;		/* an XREADGROUP is under way */
@@ -86,7 +86,7 @@ struct stream_key {
 	unsigned trim_left;			/* groups that were asked and have not answered */
 };
 
-/* A node of which some key is. */
+/* A node that holds some key. */
 struct stream_node {
 	struct redis_stream *source;
 	unsigned number;
@@ -122,12 +122,12 @@ struct redis_stream {
 
 typedef void stream_answer_fn(struct stream_key *k, const redisReply *reply);
 
-/* Asks the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile; MOVED, NOGROUP,
- * and what passes by itself do not come, the key begins anew. Other errors come. */
+/* Sends a command to the key's node. The answer comes unless the connection is lost or the key begins anew meanwhile;
+ * for MOVED, NOGROUP and temporary errors the key begins anew instead. Other errors come. */
 void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes);
 void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...);
 
-/* What keeps a key from being read, for people; NULL: nothing any more. */
+/* Sets the reason, for people, why a key cannot be read; NULL clears it. */
 void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf_(2, 3);
 
 /* --- stream_key.c --- */
@@ -138,10 +138,10 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply);
 void stream_key_away(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 
-/* Hands an entry over; `fields` NULL or nil: it is there no more. */
+/* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields);
 
-/* An entry of an answer: its id and fields. False: it is none. */
+/* Parses an entry of an answer: its id and fields. False if it is none. */
 bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisReply **ret_fields);
 
 /* --- stream_acks.c --- */

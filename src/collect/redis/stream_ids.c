@@ -62,7 +62,7 @@ static bool is_none(struct stream_id id)
 	return !id.ms && !id.seq;
 }
 
-/* Where the search for an id begins. */
+/* Returns the slot at which the search for `id` begins. */
 static size_t home(const struct stream_id_set *s, struct stream_id id)
 {
 	uint64_t h = (id.ms * 0x9e3779b97f4a7c15 ^ id.seq) * 0xd6e8feb86659fd93;
@@ -70,7 +70,7 @@ static size_t home(const struct stream_id_set *s, struct stream_id id)
 	return (size_t)(h >> 32) & (s->capacity - 1);
 }
 
-/* Where it is, or where it would go. */
+/* Returns the slot of `id`, or the free one where it would go. */
 static size_t find(const struct stream_id_set *s, struct stream_id id)
 {
 	size_t i = home(s, id);

@@ -108,7 +108,7 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 {
 	struct err err = { 0 };
 
-	/* What the server is for now is told already. */
+	/* Temporary states of the server have already been reported. */
 	if (reply->type == REDIS_REPLY_ERROR && !redis_problem_is_state(redis_problem(reply))) {
 		redis_problem_explain(reply, redis_connection_where(k->source->nodes[k->node]->connection), what, &err);
 		stream_set_trouble(k->source, "%s", err.text);
@@ -139,7 +139,7 @@ static void got_new(struct stream_key *k, const redisReply *reply)
 			k->last = id;
 			stream_key_hand(k, id, fields);
 		} else if (!stream_id_set_has(&k->under_way, id)) {
-			stream_ack_one(k, id);		/* Redis had forgotten that somebody was given it */
+			stream_ack_one(k, id);		/* Redis had forgotten its delivery */
 		}
 	}
 	stream_acks_send(k);
@@ -150,8 +150,8 @@ static void got_new(struct stream_key *k, const redisReply *reply)
 	}
 }
 
-/* A collector that waits is not gone: this shows Redis that we are here, and brings nothing. (The largest id of all
- * would bring a new entry: it is how Redis notes the > of those who want one.) */
+/* Shows Redis that a waiting collector is alive, and returns nothing. (The largest id of all would return a new entry:
+ * it is how Redis stores the > of those who want one.) */
 static void show_life(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
@@ -266,7 +266,7 @@ static void got_group(struct stream_key *k, const redisReply *reply)
 	enum redis_problem problem = redis_problem(reply);
 	char last[STREAM_ID_TEXT];
 
-	/* A Redis that is full refuses this even if the group is there, and reading is what helps it. */
+	/* A full Redis refuses this even if the group exists, and reading is what helps it. */
 	if (problem != REDIS_FINE && problem != REDIS_BUSYGROUP && problem != REDIS_OOM && problem != REDIS_NOPERM) {
 		begin_anew_later(k, reply, "XGROUP CREATE");
 		return;
@@ -322,7 +322,7 @@ static void ask_stream(struct stream_key *k)
 	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
 }
 
-/* For good; not while it is full or a replica, which is told anyway, nor while the slot moves. */
+/* Only lasting problems: not while Redis is full or a replica, which is reported anyway, nor while the slot moves. */
 static bool is_refused(const redisReply *reply)
 {
 	enum redis_problem p = redis_problem(reply);

@@ -65,7 +65,7 @@ static const char *answer(int connection, char **words, int count)
 	if (confirmed++)
 		return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n"
 		       "*3\r\n$7\r\nmessage\r\n$1\r\nb\r\n$5\r\nx;y 3\r\n";
-	/* Numbers where there should be text, lines that are none, and then no protocol at all. */
+	/* Numbers instead of text, invalid lines, and then no protocol at all. */
 	return "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n"
 	       "*3\r\n$7\r\nmessage\r\n:1\r\n:2\r\n*3\r\n$7\r\nmessage\r\n$1\r\na\r\n*0\r\n*1\r\n$7\r\nmessage\r\n"
 	       "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$18\r\nf;g 1\nno count\nh 2\n\r\n"
@@ -130,7 +130,7 @@ TEST(a_subscription_that_cannot_be_is_refused_with_what_to_do)
 	loop_free(g.loop);
 }
 
-/* What opening `url` beside an open `first` says, "" for nothing. */
+/* Returns the error of opening `url` beside an open `first`, "" if there is none. */
 static const char *open_beside(const char *first, const char *url, bool first_leaves)
 {
 	static struct err err;
@@ -164,7 +164,7 @@ TEST(a_channel_of_one_server_is_subscribed_to_once)
 	CHECK_STR(open_beside(first, "redis://127.0.0.2:1/?channel=b", false), "");
 	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?channel=x*&pattern=a", false), "");
 	CHECK_STR(open_beside(first, "redis://127.0.0.1:1/?stream=b", false), "");
-	/* A port says nothing of a unix socket. */
+	/* A port does not matter for a unix socket. */
 	CHECK(strstr(open_beside("redis://%2Ftmp%2Fnobody.sock:1/?channel=a%0Ab",
 				 "redis://%2Ftmp%2Fnobody.sock/?channel=a%0Ab", false), "the channel 'a?b' already"));
 }

@@ -128,8 +128,8 @@ static bool take_id(struct resp_source *s, struct str id, uint64_t *ms, uint64_t
 	return true;
 }
 
-/* What stands between the key and the id: NOMKSTREAM, MAXLEN ~ 1000 LIMIT 10. Nothing is kept here that could be
- * trimmed. Returns where the id is, 0 if there is none. */
+/* Skips NOMKSTREAM and MAXLEN ~ 1000 LIMIT 10 between the key and the id: nothing is stored here that could be trimmed.
+ * Returns the index of the id, 0 if there is none. */
 static size_t skip_trimming(const struct str *a, size_t n)
 {
 	size_t i = 2;
@@ -171,7 +171,7 @@ static void xadd(struct resp_client *c, const struct str *a, size_t n)
 	resp_put_text(out_of(c), id);
 }
 
-/* --- Who it is --- */
+/* --- Authentication and client state --- */
 
 /* Takes as long for a wrong password as for a right one. */
 static bool is_password(const char *wanted, struct str given)
@@ -388,7 +388,7 @@ static void select_database(struct resp_client *c, const struct str *a, size_t n
 		ok(c);
 }
 
-/* Who asks for a description of all commands finds none, and goes on without. */
+/* COMMAND returns no descriptions, and clients do without. */
 static void command(struct resp_client *c, const struct str *a, size_t n)
 {
 	if (n > 1 && is(a[1], "count"))
@@ -416,8 +416,7 @@ static void info(struct resp_client *c, const struct str *a, size_t n)
 	resp_put_bulk(out_of(c), b.data, b.size);
 }
 
-/* What a relay sends. An answer would say that Redis has the samples, and here they are committed a second later
- * only. */
+/* Sent by relays. Success would mean that Redis has the samples, but here they are committed only a second later. */
 static void eval(struct resp_client *c, const struct str *a, size_t n)
 {
 	resp_put_error(out_of(c), "ERR this is a listener of Strobe and no Redis: a relay needs a Redis, from "

@@ -1,4 +1,4 @@
-/* resp_private.h: what the parts of the listener share: its options, its clients, and their commands. */
+/* resp_private.h: shared by the parts of the listener: its options, its clients, and their commands. */
 #ifndef COLLECT_RESP_PRIVATE_H
 #define COLLECT_RESP_PRIVATE_H
 
@@ -14,7 +14,7 @@
 #define RESP_HELD_MAX		((size_t)256 << 20)	/* of all clients: commands that are cut, and such answers */
 #define RESP_NAME_MAX		256u			/* of a client */
 
-/* What the URL says. */
+/* Options from the URL. */
 struct resp_options {
 	char *host;					/* NULL: all addresses */
 	unsigned port;
@@ -64,7 +64,7 @@ struct resp_source {
 	size_t held;					/* bytes of all clients */
 	bool told_full, told_attack, told_login;
 
-	struct source_about about;			/* what the URL says of each line */
+	struct source_about about;			/* of each line, from the URL */
 	char *channel;					/* the one that was published on last, */
 	size_t channel_size;
 	bool takes_channel;				/* and whether it is wanted */
@@ -80,7 +80,7 @@ struct resp_source {
 int resp_client_open(struct resp_source *s, int fd);
 void resp_client_close(struct resp_client *c);
 
-/* Reads once and does what was asked. Returns 1, 0 if nothing has arrived, -1 if the client is closed and gone. */
+/* Reads once and runs the commands. Returns 1, 0 if nothing has arrived, -1 if the client was closed and freed. */
 int resp_client_read(struct resp_client *c);
 
 /* Closes those that were silent for too long. */
@@ -88,7 +88,7 @@ void resp_clients_tidy(struct resp_source *s, int64_t now_ns);
 
 /* --- Commands --- */
 
-/* Does what the parser of `c` has found, and puts the answer behind `s->out`. */
+/* Runs the command that the parser of `c` has found, and appends the answer to `s->out`. */
 void resp_command(struct resp_client *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* resp_source.c: the listener: where it may listen, who is let in, and its life. */
+/* resp_source.c: the listener: its addresses, access control, and life cycle. */
 #include "resp_private.h"
 
 #include "clock.h"
@@ -132,8 +132,8 @@ static int listener_at(const struct source *base, const struct addrinfo *a)
 	return -1;
 }
 
-/* One that listens already, of a source that leaves or passed to us; -ENOENT if there is none, and -EEXIST if it is of
- * a source that stays, however that one's address is written. */
+/* Returns a listener of a source that leaves or that was passed to us; -ENOENT if there is none, and -EEXIST if it
+ * belongs to a source that stays, however that one's address is written. */
 static int take_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
 {
 	const struct source_receiver *r = &s->base.receiver;
@@ -237,7 +237,7 @@ static int listen_all(struct resp_source *s, struct err *err)
 
 /* --- Life --- */
 
-/* What has arrived is read before the end: it was sent before, and will be answered. */
+/* Reads commands that have arrived before the end: they were sent before it and are answered. */
 static void drain(struct resp_source *s)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_MAX_NS;

@@ -1,6 +1,6 @@
-/* login.h: how a connection begins, for both kinds of connections: AUTH, SELECT, CLIENT SETNAME, PING. */
-#ifndef REDIS_LOGIN_H
-#define REDIS_LOGIN_H
+/* redis_login.h: how a connection begins, for both kinds of connections: AUTH, SELECT, CLIENT SETNAME, PING. */
+#ifndef REDIS_REDIS_LOGIN_H
+#define REDIS_REDIS_LOGIN_H
 
 #include "redis_url.h"
 

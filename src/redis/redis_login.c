@@ -1,5 +1,5 @@
-/* login.c: the first commands of a connection, and what their answers mean. */
-#include "login.h"
+/* redis_login.c: the first commands of a connection, and what their answers mean. */
+#include "redis_login.h"
 
 #include "redis_address.h"
 #include "buf.h"
@@ -52,7 +52,7 @@ void redis_login_done(struct redis_login *l)
 	*l = (struct redis_login){ 0 };
 }
 
-/* What the file holds, or the URL. `*ret` is NULL without a password. */
+/* Takes the password from the URL or else the file. `*ret` is NULL without a password. */
 static int get_password(const struct redis_login *l, char **ret, struct err *err)
 {
 	struct buf b;

@@ -1,0 +1,40 @@
+/* runs_seen.h: which files of a directory are done with, also across restarts.
+ *
+ * A file is known by a hash of its name, inode, size and time of change: one that is written anew is another one. What it
+ * remembers stands in a file of the daemon's own, "strobe runs 1" and a line of 16 hexadecimal digits for each, to which
+ * lines are appended. Files that are gone are forgotten when the directory has been looked through.
+ */
+#ifndef COLLECT_RUNS_SEEN_H
+#define COLLECT_RUNS_SEEN_H
+
+#include "err.h"
+#include "map.h"
+#include <stdbool.h>
+
+struct runs_seen {
+	char *path;			/* NULL: nothing is remembered across restarts */
+	struct runs_seen_set {
+		struct map map;
+		uint64_t *items;
+		size_t count, capacity;
+	} known, met;			/* met: those of `known` that the look under way has found */
+	size_t lines;			/* of the file */
+	int fd;				/* to append to; -1: the file has to be written anew */
+	bool told;
+};
+
+/* Takes `path`. -EINVAL with a sentence for a file that is none of these. runs_seen_done in any case. */
+int runs_seen_init(struct runs_seen *s, char *path, struct err *err);
+void runs_seen_done(struct runs_seen *s);
+
+bool runs_seen_has(const struct runs_seen *s, uint64_t id);
+void runs_seen_add(struct runs_seen *s, uint64_t id);
+
+/* A look through all of the directory: what is met in between is kept at its end, the rest forgotten. */
+void runs_seen_meet(struct runs_seen *s, uint64_t id);
+void runs_seen_end_look(struct runs_seen *s);
+
+/* Tries again what could not be written; when there is nothing to do it costs nothing. */
+void runs_seen_save(struct runs_seen *s);
+
+#endif
