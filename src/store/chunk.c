@@ -200,7 +200,7 @@ static unsigned best_k(const struct lengths *l)
 	return best_k;
 }
 
-/* What the header of a chunk says. */
+/* The contents of a chunk's header. */
 struct plan {
 	unsigned first_bucket, last_bucket, k_stack, k_bucket;
 	int64_t total, smallest[PROFILE_COLUMNS];
@@ -357,7 +357,7 @@ static bool get_long_bits(struct chunk_reader *r, unsigned n, uint64_t *ret)
 	return true;
 }
 
-/* A code that does not fit into what is buffered: rare, so bit by bit. */
+/* A code that is not all in the buffer: rare, so bit by bit. */
 static bool get_long_code(struct chunk_reader *r, unsigned k, uint64_t *ret)
 {
 	unsigned zeros = 0;

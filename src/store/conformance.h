@@ -21,7 +21,7 @@ static inline struct fixture open_store(void)
 	if (getenv("STORE_URL")) {
 		f.url = xstrdup(getenv("STORE_URL"));
 	} else {
-		f.directory = fixture_directory();
+		f.directory = fixture_fast_directory();
 		f.url = xasprintf("sqlite:%s", f.directory);
 	}
 	if (store_open(f.url, false, &f.store, &err) < 0) {

@@ -6,8 +6,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
-
 #define WORTH_TRYING	1024		/* bytes; setting zstd up costs 200 microseconds */
 #define LEVEL		6		/* of zstd: written once, read often */
 

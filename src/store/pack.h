@@ -12,6 +12,8 @@
 
 #define PACK_MAX ((size_t)256 << 20)
 
+enum { PACK_PLAIN = 1, PACK_ZSTD = 2 };
+
 /* Appends `n` bytes packed. Small pieces are not worth the attempt and stay plain. */
 void pack_put(struct buf *out, const void *bytes, size_t n);
 

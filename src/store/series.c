@@ -106,11 +106,11 @@ static bool filter_holds(const struct series *s, const struct label_filter *f)
 	return false;
 }
 
-/* Several "is" of one key are alternatives; each is asked for here, and one that holds is enough. */
+/* Several filters of one key that say what it is or begins with are alternatives; one that holds is enough. */
 static bool any_is(const struct series *s, const char *key, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (filters[i].match == LABEL_IS && !strcmp(filters[i].key, key) && filter_holds(s, &filters[i]))
+		if (filters[i].match != LABEL_IS_NOT && !strcmp(filters[i].key, key) && filter_holds(s, &filters[i]))
 			return true;
 	return false;
 }
@@ -118,8 +118,8 @@ static bool any_is(const struct series *s, const char *key, const struct label_f
 bool series_matches(const struct series *s, const struct label_filter *filters, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (filters[i].match == LABEL_IS ? !any_is(s, filters[i].key, filters, count) :
-						   !filter_holds(s, &filters[i]))
+		if (filters[i].match == LABEL_IS_NOT ? !filter_holds(s, &filters[i]) :
+						       !any_is(s, filters[i].key, filters, count))
 			return false;
 	}
 	return true;

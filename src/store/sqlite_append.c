@@ -1,5 +1,6 @@
 /* sqlite_append.c: one batch into one day file, in one transaction. */
 #include "chunk.h"
+#include "log.h"
 #include "mem.h"
 #include "saturate.h"
 #include "sqlite_day.h"
@@ -17,8 +18,14 @@ static int load_series(struct day *d, struct err *err)
 		return rc;
 	buf_init(&key);
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(s, 0);
+
 		series_key_of_row(s, 1, &key);
-		if (intern_add(&d->series, key.data, key.size) + 1 != sqlite3_column_int64(s, 0))
+		if (series_row_is_hole(s, 1)) {		/* takes its number; no key is as short */
+			buf_reset(&key);
+			buf_put(&key, &id, sizeof(uint32_t));
+		}
+		if (intern_add(&d->series, key.data, key.size) + 1 != id)
 			return err_set(err, -EBADMSG, "cannot read '%s': its list of series is damaged", d->path);
 	}
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
@@ -36,8 +43,7 @@ static int load_batches(struct day *d, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "read", d->path, err);
 }
 
-/* After a commit that failed, memory is ahead of the file; what the file says is right. */
-static void forget(struct day *d)
+void day_forget(struct day *d)
 {
 	d->stacks = stack_dict_free(d->stacks);
 	intern_done(&d->series);
@@ -52,18 +58,29 @@ static int load(struct day *d, struct err *err)
 
 	if (d->loaded)
 		return 0;
-	forget(d);
+	day_forget(d);
 	rc = stack_dict_load(d->db, d->path, &d->stacks, err);
 	if (rc >= 0)
 		rc = load_series(d, err);
 	if (rc >= 0)
 		rc = load_batches(d, err);
 	if (rc < 0) {
-		forget(d);
+		day_forget(d);
 		return rc;
 	}
 	d->loaded = true;
 	return 0;
+}
+
+void day_make_holes(struct day *d, const uint8_t *nodes, const uint8_t *frames)
+{
+	if (!d->loaded)
+		return;
+	stack_dict_make_holes(d->stacks, nodes, frames);
+	intern_done(&d->series);
+	intern_init(&d->series);
+	if (load_series(d, NULL) < 0)
+		day_forget(d);
 }
 
 static int run(struct day *d, sqlite3_stmt *s, struct err *err)
@@ -138,7 +155,7 @@ static uint64_t add_rows(struct chunk_rows *rows, const struct profile *p, const
 	return sum;
 }
 
-/* What the entries of one batch share. */
+/* State shared by the entries of one batch. */
 struct append {
 	struct day *day;
 	sqlite3_stmt *insert;
@@ -147,7 +164,7 @@ struct append {
 	uint32_t *nodes;
 	size_t node_capacity;
 	uint32_t hours;
-	uint64_t samples;
+	struct day_appended added;
 };
 
 static int append_entry(struct append *a, const struct batch_entry *e, struct err *err)
@@ -162,8 +179,8 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	if (rc < 0)
 		return rc;
 	GROW(&a->nodes, &a->node_capacity, e->profile->node_count);
-	stack_dict_add(a->day->stacks, e->profile, a->nodes);
-	saturating_count(&a->samples, add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS));
+	a->added.nodes_cut += stack_dict_add(a->day->stacks, e->profile, a->nodes);
+	saturating_count(&a->added.samples, add_rows(&a->rows, e->profile, a->nodes, bucket % CHUNK_BUCKETS));
 	buf_reset(&a->data);
 	if (!chunk_encode(&a->rows, &a->data))
 		return 0;
@@ -175,36 +192,36 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	return run(a->day, a->insert, err);
 }
 
-static int insert_block(struct day *d, const char *sql, uint32_t first, const struct buf *data, struct err *err)
+static int insert_block(struct day *d, const char *sql, const struct stack_dict_block *b, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
 	int rc;
 
-	if (data->size == 0)
+	if (b->data.size == 0)
 		return 0;
-	if (data->overflow)
+	if (b->data.overflow)
 		return err_set(err, -EFBIG, "cannot write to '%s': the batch has over 2 GB of names", d->path);
 	rc = day_prepare(d, sql, &s, err);
 	if (rc < 0)
 		return rc;
-	sqlite3_bind_int64(s, 1, first);
-	sqlite3_bind_blob64(s, 2, data->data, data->size, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 1, b->first);
+	sqlite3_bind_blob64(s, 2, b->data.data, b->data.size, SQLITE_STATIC);
 	return run(d, s, err);
 }
 
 static int insert_stacks(struct day *d, struct err *err)
 {
-	_cleanup_(buf_done) struct buf frames = { 0 }, nodes = { 0 };
-	uint32_t first_frame, first_node;
+	_cleanup_(stack_dict_blocks_done) struct stack_dict_blocks b = { 0 };
 	int rc;
 
-	buf_init(&frames);
-	buf_init(&nodes);
-	stack_dict_new(d->stacks, &frames, &first_frame, &nodes, &first_node);
-	rc = insert_block(d, "INSERT INTO frame_block VALUES(?, ?)", first_frame, &frames, err);
-	if (rc < 0)
+	stack_dict_new(d->stacks, &b);
+	rc = insert_block(d, "INSERT INTO frame_block VALUES(?, ?)", &b.frames, err);
+	if (rc >= 0)
+		rc = insert_block(d, "INSERT INTO node_block VALUES(?, ?)", &b.nodes, err);
+	if (rc < 0 || !b.lines.data.size)
 		return rc;
-	return insert_block(d, "INSERT INTO node_block VALUES(?, ?)", first_node, &nodes, err);
+	rc = day_exec(d, "CREATE TABLE IF NOT EXISTS line_block(first INTEGER PRIMARY KEY, data BLOB NOT NULL)", "write to", err);
+	return rc < 0 ? rc : insert_block(d, "INSERT INTO line_block VALUES(?, ?)", &b.lines, err);
 }
 
 static int insert_batch(struct day *d, uint64_t id, struct err *err)
@@ -248,7 +265,15 @@ static int append_all(struct append *a, const struct batch *b, struct err *err)
 	return rc;
 }
 
-int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct err *err)
+static void report_cut(struct day *d)
+{
+	if (!d->cut_reported)
+		log_warning("'%s' has as many functions or stacks as a day can have (%u, %u); new ones count for their callers", d->path,
+			    STACK_TREE_FRAMES, STACK_TREE_NODES);
+	d->cut_reported = true;
+}
+
+int day_append(struct day *d, const struct batch *b, struct day_appended *ret, struct err *err)
 {
 	struct append a = { .day = d };
 	int rc = load(d, err);
@@ -268,13 +293,16 @@ int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct e
 	buf_done(&a.data);
 	free(a.nodes);
 	if (rc < 0) {
-		forget(d);
+		day_forget(d);
 		return rc;
 	}
 	stack_dict_saved(d->stacks);
 	if (b->id)
 		map_set(&d->batches, b->id, 1);
 	d->hours_to_compact |= a.hours;
-	saturating_count(samples, a.samples);
+	saturating_count(&ret->samples, a.added.samples);
+	ret->nodes_cut += a.added.nodes_cut;
+	if (a.added.nodes_cut)
+		report_cut(d);
 	return 1;
 }

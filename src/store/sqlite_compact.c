@@ -18,7 +18,7 @@
 #define GRACE_NS	(60 * NS_PER_SECOND)	/* what ends late, such as a long request, still comes in by then */
 #define BLOCK_BYTES	((size_t)1 << 20)	/* blocks of stacks are merged up to this size, unpacked */
 #define BATCH_IDS_NS	(2 * NS_PER_DAY)	/* how long a batch may be handed over again */
-#define FREE_SHARE	4			/* pages are given back when a fourth of the file is free */
+#define FREE_SHARE	4			/* pages are freed when a fourth of the file is unused */
 
 static int step(struct day *d, sqlite3_stmt *s, struct err *err)
 {
@@ -206,7 +206,7 @@ static int replace_blocks(struct day *d, const char *table, int64_t first, int64
 	return step(d, s, err);
 }
 
-/* Records do not say their own number, so blocks that follow each other are merged by joining their bytes. */
+/* Records do not contain their number, so adjacent blocks are merged by joining their bytes. */
 static int merge_blocks(struct day *d, const char *table, struct err *err)
 {
 	_cleanup_(freep) char *sql = xasprintf("SELECT first, data FROM %s WHERE first >= ? ORDER BY first", table);
@@ -259,7 +259,11 @@ static int compact_stacks(struct sqlite_store *s, struct day *d, unsigned hour, 
 {
 	int rc = merge_blocks(d, "frame_block", err);
 
-	return rc < 0 ? rc : merge_blocks(d, "node_block", err);
+	if (rc >= 0)
+		rc = merge_blocks(d, "node_block", err);
+	if (rc >= 0)
+		rc = stack_tree_has_lines(d->db, d->path, err);
+	return rc <= 0 ? rc : merge_blocks(d, "line_block", err);
 }
 
 /* --- One day --- */
@@ -296,7 +300,7 @@ static int64_t written_ns(const struct day *d)
 	return ns;
 }
 
-/* Ids only matter while somebody may still hand the batch over again. */
+/* Ids only matter while the batch may still be delivered again. */
 static int drop_batch_ids(struct day *d, int64_t now_ns, struct err *err)
 {
 	if (now_ns - written_ns(d) < BATCH_IDS_NS || now_ns - day_start_ns(d->number + 1) < BATCH_IDS_NS)
@@ -350,7 +354,7 @@ static bool has_batch_ids(struct day *d)
 	return day_number(d, "SELECT count(*) FROM (SELECT 1 FROM batch LIMIT 1)", 1) != 0;
 }
 
-/* Returns 1 if there is more to do at once; *ret_settled says that nothing will remain to be done for this day. */
+/* Returns 1 if more is to be done at once; *ret_settled: nothing will remain to be done for this day. */
 static int compact_day(struct sqlite_store *s, struct day *d, int64_t now_ns, bool *ret_settled, struct err *err)
 {
 	bool day_is_over = now_ns >= day_start_ns(d->number + 1) + GRACE_NS;
@@ -381,7 +385,7 @@ static int quick_check(struct day *d, struct err *err)
 	return 0;
 }
 
-/* Every table is there, and every series makes sense. */
+/* All tables exist, and all series are valid. */
 static int check_tables(struct day *d, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *others = NULL, *s = NULL;
@@ -394,9 +398,10 @@ static int check_tables(struct day *d, struct err *err)
 	if (rc < 0)
 		return rc;
 	for (; (rc = sqlite3_step(s)) == SQLITE_ROW; expected++) {
-		struct series parsed;
+		bool hole = series_row_is_hole(s, 1);
+		struct series parsed = { 0 };
 
-		if (sqlite3_column_int64(s, 0) != expected || series_of_row(s, 1, &parsed) < 0)
+		if (sqlite3_column_int64(s, 0) != expected || (!hole && series_of_row(s, 1, &parsed) < 0))
 			return err_set(err, -EBADMSG, "cannot read '%s': its list of series is damaged at number %lld",
 				       d->path, (long long)expected);
 		series_done(&parsed);
@@ -404,8 +409,9 @@ static int check_tables(struct day *d, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "check", d->path, err);
 }
 
-/* True if everything in the file can be read, as far as that can be known without reading every chunk. */
-static bool is_sound(struct sqlite_store *s, int64_t number, struct err *why)
+/* Whether everything in the file can be read, as far as that can be known without reading every chunk: -EBADMSG if it is
+ * damaged, and what keeps it from being read. */
+static int verify_day(struct sqlite_store *s, int64_t number, struct err *why)
 {
 	_cleanup_(stack_tree_done) struct stack_tree t = { 0 };
 	struct day *d;
@@ -413,34 +419,38 @@ static bool is_sound(struct sqlite_store *s, int64_t number, struct err *why)
 
 	stack_tree_init(&t);
 	if (rc < 0)
-		return rc != -EBADMSG;
+		return rc;
 	rc = stack_tree_load(&t, d->db, d->path, why);
 	if (rc >= 0)
 		rc = check_tables(d, why);
 	if (rc >= 0)
 		rc = quick_check(d, why);
 	day_close(d);
-	return rc != -EBADMSG;
+	return rc;
 }
 
-/* What a query found damaged is examined here, where it may be renamed. */
+/* Verifies a day that a query found damaged; here the writer is locked, so it may be renamed. */
 static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 {
 	struct err why = { 0 };
 	bool suspect;
-	int rc = 0;
+	int rc = 0, found;
 
 	pthread_mutex_lock(&s->counting);
 	suspect = map_get(&s->suspects, (uint64_t)number) == 1;
 	pthread_mutex_unlock(&s->counting);
 	if (!suspect)
 		return 0;
-	if (!is_sound(s, number, &why))
+	found = verify_day(s, number, &why);
+	if (found == -EBADMSG)
 		rc = sqlite_store_set_aside(s, number, why.text, err);
+	/* One that cannot be read now is counted until it can be. */
+	if (found == -EIO || found == -EACCES)
+		return 0;
 	pthread_mutex_lock(&s->counting);
 	map_set(&s->suspects, (uint64_t)number, 0);
 	pthread_mutex_unlock(&s->counting);
-	return rc < 0 ? rc : why.code == -EBADMSG;
+	return rc < 0 ? rc : found == -EBADMSG;
 }
 
 /* Returns 1 if there is more to do at once. */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define BUSY_MS		5000	/* another process may be checking the log of a writer that died */
+#define CUT_BUSY_MS	200	/* readers may be in the log */
 
 static_assert(DAY_BUCKETS * BATCH_BUCKET_NS == NS_PER_DAY, "buckets divide a day");
 
@@ -102,7 +103,10 @@ int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *er
 
 	if (day_number(d, "PRAGMA freelist_count", 0) > keep)
 		rc = day_exec(d, "PRAGMA incremental_vacuum", doing, err);
+	/* Commits wait meanwhile, so a long query is not waited for. */
+	sqlite3_busy_timeout(d->db, CUT_BUSY_MS);
 	sqlite3_wal_checkpoint_v2(d->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(d->db, BUSY_MS);
 	return rc;
 }
 
@@ -117,6 +121,11 @@ int series_of_row(sqlite3_stmt *row, int column, struct series *ret)
 {
 	return series_parse(ret, bytes_of(row, column), sqlite3_column_int64(row, column + 1),
 			    sqlite3_column_int64(row, column + 2), bytes_of(row, column + 3));
+}
+
+bool series_row_is_hole(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_bytes(row, column + 3) == 0;
 }
 
 void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out)
@@ -143,7 +152,7 @@ static int create_schema(struct day *d, struct err *err)
 
 	/* One transaction, so that a crash leaves either an empty database, which is tried again, or all of it. */
 	sql = xasprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT;", schema,
-			DAY_APPLICATION, DAY_SCHEMA);
+			DAY_APPLICATION, 1);
 	rc = day_exec(d, sql, "create", err);
 	if (rc < 0 && !sqlite3_get_autocommit(d->db))
 		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
@@ -293,7 +302,9 @@ static int open_once(const char *directory, int64_t number, enum day_mode mode, 
 	d->path = day_path(directory, number, "");
 	intern_init(&d->series);
 	map_init(&d->batches);
-	rc = mode == DAY_WRITE ? open_writer(d, err) : open_reader(d, err);
+	rc = sqlite_check_file(d->path, err);
+	if (rc >= 0)
+		rc = mode == DAY_WRITE ? open_writer(d, err) : open_reader(d, err);
 	if (rc < 0)
 		return rc;
 	d->hours_to_compact = (1u << 24) - 1;	/* until compaction has looked */

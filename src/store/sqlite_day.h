@@ -1,14 +1,18 @@
 /* sqlite_day.h: one day in one self-contained SQLite file, DIRECTORY/YYYY-MM-DD.db (UTC).
  *
  *   frame_block, node_block   first, data            the day's stacks, see stack_tree.h
- *   series                    id, labels, clock, period_ns, columns       see series.h
+ *   line_block                first, data            lines that ran, of nodes; only there once a node has one. Who does not
+ *                                                    know this table reads functions: a node per line, which add up
+ *   series                    id, labels, clock, period_ns, columns       see series.h; without columns: a hole, whose number
+ *                                                          no sample uses any more
  *   recent                    id, bucket, series, data     chunks as they were committed, in the order of commits, so
  *                                                          that a commit writes to the end of the file and nowhere
  *                                                          else; bucket counts 10 seconds from midnight
  *   chunk                     id, data               id = hour << 24 | series: hours that were compacted
  *   batch                     seq, id                which batches are in this file
  *
- * PRAGMA application_id is DAY_APPLICATION, user_version DAY_SCHEMA. A struct day belongs to one thread at a time.
+ * PRAGMA application_id is DAY_APPLICATION, user_version 1, and DAY_SCHEMA once there are holes (see sqlite_sweep.c), at
+ * which an earlier Strobe would stumble. A struct day belongs to one thread at a time.
  */
 #ifndef STORE_SQLITE_DAY_H
 #define STORE_SQLITE_DAY_H
@@ -19,7 +23,7 @@
 #include <sys/types.h>
 
 #define DAY_APPLICATION	0x53545242	/* "STRB" */
-#define DAY_SCHEMA	1
+#define DAY_SCHEMA	2
 #define DAY_BUCKETS	8640u
 #define DAY_SERIES	(1u << 24)	/* cap of series in a day */
 
@@ -34,7 +38,7 @@ struct day {
 	struct stack_dict *stacks;
 	struct intern series;		/* keys; the number is the id - 1 */
 	struct map batches;
-	bool loaded;
+	bool loaded, cut_reported;
 	dev_t device;
 	ino_t inode;
 };
@@ -60,8 +64,19 @@ struct day *day_close(struct day *d);		/* NULL is fine; returns NULL */
 bool day_is_in_place(const struct day *d);
 
 /* Stores what of the batch falls into this day, all or nothing. Returns 1, or 0 if a batch of that id is in the file.
- * Adds to *samples what the column "samples" held. */
-int day_append(struct day *d, const struct batch *b, uint64_t *samples, struct err *err);
+ * Adds to `ret` what was stored. */
+struct day_appended {
+	uint64_t samples;		/* what the column "samples" held */
+	uint64_t nodes_cut;		/* stacks that were cut at a known caller: the day has too many */
+};
+int day_append(struct day *d, const struct batch *b, struct day_appended *ret, struct err *err);
+
+/* Drops what memory knows of stacks, series and batches, so that the next append reads it from the file: after a commit
+ * that failed, memory is ahead of it. */
+void day_forget(struct day *d);
+
+/* The same for what the file has no longer, see stack_dict_make_holes; and for series that are holes now. */
+void day_make_holes(struct day *d, const uint8_t *nodes, const uint8_t *frames);
 
 /* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
 int day_exec(struct day *d, const char *sql, const char *doing, struct err *err);
@@ -77,6 +92,7 @@ int64_t day_number(struct day *d, const char *sql, int64_t otherwise);
 /* The series in a row whose columns labels, clock, period_ns and columns begin at `column`. -EBADMSG if it is none. */
 int series_of_row(sqlite3_stmt *row, int column, struct series *ret);
 void series_key_of_row(sqlite3_stmt *row, int column, struct buf *out);	/* replaces what is in `out` */
+bool series_row_is_hole(sqlite3_stmt *row, int column);
 
 /* First and one after the last bucket of the day that has samples; false if there are none. */
 bool day_extent(struct day *d, unsigned *ret_first, unsigned *ret_end);

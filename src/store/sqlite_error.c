@@ -1,7 +1,9 @@
 /* sqlite_error.c: one place that knows which of SQLite's codes mean what to an administrator. */
 #include "sqlite_error.h"
 #include "clock.h"
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RETRY_US	2000
@@ -23,6 +25,9 @@ static int system_code(sqlite3 *db)
 		return -EACCES;
 	case ENOENT:
 		return -ENOENT;
+	case EMFILE:
+	case ENFILE:
+		return -EMFILE;
 	default:
 		return -EIO;
 	}
@@ -62,10 +67,24 @@ int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *
 	if (code == -EBADMSG)
 		return err_set(err, code, "cannot %s '%s': the file is damaged or not a database of Strobe (%s)",
 			       doing, path, sqlite3_errmsg(db));
-	if (number && (code == -EIO || code == -EACCES || code == -ENOENT))
+	if (number && (code == -EIO || code == -EACCES || code == -ENOENT || code == -EMFILE))
 		return err_set(err, code, "cannot %s '%s': %s (%s)", doing, path, sqlite3_errmsg(db),
 			       strerror(number));
 	return err_set(err, code, "cannot %s '%s': %s", doing, path, sqlite3_errmsg(db));
+}
+
+int sqlite_check_file(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode) && stat(path, &st) < 0)
+		return err_set(err, -EIO, "cannot open '%s': it is a link, and what it leads to cannot be opened (%s)",
+			       path, strerror(errno));
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return err_set(err, -EBADMSG, "'%s' is no regular file", path);
+	return 0;
 }
 
 int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err)

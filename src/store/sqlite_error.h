@@ -8,8 +8,12 @@
 #include <stdint.h>
 
 /* Fills `err` with "cannot DOING 'PATH': …" for the last failure of `db` and returns its errno: -ENOSPC when the disk
- * is full, -EBADMSG when the file is damaged or no database, -EBUSY, -ENOMEM, -EACCES, -EFBIG, otherwise -EIO. */
+ * is full, -EBADMSG when the file is damaged or no database, -EBUSY, -ENOMEM, -EACCES, -EFBIG, -EMFILE, otherwise -EIO. */
 int sqlite_failed(sqlite3 *db, const char *doing, const char *path, struct err *err);
+
+/* Before SQLite opens a file: -EBADMSG if a pipe, which would keep it waiting forever, or a device stands in its place; -EIO for
+ * a link that leads nowhere, as to a disk that is not mounted. A file that is not there is no error. */
+int sqlite_check_file(const char *path, struct err *err);
 
 /* Prepares a statement of ours; -EBADMSG if the file's tables do not fit it, otherwise as sqlite_failed has it. */
 int sqlite_prepare(sqlite3 *db, const char *sql, const char *path, sqlite3_stmt **ret, struct err *err);

@@ -1,8 +1,15 @@
-/* sqlite_hours.c: the oldest hours of a day that is being written, for when even that day is too large. */
+/* sqlite_hours.c: the oldest hours of a day that is being written, for when even that day is too large: whole hours, and at last
+ * the beginning of the newest one. */
 #include "chunk.h"
-#include "log.h"
+#include "clock.h"
 #include "mem.h"
+#include "sqlite_error.h"
 #include "sqlite_store.h"
+#include "stack_tree.h"
+
+#define KEPT_BUCKETS	6u	/* the newest minute stays, whatever the limit is */
+#define VACUUM_PAGES	1024u
+#define STACKS_SHARE	4	/* of the file: freeing stacks means reading all samples, and waits until they are worth that */
 
 static uint64_t pages(struct day *d, const char *pragma)
 {
@@ -11,7 +18,7 @@ static uint64_t pages(struct day *d, const char *pragma)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* What is in use, in bytes, however large the file is at the moment. */
+/* Returns the bytes in use, however large the file is at the moment. */
 static uint64_t used_bytes(struct day *d)
 {
 	uint64_t all = pages(d, "PRAGMA page_count"), unused = pages(d, "PRAGMA freelist_count");
@@ -19,51 +26,212 @@ static uint64_t used_bytes(struct day *d)
 	return (all - (unused < all ? unused : all)) * pages(d, "PRAGMA page_size");
 }
 
-static int drop_hour(struct day *d, unsigned hour, struct err *err)
+static uint64_t stacks_bytes(struct day *d)
+{
+	uint64_t lines = stack_tree_has_lines(d->db, d->path, NULL) > 0 ?
+			 pages(d, "SELECT ifnull(sum(length(data)), 0) FROM line_block") : 0;
+
+	return lines + pages(d, "SELECT (SELECT ifnull(sum(length(data)), 0) FROM frame_block) + "
+				"(SELECT ifnull(sum(length(data)), 0) FROM node_block) + "
+				"(SELECT ifnull(sum(length(labels)), 0) FROM series)");
+}
+
+/* --- Removing samples --- */
+
+/* Reads a chunk of the day, leaving out samples before bucket `from` of its hour. */
+static void read_rest(struct day *d, sqlite3_stmt *row, unsigned from, struct chunk_rows *rows, struct buf *scratch)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	const void *data = sqlite3_column_blob(row, 1);
+	struct series series = { 0 };
+	int64_t values[PROFILE_COLUMNS];
+	struct chunk_reader r;
+	unsigned bucket;
+	uint32_t stack;
+
+	if (day_prepare(d, "SELECT labels, clock, period_ns, columns FROM series WHERE id = ?", &s, NULL) < 0)
+		return;
+	sqlite3_bind_int64(s, 1, sqlite3_column_int64(row, 0) & (DAY_SERIES - 1));
+	if (sqlite3_step(s) == SQLITE_ROW && series_of_row(s, 0, &series) >= 0)
+		series_done(&series);
+	if (!series.column_count ||
+	    chunk_open(&r, data, (size_t)sqlite3_column_bytes(row, 1), series.column_count, scratch) < 0)
+		return;
+	chunk_rows_reset(rows, series.column_count);
+	while (chunk_next(&r, &stack, &bucket, values) > 0)
+		if (bucket >= from)
+			chunk_rows_add(rows, stack, bucket, values);
+}
+
+/* Removes older samples from the compacted chunks of the hour that contains bucket `before` of the day. */
+static int cut_chunks(struct day *d, unsigned before, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *row = NULL, *put = NULL;
+	struct chunk_rows rows;
+	struct buf scratch, out;
+	int rc = day_prepare(d, "SELECT id, data FROM chunk WHERE id > ? AND id < ? ORDER BY id LIMIT 1", &row, err);
+
+	if (rc >= 0)
+		rc = day_prepare(d, "INSERT OR REPLACE INTO chunk VALUES(?, ?)", &put, err);
+	if (rc < 0)
+		return rc;
+	chunk_rows_init(&rows);
+	buf_init(&scratch);
+	buf_init(&out);
+	sqlite3_bind_int64(row, 1, chunk_id(before / CHUNK_BUCKETS, 0));
+	sqlite3_bind_int64(row, 2, chunk_id(before / CHUNK_BUCKETS + 1, 0));
+	while (rc >= 0 && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(row, 0);
+
+		buf_reset(&out);
+		chunk_rows_reset(&rows, 1);
+		read_rest(d, row, before % CHUNK_BUCKETS, &rows, &scratch);
+		sqlite3_reset(row);
+		sqlite3_bind_int64(row, 1, id);
+		sqlite3_reset(put);
+		sqlite3_bind_int64(put, 1, id);
+		if (chunk_encode(&rows, &out)) {
+			sqlite3_bind_blob64(put, 2, out.data, out.size, SQLITE_STATIC);
+			rc = sqlite3_step(put);
+		} else {
+			_cleanup_(freep) char *sql = xasprintf("DELETE FROM chunk WHERE id = %lld", (long long)id);
+
+			rc = day_exec(d, sql, "remove hours of", err) < 0 ? SQLITE_ERROR : SQLITE_DONE;
+		}
+		if (rc != SQLITE_DONE)
+			break;
+	}
+	rc = rc == SQLITE_DONE ? 0 : sqlite_failed(d->db, "remove hours of", d->path, err);
+	chunk_rows_done(&rows);
+	buf_done(&scratch);
+	buf_done(&out);
+	return rc;
+}
+
+/* Removes all that is older than bucket `before` of the day. */
+static int drop_before(struct day *d, unsigned before, struct err *err)
 {
 	_cleanup_(freep) char *sql =
-		xasprintf("BEGIN IMMEDIATE; DELETE FROM chunk WHERE id < %lld; DELETE FROM recent WHERE bucket < %u; COMMIT;",
-			  (long long)chunk_id(hour + 1, 0), (hour + 1) * CHUNK_BUCKETS);
-	int rc = day_exec(d, sql, "remove hours of", err);
+		xasprintf("DELETE FROM chunk WHERE id < %lld; DELETE FROM recent WHERE bucket < %u",
+			  (long long)chunk_id(before / CHUNK_BUCKETS, 0), before);
+	int rc = day_exec(d, "BEGIN IMMEDIATE", "remove hours of", err);
 
+	if (rc >= 0)
+		rc = day_exec(d, sql, "remove hours of", err);
+	if (rc >= 0 && before % CHUNK_BUCKETS)
+		rc = cut_chunks(d, before, err);
+	if (rc >= 0)
+		rc = day_exec(d, "COMMIT", "remove hours of", err);
 	if (rc < 0 && !sqlite3_get_autocommit(d->db))
 		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
 }
 
-/* All but the newest hour may go. Returns how many did. */
-static int drop_hours(struct day *d, uint64_t keep, struct err *err)
+/* The bucket up to which samples go next: the oldest hour, or an eighth of the only one. 0 if all must stay. */
+static unsigned next_cut(unsigned first, unsigned end)
 {
-	unsigned first, end;
-	int hours = 0, rc = 0;
+	unsigned next_hour = (first / CHUNK_BUCKETS + 1) * CHUNK_BUCKETS;
 
-	while (rc >= 0 && used_bytes(d) > keep && day_extent(d, &first, &end) &&
-	       first / CHUNK_BUCKETS < (end - 1) / CHUNK_BUCKETS) {
-		rc = drop_hour(d, first / CHUNK_BUCKETS, err);
-		hours += rc >= 0;
-	}
-	return rc < 0 ? rc : hours;
+	if (next_hour < end)
+		return next_hour;
+	if (end - first <= KEPT_BUCKETS)
+		return 0;
+	return end - first <= 2 * KEPT_BUCKETS ? end - KEPT_BUCKETS : first + (end - first) / 8 + 1;
 }
 
-int sqlite_store_drop_hours(struct sqlite_store *s, int64_t number, uint64_t too_much, struct err *err)
+/* --- Making a day smaller --- */
+
+struct shrink {
+	struct sqlite_store *store;
+	int64_t number;
+	uint64_t keep;			/* bytes */
+	unsigned hours, buckets;	/* removed: hours that were over, and buckets of the newest one */
+	bool swept;			/* nothing was removed since stacks were freed */
+};
+
+enum step { DONE, SWEEP, AGAIN };
+
+/* One removal, so that an append that waits gets its turn before the next. Returns what comes next. */
+static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 {
-	struct day *d;
-	uint64_t used;
+	unsigned first, end, before;
 	int rc;
 
-	pthread_mutex_lock(&s->writer);
-	rc = sqlite_store_day(s, number, &d, err);
-	if (rc >= 0) {
-		used = pages(d, "PRAGMA page_count") * pages(d, "PRAGMA page_size");
-		rc = drop_hours(d, used > too_much ? used - too_much : 0, err);
-		if (rc >= 0 && day_give_back(d, 0, "remove hours of", err) < 0)
-			log_warning("'%s' could not be made smaller now; it is tried again", d->path);
-	}
-	pthread_mutex_unlock(&s->writer);
-	if (rc <= 0)
+	if (used_bytes(d) <= k->keep)
+		return DONE;
+	before = day_extent(d, &first, &end) ? next_cut(first, end) : 0;
+	if (!k->swept && (!before || stacks_bytes(d) > used_bytes(d) / STACKS_SHARE))
+		return SWEEP;
+	if (!before)
+		return DONE;
+	rc = drop_before(d, before, err);
+	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&s->counting);
-	s->stats.hours_expired += (uint64_t)rc;
-	pthread_mutex_unlock(&s->counting);
+	if (before % CHUNK_BUCKETS)
+		k->buckets += before - first;
+	else
+		k->hours++;
+	k->swept = false;
+	return AGAIN;
+}
+
+/* Stacks are freed before any sample is removed too: earlier removals may have left some. */
+static int shrink(struct shrink *k, struct err *err)
+{
+	struct day *d;
+	int rc;
+
+	do {
+		pthread_mutex_lock(&k->store->writer);
+		rc = sqlite_store_day(k->store, k->number, &d, err);
+		if (rc >= 0)
+			rc = remove_oldest(k, d, err);
+		pthread_mutex_unlock(&k->store->writer);
+		if (rc == SWEEP) {
+			rc = sqlite_store_sweep(k->store, k->number, err);
+			k->swept = true;
+			rc = rc < 0 ? rc : AGAIN;
+		}
+	} while (rc == AGAIN);
 	return rc;
+}
+
+/* Free pages are returned to the disk a few at a time, so that commits have their turn. A failure now is retried by the
+ * next maintenance. */
+static int give_back(struct shrink *k, struct err *err)
+{
+	_cleanup_(freep) char *some = xasprintf("PRAGMA incremental_vacuum(%u)", VACUUM_PAGES);
+	uint64_t before = UINT64_MAX, left = UINT64_MAX - 1;
+	struct day *d;
+	int rc = 0;
+
+	while (rc >= 0 && left && left < before) {
+		before = left;
+		pthread_mutex_lock(&k->store->writer);
+		rc = sqlite_store_day(k->store, k->number, &d, err);
+		if (rc >= 0)
+			rc = day_exec(d, some, "remove hours of", err);
+		if (rc >= 0)
+			left = pages(d, "PRAGMA freelist_count");
+		if (rc >= 0 && (!left || left >= before))
+			rc = day_give_back(d, left, "remove hours of", err);
+		pthread_mutex_unlock(&k->store->writer);
+	}
+	return rc;
+}
+
+int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t keep, struct sqlite_store_shrunk *ret,
+			    struct err *err)
+{
+	struct shrink k = { .store = s, .number = number, .keep = keep };
+	int rc = shrink(&k, err), rc2 = give_back(&k, rc < 0 ? NULL : err);
+	uint64_t seconds = k.buckets * (BATCH_BUCKET_NS / NS_PER_SECOND);
+
+	ret->hours += k.hours;
+	ret->seconds += seconds;
+	pthread_mutex_lock(&s->counting);
+	s->stats.hours_expired += k.hours;
+	s->stats.seconds_expired += seconds;
+	pthread_mutex_unlock(&s->counting);
+	return rc < 0 ? rc : rc2;
 }

@@ -109,7 +109,7 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 	times = time_name ? values_of(q, time_name, "nanoseconds") : NULL;
 
 	while ((rc = scan_next(c, &node, &bucket, row)) > 0) {
-		if (node >= q->tree.node_count)
+		if (node >= q->tree.node_count || stack_tree_is_hole(&q->tree, node))
 			return -EBADMSG;
 		for (uint32_t i = 0; i < s->column_count; i++)
 			add_to(columns[i], node, row[i]);
@@ -138,7 +138,7 @@ static bool has_values(const struct query *q, uint32_t node)
 	return false;
 }
 
-/* Which nodes have values, or something below them that has; the caller frees. */
+/* Marks the nodes that have values or descendants with values; the caller frees. */
 static bool *needed_nodes(const struct query *q, uint32_t *ret_count)
 {
 	bool *needed = xcalloc(q->tree.node_count, sizeof(*needed));
@@ -154,7 +154,7 @@ static bool *needed_nodes(const struct query *q, uint32_t *ret_count)
 	return needed;
 }
 
-/* Nodes are worth what they have of this column. */
+/* Returns the column by which nodes are weighed. */
 static uint32_t weighing_column(const struct profile *p)
 {
 	uint32_t column = profile_find_column(p, "samples");
@@ -201,9 +201,12 @@ static uint32_t frame_of(struct query *q, uint32_t *frames, uint32_t number)
 /* The node of the profile for one of the day whose caller has one. */
 static uint32_t place_of(struct query *q, uint32_t *frames, uint32_t node, uint32_t parent, bool is_cut)
 {
-	uint32_t frame = is_cut ? profile_pruned_frame(q->profile) : frame_of(q, frames, q->tree.node_frames[node]);
+	const struct stack_tree *t = &q->tree;
 
-	return profile_child(q->profile, parent, frame);
+	if (is_cut)
+		return profile_child(q->profile, parent, profile_pruned_frame(q->profile));
+	return profile_child_at(q->profile, parent, frame_of(q, frames, t->node_frames[node]),
+				t->node_lines ? t->node_lines[node] : 0);
 }
 
 static void add_day(struct query *q)
@@ -234,7 +237,7 @@ static void add_day(struct query *q)
 	}
 }
 
-/* What several days have together may be too much again. */
+/* Prunes again, as several days together may exceed the limit. */
 static void prune(struct query *q)
 {
 	struct profile *pruned;
@@ -304,6 +307,7 @@ int sqlite_query(struct store *store, const struct store_query *what, struct pro
 	struct query q = { .profile = profile_new(), .max_nodes = what->max_nodes ? what->max_nodes : UINT32_MAX };
 	int rc, held;
 
+	profile_keep_lines(q.profile, what->lines);
 	labels_init(&q.labels);
 	stack_tree_init(&q.tree);
 	rc = run(&q, s, what, looked, err);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#define RESERVE_SHARE	4	/* of the limit, at most */
+
 /* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
 struct piece {
 	int64_t day;
@@ -59,7 +61,7 @@ static int list(const struct sqlite_store *s, struct pieces *ret, struct err *er
 	return 0;
 }
 
-/* Removes all that is there of one day; `why` is for the log. */
+/* Removes all files of one day; `why` is for the log. */
 static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t day, const char *why, struct err *err)
 {
 	_cleanup_(freep) char *path = day_path(s->directory, day, "");
@@ -86,15 +88,15 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	return 0;
 }
 
-/* Which cap is too low is told once, until it holds again. */
+/* Reports a cap that is too low once, until it holds again. */
 static void report_cap(struct sqlite_store *s, const struct store_limits *l, uint64_t bytes, uint64_t cap)
 {
 	if (!s->cap_reported && (!l->max_bytes || cap < l->max_bytes))
 		log_warning("the disk of the store '%s' has less room than the %llu MB that must stay free, and nothing is left to "
-			    "remove but the hour being written", s->directory, (unsigned long long)(l->min_free_bytes >> 20));
+			    "remove but the newest minute", s->directory, (unsigned long long)(l->min_free_bytes >> 20));
 	else if (!s->cap_reported)
-		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the hour being written stays; raise the "
-			    "limit or sample less", s->directory, (unsigned long long)(bytes >> 20),
+		log_warning("the store '%s' holds %llu MB, above its limit of %llu MB, but the newest minute and what queries "
+			    "read stay; raise the limit or sample less", s->directory, (unsigned long long)(bytes >> 20),
 			    (unsigned long long)(l->max_bytes >> 20));
 	s->cap_reported = true;
 }
@@ -127,6 +129,15 @@ static uint64_t room_lacking(const struct sqlite_store *s, const struct store_li
 	if (l->min_free_is_guess && wanted > size / 10)
 		wanted = size / 10;
 	return room < wanted ? wanted - room : 0;
+}
+
+/* Room for what comes until the next maintenance, which is about as much as came since the one before: the limit holds between
+ * them, too. */
+static uint64_t reserve(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+{
+	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0;
+
+	return came < l->max_bytes / RESERVE_SHARE ? came : l->max_bytes / RESERVE_SHARE;
 }
 
 /* How large the store may be now, where it takes so many bytes. */
@@ -174,43 +185,72 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 	return rc;
 }
 
-/* Of the days that are left, when they alone are too large. */
+/* Returns the bytes that the files of one day may take, so that all stay within the cap. The day's log is truncated, so
+ * only the log's index counts beside them. */
+static uint64_t room_of_day(const struct pieces *p, int64_t day, uint64_t cap)
+{
+	uint64_t others = 0;
+
+	for (size_t i = 0; i < p->count; i++) {
+		bool set_aside, of_day = day_of_piece(p->items[i].name, &set_aside) == day && !set_aside;
+
+		if (!of_day || strstr(p->items[i].name, ".db-shm"))
+			others += p->items[i].bytes;
+	}
+	return cap > others ? cap - others : 0;
+}
+
+/* Removes hours of the remaining days if these alone are above the cap. */
 static int remove_hours(struct sqlite_store *s, const struct store_limits *l, struct err *err)
 {
+	struct sqlite_store_shrunk shrunk = { 0 };
 	struct pieces p = { 0 };
-	int rc = list(s, &p, err), hours = 0;
-	uint64_t bytes = bytes_of(&p), cap = cap_of(s, l, bytes), before = bytes;
+	int rc = list(s, &p, err);
+	uint64_t before = bytes_of(&p), cap = cap_of(s, l, before), bytes = before;
 
 	for (size_t i = 0; i < p.count && rc >= 0 && bytes > cap; i++) {
+		struct pieces now = { 0 };
+
 		if (day_of_name(p.items[i].name) < 0)
 			continue;
-		rc = sqlite_store_drop_hours(s, p.items[i].day, bytes - cap, err);
-		hours += rc > 0 ? rc : 0;
+		rc = list(s, &now, err);
+		if (rc >= 0)
+			rc = sqlite_store_shrink_day(s, p.items[i].day, room_of_day(&now, p.items[i].day, cap), &shrunk, err);
+		free(now.items);
+		now = (struct pieces){ 0 };
+		if (rc >= 0)
+			rc = list(s, &now, err);
+		bytes = bytes_of(&now);
+		free(now.items);
 	}
 	free(p.items);
-	if (rc >= 0 && hours)
-		log_warning("removed %d hours of the day being written: the store '%s' held %llu MB and may hold %llu MB; raise "
-			    "--max-bytes, free some of the disk, or sample less", hours, s->directory,
+	if (shrunk.hours || shrunk.seconds)
+		log_warning("removed %llu hours of the day being written, and the first %llu seconds of the hour being written: the "
+			    "store '%s' held %llu MB and may hold %llu MB; raise --max-bytes, free some of the disk, or sample less",
+			    (unsigned long long)shrunk.hours, (unsigned long long)shrunk.seconds, s->directory,
 			    (unsigned long long)(before >> 20), (unsigned long long)(cap >> 20));
 	return rc < 0 ? rc : 0;
 }
 
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
+	struct store_limits aim = *l;
 	struct pieces p = { 0 };
 	uint64_t bytes, cap;
 	int rc = list(s, &p, err);
 
+	aim.max_bytes -= reserve(s, l, bytes_of(&p));
 	if (rc >= 0 && p.count)
-		rc = remove_days(s, &p, l, now_ns, cap_of(s, l, bytes_of(&p)), err);
+		rc = remove_days(s, &p, &aim, now_ns, cap_of(s, &aim, bytes_of(&p)), err);
 	free(p.items);
 	if (rc >= 0)
-		rc = remove_hours(s, l, err);
+		rc = remove_hours(s, &aim, err);
 	if (rc < 0)
 		return rc;
 	p = (struct pieces){ 0 };
 	rc = list(s, &p, err);
 	bytes = bytes_of(&p);
+	s->bytes_before = bytes;
 	cap = cap_of(s, l, bytes);
 	free(p.items);
 	if (rc >= 0 && bytes > cap)

@@ -1,8 +1,10 @@
 /* sqlite_runs.c: adding runs, removing them, and removing those above the limits. */
 #include "clock.h"
+#include "edges.h"
 #include "log.h"
 #include "mem.h"
 #include "pack.h"
+#include "run_totals.h"
 #include "sqlite_error.h"
 #include "sqlite_store.h"
 #include "wire_profile.h"
@@ -12,8 +14,8 @@
 #include <time.h>
 #include <xxhash.h>
 
-#define ROW_BYTES	400	/* of a run beside its profile, with its places in the indexes, roughly */
-#define EXPIRE_ROWS	200	/* removed in one transaction, so that nobody waits long for the file */
+#define ROW_BYTES	600	/* of a run beside its profile, with its places in the indexes, roughly */
+#define EXPIRE_ROWS	200	/* removed in one transaction, so that others do not wait long for the file */
 #define MADE_IDS	10	/* tries to make an id that is free */
 
 /* The writer's connection. The lock `runs_writer` is held. */
@@ -31,7 +33,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	if (s->runs)
 		return 0;
 	rc = runs_file_open(s->directory, true, &s->runs, &why);
-	/* Only who has the directory for itself may rename what others may have open. */
+	/* Only a process that has the directory for itself may rename a file that others may have open. */
 	if (rc == -EBADMSG && s->mode == SQLITE_STORE_WRITE) {
 		_cleanup_(freep) char *path = runs_file_path(s->directory);
 
@@ -57,7 +59,7 @@ static void give_up(struct sqlite_store *s, int code)
 
 struct encoded {
 	struct profile view;		/* borrows all of the profile but its labels */
-	struct labels rest;		/* the labels that stand in no column of their own */
+	struct labels rest;		/* the labels without a column of their own */
 	struct buf message, packed, totals, label_text;
 	XXH128_canonical_t digest;
 	int64_t start_ns, duration_ns;
@@ -73,22 +75,7 @@ static void encoded_done(struct encoded *e)
 	buf_done(&e->label_text);
 }
 
-static void put_bytes(struct buf *b, const char *text)
-{
-	buf_put_varint(b, strlen(text));
-	buf_puts(b, text);
-}
-
-static void put_totals(const struct profile *p, struct buf *out)
-{
-	for (uint32_t i = 0; i < p->column_count; i++) {
-		put_bytes(out, p->columns[i].name);
-		put_bytes(out, p->columns[i].unit);
-		buf_put_varint(out, strobe_wire_zigzag(profile_sum(p, i)));
-	}
-}
-
-/* How long it took: as its times say, else as it was measured. */
+/* Returns the duration by start and end time, else the measured wall time, in nanoseconds. */
 static int64_t duration_of(const struct profile *p)
 {
 	uint32_t wall = profile_find_column(p, "wall_ns");
@@ -131,7 +118,7 @@ static int encode(struct encoded *e, const struct store_new_run *run, int64_t no
 		if (!has_column_of_its_own(e->view.labels.items[i].key))
 			set_label(&e->rest, e->view.labels.items[i].key, e->view.labels.items[i].value);
 	labels_put(&e->rest, &e->label_text);
-	put_totals(p, &e->totals);
+	run_totals_put(p, &e->totals);
 	e->view.start_ns = 0;
 	e->view.end_ns = e->duration_ns;
 	rc = wire_profile_write_run(&e->view, &e->message, err);
@@ -146,7 +133,7 @@ static int encode(struct encoded *e, const struct store_new_run *run, int64_t no
 
 /* --- Adding --- */
 
-/* "20261121-074502-1f9a0c37b2d4": sorts by time, and is told apart from others of the second by chance. */
+/* "20261121-074502-1f9a0c37b2d4": sorts by time; the random part tells runs of one second apart. */
 static void make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1])
 {
 	time_t seconds = (time_t)(now_ns / NS_PER_SECOND);
@@ -160,7 +147,7 @@ static void make_id(int64_t now_ns, char ret[STROBE_WIRE_RUN_KEY + 1])
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned long long)random & 0xffffffffffffu);
 }
 
-/* 1 if the run is there with this digest, 0 if there is none of its name, -EEXIST if it is another one. */
+/* 1 if the run exists with this digest, 0 if none has its name, -EEXIST if another one has. */
 static int find_same(struct runs_file *f, const char *source, const char *id, const struct encoded *e, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
@@ -188,13 +175,20 @@ static void bind_text_or_null(sqlite3_stmt *q, int at, const char *text)
 		sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC);
 }
 
+static int64_t total_of(const struct profile *p, const char *name)
+{
+	uint32_t column = profile_find_column(p, name);
+
+	return column == UINT32_MAX ? RUN_TOTAL_MISSING : edges_total(p, column);
+}
+
 static int insert_row(struct runs_file *f, const struct store_new_run *run, const struct encoded *e, int64_t now_ns,
 		      struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *q = NULL;
 	int rc = sqlite_prepare(f->db, "INSERT INTO run(source, run, start_ns, duration_ns, stored_ns, url, "
-				"name, labels, totals, nodes, digest, bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
-				"?, ?, ?)", f->path, &q, err);
+				"name, labels, totals, nodes, digest, bytes, wall_ns, cpu_ns, memory_bytes, "
+				"peak_memory_bytes, calls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", f->path, &q, err);
 
 	if (rc < 0)
 		return rc;
@@ -210,6 +204,8 @@ static int insert_row(struct runs_file *f, const struct store_new_run *run, cons
 	sqlite3_bind_int64(q, 10, run->profile->node_count);
 	sqlite3_bind_blob(q, 11, &e->digest, sizeof(e->digest), SQLITE_STATIC);
 	sqlite3_bind_int64(q, 12, (sqlite3_int64)(e->packed.size + e->totals.size + e->label_text.size + ROW_BYTES));
+	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
+		sqlite3_bind_int64(q, 13 + (int)i, total_of(run->profile, run_totals_sorted[i]));
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 
@@ -225,7 +221,7 @@ static int insert_profile(struct runs_file *f, const struct encoded *e, struct e
 	return sqlite3_step(q) == SQLITE_DONE ? 0 : sqlite_failed(f->db, "write to", f->path, err);
 }
 
-/* What the profile's labels call it; -EINVAL if that is no name. */
+/* Names the run after its profile's labels; -EINVAL if these are no valid names. */
 static int take_name(struct store_new_run *run, struct err *err)
 {
 	const char *source = labels_get(&run->profile->labels, "source"), *id = labels_get(&run->profile->labels, "id");
@@ -240,7 +236,7 @@ static int take_name(struct store_new_run *run, struct err *err)
 	return 0;
 }
 
-/* Encodes the run under a name that is its own or free. 1 if it is there already, 0 if not. */
+/* Encodes the run under its own name or a free one. 1 if it exists already, 0 if not. */
 static int settle(struct runs_file *f, struct store_new_run *run, struct encoded *e, int64_t now_ns, struct err *err)
 {
 	bool made = !*run->id;
@@ -404,7 +400,7 @@ static int64_t remove_all_above(struct runs_file *f, const struct store_limits *
 			return n;
 		removed += n;
 	}
-	/* What a person removed is given back too. */
+	/* Also returns the space of runs that users removed. */
 	if (runs_file_exec(f, "PRAGMA incremental_vacuum", "tidy up", removed ? err : NULL) < 0 && removed)
 		return -EIO;
 	if (removed)

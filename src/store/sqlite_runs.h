@@ -5,14 +5,18 @@
  *             start_ns, duration_ns, stored_ns
  *             url, name     NULL if it has none
  *             labels        the others, see labels_put
- *             totals        for each column: length and bytes of its name, the same of its unit, its sum (zigzag), all
- *                           lengths and the sum as varints of wire/strobe_wire.h
+ *             totals        of all columns, see run_totals.h
+ *             wall_ns, cpu_ns, memory_bytes, peak_memory_bytes, calls
+ *                           the totals that lists are sorted by, RUN_TOTAL_MISSING where there is none (since schema 2)
  *             nodes         of the profile
  *             digest        XXH3 (128 bits) of the message below: what makes two runs the same one
  *             bytes         what the run takes here, roughly
  *   profile   id, data      one or more messages of kind run (wire/strobe_wire.h), packed (pack.h). They start at 0
  *                           and end after the duration, so that the same profile gives the same digest whenever it is
  *                           stored
+ *
+ * Each order of a list has its index, whose rows end with the id. Schema 1 had no columns and indexes of totals: who
+ * writes adds them, who only reads computes them.
  *
  * Removing a row of `run` removes its profile. PRAGMA application_id is RUNS_APPLICATION, user_version RUNS_SCHEMA.
  *
@@ -29,20 +33,24 @@
 #include <sys/types.h>
 
 #define RUNS_APPLICATION	0x53545252	/* "STRR" */
-#define RUNS_SCHEMA		1
+#define RUNS_SCHEMA		2
 #define RUNS_NAME		"runs.sqlite"
 
 struct runs_file {
 	char *path;
 	sqlite3 *db;
+	int64_t schema;				/* that it has; below RUNS_SCHEMA only for readers */
 	dev_t device;
 	ino_t inode;
 };
 
+/* The name of a run as far as lists are sorted by it. */
+#define RUNS_NAME_SQL	"substr(CAST(coalesce(name, url, run) AS BLOB), 1, 200)"
+
 char *runs_file_path(const char *directory);		/* the caller frees */
 
-/* Opens it; to write, it is created when it is not there. -ENOENT: it is not there, so there are no runs. -EBADMSG:
- * damaged or foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed has it. */
+/* Opens it; for writing, creates it if missing. -ENOENT: it does not exist, so there are no runs. -EBADMSG: damaged or
+ * foreign. -ENOTSUP: written by a newer Strobe. Otherwise as sqlite_failed. */
 int runs_file_open(const char *directory, bool to_write, struct runs_file **ret, struct err *err);
 struct runs_file *runs_file_close(struct runs_file *f);	/* NULL is fine; returns NULL */
 bool runs_file_is_in_place(const struct runs_file *f);
@@ -50,7 +58,7 @@ bool runs_file_is_in_place(const struct runs_file *f);
 /* Runs SQL without results; `doing` is for the sentence: "cannot DOING 'PATH': …". */
 int runs_file_exec(struct runs_file *f, const char *sql, const char *doing, struct err *err);
 
-/* How many runs there are and what they take; zeros if that cannot be told. */
+/* The number of runs and their size; zeros if unknown. */
 void runs_file_count(const char *directory, uint64_t *ret_runs, uint64_t *ret_bytes);
 
 #endif

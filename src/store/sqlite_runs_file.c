@@ -3,6 +3,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "mem.h"
+#include "run_totals.h"
 #include "sqlite_error.h"
 #include <fcntl.h>
 #include <string.h>
@@ -46,6 +47,39 @@ static const char schema[] =
 	"CREATE TABLE profile(id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
 	"CREATE TRIGGER run_removed AFTER DELETE ON run BEGIN DELETE FROM profile WHERE id = OLD.id; END;";
 
+/* The additions of schema 2 to schema 1; a new file gets both. */
+static const char orders[] =
+	"CREATE INDEX run_by_duration ON run(duration_ns);"
+	"CREATE INDEX run_by_only_source ON run(source);"
+	"CREATE INDEX run_by_run ON run(run);"
+	"CREATE INDEX run_by_name ON run(" RUNS_NAME_SQL ");";
+
+/* Columns first, so that each row is written once. */
+static void put_totals_sql(struct buf *sql)
+{
+	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
+		buf_printf(sql, "ALTER TABLE run ADD COLUMN %s INTEGER NOT NULL DEFAULT %lld;", run_totals_sorted[i],
+			   (long long)RUN_TOTAL_MISSING);
+	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
+		buf_printf(sql, "%s %s = run_total(totals, '%s')", i ? "," : "UPDATE run SET", run_totals_sorted[i],
+			   run_totals_sorted[i]);
+	for (size_t i = 0; i < RUN_TOTALS_SORTED; i++)
+		buf_printf(sql, ";CREATE INDEX run_by_%s ON run(%s)", run_totals_sorted[i], run_totals_sorted[i]);
+}
+
+/* From schema 1. Readers see the old one until all of it is committed. */
+static int upgrade(struct runs_file *f, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+
+	buf_init(&sql);
+	buf_puts(&sql, orders);
+	put_totals_sql(&sql);
+	buf_printf(&sql, ";PRAGMA user_version=%d;", RUNS_SCHEMA);
+	f->schema = RUNS_SCHEMA;
+	return runs_file_exec(f, sql.data, "upgrade", err);
+}
+
 /* The transaction is open: another process may be at it too. Returns 1 if the file is one of runs, 0 if it is empty. */
 static int check_schema(struct runs_file *f, struct err *err)
 {
@@ -63,7 +97,16 @@ static int check_schema(struct runs_file *f, struct err *err)
 	if (version > RUNS_SCHEMA)
 		return err_set(err, -EBADMSG, "'%s' was written by a newer Strobe (schema %lld, this one knows up "
 			       "to %d); upgrade strobe to read it", f->path, (long long)version, RUNS_SCHEMA);
+	f->schema = version;
 	return 1;
+}
+
+static int create(struct runs_file *f, struct err *err)
+{
+	_cleanup_(freep) char *sql = xasprintf("%s PRAGMA application_id=%d;", schema, RUNS_APPLICATION);
+	int rc = runs_file_exec(f, sql, "create", err);
+
+	return rc < 0 ? rc : upgrade(f, err);
 }
 
 static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
@@ -73,10 +116,11 @@ static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
 	if (rc >= 0)
 		rc = check_schema(f, err);
 	if (rc == 0 && to_write) {
-		_cleanup_(freep) char *sql = xasprintf("%s PRAGMA application_id=%d; PRAGMA user_version=%d;", schema,
-						       RUNS_APPLICATION, RUNS_SCHEMA);
-
-		rc = runs_file_exec(f, sql, "create", err);
+		rc = create(f, err);
+		if (rc >= 0)
+			rc = 1;
+	} else if (rc > 0 && to_write && f->schema < RUNS_SCHEMA) {
+		rc = upgrade(f, err);
 		if (rc >= 0)
 			rc = 1;
 	}
@@ -87,8 +131,8 @@ static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
 	return rc == 0 ? err_set(err, -ENOENT, "'%s' is empty", f->path) : rc;
 }
 
-/* SQLite would create it readable by everybody. What root imports belongs to whoever runs the daemon, as the
- * directory does; SQLite gives log and index the owner of this file. */
+/* SQLite would create it readable by everybody. Imports by root belong to the daemon's user, as the directory does;
+ * SQLite gives log and index the owner of this file. */
 static int create_file(const char *directory, const char *path, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
@@ -143,7 +187,11 @@ static int open_once(const char *directory, bool to_write, struct runs_file **re
 	int rc;
 
 	f->path = runs_file_path(directory);
-	rc = to_write ? open_writer(f, directory, err) : open_reader(f, err);
+	rc = sqlite_check_file(f->path, err);
+	if (rc >= 0)
+		rc = to_write ? open_writer(f, directory, err) : open_reader(f, err);
+	if (rc >= 0 && run_totals_add_function(f->db))
+		rc = sqlite_failed(f->db, "open", f->path, err);
 	if (rc >= 0)
 		rc = check_or_create(f, to_write, err);
 	if (rc < 0)

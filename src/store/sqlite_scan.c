@@ -40,7 +40,7 @@ static bool is_asked_for(const struct scan *s, int64_t number)
 	return start < s->end && start + DAY_BUCKETS > s->first;
 }
 
-/* What was set aside is missing, too. */
+/* Days that were set aside count as missing, too. */
 static void note_set_aside(struct scan *s)
 {
 	_cleanup_(freep) int64_t *days = NULL;
@@ -66,6 +66,12 @@ static int add_series(struct scan *s, sqlite3_stmt *row)
 		return -EBADMSG;
 	GROW(&s->series, &s->series_capacity, i + 1);
 	GROW(&s->matches, &s->match_capacity, i + 1);
+	s->matches[i] = false;
+	if (series_row_is_hole(row, 1)) {
+		s->series[i] = (struct series){ 0 };
+		s->series_count++;
+		return 0;
+	}
 	if (series_of_row(row, 1, &s->series[i]) < 0)
 		return -EBADMSG;
 	s->series_count++;
@@ -97,7 +103,7 @@ static int read_series(struct scan *s, struct err *err)
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(s->day->db, "read", s->day->path, err);
 }
 
-/* One row with a chunk: of `hour`, asked for from bucket `from` to before `to` of the day. */
+/* Visits a row with a chunk of `hour`, for the buckets from `from` to before `to` of the day. */
 static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, int64_t series, unsigned from,
 		 unsigned to, struct err *err)
 {
@@ -112,7 +118,7 @@ static int visit(struct scan *s, sqlite3_stmt *row, int column, unsigned hour, i
 	const void *data;
 	int rc;
 
-	if (series < 1 || (uint64_t)series > s->series_count) {
+	if (series < 1 || (uint64_t)series > s->series_count || !s->series[series - 1].column_count) {
 		sqlite_store_note_piece(s->store, s->day->number);
 		note_damage(s, s->day->number);
 		return 0;
@@ -174,6 +180,12 @@ static int visit_recent(struct scan *s, unsigned from, unsigned to, struct err *
 	return rc == SQLITE_DONE ? 0 : sqlite_failed(s->day->db, "read", s->day->path, err);
 }
 
+/* A damaged file, a bad sector, a foreign file: other days are answered all the same. */
+static bool is_of_this_file(int rc)
+{
+	return rc == -EBADMSG || rc == -EIO || rc == -EACCES;
+}
+
 static int read_day(struct scan *s, struct err *err)
 {
 	int64_t start = s->day->number * DAY_BUCKETS;
@@ -187,7 +199,7 @@ static int read_day(struct scan *s, struct err *err)
 		rc = visit_chunks(s, from, to, err);
 	if (rc >= 0 && s->visitor->chunk)
 		rc = visit_recent(s, from, to, err);
-	if (s->visitor->day_end && (rc >= 0 || rc == -EBADMSG))
+	if (s->visitor->day_end && (rc >= 0 || is_of_this_file(rc)))
 		s->visitor->day_end(s->visitor->data, s->series, s->series_count);
 	forget_series(s);
 	return rc;
@@ -206,7 +218,7 @@ static int scan_day(struct scan *s, int64_t number, struct err *err)
 		rc = read_day(s, &why);
 		s->day = day_close(s->day);
 	}
-	if (rc == -EBADMSG) {
+	if (is_of_this_file(rc)) {
 		sqlite_store_suspect(s->store, number, why.text);
 		note_damage(s, number);
 		return 0;

@@ -250,7 +250,7 @@ static int64_t next_day(const struct batch *b, int64_t after)
 	return next;
 }
 
-static int append_to_day(struct sqlite_store *s, int64_t number, const struct batch *b, uint64_t *samples,
+static int append_to_day(struct sqlite_store *s, int64_t number, const struct batch *b, struct day_appended *ret,
 			 struct err *err)
 {
 	struct err why = { 0 };
@@ -261,7 +261,7 @@ static int append_to_day(struct sqlite_store *s, int64_t number, const struct ba
 		rc = sqlite_store_day(s, number, &d, err);
 		if (rc < 0)
 			return rc;
-		rc = day_append(d, b, samples, &why);
+		rc = day_append(d, b, ret, &why);
 		if (rc >= 0)
 			break;
 		/* A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
@@ -290,7 +290,8 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 {
 	struct sqlite_store *s = of(store);
 	int64_t started_ns = clock_monotonic_ns(), took_ns;
-	uint64_t samples = 0, commits = 0;
+	struct day_appended added = { 0 };
+	uint64_t commits = 0;
 	int rc = check_batch(b, err);
 
 	if (rc < 0)
@@ -299,7 +300,7 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 		return not_open_for_it(s, err);
 	pthread_mutex_lock(&s->writer);
 	for (int64_t day = next_day(b, -1); day >= 0 && rc >= 0; day = next_day(b, day)) {
-		rc = append_to_day(s, day, b, &samples, err);
+		rc = append_to_day(s, day, b, &added, err);
 		commits += rc > 0;
 	}
 	pthread_mutex_unlock(&s->writer);
@@ -308,7 +309,8 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 	pthread_mutex_lock(&s->counting);
 	s->stats.errors += rc < 0;
 	s->stats.commits += commits;
-	s->stats.samples_stored += samples;
+	s->stats.samples_stored += added.samples;
+	s->stats.stacks_cut += added.nodes_cut;
 	s->stats.commit_ns_total += (uint64_t)took_ns;
 	if ((uint64_t)took_ns > s->stats.commit_ns_max)
 		s->stats.commit_ns_max = (uint64_t)took_ns;
@@ -371,6 +373,24 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 	return rc < 0 ? rc : rc2 < 0 ? rc2 : rc3;
 }
 
+/* Days that a query could not read whole, and of which nothing has been set aside. */
+static uint64_t count_suspects(struct sqlite_store *s, const int64_t *days, size_t count, const int64_t *damaged,
+			       size_t damaged_count)
+{
+	uint64_t n = 0;
+
+	pthread_mutex_lock(&s->counting);
+	for (size_t i = 0; i < count; i++) {
+		bool is_suspect = map_get(&s->suspects, (uint64_t)days[i]) == 1;
+
+		for (size_t k = 0; k < damaged_count && is_suspect; k++)
+			is_suspect = damaged[k] != days[i];
+		n += is_suspect;
+	}
+	pthread_mutex_unlock(&s->counting);
+	return n;
+}
+
 static void stats(struct store *store, struct store_stats *ret)
 {
 	struct sqlite_store *s = of(store);
@@ -387,6 +407,7 @@ static void stats(struct store *store, struct store_stats *ret)
 	ret->free_bytes = sqlite_store_free_bytes(s);
 	if (sqlite_store_days(s, &days, &count, NULL) >= 0)
 		ret->days = count;
+	ret->days_damaged += count_suspects(s, days, ret->days, damaged, ret->days_damaged);
 	sqlite_store_extent(s, &ret->oldest_ns, &ret->newest_ns);
 	runs_file_count(s->directory, &ret->runs, &ret->runs_bytes);
 	files_lock_end(&s->files, held);
@@ -480,10 +501,12 @@ static int set_bad_days_aside(struct sqlite_store *s, struct err *err)
 
 	for (size_t i = 0; rc >= 0 && i < count; i++) {
 		struct err why = { 0 }, failed = { 0 };
+		int found = check_day(s, days[i], i + 1 == count, &why);
 
-		if (check_day(s, days[i], i + 1 == count, &why) == -EBADMSG &&
-		    sqlite_store_set_aside(s, days[i], why.text, &failed) < 0)
+		if (found == -EBADMSG && sqlite_store_set_aside(s, days[i], why.text, &failed) < 0)
 			log_warning("%s", failed.text);
+		else if (found == -EIO || found == -EACCES)
+			sqlite_store_suspect(s, days[i], why.text);
 	}
 	return rc;
 }

@@ -36,6 +36,7 @@ struct sqlite_store {
 	uint64_t uses;
 	struct map settled;		/* days that need no compaction */
 	bool cap_reported;
+	uint64_t bytes_before;		/* of the days, after the maintenance before; 0: there was none */
 
 	struct files_lock files;
 
@@ -84,16 +85,34 @@ int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err);
 /* Removes what is above the limits. The writer mutex is not held. */
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
-/* Removes the oldest hours of a day, so that its file takes so many bytes less, but never the newest hour. Returns how many. The
- * writer mutex is not held. */
-int sqlite_store_drop_hours(struct sqlite_store *s, int64_t number, uint64_t too_much, struct err *err);
+/* Removes the oldest hours of a day, and at last the beginning of the newest one, until its file takes no more than `keep` bytes; the
+ * newest minute stays. Adds to `ret`. The writer mutex is not held. */
+struct sqlite_store_shrunk {
+	uint64_t hours, seconds;	/* whole hours, and seconds of the newest one */
+};
+int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t keep, struct sqlite_store_shrunk *ret,
+			    struct err *err);
+
+/* Frees stacks, frames and series that no sample of the day needs any more. The writer mutex is not held, and taken while the
+ * file is written. */
+int sqlite_store_sweep(struct sqlite_store *s, int64_t number, struct err *err);
 
 int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 int sqlite_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 int sqlite_run_sources(struct store *store, struct store_label *ret, struct err *err);
-int sqlite_get_run(struct store *store, const char *source, const char *id, struct store_run *ret,
-		   struct profile **ret_profile, struct err *err);
+int sqlite_get_run(struct store *store, const char *source, const char *id, const struct store_most *most,
+		   struct store_run *ret, struct profile **ret_profile, struct err *err);
 int sqlite_remove_run(struct store *store, const char *source, const char *id, struct err *err);
+
+/* A connection for one question. Returns 0 without one if there are no runs at all. */
+int sqlite_runs_open(struct sqlite_store *s, struct runs_file **ret, struct err *err);
+
+/* A run from a row of these columns of the table `run r`; the caller frees what is in it. */
+#define SQLITE_RUN_COLUMNS	"r.id, r.source, r.run, r.start_ns, r.duration_ns, r.stored_ns, r.url, r.name, r.labels, " \
+				"r.totals, r.nodes, r.bytes"
+enum { ROW_ROWID, ROW_SOURCE, ROW_ID, ROW_START, ROW_DURATION, ROW_STORED, ROW_URL, ROW_NAME, ROW_LABELS, ROW_TOTALS, ROW_NODES,
+       ROW_BYTES_TAKEN, ROW_COLUMNS };
+void sqlite_run_take(sqlite3_stmt *row, struct store_run *ret);
 
 /* Removes runs above the limits. */
 int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err);

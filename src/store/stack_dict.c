@@ -5,17 +5,23 @@
 #include "stack_dict.h"
 #include "mem.h"
 #include "pack.h"
+#include "strobe_wire.h"
 #include <assert.h>
 #include <string.h>
 
 struct stack_dict {
 	struct intern frames;		/* records; the number of a string is the number of the frame */
-	struct stack_link { uint32_t parent, frame; } *links;	/* by node */
+	uint8_t *frame_is_hole;		/* by frame, for the first `hole_count`; such a number is given to no node */
+	uint32_t hole_count;
+	struct stack_link { uint32_t parent, place; } *links;	/* by node */
 	size_t link_capacity;
-	struct map children;		/* parent and frame → node, but for the node behind its parent */
+	struct map places;		/* frame and line that ran → a number, for nodes with a line */
+	struct map children;		/* parent and place → node, but for the node behind its parent */
 	uint32_t node_count;
-	struct buf new_frames, new_nodes;	/* records since the last commit */
+	struct buf new_frames, new_nodes, new_lines;	/* records since the last commit */
 	uint32_t saved_frames, saved_nodes;
+	uint32_t last_lined;		/* the last node with a line */
+	uint32_t first_new_lined;	/* the first of them since the last commit */
 	struct buf record;
 };
 
@@ -24,9 +30,11 @@ static struct stack_dict *dict_new(void)
 	struct stack_dict *d = xcalloc(1, sizeof(*d));
 
 	intern_init(&d->frames);
+	map_init(&d->places);
 	map_init(&d->children);
 	buf_init(&d->new_frames);
 	buf_init(&d->new_nodes);
+	buf_init(&d->new_lines);
 	buf_init(&d->record);
 	return d;
 }
@@ -36,10 +44,13 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 	if (!d)
 		return NULL;
 	intern_done(&d->frames);
+	map_done(&d->places);
 	map_done(&d->children);
 	free(d->links);
+	free(d->frame_is_hole);
 	buf_done(&d->new_frames);
 	buf_done(&d->new_nodes);
+	buf_done(&d->new_lines);
 	buf_done(&d->record);
 	free(d);
 	return NULL;
@@ -47,23 +58,64 @@ struct stack_dict *stack_dict_free(struct stack_dict *d)
 
 DEFINE_FREEP(struct stack_dict, stack_dict_free)
 
-/* UINT32_MAX if there is none. */
-static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t frame)
-{
-	uint32_t next = parent + 1;
+/* Frames have 22 bits, and a place without a line is its frame. */
+#define PLACE_WITH_LINE	0x80000000u
 
-	if (next < d->node_count && d->links[next].parent == parent && d->links[next].frame == frame)
-		return next;
-	return map_get(&d->children, map_pair(parent, frame));
+static uint32_t place_of(struct stack_dict *d, uint32_t frame, uint32_t line)
+{
+	uint32_t *slot;
+
+	if (!line)
+		return frame;
+	slot = map_slot(&d->places, map_pair(frame, line));
+	if (*slot == MAP_NONE)
+		*slot = PLACE_WITH_LINE | (uint32_t)(d->places.count - 1);
+	return *slot;
 }
 
-static void link_node(struct stack_dict *d, uint32_t parent, uint32_t frame)
+/* UINT32_MAX if there is none. A hole that the map still knows has another parent by now. */
+static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t place)
+{
+	uint32_t next = parent + 1, number;
+
+	if (next < d->node_count && d->links[next].parent == parent && d->links[next].place == place)
+		return next;
+	number = map_get(&d->children, map_pair(parent, place));
+	return number < d->node_count && d->links[number].parent == parent ? number : UINT32_MAX;
+}
+
+static void link_node(struct stack_dict *d, uint32_t parent, uint32_t place)
 {
 	GROW(&d->links, &d->link_capacity, d->node_count + 1);
-	d->links[d->node_count] = (struct stack_link){ parent, frame };
+	d->links[d->node_count] = (struct stack_link){ parent, place };
 	if (d->node_count != parent + 1)
-		map_set(&d->children, map_pair(parent, frame), d->node_count);
+		map_set(&d->children, map_pair(parent, place), d->node_count);
 	d->node_count++;
+}
+
+/* The root and holes have numbers, and nothing finds them. */
+static const struct stack_link hidden = { UINT32_MAX - 1, UINT32_MAX };
+
+static void link_hidden(struct stack_dict *d)
+{
+	GROW(&d->links, &d->link_capacity, d->node_count + 1);
+	d->links[d->node_count++] = hidden;
+}
+
+/* Each hole takes a number, so each gets a key of its own, which begins as no record does. The first one is kept as what
+ * its bytes say: a frame without a name. */
+static bool intern_frame(struct stack_dict *d, struct str record, uint32_t number)
+{
+	static const char hole[3];
+	char key[16];
+
+	if (intern_add(&d->frames, record.p, record.n) == number)
+		return true;
+	if (record.n != sizeof(hole) || memcmp(record.p, hole, sizeof(hole)))
+		return false;
+	memset(key, 0xff, 12);
+	memcpy(key + 12, &number, sizeof(number));
+	return intern_add(&d->frames, key, sizeof(key)) == number;
 }
 
 int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, struct err *err)
@@ -78,14 +130,24 @@ int stack_dict_load(sqlite3 *db, const char *path, struct stack_dict **ret, stru
 		return rc;
 	d = dict_new();
 	for (uint32_t i = 0; i < t.frame_count; i++)
-		if (intern_add(&d->frames, t.records[i].p, t.records[i].n) != i)
+		if (!intern_frame(d, t.records[i], i))
 			return err_set(err, -EBADMSG, "cannot read '%s': frame %u is there twice", path, i);
-	link_node(d, UINT32_MAX - 1, UINT32_MAX);		/* the root, which nothing can find */
-	for (uint32_t i = 1; i < t.node_count; i++)
-		link_node(d, t.parents[i], t.node_frames[i]);
+	link_hidden(d);
+	for (uint32_t i = 1; i < t.node_count; i++) {
+		if (stack_tree_is_hole(&t, i))
+			link_hidden(d);
+		else
+			link_node(d, t.parents[i], place_of(d, t.node_frames[i], t.node_lines ? t.node_lines[i] : 0));
+	}
+	d->last_lined = t.last_lined;
 	stack_dict_saved(d);
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+static bool is_hole(const struct stack_dict *d, uint32_t frame)
+{
+	return frame < d->hole_count && d->frame_is_hole[frame];
 }
 
 static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_t frame)
@@ -99,25 +161,40 @@ static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_
 	buf_put_varint(&d->record, file.n);
 	buf_put(&d->record, file.p, file.n);
 	buf_put_varint(&d->record, p->frames[frame].line);
-	if (count == STACK_TREE_FRAMES)
-		return intern_find(&d->frames, d->record.data, d->record.size);
+	if (count == STACK_TREE_FRAMES) {
+		number = intern_find(&d->frames, d->record.data, d->record.size);
+		return is_hole(d, number) ? UINT32_MAX : number;
+	}
 	number = intern_add(&d->frames, d->record.data, d->record.size);
+	if (is_hole(d, number))
+		number = intern_renumber(&d->frames, number);
 	if (number == count)
 		buf_put(&d->new_frames, d->record.data, d->record.size);
 	return number;
 }
 
-/* UINT32_MAX if the dictionary is full and has no such node. */
-static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame)
+static void note_line(struct stack_dict *d, uint32_t node, uint32_t line, uint32_t start)
 {
-	uint32_t number = find_node(d, parent, frame);
+	if (!d->new_lines.size)
+		d->first_new_lined = node;
+	buf_put_varint(&d->new_lines, node - d->last_lined);
+	buf_put_varint(&d->new_lines, strobe_wire_zigzag((int64_t)line - start));
+	d->last_lined = node;
+}
+
+/* UINT32_MAX if the dictionary is full and has no such node. `start` is where the frame's function begins. */
+static uint32_t add_node(struct stack_dict *d, uint32_t parent, uint32_t frame, uint32_t line, uint32_t start)
+{
+	uint32_t place = place_of(d, frame, line), number = find_node(d, parent, place);
 
 	if (number != UINT32_MAX || d->node_count == STACK_TREE_NODES)
 		return number;
 	number = d->node_count;
-	link_node(d, parent, frame);
+	link_node(d, parent, place);
 	buf_put_varint(&d->new_nodes, number - parent);
 	buf_put_varint(&d->new_nodes, frame);
+	if (line)
+		note_line(d, number, line, start);
 	return number;
 }
 
@@ -145,7 +222,7 @@ size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *n
 		if (*frame == UINT32_MAX)
 			*frame = add_frame(d, p, p->node_frames[i]);
 		if (*frame != UINT32_MAX && !is_cut(p, nodes, parent))
-			nodes[i] = add_node(d, nodes[parent], *frame);
+			nodes[i] = add_node(d, nodes[parent], *frame, profile_line(p, i), p->frames[p->node_frames[i]].line);
 		if (nodes[i] == UINT32_MAX) {
 			nodes[i] = nodes[parent];
 			cut++;
@@ -154,15 +231,26 @@ size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *n
 	return cut;
 }
 
-void stack_dict_new(struct stack_dict *d, struct buf *ret_frames, uint32_t *ret_first_frame, struct buf *ret_nodes,
-		    uint32_t *ret_first_node)
+static void take_block(struct stack_dict_block *ret, const struct buf *records, uint32_t first)
 {
-	*ret_first_frame = d->saved_frames;
-	*ret_first_node = d->saved_nodes;
-	if (d->new_frames.size)
-		pack_put(ret_frames, d->new_frames.data, d->new_frames.size);
-	if (d->new_nodes.size)
-		pack_put(ret_nodes, d->new_nodes.data, d->new_nodes.size);
+	ret->first = first;
+	buf_init(&ret->data);
+	if (records->size)
+		pack_put(&ret->data, records->data, records->size);
+}
+
+void stack_dict_new(struct stack_dict *d, struct stack_dict_blocks *ret)
+{
+	take_block(&ret->frames, &d->new_frames, d->saved_frames);
+	take_block(&ret->nodes, &d->new_nodes, d->saved_nodes);
+	take_block(&ret->lines, &d->new_lines, d->first_new_lined);
+}
+
+void stack_dict_blocks_done(struct stack_dict_blocks *b)
+{
+	buf_done(&b->frames.data);
+	buf_done(&b->nodes.data);
+	buf_done(&b->lines.data);
 }
 
 void stack_dict_saved(struct stack_dict *d)
@@ -171,4 +259,17 @@ void stack_dict_saved(struct stack_dict *d)
 	d->saved_nodes = d->node_count;
 	buf_reset(&d->new_frames);
 	buf_reset(&d->new_nodes);
+	buf_reset(&d->new_lines);
+}
+
+void stack_dict_make_holes(struct stack_dict *d, const uint8_t *nodes, const uint8_t *frames)
+{
+	assert(d->saved_nodes == d->node_count && d->saved_frames == d->frames.count);
+	for (uint32_t i = 1; i < d->node_count; i++)
+		if (!nodes[i])
+			d->links[i] = hidden;
+	d->frame_is_hole = xrealloc(d->frame_is_hole, d->frames.count + 1);
+	for (uint32_t i = 0; i < d->frames.count; i++)
+		d->frame_is_hole[i] = !frames[i];
+	d->hole_count = (uint32_t)d->frames.count;
 }

@@ -1,4 +1,4 @@
-/* stack_dict.h: the writer's side of stack_tree.h: from stacks to node numbers, and what is new since the last commit.
+/* stack_dict.h: the writer's side of stack_tree.h: from stacks to node numbers, and additions since the last commit.
  *
  * It holds the whole dictionary of one day in memory (about 20 bytes per node). A commit that failed leaves it ahead
  * of the file: throw it away and load it again. */
@@ -16,9 +16,22 @@ struct stack_dict *stack_dict_free(struct stack_dict *d);
  * that is known already, so that its samples still count. Returns how many nodes were cut. */
 size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *nodes);
 
-/* What was added since stack_dict_saved: packed blocks (empty if nothing) and the numbers of their first records. */
-void stack_dict_new(struct stack_dict *d, struct buf *ret_frames, uint32_t *ret_first_frame, struct buf *ret_nodes,
-		    uint32_t *ret_first_node);
+/* The additions since stack_dict_saved: packed blocks (empty if none) and the numbers of their first records. */
+struct stack_dict_block {
+	struct buf data;
+	uint32_t first;
+};
+
+struct stack_dict_blocks {
+	struct stack_dict_block frames, nodes, lines;
+};
+
+void stack_dict_new(struct stack_dict *d, struct stack_dict_blocks *ret);
+void stack_dict_blocks_done(struct stack_dict_blocks *b);
 void stack_dict_saved(struct stack_dict *d);
+
+/* Forgets the nodes and frames that have become holes in the file (0 in the arrays, which cover all saved ones), so
+ * that they get new numbers when they come again. */
+void stack_dict_make_holes(struct stack_dict *d, const uint8_t *nodes, const uint8_t *frames);
 
 #endif

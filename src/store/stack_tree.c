@@ -15,7 +15,9 @@ void stack_tree_init(struct stack_tree *t)
 void stack_tree_done(struct stack_tree *t)
 {
 	free(t->records);
+	free(t->starts);
 	free(t->parents);
+	free(t->node_lines);
 	free(t->node_frames);
 	arena_done(&t->bytes);
 	memset(t, 0, sizeof(*t));
@@ -51,6 +53,8 @@ static int add_frames(struct stack_tree *t, const uint8_t *bytes, size_t n)
 		if (t->frame_count == STACK_TREE_FRAMES || !get_frame(&c, &name, &file, &line))
 			return -EBADMSG;
 		GROW(&t->records, &t->record_capacity, t->frame_count + 1);
+		GROW(&t->starts, &t->start_capacity, t->frame_count + 1);
+		t->starts[t->frame_count] = (uint32_t)line;
 		t->records[t->frame_count++] = (struct str){ (const char *)start, (size_t)(c.p - start) };
 	}
 	return 0;
@@ -65,43 +69,122 @@ static int add_nodes(struct stack_tree *t, const uint8_t *bytes, size_t n)
 
 		if (!strobe_wire_get_varint(&c, &distance) || !strobe_wire_get_varint(&c, &frame))
 			return -EBADMSG;
-		if (distance == 0 || distance > t->node_count || frame >= t->frame_count ||
-		    t->node_count == STACK_TREE_NODES)
+		if (t->node_count == STACK_TREE_NODES)
+			return -EBADMSG;
+		if (distance == 0 ? frame != 0 : distance > t->node_count || frame >= t->frame_count ||
+		    stack_tree_is_hole(t, t->node_count - (uint32_t)distance))
 			return -EBADMSG;
 		GROW(&t->parents, &t->parent_capacity, t->node_count + 1);
 		GROW(&t->node_frames, &t->frame_capacity, t->node_count + 1);
-		t->parents[t->node_count] = t->node_count - (uint32_t)distance;
-		t->node_frames[t->node_count] = (uint32_t)frame;
+		t->parents[t->node_count] = distance ? t->node_count - (uint32_t)distance : 0;
+		t->node_frames[t->node_count] = distance ? (uint32_t)frame : STACK_TREE_HOLE;
 		t->node_count++;
 	}
 	return 0;
 }
 
-static int load_blocks(struct stack_tree *t, sqlite3 *db, const char *path, bool frames, struct err *err)
+static int add_lines(struct stack_tree *t, const uint8_t *bytes, size_t n)
+{
+	struct strobe_wire_cursor c = { bytes, bytes + n };
+
+	while (c.p < c.end) {
+		uint64_t distance, code;
+		uint32_t frame;
+		int64_t line;
+
+		if (!strobe_wire_get_varint(&c, &distance) || !strobe_wire_get_varint(&c, &code) || !distance ||
+		    distance >= t->node_count - t->last_lined)
+			return -EBADMSG;
+		t->last_lined += (uint32_t)distance;
+		frame = t->node_frames[t->last_lined];
+		if (frame == STACK_TREE_HOLE)
+			line = UINT32_MAX;
+		else if (__builtin_add_overflow(strobe_wire_unzigzag(code), t->starts[frame], &line) || line < 1 || line > UINT32_MAX)
+			return -EBADMSG;
+		t->node_lines[t->last_lined] = (uint32_t)line;
+	}
+	return 0;
+}
+
+/* The number that a block with these bytes has in its row. */
+static uint64_t first_of_lines(const struct stack_tree *t, const uint8_t *bytes, size_t n)
+{
+	struct strobe_wire_cursor c = { bytes, bytes + n };
+	uint64_t distance;
+
+	return strobe_wire_get_varint(&c, &distance) && distance < t->node_count ? t->last_lined + distance : 0;
+}
+
+enum block { FRAMES, NODES, LINES };
+
+static const struct {
+	const char *what, *sql;
+} kinds[] = {
+	{ "frames", "SELECT first, data FROM frame_block ORDER BY first" },
+	{ "stacks", "SELECT first, data FROM node_block ORDER BY first" },
+	{ "lines", "SELECT first, data FROM line_block ORDER BY first" },
+};
+
+static bool is_next(const struct stack_tree *t, enum block kind, sqlite3_int64 first, const uint8_t *bytes, size_t n)
+{
+	if (kind == LINES)
+		return first == (sqlite3_int64)first_of_lines(t, bytes, n);
+	return first == (kind == FRAMES ? t->frame_count : t->node_count);
+}
+
+static int add_block(struct stack_tree *t, enum block kind, const uint8_t *bytes, size_t n)
+{
+	if (kind == LINES)
+		return add_lines(t, bytes, n);
+	return kind == FRAMES ? add_frames(t, bytes, n) : add_nodes(t, bytes, n);
+}
+
+static int load_blocks(struct stack_tree *t, sqlite3 *db, const char *path, enum block kind, struct err *err)
 {
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
 	_cleanup_(buf_done) struct buf scratch = { 0 };
-	int rc = sqlite_prepare(db, frames ? "SELECT first, data FROM frame_block ORDER BY first" :
-				"SELECT first, data FROM node_block ORDER BY first", path, &s, err);
+	int rc = sqlite_prepare(db, kinds[kind].sql, path, &s, err);
 
 	if (rc < 0)
 		return rc;
 	buf_init(&scratch);
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		uint32_t expected = frames ? t->frame_count : t->node_count;
 		const void *data = sqlite3_column_blob(s, 1);
 		const uint8_t *bytes;
 		size_t n;
 
-		if (sqlite3_column_int64(s, 0) != expected ||
-		    pack_get(data, (size_t)sqlite3_column_bytes(s, 1), &scratch, &bytes, &n) < 0 ||
-		    (frames ? add_frames(t, bytes, n) : add_nodes(t, bytes, n)) < 0)
+		if (pack_get(data, (size_t)sqlite3_column_bytes(s, 1), &scratch, &bytes, &n) < 0 ||
+		    !is_next(t, kind, sqlite3_column_int64(s, 0), bytes, n) || add_block(t, kind, bytes, n) < 0)
 			return err_set(err, -EBADMSG, "cannot read '%s': its list of %s is damaged at number %u", path,
-				       frames ? "frames" : "stacks", expected);
+				       kinds[kind].what, kind == FRAMES ? t->frame_count : kind == NODES ? t->node_count :
+				       t->last_lined);
 	}
 	if (rc != SQLITE_DONE)
 		return sqlite_failed(db, "read", path, err);
 	return 0;
+}
+
+int stack_tree_has_lines(sqlite3 *db, const char *path, struct err *err)
+{
+	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
+	int rc = sqlite_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'line_block'", path, &s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = sqlite3_step(s);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return sqlite_failed(db, "read", path, err);
+	return rc == SQLITE_ROW;
+}
+
+static int load_lines(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
+{
+	int rc = stack_tree_has_lines(db, path, err);
+
+	if (rc <= 0)
+		return rc;
+	t->node_lines = xcalloc(t->node_count, sizeof(*t->node_lines));
+	return load_blocks(t, db, path, LINES, err);
 }
 
 int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err)
@@ -113,8 +196,10 @@ int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct 
 	GROW(&t->node_frames, &t->frame_capacity, 1);
 	t->parents[0] = t->node_frames[0] = 0;
 	t->node_count = 1;
-	rc = load_blocks(t, db, path, true, err);
-	return rc < 0 ? rc : load_blocks(t, db, path, false, err);
+	rc = load_blocks(t, db, path, FRAMES, err);
+	if (rc >= 0)
+		rc = load_blocks(t, db, path, NODES, err);
+	return rc < 0 ? rc : load_lines(t, db, path, err);
 }
 
 void stack_tree_frame(const struct stack_tree *t, uint32_t frame, struct str *ret_name, struct str *ret_file,

@@ -1,13 +1,21 @@
 /* stack_tree.h: the stacks of one day as they are read: a tree of numbered nodes over a list of frames.
  *
- * Both lists only ever grow, and stand in the file as blocks of records, one row per block, that follow each other
- * without gaps. Reading half a million nodes is a pass over a few hundred kilobytes, no query per node.
+ * Both lists stand in the file as blocks of records, one row per block, that follow each other without gaps. Reading
+ * half a million nodes is a pass over a few hundred kilobytes, no query per node.
  *
  *   frame record   length of the name, name, length of the file's path, path, line       (lengths and line: varints)
  *   node record    own number - parent's number, frame                                   (varints)
+ *   line record    own number - that of the last node with a line (of the first: 0),
+ *                  line that ran - line where the frame's function begins, zigzag         (varints)
  *
  * Frames are numbered from 0. Nodes are numbered from 1; node 0 is the root, which has no record and no frame; so a
- * parent always has a smaller number. A block is packed by pack.h; its row also has the number of its first record.
+ * parent always has a smaller number. One frame may stand below one parent several times, by line. Most senders know no
+ * lines: then there is no line record, and no table for them. A block is packed by pack.h; its row also has the number of its
+ * first record, that of the node for lines.
+ *
+ * Numbers are never given again: rows of samples refer to them. Where no sample of the day is left that needs a record
+ * it becomes a hole: all zeros, of which compression leaves nothing. A node with distance 0 is one, and a frame that is
+ * empty, which may also be a frame without a name. The line record of a hole keeps its distance and means nothing.
  */
 #ifndef STORE_STACK_TREE_H
 #define STORE_STACK_TREE_H
@@ -19,15 +27,19 @@
 
 #define STACK_TREE_FRAMES	(4u * 1024 * 1024)	/* per day */
 #define STACK_TREE_NODES	(16u * 1024 * 1024)	/* per day */
+#define STACK_TREE_HOLE		UINT32_MAX		/* as the frame of a node */
 
 struct stack_tree {
 	struct str *records;		/* by frame: bytes of its record */
 	uint32_t frame_count;
+	uint32_t *starts;		/* by frame: where its function begins */
 	uint32_t *parents, *node_frames;	/* by node; those of the root are 0 */
+	uint32_t *node_lines;		/* by node: the line that ran, 0 unknown, any other for a hole that has a line record; NULL: there is none */
 	uint32_t node_count;		/* at least 1 once loaded */
+	uint32_t last_lined;		/* the last node with a line; 0 if there is none */
 
 	/* private */
-	size_t record_capacity, parent_capacity, frame_capacity;
+	size_t record_capacity, start_capacity, parent_capacity, frame_capacity;
 	struct arena bytes;
 };
 
@@ -36,6 +48,15 @@ void stack_tree_done(struct stack_tree *t);
 
 /* Reads all blocks. -EBADMSG if they are not as above; other failures as sqlite_failed has them. */
 int stack_tree_load(struct stack_tree *t, sqlite3 *db, const char *path, struct err *err);
+
+/* Whether the file has a table of lines: 1 or 0, or a negative errno. */
+int stack_tree_has_lines(sqlite3 *db, const char *path, struct err *err);
+
+/* Nothing may refer to a hole. The root is none. */
+static inline bool stack_tree_is_hole(const struct stack_tree *t, uint32_t node)
+{
+	return node > 0 && t->node_frames[node] == STACK_TREE_HOLE;
+}
 
 /* The frame's parts; they point into the record. */
 void stack_tree_frame(const struct stack_tree *t, uint32_t frame, struct str *ret_name, struct str *ret_file,

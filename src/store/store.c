@@ -134,12 +134,12 @@ int store_run_sources(struct store *s, struct store_label *ret, struct err *err)
 	return s->ops->run_sources(s, ret, err);
 }
 
-int store_get_run(struct store *s, const char *source, const char *id, struct store_run *ret,
-		  struct profile **ret_profile, struct err *err)
+int store_get_run(struct store *s, const char *source, const char *id, const struct store_most *most,
+		  struct store_run *ret, struct profile **ret_profile, struct err *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	*ret_profile = NULL;
-	return s->ops->get_run(s, source, id, ret, ret_profile, err);
+	return s->ops->get_run(s, source, id, most, ret, ret_profile, err);
 }
 
 void store_run_done(struct store_run *r)

@@ -1,4 +1,4 @@
-/* store.h: where samples and runs stay, and can be asked for by time and label.
+/* store.h: stores samples and runs, to be queried by time and label.
  *
  * A store keeps, per 10-second bucket and series (a set of labels with its sampling clock and period), how often
  * each stack was seen. It gives back any time range and any label filter merged into one profile. Accepted means
@@ -26,27 +26,28 @@ struct label_filter {
 
 struct store_query {
 	int64_t from_ns, to_ns;			/* buckets that overlap [from, to) */
-	const struct label_filter *filters;	/* all must hold; several LABEL_IS of one key: any of them */
+	const struct label_filter *filters;	/* all must hold; of several of one key that are no LABEL_IS_NOT, any */
 	size_t filter_count;
-	uint32_t max_nodes;			/* of the profile, at most 2^30; what is beyond is pruned (profile_prune),
+	uint32_t max_nodes;			/* of the profile, at most 2^30; nodes beyond are pruned (profile_prune),
 						 * the least first. 0 is no limit */
+	bool lines;				/* the profile keeps the lines that ran, and has a node for each */
 };
 
-/* What a query looked at, so that an empty answer can say why. */
+/* The data that a query covered, so that an empty answer can say why. */
 struct store_looked {
 	uint64_t days, series, series_matched, chunks, samples;
-	int64_t first_ns, last_ns;		/* what the whole store covers; 0 and 0 if it is empty */
-	uint64_t damaged_days;			/* of those asked for: something could not be read, and is missing */
-	bool pruned;				/* the profile had more nodes than asked for … */
-	int64_t pruned_samples;			/* … and so many samples are in what was pruned */
+	int64_t first_ns, last_ns;		/* range of the whole store; 0 and 0 if it is empty */
+	uint64_t damaged_days;			/* requested days with unreadable, missing data */
+	bool pruned;				/* the profile had more nodes than requested … */
+	int64_t pruned_samples;			/* … and so many samples were pruned */
 };
 
 struct store_limits {
 	int64_t max_age_ns;			/* days wholly older than this are removed; 0 keeps all */
 	uint64_t max_bytes;			/* the oldest days are removed above this, and then hours; 0 is no limit */
 	uint64_t min_free_bytes;		/* the same while the disk has less room than this; 0 is no limit */
-	bool min_free_is_guess;			/* nobody has asked for it: a tenth of a smaller disk is enough */
-	/* Runs go in the order in which they were stored, since a run may be imported long after it ran. */
+	bool min_free_is_guess;			/* a default: a tenth of a smaller disk is enough */
+	/* Runs expire in the order in which they were stored, since a run may be imported long after it ran. */
 	int64_t runs_max_age_ns;		/* since they were stored; 0 keeps all */
 	uint64_t runs_max_count;		/* of each source; 0 is no limit */
 	uint64_t runs_max_bytes;		/* of all together; 0 is no limit */
@@ -56,8 +57,10 @@ struct store_stats {
 	uint64_t bytes, days, batches, replays, samples_stored, commits, commit_ns_total, commit_ns_max;
 	uint64_t compactions, days_expired, errors;
 	uint64_t hours_expired;			/* of the day being written */
+	uint64_t seconds_expired;		/* of the hour being written */
+	uint64_t stacks_cut;			/* nodes that a day had no number left for; they count for their callers */
 	uint64_t free_bytes;			/* room on the disk, now */
-	uint64_t days_damaged;			/* of which something was set aside, now */
+	uint64_t days_damaged;			/* of which something was set aside, or could not be read, now */
 	int64_t oldest_ns, newest_ns;
 	uint64_t runs, runs_bytes;		/* that are there now */
 	uint64_t runs_added, runs_expired, runs_removed;	/* since it was opened */
@@ -68,7 +71,7 @@ struct store_run_total {
 	int64_t value;
 };
 
-/* What is known of a run without its profile. */
+/* Metadata of a run. */
 struct store_run {
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	char *url, *name;			/* NULL if it has none */
@@ -86,29 +89,48 @@ struct store_run {
 struct store_new_run {
 	const struct profile *profile;
 
-	/* Filled in: what the run is called now, and 1 if it is stored, 0 if it was there already, -EEXIST if another
-	 * one has its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` says why. */
+	/* Filled in: the name of the run, and 1 if it is stored, 0 if it existed already, -EEXIST if another one has
+	 * its name, -EINVAL, -E2BIG or -EFBIG if it can never be stored; then `err` holds the reason. */
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	int result;
 	struct err err;
 };
 
+/* Sort orders of lists of runs. Runs without a total sort with the smallest ones. */
+enum store_run_order {
+	STORE_RUNS_BY_START, STORE_RUNS_BY_DURATION, STORE_RUNS_BY_WALL, STORE_RUNS_BY_CPU, STORE_RUNS_BY_MEMORY,
+	STORE_RUNS_BY_PEAK, STORE_RUNS_BY_CALLS, STORE_RUNS_BY_SOURCE, STORE_RUNS_BY_ID,
+	STORE_RUNS_BY_NAME,			/* else the URL, else the id; by the first 200 bytes */
+	STORE_RUN_ORDERS
+};
+
 struct store_run_query {
-	const char *source;			/* NULL: any */
+	const char *source, *id;		/* NULL: any */
 	int64_t from_ns, to_ns;			/* started in [from, to); to_ns 0 is no end */
-	const char *url_part;			/* the URL contains this; NULL: any */
+	const char *url_part, *id_part;		/* the URL or the id contains this; NULL: any */
+	const char *text;			/* source, id, URL, name or a label's value contains this in any case (of
+						 * ASCII letters); NULL: any */
+	enum store_run_order order;
+	bool ascending;				/* least first; the last one stored comes last among equal ones */
 	const struct label_filter *filters;	/* as in store_query */
 	size_t filter_count;
 	size_t limit;				/* at least 1 */
 	const char *after;			/* `next` of the answer before; NULL or "" for the first */
 };
 
-/* Newest first, by when they started. */
+/* Limits of the profile of a run. */
+struct store_most {
+	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
+	const char *column;			/* the least of its values go first; NULL: that of pictures */
+};
+
+#define STORE_RUNS_NEXT		448u
+
 struct store_runs {
 	struct store_run *items;
 	size_t count;
-	char next[48];				/* "" if there are no more */
-	uint64_t looked;			/* runs that were looked at */
+	char next[STORE_RUNS_NEXT];		/* of the characters of a file name; "" if there are no more */
+	uint64_t looked;			/* runs that were read */
 };
 
 /* One label and its values, most samples first. */
@@ -123,17 +145,17 @@ struct store_labels {
 	size_t count;
 };
 
-/* Told of each day that a reader finds damaged, `why` being NULL when it was one piece of it. */
+/* Called for each day that a reader finds damaged; `why` is NULL if it was one piece of it. */
 typedef void store_damage(void *data, int64_t day_ns, const char *why);
 
 struct store_ops;
 struct store {
 	const struct store_ops *ops;
-	store_damage *on_damage;		/* NULL: the store notes it, logs it, and looks at it itself */
+	store_damage *on_damage;		/* NULL: the store notes, logs and examines it itself */
 	void *damage_data;
 };
 
-/* What a backend provides; callers use the functions below. */
+/* The interface of a backend; callers use the functions below. */
 struct store_ops {
 	const char *scheme;			/* "sqlite" */
 	int (*append)(struct store *s, const struct batch *b, struct err *err);
@@ -147,8 +169,8 @@ struct store_ops {
 	int (*add_runs)(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 	int (*list_runs)(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 	int (*run_sources)(struct store *s, struct store_label *ret, struct err *err);
-	int (*get_run)(struct store *s, const char *source, const char *id, struct store_run *ret,
-		       struct profile **ret_profile, struct err *err);
+	int (*get_run)(struct store *s, const char *source, const char *id, const struct store_most *most,
+		       struct store_run *ret, struct profile **ret_profile, struct err *err);
 	int (*remove_run)(struct store *s, const char *source, const char *id, struct err *err);
 	void (*note_damage)(struct store *s, int64_t day_ns, const char *why);
 	struct store *(*close)(struct store *s);
@@ -162,7 +184,7 @@ int store_open(const char *url, bool read_only, struct store **ret, struct err *
 int store_open_runs(const char *url, struct store **ret, struct err *err);
 struct store *store_close(struct store *s);		/* NULL is fine; returns NULL */
 
-/* A batch whose id (not 0) is in the store already is a replay: it changes nothing and is no error. */
+/* A batch whose id (not 0) is already stored is a replay: it changes nothing and is no error. */
 int store_append(struct store *s, const struct batch *b, struct err *err);
 
 /* The caller frees *ret, which is never NULL on success: an empty profile has one node. Its columns are those of the
@@ -179,22 +201,22 @@ int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns
 int store_labels(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
 void store_labels_done(struct store_labels *l);
 
-/* Background work: compacts hours that are over, removes what is above the limits. Call it every minute or so. */
+/* Background work: compacts past hours, enforces the limits. Call it every minute or so. */
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
 
 void store_stats(struct store *s, struct store_stats *ret);
 
-/* Where others read the store for the one that writes it: they tell that one what they find damaged. */
+/* Readers tell the store that writes about damage they find. */
 void store_on_damage(struct store *reader, store_damage *told, void *data);
 void store_note_damage(struct store *s, int64_t day_ns, const char *why);
 
 /* --- Runs --- */
 
-/* Adds all of them at once: 0 means that what can be kept is committed, and each one's result says whether it is. After
- * an error nothing was stored, and the same call may be tried again. */
+/* Adds all of them at once: 0 means that all valid ones are committed, and each result tells whether the run is. After
+ * an error nothing was stored, and the same call may be retried. */
 int store_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 
-/* -EINVAL for a cursor that is none. */
+/* -EINVAL for an invalid cursor. */
 int store_list_runs(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
 void store_runs_done(struct store_runs *r);
 
@@ -202,9 +224,10 @@ void store_runs_done(struct store_runs *r);
 int store_run_sources(struct store *s, struct store_label *ret, struct err *err);
 void store_label_done(struct store_label *l);
 
-/* -ENOENT with a sentence if there is none. The caller frees both; `ret_profile` has all labels of the run. */
-int store_get_run(struct store *s, const char *source, const char *id, struct store_run *ret,
-		  struct profile **ret_profile, struct err *err);
+/* -ENOENT with a sentence if there is none. The caller frees both; `ret_profile` has all labels of the run. Parts above
+ * `most` (NULL: no limit) are pruned, and 1 is returned: see wire_room. */
+int store_get_run(struct store *s, const char *source, const char *id, const struct store_most *most,
+		  struct store_run *ret, struct profile **ret_profile, struct err *err);
 void store_run_done(struct store_run *r);
 
 int store_remove_run(struct store *s, const char *source, const char *id, struct err *err);	/* -ENOENT */

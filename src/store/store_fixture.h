@@ -87,23 +87,25 @@ static inline void maker_series(struct maker *m, int64_t ns, const char *labels,
 	if (labels_parse(labels, &m->labels[i], NULL) < 0)
 		abort();
 	m->profiles[i] = profile_new();
+	profile_keep_lines(m->profiles[i], true);
 	m->entries[i] = (struct batch_entry){
 		.bucket_ns = ns - ns % BATCH_BUCKET_NS, .labels = &m->labels[i], .clock = clock,
 		.period_ns = period_ns, .profile = m->profiles[i],
 	};
 }
 
-/* "main;f;g", root first, into the entry added last. */
+/* "main;f@12;g", root first, into the entry added last; 12 is the line that ran. */
 static inline void maker_value(struct maker *m, const char *stack, const char *column, const char *unit, int64_t value)
 {
 	struct profile *p = m->profiles[m->batch.count - 1];
 	uint32_t c = profile_column(p, column, unit), node = PROFILE_ROOT;
 
 	while (*stack) {
-		size_t n = strcspn(stack, ";");
+		size_t n = strcspn(stack, ";"), name = strcspn(stack, ";@");
 
-		node = profile_child(p, node, profile_frame(p, (struct str){ stack, n },
-							    (struct str){ "/srv/index.php", 14 }, 7));
+		node = profile_child_at(p, node, profile_frame(p, (struct str){ stack, name },
+							       (struct str){ "/srv/index.php", 14 }, 7),
+					name < n ? (uint32_t)strtoul(stack + name + 1, NULL, 10) : 0);
 		stack += n + (stack[n] == ';');
 	}
 	profile_add(p, node, c, value);
@@ -151,6 +153,8 @@ static inline void fixture_path(const struct profile *p, uint32_t node, struct b
 		struct str name = profile_name(p, p->node_frames[path[depth]]);
 
 		buf_put(out, name.p, name.n);
+		if (profile_line(p, path[depth]))
+			buf_printf(out, "@%u", profile_line(p, path[depth]));
 		if (depth)
 			buf_putc(out, ';');
 	}

@@ -64,7 +64,7 @@ static bool is_whole(struct store *s, unsigned id, int64_t value)
 	bool whole;
 
 	snprintf(name, sizeof(name), "%u", id);
-	if (store_get_run(s, "s", name, &run, &p, NULL) < 0)
+	if (store_get_run(s, "s", name, NULL, &run, &p, NULL) < 0)
 		return false;
 	whole = profile_sum(p, 0) == 40 * value + 780 && run.totals[0].value == 40 * value + 780;
 	store_run_done(&run);
@@ -143,6 +143,134 @@ TEST(a_damaged_or_foreign_file_is_set_aside_by_the_daemon_only)
 	fixture_remove(directory);
 }
 
+/* The ids, those that took longest first, read two at a time. */
+static char *listed_by_wall(struct store *s)
+{
+	struct store_run_query q = { .limit = 2, .order = STORE_RUNS_BY_WALL };
+	char after[STORE_RUNS_NEXT] = "";
+	struct store_runs runs;
+	struct buf b;
+
+	buf_init(&b);
+	q.after = after;
+	do {
+		if (store_list_runs(s, &q, &runs, NULL) < 0)
+			break;
+		for (size_t i = 0; i < runs.count; i++)
+			buf_printf(&b, "%s ", runs.items[i].id);
+		snprintf(after, sizeof(after), "%s", runs.next);
+		store_runs_done(&runs);
+	} while (*after);
+	return buf_take(&b, NULL);
+}
+
+static void check_by_wall(struct store *s, const char *expected)
+{
+	_cleanup_(freep) char *ids = listed_by_wall(s);
+
+	CHECK_STR(ids, expected);
+}
+
+static int64_t number_in(const char *directory, const char *sql)
+{
+	_cleanup_(freep) char *path = runs_file_path(directory);
+	sqlite3_stmt *q = NULL;
+	int64_t value = -1;
+	sqlite3 *db;
+
+	if (sqlite3_open(path, &db) == SQLITE_OK && sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK &&
+	    sqlite3_step(q) == SQLITE_ROW)
+		value = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return value;
+}
+
+/* Whether SQLite would sort all runs for this order, or read them all. */
+static bool reads_all(const char *directory, const char *key)
+{
+	_cleanup_(freep) char *path = runs_file_path(directory);
+	_cleanup_(freep) char *sql = xasprintf("EXPLAIN QUERY PLAN SELECT id, %s FROM run WHERE 1 AND (%s, id) < (5, 5) "
+					       "ORDER BY %s DESC, id DESC", key, key, key);
+	bool by_index = false, sorts = false;
+	sqlite3_stmt *q = NULL;
+	sqlite3 *db;
+
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+	while (q && sqlite3_step(q) == SQLITE_ROW) {
+		const char *step = (const char *)sqlite3_column_text(q, 3);
+
+		by_index |= strstr(step, "INDEX run_by_") != NULL;
+		sorts |= strstr(step, "TEMP B-TREE") != NULL;
+	}
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return !by_index || sorts;
+}
+
+TEST(each_order_of_a_list_has_its_index)
+{
+	static const char *const keys[] = {
+		"start_ns", "duration_ns", "wall_ns", "cpu_ns", "memory_bytes", "peak_memory_bytes", "calls", "source", "run",
+		RUNS_NAME_SQL,
+	};
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL);
+
+	CHECK_INT(add(s, 1, 50, NULL), 1);
+	CHECK_INT(ARRAY_SIZE(keys), STORE_RUN_ORDERS);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (reads_all(directory, keys[i])) {
+			printf("# %s\n", keys[i]);
+			CHECK(!"an index");
+		}
+	CHECK(reads_all(directory, "nodes"));
+	store_close(s);
+	fixture_remove(directory);
+}
+
+/* As Strobe wrote files before lists were sorted by totals. */
+static void make_schema_1(const char *directory)
+{
+	tamper(directory, "DROP INDEX run_by_duration; DROP INDEX run_by_only_source; DROP INDEX run_by_run;"
+	       "DROP INDEX run_by_name; DROP INDEX run_by_wall_ns; DROP INDEX run_by_cpu_ns;"
+	       "DROP INDEX run_by_memory_bytes; DROP INDEX run_by_peak_memory_bytes; DROP INDEX run_by_calls;"
+	       "ALTER TABLE run DROP COLUMN wall_ns; ALTER TABLE run DROP COLUMN cpu_ns;"
+	       "ALTER TABLE run DROP COLUMN memory_bytes; ALTER TABLE run DROP COLUMN peak_memory_bytes;"
+	       "ALTER TABLE run DROP COLUMN calls; PRAGMA user_version=1");
+}
+
+TEST(a_file_of_an_older_strobe_is_sorted_at_once_and_upgraded_by_the_next_writer)
+{
+	char *directory = fixture_directory();
+	struct store *s = open_in(directory, false, NULL), *reader = NULL;
+	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
+
+	CHECK_INT(add(s, 1, 50, NULL), 1);
+	CHECK_INT(add(s, 2, 70, NULL), 1);
+	CHECK_INT(add(s, 3, 60, NULL), 1);
+	check_by_wall(s, "2 3 1 ");
+	store_close(s);
+	make_schema_1(directory);
+
+	CHECK_INT(store_open(url, true, &reader, NULL), 0);
+	check_by_wall(reader, "2 3 1 ");
+	CHECK_INT(number_in(directory, "PRAGMA user_version"), 1);
+	s = open_in(directory, false, NULL);
+	check_by_wall(s, "2 3 1 ");
+	CHECK_INT(add(s, 4, 65, NULL), 1);
+	CHECK_INT(number_in(directory, "PRAGMA user_version"), 2);
+	CHECK_INT(number_in(directory, "SELECT wall_ns FROM run WHERE run = '3'"), 40 * 60 + 780);
+	CHECK_INT(number_in(directory, "SELECT cpu_ns = -9223372036854775807 FROM run WHERE run = '3'"), 1);
+	check_by_wall(s, "2 4 3 1 ");
+	check_by_wall(reader, "2 4 3 1 ");
+	CHECK(is_whole(s, 2, 70));
+	store_close(reader);
+	store_close(s);
+	fixture_remove(directory);
+}
+
 TEST(a_file_of_a_newer_strobe_is_set_aside_by_whoever_has_the_directory_for_itself)
 {
 	char *directory = fixture_directory();
@@ -151,7 +279,7 @@ TEST(a_file_of_a_newer_strobe_is_set_aside_by_whoever_has_the_directory_for_itse
 
 	CHECK_INT(add(s, 1, 5, NULL), 1);
 	store_close(s);
-	tamper(directory, "PRAGMA user_version = 2");
+	tamper(directory, "PRAGMA user_version = 99");
 	s = open_in(directory, true, NULL);
 	CHECK_INT(add(s, 2, 5, &err), -EBADMSG);
 	CHECK(strstr(err.text, "newer Strobe") != NULL);
@@ -182,7 +310,7 @@ TEST(a_profile_that_makes_no_sense_is_called_damaged_and_the_list_goes_on)
 
 		CHECK_INT(add(s, 1, 5, NULL), 1);
 		tamper(directory, damages[i]);
-		rc = store_get_run(s, "s", "1", &run, &p, &err);
+		rc = store_get_run(s, "s", "1", NULL, &run, &p, &err);
 		CHECK_INT(rc, i + 1 < ARRAY_SIZE(damages) ? -EBADMSG : 0);
 		CHECK(rc == 0 || strstr(err.text, "the run '1' of source 's' is damaged"));
 		store_run_done(&run);

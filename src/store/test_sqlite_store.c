@@ -290,6 +290,8 @@ TEST(content_that_makes_no_sense_is_counted_and_passed_over)
 		"UPDATE node_block SET data = x'01ff'",
 		"UPDATE node_block SET first = 99 WHERE first = 1",
 		"UPDATE frame_block SET data = x'02ffffffffffff'",
+		"UPDATE line_block SET data = x'0001'",
+		"UPDATE line_block SET first = first + 1",
 		"DROP TABLE chunk",
 	};
 
@@ -301,12 +303,12 @@ TEST(content_that_makes_no_sense_is_counted_and_passed_over)
 		struct store_stats stats;
 		uint64_t steps[4];
 
-		CHECK_INT(append_one(s, 1, NOON, "entry=a", "main;a", 1), 0);
+		CHECK_INT(append_one(s, 1, NOON, "entry=a", "main;a@9", 1), 0);
 		CHECK_INT(append_one(s, 2, NOON, "entry=b", "main;b", 2), 0);
 		store_close(s);
 		tamper(path, damage[i]);
 		s = open_in(directory, false, NULL);
-		CHECK(ask_sum(s, 0, INT64_MAX) >= (i < 5 ? 2 : i < 12 ? 0 : -1));
+		CHECK(ask_sum(s, 0, INT64_MAX) >= (i < 5 ? 2 : i < 14 ? 0 : -1));
 		store_timeline(s, &q, DAY, steps, 4, NULL);
 		if (store_labels(s, &q, &labels, NULL) == 0)
 			store_labels_done(&labels);
@@ -321,6 +323,29 @@ TEST(content_that_makes_no_sense_is_counted_and_passed_over)
 	}
 }
 
+/* Most senders know none: what is stored of theirs is what it was before there were lines. */
+TEST(a_day_without_lines_has_no_table_for_them)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	struct store *s = open_in(directory, false, NULL);
+	const char *sql = "SELECT 1 FROM sqlite_master WHERE name = 'line_block'";
+	sqlite3_stmt *row;
+	sqlite3 *db;
+
+	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main;a", 1), 0);
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	for (int lines = 0; lines < 2; lines++) {
+		CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK);
+		CHECK_INT(sqlite3_step(row), lines ? SQLITE_ROW : SQLITE_DONE);
+		sqlite3_finalize(row);
+		CHECK_INT(append_one(s, 2 + (uint64_t)lines, NOON, "entry=a", "main;a@9", 1), 0);
+	}
+	sqlite3_close(db);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
 static uint64_t damaged_days(struct store *s, int64_t from, int64_t to)
 {
 	struct store_query q = { .from_ns = from, .to_ns = to };
@@ -330,6 +355,37 @@ static uint64_t damaged_days(struct store *s, int64_t from, int64_t to)
 	CHECK_INT(store_query(s, &q, &p, &looked, NULL), 0);
 	profile_free(p);
 	return looked.damaged_days;
+}
+
+TEST(a_day_that_cannot_be_read_is_missing_in_answers_and_stays_where_it_is)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	struct store *s = open_in(directory, false, NULL);
+	struct store_stats stats;
+
+	/* As good as a bad sector, also for root. */
+	CHECK_INT(mkdir(path, 0700), 0);
+	CHECK_INT(append_one(s, 1, NOON + DAY, "entry=a", "main", 7), 0);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 7);
+	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
+	CHECK_INT(damaged_days(s, NOON + DAY, INT64_MAX), 0);
+	for (int round = 0; round < 2; round++) {
+		maintain_at(s, NOON + DAY + HOUR);
+		store_stats(s, &stats);
+		CHECK_INT(stats.days_damaged, 1);
+		CHECK_INT(access(path, F_OK), 0);
+	}
+	/* Back again, it is read. */
+	CHECK_INT(rmdir(path), 0);
+	CHECK_INT(append_one(s, 2, NOON, "entry=a", "main", 2), 0);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 9);
+	CHECK_INT(damaged_days(s, 0, INT64_MAX), 0);
+	maintain_at(s, NOON + DAY + 2 * HOUR);
+	store_stats(s, &stats);
+	CHECK_INT(stats.days_damaged, 0);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
 }
 
 TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
@@ -370,6 +426,48 @@ TEST(one_bad_day_keeps_no_store_from_opening_and_answers_say_that_it_is_missing)
 	}
 }
 
+/* SQLite would wait for somebody to write into the pipe. */
+TEST(a_pipe_is_set_aside_and_a_link_to_nowhere_stays_until_it_leads_somewhere)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	char *elsewhere = xasprintf("%s/elsewhere", directory), *aside = xasprintf("%s.corrupt-1", path);
+	struct store *s = open_in(directory, false, NULL);
+	struct store_stats stats;
+
+	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(append_one(s, 2, NOON + DAY, "entry=a", "main", 7), 0);
+	store_close(s);
+	CHECK_INT(rename(path, elsewhere), 0);
+	CHECK_INT(mkfifo(path, 0600), 0);
+	s = open_in(directory, false, NULL);
+	CHECK_INT(files_like(directory, "corrupt"), 1);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 7);
+	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
+	store_close(s);
+	CHECK_INT(unlink(aside), 0);
+
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK_INT(symlink(i ? path : "/nowhere", path), 0);
+		s = open_in(directory, false, NULL);
+		store_stats(s, &stats);
+		CHECK_INT(stats.days_damaged, 1);
+		CHECK_INT(ask_sum(s, 0, INT64_MAX), 7);
+		CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
+		store_close(s);
+		CHECK_INT(unlink(path), 0);
+	}
+
+	CHECK_INT(symlink(elsewhere, path), 0);
+	s = open_in(directory, false, NULL);
+	CHECK_INT(ask_sum(s, 0, INT64_MAX), 8);
+	CHECK_INT(damaged_days(s, 0, INT64_MAX), 0);
+	store_close(s);
+	free(path);
+	free(elsewhere);
+	free(aside);
+	fixture_remove(directory);
+}
+
 TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 {
 	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
@@ -378,7 +476,7 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
-	tamper(path, "PRAGMA user_version = 2");
+	tamper(path, "PRAGMA user_version = 3");
 	s = open_in(directory, true, NULL);	/* who only reads renames nothing */
 	CHECK_INT(ask_sum(s, 0, INT64_MAX), 0);
 	CHECK_INT(damaged_days(s, 0, INT64_MAX), 1);
@@ -417,7 +515,7 @@ TEST(a_day_whose_log_makes_it_one_of_a_newer_strobe_is_set_aside_with_its_log)
 
 	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
 	store_close(s);
-	tamper_in_log(path, "PRAGMA user_version = 2");
+	tamper_in_log(path, "PRAGMA user_version = 3");
 	s = open_in(directory, false, NULL);
 	CHECK_INT(files_like(directory, ".db.corrupt-1-wal"), 1);
 	CHECK_INT(files_like(directory, ".db.corrupt-1"), 2);
@@ -730,6 +828,64 @@ TEST(a_disk_that_is_full_from_each_write_on_leaves_a_store_that_lost_nothing)
 	while (live_with_failure(n, true, SQLITE_FULL) && n < 2000)
 		n++;
 	CHECK(n > 50 && n < 2000);
+	failing_vfs_unregister();
+}
+
+static void append_hour(struct store *s, int hour)
+{
+	struct maker *m = maker_new(0);
+	char stack[32], labels[32];
+
+	snprintf(labels, sizeof(labels), "entry=%d", hour);
+	snprintf(stack, sizeof(stack), "main;f%d", hour);
+	maker_add(m, NOON + hour * HOUR, labels, stack, 1);
+	maker_stack(m, "main;shared", 1);
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+}
+
+/* Removes all hours but the newest one while one operation on files fails. Whatever happens, each hour is whole or gone, and the
+ * newest is there. Returns false once there are not so many operations. */
+static bool remove_hours_with_failure(unsigned fail_at, bool forever, int error)
+{
+	const struct store_limits tight = { .max_bytes = 1 };
+	char *directory = fixture_fast_directory();
+	struct store *s = open_in(directory, false, NULL);
+	bool failed;
+
+	for (int hour = 0; hour < 4; hour++)
+		append_hour(s, hour);
+	failing_vfs_arm(fail_at, forever, error);
+	store_maintain(s, &tight, NOON + 3 * HOUR, NULL);
+	failed = failing_vfs_disarm();
+	for (int hour = 0; hour < 4; hour++) {
+		int64_t sum = ask_sum(s, NOON + hour * HOUR, NOON + (hour + 1) * HOUR);
+
+		CHECK(sum == 2 || (sum == 0 && hour < 3));
+	}
+	CHECK_FOLDED(s, NOON + 3 * HOUR, NOON + 4 * HOUR, "main;f3 1,main;shared 1");
+	append_hour(s, 0);	/* its stack may be there, or gone */
+	CHECK_INT(store_maintain(s, &tight, NOON + 3 * HOUR, NULL), 0);
+	append_hour(s, 1);
+	store_close(s);
+	s = open_in(directory, false, NULL);
+	CHECK_FOLDED(s, 0, INT64_MAX, "main;f1 1,main;f3 1,main;shared 2");
+	CHECK_INT(files_like(directory, "corrupt"), 0);
+	store_close(s);
+	fixture_remove(directory);
+	return failed;
+}
+
+TEST(each_write_that_fails_while_hours_are_removed_leaves_hours_whole_or_gone)
+{
+	unsigned n = 1, m = 1;
+
+	failing_vfs_register();
+	while (remove_hours_with_failure(n, false, SQLITE_IOERR_WRITE) && n < 2000)
+		n++;
+	while (remove_hours_with_failure(m, true, SQLITE_FULL) && m < 2000)
+		m++;
+	CHECK(n > 20 && n < 2000 && m > 20 && m < 2000);
 	failing_vfs_unregister();
 }
 

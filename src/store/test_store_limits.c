@@ -1,6 +1,7 @@
 /* test_store_limits.c: what every store promises of its limits of age, size and room on the disk. */
 #include "conformance.h"
 #include "test.h"
+#include <pthread.h>
 
 TEST(days_above_the_age_are_removed_and_younger_ones_stay)
 {
@@ -84,7 +85,9 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 		for (unsigned hour = 0; hour < 6; hour++)
 			CHECK((samples_of_hour(f.store, (int)hour) > 0) == (hour >= after.hours_expired));
 		CHECK_INT(samples_of_hour(f.store, 5), newest);
-		/* Whatever the limit is, the newest hour stays, and the day can be written to. */
+		/* Whatever the limit is, the newest minute stays, and the day can be written to. */
+		newest = (uint64_t)ask_sum(f.store, NOON + 6 * HOUR - 60 * SECOND, NOON + 6 * HOUR);
+		CHECK(newest > 0);
 		CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, 1), 0);
 		CHECK_INT(ask_sum(f.store, 0, INT64_MAX), newest);
 	}
@@ -92,6 +95,202 @@ TEST(when_one_day_is_too_large_its_oldest_hours_go_and_the_newest_stays)
 	CHECK_INT(samples_of_hour(f.store, 0), 5);
 	reopen(&f);
 	CHECK_INT(samples_of_hour(f.store, 0), 5);
+	done(&f);
+}
+
+static bool with_lines;		/* every second stack has lines that ran */
+
+/* A batch of stacks of its own: as many names and nodes as samples, which nothing makes smaller. */
+static void append_some(struct store *s, uint64_t id, int number, int stacks, int64_t ns)
+{
+	struct maker *m = maker_new(id);
+	uint32_t seed = (uint32_t)number * 7919 + 1;
+	char labels[40], stack[80];
+
+	snprintf(labels, sizeof(labels), "entry=e%d", number / 10);
+	maker_series(m, ns, labels, STROBE_CLOCK_WALL, PERIOD);
+	for (int i = 0; i < stacks; i++) {
+		seed = seed * 1103515245 + 12345;
+		snprintf(stack, sizeof(stack), with_lines && i % 2 ? "main@%4$d;f%1$d_%2$08x;g%3$08x@8" : "main;f%1$d_%2$08x;g%3$08x",
+			 number, seed, seed * 2654435761u, i % 7 + 5);
+		maker_stack(m, stack, i + 1);
+	}
+	CHECK_INT(store_append(s, &m->batch, NULL), 0);
+	maker_free(m);
+}
+
+static void append_unique(struct store *s, uint64_t id, int number, int64_t ns)
+{
+	append_some(s, id, number, 400, ns);
+}
+
+/* So many batches in each of so many hours. */
+static void append_hours(struct store *s, int hours, int per_hour)
+{
+	for (int i = 0; i < hours * per_hour; i++)
+		append_unique(s, (uint64_t)i + 1, i, NOON + i / per_hour * HOUR + i % per_hour * (HOUR / per_hour));
+}
+
+static char *ask_lines(struct store *s, int64_t from_ns, int64_t to_ns)
+{
+	struct store_query q = { from_ns, to_ns, .lines = true };
+	struct profile *p = NULL;
+	char *text;
+
+	CHECK_INT(store_query(s, &q, &p, NULL, NULL), 0);
+	text = folded(p, "samples");
+	profile_free(p);
+	return text;
+}
+
+/* Without printing thousands of stacks when it does not hold. */
+static bool has_stacks(struct store *s, int64_t from_ns, int64_t to_ns, const char *expected)
+{
+	char *stacks = ask_lines(s, from_ns, to_ns);
+	bool same = !strcmp(stacks, expected);
+
+	free(stacks);
+	return same;
+}
+
+static void check_stacks_go(void)
+{
+	struct fixture f = open_store();
+	struct store_stats before, after;
+	struct store_labels labels = { 0 };
+	struct store_query all = { 0, INT64_MAX };
+	char *newest, *oldest;
+	uint64_t sum;
+
+	append_hours(f.store, 6, 30);
+	CHECK_INT(maintain(f.store, NOON + 6 * HOUR + 120 * SECOND, 0, 0), 0);
+	store_stats(f.store, &before);
+	newest = ask_lines(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR);
+	oldest = ask_lines(f.store, NOON, NOON + HOUR);
+	sum = (uint64_t)ask_sum(f.store, 0, INT64_MAX);
+
+	CHECK_INT(maintain(f.store, NOON + 6 * HOUR + 120 * SECOND, 0, before.bytes / 2), 0);
+	store_stats(f.store, &after);
+	CHECK(after.bytes <= before.bytes / 2);
+	CHECK(after.hours_expired >= 3 && after.hours_expired <= 4);	/* no more than had to */
+	CHECK_INT(after.seconds_expired, 0);
+	CHECK_INT(ask_sum(f.store, 0, INT64_MAX), sum / 6 * (6 - after.hours_expired));
+	CHECK(has_stacks(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR, newest));
+	CHECK_INT(store_labels(f.store, &all, &labels, NULL), 0);
+	CHECK_INT(labels.items[1].value_count, 3 * (6 - after.hours_expired));
+	store_labels_done(&labels);
+
+	/* Stacks that went come again, before and after a restart. */
+	for (int hour = 6; hour < 8; hour++) {
+		for (int i = 0; i < 30; i++)
+			append_unique(f.store, 0, i, NOON + hour * HOUR + i * 120 * SECOND);
+		CHECK(has_stacks(f.store, NOON + hour * HOUR, NOON + (hour + 1) * HOUR, oldest));
+		reopen(&f);
+		CHECK(has_stacks(f.store, NOON + hour * HOUR, NOON + (hour + 1) * HOUR, oldest));
+	}
+	CHECK_INT(maintain(f.store, NOON + 10 * HOUR, 0, 0), 0);
+	CHECK(has_stacks(f.store, NOON + 5 * HOUR, NOON + 6 * HOUR, newest));
+	CHECK(has_stacks(f.store, NOON + 7 * HOUR, NOON + 8 * HOUR, oldest));
+	free(newest);
+	free(oldest);
+	done(&f);
+}
+
+TEST(hours_that_go_take_the_stacks_along_that_only_they_had)
+{
+	check_stacks_go();
+	with_lines = true;
+	check_stacks_go();
+	with_lines = false;
+}
+
+TEST(when_one_hour_is_too_large_its_beginning_goes_and_its_newest_minute_stays)
+{
+	for (int is_over = 0; is_over < 2; is_over++) {
+		struct fixture f = open_store();
+		int64_t now = NOON + HOUR + is_over * 120 * SECOND;	/* compacted, or not yet */
+		struct store_stats before, after;
+		char *newest;
+
+		append_hours(f.store, 1, 180);
+		CHECK_INT(maintain(f.store, now, 0, 0), 0);
+		store_stats(f.store, &before);
+		newest = ask_lines(f.store, NOON + HOUR - 600 * SECOND, NOON + HOUR);
+		CHECK_INT(maintain(f.store, now, 0, before.bytes / 2), 0);
+		store_stats(f.store, &after);
+		CHECK(after.bytes <= before.bytes / 2);
+		CHECK_INT(after.hours_expired, 0);
+		CHECK(after.seconds_expired >= 1200 && after.seconds_expired < 2700);
+		CHECK_INT(ask_sum(f.store, 0, NOON + (int64_t)after.seconds_expired * SECOND), 0);
+		CHECK(after.oldest_ns >= NOON + (int64_t)after.seconds_expired * SECOND);
+		CHECK(has_stacks(f.store, NOON + HOUR - 600 * SECOND, NOON + HOUR, newest));
+		free(newest);
+		newest = ask_lines(f.store, NOON + HOUR - 60 * SECOND, NOON + HOUR);
+		CHECK_INT(maintain(f.store, now, 0, 1), 0);
+		CHECK(has_stacks(f.store, 0, INT64_MAX, newest));
+		free(newest);
+		done(&f);
+	}
+}
+
+/* Appends stacks of hours that are being removed, until it is told to stop. */
+struct appender {
+	struct store *store;
+	_Atomic int rounds;
+	_Atomic bool stop;
+};
+
+static void append_old_stack(struct store *s, int i)
+{
+	append_some(s, 0, i % 60, 20, NOON + 6 * HOUR + i % 60 * 10 * SECOND);
+}
+
+static void *append_old_stacks(void *data)
+{
+	struct appender *a = data;
+
+	while (!a->stop)
+		append_old_stack(a->store, a->rounds++);
+	return NULL;
+}
+
+TEST(what_is_stored_while_stacks_are_freed_keeps_its_stacks)
+{
+	struct fixture f = open_store(), undisturbed;
+	struct appender a = { .store = f.store };
+	struct store_stats stats;
+	pthread_t thread;
+	char *expected;
+
+	append_hours(f.store, 6, 30);
+	CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, 0), 0);
+	store_stats(f.store, &stats);
+	CHECK_INT(pthread_create(&thread, NULL, append_old_stacks, &a), 0);
+	/* Hour by hour, so that the appender comes in at another moment each time. */
+	for (int i = 0; i < 50 && stats.hours_expired < 3; i++) {
+		int seen = a.rounds;
+
+		CHECK_INT(maintain(f.store, NOON + 6 * HOUR, 0, stats.bytes * 15 / 16), 0);
+		while (a.rounds < seen + 3)
+			CHECK(ask_sum(f.store, NOON + 6 * HOUR, NOON + 7 * HOUR) >= 0);
+		store_stats(f.store, &stats);
+	}
+	a.stop = true;
+	pthread_join(thread, NULL);
+	store_stats(f.store, &stats);
+	CHECK(stats.hours_expired >= 3);
+	CHECK_INT(stats.seconds_expired, 0);
+	CHECK_INT(stats.errors + stats.days_damaged, 0);
+
+	undisturbed = open_store();
+	for (int i = 0; i < a.rounds; i++)
+		append_old_stack(undisturbed.store, i);
+	expected = ask_folded(undisturbed.store, 0, INT64_MAX);
+	CHECK(has_stacks(f.store, NOON + 6 * HOUR, NOON + 7 * HOUR, expected));
+	reopen(&f);
+	CHECK(has_stacks(f.store, NOON + 6 * HOUR, NOON + 7 * HOUR, expected));
+	free(expected);
+	done(&undisturbed);
 	done(&f);
 }
 

@@ -86,7 +86,7 @@ TEST(a_store_without_runs_says_so)
 	CHECK_INT(store_run_sources(f.store, &sources, NULL), 0);
 	CHECK_INT(sources.value_count, 0);
 	store_label_done(&sources);
-	CHECK_INT(store_get_run(f.store, "shop", "1", &run, &p, &err), -ENOENT);
+	CHECK_INT(store_get_run(f.store, "shop", "1", NULL, &run, &p, &err), -ENOENT);
 	CHECK_STR(err.text, "there is no run '1' of source 'shop'");
 	CHECK_INT(store_remove_run(f.store, "shop", "1", NULL), -ENOENT);
 	store_stats(f.store, &stats);
@@ -109,7 +109,7 @@ TEST(a_run_is_given_back_as_it_was_also_after_opening_again)
 	CHECK_STR(added.source, "shop");
 	CHECK_STR(added.id, "r-1");
 	reopen(&f);
-	CHECK_INT(store_get_run(f.store, "shop", "r-1", &run, &p, NULL), 0);
+	CHECK_INT(store_get_run(f.store, "shop", "r-1", NULL, &run, &p, NULL), 0);
 	CHECK_STR(run.url, "/cart?x=1");
 	CHECK_STR(run.name, "a A");
 	CHECK_INT(run.start_ns, NOON);
@@ -150,10 +150,13 @@ TEST(a_run_keeps_its_edges_and_the_same_edges_are_the_same_run)
 	p->estimated = true;
 	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
 	reopen(&f);
-	CHECK_INT(store_get_run(f.store, "shop", "r-1", &run, &back, NULL), 0);
+	CHECK_INT(store_get_run(f.store, "shop", "r-1", NULL, &run, &back, NULL), 0);
 	CHECK(back->estimated && back->edges);
 	edges_sums(back, &sums);
 	CHECK_INT(sums.self[0][1], SECOND + 5);
+	CHECK_INT(run.totals[1].value, 4 * SECOND + 5);
+	CHECK_LISTED(f.store, "shop/r-1 ", .order = STORE_RUNS_BY_WALL, .after = "4000000006.1");
+	CHECK_LISTED(f.store, "", .order = STORE_RUNS_BY_WALL, .after = "4000000005.1");
 	CHECK_INT(sums.total[1][2], -300);
 	edges_sums_done(&sums);
 	CHECK_INT(add_profile(f.store, back, NOON).result, 0);
@@ -175,7 +178,7 @@ TEST(a_run_without_a_name_gets_one)
 	CHECK_INT(strlen(one.id), strlen("20251121-120000-0123456789ab"));
 	CHECK(!strncmp(one.id, "20251121-120000-", 16));
 	CHECK(strcmp(one.id, two.id) != 0);
-	CHECK_INT(store_get_run(f.store, "default", one.id, &run, &p, NULL), 0);
+	CHECK_INT(store_get_run(f.store, "default", one.id, NULL, &run, &p, NULL), 0);
 	/* Its time is not known, so it ended when it was stored. */
 	CHECK_INT(run.start_ns, NOON - SECOND);
 	CHECK_INT(run.duration_ns, SECOND);
@@ -264,7 +267,7 @@ TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
 	struct fixture f = open_store();
 	struct store_run_query q = { .limit = 7 };
 	struct store_runs runs;
-	char seen[50] = { 0 }, after[48] = "";
+	char seen[50] = { 0 }, after[STORE_RUNS_NEXT] = "";
 	unsigned pieces = 0, total = 0;
 
 	for (int i = 0; i < 50; i++) {
@@ -289,6 +292,137 @@ TEST(a_long_list_is_read_piece_by_piece_also_when_runs_started_at_one_moment)
 		     .after = "1.2x");
 	CHECK_LISTED(f.store, "'yesterday' is no place in the list of runs; take it from the answer before",
 		     .after = "yesterday");
+	done(&f);
+}
+
+/* Four runs, two of them equal in nearly all; the third one has no times and no memory. */
+static void add_runs_to_sort(struct store *s)
+{
+	struct profile *p = profile_new();
+	uint32_t calls = profile_column(p, "calls", "count");
+
+	add_profile(s, a_run("source=a,id=4,url=/b,host=Web1", NOON, 5 * SECOND, 30), NOON);
+	add_profile(s, a_run("source=c,id=1,name=%ff first", NOON + SECOND, 2 * SECOND, 10), NOON);
+	labels_parse("source=b,id=3,url=/a", &p->labels, NULL);
+	p->start_ns = NOON + 2 * SECOND;
+	p->end_ns = NOON + 3 * SECOND;
+	profile_add(p, PROFILE_ROOT, calls, 100);
+	add_profile(s, p, NOON);
+	add_profile(s, a_run("source=a,id=2,url=/b?x=1", NOON + 3 * SECOND, 5 * SECOND, -20), NOON);
+}
+
+/* The list read with one run at a time. The caller frees. */
+static char *listed_piecemeal(struct store *s, struct store_run_query q)
+{
+	char after[STORE_RUNS_NEXT] = "";
+	struct store_runs runs;
+	struct buf b;
+
+	buf_init(&b);
+	q.limit = 1;
+	q.after = after;
+	for (int pieces = 0; pieces < 20; pieces++) {
+		if (store_list_runs(s, &q, &runs, NULL) < 0)
+			break;
+		for (size_t i = 0; i < runs.count; i++)
+			buf_printf(&b, "%s/%s ", runs.items[i].source, runs.items[i].id);
+		snprintf(after, sizeof(after), "%s", runs.next);
+		store_runs_done(&runs);
+		if (!*after)
+			break;
+	}
+	return buf_take(&b, NULL);
+}
+
+static void check_order(struct store *s, enum store_run_order order, bool ascending, const char *expected)
+{
+	struct store_run_query q = { .order = order, .ascending = ascending };
+	char *at_once = listed(s, q), *piecemeal = listed_piecemeal(s, q);
+
+	CHECK_STR(at_once, expected);
+	CHECK_STR(piecemeal, expected);
+	free(at_once);
+	free(piecemeal);
+}
+
+TEST(runs_are_sorted_by_each_column_both_ways_and_a_missing_total_is_the_least)
+{
+	struct fixture f = open_store();
+
+	add_runs_to_sort(f.store);
+	check_order(f.store, STORE_RUNS_BY_START, false, "a/2 b/3 c/1 a/4 ");
+	check_order(f.store, STORE_RUNS_BY_START, true, "a/4 c/1 b/3 a/2 ");
+	check_order(f.store, STORE_RUNS_BY_DURATION, true, "b/3 c/1 a/4 a/2 ");
+	check_order(f.store, STORE_RUNS_BY_WALL, false, "a/2 a/4 c/1 b/3 ");
+	check_order(f.store, STORE_RUNS_BY_WALL, true, "b/3 c/1 a/4 a/2 ");
+	check_order(f.store, STORE_RUNS_BY_CPU, false, "a/2 b/3 c/1 a/4 ");
+	check_order(f.store, STORE_RUNS_BY_MEMORY, false, "a/4 c/1 a/2 b/3 ");
+	check_order(f.store, STORE_RUNS_BY_PEAK, true, "a/4 c/1 b/3 a/2 ");
+	check_order(f.store, STORE_RUNS_BY_CALLS, false, "b/3 a/2 c/1 a/4 ");
+	check_order(f.store, STORE_RUNS_BY_SOURCE, true, "a/4 a/2 b/3 c/1 ");
+	check_order(f.store, STORE_RUNS_BY_ID, true, "c/1 a/2 b/3 a/4 ");
+	check_order(f.store, STORE_RUNS_BY_NAME, true, "b/3 a/4 a/2 c/1 ");
+	check_order(f.store, STORE_RUNS_BY_NAME, false, "c/1 a/2 a/4 b/3 ");
+	CHECK_LISTED(f.store, "a/4 a/2 ", .source = "a", .order = STORE_RUNS_BY_MEMORY);
+	CHECK_LISTED(f.store, "c/1 b/3 ", .order = STORE_RUNS_BY_WALL, .from_ns = NOON + SECOND,
+		     .to_ns = NOON + 3 * SECOND);
+	CHECK_LISTED(f.store, "'1.2' is no place in the list of runs; take it from the answer before",
+		     .order = STORE_RUNS_BY_NAME, .after = "1.2");
+	CHECK_LISTED(f.store, "'x6g.2' is no place in the list of runs; take it from the answer before",
+		     .order = STORE_RUNS_BY_ID, .after = "x6g.2");
+	done(&f);
+}
+
+TEST(a_very_long_name_sorts_and_the_list_goes_on_behind_it)
+{
+	struct fixture f = open_store();
+	char labels[1100] = "source=s,id=1,name=";
+
+	memset(labels + strlen(labels), 'n', 1000);
+	add_one_run(f.store, labels, NOON);
+	labels[strlen("source=s,id=")] = '2';
+	add_one_run(f.store, labels, NOON);
+	add_one_run(f.store, "source=s,id=3,name=m", NOON);
+	check_order(f.store, STORE_RUNS_BY_NAME, false, "s/2 s/1 s/3 ");
+	check_order(f.store, STORE_RUNS_BY_NAME, true, "s/3 s/1 s/2 ");
+	done(&f);
+}
+
+TEST(runs_are_filtered_by_several_labels_and_by_any_characters)
+{
+	static const struct label_filter both[] = { { "host", "web1", LABEL_IS }, { "deploy", "7", LABEL_IS_PREFIX } };
+	static const struct label_filter either[] = { { "host", "web1", LABEL_IS }, { "host", "web2", LABEL_IS } };
+	static const struct label_filter odd = { "tag", "a,b=c%", LABEL_IS }, other_key = { "host", "x", LABEL_IS };
+	static const struct label_filter none = { "host", "", LABEL_IS };
+	struct fixture f = open_store();
+
+	add_one_run(f.store, "source=s,id=1,host=web1,deploy=70", NOON + 4 * SECOND);
+	add_one_run(f.store, "source=s,id=2,host=web2,deploy=71", NOON + 3 * SECOND);
+	add_one_run(f.store, "source=s,id=3,host=web11,deploy=80,vhost=x", NOON + 2 * SECOND);
+	add_one_run(f.store, "source=s,id=4,tag=a%2cb%3dc%25", NOON + SECOND);
+	CHECK_LISTED(f.store, "s/1 ", .filters = both, .filter_count = 2);
+	CHECK_LISTED(f.store, "s/1 s/2 ", .filters = either, .filter_count = 2);
+	CHECK_LISTED(f.store, "s/4 ", .filters = &odd, .filter_count = 1);
+	CHECK_LISTED(f.store, "", .filters = &other_key, .filter_count = 1);
+	CHECK_LISTED(f.store, "s/4 ", .filters = &none, .filter_count = 1);
+	done(&f);
+}
+
+TEST(runs_are_found_by_parts_of_ids_and_by_text_in_any_case)
+{
+	struct fixture f = open_store();
+
+	add_one_run(f.store, "source=shop,id=20261121-1,url=/Cart,host=web1", NOON + 3 * SECOND);
+	add_one_run(f.store, "source=shop,id=20261122-1,name=Checkout", NOON + 2 * SECOND);
+	add_one_run(f.store, "source=blog,id=20261121-2,deploy=CARTER", NOON + SECOND);
+	CHECK_LISTED(f.store, "shop/20261121-1 blog/20261121-2 ", .id_part = "1121");
+	CHECK_LISTED(f.store, "shop/20261121-1 blog/20261121-2 ", .text = "cart");
+	CHECK_LISTED(f.store, "shop/20261122-1 ", .text = "OUT");
+	CHECK_LISTED(f.store, "shop/20261121-1 shop/20261122-1 ", .text = "shop");
+	CHECK_LISTED(f.store, "shop/20261122-1 ", .text = "1122", .source = "shop");
+	CHECK_LISTED(f.store, "", .text = "%");
+	CHECK_LISTED(f.store, "shop/20261122-1 ", .id = "20261122-1");
+	CHECK_LISTED(f.store, "", .id = "20261122-1", .source = "blog");
 	done(&f);
 }
 
@@ -368,11 +502,104 @@ TEST(a_run_of_a_stack_two_hundred_thousand_frames_deep_is_kept)
 		profile_add(p, node, 0, 1);
 	}
 	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
-	CHECK_INT(store_get_run(f.store, "deep", "1", &run, &back, NULL), 0);
+	CHECK_INT(store_get_run(f.store, "deep", "1", NULL, &run, &back, NULL), 0);
 	CHECK_INT(back ? profile_depth(back) : 0, 200001);
 	CHECK_INT(run.nodes, 200003);
 	store_run_done(&run);
 	profile_free(back);
+	done(&f);
+}
+
+/* main() calls f0, f1, …, f<n> for a second each and for two the last one; `text` is a part of each name. */
+static struct profile *a_wide_run(const char *labels, uint32_t n, const char *text)
+{
+	struct profile *p = a_run(labels, NOON, SECOND, 1);
+	char *name = malloc(strlen(text) + 16);
+
+	for (uint32_t i = 0; i < n; i++) {
+		int size = sprintf(name, "f%u%s", i, text);
+		uint32_t frame = profile_frame(p, (struct str){ name, (size_t)size }, (struct str){ "", 0 }, 0);
+		uint32_t node = profile_child(p, 1, frame);
+
+		profile_add(p, node, 0, 1);
+		profile_add(p, node, 1, i + 1 == n ? 2 * SECOND : SECOND);
+	}
+	free(name);
+	return p;
+}
+
+static void check_pruned(struct store *s, const struct store_most *most, uint32_t n)
+{
+	struct profile *p = NULL;
+	struct store_run run;
+
+	CHECK_INT(store_get_run(s, "wide", "1", most, &run, &p, NULL), most ? 1 : 0);
+	CHECK_INT(run.nodes, n + 3);
+	CHECK(p && (most ? p->node_count <= most->nodes : p->node_count == n + 3));
+	CHECK_INT(p ? profile_sum(p, 0) : 0, n + 8);
+	CHECK_INT(p ? profile_sum(p, 1) : 0, (n + 2) * SECOND);
+	store_run_done(&run);
+	profile_free(p);
+}
+
+TEST(a_run_for_which_there_is_no_room_is_pruned_while_it_is_read)
+{
+	static const struct store_most few = { .nodes = 100 }, by_name = { .nodes = 100, .column = "calls" };
+	static const struct store_most enough = { .nodes = 3000, .column = "no such column" };
+	struct fixture f = open_store();
+	struct store_run run;
+	struct profile *p;
+
+	CHECK_INT(add_profile(f.store, a_wide_run("source=wide,id=1", 2000, ""), NOON).result, 1);
+	check_pruned(f.store, &few, 2000);
+	check_pruned(f.store, &by_name, 2000);
+	check_pruned(f.store, NULL, 2000);
+	CHECK_INT(store_get_run(f.store, "wide", "1", &enough, &run, &p, NULL), 0);
+	CHECK_INT(p->node_count, 2003);
+	store_run_done(&run);
+	profile_free(p);
+	done(&f);
+}
+
+TEST(a_run_in_several_messages_is_pruned_to_what_there_is_room_for)
+{
+	static const struct store_most few = { .nodes = 200 };
+	struct fixture f = open_store();
+	char *text = calloc(1, 60001);
+
+	/* 1,500 names of 60 kB are more than one message may have; what has two seconds is in the last one. */
+	memset(text, 'n', 60000);
+	CHECK_INT(add_profile(f.store, a_wide_run("source=wide,id=1", 1500, text), NOON).result, 1);
+	check_pruned(f.store, &few, 1500);
+	check_pruned(f.store, NULL, 1500);
+	free(text);
+	done(&f);
+}
+
+TEST(edges_of_a_run_for_which_there_is_no_room_are_pruned)
+{
+	static const struct store_most few = { .nodes = 3200 };
+	static const struct edges_options all = { .column = UINT32_MAX };
+	struct fixture f = open_store();
+	struct profile *p = a_wide_run("source=wide,id=1", 2000, "");
+	struct edges_sums sums;
+	struct store_run run;
+	int64_t self = 0;
+
+	p->edges = edges_of(p, &all);
+	p->estimated = true;
+	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
+	CHECK_INT(store_get_run(f.store, "wide", "1", &few, &run, &p, NULL), 1);
+	CHECK(p->estimated && p->edges && p->edges->node_count <= 102);
+	edges_sums(p, &sums);
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		self += sums.self[i][1];
+		CHECK(strcmp(profile_name(p, i).p, "f1999") || sums.total[i][1] == 2 * SECOND);
+	}
+	CHECK_INT(self, 2002 * SECOND);
+	edges_sums_done(&sums);
+	store_run_done(&run);
+	profile_free(p);
 	done(&f);
 }
 
@@ -390,7 +617,7 @@ TEST(names_and_urls_of_a_run_may_be_any_bytes)
 	labels_set(&p->labels, "odd", 3, every, 255);
 	every[255] = 0;
 	CHECK_INT(add_profile(f.store, p, NOON).result, 1);
-	CHECK_INT(store_get_run(f.store, "s", "1", &run, &back, NULL), 0);
+	CHECK_INT(store_get_run(f.store, "s", "1", NULL, &run, &back, NULL), 0);
 	CHECK_STR(run.url, every);
 	CHECK_STR(run.name, every);
 	CHECK_STR(labels_get(&run.labels, "odd"), every);

@@ -1,0 +1,325 @@
+/* sqlite_runs_list.c: lists of runs, sorted and filtered.
+ *
+ * One statement walks the index of the order and gives ids, another one reads the row of each: sorting, where it is needed,
+ * moves no whole rows, and a list that is long enough stops the walk. */
+#include "mem.h"
+#include "run_totals.h"
+#include "series.h"
+#include "sqlite_error.h"
+#include "sqlite_store.h"
+#include "text.h"
+#include <string.h>
+
+DEFINE_FREEP(struct runs_file, runs_file_close)
+
+/* The sort keys of runs, as SQL; for schema 1, which lacks the columns of totals, if that differs. */
+static const struct order {
+	const char *sql, *sql_1;
+	enum { KEY_NUMBER, KEY_TEXT, KEY_BYTES } type;
+} orders[STORE_RUN_ORDERS] = {
+	[STORE_RUNS_BY_START] = { "start_ns", NULL, KEY_NUMBER },
+	[STORE_RUNS_BY_DURATION] = { "duration_ns", NULL, KEY_NUMBER },
+	[STORE_RUNS_BY_WALL] = { "wall_ns", "run_total(totals, 'wall_ns')", KEY_NUMBER },
+	[STORE_RUNS_BY_CPU] = { "cpu_ns", "run_total(totals, 'cpu_ns')", KEY_NUMBER },
+	[STORE_RUNS_BY_MEMORY] = { "memory_bytes", "run_total(totals, 'memory_bytes')", KEY_NUMBER },
+	[STORE_RUNS_BY_PEAK] = { "peak_memory_bytes", "run_total(totals, 'peak_memory_bytes')", KEY_NUMBER },
+	[STORE_RUNS_BY_CALLS] = { "calls", "run_total(totals, 'calls')", KEY_NUMBER },
+	[STORE_RUNS_BY_SOURCE] = { "source", NULL, KEY_TEXT },
+	[STORE_RUNS_BY_ID] = { "run", NULL, KEY_TEXT },
+	[STORE_RUNS_BY_NAME] = { RUNS_NAME_SQL, NULL, KEY_BYTES },
+};
+
+#define KEY_MAX	200u
+
+/* --- The place in a list: "VALUE.ID" of the last run of a piece; a text is "x" and its bytes in hexadecimal --- */
+
+struct place {
+	int64_t number, id;
+	char bytes[KEY_MAX];
+	size_t n;
+};
+
+static bool get_bytes(const char *hex, size_t n, struct place *ret)
+{
+	if (n % 2 || n / 2 > KEY_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (text_hex_digit(hex[i]) < 0)
+			return false;
+	for (ret->n = 0; ret->n < n / 2; ret->n++)
+		ret->bytes[ret->n] = (char)(text_hex_digit(hex[2 * ret->n]) * 16 +
+					    text_hex_digit(hex[2 * ret->n + 1]));
+	return true;
+}
+
+static bool get_number(const char *text, size_t n, int64_t *ret)
+{
+	char copy[24], *end;
+
+	if (n == 0 || n >= sizeof(copy) || *text == ' ' || *text == '+')
+		return false;
+	memcpy(copy, text, n);
+	copy[n] = 0;
+	*ret = strtoll(copy, &end, 10);
+	return !*end;
+}
+
+static int parse_place(const struct store_run_query *q, struct place *ret, struct err *err)
+{
+	const char *dot = q->after ? strrchr(q->after, '.') : NULL;
+	size_t n = dot ? (size_t)(dot - q->after) : 0;
+
+	if (!q->after || !*q->after)
+		return 0;
+	if (dot && strlen(q->after) < STORE_RUNS_NEXT && get_number(dot + 1, strlen(dot + 1), &ret->id) &&
+	    (orders[q->order].type == KEY_NUMBER ? get_number(q->after, n, &ret->number) :
+						   *q->after == 'x' && get_bytes(q->after + 1, n - 1, ret)))
+		return 0;
+	return err_set(err, -EINVAL, "'%.50s' is no place in the list of runs; take it from the answer before", q->after);
+}
+
+/* Reads the place of the current row of the statement of ids. */
+static void get_place(sqlite3_stmt *ids, const struct order *o, struct place *ret)
+{
+	const void *bytes;
+
+	ret->id = sqlite3_column_int64(ids, 0);
+	if (o->type == KEY_NUMBER) {
+		ret->number = sqlite3_column_int64(ids, 1);
+		return;
+	}
+	bytes = sqlite3_column_blob(ids, 1);
+	ret->n = (size_t)sqlite3_column_bytes(ids, 1);
+	ret->n = bytes && ret->n <= KEY_MAX ? ret->n : 0;
+	if (ret->n)
+		memcpy(ret->bytes, bytes, ret->n);
+}
+
+static void put_place(const struct place *p, const struct order *o, char ret[STORE_RUNS_NEXT])
+{
+	size_t at = 1;
+
+	if (o->type == KEY_NUMBER) {
+		snprintf(ret, STORE_RUNS_NEXT, "%lld.%lld", (long long)p->number, (long long)p->id);
+		return;
+	}
+	*ret = 'x';
+	for (size_t i = 0; i < p->n; i++, at += 2)
+		snprintf(ret + at, STORE_RUNS_NEXT - at, "%02x", (unsigned char)p->bytes[i]);
+	snprintf(ret + at, STORE_RUNS_NEXT - at, ".%lld", (long long)p->id);
+}
+
+/* --- Ids, in the order --- */
+
+static void put_sql(const struct runs_file *f, const struct store_run_query *q, struct buf *sql)
+{
+	const struct order *o = &orders[q->order];
+	const char *key = f->schema < 2 && o->sql_1 ? o->sql_1 : o->sql, *way = q->ascending ? "ASC" : "DESC";
+
+	buf_printf(sql, "SELECT id, %s FROM run WHERE 1", key);
+	if (q->source)
+		buf_puts(sql, " AND source = :source");
+	if (q->id)
+		buf_puts(sql, " AND run = :run");
+	if (q->from_ns)
+		buf_puts(sql, " AND start_ns >= :from");
+	if (q->to_ns)
+		buf_puts(sql, " AND start_ns < :to");
+	if (q->after && *q->after)
+		buf_printf(sql, " AND (%s, id) %s (:key, :id)", key, q->ascending ? ">" : "<");
+	buf_printf(sql, " ORDER BY %s %s, id %s", key, way, way);
+}
+
+static void bind_number(sqlite3_stmt *s, const char *name, int64_t value)
+{
+	int at = sqlite3_bind_parameter_index(s, name);
+
+	if (at)
+		sqlite3_bind_int64(s, at, value);
+}
+
+static void bind_texts(sqlite3_stmt *s, const struct store_run_query *q, const struct place *after)
+{
+	int source = sqlite3_bind_parameter_index(s, ":source"), run = sqlite3_bind_parameter_index(s, ":run");
+	int key = sqlite3_bind_parameter_index(s, ":key");
+
+	if (source)
+		sqlite3_bind_text(s, source, q->source, -1, SQLITE_STATIC);
+	if (run)
+		sqlite3_bind_text(s, run, q->id, -1, SQLITE_STATIC);
+	if (key && orders[q->order].type == KEY_TEXT)
+		sqlite3_bind_text(s, key, after->bytes, (int)after->n, SQLITE_STATIC);
+	else if (key && orders[q->order].type == KEY_BYTES)
+		sqlite3_bind_blob(s, key, after->bytes, (int)after->n, SQLITE_STATIC);
+}
+
+/* `after` has to live as long as the statement. */
+static int prepare_ids(struct runs_file *f, const struct store_run_query *q, const struct place *after,
+		       sqlite3_stmt **ret, struct err *err)
+{
+	_cleanup_(buf_done) struct buf sql = { 0 };
+	int rc;
+
+	buf_init(&sql);
+	put_sql(f, q, &sql);
+	rc = sqlite_prepare(f->db, sql.data, f->path, ret, err);
+	if (rc < 0)
+		return rc;
+	bind_number(*ret, ":from", q->from_ns);
+	bind_number(*ret, ":to", q->to_ns);
+	bind_number(*ret, ":id", after->id);
+	if (orders[q->order].type == KEY_NUMBER)
+		bind_number(*ret, ":key", after->number);
+	bind_texts(*ret, q, after);
+	return 0;
+}
+
+/* --- Filters that are no columns --- */
+
+/* They read the row in place: most rows of a long list are not wanted, and copying one takes longer. */
+
+static bool has(sqlite3_stmt *row, int column, const char *part)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text && strstr(text, part);
+}
+
+static bool has_in_any_case(sqlite3_stmt *row, int column, const char *part)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text && strcasestr(text, part);
+}
+
+static bool stands_escaped_in_labels(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f || strchr("%,=", *text))
+			return true;
+	return false;
+}
+
+/* Several filters of one key may be alternatives. */
+static bool is_only_one(const struct store_run_query *q, const struct label_filter *f)
+{
+	for (size_t i = 0; i < q->filter_count; i++)
+		if (&q->filters[i] != f && !strcmp(q->filters[i].key, f->key))
+			return false;
+	return true;
+}
+
+static bool has_label(const char *labels, const struct label_filter *f)
+{
+	size_t key = strlen(f->key), value = strlen(f->value);
+
+	for (const char *at = labels; (at = strstr(at, f->key)); at++)
+		if (at[key] == '=' && !strncmp(at + key + 1, f->value, value))
+			return true;
+	return false;
+}
+
+/* False if the text of all labels cannot hold the requested ones; parsing it takes ten times longer. */
+static bool labels_may_be_wanted(sqlite3_stmt *row, const struct store_run_query *q)
+{
+	const char *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);
+
+	for (size_t i = 0; i < q->filter_count && labels; i++) {
+		const struct label_filter *f = &q->filters[i];
+
+		if (f->match != LABEL_IS_NOT && *f->value && !stands_escaped_in_labels(f->value) && is_only_one(q, f) &&
+		    !has_label(labels, f))
+			return false;
+	}
+	return true;
+}
+
+static bool labels_are_wanted(sqlite3_stmt *row, const struct store_run_query *q, bool text_is_missing)
+{
+	const char *labels = (const char *)sqlite3_column_text(row, ROW_LABELS);
+	struct series s = { 0 };
+	bool wanted;
+
+	if (labels && *labels)
+		labels_parse(labels, &s.labels, NULL);
+	wanted = series_matches(&s, q->filters, q->filter_count);
+	for (size_t i = 0; i < s.labels.count && text_is_missing; i++)
+		text_is_missing = !strcasestr(s.labels.items[i].value, q->text);
+	labels_done(&s.labels);
+	return wanted && !text_is_missing;
+}
+
+static bool is_wanted(sqlite3_stmt *row, const struct store_run_query *q)
+{
+	bool text_is_missing = q->text && !has_in_any_case(row, ROW_SOURCE, q->text) &&
+			       !has_in_any_case(row, ROW_ID, q->text) && !has_in_any_case(row, ROW_URL, q->text) &&
+			       !has_in_any_case(row, ROW_NAME, q->text);
+
+	if ((q->id_part && !has(row, ROW_ID, q->id_part)) || (q->url_part && !has(row, ROW_URL, q->url_part)))
+		return false;
+	if (text_is_missing && !stands_escaped_in_labels(q->text) && !has_in_any_case(row, ROW_LABELS, q->text))
+		return false;
+	return (!q->filter_count && !text_is_missing) ||
+	       (labels_may_be_wanted(row, q) && labels_are_wanted(row, q, text_is_missing));
+}
+
+/* --- The list --- */
+
+static int find_row(struct runs_file *f, sqlite3_stmt *row, int64_t id, struct err *err)
+{
+	sqlite3_bind_int64(row, 1, id);
+	return sqlite3_step(row) == SQLITE_ROW ? 0 : sqlite_failed(f->db, "read", f->path, err);
+}
+
+static void add(struct store_runs *runs, size_t *capacity, sqlite3_stmt *row)
+{
+	GROW(&runs->items, capacity, runs->count + 1);
+	sqlite_run_take(row, &runs->items[runs->count++]);
+}
+
+static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, const struct store_run_query *q,
+		     struct store_runs *ret, struct err *err)
+{
+	const struct order *o = &orders[q->order];
+	struct place last = { 0 };
+	size_t capacity = 0;
+	int rc;
+
+	while ((rc = sqlite3_step(ids)) == SQLITE_ROW && !*ret->next) {
+		ret->looked++;
+		rc = find_row(f, row, sqlite3_column_int64(ids, 0), err);
+		if (rc < 0)
+			return rc;
+		if (is_wanted(row, q)) {
+			if (ret->count == q->limit)
+				put_place(&last, o, ret->next);
+			else
+				add(ret, &capacity, row);
+			get_place(ids, o, &last);
+		}
+		sqlite3_reset(row);
+	}
+	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : sqlite_failed(f->db, "read", f->path, err);
+}
+
+int sqlite_list_runs(struct store *store, const struct store_run_query *q, struct store_runs *ret, struct err *err)
+{
+	_cleanup_(runs_file_closep) struct runs_file *f = NULL;
+	_cleanup_(stmt_finalizep) sqlite3_stmt *ids = NULL, *row = NULL;
+	struct place after = { 0 };
+	int rc = parse_place(q, &after, err);
+
+	if (rc >= 0)
+		rc = sqlite_runs_open((struct sqlite_store *)store, &f, err);
+	if (rc < 0 || !f)
+		return rc;
+	rc = prepare_ids(f, q, &after, &ids, err);
+	if (rc >= 0)
+		rc = sqlite_prepare(f->db, "SELECT " SQLITE_RUN_COLUMNS " FROM run r WHERE r.id = ?", f->path, &row,
+				    err);
+	if (rc >= 0)
+		rc = read_list(f, ids, row, q, ret, err);
+	if (rc < 0)
+		store_runs_done(ret);
+	return rc;
+}

@@ -1,0 +1,98 @@
+/* test_store_lines.c: what every store promises of the lines that ran. */
+#include "conformance.h"
+#include "test.h"
+
+/* The samples of everything, with lines, folded. */
+static char *ask_lines(struct store *s)
+{
+	const struct store_query q = { .to_ns = INT64_MAX, .lines = true };
+	struct profile *p = NULL;
+	char *text;
+
+	CHECK_INT(store_query(s, &q, &p, NULL, NULL), 0);
+	text = folded(p, "samples");
+	profile_free(p);
+	return text;
+}
+
+#define CHECK_LINES(s, expected)					\
+	do {								\
+		char *lines_ = ask_lines(s);				\
+									\
+		CHECK_STR(lines_, expected);				\
+		free(lines_);						\
+	} while (0)
+
+#define LINES		"main 1,main@20;f@9 3,main@21 4,main@21;f@8 10,main@21;f@9 2,main@4000000000 7"
+#define FUNCTIONS	"main 12,main;f 15"
+
+/* Lines below that of the definition, which is 7, and far above; with lines and without; the same stack in two batches. */
+static void fill(struct fixture *f, bool reopening)
+{
+	CHECK_INT(append_one(f->store, 1, NOON, "entry=a", "main@20;f@9", 3), 0);
+	CHECK_INT(append_one(f->store, 2, NOON, "entry=a", "main@21;f@9", 2), 0);
+	CHECK_INT(append_one(f->store, 3, NOON, "entry=a", "main", 1), 0);
+	CHECK_INT(append_one(f->store, 4, NOON + HOUR, "entry=b", "main@21;f@8", 4), 0);
+	if (reopening)
+		reopen(f);
+	CHECK_INT(append_one(f->store, 5, NOON + HOUR, "entry=a", "main@21;f@8", 6), 0);
+	CHECK_INT(append_one(f->store, 6, NOON, "entry=a", "main@4000000000", 7), 0);
+	CHECK_INT(append_one(f->store, 7, NOON, "entry=a", "main@21", 4), 0);
+}
+
+TEST(lines_are_given_to_whoever_asks)
+{
+	for (int reopening = 0; reopening < 2; reopening++) {
+		struct fixture f = open_store();
+
+		fill(&f, reopening);
+		CHECK_LINES(f.store, LINES);
+		CHECK_FOLDED(f.store, 0, INT64_MAX, FUNCTIONS);
+		done(&f);
+	}
+}
+
+TEST(compaction_keeps_them)
+{
+	struct fixture f = open_store();
+
+	fill(&f, true);
+	CHECK_INT(maintain(f.store, NOON + DAY, 0, 0), 0);
+	CHECK_LINES(f.store, LINES);
+	CHECK_FOLDED(f.store, 0, INT64_MAX, FUNCTIONS);
+	reopen(&f);
+	CHECK_INT(append_one(f.store, 8, NOON, "entry=a", "main@20;f@9;g@3", 5), 0);
+	CHECK_INT(maintain(f.store, NOON + 2 * DAY, 0, 0), 0);
+	CHECK_LINES(f.store, "main 1,main@20;f@9 3,main@20;f@9;g@3 5,main@21 4,main@21;f@8 10,main@21;f@9 2,main@4000000000 7");
+	CHECK_FOLDED(f.store, 0, INT64_MAX, FUNCTIONS ",main;f;g 5");
+	done(&f);
+}
+
+/* One stack by function may be many by line; those are what a limit counts. */
+TEST(a_query_that_is_pruned_keeps_the_lines_that_took_most)
+{
+	const struct store_query q = { .to_ns = INT64_MAX, .lines = true, .max_nodes = 20 };
+	struct fixture f = open_store();
+	struct maker *m = maker_new(1);
+	struct store_looked looked;
+	struct profile *p = NULL;
+	char stack[32];
+
+	maker_add(m, NOON, "entry=a", "main@1;f@1", 1000);
+	for (int line = 2; line < 100; line++) {
+		snprintf(stack, sizeof(stack), "main@1;f@%d", line);
+		maker_stack(m, stack, 1);
+	}
+	CHECK_INT(store_append(f.store, &m->batch, NULL), 0);
+	maker_free(m);
+	CHECK_INT(store_query(f.store, &q, &p, &looked, NULL), 0);
+	CHECK(looked.pruned);
+	CHECK_INT(looked.pruned_samples, 98);
+	CHECK(p->node_count <= 20);
+	CHECK_FOLDED_OF(p, "samples", "main@1;[pruned] 98,main@1;f@1 1000");
+	profile_free(p);
+	CHECK_FOLDED(f.store, 0, INT64_MAX, "main;f 1098");
+	done(&f);
+}
+
+TEST_MAIN()
