@@ -1,4 +1,4 @@
-// One script, one stylesheet, and the chart as a chunk of its own. Names are fixed: the server puts a hash of all of
+// One script, one stylesheet, and the chart and the worker of searches as files of their own. Names are fixed: the server puts a hash of all of
 // them into the path they are served under.
 import { defineConfig } from 'vite';
 
@@ -7,6 +7,7 @@ export default defineConfig({
 	publicDir: false,
 	define: { WITH_EXACT: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+	worker: { format: 'es', rollupOptions: { output: { entryFileNames: '[name].js' } } },
 	build: {
 		target: 'es2022',
 		outDir: 'dist',

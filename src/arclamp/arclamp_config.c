@@ -53,7 +53,7 @@ struct redis_options {
 	struct buf channels;		/* percent-encoded names with commas between them */
 };
 
-/* Of redis-py; what they are for is done here anyway, or does not matter for one connection that listens. */
+/* Options of redis-py that are done here anyway or do not matter for a single connection that listens. */
 static const char *const needless[] = {
 	"socket_timeout", "socket_connect_timeout", "socket_keepalive", "socket_keepalive_options", "socket_read_size",
 	"socket_type", "connection_pool", "charset", "encoding", "errors", "encoding_errors", "decode_responses",
@@ -188,7 +188,7 @@ static char *make_url(const struct redis_options *o)
 	return buf_take(&b, NULL);
 }
 
-/* As whoever opens it will read it. */
+/* Checks the URL as the program that opens it will parse it. */
 static int check_url(const char *url, const struct yaml_node *redis, struct err *err)
 {
 	struct redis_url u = { 0 };

@@ -4,8 +4,8 @@
  *	export_draw.c		the pictures of one log
  *	export_compress.c	old logs, sorted and compressed
  *
- * Each log is worked on in a process of its own (jobs.h). What is written gets its name when it is complete, so that
- * whatever ends us leaves either the old file or the new one.
+ * Each log is processed by its own process (jobs.h). Output gets its name when complete, so that an interruption leaves
+ * either the old file or the new one.
  */
 #ifndef ARCLAMP_EXPORT_H
 #define ARCLAMP_EXPORT_H
@@ -27,32 +27,32 @@ struct export_options {
 	struct flamegraph_options picture;
 	struct export_variant *variants;	/* of logs with the entry point "all" */
 	size_t variant_count;
-	const struct upload *upload;		/* NULL: nothing is run */
+	const struct upload *upload;		/* NULL: none */
 	unsigned jobs;
-	uint64_t memory_bytes;			/* for one log; 0: what is usual */
-	bool redraw;				/* also what is up to date */
+	uint64_t memory_bytes;			/* for one log; 0: the default */
+	bool redraw;				/* also files that are up to date */
 	double older_than_days;
 	bool zstd;
 	bool quiet;
 };
 
-/* Both return an exit code after they have said what they did. EXIT_FINE also if another one is at it. */
+/* Both return an exit code after they have reported their result. EXIT_FINE also if another process is at it. */
 int export_svgs(const struct export_options *o);
 int export_compress(const struct export_options *o);
 
 /* --- What both share --- */
 
-/* Takes the lock `name` in the directory; -EBUSY if another process has it. It is given back by closing *ret_fd. */
+/* Takes the lock `name` in the directory; -EBUSY if another process has it. Closing *ret_fd releases it. */
 int export_lock(int dir, const char *name, int *ret_fd, struct err *err);
 
-/* A line on a terminal that is written over; nothing elsewhere. */
+/* A line on a terminal that is overwritten; nothing elsewhere. */
 void export_progress(const struct export_options *o, size_t number, size_t of, const char *what);
 void export_progress_end(const struct export_options *o);
 
 /* A sentence of the export, such as "strobe export svgs: cannot …", after the line of progress. */
 void export_say(const struct export_options *o, const char *format, ...) _printf_(2, 3);
 
-/* Why there is nothing to do, with what was looked at; `more` is the end of the sentence. */
+/* Puts why there is nothing to do, with the directories searched; `more` is the end of the sentence. */
 void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more);
 
 /* --- The pictures of one log --- */
@@ -69,11 +69,10 @@ struct draw {
 
 enum draw_code { DRAW_DONE, DRAW_NOTHING, DRAW_GONE, DRAW_FAILED, DRAW_NOT_UPLOADED };
 
-/* Draws all of them anew and says how many in result->count. The text is a warning if the code is DRAW_DONE. */
+/* Redraws all of them and returns their number in result->count. The text is a warning if the code is DRAW_DONE. */
 void export_draw(const struct draw *d, struct job_result *result);
 
-/* What the pictures of all stacks note as the comment of the .svgz: by this they tell which variants were looked
- * for. */
+/* Writes the comment of the .svgz of all stacks, which records the variants that were looked for. */
 void export_drawn_put(const struct export_options *o, const struct tree_name *log, char out[DRAWN_MAX]);
 
 /* Whether functions have pictures of their own in this log. */

@@ -10,7 +10,7 @@
  *		other compressed forms of before are removed, and x.log last
  *	x.log.gz
  *
- * Whatever ends us at any of these points, each line is read once, also when lines are added to x.log after that.
+ * An interruption at any of these points still leaves each line read once, also when lines are added to x.log later.
  */
 
 #include "export.h"
@@ -29,7 +29,7 @@
 #define LOCK		".export-compress.lock"
 #define SORT_BYTES	((uint64_t)256 << 20)	/* for the lines of one log, unless another limit is given */
 #define BESIDE_BYTES	((uint64_t)1 << 30)	/* what reading and writing may need beside */
-#define QUIET_NS	(3600 * NS_PER_SECOND)	/* what was written to in the last hour is being written to */
+#define QUIET_NS	(3600 * NS_PER_SECOND)	/* a log written to in the last hour is still in use */
 #define GZIP_LEVEL	9
 #define ZSTD_LEVEL	9
 
@@ -89,7 +89,7 @@ static int read_form(struct packing *p, size_t i, struct err *err)
 	return r < 0 && r != -ENOENT ? err_prefix(err, "cannot sort '%s'", path) : r;
 }
 
-/* Also what was compressed before, should the log have been begun anew since, or added to. */
+/* Includes earlier compressed forms, in case the log was begun anew since, or added to. */
 static int read_all(struct packing *p, struct err *err)
 {
 	int r = 0;
@@ -121,14 +121,14 @@ static int write_sorted(struct packing *p, int fd, struct err *err)
 	if (r >= 0)
 		r = compress_end(p->out, err);
 	p->out = compress_free(p->out);
-	/* The log goes after this, so what was read must have been written. */
+	/* The log is removed after this, so the new file must be on the disk. */
 	if (r >= 0 && p->bytes_in != p->bytes_out)
 		return err_set(err, -EIO, "%llu bytes were read and %llu written", (unsigned long long)p->bytes_in,
 			       (unsigned long long)p->bytes_out);
 	return r;
 }
 
-/* Whether it is still what was read. */
+/* Whether the log has not changed since it was read. */
 static int check_unchanged(const struct packing *p, struct stat *ret, struct err *err)
 {
 	if (fstatat(p->dir, p->log->name, ret, AT_SYMLINK_NOFOLLOW) < 0)
@@ -139,7 +139,7 @@ static int check_unchanged(const struct packing *p, struct stat *ret, struct err
 	return 0;
 }
 
-/* Gives the new file what the log has: its time, who may read it, and whose it is, as far as we may. */
+/* Copies the log's time, mode and owner to the new file, as far as permitted. */
 static int dress(const struct packing *p, int fd, struct err *err)
 {
 	const struct timespec t = { p->log->mtime_ns / NS_PER_SECOND, p->log->mtime_ns % NS_PER_SECOND };
@@ -190,7 +190,7 @@ static int hand_on(const struct packing *p, struct err *err)
 	return r < 0 ? r : check_unchanged(p, &st, err);
 }
 
-/* The log goes last: as long as it is there, the next time does what is left. */
+/* The log goes last: while it exists, the next run does the rest. */
 static void remove_others(const struct packing *p)
 {
 	for (size_t i = p->todo->at + p->todo->count; i-- > p->todo->at;)
@@ -198,8 +198,8 @@ static void remove_others(const struct packing *p)
 			unlinkat(p->dir, p->all->logs.files[i].name, 0);
 }
 
-/* What could not be handed on keeps its log, so that both are tried again. For readers who know nothing of notes the
- * other file goes then, unless it has what was compressed before. */
+/* A file that could not be uploaded keeps its log, so that both are tried again. The new file is then removed for
+ * readers that do not know notes, unless earlier compressed forms went into it. */
 static int replace(struct packing *p, struct err *err)
 {
 	int r = write_packed(p, err);
@@ -262,7 +262,7 @@ static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 	}
 }
 
-/* Also clears away what somebody left who was interrupted: we have the lock. */
+/* Also removes the leftovers of an interrupted process: we have the lock. */
 static void plan(struct pack *k)
 {
 	int64_t now_ns = clock_wall_ns();

@@ -47,7 +47,7 @@ static bool is_newer(const struct tree_file *picture, int64_t log_ns)
 	return picture && picture->bytes >= PICTURE_BYTES_MIN && picture->mtime_ns > log_ns;
 }
 
-/* What of a .svgz is looked at: its beginning, and the size at its end. */
+/* The parts of a .svgz that are read: its beginning, and the size at its end. */
 struct ends {
 	uint8_t head[128];
 	size_t head_size;
@@ -210,9 +210,9 @@ static int draw_all(struct svgs *s, struct err *err)
 	return r;
 }
 
-/* --- What is to go --- */
+/* --- Removal --- */
 
-/* Only whoever was interrupted left those: we have the lock. */
+/* Leftovers of an interrupted process: we have the lock. */
 static void remove_temporaries(const struct svgs *s)
 {
 	for (size_t i = 0; i < s->svgs.count; i++)

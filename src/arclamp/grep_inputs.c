@@ -42,7 +42,7 @@ static void add_source(struct grep_inputs *in, char *text)
 	in->sources.items[in->sources.count++] = text;
 }
 
-/* What a reader returned. */
+/* Collects a reader's warning; an input without samples is no error. */
 static int loaded(struct grep_inputs *in, int r, const struct err *why)
 {
 	if (r > 0)
@@ -90,7 +90,7 @@ static int load_log(struct grep_inputs *in, const struct tree *t, const struct c
 	struct input input;
 	int fd = log_form_open(t, (size_t)(c->file - t->files), c->begin, err), r;
 
-	/* Whoever removes old logs may do so now. */
+	/* Old logs may be removed meanwhile. */
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	r = input_open_fd(&input, path, fd, FORMAT_INPUT_MAX, err);
@@ -142,7 +142,7 @@ static void say_what_logs_there_are(const struct tree *t, const struct grep_aske
 		buf_printf(out, ", of the entry points %s and the channels %s", entries.data, channels.data);
 }
 
-/* Those that were asked for, oldest first; of several forms of one those that hold what no other does. */
+/* The requested logs, oldest first; of several forms of one those that hold lines that no other does. */
 static struct chosen *choose(const struct tree *t, const struct grep_asked *a, size_t *ret_count)
 {
 	struct chosen *chosen = xcalloc(t->count + 1, sizeof(*chosen));
@@ -313,7 +313,7 @@ int grep_inputs_daemon(struct grep_inputs *in, const struct grep_asked *a, struc
 	buf_puts(&path, "/api/v1/profile?format=strobe");
 	put_parameter(&path, "from", "", a->from);
 	put_parameter(&path, "to", "", a->to);
-	/* The first = says that nothing in the value is special. */
+	/* The first = turns off special characters in the value. */
 	for (size_t i = 0; i < n; i++)
 		put_parameter(&path, filters[i].key, "%3D", filters[i].value);
 	if (r >= 0)

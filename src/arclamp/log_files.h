@@ -1,7 +1,7 @@
-/* log_files.h: the files that are being appended to, some of them kept open.
+/* log_files.h: log files open for appending.
  *
- * Others may remove, rename, compress or shorten them at any time: each time a file is asked for, the name is looked up
- * and one that leads elsewhere is opened anew. Not for several threads. */
+ * Others may remove, rename, compress or truncate them at any time: each request looks the name up, and opens the file
+ * anew if the name leads elsewhere. Not thread-safe. */
 #ifndef ARCLAMP_LOG_FILES_H
 #define ARCLAMP_LOG_FILES_H
 
@@ -33,16 +33,16 @@ struct log_files {
 void log_files_init(struct log_files *l);
 void log_files_done(struct log_files *l);
 
-/* The file, made with mode 0644 if it is not there; its directory too. Another one may be closed for it.
- * Valid until the next call. No symbolic link is followed, and what is no regular file is an error. */
+/* Returns the file, created with mode 0644 if it does not exist; its directory too. Another one may be closed for it.
+ * Valid until the next call. Symbolic links are not followed, and a file that is not regular is an error. */
 int log_files_get(struct log_files *l, const char *path, struct log_file **ret, struct err *err);
 
 int log_file_append(struct log_file *f, const void *bytes, size_t n, struct err *err);
 
-/* What was appended to is durable when it returns 0. */
+/* Makes appended data durable; 0 on success. */
 int log_files_sync(struct log_files *l, struct err *err);
 
-/* Closes those that were not asked for since the last time: a removed file takes room on the disk while it is open. */
+/* Closes files not used since the last call: a removed file takes up disk space while it is open. */
 void log_files_close_idle(struct log_files *l);
 
 #endif

@@ -29,7 +29,7 @@ static bool read_note(const struct tree *t, size_t i, struct note *ret)
 	       sscanf(text, NOTE_IN, &ret->bytes, &ret->hash, &ret->other_bytes, &ret->other_ns) == 4;
 }
 
-/* Of the first `n` bytes; -ENODATA if there are fewer. */
+/* Hashes the first `n` bytes; -ENODATA if there are fewer. */
 static int hash_start(int fd, uint64_t n, uint64_t *ret, struct err *err)
 {
 	_cleanup_(freep) char *bytes = xmalloc(STEP);
@@ -72,7 +72,7 @@ static bool names(const struct note *n, const struct tree_file *f)
 	return n->other_bytes && n->other_bytes == f->bytes && n->other_ns == f->mtime_ns;
 }
 
-/* Where in files[i] that begins which files[k] does not hold. */
+/* Returns the offset in files[i] of the first byte that files[k] does not hold. */
 static uint64_t begin_beside(const struct tree *t, size_t i, size_t k)
 {
 	struct note of_i, of_k;
@@ -121,7 +121,7 @@ int log_forms_note(const struct tree *t, size_t at, size_t plain, const char *na
 
 	if (r < 0)
 		return r;
-	/* What has the name itself goes when the new one comes, so there is at most one other. */
+	/* The file of this name is replaced by the new one, so there is at most one other. */
 	for (size_t i = at; i < at + count; i++)
 		if (i != plain && strcmp(t->files[i].name, name) != 0) {
 			n.other_bytes = t->files[i].bytes;

@@ -12,7 +12,7 @@
 
 enum part_kind { LITERAL, DIGIT, DIGIT_OR_SPACE, LETTER };
 
-/* What each conversion makes in the C locale. */
+/* The output of each conversion in the C locale. */
 static const struct conversion {
 	char name;
 	enum part_kind kind;
@@ -171,8 +171,8 @@ static bool fits(struct log_name_part part, char c)
 	return (unsigned char)c == part.literal;
 }
 
-/* Where a time of this format may end in `p`: ends[i] is true if it can be the first i bytes. All ways are followed at
- * once, so that no name costs more than its length for each part. */
+/* Finds where a time of this format may end in `p`: ends[i] is true if it can be the first i bytes. All ways are
+ * followed at once, so that no name costs more than its length for each part. */
 static void find_ends(const struct log_name *n, const char *p, size_t size, bool ends[LOG_TIME_MAX + 1])
 {
 	bool next[LOG_TIME_MAX + 1];

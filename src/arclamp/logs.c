@@ -125,8 +125,12 @@ static int write_target(struct logs *l, const struct batch *b, const struct log_
 	r = log_files_get(&l->files, path, &w.file, err);
 	if (r >= 0)
 		r = write_lines(&w, b, t, err);
-	for (size_t i = 0; i < t->stack_count && r >= 0; i++)
-		r = write_stacks(&w, b->entries[t->stacks[i].entry].profile, t->stacks[i].popped, pop, err);
+	for (size_t i = 0; i < t->stack_count && r >= 0; i++) {
+		const struct profile *p = b->entries[t->stacks[i].entry].profile;
+		_cleanup_(profile_freep) struct profile *plain = p->node_lines ? profile_without_lines(p) : NULL;
+
+		r = write_stacks(&w, plain ? plain : p, t->stacks[i].popped, pop, err);
+	}
 	if (r < 0 || (r = flush(&w, err)) < 0)
 		return r;
 	l->counters.lines += w.lines;

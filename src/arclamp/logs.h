@@ -34,11 +34,11 @@ struct logs_options {
 	size_t group_count;
 };
 
-/* -EINVAL with a sentence for a period or a format that makes no file names. */
+/* -EINVAL with a sentence for a period or a format that cannot make file names. */
 int logs_group_check(const struct logs_group *g, struct err *err);
 
-/* Of "logs:/srv/arclamp/logs": hours, 336 of them (two weeks), and days, 90 of them. The caller frees, also after an
- * error. */
+/* Options of "logs:/srv/arclamp/logs": hours, 336 of them (two weeks), and days, 90 of them. The caller frees, also
+ * after an error. */
 int logs_options_from_url(const char *url, struct logs_options *ret, struct err *err);
 void logs_options_done(struct logs_options *o);
 
@@ -53,20 +53,20 @@ struct logs_counters {
 	_Atomic uint64_t files_open, tags;	/* now */
 };
 
-/* Makes the directories, and takes back what a crash left half done. -EBUSY if another process writes to the tree.
- * `o` is copied. */
+/* Creates the directories and undoes what a crash left half done. -EBUSY if another process writes to the tree. `o` is
+ * copied. */
 int logs_open(const struct logs_options *o, struct logs **ret, struct err *err);
 struct logs *logs_close(struct logs *l);		/* NULL is fine; returns NULL */
 
-/* Other groups, for the same base, from the next batch on; what they have in common goes on. Any thread. `o` is copied;
- * after an error nothing has changed. */
+/* Changes the groups of the same base from the next batch on; groups in both stay. Any thread. `o` is copied; after an
+ * error nothing has changed. */
 int logs_change(struct logs *l, const struct logs_options *o, struct err *err);
 
 struct collector_sink logs_sink(struct logs *l);	/* its url lives as long as `l` */
 
 const struct logs_counters *logs_counters(const struct logs *l);
 
-/* Why the last batch that failed did, any thread; false: none has, or one was written since. */
+/* Returns the reason if the last batch failed, any thread; false if none has failed since the last success. */
 bool logs_last_error(struct logs *l, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What arclamp-grep counts: the deepest frame that is not passed over. */
+/* Counts as arclamp-grep does: the deepest frame that is not passed over. */
 #include "leaderboard.h"
 
 #include "buf.h"

@@ -260,6 +260,25 @@ TEST(messages_are_written_as_folded_lines)
 	end();
 }
 
+/* Readers of these logs expect one line per stack and second. */
+TEST(lines_that_ran_make_no_lines)
+{
+	struct open_batch *b = batch();
+	struct profile *p;
+
+	begin_usual();
+	p = fixture_message(b, "index.php", FIXTURE_TIME);
+	for (uint32_t line = 3; line < 6; line++) {
+		uint32_t frame = profile_frame(p, (struct str){ "f", 1 }, (struct str){ "a.php", 5 }, 1);
+
+		profile_add(p, profile_child_at(p, PROFILE_ROOT, frame, line), 0, line);
+	}
+	CHECK_INT(p->node_count, 4);
+	CHECK(!fixture_give(logs, b, &problem));
+	check_file("hourly/2026-11-21_18.index.log", "f 12\n");
+	end();
+}
+
 TEST(a_group_may_want_one_channel_only)
 {
 	struct logs_group three[] = { { "hourly", "%Y-%m-%d_%H", "excimer", 5, 1 },
@@ -349,7 +368,7 @@ TEST(ids_outlive_the_renewal_of_their_file)
 	for (int i = 0; i < 3; i++)
 		write_line("a.php;x 1", FIXTURE_TIME);
 	logs = logs_close(logs);
-	/* What the records of days would have made of it. */
+	/* Grows the file with zeros, as the records of many days would have. */
 	CHECK(!truncate(path, 5 << 20));
 	CHECK(!open_with(one, 1));
 	CHECK(!stat(path, &st) && st.st_size < 4096);		/* the zeros are no records, and cut off */

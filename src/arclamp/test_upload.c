@@ -32,7 +32,7 @@ TEST(a_command_is_split_into_words_without_a_shell)
 	CHECK_STR(words("/etc/passwd x"), "there is no program '/etc/passwd'");
 }
 
-/* What upload_run says, or "fine". */
+/* Returns the error of upload_run, or "fine". */
 static const char *run(const char *command, double seconds, const char *path)
 {
 	static struct err err;

@@ -1,11 +1,11 @@
-/* tree_index.h: what a tree of logs and its pictures hold, as JSON, for pages that list it and for copies elsewhere. */
+/* tree_index.h: the content of a tree of logs and its pictures, as JSON, for pages that list it and for copies elsewhere. */
 #ifndef ARCLAMP_TREE_INDEX_H
 #define ARCLAMP_TREE_INDEX_H
 
 #include "buf.h"
 #include "tree.h"
 
-/* What a copy elsewhere has, such as an object store. */
+/* An object of a copy elsewhere, such as an object store. */
 struct tree_object {
 	const char *period, *name;
 	struct tree_name parts;		/* of the name */

@@ -1,10 +1,8 @@
-/* api_labels.c: what can be chosen in a time range: labels, their values, and samples of each. And how many samples
- * there were over time. */
+/* api_labels.c: what can be chosen in a time range: labels, their values, and samples of each. */
 
 #include "api.h"
 
 #include "ask.h"
-#include "mem.h"
 
 static void put_label(struct json *j, const struct store_label *l)
 {
@@ -57,47 +55,4 @@ void api_labels(struct site *s, const struct request *q, struct response *r)
 	json_end(&j);
 	buf_putc(&r->body, '\n');
 	store_labels_done(&labels);
-}
-
-void api_timeline(struct site *s, const struct request *q, struct response *r)
-{
-	_cleanup_(ask_done) struct ask a = { 0 };
-	_cleanup_(freep) uint64_t *samples = NULL;
-	struct store_query query;
-	struct err err = { 0 };
-	struct json j;
-	int code = ask_view(&a, q, &err);
-
-	if (code < 0) {
-		ask_refuse(r, q, code, &err);
-		return;
-	}
-
-	/* The first step begins at a whole one, so that the bars of two requests a moment apart are the same. */
-	query = view_query(&a.view);
-	query.from_ns -= query.from_ns % a.view.step_ns;
-	a.view.steps += (query.from_ns + (int64_t)a.view.steps * a.view.step_ns) < query.to_ns;
-	samples = xcalloc(a.view.steps, sizeof(*samples));
-	code = store_timeline(s->options.store, &query, a.view.step_ns, samples, a.view.steps, &err);
-	if (code < 0) {
-		ask_refuse(r, q, code, &err);
-		return;
-	}
-
-	r->type = "application/json";
-	json_init(&j, &r->body);
-	json_open_object(&j);
-	json_key(&j, "from");
-	json_double(&j, (double)query.from_ns / 1e9);
-	json_key(&j, "to");
-	json_double(&j, (double)query.to_ns / 1e9);
-	json_key(&j, "step");
-	json_i64(&j, a.view.step_ns / 1000000000);
-	json_key(&j, "samples");
-	json_open_array(&j);
-	for (size_t i = 0; i < a.view.steps; i++)
-		json_u64(&j, samples[i]);
-	json_end(&j);
-	json_end(&j);
-	buf_putc(&r->body, '\n');
 }

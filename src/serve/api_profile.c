@@ -1,13 +1,15 @@
-/* api_profile.c: the merged profile of a view, in the format that was asked for. */
+/* api_profile.c: the merged profile of a view, in the requested format. */
 
 #include "api.h"
 
 #include "ask.h"
+#include "clock.h"
 #include "downloads.h"
 #include "flame_data.h"
 #include "format.h"
 #include "profile_json.h"
 #include "render.h"
+#include "runs.h"
 #include "text.h"
 
 #include <string.h>
@@ -75,9 +77,8 @@ static void put_flame_about(struct json *j, void *data)
 
 	json_key(j, "about");
 	ask_json_head(a, about->site, j);
-	profile_json_about(j, a->profile);
-	json_key(j, "column");
-	json_u64(j, a->column);
+	ask_json_columns(a, j);
+	profile_json_facts(j, a->profile);
 	json_key(j, "reverse");
 	json_bool(j, a->view.reverse);
 	json_end(j);
@@ -88,23 +89,46 @@ static void put_flame(const struct ask *a, const struct site *s, struct buf *out
 	struct about about = { a, s };
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
 
-	flame_data_put(turned ? turned : a->profile, a->column, FLAME_DATA_BOXES, out, put_flame_about, &about);
+	flame_data_put(turned ? turned : a->profile, a->column, a->before, FLAME_DATA_BOXES, out, put_flame_about, &about);
 }
 
 /* --- The picture --- */
 
-/* What the picture shows, as its title unless another is asked for. */
-static void put_title(const struct view *v, struct buf *out)
+/* Puts the requested title, or else a description of the data. */
+static void put_title(const struct ask *a, struct buf *out)
 {
+	const struct view *v = &a->view;
 	const char *entry = view_label(v, "entry"), *host = view_label(v, "host");
 
 	if (v->title) {
 		buf_puts(out, v->title);
+	} else if (v->run_count == 1 && a->run_count && !a->is_diff) {
+		buf_puts(out, run_name(&a->runs[0]));
+	} else if (v->run_count || a->is_diff) {
+		ask_describe(a, out);
+	} else {
+		buf_puts(out, entry ? entry : "All entry points");
+		if (host)
+			buf_printf(out, " on %s", host);
+	}
+}
+
+/* Puts the column, the selection and the start of a run. */
+static void put_subtitle(const struct ask *a, const struct site *s, struct buf *out)
+{
+	char at[32];
+
+	if (ask_is_empty(a)) {
+		ask_why_empty(a, s, out);
 		return;
 	}
-	buf_puts(out, entry ? entry : "All entry points");
-	if (host)
-		buf_printf(out, " on %s", host);
+	if (a->view.run_count || a->is_diff)
+		buf_printf(out, "%s of ", a->columns[a->chosen].name);
+	ask_describe(a, out);
+	if (a->view.run_count == 1 && !a->is_diff) {
+		clock_format(a->runs[0].start_ns, at, sizeof(at));
+		buf_printf(out, " at %s", at);
+	}
 }
 
 static int put_svg(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
@@ -114,16 +138,15 @@ static int put_svg(const struct ask *a, const struct site *s, struct buf *out, s
 
 	buf_init(&title);
 	buf_init(&subtitle);
-	put_title(&a->view, &title);
-	if (a->total == 0)
-		ask_why_empty(a, s, &subtitle);
-	else
-		view_describe(&a->view, &subtitle);
+	put_title(a, &title);
+	put_subtitle(a, s, &subtitle);
 
 	flamegraph_defaults(&o);
+	flamegraph_suit(&o, a->profile);
 	o.title = title.data;
 	o.subtitle = subtitle.data;
 	o.column = a->column;
+	o.before_column = a->before;
 	o.reverse = a->view.reverse;
 	o.inverted = a->view.inverted;
 	return flamegraph_svg(a->profile, &o, out, err);
@@ -179,6 +202,14 @@ static void answer_download(const struct request *q, struct response *r, const s
 		ask_refuse(r, q, code, &err);
 }
 
+/* Files for programs that know lines have them; a reader of JSON may rely on one node per function. */
+static bool wants_lines(const struct view *v, enum shape shape, const struct download *d)
+{
+	if (d ? !download_has_lines(d) : shape != SHAPE_JSON && shape != SHAPE_STROBE)
+		return false;
+	return v->has_lines ? v->lines : d || shape == SHAPE_STROBE;
+}
+
 void api_profile(struct site *s, const struct request *q, struct response *r)
 {
 	_cleanup_(ask_done) struct ask a = { 0 };
@@ -193,6 +224,7 @@ void api_profile(struct site *s, const struct request *q, struct response *r)
 	}
 	shape = choose_shape(&a.view, q->accept);
 	d = download_by_name(a.view.format);
+	a.lines = wants_lines(&a.view, shape, d);
 	if ((d || shape != SHAPE_UNKNOWN) && (code = ask_profile(&a, s, &err)) < 0) {
 		ask_refuse(r, q, code, &err);
 		return;

@@ -8,7 +8,7 @@
 #include "format.h"
 #include "profile_json.h"
 #include "report.h"
-#include "upload_read.h"
+#include "runs_add.h"
 #include "wire_profile.h"
 
 #include <string.h>
@@ -40,8 +40,7 @@ static void put_labels(struct json *j, const struct labels *l)
 	json_end(j);
 }
 
-/* What a list says of a run; keys of an object that is open. */
-static void put_run(struct json *j, const struct store_run *run)
+void run_put_json(struct json *j, const struct store_run *run)
 {
 	json_key(j, "source");
 	json_str(j, run->source);
@@ -93,10 +92,14 @@ static void list(struct site *s, const struct request *q, struct response *r)
 	json_open_array(&j);
 	for (size_t i = 0; i < a.runs.count; i++) {
 		json_open_object(&j);
-		put_run(&j, &a.runs.items[i]);
+		run_put_json(&j, &a.runs.items[i]);
 		json_end(&j);
 	}
 	json_end(&j);
+	json_key(&j, "sort");
+	json_str(&j, a.sort->key);
+	json_key(&j, "order");
+	json_str(&j, a.query.ascending ? "asc" : "desc");
 	json_key(&j, "next");
 	json_str(&j, *a.runs.next ? a.runs.next : NULL);
 	json_key(&j, "looked");
@@ -120,7 +123,7 @@ static void set_label(struct labels *l, const char *key, const char *value)
 	labels_set(l, key, strlen(key), value, strlen(value));
 }
 
-/* What the address says of the run comes before what stands in the profile. */
+/* Parameters of the URL override the labels in the profile. */
 static int take_params(struct profile *p, const struct params *params, struct err *err)
 {
 	static const char *const known[] = { "source", "id", "url", "name" };
@@ -140,66 +143,6 @@ static int take_params(struct profile *p, const struct params *params, struct er
 	return 0;
 }
 
-static int status_of(struct site *s, int code)
-{
-	switch (code) {
-	case -ETIMEDOUT:
-		s->http.uploads_late++;
-		return 413;
-	case -ENOMEM:
-		s->http.uploads_large++;
-		return 413;
-	case -EBUSY:
-		s->http.uploads_refused++;
-		return 503;
-	case -ECANCELED:
-		return 503;
-	case -EIO:
-		return 500;
-	case -ENOTSUP:
-		return 415;
-	default:
-		return code == -EFBIG ? 413 : 400;
-	}
-}
-
-/* Nearly every profile needs some MB; what needs more gets half of the cap. `*ret_charged` is the caller's to give back. */
-static int read_with(struct site *s, bool large, const struct request *q, struct profile *p, uint64_t *ret_charged,
-		     struct err *err)
-{
-	uint64_t memory = s->memory.most ? s->memory.most / (large ? 2 : 16) : UPLOAD_MEMORY;
-
-	memory = memory < UPLOAD_MEMORY ? memory : UPLOAD_MEMORY;
-	if (s->memory.most && !memory_cap_take(&s->memory, memory))
-		return err_set(err, -EBUSY, "too busy: queries, uploads and answers being sent hold %llu of the %llu MB of "
-			       "--query-memory; send it again", (unsigned long long)(s->memory.used >> 20),
-			       (unsigned long long)(s->memory.most >> 20));
-	*ret_charged = s->memory.most ? memory : 0;
-	return upload_read(q->body, q->body_size, (size_t)memory, s->uploads ? workers_stop_fd(s->uploads) : -1, p, err);
-}
-
-/* Fills `r` and returns false if there is no profile in it. */
-static bool read_posted(struct site *s, struct profile *p, uint64_t *ret_charged, const struct request *q, struct response *r)
-{
-	struct err err = { 0 };
-	int e;
-
-	if (!q->body_size) {
-		response_error(r, q, 400, "the request has no body; it is the profile, in any format that "
-			       "strobe reads");
-		return false;
-	}
-	e = read_with(s, false, q, p, ret_charged, &err);
-	if (e == -ENOMEM && s->memory.most) {
-		memory_cap_give(&s->memory, *ret_charged);
-		*ret_charged = 0;
-		e = read_with(s, true, q, p, ret_charged, &err);
-	}
-	if (e < 0)
-		response_error(r, q, status_of(s, e), "%s", err.text);
-	return e >= 0;
-}
-
 static void answer_added(struct site *s, const struct store_new_run *run, struct response *r)
 {
 	_cleanup_(buf_done) struct buf location = { 0 };
@@ -210,7 +153,6 @@ static void answer_added(struct site *s, const struct store_new_run *run, struct
 	r->status = run->result ? 201 : 200;
 	r->location = arena_copy(&r->bytes, location.data, location.size);
 	r->type = "application/json";
-	s->http.runs_posted += run->result == 1;
 	json_init(&j, &r->body);
 	json_open_object(&j);
 	json_key(&j, "source");
@@ -226,15 +168,11 @@ static void answer_added(struct site *s, const struct store_new_run *run, struct
 
 static void store_posted(struct site *s, struct profile *p, const struct request *q, struct response *r)
 {
-	struct store_new_run run = { .profile = p };
-	struct err err = { 0 };
-	int e = store_add_runs(s->options.store, &run, 1, q->now_ns, &err);
+	struct store_new_run run;
+	int status = runs_store(s, p, q->now_ns, &run);
 
-	if (e < 0)
-		response_error(r, q, 500, "%s", err.text);
-	else if (run.result < 0)
-		response_error(r, q, run.result == -EEXIST ? 409 : run.result == -EFBIG ? 413 : 400, "%s",
-			       run.err.text);
+	if (status)
+		response_error(r, q, status, "%s", run.err.text);
 	else
 		answer_added(s, &run, r);
 }
@@ -245,11 +183,15 @@ static void add(struct site *s, const struct request *q, struct response *r)
 	struct params params;
 	struct err err = { 0 };
 	uint64_t charged = 0;
-	int e = params_parse(&params, q->query, &err);
+	int e = params_parse(&params, q->query, &err), status;
 
 	if (e < 0) {
 		ask_refuse(r, q, e, &err);
-	} else if (read_posted(s, p, &charged, q, r)) {
+	} else if (!q->body_size) {
+		response_error(r, q, 400, "the request has no body; it is the profile, in any format that strobe reads");
+	} else if ((status = runs_read(s, q->body, q->body_size, p, &charged, &err))) {
+		response_error(r, q, status, "%s", err.text);
+	} else {
 		e = take_params(p, &params, &err);
 		if (e < 0)
 			ask_refuse(r, q, e, &err);
@@ -279,7 +221,7 @@ static const struct {
 	{ "svg", "image/svg+xml" },
 };
 
-/* By the parameter, else by the type of Accept that stands first, else JSON. NULL if the parameter is not known. */
+/* Chosen by the parameter, else by the first type in Accept, else JSON. NULL if the parameter is unknown. */
 static const char *choose_shape(const struct params *p, const char *accept)
 {
 	const char *wanted = params_get(p, "format"), *best = NULL, *shape = "json";
@@ -297,6 +239,14 @@ static const char *choose_shape(const struct params *p, const char *accept)
 	return wanted && *wanted ? NULL : shape;
 }
 
+static void put_warning(struct json *j, const struct response *r)
+{
+	if (!r->warning)
+		return;
+	json_key(j, "warning");
+	json_str(j, r->warning);
+}
+
 static void put_json(const struct run_ask *a, struct response *r)
 {
 	struct json j;
@@ -307,8 +257,9 @@ static void put_json(const struct run_ask *a, struct response *r)
 	json_open_object(&j);
 	json_key(&j, "run");
 	json_open_object(&j);
-	put_run(&j, &a->run);
+	run_put_json(&j, &a->run);
 	json_end(&j);
+	put_warning(&j, r);
 	profile_json_about(&j, a->profile);
 	profile_json_tree(&j, a->profile);
 	json_end(&j);
@@ -404,8 +355,9 @@ static void put_report(const struct run_ask *a, struct response *r)
 	json_open_object(&j);
 	json_key(&j, "run");
 	json_open_object(&j);
-	put_run(&j, &a->run);
+	run_put_json(&j, &a->run);
 	json_end(&j);
+	put_warning(&j, r);
 	json_key(&j, "column");
 	json_str(&j, a->profile->columns[a->column].name);
 	json_key(&j, "count");
@@ -451,6 +403,7 @@ void api_run(struct site *s, const struct request *q, struct response *r)
 	}
 	if (!run_ask(&a, s, rest, q, r))
 		return;
+	run_warn(&a, r);
 	shape = choose_shape(&a.params, q->accept);
 	d = download_by_name(params_get(&a.params, "format"));
 	if (!strcmp(a.verb, "flamegraph"))

@@ -96,7 +96,7 @@ static void put_source_samples(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
-/* Of sources that are streams; nothing but zeros of others. */
+/* For stream sources; all zero for others. */
 static void put_stream(struct json *j, const struct source_counters *c)
 {
 	json_key(j, "stream");
@@ -119,6 +119,15 @@ static void put_rejected_lines(struct json *j, const struct source_counters *c)
 	json_end(j);
 }
 
+static void put_rejected_files(struct json *j, const struct source_counters *c)
+{
+	json_key(j, "rejected_files");
+	json_open_object(j);
+	for (unsigned i = 0; i < SOURCE_FILE_ERRORS; i++)
+		put_u64(j, source_file_error_name((enum source_file_error)i), c->rejected_files[i]);
+	json_end(j);
+}
+
 static void put_source(struct json *j, const struct source *s)
 {
 	const struct source_counters *c = &s->counters;
@@ -136,6 +145,8 @@ static void put_source(struct json *j, const struct source *s)
 	put_stream(j, c);
 	put_u64(j, "lines", c->lines);
 	put_rejected_lines(j, c);
+	put_u64(j, "files", c->files);
+	put_rejected_files(j, c);
 	put_u64(j, "connections", c->connections_now);
 	put_u64(j, "connections_total", c->connections);
 	put_u64(j, "connections_lost", c->connections_lost);
@@ -242,6 +253,8 @@ static void put_store(struct json *j, const struct site *s)
 	put_u64(j, "compactions", stats.compactions);
 	put_u64(j, "days_expired", stats.days_expired);
 	put_u64(j, "hours_expired", stats.hours_expired);
+	put_u64(j, "seconds_expired", stats.seconds_expired);
+	put_u64(j, "stacks_cut", stats.stacks_cut);
 	put_u64(j, "days_damaged", stats.days_damaged);
 	put_u64(j, "errors", stats.errors);
 	put_u64(j, "runs", stats.runs);

@@ -3,9 +3,13 @@
 #include "ask.h"
 
 #include "clock.h"
+#include "mem.h"
+#include "runs.h"
+#include "saturate.h"
 #include "text.h"
 #include "why_no_samples.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -23,40 +27,284 @@ int ask_view(struct ask *a, const struct request *q, struct err *err)
 	return view_parse(&a->view, &a->params, q->now_ns, err);
 }
 
-int ask_profile(struct ask *a, const struct site *s, struct err *err)
-{
-	struct store_query query = view_query(&a->view);
-	int r;
+/* --- What it is about --- */
 
-	query.max_nodes = s->max_nodes;
-	r = store_query(s->options.store, &query, &a->profile, &a->looked, err);
+static int load_range(struct ask *a, const struct site *s, struct store_query query, struct store_looked *looked,
+		      struct profile **ret, struct err *err)
+{
+	query.max_nodes = a->view.has_base ? s->max_nodes / 2 : s->max_nodes;
+	query.lines = a->lines;
+	return store_query(s->options.store, &query, ret, looked, err);
+}
+
+static void note_pruned(struct ask *a, struct profile *p, const char *wanted)
+{
+	uint32_t column = profile_pick_column(p, wanted);
+
+	a->pruned_runs = true;
+	if (column == UINT32_MAX)
+		return;
+	saturating_add(&a->pruned_sum, run_pruned_sum(p, column));
+	saturating_add(&a->pruned_of, profile_sum(p, column));
+}
+
+static int load_run(struct ask *a, const struct site *s, const struct view_run *run, struct profile **ret, struct err *err)
+{
+	size_t loaded = a->view.run_count + a->view.has_base;
+	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column };
+	int r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
 
 	if (r < 0)
 		return r;
-	if (a->profile->column_count == 0) {
-		/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such
-		 * column". */
-		profile_column(a->profile, "samples", "count");
-		return 0;
-	}
-	a->column = profile_pick_column(a->profile, a->view.column);
-	if (a->column == UINT32_MAX)
-		return err_set(err, -EINVAL, "column=%.80s: these samples have no such column; the first one is %s",
-			       a->view.column, a->profile->columns[0].name);
-	a->total = profile_sum(a->profile, a->column);
+	a->run_count++;
+	run_add_columns(*ret);
+	if (r > 0)
+		note_pruned(a, *ret, a->view.column);
 	return 0;
+}
+
+static int load_average(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+{
+	struct profile *profiles[VIEW_RUNS_MAX] = { NULL };
+	uint64_t weights[VIEW_RUNS_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < a->view.run_count; i++) {
+		r = load_run(a, s, &a->view.runs[i], &profiles[i], err);
+		weights[i] = a->view.runs[i].weight;
+	}
+	if (r >= 0)
+		*ret = report_average((const struct profile *const *)profiles, weights, a->view.run_count);
+	for (size_t i = 0; i < a->view.run_count; i++)
+		profile_free(profiles[i]);
+	return r;
+}
+
+static int load(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+{
+	if (a->view.run_count == 0)
+		return load_range(a, s, view_query(&a->view), &a->looked, ret, err);
+	return a->view.run_count == 1 ? load_run(a, s, &a->view.runs[0], ret, err) : load_average(a, s, ret, err);
+}
+
+static int load_base(struct ask *a, const struct site *s, struct profile **ret, struct err *err)
+{
+	struct store_looked looked = { 0 };
+	int r;
+
+	if (*a->view.base_run.id)
+		return load_run(a, s, &a->view.base_run, ret, err);
+	r = load_range(a, s, view_base_query(&a->view), &looked, ret, err);
+	a->looked.damaged_days += looked.damaged_days;
+	if (looked.pruned) {
+		a->looked.pruned = true;
+		a->looked.pruned_samples += looked.pruned_samples;
+		a->looked.samples += looked.samples;
+	}
+	return r;
+}
+
+/* The names stay those of functions where nothing else was asked for. */
+static void group(const struct ask *a, struct profile **p)
+{
+	struct profile *grouped;
+
+	if (a->view.by == REPORT_BY_FUNCTION)
+		return;
+	grouped = report_group(*p, a->view.by);
+	profile_free(*p);
+	*p = grouped;
+}
+
+/* --- Columns --- */
+
+static void list_column(struct ask *a, const struct profile *p, uint32_t c, int64_t before)
+{
+	struct ask_column *to = &a->columns[a->column_count++];
+
+	*to = (struct ask_column){ .total = profile_sum(p, c), .whole = report_whole(p, c), .before = before };
+	snprintf(to->name, sizeof(to->name), "%s", p->columns[c].name);
+	snprintf(to->unit, sizeof(to->unit), "%s", p->columns[c].unit);
+}
+
+static int refuse_column(const struct ask *a, const struct profile *p, struct err *err)
+{
+	assert(a->view.column);
+	_cleanup_(buf_done) struct buf names = { 0 };
+
+	buf_init(&names);
+	for (uint32_t i = 0; i < p->column_count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", p->columns[i].name);
+	return err_set(err, -EINVAL, "column=%.80s: %s no such column; %s %s", a->view.column,
+		       a->view.run_count ? "this run has" : "these samples have", a->view.run_count ? "it has" : "they have",
+		       names.size ? names.data : "none");
+}
+
+static int choose_column(struct ask *a, struct err *err)
+{
+	struct profile *p = a->profile;
+
+	a->before = UINT32_MAX;
+	/* Nothing matched. Whatever shows it may rely on a column, and "empty" explains more than "no such column". */
+	if (p->column_count == 0)
+		profile_column(p, "samples", "count");
+	else
+		a->column = profile_pick_column(p, a->view.column);
+	if (a->column == UINT32_MAX)
+		return refuse_column(a, p, err);
+	for (uint32_t c = 0; c < p->column_count; c++)
+		list_column(a, p, c, 0);
+	a->chosen = a->column;
+	a->total = a->columns[a->chosen].total;
+	a->whole = a->columns[a->chosen].whole;
+	return 0;
+}
+
+/* --- Comparisons --- */
+
+static void name_range(const struct store_query *q, bool with_labels, char *ret, size_t size)
+{
+	_cleanup_(buf_done) struct buf labels = { 0 };
+	char from[32], to[32];
+
+	buf_init(&labels);
+	if (with_labels)
+		view_describe_filters(q->filters, q->filter_count, &labels);
+	clock_format(q->from_ns, from, sizeof(from));
+	clock_format(q->to_ns, to, sizeof(to));
+	snprintf(ret, size, "%.80s%s%s to %s", labels.data, labels.size ? ", " : "", from, to);
+}
+
+static void name_side(const struct view_run *run, size_t runs, const struct store_query *q, bool with_labels, char *ret,
+		      size_t size)
+{
+	if (runs > 1)
+		snprintf(ret, size, "%zu runs, averaged", runs);
+	else if (runs)
+		snprintf(ret, size, "run %s/%s", run->source, run->id);
+	else
+		name_range(q, with_labels, ret, size);
+}
+
+static void name_sides(struct ask *a)
+{
+	const struct view *v = &a->view;
+	struct store_query after = view_query(v), before = view_base_query(v);
+
+	name_side(&v->runs[0], v->run_count, &after, v->has_base_labels, a->name_after, sizeof(a->name_after));
+	name_side(&v->base_run, *v->base_run.id != 0, &before, v->has_base_labels, a->name_before, sizeof(a->name_before));
+}
+
+static void list_common_columns(struct ask *a, const struct profile *before, const struct profile *after)
+{
+	for (uint32_t c = 0; c < after->column_count; c++) {
+		uint32_t other = profile_find_column(before, after->columns[c].name);
+
+		if (other != UINT32_MAX)
+			list_column(a, after, c, report_whole(before, other));
+	}
+}
+
+static int check_sides(struct ask *a, const struct profile *before, uint32_t column_before, uint32_t column_after,
+		       enum diff_scale scale, struct err *err)
+{
+	diff_check(before, column_before, a->name_before, a->profile, column_after, a->name_after, scale, &a->doubts);
+	for (size_t i = 0; i < a->doubts.count; i++)
+		if (a->doubts.items[i].fatal)
+			return err_set(err, -EINVAL, "these cannot be compared: %s", a->doubts.items[i].text);
+	return 0;
+}
+
+/* Samples are compared by their shares unless somebody wants something else: two ranges have never as many. */
+static enum diff_scale choose_scale(const struct ask *a, const struct profile *before, uint32_t column_before,
+				    uint32_t column_after)
+{
+	bool are_samples = diff_sample_weight(before, column_before) > 0 && diff_sample_weight(a->profile, column_after) > 0;
+
+	return a->view.has_scale ? a->view.scale : are_samples ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
+}
+
+static int compare(struct ask *a, const struct profile *before, struct err *err)
+{
+	struct diff_options o = { 0 };
+	uint32_t column_before, column_after;
+	const char *name;
+	int r;
+
+	name_sides(a);
+	if (!before->column_count || !a->profile->column_count)
+		return err_set(err, -EINVAL, "there is nothing to compare: nothing was found in %s",
+			       before->column_count ? a->name_after : a->name_before);
+	diff_columns(before, a->profile, a->view.column, &column_before, &column_after);
+	if (column_before == UINT32_MAX || column_after == UINT32_MAX)
+		return refuse_column(a, column_after == UINT32_MAX ? a->profile : before, err);
+	o.scale = choose_scale(a, before, column_before, column_after);
+	if ((r = check_sides(a, before, column_before, column_after, o.scale, err)) < 0 ||
+	    (r = profile_diff(before, column_before, a->profile, column_after, &o, &a->diff, err)) < 0)
+		return r;
+	list_common_columns(a, before, a->profile);
+	name = a->profile->columns[column_after].name;
+	for (uint32_t c = 0; c < a->column_count; c++)
+		if (!strcmp(a->columns[c].name, name))
+			a->chosen = c;
+	profile_free(a->profile);
+	a->profile = a->diff.profile;
+	a->is_diff = true;
+	a->column = a->diff.after;
+	a->before = a->diff.before;
+	a->total = profile_sum(a->profile, a->column);
+	a->whole = report_whole(a->profile, a->column);
+	return 0;
+}
+
+int ask_profile(struct ask *a, const struct site *s, struct err *err)
+{
+	_cleanup_(profile_freep) struct profile *before = NULL;
+	int r;
+
+	a->runs = xcalloc(a->view.run_count + 1, sizeof(*a->runs));
+	if ((r = load(a, s, &a->profile, err)) < 0 || (a->view.has_base && (r = load_base(a, s, &before, err)) < 0))
+		return r;
+	group(a, &a->profile);
+	if (!before)
+		return choose_column(a, err);
+	group(a, &before);
+	return compare(a, before, err);
 }
 
 void ask_done(struct ask *a)
 {
-	profile_free(a->profile);
+	for (size_t i = 0; i < a->run_count; i++)
+		store_run_done(&a->runs[i]);
+	free(a->runs);
+	if (a->is_diff)
+		diff_done(&a->diff);
+	else
+		profile_free(a->profile);
 	view_done(&a->view);
 	params_done(&a->params);
 }
 
+bool ask_is_empty(const struct ask *a)
+{
+	return a->whole <= 0 && (!a->is_diff || report_whole(a->profile, a->before) <= 0);
+}
+
+void ask_describe(const struct ask *a, struct buf *out)
+{
+	if (a->is_diff)
+		buf_printf(out, "%s compared with %s", a->name_after, a->name_before);
+	else if (a->view.run_count > 1)
+		buf_printf(out, "%zu runs, averaged", a->view.run_count);
+	else if (a->view.run_count)
+		buf_printf(out, "run %s/%s", a->view.runs[0].source, a->view.runs[0].id);
+	else
+		view_describe(&a->view, out);
+}
+
 void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err)
 {
-	response_error(r, q, code == -EINVAL ? 400 : 500, "%s", err->text);
+	response_error(r, q, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, "%s", err->text);
 	r->out_of_memory = code == -ENOMEM;
 }
 
@@ -64,11 +312,6 @@ static void json_time(struct json *j, const char *key, int64_t ns)
 {
 	json_key(j, key);
 	json_double(j, (double)ns / 1e9);
-}
-
-static bool is_whole(const struct ask *a)
-{
-	return !a->looked.damaged_days && !a->looked.pruned;
 }
 
 static void put_damage(uint64_t n, struct buf *out)
@@ -84,34 +327,42 @@ static void put_pruned(const struct ask *a, struct buf *out)
 		   (long long)a->looked.pruned_samples, (unsigned long long)a->looked.samples);
 }
 
+static const char *semicolon(const struct buf *out)
+{
+	return out->size ? "; " : "";
+}
+
+/* Nothing if the answer is whole and nobody has to doubt it. */
 static void put_warning(const struct ask *a, struct buf *out)
 {
 	if (a->looked.damaged_days)
 		put_damage(a->looked.damaged_days, out);
-	if (a->looked.damaged_days && a->looked.pruned)
-		buf_puts(out, "; ");
-	if (a->looked.pruned)
+	if (a->looked.pruned) {
+		buf_puts(out, semicolon(out));
 		put_pruned(a, out);
+	}
+	if (a->pruned_runs) {
+		buf_puts(out, semicolon(out));
+		run_put_pruned(a->profile, a->columns[a->chosen].name, a->pruned_sum, a->pruned_of, out);
+	}
+	for (size_t i = 0; i < a->doubts.count; i++)
+		buf_printf(out, "%s%s", semicolon(out), a->doubts.items[i].text);
 }
 
 const char *ask_warn(const struct ask *a, struct response *r)
 {
 	_cleanup_(buf_done) struct buf warning = { 0 };
 
-	r->pruned = a->looked.pruned;
-	if (is_whole(a))
-		return NULL;
+	r->pruned = a->looked.pruned || a->pruned_runs;
 	buf_init(&warning);
 	put_warning(a, &warning);
+	if (!warning.size)
+		return NULL;
 	return r->warning = arena_copy(&r->bytes, warning.data, warning.size);
 }
 
-void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
+static void put_looked(const struct ask *a, struct json *j)
 {
-	json_open_object(j);
-	json_time(j, "from", a->view.from_ns);
-	json_time(j, "to", a->view.to_ns);
-
 	json_key(j, "looked");
 	json_open_object(j);
 	json_key(j, "days");
@@ -129,24 +380,110 @@ void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
 	json_key(j, "damaged_days");
 	json_u64(j, a->looked.damaged_days);
 	json_end(j);
+}
 
-	if (!is_whole(a)) {
-		_cleanup_(buf_done) struct buf warning = { 0 };
-
-		buf_init(&warning);
-		put_warning(a, &warning);
-		json_key(j, "warning");
-		json_str(j, warning.data);
+static void put_runs(const struct ask *a, struct json *j)
+{
+	json_key(j, "runs");
+	json_open_array(j);
+	for (size_t i = 0; i < a->view.run_count && i < a->run_count; i++) {
+		json_open_object(j);
+		run_put_json(j, &a->runs[i]);
+		json_key(j, "weight");
+		json_u64(j, a->view.runs[i].weight);
+		json_end(j);
 	}
+	json_end(j);
+}
 
-	if (a->profile && a->total == 0) {
-		_cleanup_(buf_done) struct buf why = { 0 };
+static void put_filters(struct json *j, const char *key, const struct label_filter *filters, size_t count)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
 
-		buf_init(&why);
-		ask_why_empty(a, s, &why);
-		json_key(j, "empty");
-		json_str(j, why.data);
+	buf_init(&text);
+	view_describe_filters(filters, count, &text);
+	json_key(j, key);
+	json_str(j, text.data);
+}
+
+static void put_comparison(const struct ask *a, struct json *j)
+{
+	json_key(j, "compared");
+	json_open_object(j);
+	json_key(j, "before");
+	json_str(j, a->name_before);
+	json_key(j, "after");
+	json_str(j, a->name_after);
+	json_key(j, "factor");
+	json_double(j, a->diff.factor);
+	if (!*a->view.base_run.id) {
+		json_time(j, "before_from", a->view.base_from_ns);
+		json_time(j, "before_to", a->view.base_to_ns);
 	}
+	if (a->view.has_base_labels) {
+		put_filters(j, "before_labels", a->view.base_filters, a->view.base_filter_count);
+		put_filters(j, "after_labels", a->view.filters, a->view.filter_count);
+	}
+	json_end(j);
+}
+
+static void put_sentence(struct json *j, const char *key, const struct buf *text)
+{
+	if (!text->size)
+		return;
+	json_key(j, key);
+	json_bytes(j, (struct str){ text->data, text->size });
+}
+
+void ask_json_head(const struct ask *a, const struct site *s, struct json *j)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+
+	buf_init(&text);
+	json_open_object(j);
+	if (a->view.run_count) {
+		put_runs(a, j);
+	} else {
+		json_time(j, "from", a->view.from_ns);
+		json_time(j, "to", a->view.to_ns);
+		put_looked(a, j);
+	}
+	if (a->is_diff)
+		put_comparison(a, j);
+	if (a->profile) {
+		put_warning(a, &text);
+		put_sentence(j, "warning", &text);
+	}
+	if (a->profile && ask_is_empty(a)) {
+		buf_reset(&text);
+		ask_why_empty(a, s, &text);
+		put_sentence(j, "empty", &text);
+	}
+}
+
+void ask_json_columns(const struct ask *a, struct json *j)
+{
+	json_key(j, "columns");
+	json_open_array(j);
+	for (uint32_t c = 0; c < a->column_count; c++) {
+		json_open_object(j);
+		json_key(j, "name");
+		json_str(j, a->columns[c].name);
+		json_key(j, "unit");
+		json_str(j, a->columns[c].unit);
+		json_key(j, "total");
+		json_i64(j, a->columns[c].total);
+		json_key(j, "whole");
+		json_i64(j, a->columns[c].whole);
+		if (a->is_diff) {
+			json_key(j, "before");
+			json_i64(j, a->columns[c].before);
+		}
+		json_end(j);
+	}
+	json_end(j);
+	json_key(j, "column");
+	json_u64(j, a->chosen);
 }
 
 static void put_entries(const struct store_label *l, struct buf *out)
@@ -178,6 +515,12 @@ void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out)
 {
 	char first[32], last[32];
 
+	if (a->view.run_count) {
+		buf_puts(out, "nothing of ");
+		ask_describe(a, out);
+		buf_printf(out, " has a value of %s above zero", a->columns[a->chosen].name);
+		return;
+	}
 	if (a->looked.first_ns == 0 && a->looked.last_ns == 0) {
 		buf_puts(out, "the store is empty, no sample has arrived yet: ");
 		pthread_rwlock_rdlock((pthread_rwlock_t *)&s->lock);

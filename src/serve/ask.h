@@ -1,36 +1,64 @@
-/* ask.h: what every handler of data does first: read the parameters, ask the store, answer what went wrong. */
+/* ask.h: common to all data handlers: reads the parameters, queries the store, reports errors. */
 #ifndef SERVE_ASK_H
 #define SERVE_ASK_H
 
 #include "http.h"
 #include "view.h"
 
+/* One of the columns to choose from. */
+struct ask_column {
+	char name[64], unit[64];
+	int64_t total, whole;			/* its sum, and what shares are of (report_whole) */
+	int64_t before;				/* the base's sum, of a comparison */
+};
+
 /* One question and its answer. Embedded; ask_done frees all of it, also when it is half built. */
 struct ask {
 	struct params params;
 	struct view view;
 	struct profile *profile;
-	uint32_t column;
-	int64_t total;				/* of the column */
-	struct store_looked looked;
+	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
+	int64_t total, whole;			/* of the column */
+	bool lines;				/* ask_profile keeps the lines that ran, of a range */
+	struct store_looked looked;		/* of a range */
+	struct store_run *runs;			/* view.run_count of them, and behind them the base's if it is a run */
+	size_t run_count;			/* of those that are there */
+	struct ask_column columns[PROFILE_COLUMNS];
+	uint32_t column_count, chosen;		/* the chosen one has the name of `column`, but for a comparison */
+	bool is_diff;
+	struct diff diff;			/* owns the profile then */
+	char name_before[160], name_after[160];	/* of the sides of a comparison, for sentences */
+	struct diff_doubts doubts;
+	int64_t pruned_sum, pruned_of;		/* of runs that had to be cut short */
+	bool pruned_runs;
 };
 
 /* -EINVAL with a sentence for bad parameters. */
 int ask_view(struct ask *a, const struct request *q, struct err *err);
 
-/* Also queries the store and picks the column. -EINVAL when the profile lacks the column that was asked for. */
+/* Also queries the store, for a range, runs or a comparison, groups the result, and picks the column. -EINVAL if the
+ * profile lacks the requested column or a comparison makes no sense, -ENOENT without such a run. */
 int ask_profile(struct ask *a, const struct site *s, struct err *err);
 void ask_done(struct ask *a);
 
-/* 400 for -EINVAL, else 500. */
+/* Whether the result is empty: no data, or none of the requested values. */
+bool ask_is_empty(const struct ask *a);
+
+/* "samples of entry=index between … and …", "run shop/1", "3 runs, averaged", "run shop/1 compared with run shop/0". */
+void ask_describe(const struct ask *a, struct buf *out);
+
+/* 400 for -EINVAL, 404 for -ENOENT, else 500. */
 void ask_refuse(struct response *r, const struct request *q, int code, const struct err *err);
 
-/* What the answer misses, in one sentence, as the header Strobe-Warning; NULL, and no header, if it is whole. */
+/* Says in one sentence what the answer lacks, also as the header Strobe-Warning; NULL, and no header, if complete. */
 const char *ask_warn(const struct ask *a, struct response *r);
 
-/* The beginning of every JSON answer: opens the object and writes from, to and what was looked at; "empty" is the
- * sentence of empty_why when nothing was found. */
+/* Puts the beginning of every JSON answer: opens the object and writes from, to and the data covered, or the runs;
+ * "empty" is the sentence of ask_why_empty if there is no data. */
 void ask_json_head(const struct ask *a, const struct site *s, struct json *j);
+
+/* Puts "columns", the ones to choose from, and "column", the index of the chosen one. */
+void ask_json_columns(const struct ask *a, struct json *j);
 
 /* "no samples of entry=foo between … and …; the store holds samples from … to …, entries: index, api" */
 void ask_why_empty(const struct ask *a, const struct site *s, struct buf *out);

@@ -31,8 +31,8 @@ static bool is_allowed_host(const struct auth_rules *a, const struct address *ho
 	return false;
 }
 
-/* Who listens on every address is known by the one that the connection came to. It is a number, not a name, so no
- * DNS answer can point at it. */
+/* A server that listens on all addresses is known by the one that the connection came to. It is a number, not a name,
+ * so no DNS answer can point at it. */
 static bool is_local_address(const struct auth_rules *a, const struct auth_request *q, const struct address *host)
 {
 	return address_is_wildcard(&a->listen) && q->local_address && strcmp(q->local_address, host->host) == 0;

@@ -1,12 +1,12 @@
-/* auth.h: who may ask. Pure: rules and the headers of a request in, a verdict out.
+/* auth.h: access control. Pure: rules and the headers of a request in, a verdict out.
  *
  * Three doors, each for another attack of a web page on a daemon at 127.0.0.1:
  *   1. Host must be a name of this server. A page that rebinds its own DNS name to 127.0.0.1 still sends that name.
  *   2. Origin and Sec-Fetch-Site must be this server's own. A page elsewhere may link here, but neither call the API
  *      nor embed anything. Another port of localhost is "same-site" to a browser and counts as elsewhere.
- *      What changes something must come from a page of this server, or carry a token; where nobody has to say who they
- *      are (roles.h), and to log in and out, also from a program: one that names no origin and is no browser.
- *   3. Where there are roles, the request must be somebody's, and what changes something that of one who may write.
+ *      Requests that change something must come from a page of this server, or carry a token; without roles (roles.h),
+ *      and to log in and out, also from a program: a client that names no origin and is no browser.
+ *   3. If there are roles, each request needs a user, and a request that changes something one who may write.
  */
 #ifndef SERVE_AUTH_H
 #define SERVE_AUTH_H
@@ -23,12 +23,12 @@ struct auth_rules {
 	size_t allow_host_count;
 };
 
-/* Headers as they came; NULL where there was none. */
+/* Headers as received; NULL if missing. */
 struct auth_request {
 	const char *method, *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *user_agent;
 	struct roles_request roles;
 	const char *local_address;		/* of the connection, "192.0.2.7" or "::1"; may be NULL */
-	bool is_page;				/* something a person opens; links from elsewhere may lead to it */
+	bool is_page;				/* a page; links from elsewhere may lead to it */
 	bool is_public;				/* for everybody: the login, and what its page looks like */
 };
 

@@ -23,6 +23,11 @@ const struct download *download_by_name(const char *format)
 	return NULL;
 }
 
+bool download_has_lines(const struct download *d)
+{
+	return d->format->has_lines;
+}
+
 int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,
 		 struct response *r, struct err *err)
 {
@@ -30,7 +35,7 @@ int download_put(const struct download *d, const struct profile *p, uint32_t col
 	int code;
 
 	response_streams(r);
-	code = d->format->write(p, column, &r->body, err);
+	code = format_write(d->format, p, column, &r->body, err);
 	if (code < 0)
 		return code;
 	buf_init(&b);

@@ -12,6 +12,9 @@ struct download;
 /* By the parameter `format`; NULL if it is none of these, or NULL. */
 const struct download *download_by_name(const char *format);
 
+/* Whether the lines that ran have a place in it. */
+bool download_has_lines(const struct download *d);
+
 /* Answers with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative
  * with a sentence if it cannot. */
 int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,

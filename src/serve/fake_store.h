@@ -79,10 +79,13 @@ static int fake_run_sources(struct store *s, struct store_label *ret, struct err
 	return 0;
 }
 
-static int fake_get_run(struct store *s, const char *source, const char *id, struct store_run *ret,
+/* A quarter of it is pruned if there is any limit. */
+static int fake_get_run(struct store *s, const char *source, const char *id, const struct store_most *most, struct store_run *ret,
 			struct profile **ret_profile, struct err *err)
 {
+	bool pruned = most && most->nodes;
 	struct profile *p;
+	uint32_t main;
 
 	if (fake_store_fails)
 		return err_set(err, -EIO, "the disk is gone");
@@ -93,10 +96,11 @@ static int fake_get_run(struct store *s, const char *source, const char *id, str
 	profile_column(p, "wall_ns", "nanoseconds");
 	profile_column(p, "cpu_ns", "nanoseconds");
 	labels_set(&p->labels, "source", 6, "shop", 4);
-	profile_add(p, profile_child(p, PROFILE_ROOT,
-				     profile_frame(p, (struct str){ "<main>", 6 }, (struct str){ "", 0 }, 0)),
-		    0, 2000000);
-	return 0;
+	main = profile_child(p, PROFILE_ROOT, profile_frame(p, (struct str){ "<main>", 6 }, (struct str){ "", 0 }, 0));
+	profile_add(p, main, 0, pruned ? 1500000 : 2000000);
+	if (pruned)
+		profile_add(p, profile_child(p, main, profile_pruned_frame(p)), 0, 500000);
+	return pruned;
 }
 
 static int fake_add_runs(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)

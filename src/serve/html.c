@@ -25,6 +25,15 @@ void html_begin(struct buf *out, const char *title)
 		   "</head>\n<body>\n", assets_hash, assets_hash, assets_hash);
 }
 
+void html_warning(struct buf *out, const char *sentence)
+{
+	if (!sentence)
+		return;
+	buf_puts(out, "<p class=\"warning\" role=\"status\">");
+	html_text(out, sentence);
+	buf_puts(out, "</p>\n");
+}
+
 void html_end(struct buf *out)
 {
 	buf_puts(out, "</body>\n</html>\n");

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-const int http_codes[HTTP_CODES] = { 200, 201, 204, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 421, 429,
+const int http_codes[HTTP_CODES] = { 200, 201, 204, 302, 303, 304, 400, 401, 403, 404, 405, 406, 409, 413, 421, 429,
 	500, 503, 0 };
 
 size_t http_code_index(int code)

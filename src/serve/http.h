@@ -1,10 +1,11 @@
-/* http.h: a request as handlers see it, and the response that they fill. They know nothing of connections. */
+/* http.h: requests and responses of handlers, which know nothing of connections. */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 
 #include "auth.h"
 #include "buf.h"
 #include "connections.h"
+#include "form_token.h"
 #include "json.h"
 #include "memory_cap.h"
 #include "params.h"
@@ -14,7 +15,7 @@
 #include <stdatomic.h>
 
 /* Counted per status of http_codes; the last one is any other. */
-#define HTTP_CODES 18u
+#define HTTP_CODES 19u
 extern const int http_codes[HTTP_CODES];
 
 struct http_counters {
@@ -36,7 +37,7 @@ struct http_counters {
 #define HTTP_BODY_SMALL		((size_t)64 << 10)	/* read and answered at once */
 #define HTTP_BODIES_MAX		((uint64_t)256 << 20)
 
-/* What the handlers work on; the same for every request. */
+/* The data that handlers work on; the same for every request. */
 struct site {
 	struct server_options options;
 	pthread_rwlock_t lock;			/* of its sources, sinks and limits */
@@ -46,13 +47,16 @@ struct site {
 	struct workers *uploads;		/* NULL: there is nobody who could stop what takes long */
 	struct workers *queries, *large_queries;
 	struct memory_cap memory;		/* of queries and answers */
+	char form_token[FORM_TOKEN + 1];	/* of this start */
 	uint32_t max_nodes;			/* of a query's profile; 0 is no limit */
 	int64_t start_ns;
+	struct graphviz *graphviz;		/* of a query that draws a call graph, started before its limits; else NULL */
 };
 
 struct request {
 	struct auth_request headers;
 	struct who who;
+	const char *form_token;			/* for forms that change something; NULL for read-only users */
 	const struct auth_rules *auth;				/* of the address that it came to; NULL: those of the
 								 * site */
 	bool only_probes;					/* which is one for these only */
@@ -67,27 +71,27 @@ struct response {
 	int status;
 	const char *type;			/* Content-Type */
 	struct buf body;
-	const char *allow, *location, *disposition;	/* headers; NULL where there is none */
+	const char *allow, *location, *disposition;	/* headers; NULL if missing */
 	const char *etag;			/* also makes it cacheable for ever */
 	bool gzipped;
 	const char *set_cookie, *warning;	/* the latter: what the answer misses */
 	const char *retry_after;		/* seconds */
 	bool pruned;				/* which is what it misses */
 	bool out_of_memory;			/* this is an error for that reason */
-	struct buf_drain *drain;		/* for response_streams; NULL: there is none */
+	struct buf_drain *drain;		/* for response_streams; else NULL */
 	struct arena bytes;			/* for the above */
 };
 
 void response_init(struct response *r);
 void response_done(struct response *r);
 
-/* From here on the body goes to the drain in pieces, if there is one: for handlers that append and never look back. */
+/* From here on the body goes to the drain in pieces, if there is one: for handlers that only append. */
 void response_streams(struct response *r);
 
 /* A sentence as plain text, or as {"error": sentence} below /api. Replaces what is in the body. */
 void response_error(struct response *r, const struct request *q, int status, const char *format, ...) _printf_(4, 5);
 
-/* Where `code` is counted. */
+/* Returns the index at which `code` is counted. */
 size_t http_code_index(int code);
 
 #endif

@@ -104,6 +104,11 @@ static uint64_t lines(const struct source *s)
 	return s->counters.lines;
 }
 
+static uint64_t files(const struct source *s)
+{
+	return s->counters.files;
+}
+
 static uint64_t bad_entries(const struct source *s)
 {
 	return s->counters.rejected_entries;
@@ -182,6 +187,14 @@ static void put_pipeline_sources(struct buf *out, const struct site *s)
 			of_source(out, "strobe_lines_rejected_total", sources[i],
 				  source_line_error_name((enum source_line_error)e),
 				  sources[i]->counters.rejected_lines[e]);
+	each_source(out, s, "strobe_run_files_total", "counter", "Files of directories of runs that were imported.", files);
+	family(out, "strobe_run_files_rejected_total", "counter", "Files of directories of runs that were not, by what is "
+	       "wrong with them.");
+	for (size_t i = 0; i < n; i++)
+		for (unsigned e = 0; e < SOURCE_FILE_ERRORS; e++)
+			of_source(out, "strobe_run_files_rejected_total", sources[i],
+				  source_file_error_name((enum source_file_error)e),
+				  sources[i]->counters.rejected_files[e]);
 	each_source(out, s, "strobe_entries_rejected_total", "counter", "Entries of streams with nothing in them "
 		    "to take.", bad_entries);
 	each_source(out, s, "strobe_connections_closed_slow_total", "counter",
@@ -329,7 +342,7 @@ static bool is_counter(const char *name)
 	return n > 6 && !strcmp(name + n - 6, "_total");
 }
 
-/* What sinks count for themselves, each name once with all sinks that have it. */
+/* Puts the sinks' own figures, each name once with all sinks that have it. */
 static void put_figures(struct buf *out, const struct server_sink *sinks, size_t n)
 {
 	struct counted *all = xcalloc(n * SERVER_FIGURES + 1, sizeof(*all));
@@ -506,6 +519,10 @@ static void put_store(struct buf *out, struct store *store, const struct store_l
 	       "Runs removed because somebody asked for it.");
 	single(out, "strobe_store_hours_expired_total", "counter", stats.hours_expired,
 	       "Hours of the day being written that were removed by size.");
+	single(out, "strobe_store_seconds_expired_total", "counter", stats.seconds_expired,
+	       "Seconds of the hour being written that were removed by size.");
+	single(out, "strobe_store_stacks_cut_total", "counter", stats.stacks_cut,
+	       "Stacks that count for their callers since the day has too many.");
 	single(out, "strobe_store_max_bytes", "gauge", l->max_bytes, "The limit of size; 0 is none.");
 	single(out, "strobe_store_min_free_bytes", "gauge", l->min_free_bytes,
 	       "Room on the disk that must stay free; 0 is none.");

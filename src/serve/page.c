@@ -1,16 +1,14 @@
-/* page.c: the one page: what to look at, the picture, and the table of functions. */
+/* page.c: the page of a range, a run, an average and a comparison: what to look at, the picture, and the table. */
 
 #include "page.h"
 
-#include "ask.h"
 #include "clock.h"
 #include "html.h"
-#include "report.h"
+#include "page_parts.h"
+#include "runs.h"
 #include "text.h"
 
 #include <string.h>
-
-#define TABLE_ROWS 50u
 
 /* --- The form --- */
 
@@ -109,132 +107,31 @@ void page_put_who(const struct request *q, struct buf *out)
 	}
 }
 
-static void put_form(struct buf *out, const struct site *s, const struct request *q, const struct ask *a)
+static void put_form(const struct page *p)
 {
+	const struct ask *a = &p->ask;
 	struct store_query query = { .from_ns = a->view.from_ns, .to_ns = a->view.to_ns };
 	struct store_labels labels = { 0 };
+	struct buf *out = p->out;
 
-	store_labels(s->options.store, &query, &labels, NULL);
-	buf_puts(out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n"
-		      "<form class=\"controls\" method=\"get\" action=\"/\">\n");
+	store_labels(p->site->options.store, &query, &labels, NULL);
+	buf_puts(out, "<form class=\"controls\" method=\"get\" action=\"/\">\n");
 	put_label_select(out, a, &labels, "entry", "Entry point", "all entry points");
 	put_label_select(out, a, &labels, "host", "Host", "all hosts");
 	put_label_select(out, a, &labels, "sapi", "SAPI", "all SAPIs");
 	put_range_select(out, &a->view);
 	put_hidden(out, &a->params);
 	buf_puts(out, "<button>Show</button>\n</form>\n");
-	page_put_who(q, out);
-	buf_puts(out, "</header>\n");
 	store_labels_done(&labels);
 }
 
-/* --- The picture --- */
-
-static void put_address(struct buf *out, const char *path, const struct request *q, const char *more)
+static void put_bar(const struct page *p)
 {
-	html_text(out, path);
-	if ((q->query && *q->query) || *more)
-		buf_putc(out, '?');
-	if (q->query)
-		html_text(out, q->query);
-	if (q->query && *q->query && *more)
-		buf_puts(out, "&amp;");
-	html_text(out, more);
-}
-
-static void put_picture(struct buf *out, const struct ask *a, const struct request *q)
-{
-	_cleanup_(buf_done) struct buf words = { 0 };
-
-	buf_init(&words);
-	view_describe(&a->view, &words);
-	buf_puts(out, "<section class=\"graph plain\" aria-label=\"Flame graph\">\n<h2>Flame graph</h2>\n<p>");
-	html_text(out, words.data);
-	buf_puts(out, ". <a href=\"");
-	put_address(out, "/flamegraph.svg", q, "");
-	buf_puts(out, "\">Open as SVG</a>, <a href=\"");
-	put_address(out, "/api/v1/profile", q, "format=folded");
-	buf_puts(out, "\">folded stacks</a>, <a href=\"");
-	put_address(out, "/api/v1/profile", q, "format=strobe");
-	buf_puts(out, "\">profile</a></p>\n<img class=\"picture\" loading=\"lazy\" alt=\"Flame graph of ");
-	html_text(out, words.data);
-	buf_puts(out, "; the table below has the same functions\" src=\"");
-	put_address(out, "/flamegraph.svg", q, "");
-	buf_puts(out, "\">\n</section>\n");
-}
-
-/* --- The table --- */
-
-static void put_value(struct buf *out, const struct profile_column *c, int64_t v)
-{
-	if (strcmp(c->unit, "nanoseconds") == 0) {
-		buf_put_fixed(out, (double)v / 1e9, 2);
-		buf_puts(out, " s");
-	} else {
-		buf_put_grouped(out, v);
-	}
-}
-
-static void put_share(struct buf *out, int64_t part, int64_t total)
-{
-	buf_put_fixed(out, 100.0 * (double)part / (double)total, 1);
-	buf_puts(out, "&#8239;%");
-}
-
-static void put_function(struct buf *out, const struct ask *a, const struct flat_row *row)
-{
-	const struct profile *p = a->profile;
-	const struct profile_frame *f = &p->frames[row->frame];
-	struct str file = profile_file(p, row->frame);
-
-	buf_puts(out, "<tr><td>");
-	put_share(out, row->self, a->total);
-	buf_puts(out, "</td><td>");
-	put_value(out, &p->columns[a->column], row->self);
-	buf_puts(out, "</td><td>");
-	put_share(out, row->total, a->total);
-	buf_puts(out, "</td><td>");
-	put_value(out, &p->columns[a->column], row->total);
-	buf_puts(out, "</td><th scope=\"row\">");
-	text_put_xml(out, profile_name(p, row->frame));
-	if (file.n) {
-		buf_puts(out, " <small>");
-		text_put_xml(out, file);
-		if (f->line)
-			buf_printf(out, ":%u", f->line);
-		buf_puts(out, "</small>");
-	}
-	buf_puts(out, "</th></tr>\n");
-}
-
-static void put_table(struct buf *out, const struct ask *a, bool by_total)
-{
-	size_t count = 0;
-	_cleanup_(freep) struct flat_row *rows = report_flat(a->profile, a->column, by_total, &count);
-	size_t shown = count < TABLE_ROWS ? count : TABLE_ROWS;
-	const char *by = by_total ? "total" : "self";
-
-	buf_printf(out, "<h2>Functions by %s</h2>\n<p>", by);
-	put_value(out, &a->profile->columns[a->column], a->total);
-	buf_printf(out, " of %s in ", a->profile->columns[a->column].name);
-	buf_put_grouped(out, (int64_t)count);
-	buf_puts(out, " functions");
-	if (shown < count)
-		buf_printf(out, ", the first %zu", shown);
-	buf_puts(out, ".</p>\n<table>\n<thead><tr><th colspan=\"2\" scope=\"colgroup\">Self</th>"
-		      "<th colspan=\"2\" scope=\"colgroup\">Total</th><th scope=\"col\">Function</th></tr></thead>\n"
-		      "<tbody>\n");
-	for (size_t i = 0; i < shown; i++)
-		put_function(out, a, &rows[i]);
-	buf_puts(out, "</tbody>\n</table>\n");
-}
-
-static void put_tables(struct buf *out, const struct ask *a)
-{
-	buf_puts(out, "<section class=\"functions plain\" aria-label=\"Functions\">\n");
-	put_table(out, a, false);
-	put_table(out, a, true);
-	buf_puts(out, "</section>\n");
+	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n");
+	if (!p->ask.view.run_count)
+		put_form(p);
+	page_put_who(p->q, p->out);
+	buf_puts(p->out, "</header>\n");
 }
 
 /* --- Nothing to show --- */
@@ -246,17 +143,23 @@ static void put_how_to_start(struct buf *out)
 		      "<pre>extension=strobe.so\nstrobe.mode=sample</pre>\n");
 }
 
-static void put_empty(struct buf *out, const struct site *s, const struct ask *a)
+static void put_empty(const struct page *p)
 {
+	const struct ask *a = &p->ask;
+	struct buf *out = p->out;
 	_cleanup_(buf_done) struct buf why = { 0 };
 	char first[32], last[32];
 
 	buf_init(&why);
-	ask_why_empty(a, s, &why);
+	ask_why_empty(a, p->site, &why);
 	buf_puts(out, "<section class=\"empty\">\n<h2>Nothing to show</h2>\n<p class=\"why\">");
 	html_text(out, why.data);
 	buf_puts(out, "</p>\n");
-	if (a->looked.last_ns == 0) {
+	if (a->view.run_count) {
+		buf_puts(out, "<p><a href=\"");
+		page_put_address(p, NULL, "column", NULL);
+		buf_puts(out, "\">Show the first of its values</a></p>\n");
+	} else if (a->looked.last_ns == 0) {
 		put_how_to_start(out);
 	} else {
 		clock_format(a->looked.first_ns, first, sizeof(first));
@@ -266,10 +169,21 @@ static void put_empty(struct buf *out, const struct site *s, const struct ask *a
 	buf_puts(out, "</section>\n");
 }
 
-static void put_title(struct buf *out, const struct view *v)
+static void put_title(const struct ask *a, struct buf *out)
 {
+	const struct view *v = &a->view;
 	const char *entry = view_label(v, "entry"), *host = view_label(v, "host");
 
+	if (v->function)
+		buf_printf(out, "%s – ", v->function);
+	if (v->run_count || a->is_diff) {
+		if (v->run_count == 1 && !a->is_diff)
+			buf_puts(out, run_name(&a->runs[0]));
+		else
+			ask_describe(a, out);
+		buf_puts(out, " – Strobe");
+		return;
+	}
 	if (entry)
 		buf_puts(out, entry);
 	if (host)
@@ -277,54 +191,94 @@ static void put_title(struct buf *out, const struct view *v)
 	buf_puts(out, entry || host ? " – Strobe" : "Strobe");
 }
 
-static void put_error(struct response *r, int status, const char *sentence)
+static void put_error(const struct request *q, struct response *r, int status, const char *sentence)
 {
+	_cleanup_(buf_done) struct buf text = { 0 };
+
+	buf_init(&text);
+	buf_puts(&text, sentence);
 	buf_reset(&r->body);
 	r->status = status;
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, "Strobe");
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
-		 "</header>\n"
-			   "<main>\n<section class=\"empty\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
-	html_text(&r->body, sentence);
-	buf_puts(&r->body, "</p>\n<p><a href=\"/\">Start again</a></p>\n</section>\n</main>\n</div>\n");
+		 "<a href=\"/runs\">Runs</a>\n");
+	page_put_who(q, &r->body);
+	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty error\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
+	html_text(&r->body, text.data);
+	buf_puts(&r->body, "</p>\n<p><a href=\"/\">Start again</a>, <a href=\"/runs\">all runs</a></p>\n</section>\n</main>\n</div>\n");
 	html_end(&r->body);
+}
+
+static void put_content(const struct page *p, const struct function_ask *f)
+{
+	page_put_facts(p);
+	if (ask_is_empty(&p->ask)) {
+		put_empty(p);
+		return;
+	}
+	page_put_choices(p);
+	if (p->ask.view.function) {
+		page_put_function(p, f);
+		return;
+	}
+	page_put_picture(p);
+	page_put_table(p);
+}
+
+/* With `source` the run that the address names. */
+static void answer(struct site *s, const struct request *q, struct response *r, const char *source, const char *id)
+{
+	struct page p = { .site = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };
+	_cleanup_(function_ask_done) struct function_ask f = { 0 };
+	_cleanup_(buf_done) struct buf title = { 0 };
+	struct err err = { 0 };
+	int code = ask_view(&p.ask, q, &err);
+
+	buf_init(&title);
+	if (code >= 0 && source)
+		view_set_run(&p.ask.view, source, id);
+	if (code >= 0)
+		code = ask_profile(&p.ask, s, &err);
+	if (code >= 0 && p.ask.view.function && !ask_is_empty(&p.ask))
+		code = function_ask(&f, &p.ask, &err);
+	if (code < 0) {
+		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
+		r->out_of_memory = code == -ENOMEM;
+		ask_done(&p.ask);
+		return;
+	}
+	r->type = "text/html; charset=utf-8";
+	put_title(&p.ask, &title);
+	html_begin(&r->body, title.data);
+	buf_puts(&r->body, "<div id=\"app\">\n");
+	put_bar(&p);
+	buf_puts(&r->body, "<main>\n");
+	html_warning(&r->body, ask_warn(&p.ask, r));
+	put_content(&p, &f);
+	buf_puts(&r->body, "</main>\n</div>\n");
+	html_end(&r->body);
+	ask_done(&p.ask);
+}
+
+void run_page(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(run_ask_done) struct run_ask a = { 0 };
+
+	if (!run_ask_address(&a, q->path + strlen("/runs/"), q, r)) {
+		put_error(q, r, 404, "the address of a run ends in its source and its id, as in shop/20261121-1");
+	} else if (!strcmp(a.verb, "flamegraph.svg")) {
+		run_ask_done(&a);
+		if (run_ask(&a, s, q->path + strlen("/runs/"), q, r))
+			run_picture(&a, q, r);
+	} else if (*a.verb) {
+		put_error(q, r, 404, "there is nothing at this address; a run has flamegraph.svg below its own");
+	} else {
+		answer(s, q, r, a.source, a.id);
+	}
 }
 
 void page_answer(struct site *s, const struct request *q, struct response *r)
 {
-	_cleanup_(ask_done) struct ask a = { 0 };
-	_cleanup_(buf_done) struct buf title = { 0 };
-	const char *warning;
-	struct err err = { 0 };
-	int code;
-
-	buf_init(&title);
-	code = ask_view(&a, q, &err);
-	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
-		put_error(r, code == -EINVAL ? 400 : 500, err.text);
-		r->out_of_memory = code == -ENOMEM;
-		return;
-	}
-
-	r->type = "text/html; charset=utf-8";
-	put_title(&title, &a.view);
-	html_begin(&r->body, title.data);
-	buf_puts(&r->body, "<div id=\"app\">\n");
-	put_form(&r->body, s, q, &a);
-	buf_puts(&r->body, "<main>\n");
-	warning = ask_warn(&a, r);
-	if (warning) {
-		buf_puts(&r->body, "<p class=\"warning\" role=\"status\">");
-		html_text(&r->body, warning);
-		buf_puts(&r->body, "</p>\n");
-	}
-	if (a.total == 0) {
-		put_empty(&r->body, s, &a);
-	} else {
-		put_picture(&r->body, &a, q);
-		put_tables(&r->body, &a);
-	}
-	buf_puts(&r->body, "</main>\n</div>\n");
-	html_end(&r->body);
+	answer(s, q, r, NULL, NULL);
 }

@@ -26,6 +26,10 @@ static int decode(char *text, size_t n, size_t *ret_n, struct err *err)
 
 static bool is_key(const char *key, size_t n)
 {
+	if (n > 5 && !memcmp(key, "base.", 5)) {
+		key += 5;
+		n -= 5;
+	}
 	if (n > 6 && !memcmp(key, "label.", 6)) {
 		key += 6;
 		n -= 6;

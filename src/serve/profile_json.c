@@ -46,6 +46,13 @@ static void put_nodes(struct json *j, const struct profile *p)
 	for (uint32_t i = 0; i < p->node_count; i++)
 		json_i64(j, i == PROFILE_ROOT ? -1 : (int64_t)p->node_frames[i]);
 	json_end(j);
+	if (p->node_lines) {
+		json_key(j, "line");
+		json_open_array(j);
+		for (uint32_t i = 0; i < p->node_count; i++)
+			json_u64(j, p->node_lines[i]);
+		json_end(j);
+	}
 	json_key(j, "values");
 	json_open_array(j);
 	for (uint32_t c = 0; c < p->column_count; c++) {
@@ -124,7 +131,7 @@ static void put_edges(struct json *j, const struct profile *p)
 	json_end(j);
 }
 
-void profile_json_about(struct json *j, const struct profile *p)
+static void put_columns(struct json *j, const struct profile *p)
 {
 	json_key(j, "columns");
 	json_open_array(j);
@@ -139,6 +146,10 @@ void profile_json_about(struct json *j, const struct profile *p)
 		json_end(j);
 	}
 	json_end(j);
+}
+
+void profile_json_facts(struct json *j, const struct profile *p)
+{
 	json_key(j, "period_ns");
 	json_i64(j, p->period_ns);
 	json_key(j, "mixed_periods");
@@ -154,6 +165,12 @@ void profile_json_about(struct json *j, const struct profile *p)
 		json_str(j, p->labels.items[i].value);
 	}
 	json_end(j);
+}
+
+void profile_json_about(struct json *j, const struct profile *p)
+{
+	put_columns(j, p);
+	profile_json_facts(j, p);
 }
 
 void profile_json_tree(struct json *j, const struct profile *p)

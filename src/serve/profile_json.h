@@ -5,7 +5,8 @@
 #include "json.h"
 #include "profile.h"
 
-void profile_json_about(struct json *j, const struct profile *p);	/* columns, period, labels */
+void profile_json_about(struct json *j, const struct profile *p);	/* columns, and … */
+void profile_json_facts(struct json *j, const struct profile *p);	/* period, labels */
 void profile_json_tree(struct json *j, const struct profile *p);	/* strings, frames, nodes */
 
 #endif

@@ -1,4 +1,4 @@
-/* queries.c: which limits an attempt has, and what is said when they did not do. */
+/* queries.c: the limits of each attempt, and the errors for exceeding them. */
 #include "queries.h"
 
 #include "answer_file.h"
@@ -39,7 +39,7 @@ static struct query_limits limits_of(const struct memory_cap *cap, bool large, b
 	return l;
 }
 
-/* What a connection holds that sends it. */
+/* Returns the bytes held by a connection while it sends this answer. */
 static uint64_t price_of(const struct answer *a)
 {
 	struct stat st;

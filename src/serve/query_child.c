@@ -2,6 +2,7 @@
 #include "query_child.h"
 
 #include "answer_file.h"
+#include "api.h"
 #include "confine.h"
 #include "mem.h"
 #include "router.h"
@@ -73,6 +74,9 @@ void query_child(pid_t parent, int talk, int body, int (*open)(void *data, struc
 	buf_init(&t.message);
 	if (n < 0 || !query_get_ask(bytes, (size_t)n, &l, &q, &php_socket))
 		_exit(1);
+	/* Graphviz has limits of its own, and libraries that need more room than a small query is given. */
+	if (router_draws(&q))
+		api_callgraph_start(&site, &err);
 	confine(parent, &l);
 	source.url = (char *)php_socket;
 	site.options.source_count = php_socket ? 1 : 0;

@@ -75,6 +75,7 @@ void query_put_ask(struct buf *b, const struct query_limits *l, const struct req
 	put_text(b, q->path);
 	put_text(b, q->query);
 	put_text(b, q->accept);
+	put_text(b, q->form_token);
 	put_text(b, php_socket);
 }
 
@@ -94,6 +95,7 @@ bool query_get_ask(const char *bytes, size_t n, struct query_limits *l, struct r
 	q->path = get_text(&r);
 	q->query = get_text(&r);
 	q->accept = get_text(&r);
+	q->form_token = get_text(&r);
 	*ret_php_socket = get_text(&r);
 	return is_whole(&r) && q->headers.method && q->path;
 }

@@ -5,7 +5,7 @@
  *   2. the cookie of a session, which /login gives for one of these tokens;
  *   3. a header with the user's name, from the address of a reverse proxy that is trusted to have asked the user for a
  *      password. Users only read, but for those that are listed.
- * Where none of these is set up, which is on loopback only, everybody may do everything.
+ * If none of these is configured, which is allowed on loopback only, everybody may do everything.
  */
 #ifndef SERVE_ROLES_H
 #define SERVE_ROLES_H
@@ -20,7 +20,7 @@
 #define ROLES_USER_MAX		128u
 #define ROLES_USER_HEADER	"X-Forwarded-User"
 
-/* As the person wrote it; strings stay the caller's. */
+/* As configured; strings stay the caller's. */
 struct roles_options {
 	const char *token, *read_token;		/* NULL: none. 16 to 256 printable characters */
 	const char *probe_token;		/* the same, for health and metrics only */
@@ -38,7 +38,7 @@ struct roles {
 	struct attempts *attempts;
 };
 
-/* Headers as they came; NULL where there was none. */
+/* Headers as received; NULL if missing. */
 struct roles_request {
 	const char *authorization, *cookie, *user, *forwarded_for, *forwarded_proto;
 	const char *origin;
@@ -59,7 +59,7 @@ struct who {
 int roles_init(struct roles *r, const struct roles_options *o, struct err *err);
 void roles_done(struct roles *r);
 
-/* True if requests must authenticate; of those for health and metrics at an address of their own, `only_probes`. */
+/* Whether requests must authenticate; with `only_probes`, health and metrics at an address of their own. */
 bool roles_are_set(const struct roles *r, bool only_probes);
 
 /* Authenticates a request. */
@@ -68,14 +68,14 @@ struct who roles_who(const struct roles *r, const struct roles_request *q);
 /* The role that a token gives; takes the same time wherever it differs from ours. */
 enum role roles_of_token(const struct roles *r, const char *token, size_t n);
 
-/* The number of the session in a Cookie header, with its length; NULL if there is none. */
+/* Returns the session number in a Cookie header, with its length; NULL if there is none. */
 const char *roles_session_in(const char *cookie, size_t *ret_n);
 
 /* Whether the browser talks TLS, to a proxy, since we do not. It and the proxy are believed: a lie costs the liar the
  * session, which browsers do not send without TLS then. */
 bool roles_is_tls(const struct roles_request *q);
 
-/* -EINVAL with a sentence for a token that is too short to be safe or cannot stand in a header. */
+/* -EINVAL with a sentence for a token that is too short to be safe or invalid in a header. */
 int roles_check_token(const char *token, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "health.h"
 #include "login.h"
 #include "metrics.h"
-#include "page.h"
+#include "old_links.h"
 #include "runs.h"
 
 #include <string.h>
@@ -17,18 +17,26 @@ typedef void handler(struct site *s, const struct request *q, struct response *r
 struct route {
 	const char *path;		/* ending in "/": everything below it */
 	handler *answer;
-	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe;
+	bool is_page, is_public, takes_post, takes_delete, is_counters, is_query, is_probe, removes;
 	size_t body_max;		/* of a POST */
 };
 
 static const struct route routes[] = {
-	{ "/", page_answer, .is_page = true, .is_query = true },
+	{ "/", old_front, .is_page = true, .is_query = true },
 	{ "/login", login_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
 	  .is_counters = true },
 	{ "/logout", logout_answer, .is_page = true, .is_public = true, .takes_post = true, .body_max = LOGIN_BODY_MAX,
 	  .is_counters = true },
 	{ "/flamegraph.svg", api_flamegraph, .is_page = true, .is_query = true },
-	{ "/runs", runs_page, .is_page = true, .is_query = true },
+	{ "/callgraph.svg", api_callgraph, .is_page = true, .is_query = true },
+	{ "/index.php", old_index, .is_page = true, .is_query = true },
+	{ "/callgraph.php", old_callgraph, .is_page = true, .is_query = true },
+	{ "/typeahead.php", old_typeahead, .is_page = true, .is_query = true },
+	{ "/xhprof_html/", old_below, .is_page = true, .is_query = true },
+	{ "/uprofiler_html/", old_below, .is_page = true, .is_query = true },
+	{ "/runs", runs_page, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
+	{ "/runs/choose", runs_choose, .is_page = true },
+	{ "/runs/delete", runs_remove, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_SMALL, .removes = true },
 	{ "/runs/", run_page, .is_page = true, .is_query = true },
 	{ "/assets/", assets_answer, .is_public = true, .is_counters = true },
 	{ "/favicon.ico", assets_icon, .is_public = true },
@@ -37,8 +45,11 @@ static const struct route routes[] = {
 	{ "/api/v1/timeline", api_timeline, .is_query = true },
 	{ "/api/v1/profile", api_profile, .is_query = true },
 	{ "/api/v1/functions", api_functions, .is_query = true },
+	{ "/api/v1/table", api_table, .is_query = true },
+	{ "/api/v1/function", api_function, .is_query = true },
+	{ "/api/v1/callgraph", api_callgraph, .is_query = true },
 	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
-	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true },
+	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true, .removes = true },
 	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
 	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
@@ -64,6 +75,7 @@ static int check(struct site *s, struct request *q, const struct route *route, u
 	q->headers.roles.is_probe = route && route->is_probe;
 	q->headers.roles.only_probes = q->only_probes;
 	q->who = roles_who(&s->auth.roles, &q->headers.roles);
+	q->form_token = q->who.role == ROLE_WRITE && *s->form_token ? s->form_token : NULL;
 	*ret_wait = q->headers.roles.authorization ? login_wait(s, q) : 0;
 	if (*ret_wait) {
 		buf_printf(why, "too many wrong tokens came from this address; try again in %u seconds", *ret_wait);
@@ -72,7 +84,7 @@ static int check(struct site *s, struct request *q, const struct route *route, u
 	return auth_check(q->auth ? q->auth : &s->auth, &q->headers, &q->who, why);
 }
 
-/* Who is refused learns nothing else: this comes before the path is looked at, but for whether it is a page. */
+/* A refused client learns nothing else: only whether the path is a page is looked at before. */
 static bool refuse(struct site *s, struct request *q, const struct route *route, struct response *r)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
@@ -90,6 +102,11 @@ static bool refuse(struct site *s, struct request *q, const struct route *route,
 	else if (status)
 		response_error(r, q, status, "%s", why.data);
 	return status != 0;
+}
+
+static bool is_safe(const struct request *q)
+{
+	return strcmp(q->headers.method, "GET") == 0 || strcmp(q->headers.method, "HEAD") == 0;
 }
 
 static bool is_post(const struct request *q)
@@ -112,10 +129,8 @@ size_t router_body_max(struct site *s, struct request *q)
 
 static bool takes_method(const struct route *route, const struct request *q)
 {
-	const char *method = q->headers.method;
-
-	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || (route->takes_post && is_post(q)) ||
-	       (route->takes_delete && strcmp(method, "DELETE") == 0);
+	return is_safe(q) || (route->takes_post && is_post(q)) ||
+	       (route->takes_delete && strcmp(q->headers.method, "DELETE") == 0);
 }
 
 /* Returns false after the answer is filled in. */
@@ -170,9 +185,22 @@ bool router_admits(struct site *s, struct request *q, struct response *r)
 bool router_is_query(const struct request *q)
 {
 	const struct route *route = find_route(q->path);
-	const char *method = q->headers.method;
 
-	return route && route->is_query && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0);
+	return route && route->is_query && is_safe(q);
+}
+
+bool router_removes(const struct request *q)
+{
+	const struct route *route = find_route(q->path);
+
+	return route && route->removes && !is_safe(q);
+}
+
+bool router_draws(const struct request *q)
+{
+	const struct route *route = find_route(q->path);
+
+	return route && route->answer == api_callgraph;
 }
 
 void router_handle(struct site *s, const struct request *q, struct response *r)

@@ -7,48 +7,97 @@
 void api_runs(struct site *s, const struct request *q, struct response *r);	/* GET the list, POST a run */
 void api_run(struct site *s, const struct request *q, struct response *r);	/* GET and DELETE one, and its
 										 * pictures */
-void runs_page(struct site *s, const struct request *q, struct response *r);	/* /runs */
+void runs_page(struct site *s, const struct request *q, struct response *r);	/* /runs: GET the list, POST files */
+void runs_choose(struct site *s, const struct request *q, struct response *r);	/* /runs/choose: the runs ticked there */
+void runs_remove(struct site *s, const struct request *q, struct response *r);	/* POST /runs/delete: the same, deleted */
 void run_page(struct site *s, const struct request *q, struct response *r);	/* /runs/SOURCE/ID, …/flamegraph.svg */
 
-/* --- What the four share --- */
+/* --- Common to all four --- */
 
-#define RUNS_LIMIT	100u		/* rows of a list unless asked for */
+#define RUNS_LIMIT	100u		/* default rows of a list */
 #define RUNS_LIMIT_MAX	1000u
 
-/* A list that was asked for. Embedded; runs_ask_done frees it, also when it is half built. */
+/* Sort keys of lists (sort=KEY), in the order of the page's columns. */
+struct runs_column {
+	const char *key, *title;
+	enum store_run_order order;
+	bool ascending;				/* unless order=desc says otherwise */
+	const char *total;			/* the total that it shows; NULL: it shows something else */
+};
+
+#define RUNS_COLUMNS	10u
+extern const struct runs_column runs_columns[RUNS_COLUMNS];
+
+/* A request for a list. Embedded; runs_ask_done frees it, also when it is half built. */
 struct runs_ask {
 	struct params params;
 	struct store_run_query query;
+	const struct runs_column *sort;
 	struct label_filter filters[PARAMS_MAX];
 	struct arena bytes;
 	struct store_runs runs;
 };
 
-/* Reads the parameters and asks the store. -EINVAL with a sentence for a parameter that makes no sense. */
+/* Reads the parameters and queries the store. -EINVAL with a sentence for an invalid parameter. */
 int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, struct err *err);
 void runs_ask_done(struct runs_ask *a);
 
 /* "no run of source shop …; there are 12 runs, of the sources blog, shop": why a list is empty. */
 void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *out);
 
-/* One run that was asked for, by an address that ends in SOURCE/ID or SOURCE/ID/VERB. */
+/* The frame of each page of runs; between the two, `r` gets the rest of the header, "</header>" and "<main>". */
+void runs_page_begin(const struct request *q, struct response *r, const char *title);
+void runs_page_end(struct response *r);
+void runs_page_error(const struct request *q, struct response *r, int status, const char *sentence);	/* instead of both */
+
+/* Fills `err` and returns `status`, for errors with an HTTP status. */
+int runs_say(struct err *err, int status, const char *format, ...) _printf_(3, 4);
+
+/* Redirects to another address. */
+void runs_lead_to(struct response *r, int status, const struct buf *address);
+
+/* Files of the form of the list. */
+void runs_upload(struct site *s, const struct request *q, struct response *r);
+
+/* 403, with a sentence: the form's token is missing or of a server that ran before. */
+int runs_say_old_form(struct err *err);
+
+/* A request for one run, by an address that ends in SOURCE/ID or SOURCE/ID/VERB. */
 struct run_ask {
 	struct params params;
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
 	const char *verb;			/* "" if there is none */
 	struct store_run run;
 	struct profile *profile;
-	uint32_t column, stored_columns;	/* behind those stand the ones that are computed from them */
+	uint32_t column, stored_columns;	/* computed columns follow these */
+	bool pruned;				/* the profile was too large */
 	bool reverse, inverted;
 	size_t limit;				/* rows; 0 is no limit */
 };
 
-/* Takes the address apart; `rest` is what stands behind /runs/. Fills `r` and returns false when it is none. */
+/* Parses the address; `rest` is the part after /runs/. Fills `r` and returns false if it is invalid. */
 bool run_ask_address(struct run_ask *a, const char *rest, const struct request *q, struct response *r);
 
 /* Also reads the parameters, fetches the run and chooses the column. Fills `r` and returns false if it cannot. */
 bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r);
 void run_ask_done(struct run_ask *a);
+
+/* Returns a sentence, also sent as the header Strobe-Warning, if the run was pruned; else NULL. */
+const char *run_warn(const struct run_ask *a, struct response *r);
+
+/* Returns the part of a column that lies in pruned stacks. */
+int64_t run_pruned_sum(struct profile *p, uint32_t column);
+
+/* "the smallest stacks, with 3.21 % of wall_ns, are cut short at …" */
+void run_put_pruned(struct profile *p, const char *column, int64_t sum, int64_t of, struct buf *out);
+
+/* Adds columns computed from those of a run: time of samples, and the off-CPU time of both clocks. */
+void run_add_columns(struct profile *p);
+
+const char *run_name(const struct store_run *run);	/* its name, or its URL, or its id */
+
+/* Adds the keys of a run in a list to the open object. */
+void run_put_json(struct json *j, const struct store_run *run);
 
 /* The flame graph of a run, as the answer. */
 void run_picture(const struct run_ask *a, const struct request *q, struct response *r);

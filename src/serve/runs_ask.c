@@ -2,10 +2,12 @@
 
 #include "runs.h"
 
+#include "amount.h"
 #include "ask.h"
 #include "clock.h"
 #include "edges.h"
 #include "render.h"
+#include "saturate.h"
 #include "text.h"
 
 #include <string.h>
@@ -14,6 +16,19 @@
 #define SOURCES_NAMED	8u	/* in the sentence for an empty list */
 
 /* --- Lists --- */
+
+const struct runs_column runs_columns[RUNS_COLUMNS] = {
+	{ "name", "Run", STORE_RUNS_BY_NAME, true, NULL },
+	{ "start", "Started (UTC)", STORE_RUNS_BY_START, false, NULL },
+	{ "wall", "Wall", STORE_RUNS_BY_WALL, false, "wall_ns" },
+	{ "cpu", "CPU", STORE_RUNS_BY_CPU, false, "cpu_ns" },
+	{ "memory", "Memory", STORE_RUNS_BY_MEMORY, false, "memory_bytes" },
+	{ "peak", "Peak memory", STORE_RUNS_BY_PEAK, false, "peak_memory_bytes" },
+	{ "calls", "Calls", STORE_RUNS_BY_CALLS, false, "calls" },
+	{ "duration", "Duration", STORE_RUNS_BY_DURATION, false, NULL },
+	{ "source", "Source", STORE_RUNS_BY_SOURCE, true, NULL },
+	{ "id", "Id", STORE_RUNS_BY_ID, true, NULL },
+};
 
 static int parse_count(const char *name, const char *text, size_t max, size_t *ret, struct err *err)
 {
@@ -35,6 +50,49 @@ static int parse_moment(const char *name, const char *text, int64_t now_ns, int6
 	return 0;
 }
 
+static int parse_sort(struct runs_ask *a, struct err *err)
+{
+	const char *key = params_get(&a->params, "sort"), *order = params_get(&a->params, "order");
+
+	a->sort = NULL;
+	for (size_t i = 0; i < RUNS_COLUMNS; i++)
+		if (!strcmp(key && *key ? key : "start", runs_columns[i].key))
+			a->sort = &runs_columns[i];
+	if (!a->sort)
+		return err_set(err, -EINVAL, "sort=%.40s: give start, wall, cpu, memory, peak, calls, duration, source, id "
+			       "or name", key);
+	if (order && *order && strcmp(order, "asc") && strcmp(order, "desc"))
+		return err_set(err, -EINVAL, "order=%.40s: give asc or desc", order);
+	a->query.order = a->sort->order;
+	a->query.ascending = order && *order ? !strcmp(order, "asc") : a->sort->ascending;
+	return 0;
+}
+
+/* "host=web1 deploy=7*": what people type into one field. */
+static int parse_labels(struct runs_ask *a, const char *text, struct err *err)
+{
+	while (*(text += strspn(text, " "))) {
+		size_t n = strcspn(text, " "), key = strcspn(text, "= ");
+		char *word = arena_copy(&a->bytes, text, n);
+
+		if (text[key] != '=' || key + 1 >= n || key > STROBE_WIRE_LABEL_KEY ||
+		    !strobe_wire_is_label_key((const uint8_t *)word, key))
+			return err_set(err, -EINVAL, "labels=%.80s: give labels with their values, as in host=web1 deploy=7*",
+				       text);
+		if (a->query.filter_count == PARAMS_MAX)
+			return err_set(err, -EINVAL, "labels: give at most %u", PARAMS_MAX);
+		word[key] = 0;
+		a->filters[a->query.filter_count++] = view_filter(&a->bytes, word, word + key + 1);
+		text += n;
+	}
+	return 0;
+}
+
+static bool is_sort(const char *key)
+{
+	return !strcmp(key, "sort") || !strcmp(key, "order");
+}
+
 /* One parameter that is not empty; what is none of those known here is a label. */
 static int take_param(struct runs_ask *a, const char *key, const char *value, int64_t now_ns, struct err *err)
 {
@@ -44,15 +102,23 @@ static int take_param(struct runs_ask *a, const char *key, const char *value, in
 		q->source = value;
 	else if (!strcmp(key, "url"))
 		q->url_part = value;
+	else if (!strcmp(key, "id"))
+		q->id_part = value;
+	else if (!strcmp(key, "search"))
+		q->text = value;
 	else if (!strcmp(key, "after"))
 		q->after = value;
+	else if (!strcmp(key, "labels"))
+		return parse_labels(a, value, err);
 	else if (!strcmp(key, "since"))
 		return parse_moment(key, value, now_ns, &q->from_ns, err);
 	else if (!strcmp(key, "until"))
 		return parse_moment(key, value, now_ns, &q->to_ns, err);
 	else if (!strcmp(key, "limit"))
 		return parse_count(key, value, RUNS_LIMIT_MAX, &q->limit, err);
-	else
+	else if (q->filter_count == PARAMS_MAX)
+		return err_set(err, -EINVAL, "there are more than %u labels to filter by", PARAMS_MAX);
+	else if (!is_sort(key))
 		a->filters[q->filter_count++] = view_filter(&a->bytes, key, value);
 	return 0;
 }
@@ -68,6 +134,8 @@ int runs_ask(struct runs_ask *a, const struct site *s, const struct request *q, 
 	for (size_t i = 0; r >= 0 && i < a->params.count; i++)
 		if (*a->params.items[i].value)
 			r = take_param(a, a->params.items[i].key, a->params.items[i].value, q->now_ns, err);
+	if (r >= 0)
+		r = parse_sort(a, err);
 	if (r >= 0 && a->query.limit == 0)
 		a->query.limit = RUNS_LIMIT_MAX;
 	if (r >= 0 && a->query.to_ns && a->query.from_ns >= a->query.to_ns)
@@ -121,6 +189,11 @@ void runs_why_empty(const struct runs_ask *a, const struct site *s, struct buf *
 }
 
 /* --- One run --- */
+
+const char *run_name(const struct store_run *run)
+{
+	return run->name ? run->name : run->url ? run->url : run->id;
+}
 
 static bool take_key(const char **rest, char ret[STROBE_WIRE_RUN_KEY + 1])
 {
@@ -187,14 +260,19 @@ static void add_off_cpu(struct profile *p)
 		edges_subtract(p->edges, wall, cpu, off);
 }
 
+void run_add_columns(struct profile *p)
+{
+	profile_add_time(p);
+	add_off_cpu(p);
+}
+
 static int choose_column(struct run_ask *a, struct err *err)
 {
 	const char *wanted = params_get(&a->params, "column");
 	_cleanup_(buf_done) struct buf names = { 0 };
 
 	a->stored_columns = a->profile->column_count;
-	profile_add_time(a->profile);
-	add_off_cpu(a->profile);
+	run_add_columns(a->profile);
 	a->column = profile_pick_column(a->profile, wanted && *wanted ? wanted : NULL);
 	if (a->column != UINT32_MAX)
 		return 0;
@@ -207,14 +285,21 @@ static int choose_column(struct run_ask *a, struct err *err)
 
 bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r)
 {
+	struct store_most most = { .nodes = s->max_nodes };
 	struct err err = { 0 };
 	int e;
 
 	if (!run_ask_address(a, rest, q, r))
 		return false;
-	if ((e = parse_params(a, q, &err)) >= 0 &&
-	    (e = store_get_run(s->options.store, a->source, a->id, &a->run, &a->profile, &err)) >= 0)
+	e = parse_params(a, q, &err);
+	if (e >= 0) {
+		most.column = params_get(&a->params, "column");
+		e = store_get_run(s->options.store, a->source, a->id, &most, &a->run, &a->profile, &err);
+	}
+	if (e >= 0) {
+		a->pruned = e;
 		e = choose_column(a, &err);
+	}
 	if (e == -ENOENT)
 		response_error(r, q, 404, "%s", err.text);
 	else if (e < 0)
@@ -227,6 +312,51 @@ void run_ask_done(struct run_ask *a)
 	store_run_done(&a->run);
 	profile_free(a->profile);
 	params_done(&a->params);
+}
+
+int64_t run_pruned_sum(struct profile *p, uint32_t column)
+{
+	uint32_t frame = profile_pruned_frame(p);
+	int64_t sum = 0;
+
+	for (uint32_t i = 1; i < p->node_count; i++)
+		if (p->node_frames[i] == frame)
+			saturating_add(&sum, p->columns[column].self[i]);
+	return sum;
+}
+
+static bool has_pruned_edges(struct profile *p)
+{
+	const struct edges *e = p->edges;
+	uint32_t frame = profile_pruned_frame(p);
+
+	for (uint32_t n = 1; e && n < e->node_count; n++)
+		if (e->nodes[n].frame == frame)
+			return true;
+	return false;
+}
+
+void run_put_pruned(struct profile *p, const char *column, int64_t sum, int64_t of, struct buf *out)
+{
+	buf_puts(out, "the smallest stacks, with ");
+	amount_put_percent(out, sum, of);
+	buf_puts(out, " % of ");
+	text_put_plain(out, (struct str){ column, strlen(column) });
+	buf_printf(out, ", are cut short at " PROFILE_PRUNED "%s: the whole run takes more memory than --query-memory gives",
+		   has_pruned_edges(p) ? ", and the functions that took least are one of that name" : "");
+}
+
+const char *run_warn(const struct run_ask *a, struct response *r)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	r->pruned = a->pruned;
+	if (!a->pruned)
+		return NULL;
+	buf_init(&b);
+	run_put_pruned(a->profile, a->profile->columns[a->column].name, run_pruned_sum(a->profile, a->column),
+		       profile_sum(a->profile, a->column), &b);
+	return r->warning = arena_copy(&r->bytes, b.data, b.size);
 }
 
 void run_picture(const struct run_ask *a, const struct request *q, struct response *r)
@@ -250,6 +380,7 @@ void run_picture(const struct run_ask *a, const struct request *q, struct respon
 	o.column = a->column;
 	o.reverse = a->reverse;
 	o.inverted = a->inverted;
+	run_warn(a, r);
 	e = flamegraph_svg(a->profile, &o, &r->body, &err);
 	if (e < 0)
 		ask_refuse(r, q, e, &err);

@@ -1,8 +1,8 @@
-/* server.c: connections, by libmicrohttpd; what a request means is the router's affair.
+/* server.c: connections, by libmicrohttpd; the router interprets requests.
  *
- * A small pool of threads, each with its own epoll, does nothing that takes long: queries of the store (queries.h) and bodies
- * that are to be read and stored are handed to other threads (workers.h) while the connection is suspended, so that /healthz
- * never waits. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
+ * A small pool of threads, each with its own epoll, does nothing that takes long: queries of the store (queries.h), bodies
+ * that are to be read and stored, and removals are handed to other threads (workers.h) while the connection is suspended, so
+ * that /healthz never waits. A body is received only where one is wanted and from whom it is, up to HTTP_BODY_MAX and, of all
  * at the same time, HTTP_BODIES_MAX; every header fits in CONNECTION_MEMORY, and who is slow is cut off: after
  * CONNECTION_SECONDS, and at once where another one wants the place (connections.h). */
 
@@ -17,6 +17,7 @@
 #include "log.h"
 #include "mem.h"
 #include "queries.h"
+#include "callgraph.h"
 #include "render.h"
 #include "router.h"
 #include "strict_recv.h"
@@ -44,7 +45,7 @@
 #define POLICY	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " \
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 /* A picture carries its own style and its own script, which is known by its hash. */
-#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s; base-uri 'none'; " \
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src %s %s; base-uri 'none'; " \
 		"form-action 'none'; frame-ancestors 'none'"
 
 /* An address where the server listens. */
@@ -78,7 +79,7 @@ struct exchange {
 	size_t received;			/* bytes of the body, also those that were not kept */
 	struct buf body;
 
-	/* Of one that is answered by another thread while its connection is suspended. */
+	/* For a request answered by another thread while its connection is suspended. */
 	struct server *server;
 	struct MHD_Connection *connection;
 	bool is_answered, is_large;		/* the latter: a query that is tried for the second time */
@@ -101,7 +102,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	char policy[512] = POLICY;
 
 	if (strcmp(r->type, "image/svg+xml") == 0)
-		snprintf(policy, sizeof(policy), PICTURE_POLICY, flamegraph_svg_script_hashes);
+		snprintf(policy, sizeof(policy), PICTURE_POLICY, flamegraph_svg_script_hashes, callgraph_svg_script_hash);
 	add_header(m, "Content-Type", r->type);
 	add_header(m, "Content-Security-Policy", policy);
 	add_header(m, "X-Content-Type-Options", "nosniff");
@@ -122,7 +123,7 @@ static void add_headers(struct MHD_Response *m, const struct response *r)
 	add_header(m, "WWW-Authenticate", r->status == 401 ? "Bearer" : NULL);
 }
 
-/* Blocks are asked for one after another, and none is asked for in parts. */
+/* Blocks are requested one after another, and none in parts. */
 static ssize_t give_block(void *data, uint64_t at, char *to, size_t room)
 {
 	struct answer *a = data;
@@ -295,7 +296,7 @@ static void fill_request(struct request *q, const struct door *d, struct MHD_Con
 	q->accepts_html = q->accept && strstr(q->accept, "text/html");
 }
 
-/* What the header says about the size; 0 if it does not. */
+/* Returns the announced size of the body; 0 if there is none. */
 static uint64_t announced_size(struct MHD_Connection *c)
 {
 	const char *length = header(c, "Content-Length");
@@ -310,7 +311,7 @@ static void note(struct door *d, struct MHD_Connection *c, enum connection_state
 	connections_note(d->connections, info ? info->socket_context : NULL, state);
 }
 
-/* Decides before the body comes, so that nobody sends 64 MB for nothing. */
+/* Decides before the body arrives, so that no client sends 64 MB for nothing. */
 static bool wants_body(struct door *d, struct MHD_Connection *c, const char *method, const char *path,
 		       struct exchange *e)
 {
@@ -327,8 +328,8 @@ static bool wants_body(struct door *d, struct MHD_Connection *c, const char *met
 	return !e->too_large && !e->too_many;
 }
 
-/* Keeps a piece of the body, or notes why not; what comes after that is read and forgotten, so that the sender can be
- * told. One who then goes on for ever is cut off. */
+/* Keeps a piece of the body, or notes why not; the rest is then read and discarded, so that the sender gets an answer.
+ * A client that goes on for ever is cut off. */
 static enum MHD_Result receive_body(struct server *s, struct exchange *e, const char *bytes, size_t n)
 {
 	e->received += n;
@@ -345,7 +346,7 @@ static enum MHD_Result receive_body(struct server *s, struct exchange *e, const 
 	return e->received > 2 * e->body_max ? MHD_NO : MHD_YES;
 }
 
-/* By a thread of the uploads. */
+/* By a thread of the uploads: what writes to the store may wait for another writer. */
 static void answer_upload(void *data)
 {
 	struct exchange *e = data;
@@ -389,9 +390,9 @@ static bool hand_over(struct server *s, struct MHD_Connection *c, struct exchang
 static enum MHD_Result begin_upload(struct server *s, struct MHD_Connection *c, struct exchange *e)
 {
 	if (!hand_over(s, c, e, s->site.uploads, answer_upload)) {
-		s->site.http.uploads_refused++;
-		response_error(&e->response, &e->request, 503, "too many profiles are being read at this moment; try "
-			       "again");
+		s->site.http.uploads_refused += !router_removes(&e->request);
+		response_error(&e->response, &e->request, 503, "too many profiles are being read or removed at "
+			       "this moment; try again");
 		MHD_resume_connection(c);
 	}
 	return MHD_YES;
@@ -414,7 +415,7 @@ static enum MHD_Result send_answer(struct door *d, struct MHD_Connection *c, str
 	return done;
 }
 
-/* The whole request is there. */
+/* The request is complete. */
 static enum MHD_Result answer_request(struct door *d, struct MHD_Connection *c, struct exchange *e, const char *method,
 				      const char *path)
 {
@@ -433,6 +434,8 @@ static enum MHD_Result answer_request(struct door *d, struct MHD_Connection *c, 
 		response_error(r, q, 400, "a header came twice that may come once");
 	else if (router_admits(site, q, r) && router_is_query(q))
 		return begin_query(d->server, c, e);
+	else if (r->status == 200 && router_removes(q))
+		return begin_upload(d->server, c, e);
 	else if (r->status == 200)
 		router_handle(site, q, r);
 	return send_answer(d, c, e);
@@ -573,6 +576,8 @@ static int init_auth(struct server *s, struct err *err)
 	const struct server_options *o = &s->site.options;
 	int r = roles_init(&s->site.auth.roles, &o->roles, err);
 
+	if (r >= 0)
+		r = form_token_make(s->site.form_token, err);
 	for (size_t i = 0; r >= 0 && i < o->allow_host_count; i++)
 		r = auth_check_allow_host(o->allow_hosts[i], err);
 	s->probe_auth = s->site.auth;

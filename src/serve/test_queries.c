@@ -138,7 +138,7 @@ struct tried {
 
 static const struct query_limits ample = { .memory = 256 << 20, .answer = 1 << 20, .seconds = 600 };
 
-/* What `store` does is called by each query of the starter, in its own process. */
+/* `store` is called by each query of the starter, in its own process. */
 static struct query_starter *start(void (*store)(void))
 {
 	struct query_starter *s = NULL;

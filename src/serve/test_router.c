@@ -25,13 +25,18 @@ static struct request request_of(const char *path, const char *query)
 				 .headers = { .method = "GET", .host = "127.0.0.1:8787" } };
 }
 
+static int answer(struct site *s, struct request q, struct response *r)
+{
+	response_init(r);
+	router_answer(s, &q, r);
+	return r->status;
+}
+
 static int ask(struct request q, struct response *r)
 {
 	struct site s = site_new();
 
-	response_init(r);
-	router_answer(&s, &q, r);
-	return r->status;
+	return answer(&s, q, r);
 }
 
 static int ask_path(const char *path)
@@ -50,6 +55,8 @@ TEST(every_path_answers_and_no_other_does)
 	CHECK_INT(ask_path("/api/v1/timeline"), 200);
 	CHECK_INT(ask_path("/api/v1/profile"), 200);
 	CHECK_INT(ask_path("/api/v1/functions"), 200);
+	CHECK_INT(ask_path("/api/v1/table"), 200);
+	CHECK_INT(ask_path("/api/v1/function"), 400);
 	CHECK_INT(ask_path("/healthz"), 200);
 	CHECK_INT(ask_path("/readyz"), 200);
 	CHECK_INT(ask_path("/metrics"), 200);
@@ -204,6 +211,53 @@ TEST(a_body_is_wanted_only_where_it_is_taken_and_from_who_may_send_it)
 	CHECK(strstr(large.body.data, "gzip") != NULL);
 }
 
+TEST(an_upload_waits_for_memory_that_queries_hold)
+{
+	_cleanup_(response_done) struct response busy, stored;
+	struct request q = request_of("/api/v1/runs", "source=web&id=7");
+	struct site s = site_new();
+
+	q.headers.method = "POST";
+	q.has_body = true;
+	q.body = "main;f 3\n";
+	q.body_size = strlen(q.body);
+	s.memory.most = 64 << 20;
+	CHECK(memory_cap_take(&s.memory, 61 << 20));
+	CHECK_INT(answer(&s, q, &busy), 503);
+	CHECK_STR(busy.body.data, "{\"error\":\"too busy: queries, uploads and answers being sent hold 61 of the 64 MB of "
+		  "--query-memory; send it again\"}\n");
+	CHECK_INT(s.http.uploads_refused, 1);
+	CHECK_INT(s.memory.used, 61 << 20);
+	memory_cap_give(&s.memory, 61 << 20);
+	CHECK_INT(answer(&s, q, &stored), 201);
+	CHECK_INT(s.memory.used, 0);
+}
+
+TEST(a_run_that_was_pruned_says_so_in_each_form)
+{
+	static const char *const paths[] = { "/api/v1/runs/shop/1", "/api/v1/runs/shop/1/report", "/runs/shop/1" };
+	static const char sentence[] = "the smallest stacks, with 25.00 % of wall_ns, are cut short at [pruned]: the whole run takes "
+				       "more memory than --query-memory gives";
+	_cleanup_(response_done) struct response picture, folded, table;
+	struct site s = site_new();
+
+	s.max_nodes = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_(response_done) struct response r;
+
+		CHECK_INT(answer(&s, request_of(paths[i], NULL), &r), 200);
+		CHECK_STR(r.warning, sentence);
+		CHECK(r.pruned && strstr(r.body.data, sentence));
+	}
+	CHECK_INT(answer(&s, request_of("/api/v1/table", "run=shop/1&column=off_cpu_ns"), &table), 200);
+	CHECK(table.pruned && strstr(table.warning, "with 25.00 % of off_cpu_ns, are cut short"));
+	CHECK_INT(answer(&s, request_of("/runs/shop/1/flamegraph.svg", NULL), &picture), 200);
+	CHECK_STR(picture.warning, sentence);
+	CHECK_INT(answer(&s, request_of("/api/v1/runs/shop/1", "format=folded"), &folded), 200);
+	CHECK_STR(folded.warning, sentence);
+	CHECK_STR(folded.body.data, "<main> 1500000\n<main>;[pruned] 500000\n");
+}
+
 TEST(a_run_is_removed_once)
 {
 	_cleanup_(response_done) struct response gone, none, list;
@@ -238,8 +292,10 @@ TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
 				     "of the source shop\"") != NULL);
 	CHECK_INT(ask(request_of("/runs", "since=yesterday"), &bad), 400);
 	CHECK_INT(ask(request_of("/runs/shop/1", NULL), &one), 200);
-	CHECK(strstr(one.body.data, "<th scope=\"row\">&lt;main&gt;</th>") != NULL);
-	CHECK(strstr(one.body.data, "href=\"?column=off_cpu_ns\">off-CPU</a>") != NULL);
+	CHECK(strstr(one.body.data, "<a href=\"/runs/shop/1?function=%3Cmain%3E\">&lt;main&gt;</a>") != NULL);
+	CHECK(strstr(one.body.data, "href=\"/runs/shop/1?column=off_cpu_ns\">off-CPU</a>") != NULL);
+	CHECK(strstr(one.body.data, "src=\"/flamegraph.svg?run=shop/1\"") != NULL);
+	CHECK(strstr(one.body.data, "href=\"/callgraph.svg?run=shop/1\"") != NULL);
 	q.accept = "image/svg+xml";
 	CHECK_INT(ask(q, &picture), 200);
 	CHECK_STR(picture.type, "image/svg+xml");
@@ -247,6 +303,47 @@ TEST(runs_are_listed_as_json_and_as_a_page_and_an_empty_list_says_why)
 	CHECK_INT(ask(q, &folded), 200);
 	CHECK_STR(folded.body.data, "<main> 2000000\n");
 	CHECK_STR(folded.disposition, "inline; filename=\"shop-1.folded\"");
+}
+
+static void check_answer(const char *path, const char *query, int status, const char *part)
+{
+	_cleanup_(response_done) struct response r;
+
+	CHECK_INT(ask(request_of(path, query), &r), status);
+	if (!strstr(r.body.data, part))
+		CHECK_STR(r.body.data, part);
+}
+
+TEST(a_run_can_be_asked_for_wherever_a_range_can)
+{
+	check_answer("/", "run=shop/1", 200, "&lt;main&gt;");
+	check_answer("/api/v1/functions", "run=shop/1", 200, "\"self\":2000000,\"total\":2000000");
+	check_answer("/api/v1/table", "run=shop/1", 200, "\"self\":[[2000000],[0],[2000000]]");
+	check_answer("/api/v1/profile", "run=shop/1&format=folded", 200, "<main> 2000000\n");
+	check_answer("/api/v1/profile", "run=shop/1&run=shop/1&weights=2,1&format=folded", 200, "<main> 2000000\n");
+	check_answer("/flamegraph.svg", "run=shop/1", 200, "&lt;main&gt;");
+	check_answer("/api/v1/table", "run=shop/2", 404, "there is no run '2' of source 'shop'");
+	check_answer("/", "run=shop/2", 404, "there is no run &#39;2&#39; of source &#39;shop&#39;");
+	check_answer("/api/v1/table", "run=shop/1&column=loss", 400, "it has wall_ns, cpu_ns, off_cpu_ns");
+}
+
+TEST(a_function_is_shown_with_its_callers_and_an_unknown_one_named)
+{
+	check_answer("/api/v1/function", "run=shop/1&function=%3Cmain%3E", 200,
+		     "\"callers\":[{\"name\":null,\"values\":[2000000,0,2000000],\"at_most\":false,\"itself\":false}],\"callees\":[]");
+	check_answer("/runs/shop/1", "function=%3Cmain%3E", 200, "[nothing, it is the root]");
+	check_answer("/runs/shop/1", "function=no%3Cwhere", 404, "there is no function &#39;no&lt;where&#39; in what was asked for");
+	check_answer("/api/v1/function", "run=shop/1", 400, "function= is missing");
+}
+
+TEST(runs_are_compared)
+{
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"before\":\"run shop/1\"");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/1", 200, "\"self\":[[2000000],[2000000]]");
+	check_answer("/", "run=shop/1&base=shop/1", 200, "run shop/1 compared with run shop/1");
+	check_answer("/api/v1/table", "base_from=-2h&base_to=-1h", 400, "there is nothing to compare: nothing was found in ");
+	check_answer("/api/v1/table", "run=shop/1&base=shop/2", 404, "there is no run '2'");
+	check_answer("/api/v1/table", "run=shop/1&base=nowhere", 400, "base=nowhere: a run is given as its source and its id");
 }
 
 TEST(a_bad_parameter_is_a_400_with_its_sentence_also_on_the_page)
@@ -380,13 +477,6 @@ static struct request form_of(const char *path, const char *body)
 	q.body = body;
 	q.body_size = strlen(body);
 	return q;
-}
-
-static int answer(struct site *s, struct request q, struct response *r)
-{
-	response_init(r);
-	router_answer(s, &q, r);
-	return r->status;
 }
 
 static int status_of(struct site *s, struct request q)

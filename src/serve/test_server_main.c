@@ -28,7 +28,7 @@ static struct str str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
-/* Who calls whom: each function with those it calls, the likelier ones first; a negative one ends the stack. */
+/* Each function with its callees, the likelier ones first; a negative one ends the stack. */
 struct function {
 	const char *name, *file;
 	uint32_t line;

@@ -153,4 +153,78 @@ TEST(a_long_range_gets_a_step_that_makes_some_hundred)
 	CHECK_INT(p.view.step_ns % BATCH_BUCKET_NS, 0);
 }
 
+TEST(runs_their_weights_and_what_they_are_compared_with)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, "run=shop/1&run=shop/2.b&weights=2,30&base=blog/x_1&by=class&scale=rate&threshold=0.25&function=a%3A%3Ab");
+	CHECK_INT(p.code, 0);
+	CHECK_INT(p.view.run_count, 2);
+	CHECK_STR(p.view.runs[1].source, "shop");
+	CHECK_STR(p.view.runs[1].id, "2.b");
+	CHECK_INT(p.view.runs[0].weight, 2);
+	CHECK_INT(p.view.runs[1].weight, 30);
+	CHECK(p.view.has_base);
+	CHECK_STR(p.view.base_run.id, "x_1");
+	CHECK_INT(p.view.by, REPORT_BY_CLASS);
+	CHECK(p.view.has_scale && p.view.scale == DIFF_BY_RATE);
+	CHECK(p.view.threshold == 0.25);
+	CHECK_STR(p.view.function, "a::b");
+	CHECK_INT(p.view.filter_count, 0);
+}
+
+TEST(a_base_may_have_labels_of_its_own)
+{
+	_cleanup_(parsed_done) struct parsed p;
+	struct store_query base;
+
+	parse(&p, "entry=api*&deploy=7&base.deploy=6&base.host=!web9&base.host=!web8");
+	CHECK_INT(p.code, 0);
+	CHECK(p.view.has_base && p.view.has_base_labels);
+	CHECK_INT(p.view.filter_count, 2);
+	base = view_base_query(&p.view);
+	CHECK_INT(base.filter_count, 4);
+	CHECK_STR(base.filters[0].key, "deploy");
+	CHECK_STR(base.filters[0].value, "6");
+	CHECK_STR(base.filters[2].value, "web8");
+	CHECK_INT(base.filters[2].match, LABEL_IS_NOT);
+	CHECK_STR(base.filters[3].key, "entry");
+	CHECK(base.from_ns == p.view.from_ns && base.to_ns == p.view.to_ns);
+	parsed_done(&p);
+	parse(&p, "base_from=-2h&base_to=-1h&entry=a");
+	base = view_base_query(&p.view);
+	CHECK(!p.view.has_base_labels && base.filter_count == 1 && base.from_ns < p.view.from_ns);
+	parsed_done(&p);
+	parse(&p, "base.deploy=");
+	CHECK(!p.view.has_base);
+}
+
+TEST(a_base_may_be_a_range)
+{
+	_cleanup_(parsed_done) struct parsed p;
+
+	parse(&p, "base_from=-2h&base_to=-1h&entry=index");
+	CHECK_INT(p.code, 0);
+	CHECK(p.view.has_base && !*p.view.base_run.id);
+	CHECK_INT(p.view.base_from_ns, NOW - 7200 * NS_PER_SECOND);
+	CHECK_INT(p.view.base_to_ns, NOW - 3600 * NS_PER_SECOND);
+	CHECK_INT(p.view.filter_count, 1);
+}
+
+TEST(what_makes_no_sense_of_runs_is_named)
+{
+	check_bad("run=shop", "a run is given as its source and its id");
+	check_bad("run=shop/..%2F1", "a run is given as its source and its id");
+	check_bad("run=a/1&run=a/2&weights=1", "one whole number for each of the 2 runs");
+	check_bad("run=a/1&weights=1,2", "one whole number for each of the 1 runs");
+	check_bad("run=a/1&weights=0", "not all 0");
+	check_bad("run=a/1&weights=99999999999999999999", "a weight is at most");
+	check_bad("base_from=-1h&base_to=-2h", "is not before base_to");
+	check_bad("by=colour", "give function, line, file, class, namespace, package or own");
+	check_bad("sort=name", "give self or total");
+	check_bad("scale=more", "give total, rate, requests or none");
+	check_bad("threshold=nan", "give a number of per cent");
+	check_bad("threshold=101", "give a number of per cent");
+}
+
 TEST_MAIN()

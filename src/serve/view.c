@@ -9,7 +9,9 @@
 #include <string.h>
 
 const char *const view_reserved[] = {
-	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", NULL,
+	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
+	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "threshold", "sort", "split",
+	NULL,
 };
 
 static bool is_reserved(const char *key)
@@ -114,6 +116,168 @@ static int parse_step(struct view *v, const struct params *p, struct err *err)
 	return 0;
 }
 
+/* --- Runs and comparisons --- */
+
+static int parse_run(const char *key, const char *text, struct view_run *ret, struct err *err)
+{
+	const char *slash = strchr(text, '/');
+
+	if (!slash || !strobe_wire_is_run_key(text, (size_t)(slash - text)) ||
+	    !strobe_wire_is_run_key(slash + 1, strlen(slash + 1)))
+		return err_set(err, -EINVAL, "%s=%.80s: a run is given as its source and its id, as in shop/20261121-1", key,
+			       text);
+	memcpy(ret->source, text, (size_t)(slash - text));
+	ret->source[slash - text] = 0;
+	strcpy(ret->id, slash + 1);
+	ret->weight = 1;
+	return 0;
+}
+
+static int parse_weights(struct view *v, const char *text, struct err *err)
+{
+	const char *at = text;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < v->run_count; i++) {
+		char *end;
+
+		if (*at < '0' || *at > '9')
+			break;
+		v->runs[i].weight = strtoull(at, &end, 10);
+		if (v->runs[i].weight > REPORT_WEIGHT_MAX)
+			return err_set(err, -EINVAL, "weights=%.80s: a weight is at most %llu", text,
+				       (unsigned long long)REPORT_WEIGHT_MAX);
+		sum += v->runs[i].weight;
+		at = end;
+		if (i + 1 == v->run_count && !*at && sum)
+			return 0;
+		if (*at++ != ',')
+			break;
+	}
+	return err_set(err, -EINVAL, "weights=%.80s: give one whole number for each of the %zu runs, not all 0, as in 2,1", text,
+		       v->run_count);
+}
+
+static int parse_runs(struct view *v, const struct params *p, struct err *err)
+{
+	const char *weights = params_get(p, "weights");
+	int r;
+
+	for (size_t i = 0; i < p->count; i++) {
+		if (strcmp(p->items[i].key, "run") || !*p->items[i].value)
+			continue;
+		if (v->run_count == VIEW_RUNS_MAX)
+			return err_set(err, -EINVAL, "run=: at most %u runs can be averaged", VIEW_RUNS_MAX);
+		r = parse_run("run", p->items[i].value, &v->runs[v->run_count++], err);
+		if (r < 0)
+			return r;
+	}
+	return weights && *weights ? parse_weights(v, weights, err) : 0;
+}
+
+static int parse_moment(const char *key, const char *text, int64_t now_ns, int64_t *ret, struct err *err)
+{
+	struct err why;
+
+	return clock_parse_time(text, now_ns, ret, &why) < 0 ? err_set(err, -EINVAL, "%s: %s", key, why.text) : 0;
+}
+
+static bool is_base_label(const char *key)
+{
+	return !strncmp(key, "base.", 5);
+}
+
+static bool has_base_labels(const struct params *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (is_base_label(p->items[i].key) && *p->items[i].value)
+			return true;
+	return false;
+}
+
+static int parse_base(struct view *v, const struct params *p, struct err *err)
+{
+	const char *run = params_get(p, "base"), *from = params_get(p, "base_from"), *to = params_get(p, "base_to");
+	int r;
+
+	v->has_base_labels = has_base_labels(p);
+	v->has_base = (run && *run) || (from && *from) || v->has_base_labels;
+	if (run && *run)
+		return parse_run("base", run, &v->base_run, err);
+	v->base_from_ns = v->from_ns;
+	v->base_to_ns = v->to_ns;
+	if (!from || !*from)
+		return 0;
+	to = to && *to ? to : "now";
+	if ((r = parse_moment("base_from", from, v->now_ns, &v->base_from_ns, err)) < 0 ||
+	    (r = parse_moment("base_to", to, v->now_ns, &v->base_to_ns, err)) < 0)
+		return r;
+	if (v->base_from_ns >= v->base_to_ns)
+		return err_set(err, -EINVAL, "base_from=%.40s is not before base_to=%.40s, so the range holds nothing", from, to);
+	return 0;
+}
+
+static int parse_scale(struct view *v, const struct params *p, struct err *err)
+{
+	static const char *const names[] = {
+		[DIFF_AS_IT_IS] = "none", [DIFF_BY_TOTAL] = "total", [DIFF_BY_RATE] = "rate", [DIFF_BY_REQUESTS] = "requests",
+	};
+	const char *text = params_get(p, "scale");
+
+	if (!text || !*text)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], text)) {
+			v->scale = (enum diff_scale)i;
+			v->has_scale = true;
+			return 0;
+		}
+	return err_set(err, -EINVAL, "scale=%.40s: give total, rate, requests or none", text);
+}
+
+static int parse_by(struct view *v, const struct params *p, struct err *err)
+{
+	const char *text = params_get(p, "by");
+
+	v->by = REPORT_BY_FUNCTION;
+	if (!text || !*text || report_by_parse(text, &v->by))
+		return 0;
+	return err_set(err, -EINVAL, "by=%.40s: give function, line, file, class, namespace, package or own", text);
+}
+
+static int parse_sort(struct view *v, const struct params *p, struct err *err)
+{
+	const char *text = params_get(p, "sort");
+
+	v->by_total = text && !strcmp(text, "total");
+	if (!text || !*text || v->by_total || !strcmp(text, "self"))
+		return 0;
+	return err_set(err, -EINVAL, "sort=%.40s: give self or total", text);
+}
+
+static int parse_threshold(struct view *v, const struct params *p, struct err *err)
+{
+	const char *text = params_get(p, "threshold");
+	char *end;
+
+	v->threshold = -1;
+	if (!text || !*text)
+		return 0;
+	v->threshold = strtod(text, &end);
+	if (*end || !(v->threshold >= 0 && v->threshold <= 100))
+		return err_set(err, -EINVAL, "threshold=%.40s: give a number of per cent from 0 to 100", text);
+	return 0;
+}
+
+void view_set_run(struct view *v, const char *source, const char *id)
+{
+	assert(strlen(source) <= STROBE_WIRE_RUN_KEY && strlen(id) <= STROBE_WIRE_RUN_KEY);
+	v->runs[0] = (struct view_run){ .weight = 1 };
+	strcpy(v->runs[0].source, source);
+	strcpy(v->runs[0].id, id);
+	v->run_count = 1;
+}
+
 /* "label.host" is the label "host", which a parameter of that name could not ask for if it meant something else. */
 static const char *filter_key(const char *key)
 {
@@ -138,6 +302,29 @@ struct label_filter view_filter(struct arena *bytes, const char *key, const char
 	return f;
 }
 
+/* Those of the view, but for labels that the base has filters of its own for. */
+static void take_filters(struct view *v, const struct params *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct param *q = &p->items[i];
+
+		if (!*q->value || is_reserved(q->key))
+			continue;
+		if (is_base_label(q->key))
+			v->base_filters[v->base_filter_count++] = view_filter(&v->bytes, q->key + 5, q->value);
+		else
+			v->filters[v->filter_count++] = view_filter(&v->bytes, q->key, q->value);
+	}
+	for (size_t i = 0, own = v->base_filter_count; i < v->filter_count; i++) {
+		size_t k = 0;
+
+		while (k < own && strcmp(v->base_filters[k].key, v->filters[i].key) != 0)
+			k++;
+		if (k == own)
+			v->base_filters[v->base_filter_count++] = v->filters[i];
+	}
+}
+
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err)
 {
 	const char *text;
@@ -148,15 +335,19 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 
 	if ((r = parse_range(v, p, err)) < 0 || (r = parse_step(v, p, err)) < 0 || (r = parse_limit(v, p, err)) < 0 ||
 	    (r = parse_bool(p, "reverse", &v->reverse, err)) < 0 ||
-	    (r = parse_bool(p, "inverted", &v->inverted, err)) < 0)
+	    (r = parse_bool(p, "inverted", &v->inverted, err)) < 0 ||
+	    (r = parse_bool(p, "lines", &v->lines, err)) < 0 || (r = parse_runs(v, p, err)) < 0 ||
+	    (r = parse_base(v, p, err)) < 0 || (r = parse_scale(v, p, err)) < 0 || (r = parse_by(v, p, err)) < 0 ||
+	    (r = parse_sort(v, p, err)) < 0 || (r = parse_threshold(v, p, err)) < 0)
 		return r;
+	v->has_lines = (text = params_get(p, "lines")) && *text;
 
 	v->format = (text = params_get(p, "format")) && *text ? text : NULL;
 	v->column = (text = params_get(p, "column")) && *text ? text : NULL;
 	v->title = (text = params_get(p, "title")) && *text ? text : NULL;
-	for (size_t i = 0; i < p->count; i++)
-		if (!is_reserved(p->items[i].key) && *p->items[i].value)
-			v->filters[v->filter_count++] = view_filter(&v->bytes, p->items[i].key, p->items[i].value);
+	v->function = (text = params_get(p, "function")) && *text ? text : NULL;
+	v->split = (text = params_get(p, "split")) && *text ? text : NULL;
+	take_filters(v, p);
 	return 0;
 }
 
@@ -169,6 +360,14 @@ struct store_query view_query(const struct view *v)
 {
 	return (struct store_query){
 		.from_ns = v->from_ns, .to_ns = v->to_ns, .filters = v->filters, .filter_count = v->filter_count,
+	};
+}
+
+struct store_query view_base_query(const struct view *v)
+{
+	return (struct store_query){
+		.from_ns = v->base_from_ns, .to_ns = v->base_to_ns, .filters = v->base_filters,
+		.filter_count = v->base_filter_count,
 	};
 }
 
@@ -186,21 +385,25 @@ const char *view_label(const struct view *v, const char *key)
 	return value;
 }
 
-void view_describe(const struct view *v, struct buf *out)
+void view_describe_filters(const struct label_filter *filters, size_t count, struct buf *out)
 {
 	static const char *const words[] = {
 		[LABEL_IS] = "=", [LABEL_IS_NOT] = " not ", [LABEL_IS_PREFIX] = " beginning with ",
 	};
+
+	for (size_t i = 0; i < count; i++) {
+		assert(filters[i].match < ARRAY_SIZE(words));
+		buf_printf(out, "%s%s%s", i ? ", " : "", filters[i].key, words[filters[i].match]);
+		text_put_plain(out, (struct str){ filters[i].value, strlen(filters[i].value) });
+	}
+}
+
+void view_describe(const struct view *v, struct buf *out)
+{
 	char from[32], to[32];
 
-	buf_puts(out, "samples");
-	for (size_t i = 0; i < v->filter_count; i++) {
-		const struct label_filter *f = &v->filters[i];
-
-		assert(f->match < ARRAY_SIZE(words));
-		buf_printf(out, "%s%s%s", i ? ", " : " of ", f->key, words[f->match]);
-		text_put_plain(out, (struct str){ f->value, strlen(f->value) });
-	}
+	buf_puts(out, v->filter_count ? "samples of " : "samples");
+	view_describe_filters(v->filters, v->filter_count, out);
 	clock_format(v->from_ns, from, sizeof(from));
 	clock_format(v->to_ns, to, sizeof(to));
 	buf_printf(out, " between %s and %s", from, to);

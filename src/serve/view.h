@@ -1,6 +1,19 @@
-/* view.h: what a request asks for: a time range, label filters, and how to show what is found.
+/* view.h: what a request asks for: a time range or runs, label filters, and how to show what is found.
  *
- * Parameters with the names of `view_reserved` say how; every other one is a label filter:
+ *	run=shop/1		this run instead of a range; several are averaged
+ *	weights=2,1		by these weights, one per run
+ *	base=shop/0		compared with this run
+ *	base_from= base_to=	compared with this range, of the same labels
+ *	base.deploy=6		compared with what has this label instead of the filters of `deploy`; in the same range unless
+ *				another is given
+ *	scale=total		how a comparison scales its base: total, rate, requests or none
+ *	by=class		classes, namespaces, files or packages instead of functions
+ *	sort=total		tables by total, not by self
+ *	function=Cart::total	one function with its callers and callees
+ *	split=entry		a timeline by the values of this label
+ *	threshold=0.5		of a call graph: per cent below which functions are left out
+ *
+ * These and the other names of `view_reserved` say how; every other parameter is a label filter:
  *	entry=index		the label is "index"; given twice: one of the two
  *	entry=!index		it is not
  *	entry=api*		it begins with "api"
@@ -11,13 +24,21 @@
 #ifndef SERVE_VIEW_H
 #define SERVE_VIEW_H
 
+#include "diff.h"
 #include "params.h"
+#include "report.h"
 #include "store.h"
 #include <stdbool.h>
 
 #define VIEW_DEFAULT_NS	(3600LL * 1000000000LL)		/* the last hour, unless a range is asked for */
 #define VIEW_STEPS	300u				/* of a timeline, about, when no step is asked for */
 #define VIEW_STEPS_MAX	10000u
+#define VIEW_RUNS_MAX	32u				/* averaged */
+
+struct view_run {
+	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
+	uint64_t weight;
+};
 
 struct view {
 	int64_t now_ns, from_ns, to_ns;
@@ -26,7 +47,22 @@ struct view {
 	const char *from, *to;			/* as written, for links; "-1h" and "now" by default */
 	const char *format, *column, *title;	/* NULL unless asked for */
 	size_t limit;				/* rows; 0 is no limit */
-	bool has_limit, reverse, inverted;
+	bool has_limit, reverse, inverted, by_total;
+	bool has_lines, lines;			/* whether the lines that ran are asked for, or left out */
+	struct view_run runs[VIEW_RUNS_MAX];	/* none: the range */
+	size_t run_count;
+	bool has_base;				/* a comparison: with base_run, or with a range if that has no id */
+	struct view_run base_run;
+	int64_t base_from_ns, base_to_ns;
+	struct label_filter base_filters[PARAMS_MAX];	/* of the base, if that is a range */
+	size_t base_filter_count;
+	bool has_base_labels;			/* they differ from `filters` */
+	enum diff_scale scale;
+	bool has_scale;
+	enum report_by by;
+	const char *function;			/* NULL: all */
+	const char *split;			/* the label that a timeline is split by; NULL: none */
+	double threshold;			/* below zero unless asked for */
 	struct label_filter filters[PARAMS_MAX];
 	size_t filter_count;
 	struct arena bytes;
@@ -39,11 +75,20 @@ extern const char *const view_reserved[];	/* ends with NULL */
 int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct err *err);
 void view_done(struct view *v);
 
+/* Makes it a view of one run, as an address like /runs/shop/1 asks for. */
+void view_set_run(struct view *v, const char *source, const char *id);
+
 /* The filter that the parameter `key` ("host" or "label.host") with `text` (not empty) asks for; its strings are those
  * given, or in `bytes`. */
 struct label_filter view_filter(struct arena *bytes, const char *key, const char *text);
 
 struct store_query view_query(const struct view *v);
+
+/* The same of what it is compared with. */
+struct store_query view_base_query(const struct view *v);
+
+/* "deploy=6, host not web1" */
+void view_describe_filters(const struct label_filter *filters, size_t count, struct buf *out);
 
 /* The value that the view is narrowed to by the only LABEL_IS filter of `key`, or NULL. */
 const char *view_label(const struct view *v, const char *key);

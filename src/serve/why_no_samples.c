@@ -58,4 +58,5 @@ void why_no_samples(struct source *const *sources, size_t count, struct buf *out
 	if (path)
 		n = php_processes_find("/proc", path, &groups);
 	why_no_samples_of(groups, n, path, out);
+	buf_puts(out, "; `sudo strobe doctor` on this machine checks everything on the way");
 }

@@ -1,4 +1,4 @@
-// What the browser tests share: sentences with ok or not ok, servers with known content, requests as raw as wished.
+// Shared by the browser tests: sentences with ok or not ok, servers with known content, requests as raw as wished.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -22,12 +22,16 @@ export CHROMIUM
 modules=$web/node_modules
 if [ ! -d "$modules/puppeteer-core" ] || [ ! -d "$modules/axe-core" ]; then
 	modules=$cache/node_modules
+	mkdir -p "$cache"
+	# Several tests may come here at a time.
+	exec 9>"$cache/lock"
+	! command -v flock >/dev/null || flock 9
 	if [ ! -d "$modules/puppeteer-core" ] || ! cmp -s "$web/package-lock.json" "$cache/package-lock.json"; then
 		command -v npm >/dev/null || skip "npm is not installed"
-		mkdir -p "$cache"
 		cp "$web/package.json" "$web/package-lock.json" "$cache/"
 		(cd "$cache" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >"$cache/npm.log" 2>&1) ||
 			skip "npm could not install puppeteer-core: $(grep -m1 -i error "$cache/npm.log" | cut -c1-120)"
 	fi
+	exec 9>&-
 fi
 NODE_MODULES=$modules exec node "$here/$1" "$2"

@@ -15,6 +15,8 @@ await page.emulateMediaFeatures([
 await page.goto(address);
 await page.waitForSelector('main[data-ready="true"]');
 await page.waitForSelector('.plot canvas, .empty');
+if (address.includes('show=calls'))
+	await page.waitForSelector('.call-graph .node');
 await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
 await page.screenshot({ path: out });
 await browser.close();

@@ -1,5 +1,5 @@
-// Who gets in when the server listens beyond its own machine, and who cannot even start it. No browser needed, so
-// this runs wherever node is: node test_door.mjs TEST-SERVER
+// Access control of a server that listens beyond its own machine, and when it refuses to start. No browser needed, so this runs
+// wherever node is: node test_door.mjs TEST-SERVER
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -81,7 +81,7 @@ const under = (policy, file) => `${site}/${Buffer.from(policy).toString('base64u
 
 const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
 
-async function openPage(address, { dark = false, scripts = true, phone = false, width = 1240, height = 800 } = {}) {
+async function openPage(address, { dark = false, scripts = true, phone = false, width = 1200, height = 800 } = {}) {
 	const page = await browser.newPage();
 	page.setDefaultTimeout(120_000);
 	page.complaints = [];
@@ -431,6 +431,80 @@ await test('svg: frames stay where flamegraph.pl draws them; the bar has room of
 	await still.close();
 });
 
+// High enough for no window, with names too long for most boxes.
+const HIGH = Array.from({ length: 40 }, (_, i) => `${Array.from({ length: 60 }, (_, d) =>
+	`App\\Shop\\Module${i >> Math.max(0, 3 - d)}\\Service${d}::handle${d}`).join(';')} ${5 + i % 3}\n`).join('');
+
+draw('high.svg', HIGH, '--subtitle', 'a subtitle that is much longer than the screen of a telephone is wide, and is cut there');
+
+for (const [width, height, phone] of [[320, 640, true], [390, 844, true], [1024, 768], [1920, 1080], [3840, 2160]])
+	await test(`svg: it fills a window of ${width} px, opens at the root, and its bar and words stay in sight`, async () => {
+		const page = await openPage(`${site}/high.svg`, { width, height, phone }), inWindow = () => page.evaluate(() => {
+			const of = (e) => e.getBoundingClientRect(), out = (r) => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight;
+			return [...document.querySelectorAll('.controls > *, #details, #matched')].filter((e) => of(e).width && out(of(e))).map((e) => e.outerHTML.slice(0, 80));
+		});
+		const start = await frames(page), root = await page.$eval('#frames g', (g) => {
+			const r = g.querySelector('rect').getBoundingClientRect();
+			return { left: r.left, width: r.width, bottom: r.bottom, high: innerHeight, wide: document.documentElement.scrollWidth };
+		});
+		check(start.all.width === width - 20 && root.width > width - 21 && root.left === 10 && root.wide <= width, start.all, root);
+		check(root.bottom < root.high && root.bottom > Math.min(root.high - 60, 500), 'the root is in the window', root);
+		check((await inWindow()).length === 0, await inWindow());
+		await search(page, 'handle59');
+		await page.evaluate(() => scrollTo(0, 100));
+		await page.keyboard.press('ArrowUp');
+		await page.keyboard.press('ArrowUp');
+		await drawn(page);
+		check((await said(page)).includes('::handle0 ('), await said(page));
+		check((await inWindow()).length === 0, 'scrolled', await inWindow());
+		const texts = await page.$$eval('#title, #subtitle', (all) => all.map((e) => e.getBoundingClientRect()).every((r) => r.left >= 0 && r.right <= innerWidth));
+		check(texts, 'headings fit');
+		await page.setViewport({ width: 700, height: 500 });
+		await drawn(page);
+		check((await frames(page)).all.width === 680, 'it follows its window');
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	});
+
+await test('svg: labels leave out the namespace, then the class, and keep the method', async () => {
+	draw('labels.svg', 'Wiki\\Page\\Parser::parse 30\nWiki\\Page\\Parser::finish 10\nWiki\\Page\\Parser::lookAtAllLinks 3\n');
+	const labels = (page) => page.$$eval('#frames text', (all) => all.map((e) => e.textContent).filter((s) => s !== 'all').sort());
+	const still = await openPage(`${site}/labels.svg`, { scripts: false });
+	check((await labels(still)).join() === 'Wiki\\Page\\Parser::finish,Wiki\\Page\\Parser::parse,lookAtAll..', await labels(still));
+	for (const [width, words] of [[1200, 'Wiki\\Page\\Parser::finish,Wiki\\Page\\Parser::parse,lookAtAll..'], [400, 'Wiki\\Page\\Parser::parse,finish,l..'],
+		[3000, 'Parser::lookAtAllLinks,Wiki\\Page\\Parser::finish,Wiki\\Page\\Parser::parse']]) {
+		const page = await openPage(`${site}/labels.svg`, { width });
+		check((await labels(page)).join() === words, width, await labels(page));
+		await page.close();
+	}
+	await still.close();
+});
+
+await test('svg: a width that was chosen stays, and its bar does not leave a smaller window', async () => {
+	draw('wide.svg', FOLDED, '--width', '1500');
+	const page = await openPage(`${site}/wide.svg`, { width: 600 });
+	check((await frames(page)).all.width === 1480);
+	for (const x of [0, 400, 900]) {
+		await page.evaluate((left) => scrollTo(left, 0), x);
+		await drawn(page);
+		const out = await page.$$eval('.controls > *', (all) => all.map((e) => e.getBoundingClientRect()).filter((r) => r.width && (r.left < 0 || r.right > 600)).length);
+		check(out === 0, x, out);
+	}
+	await page.close();
+});
+
+for (const kind of ['svg', 'html'])
+	await test(`${kind}: it is printed in light colours, also in the dark`, async () => {
+		const page = await openPage(`${site}/a.${kind}`, { dark: true, width: 900 });
+		await page.emulateMediaType('print');
+		const [paper, words] = await page.evaluate((isSvg) => {
+			const style = (selector) => getComputedStyle(document.querySelector(selector));
+			return isSvg ? [style('#paper').fill, style('#title').fill] : [style('body').backgroundColor, style('h1').color];
+		}, kind === 'svg');
+		check(paper === 'rgb(255, 255, 255)' && /rgb\((\d|[12]\d), /.test(words), paper, words);
+		await page.close();
+	});
+
 await test('svg: a narrow picture wraps its bar', async () => {
 	draw('narrow.svg', FOLDED, '--width', '420');
 	const page = await openPage(`${site}/narrow.svg`, { width: 430 });
@@ -463,7 +537,7 @@ await test('svg: a reversed picture is turned back', async () => {
 	await page.close();
 });
 
-// What each function took in folded text, recursion once, as the table shows it: name, self, total.
+// Each function in folded text as the table shows it, recursion counted once: name, self, total.
 function functionsOf(folded) {
 	const self = new Map(), total = new Map(), add = (map, name, v) => map.set(name, (map.get(name) || 0) + v);
 	for (const line of folded.trim().split('\n')) {

@@ -182,21 +182,21 @@ await test('the table shows what is on the zoomed box only', async () => {
 	await page.keyboard.press('Backspace');
 });
 
-await test('a click on a function searches exactly it', async () => {
-	await page.click('.rows tbody tr:not(.gap) th button');
+await test('the glass beside a function searches exactly it', async () => {
+	await page.click('.rows tbody tr:not(.gap) .mark');
 	await drawn(page);
 	check((await page.$eval('#search', (e) => e.value)).startsWith('^'));
 	check((await text(page, '.matched')).endsWith('matched'));
-	await page.click('.rows tbody tr.chosen th button');
+	await page.click('.rows tbody tr.chosen .mark');
 	await drawn(page);
 	check(await page.$eval('#search', (e) => e.value) === '');
 });
 
 await test('columns sort both ways', async () => {
 	await page.click('th.name button');
-	const first = await text(page, '.rows tbody tr:not(.gap) th button');
+	const first = await text(page, '.rows tbody tr:not(.gap) th a');
 	await page.click('th.name button');
-	check(await text(page, '.rows tbody tr:not(.gap) th button') !== first);
+	check(await text(page, '.rows tbody tr:not(.gap) th a') !== first);
 	check(await page.$eval('th.name', (e) => e.ariaSort) === 'descending');
 	await page.click('th.self button');
 });
@@ -240,6 +240,135 @@ await test('an entry point can be chosen, and the reversed graph keeps it', asyn
 	await ready(page);
 });
 
+// --- Filters by mouse ---
+
+const filters = async (open, label) => {
+	await open.waitForFunction(() => document.querySelector('main').dataset.ready === 'true');
+	return new URL(open.url()).searchParams.getAll(label);
+};
+const popupOf = (open, label) => open.evaluateHandle((l) => [...document.querySelectorAll('.picker')].find((p) => p.querySelector('.key').textContent === l), label);
+const clickIn = async (open, label, selector, words) => {
+	const picker = await popupOf(open, label);
+	const found = await open.waitForFunction((p, s, w) => [...p.querySelectorAll(s)].find((e) => !w || (e.closest('li') || e).textContent.includes(w)), {}, picker, selector, words);
+	await found.click();
+};
+const ticked = async (open, label) => open.evaluate((p) => [...p.querySelectorAll('[aria-selected="true"]')].map((e) => e.querySelector('.val').textContent), await popupOf(open, label));
+const becomes = (open, label, wanted) => open.waitForFunction((l, w) => new URL(location).searchParams.getAll(l).join() === w, {}, label, wanted.join());
+
+// What the address asks for has as many samples as the values that were chosen had in the list of all.
+async function samplesAre(open, label, wanted) {
+	const { labels } = JSON.parse((await raw(site, '/api/v1/labels?from=-24h')).bytes), { values } = labels.find((l) => l.key === label);
+	const sum = values.filter((v) => wanted(v.value)).reduce((n, v) => n + v.samples, 0);
+	const { looked } = JSON.parse((await raw(site, `/api/v1/functions${new URL(open.url()).search}`)).bytes);
+	check(sum > 0 && looked.samples === sum && sum < values.reduce((n, v) => n + v.samples, 0), label, sum, looked);
+}
+
+await test('several values of a label are ticked, turned to "not", and untied again, by mouse', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	await clickIn(open, 'entry', '.pick');
+	await clickIn(open, 'entry', 'li .tick', 'cron');
+	await becomes(open, 'entry', ['cron']);
+	await clickIn(open, 'entry', 'li .tick', 'index');
+	await becomes(open, 'entry', ['cron', 'index']);
+	check((await ticked(open, 'entry')).sort().join() === 'cron,index', await ticked(open, 'entry'));
+	await samplesAre(open, 'entry', (v) => v === 'cron' || v === 'index');
+	await clickIn(open, 'entry', '.segments button', 'is not');
+	await becomes(open, 'entry', ['!cron', '!index']);
+	await samplesAre(open, 'entry', (v) => v !== 'cron' && v !== 'index');
+	check((await text(open, '.picker .pick .val')) === 'not cron, index', await text(open, '.picker .pick .val'));
+	await open.reload();
+	await ready(open);
+	await clickIn(open, 'entry', '.pick');
+	check((await ticked(open, 'entry')).sort().join() === 'cron,index', 'after a reload');
+	await clickIn(open, 'entry', 'li .tick', 'cron');
+	await becomes(open, 'entry', ['!index']);
+	await clickIn(open, 'entry', 'li .val', 'all entry points');
+	await becomes(open, 'entry', []);
+	check(!await open.$('.picker .popup'), 'a click on a line is all that is wanted');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('a prefix can be clicked, alone and beside values; Back undoes each step', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	await clickIn(open, 'entry', '.pick');
+	await open.type('.picker input', 'in');
+	await clickIn(open, 'entry', 'li .val', 'begins with');
+	await becomes(open, 'entry', ['in*']);
+	await samplesAre(open, 'entry', (v) => v.startsWith('in'));
+	await clickIn(open, 'entry', '.pick');
+	await clickIn(open, 'entry', 'li .tick', 'cron');
+	await becomes(open, 'entry', ['in*', 'cron']);
+	await samplesAre(open, 'entry', (v) => v.startsWith('in') || v === 'cron');
+	check((await filters(open, 'entry')).length === 2);
+	await open.goBack();
+	await becomes(open, 'entry', ['in*']);
+	await open.close();
+});
+
+await test('any label of the data can be filtered by', async () => {
+	const open = await openPage(`${site}/?from=-24h`);
+	await open.waitForSelector('.more-labels');
+	check(!(await open.$$eval('.picker .key', (all) => all.map((e) => e.textContent))).includes('clock'), 'it has one value');
+	await open.select('.more-labels', 'clock');
+	await clickIn(open, 'clock', '.segments button', 'is not');
+	await clickIn(open, 'clock', 'li .tick', 'wall');
+	await becomes(open, 'clock', ['!wall']);
+	await open.waitForSelector('.empty');
+	await clickIn(open, 'clock', 'li .tick', 'wall');
+	await becomes(open, 'clock', []);
+	await open.close();
+});
+
+// Pixels of the chart by colour.
+const painted = (open) => open.evaluate(() => {
+	const c = document.querySelector('.plot canvas'), { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height), counts = {};
+	for (let i = 0; i < data.length; i += 4) {
+		const color = data[i + 3] === 255 ? '#' + [...data.slice(i, i + 3)].map((v) => v.toString(16).padStart(2, '0')).join('') : '';
+		counts[color] = (counts[color] || 0) + 1;
+	}
+	return counts;
+});
+
+for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }]])
+	await test(`samples over time are split by a label, in layers as high as its values: ${where}`, async () => {
+		const open = await openPage(`${site}/?from=-2h`, how);
+		await open.waitForSelector('.plot canvas');
+		await open.select('.caption select', 'host');
+		await at(open, 'split=host');
+		await open.waitForSelector('.series li');
+		await drawn(open);
+		const { values } = JSON.parse((await raw(site, '/api/v1/labels?from=-2h')).bytes).labels.find((l) => l.key === 'host');
+		const legend = await open.$$eval('.series li', (all) => all.map((e) => [e.querySelector('span').textContent, e.querySelector('.num').textContent]));
+		const sum = values.reduce((n, v) => n + v.samples, 0);
+		check(legend.map(([name]) => name).join() === values.map((v) => v.value).join(), legend, values);
+		legend.forEach(([, part], i) => check(Math.abs(parseFloat(part) - 100 * values[i].samples / sum) < 0.06, part, values[i], sum));
+		const colors = await open.evaluate(() => [1, 2].map((i) => getComputedStyle(document.documentElement).getPropertyValue(`--series-${i}`).trim()));
+		const pixels = await painted(open), [first, second] = colors.map((c) => pixels[c] || 0);
+		// Areas are as the numbers, but for the edges of bars.
+		check(first > 100 && second > 100 && Math.abs(first / (first + second) - values[0].samples / sum) < 0.08, first, second, values);
+		const over = await open.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+		check(over <= 0, 'fits', over);
+		await open.select('.caption select', '');
+		await notAt(open, 'split=');
+		await open.waitForFunction(() => !document.querySelector('.series'));
+		await drawn(open);
+		check(!(await painted(open))[colors[1]], 'one layer again');
+		check(open.complaints.length === 0, open.complaints);
+		await open.close();
+	});
+
+await test('a link to the split timeline opens it, also of a label that is not there', async () => {
+	const open = await openPage(`${site}/?from=-24h&split=nothing`);
+	await open.waitForSelector('.series li');
+	check((await text(open, '.series')).includes('others'), await text(open, '.series'));
+	check(await open.$eval('.caption select', (e) => e.value) === 'nothing');
+	await open.goto(`${site}/?from=-24h&split=entry`);
+	await ready(open);
+	await open.waitForFunction(() => document.querySelectorAll('.series li').length === 5);
+	await open.close();
+});
+
 await test('dragging over the timeline chooses a range', async () => {
 	await page.waitForSelector('.plot .u-over');
 	const r = await page.$eval('.plot .u-over', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; });
@@ -265,6 +394,58 @@ await test('an empty result says why, and offers what there is', async () => {
 	await other.close();
 });
 
+const pressed = async (page, words) => {
+	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent === w).click(), words);
+	await drawn(page);
+};
+
+await test('a range is compared with the same range before, yesterday and labels by a few clicks', async () => {
+	const other = await openPage(`${site}/?from=-15m&entry=search`), heading = () => text(other, '.about h2');
+	await pressed(other, 'compare');
+	await pressed(other, 'the same range before');
+	await at(other, 'base_from=-1800s&base_to=-900s');
+	await other.waitForSelector('.about h2');
+	check(/^\d\d:\d\d:\d\d – .* compared with .*\d\d:\d\d:\d\d – /.test(await heading()), await heading());
+	check((await text(other, '.rows thead')).includes('change'));
+	await pressed(other, 'end comparison');
+	await other.waitForFunction(() => !location.search.includes('base') && !document.querySelector('.about'));
+	await pressed(other, 'compare');
+	await other.select('.compare select[name=before]', 'api');
+	await pressed(other, 'Compare');
+	await at(other, 'base.entry=%3Dapi');
+	await other.waitForSelector('.about h2');
+	check(await heading() === 'entry=search compared with entry=api', await heading());
+	const { compared, columns } = await (await fetch(`${site}/api/v1/table?from=-15m&entry=search&base.entry=api`)).json();
+	const alone = async (entry) => (await (await fetch(`${site}/api/v1/table?from=-15m&entry=${entry}`)).json()).columns[0].whole;
+	check(compared.before_labels === 'entry=api' && compared.after_labels === 'entry=search', compared);
+	check(Math.abs(columns[0].whole - await alone('search')) <= 20 && Math.abs(columns[0].before - await alone('api')) <= 20, columns);
+	await pressed(other, 'end comparison');
+	await other.waitForFunction(() => !location.search.includes('base'));
+	await pressed(other, 'compare');
+	await pressed(other, 'a week ago at this time');
+	await at(other, 'base_from=-605700s');
+	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('nothing to compare'));
+	await pressed(other, 'end comparison');
+	await other.waitForFunction(() => !location.search.includes('base') && document.querySelector('.flame canvas'));
+	await other.close();
+});
+
+await test('a range is compared with the one before it, and both are named in the zone of the page', async () => {
+	const other = await openPage(`${site}/?from=-20m&base_from=-40m&base_to=-20m`);
+	check(/^\d\d:\d\d:\d\d – .* compared with .*\d\d:\d\d:\d\d – /.test(await text(other, '.about h2')), await text(other, '.about h2'));
+	await other.waitForFunction(() => /^[+-]/.test(document.querySelector('.rows tbody tr:not(.gap)')?.cells[0].textContent));
+	check(other.complaints.length === 0, other.complaints);
+	await other.close();
+});
+
+await test('a function of a range has its callers and callees', async () => {
+	const other = await openPage(`${site}/?entry=index&function=Wiki%5CRouter%3A%3Adispatch`);
+	await other.waitForSelector('.edges tbody tr');
+	const named = await other.$$eval('.edges tbody th', (all) => all.map((th) => th.textContent));
+	check(named[0] === 'Wiki\\Kernel::handle' && named.includes('Wiki\\Page::view') && named.at(-1) === 'itself', named);
+	await other.close();
+});
+
 await test('an empty store says how to begin', async () => {
 	const other = await openPage(bare);
 	const said = await text(other, '.empty');
@@ -281,7 +462,9 @@ await test('a bad parameter is answered with its sentence', async () => {
 await test('without scripts there are the form, the picture and the table', async () => {
 	const other = await openPage(site, { scripts: false });
 	const html = await other.content();
-	check(html.includes('Wiki\\Parser::parse') && html.includes('file_get_contents') && html.includes('<select name="entry">'));
+	check(html.includes('file_get_contents') && html.includes('<select name="entry">'));
+	const byTotal = (await raw(site, '/?sort=total')).bytes.toString();
+	check(byTotal.indexOf('Wiki\\Router::dispatch') > 0 && byTotal.indexOf('Wiki\\Router::dispatch') < byTotal.indexOf('Wiki\\Parser::parse'));
 	await other.waitForSelector('img.picture');
 	const answer = await raw(site, '/flamegraph.svg');
 	check(answer.status === 200 && answer.headers['content-type'] === 'image/svg+xml');
@@ -299,6 +482,9 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 		await accessible(open, where);
 		await open.click('.picker .pick');
 		await accessible(open, `${where}, list open`);
+		await open.keyboard.press('Escape');
+		await pressed(open, 'compare');
+		await accessible(open, `${where}, choice of comparisons open`);
 		for (const address of [`${site}/?entry=nothing`, bare]) {
 			await open.goto(address);
 			await ready(open);
@@ -312,6 +498,12 @@ await test('a phone needs no sideways scrolling', async () => {
 	const over = await other.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 	check(over <= 0, over);
 	check(await colors(other) > 30);
+	for (const button of await other.$$('.picker .pick')) {
+		await button.click();
+		const r = await other.$eval('.picker .popup', (e) => { const b = e.getBoundingClientRect(); return [b.left, b.right]; });
+		check(r[0] >= 0 && r[1] <= 390, 'a list of values', r);
+		await button.click();
+	}
 	await other.close();
 });
 
@@ -388,7 +580,7 @@ await test('the picture opens with its own script, which zooms', async () => {
 	tab.on('console', (m) => said.push(m.text()));
 	tab.on('pageerror', (e) => said.push(e.message));
 	await tab.goto(`${site}/flamegraph.svg?entry=index`);
-	// Of the page itself: what the driver knows comes a moment later.
+	// Ask the page itself: the driver learns the address a moment later.
 	const address = () => tab.evaluate(() => location.href), before = await address();
 	const frame = await tab.evaluateHandle(() => [...document.querySelectorAll('#frames g, #frames rect, #frames path')]
 		.find((e) => e.textContent.includes('Kernel::handle')));

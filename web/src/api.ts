@@ -1,6 +1,6 @@
 // Answers of the server. An error is always a sentence that a person can read.
 
-import { readFlame, type FlameData } from './flame/data';
+import { readFlame, type Column, type FlameData } from './flame/data';
 import { queryOf, type View } from './state';
 
 export interface Label {
@@ -13,6 +13,43 @@ export interface Timeline {
 	to: number;
 	step: number;
 	samples: number[];
+	values?: { value: string; samples: number[] }[];	// of the label that it is split by, most first
+	others?: number[];
+}
+
+// Every function with every metric: one list per column. Of a comparison the lists are before and after of one metric.
+export interface TableAnswer {
+	columns: Column[];
+	column: number;
+	count: number;
+	name: string[];
+	file: string[];
+	line: number[];
+	self: number[][];
+	total: number[][];
+	at_most: number[];		// rows whose totals are limits
+	whole?: [before: number, after: number];
+	self_changed?: number[];	// rows whose change is more than chance explains
+	total_changed?: number[];
+	warning?: string;
+}
+
+// Values by column; of a comparison before and after.
+export interface Edge {
+	name: string | null;		// null: nothing called it, it is the root
+	file: string;
+	line: number;
+	values: number[];
+	at_most: boolean;
+	itself: boolean;
+}
+
+export interface FunctionAnswer {
+	columns: Column[];
+	column: number;
+	function: { name: string; file: string; line: number; places: number; self: number[]; total: number[]; again: number[]; at_most: boolean };
+	callers: Edge[];
+	callees: Edge[];
 }
 
 export interface Status {
@@ -41,21 +78,55 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 	throw new Error(said?.error || `the server answered ${answer.status}`);
 }
 
-export async function getFlame(v: View, signal: AbortSignal): Promise<FlameData> {
-	// Which way up is the canvas's business.
-	const answer = await get('/api/v1/profile', queryOf({ ...v, inverted: false }, { format: 'flame' }), signal);
-	return readFlame(await answer.arrayBuffer());
+// Questions by what their answers depend on. Which way up a graph is, is the canvas's business.
+const PLAIN = { inverted: false, threshold: '' };
+
+// The graph around one function is computed from the unreversed one.
+export function flameQuery(v: View): string {
+	return queryOf({ ...v, ...PLAIN, function: '', reverse: v.reverse && !v.function }, { format: 'flame' });
+}
+
+export function tableQuery(v: View): string {
+	return queryOf({ ...v, ...PLAIN, function: '', reverse: false });
+}
+
+export function functionQuery(v: View): string {
+	return v.function && queryOf({ ...v, ...PLAIN, reverse: false });
+}
+
+export async function getFlame(query: string, signal: AbortSignal): Promise<FlameData> {
+	return readFlame(await (await get('/api/v1/profile', query, signal)).arrayBuffer());
+}
+
+export async function getTable(query: string, signal: AbortSignal): Promise<TableAnswer> {
+	return (await get('/api/v1/table', query, signal)).json();
+}
+
+export async function getFunction(query: string, signal: AbortSignal): Promise<FunctionAnswer> {
+	return (await get('/api/v1/function', query, signal)).json();
+}
+
+// A picture of Graphviz.
+export async function getCallGraph(v: View, signal: AbortSignal): Promise<string> {
+	return (await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, reverse: false }), signal)).text();
+}
+
+function rangeQuery(v: View): string {
+	return queryOf({ ...v, ...PLAIN, column: '', by: '', function: '', reverse: false, subject: [] });
+}
+
+export function timelineQuery(v: View): string {
+	return rangeQuery(v) + (v.split && `&split=${encodeURIComponent(v.split)}`);
 }
 
 // Labels to choose from are those of the range, whatever has been chosen already.
 export async function getLabels(v: View, signal: AbortSignal): Promise<Label[]> {
-	const answer = await get('/api/v1/labels', queryOf({ ...v, column: '', reverse: false, inverted: false, filters: [] }), signal);
+	const answer = await get('/api/v1/labels', rangeQuery({ ...v, filters: [] }), signal);
 	return (await answer.json()).labels;
 }
 
 export async function getTimeline(v: View, signal: AbortSignal): Promise<Timeline> {
-	const answer = await get('/api/v1/timeline', queryOf({ ...v, column: '', reverse: false, inverted: false }), signal);
-	return answer.json();
+	return (await get('/api/v1/timeline', timelineQuery(v), signal)).json();
 }
 
 export async function getStatus(signal: AbortSignal): Promise<Status> {

@@ -1,14 +1,23 @@
-// The page: bar, timeline, graph and table; or the reason why there is nothing to show.
+// The page: bar, timeline or facts, graph and table; or the reason why there is nothing to show.
 
 import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
+import { CallGraph } from './callgraph';
+import { Compare, EndComparison } from './compare';
+import { Facts, runName, sides } from './facts';
+import * as format from './format';
+import { FunctionPage } from './function';
 import { Graph } from './graph';
-import { failed, flame, loading, refresh } from './load';
-import { change, pane, setPane, view, type Pane } from './state';
+import { Keys } from './keys';
+import { failed, flame, loading, refresh, table } from './load';
+import { Split, splitStyle } from './split';
+import { change, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
 import { TimelineStrip } from './timeline';
 
-const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'graph'], ['table', 'table']];
+const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph']];
+const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', 'line'];
+const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
 function HowToStart() {
 	return <>
@@ -20,12 +29,12 @@ function HowToStart() {
 }
 
 function Empty() {
-	const { looked, empty } = flame.value!.about, nothing = looked.store_to === 0;
+	const { looked, empty } = flame.value!.about, nothing = looked?.store_to === 0;
 	const iso = (s: number) => new Date(s * 1000).toISOString();
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
 		<p class="why">{empty}</p>
-		{nothing ? <HowToStart /> : <p class="ways">
+		{nothing ? <HowToStart /> : looked && <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
 			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all that is stored</button>
 		</p>}
@@ -36,7 +45,8 @@ function Failed() {
 	return <section class="empty" role="alert">
 		<h2>This cannot be shown</h2>
 		<p class="why">{failed.value}</p>
-		<p class="ways"><button type="button" onClick={refresh}>Try again</button></p>
+		<p class="ways"><button type="button" onClick={refresh}>Try again</button>
+			{kind.value === 'range' && <EndComparison />}</p>
 	</section>;
 }
 
@@ -46,23 +56,55 @@ function Panes() {
 	</div>;
 }
 
-export function App() {
-	const empty = useComputed(() => flame.value !== null && flame.value.total === 0);
-	const bad = failed.value !== '', show = !bad && !empty.value;
+// The choice of the value, of the grouping, and of the panes.
+function Views() {
+	const v = view.value, about = flame.value?.about, columns = about?.columns || [];
+	return <div class="views">
+		{columns.length > 1 && <label>value <select aria-label="Value" value={columns[about!.column]?.name}
+			onChange={(e) => change({ column: e.currentTarget.value })}>
+			{columns.map((c) => <option key={c.name} value={c.name}>{format.columnName(c.name)}</option>)}
+		</select></label>}
+		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
+			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
+		</select></label>
+		{kind.value === 'range' && <Compare />}
+		{!v.function && <Panes />}
+	</div>;
+}
 
-	document.title = [view.value.filters.map(([, v]) => v).join(', '), 'Strobe'].filter(Boolean).join(' – ');
+function Work() {
+	if (view.value.function)
+		return <FunctionPage />;
+	return <div class="work" style={splitStyle()}>
+		{(pane.value === 'both' || pane.value === 'table') && <Table />}
+		{pane.value === 'both' && <Split />}
+		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
+		{pane.value === 'calls' && <CallGraph />}
+	</div>;
+}
+
+function title(): string {
+	const v = view.value, about = flame.value?.about;
+	const subject = about?.compared ? sides(about).join(' and ') :
+		about?.runs ? about.runs.map(runName).join(', ') : v.filters.map(([, x]) => x).join(', ');
+	return [v.function, subject, 'Strobe'].filter(Boolean).join(' – ');
+}
+
+export function App() {
+	const empty = useComputed(() => flame.value !== null && !!flame.value.about.empty);
+	const bad = failed.value !== '', show = !bad && !empty.value, warning = flame.value?.about.warning || table.value?.warning;
+
+	document.title = title();
 	return <>
 		<Bar />
-		<main class={`page ${pane.value}`} data-ready={!loading.value}>
-			<TimelineStrip />
-			{!bad && flame.value?.about.warning && <p class="warning" role="status">{flame.value.about.warning}</p>}
+		<main class={`page ${view.value.function ? 'one' : pane.value}`} data-ready={!loading.value}>
+			{kind.value === 'range' && <TimelineStrip />}
+			<Facts />
+			{!bad && warning && <p class="warning" role="status">{warning}</p>}
 			{bad && <Failed />}
 			{!bad && empty.value && <Empty />}
-			{show && <div class="work">
-				<Panes />
-				{pane.value !== 'graph' && <Table />}
-				{pane.value !== 'table' && <Graph />}
-			</div>}
+			{show && <><Views /><Work /></>}
 		</main>
+		<Keys />
 	</>;
 }

@@ -1,24 +1,47 @@
 // The bar at the top: what to look at, and how the daemon is.
 
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import * as format from './format';
+import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
-import { change, live, setFilter, view } from './state';
+import { change, filtersOf, kind, labelOf, live, setFilters, view } from './state';
 import { putWho } from './who';
 
 const RANGES = [
 	['-5m', '5m', 'last 5 minutes'], ['-15m', '15m', 'last 15 minutes'], ['-1h', '1h', 'last hour'],
 	['-6h', '6h', 'last 6 hours'], ['-24h', '24h', 'last 24 hours'], ['-7d', '7d', 'last 7 days'],
 ];
-const ALWAYS = ['entry', 'host', 'sapi'];
+const ALWAYS = ['entry', 'host', 'sapi'], SHOWN = 8;
 const WORDS: Record<string, string> = { entry: 'all entry points', host: 'all hosts', sapi: 'all SAPIs' };
 
-// Labels worth choosing by: the three usual ones, and those with more than one value or a filter.
+const added = signal<string[]>([]);	// labels that somebody wants to choose by
+
+// Labels worth choosing by: the three usual ones, those with a filter, and some with more than one value.
 function shownLabels(): string[] {
-	const filtered = view.value.filters.map(([key]) => key);
+	const wanted = [...ALWAYS, ...view.value.filters.map(([key]) => labelOf(key)), ...added.value];
 	const several = labels.value.filter((l) => l.values.length > 1).map((l) => l.key);
-	return [...new Set([...ALWAYS, ...filtered, ...several])].slice(0, 8);
+	return [...new Set([...new Set([...wanted, ...several])].slice(0, SHOWN).concat(wanted))];
+}
+
+// All others, one click away.
+function MoreLabels({ shown }: { shown: string[] }) {
+	const others = labels.value.map((l) => l.key).filter((key) => !shown.includes(key));
+	return others.length ? <select class="more-labels" aria-label="Filter by another label" value=""
+		onChange={(e) => added.value = [...added.value, e.currentTarget.value]}>
+		<option value="">+ label</option>
+		{others.map((key) => <option key={key} value={key}>{key}</option>)}
+	</select> : null;
+}
+
+function Pickers() {
+	const shown = shownLabels();
+	return <div class="pickers">
+		{shown.map((key) => <Picker key={key} label={key} all={WORDS[key] || 'all'} chosen={filtersOf(key)} opened={added.value.includes(key)}
+			values={labels.value.find((l) => l.key === key)?.values || []} choose={(filters) => setFilters(key, filters)} />)}
+		<MoreLabels shown={shown} />
+	</div>;
 }
 
 function Ranges() {
@@ -61,30 +84,37 @@ function Health() {
 	const words = !s.ready ? 'not ready' : last ? `last sample ${format.ago(s.now - last)}` : 'no sample yet';
 	const title = s.not_ready || `${format.count(s.samples?.stored || 0)} samples stored since the start, ${format.count(lost)} lost`;
 	return <a class="health" href="/api/v1/status" title={title}>
-		<i class={`dot ${!s.ready ? 'bad' : last && s.now - last < 60 ? 'good' : ''}`} />{words}
+		<i class={`dot ${!s.ready ? 'bad' : last && s.now - last < 60 ? 'good' : ''}`} /><span class="words">{words}</span>
 		{lost > 0 && <span class="lost">{format.count(lost)} lost</span>}
 	</a>;
 }
 
+function Zone() {
+	return <button type="button" class="zone" aria-label={`Times are in ${format.zone()}; switch`} title="The time zone of all times here; switch between this browser's and UTC"
+		onClick={format.switchZone}>{format.zone()}</button>;
+}
+
+function Refresh() {
+	return <div class="refresh">
+		<button type="button" class="icon" title="Ask again" aria-label="Refresh" aria-busy={loading.value} onClick={refresh}>
+			<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" /></svg>
+		</button>
+		<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 seconds"
+			onClick={() => live.value = !live.value}>live</button>
+	</div>;
+}
+
 export function Bar() {
-	const v = view.value;
+	const isRange = kind.value === 'range';
 	return <header class="bar">
 		<a class="brand" href="/">Strobe</a>
 		<a href="/runs" title="Single profiles: traced requests and what was imported">Runs</a>
-		<div class="pickers">
-			{shownLabels().map((key) => <Picker key={key} label={key} all={WORDS[key] || 'all'}
-				chosen={v.filters.filter(([k]) => k === key).map(([, x]) => x).join(', ')}
-				values={labels.value.find((l) => l.key === key)?.values || []} choose={(x) => setFilter(key, x)} />)}
-		</div>
-		<Ranges />
-		<div class="refresh">
-			<button type="button" class="icon" title="Ask again" aria-label="Refresh" aria-busy={loading.value} onClick={refresh}>
-				<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" /></svg>
-			</button>
-			<button type="button" class="live" aria-pressed={live.value} title="Refresh every 10 seconds"
-				onClick={() => live.value = !live.value}>live</button>
-		</div>
-		<Health />
+		{isRange && <Pickers />}
+		{isRange ? <Ranges /> : <span class="space" />}
+		{isRange && <Refresh />}
+		{isRange && <Health />}
+		<Zone />
+		<KeysButton />
 		<span ref={putWho} />
 	</header>;
 }

@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Timeline } from './api';
 import * as format from './format';
+import { colorOf, partsOf } from './series';
 
 const HEIGHT = 92;
 
@@ -16,16 +17,23 @@ function css(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+// Each part is drawn from zero on, as high as it and those below it, and in front of those above it.
 function data(t: Timeline): uPlot.AlignedData {
-	return [t.samples.map((_, i) => t.from + i * t.step), t.samples];
+	const sum = t.samples.map(() => 0), heights = partsOf(t).map((p) => p.samples.map((n, i) => sum[i] += n));
+	return [t.samples.map((_, i) => t.from + i * t.step), ...heights.reverse()];
 }
 
-// What tells one tick from the next: the time, or the day at midnight.
+function words(t: Timeline, i: number): string {
+	const parts = t.values ? partsOf(t).filter((p) => p.samples[i] > 0).map((p) => `${p.name} ${format.count(p.samples[i])}`) : [];
+	return `${format.count(t.samples[i])} samples in ${t.step} s from ${format.time(t.from + i * t.step, false)}${parts.length ? `: ${parts.join(', ')}` : ''}`;
+}
+
+// The text that tells one tick from the next: the time, or the day at midnight.
 function tick(unix: number, step: number): string {
-	const d = new Date(unix * 1000), midnight = d.getHours() === 0 && d.getMinutes() === 0;
-	if (step >= 86400 || midnight)
-		return d.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-	return format.time(unix, false).slice(0, step < 60 ? 8 : 5);
+	const [, clock] = format.moment(unix);
+	if (step >= 86400 || clock.startsWith('00:00'))
+		return new Date(unix * 1000).toLocaleDateString('en-GB', { timeZone: format.zone(), day: 'numeric', month: 'short' });
+	return clock.slice(0, step < 60 ? 8 : 5);
 }
 
 function options(width: number, t: () => Timeline, brush: (from: number, to: number) => void, hover: (text: string) => void): uPlot.Options {
@@ -34,6 +42,7 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 		ticks: { show: false },
 	};
 	return {
+		tzDate: (unix) => uPlot.tzDate(new Date(unix * 1000), format.zone()),
 		width, height: HEIGHT, padding: [6, 18, 0, 0], legend: { show: false },
 		cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
 		scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] }, x: { range: () => [t().from, Math.max(t().to, t().from + t().step)] } },
@@ -41,15 +50,15 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 			{ ...axis, size: 24, space: 90, grid: { show: false }, values: (_u, splits, _i, _space, step) => splits.map((v) => tick(v, step)) },
 			{ ...axis, size: 46, space: 26, values: (_u, splits) => splits.map((v) => Number.isInteger(v) ? format.count(v) : '') },
 		],
-		series: [{}, {
+		series: [{}, ...partsOf(t()).map((_, i) => ({
 			width: 0, points: { show: false },
-			fill: () => css('--accent-fill'), paths: uPlot.paths.bars!({ size: [1, 64], align: 1, gap: 0 }),
-		}],
+			fill: () => css(colorOf(t(), i)), paths: uPlot.paths.bars!({ size: [1, 64], align: 1, gap: 0 }),
+		})).reverse()],
 		hooks: {
 			setCursor: [(u) => {
 				const i = u.cursor.idx, now = t();
 				hover(i === null || i === undefined || (u.cursor.left ?? -1) < 0 ? ''
-					: `${format.count(now.samples[i])} samples in ${now.step} s from ${format.time(now.from + i * now.step, false)}`);
+					: words(now, i));
 			}],
 			setSelect: [(u) => {
 				if (u.select.width < 4)
@@ -64,7 +73,8 @@ function options(width: number, t: () => Timeline, brush: (from: number, to: num
 
 export function makeChart(box: HTMLElement, first: Timeline, brush: (from: number, to: number) => void, hover: (text: string) => void): Chart {
 	let now = first;
-	const plot = new uPlot(options(box.clientWidth, () => now, brush, hover), data(first), box);
+	const make = () => new uPlot(options(box.clientWidth, () => now, brush, hover), data(now), box);
+	let plot = make();
 	const watcher = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT }));
 	const scheme = matchMedia('(prefers-color-scheme: dark)'), redraw = () => plot.redraw();
 
@@ -72,8 +82,14 @@ export function makeChart(box: HTMLElement, first: Timeline, brush: (from: numbe
 	scheme.addEventListener('change', redraw);
 	return {
 		set(t) {
+			const was = [partsOf(now).length, !now.values].join();
 			now = t;
-			plot.setData(data(t));
+			if (was === [partsOf(t).length, !t.values].join()) {
+				plot.setData(data(t));
+				return;
+			}
+			plot.destroy();
+			plot = make();
 		},
 		destroy() {
 			watcher.disconnect();

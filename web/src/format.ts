@@ -1,5 +1,7 @@
 // Numbers and times as people read them.
 
+import { signal } from '@preact/signals';
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 }), parts = new Intl.NumberFormat('en', { maximumFractionDigits: 6 });
 
 export function count(v: number): string {
@@ -7,30 +9,37 @@ export function count(v: number): string {
 }
 
 export function share(part: number, all: number): string {
-	const percent = all ? 100 * part / all : 0;
-	return `${percent >= 99.95 ? '100' : percent.toFixed(percent < 9.95 ? 2 : 1)}%`;
+	const percent = all ? 100 * part / all : 0, size = Math.abs(percent);
+	return `${percent >= 99.95 && percent < 100.05 ? '100' : percent.toFixed(size < 9.95 ? 2 : 1)}%`;
 }
 
 function seconds(s: number): string {
-	if (s >= 3600)
+	const size = Math.abs(s);
+	if (size >= 3600)
 		return `${(s / 3600).toFixed(1)} h`;
-	if (s >= 60)
+	if (size >= 60)
 		return `${(s / 60).toFixed(1)} min`;
-	if (s >= 1)
+	if (size >= 1)
 		return `${s.toFixed(2)} s`;
-	return s >= 0.001 ? `${(s * 1000).toFixed(1)} ms` : `${(s * 1e6).toFixed(0)} µs`;
+	if (size >= 0.001)
+		return `${(s * 1000).toFixed(size < 0.1 ? 2 : 1)} ms`;
+	return size >= 1e-6 || !size ? `${+(s * 1e6).toFixed(2)} µs` : `${(s * 1e9).toFixed(0)} ns`;
 }
 
 export function value(v: number, unit: string): string {
 	if (unit === 'nanoseconds')
 		return seconds(v / 1e9);
 	if (unit === 'bytes') {
-		const power = Math.min(4, Math.floor(Math.log2(Math.max(1, v)) / 10));
+		const power = Math.min(4, Math.floor(Math.log2(Math.max(1, Math.abs(v))) / 10));
 		return `${power ? (v / 1024 ** power).toFixed(1) : v} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
 	}
 	if (unit === 'millionths')		// parts of counts
 		return parts.format(v / 1e6);
 	return count(v);
+}
+
+export function change(v: number, unit: string): string {
+	return `${v > 0 ? '+' : ''}${value(v, unit)}`;
 }
 
 // "samples", "wall time", "cpu time" of the names that columns have.
@@ -41,14 +50,52 @@ export function columnName(name: string): string {
 	return words[name] || name.replace(/_bytes$/, '').replaceAll('_', ' ');
 }
 
+// --- Times, all in one zone ---
+
+const KEY = 'strobe-time-zone', local = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+// Storage may be forbidden, and remembering is all it is for.
+export function remembered(key: string): string {
+	try {
+		return localStorage.getItem(key) || '';
+	} catch {
+		return '';
+	}
+}
+
+export function remember(key: string, text: string): void {
+	try {
+		localStorage.setItem(key, text);
+	} catch {
+		// nothing depends on it
+	}
+}
+
+export const isUtc = signal(remembered(KEY) === 'UTC');
+
+export function zone(): string {
+	return isUtc.value ? 'UTC' : local;
+}
+
+export function switchZone(): void {
+	isUtc.value = !isUtc.value;
+	remember(KEY, isUtc.value ? 'UTC' : '');
+}
+
+// "2026-11-23" and "16:04:05".
+export function moment(unix: number): [day: string, clock: string] {
+	const d = new Date(unix * 1000), timeZone = zone();
+	return [d.toLocaleDateString('en-CA', { timeZone }),
+		d.toLocaleTimeString('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', second: '2-digit' })];
+}
+
 export function time(unix: number, withDay: boolean): string {
-	const d = new Date(unix * 1000);
-	const clock = d.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-	return withDay ? `${d.toLocaleDateString('en-CA')} ${clock}` : clock;
+	const [day, clock] = moment(unix);
+	return withDay ? `${day} ${clock}` : clock;
 }
 
 export function range(from: number, to: number): string {
-	const today = new Date().toDateString(), a = new Date(from * 1000).toDateString(), b = new Date(to * 1000).toDateString();
+	const [today] = moment(Date.now() / 1000), [a] = moment(from), [b] = moment(to);
 	return `${time(from, a !== today || b !== today)} – ${time(to, b !== a)}`;
 }
 

@@ -2,13 +2,17 @@
 // old picture stays until the new one is there.
 
 import { effect, signal, untracked } from '@preact/signals';
-import { getFlame, getLabels, getStatus, getTimeline, type Label, type Status, type Timeline } from './api';
+import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getStatus, getTable, getTimeline, tableQuery, timelineQuery, type FunctionAnswer,
+	type Label, type Status, type TableAnswer, type Timeline } from './api';
 import type { FlameData } from './flame/data';
-import { live, queryOf, view } from './state';
+import { kind, live, view } from './state';
 
 const LIVE_MS = 10_000, STATUS_MS = 5_000;
 
 export const flame = signal<FlameData | null>(null);
+export const table = signal<TableAnswer | null>(null);
+export const around = signal<FunctionAnswer | null>(null);	// view.function with its callers and callees
+export const functionFailed = signal('');
 export const labels = signal<Label[]>([]);
 export const timeline = signal<Timeline | null>(null);
 export const status = signal<Status | null>(null);
@@ -32,13 +36,21 @@ function asker<T>(ask: (signal: AbortSignal) => Promise<T>, got: (answer: T) => 
 	};
 }
 
-const askFlame = asker((s) => getFlame(view.peek(), s), (d) => {
+const askFlame = asker((s) => getFlame(flameQuery(view.peek()), s), (d) => {
 	flame.value = d;
 	failed.value = '';
 	loading.value = false;
 }, (why) => {
 	failed.value = why;
 	loading.value = false;
+});
+const askTable = asker((s) => getTable(tableQuery(view.peek()), s), (t) => table.value = t, () => table.value = null);
+const askFunction = asker((s) => getFunction(functionQuery(view.peek()), s), (f) => {
+	around.value = f;
+	functionFailed.value = '';
+}, (why) => {
+	around.value = null;
+	functionFailed.value = why;
 });
 const askTimeline = asker((s) => getTimeline(view.peek(), s), (t) => timeline.value = t, () => timeline.value = null);
 const askLabels = asker((s) => getLabels(view.peek(), s), (l) => labels.value = l, () => labels.value = []);
@@ -47,18 +59,36 @@ const askStatus = asker(getStatus, (s) => status.value = s, () => status.value =
 export function refresh(): void {
 	loading.value = true;
 	void askFlame();
+	void askTable();
+	if (view.peek().function)
+		void askFunction();
+	if (kind.peek() !== 'range')
+		return;
 	void askTimeline();
 	void askLabels();
 }
 
 export function startLoading(): void {
-	let asked = '';
+	let flameAsked: string | null = null, tableAsked: string | null = null, functionAsked = '', timelineAsked = '';
 	effect(() => {
-		const key = queryOf({ ...view.value, inverted: false });
+		const v = view.value, flameKey = flameQuery(v), tableKey = tableQuery(v), functionKey = functionQuery(v), timelineKey = timelineQuery(v);
 		untracked(() => {
-			if (key !== asked || !flame.value)
-				refresh();
-			asked = key;
+			if (around.value?.function.name !== v.function)
+				around.value = null;
+			if (functionKey && functionKey !== functionAsked)
+				void askFunction();
+			if (tableKey !== tableAsked) {
+				void askTable();
+				if (kind.value === 'range')
+					void askLabels();
+			}
+			if (kind.value === 'range' && (tableKey !== tableAsked || timelineKey !== timelineAsked))
+				void askTimeline();
+			if (flameKey !== flameAsked) {
+				loading.value = true;
+				void askFlame();
+			}
+			[flameAsked, tableAsked, functionAsked, timelineAsked] = [flameKey, tableKey, functionKey, timelineKey];
 		});
 	});
 	effect(() => {
@@ -67,6 +97,8 @@ export function startLoading(): void {
 		const timer = setInterval(() => document.hidden || refresh(), LIVE_MS);
 		return () => clearInterval(timer);
 	});
+	if (kind.peek() !== 'range')
+		return;
 	void askStatus();
 	setInterval(() => document.hidden || void askStatus(), STATUS_MS);
 }

@@ -3,7 +3,9 @@
 import { render } from 'preact';
 import { App } from './app';
 import './app.css';
+import { listenForKeys } from './keys';
 import { startLoading } from './load';
+import './runs';
 import { keepWho } from './who';
 
 const root = document.getElementById('app');
@@ -12,5 +14,6 @@ if (root && !root.querySelector('.error')) {
 	keepWho(root);
 	root.replaceChildren();
 	startLoading();
+	listenForKeys();
 	render(<App />, root);
 }

@@ -1,5 +1,5 @@
-// Chooses one value of a label: a button that opens a list with a field to narrow it down. Works for thousands of
-// values: the best ones by fuzzy match are shown.
+// Chooses values of a label, or all but these, or those with a prefix: a button that opens a list with a field to narrow it
+// down. Works for thousands of values: the best ones by fuzzy match are shown.
 
 import uFuzzy from '@leeoniya/ufuzzy';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -17,36 +17,64 @@ export function fuzzyFilter(all: string[], needle: string): number[] | null {
 	return order && info ? order.map((i) => info.idx[i]) : found;
 }
 
+// One filter of the address: "x" is x, "!x" is not x, "x*" begins with x, "=x" is exactly x.
+interface Filter {
+	value: string;
+	not?: boolean;
+	prefix?: boolean;
+}
+
+function parse(text: string): Filter {
+	if (text.startsWith('='))
+		return { value: text.slice(1) };
+	if (text.startsWith('!'))
+		return { value: text.slice(1), not: true };
+	return text.endsWith('*') ? { value: text.slice(0, -1), prefix: true } : { value: text };
+}
+
+function written({ value, not, prefix }: Filter): string {
+	if (not || prefix)
+		return not ? `!${value}` : `${value}*`;
+	return !value || /^[!=]/.test(value) || value.endsWith('*') ? `=${value}` : value;
+}
+
+function words(chosen: Filter[]): string {
+	return (chosen[0].not ? 'not ' : '') + chosen.map((c) => c.prefix ? `${c.value}*` : c.value || '(none)').join(', ');
+}
+
+interface Option {
+	kind: 'all' | 'prefix' | 'value';
+	value: string;
+	samples: number;
+}
+
 interface Props {
 	label: string;
 	all: string;
-	chosen: string;
+	chosen: string[];
 	values: { value: string; samples: number }[];
-	choose(value: string): void;
+	opened?: boolean;
+	choose(filters: string[]): void;
 }
 
-// How a filter of the address reads: "!x" is not x, "x*" begins with x.
-function words(chosen: string): string {
-	if (chosen.startsWith('='))
-		return chosen.slice(1);
-	return chosen.startsWith('!') ? `not ${chosen.slice(1)}` : chosen;
+// The values that match the typed text, all of them without any.
+function optionsOf(values: Props['values'], needle: string, not: boolean): Option[] {
+	const order = fuzzyFilter(values.map((v) => v.value), needle);
+	const shown: Option[] = (order ? order.map((i) => values[i]) : values).slice(0, SHOWN).map((v) => ({ kind: 'value', ...v }));
+	if (!needle)
+		return [{ kind: 'all', value: '', samples: -1 }, ...shown];
+	const samples = values.filter((v) => v.value.startsWith(needle)).reduce((sum, v) => sum + v.samples, 0);
+	return not || /^[!=]/.test(needle) ? shown : [...shown, { kind: 'prefix', value: needle, samples }];
 }
 
-// What stands for exactly this value.
-function exact(value: string): string {
-	return /^[!=]/.test(value) || value.endsWith('*') ? `=${value}` : value;
-}
-
-export function Picker({ label, all, chosen, values, choose }: Props) {
-	const [open, setOpen] = useState(false), [needle, setNeedle] = useState(''), [at, setAt] = useState(0);
+export function Picker({ label, all, chosen: texts, values, opened = false, choose }: Props) {
+	const chosen = texts.map(parse), said = chosen.length ? words(chosen) : '';
+	const [open, setOpen] = useState(opened), [needle, setNeedle] = useState(''), [at, setAt] = useState(0);
+	const [not, setNot] = useState(!!chosen[0]?.not);
 	const root = useRef<HTMLDivElement>(null), field = useRef<HTMLInputElement>(null), button = useRef<HTMLButtonElement>(null);
-	const id = `pick-${label}`;
-	const options = useMemo(() => {
-		const names = values.map((v) => v.value), order = fuzzyFilter(names, needle);
-		const shown = (order ? order.map((i) => values[i]) : values).slice(0, SHOWN);
-		return needle ? shown : [{ value: '', samples: -1 }, ...shown];
-	}, [values, needle]);
+	const id = `pick-${label}`, options = useMemo(() => optionsOf(values, needle, not), [values, needle, not]);
 	const most = Math.max(1, ...values.map((v) => v.samples));
+	const same = (o: Option) => (c: Filter) => c.value === o.value && !!c.prefix === (o.kind === 'prefix') && !!c.not === not;
 
 	useEffect(() => {
 		if (!open)
@@ -57,40 +85,61 @@ export function Picker({ label, all, chosen, values, choose }: Props) {
 		return () => removeEventListener('pointerdown', away);
 	}, [open]);
 
-	const take = (value: string) => {
+	const close = () => {
 		setOpen(false);
 		setNeedle('');
 		button.current?.focus();
-		choose(value && exact(value));
+	};
+	const take = (filters: Filter[]) => choose(filters.map(written));
+	const only = (o: Option) => {
+		close();
+		take(o.kind === 'all' ? [] : [{ value: o.value, not, prefix: o.kind === 'prefix' }]);
+	};
+	// Adds to, or takes from, the values that are chosen with the same "is" or "is not".
+	const toggle = (o: Option) => {
+		const others = chosen.filter((c) => !!c.not === not && !same(o)(c));
+		take(o.kind === 'all' ? [] : chosen.some(same(o)) ? others : [...others, { value: o.value, not, prefix: o.kind === 'prefix' }]);
+	};
+	const turn = (to: boolean) => {
+		setNot(to);
+		setAt(0);
+		if (to !== not)
+			take(chosen.filter((c) => !c.prefix).map(({ value }) => ({ value, not: to })));
 	};
 	const key = (e: KeyboardEvent) => {
 		const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;
 		if (step)
 			setAt(Math.min(options.length - 1, Math.max(0, at + step)));
 		else if (e.key === 'Enter' && options[at])
-			take(options[at].value);
-		else if (e.key === 'Escape') {
-			setOpen(false);
-			button.current?.focus();
-		} else
+			(e.shiftKey ? toggle : only)(options[at]);
+		else if (e.key === 'Escape')
+			close();
+		else
 			return;
 		e.preventDefault();
 	};
+	const isTick = (e: MouseEvent) => e.shiftKey || e.ctrlKey || e.metaKey || (e.target as Element).classList.contains('tick');
 
 	return <div class="picker" ref={root}>
-		<button ref={button} type="button" class={chosen ? 'pick chosen' : 'pick'} aria-haspopup="listbox" aria-expanded={open}
-			onClick={() => { setOpen(!open); setAt(0); }}>
-			<span class="key">{label}</span> <span class="val">{chosen ? words(chosen) : all}</span>
+		<button ref={button} type="button" class={said ? 'pick chosen' : 'pick'} aria-haspopup="listbox" aria-expanded={open} title={said || undefined}
+			onClick={() => { setOpen(!open); setAt(0); setNot(!!chosen[0]?.not); }}>
+			<span class="key">{label}</span> <span class="val">{said || all}</span>
 		</button>
 		{open && <div class="popup">
+			<div class="segments" role="group" aria-label={`How ${label} is compared`}>
+				<button type="button" aria-pressed={!not} onClick={() => turn(false)}>is</button>
+				<button type="button" aria-pressed={not} onClick={() => turn(true)}>is not</button>
+			</div>
 			<input ref={field} type="text" role="combobox" aria-expanded="true" aria-controls={id} placeholder={`find ${label}`}
-				aria-label={`Find ${label}`} aria-activedescendant={`${id}-${at}`} autocomplete="off" spellcheck={false}
+				aria-label={`Find ${label}; Shift+Enter adds to what is chosen`} aria-activedescendant={`${id}-${at}`} autocomplete="off" spellcheck={false}
 				value={needle} onKeyDown={key} onInput={(e) => { setNeedle(e.currentTarget.value); setAt(0); }} />
-			<ul id={id} role="listbox" aria-label={label}>
-				{options.map((o, i) => <li key={o.value} id={`${id}-${i}`} role="option" aria-selected={i === at}
-					onPointerMove={() => setAt(i)} onClick={() => take(o.value)}>
-					<span class="val">{o.samples < 0 ? all : o.value || '(none)'}</span>
-					{o.samples >= 0 && <><meter aria-hidden="true" min={0} max={most} value={o.samples} />
+			<ul id={id} role="listbox" aria-label={label} aria-multiselectable="true">
+				{options.map((o, i) => <li key={o.kind + o.value} id={`${id}-${i}`} role="option" class={i === at ? 'at' : ''}
+					aria-selected={o.kind === 'all' ? !chosen.length : chosen.some(same(o))}
+					onPointerMove={() => setAt(i)} onClick={(e) => (isTick(e) ? toggle : only)(o)}>
+					<span class="tick" title={o.kind === 'all' ? undefined : 'Several can be ticked'} />
+					<span class="val">{o.kind === 'all' ? all : o.kind === 'prefix' ? <>begins with <b>{o.value}</b></> : o.value || '(none)'}</span>
+					{o.samples >= 0 && <><meter aria-hidden="true" min={0} max={most} value={Math.min(o.samples, most)} />
 						<span class="num">{format.count(o.samples)}</span></>}
 				</li>)}
 				{!options.length && <li class="none">no {label} like this</li>}

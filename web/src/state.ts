@@ -1,38 +1,74 @@
-// What is looked at, kept in the address so that links, reload and Back work. What is asked of the server stands in the
-// query, with the API's own names; how the answer is looked at stands in the fragment and never leaves the browser.
+// The state of the page, kept in the address so that links, reload and Back work. Questions to the server stand in the query,
+// with the API's own names; settings of the display stand in the fragment and never leave the browser.
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 
 export interface View {
 	from: string;
 	to: string;
 	column: string;
+	by: string;				// '': functions
+	function: string;			// '': all of them
+	split: string;				// the label that the timeline is split by; '': none
+	threshold: string;			// of the call graph, per cent; '': as the server likes
 	reverse: boolean;
 	inverted: boolean;
+	subject: [string, string][];		// runs and comparisons
 	filters: [string, string][];
 }
 
-export type Pane = 'both' | 'graph' | 'table';
+// The order of the table: a metric by its column ('': the chosen one) and kind, or with the kind '' the name.
+export interface Order {
+	group: string;
+	kind: string;
+	down: boolean;
+}
 
-const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted'];
+export type Pane = 'both' | 'graph' | 'table' | 'calls';
+
+// A range, a run, several of them averaged; any of these may be compared with something.
+export type Kind = 'range' | 'run' | 'runs';
+
+const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split'];
+const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
+const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
+const PANES = ['graph', 'table', 'calls'];
+
+// The run that the address names, as in /runs/shop/1.
+const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';
 
 export const view = signal<View>(readView());
 export const zoom = signal<string[]>([]);
+export const callersZoom = signal<string[]>([]);
 export const search = signal('');
 export const pane = signal<Pane>('both');
+export const callBox = signal('');		// what is seen of the call graph: 'all', or 'x,y,width' in its units; '': the critical path
+export const filter = signal('');		// of the table
+export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const live = signal(false);
+
+export const kind = computed<Kind>(() => {
+	const runs = view.value.subject.filter(([key]) => key === 'run').length;
+	return runs > 1 ? 'runs' : runs ? 'run' : 'range';
+});
 
 readFragment();
 
 function readView(): View {
-	const p = new URLSearchParams(location.search);
+	const p = new URLSearchParams(location.search), given = [...p].filter(([, value]) => value);
+	const subject = given.filter(([key]) => isSubject(key) && !(pathRun && key === 'run'));
 	return {
 		from: p.get('from') || '-1h',
 		to: p.get('to') || 'now',
 		column: p.get('column') || '',
+		by: p.get('by') || '',
+		function: p.get('function') || '',
+		threshold: p.get('threshold') || '',
+		split: p.get('split') || '',
 		reverse: p.get('reverse') === '1',
 		inverted: p.get('inverted') === '1',
-		filters: [...p].filter(([key, value]) => value && !HOW.includes(key)),
+		subject: pathRun ? [['run', pathRun], ...subject] : subject,
+		filters: given.filter(([key]) => !HOW.includes(key) && !isSubject(key)),
 	};
 }
 
@@ -49,26 +85,37 @@ function readFragment(): void {
 		}
 	};
 	const wanted = parts.get('show');
-	zoom.value = parts.get('zoom') ? parts.get('zoom')!.split(';').map(decode) : [];
+	const path = (key: string) => parts.get(key) ? parts.get(key)!.split(';').map(decode) : [];
+	zoom.value = path('zoom');
+	callersZoom.value = path('callers');
 	search.value = decode(parts.get('search') || '');
-	pane.value = wanted === 'graph' || wanted === 'table' ? wanted : 'both';
+	callBox.value = decode(parts.get('at') || '');
+	filter.value = decode(parts.get('filter') || '');
+	const [kind, group, way] = decode(parts.get('order') ?? 'self').split(',');
+	order.value = { kind, group: group || '', down: way !== 'up' };
+	pane.value = PANES.includes(wanted || '') ? wanted as Pane : 'both';
 }
 
-// The query of a view, with what else a link needs.
-export function queryOf(v: View, more: Record<string, string> = {}): string {
-	const p = new URLSearchParams();
+function put(p: URLSearchParams, v: View): URLSearchParams {
 	if (v.from !== '-1h')
 		p.set('from', v.from);
 	if (v.to !== 'now')
 		p.set('to', v.to);
-	if (v.column)
-		p.set('column', v.column);
+	for (const key of ['column', 'by', 'function', 'threshold'] as const)
+		if (v[key])
+			p.set(key, v[key]);
 	if (v.reverse)
 		p.set('reverse', '1');
 	if (v.inverted)
 		p.set('inverted', '1');
 	for (const [key, value] of v.filters)
 		p.append(key, value);
+	return p;
+}
+
+// The query of a view, with what else a link needs. It says all, whatever the page's own path says.
+export function queryOf(v: View, more: Record<string, string> = {}): string {
+	const p = put(new URLSearchParams(v.subject), v);
 	for (const [key, value] of Object.entries(more))
 		p.set(key, value);
 	return p.toString();
@@ -78,15 +125,27 @@ function fragment(): string {
 	const parts = [];
 	if (zoom.value.length)
 		parts.push(`zoom=${zoom.value.map(encodeURIComponent).join(';')}`);
+	if (callersZoom.value.length)
+		parts.push(`callers=${callersZoom.value.map(encodeURIComponent).join(';')}`);
 	if (search.value)
 		parts.push(`search=${encodeURIComponent(search.value)}`);
+	if (filter.value)
+		parts.push(`filter=${encodeURIComponent(filter.value)}`);
+	const { kind, group, down } = order.value, by = [kind, group, down ? '' : 'up'].join(',').replace(/,+$/, '');
+	if (by !== 'self')
+		parts.push(`order=${by}`);
+	if (callBox.value && pane.value === 'calls')
+		parts.push(`at=${callBox.value}`);
 	if (pane.value !== 'both')
 		parts.push(`show=${pane.value}`);
 	return parts.length ? `#${parts.join('&')}` : '';
 }
 
 export function address(v = view.value): string {
-	const query = queryOf(v);
+	const p = put(new URLSearchParams(v.subject.filter(([key]) => !(pathRun && key === 'run'))), v);
+	if (v.split)
+		p.set('split', v.split);
+	const query = p.toString();
 	return location.pathname + (query ? `?${query}` : '') + fragment();
 }
 
@@ -111,9 +170,41 @@ export function setZoom(path: string[]): void {
 	remember(true);
 }
 
+export function setCallersZoom(path: string[]): void {
+	callersZoom.value = path;
+	remember(true);
+}
+
+// To a function, or with '' back to all of them. What was zoomed is another graph's then.
+export function openFunction(name: string): void {
+	zoom.value = [];
+	callersZoom.value = [];
+	change({ function: name });
+}
+
+// The address of that, for links that open in another tab.
+export function functionAddress(name: string): string {
+	return address({ ...view.value, function: name }).replace(/#.*/, '');
+}
+
 export function setSearch(text: string, step: boolean): void {
 	search.value = text;
 	remember(step);
+}
+
+export function setTableFilter(text: string): void {
+	filter.value = text;
+	remember(false);
+}
+
+export function setCallBox(box: string): void {
+	callBox.value = box;
+	remember(false);
+}
+
+export function setOrder(o: Order): void {
+	order.value = o;
+	remember(true);
 }
 
 export function setPane(p: Pane): void {
@@ -121,14 +212,25 @@ export function setPane(p: Pane): void {
 	remember(true);
 }
 
-export function setFilter(key: string, value: string): void {
-	const others = view.value.filters.filter(([k]) => k !== key);
-	change({ filters: value ? [...others, [key, value]] : others });
+// The label of a filter: "label.from" is the label that has a parameter's name.
+export function labelOf(key: string): string {
+	return key.startsWith('label.') ? key.slice(6) : key;
+}
+
+export function filtersOf(label: string): string[] {
+	return view.value.filters.filter(([key]) => labelOf(key) === label).map(([, filter]) => filter);
+}
+
+// In place of all filters of that label.
+export function setFilters(label: string, filters: string[]): void {
+	const key = HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+	const others = view.value.filters.filter(([k]) => labelOf(k) !== label);
+	change({ filters: [...others, ...filters.map((filter) => [key, filter] as [string, string])] });
 }
 
 addEventListener('popstate', () => {
-	const old = queryOf(view.value), now = readView();
+	const old = view.value, now = readView();
 	readFragment();
-	if (queryOf(now) !== old)
+	if (queryOf(now) !== queryOf(old) || now.split !== old.split)
 		view.value = now;
 });

@@ -1,65 +1,99 @@
-// Functions by self and total: the same content as the graph, as a table. Only the rows in sight are in the document,
-// so that a hundred thousand functions scroll as well as ten.
+// Functions with what they took, of every metric where there is room: the same content as the graph, as a table. Only the
+// rows in sight are in the document, so that a hundred thousand functions scroll as well as ten.
 
-import { signal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Row } from './flame/data';
 import * as format from './format';
-import { rows, searchFor, zoomed } from './found';
-import { flame } from './load';
+import { searchFor, zoomed } from './found';
+import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
-import { search, setSearch } from './state';
+import { ordered, rowsOfBoxes, rowsOfTable, text, type Metric, type Rows } from './rows';
+import { filter, functionAddress, openFunction, order, pane, search, setOrder, setSearch, setTableFilter, view, type Order } from './state';
 
 const HEIGHT = 25, AROUND = 12;
 
-type Key = 'self' | 'total' | 'name';
-const sort = signal<{ by: Key; down: boolean }>({ by: 'self', down: true });
+const NOTHING: Rows = { names: [], places: [], metrics: [], chosen: '', atMost: new Set() };
+const rows = computed<Rows>(() => {
+	const d = flame.value, t = table.value;
+	if (zoomed.value > 0 && d)
+		return rowsOfBoxes(d, zoomed.value);
+	return t ? rowsOfTable(t) : d && d.total ? rowsOfBoxes(d, 0) : NOTHING;
+});
 
-function sorted(all: Row[]): Row[] {
-	const { by, down } = sort.value, sign = down ? -1 : 1;
-	return [...all].sort((a, b) => {
-		const d = by === 'name' ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a[by] - b[by];
-		return sign * d || b.self - a.self || b.total - a.total || (a.name < b.name ? -1 : 1);
-	});
+// All of them where they have the whole width; then the names come first and stay in sight. The chosen column first; beside the graph there is room for that one only.
+function shownMetrics(r: Rows): Metric[] {
+	const mine = r.metrics.filter((m) => m.group === r.chosen);
+	if (pane.value !== 'table')
+		return mine.some((m) => m.isChange) ? mine.filter((m) => m.isChange) : mine;
+	return [...mine, ...r.metrics.filter((m) => m.group !== r.chosen)];
 }
 
-function Head({ by, children }: { by: Key; children: string }) {
-	const s = sort.value, mine = s.by === by;
-	return <th scope="col" class={by} aria-sort={mine ? (s.down ? 'descending' : 'ascending') : 'none'}>
-		<button type="button" onClick={() => sort.value = { by, down: mine ? !s.down : by !== 'name' }}>
-			{children}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
+function isSorted(s: Order, m: Metric, chosen: string): boolean {
+	return s.kind === m.kind && (s.group || chosen) === m.group;
+}
+
+function Head({ m, chosen, span }: { m?: Metric; chosen: string; span?: number }) {
+	const s = order.value, mine = m ? isSorted(s, m, chosen) : s.kind === '';
+	const by = m ? { group: m.group === chosen ? '' : m.group, kind: m.kind as string } : { group: '', kind: '' };
+	return <th scope="col" colSpan={span} class={m ? m.kind : 'name'} aria-sort={mine ? (s.down ? 'descending' : 'ascending') : 'none'}>
+		<button type="button" onClick={() => setOrder({ ...by, down: mine ? !s.down : by.kind !== '' })}>
+			{m ? m.title : view.value.by || 'function'}<span aria-hidden="true" class="arrow">{mine ? (s.down ? '▾' : '▴') : ''}</span>
 		</button>
 	</th>;
 }
 
-function Cell({ v, all, unit }: { v: number; all: number; unit: string }) {
-	return <td title={format.value(v, unit)}>
-		<meter aria-hidden="true" min={0} max={all || 1} value={v} />
-		<span>{format.share(v, all)}</span>
+function Cell({ m, i, atMost, wide }: { m: Metric; i: number; atMost: Set<number>; wide: boolean }) {
+	const v = m.values[i], words = text(m, i, atMost), share = format.share(v, m.whole);
+	if (m.isChange)
+		return <td class={m.sure && !m.sure.has(i) ? 'quiet' : v > 0 ? 'more' : v < 0 ? 'less' : ''} title={`${share} of all`}>{words}</td>;
+	const limit = words.startsWith('≤') ? '≤' : '';
+	return <td title={words}>
+		<meter aria-hidden="true" min={0} max={m.whole || 1} value={v} />
+		{wide && <span class="amount">{words}</span>}
+		<span>{limit}{share}</span>
 	</td>;
 }
 
-function Line({ row, index, all, unit }: { row: Row; index: number; all: number; unit: string }) {
-	const d = flame.value!, place = d.place(row.frame), wanted = searchFor(row.name), chosen = search.value === wanted;
-	return <tr class={chosen ? 'chosen' : ''} aria-rowindex={index + 2}>
-		<Cell v={row.self} all={all} unit={unit} />
-		<Cell v={row.total} all={all} unit={unit} />
-		<th scope="row" title={place ? `${row.name}\n${place}` : row.name}>
-			<button type="button" aria-pressed={chosen} onClick={() => setSearch(chosen ? '' : wanted, true)}>{row.name}</button>
-			{place && !row.name.includes(place.replace(/:\d+$/, '')) && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
-		</th>
-	</tr>;
+function Name({ name, place }: { name: string; place: string }) {
+	const wanted = searchFor(name), chosen = search.value === wanted;
+	return <th scope="row" title={place ? `${name}\n${place}` : name}><div class="name-cell">
+		<button type="button" class="icon mark" aria-pressed={chosen} title="Mark it in the graph" aria-label={`Mark ${name} in the graph`}
+			onClick={() => setSearch(chosen ? '' : wanted, true)}>
+			<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg></button>
+		<FunctionLink name={name} />
+		{place && !name.includes(place.replace(/:\d+$/, '')) && <small>{place.replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}</small>}
+	</div></th>;
+}
+
+// If the name must be cut, the method stays and the namespace or the folder gets shorter.
+export function FunctionLink({ name }: { name: string }) {
+	const end = name.startsWith('/') ? name.lastIndexOf('/') : name.lastIndexOf('\\', name.includes('::') ? name.lastIndexOf('::') : undefined);
+	return <a class="function-link" href={functionAddress(name)} onClick={(e) => {
+		if (e.ctrlKey || e.metaKey || e.shiftKey)
+			return;
+		e.preventDefault();
+		openFunction(name);
+	}}>{end > 0 && <span class="space-of">{name.slice(0, end + 1)}</span>}<span>{name.slice(end + 1)}</span></a>;
+}
+
+function Heads({ metrics, chosen, wide }: { metrics: Metric[]; chosen: string; wide: boolean }) {
+	const groups = [...new Set(metrics.map((m) => m.group))];
+	return <thead>
+		{wide && <tr class="groups"><td class="name" />{groups.map((g) => <th key={g} scope="colgroup" colSpan={metrics.filter((m) => m.group === g).length}>{format.columnName(g)}</th>)}</tr>}
+		<tr>{wide && <Head chosen={chosen} />}{metrics.map((m) => <Head key={m.group + m.kind} m={m} chosen={chosen} />)}{!wide && <Head chosen={chosen} />}</tr>
+	</thead>;
 }
 
 export function Table() {
 	const box = useRef<HTMLDivElement>(null);
-	const [needle, setNeedle] = useState(''), [at, setAt] = useState(0), [height, setHeight] = useState(600);
-	const d = flame.value, list = rows.value, order = sort.value;
+	const [at, setAt] = useState(0), [height, setHeight] = useState(600);
+	const r = rows.value, by = order.value, needle = filter.value, wide = pane.value === 'table', metrics = shownMetrics(r);
 
 	const shown = useMemo(() => {
-		const hit = fuzzyFilter(list.map((r) => r.name), needle);
-		return sorted(hit ? hit.map((i) => list[i]) : list);
-	}, [list, needle, order]);
+		const hit = fuzzyFilter(r.names, needle), metric = r.metrics.find((m) => isSorted(by, m, r.chosen));
+		const fallback = r.metrics.find((m) => m.kind === 'self' && m.group === r.chosen);
+		return ordered(r, hit || [...r.names.keys()], by.kind === '' ? undefined : metric || fallback, by.down);
+	}, [r, needle, by]);
 
 	useEffect(() => {
 		const watcher = new ResizeObserver(() => setHeight(box.current!.clientHeight));
@@ -69,29 +103,37 @@ export function Table() {
 	useEffect(() => {
 		if (box.current)
 			box.current.scrollTop = 0;
-	}, [needle, order]);
+	}, [needle, by]);
 
-	const unit = d?.about.columns[d.about.column]?.unit || 'count', all = d ? d.width[zoomed.value] : 0;
 	const first = Math.max(0, Math.floor(at / HEIGHT) - AROUND), last = Math.min(shown.length, Math.ceil((at + height) / HEIGHT) + AROUND);
-	const column = d?.about.columns[d.about.column]?.name || 'samples';
+	const mine = metrics[0], columns = metrics.length + 1, all = mine && !mine.isChange ? `${format.value(mine.whole, mine.unit)} ${mine.unit === 'count' ? format.columnName(r.chosen) : ''} · ` : '';
+	const things = `${format.count(shown.length)} ${plural(view.value.by || 'function', shown.length)}`;
 
 	return <section class="functions" aria-label="Functions">
 		<div class="tools">
-			<input type="text" class="narrow" placeholder="filter functions" aria-label="Filter functions" value={needle}
-				spellcheck={false} autocomplete="off" onInput={(e) => setNeedle(e.currentTarget.value)} />
-			<span class="sum">{d ? `${format.value(all, unit)} ${unit === 'count' ? format.columnName(column) : ''} · ${format.count(shown.length)} functions` : ''}</span>
+			<input type="text" class="narrow" placeholder={`filter ${plural(view.value.by || 'function', 2)}`} aria-label="Filter functions" value={needle}
+				spellcheck={false} autocomplete="off" onInput={(e) => setTableFilter(e.currentTarget.value)} />
+			<span class="sum">{r.metrics.length ? all + things : ''}</span>
 		</div>
 		<div class="rows" ref={box} tabIndex={0} role="region" aria-label="Table of functions" onScroll={(e) => setAt(e.currentTarget.scrollTop)}>
-			<table aria-rowcount={shown.length + 1}>
-				<colgroup><col class="c-share" /><col class="c-share" /><col /></colgroup>
-				<thead><tr><Head by="self">Self</Head><Head by="total">Total</Head><Head by="name">Function</Head></tr></thead>
+			<table aria-rowcount={shown.length + 1} class={wide ? 'wide' : ''}>
+				<colgroup>{wide && <col class="c-name" />}{metrics.map((m) => <col key={m.group + m.kind} class={wide ? 'c-wide' : 'c-share'} />)}{!wide && <col />}</colgroup>
+				<Heads metrics={metrics} chosen={r.chosen} wide={wide} />
 				<tbody>
-					{first > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }}><td colSpan={3} /></tr>}
-					{shown.slice(first, last).map((r, i) => <Line key={r.frame} row={r} index={first + i} all={all} unit={unit} />)}
-					{last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={3} /></tr>}
+					{first > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }}><td colSpan={columns} /></tr>}
+					{shown.slice(first, last).map((i, n) => <tr key={i} class={search.value && search.value === searchFor(r.names[i]) ? 'chosen' : ''} aria-rowindex={first + n + 2}>
+						{wide && <Name name={r.names[i]} place={r.places[i]} />}
+						{metrics.map((m) => <Cell key={m.group + m.kind} m={m} i={i} atMost={r.atMost} wide={wide} />)}
+						{!wide && <Name name={r.names[i]} place={r.places[i]} />}
+					</tr>)}
+					{last < shown.length && <tr class="gap" aria-hidden="true" style={{ height: `${(shown.length - last) * HEIGHT}px` }}><td colSpan={columns} /></tr>}
 				</tbody>
 			</table>
-			{d && !shown.length && <p class="none">no function like “{needle}”</p>}
+			{r.metrics.length > 0 && !shown.length && <p class="none">no {view.value.by || 'function'} like “{needle}”</p>}
 		</div>
 	</section>;
+}
+
+function plural(thing: string, n: number): string {
+	return n === 1 ? thing : thing === 'class' ? 'classes' : `${thing}s`;
 }

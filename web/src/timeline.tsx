@@ -2,12 +2,31 @@
 
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Timeline } from './api';
 import type { Chart } from './chart';
 import * as format from './format';
-import { timeline } from './load';
-import { change } from './state';
+import { labels, timeline } from './load';
+import { colorOf, partsOf } from './series';
+import { change, view } from './state';
 
 const iso = (unix: number) => new Date(unix * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+
+function SplitBy() {
+	const now = view.value.split, keys = labels.value.map((l) => l.key);
+	return <select aria-label="Samples by label" value={now} onChange={(e) => change({ split: e.currentTarget.value })}>
+		<option value="">all samples</option>
+		{(!now || keys.includes(now) ? keys : [now, ...keys]).map((key) => <option key={key} value={key}>by {key}</option>)}
+	</select>;
+}
+
+// Most samples first, as the bars have them from the bottom.
+function Legend({ t }: { t: Timeline }) {
+	const sum = (samples: number[]) => samples.reduce((a, b) => a + b, 0), all = sum(t.samples);
+	return <ul class="series" aria-label={`Samples by ${view.value.split}`}>
+		{partsOf(t).map((p, i) => <li key={p.name}><i style={{ background: `var(${colorOf(t, i)})` }} />
+			<span>{p.name}</span> <span class="num">{format.share(sum(p.samples), all)}</span></li>)}
+	</ul>;
+}
 
 export function TimelineStrip() {
 	const box = useRef<HTMLDivElement>(null), chart = useRef<Chart | null>(null), wanted = useRef(true);
@@ -16,6 +35,7 @@ export function TimelineStrip() {
 
 	useSignalEffect(() => {
 		const now = timeline.value;
+		void format.isUtc.value;
 		if (!now)
 			return;
 		if (chart.current)
@@ -33,7 +53,8 @@ export function TimelineStrip() {
 
 	const all = t ? `${format.count(sum)} samples, ${format.range(t.from, t.to)}` : 'Samples over time';
 	return <section class="timeline" aria-label="Samples over time">
-		<div class="caption"><span>{hover || all}</span><span class="hint">drag to choose a range</span></div>
+		<div class="caption"><span>{hover || all}</span><span class="hint">drag to choose a range</span><SplitBy /></div>
+		{t?.values && <Legend t={t} />}
 		<div class="plot" ref={box} role="img" aria-label={`Samples over time: ${all}`} />
 	</section>;
 }

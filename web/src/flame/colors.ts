@@ -1,6 +1,7 @@
 // Colours of boxes: one hue per namespace, class or file, so that what belongs together looks alike; PHP's own
-// functions are blue-grey, since they have no file of their own. Lightness differs by name, so that neighbours can be
-// told apart, and text on it stays readable: contrast is above 4.5 to 1 in both themes.
+// functions are blue-grey, since they have no file of their own, and the kernel's, in recordings from outside, purple.
+// Lightness differs by name, so that neighbours can be told apart, and text on it stays readable: contrast is above 4.5
+// to 1 in both themes.
 
 import type { FlameData } from './data';
 
@@ -33,7 +34,7 @@ function hash(text: string): number {
 	return (Math.imul(h, 0x2c1b3c6d) >>> 8) & 0xffff;
 }
 
-// What a function belongs to: "Wiki\Parser" of "Wiki\Parser::parse", else its file.
+// The owner of a function: "Wiki" of "Wiki\Parser::parse", "Parser" of "Parser::parse", else its file.
 function owner(name: string, file: string): string {
 	const method = name.lastIndexOf('::');
 	const whole = method > 0 ? name.slice(0, method) : name;
@@ -46,7 +47,10 @@ function owner(name: string, file: string): string {
 function frameColor(theme: Theme, name: string, file: string, faint: boolean): string {
 	const shade = hash(name) % 9;
 	let hue: number, saturation: number;
-	if (file) {
+	if (name.endsWith('_[k]')) {
+		hue = 285 + hash(name) % 15;
+		saturation = theme.dark ? 22 : 38;
+	} else if (file) {
 		hue = 6 + hash(owner(name, file)) % 47;
 		saturation = theme.dark ? 46 : 78;
 	} else {

@@ -8,6 +8,8 @@ export interface Column {
 	name: string;
 	unit: string;
 	total: number;
+	whole?: number;			// what shares are of: more than the total where something was given back
+	before?: number;		// of a comparison
 }
 
 export interface Looked {
@@ -29,6 +31,22 @@ export interface About {
 	period_ns: number;
 	labels: Record<string, string>;
 	reverse: boolean;
+	estimated?: boolean;		// boxes are: pairs of caller and callee were measured
+	runs?: Run[];
+	compared?: { before: string; after: string; factor: number; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
+}
+
+// The facts about a run beside its profile.
+export interface Run {
+	source: string;
+	id: string;
+	url: string | null;
+	name: string | null;
+	start: number;
+	duration_ns: number;
+	labels: Record<string, string>;
+	totals: Record<string, number>;
+	weight: number;
 }
 
 export const ABOUT_NOTHING: About = {
@@ -56,8 +74,8 @@ export interface Boxes {
 	whole?: Whole;
 }
 
-// What functions took in a profile that has not all of its frames as boxes, or whose boxes are an estimate, by frame: self and
-// total, or before and after of a difference. `unlisted` is how many functions are not among the frames.
+// The values of functions, by frame, in a profile whose boxes are an estimate or do not have all of its frames: self and total,
+// or before and after of a difference. `unlisted` is how many functions are not among the frames.
 export interface Whole {
 	first: Float64Array;
 	second: Float64Array;
@@ -70,7 +88,7 @@ export function wholeOf(exact: Exact, unlisted: number): Whole {
 	return other ? { first: one.total, second: other.total, unlisted } : { first: one.self, second: one.total, unlisted };
 }
 
-// What frames are called, and what is known of the whole.
+// The names of frames, and the facts about the whole.
 export interface Words {
 	names: string[];
 	files: string[];
@@ -194,7 +212,7 @@ export class FlameData {
 		return this.parents[box];
 	}
 
-	// What is left of a box's value without its children's.
+	// A box's value without its children's.
 	own(box: number, values: Values): number {
 		let own = values[box];
 		for (let c = this.firstChild[box]; c < this.endChild[box]; c++)
@@ -206,7 +224,7 @@ export class FlameData {
 		return this.own(box, this.width);
 	}
 
-	// What a box of a difference took itself, before and after.
+	// The self values of a box of a difference, before and after.
 	ownSides(box: number): [before: number, after: number] {
 		const { before, after, ownBefore, ownAfter } = this;
 		return ownBefore && ownAfter ? [ownBefore[box], ownAfter[box]] : [this.own(box, before!), this.own(box, after!)];
@@ -299,12 +317,17 @@ export interface Found {
 	frames: number;
 }
 
+// By name: 1 where it matches.
+export function matchNames(names: string[], pattern: RegExp): Uint8Array {
+	return Uint8Array.from(names, (n) => pattern.test(n) ? 1 : 0);
+}
+
 // Everything whose name matches, within one box.
-export function searchBoxes(data: FlameData, pattern: RegExp, within: number): Found {
-	const match = new Uint8Array(data.frameName.length), byName = data.names.map((n) => pattern.test(n));
+export function searchBoxes(data: FlameData, byName: Uint8Array, within: number): Found {
+	const match = new Uint8Array(data.frameName.length);
 	let frames = 0;
 	for (let f = 0; f < match.length; f++)
-		frames += match[f] = byName[data.frameName[f]] && f !== data.frame[0] ? 1 : 0;
+		frames += match[f] = f !== data.frame[0] ? byName[data.frameName[f]] : 0;
 
 	// Depth by depth, what stands on a match is covered; reading the children of `within` only needs a range per depth.
 	const hits: number[] = [], covered = new Uint8Array(data.count);
@@ -419,8 +442,8 @@ function widestChild(data: FlameData, box: number): number {
 	return best < data.endChild[box] ? best : box;
 }
 
-// Where an arrow key leads: to the widest callee, to the caller, to a callee of the same caller. Above the zoomed box
-// the way to it is the only one.
+// The destination of an arrow key: the widest callee, the caller, or a callee of the same caller. Above the zoomed box the only
+// way out leads to it.
 export function walk(data: FlameData, from: number, zoomed: number, inverted: boolean, key: string): number {
 	const outwards = key === (inverted ? 'ArrowDown' : 'ArrowUp');
 	if (outwards) {

@@ -3,7 +3,7 @@
 
 import { FlameData, type Values } from './data';
 
-// What each box took without its callees. What was too narrow to be a box counts as its caller's.
+// The self values of boxes. Callees too narrow to be a box count as their caller's.
 interface Own {
 	width: Float64Array;
 	before?: Float64Array;
@@ -136,7 +136,7 @@ function sortBy(from: Entries, keys: number, key: (i: number) => number): Entrie
 	return to;
 }
 
-// Where each frame stands among all of them by name.
+// The rank of each frame among all of them by name.
 function ranks(data: FlameData): Uint32Array {
 	const name = (f: number) => data.names[data.frameName[f]];
 	const order = Uint32Array.from(data.frameName.keys()).sort((a, b) => name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : a - b);

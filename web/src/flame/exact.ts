@@ -1,4 +1,4 @@
-// What functions took where the boxes are an estimate: computed from the pairs of caller and callee that were measured
+// The values of functions where the boxes are an estimate: computed from the pairs of caller and callee that were measured
 // (src/render/exact_table.c). Functions are numbered as frames are.
 
 import { Digits } from '../picture/digits';
@@ -11,7 +11,7 @@ export interface ExactTable {
 	pairs?: string;
 }
 
-// Of one side: what shares are of, and by function what it took itself and in all.
+// One side: the whole that shares are of, and self and total by function.
 export interface Side {
 	whole: number;
 	self: Float64Array;
@@ -88,7 +88,7 @@ export class Exact {
 		this.value = Float64Array.from(value);
 	}
 
-	// What the functions took together that `match` is true of; a stack with several of them counts once.
+	// The joint values of the functions that `match` is true of; a stack with several of them counts once.
 	matched(match: Uint8Array): Range {
 		const { self, total, whole } = this.sides[0], found: number[] = [];
 		for (let f = 0; f < match.length; f++)

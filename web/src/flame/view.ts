@@ -6,6 +6,7 @@
 
 import { walk, type FlameData } from './data';
 import { frameColors, readTheme, type Theme } from './colors';
+import { shorterNames } from './names';
 
 export const ROW = 19;
 const PAD = 4;
@@ -25,22 +26,9 @@ export interface FlameEvents {
 	zoom(box: number): void;
 	hover(box: number, x: number, y: number): void;		// -1: nothing; in pixels of the window
 	focus(box: number): void;				// by keyboard
+	open?(box: number): void;				// "f" was pressed, or the box clicked with Ctrl
 	search(): void;						// "/" was pressed
 	next(step: number): void;				// "n" or "N"
-}
-
-// "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
-function shorterNames(name: string): string[] {
-	const closure = name.indexOf('{closure:');
-	if (closure >= 0) {
-		const scope = name.slice(name.lastIndexOf('\\', closure) + 1, closure);
-		const place = name.slice(Math.max(name.lastIndexOf('/') + 1, closure + '{closure:'.length), -1);
-		return [name, `${scope}{closure ${place}}`, `{closure ${place}}`, 'closure'];
-	}
-	if (name.startsWith('/'))
-		return [name, name.slice(name.lastIndexOf('/') + 1)];
-	const short = name.slice(name.lastIndexOf('\\') + 1), at = short.lastIndexOf('::');
-	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
 }
 
 // Would a cut there leave the first half of a character that takes two?
@@ -197,7 +185,7 @@ export class FlameView {
 		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
 		if (!width || !height)
 			return;
-		const below = this.box.scrollHeight - this.box.scrollTop;
+		const below = this.box.scrollHeight - this.box.scrollTop - this.cssHeight;
 		this.box.style.setProperty('--rows', `${this.rows()}px`);
 		this.cssWidth = width;
 		this.cssHeight = height;
@@ -209,7 +197,7 @@ export class FlameView {
 		if (toRoot)
 			this.box.scrollTop = this.inverted ? 0 : this.box.scrollHeight;
 		else if (!this.inverted)
-			this.box.scrollTop = this.box.scrollHeight - below;
+			this.box.scrollTop = this.box.scrollHeight - height - below;
 		this.draw();
 	}
 
@@ -414,7 +402,10 @@ export class FlameView {
 			this.focused = -1;
 			if (byFinger)
 				this.leftCanvas();
-			this.events.zoom(box);
+			if (this.events.open && (event.ctrlKey || event.metaKey))
+				this.events.open(box);
+			else
+				this.events.zoom(box);
 		}
 	};
 
@@ -431,6 +422,8 @@ export class FlameView {
 		} else if (event.key === 'Escape') {
 			this.setFocus(-1);
 			this.events.zoom(0);
+		} else if (event.key === 'f' && this.events.open) {
+			this.events.open(this.focused < 0 ? this.zoomed : this.focused);
 		} else if (event.key === '/') {
 			this.events.search();
 		} else if (event.key === 'n' || event.key === 'N') {

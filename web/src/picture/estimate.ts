@@ -34,7 +34,7 @@ export function matchedSign(whole: FlameData, zoomed: number, isLimit: boolean):
 	return !whole.whole || zoomed > 0 || whole.before ? '≈ ' : isLimit ? '≤ ' : '';
 }
 
-// What shares of a table are of.
+// The whole that the shares of a table are of.
 export function tableWhole(d: FlameData, exact: Exact, within: number): number {
 	return d.whole && within === 0 ? Math.max(...exact.sides.map((side) => side.whole)) : d.width[within];
 }

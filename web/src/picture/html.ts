@@ -31,7 +31,7 @@ async function begin(): Promise<void> {
 	const data = readFlame(await unpack(packed.textContent!.trim()), about.exact);
 	packed.remove();		// as text it is no longer needed
 	data.about.reverse = about.reversed;
-	// What a suffix says is only how to colour a frame.
+	// Suffixes only say how to colour a frame.
 	data.names.forEach((name, i) => data.names[i] = name.replace(/_\[[kwij]\]$/, ''));
 
 	const bar = html('div', { class: 'controls' }), said = byId('said'), share = byId('share');

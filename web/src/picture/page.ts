@@ -1,9 +1,10 @@
-// What a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the table,
-// keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
+// Everything that a person can do with a picture, whatever draws it: zoom, search, filters, undo, other ways to draw it, the
+// table, keys. The picture itself is a view: elements of an SVG (svg.ts), or the canvas of the web UI (html.ts).
 
-import { matchedRange, matchingBoxes, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
+import { matchedRange, matchingBoxes, matchNames, searchBoxes, walk, type FlameData, type Found } from '../flame/data';
 import type { ExactTable } from '../flame/exact';
 import { derive, turnOver, type Filter, type Meaning } from '../flame/derive';
+import { differenceColor, differenceShares } from '../flame/difference';
 import type { FlameEvents, Paint } from '../flame/view';
 import { rgb } from './digits';
 import { button, html, icon, parse } from './dom';
@@ -35,6 +36,7 @@ export interface About extends Unit {
 	self?: boolean;				// of a difference: State.self
 	widthOf?: Meaning;			// '' unless given
 	fills: Record<ColorBy, string>;		// the colour of each frame, one after the other (digits.ts)
+	drawnFills?: string[];			// those of `colorBy` that stand before them, seen in the document
 	negate?: boolean;			// of a difference: colours of more and less swapped
 	attributes?: Record<number, Attributes>;	// --nameattr, by frame
 	exact?: ExactTable;			// what is known of functions where boxes are an estimate
@@ -55,14 +57,7 @@ const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so 
 const COLOR_WORDS: [ColorBy, string][] = [['function', 'by function'], ['layer', 'by layer'], ['package', 'by package']];
 const WIDTH_WORDS: [Meaning, string][] = [['', 'as drawn'], ['after', 'after'], ['before', 'before'], ['maximum', 'maximum'], ['difference', 'change']];
 
-// From white to orange for more, to blue for less: told apart by all kinds of eyes.
-export function differenceColor(share: number): string {
-	const t = Math.min(1, Math.abs(share)) ** 0.5, [r, g, b] = share > 0 ? [230, 97, 1] : [43, 123, 186];
-	const mix = (c: number) => Math.round(245 + (c - 245) * t);
-	return share === 0 ? 'rgb(240,240,240)' : `rgb(${mix(r)},${mix(g)},${mix(b)})`;
-}
-
-// Of markup that has entities and no elements.
+// Decodes markup that has entities and no elements.
 function plainText(markup: string): string {
 	return parse(`<title>${markup}</title>`).textContent!;
 }
@@ -219,26 +214,26 @@ export class Page {
 	}
 
 	private matches(pattern: RegExp): Uint8Array {
-		const d = this.base, byName = d.names.map((n) => pattern.test(n));
-		const match = Uint8Array.from(d.frameName, (n) => byName[n] ? 1 : 0);
+		const d = this.base, byName = matchNames(d.names, pattern);
+		const match = Uint8Array.from(d.frameName, (n) => byName[n]);
 		match[d.frame[0]] = 0;
 		return match;
 	}
 
-	// What has all stacks of a box.
+	// The data with all stacks of a box.
 	private whole(box: number): FlameData {
 		return box === 0 ? this.unturned : this.data;
 	}
 
 	private matchedRange(pattern: RegExp, zoomed: number): [least: number, most: number] {
 		const data = this.whole(zoomed);
-		return matchedRange(data, data === this.data ? this.found! : searchBoxes(data, pattern, 0), zoomed);
+		return matchedRange(data, data === this.data ? this.found! : searchBoxes(data, matchNames(data.names, pattern), 0), zoomed);
 	}
 
 	private find(zoomed: number): void {
 		const pattern = compile(this.state.search, this.state.ignoreCase);
 		this.wrong = pattern === undefined;
-		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, pattern, zoomed) : null;
+		this.found = pattern && this.data.total > 0 ? searchBoxes(this.data, matchNames(this.data.names, pattern), zoomed) : null;
 		const [least, most] = pattern && this.found ? this.matchedRange(pattern, zoomed) : [0, 0], all = this.data.width[zoomed];
 		const estimated = WITH_EXACT && this.data.exact, share = this.found ? (estimated ? most : least) / all : 0;
 		const sign = estimated ? matchedSign(this.whole(zoomed), zoomed, most > least) : most > least ? '≥ ' : '';
@@ -249,20 +244,11 @@ export class Page {
 	// --- Colours ---
 
 	private paint(): Paint {
-		const d = this.data, { before, after } = d, { color } = this.state, fills = this.fills[color] ||= rgb(this.about.fills[color]);
+		const d = this.data, { before, after } = d, { about, state: { color } } = this,
+			fills = this.fills[color] ||= [...color === about.colorBy && about.drawnFills || [], ...rgb(about.fills[color])];
 		const plain = (box: number) => fills[d.frame[box]];
-		return { fill: before && after ? this.differencePaint(before, after) : plain, match: MATCH, matchText: MATCH_TEXT };
-	}
-
-	private differencePaint(before: ArrayLike<number>, after: ArrayLike<number>): (box: number) => string {
-		const d = this.data, delta = (box: number) => {
-			const [from, to] = this.state.self ? d.ownSides(box) : [before[box], after[box]];
-			return to - from;
-		};
-		let most = 0;
-		for (let i = 0; i < d.count; i++)
-			most = Math.max(most, Math.abs(delta(i)));
-		return (box) => this.changeColor(most ? delta(box) / most : 0);
+		const shares = before && after && differenceShares(d, this.state.self);
+		return { fill: shares ? (box) => this.changeColor(shares(box)) : plain, match: MATCH, matchText: MATCH_TEXT };
 	}
 
 	private changeColor(share: number): string {
@@ -380,7 +366,7 @@ export class Page {
 		this.change({ ignoreCase: !this.state.ignoreCase });
 	}
 
-	// What the filters would be about: the search, or else the marked or zoomed frame.
+	// The subject of the filters: the search, or else the marked or zoomed frame.
 	private subject(): string {
 		if (this.state.search)
 			return this.found ? this.state.search : '';

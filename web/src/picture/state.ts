@@ -1,5 +1,5 @@
-// What is looked at, as the address says it: by names and not by pixels, so that a link fits when the picture has been
-// drawn again from newer data. Each step is an entry of the browser's history, so that Back is undo.
+// The state of the page in its address: by names and not by pixels, so that a link fits when the picture has been drawn again
+// from newer data. Each step is an entry of the browser's history, so that Back is undo.
 
 import { MEANINGS, type Meaning } from '../flame/derive';
 

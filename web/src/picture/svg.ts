@@ -4,6 +4,7 @@
 
 import { ABOUT_NOTHING, FlameData, wholeOf, type Whole } from '../flame/data';
 import { Exact, type ExactTable } from '../flame/exact';
+import { shorterNames } from '../flame/names';
 import type { FlameEvents, Paint } from '../flame/view';
 import { Digits } from './digits';
 import { html, parse, svg } from './dom';
@@ -11,6 +12,7 @@ import { Page, type About, type View } from './page';
 
 interface Table extends About {
 	width: number;
+	fluid: boolean;			// it takes the width of its window
 	height: number;
 	top: number;
 	bottom: number;
@@ -37,7 +39,7 @@ interface Table extends About {
 const FEWEST = 200, MOST = 700;	// elements of a zoomed picture: those with room for a label, within these bounds
 const LABEL = 3;		// characters
 const NEAR = 1;			// px: boxes narrower than one flow together where they are nearer than that
-const BAR_GAP = 8, TABLE_HEIGHT = 420;
+const BAR_GAP = 8, TABLE_HEIGHT = 420, LINE = 16, NARROWEST = 240;
 
 // Without its share: "name (1,234 samples, 5.67%)".
 function nameIn(frame: Element): string {
@@ -45,7 +47,7 @@ function nameIn(frame: Element): string {
 	return title.slice(0, title.lastIndexOf(' ('));
 }
 
-// What functions took in the whole profile: the root's 0, then those of each name.
+// The values of functions in the whole profile: the root's 0, then those of each name.
 function readSums(t: Table, names: number): Whole | undefined {
 	const digits = new Digits(t.sums || ''), sums = { first: new Float64Array(names), second: new Float64Array(names), unlisted: t.unlisted || 0 };
 	for (let i = 1; t.sums && i < names; i++) {
@@ -58,7 +60,7 @@ function readSums(t: Table, names: number): Whole | undefined {
 // Preorder as src/render/table.c writes it; by depth as the engine wants it. `number` is where each box of the table went, and
 // `drawn` are the boxes that are elements, by their number in the table.
 function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; number: Uint32Array; drawn: number[] } {
-	const { count, names = [] } = t, digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all], drawn: number[] = [];
+	const { count, names = [], sides } = t, fills: string[] | undefined = t.names || sides ? undefined : t.drawnFills = [], digits = new Digits(t.boxes), offsets = [0], next = [0], right = [t.all], drawn: number[] = [];
 	const depth = new Uint32Array(count), from = new Float64Array(count), wide = new Float64Array(count), name = new Uint32Array(count);
 	for (let i = 0, d = 0; i < count; i++) {
 		depth[i] = d += 1 - digits.next();
@@ -67,8 +69,11 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		wide[i] = end - start;
 		name[i] = digits.next();
 		if (i === 0 || wide[i] >= t.elementMin) {
-			if (name[i] === names.length)
-				names.push(nameIn(elements[drawn.length]));
+			if (name[i] === names.length) {
+				const e = elements[drawn.length];
+				names.push(nameIn(e));
+				fills?.push(e.querySelector('rect')!.getAttribute('fill')!);
+			}
 			drawn.push(i);
 		}
 		next[d] = right[d + 1] = end;
@@ -85,11 +90,11 @@ function readTable(t: Table, elements: NodeListOf<Element>): { data: FlameData; 
 		values.forEach((v, i) => out[number[i]] = v);
 		return out;
 	};
-	const sides = [0, 1, 2, 3].map(() => new Float64Array(t.sides ? count : 0)), side = new Digits(t.sides || '');
-	for (let i = 0; t.sides && i < count; i++)
-		for (const values of sides)
+	const both = [0, 1, 2, 3].map(() => new Float64Array(sides ? count : 0)), side = new Digits(sides || '');
+	for (let i = 0; sides && i < count; i++)
+		for (const values of both)
 			values[number[i]] = side.signed();
-	const [before, after, ownBefore, ownAfter] = t.sides ? sides : [];
+	const [before, after, ownBefore, ownAfter] = sides ? both : [];
 	const self = names.map((_, i) => i), none = self.map(() => 0), exact = WITH_EXACT && t.exact ? new Exact(t.exact, names.length) : undefined;
 	const data = new FlameData({ depths: offsets.length - 1, total: t.all, leftOut: 0, offsets: Uint32Array.from(offsets), start: moved(from),
 		width: moved(wide), frame: moved(name), before, after, ownBefore, ownAfter, beyond: t.beyond, whole: WITH_EXACT && exact ? wholeOf(exact, t.unlisted || 0) : readSums(t, names.length) }, {
@@ -109,6 +114,7 @@ class SvgView implements View {
 	private paint: Paint | null = null;
 	private painted = '';		// which colours; '' are those of the document
 	private focused = -1;
+	private hasTurned = false;
 	private dirty = true;			// other boxes, places or colours
 	private matchChanged = false;
 	private least: number;			// boxes at least that wide are elements
@@ -117,17 +123,18 @@ class SvgView implements View {
 	private readonly originalPaths: Element[];
 	private readonly pointer = svg('rect', { id: 'pointer', visibility: 'hidden' });
 	private readonly cursor = svg('rect', { id: 'cursor', visibility: 'hidden' });
-	private readonly inner: number;
+	private width: number;
 	private readonly rows: number;
 	private touched = -1;
 	title: (box: number) => string = () => '';
+	turned: () => void = () => {};		// the root is elsewhere now
 
 	constructor(private readonly root: SVGSVGElement, private readonly frames: SVGGElement, private readonly t: Table,
 		elements: NodeListOf<Element>, private readonly base: FlameData, number: Uint32Array, drawn: number[], private readonly events: FlameEvents) {
 		this.data = base;
 		this.inverted = t.inverted;
 		this.least = t.elementMin;
-		this.inner = t.width - 2 * t.margin;
+		this.width = t.width;
 		this.originalPaths = [...frames.querySelectorAll('path')];
 		this.rows = Math.round((t.height - t.top - t.bottom) / t.frameHeight);
 		drawn.forEach((i, at) => this.original.push([number[i], elements[at]]));
@@ -152,7 +159,8 @@ class SvgView implements View {
 		this.match = match;
 	}
 	setInverted(inverted: boolean): void {
-		this.dirty ||= inverted !== this.inverted;
+		this.hasTurned ||= inverted !== this.inverted;
+		this.dirty ||= this.hasTurned;
 		this.inverted = inverted;
 	}
 	setPaint(paint: Paint, name: string): void {
@@ -163,6 +171,10 @@ class SvgView implements View {
 	setFocus(box: number): void {
 		this.focused = box;
 	}
+	setWidth(width: number): void {
+		this.dirty ||= width !== this.width;
+		this.width = width;
+	}
 	shownWidth(box: number): number {
 		return this.box(box).width;
 	}
@@ -171,6 +183,10 @@ class SvgView implements View {
 	}
 
 	// --- Places ---
+
+	private get inner(): number {
+		return this.width - 2 * this.t.margin;
+	}
 
 	private get k(): number {
 		return this.data.width[this.zoomed] > 0 ? this.inner / this.data.width[this.zoomed] : 0;
@@ -187,6 +203,11 @@ class SvgView implements View {
 		return { x: t.margin + (from - left) * this.k, y: this.rowTop(depth), width: Math.max(0, to - from) * this.k, height: t.frameHeight - t.gap };
 	}
 
+	// The row of the zoomed box.
+	row(): [top: number, isRoot: boolean, inverted: boolean] {
+		return [this.rowTop(this.data.total > 0 ? this.data.depthOf(this.zoomed) : 0), this.zoomed === 0, this.inverted];
+	}
+
 	boxAt(x: number, y: number): number {
 		const t = this.t, d = this.data, from = this.inverted ? y - t.top : t.height - t.bottom - y;
 		if (x < t.margin || x > t.margin + this.inner || d.total <= 0)
@@ -198,7 +219,7 @@ class SvgView implements View {
 	// --- Drawing ---
 
 	private get isOriginal(): boolean {
-		return this.data === this.base && this.zoomed === 0 && this.inverted === this.t.inverted && this.painted === '';
+		return this.data === this.base && this.zoomed === 0 && this.inverted === this.t.inverted && this.painted === '' && this.width === this.t.width;
 	}
 
 	flush(): void {
@@ -206,7 +227,9 @@ class SvgView implements View {
 			this.draw();
 		if (this.dirty || this.matchChanged)
 			this.mark();
-		this.dirty = this.matchChanged = false;
+		if (this.hasTurned)
+			this.turned();
+		this.dirty = this.matchChanged = this.hasTurned = false;
 		this.outline(this.cursor, this.focused);
 		this.outline(this.pointer, -1);
 		if (this.focused >= 0)
@@ -276,8 +299,8 @@ class SvgView implements View {
 		const room = Math.floor(width / this.t.characterWidth);
 		if (room < LABEL || name.length <= room)
 			return room < LABEL ? '' : name;
-		const characters = Array.from(name);
-		return characters.length <= room ? name : `${characters.slice(0, room - 2).join('')}..`;
+		const forms = shorterNames(name).filter(Boolean).map((form) => Array.from(form));
+		return (forms.find((form) => form.length <= room) || [...forms[forms.length - 1].slice(0, room - 2), '..']).join('');
 	}
 
 	// Classes of the elements that are there: dimmed callers, matches.
@@ -384,61 +407,118 @@ class Paper {
 	private readonly head = svg('g', { id: 'head' });
 	private readonly foot = svg('g', { id: 'foot' });
 	private readonly hole: SVGForeignObjectElement;
-	private readonly headStrip: SVGRectElement;
-	private readonly footStrip: SVGRectElement;
+	private readonly headStrip = svg('rect', { class: 'strip', height: 0 });
+	private readonly footStrip = svg('rect', { class: 'strip', visibility: 'hidden' });
+	private readonly headings: [element: Element, text: string][] = [];
 	private readonly details: Element;
 	private readonly matchedText: Element;
 	private readonly twinHole = svg('foreignObject', { class: 'twin-hole' });
+	private readonly isAlone: boolean;		// in its window, not part of a page
 	readonly bar = html('div', { class: 'controls' });
+	private said = '';
+	private lines = 1;
 	private barHeight = 0;
 	private twinHeight = 0;
+	width: number;
 
-	constructor(private readonly root: SVGSVGElement, private readonly t: Table) {
-		const strip = { class: 'strip', x: 0, width: t.width };
+	constructor(private readonly root: SVGSVGElement, private readonly t: Table, private readonly widened: (width: number) => void) {
+		this.width = t.width;
+		this.isAlone = root === document.documentElement as unknown;
 		this.details = root.querySelector('#details')!;
 		this.matchedText = root.querySelector('#matched')!;
+		this.said = this.details.textContent!;
 		this.details.setAttribute('aria-live', 'polite');
 		this.matchedText.setAttribute('aria-live', 'polite');
+		root.querySelectorAll('#title, #subtitle').forEach((e) => this.headings.push([e, e.textContent!]));
 		this.hole = svg('foreignObject', { x: t.margin, width: t.width - 2 * t.margin, height: 400 }, this.bar);
-		this.headStrip = svg('rect', { ...strip, height: 0 });
-		this.footStrip = svg('rect', { ...strip, y: t.height - t.bottom + 4, height: t.bottom - 4, visibility: 'hidden' });
+		if (this.isAlone && t.fluid)		// phones lay out for 980 px otherwise
+			root.prepend(html('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }));
+		if (this.isAlone)
+			root.style.setProperty('--ground', root.querySelector('#background stop:last-child')?.getAttribute('stop-color') || '');
 		this.head.append(this.headStrip, this.hole);
 		this.foot.append(this.footStrip, this.details, this.matchedText);
 		root.append(this.foot, this.head);
 		addEventListener('scroll', () => this.keepInSight(), { passive: true });
-		addEventListener('resize', () => this.keepInSight());
+		addEventListener('resize', () => this.fit());
 		addEventListener('beforeprint', () => this.size(0));
 		addEventListener('afterprint', () => this.size(this.barHeight));
 	}
 
 	say(text: string): void {
-		this.details.textContent = text;
+		this.said = text;
+		this.wrap();
 	}
 
 	matched(text: string, share: string): void {
 		this.matchedText.textContent = text;
 		this.matchedText.setAttribute('data-share', share);
+		this.wrap();
 	}
 
-	// The bar stands above the picture's own paper, whatever number of rows it needs.
-	fit(): void {
-		const height = this.bar.offsetHeight;
-		if (!height || height + BAR_GAP === this.barHeight)
+	// The words at the foot in as many lines as they need, above what matched if there is no room beside it.
+	private wrap(): void {
+		const { t } = this, room = Math.max(8, Math.floor((this.width - 2 * t.margin) / t.characterWidth)), parts: string[] = [];
+		for (let at = 0; at < this.said.length; at += room)
+			parts.push(this.said.slice(at, at + room));
+		const share = this.matchedText.textContent!.length, last = parts.length ? parts[parts.length - 1].length : 0;
+		const above = share && last + share + 2 > room ? 1 : 0, foot = t.height - t.bottom / 2;
+		this.lines = Math.max(1, parts.length + above);
+		this.details.replaceChildren(...parts.map((part, i) => svg('tspan', { x: t.margin, y: foot - (this.lines - 1 - i) * LINE }, part)));
+		this.keepInSight();
+	}
+
+	// The width of the window, unless the picture has one of its own.
+	private widen(): boolean {
+		const width = this.t.fluid && this.isAlone ? Math.max(NARROWEST, this.root.clientWidth || innerWidth) : this.t.width;
+		if (width === this.width)
+			return false;
+		this.width = width;
+		this.hole.setAttribute('width', String(width - 2 * this.t.margin));
+		this.matchedText.setAttribute('x', String(width - this.t.margin));
+		for (const [element, text] of this.headings)
+			this.cut(element as SVGTextElement, text);
+		this.wrap();
+		this.widened(width);
+		return true;
+	}
+
+	private cut(element: SVGTextElement, text: string): void {
+		element.setAttribute('x', String(this.width / 2));
+		element.textContent = text;
+		const length = element.getComputedTextLength(), room = this.width - 2 * this.t.margin;
+		if (length <= room)
 			return;
-		this.barHeight = height + BAR_GAP;
-		this.hole.setAttribute('height', String(height));
-		this.hole.setAttribute('y', String(-height - BAR_GAP / 2));
-		this.headStrip.setAttribute('y', String(-this.barHeight));
-		this.headStrip.setAttribute('height', String(this.barHeight));
+		element.textContent = `${text.slice(0, Math.max(1, Math.floor(text.length * room / length) - 1))}…`;
+		element.append(svg('title', {}, text));
+	}
+
+	// The bar stands above the picture's own paper, whatever number of rows it needs. What it needs may bring a scroll bar,
+	// which takes of the width.
+	fit(): void {
+		const before = this.width;
+		for (let i = 0; i < 3 && (this.widen() || i === 0); i++)
+			this.fitBar();
+		if (this.width === before)
+			this.keepInSight();
+	}
+
+	private fitBar(): void {
+		const height = this.bar.offsetHeight;
+		this.barHeight = height ? height + BAR_GAP : this.barHeight;
+		if (height) {
+			this.hole.setAttribute('height', String(height));
+			this.hole.setAttribute('y', String(-height - BAR_GAP / 2));
+		}
 		this.size(this.barHeight);
 		this.keepInSight();
 	}
 
 	private size(above: number): void {
-		const { width, height } = this.t, below = above ? this.twinHeight : 0, paper = this.root.querySelector('#paper');
-		this.root.setAttribute('viewBox', `0 ${-above} ${width} ${height + above + below}`);
+		const { height } = this.t, below = above ? this.twinHeight : 0;
+		this.root.setAttribute('viewBox', `0 ${-above} ${this.width} ${height + above + below}`);
+		this.root.setAttribute('width', String(this.width));
 		this.root.setAttribute('height', String(height + above + below));
-		paper?.setAttribute('y', String(-above));
+		this.root.querySelector('#paper')?.setAttribute('y', String(-above));
 	}
 
 	table(twin: HTMLElement | null): void {
@@ -447,7 +527,7 @@ class Paper {
 		this.twinHeight = 0;
 		if (twin) {
 			this.twinHole.replaceChildren(twin);
-			for (const [key, value] of Object.entries({ x: t.margin, y: t.height, width: t.width - 2 * t.margin, height: TABLE_HEIGHT }))
+			for (const [key, value] of Object.entries({ x: t.margin, y: t.height, width: this.width - 2 * t.margin, height: TABLE_HEIGHT }))
 				this.twinHole.setAttribute(key, String(value));
 			this.root.insertBefore(this.twinHole, this.foot);
 			const height = Math.min(TABLE_HEIGHT, twin.firstElementChild!.scrollHeight + 2 * BAR_GAP);
@@ -459,14 +539,34 @@ class Paper {
 		this.keepInSight();
 	}
 
+	// Scroll to where the frames in view begin: a high picture has them at its foot.
+	showRow(top: number, isRoot: boolean, inverted: boolean): void {
+		const { t } = this;
+		if (this.isAlone)
+			scrollTo(scrollX, isRoot ? (inverted ? 0 : t.height + this.barHeight) : inverted ? top :
+				top + this.barHeight + t.frameHeight + t.bottom - innerHeight);
+	}
+
 	keepInSight(): void {
 		const r = this.root.getBoundingClientRect(), all = this.t.height + this.barHeight + this.twinHeight, size = r.height / all || 1;
-		const up = Math.max(0, -r.top) / size, down = Math.max(0, r.bottom - innerHeight) / size;
-		const lift = Math.max(0, down - this.twinHeight);
-		this.head.setAttribute('transform', `translate(0 ${up})`);
-		this.foot.setAttribute('transform', `translate(0 ${-lift})`);
+		const up = Math.max(0, -r.top) / size, down = Math.max(0, r.bottom - innerHeight) / size, left = Math.max(0, -r.left) / size;
+		const lift = Math.max(0, down - this.twinHeight), { t, lines } = this, { margin } = t, above = (lines - 1) * LINE;
+		const visible = Math.min(this.width - left, Math.max(NARROWEST, (innerWidth - Math.max(0, r.left)) / size));
+		this.head.setAttribute('transform', `translate(${left} ${up})`);
+		this.foot.setAttribute('transform', `translate(${left} ${-lift})`);
+		for (const strip of [this.headStrip, this.footStrip])
+			strip.setAttribute('width', String(visible));
+		this.headStrip.setAttribute('y', String(-this.barHeight));
+		this.headStrip.setAttribute('height', String(this.barHeight));
 		this.headStrip.setAttribute('class', up ? 'strip over' : 'strip');
-		this.footStrip.setAttribute('visibility', lift ? 'visible' : 'hidden');
+		this.footStrip.setAttribute('y', String(t.height - t.bottom + 4 - above));
+		this.footStrip.setAttribute('height', String(t.bottom - 4 + above));
+		this.footStrip.setAttribute('visibility', lift || above ? 'visible' : 'hidden');
+		this.matchedText.setAttribute('x', String(visible - margin));
+		if (Number(this.hole.getAttribute('width')) !== visible - 2 * margin) {
+			this.hole.setAttribute('width', String(visible - 2 * margin));
+			this.fitBar();
+		}
 	}
 }
 
@@ -480,7 +580,11 @@ function readQuery(view: SvgView, data: FlameData): { zoom?: string[]; search?: 
 const root = (document.currentScript as SVGElement | null)?.ownerSVGElement || document.documentElement as unknown as SVGSVGElement;
 const table: Table = JSON.parse(root.querySelector('#profile')!.textContent!);
 const frames = root.querySelector<SVGGElement>('#frames')!;
-const elements = frames.querySelectorAll(':scope > g, :scope > a'), { data, number, drawn } = readTable(table, elements), paper = new Paper(root, table);
+const elements = frames.querySelectorAll(':scope > g, :scope > a'), { data, number, drawn } = readTable(table, elements);
+const paper = new Paper(root, table, (width) => {
+	view.setWidth(width);
+	view.flush();
+});
 const page = new Page(table, data, { bar: paper.bar, frame: frames, say: (s) => paper.say(s), matched: (s, share) => paper.matched(s, share),
 	table: (twin) => paper.table(twin), resized: () => paper.fit() });
 const view = new SvgView(root, frames, table, elements, data, number, drawn, page.events());
@@ -490,5 +594,8 @@ page.view = view;
 frames.setAttribute('role', 'img');
 frames.setAttribute('tabindex', '0');
 frames.setAttribute('aria-label', `Flame graph of ${data.count - 1 + (table.beyond || 0)} frames. Arrow keys walk, Enter zooms, Escape resets; the button Table shows the same as a table.`);
-page.begin((state) => ({ ...state, ...readQuery(view, data) }));
+const asked = readQuery(view, data), toRoot = () => paper.showRow(...view.row());
+view.turned = toRoot;
+page.begin((state) => ({ ...state, ...asked }));
+toRoot();
 document.fonts?.ready.then(() => paper.fit());

@@ -19,7 +19,7 @@ export const grouped = (v: number) => grouping.format(v);
 // A value that is a limit.
 export const atMost = (text: string) => `≤${text}`;
 
-// As C's rint(): what is just between two integers becomes the even one.
+// Like C's rint(): a value halfway between two integers becomes the even one.
 function multiplied(v: number, factor: number): number {
 	const product = v * factor, rounded = Math.round(product);
 	return rounded - product === 0.5 && rounded % 2 ? rounded - 1 : rounded;
@@ -43,7 +43,7 @@ export function percent(part: number, whole: number): string {
 	return `${(whole ? 100 * part / whole : 0).toFixed(2)}%`;
 }
 
-// What a frame took before and after, and what of it itself: the same as src/render/difference.c. Points are percent of
+// A frame's totals before and after, and its self values, as text: the same as src/render/difference.c. Points are percent of
 // everything before.
 export function difference([before, after]: [number, number], [ownBefore, ownAfter]: [number, number], [allBefore, allAfter]: [number, number],
 	unit: Unit, limits = false): string {

@@ -1,0 +1,106 @@
+/* api_callgraph.c: who calls whom, laid out by Graphviz, as a picture. */
+
+#include "api.h"
+
+#include "ask.h"
+#include "callgraph_fit.h"
+#include "clock.h"
+#include "function_ask.h"
+#include "mem.h"
+#include "text.h"
+
+#include <string.h>
+
+#define LAYOUT_SECONDS	1.5			/* a page waits for it; what takes longer has fewer functions */
+#define LAYOUT_NS	((int64_t)(LAYOUT_SECONDS * NS_PER_SECOND))
+#define MEMORY_MAX	((size_t)256 << 20)
+#define PICTURE_MAX	((size_t)32 << 20)
+
+static void warn_reduced(const struct callgraph_fit *fit, struct response *r)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	if (!fit->reduced)
+		return;
+	buf_init(&b);
+	if (r->warning)
+		buf_printf(&b, "%s; ", r->warning);
+	buf_printf(&b, "%s, so the picture shows %zu of %zu functions and arrows without words; a higher threshold chooses fewer",
+		   fit->why, fit->counts.shown, fit->counts.functions);
+	r->warning = arena_copy(&r->bytes, b.data, b.size);
+}
+
+/* `bare` as it comes from Graphviz, for a page that has style and script of its own. */
+static int draw(const struct ask *a, struct graphviz *graphviz, bool bare, struct response *r, struct err *err)
+{
+	_cleanup_(callgraph_freep) struct callgraph *graph = NULL;
+	_cleanup_(function_ask_done) struct function_ask f = { 0 };
+	_cleanup_(buf_done) struct buf picture = { 0 };
+	struct callgraph_options o;
+	struct callgraph_fit fit;
+	int code;
+
+	callgraph_defaults(&o);
+	o.column = a->column;
+	o.before_column = a->before;
+	if (a->is_diff)
+		o.value_name = a->columns[a->chosen].name;
+	if (a->view.threshold >= 0)
+		o.threshold = a->view.threshold;
+	if (a->view.function && (code = function_ask(&f, a, err)) < 0)
+		return code;
+	o.focus = f.of;
+	graph = callgraph_new(a->profile, &o, err);
+	if (!graph)
+		return -EINVAL;
+	buf_init(&picture);
+	code = callgraph_fit_draw(graphviz, graph, o.max_nodes, LAYOUT_SECONDS, clock_monotonic_ns() + LAYOUT_NS, &picture, &fit,
+				  err);
+	if (code < 0)
+		return code;
+	warn_reduced(&fit, r);
+	if (bare)
+		buf_put(&r->body, picture.data, picture.size);
+	else
+		callgraph_finish_svg((struct str){ picture.data, picture.size }, &r->body);
+	return 0;
+}
+
+int api_callgraph_start(struct site *s, struct err *err)
+{
+	struct graphviz_limits limits = { (int)LAYOUT_SECONDS + 1, MEMORY_MAX, PICTURE_MAX };
+
+	return graphviz_start("svg", &limits, &s->graphviz, err);
+}
+
+static void answer(struct site *s, struct graphviz *graphviz, const struct request *q, struct response *r)
+{
+	_cleanup_(ask_done) struct ask a = { 0 };
+	struct err err = { 0 };
+	int code = ask_view(&a, q, &err);
+
+	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
+		ask_refuse(r, q, code, &err);
+		return;
+	}
+	ask_warn(&a, r);
+	code = draw(&a, graphviz, !strncmp(q->path, "/api/", 5), r, &err);
+	if (code < 0)
+		ask_refuse(r, q, code, &err);
+	else
+		r->type = "image/svg+xml";
+}
+
+void api_callgraph(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(graphviz_freep) struct graphviz *graphviz = NULL;
+	struct err err = { 0 };
+	int code = s->graphviz ? 0 : api_callgraph_start(s, &err);
+
+	graphviz = TAKE_PTR(s->graphviz);
+	if (code < 0)
+		response_error(r, q, 503, "%s", code == -ENOTSUP ? "this strobe was built without Graphviz, which lays call "
+			       "graphs out" : err.text);
+	else
+		answer(s, graphviz, q, r);
+}

@@ -1,0 +1,175 @@
+/* api_table.c: every function with every metric, column by column: what the table of the page is made of. */
+
+#include "api.h"
+
+#include "ask.h"
+#include "diff_report.h"
+#include "mem.h"
+#include "text.h"
+
+#include <string.h>
+
+/* --- What both kinds have --- */
+
+static void put_name(struct json *j, const struct profile *p, uint32_t frame)
+{
+	json_bytes(j, profile_name(p, frame));
+}
+
+static void put_file(struct json *j, const struct profile *p, uint32_t frame)
+{
+	json_bytes(j, profile_file(p, frame));
+}
+
+static void put_line(struct json *j, const struct profile *p, uint32_t frame)
+{
+	json_u64(j, p->frames[frame].line);
+}
+
+static void put_frames(struct json *j, const struct profile *p, const uint32_t *frames, size_t count)
+{
+	static const struct {
+		const char *key;
+		void (*put)(struct json *j, const struct profile *p, uint32_t frame);
+	} lists[] = { { "name", put_name }, { "file", put_file }, { "line", put_line } };
+
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++) {
+		json_key(j, lists[k].key);
+		json_open_array(j);
+		for (size_t i = 0; i < count; i++)
+			lists[k].put(j, p, frames[i]);
+		json_end(j);
+	}
+}
+
+static size_t limited(const struct ask *a, size_t count)
+{
+	return a->view.has_limit && a->view.limit && a->view.limit < count ? a->view.limit : count;
+}
+
+/* --- All metrics --- */
+
+static void put_values(struct json *j, const struct ask *a, const struct wide_row *rows, size_t count, bool total)
+{
+	json_key(j, total ? "total" : "self");
+	json_open_array(j);
+	for (uint32_t c = 0; c < a->column_count; c++) {
+		json_open_array(j);
+		for (size_t i = 0; i < count; i++)
+			json_i64(j, total ? rows[i].total[c] : rows[i].self[c]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_metrics(struct json *j, const struct ask *a)
+{
+	size_t all, count;
+	_cleanup_(freep) struct wide_row *rows = report_wide(a->profile, a->column, a->view.by_total, &all);
+	_cleanup_(freep) uint32_t *frames = xcalloc(all + 1, sizeof(*frames));
+
+	for (size_t i = 0; i < all; i++)
+		frames[i] = rows[i].frame;
+	count = limited(a, all);
+	json_key(j, "count");
+	json_u64(j, all);
+	put_frames(j, a->profile, frames, count);
+	put_values(j, a, rows, count, false);
+	put_values(j, a, rows, count, true);
+	json_key(j, "at_most");
+	json_open_array(j);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].at_most)
+			json_u64(j, i);
+	json_end(j);
+}
+
+/* --- One metric of two sides --- */
+
+static void put_sides(struct json *j, const struct diff_report *r, size_t count, bool total)
+{
+	json_key(j, total ? "total" : "self");
+	json_open_array(j);
+	for (int after = 0; after < 2; after++) {
+		json_open_array(j);
+		for (size_t i = 0; i < count; i++) {
+			const struct diff_cell *c = total ? &r->rows[i].total : &r->rows[i].self;
+
+			json_i64(j, after ? c->after : c->before);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Rows of which the change is more than chance explains, by their numbers. */
+static void put_changed(struct json *j, const struct diff_report *r, size_t count, bool total)
+{
+	json_key(j, total ? "total_changed" : "self_changed");
+	json_open_array(j);
+	for (size_t i = 0; i < count; i++)
+		if (total ? r->rows[i].total.changed : r->rows[i].self.changed)
+			json_u64(j, i);
+	json_end(j);
+}
+
+static void put_comparison(struct json *j, const struct ask *a)
+{
+	struct diff_report_options o = {
+		.name_before = a->name_before, .name_after = a->name_after, .column = a->columns[a->chosen].name,
+		.compared = "", .all = true, .by_total = a->view.by_total,
+	};
+	_cleanup_(freep) uint32_t *frames = NULL;
+	struct diff_report r;
+	size_t count;
+
+	diff_report_init(&r, &a->diff, &o);
+	frames = xcalloc(r.count + 1, sizeof(*frames));
+	for (size_t i = 0; i < r.count; i++)
+		frames[i] = r.rows[i].frame;
+	count = limited(a, r.count);
+	json_key(j, "count");
+	json_u64(j, r.count);
+	json_key(j, "whole");
+	json_open_array(j);
+	json_i64(j, r.before);
+	json_i64(j, r.after);
+	json_end(j);
+	put_frames(j, a->profile, frames, count);
+	for (int total = 0; total < 2; total++) {
+		put_sides(j, &r, count, total);
+		put_changed(j, &r, count, total);
+	}
+	json_key(j, "at_most");
+	json_open_array(j);
+	for (size_t i = 0; i < count; i++)
+		if (r.rows[i].total.at_most)
+			json_u64(j, i);
+	json_end(j);
+	diff_report_done(&r);
+}
+
+void api_table(struct site *s, const struct request *q, struct response *r)
+{
+	_cleanup_(ask_done) struct ask a = { 0 };
+	struct err err = { 0 };
+	struct json j;
+	int code = ask_view(&a, q, &err);
+
+	if (code < 0 || (code = ask_profile(&a, s, &err)) < 0) {
+		ask_refuse(r, q, code, &err);
+		return;
+	}
+	ask_warn(&a, r);
+	r->type = "application/json";
+	response_streams(r);
+	json_init(&j, &r->body);
+	ask_json_head(&a, s, &j);
+	ask_json_columns(&a, &j);
+	if (a.is_diff)
+		put_comparison(&j, &a);
+	else
+		put_metrics(&j, &a);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+}

@@ -1,0 +1,61 @@
+/* function_ask.c: finds a function by its name, and who calls whom around it. */
+
+#include "function_ask.h"
+
+#include "mem.h"
+#include "text.h"
+
+#include <string.h>
+
+/* As pages and JSON show it: what cannot be shown is one character in all of them. */
+static void put_shown(struct buf *out, struct str name)
+{
+	buf_reset(out);
+	text_put_plain(out, name);
+}
+
+static size_t find_frames(struct function_ask *f)
+{
+	const struct profile *p = f->ask->profile;
+	const char *text = f->ask->view.function;
+	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 };
+
+	buf_init(&wanted);
+	buf_init(&shown);
+	put_shown(&wanted, (struct str){ text, strlen(text) });
+	f->of = report_no_frames(p);
+	for (uint32_t i = p->frame_count; i-- > 0;) {
+		put_shown(&shown, profile_name(p, i));
+		if (shown.size != wanted.size || memcmp(shown.data, wanted.data, wanted.size))
+			continue;
+		f->of[i] = true;
+		f->first = i;
+		f->places++;
+	}
+	return f->places;
+}
+
+int function_ask(struct function_ask *f, const struct ask *a, struct err *err)
+{
+	*f = (struct function_ask){ .ask = a };
+	if (!a->view.function)
+		return err_set(err, -EINVAL, "function= is missing: give the whole name of a function");
+	if (!find_frames(f))
+		return err_set(err, -ENOENT, "there is no %s '%.200s' in what was asked for", report_by_name(a->view.by, false),
+			       a->view.function);
+	report_edges(a->profile, f->of, REPORT_CALLERS, a->column, &f->callers);
+	report_edges(a->profile, f->of, REPORT_CALLEES, a->column, &f->callees);
+	return 0;
+}
+
+void function_ask_done(struct function_ask *f)
+{
+	free(f->of);
+	report_edges_done(&f->callers);
+	report_edges_done(&f->callees);
+}
+
+bool function_of_calls(const struct ask *a)
+{
+	return !strcmp(a->columns[a->chosen].name, "calls");
+}

@@ -1,0 +1,31 @@
+/* fuzz_multipart.c: any bytes are a form or none; parts lie inside the body, in order, and names end. */
+#include "multipart.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
+{
+	char *body = malloc(n ? n : 1);		/* so that a read beyond the end is one beyond a block */
+	const char *last = body;
+	struct multipart_part part;
+	struct multipart m;
+	struct err err;
+	unsigned parts = 0;
+	int r;
+
+	memcpy(body, data, n);
+	r = multipart_begin(&m, body, n, &err);
+	while (r >= 0 && (r = multipart_next(&m, &part, &err)) > 0) {
+		assert(part.bytes >= last && part.bytes + part.size <= body + n);
+		assert(*part.name && memchr(part.name, 0, sizeof(part.name)) && memchr(part.file, 0, sizeof(part.file)));
+		last = part.bytes + part.size;
+		parts++;
+	}
+	assert(parts <= MULTIPART_PARTS);
+	free(body);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* multipart.h: takes the body of a form with files apart (multipart/form-data, RFC 7578).
+ *
+ *	--BOUNDARY CRLF
+ *	headers CRLF CRLF	of which Content-Disposition: form-data; name="N"; filename="F"
+ *	bytes CRLF
+ *	--BOUNDARY CRLF …	the next part, or
+ *	--BOUNDARY--
+ *
+ * A body is valid if:
+ *	1. The body begins with "--" and 1 to 70 characters that are no control characters: the boundary.
+ *	2. Each part has headers of at most MULTIPART_HEADERS bytes, with a name, and ends before a boundary.
+ *	3. There are at most MULTIPART_PARTS.
+ *
+ * Nothing is copied but names. A file's name is text from outside, and never a path here.
+ */
+#ifndef SERVE_MULTIPART_H
+#define SERVE_MULTIPART_H
+
+#include "buf.h"
+#include "err.h"
+#include <stdbool.h>
+
+#define MULTIPART_PARTS		256u
+#define MULTIPART_HEADERS	4096u
+#define MULTIPART_NAME		256u
+
+struct multipart {
+	const char *at, *end;		/* behind the boundary of the next part */
+	const char *boundary;		/* in the body, with its dashes */
+	size_t boundary_size;
+	unsigned parts;
+};
+
+struct multipart_part {
+	char name[MULTIPART_NAME], file[MULTIPART_NAME];	/* file: "" if it is none; cut if it is longer */
+	bool is_file;
+	const char *bytes;
+	size_t size;
+};
+
+/* -EINVAL with a sentence. `body` must stay until the last part was read. */
+int multipart_begin(struct multipart *m, const char *body, size_t n, struct err *err);
+
+/* 1: the next part is in `ret`; 0: there is none; -EINVAL. */
+int multipart_next(struct multipart *m, struct multipart_part *ret, struct err *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* old_links.c: from the parameters of xhprof and uprofiler to addresses of ours. Names go through the check of run keys, all
+ * other texts are percent-encoded. */
+#include "old_links.h"
+
+#include "page.h"
+#include "runs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- Runs --- */
+
+/* The source of a run that is given without one: theirs, else the one that has it. */
+static int find_source(const struct site *s, struct views_run *run, struct err *err)
+{
+	static const char *const defaults[] = { "uprofiler", "xhprof" };
+	struct store_run_query q = { .id = run->id, .limit = 20 };
+	struct store_runs found;
+	size_t best = 0;
+	int e = store_list_runs(s->options.store, &q, &found, err);
+
+	if (e < 0)
+		return e;
+	for (size_t d = ARRAY_SIZE(defaults); d-- > 0;)
+		for (size_t i = 0; i < found.count; i++)
+			if (!strcmp(found.items[i].source, defaults[d]))
+				best = i;
+	if (found.count)
+		strcpy(run->source, found.items[best].source);
+	else
+		e = err_set(err, -ENOENT, "there is no run '%.64s' of any source", run->id);
+	store_runs_done(&found);
+	return e;
+}
+
+/* `id` has `n` bytes; `source` may be NULL. */
+static int take_run(const struct site *s, const char *source, const char *id, size_t n, struct views_run *ret,
+		    struct err *err)
+{
+	if (!strobe_wire_is_run_key(id, n))
+		return err_set(err, -EINVAL, "'%.*s' cannot be the id of a run: 1 to %u letters, digits, '.', '_' or '-'",
+			       (int)(n < 80 ? n : 80), id, STROBE_WIRE_RUN_KEY);
+	if (source && !strobe_wire_is_run_key(source, strlen(source)))
+		return err_set(err, -EINVAL, "source=%.80s cannot be a source: 1 to %u letters, digits, '.', '_' or '-'",
+			       source, STROBE_WIRE_RUN_KEY);
+	memcpy(ret->id, id, n);
+	ret->id[n] = 0;
+	if (!source)
+		return find_source(s, ret, err);
+	strcpy(ret->source, source);
+	return 0;
+}
+
+/* "1,2,3" */
+static int take_list(const struct site *s, const char *source, const char *text, struct views *ret, struct err *err)
+{
+	for (;;) {
+		size_t n = strcspn(text, ",");
+		int e;
+
+		if (ret->run_count == VIEWS_RUNS)
+			return err_set(err, -EINVAL, "run: at most %u runs can be aggregated", VIEWS_RUNS);
+		e = take_run(s, source, text, n, &ret->runs[ret->run_count++], err);
+		if (e < 0 || !text[n])
+			return e;
+		text += n + 1;
+	}
+}
+
+static const char *get(const struct params *p, const char *key)
+{
+	const char *value = params_get(p, key);
+
+	return value && *value ? value : NULL;
+}
+
+int old_runs(const struct site *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err)
+{
+	const char *run = get(p, "run"), *run1 = get(p, "run1"), *run2 = get(p, "run2"), *wts = get(p, "wts");
+	const char *source = get(p, "source");
+	int e;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!run && !run1 && !run2)
+		return 0;
+	if (run) {
+		e = take_list(s, source, run, ret, err);
+		if (e < 0 || ret->run_count == 1 || !wts)
+			return e;
+		e = views_weights(wts, ret->run_count, weights, err);
+		ret->weights = weights->data;
+		return e;
+	}
+	if (!run1 || !run2)
+		return err_set(err, -EINVAL, "a comparison needs both run1 and run2");
+	ret->has_base = true;
+	ret->run_count = 1;
+	e = take_run(s, source, run1, strlen(run1), &ret->base, err);
+	return e < 0 ? e : take_run(s, source, run2, strlen(run2), &ret->runs[0], err);
+}
+
+/* --- Pages --- */
+
+/* The values that a table was sorted by. */
+static const char *column_of(const char *sort)
+{
+	static const struct { const char *sort, *column; } columns[] = {
+		{ "ct", "calls" }, { "wt", "wall_ns" }, { "cpu", "cpu_ns" }, { "mu", "memory_bytes" },
+		{ "pmu", "peak_memory_bytes" }, { "samples", "samples" },
+	};
+
+	if (sort && !strncmp(sort, "excl_", 5))
+		sort += 5;
+	for (size_t i = 0; sort && i < ARRAY_SIZE(columns); i++)
+		if (!strcmp(sort, columns[i].sort))
+			return columns[i].column;
+	return NULL;
+}
+
+/* A share of all becomes per cent; what makes no sense is the default of theirs. */
+static void put_threshold(const char *text, struct buf *out)
+{
+	char *end;
+	double share = text ? strtod(text, &end) : 0.01;
+
+	if (text && (*end || !isfinite(share) || share < 0 || share > 1))
+		share = 0.01;
+	buf_printf(out, "%.6g", share * 100);
+}
+
+static void put_list(const char *source, struct buf *out)
+{
+	buf_puts(out, "/runs");
+	if (source && strobe_wire_is_run_key(source, strlen(source)))
+		buf_printf(out, "?source=%s", source);
+}
+
+/* foo@1 is foo within itself, which is one function here. */
+static void put_function(const char *symbol, struct buf *out)
+{
+	const char *at = symbol ? strrchr(symbol, '@') : NULL;
+	bool is_level = at && at > symbol && at[1] && !at[1 + strspn(at + 1, "0123456789")];
+
+	buf_put(out, symbol ? symbol : "", is_level ? (size_t)(at - symbol) : symbol ? strlen(symbol) : 0);
+}
+
+static int put_address(const struct site *s, const struct params *p, bool callgraph, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf weights = { 0 }, threshold = { 0 }, function = { 0 };
+	struct views v;
+	int e;
+
+	buf_init(&weights);
+	buf_init(&threshold);
+	buf_init(&function);
+	e = old_runs(s, p, &v, &weights, err);
+	if (e < 0)
+		return e;
+	put_function(get(p, callgraph ? "func" : "symbol"), &function);
+	v.function = function.data;
+	v.column = column_of(get(p, "sort"));
+	put_threshold(get(p, "threshold"), &threshold);
+	if (!v.run_count)
+		put_list(get(p, "source"), out);
+	else if (callgraph)
+		views_put_callgraph(&v, threshold.data, out);
+	else
+		views_put(&v, out);
+	return 0;
+}
+
+static void lead(struct site *s, const struct request *q, struct response *r, bool callgraph)
+{
+	_cleanup_(buf_done) struct buf address = { 0 };
+	struct params params;
+	struct err err = { 0 };
+	int e = params_parse(&params, q->query, &err);
+
+	buf_init(&address);
+	if (e >= 0)
+		e = put_address(s, &params, callgraph, &address, &err);
+	if (e < 0)
+		runs_page_error(q, r, e == -EINVAL ? 400 : e == -ENOENT ? 404 : 500, err.text);
+	else
+		runs_lead_to(r, 302, &address);
+	r->out_of_memory = e == -ENOMEM;
+	params_done(&params);
+}
+
+void old_index(struct site *s, const struct request *q, struct response *r)
+{
+	lead(s, q, r, false);
+}
+
+void old_callgraph(struct site *s, const struct request *q, struct response *r)
+{
+	lead(s, q, r, true);
+}
+
+void old_below(struct site *s, const struct request *q, struct response *r)
+{
+	const char *file = strrchr(q->path, '/') + 1;
+
+	if (!strcmp(file, "callgraph.php"))
+		old_callgraph(s, q, r);
+	else if (!strcmp(file, "typeahead.php"))
+		old_typeahead(s, q, r);
+	else if (!*file || !strcmp(file, "index.php"))
+		old_index(s, q, r);
+	else
+		runs_page_error(q, r, 404, "of the pages of xhprof and uprofiler index.php, callgraph.php and typeahead.php "
+				"lead to Strobe's");
+}
+
+static bool is_link(const struct request *q)
+{
+	struct params params;
+	bool is_old = false;
+
+	/* Runs of ours are SOURCE/ID. */
+	if (params_parse(&params, q->query, NULL) >= 0)
+		is_old = get(&params, "run1") || get(&params, "run2") ||
+			 (get(&params, "run") && !strchr(get(&params, "run"), '/'));
+	params_done(&params);
+	return is_old;
+}
+
+void old_front(struct site *s, const struct request *q, struct response *r)
+{
+	if (is_link(q))
+		old_index(s, q, r);
+	else
+		page_answer(s, q, r);
+}

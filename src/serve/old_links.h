@@ -1,0 +1,32 @@
+/* old_links.h: the addresses of the pages of xhprof and uprofiler, which people have in tickets, chats and scripts.
+ *
+ *	/index.php?run=ID&source=NS		one run
+ *	…run=1,2,3&wts=20,30,50			several, aggregated
+ *	…run1=A&run2=B				B compared with A
+ *	…&symbol=F				one function of any of these
+ *	…&sort=cpu				by these values; excl_cpu is the same
+ *	/callgraph.php?…			the call graph of any of these; func=F, threshold=0.01
+ *	/typeahead.php?q=…&run=…		names of functions, one on a line
+ *
+ * Each is also found below /xhprof_html/ and /uprofiler_html/, and index.php as "/". They lead on to Strobe's own pages.
+ * Without `source` the run is looked for: links of both programs leave it out where it is their default.
+ */
+#ifndef SERVE_OLD_LINKS_H
+#define SERVE_OLD_LINKS_H
+
+#include "http.h"
+#include "views.h"
+
+void old_index(struct site *s, const struct request *q, struct response *r);
+void old_callgraph(struct site *s, const struct request *q, struct response *r);
+void old_typeahead(struct site *s, const struct request *q, struct response *r);
+void old_below(struct site *s, const struct request *q, struct response *r);	/* what stands in a folder */
+
+/* "/", which is the page of a range unless its parameters are those of index.php. */
+void old_front(struct site *s, const struct request *q, struct response *r);
+
+/* The runs that the parameters name: none if they name none. -EINVAL or -ENOENT with a sentence; `weights` must live as long
+ * as `ret`. */
+int old_runs(const struct site *s, const struct params *p, struct views *ret, struct buf *weights, struct err *err);
+
+#endif

@@ -1,0 +1,204 @@
+/* page_parts.c: links, facts, choices and the picture. */
+
+#include "page_parts.h"
+
+#include "amount.h"
+#include "clock.h"
+#include "html.h"
+#include "runs.h"
+#include "text.h"
+
+#include <string.h>
+
+/* --- Addresses --- */
+
+static void put_param(const struct page *p, const char *key, const char *value, unsigned *count)
+{
+	_cleanup_(buf_done) struct buf plain = { 0 };
+
+	/* A NUL or invalid UTF-8 would not survive a round trip; function_ask knows the replacement. */
+	buf_init(&plain);
+	text_put_plain(&plain, (struct str){ value, strlen(value) });
+	buf_puts(p->out, (*count)++ ? "&amp;" : "?");
+	buf_printf(p->out, "%s=", key);
+	text_put_url(p->out, (struct str){ plain.data, plain.size });
+}
+
+/* Parameters that are replaced or do not apply: no class has the name of a function. */
+static bool is_left_out(const struct page *p, const char *key, const char *param)
+{
+	if (p->run_in_path && !strcmp(param, "run"))
+		return true;
+	return key && (!strcmp(key, param) || (!strcmp(key, "by") && !strcmp(param, "function")));
+}
+
+void page_put_address(const struct page *p, const char *path, const char *key, const char *value)
+{
+	unsigned count = 0;
+
+	html_text(p->out, path ? path : p->path);
+	if (path && p->run_in_path) {
+		buf_printf(p->out, "?run=%s/%s", p->ask.view.runs[0].source, p->ask.view.runs[0].id);
+		count = 1;
+	}
+	for (size_t i = 0; i < p->ask.params.count; i++) {
+		const struct param *param = &p->ask.params.items[i];
+
+		if (*param->value && !is_left_out(p, key, param->key))
+			put_param(p, param->key, param->value, &count);
+	}
+	if (key && value)
+		put_param(p, key, value, &count);
+}
+
+static void put_link(const struct page *p, const char *path, const char *key, const char *value, const char *words)
+{
+	buf_puts(p->out, "<a href=\"");
+	page_put_address(p, path, key, value);
+	buf_puts(p->out, "\">");
+	html_text(p->out, words);
+	buf_puts(p->out, "</a>");
+}
+
+/* --- Facts --- */
+
+static void put_fact(struct buf *out, const char *key, const char *value)
+{
+	buf_puts(out, "<div><dt>");
+	html_text(out, key);
+	buf_puts(out, "</dt><dd>");
+	html_text(out, value);
+	buf_puts(out, "</dd></div>\n");
+}
+
+static void put_run_facts(struct buf *out, const struct store_run *run)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+	char at[32];
+
+	buf_init(&b);
+	clock_format(run->start_ns, at, sizeof(at));
+	buf_puts(out, "<dl class=\"facts\">\n");
+	put_fact(out, "source", run->source);
+	put_fact(out, "id", run->id);
+	if (run->url)
+		put_fact(out, "URL", run->url);
+	put_fact(out, "started", at);
+	amount_put(&b, run->duration_ns, AMOUNT_TIME);
+	put_fact(out, "duration", b.data);
+	for (size_t i = 0; i < run->total_count; i++) {
+		buf_reset(&b);
+		amount_put(&b, run->totals[i].value, amount_unit(run->totals[i].unit));
+		put_fact(out, report_column_title(run->totals[i].name), b.data);
+	}
+	for (size_t i = 0; i < run->labels.count; i++)
+		put_fact(out, run->labels.items[i].key, run->labels.items[i].value);
+	buf_puts(out, "</dl>\n");
+}
+
+static void put_run_list(const struct page *p)
+{
+	buf_puts(p->out, "<ul class=\"facts\">\n");
+	for (size_t i = 0; i < p->ask.view.run_count; i++) {
+		const struct view_run *run = &p->ask.view.runs[i];
+
+		buf_printf(p->out, "<li><a href=\"/runs/%s/%s\">%s/%s</a>", run->source, run->id, run->source, run->id);
+		if (p->ask.view.run_count > 1)
+			buf_printf(p->out, ", weight %llu", (unsigned long long)run->weight);
+		buf_puts(p->out, "</li>\n");
+	}
+	buf_puts(p->out, "</ul>\n");
+}
+
+void page_put_facts(const struct page *p)
+{
+	const struct ask *a = &p->ask;
+	_cleanup_(buf_done) struct buf words = { 0 };
+
+	if (!a->view.run_count && !a->is_diff)
+		return;
+	buf_init(&words);
+	ask_describe(a, &words);
+	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Run\">\n<h2>");
+	html_text(p->out, a->view.run_count == 1 && !a->is_diff ? run_name(&a->runs[0]) : words.data);
+	buf_puts(p->out, "</h2>\n");
+	if (a->view.run_count == 1 && !a->is_diff)
+		put_run_facts(p->out, &a->runs[0]);
+	else if (a->view.run_count)
+		put_run_list(p);
+	buf_puts(p->out, "</section>\n");
+}
+
+/* --- The same in another way --- */
+
+static void put_choice(const struct page *p, const char *key, const char *value, const char *words, bool chosen, bool first)
+{
+	buf_puts(p->out, first ? "" : ", ");
+	if (!chosen) {
+		put_link(p, NULL, key, value, words);
+		return;
+	}
+	buf_puts(p->out, "<strong>");
+	html_text(p->out, words);
+	buf_puts(p->out, "</strong>");
+}
+
+static void put_columns(const struct page *p)
+{
+	const struct ask *a = &p->ask;
+
+	buf_puts(p->out, "<p>By ");
+	for (uint32_t c = 0; c < a->column_count; c++)
+		put_choice(p, "column", a->columns[c].name, report_column_title(a->columns[c].name), c == a->chosen, c == 0);
+	buf_puts(p->out, "</p>\n");
+}
+
+static void put_groups(const struct page *p)
+{
+	buf_puts(p->out, "<p>Of each ");
+	for (int by = 0; by < REPORT_BY_COUNT; by++) {
+		const char *name = report_by_key((enum report_by)by);
+
+		put_choice(p, "by", by == REPORT_BY_FUNCTION ? NULL : name, by == REPORT_BY_OWN ? "function of your own code" : name, p->ask.view.by == (enum report_by)by, by == 0);
+	}
+	buf_puts(p->out, "</p>\n");
+}
+
+void page_put_choices(const struct page *p)
+{
+	buf_puts(p->out, "<section class=\"plain choices\" aria-label=\"What to show\">\n");
+	if (p->ask.column_count > 1)
+		put_columns(p);
+	put_groups(p);
+	buf_puts(p->out, "</section>\n");
+}
+
+/* --- The picture --- */
+
+void page_put_picture(const struct page *p)
+{
+	_cleanup_(buf_done) struct buf words = { 0 };
+	const struct view *v = &p->ask.view;
+
+	buf_init(&words);
+	ask_describe(&p->ask, &words);
+	buf_puts(p->out, "<section class=\"graph plain\" aria-label=\"Flame graph\">\n<h2>Flame graph</h2>\n<p>");
+	html_text(p->out, words.data);
+	buf_puts(p->out, ". ");
+	put_link(p, NULL, "inverted", v->inverted ? NULL : "1", v->inverted ? "Root below" : "Icicle");
+	buf_puts(p->out, ", ");
+	put_link(p, NULL, "reverse", v->reverse ? NULL : "1", v->reverse ? "not reversed" : "reversed");
+	buf_puts(p->out, ". ");
+	put_link(p, "/flamegraph.svg", NULL, NULL, "Open as SVG");
+	buf_puts(p->out, ", ");
+	put_link(p, "/callgraph.svg", NULL, NULL, "call graph");
+	buf_puts(p->out, ", ");
+	put_link(p, "/api/v1/profile", "format", "folded", "folded stacks");
+	buf_puts(p->out, ", ");
+	put_link(p, "/api/v1/profile", "format", "strobe", "profile");
+	buf_puts(p->out, "</p>\n<img class=\"picture\" loading=\"lazy\" alt=\"Flame graph of ");
+	html_text(p->out, words.data);
+	buf_puts(p->out, "; the table below has the same functions\" src=\"");
+	page_put_address(p, "/flamegraph.svg", NULL, NULL);
+	buf_puts(p->out, "\">\n</section>\n");
+}

@@ -1,0 +1,28 @@
+/* page_parts.h: what the pages of a range, a run, an average and a comparison are made of: the bar at the top, links to the
+ * same in another way, the tables. All of it is HTML that needs no script. */
+#ifndef SERVE_PAGE_PARTS_H
+#define SERVE_PAGE_PARTS_H
+
+#include "ask.h"
+#include "function_ask.h"
+
+struct page {
+	struct site *site;
+	const struct request *q;
+	struct ask ask;
+	const char *path;		/* where it is: "/", or "/runs/shop/1" */
+	bool run_in_path;		/* the address says which run it is, and its query need not */
+	struct buf *out;
+};
+
+/* An address with the page's parameters, escaped for an attribute: `key` gets the value, or is left out if that is NULL.
+ * NULL for `path` is the page itself. */
+void page_put_address(const struct page *p, const char *path, const char *key, const char *value);
+
+void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
+void page_put_choices(const struct page *p);			/* values and groups */
+void page_put_picture(const struct page *p);
+void page_put_table(const struct page *p);			/* all functions */
+void page_put_function(const struct page *p, const struct function_ask *f);
+
+#endif

@@ -1,0 +1,345 @@
+/* page_tables.c: functions with what they took, each with a link to its callers and callees. */
+
+#include "page_parts.h"
+
+#include "amount.h"
+#include "diff_report.h"
+#include "html.h"
+#include "text.h"
+
+#include <string.h>
+
+#define TABLE_ROWS 100u
+
+/* --- Cells --- */
+
+static void put_share(struct buf *out, int64_t part, int64_t whole)
+{
+	buf_put_fixed(out, whole > 0 ? 100.0 * (double)part / (double)whole : 0, 1);
+	buf_puts(out, "&#8239;%");
+}
+
+/* Two cells: the share and the value. */
+static void put_pair(struct buf *out, int64_t v, int64_t whole, const char *unit, bool at_most)
+{
+	const char *sign = at_most ? REPORT_AT_MOST : "";
+
+	buf_printf(out, "<td>%s", sign);
+	put_share(out, v, whole);
+	buf_printf(out, "</td><td>%s", sign);
+	amount_put(out, v, amount_unit(unit));
+	buf_puts(out, "</td>");
+}
+
+static void put_name(const struct page *p, uint32_t frame)
+{
+	const struct profile *profile = p->ask.profile;
+	struct str name = profile_name(profile, frame), file = profile_file(profile, frame);
+	_cleanup_(buf_done) struct buf shown = { 0 };
+
+	buf_init(&shown);
+	text_put_plain(&shown, name);
+	buf_puts(p->out, "<th scope=\"row\"><a href=\"");
+	page_put_address(p, NULL, "function", shown.data ? shown.data : "");
+	buf_puts(p->out, "\">");
+	text_put_xml(p->out, name);
+	buf_puts(p->out, "</a>");
+	if (file.n) {
+		buf_puts(p->out, " <small>");
+		text_put_xml(p->out, file);
+		if (profile->frames[frame].line)
+			buf_printf(p->out, ":%u", profile->frames[frame].line);
+		buf_puts(p->out, "</small>");
+	}
+	buf_puts(p->out, "</th>");
+}
+
+static const char *unit_of(const struct page *p)
+{
+	return p->ask.columns[p->ask.chosen].unit;
+}
+
+static const char *things(const struct page *p)
+{
+	return report_by_name(p->ask.view.by, true);
+}
+
+static size_t rows_of(const struct page *p, size_t count)
+{
+	size_t most = p->ask.view.has_limit ? p->ask.view.limit : TABLE_ROWS;
+
+	return most && most < count ? most : count;
+}
+
+static void put_counted(const struct page *p, size_t count, size_t shown)
+{
+	buf_puts(p->out, "<p>");
+	buf_put_grouped(p->out, (int64_t)count);
+	buf_printf(p->out, " %s", things(p));
+	if (shown < count) {
+		buf_printf(p->out, ", the first %zu; <a href=\"", shown);
+		page_put_address(p, NULL, "limit", "0");
+		buf_puts(p->out, "#functions\">show all</a>");
+	}
+	buf_puts(p->out, ". Each has what it took itself, and with what it called");
+}
+
+/* --- Of a range, a run or an average --- */
+
+static bool is_calls(const struct page *p, uint32_t column)
+{
+	return !strcmp(p->ask.columns[column].name, "calls");
+}
+
+/* The heading of a column; that of the chosen metric sorts by it. */
+static void put_sort(const struct page *p, uint32_t column, bool by_total, const char *words, int span)
+{
+	bool mine = column == p->ask.chosen, sorted = mine && p->ask.view.by_total == by_total;
+
+	buf_printf(p->out, "<th scope=\"colgroup\" colspan=\"%d\"%s>", span, sorted ? " aria-sort=\"descending\"" : "");
+	if (mine && !sorted) {
+		buf_puts(p->out, "<a href=\"");
+		page_put_address(p, NULL, "sort", by_total ? "total" : NULL);
+		buf_printf(p->out, "#functions\">%s</a></th>", words);
+	} else {
+		buf_printf(p->out, "%s%s</th>", words, sorted ? " ▾" : "");
+	}
+}
+
+static void put_headings(const struct page *p, const uint32_t *columns, size_t count)
+{
+	buf_puts(p->out, "<table>\n<thead><tr>");
+	for (size_t i = 0; i < count; i++) {
+		const char *name = p->ask.columns[columns[i]].name;
+
+		buf_printf(p->out, "<th scope=\"colgroup\" colspan=\"%d\"><a href=\"", is_calls(p, columns[i]) ? 2 : 4);
+		page_put_address(p, NULL, "column", name);
+		buf_puts(p->out, "#functions\">");
+		html_text(p->out, report_column_title(name));
+		buf_puts(p->out, "</a></th>");
+	}
+	buf_puts(p->out, "<th></th></tr>\n<tr>");
+	for (size_t i = 0; i < count; i++) {
+		put_sort(p, columns[i], false, is_calls(p, columns[i]) ? "number" : "self", 2);
+		if (!is_calls(p, columns[i]))
+			put_sort(p, columns[i], true, "total", 2);
+	}
+	buf_puts(p->out, "<th scope=\"col\">");
+	html_text(p->out, report_by_name(p->ask.view.by, false));
+	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
+}
+
+static void put_row(const struct page *p, const struct wide_row *row, const uint32_t *columns, size_t count)
+{
+	buf_puts(p->out, "<tr>");
+	for (size_t i = 0; i < count; i++) {
+		const struct ask_column *c = &p->ask.columns[columns[i]];
+
+		put_pair(p->out, row->self[columns[i]], c->whole, c->unit, false);
+		if (!is_calls(p, columns[i]))
+			put_pair(p->out, row->total[columns[i]], c->whole, c->unit, row->at_most);
+	}
+	put_name(p, row->frame);
+	buf_puts(p->out, "</tr>\n");
+}
+
+static void put_functions(const struct page *p)
+{
+	uint32_t columns[PROFILE_COLUMNS];
+	size_t column_count = report_wide_columns(p->ask.profile, columns), count, shown;
+	_cleanup_(freep) struct wide_row *rows = report_wide(p->ask.profile, p->ask.column, p->ask.view.by_total, &count);
+
+	shown = rows_of(p, count);
+	put_counted(p, count, shown);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].at_most) {
+			buf_puts(p->out, " (" REPORT_AT_MOST ": functions that call each other in a circle, of which only a limit "
+				 "is known)");
+			break;
+		}
+	buf_puts(p->out, ".</p>\n");
+	put_headings(p, columns, column_count);
+	for (size_t i = 0; i < shown; i++)
+		put_row(p, &rows[i], columns, column_count);
+	buf_puts(p->out, "</tbody>\n</table>\n");
+}
+
+/* --- Of a comparison --- */
+
+static void put_cell(const struct page *p, const struct diff_cell *c)
+{
+	struct buf *out = p->out;
+	int64_t delta;
+
+	if (__builtin_sub_overflow(c->after, c->before, &delta))
+		delta = c->after < 0 ? INT64_MIN : INT64_MAX;
+	for (int after = 0; after < 2; after++) {
+		buf_printf(out, "<td>%s", c->at_most ? REPORT_AT_MOST : "");
+		amount_put(out, after ? c->after : c->before, amount_unit(unit_of(p)));
+		buf_puts(out, "</td>");
+	}
+	buf_printf(out, "<td class=\"%s\">%s", !c->changed ? "quiet" : delta > 0 ? "more" : "less", delta > 0 ? "+" : "");
+	amount_put(out, delta, amount_unit(unit_of(p)));
+	buf_puts(out, c->changed ? "</td>" : "?</td>");
+}
+
+static void put_changes(const struct page *p)
+{
+	struct diff_report_options o = {
+		.name_before = p->ask.name_before, .name_after = p->ask.name_after, .compared = "", .all = true,
+		.by_total = p->ask.view.by_total, .column = p->ask.columns[p->ask.chosen].name,
+	};
+	struct diff_report r;
+	size_t shown;
+
+	diff_report_init(&r, &p->ask.diff, &o);
+	shown = rows_of(p, r.count);
+	put_counted(p, r.count, shown);
+	buf_puts(p->out, ", before and after; behind a change that may be chance stands a ?.</p>\n<table>\n<thead><tr>");
+	put_sort(p, p->ask.chosen, false, "self", 3);
+	put_sort(p, p->ask.chosen, true, "total", 3);
+	buf_puts(p->out, "<th></th></tr>\n<tr>"
+		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>"
+		 "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th><th scope=\"col\">");
+	html_text(p->out, report_by_name(p->ask.view.by, false));
+	buf_puts(p->out, "</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < shown; i++) {
+		buf_puts(p->out, "<tr>");
+		put_cell(p, &r.rows[i].self);
+		put_cell(p, &r.rows[i].total);
+		put_name(p, r.rows[i].frame);
+		buf_puts(p->out, "</tr>\n");
+	}
+	buf_puts(p->out, "</tbody>\n</table>\n");
+	diff_report_done(&r);
+}
+
+void page_put_table(const struct page *p)
+{
+	buf_puts(p->out, "<section class=\"functions plain\" id=\"functions\" aria-label=\"Functions\">\n<h2>Functions</h2>\n");
+	if (p->ask.is_diff)
+		put_changes(p);
+	else
+		put_functions(p);
+	buf_puts(p->out, "</section>\n");
+}
+
+/* --- One function --- */
+
+/* The columns of its tables: the chosen one, both sides of a comparison, and how often calls were made. */
+static size_t edge_columns(const struct page *p, uint32_t ret[3])
+{
+	uint32_t calls = profile_find_column(p->ask.profile, "calls");
+	size_t n = 0;
+
+	if (p->ask.is_diff)
+		ret[n++] = p->ask.before;
+	ret[n++] = p->ask.column;
+	if (calls != UINT32_MAX && calls != p->ask.column)
+		ret[n++] = calls;
+	return n;
+}
+
+static int64_t whole_of(const struct page *p, uint32_t column)
+{
+	return report_whole(p->ask.profile, column);
+}
+
+static void put_edge_row(const struct page *p, const struct report_edges *e, const int64_t *values, bool at_most)
+{
+	uint32_t columns[3];
+	size_t count = edge_columns(p, columns);
+
+	for (size_t i = 0; i < count; i++) {
+		bool calls = !strcmp(p->ask.profile->columns[columns[i]].name, "calls");
+		int64_t of = calls ? e->self[columns[i]] : e->total[columns[i]];
+
+		put_pair(p->out, values[columns[i]], of, p->ask.profile->columns[columns[i]].unit, at_most && !calls);
+	}
+}
+
+static void put_edges(const struct page *p, const struct report_edges *e, bool callees)
+{
+	uint32_t columns[3];
+	size_t count = edge_columns(p, columns);
+
+	buf_printf(p->out, "<section class=\"plain\" aria-label=\"%s\">\n<h2>%s</h2>\n<table>\n<thead><tr>", callees ? "Callees" : "Callers",
+		   callees ? "Callees" : "Callers");
+	for (size_t i = 0; i < count; i++) {
+		const char *name = p->ask.profile->columns[columns[i]].name;
+
+		buf_puts(p->out, "<th scope=\"colgroup\" colspan=\"2\">");
+		html_text(p->out, report_column_title(name));
+		buf_puts(p->out, " (of it)</th>");
+	}
+	buf_printf(p->out, "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n", callees ? "callee" : "caller");
+	for (size_t i = 0; i < e->count; i++) {
+		buf_puts(p->out, "<tr>");
+		put_edge_row(p, e, e->edges[i].values, e->edges[i].at_most);
+		if (e->edges[i].frame == REPORT_NO_CALLER)
+			buf_puts(p->out, "<th scope=\"row\">[nothing, it is the root]</th>");
+		else
+			put_name(p, e->edges[i].frame);
+		buf_puts(p->out, "</tr>\n");
+	}
+	if (callees && !function_of_calls(&p->ask)) {
+		int64_t itself[PROFILE_COLUMNS];
+		uint32_t calls = profile_find_column(p->ask.profile, "calls");
+
+		memcpy(itself, e->self, sizeof(itself));
+		if (calls != UINT32_MAX)
+			itself[calls] = 0;
+		buf_puts(p->out, "<tr>");
+		put_edge_row(p, e, itself, false);
+		buf_puts(p->out, "<th scope=\"row\">[itself]</th></tr>\n");
+	}
+	buf_puts(p->out, "</tbody>\n</table>\n</section>\n");
+}
+
+static void put_summary(const struct page *p, const struct function_ask *f)
+{
+	const struct profile *profile = p->ask.profile;
+	const struct report_edges *e = &f->callees;
+	uint32_t columns[3];
+	size_t count = edge_columns(p, columns);
+
+	buf_puts(p->out, "<table>\n<thead><tr><th></th><th scope=\"colgroup\" colspan=\"2\">self</th>"
+		 "<th scope=\"colgroup\" colspan=\"2\">total</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_column *c = &profile->columns[columns[i]];
+		int64_t whole = whole_of(p, columns[i]);
+
+		buf_puts(p->out, "<tr><th scope=\"row\">");
+		html_text(p->out, report_column_title(c->name));
+		buf_puts(p->out, "</th>");
+		put_pair(p->out, e->self[columns[i]], whole, c->unit, false);
+		if (strcmp(c->name, "calls"))
+			put_pair(p->out, e->total[columns[i]], whole, c->unit, e->total_at_most);
+		buf_puts(p->out, "</tr>\n");
+	}
+	buf_puts(p->out, "</tbody>\n</table>\n");
+}
+
+void page_put_function(const struct page *p, const struct function_ask *f)
+{
+	struct str file = profile_file(p->ask.profile, f->first);
+
+	buf_puts(p->out, "<section class=\"plain\" aria-label=\"Function\">\n<p><a href=\"");
+	page_put_address(p, NULL, "function", NULL);
+	buf_puts(p->out, "\">All functions</a></p>\n<h2>");
+	text_put_xml(p->out, profile_name(p->ask.profile, f->first));
+	buf_puts(p->out, "</h2>\n");
+	if (file.n) {
+		buf_puts(p->out, "<p><small>");
+		text_put_xml(p->out, file);
+		if (p->ask.profile->frames[f->first].line)
+			buf_printf(p->out, ":%u", p->ask.profile->frames[f->first].line);
+		if (f->places > 1)
+			buf_printf(p->out, " and %zu more", f->places - 1);
+		buf_puts(p->out, "</small></p>\n");
+	}
+	put_summary(p, f);
+	buf_puts(p->out, "</section>\n");
+	put_edges(p, &f->callers, false);
+	put_edges(p, &f->callees, true);
+}

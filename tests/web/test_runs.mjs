@@ -1,0 +1,147 @@
+// The list of runs in a real browser: node test_runs.mjs TEST-SERVER
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check, end, raw, serve, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const site = await serve(process.argv[2], '--empty');
+const files = mkdtempSync(join(tmpdir(), 'strobe-drop-'));
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'],
+	protocolTimeout: 120_000 });
+
+const HOSTILE = '"><img src=x onerror=alert(1)></script>';
+const array = (wall) => JSON.stringify({ 'main()': { ct: 1, wt: wall, cpu: wall / 2, mu: 4096, pmu: 99999 }, 'main()==>f': { ct: 3, wt: 1 } });
+const ids = (page) => page.$$eval('.runs tbody tr', (rows) => rows.map((row) => row.querySelector('input').value));
+
+async function open(path, { width = 1440, height = 900, dark = false, scripts = true, zone } = {}) {
+	const page = await browser.newPage();
+	page.setDefaultTimeout(120_000);
+	page.complaints = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('dialog', (d) => { page.complaints.push(`dialog: ${d.message()}`); d.dismiss(); });
+	await page.setViewport({ width, height });
+	await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+	await page.setJavaScriptEnabled(scripts);
+	if (zone)
+		await page.emulateTimezone(zone);
+	await page.goto(site + path);
+	return page;
+}
+
+async function close(page) {
+	check(page.complaints.length === 0, page.complaints);
+	await page.close();
+}
+
+async function press(page, selector) {
+	await Promise.all([page.waitForNavigation(), page.click(selector)]);
+}
+
+for (let i = 0; i < 12; i++) {
+	const url = i === 3 ? HOSTILE : `/index.php?title=A_page_with_a_rather_long_name_${i}&action=view&oldid=${1000 + i}`;
+	await raw(site, `/api/v1/runs?source=${i % 3 ? 'shop' : 'blog'}&id=5f1a${i}&url=${encodeURIComponent(url)}&label.host=web${i % 2}`,
+		{ method: 'POST', body: array(100 + i * 7 % 12) });
+}
+
+await test('times of the list are in the zone that the bar names, which is switched and remembered', async () => {
+	const still = await open('/runs', { scripts: false }), cell = (page) => page.$eval('.runs time', (e) => e.textContent);
+	const words = (page) => page.$eval('.runs th a[href*="sort=start"]', (e) => e.textContent), utc = await cell(still);
+	check(await words(still) === 'Started (UTC)' && !await still.$('.zone'));
+	await close(still);
+	const page = await open('/runs', { zone: 'Asia/Kolkata' });
+	check(await page.$eval('.bar .zone', (e) => e.textContent) === 'Asia/Calcutta' || await page.$eval('.bar .zone', (e) => e.textContent) === 'Asia/Kolkata');
+	check((await words(page)).startsWith('Started (Asia/'), await words(page));
+	check(Date.parse(`${(await cell(page)).replace(' ', 'T')}+05:30`) === Date.parse(`${utc.replace(' ', 'T')}Z`), await cell(page), utc);
+	await page.click('.bar .zone');
+	check(await words(page) === 'Started (UTC)' && await cell(page) === utc, await cell(page));
+	await page.reload();
+	check(await words(page) === 'Started (UTC)' && await cell(page) === utc, 'it is remembered');
+	await page.click('.bar .zone');
+	await close(page);
+});
+
+await test('the list sorts, filters and compares without scripts', async () => {
+	const page = await open('/runs', { scripts: false });
+	check((await ids(page)).length === 12, await ids(page));
+	await press(page, 'th a[href*="sort=wall"]');
+	const sorted = await ids(page);
+	check(sorted[0] === 'shop/5f1a5' && sorted[11] === 'blog/5f1a0', sorted);
+	check(await page.$eval('th[aria-sort]', (th) => th.textContent.startsWith('Wall') && th.getAttribute('aria-sort') === 'descending'));
+	await press(page, 'th[aria-sort] a');
+	check(String(await ids(page)) === String(sorted.reverse()), 'the other way');
+	await page.select('select[name=source]', 'blog');
+	await page.type('input[name=labels]', 'host=web0');
+	await press(page, '.controls button');
+	check(page.url().includes('sort=wall') && (await ids(page)).sort().join() === 'blog/5f1a0,blog/5f1a6', await ids(page));
+	const [upper, lower] = await ids(page);
+	for (const box of await page.$$('.runs input[type=checkbox]'))
+		await box.click();
+	const leads = page.waitForResponse((r) => r.status() === 302);
+	await press(page, 'button[value=compare]');
+	check((await leads).headers().location === `/?run=${upper}&base=${lower}`, (await leads).headers().location);
+	await page.close();
+});
+
+await test('files are sent and runs deleted without scripts', async () => {
+	writeFileSync(join(files, '77.form.xhprof'), array(5));
+	const page = await open('/runs', { scripts: false });
+	await (await page.$('input[type=file]')).uploadFile(join(files, '77.form.xhprof'));
+	await press(page, '.upload button');
+	check(page.url() === `${site}/runs/form/77`, page.url());
+	await page.goto(`${site}/runs?source=form`);
+	await page.click('.runs input[type=checkbox]');
+	await press(page, 'button[formaction="/runs/delete"]');
+	check(await page.$eval('h2', (h) => h.textContent) === 'Delete 1 run?');
+	await press(page, 'form button');
+	check(page.url() === `${site}/runs?source=form` && (await page.content()).includes('No runs to show'), page.url());
+	await page.close();
+});
+
+await test('files that are dropped anywhere on the list are sent', async () => {
+	for (const name of ['81.drop.xhprof', '82.drop.uprofiler'])
+		writeFileSync(join(files, name), array(6));
+	const page = await open('/runs');
+	const client = await page.createCDPSession();
+	const data = { items: [], files: [join(files, '81.drop.xhprof'), join(files, '82.drop.uprofiler')], dragOperationsMask: 1 };
+	const drag = (type) => client.send('Input.dispatchDragEvent', { type, x: 700, y: 300, data });
+	await drag('dragEnter');
+	await drag('dragOver');
+	await page.waitForSelector('body.dropping');
+	await Promise.all([page.waitForNavigation(), drag('drop')]);
+	check((await ids(page)).filter((id) => id.startsWith('drop/')).sort().join() === 'drop/81,drop/82', await ids(page));
+	await close(page);
+});
+
+await test('rows are one line, two on a phone, and nothing hangs out, in light and dark', async () => {
+	for (const [width, height, lines] of [[390, 844, 2], [1440, 900, 1], [3840, 2160, 1]])
+		for (const dark of [false, true]) {
+			const page = await open('/runs', { width, height, dark });
+			const tall = await page.$$eval('.runs tbody tr', (rows) => Math.max(...rows.map((r) => r.getBoundingClientRect().height)));
+			check(tall <= 8 + 21 * lines, `${width}: a row of ${tall} px`);
+			check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: the page is wider than the window`);
+			check((await page.content()).includes('&lt;/script&gt;'), 'the hostile name is text');
+			check(await page.$('main img') === null, 'and no element');
+			await close(page);
+		}
+});
+
+await test('axe finds nothing serious in the list', async () => {
+	for (const dark of [false, true]) {
+		const page = await open('/runs', { dark });
+		await page.evaluate(readFileSync(axe, 'utf8'));
+		const found = await page.evaluate(async () => (await globalThis.axe.run()).violations
+			.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.html).slice(0, 3)}`));
+		check(found.length === 0, found);
+		await close(page);
+	}
+});
+
+await browser.close();
+rmSync(files, { recursive: true });
+await end();

@@ -1,0 +1,559 @@
+// The pages of a run, an average and a comparison in a real browser, and their numbers beside those of the command line:
+// node test_views.mjs STROBE
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check, end, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const program = process.argv[2], folder = mkdtempSync(join(tmpdir(), 'strobe-views-'));
+const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
+
+// --- A server with runs ---
+
+const HOSTILE = ['<img src=x onerror=document.title="owned">', '"><script>document.title="owned"</script>', "'+alert(1)+'", 'a&amp;b', '\u202eright', 'back\\slash::m'];
+
+function folded(factor) {
+	let text = '', seed = 7;
+	const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+	for (let i = 0; i < 3000; i++) {
+		const stack = ['{main}', 'App\\Kernel::handle'];
+		for (let d = random(12); d >= 0; d--)
+			stack.push(`App\\Part${random(9)}\\Class${random(7)}::step${random(5)}`);
+		text += `${stack.join(';')} ${1 + random(20) * (stack[2].includes('Part3') ? factor : 1)}\n`;
+	}
+	return text;
+}
+
+const files = { cart: data('cart.xhprof'), again: data('cart.xhprof'), recursion: data('recursion.xhprof') };
+for (const [name, text] of Object.entries({ before: folded(1), after: folded(4), hostile: HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n'),
+	edge: '{main};App\\NamespaceOfManyLetters\\Ab::aMethodWithAVeryLongNameAtTheEnd 10\n{main};other 5' })) {
+	files[name] = join(folder, `${name}.folded`);
+	writeFileSync(files[name], `${text}\n`);
+}
+
+function strobe(...args) {
+	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
+	if (done.status !== 0)
+		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
+	return done.stdout;
+}
+
+const store = `sqlite:${join(folder, 'store')}`;
+for (const [id, file] of Object.entries(files))
+	if (id !== 'again')
+		strobe('import', '--source', 'shop', '--id', id, '--name', `<b>${id}</b>`, '--store', store, file);
+
+const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store],
+	{ stdio: ['ignore', 'ignore', 'pipe'] });
+const site = await new Promise((resolve, reject) => {
+	let said = '';
+	server.stderr.on('data', (d) => {
+		said += d;
+		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+		if (at)
+			resolve(at[0]);
+	});
+	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+});
+
+// --- Pages ---
+
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+
+async function openPage(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, policy = true } = {}) {
+	const page = await browser.newPage();
+	page.setDefaultTimeout(120_000);
+	page.complaints = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('request', (r) => r.url().startsWith('data:') || r.url().startsWith(site) || page.complaints.push(`elsewhere: ${r.url()}`));
+	await page.setBypassCSP(!policy);
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.setJavaScriptEnabled(scripts);
+	await page.goto(site + address);
+	if (scripts)
+		await ready(page);
+	return page;
+}
+
+const ready = (page) => page.waitForSelector('main[data-ready="true"]');
+const at = (page, part) => page.waitForFunction((p) => location.href.includes(p), {}, part);
+const notAt = (page, part) => page.waitForFunction((p) => !location.href.includes(p), {}, part);
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const texts = (page, selector) => page.$$eval(selector, (all) => all.map((e) => e.textContent));
+const api = async (path) => (await fetch(site + path)).json();
+
+async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+const colors = (page, selector = '.flame canvas') => page.$eval(selector, (c) =>
+	new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size);
+
+async function press(page, words) {
+	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === w).click(), words);
+	await drawn(page);
+}
+
+async function accessible(page, where) {
+	await page.addScriptTag({ path: axe });
+	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, where, bad);
+}
+
+// --- Numbers ---
+
+function sameTable(table, report, where) {
+	const names = table.columns.map((c) => c.name), rows = new Map(table.name.map((name, i) => [name, i]));
+	check(report.functions.length === table.name.length && report.functions.length > 3, where, report.functions.length, table.name.length);
+	for (const f of report.functions) {
+		const i = rows.get(f.function ?? f.class);
+		check(i !== undefined, where, f);
+		for (const [column, v] of Object.entries(f.columns ?? { [report.column]: f })) {
+			const c = names.indexOf(column);
+			check(table.self[c][i] === v.self && (column === 'calls' || table.total[c][i] === v.total), where, column, f, table.self[c][i], table.total[c][i]);
+		}
+		check(table.at_most.includes(i) === !!f.total_at_most, where, 'limits', f);
+	}
+}
+
+await test('the table of a run has the numbers of strobe report, in every metric', async () => {
+	for (const id of ['cart', 'recursion', 'before'])
+		sameTable(await api(`/api/v1/table?run=shop/${id}`), JSON.parse(strobe('report', files[id], '--json', '--all-columns', '-n', '0')), id);
+});
+
+await test('so has an average of weighted runs', async () => {
+	const table = await api('/api/v1/table?run=shop/cart&run=shop/recursion&weights=3,1');
+	sameTable(table, JSON.parse(strobe('report', '--weights', '3,1', files.cart, files.recursion, '--json', '--all-columns', '-n', '0')), 'average');
+});
+
+await test('groups are those of strobe report --by', async () => {
+	for (const by of ['class', 'namespace', 'package']) {
+		const report = JSON.parse(strobe('report', files.after, '--json', '--all-columns', '-n', '0', '--by', by));
+		const [rows] = Object.values(report).filter(Array.isArray), table = await api(`/api/v1/table?run=shop/after&by=${by}`);
+		check(rows.length === table.name.length && rows.length > 1, by, rows.length, table.name.length);
+		for (const row of rows) {
+			const i = table.name.indexOf(row[by]), v = row.columns?.samples ?? row;
+			check(table.self[0][i] === v.self && table.total[0][i] === v.total, by, row);
+		}
+	}
+});
+
+await test('callers and callees of a function have the numbers of strobe report', async () => {
+	for (const [id, name] of [['cart', 'PDO::query'], ['recursion', 'a'], ['before', 'App\\Part3\\Class2::step1']]) {
+		const report = JSON.parse(strobe('report', files[id], '--callers', name, '--callees', name, '--json', '-n', '0', '--all-columns'));
+		const page = await api(`/api/v1/function?run=shop/${id}&function=${encodeURIComponent(name)}`);
+		const columns = page.columns.map((c) => c.name);
+		for (const side of ['callers', 'callees']) {
+			check(page[side].length === report[side].edges.length, id, side, page[side].length);
+			for (const e of report[side].edges) {
+				const mine = page[side].find((x) => x.name === e.function);
+				check(mine, id, side, e, page[side]);
+				for (const [c, v] of Object.entries(e.values))
+					check(mine.values[columns.indexOf(c)] === v, id, side, c, e, mine);
+				check(mine.at_most === !!e.at_most, id, side, e);
+			}
+			for (const [c, v] of Object.entries(report[side].total))
+				check(page.function.total[columns.indexOf(c)] === v && page.function.self[columns.indexOf(c)] === report[side].self[c], id, c);
+		}
+	}
+});
+
+await test('a comparison has the numbers of strobe diff', async () => {
+	const report = JSON.parse(strobe('diff', files.before, files.after, '--json', '--all', '--rows', '0'));
+	const table = await api('/api/v1/table?run=shop/after&base=shop/before');
+	check(report.functions.length === table.name.length && report.functions.some((f) => f.self.changed), report.functions.length, table.name.length);
+	for (const f of report.functions) {
+		const i = table.name.indexOf(f.function);
+		for (const kind of ['self', 'total']) {
+			check(table[kind][0][i] === f[kind].before && table[kind][1][i] === f[kind].after, kind, f);
+			check(table[`${kind}_changed`].includes(i) === f[kind].changed, kind, f);
+		}
+	}
+});
+
+// --- The page of a run ---
+
+let page = await openPage('/runs/shop/before');
+
+await test('a run has the bar, the canvas and the controls of the live page', async () => {
+	await drawn(page);
+	check(await page.$('header.bar .brand') && await page.$('.work .functions') && await page.$('#search'));
+	check(await colors(page) > 30, await colors(page));
+	check((await text(page, '.about h2')) === '<b>before</b>', await text(page, '.about h2'));
+	const below = await page.$eval('.flame', (e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+	check(Math.abs(below) <= 1, 'opens at its root', below);
+	check(page.complaints.length === 0, page.complaints);
+});
+
+await test('a row leads to its function, and Back out of it', async () => {
+	const name = await text(page, '.rows tbody tr:not(.gap) th a');
+	await page.click('.rows tbody tr:not(.gap) th a');
+	await at(page, `function=${encodeURIComponent(name).replaceAll('%20', '+')}`);
+	await page.waitForSelector('.edges tbody tr');
+	check((await text(page, '.function-head h2')) === name);
+	check((await texts(page, '.edges h3')).map((t) => t.split(' ')[0]).join() === 'Callers,Callees');
+	await page.goBack();
+	await notAt(page, 'function=');
+	await page.waitForSelector('.work .functions');
+});
+
+await test('shares of callers add up to all of the function', async () => {
+	const open = await openPage('/runs/shop/before?function=App%5CPart3%5CClass2%3A%3Astep1');
+	await open.waitForSelector('.edges tbody tr');
+	const shares = await open.$$eval('.edges:first-of-type tbody tr td:first-of-type', (all) => all.map((td) => parseFloat(td.querySelector('span:last-of-type').textContent)));
+	const sum = shares.reduce((a, b) => a + b, 0);
+	check(shares.length > 3 && Math.abs(sum - 100) < 0.06 * shares.length, sum, shares);
+	await drawn(open);
+	for (const canvas of await open.$$('.sandwich canvas'))
+		check(await canvas.evaluate((c) => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size) > 5);
+	await open.close();
+});
+
+await test('both graphs of a function zoom, and links bring that back', async () => {
+	const open = await openPage('/runs/shop/before?function=App%5CPart3%5CClass2%3A%3Astep1');
+	await open.waitForSelector('.sandwich canvas');
+	await drawn(open);
+	const r = await open.$eval('.sandwich section:nth-child(2) .flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y }; });
+	await open.mouse.click(r.x + 20, r.y + 4 + 1.5 * 19);
+	await at(open, '#zoom=');
+	const up = await open.$eval('.sandwich section:nth-child(1) .flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.bottom }; });
+	await open.mouse.click(up.x + 20, up.y - 4 - 1.5 * 19);
+	await at(open, 'callers=');
+	const link = open.url(), other = await openPage(link.slice(site.length));
+	await drawn(other);
+	check(other.url() === link, other.url(), link);
+	await other.close();
+	await open.close();
+});
+
+await test('a second click on a box leads to its function', async () => {
+	await drawn(page);
+	const r = await page.$eval('.flame', (e) => { const b = e.getBoundingClientRect(); return { x: b.left + e.clientWidth / 2, y: b.bottom }; });
+	await page.mouse.click(r.x, r.y - 4 - 2.5 * 19);
+	await at(page, 'zoom=');
+	await page.mouse.click(r.x, r.y - 4 - 2.5 * 19);
+	await at(page, 'function=App%5CKernel%3A%3Ahandle');
+	await page.keyboard.press('a');
+	await notAt(page, 'function=');
+	await page.waitForSelector('.work .functions');
+});
+
+await test('groups and values are chosen, and stand in the address', async () => {
+	const open = await openPage('/runs/shop/cart');
+	await open.select('select[aria-label="Value"]', 'memory_bytes');
+	await at(open, 'column=memory_bytes');
+	await open.waitForFunction(() => document.querySelector('.sum').textContent.startsWith('114.0 KiB'));
+	await open.select('select[aria-label="Group by"]', 'class');
+	await at(open, 'by=class');
+	await open.waitForFunction(() => [...document.querySelectorAll('.rows tbody th a')].some((a) => a.textContent === 'PDO'));
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('the wide table has every metric, and sorts by each', async () => {
+	const open = await openPage('/runs/shop/cart#show=table');
+	const heads = await texts(open, '.rows thead tr:last-child th');
+	check(heads.length === 10, heads);
+	check((await texts(open, '.groups th')).join() === 'wall time,calls,CPU time,off-CPU time,memory', await texts(open, '.groups th'));
+	for (let i = 2; i <= heads.length; i++) {
+		await open.click(`.rows thead tr:last-child th:nth-child(${i}) button`);
+		await drawn(open);
+		const shares = await open.$$eval('.rows tbody tr', (all, n) => all.map((tr) => parseFloat(tr.cells[n - 1].querySelector('span:last-of-type').textContent)), i);
+		const sorted = [...shares].sort((a, b) => b - a), direction = await open.$eval(`.rows thead tr:last-child th:nth-child(${i})`, (e) => e.ariaSort);
+		check(shares.join() === (direction === 'descending' ? sorted : sorted.reverse()).join(), heads[i - 1], direction, shares);
+	}
+	await open.close();
+});
+
+await test('a comparison shows what changed, more in one colour and less in the other', async () => {
+	const open = await openPage('/?run=shop/after&base=shop/before');
+	await drawn(open);
+	check((await text(open, '.about h2')) === 'run shop/after compared with run shop/before');
+	const changes = await texts(open, '.rows tbody tr:not(.gap) td:first-child');
+	check(changes.some((c) => /^\+[\d,]+$/.test(c)) && changes.some((c) => /^-.*/.test(c)), changes);
+	check(await colors(open) > 20);
+	await open.close();
+});
+
+await test('an average names its runs', async () => {
+	const open = await openPage('/?run=shop/cart&run=shop/recursion&weights=3,1');
+	check((await text(open, '.about')).includes('run, weight 3'), await text(open, '.about'));
+	check(await open.$('.about a[href="/runs/shop/recursion"]'));
+	await open.close();
+});
+
+// --- The call graph ---
+
+await test('the call graph opens readable on the path that took most, zooms, moves, and leads to functions', async () => {
+	const open = await openPage('/runs/shop/before#show=calls');
+	const svg = await open.waitForSelector('.call-graph svg .node');
+	check(svg);
+	const box = () => open.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map(Number));
+	const first = await box(), size = await open.$eval('.node.critical text', (e) => e.getBoundingClientRect().height);
+	const inside = await open.$eval('.node.critical', (e) => { const b = e.getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth; });
+	check(size >= 7 && inside, 'the first of the path', size, inside);
+	await press(open, '+');
+	check((await box())[2] < first[2], await box());
+	await open.focus('.call-graph');
+	await open.keyboard.press('ArrowRight');
+	check((await box())[0] > first[0], await box());
+	await open.keyboard.press('0');
+	const nodes = (await open.$$('.call-graph .node')).length;
+	await open.$eval('.threshold input', (e) => { e.value = '7'; e.dispatchEvent(new Event('change', { bubbles: true })); });
+	await at(open, 'threshold=10');
+	await open.waitForFunction((n) => document.querySelectorAll('.call-graph .node').length < n, {}, nodes);
+	await open.$eval('.call-graph .node', (e) => e.focus());
+	await open.keyboard.press('Enter');
+	await at(open, 'function=');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('the call graph of a comparison draws both sides, in colours of the change', async () => {
+	for (const dark of [false, true]) {
+		const open = await openPage('/?run=shop/cart&base=shop/recursion&threshold=0#show=calls', { dark, policy: false });
+		await open.waitForSelector('.call-graph svg .node');
+		const nodes = await open.$$eval('.call-graph .node', (all) => all.map((n) => ({
+			kind: ['grew', 'fell', 'same'].find((k) => n.classList.contains(k)), dashed: !!n.querySelector('[stroke-dasharray]'),
+			words: [...n.querySelectorAll('text')].map((t) => t.textContent).join(' '), label: n.getAttribute('aria-label') })));
+		for (const word of ['gone', 'new'])
+			check(nodes.some((n) => n.words.includes(`(${word})`)), word, nodes);
+		check(nodes.every((n) => n.dashed === /total [^()]*\(gone\)/.test(n.words)), nodes);
+		const color = (k) => open.$$eval(`.call-graph .edge.${k} path`, (all) => all.map((e) => getComputedStyle(e).stroke.match(/\d+/g).map(Number)));
+		check((await color('grew')).every(([r, , b]) => r > b) && (await color('fell')).every(([r, , b]) => r < b), 'arrows', await color('grew'), await color('fell'));
+		check((await color('grew')).length > 0 && (await color('fell')).length > 0, 'there are both');
+		check(await text(open, '.legend') === 'gone', 'a legend beside that of the colours');
+		await accessible(open, 'the call graph of a comparison');
+		await open.$eval('.call-graph .node.fell', (e) => e.focus());
+		await open.keyboard.press('Enter');
+		await at(open, 'function=');
+		check(open.complaints.length === 0, open.complaints);
+		await open.close();
+	}
+	const plain = await openPage('/runs/shop/cart#show=calls');
+	await plain.waitForSelector('.call-graph svg .node');
+	check(!await plain.$('.legend') && !await plain.$('.call-graph .change'), 'a run has no difference');
+	await plain.close();
+});
+
+await test('the part of the call graph that is seen stands in the address; a link opens it again', async () => {
+	const box = (page) => page.$eval('.call-graph svg', (e) => e.getAttribute('viewBox').split(' ').map(Math.round).slice(0, 3).join());
+	const open = await openPage('/runs/shop/before#show=calls');
+	await open.waitForSelector('.call-graph svg .node');
+	await open.focus('.call-graph');
+	await open.keyboard.press('+');
+	await open.keyboard.press('ArrowDown');
+	await at(open, 'at=');
+	await open.waitForFunction(() => location.hash.includes(`at=${document.querySelector('.call-graph svg').getAttribute('viewBox').split(' ').map(Number).map(Math.round).slice(0, 3).join()}`));
+	const seen = await box(open), other = await openPage((await open.url()).replace(/^https?:..[^/]*/, ''));
+	await other.waitForSelector('.call-graph svg .node');
+	check(await box(other) === seen, await box(other), seen);
+	await other.focus('.call-graph');
+	await other.keyboard.press('0');
+	await at(other, 'at=all');
+	await press(other, 'critical path');
+	await other.waitForFunction(() => !location.hash.includes('at='));
+	for (const page of [open, other]) {
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	}
+});
+
+await test('a box of the call graph has its lines for a name, also where the edge hides some of them', async () => {
+	const open = await openPage('/runs/shop/edge#show=calls', { policy: false });
+	await open.waitForSelector('.call-graph svg .node.critical');
+	await drawn(open);
+	const between = await open.evaluate(() => {		// the ends of "self 10 (66.7%)" and of "total 10 (66.7%)", which is longer
+		const box = [...document.querySelectorAll('.node')].find((n) => n.textContent.includes('Namespace'));
+		const [self, total] = [...box.querySelectorAll('text')].slice(-2).map((t) => t.getBoundingClientRect());
+		const p = new DOMPoint((self.right + total.right) / 2, self.top - 150)
+			.matrixTransform(document.querySelector('.call-graph svg').getScreenCTM().inverse());
+		return [p.x, p.y, 400].map(Math.round).join();
+	});
+	const part = await openPage(`/runs/shop/edge#show=calls&at=${between}`, { policy: false });
+	const box = await part.waitForSelector('.call-graph svg .node.critical');
+	const { name, role } = await part.accessibility.snapshot({ root: box });
+	check(role === 'link' && /^\{main\} self 0 \(0\.0%\) total 15 \(100\.0%\)$/.test(name), role, name);
+	const hidden = await part.evaluate(() => {
+		const edge = document.querySelector('.call-graph').getBoundingClientRect().left;
+		return [...[...document.querySelectorAll('.node')].find((n) => n.textContent.includes('Namespace')).querySelectorAll('text')]
+			.map((t) => t.getBoundingClientRect().right < edge).join();
+	});
+	check(hidden === 'false,false,true,false', hidden);
+	await accessible(part, between);
+	for (const page of [open, part]) {
+		check(page.complaints.length === 0, page.complaints);
+		await page.close();
+	}
+});
+
+await test('boxes of the call graph are dark in the dark, with light words', async () => {
+	const open = await openPage('/runs/shop/before#show=calls', { dark: true, policy: false });
+	await open.waitForSelector('.call-graph svg .node');
+	await drawn(open);
+	const r = await open.$eval('.node.critical', (e) => { const b = e.getBoundingClientRect(); return { x: b.x, y: b.y, width: b.width, height: b.height }; });
+	const light = await open.evaluate(async (png) => {
+		const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob()), canvas = new OffscreenCanvas(image.width, image.height);
+		const g = canvas.getContext('2d');
+		g.drawImage(image, 0, 0);
+		const { data } = g.getImageData(0, 0, image.width, image.height), all = [];
+		for (let i = 0; i < data.length; i += 4)
+			all.push(data[i] + data[i + 1] + data[i + 2]);
+		return [all.filter((v) => v < 300).length / all.length, Math.max(...all)];
+	}, await open.screenshot({ clip: r, encoding: 'base64' })).catch((why) => String(why));
+	check(light[0] > 0.6 && light[1] > 450, light);
+	await open.close();
+});
+
+// --- Names, keys, times, widths ---
+
+await test('hostile names stay what they are in every view', async () => {
+	const name = HOSTILE[0];
+	for (const address of ['/runs/shop/hostile', '/runs/shop/hostile#show=table', '/runs/shop/hostile#show=calls',
+		`/runs/shop/hostile?function=${encodeURIComponent(name)}`, `/runs/shop/hostile?function=${encodeURIComponent(HOSTILE[1])}#show=%3Cscript%3E`]) {
+		const open = await openPage(address);
+		if (address.includes('calls'))
+			await open.waitForSelector('.call-graph svg .node');
+		if (address.includes('function='))
+			await open.waitForSelector('.edges tbody tr');
+		await drawn(open);
+		check(!(await open.title()).includes('owned') || (await open.title()).includes('onerror') || (await open.title()).includes('script'), await open.title());
+		check(await open.$$eval('#app img, #app script, #app svg script', (all) => all.length) === 0, address);
+		check(open.complaints.length === 0, address, open.complaints);
+		await open.close();
+	}
+	const plain = await openPage('/runs/shop/hostile', { scripts: false });
+	check((await plain.content()).includes('&lt;img src=x onerror'));
+	await plain.close();
+});
+
+await test('without scripts a run has its facts, picture, every metric and its functions', async () => {
+	const open = await openPage('/runs/shop/cart?sort=total', { scripts: false });
+	const html = await open.content();
+	check(html.includes('Cart::add') && html.includes('off-CPU') && html.includes('-64.0 KiB') && await open.$('img.picture'));
+	await Promise.all([open.waitForNavigation(), open.$$eval('.functions tbody a', (all) => all.find((a) => a.textContent === 'PDO::query').click())]);
+	const page = await open.content();
+	check(open.url().includes('function=PDO') && page.includes('Callers') && page.includes('82.5') && page.includes('Cart::add'), page.slice(0, 2000));
+	await open.close();
+});
+
+await test('the question mark shows the keys, and Escape hides them', async () => {
+	await page.bringToFront();
+	await page.keyboard.press('?');
+	await page.waitForSelector('dialog.keys[open]');
+	await page.keyboard.press('Escape');
+	await page.waitForFunction(() => !document.querySelector('dialog.keys[open]'));
+});
+
+await test('times are in a zone that is named and can be switched', async () => {
+	const open = await browser.newPage();
+	await open.emulateTimezone('Asia/Tokyo');
+	await open.goto(`${site}/runs/shop/cart`);
+	await ready(open);
+	const started = () => open.evaluate(() => [...document.querySelectorAll('.about div')].find((d) => d.textContent.startsWith('started')).textContent);
+	check((await text(open, '.zone')) === 'Asia/Tokyo');
+	const there = await started();
+	await open.click('.zone');
+	await open.waitForFunction(() => document.querySelector('.zone').textContent === 'UTC');
+	const utc = await started(), hours = (t) => Number(/ (\d\d):/.exec(t)[1]);
+	check((hours(there) - hours(utc) + 24) % 24 === 9, there, utc);
+	await open.reload();
+	await ready(open);
+	check((await text(open, '.zone')) === 'UTC', 'it is remembered');
+	await open.click('.zone');
+	await open.close();
+});
+
+await test('the line between table and graph is dragged, moved by keys and remembered', async () => {
+	const width = () => page.$eval('.work .functions', (e) => e.clientWidth);
+	const before = await width(), r = await page.$eval('.split', (e) => { const b = e.getBoundingClientRect(); return { x: b.x + 3, y: b.y + 200 }; });
+	await page.mouse.move(r.x, r.y);
+	await page.mouse.down();
+	await page.mouse.move(r.x + 200, r.y, { steps: 4 });
+	await page.mouse.up();
+	await drawn(page);
+	check(Math.abs(await width() - before - 200) < 12, before, await width());
+	await page.focus('.split');
+	await page.keyboard.press('ArrowLeft');
+	await drawn(page);
+	const moved = await width();
+	check(moved < before + 200, moved);
+	await page.reload();
+	await ready(page);
+	await page.waitForSelector('.work .functions');
+	check(Math.abs(await width() - moved) < 3, moved, await width());
+});
+
+await test('how a table is sorted and filtered stands in its address', async () => {
+	const open = await openPage('/runs/shop/cart#show=table');
+	await open.click('.rows thead th.total button');
+	await at(open, 'order=total');
+	await open.type('.narrow', 'cart');
+	await at(open, 'filter=cart');
+	const shown = await texts(open, '.rows tbody th a'), other = await openPage(open.url().slice(site.length));
+	check((await texts(other, '.rows tbody th a')).join() === shown.join() && shown.length === 2, shown);
+	check(await other.$eval('.rows thead th.total', (e) => e.ariaSort) === 'descending');
+	await other.close();
+	await open.close();
+});
+
+await test('a regular expression that takes for ever is given up, and the page goes on', async () => {
+	const open = await openPage('/runs/shop/before#search=%5E((%5Cw%7C%5C%5C%7C%3A)%2B)%2B%24x');
+	await open.waitForFunction(() => document.querySelector('.matched').textContent === 'takes too long');
+	await open.$eval('#search', (e) => e.select());
+	await open.type('#search', 'Part[0-3].*step');
+	await open.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('% matched'));
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+// --- On all screens ---
+
+const VIEWS = ['/runs/shop/before', '/runs/shop/cart#show=table', '/runs/shop/before#show=calls', '/runs/shop/before?function=App%5CKernel%3A%3Ahandle',
+	'/?run=shop/after&base=shop/before'];
+
+for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }], ['at 4K', { width: 3840, height: 2160 }]])
+	await test(`every view fits and axe finds nothing serious: ${where}`, async () => {
+		const { width = 1440 } = how;
+		for (const address of VIEWS) {
+			const open = await openPage(address, { ...how, policy: false });
+			if (address.includes('calls'))
+				await open.waitForSelector('.call-graph svg .node');
+			if (address.includes('function='))
+				await open.waitForSelector('.edges tbody tr');
+			await drawn(open);
+			const over = await open.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+			check(over <= 0, address, 'is too wide by', over);
+			const high = await open.$$eval('.rows tbody tr:not(.gap)', (all) => Math.max(0, ...all.map((tr) => tr.offsetHeight)));
+			check(high <= 40, address, 'a row of', high);
+			if (width < 3000)		// which says no more there, and takes a software renderer half a minute
+				await accessible(open, `${where} ${address}`);
+			await open.close();
+		}
+	});
+
+await test('after all this the page has nothing to complain about', async () => {
+	check(page.complaints.length === 0, page.complaints);
+});
+
+await browser.close();
+server.removeAllListeners('exit');
+const gone = new Promise((r) => server.on('exit', r));
+server.kill();
+await gone;
+rmSync(folder, { recursive: true });
+await end();

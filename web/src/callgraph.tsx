@@ -1,0 +1,206 @@
+// The call graph, laid out by Graphviz on the server. The wheel, + and - zoom, dragging and the arrow keys move; a click on a box
+// leads to its function. It opens on the critical path, at a size that can be read.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { getCallGraph, tableQuery } from './api';
+import { flame } from './load';
+import { callBox, change, openFunction, setCallBox, view } from './state';
+
+const LEAST_SCALE = 0.7, STEPS = ['0', '0.1', '0.2', '0.5', '1', '2', '5', '10', '20'], USUAL = '0.5';
+
+interface Box {
+	x: number;
+	y: number;
+	width: number;
+	height: number;
+}
+
+// Graphviz's picture; style and script are the page's own.
+function parse(text: string): SVGSVGElement | null {
+	const svg = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+	if (!(svg instanceof SVGSVGElement))
+		return null;
+	for (const e of svg.querySelectorAll('script, style, title, foreignObject'))
+		e.remove();
+	for (const e of svg.querySelectorAll('*'))
+		for (const { name } of [...e.attributes])
+			if (name.startsWith('on') || name === 'style' || name === 'xlink:href' || name === 'href')
+				e.removeAttribute(name);
+	svg.removeAttribute('style');
+	return document.importNode(svg, true);
+}
+
+// The whole name is in the first line of a box's title.
+function nameOf(node: Element): string {
+	const title = node.querySelector('a')?.getAttribute('xlink:title') || '';
+	return title.split('\n')[0];
+}
+
+class Pan {
+	private readonly all: Box;
+	private box: Box;
+	private readonly pointers = new Map<number, PointerEvent>();
+	private moved = 0;
+	private telling: ReturnType<typeof setTimeout> | undefined;
+
+	constructor(private readonly host: HTMLElement, private readonly svg: SVGSVGElement) {
+		const { x, y, width, height } = svg.viewBox.baseVal;
+		this.all = { x, y, width, height };
+		this.box = { ...this.all };
+		svg.setAttribute('width', '100%');
+		svg.setAttribute('height', '100%');
+		svg.addEventListener('wheel', (e) => {
+			e.preventDefault();
+			this.zoom(Math.exp(Math.max(-0.5, Math.min(0.5, e.deltaY * 0.002))), e.clientX, e.clientY);
+		}, { passive: false });
+		svg.addEventListener('pointerdown', (e) => {
+			this.pointers.set(e.pointerId, e);
+			this.moved = 0;
+		});
+		for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const)
+			svg.addEventListener(name, (e) => this.pointers.delete(e.pointerId));
+		svg.addEventListener('pointermove', (e) => this.drag(e));
+		svg.addEventListener('dblclick', () => this.showAll());
+	}
+
+	// Dragging is no click.
+	get wasDragged(): boolean {
+		return this.moved > 4;
+	}
+
+	// The part of the graph that the address names: everything, the critical path (nothing), or a part. An address that changes with each
+	// pixel is more than browsers take.
+	private show(box: Box, said = [box.x, box.y, box.width].map(Math.round).join(',')): void {
+		this.box = box;
+		this.svg.setAttribute('viewBox', `${box.x} ${box.y} ${box.width} ${box.height}`);
+		clearTimeout(this.telling);
+		this.telling = setTimeout(() => said === callBox.peek() || setCallBox(said), 200);
+	}
+
+	showAll(said = 'all'): void {
+		this.show({ ...this.all }, said);
+	}
+
+	stop(): void {
+		clearTimeout(this.telling);
+	}
+
+	// As the address has it.
+	restore(): void {
+		const [x, y, width] = callBox.peek().split(',').map(Number), r = this.host.getBoundingClientRect();
+		if (callBox.peek() === 'all')
+			this.showAll();
+		else if (width > 0 && Number.isFinite(x) && Number.isFinite(y) && r.width > 0)
+			this.show({ x, y, width, height: width * r.height / r.width });
+		else
+			this.open();
+	}
+
+	// The whole of it if that can be read; else the top of the path that took most.
+	open(): void {
+		const { width, height } = this.host.getBoundingClientRect(), a = this.all;
+		if (Math.min(width / a.width, height / a.height) >= LEAST_SCALE)
+			return this.showAll('');
+		const path = [...this.svg.querySelectorAll<SVGGElement>('.node.critical')].map((n) => n.getBoundingClientRect());
+		const middle = path.length ? this.at(path[0].left + path[0].width / 2, path[0].top) : { x: a.x + a.width / 2, y: a.y };
+		const w = width / LEAST_SCALE, h = height / LEAST_SCALE;
+		this.show({ x: middle.x - w / 2, y: Math.max(a.y, middle.y - 30), width: w, height: h }, '');
+	}
+
+	private at(clientX: number, clientY: number): DOMPoint {
+		return new DOMPoint(clientX, clientY).matrixTransform(this.svg.getScreenCTM()!.inverse());
+	}
+
+	zoom(factor: number, clientX?: number, clientY?: number): void {
+		const r = this.host.getBoundingClientRect(), b = this.box;
+		const width = Math.min(this.all.width * 2, Math.max(this.all.width / 200, b.width * factor)), k = width / b.width;
+		const p = this.at(clientX ?? r.left + r.width / 2, clientY ?? r.top + r.height / 2);
+		this.show({ x: p.x - (p.x - b.x) * k, y: p.y - (p.y - b.y) * k, width, height: b.height * k });
+	}
+
+	move(dx: number, dy: number): void {
+		this.show({ ...this.box, x: this.box.x + dx * this.box.width, y: this.box.y + dy * this.box.height });
+	}
+
+	private drag(e: PointerEvent): void {
+		const before = this.pointers.get(e.pointerId);
+		if (!before)
+			return;
+		const other = [...this.pointers.values()].find((p) => p.pointerId !== e.pointerId);
+		const gap = (a: PointerEvent, b: PointerEvent) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+		this.moved += gap(e, before);
+		if (other && gap(e, other) > 0) {
+			this.zoom(gap(before, other) / gap(e, other), other.clientX, other.clientY);
+		} else {
+			const from = this.at(before.clientX, before.clientY), to = this.at(e.clientX, e.clientY);
+			this.show({ ...this.box, x: this.box.x + from.x - to.x, y: this.box.y + from.y - to.y });
+		}
+		this.pointers.set(e.pointerId, e);
+	}
+}
+
+function Threshold() {
+	const now = view.value.threshold || USUAL, at = STEPS.findIndex((s) => Number(s) >= Number(now));
+	return <label class="threshold">hide below <input type="range" min={0} max={STEPS.length - 1} step={1} value={at < 0 ? STEPS.length - 1 : at}
+		aria-valuetext={`${now} per cent`} onChange={(e) => {
+			const step = STEPS[Number(e.currentTarget.value)];
+			change({ threshold: step === USUAL ? '' : step });
+		}} /> <output>{now}%</output></label>;
+}
+
+export function CallGraph() {
+	const host = useRef<HTMLDivElement>(null), pan = useRef<Pan | null>(null);
+	const [state, setState] = useState('loading'), v = view.value, asked = `${tableQuery(v)} ${v.threshold}`;
+
+	useEffect(() => {
+		const stop = new AbortController();
+		setState('loading');
+		getCallGraph(view.peek(), stop.signal).then((text) => {
+			const svg = parse(text);
+			if (!svg)
+				throw new Error('the server sent no picture');
+			host.current!.replaceChildren(svg);
+			// Its lines are its accessible name. The same in an aria-label would differ from what is seen of a box at the edge.
+			for (const node of svg.querySelectorAll<SVGGElement>('.node')) {
+				const name = nameOf(node);
+				node.setAttribute('tabindex', '0');
+				node.setAttribute('role', 'link');
+				node.addEventListener('click', () => pan.current!.wasDragged || openFunction(name));
+				node.addEventListener('keydown', (e) => e.key === 'Enter' && openFunction(name));
+			}
+			pan.current?.stop();
+			pan.current = new Pan(host.current!, svg);
+			pan.current.restore();
+			setState('');
+		}).catch((why: Error) => stop.signal.aborted || setState(why.message));
+		return () => {
+			stop.abort();
+			pan.current?.stop();
+		};
+	}, [asked]);
+
+	const key = (e: KeyboardEvent) => {
+		const p = pan.current, keys: Record<string, () => void> = {
+			'+': () => p!.zoom(0.8), '=': () => p!.zoom(0.8), '-': () => p!.zoom(1.25), '0': () => p!.showAll(),
+			ArrowLeft: () => p!.move(-0.1, 0), ArrowRight: () => p!.move(0.1, 0), ArrowUp: () => p!.move(0, -0.1), ArrowDown: () => p!.move(0, 0.1),
+		};
+		if (!p || !keys[e.key] || e.ctrlKey || e.metaKey || e.altKey)
+			return;
+		e.preventDefault();
+		keys[e.key]();
+	};
+	return <section class="calls" aria-label="Call graph" aria-busy={state === 'loading'}>
+		<div class="tools">
+			<Threshold />
+			<div class="segments" role="group" aria-label="Zoom">
+				<button type="button" aria-label="Zoom out" onClick={() => pan.current?.zoom(1.25)}>−</button>
+				<button type="button" aria-label="Zoom in" onClick={() => pan.current?.zoom(0.8)}>+</button>
+				<button type="button" onClick={() => pan.current?.showAll()}>all of it</button>
+				<button type="button" onClick={() => pan.current?.open()}>critical path</button>
+			</div>
+			{flame.value?.about.compared && <span class="legend"><i />gone</span>}
+		</div>
+		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
+		<div class="call-graph" ref={host} tabIndex={0} role="application" aria-label="Call graph. Plus and minus zoom, arrow keys move, 0 shows all, Tab goes through the functions." onKeyDown={key} />
+	</section>;
+}

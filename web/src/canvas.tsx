@@ -1,0 +1,135 @@
+// One flame graph on a canvas, with the words for what the pointer or the keyboard is on. The flame graph of everything
+// and both halves of a function's page are this.
+
+import { effect } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FlameData } from './flame/data';
+import { differenceColor, differenceShares } from './flame/difference';
+import { FlameView } from './flame/view';
+import * as format from './format';
+
+export interface CanvasProps {
+	label: string;				// "Flame graph"
+	data(): FlameData | null;		// these are read in effects, and again when a signal changes
+	zoomed(): number;
+	inverted(): boolean;
+	zoom(box: number): void;
+	match?(): Uint8Array | null;
+	focused?: { value: number };
+	open(name: string): void;		// the page of a function
+	search?(): void;
+	next?(step: number, view: FlameView): void;
+	view?: { current: FlameView | null };
+}
+
+type Facts = [string, string][];
+
+function describeChange(d: FlameData, box: number, unit: string): Facts {
+	const [ownBefore, ownAfter] = d.ownSides(box), before = d.before![box], after = d.after![box];
+	const sides = (from: number, to: number) => `${format.value(from, unit)} → ${format.value(to, unit)}, ${format.change(to - from, unit)}`;
+	return [['total', sides(before, after)], ['of all', `${format.share(before, d.before![0])} → ${format.share(after, d.after![0])}`],
+		['self', sides(ownBefore, ownAfter)]];
+}
+
+export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
+	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
+	const total = d.width[box], self = d.self(box), words = { name: d.name(box), place: d.place(d.frame[box]) };
+	if (d.before)
+		return { ...words, facts: describeChange(d, box, unit) };
+	const facts: Facts = [
+		['total', `${format.value(total, unit)} · ${format.share(total, d.total)}`],
+		[about.reverse ? 'end' : 'self', `${format.value(self, unit)} · ${format.share(self, d.total)}`],
+	];
+	if (z > 0)
+		facts.push(['of zoomed', format.share(Math.min(total, d.width[z]), d.width[z])]);
+	if (unit === 'count' && about.period_ns > 0 && column.name === 'samples')
+		facts.push(['about', format.value(total * about.period_ns, 'nanoseconds')]);
+	return { ...words, facts };
+}
+
+interface Tip {
+	box: number;
+	x: number;
+	y: number;
+}
+
+function Tooltip({ tip, data, zoomed }: { tip: Tip; data: FlameData; zoomed: number }) {
+	const box = useRef<HTMLDivElement>(null);
+	const { name, place, facts } = describe(data, tip.box, zoomed);
+
+	useEffect(() => {
+		const e = box.current!;
+		const x = Math.min(tip.x + 14, innerWidth - e.offsetWidth - 8);
+		const y = tip.y + 18 + e.offsetHeight > innerHeight ? tip.y - e.offsetHeight - 10 : tip.y + 18;
+		e.style.transform = `translate(${Math.max(8, x)}px, ${Math.max(8, y)}px)`;
+	});
+	return <div class="tip" ref={box} role="tooltip">
+		<b>{name}</b>
+		{place && <span class="place">{place}</span>}
+		<dl>{facts.map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
+	</div>;
+}
+
+function say(data: FlameData, box: number, zoomed: number): string {
+	const { name, place, facts } = describe(data, box, zoomed);
+	return `${name}${place ? `, ${place}` : ''}, ${facts.map(([k, v]) => `${k} ${v.replace('·', ',')}`).join(', ')}`;
+}
+
+function paintOf(d: FlameData) {
+	if (!d.before)
+		return null;
+	const shares = differenceShares(d, false);
+	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
+}
+
+export function Canvas(p: CanvasProps) {
+	const host = useRef<HTMLDivElement>(null), canvas = useRef<FlameView | null>(null), latest = useRef(p);
+	const [tip, setTip] = useState<Tip | null>(null), [spoken, setSpoken] = useState('');
+	latest.current = p;
+
+	useEffect(() => {
+		const now = () => latest.current;
+		const c = canvas.current = new FlameView(host.current!, {
+			zoom: (box) => { setTip(null); now().zoom(box); },
+			hover: (box, x, y) => setTip(box >= 0 ? { box, x, y } : null),
+			focus: (box) => {
+				if (p.focused)
+					p.focused.value = box;
+				setSpoken(say(now().data()!, box, now().zoomed()));
+			},
+			open: (box) => box > 0 && now().open(now().data()!.name(box)),
+			search: () => now().search?.(),
+			next: (step) => now().next?.(step, c),
+		});
+		if (p.view)
+			p.view.current = c;
+		const undo = [
+			effect(() => {
+				const d = now().data();
+				setTip(null);
+				if (p.focused)
+					p.focused.value = -1;
+				if (!d)
+					return;
+				c.setPaint(paintOf(d));
+				c.setData(d, now().zoomed());
+			}),
+			effect(() => c.setInverted(now().inverted())),
+			effect(() => c.setZoom(now().zoomed())),
+			effect(() => { void now().data(); c.setMatch(now().match?.() || null); }),
+			effect(() => p.focused && c.setFocus(p.focused.value)),
+		];
+		return () => {
+			undo.forEach((f) => f());
+			c.destroy();
+		};
+	}, []);
+
+	const d = p.data();
+	return <>
+		<div class="flame" ref={host} tabIndex={0} role="application" aria-roledescription="flame graph"
+			aria-label={d ? `${p.label}, ${format.count(d.count - 1)} boxes. Arrow keys walk, Enter zooms, F opens the function, Escape resets; the table has the same content.` : p.label} />
+		<p class="sr" role="status">{spoken}</p>
+		{tip && d && tip.box < d.count && <Tooltip tip={tip} data={d} zoomed={p.zoomed()} />}
+	</>;
+}

@@ -1,0 +1,79 @@
+// What a range is compared with: another time, or samples of another label, such as the deploy before.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { flame, labels } from './load';
+import { change, view, type View } from './state';
+
+const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
+
+// How long before now "-90m" is; NaN if it is no such time.
+function before(text: string): number {
+	const [, n, unit] = /^-(\d+)([smhdw])$/.exec(text) || [];
+	return text === 'now' ? 0 : n ? Number(n) * SECONDS[unit] : NaN;
+}
+
+// A range that moves on with now is compared with one that does.
+function shifted(by: number): [string, string][] {
+	const { from, to } = view.peek(), about = flame.peek()!.about, ends = [before(from), before(to)];
+	const moments = ends.some(Number.isNaN) ? [about.from, about.to].map((unix) => new Date((unix - by) * 1000).toISOString()) : ends.map((s) => `-${s + by}s`);
+	return [['base_from', moments[0]], ['base_to', moments[1]]];
+}
+
+const isBase = ([key]: [string, string]) => key.startsWith('base');
+
+function compareWith(base: [string, string][]): void {
+	change({ subject: [...view.peek().subject.filter((pair) => !isBase(pair)), ...base] });
+}
+
+function Label({ close }: { close(): void }) {
+	const several = labels.value.filter((l) => l.values.length > 1), [key, setKey] = useState(several[0]?.key || '');
+	const values = several.find((l) => l.key === key)?.values || [], now = view.value.filters.find(([k]) => k === key)?.[1] || '';
+	const [after, setAfter] = useState(now);
+	const choose = (e: SubmitEvent) => {
+		const f = new FormData(e.currentTarget as HTMLFormElement), side = (name: string) => String(f.get(name) || '');
+		e.preventDefault();
+		close();
+		const part: Partial<View> = { filters: [...view.peek().filters.filter(([k]) => k !== key), ...side('after') ? [[key, `=${side('after')}`] as [string, string]] : []] };
+		change({ ...part, subject: [...view.peek().subject.filter((pair) => !isBase(pair)), [`base.${key}`, `=${side('before')}`]] });
+	};
+	if (!several.length)
+		return null;
+	const options = values.map((v) => <option key={v.value} value={v.value}>{v.value || '(none)'}</option>);
+	return <form onSubmit={choose}>
+		<label>label <select name="key" value={key} onChange={(e) => setKey(e.currentTarget.value)}>{several.map((l) => <option key={l.key} value={l.key}>{l.key}</option>)}</select></label>
+		<label>of <select name="after" value={after} onChange={(e) => setAfter(e.currentTarget.value)}><option value="">all</option>{options}</select></label>
+		<label>with <select name="before" aria-label="compared with">{options}</select></label>
+		<button class="primary">Compare</button>
+	</form>;
+}
+
+export function EndComparison() {
+	return view.value.subject.some(isBase) ? <button type="button" onClick={() => compareWith([])}>end comparison</button> : null;
+}
+
+export function Compare() {
+	const [open, setOpen] = useState(false), root = useRef<HTMLDivElement>(null), about = flame.value?.about;
+	const compared = view.value.subject.some(isBase), length = about ? about.to - about.from : 0;
+	useEffect(() => {
+		if (!open)
+			return;
+		const away = (e: Event) => root.current?.contains(e.target as Node) || setOpen(false);
+		addEventListener('pointerdown', away);
+		return () => removeEventListener('pointerdown', away);
+	}, [open]);
+	const take = (by: number) => {
+		setOpen(false);
+		compareWith(shifted(by));
+	};
+	return <div class="compare" ref={root} onKeyDown={(e) => e.key === 'Escape' && setOpen(false)}>
+		<button type="button" aria-expanded={open} aria-pressed={compared} onClick={() => setOpen(!open)}>compare</button>
+		<EndComparison />
+		{open && about && <div class="popup">
+			<p>What changed since</p>
+			<button type="button" onClick={() => take(Math.ceil(length))}>the same range before</button>
+			<button type="button" onClick={() => take(DAY)}>yesterday at this time</button>
+			<button type="button" onClick={() => take(7 * DAY)}>a week ago at this time</button>
+			<Label close={() => setOpen(false)} />
+		</div>}
+	</div>;
+}

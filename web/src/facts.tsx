@@ -1,0 +1,73 @@
+// The facts about runs and comparisons, below the bar.
+
+import type { ComponentChildren } from 'preact';
+import type { About, Run } from './flame/data';
+import * as format from './format';
+import { flame } from './load';
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+	return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+function address(run: Run): string {
+	return `/runs/${run.source}/${run.id}`;
+}
+
+export function runName(run: Run): string {
+	return run.name || run.url || run.id;
+}
+
+function OneRun({ run }: { run: Run }) {
+	const columns = flame.value!.about.columns;
+	return <>
+		<h2>{runName(run)}</h2>
+		<dl class="facts">
+			<Fact name="run">{run.source}/{run.id}</Fact>
+			{run.url && run.url !== runName(run) && <Fact name="URL">{run.url}</Fact>}
+			<Fact name="started">{format.time(run.start, true)}</Fact>
+			<Fact name="duration">{format.value(run.duration_ns, 'nanoseconds')}</Fact>
+			{columns.filter((c) => c.total && c.before === undefined).map((c) => <Fact key={c.name} name={format.columnName(c.name)}>{format.value(c.total, c.unit)}</Fact>)}
+			{Object.entries(run.labels).map(([k, v]) => <Fact key={k} name={k}>{v}</Fact>)}
+		</dl>
+	</>;
+}
+
+function Several({ runs }: { runs: Run[] }) {
+	return <>
+		<h2>{runs.length} runs, averaged</h2>
+		<dl class="facts">{runs.map((r) => <Fact key={address(r)} name={r.weight === 1 ? 'run' : `run, weight ${r.weight}`}><a href={address(r)}>{runName(r)}</a></Fact>)}</dl>
+	</>;
+}
+
+// Ranges in the zone of all times here.
+export function sides(about: About): [after: string, before: string] {
+	const { after, before, before_from, before_to, before_labels, after_labels } = about.compared!;
+	if (before_labels !== undefined && before_from !== undefined && before_to !== undefined) {
+		const same = Math.abs(before_from - about.from) < 1 && Math.abs(before_to - about.to) < 1;
+		const side = (words: string, from: number, to: number) => [words || 'all', ...same ? [] : [format.range(from, to)]].join(', ');
+		return [side(after_labels || '', about.from, about.to), side(before_labels, before_from, before_to)];
+	}
+	return [about.runs ? after : format.range(about.from, about.to),
+		before_from !== undefined && before_to !== undefined ? format.range(before_from, before_to) : before];
+}
+
+function Compared() {
+	const { about } = flame.value!, { columns, column } = about, { factor } = about.compared!, c = columns[column], [after, before] = sides(about);
+	return <>
+		<h2>{after} compared with {before}</h2>
+		<dl class="facts">
+			{c && <Fact name={format.columnName(c.name)}>{format.value(c.before || 0, c.unit)} → {format.value(c.whole ?? c.total, c.unit)}</Fact>}
+			{factor !== 1 && <Fact name="scaled">what was before × {Number(factor.toPrecision(4))}</Fact>}
+			<Fact name="colours"><i class="swatch more" /> more <i class="swatch less" /> less</Fact>
+		</dl>
+	</>;
+}
+
+export function Facts() {
+	const about = flame.value?.about;
+	if (!about || (!about.runs && !about.compared))
+		return null;
+	return <section class="about" aria-label="What is shown">
+		{about.compared ? <Compared /> : about.runs!.length > 1 ? <Several runs={about.runs!} /> : <OneRun run={about.runs![0]} />}
+	</section>;
+}

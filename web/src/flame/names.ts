@@ -1,0 +1,15 @@
+// Shorter names for boxes without room for the whole one. src/render/short_name.c has the same forms.
+
+// "Wiki\\Parser::parse", "Parser::parse", "parse"; "/srv/wiki/index.php", "index.php"; closures likewise.
+export function shorterNames(name: string): string[] {
+	const closure = name.indexOf('{closure:');
+	if (closure >= 0) {
+		const scope = name.slice(name.lastIndexOf('\\', closure) + 1, closure);
+		const place = name.slice(Math.max(name.lastIndexOf('/') + 1, closure + '{closure:'.length), -1);
+		return [name, `${scope}{closure ${place}}`, `{closure ${place}}`, 'closure'];
+	}
+	if (name.startsWith('/'))
+		return [name, name.slice(name.lastIndexOf('/') + 1)];
+	const short = name.slice(name.lastIndexOf('\\') + 1), at = short.lastIndexOf('::');
+	return at > 0 ? [name, short, short.slice(at + 2)] : [name, short];
+}

@@ -1,0 +1,134 @@
+// One function: what it took, who calls it and what it calls, each with the share that it contributes, and the same stacks
+// as two graphs with the function between them.
+
+import { computed } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Edge, FunctionAnswer } from './api';
+import { Canvas } from './canvas';
+import { calleesOf, callersOf } from './flame/sandwich';
+import type { FlameData } from './flame/data';
+import * as format from './format';
+import { Notes } from './graph';
+import { around, flame, functionFailed, loading } from './load';
+import { callersZoom, openFunction, setCallersZoom, setZoom, view, zoom } from './state';
+import { FunctionLink } from './table';
+
+// --- Tables ---
+
+interface Shown {
+	title: string;
+	unit: string;
+	index: number;		// of the values
+	isCalls: boolean;
+}
+
+// The chosen metric, or its two sides, and how often there were calls.
+function shownColumns(f: FunctionAnswer): Shown[] {
+	const { columns, column } = f, { name, unit } = columns[column];
+	if (f.function.self.length === 2 && columns[column].before !== undefined)
+		return ['before', 'after'].map((title, index) => ({ title, unit, index, isCalls: false }));
+	const calls = columns.findIndex((c) => c.name === 'calls');
+	const shown = [{ title: format.columnName(name), unit, index: column, isCalls: name === 'calls' }];
+	return calls >= 0 && calls !== column ? [...shown, { title: 'calls', unit: 'count', index: calls, isCalls: true }] : shown;
+}
+
+function Cells({ f, values, limit }: { f: FunctionAnswer; values: number[]; limit: boolean }) {
+	return <>{shownColumns(f).map(({ index, unit, isCalls }) => {
+		const all = isCalls ? f.function.self[index] : f.function.total[index], sign = limit && !isCalls ? '≤' : '';
+		return <td key={index} title={`${format.share(values[index], all)} of this function`}>
+			<meter aria-hidden="true" min={0} max={all || 1} value={values[index]} />
+			<span class="amount">{sign}{format.value(values[index], unit)}</span> <span>{sign}{format.share(values[index], all)}</span>
+		</td>;
+	})}</>;
+}
+
+function EdgeName({ edge }: { edge: Edge }) {
+	const place = edge.file && edge.line ? `${edge.file}:${edge.line}` : edge.file;
+	if (edge.name === null)
+		return <th scope="row" class="quiet">nothing, it is the root</th>;
+	return <th scope="row" title={place ? `${edge.name}\n${place}` : edge.name}>
+		<div class="name-cell"><FunctionLink name={edge.name} />{edge.itself && <small>recursion</small>}</div>
+	</th>;
+}
+
+function Edges({ f, edges, what }: { f: FunctionAnswer; edges: Edge[]; what: 'caller' | 'callee' }) {
+	const isCalls = shownColumns(f)[0].isCalls, itself = f.function.self.map((v, i) => f.columns[i]?.name === 'calls' && f.function.self.length === f.columns.length ? 0 : v);
+	return <section class="edges" aria-label={what === 'caller' ? 'Callers' : 'Callees'}>
+		<h3>{what === 'caller' ? 'Callers' : 'Callees'} <small>{format.count(edges.length)}</small></h3>
+		<div class="rows" tabIndex={0} role="region" aria-label={`Table of ${what}s`}>
+			<table class="wide">
+				<colgroup>{shownColumns(f).map((c) => <col key={c.index} class="c-wide" />)}<col /></colgroup>
+				<thead><tr>{shownColumns(f).map((c) => <th key={c.index} scope="col">{c.title}</th>)}<th scope="col" class="name">{what}</th></tr></thead>
+				<tbody>
+					{edges.map((e) => <tr key={`${e.name}@${e.file}:${e.line}`}><Cells f={f} values={e.values} limit={e.at_most} /><EdgeName edge={e} /></tr>)}
+					{what === 'callee' && !isCalls && <tr class="itself"><Cells f={f} values={itself} limit={false} /><th scope="row" class="quiet">itself</th></tr>}
+				</tbody>
+			</table>
+		</div>
+	</section>;
+}
+
+function Summary({ f }: { f: FunctionAnswer }) {
+	const { self, total, at_most } = f.function, compared = f.columns[f.column].before !== undefined;
+	const columns = compared ? [] : f.columns, unit = f.columns[f.column].unit;
+	const facts: [string, string][] = columns.map((c, i) => c.name === 'calls' ? ['called', format.count(self[i])] :
+		[format.columnName(c.name), `${format.value(self[i], c.unit)} self (${format.share(self[i], c.whole ?? c.total)}), ${at_most ? '≤' : ''}${format.value(total[i], c.unit)} total (${at_most ? '≤' : ''}${format.share(total[i], c.whole ?? c.total)})`]);
+	if (compared)
+		for (const [title, [before, after]] of [['self', self], ['total', total]] as [string, number[]][])
+			facts.push([title, `${format.value(before, unit)} → ${format.value(after, unit)}, ${format.change(after - before, unit)}`]);
+	return <dl class="facts">{facts.map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>;
+}
+
+// --- Graphs ---
+
+// By frame: those of the name.
+function matching(d: FlameData, name: string): Uint8Array {
+	return Uint8Array.from(d.frameName, (n, f) => d.names[n] === name && f !== d.frame[0] ? 1 : 0);
+}
+
+const upper = computed(() => flame.value && view.value.function && !flame.value.about.reverse ?
+	callersOf(flame.value, matching(flame.value, view.value.function)) : null);
+const lower = computed(() => flame.value && view.value.function && !flame.value.about.reverse ?
+	calleesOf(flame.value, matching(flame.value, view.value.function)) : null);
+const upperZoomed = computed(() => upper.value ? upper.value.find(callersZoom.value) : 0);
+const lowerZoomed = computed(() => lower.value ? lower.value.find(zoom.value) : 0);
+
+// A click zooms; one on what is zoomed already leads to its function.
+function zoomIn(d: FlameData, box: number, zoomedBox: number, set: (path: string[]) => void): void {
+	if (box !== zoomedBox)
+		set(d.path(box));
+	else if (box > 0)
+		openFunction(d.name(box));
+}
+
+function Sandwich() {
+	return <div class="sandwich" aria-busy={loading.value}>
+		<section class="graph" aria-label="Callers as a graph">
+			<Canvas label="Callers" data={() => upper.value} zoomed={() => upperZoomed.value} inverted={() => false}
+				zoom={(box) => zoomIn(upper.value!, box, upperZoomed.value, setCallersZoom)} open={openFunction} />
+		</section>
+		<section class="graph" aria-label="Callees as a graph">
+			<Canvas label="Callees" data={() => lower.value} zoomed={() => lowerZoomed.value} inverted={() => true}
+				zoom={(box) => zoomIn(lower.value!, box, lowerZoomed.value, setZoom)} open={openFunction} />
+		</section>
+		<Notes data={lower.value} merged />
+	</div>;
+}
+
+export function FunctionPage() {
+	const f = around.value, name = view.value.function, place = f && (f.function.line ? `${f.function.file}:${f.function.line}` : f.function.file);
+	const more = useMemo(() => f && f.function.places > 1 ? ` and ${f.function.places - 1} more` : '', [f]);
+	return <div class="function">
+		<header class="function-head">
+			<button type="button" onClick={() => openFunction('')}>‹ all functions</button>
+			<h2>{name}</h2>
+			{place && <small>{place}{more}</small>}
+			{f && <Summary f={f} />}
+		</header>
+		{functionFailed.value && <p class="none" role="alert">{functionFailed.value}</p>}
+		<div class="around">
+			<div class="both-edges">{f && <><Edges f={f} edges={f.callers} what="caller" /><Edges f={f} edges={f.callees} what="callee" /></>}</div>
+			<Sandwich />
+		</div>
+	</div>;
+}

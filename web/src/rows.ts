@@ -1,0 +1,97 @@
+// The table of functions: columns of numbers, from the server's exact table, or while a box is zoomed from the boxes below it.
+
+import type { TableAnswer } from './api';
+import { functionRows, type FlameData } from './flame/data';
+import * as format from './format';
+
+export type Kind = 'self' | 'total' | 'self_before' | 'self_after' | 'total_before' | 'total_after';
+
+export interface Metric {
+	group: string;			// the column it is of, "wall_ns"
+	kind: Kind;
+	title: string;
+	unit: string;
+	whole: number;			// what shares are of
+	values: ArrayLike<number>;
+	isChange: boolean;
+	sure?: Set<number>;		// changes that are more than chance explains
+}
+
+export interface Rows {
+	names: string[];
+	places: string[];
+	metrics: Metric[];
+	chosen: string;			// the group that is first
+	atMost: Set<number>;
+}
+
+function placeOf(file: string, line: number): string {
+	return file && line ? `${file}:${line}` : file;
+}
+
+function comparison(t: { group: string; unit: string; self: ArrayLike<number>[]; total: ArrayLike<number>[]; whole: [number, number] },
+	sure: [Set<number>?, Set<number>?]): Metric[] {
+	const { group, unit, whole } = t, metrics: Metric[] = [];
+	for (const kind of ['self', 'total'] as const) {
+		const [before, after] = t[kind], change = Float64Array.from(after, (v, i) => v - before[i]);
+		metrics.push(
+			{ group, unit, kind, title: `${kind} change`, whole: whole[0] || whole[1], values: change, isChange: true,
+				sure: sure[kind === 'self' ? 0 : 1] },
+			{ group, unit, kind: `${kind}_before`, title: `${kind} before`, whole: whole[0], values: before, isChange: false },
+			{ group, unit, kind: `${kind}_after`, title: `${kind} after`, whole: whole[1], values: after, isChange: false });
+	}
+	return metrics;
+}
+
+export function rowsOfTable(t: TableAnswer): Rows {
+	const metrics: Metric[] = [], chosen = t.columns[t.column]?.name || '', unit = t.columns[t.column]?.unit || '';
+	if (t.whole)
+		metrics.push(...comparison({ group: chosen, unit, self: t.self, total: t.total, whole: t.whole },
+			[new Set(t.self_changed), new Set(t.total_changed)]));
+	else
+		t.columns.forEach(({ name, unit, whole, total }, c) => {
+			const column = { group: name, unit, whole: whole ?? total, isChange: false }, calls = name === 'calls';
+			metrics.push({ ...column, kind: 'self', title: calls ? 'number' : 'self', values: t.self[c] });
+			if (!calls)
+				metrics.push({ ...column, kind: 'total', title: 'total', values: t.total[c] });
+		});
+	return { names: t.name, places: t.file.map((file, i) => placeOf(file, t.line[i])), metrics, chosen, atMost: new Set(t.at_most) };
+}
+
+export function rowsOfBoxes(d: FlameData, within: number): Rows {
+	const column = d.about.columns[d.about.column], group = column?.name || 'samples', unit = column?.unit || 'count';
+	const rows = functionRows(d, within), of = (values: ArrayLike<number>) => rows.map((r) => values[r.frame] || 0);
+	const common = { names: rows.map((r) => r.name), places: rows.map((r) => d.place(r.frame)), chosen: group, atMost: new Set<number>() };
+	if (!d.before || !d.after) {
+		const metric = { group, unit, whole: d.width[within], isChange: false };
+		return { ...common, metrics: [{ ...metric, kind: 'self', title: 'self', values: rows.map((r) => r.self) },
+			{ ...metric, kind: 'total', title: 'total', values: rows.map((r) => r.total) }] };
+	}
+	const sides = [d.before, d.after].map((values) => {
+		const self: number[] = [], total: number[] = [];
+		for (const r of functionRows(d, within, values)) {
+			self[r.frame] = r.self;
+			total[r.frame] = r.total;
+		}
+		return { self: of(self), total: of(total) };
+	});
+	return { ...common, metrics: comparison({ group, unit, self: sides.map((s) => s.self), total: sides.map((s) => s.total),
+		whole: [d.before[within], d.after[within]] }, []) };
+}
+
+// Numbers of rows in the order of one metric, or of names. Changes are sorted by their size.
+export function ordered(r: Rows, which: number[], metric: Metric | undefined, down: boolean): number[] {
+	const sign = down ? -1 : 1, size = metric?.isChange ? Math.abs : (v: number) => v;
+	const byName = (a: number, b: number) => r.names[a] < r.names[b] ? -1 : r.names[a] > r.names[b] ? 1 : a - b;
+	if (!metric)
+		return which.sort((a, b) => sign * byName(a, b));
+	const keys = Float64Array.from(metric.values, size);
+	return which.sort((a, b) => sign * (keys[a] - keys[b]) || byName(a, b));
+}
+
+export function text(m: Metric, i: number, atMost: Set<number>): string {
+	const v = m.values[i];
+	if (m.isChange)
+		return format.change(v, m.unit) + (m.sure && v && !m.sure.has(i) ? '?' : '');
+	return (m.kind === 'total' && atMost.has(i) ? '≤' : '') + format.value(v, m.unit);
+}
