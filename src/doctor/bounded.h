@@ -1,0 +1,18 @@
+/* bounded.h: looks at things in a child process, for a while.
+ *
+ * A file of a dead network mount never answers, and a system call filter may kill whoever makes the wrong call. Findings come
+ * through a pipe as they are made, so that those before the last one count.
+ */
+#ifndef DOCTOR_BOUNDED_H
+#define DOCTOR_BOUNDED_H
+
+#include "findings.h"
+
+#include <stdint.h>
+
+/* Runs `look` and takes its findings; one that is not done after `timeout_ns`, or was killed, becomes a finding of `area` that
+ * names what was looked at. */
+void bounded_look(struct findings *f, const char *area, int64_t timeout_ns, void (*look)(struct findings *f, const void *data),
+		  const void *data);
+
+#endif

@@ -1,0 +1,150 @@
+/* check_extension.c: whether a PHP loads strobe.so, and whether that one fits. */
+#include "doctor.h"
+
+#include "mem.h"
+#include "places.h"
+
+#include <string.h>
+
+#define FILE_MAX	((size_t)64 << 20)
+
+/* The build that the file is for, NULL if it is no extension; -errno in `*ret_error` if it cannot be read. */
+static char *build_of(const struct rooted *root, const char *path, int *ret_error)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	*ret_error = rooted_read(root, path, FILE_MAX, &b);
+	return *ret_error < 0 ? NULL : php_build_find(b.data, b.size);
+}
+
+static bool fits(const struct rooted *root, const char *path, const struct php_binary *php)
+{
+	int error;
+	_cleanup_(freep) char *build = build_of(root, path, &error);
+
+	return build && !strcmp(build, php->build);
+}
+
+/* --- how to get one */
+
+static char *minor_of(const struct php_binary *php)
+{
+	const char *dot = strchr(php->version, '.'), *second = dot ? strchr(dot + 1, '.') : NULL;
+
+	return second ? xstrndup(php->version, (size_t)(second - php->version)) : xstrdup(php->version);
+}
+
+/* "strobe" where PHP looks by itself, else the path of one that was built beside this program; NULL if there is none. */
+static char *loadable(const struct rooted *root, const struct php_binary *php)
+{
+	_cleanup_(freep) char *program = places_program(), *minor = minor_of(php);
+	_cleanup_(freep) char *usual = xasprintf("%s/strobe.so", php->extension_directory ? php->extension_directory : "");
+
+	if (php->extension_directory && fits(root, usual, php))
+		return xstrdup("strobe");
+	for (size_t i = 0; program && !*root->path && i < 2; i++) {
+		_cleanup_(freep) char *path = i ? xasprintf("%s/../lib/strobe/php%s/strobe.so", program, minor) :
+						  xasprintf("%s/php%s/strobe.so", program, minor);
+
+		if (fits(root, path, php))
+			return realpath(path, NULL);
+	}
+	return NULL;
+}
+
+void doctor_put_restart(const char *service, struct buf *out)
+{
+	if (*service)
+		buf_printf(out, "systemctl restart %s", service);
+	else
+		buf_puts(out, "restart that PHP");
+}
+
+/* Debian's units are called php8.2-fpm; a PHP that does not run has no cgroup that names one. */
+static void put_restart_of(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out)
+{
+	_cleanup_(freep) char *minor = minor_of(php), *name = xasprintf("php%s-fpm", minor);
+	_cleanup_(freep) char *unit = xasprintf("/lib/systemd/system/%s.service", name);
+	struct stat st;
+	bool is_there = !strcmp(php->sapi, "fpm-fcgi") && rooted_stat(root, unit, &st) == 0;
+
+	doctor_put_restart(*service ? service : is_there ? name : "", out);
+}
+
+static void put_build(const struct php_binary *php, struct buf *out)
+{
+	_cleanup_(freep) char *minor = minor_of(php);
+
+	buf_printf(out, "make PHP_CONFIG=php-config%s && sudo make install PREFIX=/usr PHP_CONFIG=php-config%s", minor, minor);
+}
+
+void doctor_put_enable(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out)
+{
+	_cleanup_(freep) char *extension = loadable(root, php);
+	const char *directory = php->scan_directory;
+
+	if (!extension) {
+		put_build(php, out);
+		return;
+	}
+	if (directory)
+		buf_printf(out, "printf 'extension=%s\\nstrobe.mode=sample\\n' > %s/90-strobe.ini", extension, directory);
+	else
+		buf_printf(out, "add extension=%s and strobe.mode=sample to %s/php.ini", extension,
+			   php->ini_directory ? php->ini_directory : "the directory of its");
+	if (!strcmp(php->sapi, "fpm-fcgi") || !strcmp(php->sapi, "apache2handler")) {
+		buf_puts(out, directory ? " && " : "; ");
+		put_restart_of(root, php, service, out);
+	}
+}
+
+/* --- the line, and its file */
+
+static bool check_file(struct findings *f, enum level level, const char *area, const char *about, const struct rooted *root,
+		       const struct php_binary *php, const struct php_setting *line, const char *path)
+{
+	int error;
+	_cleanup_(freep) char *build = build_of(root, path, &error);
+	_cleanup_(buf_done) struct buf fix = { 0 };
+
+	if (build && !strcmp(build, php->build))
+		return true;
+	buf_init(&fix);
+	put_build(php, &fix);
+	if (error < 0)
+		findings_add(f, level, area, "extension-file", about, error == -EACCES ? "make the file readable for everybody" : fix.data,
+			     "%s:%u loads %s, %s", line->file, line->line, path,
+			     error == -ENOENT ? "which is not there" : strerror(-error));
+	else if (!build)
+		findings_add(f, level, area, "extension-file", about, fix.data, "%s, which %s:%u loads, is no extension of PHP", path,
+			     line->file, line->line);
+	else
+		findings_add(f, level, area, "extension-build", about, fix.data, "%s is built for %s, and this PHP takes %s", path,
+			     build, php->build);
+	return false;
+}
+
+bool doctor_extension(struct findings *f, enum level level, const char *area, const char *about, const struct rooted *root,
+		      const struct php_binary *php, const struct php_settings *s)
+{
+	const struct php_setting *line;
+	size_t lines = php_settings_extensions(s, "strobe", &line);
+	_cleanup_(freep) char *path = NULL;
+
+	if (!lines)
+		return false;
+	if (lines > 1)
+		findings_add(f, LEVEL_WARNING, area, "extension-twice", about, "remove one of the lines",
+			     "%zu lines load it, and PHP prints a warning for the second into each page; the first is %s:%u", lines,
+			     line->file, line->line);
+	if (!strcmp(line->name, "zend_extension")) {
+		findings_add(f, level, area, "extension-zend", about, "extension = strobe", "%s:%u loads it as zend_extension, which it is not",
+			     line->file, line->line);
+		return false;
+	}
+	path = php_settings_extension_path(s, php, line);
+	if (!path || strstr(path, "${"))
+		return true;	/* where that is only PHP knows */
+	return check_file(f, level, area, about, root, php, line, path);
+}

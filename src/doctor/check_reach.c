@@ -1,0 +1,110 @@
+/* check_reach.c: from a process to the daemon's socket. */
+#include "doctor.h"
+
+#include "mem.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+
+/* Whether both paths lead to one socket: a directory may be mounted elsewhere in a chroot. */
+static bool is_same(const struct rooted *root, const char *path, const char *ours)
+{
+	struct stat a, b;
+
+	return rooted_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* A process keeps the groups that it was started with. */
+static bool is_member_since(const char *user, const char *group)
+{
+	struct group *g = getgrnam(group);
+	struct passwd *p = getpwnam(user);
+
+	if (g && p && p->pw_gid == g->gr_gid)
+		return true;
+	for (char **m = g ? g->gr_mem : NULL; m && *m; m++)
+		if (!strcmp(*m, user))
+			return true;
+	return false;
+}
+
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return xstrndup(path, slash > path ? (size_t)(slash - path) : 1);
+}
+
+static void add_absent(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
+		       const char *root_name, const char *path, const struct reach *r)
+{
+	_cleanup_(freep) char *directory = directory_of(path), *fix = NULL, *own = directory_of(d->socket);
+
+	if (root_name && *root_name == '/')
+		fix = xasprintf("mkdir -p %s%s && mount --bind %s %s%s", root_name, directory, own, root_name, directory);
+	else if (root_name)
+		fix = xasprintf("mount the directory into the container: docker run -v %s:%s", own, directory);
+	else if (strcmp(path, d->socket) && d->daemon)
+		fix = xasprintf("strobe.socket = %s", d->socket);
+	else
+		fix = xstrdup("systemctl start strobe, or by hand: strobe serve");
+	findings_add(f, level, area, root_name ? "socket-root" : "socket-absent", about, fix, "it looks for the socket %s%s%s, and there is no %s",
+		     path, root_name ? " in " : "", root_name ? root_name : "", r->at);
+}
+
+static void add_denied(struct findings *f, enum level level, const char *area, const char *about, const char *path,
+		       const struct task_status *who, const char *service, const struct reach *r)
+{
+	_cleanup_(buf_done) struct buf fix = { 0 };
+	char user[64];
+
+	buf_init(&fix);
+	user_name(who->uid, user, sizeof(user));
+	if (*r->group && !is_member_since(user, r->group))
+		buf_printf(&fix, "usermod -aG %s %s && ", r->group, user);
+	if (*r->group)
+		doctor_put_restart(service, &fix);
+	else
+		buf_printf(&fix, "chmod o+%s %s, or better a group of its own for it", strcmp(r->at, path) ? "x" : "w", r->at);
+	findings_add(f, r->has_acl ? LEVEL_WARNING : level, area, "socket-permission", about, fix.data,
+		     "user %s may not %s %s (mode %04o%s%s)%s%s", user, strcmp(r->at, path) ? "enter" : "write to", r->at,
+		     (unsigned)r->mode & 07777, *r->group ? ", group " : "", r->group,
+		     *r->group && is_member_since(user, r->group) ? ": it is in the group by now, but the process is older" : "",
+		     r->has_acl ? ", unless its access list says otherwise" : "");
+}
+
+bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
+		  const struct rooted *root, const char *root_name, const char *path, const struct task_status *who,
+		  const char *service)
+{
+	_cleanup_(freep) char *fix = NULL;
+	struct reach r;
+
+	if (*path != '/')
+		return true;		/* no path: its setting was called invalid */
+	reach_socket(root, path, who, &r);
+	switch (r.how) {
+	case REACH_OPEN:
+		if (!d->daemon || is_same(root, path, d->socket))
+			return true;
+		fix = xasprintf("strobe.socket = %s", d->socket);
+		findings_add(f, level, area, "socket-other", about, fix, "it sends to %s, but the daemon listens on %s", path, d->socket);
+		return false;
+	case REACH_ABSENT:
+		add_absent(f, d, level, area, about, root_name, path, &r);
+		return false;
+	case REACH_DENIED:
+		add_denied(f, level, area, about, path, who, service, &r);
+		return false;
+	case REACH_NO_SOCKET:
+		findings_add(f, level, area, "socket-type", about, "name the daemon's socket in strobe.socket", "%s, which it sends to, is no socket",
+			     path);
+		return false;
+	case REACH_UNKNOWN:
+		findings_add(f, LEVEL_NOTE, area, "socket-unknown", about, "sudo strobe doctor", "you may not look at %s, so whether it may is not known",
+			     r.at);
+		return false;
+	}
+	return false;
+}

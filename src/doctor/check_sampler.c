@@ -1,0 +1,124 @@
+/* check_sampler.c: what the kernel lets the caller see of other processes. */
+#include "doctor.h"
+
+#include "kernel_features.h"
+#include "kernel_limits.h"
+#include "obstacles.h"
+
+#include <linux/capability.h>
+#include <string.h>
+
+#define FILE_FIX	"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
+
+struct state {
+	struct findings *f;
+	const char *proc;
+	struct kernel_limits limits;
+	struct task_status self;
+	int result[KERNEL_FEATURES];
+};
+
+/* --- why not */
+
+static void add_refused(struct state *s, enum kernel_feature f)
+{
+	struct obstacle o;
+
+	obstacle_of_feature(s->proc, f, s->result[f], &o);
+	findings_add(s->f, o.chosen ? LEVEL_NOTE : LEVEL_WARNING, AREA_SAMPLER, kernel_feature_name(f), kernel_feature_use(f),
+		     *o.remedy ? o.remedy : NULL, "%s", o.cause);
+}
+
+/* For the rungs of the ladder. */
+static bool works(const struct state *s, enum kernel_feature f)
+{
+	return s->result[f] == 0;
+}
+
+static void add_ladder(struct state *s)
+{
+	bool bpf = works(s, KERNEL_BPF) && works(s, KERNEL_PERF);
+	bool off_cpu = bpf && (works(s, KERNEL_TP_BTF) || works(s, KERNEL_RAW_TP));
+
+	if (off_cpu && works(s, KERNEL_BTF))
+		findings_add(s->f, LEVEL_OK, AREA_SAMPLER, "ladder", "", NULL,
+			     "kernel %s lets you see any process, on and off the CPU: BPF, perf events, BTF, %s", s->limits.release,
+			     works(s, KERNEL_TP_BTF) ? "tp_btf" : "raw tracepoints");
+	else if (works(s, KERNEL_READV))
+		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
+			     "on kernel %s you get PHP stacks of your own processes by reading their memory, without native and kernel frames",
+			     s->limits.release);
+	else
+		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
+			     "on kernel %s you see processes only through the extension", s->limits.release);
+}
+
+/* Newer kernels have them; all but one thing works without. */
+static void add_lacking(struct state *s)
+{
+	static const struct { enum kernel_feature feature; const char *without; } newer[] = {
+		{ KERNEL_BPF_LOOP, "not there; plain loops do the same" },
+		{ KERNEL_TASK_POINTER, "not there; reads by a helper do the same" },
+		{ KERNEL_TASK_REGISTERS, "not there: samples in the kernel, and waits, have no native frames" },
+		{ KERNEL_TASK_ITERATOR, "not there: waits that began before a recording are not known" },
+	};
+
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
+		if (!works(s, newer[i].feature))
+			findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, kernel_feature_name(newer[i].feature),
+				     kernel_feature_use(newer[i].feature),
+				     s->result[newer[i].feature] == -ECANCELED ? "unset STROBE_WITHOUT" : "a newer kernel", "%s",
+				     newer[i].without);
+}
+
+static void add_limits(struct state *s)
+{
+	if (s->limits.ptrace_scope > 0 && !task_has_capability(&s->self, CAP_SYS_PTRACE))
+		findings_add(s->f, LEVEL_WARNING, AREA_SAMPLER, "ptrace_scope", "kernel.yama.ptrace_scope", "sudo, or sysctl kernel.yama.ptrace_scope=0",
+			     "%d: memory of processes that you have not started may not be read", s->limits.ptrace_scope);
+	if (!task_has_capability(&s->self, CAP_SYS_PTRACE))
+		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "cap_sys_ptrace", "", FILE_FIX,
+			     "you lack CAP_SYS_PTRACE, so files of other users' processes (for native names) are closed to you");
+}
+
+void doctor_sampler(struct findings *f, const void *data)
+{
+	const struct doctor *d = data;
+	struct state s = { .f = f, .proc = d->proc };
+	char word[64];
+
+	kernel_limits_read("", &s.limits);
+	if (task_status_read(d->proc, "self", &s.self) < 0)
+		s.self = (struct task_status){ .seccomp = -1 };
+	if (kernel_features_unknown_word(word, sizeof(word)))
+		findings_add(f, LEVEL_WARNING, AREA_SAMPLER, "without", "STROBE_WITHOUT", "strobe doctor --help lists the names",
+			     "no kernel feature is called '%s'", word);
+	for (unsigned i = 0; i < KERNEL_FEATURES; i++) {
+		findings_look(f, "%s", kernel_feature_use((enum kernel_feature)i));
+		s.result[i] = kernel_feature_try((enum kernel_feature)i);
+	}
+	add_ladder(&s);
+	if (!works(&s, KERNEL_BPF))
+		add_refused(&s, KERNEL_BPF);
+	if (!works(&s, KERNEL_PERF))
+		add_refused(&s, KERNEL_PERF);
+	if (!works(&s, KERNEL_BTF))
+		add_refused(&s, KERNEL_BTF);
+	/* These fail for the same reason as BPF does. */
+	for (unsigned i = 0; works(&s, KERNEL_BPF) && i < KERNEL_FEATURES; i++)
+		if ((i == KERNEL_RINGBUF || (i == KERNEL_TP_BTF && works(&s, KERNEL_BTF)) || i == KERNEL_RAW_TP) && s.result[i] < 0)
+			add_refused(&s, (enum kernel_feature)i);
+	if (works(&s, KERNEL_BPF) && works(&s, KERNEL_BTF))
+		add_lacking(&s);
+	if (!works(&s, KERNEL_READV))
+		add_refused(&s, KERNEL_READV);
+	if (s.result[KERNEL_PERF_OWN] < 0 && !works(&s, KERNEL_PERF))
+		add_refused(&s, KERNEL_PERF_OWN);
+	if (!works(&s, KERNEL_TRACEFS))
+		findings_add(f, LEVEL_NOTE, AREA_SAMPLER, "tracefs", "tracefs",
+			     works(&s, KERNEL_BTF) ? NULL : "mount -t tracefs tracefs /sys/kernel/tracing", "%s%s",
+			     s.result[KERNEL_TRACEFS] == -EACCES ? "you may not read it" :
+			     s.result[KERNEL_TRACEFS] == -ECANCELED ? "switched off by STROBE_WITHOUT" : "is not mounted",
+			     works(&s, KERNEL_BTF) ? ", and is not needed where BTF works" : "");
+	add_limits(&s);
+}

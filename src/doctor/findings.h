@@ -1,0 +1,47 @@
+/* findings.h: what `strobe doctor` found: for each thing that it looked at, whether it is right, else the cause and the command
+ * that mends it.
+ */
+#ifndef DOCTOR_FINDINGS_H
+#define DOCTOR_FINDINGS_H
+
+#include "buf.h"
+
+enum level {
+	LEVEL_OK,
+	LEVEL_NOTE,		/* worth knowing, nothing to mend */
+	LEVEL_WARNING,		/* some data is missing, or will be */
+	LEVEL_PROBLEM,		/* there is no data because of it */
+	LEVELS
+};
+
+struct finding {
+	enum level level;
+	char *area;		/* "daemon", "php", "pools", "process", "sampler" */
+	char *check;		/* a word for programs: "socket-permission" */
+	char *about;		/* "php-fpm 8.2.36 (/usr/sbin/php-fpm8.2)" */
+	char *cause;		/* a clause without a full stop */
+	char *fix;		/* a command, or what to change; "" if there is nothing to do */
+};
+
+struct findings {
+	struct finding *items;
+	size_t count, capacity;
+	int fd;			/* -1; of a child process: where its parent reads them (bounded.h) */
+	unsigned counts[LEVELS];
+};
+
+void findings_init(struct findings *f);
+void findings_done(struct findings *f);
+
+/* Texts may hold any bytes; they are made fit for a terminal. */
+void findings_add(struct findings *f, enum level level, const char *area, const char *check, const char *about,
+		  const char *fix, const char *cause, ...) _printf_(7, 8);
+
+/* Notes what is being looked at, in case that it never answers. */
+void findings_look(struct findings *f, const char *at, ...) _printf_(2, 3);
+
+/* A whole report: areas in the order of their findings, one line each and one for its remedy, and a summary. */
+void findings_put_text(const struct findings *f, bool color, struct buf *out);
+void findings_put_json(const struct findings *f, struct buf *out);
+
+#endif

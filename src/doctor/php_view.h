@@ -1,0 +1,37 @@
+/* php_view.h: a running PHP as it sees its machine: its root, its settings, the socket that it sends to. */
+#ifndef DOCTOR_PHP_VIEW_H
+#define DOCTOR_PHP_VIEW_H
+
+#include "doctor.h"
+#include "fpm_pools.h"
+
+struct php_view {
+	const struct php_task *task;
+	const struct php_found *php;	/* NULL: its program cannot be read, because of `err` */
+	struct err err;
+	struct rooted root;
+	const char *root_name;		/* path of its chroot, "its container", NULL: it sees our files */
+	struct php_settings settings;
+	bool has_line;			/* these settings load the extension */
+	struct fpm_pools pools;		/* of its master's configuration */
+	const struct fpm_pool *pool;	/* NULL: none, or not found */
+	char *socket;			/* that it sends to */
+	char about[256];		/* "php-fpm, pool www (user www-data)" */
+};
+
+struct machine_tasks {
+	struct php_task *items;
+	size_t count, looked;
+};
+
+void php_view_open(struct php_view *v, const struct doctor *d, const struct machine_tasks *all, const struct php_task *task,
+		   struct php_found_list *list);
+void php_view_close(struct php_view *v);
+
+/* Whether its samples reach the daemon: the extension in it, its settings, its way to the socket. */
+void doctor_task(struct findings *f, const struct doctor *d, const char *area, const char *about, const struct php_view *v);
+
+/* "php-fpm 8.2.36 (/usr/sbin/php-fpm8.2)" */
+void php_view_name(const struct php_found *php, char *out, size_t size);
+
+#endif

@@ -1,0 +1,175 @@
+/* test_doctor.c: findings as people and programs read them, the daemon by its own words, and looks that never end. */
+#include "bounded.h"
+#include "doctor.h"
+
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+#include "test.h"
+
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void daemon_is(struct findings *f, const char *json)
+{
+	struct buf b;
+
+	buf_init(&b);
+	buf_puts(&b, json);
+	findings_init(f);
+	doctor_daemon(f, "http://d", &b, 0, NULL);
+	buf_done(&b);
+}
+
+static const struct finding *find(const struct findings *f, const char *check)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->items[i].check, check))
+			return &f->items[i];
+	return NULL;
+}
+
+TEST(a_daemon_that_lost_samples_says_why_and_what_to_do)
+{
+	struct findings f;
+
+	daemon_is(&f, "{\"version\":\"0.1.0\",\"ready\":true,\"now\":1000,\"samples\":{\"received\":50,\"stored\":50,\"last\":990,"
+		      "\"dropped\":{},\"dropped_by_senders\":{\"jit\":7,\"refused\":0}},"
+		      "\"sources\":[{\"url\":\"unix:/run/s\",\"up\":true,\"connections\":3,\"rejected\":{}}],\"sinks\":[]}");
+	CHECK_STR(find(&f, "arrived")->cause, "50 received, 50 stored, the last 10 s ago; connections from PHP: 3");
+	CHECK_INT(find(&f, "arrived")->level, LEVEL_OK);
+	CHECK(strstr(find(&f, "lost-by-php")->cause, "7 samples") && strstr(find(&f, "lost-by-php")->fix, "opcache.jit=disable"));
+	CHECK_INT(f.counts[LEVEL_WARNING], 1);
+	CHECK_INT(f.counts[LEVEL_PROBLEM], 0);
+	findings_done(&f);
+
+	daemon_is(&f, "{\"version\":\"0.1.0\",\"ready\":false,\"not_ready\":\"disk full\",\"uptime_seconds\":200,\"samples\":{\"received\":0},"
+		      "\"sources\":[{\"url\":\"redis://h\",\"up\":false,\"state\":\"refused\"}],"
+		      "\"sinks\":[{\"url\":\"sqlite:/s\",\"failing\":true,\"why\":\"no space\"}]}");
+	CHECK(strstr(find(&f, "not-ready")->cause, "disk full") && strstr(find(&f, "sink-failing")->cause, "no space"));
+	CHECK(strstr(find(&f, "nothing-arrived")->cause, "3 minutes") && find(&f, "source-down") && find(&f, "no-socket"));
+	findings_done(&f);
+
+	daemon_is(&f, "[1]");
+	CHECK_INT(find(&f, "daemon")->level, LEVEL_PROBLEM);
+	findings_done(&f);
+}
+
+TEST(a_report_has_a_line_for_each_finding_and_one_for_each_remedy)
+{
+	struct findings f;
+	struct buf b;
+
+	buf_init(&b);
+	findings_init(&f);
+	findings_add(&f, LEVEL_OK, "Daemon", "daemon", "", NULL, "answers");
+	findings_add(&f, LEVEL_WARNING, "PHP", "a", "php\033[2J", "do this", "first");
+	findings_add(&f, LEVEL_PROBLEM, "PHP", "b", "fpm", "do this", "second %d", 2);
+	findings_put_text(&f, false, &b);
+	CHECK_STR(b.data, "Daemon\n  ok       answers\n\nPHP\n  warning  php\357\277\275[2J: first\n  PROBLEM  fpm: second 2\n"
+			  "           fix: do this\n\n1 problem, 1 warning.\n");
+	buf_reset(&b);
+	findings_put_json(&f, &b);
+	CHECK(strstr(b.data, "\"problems\":1") && strstr(b.data, "\"fix\":null") && strstr(b.data, "\"level\":\"warning\""));
+	findings_done(&f);
+	buf_done(&b);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static void put(const char *directory, const char *pid, const char *file, const char *text)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s", directory, pid), *whole = xasprintf("%s/%s", path, file);
+
+	CHECK(io_make_dirs(path, 0755, NULL) >= 0);
+	CHECK(io_write_file(whole, text, strlen(text), NULL) >= 0);
+}
+
+static void process(const char *proc, const char *pid, const char *comm, const char *title, unsigned uid, const char *maps)
+{
+	_cleanup_(freep) char *status = xasprintf("Name:\t%s\nPPid:\t10\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nGroups:\t\n", comm, uid,
+						  uid, uid, uid, uid, uid, uid, uid);
+
+	put(proc, pid, "comm", comm);
+	put(proc, pid, "cmdline", title);
+	put(proc, pid, "status", status);
+	if (maps)
+		put(proc, pid, "maps", maps);
+}
+
+TEST(processes_that_are_alike_are_one_line_and_one_that_was_replaced_is_named)
+{
+	char proc[] = "/tmp/strobe-doctor-XXXXXX";
+	struct doctor d = { .root = "/", .proc = proc, .socket = "/nonexistent/strobe.sock" };
+	const struct finding *one;
+	struct findings f;
+
+	CHECK(mkdtemp(proc) != NULL);
+	process(proc, "10", "php-fpm8.2", "php-fpm: master process (/nonexistent.conf)", 0, NULL);
+	process(proc, "11", "php-fpm8.2", "php-fpm: pool www", 60001, "7f00-7f01 r-xp 0 0:0 1 /usr/lib/php/json.so\n");
+	process(proc, "12", "php-fpm8.2", "php-fpm: pool www", 60001, "7f00-7f01 r-xp 0 0:0 1 /usr/lib/php/json.so\n");
+	process(proc, "13", "php-fpm8.2", "php-fpm: pool new", 60001, "7f00-7f01 r-xp 0 0:0 1 /usr/lib/php/strobe.so (deleted)\n");
+	process(proc, "14", "php8.2", "php8.2", 60002, NULL);
+	findings_init(&f);
+	doctor_processes(&f, &d);
+	one = find(&f, "not-loaded");
+	CHECK(one && one->level == LEVEL_WARNING && strstr(one->about, "2 \303\227 php-fpm, pool www (user 60001"));
+	CHECK(find(&f, "extension-replaced") && strstr(find(&f, "extension-replaced")->about, "pool new"));
+	CHECK(find(&f, "socket-absent") && find(&f, "socket-absent")->level == LEVEL_PROBLEM);
+	CHECK(find(&f, "process-unknown") && strstr(find(&f, "process-unknown")->about, "php8.2 (user 60002"));
+	findings_done(&f);
+
+	/* For a process in question it is what keeps its samples away. */
+	d.pid = "11";
+	doctor_process(&f, &d);
+	CHECK(find(&f, "not-loaded") && find(&f, "not-loaded")->level == LEVEL_PROBLEM);
+	findings_done(&f);
+	d.pid = "10";
+	doctor_process(&f, &d);
+	CHECK(find(&f, "master") && strstr(find(&f, "master")->cause, "its 3 workers do: 1") != NULL);
+	findings_done(&f);
+	d.pid = "99";
+	doctor_process(&f, &d);
+	CHECK_STR(find(&f, "process")->cause, "there is no such process");
+	findings_done(&f);
+	nftw(proc, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void hang(struct findings *f, const void *data)
+{
+	findings_add(f, LEVEL_OK, "A", "before", "x", NULL, "was looked at");
+	findings_look(f, "%s", (const char *)data);
+	for (;;)
+		pause();
+}
+
+static void die(struct findings *f, const void *data)
+{
+	findings_look(f, "%s", (const char *)data);
+	raise(*(const char *)data == 's' ? SIGSYS : SIGKILL);
+}
+
+TEST(a_look_that_hangs_or_dies_costs_one_finding)
+{
+	struct findings f;
+
+	findings_init(&f);
+	bounded_look(&f, "A", NS_PER_SECOND, hang, "a dead mount");
+	CHECK_INT(f.count, 2);
+	CHECK_STR(f.items[0].check, "before");
+	CHECK_STR(f.items[1].check, "timeout");
+	CHECK_STR(f.items[1].about, "a dead mount");
+	bounded_look(&f, "A", 600 * NS_PER_SECOND, die, "seccomp");
+	CHECK_STR(f.items[2].check, "killed");
+	CHECK(strstr(f.items[2].cause, "seccomp") != NULL);
+	bounded_look(&f, "A", 600 * NS_PER_SECOND, die, "other");
+	CHECK(strstr(f.items[3].cause, "signal 9") != NULL);
+	findings_done(&f);
+}
+
+TEST_MAIN()

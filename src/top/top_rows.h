@@ -1,0 +1,58 @@
+/* top_rows.h: the rows of a table: what each function, class, script or pool took on and off CPU. */
+#ifndef TOP_TOP_ROWS_H
+#define TOP_TOP_ROWS_H
+
+#include "arena.h"
+#include "live.h"
+
+#include <regex.h>
+
+enum top_by {
+	TOP_BY_FUNCTION, TOP_BY_CLASS, TOP_BY_FILE, TOP_BY_NAMESPACE, TOP_BY_PACKAGE,	/* of frames */
+	TOP_BY_ENTRY, TOP_BY_POOL, TOP_BY_CONTAINER, TOP_BY_PID,			/* of labels */
+	TOP_BYS
+};
+
+enum top_sort { TOP_SELF, TOP_TOTAL, TOP_OFF_SELF, TOP_OFF_TOTAL, TOP_NAME, TOP_SORTS };
+
+/* Nanoseconds. Of labels self and total are the same: a script's time is all that ran in it. */
+struct top_row {
+	struct str name, file;
+	uint32_t line;			/* 0: not known */
+	int64_t self, total;		/* on CPU */
+	int64_t off_self, off_total;
+};
+
+struct top_rows {
+	struct top_row *rows;
+	size_t count;
+	size_t left_out;		/* by the filter */
+	int64_t on_cpu, off_cpu;	/* of everything, whatever the filter leaves out */
+	struct arena names;
+};
+
+void top_rows_init(struct top_rows *r);
+void top_rows_done(struct top_rows *r);
+
+/* Makes the rows of a period, those that took anything. */
+void top_rows_fill(struct top_rows *r, const struct live *l, enum live_period period, const struct live_scope *scope,
+		   enum top_by by);
+
+/* Whether the expression matches a part of the text. */
+bool top_rows_match(const regex_t *filter, struct str s);
+
+/* Leaves the rows whose name or file the expression matches. */
+void top_rows_filter(struct top_rows *r, const regex_t *filter);
+
+/* Most first, names from A to Z; equal rows by their other values, and then by name. */
+void top_rows_sort(struct top_rows *r, enum top_sort sort);
+
+/* "function", "entry", …; NULL is none. */
+const char *top_by_name(enum top_by by);
+bool top_by_parse(const char *name, enum top_by *ret);
+const char *top_by_label(enum top_by by);		/* of a label: its key; else NULL */
+
+const char *top_sort_name(enum top_sort sort);		/* "self", "total", "off", "off-total", "name" */
+bool top_sort_parse(const char *name, enum top_sort *ret);
+
+#endif

@@ -1,0 +1,26 @@
+/* top_session.h: a recording that somebody watches, second by second, on a terminal or as lines on standard output, until a key,
+ * a signal or the end of its time.
+ */
+#ifndef TOP_TOP_SESSION_H
+#define TOP_TOP_SESSION_H
+
+#include "recorder.h"
+#include "terminal.h"
+
+struct top_session_options {
+	const struct stack_book_layers *layers;
+	const char *target, *frames;	/* what the head calls them */
+	const char *php_offsets;	/* a file, or NULL */
+	unsigned hz;			/* of samples on CPU; 0: none */
+	int64_t duration_ns;		/* 0: without end */
+	int64_t every_ns;		/* between tables; 0: what suits a screen, or lines */
+	int64_t window_ns;		/* that a screen shows; lines show what was since the ones before */
+	bool json;			/* instead of lines */
+	size_t rows;			/* of each table in lines; 0: all */
+};
+
+/* `r` is open and was not started. `terminal` NULL: lines. */
+int top_session_run(struct recorder *r, struct top_view *v, struct terminal *terminal, const struct top_session_options *o,
+		    struct err *err);
+
+#endif

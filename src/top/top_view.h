@@ -1,0 +1,74 @@
+/* top_view.h: what a person has chosen to see, and what keys change of it. Pure: a key in, an action out. */
+#ifndef TOP_TOP_VIEW_H
+#define TOP_TOP_VIEW_H
+
+#include "requests.h"
+#include "top_rows.h"
+
+/* Characters are themselves, as numbers of Unicode. */
+enum top_key {
+	TOP_KEY_NONE,
+	TOP_KEY_TAB = '\t', TOP_KEY_ENTER = '\n', TOP_KEY_ESCAPE = 27,
+	TOP_KEY_UP = 0x110000, TOP_KEY_DOWN, TOP_KEY_LEFT, TOP_KEY_RIGHT, TOP_KEY_PAGE_UP, TOP_KEY_PAGE_DOWN, TOP_KEY_HOME,
+	TOP_KEY_END, TOP_KEY_BACK_TAB, TOP_KEY_BACKSPACE, TOP_KEY_HELP, TOP_KEY_RESIZE, TOP_KEY_OTHER
+};
+
+enum top_action {
+	TOP_NOTHING,
+	TOP_REDRAW,			/* the same rows look different */
+	TOP_REFILL,			/* other rows */
+	TOP_RESET,			/* the recording's sums begin anew */
+	TOP_SAVE,			/* to `input` */
+	TOP_QUIT,
+};
+
+enum top_prompt { TOP_NO_PROMPT, TOP_PROMPT_FILTER, TOP_PROMPT_SAVE };
+
+#define TOP_INPUT_MAX	200u
+
+struct top_view {
+	enum top_by by;
+	bool has_pid;			/* processes are counted apart */
+	bool has_on_cpu, has_off_cpu;	/* measured at all */
+	enum top_sort sort;
+	enum live_period period;
+	bool paused, help, notes;
+	bool requests;			/* those that run now, in place of the table */
+	char *stack;			/* of one of them, in their place; NULL: none */
+	struct live_scope scope;	/* value is the view's */
+	char *scope_value;
+	char filter[TOP_INPUT_MAX + 1];
+	bool has_filter;
+	regex_t regex;
+	enum top_prompt prompt;
+	char input[TOP_INPUT_MAX + 1];
+	char message[300];		/* the last thing that was done; "" if there is nothing to say */
+	size_t selected, first;		/* rows */
+	size_t page;			/* rows that fit on the screen, set by whoever draws */
+	const struct top_rows *rows;	/* that are shown */
+	const struct request_rows *request_rows;
+};
+
+void top_view_init(struct top_view *v);
+void top_view_done(struct top_view *v);
+
+/* `suggested` is the name of a file to save to, when that is asked for. */
+enum top_action top_view_key(struct top_view *v, uint32_t key, const char *suggested);
+
+/* Sets or, with "", removes the filter. -EINVAL with a sentence if it is no expression, and nothing has changed. */
+int top_view_filter(struct top_view *v, const char *text, struct err *err);
+
+/* Keeps the selected row in sight and among the rows. */
+void top_view_clamp(struct top_view *v);
+
+/* Fills rows as they are to be shown. The selection stays with its row, wherever that is now; the rows that were shown before
+ * must still be there. */
+void top_view_fill(struct top_view *v, const struct live *l, struct top_rows *rows);
+
+/* The same of requests, which are shown from now on, instead of those before. */
+void top_view_take_requests(struct top_view *v, const struct request_rows *before, const struct request_rows *rows);
+
+/* Lines of help: keys and what they do. Returns how many. */
+size_t top_view_help(const char *const **ret);
+
+#endif
