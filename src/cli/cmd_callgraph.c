@@ -2,10 +2,9 @@
 
 #include "commands.h"
 
-#include "callgraph.h"
+#include "callgraph_fit.h"
 #include "clock.h"
 #include "format.h"
-#include "graphviz.h"
 #include "gzip.h"
 #include "inputs.h"
 #include "io.h"
@@ -14,7 +13,6 @@
 #include "report.h"
 #include "text.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PICTURE_MAX ((size_t)256 << 20)
@@ -29,44 +27,48 @@ static int64_t began_ns;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the picture goes, and what it is by the end of its name: .svg, .svgz, .png, .pdf, or .dot (Graphviz's "
-	  "language); - is standard output, as SVG." },
+	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot (Graphviz's language), or - for standard output "
+	  "(SVG)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
+	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
+	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
-	  "samples of a sampling profile. --metric is the same." },
+	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
+	  "sampling profiles). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_STRING, 0, "title", "TEXT", &title, "A heading." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "What is shown" },
-	{ OPTION_INT, 'n', "nodes", "N", &nodes, "Functions at most, those with the largest total; 150 unless given." },
+	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Contents" },
+	{ OPTION_INT, 'n', "nodes", "N", &nodes,
+	  "Draw at most N functions, those with the largest total (default: 150)." },
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
-	  "Leave out functions and arrows below so many per cent of all; 0.5 unless given." },
+	  "Leave out functions and arrows below this percentage of the total (default: 0.5)." },
 	{ OPTION_STRING, 0, "function", "NAME", &function,
-	  "Only stacks through this function: its callers and what it calls. A whole name, or a part or regular "
-	  "expression that fits only one." },
+	  "Only stacks through this function: its callers and callees. NAME is a whole name, or a part or regular "
+	  "expression that matches only one." },
 	{ OPTION_STRING, 0, "by", "WHAT", &by,
-	  "What a box is: function (default), line, file, class, namespace or package." },
+	  "Draw a box per function (default), line, file, class, namespace, package or own (see `strobe report --help`)." },
 	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
-	  "How long the command may take, for which fewer functions are drawn if need be; 2 unless given." },
+	  "Time limit of the command; fewer functions are drawn to keep it (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },
-	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
+	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "callgraph",
 	.usage = "[FILE...|-] [-o OUT.svg|png|pdf|dot] [--function NAME]",
-	.summary = "draw who calls whom, with the path that took most",
+	.summary = "draw a call graph with its critical path",
 	.description =
-		"Reads profiles as `strobe report` does and draws a box for each function, the redder the more it took "
-		"itself, and an arrow for each caller and callee, the thicker the more went through it. The path "
-		"along the heaviest arrows is blue. A function or arrow that stands on a stack several times counts "
+		"Reads profiles as `strobe report` does, also from a URL of `strobe serve`, and draws a call graph. Boxes are functions, redder with a "
+		"larger self value; arrows are calls, thicker with a larger value. The critical path, along the "
+		"heaviest arrows, is blue. A function or arrow that occurs several times in a stack counts "
 		"once.\n\n"
-		"Graphviz lays the boxes out, in a process of its own, and the command ends within two seconds: of "
-		"a graph that takes longer fewer functions are drawn, and the command says so. In a browser the wheel "
-		"and + - zoom, dragging moves, 0 shows all.\n\n"
+		"Of a comparison, such as the URL of one or folded stacks with two counts, it draws both sides: orange is "
+		"more than before, blue is less, and dashed is gone.\n\n"
+		"Graphviz computes the layout in a separate process, and the command ends within two seconds: if a "
+		"graph takes longer, fewer functions are drawn and the command says so. In a browser the wheel and "
+		"+ - zoom, dragging moves, 0 shows everything.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe callgraph profile.strobe -o calls.svg\n"
@@ -95,48 +97,18 @@ static int choose_output(struct target *t)
 		if (text_path_ends(t->path, kinds[i][0]))
 			t->format = kinds[i][1];
 	if (!t->format)
-		return command_usage(&spec, "cannot tell what '%s' shall be by its name; it may end in .svg, "
-				     ".svgz, .png, "
-					    ".pdf or .dot, or be - for standard output", t->path);
+		return command_usage(&spec, "cannot infer the output format from '%s'; use .svg, .svgz, .png, .pdf or "
+				     ".dot, or - for standard output", t->path);
 	return 0;
 }
 
-/* What is laid out, one after the other, until the time is over: a few functions, which takes some milliseconds, so
- * that there is a picture whatever becomes of the rest; more of them, with arrows that cost less; and the wish. */
-static const struct attempt {
-	size_t max_nodes;
-	bool plain;
-} attempts[] = {
-	{ 12, true }, { 40, true }, { SIZE_MAX, false },
-};
-
-/* In place of the wish, if it is hopeless. */
-static const struct attempt reduced = { 100, true };
-
-struct graph_try {
-	struct buf dot;
-	struct callgraph_counts counts;
-};
-
-static void put_try(struct graph_try *t, const struct callgraph *graph, size_t max_nodes, const struct attempt *a)
+static void say_reduced(const struct callgraph_fit *fit)
 {
-	buf_reset(&t->dot);
-	callgraph_put(graph, max_nodes < a->max_nodes ? max_nodes : a->max_nodes, a->plain, &t->dot, &t->counts);
-}
+	const struct callgraph_counts *c = &fit->counts;
 
-/* Laying out takes more than the square of the arrows: 200 with words a second, 600 ten. What could not be done in time
- * is not begun. */
-static bool is_hopeless(const struct callgraph_counts *c)
-{
-	return (double)c->edges_shown > 200 * sqrt(seconds);
-}
-
-static void say_reduced(const struct callgraph_counts *c, const char *why)
-{
-	if (!quiet)
-		fprintf(stderr, "strobe callgraph: %s, so the picture shows %zu of %zu functions and arrows "
-			"without words; "
-				"--threshold, --nodes or --function choose fewer, --seconds gives it time\n", why,
+	if (fit->reduced && !quiet)
+		fprintf(stderr, "strobe callgraph: %s, so the picture shows %zu of %zu functions, and arrows without "
+			"labels; select fewer with --threshold, --nodes or --function, or allow more --seconds\n", fit->why,
 			c->shown, c->functions);
 }
 
@@ -150,42 +122,19 @@ static int64_t end_of_layout(void)
 	return end > least ? end : least;
 }
 
-static int draw_best(struct graphviz *graphviz, const struct callgraph *graph, size_t max_nodes, struct buf *picture,
-		     struct err *err)
-{
-	struct graph_try tries[ARRAY_SIZE(attempts)] = { 0 }, *wish = &tries[ARRAY_SIZE(attempts) - 1];
-	const char *dots[ARRAY_SIZE(attempts)];
-	bool hopeless;
-	int chosen;
-
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
-		buf_init(&tries[i].dot);
-		put_try(&tries[i], graph, max_nodes, &attempts[i]);
-	}
-	if ((hopeless = is_hopeless(&wish->counts)))
-		put_try(wish, graph, max_nodes, &reduced);
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
-		dots[i] = tries[i].dot.data;
-	chosen = graphviz_draw(graphviz, dots, ARRAY_SIZE(attempts), end_of_layout(), picture, err);
-	if (chosen >= 0 && (hopeless || &tries[chosen] != wish))
-		say_reduced(&tries[chosen].counts, &tries[chosen] != wish ? err->text : "laying the graph out would "
-			    "take too long");
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
-		buf_done(&tries[i].dot);
-	return chosen;
-}
-
 /* The picture, or the sentence why there is none. */
 static int lay_out(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,
 		   struct buf *picture, struct err *err)
 {
 	_cleanup_(callgraph_freep) struct callgraph *graph = callgraph_new(p, o, err);
-	int r = graph ? draw_best(graphviz, graph, o->max_nodes, picture, err) : -EINVAL;
+	struct callgraph_fit fit = { 0 };
+	int r = graph ? callgraph_fit_draw(graphviz, graph, o->max_nodes, seconds, end_of_layout(), picture, &fit, err) : -EINVAL;
 
+	say_reduced(&fit);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
 			       "busy? -o OUT.dot writes the graph for dot", seconds);
-	return r < 0 ? err_prefix(err, "no picture, but -o OUT.dot would work") : 0;
+	return r < 0 ? err_prefix(err, "cannot draw the graph; -o OUT.dot still works") : 0;
 }
 
 static int make(struct graphviz *graphviz, const struct profile *p, const struct callgraph_options *o,
@@ -227,7 +176,9 @@ static int draw(struct graphviz *graphviz, struct inputs *in, const struct targe
 		inputs_replace(in, report_group(in->profile, groups));
 	if ((code = inputs_column(in, &spec, column, &o.column)))
 		return code;
-	if (!inputs_have_values(in, &spec, o.column, false))
+	inputs_difference(in, column, &o.column, &o.before_column);
+	o.value_name = o.before_column == UINT32_MAX ? NULL : "difference";
+	if (!inputs_have_values(in, &spec, o.column, o.before_column != UINT32_MAX))
 		return EXIT_NOTHING;
 	through = report_no_frames(in->profile);
 	if (function && report_find(in->profile, function, through, &err) < 0)
@@ -261,15 +212,14 @@ static int run(int argc, char **argv)
 	if ((code = choose_output(&target)))
 		return code;
 	if (!report_by_parse(by, &groups))
-		return command_usage(&spec, "--by '%s' is not known; it may be function, line, file, class, namespace "
-				     "or package", by);
+		return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace, package or own", by);
 	if (nodes < 1 || nodes > CALLGRAPH_NODES_MAX)
-		return command_usage(&spec, "--nodes %ld makes no sense; it is from 1 to %d", nodes,
+		return command_usage(&spec, "invalid --nodes %ld; use 1 to %d", nodes,
 				     CALLGRAPH_NODES_MAX);
 	if (!(seconds >= 0.1 && seconds <= 3600))
-		return command_usage(&spec, "--seconds %g makes no sense; it is from 0.1 to 3600", seconds);
+		return command_usage(&spec, "invalid --seconds %g; use 0.1 to 3600", seconds);
 	if (!(threshold >= 0 && threshold <= 100))
-		return command_usage(&spec, "--threshold %g makes no sense; it is from 0 to 100 per cent", threshold);
+		return command_usage(&spec, "invalid --threshold %g; use 0 to 100 percent", threshold);
 
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;

@@ -20,48 +20,49 @@ static struct buf order;			/* of stacks, for formats whose script keeps it */
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "A file to write to; - is standard output, which is the default." },
+	  "Write to this file (default: -, standard output)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, perf, stap, dtrace, "
-	  "bpftrace, gdb, eu-stack, go, phpspy, xdebug, spx, ..." },
+	  "Input format (default: auto-detect): folded, strobe, xhprof, perf, stap, dtrace, bpftrace, gdb, "
+	  "eu-stack, go, phpspy, xdebug, spx, ..." },
+	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
-	  "samples of a sampling profile. --metric is the same." },
+	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
+	  "sampling profiles). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "recursive", NULL, &without_recursion,
-	  "A function that calls itself directly becomes one frame: a;b;b;b;c is a;b;c." },
+	  "Merge direct recursion into one frame: a;b;b;b;c becomes a;b;c." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Text of perf script, eu-stack and pprof" },
 	{ OPTION_FLAG, 0, "pid", NULL, &reading.pid,
-	  "The process ID behind its name: php-4152. `perf script -F +pid` writes both IDs. "
-	  "Of eu-stack a first frame PID=4152." },
+	  "Append the process ID to the name: php-4152 (use `perf script -F +pid`). For eu-stack, a first frame "
+	  "PID=4152." },
 	{ OPTION_FLAG, 0, "tid", NULL, &reading.tid,
-	  "The process and thread ID: php-4152/4160. Of eu-stack a frame TID=4160." },
-	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "_[k] behind functions of the kernel." },
-	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "_[j] behind functions compiled while the program ran." },
-	{ OPTION_FLAG, 0, "all", NULL, &all, "Both." },
+	  "Append process and thread ID: php-4152/4160. For eu-stack, a frame TID=4160." },
+	{ OPTION_FLAG, 0, "kernel", NULL, &reading.kernel, "Append _[k] to kernel functions." },
+	{ OPTION_FLAG, 0, "jit", NULL, &reading.jit, "Append _[j] to functions compiled at run time (JIT)." },
+	{ OPTION_FLAG, 0, "all", NULL, &all, "Same as --kernel --jit." },
 	{ OPTION_FLAG, 0, "addrs", NULL, &reading.addresses,
-	  "Addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
+	  "Show addresses of frames without a symbol: [libc.so.6 <9c3f0>]." },
 	{ OPTION_FLAG, 0, "inline", NULL, &reading.inlined,
-	  "Functions that the compiler has inlined, as addr2line knows them, or pprof." },
-	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, source lines behind the names." },
+	  "Add inlined functions, as known by addr2line or pprof." },
+	{ OPTION_FLAG, 0, "context", NULL, &reading.context, "With --inline, append source lines to names." },
 	{ OPTION_FLAG, 0, "srcline", NULL, &reading.source_lines,
-	  "The source lines that `perf script -F +srcline` writes, behind the names." },
+	  "Append the source lines of `perf script -F +srcline` to names." },
 	{ OPTION_STRING, 0, "event-filter", "EVENT", &reading.event,
-	  "Count samples of this event: cycles, cpu-clock:u, ...; unless given, of that which comes first." },
+	  "Count samples of this event: cycles, cpu-clock:u, ... (default: the first event in the input)." },
 	{ OPTION_STRING, 0, "time", "MIN,MAX", &times,
-	  "Only what was sampled between these seconds, counted from the first event; without MIN or MAX all before or "
-	  "after the other." },
+	  "Only samples between these seconds after the first event; MIN or MAX may be empty." },
 	{ OPTION_FLAG, 0, "timezerosecs", NULL, &time_from_second,
-	  "They count from the full second of the first event." },
-	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "They are the times that stand in the text." },
+	  "With --time, count from the full second of the first event." },
+	{ OPTION_FLAG, 0, "timeraw", NULL, &time_raw, "With --time, use the timestamps of the input." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Traces of Xdebug" },
 	{ OPTION_FLAG, 'c', "calls", NULL, &reading.calls,
-	  "How often functions were called that called none themselves; unless given, microseconds." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Time that threads sleep (--from perf-sched)" },
-	{ OPTION_FLAG, 0, "record-tid", NULL, &reading.record_tid, "The thread ID behind each process: php-4160." },
+	  "Count calls of leaf functions (default: microseconds)." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Sleep time of threads (--from perf-sched)" },
+	{ OPTION_FLAG, 0, "record-tid", NULL, &reading.record_tid,
+	  "Append the thread ID to the process name: php-4160." },
 	{ OPTION_FLAG, 0, "record-wake-stack", NULL, &reading.record_wake_stack,
-	  "Who has woken the thread, with its stack from the leaf on." },
-	{ OPTION_FLAG, 0, "recurse", NULL, &reading.recurse, "And who has woken that one, and so on." },
+	  "Add the waker of the thread, with its stack, leaf first." },
+	{ OPTION_FLAG, 0, "recurse", NULL, &reading.recurse, "Also add the waker of the waker, and so on." },
 	{ OPTION_FLAG, 0, "record_tid", NULL, &reading.record_tid, NULL },
 	{ OPTION_FLAG, 0, "record_wake_stack", NULL, &reading.record_wake_stack, NULL },
 	{ 0 }
@@ -72,11 +73,13 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "write profiles as folded stacks, one line each",
 	.description =
-		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip "
-		"or zstd), adds them up and writes each stack once: frames from the root to the leaf with ; between "
-		"them, a space, and the value. Stacks are sorted, so that equal profiles give equal text; only "
-		"bpftrace's stay in their order. Without FILE it reads what is piped into it, else profile.strobe, "
-		"which `strobe run` writes.\n\n" "The exit code is 4 when nothing was sampled.",
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or "
+		"zstd), adds them up and writes each stack once: frames from the root to the leaf, separated by ;, "
+		"then a space and the value. Stacks are sorted, so that equal profiles give equal text; only "
+		"bpftrace's keep their order. Without FILE it reads standard input if that is piped, else "
+		"profile.strobe, which `strobe run` writes. A FILE may also be the URL of a page or of the API "
+		"of `strobe serve`.\n\n"
+		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe collapse profile.strobe | grep -F Parser\n"
 		"strobe collapse a.folded b.folded -o both.folded\n"
@@ -145,13 +148,12 @@ static int parse_times(void)
 	const char *comma = times ? strchr(times, ',') : NULL;
 
 	if (!times)
-		return time_raw || time_from_second ? command_usage(&spec, "--timeraw and --timezerosecs say what the "
-								    "seconds of --time count from") : 0;
+		return time_raw || time_from_second ? command_usage(&spec, "--timeraw and --timezerosecs need --time") : 0;
 	if (!comma || !parse_seconds(times, comma, -INFINITY, &reading.time_min) ||
 	    !parse_seconds(comma + 1, times + strlen(times), INFINITY, &reading.time_max))
-		return command_usage(&spec, "--time takes two numbers of seconds, as in 10,20.5, not '%s'", times);
+		return command_usage(&spec, "invalid --time '%s'; use MIN,MAX in seconds, such as 10,20.5", times);
 	if (reading.time_min > reading.time_max)
-		return command_usage(&spec, "--time %s ends before it begins", times);
+		return command_usage(&spec, "invalid --time %s: it ends before it begins", times);
 	reading.time_range = true;
 	reading.time_zero = time_raw ? TIME_RAW : time_from_second ? TIME_FROM_SECOND : TIME_FROM_FIRST;
 	return 0;

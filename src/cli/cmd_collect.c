@@ -11,13 +11,13 @@
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "from", "URL", &settings.from,
-	  "Where samples come from; may be given several times. PHP's socket on this machine unless given." },
-	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Where samples go; may be given several times, 8 at most." },
+	  "Source of samples; may be given several times (default: PHP's socket on this machine)." },
+	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; may be given several times, 8 at most." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "Where sources and sinks keep what they must remember (journal, spool, positions in files); "
-	  "/var/lib/strobe for root, $XDG_STATE_HOME/strobe for others. One collector per directory." },
+	  "State directory of sources and sinks: journal, spool, file offsets (default: /var/lib/strobe for root, "
+	  "$XDG_STATE_HOME/strobe for others). Only one collector may use it." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
-	  "Where counters are served; " LISTEN " unless given, `none` for nowhere." },
+	  "Address to serve counters on (default: " LISTEN "; `none`: nowhere)." },
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,
@@ -31,15 +31,17 @@ static const struct option_spec options[] = {
 static const struct command_spec spec = {
 	.name = "collect",
 	.usage = "[--from URL]... --to URL... [OPTIONS]",
-	.summary = "collect samples from any sources and hand them on to any sinks",
+	.summary = "collect samples from sources and pass them to sinks",
 	.description =
-		"Hands samples of every source to every sink, and runs until SIGTERM or Ctrl-C, or until standard "
-		"input ends where that is the only source. What is under way then is stored first.\n\n"
-		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for ArcLamp.php), "
-		"redis://HOST[:PORT]/?channel=NAME (pub/sub), redis://HOST[:PORT]/?stream=NAME&group=NAME "
-		"(acknowledged), file:PATH (folded lines in a file that grows), - (folded lines on standard input).\n\n"
-		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's "
-		"trace logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
+		"Passes the samples of every source to every sink. It runs until SIGTERM or Ctrl-C, or until EOF if "
+		"standard input is the only source, and flushes all received samples before it exits.\n\n"
+		"Sources: unix:SOCKET (the extension), resp://ADDRESS:PORT (listens as a Redis does, for "
+		"ArcLamp.php), redis://HOST[:PORT]/?channel=NAME (pub/sub), "
+		"redis://HOST[:PORT]/?stream=NAME&group=NAME (acknowledged), file:PATH (folded lines in a file that "
+		"grows), runs:DIRECTORY (files of runs that xhprof_lib or uprofiler_lib writes), - (folded lines on "
+		"standard input).\n\n"
+		"Sinks: sqlite:DIRECTORY (a store, which `strobe serve` can show), logs:DIRECTORY (Arc Lamp's trace "
+		"logs), redis://HOST[:PORT]/?stream=NAME (another collector).\n\n"
 		"Counters are at http://" LISTEN ": /metrics, /api/v1/status, /healthz and /readyz; "
 		"`strobe status --url http://" LISTEN "` shows them.",
 	.examples =
@@ -69,8 +71,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 	if ((r = settings_check(o, err)) < 0 || (r = settings_tokens(o, err)) < 0 || (r = settings_arclamp(o, err)) < 0)
 		return r;
 	if (!o->sink_count)
-		return err_set(err, -EINVAL, "nothing says where samples go; give --to, such as --to "
-			       "sqlite:/var/lib/strobe");
+		return err_set(err, -EINVAL, "no sink for the samples; give --to, such as --to sqlite:/var/lib/strobe");
 	if ((r = settings_default_source(o, err)) < 0)
 		return r;
 	if (!o->state && needs_state(o) && (r = places_state(NULL, &settings.default_state, err)) < 0)

@@ -16,20 +16,22 @@
 
 static const char *output = "-", *format_name, *column, *from;
 static struct format_options reading;
-static bool quiet;
+static bool no_lines, quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'f', "format", "FORMAT", &format_name,
-	  "What to write, of the formats above; unless given, the end of OUT says it." },
+	  "Output format, one of the above (default: by the suffix of OUT)." },
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "A file to write to; what ends in .gz or .zst is compressed. - is standard output, which is the default." },
-	{ OPTION_STRING, 0, "from", "FORMAT", &from, "What the input is, if that shall not be seen by its content." },
+	  "Write to this file (default: -, standard output). Files named .gz or .zst are compressed." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
+	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Only these values: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, all that the "
-	  "format can hold, and of those that hold one, time of a trace and samples of a sampling profile. --metric is "
-	  "the same." },
+	  "Write only this column: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: all that the format "
+	  "can hold; for formats with one, time of traces and samples of sampling profiles). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Do not say what the format cannot hold." },
+	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
+	  "Leave out executed lines, which strobe, pprof, speedscope and callgrind files can hold." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "No note about data that the format cannot hold." },
 	{ 0 }
 };
 
@@ -48,10 +50,11 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-f FORMAT] [-o OUT]",
 	.summary = "write profiles in another format: pprof, speedscope, callgrind, ...",
 	.description =
-		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes "
-		"them in the format of -f, or that by which OUT is named. Without FILE it reads what is piped into "
-		"it, else profile.strobe, which `strobe run` writes. What a format cannot hold is left out and said on "
-		"standard error.\n\n"
+		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and writes them "
+		"in the format of -f, or the one that the suffix of OUT selects. Without FILE it reads standard "
+		"input if that is piped, else profile.strobe, which `strobe run` writes. A FILE may also be the URL of a page or of the API "
+		"of `strobe serve`. Data that a format cannot "
+		"hold is left out, with a note on standard error.\n\n"
 		"The exit code is 4 when nothing was sampled.\n\n"
 		"The formats:\n",
 	.more = list_formats,
@@ -78,14 +81,14 @@ static int unknown_format(void)
 		}
 	nearest = format_name ? options_nearest(format_name, names) : NULL;
 	if (nearest)
-		return command_usage(&spec, "there is no format '%s' to write; did you mean '%s'?", format_name,
+		return command_usage(&spec, "unknown output format '%s'; did you mean '%s'?", format_name,
 				     nearest);
 	if (format_name)
-		return command_usage(&spec, "there is no format '%s' to write; there are %s", format_name, known.data);
+		return command_usage(&spec, "unknown output format '%s'; known formats: %s", format_name, known.data);
 	if (strcmp(output, "-"))
-		return command_usage(&spec, "which format? '%s' does not end like one; give -f, one of %s", output,
+		return command_usage(&spec, "cannot infer the output format from '%s'; give -f with one of %s", output,
 				     known.data);
-	return command_usage(&spec, "which format? Give -f, one of %s", known.data);
+	return command_usage(&spec, "no output format; give -f with one of %s", known.data);
 }
 
 /* Returns 0 or an exit code, after it has said why. */
@@ -98,7 +101,7 @@ static int choose_format(const struct format **ret)
 	if (f == &format_xhprof && (text_path_ends(output, ".json") || text_path_ends(output, ".json.gz")))
 		f = &format_xhprof_json;
 	if (f->is_binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
-		return command_usage(&spec, "%s is not for a terminal; give -o a file", f->name);
+		return command_usage(&spec, "%s is a binary format; write it to a file with -o", f->name);
 	*ret = f;
 	return 0;
 }
@@ -132,7 +135,7 @@ static int write_format(const struct format *f, const struct profile *p, uint32_
 	if (f == &format_strobe && number == UINT32_MAX && p->column_count > 1 && is_derived(p, p->column_count - 1))
 		view.column_count--;
 	r = f == &format_pprof && text_path_ends(output, ".pb") ? pprof_write_plain(&view, number, out, err) :
-								  f->write(&view, number, out, err);
+								  format_write(f, &view, number, out, err);
 	if (r > 0 && !quiet)
 		fprintf(stderr, "strobe %s: %s\n", spec.name, err->text);
 	if (r >= 0 && p->estimated && !f->has_edges && !quiet)
@@ -199,6 +202,7 @@ static int run(int argc, char **argv)
 		return code;
 	if ((code = choose_format(&f)) || (code = inputs_from(&spec, from, &reading.format)))
 		return code;
+	reading.keep_lines = f->has_lines && !no_lines;
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = convert(&in, f);

@@ -21,72 +21,78 @@ static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the result goes: standard output (-, the default), or a file. One that ends in .svg, .svgz or "
-	  ".html is a picture, and .json, .csv and .folded say what they are too." },
-	{ OPTION_STRING, 'f', "format", "FORM", &format, "table (default), json, csv, folded or svg." },
+	  "Write the result to OUT (default: -, standard output). The suffixes .svg, .svgz and .html select a "
+	  "picture, and .json, .csv and .folded that format." },
+	{ OPTION_STRING, 'f', "format", "FORM", &format,
+	  "Output format: table (default), json, csv, folded or svg." },
 	{ OPTION_FLAG, 0, "folded", NULL, &folded,
-	  "As -f folded: each stack with its two counts, as difffolded.pl does." },
-	{ OPTION_FLAG, 0, "json", NULL, &json, "As -f json." },
-	{ OPTION_FLAG, 0, "csv", NULL, &csv, "As -f csv." },
+	  "Same as -f folded: each stack with its two counts, like difffolded.pl." },
+	{ OPTION_FLAG, 0, "json", NULL, &json, "Same as -f json." },
+	{ OPTION_FLAG, 0, "csv", NULL, &csv, "Same as -f csv." },
 	{ OPTION_DOUBLE, 0, "fail-over", "PERCENT", &fail_over,
-	  "End with 3 if everything together, or any function with what it calls, grew by more than PERCENT of "
-	  "the whole before, and by more than the noise." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "What is compared" },
+	  "Exit with 3 if the total, or the total of any function, grew by more than PERCENT of the total before, "
+	  "and by more than the noise." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Comparison" },
 	{ OPTION_STRING, 0, "normalize", "HOW", &normalize,
-	  "Scale A to B: total (shares are compared), rate (per second), requests (per request) or none. Unless "
-	  "given: total if both were sampled, none if they were measured, and none for folded stacks." },
+	  "Scale A to B by total (compares shares), rate (per second), requests (per request) or none (default: "
+	  "total for sampling profiles, none for traces and with --folded)." },
 	{ OPTION_FLAG, 'n', NULL, NULL, &by_total_scale,
-	  "As --normalize total; the name that it has in difffolded.pl." },
-	{ OPTION_FLAG, 's', "strip-hex", NULL, &strip_hex, "Take addresses out of names: 0x7f01 becomes 0x..." },
+	  "Same as --normalize total, as in difffolded.pl." },
+	{ OPTION_FLAG, 's', "strip-hex", NULL, &strip_hex, "Strip addresses from names: 0x7f01 becomes 0x..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is compared: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, one that both have. "
-	  "--metric is the same." },
+	  "Value to compare: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: one that both have). "
+	  "Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_FLAG, 0, "force", NULL, &force, "Compare also what makes no sense, such as wall time with CPU time." },
+	{ OPTION_FLAG, 0, "force", NULL, &force,
+	  "Compare even mismatched profiles, such as wall time with CPU time." },
+	PROFILE_URL_OPTION,
 	{ OPTION_FLAG, 0, "compat", NULL, &compat,
-	  "Cut scaled counts to whole numbers as difffolded.pl does, which loses up to one per stack." },
+	  "Truncate scaled counts to whole numbers like difffolded.pl, which loses up to one per stack." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The table" },
 	{ OPTION_STRING, 0, "by", "self|total", &by,
-	  "Most changed first in what: self (in the function itself; default) or total (with what it calls)." },
-	{ OPTION_INT, 'r', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
+	  "Sort by the change of self (the function itself; default) or total (with its callees)." },
+	{ OPTION_INT, 'r', "rows", "ROWS", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_FLAG, 'a', "all", NULL, &all,
-	  "Also functions that changed by no more than the noise, marked with ~." },
+	  "Also show functions whose change is within the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma,
-	  "Noise in standard errors; unless given, so many that chance shows a change in one of twenty tables." },
+	  "Noise threshold in standard errors (default: such that one table in twenty shows a change by chance)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The picture" },
 	{ OPTION_STRING, 0, "width-of", "WHAT", &picture.width_of,
-	  "What widths mean: maximum (of before and after, so that what is gone is seen too; default), after, "
-	  "before or difference." },
+	  "Value that widths show: maximum (of before and after, so that vanished frames are visible; default), "
+	  "after, before or difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &picture.delta,
-	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self). Orange "
-	  "is more, blue is less." },
-	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Heading; \"Difference\" unless given." },
-	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "A second, smaller line below the heading." },
-	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture; 1200 unless given." },
-	{ OPTION_FLAG, 0, "inverted", NULL, &picture.o.inverted, "Icicles: the root on top." },
-	{ OPTION_FLAG, 0, "reverse", NULL, &picture.o.reverse, "Stacks turned over: merged from the leaves." },
+	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
+	  "(self). Orange is more, blue is less." },
+	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Title (default: \"Difference\")." },
+	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "Second, smaller line below the title." },
+	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture (default: 1200)." },
+	{ OPTION_FLAG, 0, "inverted", NULL, &picture.o.inverted, "Icicle graph: the root on top." },
+	{ OPTION_FLAG, 0, "reverse", NULL, &picture.o.reverse, "Merge stacks from the leaves." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "diff",
 	.usage = "A B [-o OUT]",
-	.summary = "compare two profiles: what grew, shrank, came and went",
+	.summary = "compare two profiles: regressions and improvements",
 	.description =
-		"Compares profile A (before) with profile B (after), each of any known format, one of them "
-		"possibly - for standard input, and prints a table of functions, most changed first: the share before "
-		"and after, the change in percent of the whole before, how much of it may be chance, and the values. "
-		"With one file, that of folded stacks with two counts, it shows that difference.\n\n"
-		"Two samples of one thing are never equal. Of sampled profiles only changes beyond the noise are "
-		"shown: a number of standard errors of the share, more for more functions.\n\n"
-		"Profiles that cannot be compared are refused: different clocks, different units, samples of different "
-		"periods by number. A comparison that says little, such as one of 12 samples, gets a warning.\n\n"
-		"The exit code is 3 when something grew by more than --fail-over, and 4 when nothing was sampled.",
+		"Compares profile A (before) with profile B (after), each of any known format, one of them possibly "
+		"- for standard input, and prints a table of functions, largest change first: the share before and "
+		"after, the change in percent of the total before, the noise, and the values. A single file of "
+		"folded stacks with two counts is shown as that difference. Each may also be the URL of a page or of "
+		"the API of `strobe serve`.\n\n"
+		"Two sampled profiles of the same program always differ. Only changes beyond the noise are shown: a "
+		"number of standard errors of the share, which grows with the number of functions.\n\n"
+		"Profiles that cannot be compared are refused: different clocks or units, or numbers of samples "
+		"with different periods. A comparison with little significance, such as one of 12 samples, gets a "
+		"warning.\n\n"
+		"The exit code is 3 when a regression exceeds --fail-over, and 4 when nothing was sampled.",
 	.examples =
 		"strobe diff monday.strobe tuesday.strobe\n"
 		"strobe diff before.folded after.folded -o diff.svg\n"
 		"strobe diff --by total --all -r 100 before.folded after.folded\n"
 		"strobe diff base.strobe new.strobe --fail-over 1 || echo slower\n"
+		"strobe diff 'http://web1:8787/?from=-25h&to=-24h' 'http://web1:8787/'\n"
 		"strobe diff --folded -s before.folded after.folded -o both.folded\n",
 	.options = options,
 };
@@ -98,7 +104,7 @@ static const char *const form_names[] = {
 	[FORM_SVG] = "svg", NULL
 };
 
-/* What is being compared: one profile twice if it is a difference already. */
+/* The two profiles that are compared: one profile twice if it is a difference already. */
 struct sides {
 	struct inputs a, b;
 	const struct profile *before, *after;
@@ -109,25 +115,14 @@ struct sides {
 
 /* --- Options --- */
 
-static int find_name(const char *option, const char *value, const char *const *names, int *ret)
-{
-	const char *nearest = options_nearest(value, names);
-
-	for (*ret = 0; names[*ret]; ++*ret)
-		if (!strcmp(names[*ret], value))
-			return 0;
-	if (nearest)
-		return command_usage(&spec, "there is no %s '%s'; did you mean '%s'?", option, value, nearest);
-	return command_usage(&spec, "there is no %s '%s'", option, value);
-}
-
 static int choose_form(enum form *ret)
 {
-	int form = FORM_TABLE, code;
+	unsigned form;
+	int code;
 
 	if (folded + json + csv + (format != NULL) > 1)
-		return command_usage(&spec, "more than one format was asked for");
-	if (format && (code = find_name("format", format, form_names, &form)))
+		return command_usage(&spec, "more than one output format given");
+	if ((code = command_choice(&spec, "format", format, form_names, &form)))
 		return code;
 	if (folded || (!format && (text_path_ends(output, ".folded") || text_path_ends(output, ".collapsed"))))
 		form = FORM_FOLDED;
@@ -149,13 +144,15 @@ static int choose_scale(const struct sides *s, enum form form, enum diff_scale *
 	};
 	bool are_sampled = diff_sample_weight(s->before, s->column_before) > 0 &&
 			   diff_sample_weight(s->after, s->column_after) > 0;
-	int scale, code;
+	unsigned scale;
+	int code;
 
 	if (by_total_scale && normalize && strcmp(normalize, "total"))
-		return command_usage(&spec, "-n is --normalize total, and --normalize %s is something else", normalize);
-	scale = by_total_scale || (are_sampled && form != FORM_FOLDED) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
-	if (normalize && (code = find_name("--normalize", normalize, names, &scale)))
+		return command_usage(&spec, "-n means --normalize total, which conflicts with --normalize %s", normalize);
+	if ((code = command_choice(&spec, "normalize", normalize, names, &scale)))
 		return code;
+	if (!normalize)
+		scale = by_total_scale || (are_sampled && form != FORM_FOLDED) ? DIFF_BY_TOTAL : DIFF_AS_IT_IS;
 	*ret = (enum diff_scale)scale;
 	return 0;
 }
@@ -163,11 +160,11 @@ static int choose_scale(const struct sides *s, enum form form, enum diff_scale *
 static int check_options(void)
 {
 	if (strcmp(by, "self") && strcmp(by, "total"))
-		return command_usage(&spec, "--by '%s' is not known; it may be self or total", by);
+		return command_usage(&spec, "invalid --by '%s'; use self or total", by);
 	if (rows < 0)
-		return command_usage(&spec, "--rows %ld makes no sense; 0 is all", rows);
+		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
 	if (sigma < 0)
-		return command_usage(&spec, "--sigma %g makes no sense; it is a number of standard errors", sigma);
+		return command_usage(&spec, "invalid --sigma %g; it is a number of standard errors, 0 or more", sigma);
 	return 0;
 }
 
@@ -188,8 +185,8 @@ static int load_one(struct sides *s, char **files)
 	before = profile_find_column(s->a.profile, "before");
 	after = profile_find_column(s->a.profile, "after");
 	if (before == UINT32_MAX || after == UINT32_MAX)
-		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is one, and no "
-				     "difference", files[0]);
+		return command_usage(&spec, "two profiles are needed, A (before) and B (after); '%s' is a single profile "
+				     "without two counts", files[0]);
 	s->before = s->after = s->a.profile;
 	s->column_before = before;
 	s->column_after = after;
@@ -264,7 +261,8 @@ static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form f
 		   &doubts);
 	for (size_t i = 0; i < doubts.count; i++) {
 		if (doubts.items[i].fatal && !force) {
-			err_set(&err, -EINVAL, "these cannot be compared: %s; --force compares them all the same",
+			err_set(&err, -EINVAL,
+			  "the profiles cannot be compared: %s; --force compares them anyway",
 				doubts.items[i].text);
 			return command_cannot(&spec, &err);
 		}
@@ -328,13 +326,13 @@ static int tell_growth(const struct diff_report *r)
 		return EXIT_FINE;
 	buf_init(&name);
 	if (frame == UINT32_MAX) {
-		buf_puts(&name, "everything together");
+		buf_puts(&name, "the total");
 	} else {
 		struct str text = profile_name(r->diff->profile, frame);
 
 		text_put_plain(&name, text);
 	}
-	fprintf(stderr, "strobe diff: %s grew by %.2f%% of the whole before, which is more than %g%%\n", name.data,
+	fprintf(stderr, "strobe diff: %s grew by %.2f%% of the total before, more than %g%%\n", name.data,
 		change, fail_over);
 	return EXIT_DIFFERENCE;
 }

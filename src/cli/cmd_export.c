@@ -31,46 +31,50 @@ static long jobs, memory, watch;
 static double older_than = -1, upload_timeout = 60;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 0, "logs", "DIR", &logs, "The tree of logs; /srv/arclamp/logs unless given." },
-	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp, "Take it from base_path of this arclamp-log.yaml." },
+	{ OPTION_STRING, 0, "logs", "DIR", &logs, "Tree of logs (default: /srv/arclamp/logs)." },
+	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp,
+	  "Use base_path of this arclamp-log.yaml instead of --logs." },
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
-	  "The tree of pictures; beside the logs unless given: the last \"logs\" of their path as \"svgs\"." },
+	  "Tree of pictures (default: the path of the logs, with its last \"logs\" replaced by \"svgs\")." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
-	  "How many logs are worked on at once, each in a process of its own; as many as there are processors, at "
-	  "most 4, unless given, and 1 for compress." },
+	  "Number of logs processed at once, each in its own process (default: the number of processors, at most 4; "
+	  "1 for compress)." },
 	{ OPTION_INT, 0, "memory", "MB", &memory,
-	  "What one log may take: to draw it (4096 unless given), or for its lines to be sorted before some go to a "
-	  "file (256)." },
+	  "Memory per log: to draw it (default: 4096), or to sort its lines before they spill to a temporary file "
+	  "(default: 256)." },
 	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
-	  "Run for each file that is finished, with {} as its path, {period} as its directory and {name} as its name. Words are divided by blanks, quotes keep them "
-	  "together; there is no shell. If it fails the file is made again the next time." },
-	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout, "How long it may take; 60 unless given." },
+	  "Run COMMAND for each finished file, with {} replaced by its path, {period} by its directory and {name} "
+	  "by its name. Words are separated by blanks, quotes keep them together; no shell is involved. If it "
+	  "fails, the file is made again next time." },
+	{ OPTION_DOUBLE, 0, "upload-timeout", "SECONDS", &upload_timeout,
+	  "Time limit of the command (default: 60)." },
 	{ OPTION_INT, 0, "watch", "SECONDS", &watch,
-	  "Do it again so many seconds after it was done, until a signal ends it." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	  "Repeat SECONDS after each run, until terminated by a signal." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "svgs" },
 	{ OPTION_STRING, 0, "name", "TEXT", &name,
-	  "What titles begin with, before the period and the time; MediaWiki unless given." },
+	  "Prefix of titles, before the period and the time (default: MediaWiki)." },
 	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
-	  "Of the logs of all entry points also draw the stacks with this function, as .fn-LABEL; may be given "
-	  "several times. Unless given: those of MediaWiki that Arc Lamp has." },
-	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no functions." },
-	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "ui-monospace,monospace unless given." },
-	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "11 unless given." },
+	  "For logs of all entry points, also draw the stacks with this function, as .fn-LABEL; may be given "
+	  "several times (default: Arc Lamp's functions of MediaWiki)." },
+	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no pictures of functions." },
+	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "Font (default: ui-monospace,monospace)." },
+	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "Font size (default: 11)." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
-	  "Leave out frames narrower than N px, or than N% of all; 1 unless given." },
-	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Draw also what is up to date." },
+	  "Leave out frames narrower than N px, or than N% of the width (default: 1)." },
+	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Redraw up-to-date pictures too." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
 	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
-	  "Logs that nobody wrote to for more than so many whole days, as find's -mtime +DAYS; 7 unless given, 0 is "
-	  "all. Parts of a day, as in 0.5, are exact." },
-	{ OPTION_FLAG, 0, "zstd", NULL, &zstd, "Compress by zstd instead of gzip: smaller and many times as fast." },
+	  "Compress logs unmodified for more than DAYS whole days, as find -mtime +DAYS does (default: 7; 0: all). "
+	  "Fractions such as 0.5 are exact." },
+	{ OPTION_FLAG, 0, "zstd", NULL, &zstd,
+	  "Compress with zstd instead of gzip: smaller and many times faster." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Where it goes, replaced at once; standard output unless given." },
+	  "Output file, replaced atomically (default: standard output)." },
 	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
-	  "index: also what only an object store has, by its listing as JSON (Swift, S3). PERIOD for names without a "
-	  "directory. May be given several times." },
+	  "index: include files that only an object store has, from its listing as JSON (Swift, S3). PERIOD is for "
+	  "names without a directory. May be given several times." },
 	{ 0 }
 };
 
@@ -79,18 +83,18 @@ static const struct command_spec spec = {
 	.usage = "svgs|compress|index|metrics [OPTIONS]",
 	.summary = "draw, compress and list the trace logs of Arc Lamp",
 	.description =
-		"Works on a tree of logs as Arc Lamp and `strobe collect` keep it: DIR/<period>/<time>.<tag>.log, also "
-		"compressed.\n\n"
-		"`svgs` keeps a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with the "
-		"options and titles of Arc Lamp. Each log is read once for all its pictures; only what changed is "
-		"drawn; pictures whose log has gone are removed.\n\n"
-		"`compress` sorts logs that are old, which makes them far smaller, and compresses them; they "
-		"keep their time.\n\n"
-		"`index` prints all logs and pictures as JSON, `metrics` prints the arclamp_* series for "
+		"Processes a tree of trace logs, as written by Arc Lamp and `strobe collect`: "
+		"DIR/<period>/<time>.<tag>.log, also compressed.\n\n"
+		"`svgs` maintains a tree of flame graphs beside it: <time>.<tag>[.fn-<label>][.reversed].svgz, with "
+		"the options and titles of Arc Lamp. Each log is read once for all its pictures, only changed logs "
+		"are drawn, and pictures of removed logs are removed.\n\n"
+		"`compress` sorts old logs, which makes them far smaller, and compresses them; modification times "
+		"are kept.\n\n"
+		"`index` lists all logs and pictures as JSON, `metrics` prints the arclamp_* series for "
 		"Prometheus.\n\n"
-		"Only one `svgs` and one `compress` work on a tree at once; another one says so and ends with 0. What "
-		"is written gets its name when it is complete, so any of them may be ended at any time. The exit code "
-		"is 2 when something could not be done, after all else was.",
+		"Only one `svgs` and one `compress` run on a tree at a time; a second one says so and exits with 0. "
+		"Files are renamed into place when complete, so any of them may be interrupted at any time. The "
+		"exit code is 2 when a file failed; the others are still processed.",
 	.examples =
 		"strobe export svgs --logs /srv/arclamp/logs --name MediaWiki\n"
 		"strobe export svgs --fn Edit=EditPage::edit --upload 'rsync -a {} www:/svgs/'\n"
@@ -100,7 +104,7 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
-/* What Arc Lamp draws by itself. */
+/* The pictures that Arc Lamp draws by itself. */
 static struct export_variant usual[] = {
 	{ "EditAction", "MediaWiki\\Actions\\EditAction::show" },
 	{ "PreSend", "MediaWiki\\MediaWikiEntryPoint::prepareForOutput" },
@@ -108,7 +112,7 @@ static struct export_variant usual[] = {
 	{ "Upload", "UploadBase::performUpload" },
 };
 
-/* --- What is said, and the lock --- */
+/* --- Messages, and the lock --- */
 
 static bool has_progress(const struct export_options *o)
 {
@@ -175,7 +179,7 @@ static int parse_function(const char *text, struct export_variant *ret)
 	size_t n = strspn(text, fit);
 
 	if (!n || n > LABEL_MAX || text[n] != '=' || !text[n + 1] || strpbrk(text + n + 1, ";\n"))
-		return command_usage(&spec, "--fn '%s' is no LABEL=FUNCTION; a label has 1 to %u letters, "
+		return command_usage(&spec, "invalid --fn '%s'; use LABEL=FUNCTION, where LABEL has 1 to %u letters, "
 				     "digits, _ or -", text, LABEL_MAX);
 	*ret = (struct export_variant){ xstrndup(text, n), text + n + 1 };
 	return 0;
@@ -186,7 +190,7 @@ static int parse_functions(struct export_options *o)
 	int code = 0;
 
 	if (no_functions)
-		return functions.count ? command_usage(&spec, "--fn and --no-fn: only one of them") : 0;
+		return functions.count ? command_usage(&spec, "--fn and --no-fn exclude each other") : 0;
 	if (!functions.count) {
 		o->variants = usual;
 		o->variant_count = ARRAY_SIZE(usual);
@@ -198,7 +202,7 @@ static int parse_functions(struct export_options *o)
 		o->variant_count += !code;
 		for (size_t k = 0; k < i && !code; k++)
 			if (!strcmp(o->variants[k].label, o->variants[i].label))
-				code = command_usage(&spec, "--fn has the label '%s' twice", o->variants[i].label);
+				code = command_usage(&spec, "--fn has two labels '%s'", o->variants[i].label);
 	}
 	return code;
 }
@@ -222,8 +226,7 @@ static int parse_min_width(struct export_options *o)
 	o->picture.min_width = strtod(min_width, &end);
 	o->picture.min_width_percent = !strcmp(end, "%");
 	if (end == min_width || (*end && !o->picture.min_width_percent))
-		return command_usage(&spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, "
-				     "such as 1%%", min_width);
+		return command_usage(&spec, "invalid --minwidth '%s'; use pixels, such as 0.5, or a share, such as 1%%", min_width);
 	return 0;
 }
 
@@ -238,15 +241,15 @@ static unsigned usual_jobs(bool compress)
 static int parse_numbers(struct export_options *o, bool compress)
 {
 	if (jobs < 0 || jobs > (long)JOBS_MAX)
-		return command_usage(&spec, "--jobs %ld: it can be 1 to %u", jobs, JOBS_MAX);
+		return command_usage(&spec, "invalid --jobs %ld; use 1 to %u", jobs, JOBS_MAX);
 	if (memory < 0 || memory > MEGABYTES_MAX)
-		return command_usage(&spec, "--memory %ld: it can be 1 to %d", memory, MEGABYTES_MAX);
+		return command_usage(&spec, "invalid --memory %ld; use 1 to %d", memory, MEGABYTES_MAX);
 	if (watch < 0)
-		return command_usage(&spec, "--watch %ld: seconds are 1 or more", watch);
+		return command_usage(&spec, "invalid --watch %ld; use 1 second or more", watch);
 	if (!(upload_timeout > 0 && upload_timeout <= 86400))
-		return command_usage(&spec, "--upload-timeout %g: it can be up to 86400 seconds", upload_timeout);
+		return command_usage(&spec, "invalid --upload-timeout %g; use up to 86400 seconds", upload_timeout);
 	if (older_than != -1 && !(older_than >= 0 && older_than <= 36500))
-		return command_usage(&spec, "--older-than %g: days are 0 to 36500", older_than);
+		return command_usage(&spec, "invalid --older-than %g; use 0 to 36500 days", older_than);
 	o->jobs = jobs ? (unsigned)jobs : usual_jobs(compress);
 	o->memory_bytes = (uint64_t)memory << 20;
 	o->older_than_days = older_than == -1 ? 7 : older_than;
@@ -288,8 +291,8 @@ static int take_places(struct export_options *o, const char *word, char **ret_lo
 		return command_usage(&spec, "--svgs is empty");
 	*ret_svgs = svgs ? xstrdup(svgs) : tree_pictures_base(o->logs);
 	if (!*ret_svgs && !strcmp(word, "svgs"))
-		return command_usage(&spec, "where are the pictures? '%s' has no part \"logs\" to take for \"svgs\"; "
-				     "give --svgs DIR", o->logs);
+		return command_usage(&spec, "cannot infer the tree of pictures: '%s' has no part \"logs\" to replace by "
+				     "\"svgs\"; give --svgs DIR", o->logs);
 	o->svgs = *ret_svgs;
 	return 0;
 }
@@ -387,8 +390,8 @@ static int no_such_word(const char *text)
 	const char *nearest = options_nearest(text, known);
 
 	if (nearest)
-		return command_usage(&spec, "there is no `strobe export %s`; did you mean '%s'?", text, nearest);
-	return command_usage(&spec, "there is no `strobe export %s`; there are svgs, compress, index and metrics",
+		return command_usage(&spec, "unknown command `strobe export %s`; did you mean '%s'?", text, nearest);
+	return command_usage(&spec, "unknown command `strobe export %s`; use svgs, compress, index or metrics",
 			     text);
 }
 
@@ -445,8 +448,9 @@ static int run(int argc, char **argv)
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
 	if (operands != 1)
-		return command_usage(&spec, operands ? "'%s' is too much: one of svgs, compress, index and metrics" :
-				     "what? One of svgs, compress, index and metrics%s", operands ? argv[2] : "");
+		return command_usage(&spec, operands ?
+		  "unexpected argument '%s'; give one of svgs, compress, index and metrics" :
+				     "missing command; give one of svgs, compress, index and metrics%s", operands ? argv[2] : "");
 	w = find_word(argv[1]);
 	if (!w)
 		return no_such_word(argv[1]);

@@ -9,6 +9,7 @@
 #include "nameattr.h"
 #include "palette_map.h"
 #include "pictures.h"
+#include "profile_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,75 +23,81 @@ static const char palette_file[] = "palette.map";
 static struct picture_order base;
 static struct option_list also;
 static const char *output, *min_width, *column, *function, *nameattr, *from;
+static const char *usual_colors;		/* a palette that somebody chose is to be seen */
 static const char *color_by, *width_of, *delta;
 static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Where the picture goes: a file that ends in .svg, .svgz (compressed) or .html (a canvas, for millions of "
-	  "frames), or - for standard output (SVG)." },
+	  "Write the picture to OUT: .svg, .svgz (compressed) or .html (a canvas, for millions of frames), or - for "
+	  "standard output (SVG)." },
 	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also,
-	  "Draw one more picture of the same input, with changes divided by commas: forward, reverse, inverted, hash, "
-	  "colors=, title=, subtitle=, minwidth=, column=, and last function=REGEX. May be given several times." },
+	  "Draw another picture of the same input, with these changes, separated by commas: forward, reverse, "
+	  "inverted, hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one. May "
+	  "be given several times." },
 	{ OPTION_STRING, 0, "function", "REGEX", &function,
-	  "Only stacks that go through a function whose name matches (extended regular expression)." },
+	  "Only stacks with a function whose name matches (extended regular expression)." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What widths mean: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
-	  "samples of a sampling profile. --metric is the same." },
+	  "Value that widths show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, "
+	  "samples for sampling profiles). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
-	{ OPTION_STRING, 0, "from", "FORMAT", &from, "What the input is, instead of looking at its content." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
+	PROFILE_URL_OPTION,
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ OPTION_FLAG, 0, "compat", NULL, &base.o.compat,
-	  "Frames exactly as flamegraph.pl draws them, to the last digit, its defects included." },
+	  "Draw frames exactly as flamegraph.pl does, to the last digit, bugs included." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Shape" },
-	{ OPTION_FLAG, 0, "inverted", NULL, &base.o.inverted, "Icicles: the root on top." },
+	{ OPTION_FLAG, 0, "inverted", NULL, &base.o.inverted, "Icicle graph: the root on top." },
 	{ OPTION_FLAG, 0, "reverse", NULL, &base.o.reverse,
-	  "Stacks turned over: merged from the leaves, to see who calls them." },
+	  "Merge stacks from the leaves, to see their callers." },
 	{ OPTION_FLAG, 0, "flamechart", NULL, &base.o.flamechart,
-	  "Keep the order of the lines of folded stacks, as time passes from left to right; only neighbours merge." },
+	  "Flame chart: keep the order of the input lines, so that time passes from left to right; only neighbours "
+	  "merge." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
-	  "Leave out frames narrower than N px, or than N% of all; 0.1 unless given." },
-	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture; 1200 unless given." },
-	{ OPTION_DOUBLE, 0, "height", "PX", &base.o.frame_height, "Height of one frame; 16 unless given." },
+	  "Leave out frames narrower than N px, or than N% of the width (default: 0.1)." },
+	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture (default: 1200; in a browser that of the window)." },
+	{ OPTION_DOUBLE, 0, "height", "PX", &base.o.frame_height, "Height of a frame (default: 16)." },
 	{ OPTION_DOUBLE, 0, "total", "N", &base.o.total,
-	  "What the whole width means, if the counts add up to less: to draw several pictures to one scale." },
+	  "Value of the whole width, if the counts add up to less: draws several pictures to one scale." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Words" },
 	{ OPTION_STRING, 0, "title", "TEXT", &base.o.title,
-	  "Heading; \"Flame Graph\", \"Icicle Graph\" or \"Flame Chart\" unless given." },
-	{ OPTION_STRING, 0, "subtitle", "TEXT", &base.o.subtitle, "A second, smaller line below the heading." },
+	  "Title (default: \"Flame Graph\", \"Icicle Graph\" or \"Flame Chart\")." },
+	{ OPTION_STRING, 0, "subtitle", "TEXT", &base.o.subtitle, "Second, smaller line below the title." },
 	{ OPTION_STRING, 0, "countname", "TEXT", &base.o.count_name,
-	  "What is counted; by the column unless given, where time is shown as time." },
+	  "Name of the counted unit (default: by the column; times are shown as times)." },
 	{ OPTION_DOUBLE, 0, "factor", "N", &base.o.factor, "Multiply counts by N where they are shown." },
-	{ OPTION_STRING, 0, "nametype", "TEXT", &base.o.name_type, "What a name is; \"Function:\" unless given." },
-	{ OPTION_STRING, 0, "notes", "TEXT", &base.o.notes, "Kept in the file as its description; not shown." },
+	{ OPTION_STRING, 0, "nametype", "TEXT", &base.o.name_type,
+	  "Description of a name (default: \"Function:\")." },
+	{ OPTION_STRING, 0, "notes", "TEXT", &base.o.notes, "Description stored in the file, not shown." },
 	{ OPTION_STRING, 0, "nameattr", "FILE", &nameattr,
-	  "Attributes by name, a line each: the name, a tab, then id=, class=, title=, href=, target=, g_extra= or "
-	  "a_extra= divided by tabs." },
-	{ OPTION_STRING, 0, "fonttype", "FONT", &base.o.font_type, "Verdana unless given." },
-	{ OPTION_DOUBLE, 0, "fontsize", "PX", &base.o.font_size, "12 unless given." },
+	  "Attributes of functions, one line each: the name, a tab, then id=, class=, title=, href=, target=, "
+	  "g_extra= or a_extra=, separated by tabs." },
+	{ OPTION_STRING, 0, "fonttype", "FONT", &base.o.font_type, "Font (default: Verdana)." },
+	{ OPTION_DOUBLE, 0, "fontsize", "PX", &base.o.font_size, "Font size (default: 12)." },
 	{ OPTION_DOUBLE, 0, "fontwidth", "N", &base.o.font_width,
-	  "Average width of a character in font sizes, by which labels are cut; 0.59 unless given." },
+	  "Average width of a character relative to the font size, for cutting labels (default: 0.59)." },
 	{ OPTION_STRING, 0, "encoding", "NAME", &base.o.encoding,
-	  "Encoding of the document, such as ISO-8859-1; UTF-8 unless given." },
+	  "Encoding of the document, such as ISO-8859-1 (default: UTF-8)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Colours" },
 	{ OPTION_STRING, 0, "colors", "PALETTE", &base.o.colors,
 	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
 	{ OPTION_STRING, 0, "color", "PALETTE", &base.o.colors, NULL },
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
-	  "Background: yellow, blue, green, grey or #rrggbb; by the palette unless given." },
+	  "Background: yellow, blue, green, grey or #rrggbb (default: by the palette)." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
-	  "function (default), layer (PHP, native code, JIT, kernel) or package (of Composer, namespace, library). The "
-	  "picture can switch between them." },
+	  "function (default), layer (PHP, native code, JIT, kernel; default for what strobe record wrote) or package (of "
+	  "Composer, namespace, library). The picture can switch between them." },
 	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash,
-	  "Colours by the first characters of a name: relatives look alike." },
-	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Colours by chance, others each time." },
+	  "Colours by a hash of the name, in which the first characters weigh most." },
+	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Random colours, different on every run." },
 	{ OPTION_FLAG, 0, "cp", NULL, &keep_colors,
-	  "Functions keep the colours that they have in palette.map here; new ones are added to it." },
+	  "Keep the colours of functions in the file palette.map in this directory; new functions are added." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Differences: lines with two counts, and what `strobe diff` writes" },
 	{ OPTION_STRING, 0, "width-of", "WHAT", &width_of,
-	  "What widths mean: maximum (of before and after; default), after, before or difference." },
+	  "Value that widths show: maximum (of before and after; default), after, before or difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &delta,
-	  "What colours mean: the change of a frame with all above it (inclusive; default) or of itself (self)." },
+	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
+	  "(self)." },
 	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Swap the colours of more and less." },
 	{ 0 }
 };
@@ -100,13 +107,14 @@ static const struct command_spec spec = {
 	.usage = "[FILE...|-] [-o OUT]",
 	.summary = "draw a profile as a flame graph (SVG, HTML)",
 	.description =
-		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip "
-		"or zstd), adds them up and draws them. Without FILE it draws what is piped into it, else "
-		"profile.strobe, which `strobe run` writes. Without -o the picture goes to standard output, or to "
+		"Reads profiles of any known format (`strobe convert --help` lists them; also compressed by gzip or "
+		"zstd), adds them up and draws them. Without FILE it reads standard input if that is piped, else "
+		"profile.strobe, which `strobe run` writes. A FILE may also be the URL of a page or of the API "
+		"of `strobe serve`. Without -o the picture goes to standard output, or to "
 		"flamegraph.svg when that is a terminal.\n\n"
-		"The picture needs no network and nothing beside it: open it in any browser, click a frame to zoom, "
-		"search with Ctrl-F. Options have the names and the effects that they have in flamegraph.pl, and "
-		"lines with two counts are a difference, as there.\n\n"
+		"The picture is self-contained: open it in any browser, click a frame to zoom, search with Ctrl-F. "
+		"Options have the same names and effects as in flamegraph.pl, and lines with two counts are drawn "
+		"as a difference, as there.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"
@@ -160,8 +168,8 @@ static void check_total(double sum)
 	static bool said;
 
 	if (base.o.total > 0 && base.o.total < sum && !said)
-		fprintf(stderr, "strobe flamegraph: --total %.15g is less than the %.15g that there are, and is "
-			"not used\n", base.o.total, sum);
+		fprintf(stderr, "strobe flamegraph: --total %.15g is less than the sum of counts, %.15g, and is ignored\n",
+			base.o.total, sum);
 	said = true;
 }
 
@@ -179,7 +187,7 @@ static int draw_lines(const struct picture_order *order, const struct line_set *
 	return finish_picture(order, &drawn, r, &err);
 }
 
-/* Says that no stack has the function that was asked for. */
+/* Says that no stack has the wanted function. */
 static bool has_stacks(const struct picture_order *order, const struct profile *p)
 {
 	if (!order->function || p->node_count > 1)
@@ -191,7 +199,8 @@ static bool has_stacks(const struct picture_order *order, const struct profile *
 static int draw_profile(struct picture_order *order, struct inputs *in)
 {
 	_cleanup_(profile_freep) struct profile *filtered = NULL;
-	_cleanup_(buf_done) struct buf drawn = { 0 };
+	_cleanup_(buf_done) struct buf drawn = { 0 }, description = { 0 };
+	struct flamegraph_options drawing;
 	struct inputs seen;
 	struct err err = { 0 };
 	double scale = 1;
@@ -199,6 +208,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	int code, r;
 
 	buf_init(&drawn);
+	buf_init(&description);
 	if ((code = inputs_column(in, &spec, order->column, &order->o.column)))
 		return code;
 	inputs_difference(in, order->column, &order->o.column, &order->o.before_column);
@@ -210,13 +220,19 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 		check_total((double)profile_sum(seen.profile, order->o.column) / scale);
 	}
 	order->o.total *= scale;
+	if (!color_by && order->o.colors == usual_colors)
+		flamegraph_suit(&order->o, in->profile);
+	profile_file_describe(in->profile, &description);
+	drawing = order->o;
+	if (!drawing.notes && description.size)
+		drawing.notes = description.data;
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
-	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &order->o, &drawn, &err);
+	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &drawing, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);
 	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
 }
 
-/* What the pictures need beside the inputs: --nameattr, --cp, --random. */
+/* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
 struct extras {
 	struct nameattr *nameattr;
 	struct palette_map *colors;
@@ -258,7 +274,8 @@ static int load_colors(struct extras *x)
 		return command_cannot(&spec, &err);
 	left_out = palette_map_read(x->colors, text.data, text.size, base.o.compat);
 	if (left_out)
-		fprintf(stderr, "strobe flamegraph: %zu line%s of %s %s no color such as name->rgb(1,2,3); left out\n",
+		fprintf(stderr,
+		  "strobe flamegraph: ignored %zu line%s of %s that %s no color such as name->rgb(1,2,3)\n",
 			left_out, left_out == 1 ? "" : "s", palette_file, left_out == 1 ? "has" : "have");
 	return 0;
 }
@@ -350,7 +367,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	return code;
 }
 
-/* What is given by name. Returns 0 or an exit code. */
+/* Options that are given by name. Returns 0 or an exit code. */
 static int parse_choices(void)
 {
 	unsigned by, width, of_delta;
@@ -389,7 +406,7 @@ static bool is_taken(const struct picture_order *orders, size_t n)
 	return false;
 }
 
-/* The picture of -o, and those of --also; all are looked at before the first is drawn. */
+/* The picture of -o, and those of --also; all are checked before the first is drawn. */
 static int take_orders(struct picture_order *orders)
 {
 	struct err err = { 0 };
@@ -400,12 +417,12 @@ static int take_orders(struct picture_order *orders)
 		code = picture_order_also(&orders[i + 1], &spec, &base, (char *)also.items[i]);
 	for (size_t i = 0; i <= also.count && !code; i++)
 		if (is_taken(orders, i))
-			code = command_usage(&spec, "'%s' would be two pictures, of which the second takes the "
-					     "place of the first", orders[i].path);
+			code = command_usage(&spec, "two pictures would be written to '%s'", orders[i].path);
 		else if (flamegraph_check(&orders[i].o, &err) < 0)
 			code = command_usage(&spec, "%s", err.text);
 		else if (orders[i].form == PICTURE_HTML && wants_lines())
-			code = command_usage(&spec, "--compat and --flamechart draw SVG; '%s' would be a page",
+			code = command_usage(&spec,
+			  "--compat and --flamechart draw SVG only; '%s' is an HTML page",
 					     orders[i].path);
 	return code;
 }
@@ -417,6 +434,7 @@ static int run(int argc, char **argv)
 	int operands, code;
 
 	flamegraph_defaults(&base.o);
+	usual_colors = base.o.colors;
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
 	code = set_base();

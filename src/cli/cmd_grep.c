@@ -21,45 +21,48 @@ static long wanted = 20;
 static bool json, no_skip, keep_lowercase;
 
 static const struct option_spec options[] = {
-	{ OPTION_STRING, 0, "grep", "TEXT", &pattern, "Only stacks that contain this: a part of \"a;b;c\", as it is." },
-	{ OPTION_INT, 'n', "count", "N", &wanted, "Functions to list; 20 unless given." },
+	{ OPTION_STRING, 0, "grep", "TEXT", &pattern,
+	  "Only stacks that contain TEXT, a literal part of \"a;b;c\"." },
+	{ OPTION_INT, 'n', "count", "N", &wanted, "Number of functions to list (default: 20)." },
 	{ OPTION_STRING, 0, "entrypoint", "NAME", &asked.entrypoint,
-	  "Only this entry point, such as index; all unless given." },
+	  "Only this entry point, such as index (default: all)." },
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel,
-	  "Only this profiler, such as excimer-wall. Of logs: excimer, and those whose name has none, unless given." },
+	  "Only this profiler, such as excimer-wall (default for logs: excimer, and logs whose name has none)." },
 	{ OPTION_LIST, 0, "skip", "PATTERN", &skip,
-	  "Pass over functions whose names match, with * ? and []; may be given several times, and replaces the "
-	  "list that arclamp-grep has: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
-	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Pass over no pattern." },
+	  "Skip functions whose names match, with * ? and []; may be given several times. Replaces arclamp-grep's "
+	  "list: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
+	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip no pattern." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase,
-	  "Count names without a capital letter, too, which are passed over otherwise: functions of PHP, files." },
+	  "Also count names without a capital letter (functions of PHP, files), which are skipped by default." },
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Where from: logs, unless FILE, --store or --url are given" },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Input (default: logs, unless FILE, --store or --url is given)" },
 	{ OPTION_STRING, 0, "logs", "DIR", &logs,
-	  "A tree of trace logs, also compressed; /srv/arclamp/logs unless given." },
-	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp, "Take it from base_path of this arclamp-log.yaml." },
+	  "Tree of trace logs, also compressed (default: /srv/arclamp/logs)." },
+	{ OPTION_STRING, 0, "arclamp", "CONFIG", &arclamp,
+	  "Use base_path of this arclamp-log.yaml instead of --logs." },
 	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution,
-	  "Which of its directories: hourly, daily (default), weekly ..." },
+	  "Directory of the tree: hourly, daily (default), weekly, ..." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice,
-	  "Which of the logs that fit, oldest first, as in Python: -2: are the two newest (default), : are all." },
-	{ OPTION_STRING, 0, "store", "URL", &asked.store, "A store, such as sqlite:/var/lib/strobe." },
-	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "A daemon, such as http://127.0.0.1:8787." },
-	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file, "File with the token that the daemon asks for, if it is not in STROBE_TOKEN." },
+	  "Slice of the matching logs, oldest first, as in Python: -2: (the default) is the two newest, : is all." },
+	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
+	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
+	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,
+	  "File with the daemon's access token (default: the variable STROBE_TOKEN)." },
 	{ OPTION_STRING, 0, "from", "TIME", &asked.from,
-	  "Of a store or daemon: since when, such as -2h, 2026-11-20, 2026-11-20T07:30; two days ago unless given." },
-	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "Until when; now unless given." },
+	  "With --store or --url: start time, such as -2h, 2026-11-20 or 2026-11-20T07:30 (default: two days ago)." },
+	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "End time (default: now)." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "grep",
 	.usage = "[--grep TEXT] [--entrypoint NAME] [OPTIONS] [FILE...]",
-	.summary = "list the functions that ran most often, as arclamp-grep does",
+	.summary = "list the most frequent functions, as arclamp-grep does",
 	.description =
-		"Looks at stacks of trace logs, of profiles of any format, of a store or of a running daemon, and "
-		"counts each for its deepest function that is not passed over. Percentages are of what was counted. "
-		"Names that differ by a version of MediaWiki only are one.\n\n"
-		"The exit code is 4 when nothing was counted; it is said what was looked at.",
+		"Reads stacks from trace logs, profiles of any format, a store or a running daemon, and counts each "
+		"for its deepest function that is not skipped. Percentages are of the counted samples. Names that "
+		"differ only in the version of MediaWiki are merged.\n\n"
+		"The exit code is 4 when nothing was counted; a message then says what was searched.",
 	.examples =
 		"strobe grep --entrypoint index --grep EditPage\n"
 		"strobe grep --resolution hourly --slice=-24: --count 10\n"
@@ -92,7 +95,8 @@ static int parse_slice(void)
 		at = end;
 	}
 	if (*at || !*slice)
-		return command_usage(&spec, "--slice '%s' is no A:B of whole numbers, of which each may be left out",
+		return command_usage(&spec,
+		  "invalid --slice '%s'; use A:B with whole numbers, either of which may be empty",
 				     slice);
 	return 0;
 }
@@ -103,14 +107,13 @@ static int parse(int operands)
 	size_t n = strlen(asked.entrypoint);
 
 	if (wanted < 1 || wanted > COUNT_MAX)
-		return command_usage(&spec, "--count %ld: it can be 1 to %d", wanted, COUNT_MAX);
+		return command_usage(&spec, "invalid --count %ld; use 1 to %d", wanted, COUNT_MAX);
 	if ((operands > 0) + (asked.store != NULL) + (asked.url != NULL) > 1)
-		return command_usage(&spec, "FILE, --store and --url: only one of them");
+		return command_usage(&spec, "FILE, --store and --url exclude each other");
 	if (asked.from && !asked.store && !asked.url)
-		return command_usage(&spec, "--from is for --store and --url; logs are chosen by --resolution "
-				     "and --slice");
+		return command_usage(&spec, "--from needs --store or --url; select logs with --resolution and --slice");
 	if (no_skip && skip.count)
-		return command_usage(&spec, "--skip and --no-skip: only one of them");
+		return command_usage(&spec, "--skip and --no-skip exclude each other");
 	if (!asked.from)
 		asked.from = "-2d";
 	/* "index.php" is what the header says. */

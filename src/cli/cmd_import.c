@@ -6,6 +6,7 @@
 #include "format.h"
 #include "mem.h"
 #include "places.h"
+#include "profile_url.h"
 #include "run_name.h"
 #include "store.h"
 #include "strobe_wire.h"
@@ -20,34 +21,35 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "The namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-'; that of the profile, of a file "
-	  "named ID.NAME.xhprof or ID.NAME.uprofiler, or \"default\", unless given." },
+	  "Namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-' (default: from the profile, from a file "
+	  "name such as ID.NAME.xhprof or ID.NAME.uprofiler, or \"default\")." },
 	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "The name of the run in there, of the same characters; that of the profile, of a file named "
-	  "ID.NAME.xhprof or ID.NAME.uprofiler, or a hash of what it holds, unless given. For one file." },
-	{ OPTION_STRING, 0, "name", "TEXT", &name, "What people call it." },
-	{ OPTION_STRING, 0, "url", "URL", &url, "The request that it is of." },
-	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "A label to find it by; may be given several times." },
+	  "Id of the run, with the same characters (default: from the profile, from such a file name, or a hash of "
+	  "the content). Only with a single file." },
+	{ OPTION_STRING, 0, "name", "TEXT", &name, "Display name of the run." },
+	{ OPTION_STRING, 0, "url", "URL", &url, "URL of the profiled request." },
+	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "Label to filter by; may be given several times." },
+	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "store", "URL", &store_url,
-	  "The store to add to, such as sqlite:/var/lib/strobe; that of `strobe serve` unless given." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing but the runs, unless something went wrong." },
+	  "Store to write to, such as sqlite:/var/lib/strobe (default: that of `strobe serve`)." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print only the stored runs, and errors." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "import",
 	.usage = "[OPTIONS] FILE...|-",
-	.summary = "store profiles as runs, to be listed and shown by the daemon",
+	.summary = "store profiles as runs, which the daemon lists and shows",
 	.description =
-		"Reads each FILE, of any known format (`strobe convert --help` lists them; also compressed by gzip or "
-		"zstd; - is standard input), stores it as one run, and prints SOURCE/ID of it on a line of its own.\n\n"
-		"It writes to the store by itself: no daemon needs to run, and one may. The daemon shows runs at "
-		"/runs and /api/v1/runs; it removes them by age, number and size, see `strobe serve --help`. A run "
-		"whose file does not say when it was is taken to have ended when the file was last changed.\n\n"
-		"The same run again changes nothing, whether it has an id or not; another one under a name that is taken "
-		"is refused.\n\n"
-		"The exit code is 2 when a file could not be stored, after all others were, and 4 when one holds "
-		"nothing.",
+		"Reads each FILE, of any known format (`strobe convert --help` lists them; also compressed by gzip "
+		"or zstd; - is standard input) or the URL of a page of `strobe serve`, stores it as one run, and prints its "
+		"SOURCE/ID, one per line.\n\n"
+		"It writes to the store directly, with or without a running daemon. The daemon shows runs at /runs "
+		"and /api/v1/runs, and expires them by age, number and size; see `strobe serve --help`. If a file "
+		"has no timestamp, its modification time is the end of the run.\n\n"
+		"Importing the same run again changes nothing, with or without an id; a different run under an "
+		"existing name is refused.\n\n"
+		"The exit code is 2 when a file could not be stored (the others are), and 4 when one is empty.",
 	.examples =
 		"strobe import --source shop /tmp/*.xhprof\n"
 		"strobe import --source shop --id before --name 'no cache yet' profile.strobe\n"
@@ -67,25 +69,26 @@ static int check_options(int operands)
 	const struct { const char *option, *value; } keys[] = { { "--source", source }, { "--id", id } };
 
 	if (operands == 0)
-		return command_usage(&spec, "which file? For example: strobe import --source shop profile.strobe");
+		return command_usage(&spec, "missing file, as in: strobe import --source shop profile.strobe");
 	if (id && operands > 1)
-		return command_usage(&spec, "--id names one run, and %d files were given", operands);
+		return command_usage(&spec, "--id names a single run, but %d files were given", operands);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].value && !strobe_wire_is_run_key(keys[i].value, strlen(keys[i].value)))
-			return command_usage(&spec, "%s '%.80s' cannot be a name: it has 1 to %u letters, digits, "
-					     "'.', '_' or '-'", keys[i].option, keys[i].value, STROBE_WIRE_RUN_KEY);
+			return command_usage(&spec, "invalid %s '%.80s'; use 1 to %u letters, digits, '.', '_' or '-'",
+					     keys[i].option, keys[i].value, STROBE_WIRE_RUN_KEY);
 	for (size_t i = 0; i < labels.count; i++) {
 		size_t n = strcspn(labels.items[i], "=");
 
 		if (labels.items[i][n] != '=' || n > STROBE_WIRE_LABEL_KEY ||
 		    !strobe_wire_is_label_key((const uint8_t *)labels.items[i], n))
-			return command_usage(&spec, "--label '%.80s' is no KEY=VALUE; a key has letters, digits and _",
+			return command_usage(&spec,
+			  "invalid --label '%.80s'; use KEY=VALUE, where KEY has letters, digits and _",
 					     labels.items[i]);
 	}
 	return 0;
 }
 
-/* What the command line says, else the profile, else the name of the file. */
+/* From the command line, else the profile, else the name of the file. */
 static void give_name(struct profile *p, const char *file)
 {
 	struct run_name named;
@@ -109,7 +112,7 @@ static void describe(struct profile *p)
 	}
 }
 
-/* Whoever kept the profile wrote the file when the request was over. */
+/* The file was written when the request was over. */
 static void take_time_of_file(struct profile *p, const char *file)
 {
 	uint32_t wall = profile_find_column(p, "wall_ns");
@@ -122,10 +125,11 @@ static void take_time_of_file(struct profile *p, const char *file)
 	p->start_ns = took > 0 && took < p->end_ns ? p->end_ns - took : p->end_ns;
 }
 
-static int nothing_in(const char *file)
+/* `why` may be NULL. */
+static int nothing_in(const char *file, const char *why)
 {
-	fprintf(stderr, "strobe import: nothing was sampled: '%s' holds no values, so there is nothing to store\n",
-		file);
+	fprintf(stderr, "strobe import: nothing was sampled: '%s'%s%s, so there is nothing to store\n", file,
+		why ? ": " : " holds no values", why ? why : "");
 	return EXIT_NOTHING;
 }
 
@@ -136,16 +140,17 @@ static int import(struct store *s, const char *file, size_t *added)
 	struct store_new_run run = { .profile = p };
 	char hash[STROBE_WIRE_RUN_KEY + 1];
 	struct err err = { 0 };
-	int r = format_load(file, p, NULL, &err);
+	bool is_url = profile_url_is(file);
+	int r = is_url ? profile_url_load(file, p, NULL, NULL, 0, &err) : format_load(file, p, NULL, &err);
 
 	if (r == -ENODATA)
-		return nothing_in(file);
+		return nothing_in(file, is_url ? err.text : NULL);
 	if (r < 0)
 		return command_cannot(&spec, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe import: %s\n", err.text);
 	if (!profile_has_samples(p))
-		return nothing_in(file);
+		return nothing_in(file, NULL);
 	give_name(p, file);
 	describe(p);
 	if (!labels_get(&p->labels, "id") && run_name_of_profile(p, hash))
@@ -159,7 +164,7 @@ static int import(struct store *s, const char *file, size_t *added)
 		return EXIT_CANNOT;
 	}
 	if (run.result == 0 && !quiet)
-		fprintf(stderr, "strobe import: '%s' was stored before\n", file);
+		fprintf(stderr, "strobe import: '%s' is already stored\n", file);
 	printf("%s/%s\n", run.source, run.id);
 	*added += run.result == 1;
 	return 0;

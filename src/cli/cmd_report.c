@@ -19,53 +19,57 @@ static bool json, csv, all_columns;
 
 static const struct option_spec options[] = {
 	{ OPTION_LIST, 0, "by", "WHAT", &by,
-	  "What a row is of: function (default), line, file, class, namespace or package. self and total are taken as "
-	  "--sort." },
+	  "Group rows by function (default), line, file, class, namespace, package or own. A line is the one that ran "
+	  "or, in profiles without lines, the first line of the function; own is your own code, with the time of "
+	  "libraries below vendor/ and of PHP's functions. self and total mean --sort." },
 	{ OPTION_STRING, 's', "sort", "KEY", &sort,
-	  "Most first by what: self (in the function itself; default), total (with what it calls), or a column such as "
-	  "cpu_ns or cpu_ns:total." },
-	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows to print; 30 unless given, 0 for all." },
+	  "Sort by self (the function itself; default), total (including its callees), or a column such as cpu_ns "
+	  "or cpu_ns:total." },
+	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Number of rows (default: 30; 0: all)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
-	  "What the input is, if that shall not be seen by its content: folded, strobe, xhprof, ..." },
+	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
+	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "What is counted: samples, wall_ns, cpu_ns, calls, memory_bytes, ...; unless given, time of a trace and "
-	  "samples of a sampling profile. --metric is the same." },
+	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
+	  "sampling profiles). Alias: --metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 'a', "all-columns", NULL, &all_columns,
-	  "Everything that was measured side by side, self and total (marked by +). Of a trace self is shown so "
-	  "by itself." },
+	  "Show all columns side by side, self and total (marked with +). For traces, self is shown this way by "
+	  "default." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "One function" },
 	{ OPTION_STRING, 0, "callers", "FUNCTION", &callers,
-	  "Who calls it, and how much of it that was. A whole name, or a part or regular expression that fits "
-	  "only one." },
-	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees, "What it calls; may be given together with --callers." },
-	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Only some stacks, or runs" },
+	  "Callers of FUNCTION and their shares. FUNCTION is a whole name, or a part or regular expression that "
+	  "matches only one." },
+	{ OPTION_STRING, 0, "callees", "FUNCTION", &callees,
+	  "Callees of FUNCTION; may be combined with --callers." },
+	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Filters and weights" },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus,
-	  "Only stacks with a function that matches. --filter is the same." },
+	  "Only stacks with a function that matches. Alias: --filter." },
 	{ OPTION_STRING, 0, "filter", "REGEX", &focus, NULL },
-	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "No stacks with a function that matches." },
+	{ OPTION_STRING, 0, "ignore", "REGEX", &ignore, "Leave out stacks with a function that matches." },
 	{ OPTION_STRING, 0, "weights", "W,W,...", &weights,
-	  "Instead of adding the files up: their average, one weight for each in their order (uprofiler's wts)." },
+	  "Average the files instead of adding them up, one weight for each in their order (uprofiler's wts)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Form" },
-	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON, with plain numbers." },
+	{ OPTION_FLAG, 0, "json", NULL, &json, "Print JSON with plain numbers." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv,
-	  "Print CSV, with plain numbers; a name that a spreadsheet would take for a formula gets a ' before it." },
+	  "Print CSV with plain numbers; names that a spreadsheet would take for a formula are prefixed with '." },
 	{ 0 }
 };
 
 static const struct command_spec spec = {
 	.name = "report",
 	.usage = "[FILE...|-] [--callers FUNCTION] [--callees FUNCTION] [--by WHAT] [--sort KEY]",
-	.summary = "print a table of functions, or callers and callees of one",
+	.summary = "print a table of functions, or the callers and callees of one",
 	.description =
 		"Reads profiles of any known format, also compressed by gzip or zstd, adds them up and prints one "
-		"row per function: what it took itself and with everything that it called. "
-		"A stack in which a function stands several times counts once for its total. Without FILE it reads "
-		"what is piped into it, else profile.strobe, which `strobe run` writes.\n\n"
+		"row per function with its self value and its total, which includes its callees. Recursive calls "
+		"count once in the total. Without FILE it reads standard input if that is piped, else "
+		"profile.strobe, which `strobe run` writes. A FILE may also be the URL of a page or of the API "
+		"of `strobe serve`.\n\n"
 		"Callers and callees are exact: each sample belongs to the caller of the outermost call of the "
-		"function, and to what its innermost call had called. So callers add up to its total, and callees to "
-		"its total less self, also with recursion. Files that have pairs of caller and callee instead of "
-		"stacks (xhprof, callgrind) do not determine all of that: a value marked with ≤ is no larger.\n\n"
+		"function, and to what its innermost call had called. So callers add up to its total, and callees "
+		"to its total less self, even with recursion. Files with caller-callee pairs instead of stacks "
+		"(xhprof, callgrind) do not determine every total: one marked with ≤ is an upper limit.\n\n"
 		"The exit code is 4 when nothing was sampled.",
 	.examples =
 		"strobe report profile.strobe\n"
@@ -73,6 +77,7 @@ static const struct command_spec spec = {
 		"strobe report --callers PDO::query --callees PDO::query\n"
 		"strobe report --by namespace --csv >spreadsheet.csv\n"
 		"strobe report --weights 3,1 new.strobe old.strobe\n"
+		"strobe report 'http://127.0.0.1:8787/?from=-1h&entry=api*'\n"
 		"strobe report --json stacks.folded | jq '.functions[0]'\n",
 	.options = options,
 };
@@ -84,7 +89,7 @@ static size_t terminal_width(void)
 	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-/* --- What was asked for --- */
+/* --- Options --- */
 
 static int parse_by(struct report_options *o)
 {
@@ -94,8 +99,8 @@ static int parse_by(struct report_options *o)
 		if (!strcmp(what, "self") || !strcmp(what, "total"))
 			sort = sort ? sort : what;
 		else if (!report_by_parse(what, &o->by))
-			return command_usage(&spec, "--by '%s' is not known; it may be function, line, file, class, "
-						    "namespace or package", what);
+			return command_usage(&spec, "invalid --by '%s'; use function, line, file, class, namespace "
+						    "package or own", what);
 	}
 	return 0;
 }
@@ -113,11 +118,10 @@ static int parse_sort(struct report_options *o)
 	if (!colon && (o->by_total || !strcmp(how, "self")))
 		return 0;
 	if (colon && !o->by_total && strcmp(how, "self"))
-		return command_usage(&spec, "--sort '%s' is not known: behind the colon stands self or total", sort);
+		return command_usage(&spec, "invalid --sort '%s'; after the colon use self or total", sort);
 	if (column)
-		return command_usage(&spec, "--sort %s and --column %s: a column is said once; behind --column, "
-				     "--sort is "
-					    "self or total", sort, column);
+		return command_usage(&spec, "--sort %s and --column %s name two columns; with --column, use --sort self or "
+				     "total", sort, column);
 	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - sort) : 63, sort);
 	column = name;
 	all_columns = true;
@@ -140,9 +144,9 @@ static int parse(struct report_options *o)
 	if ((code = parse_by(o)) || (code = parse_sort(o)))
 		return code;
 	if (rows < 0)
-		return command_usage(&spec, "--rows %ld makes no sense; 0 is all", rows);
+		return command_usage(&spec, "invalid --rows %ld; use 0 (all) or more", rows);
 	if (json && csv)
-		return command_usage(&spec, "--json and --csv: only one of them can be printed");
+		return command_usage(&spec, "--json and --csv exclude each other");
 	return 0;
 }
 
@@ -160,9 +164,8 @@ static int parse_weights(uint64_t *ret, size_t count)
 		double w = strtod(at, &end);
 
 		if (end == at || !(w >= 0 && w <= 1e6) || (*end && *end != ','))
-			return command_usage(&spec, "--weights '%s': a weight is a number from 0 to 1000000, with "
-					     "a comma "
-						    "before the next", weights);
+			return command_usage(&spec, "invalid --weights '%s'; use numbers from 0 to 1000000, separated by "
+					     "commas", weights);
 		if (n < count)
 			ret[n] = (uint64_t)(w * 1e6 + 0.5);
 		n++;
@@ -214,7 +217,7 @@ static int put_edges(const struct profile *p, const struct report_options *o, st
 	return report_edges_table(p, callers ? above : NULL, callees ? below : NULL, o, table, err);
 }
 
-/* Of a trace everything is shown unless one column was asked for. */
+/* A trace is shown with everything unless one column was asked for. */
 static int put_table(const struct profile *p, struct report_options *o, struct buf *table, struct err *err)
 {
 	bool wide = all_columns || (!column && profile_find_column(p, "calls") != UINT32_MAX);
@@ -261,6 +264,7 @@ static int run(int argc, char **argv)
 
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;
+	reading.keep_lines = o.by == REPORT_BY_LINE;
 	code = weights ? load_average(&in, argv + 1, (size_t)operands) :
 			 inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)

@@ -32,17 +32,17 @@ static long rows = 10;
 static bool quiet, trace;
 
 static const struct option_spec options[] = {
-	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second of each PHP process; 100 unless given." },
+	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second and PHP process (default: 100)." },
 	{ OPTION_STRING, 0, "clock", "CLOCK", &clock_name,
-	  "What time is sampled: wall (default; waiting counts) or cpu (only work counts)." },
+	  "Clock: wall (default; includes waiting) or cpu (time on the CPU only)." },
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Where the profile goes, by its suffix: .strobe, .folded, a picture (.svg, .svgz, .html), or another "
-	  "format that strobe convert writes; profile.strobe unless given." },
-	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions; 10 unless given, 0 for no table." },
-	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of the one that is found." },
-	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print nothing unless something went wrong." },
+	  "Output file (default: profile.strobe). Its suffix selects the format: .strobe, .folded, a picture (.svg, "
+	  ".svgz, .html), or another format that strobe convert writes." },
+	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions (default: 10; 0: no table)." },
+	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of looking for one." },
+	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
 	{ 0 }
 };
 
@@ -51,17 +51,18 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS] -- COMMAND [ARGUMENT...]",
 	.summary = "run a PHP command and profile it",
 	.description =
-		"Runs COMMAND with the sampling extension loaded into every PHP that it starts, prints the functions "
-		"that took most time to standard error, and writes the profile. It needs no set-up and no root.\n\n"
-		"With --trace every call of every function is counted and measured, with all stacks, in the "
-		"command and in the PHP processes that it forks or starts; what they took is added up. `strobe "
-		"flamegraph --metric memory_bytes` and the like show the other values that are in the profile; `strobe "
-		"import` keeps it as a run.\n\n"
-		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal N "
-		"ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
+		"Runs COMMAND with the sampling extension loaded into every PHP that it starts, prints the "
+		"functions that took the most time to standard error, and writes the profile. It needs no setup and "
+		"no root.\n\n"
+		"With --trace every call of every function is counted and measured, with its stack, in the command "
+		"and in the PHP processes that it forks or starts; their values are added up. `strobe flamegraph "
+		"--metric memory_bytes` and the like show the other metrics of the profile; `strobe import` stores "
+		"it as a run.\n\n"
+		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal "
+		"N ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
 		"executed, and 127 when it is not found.\n\n"
-		"PHP reads the settings through PHP_INI_SCAN_DIR, so a command that clears its environment or runs "
-		"`php -n` is not seen.",
+		"PHP gets its settings through PHP_INI_SCAN_DIR, so a command that clears its environment or runs "
+		"`php -n` is not profiled.",
 	.examples =
 		"strobe run -- php script.php\n"
 		"strobe run -F 1000 -o import.svg -- php bin/console import\n"
@@ -167,6 +168,7 @@ static int show_result(const struct run *r, const struct php *php, int argc, cha
 		.php_version = php->version,
 		.signal = r->child.signal,
 		.settings_ignored = php_ignores_settings(argc, argv),
+		.jit = r->child.signal && !trace && !r->recording.samples && php_jit_prevents_samples(php->path, argc, argv),
 		.output = output,
 		.rows = (size_t)rows,
 		.quiet = quiet,
@@ -179,9 +181,9 @@ static int show_result(const struct run *r, const struct php *php, int argc, cha
 static int check_options(int operands)
 {
 	if (operands == 0)
-		return command_usage(&spec, "which command? For example: strobe run -- php script.php");
+		return command_usage(&spec, "missing command, as in: strobe run -- php script.php");
 	if (trace && (rate != NOT_GIVEN || clock_name))
-		return command_usage(&spec, "--trace measures every call; leave %s out, which is for sampling",
+		return command_usage(&spec, "--trace and %s exclude each other: --trace measures every call",
 				     rate != NOT_GIVEN ? "-F" : "--clock");
 	if (rate == NOT_GIVEN)
 		rate = RATE_DEFAULT;
@@ -191,9 +193,9 @@ static int check_options(int operands)
 	if (1 / rate > 3600)
 		return command_usage(&spec, "the rate must be at least one sample per hour");
 	if (strcmp(clock_name, "wall") && strcmp(clock_name, "cpu"))
-		return command_usage(&spec, "there is no clock '%s'; wall and cpu are known", clock_name);
+		return command_usage(&spec, "unknown clock '%s'; use wall or cpu", clock_name);
 	if (rows < 0)
-		return command_usage(&spec, "-n must not be negative");
+		return command_usage(&spec, "--rows must not be negative");
 	return 0;
 }
 
@@ -204,7 +206,7 @@ static int prepare(struct run *r, const char *name, char **ret_program, struct p
 	int e = php_find_program(name, ret_program);
 
 	if (e < 0) {
-		err_set(err, e, e == -ENOENT ? "found no command '%s'" : "'%s' is no program that can be executed",
+		err_set(err, e, e == -ENOENT ? "command '%s' not found" : "'%s' is not an executable program",
 			name);
 		return e == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}

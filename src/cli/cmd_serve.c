@@ -7,32 +7,33 @@
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
-	  "Where the page and the API are served; 127.0.0.1:8787 unless given. Port 0 takes a free one." },
+	  "Address to serve the page and the API on (default: 127.0.0.1:8787). Port 0 picks a free one." },
 	{ OPTION_LIST, 0, "from", "URL", &settings.from,
-	  "Where samples come from, such as unix:/run/strobe/strobe.sock; may be given several times." },
+	  "Source of samples and runs, such as unix:/run/strobe/strobe.sock or runs:/var/xhprof; may be given "
+	  "several times." },
 	{ OPTION_STRING, 0, "store", "URL", &settings.store,
-	  "Where samples are kept, such as sqlite:/var/lib/strobe." },
+	  "Store for samples, such as sqlite:/var/lib/strobe." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to,
-	  "Where samples go as well (see strobe collect); may be given several times." },
+	  "Additional sink for samples (see strobe collect); may be given several times." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "Where sources and sinks keep what they must remember; the store's directory unless given." },
+	  "State directory of sources and sinks (default: the store's directory)." },
 	SETTINGS_CONFIG,
 	SETTINGS_ARCLAMP,
 	SETTINGS_LIMITS,
 	SETTINGS_METRICS,
 	{ OPTION_FLAG, 'q', "quiet", NULL, &settings.quiet, "Print warnings and errors only." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL,
-	  "Runs (single profiles: traced requests, what `strobe import` or POST brings)" },
+	  "Runs (single profiles: traced requests, imported and posted profiles)" },
 	{ OPTION_DOUBLE, 0, "runs-age", "DAYS", &settings.runs_days,
-	  "Remove runs that were stored longer ago; 30 unless given, 0 keeps all." },
+	  "Expire runs stored longer ago (default: 30; 0: never)." },
 	{ OPTION_INT, 0, "runs-count", "N", &settings.runs_count,
-	  "Keep so many runs of each source, the ones stored last; 10,000 unless given, 0 is no limit." },
+	  "Keep the N newest runs of each source (default: 10,000; 0: no limit)." },
 	{ OPTION_STRING, 0, "runs-size", "SIZE", &settings.runs_size,
-	  "Remove the runs stored first above this size of all; 2G unless given, 0 is no limit." },
+	  "Expire the oldest runs above this total size (default: 2G; 0: no limit)." },
 	SETTINGS_CAPS,
 	{ OPTION_STRING, 0, "query-memory", "SIZE", &settings.query_memory,
-	  "Memory of queries under way and of answers being sent, all together; what finds none left is refused, what needs more "
-	  "than half of it is pruned. 1G unless given, 64M at least." },
+	  "Memory for all running queries and unsent answers. A query that needs more than half of it is pruned, "
+	  "one that finds none left is refused (default: 1G, at least 64M)." },
 	SETTINGS_WHO,
 	{ 0 }
 };
@@ -42,13 +43,15 @@ static const struct command_spec spec = {
 	.usage = "[OPTIONS]",
 	.summary = "collect samples, store them and show them in the browser",
 	.description =
-		"Receives the samples of all PHP processes on this machine, keeps them in SQLite, and serves the page "
-		"with flame graphs and tables. It runs until SIGTERM or Ctrl-C, and then stores what is on its way.\n\n"
+		"Receives the samples of all PHP processes on this machine, keeps them in SQLite, and serves the "
+		"web interface with flame graphs and tables. It runs until SIGTERM or Ctrl-C, and flushes all "
+		"received samples before it exits.\n\n"
 		"With no options, root's daemon listens on /run/strobe/strobe.sock and keeps its samples in "
-		"/var/lib/strobe; that of another user uses $XDG_RUNTIME_DIR/strobe/strobe.sock (or, "
-		"without that variable, /run/user/UID or the store's directory) and $XDG_STATE_HOME/strobe (or ~/.local/state/strobe). STROBE_SOCKET names another socket.\n\n"
-		"Accepted samples are committed every second. What is lost on the way is counted by reason: see "
-		"`strobe status`.",
+		"/var/lib/strobe; that of another user uses $XDG_RUNTIME_DIR/strobe/strobe.sock (or, without that "
+		"variable, /run/user/UID or the store's directory) and $XDG_STATE_HOME/strobe (or "
+		"~/.local/state/strobe). STROBE_SOCKET names another socket.\n\n"
+		"Accepted samples are committed every second. Lost samples are counted by reason: see `strobe "
+		"status`.",
 	.examples =
 		"strobe serve\n"
 		"strobe serve --listen 127.0.0.1:9000 --retain 90 --max-bytes 50G\n"

@@ -14,10 +14,11 @@ struct command {
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit code */
 };
 
-extern const struct command command_run, command_serve, command_status, command_import;
+extern const struct command command_run, command_record, command_serve, command_status, command_import;
 extern const struct command command_flamegraph, command_collapse, command_convert, command_report;
 extern const struct command command_diff;
-extern const struct command command_callgraph;
+extern const struct command command_doctor, command_dump, command_files, command_top;
+extern const struct command command_annotate, command_callgraph;
 extern const struct command command_collect;
 extern const struct command command_export, command_grep;
 

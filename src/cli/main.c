@@ -10,12 +10,18 @@
 /* In the order of `strobe --help`: first what a newcomer types. */
 static const struct command *const commands[] = {
 	&command_run,
+	&command_record,
+	&command_top,
+	&command_dump,
+	&command_files,
 	&command_serve,
 	&command_collect,
 	&command_status,
+	&command_doctor,
 	&command_import,
 	&command_flamegraph,
 	&command_report,
+	&command_annotate,
 	&command_callgraph,
 	&command_diff,
 	&command_collapse,
@@ -52,7 +58,7 @@ static int help(void)
 	buf_puts(&b, "\n"
 		     "`strobe COMMAND --help` explains one command, `strobe --version` prints the\n"
 		     "version. Start with one of these:\n\n"
-		     "  strobe run -- php script.php      profile one PHP command, no set-up\n"
+		     "  strobe run -- php script.php      profile one PHP command, no setup\n"
 		     "  strobe serve                      collect, store and show, on this machine\n");
 	return flush(&b);
 }
@@ -91,9 +97,9 @@ static int unknown(const char *name)
 
 	nearest = options_nearest(name, names);
 	if (nearest)
-		fprintf(stderr, "strobe: there is no command '%s'; did you mean '%s'?\n", name, nearest);
+		fprintf(stderr, "strobe: unknown command '%s'; did you mean '%s'?\n", name, nearest);
 	else
-		fprintf(stderr, "strobe: there is no command '%s'; `strobe --help` lists them.\n", name);
+		fprintf(stderr, "strobe: unknown command '%s'; `strobe --help` lists the commands.\n", name);
 	return EXIT_USAGE;
 }
 

@@ -11,7 +11,7 @@
 
 #define NAMED_FILES	3u		/* in one sentence; others are a number */
 
-/* What `strobe run` writes unless told otherwise. */
+/* The default output of `strobe run`. */
 static const char recorded[] = "profile.strobe";
 
 /* The names may become more with each file, and stay where they are. */
@@ -26,15 +26,20 @@ static void note_columns(struct inputs *in, const char *file)
 static int load(struct inputs *in, const struct command_spec *spec, const char *file)
 {
 	struct err err = { 0 };
+	bool is_url = profile_url_is(file);
 	int r;
 
 	in->profile->named_columns = 0;
-	r = format_load(file, in->profile, in->options, &err);
+	r = is_url ? profile_url_load(file, in->profile, in->options, in->column, sizeof(in->column), &err) :
+		     format_load(file, in->profile, in->options, &err);
 	if (!in->first)
 		in->first = file;
 	in->files++;
 	if (r == -ENODATA) {
 		in->empty_files++;
+		in->told_empty += is_url;
+		if (is_url)
+			fprintf(stderr, "strobe %s: nothing was sampled: '%s': %s\n", spec->name, file, err.text);
 		return 0;
 	}
 	if (r < 0)
@@ -75,8 +80,8 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 		return load(in, spec, "-");
 	if (access(recorded, R_OK) == 0)
 		return load(in, spec, recorded);
-	err_set(&err, -ENOENT, "no file was given and there is no %s here; record one with `strobe run -- php "
-		"script.php`, or name a file", recorded);
+	err_set(&err, -ENOENT, "no input: there is no %s here; record one with `strobe run -- php script.php`, or name a file",
+		recorded);
 	return command_cannot(spec, &err);
 }
 
@@ -91,6 +96,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 	int code = 0;
 
 	*in = (struct inputs){ .profile = profile_new(), .options = o };
+	profile_keep_lines(in->profile, o && o->keep_lines);
 	if (count == 0)
 		code = load_default(in, spec);
 	for (size_t i = 0; i < count && !code; i++)
@@ -114,8 +120,8 @@ static int no_such_format(const struct command_spec *spec, const char *name)
 		}
 	nearest = options_nearest(name, names);
 	if (nearest)
-		return command_usage(spec, "there is no format '%s' to read; did you mean '%s'?", name, nearest);
-	return command_usage(spec, "there is no format '%s' to read; there are %s", name, known.data);
+		return command_usage(spec, "unknown input format '%s'; did you mean '%s'?", name, nearest);
+	return command_usage(spec, "unknown input format '%s'; known formats: %s", name, known.data);
 }
 
 int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format)
@@ -181,7 +187,7 @@ static void put_common_columns(const struct inputs *in, struct buf *out)
 			buf_printf(out, "%s'%s'", before, in->names[i]);
 			before = ", ";
 		}
-	buf_puts(out, common ? " (--column)" : "there is none that all files have");
+	buf_puts(out, common ? " (--column)" : "no column is common to all files");
 }
 
 static uint32_t find_name(const struct inputs *in, const char *name)
@@ -222,6 +228,8 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 	_cleanup_(buf_done) struct buf sentence = { 0 };
 	struct err err = { 0 };
 
+	if (!wanted && *in->column && profile_find_column(p, in->column) != UINT32_MAX)
+		wanted = in->column;
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 	if (*ret_column != UINT32_MAX)
 		tell_files_without(in, spec, p->columns[*ret_column].name);
@@ -264,6 +272,8 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 
 	if (has_values(p, column, any_sign))
 		return true;
+	if (in->told_empty == in->files)
+		return false;
 	buf_init(&b);
 	buf_puts(&b, "nothing was sampled: ");
 	put_where(in, &b);

@@ -1,6 +1,7 @@
 /* inputs.h: the profiles that a command was given, as one.
  *
- * Commands that read profiles take any number of files of any known format and add them up. Without a file they take
+ * Commands that read profiles take any number of files of any known format, and of addresses of a daemon (profile_url.h), and
+ * add them up. Without a file they take
  * what a pipe or a file feeds to standard input, and else what `strobe run` wrote here.
  */
 #ifndef COMMAND_INPUTS_H
@@ -9,6 +10,7 @@
 #include "command.h"
 #include "format.h"
 #include "profile.h"
+#include "profile_url.h"
 
 struct inputs {
 	struct profile *profile;	/* never NULL after inputs_load */
@@ -21,6 +23,8 @@ struct inputs {
 										 * `names` */
 	size_t list_count, list_capacity;
 	char names[PROFILE_COLUMNS][64];
+	char column[64];		/* that an address names; "" if none does */
+	size_t told_empty;		/* addresses whose daemon has said why there is nothing */
 	uint32_t told;			/* a bit for each column that was said to be missing from files */
 };
 
@@ -43,13 +47,13 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 /* `by_this` instead of the profile that is there, which is freed. */
 void inputs_replace(struct inputs *in, struct profile *by_this);
 
-/* The column called `wanted`, or that which profile_pick_column chooses if it is NULL; UINT32_MAX without columns.
- * Returns 0, or an exit code after it has said which columns there are. Files that have no such column, while others
- * do, add nothing to it: which ones is said, once. */
+/* Finds the column called `wanted`. If that is NULL: the one that the first address names, if the profile has it, else the one
+ * that profile_pick_column chooses; UINT32_MAX without columns. Returns 0, or an exit code after printing the existing columns.
+ * Files that lack the column, while others have it, add nothing to it and are named, once. */
 int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column);
 
-/* Of a difference, columns "before" and "after", with no other column asked for: `*column` becomes what is after, and
- * `*ret_before` what was before. UINT32_MAX if it is none. */
+/* For a difference, columns "before" and "after", if no other column is asked for: `*column` becomes that after, and
+ * `*ret_before` that before. UINT32_MAX if it is no difference. */
 void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before);
 
 /* Whether the column holds anything above zero, or with `any_sign` anything at all. If not it says so, and what was

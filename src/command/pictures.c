@@ -27,8 +27,8 @@ int picture_order_path(struct picture_order *order, const struct command_spec *s
 		order->form = PICTURE_HTML;
 		return 0;
 	}
-	return command_usage(spec, "cannot tell what '%s' shall be by its name; it may end in .svg, .svgz or .html, or "
-			     "be - for standard output", path);
+	return command_usage(spec, "cannot infer the output format from '%s'; use .svg, .svgz or .html, or - for standard "
+			     "output", path);
 }
 
 int picture_order_min_width(struct picture_order *order, const struct command_spec *spec, const char *text)
@@ -39,7 +39,8 @@ int picture_order_min_width(struct picture_order *order, const struct command_sp
 	o->min_width = strtod(text, &end);
 	o->min_width_percent = !strcmp(end, "%");
 	if (end == text || (*end && !o->min_width_percent))
-		return command_usage(spec, "--minwidth '%s' is no number of px, such as 0.5, and no share, such as 1%%",
+		return command_usage(spec,
+		  "invalid --minwidth '%s'; use pixels, such as 0.5, or a share, such as 1%%",
 				     text);
 	return 0;
 }
@@ -52,7 +53,7 @@ int picture_order_function(struct picture_order *order, const struct command_spe
 	e = regcomp(&order->pattern, regex, REG_EXTENDED | REG_NOSUB);
 	if (e) {
 		regerror(e, &order->pattern, why, sizeof(why));
-		return command_usage(spec, "'%s' is no regular expression: %s", regex, why);
+		return command_usage(spec, "invalid regular expression '%s': %s", regex, why);
 	}
 	order->function = regex;
 	return 0;
@@ -108,8 +109,8 @@ static int unknown_change(const struct command_spec *spec, const char *name)
 	const char *nearest = options_nearest(name, known);
 
 	if (nearest)
-		return command_usage(spec, "--also knows no '%s'; did you mean '%s'?", name, nearest);
-	return command_usage(spec, "--also knows no '%s'; it takes forward, reverse, inverted, hash, colors=, title=, "
+		return command_usage(spec, "unknown change '%s' in --also; did you mean '%s'?", name, nearest);
+	return command_usage(spec, "unknown change '%s' in --also; use forward, reverse, inverted, hash, colors=, title=, "
 			     "subtitle=, minwidth=, column= and function=", name);
 }
 
@@ -122,7 +123,7 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 	*order = *base;
 	order->function = NULL;
 	if (!colon || colon == also || !colon[1])
-		return command_usage(spec, "--also '%s' must be changes, a colon and a file, such as "
+		return command_usage(spec, "invalid --also '%s'; use changes, a colon and a file, such as "
 				     "reverse:reversed.svg", also);
 	*colon = 0;
 	while (at && !code) {

@@ -40,7 +40,7 @@ int picture_order_also(struct picture_order *order, const struct command_spec *s
 		       char *also);
 void picture_order_done(struct picture_order *order);
 
-/* What is left of a profile or of lines for this picture. */
+/* The part of a profile or of lines that this picture shows. */
 struct profile *picture_order_filter(const struct picture_order *order, const struct profile *p);
 struct flamegraph_line *picture_order_filter_lines(const struct picture_order *order, const struct line_set *set,
 						   size_t *ret_count);

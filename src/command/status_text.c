@@ -177,11 +177,35 @@ static void put_runs(struct buf *b, const json_t *status)
 	put_count(b, store, "runs_expired", " expired\n");
 }
 
-/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others have lines and servers,
- * too. */
+static void put_source_samples(struct buf *b, const json_t *source, const json_t *samples, double now)
+{
+	put_label(b, "");
+	put_count(b, samples, "received", " samples received = ");
+	put_count(b, samples, "stored", " stored + ");
+	put_count(b, samples, "dropped", " dropped + ");
+	put_count(b, samples, "in_flight", " on their way; the last came ");
+	put_ago(b, number(source, "last_message"), now);
+	buf_putc(b, '\n');
+}
+
+static void put_stream(struct buf *b, const json_t *stream)
+{
+	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") &&
+	    !whole(stream, "trimmed_unread"))
+		return;
+	put_label(b, "");
+	put_count(b, stream, "lag", " entries not read yet, ");
+	put_count(b, stream, "pending", " not acknowledged, ");
+	put_count(b, stream, "acked", " acknowledged, ");
+	put_count(b, stream, "claimed", " claimed from others, ");
+	put_count(b, stream, "trimmed_unread", " trimmed unread\n");
+}
+
+/* "unix:/run/s: 14 processes connected, 7,000 messages, rejected: …", for a socket; others also have lines and
+ * servers. */
 static void put_source(struct buf *b, const json_t *source, double now)
 {
-	const json_t *samples = json_object_get(source, "samples"), *stream = json_object_get(source, "stream");
+	const json_t *samples = json_object_get(source, "samples");
 	const char *url = text(source, "url");
 
 	put_label(b, "source");
@@ -201,6 +225,11 @@ static void put_source(struct buf *b, const json_t *source, double now)
 		put_reasons(b, json_object_get(source, "rejected_lines"), "none");
 		buf_puts(b, "), ");
 	}
+	if (!strncmp(url, "runs:", 5)) {
+		put_count(b, source, "files", " files imported (rejected: ");
+		put_reasons(b, json_object_get(source, "rejected_files"), "none");
+		buf_puts(b, "), ");
+	}
 	buf_puts(b, "rejected: ");
 	put_reasons(b, json_object_get(source, "rejected"), "none");
 	if (whole(source, "connections_lost")) {
@@ -209,24 +238,10 @@ static void put_source(struct buf *b, const json_t *source, double now)
 		put_count(b, source, "messages_missed", " messages missed at most");
 	}
 	buf_putc(b, '\n');
-	if (!samples)
-		return;
-	put_label(b, "");
-	put_count(b, samples, "received", " samples received = ");
-	put_count(b, samples, "stored", " stored + ");
-	put_count(b, samples, "dropped", " dropped + ");
-	put_count(b, samples, "in_flight", " on their way; the last came ");
-	put_ago(b, number(source, "last_message"), now);
-	buf_putc(b, '\n');
-	if (!whole(stream, "acked") && !whole(stream, "lag") && !whole(stream, "pending") &&
-	    !whole(stream, "trimmed_unread"))
-		return;
-	put_label(b, "");
-	put_count(b, stream, "lag", " entries not read yet, ");
-	put_count(b, stream, "pending", " not acknowledged, ");
-	put_count(b, stream, "acked", " acknowledged, ");
-	put_count(b, stream, "claimed", " claimed from others, ");
-	put_count(b, stream, "trimmed_unread", " trimmed unread\n");
+	if (samples) {
+		put_source_samples(b, source, samples, now);
+		put_stream(b, json_object_get(source, "stream"));
+	}
 }
 
 static void put_sink(struct buf *b, const json_t *sink, double now)
@@ -305,6 +320,14 @@ char *status_text_socket(const struct buf *json)
 	return NULL;
 }
 
+bool status_text_is_waiting(const struct buf *json)
+{
+	_cleanup_(json_decrefp) json_t *status = json_loadb(json->data, json->size, 0, NULL);
+	json_t *samples = json_object_get(status, "samples");
+
+	return samples && whole(samples, "received") == 0;
+}
+
 void status_text_put_unreached(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -313,7 +336,11 @@ void status_text_put_unreached(const struct php_group *groups, size_t count, con
 		if (g->may_send)
 			continue;
 		put_label(out, "not reached");
-		buf_printf(out, "%s (%s, %u process%s)", g->user, g->name, g->processes, g->processes == 1 ? "" : "es");
+		buf_printf(out, "%s (%s, ", g->user, g->name);
+		if (g->processes)
+			buf_printf(out, "%u process%s)", g->processes, g->processes == 1 ? "" : "es");
+		else
+			buf_puts(out, "no process now)");
 		php_group_put_barrier(g, socket_path, out);
 		buf_putc(out, '\n');
 	}

@@ -4,11 +4,15 @@
 
 #include "buf.h"
 #include "err.h"
+#include <stdbool.h>
 
 struct php_group;
 
 /* The path of the socket that the daemon listens at for PHP, if it does; the caller frees. NULL: it has none. */
 char *status_text_socket(const struct buf *json);
+
+/* Whether no sample has arrived since the daemon started. */
+bool status_text_is_waiting(const struct buf *json);
 
 /* Appends a line for each group of processes that cannot hand over samples, with what to do. */
 void status_text_put_unreached(const struct php_group *groups, size_t count, const char *socket_path, struct buf *out);

@@ -112,6 +112,7 @@ TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
 		{ .user = "www-data", .name = "php-fpm, pool www", .processes = 4, .blocked_at = "/run/s", .owner_group = "strobe" },
 		{ .user = "root", .name = "php", .processes = 1, .may_send = true },
 		{ .user = "shop", .name = "php", .processes = 1, .blocked_at = "/run" },
+		{ .user = "idle", .name = "php-fpm, pool idle", .blocked_at = "/run" },
 	};
 	struct buf json, out;
 	char *path;
@@ -121,11 +122,13 @@ TEST(who_cannot_reach_the_socket_is_named_with_the_remedy)
 	buf_puts(&json, answer);
 	path = status_text_socket(&json);
 	CHECK_STR(path, "/run/s");
-	status_text_put_unreached(groups, 3, path, &out);
+	status_text_put_unreached(groups, ARRAY_SIZE(groups), path, &out);
 	CHECK_STR(out.data,
 		  "not reached www-data (php-fpm, pool www, 4 processes) may not write to /run/s; add it to the group strobe "
 		  "(usermod -aG strobe www-data) and restart that PHP\n"
-		  "not reached shop (php, 1 process) may not enter /run; give it the right and restart that PHP\n");
+		  "not reached shop (php, 1 process) may not enter /run; give it the right and restart that PHP\n"
+		  "not reached idle (php-fpm, pool idle, no process now) may not enter /run; give it the right and restart that "
+		  "PHP\n");
 	free(path);
 	buf_reset(&json);
 	buf_puts(&json, "{\"sources\":[{\"url\":\"resp://127.0.0.1:6379\"},7]}");

@@ -66,7 +66,7 @@ static bool is_end(const struct option_spec *o)
 	return o->kind == 0 && !o->name && !o->letter && !o->help;
 }
 
-/* What can be set here: not what names the file itself. */
+/* Whether the file can set this option; it cannot name itself. */
 static bool is_key(const struct option_spec *o)
 {
 	return o->name && o->help && o->kind != OPTION_HEADING && strcmp(o->name, "config") != 0;
@@ -243,9 +243,9 @@ static int put_environment(struct config *c, const struct command_spec *spec, st
 	return r;
 }
 
-/* What means nothing to us, and yet is no slip of the pen: variables of the extension, of requests that are traced, of
- * tests and measurements; and those that Kubernetes sets in each container where a service is called "strobe". A
- * trailing star stands for anything. */
+/* Variables that we do not use and that are no typos: of the extension, of traced requests, of tests and measurements;
+ * and those that Kubernetes sets in each container where a service is called "strobe". A trailing star matches
+ * anything. */
 static const char *const elsewhere[] = {
 	"SOCKET", "CONFIG", "EXTENSION", "TRACE", "TOKEN", "READ_TOKEN",
 	"ROOT", "BUILD", "IN_NAMESPACE", "CHROOT", "TEST_*", "KILLS", "RELAY_ROUNDS", "REQUESTS", "SEED", "SENDERS", "SET_CLOCK",

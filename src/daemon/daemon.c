@@ -49,7 +49,7 @@ void daemon_drop_urls(struct feeds *f)
 		daemon_remove_feed(f, f->count - 1);
 }
 
-/* What people type is a bare path. */
+/* Reduces a URL without options to its path, the form that people type. */
 static const char *path_of(const char *url)
 {
 	if (strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?'))
@@ -100,7 +100,7 @@ int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char 
 	return r;
 }
 
-/* The store before the lock, since it has more to say about who else uses it. */
+/* The store before the lock, since its error says more about the other process. */
 static int open_sinks(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
@@ -127,7 +127,7 @@ static const struct sink *first_store(const struct daemon *d)
 
 /* --- The collector --- */
 
-/* What can be told to collect from other sources later has one from the start. */
+/* A daemon that can be reloaded with other sources needs a journal from the start. */
 static bool wants_journal(const struct daemon_options *o)
 {
 	bool wants = o->reload != NULL;
@@ -265,7 +265,7 @@ struct shown *daemon_show(const struct daemon *d)
 	return s;
 }
 
-/* What changes while it runs; the arrays are those of d->shown. */
+/* The options that change at run time; the arrays are those of d->shown. */
 struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits)
 {
 	const struct sink *store = first_store(d);
@@ -350,7 +350,7 @@ static void got_signal(int signo, void *data)
 		loop_stop(d->loop, 0);
 }
 
-/* In the process of a query, which has what the daemon was told when it started. */
+/* Runs in the process of a query, with the options that the daemon started with. */
 static int open_to_read(void *data, struct store **ret, struct err *err)
 {
 	return store_open(data, true, ret, err);
@@ -402,8 +402,8 @@ static void say_ready(const struct daemon *d)
 	notify_send("READY=1");
 }
 
-/* The server first, since it shows the counters of the others; then from the inputs to the sinks. What arrived is stored
- * whatever a request does. */
+/* Stops the server first, since it shows the counters of the others; then from the inputs to the sinks. Received
+ * samples are stored whatever a request does. */
 static uint64_t stop_all(struct daemon *d)
 {
 	uint64_t left = 0;
@@ -418,7 +418,7 @@ static uint64_t stop_all(struct daemon *d)
 	return left;
 }
 
-/* What came out of it, for whoever piped something in. */
+/* Logs the totals; -ENODATA if the input held no stacks. */
 static int say_ended(const struct daemon *d, struct err *err)
 {
 	const struct collector_counters *n = collector_counters(d->collector);

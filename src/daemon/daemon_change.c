@@ -1,5 +1,5 @@
-/* daemon_change.c: SIGHUP: other sources, sinks and limits while it runs. What is new is opened before anything that
- * runs is touched. */
+/* daemon_change.c: SIGHUP: other sources, sinks and limits at run time. New ones are opened before any running one is
+ * touched. */
 
 #include "daemon_private.h"
 
@@ -30,7 +30,7 @@ static bool is_open(const struct feeds *f, const char *url)
 }
 
 struct change {
-	struct feeds sources, sinks;		/* that are new and open, and nobody knows of yet */
+	struct feeds sources, sinks;		/* new ones, open and not yet in use */
 	struct feeds waiting;			/* URLs only */
 };
 
@@ -47,8 +47,7 @@ static void undo(struct change *c)
 	}
 }
 
-/* Who reads the same stream or file until now: what he has under way would be handed over a second time. NULL:
- * nobody. */
+/* Returns the current reader of the same stream or file, whose entries in flight would be delivered twice; NULL: none. */
 static const struct source *reader_of(const struct feeds *f, const struct source *s)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -76,7 +75,7 @@ static void let_wait(struct change *c)
 	daemon_remove_feed(&c->sources, c->sources.count - 1);
 }
 
-/* What a source is open on that stays, or on standard input, which can be read by one only and never a second time. */
+/* Rejects an input that is open already, and standard input, which has one reader and is never read a second time. */
 static int check_input(const struct daemon *d, const struct daemon_options *n, const char *url, struct err *err)
 {
 	for (size_t i = 0; i < d->sources.count; i++) {
@@ -146,7 +145,7 @@ static int open_sink(struct daemon *d, const struct daemon_options *n, const cha
 	return daemon_add_sink(&c->sinks, &options, url, NULL, err);
 }
 
-/* What is open already is not looked at again, so nobody else would see that it stands there twice; a start does. */
+/* Rejects duplicates, as a start does: URLs that are open already are not opened again, which would find them. */
 static int check_once(const char *const *urls, size_t n, struct err *err)
 {
 	for (size_t i = 1; i < n; i++)
@@ -176,7 +175,7 @@ static void mark_leaving(const struct daemon *d, const struct daemon_options *n)
 		d->sources.items[i].source->leaves = n && !has(n->sources, n->source_count, d->sources.items[i].given);
 }
 
-/* Opens what is new, before anything of what runs is touched. */
+/* Opens new sources and sinks before any running one is touched. */
 static int open_new(struct daemon *d, const struct daemon_options *n, struct change *c, struct err *err)
 {
 	int r = check_all_once(d, n, err);
@@ -404,7 +403,7 @@ static void say_what_stays(const struct daemon_options *o, const struct daemon_o
 		log_warning("the other tree for Arc Lamp's series (arclamp-metrics) %s", later);
 }
 
-/* What cannot change keeps its value, but not its string, which goes with the options of before. */
+/* Settings that cannot change keep their value, but not their string, which goes with the old options. */
 static int change(struct daemon *d, struct daemon_options *n, struct err *err)
 {
 	struct change c = { 0 };

@@ -31,13 +31,16 @@ static void note_source(struct drop_report *r, const struct source *s)
 		if (e != SOURCE_LINE_BLANK)
 			drop_report_note(r, n->rejected_lines[e], "lines of %s (%s)", s->url,
 					 source_line_error_name((enum source_line_error)e));
+	for (unsigned e = 0; e < SOURCE_FILE_ERRORS; e++)
+		drop_report_note(r, n->rejected_files[e], "files of %s (%s)", s->url,
+				 source_file_error_name((enum source_file_error)e));
 	drop_report_note(r, n->rejected_entries, "entries of %s (malformed)", s->url);
 	drop_report_note(r, n->lost_to_trimming, "entries of %s (trimmed)", s->url);
 	drop_report_note(r, n->messages_missed, "messages of %s at most (missed)", s->url);
 	drop_report_note(r, n->connections_refused, "connections to %s (refused)", s->url);
 }
 
-/* Of several sinks one may lack what another one has. */
+/* With several sinks, one may lack samples that another one has. */
 static void note_sink(struct drop_report *r, const struct sink *s, const struct sink_counters *n, bool is_only_one)
 {
 	struct server_figure figures[SERVER_FIGURES];

@@ -1,4 +1,4 @@
-/* daemon_private.h: what the daemon (daemon.c) shares with the changes that SIGHUP brings (daemon_change.c). */
+/* daemon_private.h: shared by the daemon (daemon.c) and the changes by SIGHUP (daemon_change.c). */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "sinks.h"
 #include "source.h"
 
-/* A source or a sink by what the person wrote: the URLs that are shown have no passwords. */
+/* A source or a sink with its URL as configured: the URLs shown have no passwords. */
 struct feed {
 	char *given;
 	struct source *source;
@@ -23,7 +23,7 @@ struct feeds {
 	size_t count;
 };
 
-/* What the server's threads look at: replaced as a whole. */
+/* The data that the server's threads read: replaced as a whole. */
 struct shown {
 	struct source *sources[DAEMON_SOURCES];
 	struct server_sink sinks[COLLECTOR_SINKS];
@@ -60,20 +60,20 @@ bool daemon_same_url(const char *a, const char *b);	/* /run/s is unix:/run/s, an
 /* a sink; NULL: none */
 const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place);
 
-/* Opens it and appends it to the list; -EEXIST if one that is in it reads the same. */
+/* Opens it and appends it to the list; -EEXIST if one in the list reads the same input. */
 int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err);
 
 /* The same of a sink. `ops` NULL: by the URL's scheme. */
 int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,
 		    struct err *err);
 
-/* Ends the loop if all sources have come to their end, and says whether they have. */
+/* Ends the loop if all sources have ended, and returns whether they have. */
 bool daemon_end_if_over(struct daemon *d);
 
 struct collector_options daemon_collector_options(const struct daemon_options *o);
 struct sink_options daemon_sink_options(const struct daemon_options *o);
 
-/* What the server shows of it now. The arrays of the options are those of d->shown. */
+/* The state that the server shows now. The arrays of the options are those of d->shown. */
 struct shown *daemon_show(const struct daemon *d);
 struct server_options daemon_feeds_shown(const struct daemon *d, const struct store_limits *limits);
 

@@ -25,7 +25,7 @@
 
 struct settings settings;
 
-/* What holds without options. */
+/* Sets the defaults of all options. */
 static void set_defaults(void)
 {
 	settings = (struct settings){
@@ -106,7 +106,7 @@ static int read_all(const struct command_spec *spec, int argc, char **argv, stru
 	return r < 0 ? r : parse(spec, config.argc, config.argv, err);
 }
 
-/* "/etc/strobe.yaml:7: " before a sentence about what was set there. */
+/* Prefixes an error with the origin of a setting: "/etc/strobe.yaml:7: ". */
 static int wrong(const char *option, struct err *err, const char *format, ...) _printf_(3, 4);
 static int wrong(const char *option, struct err *err, const char *format, ...)
 {
@@ -235,7 +235,7 @@ static bool names_channels(const char *url)
 	return false;
 }
 
-/* Who listens in the place of the file's Redis hears what arclamp-log would have heard there. */
+/* A listener in place of the file's Redis takes the channels that arclamp-log would have subscribed to. */
 static void keep_to_channels(struct daemon_options *o, const char *channels)
 {
 	struct settings *s = &settings;
@@ -298,7 +298,7 @@ int settings_default_source(struct daemon_options *o, struct err *err)
 
 /* --- The command --- */
 
-/* What SIGHUP reads again. */
+/* The inputs that SIGHUP reads again. */
 static struct {
 	const struct command_spec *spec;
 	int argc;
@@ -351,7 +351,7 @@ static int print_help(const struct command_spec *spec)
 	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
 }
 
-/* ps no longer shows it, but histories, unit files and those who looked at the right moment do. */
+/* ps no longer shows the token, but shell histories and unit files do, and it was visible for a moment. */
 static void warn_of_secrets(int argc, char **argv)
 {
 	bool found = false;

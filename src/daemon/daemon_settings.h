@@ -1,4 +1,4 @@
-/* daemon_settings.h: what `strobe serve` and `strobe collect` may be told alike, as text, and what comes of it. */
+/* daemon_settings.h: the common options of `strobe serve` and `strobe collect`, as text and resolved. */
 #ifndef DAEMON_DAEMON_SETTINGS_H
 #define DAEMON_DAEMON_SETTINGS_H
 
@@ -8,7 +8,7 @@
 #include "daemon.h"
 #include "options.h"
 
-/* What the option tables of both commands point into. Strings are those of `config`, or of the command line. */
+/* Targets of the option tables of both commands. Strings belong to `config` or to the command line. */
 struct settings {
 	struct config config_read;		/* all that was said, wherever */
 	struct buf token, read_token, probe_token;
@@ -32,14 +32,13 @@ struct settings {
 
 extern struct settings settings;
 
-/* The whole of such a command: fills the settings from the command line, the environment and the configuration file,
- * lets `prepare` make options of them (which are all zero), and runs the daemon, for which it does both again when it
- * is told to by SIGHUP (which ends it where there is no configuration file). Variables that are options of `other` are no
- * mistake. Returns the exit code. */
+/* Runs such a command: fills the settings from the command line, the environment and the configuration file, lets
+ * `prepare` fill the options (all zero before), and runs the daemon. SIGHUP makes it do both again, or ends it if there
+ * is no configuration file. Variables that are options of `other` are not unknown. Returns the exit code. */
 int settings_run(const struct command_spec *spec, const struct command_spec *other, int argc, char **argv,
 		 int (*prepare)(struct daemon_options *o, struct err *err));
 
-/* The rows of the tables that both have. */
+/* The rows that both option tables have. */
 #define SETTINGS_CONFIG \
 	{ OPTION_STRING, 'c', "config", "FILE", &settings.config, \
 	  "Read options from this YAML file, whose keys are their names; also from variables such as STROBE_LISTEN. A minus " \
@@ -86,11 +85,11 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	{ OPTION_STRING, 0, "probe-token-file", "FILE", &settings.probe_token_file, \
 	  "File with a token for these three only, at either address, or STROBE_PROBE_TOKEN. --probe-listen beyond this machine needs one." }
 
-/* Numbers and sizes, checked, into `o`; what is given as text stays shared with the settings. -EINVAL with a sentence
- * that begins with the option's name, and with where it was set. */
+/* Numbers and sizes, checked, into `o`; texts stay shared with the settings. -EINVAL with a sentence that begins with
+ * the option's name and with the place where it was set. */
 int settings_check(struct daemon_options *o, struct err *err);
 
-/* What the options stand for: the text of tokens, Arc Lamp's file, the socket as the only source if nothing is said. */
+/* Resolves options: the text of tokens, Arc Lamp's file, the socket as the default source. */
 int settings_tokens(struct daemon_options *o, struct err *err);
 int settings_arclamp(struct daemon_options *o, struct err *err);	/* before the default source */
 int settings_default_source(struct daemon_options *o, struct err *err);

@@ -23,7 +23,7 @@ static struct sink *logs_sink_close(struct sink *base)
 	return NULL;
 }
 
-/* What a configuration of Arc Lamp says of its tree holds for that tree; another one gets the usual hours and days. */
+/* Arc Lamp's configuration applies to the tree it names; another tree gets the usual hours and days. */
 static const struct logs_options *options_of(const struct logs_options *configured, const struct logs_options *usual)
 {
 	return configured && !strcmp(configured->base, usual->base) ? configured : usual;

@@ -39,7 +39,7 @@ static struct profile *profile_of_run(const struct collector_run *r)
 {
 	const struct strobe_wire_info *info = &r->message->info;
 	struct profile *p = profile_new();
-	int e = wire_profile_add_whole(p, r->message);
+	int e = wire_profile_add_whole(p, r->message, NULL);
 
 	assert(e >= 0);		/* a message never has more columns than a profile */
 	(void)e;
@@ -93,7 +93,7 @@ static void maintain(void *data)
 	pthread_mutex_unlock(&s->lock);
 	failed = store_maintain(s->base.store, &limits, age_ns(s), &err) < 0;
 	if (failed && !s->maintain_failed)
-		log_warning("the store could not be tidied up, which is tried again every minute: %s", err.text);
+		log_warning("the store could not be tidied up, which is tried again: %s", err.text);
 	s->maintain_failed = failed;
 }
 

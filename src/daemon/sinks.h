@@ -1,4 +1,4 @@
-/* sinks.h: what batches go to, by URL: "sqlite:/var/lib/strobe", "logs:/srv/arclamp/logs",
+/* sinks.h: destinations of batches, by URL: "sqlite:/var/lib/strobe", "logs:/srv/arclamp/logs",
  * "redis://host/?stream=strobe".
  *
  * A kind of sink is one file, sink_*.c, with a `struct sink_ops` that stands in the table of sinks.c. */
@@ -22,12 +22,12 @@ struct sink_options {
 struct sink_ops {
 	const char *scheme;			/* "sqlite" */
 	int (*open)(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
-	/* What may change while it runs, limits and groups of logs; NULL: nothing. Any thread. */
+	/* Sets options that may change at run time, limits and groups of logs; NULL: none. Any thread. */
 	void (*set_options)(struct sink *s, const struct sink_options *o);
-	/* What it counts beside the collector; NULL: nothing. Any thread; returns how many. */
+	/* Counters beside the collector's; NULL: none. Any thread; returns how many. */
 	size_t (*figures)(void *sink, struct server_figure *ret, size_t max);
-	/* What it is doing and whether that is well, where there is more to say than that commits fail; NULL: nothing.
-	 * Any thread; the text may be cut. */
+	/* Describes the state and returns whether it is healthy, if there is more to say than that commits fail; NULL:
+	 * never. Any thread; the text may be cut. */
 	bool (*state)(void *sink, char *text, size_t size);
 	struct sink *(*close)(struct sink *s);
 };
@@ -36,10 +36,10 @@ struct sink {
 	const struct sink_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
 	struct collector_sink port;		/* for the collector */
-	struct store *store;			/* NULL: what goes there cannot be asked for */
+	struct store *store;			/* NULL: this sink cannot be queried */
 };
 
-/* -EINVAL with a sentence for what is no URL of a sink. */
+/* -EINVAL with a sentence for an invalid URL. */
 int sink_open(const char *url, const struct sink_options *o, struct sink **ret, struct err *err);
 struct sink *sink_close(struct sink *s);		/* NULL is fine; returns NULL */
 

@@ -2,8 +2,9 @@
 
 #include "capture_output.h"
 
+#include "io.h"
+
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,16 +32,11 @@ static int read_all(int fd, int64_t until, struct buf *out)
 	char chunk[4096];
 
 	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int64_t left = until - clock_monotonic_ns();
+		int r = io_wait_readable(fd, until);
 		ssize_t n;
 
-		if (left <= 0)
-			return -ETIMEDOUT;
-		if (poll(&p, 1, (int)(left / 1000000) + 1) < 0 && errno != EINTR)
-			return -errno;
-		if (!p.revents)
-			continue;
+		if (r < 0)
+			return r;
 		n = read(fd, chunk, sizeof(chunk));
 		if (n <= 0)
 			return n < 0 ? -errno : 0;

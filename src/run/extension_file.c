@@ -4,50 +4,22 @@
 
 #include "io.h"
 #include "mem.h"
+#include "php_binary.h"
 #include "places.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define FILE_MAX	((size_t)64 << 20)
-
-/* "API20220829,NTS" or "API20220829,TS,debug": the string that every extension carries and PHP compares. */
-static size_t build_length(const char *p, const char *end)
-{
-	const char *start = p;
-
-	p += 3;
-	for (int i = 0; i < 8; i++, p++)
-		if (p >= end || !isdigit((unsigned char)*p))
-			return 0;
-	if (end - p > 4 && !memcmp(p, ",NTS", 4))
-		p += 4;
-	else if (end - p > 3 && !memcmp(p, ",TS", 3))
-		p += 3;
-	else
-		return 0;
-	if (end - p > 6 && !memcmp(p, ",debug", 6))
-		p += 6;
-	return p < end && *p == '\0' ? (size_t)(p - start) : 0;
-}
 
 /* The build an extension is for; NULL if the file holds no such string. */
 static char *read_build(const char *path)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
-	const char *p, *end;
 
 	buf_init(&b);
 	if (io_read_file(path, &b, FILE_MAX, NULL) < 0 || b.size < 4 || memcmp(b.data, "\177ELF", 4))
 		return NULL;
-	end = b.data + b.size;
-	for (p = b.data; (p = memmem(p, (size_t)(end - p), "API", 3)); p++) {
-		size_t n = build_length(p, end);
-
-		if (n)
-			return xstrndup(p, n);
-	}
-	return NULL;
+	return php_build_find(b.data, b.size);
 }
 
 /* Returns the path (absolute) if the file there fits; else notes in `found` what it is. */

@@ -177,6 +177,12 @@ void php_done(struct php *p)
 	*p = (struct php){ 0 };
 }
 
+/* Whether an option of PHP takes the next word of the command. */
+static bool takes_next(const char *option)
+{
+	return option[1] && strchr("cdrfBREFzSt", option[1]) && !option[2];
+}
+
 bool php_ignores_settings(int argc, char **argv)
 {
 	if (!is_php_name(last_part(argv[0])))
@@ -184,8 +190,46 @@ bool php_ignores_settings(int argc, char **argv)
 	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
 		if (!strcmp(argv[i], "-n"))
 			return true;
-		if (strchr("cdrfBREFzSt", argv[i][1]) && argv[i][1] && !argv[i][2])
-			i++;		/* it takes the next word */
+		i += takes_next(argv[i]);
 	}
 	return false;
+}
+
+/* The options -c and -d of the command, as far as it is PHP itself. Returns how many words. */
+static int settings_of(int argc, char **argv, const char **ret)
+{
+	int n = 0;
+
+	if (!is_php_name(last_part(argv[0])))
+		return 0;
+	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		bool both = takes_next(argv[i]) && i + 1 < argc;
+
+		if (argv[i][1] == 'c' || argv[i][1] == 'd') {
+			ret[n++] = argv[i];
+			if (both)
+				ret[n++] = argv[i + 1];
+		}
+		i += both;
+	}
+	return n;
+}
+
+bool php_jit_prevents_samples(const char *path, int argc, char **argv)
+{
+	static const char *const probe[] = {
+		"-d", "opcache.restrict_api=", "-d", "disable_functions=", "-d", "auto_prepend_file=", "-d", "auto_append_file=",
+		"-d", "error_reporting=0", "-d", "display_startup_errors=0", "-d", "opcache.preload=", "-d", "strobe.mode=off", "-r",
+		"$on = in_array(strtolower((string)get_cfg_var('strobe.instrument')), ['1', 'on', 'yes', 'true'], true);"
+		"$s = function_exists('opcache_get_status') ? opcache_get_status(false) : [];"
+		"echo \"\\n" MARK "\", (int)(!$on && ($s['jit']['on'] ?? false)), \"\\n\";",
+	};
+	_cleanup_(freep) const char **words = xcalloc((size_t)argc + ARRAY_SIZE(probe) + 2, sizeof(*words));
+	_cleanup_(buf_done) struct buf output = { 0 };
+	int n = 1 + settings_of(argc, argv, words + 1);
+
+	words[0] = path;
+	memcpy(words + n, probe, sizeof(probe));
+	buf_init(&output);
+	return capture_output(words, PROBE_TIMEOUT_NS, &output, NULL) >= 0 && strstr(output.data, MARK "1\n");
 }

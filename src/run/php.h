@@ -29,4 +29,8 @@ void php_done(struct php *p);
 /* Whether these arguments tell PHP to read no settings (-n), so that nothing can be loaded into it. */
 bool php_ignores_settings(int argc, char **argv);
 
+/* Whether the JIT compiler is on in the PHP at `path`, with the settings that the command gives to it, and samples are not taken
+ * at calls instead (strobe.instrument). Runs it. */
+bool php_jit_prevents_samples(const char *path, int argc, char **argv);
+
 #endif

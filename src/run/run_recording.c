@@ -2,38 +2,18 @@
 
 #include "run_recording.h"
 
-#include "mem.h"
-#include "open_runs.h"
 #include "wire_profile.h"
-
-#include <string.h>
-
-struct pending_run {
-	struct pending_run *next;
-	char id[STROBE_WIRE_RUN_KEY + 1];
-	struct strobe_wire_message message;	/* the last that came, in bytes of its own */
-	void *bytes;
-};
 
 void recording_init(struct recording *r)
 {
 	*r = (struct recording){ .profile = profile_new() };
-}
-
-static void forget(struct pending_run **at)
-{
-	struct pending_run *o = *at;
-
-	*at = o->next;
-	free(o->bytes);
-	free(o);
+	profile_keep_lines(r->profile, true);
 }
 
 void recording_done(struct recording *r)
 {
 	r->profile = profile_free(r->profile);
-	while (r->pending)
-		forget(&r->pending);
+	unfinished_done(&r->unfinished);
 }
 
 static void note_labels(struct profile *p, const struct strobe_wire_message *m, bool first)
@@ -74,45 +54,9 @@ static void note_time(struct profile *p, const struct strobe_wire_message *m, bo
 	}
 }
 
-/* The place of the run that a message is about, at the end of the list if it is new; NULL if the run has no id. */
-static struct pending_run **find_pending(struct recording *r, const struct strobe_wire_message *m, char *ret_id)
+static void got_open(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
-	struct pending_run **at = &r->pending;
-	size_t n;
-	const char *id = open_runs_label(m, "id", &n);
-
-	if (!id)
-		return NULL;
-	memcpy(ret_id, id, n);
-	ret_id[n] = '\0';
-	while (*at && strcmp((*at)->id, ret_id) != 0)
-		at = &(*at)->next;
-	return at;
-}
-
-static void got_open_run(void *data, const struct source_about *about, const struct strobe_wire_message *m)
-{
-	char id[STROBE_WIRE_RUN_KEY + 1];
-	struct pending_run **at = find_pending(data, m, id);
-	struct pending_run *o;
-	size_t n;
-
-	if (!at)
-		return;
-	if (open_runs_label(m, "discarded", &n)) {
-		if (*at)
-			forget(at);
-		return;
-	}
-	if (!*at) {
-		*at = xcalloc(1, sizeof(**at));
-		memcpy((*at)->id, id, sizeof(id));
-	}
-	o = *at;
-	free(o->bytes);
-	o->bytes = xmalloc(m->size);
-	memcpy(o->bytes, wire_message_bytes(m), m->size);
-	o->message = wire_message_at(m, o->bytes);
+	unfinished_put(&((struct recording *)data)->unfinished, m);
 }
 
 static void add(struct recording *r, const struct strobe_wire_message *m)
@@ -132,34 +76,36 @@ static void add(struct recording *r, const struct strobe_wire_message *m)
 	note_labels(r->profile, m, first);
 	note_time(r->profile, m, first);
 	r->messages++;
-	r->runs += m->info.kind != STROBE_WIRE_SAMPLES;
+	r->runs += (uint64_t)strobe_wire_is_run(m->info.kind);
 	r->samples += m->samples;
 }
 
 static void got(void *data, const struct source_about *about, const struct strobe_wire_message *m)
 {
-	char id[STROBE_WIRE_RUN_KEY + 1];
 	struct recording *r = data;
-	struct pending_run **at = m->info.kind == STROBE_WIRE_RUN ? find_pending(r, m, id) : NULL;
 
-	if (at && *at)
-		forget(at);
+	unfinished_end(&r->unfinished, m);
 	add(r, m);
+}
+
+static void add_part(void *data, const struct strobe_wire_message *m)
+{
+	struct recording *r = data;
+
+	if (!m->nodes) {
+		r->lost[STROBE_DROP_KILLED]++;
+		return;
+	}
+	add(r, m);
+	r->cut += m->info.kind == STROBE_WIRE_OPEN_RUN;
 }
 
 void recording_end(struct recording *r)
 {
-	for (; r->pending; forget(&r->pending)) {
-		if (r->pending->message.nodes) {
-			add(r, &r->pending->message);
-			r->cut++;
-		} else {
-			r->lost[STROBE_DROP_KILLED]++;
-		}
-	}
+	unfinished_take(&r->unfinished, add_part, r);
 }
 
 struct source_receiver recording_receiver(struct recording *r)
 {
-	return (struct source_receiver){ .message = got, .open_run = got_open_run, .data = r };
+	return (struct source_receiver){ .message = got, .open = got_open, .data = r };
 }

@@ -3,6 +3,7 @@
 #define RUN_RECORDING_H
 
 #include "profile.h"
+#include "run_unfinished.h"
 #include "source.h"
 
 struct recording {
@@ -11,13 +12,14 @@ struct recording {
 	uint64_t runs;			/* messages that were traces */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples or runs that the senders could not hand over */
 	uint64_t cut;			/* runs that did not end: what was known of them is in the profile */
-	struct pending_run *pending;	/* those that have not ended yet, as they were last told */
+	struct unfinished unfinished;	/* runs and samples of which only a part is known */
 };
 
 void recording_init(struct recording *r);
 void recording_done(struct recording *r);
 
-/* Nothing comes any more: what is known of runs that have not ended is added, and those of which nothing is known are lost. */
+/* Nothing comes any more: what is known of runs and samples that have not come is added, and runs of which nothing is known are
+ * lost. */
 void recording_end(struct recording *r);
 
 /* To open a source with. */

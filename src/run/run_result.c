@@ -4,10 +4,8 @@
 
 #include "clock.h"
 #include "format.h"
-#include "gzip.h"
 #include "io.h"
-#include "pictures.h"
-#include "render.h"
+#include "profile_file.h"
 #include "report.h"
 #include "text.h"
 #include "wire_profile.h"
@@ -16,58 +14,18 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-static bool is_picture(const char *path)
-{
-	return text_path_ends(path, ".svg") || text_path_ends(path, ".html") || picture_path_is_packed(path);
-}
-
 int run_result_check(const char *path, struct err *err)
 {
-	const struct format *format = format_by_path(path);
-	const char *slash = strrchr(path, '/');
-	_cleanup_(freep) char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	struct stat st;
-
 	if (!strcmp(path, "-"))
 		return err_set(err, -EINVAL, "standard output belongs to the command; give -o a file");
-	if (!is_picture(path) && (!format || !format->write))
-		return err_set(err, -EINVAL, "cannot tell the format of '%s' by its name; it may end in .strobe, "
-			       ".folded, .svg, .svgz or .html, or as the other formats that `strobe convert` writes: "
-			       ".pb.gz, .speedscope.json, .callgrind, .xhprof", path);
-	if (stat(directory, &st) < 0)
-		return err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno));
-	if (access(directory, W_OK | X_OK) < 0)
-		return err_set(err, -errno, "cannot write '%s': %s; choose another place with -o", path,
-			       strerror(errno));
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return err_set(err, -EISDIR, "cannot write '%s': it is a directory", path);
-	return 0;
-}
-
-static int draw(const char *path, const struct profile *p, struct buf *out, struct err *err)
-{
-	_cleanup_(buf_done) struct buf drawn = { 0 };
-	struct flamegraph_options o;
-	int r;
-
-	flamegraph_defaults(&o);
-	o.column = profile_pick_column(p, NULL);
-	if (text_path_ends(path, ".html"))
-		return flamegraph_html(p, &o, out, err);
-	if (!picture_path_is_packed(path))
-		return flamegraph_svg(p, &o, out, err);
-	buf_init(&drawn);
-	r = flamegraph_svg(p, &o, &drawn, err);
-	return r < 0 ? r : gzip_put(out, drawn.data, drawn.size, err);
+	return profile_file_check(path, err);
 }
 
 static int encode(const char *path, const struct profile *p, bool trace, struct buf *out, struct err *err)
 {
-	if (is_picture(path))
-		return draw(path, p, out, err);
-	if (trace && format_by_path(path) == &format_strobe)
+	if (trace && !profile_file_is_picture(path) && format_by_path(path) == &format_strobe)
 		return wire_profile_write_run(p, out, err);
-	return format_by_path(path)->write(p, UINT32_MAX, out, err);
+	return profile_file_put(path, p, out, err);
 }
 
 static bool is_empty(const struct run_result *r)
@@ -138,7 +96,10 @@ static void put_summary(struct buf *b, const struct run_result *r)
 	buf_printf(b, ", php %s)\n", r->php_version);
 }
 
-/* What was lost on the way; nothing if nothing was. */
+#define JIT_REMEDY \
+	"run it with `php -d strobe.instrument=1`, which samples at function calls, or `php -d opcache.jit=disable`"
+
+/* Losses on the way; nothing if there were none. */
 static void put_losses(struct buf *b, const struct recording *r, bool trace)
 {
 	for (unsigned i = 0; i < STROBE_DROP_REASONS; i++)
@@ -146,8 +107,7 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 			buf_printf(b, "strobe: %llu more %s%s lost: %s\n", (unsigned long long)r->lost[i],
 				   trace ? "trace" : "sample", r->lost[i] == 1 ? " was" : "s were", strobe_drop_name(i));
 	if (r->lost[STROBE_DROP_JIT])
-		buf_puts(b, "strobe: jit: interrupting code of PHP's JIT compiler is unsafe; run it with `php -d "
-			    "opcache.jit=disable`\n");
+		buf_puts(b, "strobe: jit: interrupting code of PHP's JIT compiler is unsafe; " JIT_REMEDY "\n");
 	if (r->cut)
 		buf_printf(b, "strobe: %llu trace%s did not end, because of a process that was killed or still runs: up to "
 			   "the last second of it is missing\n", (unsigned long long)r->cut, r->cut == 1 ? "" : "s");
@@ -175,9 +135,12 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 	if (has_losses(r->recording)) {
 		buf_puts(b, ": all were lost, see below\n");
 		put_losses(b, r->recording, r->trace);
+	} else if (r->jit) {
+		buf_printf(b, ": PHP's JIT compiler is on, whose code must not be interrupted, and the command was ended by signal %d "
+			   "(%s); " JIT_REMEDY "\n", r->signal, strsignal(r->signal));
 	} else if (r->signal) {
-		buf_printf(b, ": the command was ended by signal %d (%s) before PHP had anything to send; a call that waits, such "
-			   "as a query or sleep(), is seen when it returns\n", r->signal, strsignal(r->signal));
+		buf_printf(b, ": the command was ended by signal %d (%s) before PHP had anything to send\n", r->signal,
+			   strsignal(r->signal));
 	} else if (r->settings_ignored) {
 		buf_puts(b, ": `php -n` reads no settings, so the extension was not loaded; leave -n out\n");
 	} else if (r->trace) {
@@ -193,8 +156,10 @@ static void put_why_empty(struct buf *b, const struct run_result *r)
 		put_duration(b, period);
 		buf_puts(b, r->rate < 1000 ? "; try -F 1000\n" : "; try a higher rate with -F\n");
 	} else {
-		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, or one with a cleared "
-			    "environment or -n\n");
+		buf_puts(b, ": no PHP with the extension reported; the command ran no PHP, one with a cleared environment or -n, "
+			    "or one that ended within the sampling period of ");
+		put_duration(b, period);
+		buf_putc(b, '\n');
 	}
 }
 
@@ -207,8 +172,10 @@ static size_t terminal_width(void)
 
 static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 {
+	const struct profile *p = r->recording->profile;
+	_cleanup_(profile_freep) struct profile *plain = r->rows && p->node_lines ? profile_without_lines(p) : NULL;
 	struct report_options o = {
-		.column = profile_pick_column(r->recording->profile, NULL),
+		.column = profile_pick_column(p, NULL),
 		.limit = r->rows,
 		.width = terminal_width(),
 		.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
@@ -216,13 +183,12 @@ static int put_table(struct buf *b, const struct run_result *r, struct err *err)
 
 	if (!r->rows)
 		return 0;
-	return r->trace ? report_wide_table(r->recording->profile, &o, b, err) :
-			  report_flat_table(r->recording->profile, &o, b, err);
+	return r->trace ? report_wide_table(plain ? plain : p, &o, b, err) : report_flat_table(plain ? plain : p, &o, b, err);
 }
 
 static void put_next_step(struct buf *b, const char *output)
 {
-	if (is_picture(output))
+	if (profile_file_is_picture(output))
 		buf_printf(b, "strobe: wrote %s; open it in a browser\n", output);
 	else
 		buf_printf(b, "strobe: wrote %s; draw it with: strobe flamegraph %s -o profile.svg\n", output, output);

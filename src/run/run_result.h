@@ -13,6 +13,7 @@ struct run_result {
 	const char *php_version;
 	int signal;			/* that ended the command; 0: none */
 	bool settings_ignored;		/* the command was `php -n …` */
+	bool jit;			/* ended by a signal, and under the JIT nothing is sampled */
 	const char *output;
 	size_t rows;			/* of the table; 0 is no table */
 	bool quiet, trace;

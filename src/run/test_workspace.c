@@ -35,7 +35,7 @@ TEST(the_ini_says_what_is_to_be_sampled)
 	CHECK(io_read_file(w.ini, &b, 10000, NULL) == 0);
 	snprintf(expected, sizeof(expected),
 		 "extension='/opt/ext/strobe.so'\nstrobe.mode=sample\nstrobe.clock=cpu\nstrobe.period=0.001000000\n"
-		 "strobe.request_rate=1\nstrobe.trace_rate=0\nstrobe.flush=0.1\nstrobe.socket='%s'\n", w.socket);
+		 "strobe.request_rate=1\nstrobe.trace_rate=0\nstrobe.flush=0.1\nstrobe.lines=1\nstrobe.flush_waiting=0.2\nstrobe.socket='%s'\n", w.socket);
 	CHECK_STR(b.data, expected);
 	buf_done(&b);
 	workspace_done(&w);
@@ -54,7 +54,7 @@ TEST(a_trace_is_of_every_request_and_takes_no_samples)
 	CHECK(io_read_file(w.ini, &b, 10000, NULL) == 0);
 	snprintf(expected, sizeof(expected),
 		 "extension='/opt/ext/strobe.so'\nstrobe.mode=off\nstrobe.instrument=1\nstrobe.trace_rate=1\n"
-		 "strobe.trace_flush=0.25\nstrobe.socket='%s'\n", w.socket);
+		 "strobe.trace_flush=0.25\nstrobe.flush_waiting=0.2\nstrobe.socket='%s'\n", w.socket);
 	CHECK_STR(b.data, expected);
 	buf_done(&b);
 	workspace_done(&w);

@@ -11,9 +11,11 @@
 #define NAME		"strobe-run-XXXXXX"
 #define SOCKET_NAME	"strobe.sock"
 
-/* A process that is killed loses what it has not sent: seconds. */
+/* A process that is killed loses what it has not sent: seconds between two hand-overs. While PHP is in one call that does not return,
+ * strobe.flush_waiting has another thread do it. */
 #define FLUSH		"0.1"
 #define TRACE_FLUSH	"0.25"
+#define FLUSH_WAITING	"0.2"
 
 /* A socket's path has to fit into 107 bytes, which not every TMPDIR leaves room for; and what stands in an ini
  * between single quotes cannot contain one. */
@@ -66,9 +68,9 @@ static int write_ini(const struct workspace *w, const struct workspace_settings 
 	} else {
 		buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
 		buf_put_fixed(&b, s->period, 9);
-		buf_puts(&b, "\nstrobe.request_rate=1\nstrobe.trace_rate=0\nstrobe.flush=" FLUSH "\n");
+		buf_puts(&b, "\nstrobe.request_rate=1\nstrobe.trace_rate=0\nstrobe.flush=" FLUSH "\nstrobe.lines=1\n");
 	}
-	buf_printf(&b, "strobe.socket='%s'\n", w->socket);
+	buf_printf(&b, "strobe.flush_waiting=" FLUSH_WAITING "\nstrobe.socket='%s'\n", w->socket);
 	return io_write_file(w->ini, b.data, b.size, err);
 }
 

@@ -1,0 +1,305 @@
+/* profile_url.c: from the address in a browser to one request, and from its answer to a profile. */
+#include "profile_url.h"
+
+#include "command.h"
+#include "http_get.h"
+#include "mem.h"
+#include "text.h"
+#include "token.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define TIMEOUT_MS	300000		/* a query's own deadline is the daemon's */
+#define ANSWER_MAX	((size_t)1 << 30)
+#define LEADS_MAX	3		/* old links that lead to each other */
+
+const char *profile_url_token_file;
+
+bool profile_url_is(const char *name)
+{
+	return !strncmp(name, "http://", 7) || !strncmp(name, "https://", 8);
+}
+
+void profile_url_done(struct profile_url *u)
+{
+	buf_done(&u->base);
+	buf_done(&u->path);
+	buf_done(&u->column);
+}
+
+/* --- The question --- */
+
+static bool is_one_of(struct str s, const char *const *names)
+{
+	while (*names && !text_is(s, *names))
+		names++;
+	return *names != NULL;
+}
+
+/* As it stands, but for bytes that no request may have. */
+static void put_kept(struct buf *out, struct str s, bool from_path)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c <= ' ' || c >= 0x7f || c == '"' || (from_path && (c == '+' || c == '&')))
+			buf_printf(out, "%%%02X", c);
+		else
+			buf_putc(out, (char)c);
+	}
+}
+
+static void put_column(struct buf *column, struct str value)
+{
+	char *text = xstrndup(value.p, value.n);
+	size_t n;
+
+	if (text_unescape_url(text, value.n, &n) >= 0)
+		buf_put(column, text, n);
+	free(text);
+}
+
+/* Everything but how the answer looks. */
+static void put_query(struct profile_url *u, const char *query)
+{
+	static const char *const dropped[] = { "format", "title", "reverse", "inverted", "function", "threshold", "sort",
+		"limit", "step", "column", NULL };
+
+	while (*query) {
+		size_t n = strcspn(query, "&");
+		struct str key = { query, 0 };
+
+		while (key.n < n && query[key.n] != '=')
+			key.n++;
+		if (text_is(key, "column") && key.n < n)
+			put_column(&u->column, (struct str){ query + key.n + 1, n - key.n - 1 });
+		if (n && !is_one_of(key, dropped)) {
+			buf_putc(&u->path, '&');
+			put_kept(&u->path, (struct str){ query, n }, false);
+		}
+		query += n + (query[n] == '&');
+	}
+}
+
+/* "SOURCE/ID", "SOURCE/ID/flamegraph" -> "SOURCE/ID"; nothing if it is none. */
+static struct str run_of(struct str path, const char *below)
+{
+	struct str run = { path.p + strlen(below), 0 };
+	const char *end = path.p + path.n, *slash;
+
+	if (!text_starts(path, below) || !(slash = memchr(run.p, '/', (size_t)(end - run.p))) || slash + 1 == end)
+		return (struct str){ NULL, 0 };
+	while (run.p + run.n < end && (run.p + run.n <= slash || run.p[run.n] != '/'))
+		run.n++;
+	return run;
+}
+
+/* Whether the query has the parameter `key`, here with a value that has no slash. */
+static bool has_plain(const char *query, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = query; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL) {
+		struct str value = { at + n + 1, 0 };
+
+		if (strncmp(at, key, n) || at[n] != '=')
+			continue;
+		value.n = strcspn(value.p, "&");
+		if (value.n && !memchr(value.p, '/', value.n) && !text_has(value, "%2F") && !text_has(value, "%2f"))
+			return true;
+	}
+	return false;
+}
+
+static bool is_old_link(struct str path, const char *query)
+{
+	if (text_is(path, "/"))
+		return has_plain(query, "run") || has_plain(query, "run1") || has_plain(query, "run2");
+	return text_ends(path, ".php") || text_starts(path, "/xhprof_html/") || text_starts(path, "/uprofiler_html/");
+}
+
+static void put_old_link(struct profile_url *u, struct str path, const char *query)
+{
+	u->is_old_link = true;
+	put_kept(&u->path, path, false);
+	buf_putc(&u->path, '?');
+	put_kept(&u->path, (struct str){ query, strlen(query) }, false);
+}
+
+static int put_question(struct profile_url *u, struct str path, const char *query, const char *url, struct err *err)
+{
+	static const char *const pages[] = { "", "/", "/flamegraph.svg", "/callgraph.svg", "/api/v1/profile",
+		"/api/v1/functions", "/api/v1/function", "/api/v1/table", "/api/v1/callgraph", "/api/v1/timeline", NULL };
+	struct str run = run_of(path, "/runs/");
+
+	if (is_old_link(path, query)) {
+		put_old_link(u, path, query);
+		return 0;
+	}
+	if (!run.n)
+		run = run_of(path, "/api/v1/runs/");
+	if (!run.n && !is_one_of(path, pages))
+		return err_set(err, -EINVAL, "there is no profile at '%s'; give the address of the page (/?from=-1h), of a run "
+			       "(/runs/SOURCE/ID) or of the API (/api/v1/profile?...)", url);
+	buf_puts(&u->path, "/api/v1/profile?format=strobe");
+	if (run.n) {
+		buf_puts(&u->path, "&run=");
+		put_kept(&u->path, run, true);
+	}
+	put_query(u, query);
+	return 0;
+}
+
+int profile_url_parse(struct profile_url *u, const char *url, struct err *err)
+{
+	_cleanup_(freep) char *whole = xstrndup(url, strcspn(url, "#"));
+	const char *query = strchr(whole, '?'), *path;
+
+	buf_init(&u->base);
+	buf_init(&u->path);
+	buf_init(&u->column);
+	u->is_old_link = false;
+	if (!strncmp(url, "https://", 8))
+		return err_set(err, -EINVAL, "'%s' needs TLS, which this program does not speak; give the daemon's own http:// "
+			       "address, or pipe it in: curl --oauth2-bearer TOKEN 'https://HOST/api/v1/profile?format=strobe' | "
+			       "strobe report", url);
+	query = query ? query : whole + strlen(whole);
+	for (path = whole + 7; path < query && *path != '/';)
+		path++;
+	buf_put(&u->base, whole, (size_t)(path - whole));
+	return put_question(u, (struct str){ path, (size_t)(query - path) }, *query ? query + 1 : query, url, err);
+}
+
+/* --- The answer --- */
+
+/* The sentence that the JSON object has as `key`. */
+static void put_sentence(const struct buf *body, const char *key, struct buf *out)
+{
+	json_t *root = json_loadb(body->data, body->size, 0, NULL);
+	const char *text = json_string_value(json_object_get(root, key));
+
+	if (text)
+		text_put_plain(out, (struct str){ text, strlen(text) });
+	json_decref(root);
+}
+
+static int refused(const struct profile_url *u, int status, const struct buf *body, struct err *err)
+{
+	_cleanup_(buf_done) struct buf why = { 0 };
+
+	buf_init(&why);
+	put_sentence(body, "error", &why);
+	if (status == 401)
+		return err_set(err, -EACCES, "the daemon at %s asks for its token; give --token-file, or set "
+			       TOKEN_VARIABLE, u->base.data);
+	return err_set(err, status == 404 ? -ENOENT : -EPROTO, "the daemon at %s answered with status %d%s%s", u->base.data,
+		       status, why.size ? ": " : "", why.data);
+}
+
+static int get(const struct profile_url *u, const char *path, const char *token, struct buf *head, struct buf *body,
+	       struct err *err)
+{
+	int r = http_get_with_head(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
+
+	if (r == -ECONNREFUSED)
+		return err_set(err, r, "no daemon answers at %s", u->base.data);
+	if (r >= 0 && r != 200 && r != 302)
+		return refused(u, r, body, err);
+	return r;
+}
+
+/* Asks where an old link leads to, until it is no old link. */
+static int follow(struct profile_url *u, const char *token, struct err *err)
+{
+	for (int i = 0; u->is_old_link; i++) {
+		_cleanup_(buf_done) struct buf head = { 0 }, body = { 0 }, url = { 0 };
+		struct profile_url next;
+		int r;
+
+		buf_init(&head);
+		buf_init(&body);
+		buf_init(&url);
+		if ((r = get(u, u->path.data, token, &head, &body, err)) < 0)
+			return r;
+		buf_puts(&url, u->base.data);
+		if (r != 302 || i == LEADS_MAX || !http_header(&head, "Location", &url) || url.data[u->base.size] != '/')
+			return err_set(err, -EPROTO, "%s%s leads to no profile", u->base.data, u->path.data);
+		r = profile_url_parse(&next, url.data, err);
+		profile_url_done(u);
+		*u = next;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Why there is nothing, in the daemon's words; it has them in JSON only. */
+static int tell_empty(const struct profile_url *u, const char *token, struct err *err)
+{
+	_cleanup_(buf_done) struct buf path = { 0 }, body = { 0 }, why = { 0 };
+	const char *query = u->path.data + strlen("/api/v1/profile?format=strobe");
+
+	buf_init(&path);
+	buf_init(&body);
+	buf_init(&why);
+	buf_printf(&path, "/api/v1/profile?format=json%s", query);
+	if (get(u, path.data, token, NULL, &body, NULL) == 200)
+		put_sentence(&body, "empty", &why);
+	return err_set(err, -ENODATA, "%s", why.size ? why.data : "nothing was found");
+}
+
+static int read_answer(const char *url, const struct buf *body, const struct format_options *o, struct profile *p,
+		       struct err *err)
+{
+	struct format_options reading = { .keep_lines = o && o->keep_lines };
+	struct input in;
+	int r = input_memory(&in, url, body->data, body->size, UINT64_MAX, err);
+
+	profile_keep_lines(p, reading.keep_lines);
+	if (r >= 0)
+		r = format_load_input(&in, p, &reading, err);
+	input_close(&in);
+	return r;
+}
+
+static int take(const struct profile_url *u, const char *url, const char *token, struct profile *p,
+		const struct format_options *o, struct err *err)
+{
+	_cleanup_(buf_done) struct buf head = { 0 }, body = { 0 }, warning = { 0 };
+	_cleanup_(profile_freep) struct profile *one = profile_new();
+	int r;
+
+	buf_init(&head);
+	buf_init(&body);
+	buf_init(&warning);
+	if ((r = get(u, u->path.data, token, &head, &body, err)) < 0 || (r = read_answer(url, &body, o, one, err)) < 0)
+		return r;
+	if (!r && profile_stacks(one) == 0)
+		return tell_empty(u, token, err);
+	if (!profile_has_room_for(p, one))
+		return err_set(err, -E2BIG, "'%s' brings more than %u value columns together", url, PROFILE_COLUMNS);
+	profile_merge(p, one);
+	if (!r && http_header(&head, "Strobe-Warning", &warning)) {
+		err_set(err, -ENOSPC, "'%s': %s", url, warning.data);
+		return 1;
+	}
+	return r;
+}
+
+int profile_url_load(const char *url, struct profile *p, const struct format_options *o, char *column, size_t size,
+		     struct err *err)
+{
+	_cleanup_(buf_done) struct buf token = { 0 };
+	_cleanup_(profile_url_done) struct profile_url u = { 0 };
+	int r = profile_url_parse(&u, url, err);
+
+	buf_init(&token);
+	if (r < 0 || (r = token_get(profile_url_token_file, TOKEN_VARIABLE, &token, err)) < 0)
+		return r;
+	if ((r = follow(&u, token.size ? token.data : NULL, err)) < 0)
+		return r;
+	if (column && !*column)
+		snprintf(column, size, "%s", u.column.data);
+	return take(&u, url, token.size ? token.data : NULL, p, o, err);
+}

@@ -1,0 +1,64 @@
+/* recording_options.h: the options that commands which look at running processes have in common: which processes, and which frames.
+ *
+ * A command puts the rows of a macro into its table of options and calls the functions once the command line is parsed.
+ */
+#ifndef COMMAND_RECORDING_OPTIONS_H
+#define COMMAND_RECORDING_OPTIONS_H
+
+#include "command.h"
+#include "recorder.h"
+
+struct target_options {
+	struct option_list pids, cgroups, containers;
+	const char *pattern;
+	bool fpm, all;
+};
+
+/* Without --all, whose meaning differs. */
+#define TARGET_OPTIONS(t)													\
+	{ OPTION_LIST, 'p', "pid", "PID", &(t).pids, "This process; may be given several times." },				\
+	{ OPTION_STRING, 'P', "pattern", "REGEX", &(t).pattern,									\
+	  "Processes whose command line matches this extended regular expression, new ones too." },				\
+	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
+	{ OPTION_LIST, 0, "cgroup", "GROUP", &(t).cgroups,									\
+	  "Processes in this control group (version 2) and below, such as /system.slice/php8.2-fpm.service; may be given "	\
+	  "several times." },													\
+	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
+	  "Processes in this container, by its id or the first digits of it; may be given several times." }
+
+/* Returns 0, or EXIT_USAGE after it has said what excludes each other. */
+int target_options_check(const struct target_options *t, const struct command_spec *spec, int operands);
+void target_options_fill(const struct target_options *t, struct recorder_options *o);
+
+struct frame_options {
+	bool user, native, kernel;
+	const char *language;
+	u8 languages;			/* of --lang; 0: not given, or native */
+};
+
+#define FRAME_OPTIONS(f)													\
+	{ OPTION_FLAG, 'u', "user", NULL, &(f).user,										\
+	  "PHP, Perl and native frames in call order; native frames are C, C++, Rust and compiled PHP (JIT)." },	\
+	{ OPTION_FLAG, 'n', "native", NULL, &(f).native, "Native frames without PHP's and Perl's." },				\
+	{ OPTION_FLAG, 'k', "kernel", NULL, &(f).kernel, "Kernel frames; given alone, only samples in the kernel." },			\
+	{ OPTION_STRING, 0, "lang", "LANGUAGE", &(f).language,									\
+	  "User frames of one language: php or perl, of processes that run it, or native; kernel frames only with -k." }
+
+bool frame_options_any(const struct frame_options *f);
+
+/* Sets `languages`. Returns 0, or EXIT_USAGE after it has said what is wrong. */
+int frame_options_check(struct frame_options *f, const struct target_options *t, const struct command_spec *spec);
+
+/* Sets which layers there are, as they were given. */
+void frame_options_fill(const struct frame_options *f, struct stack_book_layers *ret);
+
+/* Without a target it is every PHP; whoever names processes sees what they run. */
+u8 recording_languages(const struct frame_options *f, const struct target_options *t);
+
+/* Fills in what is known of the layers once the recorder is open. */
+void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_book_layers *layers);
+
+/* Each step down the ladder is told. -ENOTSUP if none of the frames that were asked for are to be had there. */
+int recording_tell_fallback(const struct recorder *r, const struct stack_book_layers *layers, struct err *err);
+
+#endif

@@ -1,0 +1,45 @@
+#include "recording_run.h"
+
+#include "clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signo)
+{
+	interrupted = 1;
+}
+
+/* The terminal has gone, as when a connection broke; nohup has it ignored. */
+static void heed_hangup(void)
+{
+	if (signal(SIGHUP, interrupt) == SIG_IGN)
+		signal(SIGHUP, SIG_IGN);
+}
+
+int recording_run(struct recorder *r, const struct recording_run *how, struct err *err)
+{
+	int64_t turn_ns = how->turn_ns ? how->turn_ns : NS_PER_SECOND;
+	int e;
+
+	signal(SIGINT, interrupt);
+	signal(SIGTERM, interrupt);
+	heed_hangup();
+	if ((e = recorder_start(r, err)) < 0)
+		return e;
+	if (!how->quiet && !how->duration_ns && isatty(STDERR_FILENO))
+		fputs("strobe: recording; Ctrl-C ends it\n", stderr);
+	for (e = 1; e > 0 && !interrupted; ) {
+		int64_t left = how->duration_ns ? how->duration_ns - recorder_elapsed_ns(r) : turn_ns;
+
+		if (left <= 0)
+			break;
+		e = recorder_run(r, left < turn_ns ? left : turn_ns, err);
+		if (how->turn_ns && e >= 0 && how->turn(how->data, r, err) < 0)
+			e = err->code;
+	}
+	return e < 0 ? e : recorder_stop(r, err);
+}

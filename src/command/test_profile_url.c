@@ -1,0 +1,87 @@
+/* test_profile_url.c: addresses as they are copied from a browser, and what is asked for them. */
+
+#include "profile_url.h"
+
+#include "test.h"
+
+static const char *path_of(const char *url)
+{
+	static char path[2048];
+	struct profile_url u;
+	struct err err = { 0 };
+
+	if (profile_url_parse(&u, url, &err) < 0)
+		snprintf(path, sizeof(path), "error: %s", err.text);
+	else
+		snprintf(path, sizeof(path), "%s%s", u.base.data, u.path.data);
+	profile_url_done(&u);
+	return path;
+}
+
+TEST(names_of_files_are_no_addresses)
+{
+	CHECK(profile_url_is("http://h/"));
+	CHECK(profile_url_is("https://h/"));
+	CHECK(!profile_url_is("-"));
+	CHECK(!profile_url_is("http.strobe"));
+	CHECK(!profile_url_is("./http://h/"));
+}
+
+TEST(a_page_asks_for_what_it_shows)
+{
+#define ASKED "http://h:8787/api/v1/profile?format=strobe"
+	CHECK_STR(path_of("http://h:8787"), ASKED);
+	CHECK_STR(path_of("http://h:8787/"), ASKED);
+	CHECK_STR(path_of("http://h:8787?from=-1h"), ASKED "&from=-1h");
+	CHECK_STR(path_of("http://h:8787/?from=-1h&entry=api*&host=a&host=!b"), ASKED "&from=-1h&entry=api*&host=a&host=!b");
+	CHECK_STR(path_of("http://h:8787/?from=-1h#zoom=a;b&show=table"), ASKED "&from=-1h");
+	CHECK_STR(path_of("http://h:8787/?&from=-1h&&"), ASKED "&from=-1h");
+	CHECK_STR(path_of("http://h:8787/flamegraph.svg?run=shop/1&reverse=1&title=x"), ASKED "&run=shop/1");
+	CHECK_STR(path_of("http://h:8787/api/v1/table?base=shop/0&run=shop/1&sort=total&by=class&limit=3"),
+		  ASKED "&base=shop/0&run=shop/1&by=class");
+	CHECK_STR(path_of("http://[::1]:8787/api/v1/profile?format=pprof"), "http://[::1]:8787/api/v1/profile?format=strobe");
+}
+
+TEST(a_run_is_named_by_its_path)
+{
+	CHECK_STR(path_of("http://h:8787/runs/shop/1"), ASKED "&run=shop/1");
+	CHECK_STR(path_of("http://h:8787/runs/shop/1?by=class&function=f"), ASKED "&run=shop/1&by=class");
+	CHECK_STR(path_of("http://h:8787/api/v1/runs/shop/1?format=folded"), ASKED "&run=shop/1");
+	CHECK_STR(path_of("http://h:8787/api/v1/runs/shop/1/flamegraph"), ASKED "&run=shop/1");
+	CHECK_STR(path_of("http://h:8787/runs/shop/a+b&c"), ASKED "&run=shop/a%2Bb%26c");
+}
+
+TEST(what_no_request_may_hold_is_encoded)
+{
+	CHECK_STR(path_of("http://h:8787/?entry=a b\r\nX: y"), ASKED "&entry=a%20b%0D%0AX:%20y");
+	CHECK_STR(path_of("http://h:8787/?entry=\xc3\xa9%20x"), ASKED "&entry=%C3%A9%20x");
+}
+
+TEST(old_links_are_asked_where_they_lead)
+{
+	CHECK_STR(path_of("http://h:8787/index.php?run=1&source=shop"), "http://h:8787/index.php?run=1&source=shop");
+	CHECK_STR(path_of("http://h:8787/xhprof_html/?run=1"), "http://h:8787/xhprof_html/?run=1");
+	CHECK_STR(path_of("http://h:8787/?run1=1&run2=2"), "http://h:8787/?run1=1&run2=2");
+	CHECK_STR(path_of("http://h:8787/?run=shop%2F1"), ASKED "&run=shop%2F1");
+}
+
+TEST(the_column_is_remembered)
+{
+	struct profile_url u;
+
+	CHECK_INT(profile_url_parse(&u, "http://h/?column=cpu%5Fns&from=-1h", NULL), 0);
+	CHECK_STR(u.column.data, "cpu_ns");
+	CHECK_STR(u.path.data, "/api/v1/profile?format=strobe&from=-1h");
+	profile_url_done(&u);
+}
+
+TEST(other_addresses_are_refused)
+{
+	CHECK(strstr(path_of("http://h:8787/runs"), "error: there is no profile at"));
+	CHECK(strstr(path_of("http://h:8787/runs/shop"), "error: there is no profile at"));
+	CHECK(strstr(path_of("http://h:8787/runs/shop/"), "error: there is no profile at"));
+	CHECK(strstr(path_of("http://h:8787/api/v1/status"), "error: there is no profile at"));
+	CHECK(strstr(path_of("https://h/"), "needs TLS"));
+}
+
+TEST_MAIN()
