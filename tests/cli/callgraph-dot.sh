@@ -11,3 +11,7 @@ strobe callgraph data/shop.strobe -q --by file -o files.dot
 grep 'label=' files.dot
 strobe callgraph data/blog.folded -q --ignore 'Kernel' --metric samples -o rest.dot
 grep -c '\[label=' rest.dot
+# both sides of a difference
+printf 'main;old 30 0\nmain;slow;sql 5 45\nmain;new 0 8\nmain;same 10 10\n' >two.folded
+strobe callgraph two.folded -q -o two.dot
+cat two.dot

@@ -14,3 +14,8 @@ strobe diff --fail-over 1 a.folded slower.folded
 echo "exit $?"
 # Compared as written for difffolded.pl.
 strobe diff --folded a.folded b.folded | wc -l
+# So it is in an archive.
+sed 's,/srv/shop/relA/,phar:///srv/shop/relA/shop.phar/,g' a.folded > a-phar.folded
+sed 's,/srv/shop/relB/,phar:///srv/shop/relB/shop.phar/,g' b.folded > b-phar.folded
+strobe diff --fail-over 0.1 a-phar.folded b-phar.folded
+echo "exit $?"

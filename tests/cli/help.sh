@@ -1,5 +1,5 @@
 # the help of these commands, and no line of it above 80 columns
-for command in flamegraph collapse convert report callgraph import collect; do
+for command in flamegraph collapse convert report callgraph import collect doctor dump top; do
 	strobe $command --help
 	strobe help $command | awk 'length > 80 { print "too long: " $0 }'
 done

@@ -13,5 +13,6 @@ strobe report data/shop.strobe --by line --sort total
 strobe report data/shop.strobe --by file --json -n 1 | python3 -m json.tool
 strobe report app.folded --by total --by class -n 1
 strobe report app.folded --by class --callees 'App\Http\Kernel'
+strobe report data/shop.strobe --by own
 strobe report app.folded --by klass
 echo "exit $?"
