@@ -1,12 +1,40 @@
 """A private `strobe serve` for the system tests."""
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
 import urllib.request
 
 from strobe_test import STROBE, Skip, wait_for
+
+
+class Said:
+    """What a program writes, by lines: all of it until now, even if the thread that reads has not come to it yet."""
+
+    def __init__(self, stream):
+        self.stream, self.heard, self.part, self.ended = stream, [], b'', False
+        self.lock = threading.Lock()
+        self.thread = threading.Thread(target=self.follow, daemon=True)
+        self.thread.start()
+
+    def follow(self):
+        while not self.ended:
+            select.select([self.stream], [], [])
+            self.catch_up()
+
+    def catch_up(self):
+        with self.lock:
+            while not self.ended and select.select([self.stream], [], [], 0)[0]:
+                data = os.read(self.stream.fileno(), 65536)
+                self.ended = not data
+                *lines, self.part = (self.part + data).split(b'\n')
+                self.heard += [line.decode() for line in lines]
+
+    def lines(self):
+        self.catch_up()
+        return self.heard
 
 
 class Daemon:
@@ -23,27 +51,28 @@ class Daemon:
         self.stdin = stdin
         self.who = {}                       # user and group of subprocess.Popen
         self.process = None
-        self.lines = []
+        self.said = None
 
     def start(self):
-        self.lines, self.url = [], None
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         env=self.environment, stdin=self.stdin, **self.who)
-        self.reader = threading.Thread(target=self.read, args=(self.process.stderr,), daemon=True)
-        self.reader.start()
-        wait_for(lambda: self.url or self.process.poll() is not None)
+        self.said = Said(self.process.stderr)
+        wait_for(lambda: self.find_url() or self.process.poll() is not None)
         if not self.url:
-            # What it said last may not have been read yet. One that still runs says no more.
+            # Its last lines may not have been read yet. A daemon that still runs prints no more.
             if self.process.poll() is not None:
-                self.reader.join(10)
+                self.said.thread.join(10)
             raise RuntimeError('the daemon did not start: ' + ' '.join(self.lines))
         return self
 
-    def read(self, stream):
-        for line in stream:
-            self.lines.append(line.rstrip('\n'))
-            if 'listening on' in line and 'http://' in line:
-                self.url = 'http://' + line.split('http://')[1].strip()
+    @property
+    def lines(self):
+        return self.said.lines() if self.said else []
+
+    def find_url(self):
+        said = [line for line in self.lines if 'listening on' in line and 'http://' in line]
+        self.url = 'http://' + said[-1].split('http://')[1].strip() if said else None
+        return self.url
 
     def get(self, path, timeout=20):
         with urllib.request.urlopen(self.url + path, timeout=timeout) as r:
@@ -63,7 +92,7 @@ class Daemon:
             self.process.wait()
             raise
         finally:
-            self.reader.join(10)
+            self.said.thread.join(10)
 
     def __enter__(self):
         return self.start()
@@ -72,5 +101,5 @@ class Daemon:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        self.reader.join(10)
+        self.said.thread.join(10)
         self.process.stderr.close()

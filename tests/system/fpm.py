@@ -15,7 +15,7 @@ class Fpm:
     """
 
     def __init__(self, directory, pools=None, settings=None, plain=False, before='', children=2):
-        if not os.path.exists(EXTENSION):
+        if not plain and not os.path.exists(EXTENSION):
             raise Skip(f'{EXTENSION} is not built')
         self.directory = directory
         self.receiver = Receiver(f'{directory}/strobe.sock')

@@ -86,10 +86,10 @@ class Message:
 
     def __init__(self, data):
         (magic, version, kind, self.clock, _, length, self.pid, self.start, self.end, self.period, labels, columns,
-         drops, _, strings, frames, nodes, _) = struct.unpack_from('<4sBBBBIIQQQHHHHIIII', data)
-        if magic != b'STRB' or version != 1 or kind != 1 or length != len(data):
+         drops, flags, strings, frames, nodes, _) = struct.unpack_from('<4sBBBBIIQQQHHHHIIII', data)
+        if magic != b'STRB' or version not in (1, 2) or kind != 1 or length != len(data) or flags != version - 1:
             raise ValueError(f'bad header {data[:64].hex()}')
-        self.data, self.at = data, 64
+        self.data, self.at = data, 64 if version == 1 else 80
         texts = [b''] + [self.bytes() for _ in range(strings)]
         texts = [t.decode('utf-8', 'surrogateescape') for t in texts]
         self.labels = {texts[self.varint()]: texts[self.varint()] for _ in range(labels)}
@@ -100,6 +100,8 @@ class Message:
         for i in range(1, nodes + 1):
             parent = i - self.varint()
             paths.append(paths[parent] + (self.frames[self.varint()][0],))
+            if version == 2:
+                self.varint()               # the line that ran
             z = [self.varint() for _ in range(columns)][0]
             if z:
                 self.stacks[paths[i]] = self.stacks.get(paths[i], 0) + ((z >> 1) ^ -(z & 1))
@@ -163,8 +165,8 @@ class Receiver:
         self.listener.close()
 
 
-def fastcgi(path, script, method='GET', query='', timeout=30):
-    """Asks php-fpm on the unix socket `path` for `script`. Returns (headers, body)."""
+def fastcgi(path, script, method='GET', query='', timeout=30, uri=None):
+    """Asks php-fpm on the unix socket `path` for `script`, as the web server does for `uri`. Returns (headers, body)."""
     def record(kind, content):
         return struct.pack('>BBHHBx', 1, kind, 1, len(content), 0) + content
 
@@ -175,7 +177,7 @@ def fastcgi(path, script, method='GET', query='', timeout=30):
 
     params = b''.join(pair(k, v) for k, v in {
         'SCRIPT_FILENAME': script, 'SCRIPT_NAME': '/' + os.path.basename(script), 'REQUEST_METHOD': method,
-        'QUERY_STRING': query, 'REQUEST_URI': '/' + os.path.basename(script), 'SERVER_PROTOCOL': 'HTTP/1.1',
+        'QUERY_STRING': query, 'REQUEST_URI': uri or '/' + os.path.basename(script), 'SERVER_PROTOCOL': 'HTTP/1.1',
         'CONTENT_LENGTH': '0'}.items())
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(timeout)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may ask the daemon for what, which requests it refuses, and where its secrets are kept."""
+"""Access control of the daemon, the requests it refuses, and its secrets."""
 import base64
 import http.client
 import http.server

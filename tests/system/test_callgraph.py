@@ -35,7 +35,7 @@ def write_dense(path, functions, stacks):
 
 
 def draw(profile, picture, *options):
-    """What was said, and the seconds on the clock; the least of ten, as others may be busy here too."""
+    """The output, and the seconds on the clock; the least of ten, as others may be busy here too."""
     times = []
     for _ in range(10):
         if os.path.exists(picture):

@@ -31,7 +31,7 @@ def check(holds, sentence, remark=''):
 
 
 def copy_tree(target):
-    """What git would hand out, and what is not committed yet."""
+    """The files that git would hand out, and those not committed yet."""
     files = subprocess.run(['git', '-C', ROOT, 'ls-files', '-z', '-co', '--exclude-standard'], capture_output=True)
     if files.returncode == 0:
         names = os.fsdecode(files.stdout).split('\0')
@@ -120,7 +120,10 @@ def first_run(tree):
     with open(picture, encoding='utf-8', errors='replace') as f:
         svg = f.read()
     check(all(name in svg for name in ('doku.php', 'p_wiki_xhtml', 'GeSHi')), "the picture shows DokuWiki's functions")
-    by_self, _, by_total = output.partition('with all that they call')
+    outside = [os.path.join(tree, 'var', 'demo', name) for name in ('system.svg', 'off-cpu.svg')]
+    if 'From outside: skipped: ' not in output:
+        check(all(path in output and well_formed(path)[0] for path in outside), 'the site is drawn from outside, on CPU and off', output)
+    by_self, _, by_total = output.partition('with the most total time')
     check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None,
           'the functions with the most self time are those of a wiki', by_self)
     check('doku.php' in by_total, 'the script is among the functions with the most total time', by_total)

@@ -19,7 +19,7 @@ def each_worker_has_one_thread_and_the_master_none():
         messages = wait_for(lambda: fpm.receiver.poll() or (len(fpm.receiver.messages) >= 25 and fpm.receiver.messages))
         check(messages and len(messages) <= 30, f'a message per request: {len(fpm.receiver.messages)}')
         check(fpm.receiver.accepted == len(pids), 'one connection per worker')
-        # What a late ticking thread has not seen by the end of a request is in none: a busy machine costs one or the other some.
+        # Samples that a late ticking thread missed by the end of a request are in no message: a busy machine costs some.
         samples = [sum(m.stacks.values()) for m in messages or []]
         check(sum(samples) >= 20 * len(samples) and min(samples, default=0) >= 5, f'samples of 1 ms in requests of 30 ms: {samples}')
         for m in messages or []:

@@ -21,7 +21,7 @@ from peers import peer                                      # noqa: E402
 
 REQUESTS = int(os.environ.get('STROBE_REQUESTS', '100000'))
 TRACERS = {'strobe.compat': 'tideways_xhprof,xhprof,excimer'}
-# What a page is traced by; its result is thrown away when the request ends.
+# Traces a page; the result is thrown away when the request ends.
 TRACED = '<?php tideways_xhprof_enable(7); register_shutdown_function(function () { tideways_xhprof_disable(); });\n'
 
 
@@ -142,7 +142,7 @@ def a_hundred_thousand_requests_leave_a_worker_as_it_was():
                 wrong += c.get() != b'AB220!'
             pid = fpm.workers()[0]
             before, start = state(pid), time.monotonic()
-            # What grows without end grows in both halves; a cache that fills up grows in the first one.
+            # A leak grows in both halves; a cache that fills up grows in the first one.
             for half in range(2):
                 for _ in range(REQUESTS // 2):
                     wrong += c.get() != b'AB220!'

@@ -135,6 +135,46 @@ def slow_readers_hold_little():
             check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
 
 
+def post(d, path, body):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(d.url + path, data=body, method='POST'), timeout=300) as r:
+            return r.status, r.headers, r.read().decode()
+    except urllib.error.HTTPError as e:
+        with e:
+            return e.code, e.headers, e.read().decode()
+
+
+@test
+def uploads_wait_for_memory_that_queries_and_answers_hold():
+    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+        # Names that hardly get smaller: each answer that is not read holds about 5 MB.
+        names = ''.join(f'main;{os.urandom(1000).hex()} 1\n' for _ in range(5000)).encode()
+        check(post(d, '/api/v1/runs?source=s&id=names', names)[0] == 201, 'a run is stored')
+        readers = [connect_slowly(d, '/api/v1/runs/s/names?format=folded') for _ in range(5)]
+        check(all(head.startswith(b'HTTP/1.1 200') for _, head in readers), 'five read it slowly')
+        starter, = children(d.process.pid)
+        os.kill(starter, signal.SIGSTOP)
+        held = metric(d, 'strobe_query_memory_bytes')
+        threads, _ = ask_many(d, '/api/v1/labels', 4)
+        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') >= held + (24 << 20)), 'four queries are under way')
+        held = metric(d, 'strobe_query_memory_bytes')
+        check(40 << 20 < held < 60 << 20, f'all of that holds {held >> 20} MB')
+        small, large = (''.join(f'main;f{i};g{i} 1\n' for i in range(n)).encode() for n in (10, 150000))
+        check(post(d, '/api/v1/runs?source=s&id=small', small)[0] == 201, 'for a small one there is room')
+        status, headers, text = post(d, '/api/v1/runs?source=s&id=large', large)
+        check(status == 503 and headers['Retry-After'] and 'of the 64 MB of --query-memory; send it again' in text,
+              f'a large one is to be sent again: {status} {text}')
+        check(metric(d, 'strobe_uploads_refused_total{reason="busy"}') == 1, 'it is counted')
+        check(metric(d, 'strobe_query_memory_bytes') == held, 'nothing of it stays')
+        os.kill(starter, signal.SIGCONT)
+        for t in threads:
+            t.join(60)
+        for s, _ in readers:
+            s.close()
+        check(wait_for(lambda: metric(d, 'strobe_query_memory_bytes') == 0), 'what they held is given back')
+        check(post(d, '/api/v1/runs?source=s&id=large', large)[0] == 201, 'it is stored when it comes again')
+
+
 @test
 def probes_are_answered_while_no_query_is():
     with Directory() as directory, Daemon(directory) as d:

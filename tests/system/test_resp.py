@@ -19,7 +19,7 @@ import time
 from daemon import Daemon
 from strobe_test import Directory, Skip, check, main, test, wait_for
 
-# What Arc Lamp's client does with the lines of a profiler's log, in our own words.
+# Treats the lines of a profiler's log as Arc Lamp's client does, in our own words.
 CLIENT = r'''<?php
 [, $port, $timeout] = $argv;
 $start = microtime(true);
@@ -164,7 +164,7 @@ def beyond_this_machine_nobody_is_served_without_a_password():
         except RuntimeError as e:
             check('without a password anybody could send samples' in str(e), f'it says why: {e}')
             check(d.process.wait(60) == 2, 'it ends with 2')
-        d.reader.join(10)
+        d.said.thread.join(10)
         d.process.stderr.close()
 
 

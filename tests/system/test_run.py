@@ -4,6 +4,7 @@ import pty
 import re
 import signal
 import subprocess
+import time
 
 from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
 
@@ -195,7 +196,7 @@ def nothing_sampled_has_its_reason():
         check('ran no PHP' in r.stderr, f'no PHP: {r.stderr!r}')
         r = p.run('env', '-u', 'PHP_INI_SCAN_DIR', 'php', script)
         check('environment' in r.stderr, f'cleared environment: {r.stderr!r}')
-        # Where the machine is slow just now, PHP by itself may take one period.
+        # On a slow machine PHP by itself may take one period.
         for _ in range(5):
             r = p.run('php', '-r', 'usleep(400000);', options=['--clock', 'cpu'])
             if '1 sample ' not in r.stderr:
@@ -294,14 +295,18 @@ def a_background_child_does_not_keep_strobe_waiting():
             check(False, 'the grandchild was still running')
 
 
-def kill_when(p, script, options, signo):
-    """Ends the command by a signal once the script has touched `ready`: its PHP by SIGKILL, otherwise strobe."""
+def kill_when(p, script, options, signo, after=0, php=('php',)):
+    """Ends the command by a signal, so many seconds after the script has touched `ready`: its PHP by SIGKILL, otherwise strobe.
+    Returns what strobe said, the profile, and how long the script went on at least."""
     ready = f'{p.path}/ready'
-    process = subprocess.Popen(p.command('php', script, options=['-o', 'x.folded', *options]), cwd=p.path,
+    process = subprocess.Popen(p.command(*php, script, options=['-o', 'x.folded', *options]), cwd=p.path, stdin=subprocess.PIPE,
                                env=p.environment, stderr=subprocess.PIPE, text=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     check(wait_for(lambda: os.path.exists(ready)), 'the script runs')
+    seen = time.monotonic()
     os.unlink(ready)
+    time.sleep(after)
+    waited = time.monotonic() - seen
     if signo == signal.SIGKILL:
         with open(f'/proc/{process.pid}/task/{process.pid}/children') as f:
             os.kill(int(f.read().split()[0]), signo)
@@ -314,7 +319,7 @@ def kill_when(p, script, options, signo):
         with open(f'{p.path}/x.folded') as f:
             lines = dict(line.rsplit(' ', 1) for line in f)
         os.unlink(f'{p.path}/x.folded')
-    return stderr, lines
+    return stderr, lines, waited
 
 
 def sum_of(lines, name):
@@ -327,12 +332,91 @@ def a_command_that_is_ended_by_a_signal_keeps_all_but_the_last_second():
         loop = p.script(BUSY + 'function first() { busy(0.5); } function then() { busy(1.0); }\n'
                         f'first(); then(); touch("{p.path}/ready"); while (true) busy(0.01);')
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            stderr, lines = kill_when(p, loop, [], signo)
+            stderr, lines, _ = kill_when(p, loop, [], signo)
             check(sum_of(lines, 'first') >= 40 and 'samples (100 Hz' in stderr,
                   f'{signo.name}: {sum_of(lines, "first")} samples of half a second; {stderr}')
-            stderr, lines = kill_when(p, loop, ['--trace'], signo)
+            stderr, lines, _ = kill_when(p, loop, ['--trace'], signo)
             check(sum_of(lines, 'first') >= 0.49e9 and 'calls in 1 trace' in stderr and 'did not end' in stderr,
                   f'{signo.name}: {sum_of(lines, "first")} ns of half a second; {stderr}')
+
+
+WAITS = {
+    'sleep': 'sleep(1000);',
+    'usleep': 'usleep(1000000000);',
+    'stream_socket_recvfrom': '$p = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0); '
+                              'stream_socket_recvfrom($p[0], 9);',
+}
+
+
+@test
+def a_command_that_is_ended_in_a_call_that_waits_keeps_all_but_the_last_second_of_it():
+    with Place() as p:
+        for call, code in WAITS.items():
+            script = p.script(BUSY + f'function first() {{ busy(0.3); }} function waits() {{ {code} }}\n'
+                              f'first(); touch("{p.path}/ready"); waits();')
+            for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if call == 'sleep' else (signal.SIGKILL,):
+                for options, unit in ([], 100), (['--trace'], 1e9):
+                    stderr, lines, waited = kill_when(p, script, options, signo, after=1.6)
+                    what = f'{signo.name} {call} {options}: {lines} of {waited} s; {stderr}'
+                    check(sum_of(lines, 'first') >= 0.28 * unit, f'what came before: {what}')
+                    check(sum_of(lines, call) >= (waited - 1) * unit, f'the call: {what}')
+                    wall = float(re.search(r'strobe: ([\d.]+) s wall', stderr).group(1))
+                    check(sum(map(int, lines.values())) <= (wall + 0.02) * unit, f'no more than there was: {what}')
+
+
+SHORT = {
+    'a loop': 'while (true) $i = ($i ?? 0) + 1;',
+    'calls': 'function f($x) { return $x + 1; } while (true) f(1);',
+    'a loop of usleep()': 'while (true) usleep(20000);',
+    'calls that wait, one behind the other': 'usleep(150000);' * 20,
+    'sleep()': 'sleep(1000);',
+    'a read': 'fread(STDIN, 1);',
+    'a call that computes': 'hash_pbkdf2("sha256", "a", "b", 1000000000);',
+    'a fiber': '$f = new Fiber(function () { sleep(1000); }); $f->start();',
+    'a generator': 'function g() { sleep(1000); yield 1; } foreach (g() as $x);',
+}
+CACHED = ('-d', 'opcache.enable_cli=1')
+WAYS = {
+    'plain': (),
+    'opcache': CACHED,
+    'JIT': (*CACHED, '-d', 'opcache.jit_buffer_size=32M', '-d', 'opcache.jit=tracing', '-d', 'strobe.instrument=1'),
+}
+
+
+@test
+def nine_tenths_of_a_second_leave_something_whatever_runs():
+    with Place() as p:
+        cases = [(what, 'plain') for what in SHORT] + [(what, way) for what in ('a loop', 'calls', 'sleep()') for way in ('opcache', 'JIT')]
+        for what, way in cases:
+            for options in [], ['--trace']:
+                stderr, lines, waited = kill_when(p, f'touch("{p.path}/ready"); {SHORT[what]}', options,
+                                                  signal.SIGKILL if way == 'JIT' else signal.SIGINT, 0.9, ['php', *WAYS[way], '-r'])
+                check(sum(map(int, lines.values())) > 0, f'{what}, {way} {options}: nothing of {waited} s; {stderr}')
+
+
+@test
+def php_has_no_more_signal_handlers_than_without_strobe():
+    with Place() as p:
+        # 32 and 33 are the C library's, in a process that has threads.
+        code = ('usleep(300000); preg_match("/SigCgt:\\s*(\\w+)/", file_get_contents("/proc/self/status"), $m);'
+                'echo "caught: ", hexdec($m[1]) & ~(3 << 31);')
+        alone = subprocess.run(['php', '-r', code], capture_output=True, text=True).stdout
+        check('caught' in alone, alone)
+        for options in [], ['--trace']:
+            r = p.run('php', '-r', code, options=options)
+            check(r.stdout == alone, f'{options}: {r.stdout}, alone {alone}')
+
+
+@test
+def a_call_that_returns_is_counted_once():
+    with Place() as p:
+        script = p.script('<?php $t = hrtime(true); function waits() { usleep(1200000); } waits(); echo hrtime(true) - $t;')
+        for options, unit in ([], 100), (['--trace'], 1e9):
+            r = p.run('php', script, options=['-o', 'x.folded', *options])
+            with open(f'{p.path}/x.folded') as f:
+                lines = dict(line.rsplit(' ', 1) for line in f)
+            check(1.18 * unit <= sum_of(lines, 'usleep') <= int(r.stdout) / 1e9 * unit + 1, f'{lines} of {r.stdout} ns')
+            check('did not end' not in r.stderr, r.stderr)
 
 
 @test
@@ -342,8 +426,20 @@ def a_command_that_is_ended_before_it_has_anything_to_send_says_so():
         if not has('posix'):
             raise Skip('php has no posix')
         for options in ([], ['--trace']):
-            stderr, lines = kill_when(p, script, options, signal.SIGKILL)
+            stderr, lines, _ = kill_when(p, script, options, signal.SIGKILL)
             check(not lines and 'Killed' in stderr and 'no PHP with the extension' not in stderr, f'{options}: {stderr}')
+            check('JIT' not in stderr, f'{options}: {stderr}')
+
+
+@test
+def a_command_that_is_killed_under_the_jit_says_that_this_is_the_cause():
+    jit = ['-d', 'opcache.jit_buffer_size=32M', '-dopcache.jit=tracing']
+    with Place() as p:
+        for settings, blamed in (jit, True), (['-d', 'opcache.jit=tracing'], False), ([*jit, '-d', 'strobe.instrument=1'], False):
+            stderr, lines, _ = kill_when(p, f'touch("{p.path}/ready"); while (true) $i = ($i ?? 0) + 1;', [], signal.SIGKILL, 0.3 if blamed else 1.5,
+                                         ['php', *CACHED, *settings, '-r'])
+            told = "JIT compiler is on" in stderr and 'strobe.instrument=1' in stderr and 'opcache.jit=disable' in stderr
+            check(told == blamed and bool(lines) != blamed, f'{settings}: {lines} {stderr}')
 
 
 if __name__ == '__main__':

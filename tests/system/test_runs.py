@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -72,9 +73,9 @@ def a_run_that_php_sends_is_stored_listed_fetched_and_drawn():
             status, headers, svg = ask(d, path)
             check(status == 200 and headers['Content-Type'] == 'image/svg+xml' and b'Cart::add' in svg, path)
         page = d.get('/runs')
-        check('href="/runs/shop/r1">first</a>' in page and '/runs/shop/r1/flamegraph.svg' in page, 'the page lists it')
+        check('href="/runs/shop/r1">first</a>' in page, 'the page lists it')
         one = d.get('/runs/shop/r1')
-        check('Cart::add' in one and '-2.00 KiB' in one and 'src="/runs/shop/r1/flamegraph.svg' in one, 'and shows it')
+        check('Cart::add' in one and '-2.00 KiB' in one and 'src="/flamegraph.svg?run=shop/r1' in one, 'and shows it')
         check('<script>' not in page + one and 'style=' not in page + one, 'without anything inline')
         s.close()
 
@@ -307,7 +308,7 @@ def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
         threads, answers = post_many(d, slow_profile(), 20)
         # Two are read and eight wait, unless all came before the first was taken up.
         check(wait_for(lambda: len(answers) >= 10), f'{len(answers)} of 20 are refused')
-        check(all(a == (503, '{"error":"too many profiles are being read at this moment; try again"}\n') for a in answers),
+        check(all(a == (503, '{"error":"too many profiles are being read or removed at this moment; try again"}\n') for a in answers),
               f'with a sentence: {answers}')
         for _ in range(20):
             check(d.get('/healthz') and d.get('/metrics') and d.get('/api/v1/status'), 'every page answers meanwhile')
@@ -320,6 +321,27 @@ def slow_uploads_take_no_thread_of_http_and_do_not_hold_up_the_end():
         d.start()
         check(d.status()['samples'].get('received') == 0 and 'work' in d.get('/api/v1/profile?from=-1h&format=folded'),
               'what arrived before the end is there')
+
+
+@test
+def removals_that_wait_for_another_writer_take_no_thread_of_http():
+    with Directory() as directory, Daemon(directory) as d:
+        for i in range(8):
+            check(ask(d, f'/api/v1/runs?source=shop&id={i}', 'POST', b'a;b 1\n')[0] == 201, f'run {i} is posted')
+        other = sqlite3.connect(f'{directory}/state/runs.sqlite', isolation_level=None, check_same_thread=False)
+        other.execute('BEGIN IMMEDIATE')        # as `strobe import` does
+        answers = []
+        threads = [threading.Thread(target=lambda i=i: answers.append(ask(d, f'/api/v1/runs/shop/{i}', 'DELETE')[0])) for i in range(8)]
+        for t in threads:
+            t.start()
+        for _ in range(10):
+            check(d.get('/healthz') and d.get('/metrics'), 'probes answer meanwhile')
+        check(not answers, f'before any removal is done: {answers}')
+        other.execute('ROLLBACK')
+        other.close()
+        for t in threads:
+            t.join(60)
+        check(answers == [204] * 8 and listed(d) == [], f'then all are done: {answers}, {listed(d)}')
 
 
 def figure(d, name):
@@ -338,11 +360,72 @@ def uploads_count_against_the_memory_of_queries():
             t.join(60)
         check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'and given back')
         check(ask(d, '/api/v1/runs?id=small', 'POST', stacks(10))[0] == 201, 'a small one is stored')
-        check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(40000))[0] == 201, 'one above a sixteenth gets half')
+        check(ask(d, '/api/v1/runs?id=middle', 'POST', stacks(150000))[0] == 201, 'one above a sixteenth gets half')
         status, _, text = ask(d, '/api/v1/runs?id=large', 'POST', stacks(1000000))
         check(status == 413 and b'more than 32 MB of memory' in text, f'what needs more than half is refused: {status} {text}')
         check('strobe_uploads_refused_total{reason="memory"} 1' in d.get('/metrics'), 'it is counted')
-        check(figure(d, 'strobe_query_memory_bytes') == 0, 'all of it is given back')
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
+
+
+PRUNED = re.compile(r'the smallest stacks, with [\d.]+ % of (\w+), are cut short at \[pruned\]')
+
+
+def sum_of(folded):
+    return sum(int(line.rsplit(' ', 1)[1]) for line in folded.splitlines())
+
+
+@test
+def a_run_above_the_memory_of_queries_is_pruned_and_says_so():
+    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+        many = 300000
+        with open(f'{directory}/large.folded', 'w') as f:
+            f.writelines(f'main;Module{i % 300};Class{i % 7000};method{i};leaf {i % 50 + 1}\n' for i in range(many))
+        whole = sum(i % 50 + 1 for i in range(many))
+        r = strobe('import', '--store', f'sqlite:{directory}/state', '--source', 'big', '--id', '1', f'{directory}/large.folded')
+        check(r.returncode == 0, f'imported, which has no limit: {r}')
+        check(json.loads(d.get('/api/v1/runs?source=big'))['runs'][0]['nodes'] > 600000, 'a large run is listed')
+        status, headers, text = ask(d, '/api/v1/runs/big/1?format=folded')
+        check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')), f'folded says so: {status} {headers} {text[:200]}')
+        check(b'[pruned]' in text and sum_of(text.decode()) == whole, f'and adds up to {whole}')
+        for path in ('/api/v1/runs/big/1', '/api/v1/runs/big/1/report', '/runs/big/1'):
+            status, headers, text = ask(d, path)
+            check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')) and PRUNED.search(text.decode()),
+                  f'{path} says so: {status} {text[:300]}')
+        for path in ('/api/v1/runs/big/1/flamegraph', '/runs/big/1/flamegraph.svg?reverse=1', '/api/v1/runs/big/1?format=strobe'):
+            status, headers, _ = ask(d, path)
+            check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')), f'{path} says so: {status} {headers}')
+        check(figure(d, 'strobe_queries_pruned_total') >= 7, 'they are counted')
+        check(wait_for(lambda: figure(d, 'strobe_query_memory_bytes') == 0), 'all of it is given back')
+
+
+@test
+def a_run_with_edges_above_the_memory_of_queries_keeps_the_values_of_its_large_functions():
+    with Directory() as directory, Daemon(directory, '--query-memory', '64M') as d:
+        many = 90000
+        edges = {'main()': {'ct': 1, 'wt': sum(range(many))}}
+        for i in range(many):
+            edges[f'main()==>f{i}'] = {'ct': i % 5 + 1, 'wt': i}
+            edges[f'f{i}==>g{i % 100}'] = {'ct': 1, 'wt': i // 2}
+        of_g = [sum(i // 2 for i in range(g, many, 100)) for g in range(100)]
+        for g in range(100):
+            edges[f'g{g}==>h'] = {'ct': g + 1, 'wt': of_g[g] // 2}
+        with open(f'{directory}/large.xhprof', 'w') as f:
+            json.dump(edges, f)
+        r = strobe('import', '--store', f'sqlite:{directory}/state', '--source', 'big', '--id', 'edges', f'{directory}/large.xhprof')
+        check(r.returncode == 0, f'imported: {r}')
+        status, headers, text = ask(d, '/api/v1/runs/big/edges/report?column=wall_ns&limit=0')
+        check(status == 200 and PRUNED.search(headers.get('Strobe-Warning', '')), f'it says so: {status} {headers} {text[:300]}')
+        functions = {f['name']: f for f in json.loads(text)['functions']}
+
+        def values(name):
+            f = functions[name]
+            return f['self']['calls'], f['total']['wall_ns'] // 1000, f['self']['wall_ns'] // 1000
+
+        check(values('f89999') == (5, 89999, 45000), f'f89999: {values("f89999")}')
+        check(values('g99') == (900, of_g[99], of_g[99] - of_g[99] // 2), f'g99: {values("g99")}')
+        check(values('h') == (5050, sum(w // 2 for w in of_g), sum(w // 2 for w in of_g)), f'h: {values("h")}')
+        check(sum(f['self']['wall_ns'] for f in functions.values()) == sum(range(many)) * 1000, 'all of them are the whole')
+        check('[pruned]' in functions, 'what took least is one function')
 
 
 @test

@@ -20,7 +20,18 @@ def tools(directory, without=(), **other):
         if os.path.lexists(link):
             os.unlink(link)
         os.symlink(program, link)
-    return {**os.environ, 'PATH': directory}
+    return {**os.environ, **options_of_the_tree(), 'PATH': directory}
+
+
+def options_of_the_tree():
+    """The variables that this tree was built with: with others, scripts/build would set the tree up anew, by programs in a PATH
+    that is gone after the test."""
+    with open(f'{ROOT}/build/.options') as f:
+        options = f.read().split()
+    with open(f'{ROOT}/build/.compiler') as f:
+        variables = {'CC': f.read().strip(), 'WERROR': '1' if '-Dwerror=true' in options else ''}
+    variables['PREFIX'] = ''.join(o.partition('=')[2] for o in options if o.startswith('-Dprefix='))
+    return variables
 
 
 def phps_with(awk):

@@ -85,7 +85,7 @@ def hup_says_what_of_sources_and_sinks_cannot_change_while_they_run():
                 check(c.lines[-1].startswith('strobe: the configuration was read again and is not used, nothing has changed: ') and
                       ('restart strobe' in c.lines[-1] or 'name it once' in c.lines[-1]), f'and what to do: {c.lines[-1]}')
             check(not any('geheim' in line or 'anders' in line for line in c.lines), 'no password is shown')
-            # What is the same in other words is no change, and what waits for a restart is said.
+            # The same setting in other words is no change, and settings that wait for a restart are named.
             write_config(config, **{**given, 'from': [f'{directory}/s', resp, '-'], 'to': [f'{directory}/a', *given['to'][1:]],
                                     'allow-host': ['b.example'], 'arclamp-metrics': directory})
             c.hup('the configuration was read again: 3 sources, 3 sinks')
@@ -329,7 +329,7 @@ def sighup_takes_an_address_over_only_from_a_listener_that_goes():
                     ([unix, resp, other], f'cannot listen on {other}: {resp} is a source already, and listens there; name it once'),
                     ([unix, other, f'resp://127.1:{port}'], 'is a source already, and listens there; name it once'),
                     ([unix, resp, f'resp://127.0.0.1:{page}'], f'cannot listen on resp://127.0.0.1:{page}: Address already in use'),
-                    # What comes before in the list is open by then, and has to give the address back.
+                    # Addresses earlier in the list are open by then and have to be given back.
                     ([unix, f'{resp}?channel=x', 'unix:/nonexistent/x'], "cannot listen in '/nonexistent'"),
                     ([unix, f'{resp}?channel=x', f'resp://127.0.0.1:{page}'], 'Address already in use')]:
                 write_config(config, **store, **{'from': sources})

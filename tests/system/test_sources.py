@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 from urllib.parse import quote
 
@@ -260,6 +261,28 @@ def what_stands_in_the_pipe_of_standard_input_is_stored_at_the_end():
         check(c.process.wait(60) == 0, 'it ends with 0')
         check(total(directory, f'{directory}/a') == 2 * count, f'{count} lines of the pipe are stored')
         os.close(writer)
+
+
+@test
+def a_writer_without_a_pause_loses_no_line_at_the_end():
+    """What was written in the moment between the last look into the pipe and its end was lost."""
+    line = b'/srv/index.php;main;work 1\n'
+    with Directory() as directory:
+        written = 0
+        for _ in range(15):
+            reader, writer = os.pipe()
+            c = Collector(directory, '--from', '-', '--to', f'sqlite:{directory}/a')
+            with PopenWith(stdin=reader):
+                c.start()
+            os.close(reader)
+            threading.Timer(0.05, c.process.send_signal, [signal.SIGTERM]).start()
+            try:
+                while True:
+                    written += os.write(writer, line) == len(line)
+            except BrokenPipeError:
+                os.close(writer)
+            check(c.process.wait(60) == 0, 'it ends with 0')
+        check(total(directory, f'{directory}/a') == written, f'{written} lines that were written are stored')
 
 
 main()

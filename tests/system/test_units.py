@@ -7,8 +7,8 @@ from daemon import Daemon
 from strobe_test import EXTENSION, Directory, Skip, check, main, test, wait_for
 
 WORKER = '''<?php
-function even() { for ($s = 0, $i = 0; $i < 1500; $i++) $s += $i & 3; return $s; }
-function odd() { for ($s = 0, $i = 0; $i < 1500; $i++) $s += $i & 7; return $s; }
+function even() { for ($s = 0, $i = 0; $i < 6000; $i++) $s += $i & 3; return $s; }
+function odd() { for ($s = 0, $i = 0; $i < 6000; $i++) $s += $i & 7; return $s; }
 function mail(int $n) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) even(); if ($n === 2) throw new Exception("refused"); }
 for ($changes = 0, $end = microtime(true) + 2; microtime(true) < $end; $changes += 2) {
 	Strobe\\with_labels(["parity" => "even"], "even");
@@ -49,9 +49,10 @@ def samples_and_runs_of_units_are_found_by_their_labels():
         wait_for(lambda: d.status()['samples']['stored'] > 2000)
         messages = sum(source['messages'] for source in d.status()['sources'])
         check(messages < 30, f'{messages} messages for {r.stdout} changes of a label')
-        for parity in ('even', 'odd'):
+        # A tick that comes late on a busy machine finds the function returned, and mostly still knows it; its label it always has.
+        for parity, other in ('even', 'odd'), ('odd', 'even'):
             stacks = folded(d, f'parity={parity}')
-            check(sum(stacks.values()) > 300 and share(stacks, parity) > 0.9, f'{parity}: {stacks}')
+            check(sum(stacks.values()) > 300 and share(stacks, parity) > 0.6 and share(stacks, other) < 0.02, f'{parity}: {stacks}')
         stacks = folded(d, 'entry=mail&queue=slow')
         check(400 < sum(stacks.values()) < 2000 and share(stacks, 'send_mail') > 0.95, f'mail: {stacks}')
         check(share(folded(d, 'entry=worker'), 'send_mail') == 0, 'and the loop has nothing of it')

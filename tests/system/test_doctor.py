@@ -1,0 +1,339 @@
+"""strobe doctor: real pools of php-fpm, processes and daemons, each broken in one way.
+
+As root the tests run in a mount namespace of their own, so that php-fpm reads an ini directory of theirs.
+"""
+import contextlib
+import json
+import os
+import platform
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from daemon import Daemon
+from fpm import BUSY
+from recording import forbid
+from strobe_test import EXTENSION, STROBE, Directory, Skip, check, fastcgi, find_fpm, main, test, wait_for
+
+NOBODY = 65534
+
+
+def doctor(*arguments, program=STROBE, environment=None, **more):
+    """Returns (exit code, findings)."""
+    done = subprocess.run([program, 'doctor', '--json', *arguments], capture_output=True, text=True,
+                          env={**os.environ, **(environment or {})}, timeout=120, **more)
+    check(done.returncode in (0, 2, 4), f'status {done.returncode}: {done.stderr}')
+    return done.returncode, json.loads(done.stdout)['findings']
+
+
+def find(findings, name, about=''):
+    """The first finding of this kind; {} if there is none."""
+    return next((f for f in findings if f['check'] == name and about in f['about']), {})
+
+
+def problems(findings, about=''):
+    return [f['check'] for f in findings if f['level'] == 'problem' and about in f['about']]
+
+
+@contextlib.contextmanager
+def running(*command, **more):
+    """A process that waits for the end of its standard input, once it has printed a line."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+    try:
+        process.stdout.readline()
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+WAIT = 'echo "ready\\n"; fgets(STDIN);'
+
+
+def need_extension():
+    if not os.path.exists(EXTENSION):
+        raise Skip(f'{EXTENSION} is not built')
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip('needs root')
+
+
+class Pools:
+    """A php-fpm that reads its settings from an ini directory, as an installed one does."""
+
+    def __init__(self, directory, pools, ini):
+        need_root()
+        need_extension()
+        program = find_fpm()
+        version = re.search(r'\d+\.\d+', program)
+        self.conf_d = f'/etc/php/{version.group()}/fpm/conf.d' if version else ''
+        if not os.path.isdir(self.conf_d):
+            raise Skip('php-fpm has no ini directory of Debian')
+        self.directory = directory
+        os.mkdir(f'{directory}/conf.d')
+        with open(f'{directory}/conf.d/90-strobe.ini', 'w') as f:
+            f.write(ini)
+        if subprocess.run(['mount', '--bind', f'{directory}/conf.d', self.conf_d], stderr=subprocess.DEVNULL).returncode:
+            raise Skip('mounting is not permitted')
+        with open(f'{directory}/fpm.conf', 'w') as f:
+            f.write(f'[global]\nerror_log = {directory}/fpm.log\ndaemonize = no\n')
+            for name, lines in pools.items():
+                f.write(f'[{name}]\nlisten = {directory}/{name}.sock\npm = static\npm.max_children = 2\n' + '\n'.join(lines) + '\n')
+        self.process = subprocess.Popen([program, '-R', '-y', f'{directory}/fpm.conf'], stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        self.names = list(pools)
+
+    def __enter__(self):
+        wait_for(lambda: len(self.workers()) == 2 * len(self.names))
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(60)
+        subprocess.run(['umount', self.conf_d])
+
+    def workers(self, pool=''):
+        """Those that have their title already, which is the last thing that they set up."""
+        with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as f:
+            children = f.read().split()
+        found = []
+        for pid in children:
+            with open(f'/proc/{pid}/cmdline') as f:
+                if f'pool {pool}' in f.read():
+                    found.append(pid)
+        return found
+
+
+@test
+def pools_of_php_fpm_that_send_and_that_cannot():
+    with Directory() as d:
+        socket = f'{d}/strobe.sock'
+        os.mkdir(f'{d}/jail')
+        pools = {'right': ['user = www-data'], 'stranger': ['user = nobody'],
+                 'jailed': ['user = www-data', f'chroot = {d}/jail'],
+                 'mistaken': ['user = www-data', 'php_admin_value[strobe.mode] = on']}
+        ini = f'extension={EXTENSION}\nstrobe.mode=sample\nstrobe.period=0.001\nstrobe.socket={socket}\n'
+        with Daemon(d) as daemon, Pools(d, pools, ini) as fpm:
+            shutil.chown(socket, 'root', 'www-data')
+            os.chmod(socket, 0o660)
+            with open(f'{d}/page.php', 'w') as f:
+                f.write(BUSY + 'busy(0.05);')
+            fastcgi(f'{d}/right.sock', f'{d}/page.php')
+            check(wait_for(lambda: daemon.status()['samples']['stored']), 'the pool that is right sends')
+
+            code, findings = doctor('--url', daemon.url)
+            check(code == 2, f'pools that cannot send are a problem: {code}')
+            check(find(findings, 'daemon')['level'] == 'ok' and find(findings, 'socket')['level'] == 'ok', 'daemon and socket are there')
+            check(find(findings, 'arrived').get('level') == 'ok', f'something arrived: {find(findings, "arrived")}')
+            check(not problems(findings, 'pool right'), f'nothing is wrong with the right pool: {problems(findings, "pool right")}')
+            right = find(findings, 'process', 'pool right')
+            check('2 × ' in right['about'] and 'every 0.001 s' in right['cause'], f'its workers are one line: {right}')
+
+            stranger = find(findings, 'socket-permission', 'pool stranger')
+            check(stranger.get('level') == 'problem' and f'user nobody may not write to {socket}' in stranger['cause'] and
+                  'group www-data' in stranger['cause'], f'the user who may not write: {stranger}')
+            check(stranger.get('fix', '').startswith('usermod -aG www-data nobody && '), f'its remedy: {stranger}')
+            jailed = find(findings, 'socket-root', 'pool jailed')
+            check(jailed.get('fix') == f'mkdir -p {d}/jail{d} && mount --bind {d} {d}/jail{d}', f'the chroot and its remedy: {jailed}')
+            mistaken = find(findings, 'setting-invalid', 'pool mistaken')
+            check(mistaken.get('level') == 'problem' and mistaken['cause'].startswith('strobe.mode=1 is ignored') and
+                  f'({d}/fpm.conf:' in mistaken['cause'], f'the mode that means nothing: {mistaken}')
+
+            # The remedies supply what was missing.
+            os.makedirs(f'{d}/jail{d}')
+            subprocess.run(['mount', '--bind', d, f'{d}/jail{d}'], check=True)
+            try:
+                _, findings = doctor('--url', daemon.url, '-p', fpm.workers('jailed')[0])
+                check(not problems(findings), f'the chroot has the socket now: {problems(findings)}')
+            finally:
+                subprocess.run(['umount', f'{d}/jail{d}'], check=True)
+
+
+@test
+def one_worker_of_a_pool():
+    with Directory() as d:
+        socket = f'{d}/strobe.sock'
+        ini = f'extension={EXTENSION}\nstrobe.mode=sample\nstrobe.socket={socket}\n'
+        with Daemon(d) as daemon, Pools(d, {'www': ['user = www-data']}, ini) as fpm:
+            os.chmod(socket, 0o666)
+            code, findings = doctor('--url', daemon.url, '-p', fpm.workers()[0])
+            check(code == 4, f'all is well and nothing has arrived: {code} {problems(findings)}')
+            check(problems(findings) == ['nothing-arrived'], f'{problems(findings)}')
+            check('runs php-fpm ' in find(findings, 'php')['cause'], f'its SAPI: {find(findings, "php")}')
+            check(find(findings, 'process', 'pool www (user www-data)'), 'it may send')
+            check('not dumpable' in find(findings, 'memory')['cause'], f'{find(findings, "memory")}')
+            text = json.dumps(findings)
+            check('build id ' in text and 'unwind tables' in text, 'build id and unwind tables')
+
+            _, findings = doctor('--url', daemon.url, '-p', str(fpm.process.pid))
+            check(fpm.workers()[0] in find(findings, 'master')['cause'], f'the master names its workers: {find(findings, "master")}')
+
+
+@test
+def a_pool_whose_ini_says_so_but_which_was_not_restarted():
+    with Directory() as d, Pools(d, {'www': ['user = www-data']}, '; nothing\n') as fpm:
+        with open(f'{d}/conf.d/90-strobe.ini', 'w') as f:
+            f.write(f'extension={EXTENSION}\nstrobe.mode=sample\n')
+        _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', fpm.workers()[0])
+        check('not-restarted' in problems(findings), f'{problems(findings)}')
+
+
+@test
+def a_process_without_the_extension():
+    with running('php', '-n', '-r', WAIT) as p:
+        code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+        one = find(findings, 'not-loaded')
+        check(code == 2 and one.get('level') == 'problem' and one['fix'], f'{code} {one}')
+
+
+@test
+def a_daemon_that_is_not_there():
+    with Directory() as d:
+        for name in ('none.sock', 'dead.sock'):
+            if name == 'dead.sock':
+                subprocess.run([sys.executable, '-c', 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])',
+                                f'{d}/{name}'], check=True)
+            code, findings = doctor('--url', 'http://127.0.0.1:1', environment={'STROBE_SOCKET': f'{d}/{name}'})
+            check(code == 2 and 'no daemon answers at http://127.0.0.1:1' in find(findings, 'daemon')['cause'], 'nobody answers')
+            check('strobe serve' in find(findings, 'daemon')['fix'], f'and what to do: {find(findings, "daemon")}')
+            socket = find(findings, 'socket', name)
+            check(socket.get('level') == 'problem' and ('no such socket' if name == 'none.sock' else 'no daemon listens') in socket['cause'],
+                  f'{socket}')
+            check(not os.path.exists(f'{d}/none.sock'), 'nothing was made')
+
+
+@test
+def a_daemon_that_is_stopped_does_not_hold_the_doctor():
+    with Directory() as d, Daemon(d) as daemon:
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            code, findings = doctor('--url', daemon.url, environment={'STROBE_SOCKET': daemon.socket})
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        check(code == 2 and find(findings, 'daemon')['level'] == 'problem', f'{find(findings, "daemon")}')
+
+
+WRONG = {'mode': 'on', 'clock': 'cpus', 'period': '0', 'flush': 'x', 'trace_flush': '0.001', 'request_rate': '2', 'trace_rate': '-1',
+         'max_depth': '3', 'trace_max_nodes': '5', 'instrument': 'perhaps', 'compat_builtins': 'maybe', 'lines': 'all', 'sample': '1'}
+RIGHT = {'mode': 'sample', 'clock': 'cpu', 'period': '1e-3', 'flush': '0.5', 'trace_flush': '0', 'request_rate': '0.5', 'trace_rate': '1',
+         'max_depth': '64', 'trace_max_nodes': '1024', 'instrument': 'auto', 'compat_builtins': 'off', 'lines': '0', 'labels': '"a=b,c=d"'}
+
+
+@test
+def settings_are_judged_as_php_judges_them():
+    need_extension()
+    for settings in (WRONG, RIGHT):
+        options = [o for name, value in settings.items() for o in ('-d', f'strobe.{name}={value}')]
+        command = ['php', '-n', '-d', f'extension={EXTENSION}', '-d', 'display_startup_errors=1', '-d', 'display_errors=stderr']
+        said = subprocess.run([*command, *options, '-r', ''], capture_output=True, text=True)
+        by_php = set(re.findall(r'strobe\.(\w+)', said.stderr + said.stdout))
+        with running(*command, *options, '-r', WAIT, stderr=subprocess.DEVNULL) as p:
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+        invalid = [f['cause'] for f in findings if f['check'] == 'setting-invalid']
+        by_doctor = {re.match(r'strobe\.(\w+)', cause).group(1) for cause in invalid}
+        check(by_php == by_doctor, f'PHP {sorted(by_php)}, doctor {sorted(by_doctor)}')
+        check(by_doctor == (set(WRONG) if settings is WRONG else set()), f'{sorted(by_doctor)}')
+
+
+@test
+def the_jit_under_which_nothing_is_sampled():
+    need_extension()
+    base = ['php', '-n', '-d', 'zend_extension=opcache', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'opcache.enable_cli=1']
+    jit = ['-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M']
+    for options, expected in ((jit, True), ([*jit, '-d', 'strobe.instrument=1'], False), (['-d', 'opcache.jit=tracing'], False)):
+        script = 'echo (Strobe\\status()["not_sampled"] ?? "") . "\\n";' + WAIT
+        with running(*base, *options, '-r', script, stderr=subprocess.DEVNULL) as p:
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+        check(('jit' in problems(findings)) == expected, f'{options}: {problems(findings)}')
+
+
+@test
+def a_program_that_was_replaced():
+    with Directory() as d:
+        shutil.copy(os.path.realpath(shutil.which('php')), f'{d}/php8')
+        with running(f'{d}/php8', '-n', '-r', WAIT) as p:
+            os.unlink(f'{d}/php8')
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+            check(find(findings, 'program-deleted', f'{d}/php8'), f'{[f["check"] for f in findings]}')
+            check('runs php ' in find(findings, 'php')['cause'], 'and is looked at all the same')
+
+
+@test
+def a_process_that_is_not_there_or_no_number():
+    p = subprocess.Popen(['true'])
+    p.wait()
+    code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+    check(code == 2 and find(findings, 'process')['cause'] == 'there is no such process', f'{code} {findings}')
+    for word in ('x', '-1', '0', '12 '):
+        done = subprocess.run([STROBE, 'doctor', '-p', word], capture_output=True, text=True)
+        check(done.returncode == 1 and 'is not a process ID' in done.stderr, f'{word}: {done.returncode} {done.stderr}')
+
+
+@test
+def somebody_without_rights_is_told_which_are_missing():
+    need_root()
+    with Directory() as d, running('php', '-n', '-r', WAIT) as p:
+        program = shutil.copy(STROBE, f'{d}/strobe')
+        code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid), program=program, user=NOBODY, group=NOBODY, extra_groups=[])
+        check(code == 2, f'{code}')
+        memory = find(findings, 'memory')
+        check("another user's" in memory['cause'] and 'CAP_SYS_PTRACE' in memory['cause'], f'{memory}')
+        check('cannot be read: Permission denied' in find(findings, 'process-unknown')['cause'], f'{find(findings, "process-unknown")}')
+        bpf = find(findings, 'bpf')
+        if not bpf:
+            raise Skip('this machine lets everybody use BPF')
+        check('CAP_BPF' in bpf['cause'] and 'setcap' in bpf['fix'], f'{bpf}')
+
+
+@test
+def features_of_the_kernel_can_be_switched_off():
+    _, findings = doctor('--url', 'http://127.0.0.1:1', environment={'STROBE_WITHOUT': 'bpf,readv,bfp'})
+    for name in ('bpf', 'readv'):
+        check(find(findings, name)['cause'] == 'switched off by STROBE_WITHOUT', f'{find(findings, name)}')
+    check("'bfp'" in find(findings, 'without')['cause'], 'a name that is none is said')
+    check('only through the extension' in find(findings, 'ladder')['cause'], f'{find(findings, "ladder")}')
+
+
+@test
+def a_system_call_filter_is_named():
+    need_root()
+    if platform.machine() != 'x86_64':
+        raise Skip('numbers of system calls are those of x86-64')
+    bpf = 321
+    _, findings = doctor('--url', 'http://127.0.0.1:1', preexec_fn=lambda: forbid(bpf, 0x00050001))
+    check('seccomp' in find(findings, 'bpf')['cause'], f'{find(findings, "bpf")}')
+    _, findings = doctor('--url', 'http://127.0.0.1:1', preexec_fn=lambda: forbid(bpf, 0x80000000))
+    killed = find(findings, 'killed')
+    check('seccomp' in killed.get('cause', '') and 'BPF' in killed['about'], f'a filter that kills: {killed}')
+
+
+@test
+def a_terminal_gets_colors_and_nothing_else_does():
+    def shown(environment):
+        leader, follower = pty.openpty()
+        subprocess.run([STROBE, 'doctor', '--url', 'http://127.0.0.1:1', '-p', '1'], stdout=follower, env={**os.environ, **environment})
+        os.close(follower)
+        text = b''
+        with contextlib.suppress(OSError):
+            while part := os.read(leader, 65536):
+                text += part
+        os.close(leader)
+        return text
+
+    os.environ.pop('NO_COLOR', None)
+    check(b'\033[' in shown({}), 'a terminal gets colors')
+    check(b'\033[' not in shown({'NO_COLOR': '1'}), 'unless NO_COLOR is set')
+    plain = subprocess.run([STROBE, 'doctor', '--url', 'http://127.0.0.1:1', '-p', '1'], capture_output=True).stdout
+    check(b'\033[' not in plain and b'Daemon' in plain, 'a pipe gets none')
+
+
+if os.geteuid() == 0 and 'STROBE_OWN_MOUNTS' not in os.environ and shutil.which('unshare'):
+    os.environ['STROBE_OWN_MOUNTS'] = '1'
+    if subprocess.run(['unshare', '-m', 'true'], stderr=subprocess.DEVNULL).returncode == 0:
+        os.execvp('unshare', ['unshare', '-m', sys.executable, *sys.argv])
+main()

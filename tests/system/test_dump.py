@@ -1,0 +1,134 @@
+"""`strobe dump` on real PHP processes."""
+import json
+import os
+import re
+import subprocess
+import threading
+
+from fpm import Fpm
+from recording import HOSTILE, HOSTILE_NAME, Php, Script, unprivileged
+from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+
+
+SLOW = '''<?php
+class Shop
+{
+    function wait($s) {
+        sleep($s);
+    }
+}
+function cart() {
+    (new Shop)->wait(20);
+}
+cart();
+'''
+
+
+def dump(*args, **popen):
+    return subprocess.run([STROBE, 'dump', *map(str, args)], capture_output=True, text=True, timeout=120, **popen)
+
+
+class Request:
+    """A request that goes on for the block."""
+
+    def __init__(self, fpm, script, **arguments):
+        self.thread = threading.Thread(target=lambda: fpm.get(script, **arguments), daemon=True)
+        self.thread.start()
+
+
+def busy(args=('--fpm',)):
+    return [p for p in json.loads(dump(*args, '--json').stdout)['processes'] if p['state'] != 'idle']
+
+
+@test
+def a_request_has_its_address_its_age_and_its_stack():
+    with Directory() as d, Fpm(d, plain=True, pools={'www': [], 'blog': []}, settings={'max_execution_time': '0'}) as fpm:
+        slow = fpm.write('slow.php', SLOW.replace('20', '4'))
+        Request(fpm, 'slow.php', method='POST', query='card=4711', uri='/shop/cart?card=4711')
+        check(wait_for(lambda: any(p['stack'][0]['function'] == 'sleep' for p in busy() if p['stack'])), dump('--fpm'))
+        mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
+        check(len(mine) == 4, f'each worker once: {mine}')
+        one = next(p for p in mine if p['state'] != 'idle')
+        check((one['state'], one['pool'], one['method'], one['uri'], one['script']) == ('waiting', 'www', 'POST', '/shop/cart', slow), one)
+        check(0 <= one['age_seconds'] < 60 and one['requests'] == 1, one)
+        check(one['stack'] == [
+            {'function': 'sleep', 'file': None, 'line': None},
+            {'function': 'Shop::wait', 'file': slow, 'line': 5},
+            {'function': 'cart', 'file': slow, 'line': 9},
+            {'function': slow, 'file': slow, 'line': 11}], one)
+        check('4711' not in json.dumps(mine), 'the query stays where it is')
+        text = dump('--fpm').stdout
+        check(re.search(rf'^{one["pid"]} php-fpm, pool www: POST /shop/cart, for [\d.]+ s, waiting\n    sleep\n    Shop::wait  {slow}:5\n'
+                        rf'    cart  {slow}:9\n    {slow}:11\n', text, re.M), text)
+        for p in mine:
+            if p['state'] == 'idle':
+                check(re.search(rf'^{p["pid"]} php-fpm, pool {p["pool"]}: idle, 0 requests so far$', text, re.M), f'one line: {text}')
+        check(wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy())), 'the request ends')
+        check(next(p for p in json.loads(dump('-p', one['pid'], '--json').stdout)['processes'])['requests'] == 1, 'and is counted')
+
+
+@test
+def a_command_has_its_script():
+    with Directory() as d, Script(d, '<?php function deep() { sleep(1000); } echo "ready\\n"; flush(); deep();') as php:
+        wait_for(lambda: 'sleep' in dump('-p', php.process.pid).stdout)
+        r = dump('-p', php.process.pid, **unprivileged())
+        check(r.returncode == 0 and re.fullmatch(rf'{php.process.pid} php: {php.path}, for [\d.]+ s, waiting\n    sleep\n    deep  '
+                                                 rf'{php.path}:1\n    {php.path}:1\n', r.stdout), r)
+
+
+@test
+def names_reach_the_terminal_as_characters_only():
+    with Directory() as d, Php(d, HOSTILE, name=HOSTILE_NAME) as php:
+        def said():
+            return subprocess.run([STROBE, 'dump', '-p', str(php.process.pid)], capture_output=True, timeout=120).stdout
+        check(wait_for(lambda: b'31mred' in said()), said())
+        check(not any(c in said().replace(b'\xc2\x9b', b'') for c in (b'\x1b', b'\x07', b'\x9b')), said())
+
+
+@test
+def a_running_script_is_read_too():
+    with Directory() as d, Script(d, '<?php function spin() { while (true); } echo "ready\\n"; spin();') as php:
+        check(wait_for(lambda: '\n    spin  ' in dump('-p', php.process.pid).stdout), 'the function that runs')
+        r = dump('-p', php.process.pid)
+        check(re.search('^' + str(php.process.pid) + r' php: .*, running$', r.stdout, re.M), r)
+
+
+@test
+def each_thread_of_a_thread_safe_php_is_an_entry():
+    zts = f'{ROOT}/var/test/php-zts'
+    if not os.path.exists(f'{zts}/bin/php'):
+        raise Skip('there is no thread-safe PHP; scripts/php-zts var/test/php-zts builds one')
+    with Directory() as d:
+        flags = subprocess.run([f'{zts}/bin/php-config', '--includes'], capture_output=True, text=True).stdout.split()
+        subprocess.run(['cc', '-w', '-o', f'{d}/threads', f'{ROOT}/tests/php/threads.c', *flags, f'-L{zts}/lib', '-lphp',
+                        f'-Wl,-rpath,{zts}/lib', '-lpthread'], check=True)
+        with open(f'{d}/thread.php', 'w') as f:
+            f.write('<?php function nap() { sleep(1000); } $f = "thread_$_SERVER[THREAD]"; eval("function $f() { nap(); } $f();");')
+        with subprocess.Popen([f'{d}/threads', '1', '4', f'{d}/thread.php']) as p:
+            def napping():
+                return {tuple(frame['function'] for frame in t['stack'][:3]): t['tid'] for t in busy(('-p', p.pid)) if t['stack']}
+            wanted = {('sleep', 'nap', f'thread_{i}') for i in range(4)}
+            check(wait_for(lambda: napping().keys() == wanted), f'a stack of each: {napping()}')
+            check(len(set(napping().values())) == 4, 'under the numbers of the threads')
+            p.kill()
+
+
+@test
+def what_cannot_be_read_is_told():
+    with subprocess.Popen(['sleep', '1000']) as other:
+        r = dump('-p', other.pid)
+        other.kill()
+    check(r.returncode == 2 and 'runs no PHP that can be looked into' in r.stderr, r)
+    r = dump('-p', 'x')
+    check(r.returncode == 2 and "'x' is no process id" in r.stderr, r)
+    r = dump(env={**os.environ, 'STROBE_WITHOUT': 'readv'})
+    check(r.returncode == 2 and 'switched off by STROBE_WITHOUT' in r.stderr and 'strobe run -- php SCRIPT' in r.stderr, r)
+    if os.geteuid() != 0:
+        return
+    with Directory() as d, Fpm(d, plain=True, children=1) as fpm:
+        r = dump('--fpm', cwd='/', **unprivileged())
+        check(r.returncode == 2 and 'may not be read' in r.stderr, r)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,62 @@
+"""`strobe record` without each feature of the kernel in turn, by STROBE_WITHOUT: the rest still works."""
+import os
+import re
+import subprocess
+
+from recording import CHAINS, LONG_SLEEP, Php, check_chains, record, skip_without_bpf, stacks
+from strobe_test import STROBE, Directory, check, main, test
+
+# Features that this way of sampling needs; without one of them memory is read.
+NEEDED = ['bpf', 'ringbuf', 'btf', 'tp_btf', 'perf']
+# Features that improve it.
+NEWER = ['bpf_loop', 'task_pointer', 'task_pt_regs', 'task_iter']
+OTHERS = ['raw_tp', 'perf_own', 'tracefs', 'readv']
+
+
+def without(*names):
+    return {**os.environ, 'STROBE_WITHOUT': ','.join(names)}
+
+
+@test
+def every_feature_that_can_be_left_out_is_tried_here():
+    said = subprocess.run([STROBE, 'doctor', '--help'], capture_output=True, text=True).stdout
+    # "name (what it is for), name (…)"
+    names = re.findall(r'(?::|\),) ([a-z_]+) \(', ' '.join(said.split('STROBE_WITHOUT=NAME')[1].split()))
+    check(set(NEEDED + NEWER + OTHERS) == set(names), f'{names}')
+
+
+@test
+def without_what_bpf_needs_memory_is_read():
+    with Directory() as d, Php(d, CHAINS) as php:
+        for name in NEEDED:
+            r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-o', f'{d}/out.folded', env=without(name))
+            check(r.returncode == 0 and r.stderr.startswith('strobe: no BPF: switched off by STROBE_WITHOUT'), f'{name}: {r.stderr}')
+            check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def waits_take_no_clock():
+    with Directory() as d, Php(d, LONG_SLEEP) as php:
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '-k', '-o', f'{d}/out.folded', env=without('perf'))
+        skip_without_bpf(r.stderr)
+        check(r.returncode == 0 and 'no BPF' not in r.stderr and stacks(f'{d}/out.folded'), r.stderr)
+
+
+@test
+def without_what_newer_kernels_have_the_rest_is_the_same():
+    with Directory() as d, Php(d, CHAINS) as php, Directory() as e, Php(e, LONG_SLEEP) as asleep:
+        for names in [[n] for n in NEWER + OTHERS] + [NEWER]:
+            r = record('-p', php.process.pid, '-F', 499, '-d', 1, '-u', '-o', f'{d}/out.folded', env=without(*names))
+            skip_without_bpf(r.stderr)
+            check(r.returncode == 0, f'{names}: {r.stderr}')
+            found = [frames for frames, _ in stacks(f'{d}/out.folded')]
+            check(any(f[0] == '_start' and f[-1] in ('a3', 'b3') for f in found), f'{names}: PHP below native frames: {found}')
+            r = record('-p', asleep.process.pid, '--wall', '-d', 1, '-o', f'{e}/out.folded', env=without(*names))
+            found = [frames for frames, _ in stacks(f'{e}/out.folded')] if r.returncode == 0 else []
+            check(r.returncode == (4 if 'task_iter' in names else 0), f'{names}: {r.stderr}')
+            check(all(('_start' in f) == (not {'task_pt_regs', 'task_pointer'} & set(names)) for f in found), f'{names}: {found}')
+            check(('no iterator over threads' in r.stderr) == ('task_iter' in names) or r.returncode == 4, f'{names}: {r.stderr}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,93 @@
+"""Pages and answers of a daemon as the input of commands."""
+import os
+import subprocess
+
+from daemon import Daemon
+from strobe_test import STROBE, Directory, check, main, test, wait_for
+from wire import connect, message, run_message
+
+CALLS = [(0, 'main()', 1, 2_000_000, 100), (1, 'Cart::add', 3, 5_000_000, 4096)]
+
+
+def strobe(*arguments, **variables):
+    environment = {k: v for k, v in os.environ.items() if k != 'STROBE_TOKEN'}
+    return subprocess.run([STROBE, *arguments], capture_output=True, text=True, timeout=120,
+                          env={**environment, **variables})
+
+
+def fill(d):
+    s = connect(d.socket)
+    s.send(message({('main', 'work'): 3, ('main', 'wait'): 2}, {'entry': 'api.php'}))
+    s.send(message({('main', 'other'): 7}, {'entry': 'index.php'}))
+    s.send(run_message(CALLS, {'source': 'shop', 'id': 'r1'}))
+    s.send(run_message([(0, 'main()', 1, 2_000_000, 100), (1, 'Cart::add', 3, 9_000_000, 4096)], {'source': 'shop', 'id': 'r2'}))
+    check(wait_for(lambda: d.status()['samples']['stored'] == 12 and d.status()['runs']['stored'] == 2), 'all is stored')
+    s.close()
+
+
+@test
+def the_address_of_a_page_is_the_input_of_every_command_that_reads_a_profile():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        page = f'{d.url}/?from=-1h&entry=api*#show=table'
+        r = strobe('collapse', page)
+        check(r.stdout == 'main;wait 2\nmain;work 3\n' and r.returncode == 0, f'{r}')
+        r = strobe('collapse', f'{d.url}/?from=-1h&entry=api*', f'{d.url}/?from=-1h&entry=index*')
+        check(r.stdout == 'main;other 7\nmain;wait 2\nmain;work 3\n', f'two addresses are added up: {r}')
+        r = strobe('report', '--json', f'{d.url}/runs/shop/r1?function=main()')
+        check('Cart::add' in r.stdout and r.returncode == 0, f'{r}')
+        r = strobe('collapse', f'{d.url}/runs/shop/r1?column=memory_bytes')
+        check(r.stdout == 'main() 100\nmain();Cart::add 4096\n', f'the column of the address is taken: {r}')
+        r = strobe('collapse', '--column', 'calls', f'{d.url}/runs/shop/r1?column=memory_bytes')
+        check(r.stdout == 'main() 1\nmain();Cart::add 3\n', f'unless another is asked for: {r}')
+        r = strobe('collapse', f'{d.url}/index.php?run=r1&source=shop')
+        check(r.stdout == 'main() 2000000\nmain();Cart::add 5000000\n', f'a link of uprofiler: {r}')
+        r = strobe('diff', '--csv', f'{d.url}/runs/shop/r1', f'{d.url}/runs/shop/r2')
+        check(r.returncode == 0 and 'Cart::add' in r.stdout, f'{r}')
+        r = strobe('diff', '--csv', f'{d.url}/?run=shop/r2&base=shop/r1&scale=none')
+        check(r.returncode == 0 and 'Cart::add' in r.stdout and '4000000' in r.stdout, f'a comparison is one: {r}')
+        for command, option, path in (('flamegraph', '-o', 'a.svg'), ('callgraph', '-o', 'a.dot'), ('convert', '-o', 'a.pb.gz')):
+            r = strobe(command, page, option, f'{directory}/{path}')
+            check(r.returncode == 0 and os.path.getsize(f'{directory}/{path}') > 0, f'{command}: {r}')
+        r = strobe('import', '--store', f'sqlite:{directory}/other', '--source', 'copy', f'{d.url}/runs/shop/r1')
+        check(r.returncode == 0 and r.stdout.startswith('copy/'), f'{r}')
+
+
+@test
+def what_the_daemon_says_is_passed_on():
+    with Directory() as directory, Daemon(directory) as d:
+        fill(d)
+        r = strobe('report', f'{d.url}/?entry=nobody')
+        check(r.returncode == 4 and 'no samples of entry=nobody' in r.stderr and all(e in r.stderr for e in ('; the store holds', 'api.php', 'index.php')),
+              f'why it is empty: {r}')
+        r = strobe('report', f'{d.url}/runs/shop/none')
+        check(r.returncode == 2 and "there is no run 'none' of source 'shop'" in r.stderr, f'{r}')
+        r = strobe('report', f'{d.url}/?from=never')
+        check(r.returncode == 2 and 'status 400: from' in r.stderr, f'{r}')
+        r = strobe('report', f'{d.url}/runs')
+        check(r.returncode == 2 and 'there is no profile at' in r.stderr, f'{r}')
+        r = strobe('report', d.url.replace('http', 'https', 1))
+        check(r.returncode == 2 and 'TLS' in r.stderr, f'{r}')
+    r = strobe('report', d.url)
+    check(r.returncode == 2 and f'no daemon answers at {d.url}' in r.stderr, f'{r}')
+
+
+@test
+def the_token_comes_from_a_file_or_the_environment():
+    with Directory() as directory:
+        token = f'{directory}/token'
+        with open(token, 'w') as f:
+            f.write('0123456789abcdef0123456789abcdef\n')
+        os.chmod(token, 0o600)
+        with Daemon(directory, '--token-file', token) as d:
+            s = connect(d.socket)
+            s.send(message({('main', 'work'): 3}))
+            ask = lambda *o, **e: strobe('collapse', d.url, *o, **e)
+            check(wait_for(lambda: ask('--token-file', token).stdout == 'main;work 3\n'), f'{ask("--token-file", token)}')
+            check(ask(STROBE_TOKEN='0123456789abcdef0123456789abcdef').stdout == 'main;work 3\n', 'of the environment')
+            r = ask()
+            check(r.returncode == 2 and 'asks for its token; give --token-file, or set STROBE_TOKEN' in r.stderr, f'{r}')
+            s.close()
+
+
+main()

@@ -1,0 +1,407 @@
+"""`strobe record` on real PHP processes. Where BPF is not permitted, or STROBE_WITHOUT=bpf says so, the same promises are kept by
+reading memory, but for those about the kernel's part."""
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+
+from daemon import Daemon
+from fpm import Fpm
+from recording import CHAINS, LONG_SLEEP, OLD_KERNEL, Cgroup, Php, check_chains, cpu_seconds, record, stacks, wait_for_samples
+from strobe_test import ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
+
+SLEEPS = '<?php function nap() { usleep(5000); } echo "ready\\n"; while (true) nap();'
+
+
+GENERATORS = '''<?php
+function burn() { for ($i = 0; $i < 2000; $i++); }
+function inner() { while (true) { burn(); yield 1; } }
+function middle() { yield from inner(); }
+function outer() { yield from middle(); }
+function in_fiber() { while (true) { burn(); Fiber::suspend(); } }
+$fiber = new Fiber('in_fiber');
+$fiber->start();
+echo "ready\\n";
+foreach (outer() as $x) $fiber->resume();
+'''
+EMBED = '''#include <sapi/embed/php_embed.h>
+int main(int argc, char **argv)
+{
+	zend_file_handle f;
+	PHP_EMBED_START_BLOCK(argc, argv)
+	zend_stream_init_filename(&f, argv[1]);
+	php_execute_script(&f);
+	PHP_EMBED_END_BLOCK()
+	return 0;
+}
+'''
+
+
+@test
+def stacks_are_those_of_the_script():
+    with Directory() as d, Php(d, CHAINS) as php:
+        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0, r.stderr)
+        check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def the_oldest_kernels_give_the_same():
+    with Directory() as d, Php(d, CHAINS) as php:
+        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded',
+                   env={**os.environ, **OLD_KERNEL})
+        check(r.returncode == 0, r.stderr)
+        check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def waits_are_seen_with_the_function_that_waits():
+    with Directory() as d, Php(d, SLEEPS) as php:
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-k', '-o', f'{d}/out.folded')
+        check(r.returncode == 0 and 'blocked' in r.stderr, r.stderr)
+        chains = list(stacks(f'{d}/out.folded'))
+        waits = sum(n for frames, n in chains if ('nap', 'usleep') in zip(frames, frames[1:]))
+        check(waits > 0.9 * sum(n for _, n in chains) > 0, f'usleep waits: {chains}')
+        check(re.search(r'^ self%.*\n.* usleep( |$)', r.stderr, re.M), f'the table begins with who waits: {r.stderr}')
+        check('bpf_prog' not in open(f'{d}/out.folded').read(), "the sampler's own frames are left out")
+
+
+@test
+def an_empty_recording_says_why_and_ends_with_4():
+    with Directory() as d, Php(d, '<?php echo "ready\\n"; sleep(1000);') as php:
+        r = record('-p', php.process.pid, '-d', 1, '-o', f'{d}/out.folded')
+        check(r.returncode == 4, r)
+        # Without an idle CPU nobody knows whether it was.
+        check(re.search(r'^strobe: 0 of [\d,]+ (ticks|looks) found PHP on CPU: (the process was idle; send traffic or add --off-cpu|'
+                       r'other programs had all CPUs)', r.stderr, re.M), r.stderr)
+
+
+@test
+def a_process_without_php_is_refused():
+    with subprocess.Popen(['sleep', '1000']) as other:
+        r = record('-p', other.pid, '-d', 1)
+        other.kill()
+    check(r.returncode == 2 and 'runs no PHP' in r.stderr, r)
+
+
+@test
+def a_program_that_started_php_names_it():
+    with Directory() as d, Php(d, CHAINS, 'timeout', '1000', 'php') as wrapper:
+        with open(f'/proc/{wrapper.process.pid}/task/{wrapper.process.pid}/children') as f:
+            php = f.read().strip()
+        try:
+            r = record('-p', wrapper.process.pid, '-d', 1)
+            check(r.returncode == 2 and f'process {php} does, which it started: -p {php}' in r.stderr, r)
+        finally:
+            wrapper.process.terminate()     # which timeout hands on
+            wrapper.process.wait()
+
+
+def call_chains(path):
+    """Time by chain of the functions of a script."""
+    sums = {}
+    for frames, n in stacks(path):
+        chain = ';'.join(f for f in frames[1:] if re.fullmatch(r'[a-z_]+', f))
+        sums[chain] = sums.get(chain, 0) + n
+    return sums
+
+
+@test
+def generators_and_fibers_have_their_callers():
+    with Directory() as d, Php(d, GENERATORS) as php:
+        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0, r.stderr)
+        chains = call_chains(f'{d}/out.folded')
+        burning = {chain: n for chain, n in chains.items() if chain.endswith('burn')}
+        check(set(burning) == {'outer;middle;inner;burn', 'in_fiber;burn'}, f'burn is called from two places: {chains}')
+
+
+@test
+def a_sleep_that_is_open_all_the_time_counts_with_its_stack():
+    with Directory() as d, Php(d, LONG_SLEEP) as php:
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 2, '-o', f'{d}/out.folded', kernel=True)
+        check(r.returncode == 0, r.stderr)
+        found = stacks(f'{d}/out.folded')
+        check(len(found) == 1 and ';deep;sleep;' in ';'.join(found[0][0]) and found[0][0][-1].endswith('_[k]'), f'one stack: {found}')
+        check(found[0][1] >= 2e9, f'and all of the time: {found}')
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'task_iter'})
+        check(r.returncode == 4, f'not on old kernels: {r}')
+
+
+def check_loop(d, *command, sleeps=True):
+    with Php(d, CHAINS, *command) as php:
+        r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0, r.stderr)
+        check_chains(f'{d}/out.folded', php.path)
+    with Php(d, LONG_SLEEP, *command) as php:
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'deep;sleep'}, r.stderr)
+
+
+def embed(d, config, *flags):
+    """A program that has PHP in a library."""
+    includes = subprocess.run([config, '--includes'], capture_output=True, text=True).stdout.split()
+    with open(f'{d}/embed.c', 'w') as f:
+        f.write(EMBED)
+    r = subprocess.run(['cc', '-w', '-o', f'{d}/embed', f'{d}/embed.c', *includes, *flags], capture_output=True, text=True)
+    if r.returncode:
+        raise Skip('there is no libphp to link with: ' + r.stderr.strip().splitlines()[0][:200])
+    return f'{d}/embed'
+
+
+@test
+def php_in_a_library_is_found():
+    version = subprocess.run(['php-config', '--version'], capture_output=True, text=True).stdout[:3]
+    with Directory() as d:
+        check_loop(d, embed(d, 'php-config', f'-lphp{version}'))
+
+
+ZTS = f'{ROOT}/var/test/php-zts'
+
+
+def need_zts():
+    if not os.path.exists(f'{ZTS}/bin/php'):
+        raise Skip('there is no thread-safe PHP; scripts/php-zts var/test/php-zts builds one')
+
+
+@test
+def a_thread_safe_php_keeps_its_data_by_thread():
+    need_zts()
+    with Directory() as d:
+        check_loop(d, f'{ZTS}/bin/php', '-n')
+
+
+@test
+def a_thread_safe_php_in_a_library():
+    need_zts()
+    with Directory() as d:
+        check_loop(d, embed(d, f'{ZTS}/bin/php-config', f'-L{ZTS}/lib', '-lphp', f'-Wl,-rpath,{ZTS}/lib'))
+
+
+@test
+def a_program_that_was_deleted():
+    with Directory() as d:
+        shutil.copy(os.path.realpath(shutil.which('php') or 'php'), f'{d}/program')
+        with Php(d, CHAINS, f'{d}/program') as php:
+            os.unlink(f'{d}/program')
+            r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
+            check(r.returncode == 0, r.stderr)
+            check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def a_table_of_offsets_that_does_not_fit_is_refused():
+    with Directory() as d, Php(d, CHAINS) as php:
+        line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout
+        if not line:
+            raise Skip('there are no headers of PHP')
+        with open(f'{d}/good', 'w') as f:
+            f.write(line)
+        with open(f'{d}/bad', 'w') as f:
+            f.write(re.sub(r'class_name=\d+', 'class_name=16', line))
+        r = record('-p', php.process.pid, '-d', 1, '--php-offsets', f'{d}/bad')
+        check(r.returncode == 2 and 'does not fit' in r.stderr and 'Exception' in r.stderr, r)
+        r = record('-p', php.process.pid, '-F', 999, '-d', 1, '--lang', 'php', '--php-offsets', f'{d}/good', '-o', f'{d}/out.folded')
+        check(r.returncode == 0, r.stderr)
+        check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def the_table_has_what_the_headers_say():
+    line = subprocess.run([f'{ROOT}/scripts/php-offsets'], capture_output=True, text=True).stdout.split()
+    if not line:
+        raise Skip('there are no headers of PHP')
+    with open(f'{ROOT}/src/capture/php_offsets.txt') as f:
+        rows = [row.split() for row in f if row.strip() and not row.startswith('#')]
+    here = {}
+    for row in [r for r in rows if r[0] == 'all'] + [r for r in rows if r[0] == line[0]]:
+        here.update(pair.split('=') for pair in row[1:])
+    check(here == dict(pair.split('=') for pair in line[1:]), f'{here} {line}')
+
+
+@test
+def signals_that_end_a_recording_keep_it():
+    for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with Directory() as d, Php(d, CHAINS) as php:
+            p = subprocess.Popen([STROBE, 'record', '-P', php.path, '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
+                                 stderr=subprocess.PIPE, text=True)
+            wait_for_samples(p, php.process.pid)
+            p.send_signal(signo)
+            said = p.communicate(timeout=60)[1]
+            check(p.returncode == 0 and re.search('[0-9] samples of', said), f'{signo}: {p.returncode} {said}')
+            check_chains(f'{d}/out.folded', php.path)
+
+
+@test
+def nohup_outlives_its_terminal():
+    with Directory() as d, Php(d, CHAINS) as php:
+        p = subprocess.Popen(['nohup', STROBE, 'record', '-P', php.path, '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
+                             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+        wait_for_samples(p, php.process.pid, 0.2)
+        p.send_signal(signal.SIGHUP)
+        wait_for_samples(p, php.process.pid, 0.2)
+        check(p.poll() is None, 'it goes on')
+        p.send_signal(signal.SIGTERM)
+        said = p.communicate(timeout=60)[1]
+        check(p.returncode == 0, said)
+
+
+@test
+def the_recording_ends_with_its_process():
+    with Directory() as d, Php(d, CHAINS) as php:
+        p = subprocess.Popen([STROBE, 'record', '-p', str(php.process.pid), '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
+                             stderr=subprocess.PIPE, text=True)
+        wait_for_samples(p, php.process.pid)
+        php.process.kill()
+        # Nobody waits for it, so it stays a zombie.
+        said = p.communicate(timeout=60)[1]
+        check(p.returncode == 0 and re.search('^strobe: the process ended, and the recording with it, after [0-9.]+ s$', said, re.M), said)
+        check_chains(f'{d}/out.folded', php.path)
+        r = record('-p', php.process.pid, '-d', 60)
+        check(r.returncode == 2 and f'process {php.process.pid} has ended; only its parent has not waited for it yet' in r.stderr, r)
+
+
+@test
+def each_suffix_is_a_format():
+    with Directory() as d, Php(d, CHAINS) as php:
+        for suffix, start in {'svg': b'<?xml', 'html': b'<!DOCTYPE', 'bt': b' ', 'pb.gz': b'\x1f\x8b', 'json': b'{', 'strobe': b''}.items():
+            r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.{suffix}')
+            check(r.returncode == 0, f'{suffix}: {r.stderr}')
+            with open(f'{d}/out.{suffix}', 'rb') as f:
+                head = f.read(20)
+            check(len(head) == 20 and head.lower().startswith(start.lower()), f'{suffix} begins with {start}: {head}')
+
+
+@test
+def what_was_counted_stands_in_what_is_written():
+    with Directory() as d, Php(d, CHAINS) as php:
+        for suffix in ('strobe', 'svg', 'svgz', 'html', 'callgrind', 'json', 'pb.gz'):
+            r = record('-p', php.process.pid, '-F', 999, '-d', 1, '-o', f'{d}/out.{suffix}')
+            check(r.returncode == 0, f'{suffix}: {r.stderr}')
+        picture = subprocess.run([STROBE, 'flamegraph', f'{d}/out.strobe', '-o', f'{d}/again.svg'], capture_output=True, text=True)
+        check(picture.returncode == 0, picture.stderr)
+        for name in ('out.svg', 'again.svg', 'out.svgz', 'out.html', 'out.callgrind', 'out.json', 'out.pb.gz'):
+            with (gzip.open if name.endswith('z') else open)(f'{d}/{name}', 'rb') as f:
+                text = f.read().decode('utf-8', 'replace')
+            check(re.search(r'sampler\W+record', text) and re.search(r'ticks\W+\d{2,}', text) and re.search(r'kept\W+\d{2,}', text),
+                  f'{name}: {text[:300]}')
+            check(not re.search('svgz?$|html$', name) or '"colorBy":"layer"' in text, f'{name} is coloured by layer')
+
+
+@test
+def a_group_and_a_container_choose_processes():
+    with Cgroup() as group, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, Php(other, CHAINS):
+        group.take(inside.process.pid)
+        for choice in (['--cgroup', os.path.basename(group.path)], ['--cgroup', group.path], ['--container', group.id[:12]]):
+            r = record(*choice, '--wall', '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
+            check(r.returncode == 0, f'{choice}: {r.stderr}')
+            check(call_chains(f'{d}/out.folded').keys() == {'deep;sleep'}, f'{choice}: {stacks(f"{d}/out.folded")}')
+        r = record('--container', '0123456789')
+        check(r.returncode == 2 and "no container's id begins" in r.stderr, r)
+
+
+ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } function alpha_two() { alpha_one(); } alpha_two(); echo "a";'
+
+
+class Requests:
+    """Asks a php-fpm for one script after the other until the end of the block."""
+
+    def __init__(self, fpm, scripts, pools=('www',)):
+        self.fpm, self.scripts, self.pools, self.over = fpm, scripts, pools, False
+
+    def ask(self):
+        while not self.over:
+            for pool in self.pools:
+                for script in self.scripts:
+                    self.fpm.get(script, pool=pool)
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.ask)
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
+
+
+@test
+def functions_at_the_same_address_keep_their_names():
+    with Directory() as d, Fpm(d, plain=True, children=1) as fpm:
+        fpm.write('a.php', ALPHA)
+        fpm.write('b.php', ALPHA.replace('alpha', 'bravo'))
+        with Requests(fpm, ['a.php', 'b.php']):
+            r = record('--fpm', '-F', 999, '-d', 3, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0, r.stderr)
+        seen = set()
+        for frames, n in stacks(f'{d}/out.folded'):
+            if frames[0] in (f'{d}/a.php', f'{d}/b.php') and len(frames) > 1:
+                word = 'alpha' if frames[0] == f'{d}/a.php' else 'bravo'
+                seen.add(word)
+                check(all(f.startswith(word) for f in frames[1:]), f'only functions of that script: {frames}')
+        check(seen == {'alpha', 'bravo'}, f'both scripts: {seen}')
+
+
+@test
+def a_daemon_gets_profiles_with_pool_and_entry():
+    with Directory() as d, Daemon(d) as daemon, Directory() as f, Fpm(f, pools={'shop': [], 'blog': []}, plain=True, children=1) as fpm:
+        fpm.write('cart.php', ALPHA)
+        with Requests(fpm, ['cart.php'], pools=['shop', 'blog']):
+            r = record('--fpm', '-F', 999, '-d', 3, '--wall', '--to', daemon.socket, '--label', 'pid')
+        check(r.returncode == 0 and 'profiles were sent' in r.stderr, r.stderr)
+        wait_for(lambda: daemon.status()['samples']['stored'] > 0)
+        labels = {label['key']: {v['value'] for v in label['values']} for label in json.loads(daemon.get('/api/v1/labels?from=-1h'))['labels']}
+        check(labels.get('pool') == {'shop', 'blog'} and 'cart' in labels.get('entry', ()) and 'GET' in labels.get('method', ()) and
+              labels.get('sampler') == {'record'}, f'{labels}')
+        # A tick may also find the master, which looks after its workers once a second.
+        workers = {str(pid) for pid in fpm.workers()}
+        check(workers <= labels.get('pid', set()) <= workers | {str(fpm.process.pid)}, f'{workers} {labels}')
+        folded = daemon.get('/api/v1/profile?format=folded&from=-1h&pool=shop')
+        check('alpha_two;alpha_one' in folded, folded[:500])
+
+
+@test
+def requests_of_any_method_do_not_speak_against_php():
+    for method in ('M-SEARCH', 'get', 'VERSION-CONTROL-OF-MINE', ''):
+        with Directory() as f, Fpm(f, plain=True, children=1) as fpm:
+            fpm.write('busy.php', '<?php echo "ready\\n"; flush(); function busy() { while (!file_exists(__DIR__ . "/end")); } busy();')
+            request = threading.Thread(target=fastcgi, args=(f'{f}/www.sock', f'{f}/busy.php', method))
+            request.start()
+            wait_for(lambda: cpu_seconds(fpm.workers()[0]) > 0.2)
+            r = record('-p', fpm.workers()[0], '-d', 1, '--lang', 'php', '-o', f'{f}/out.folded')
+            fpm.write('end', '')
+            request.join()
+            check(r.returncode == 0 and ';busy' in open(f'{f}/out.folded').read(), f'{method}: {r.stderr}')
+
+
+@test
+def a_daemon_gets_waits_while_they_last():
+    with Directory() as d, Daemon(d) as daemon, Directory() as f, Php(f, LONG_SLEEP) as php:
+        command = [os.path.abspath(STROBE), 'record', '-p', str(php.process.pid), '--wall', '--lang', 'php', '--to', daemon.socket]
+        recording = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+        def slept():
+            folded = daemon.get('/api/v1/profile?format=folded&column=off_cpu_ns&from=-1h')
+            return sum(int(line.rsplit(' ', 1)[1]) for line in folded.splitlines() if ';deep;sleep' in line) / 1e9
+
+        early = wait_for(slept)
+        going_on = recording.poll() is None
+        recording.send_signal(signal.SIGINT)
+        words = recording.communicate(timeout=60)[1]
+        check(going_on and early > 5, f'the sleep is there before it ends: {early} {words}')
+        seconds = float(re.search(r'(?:in|ticks,) ([0-9.]+) s', words)[1])
+        check(wait_for(lambda: slept() > seconds - 1) and slept() < seconds + 0.5, f'and no second of it counts twice: {slept()} {words}')
+
+
+@test
+def a_daemon_that_is_away_is_named():
+    with Directory() as d, Php(d, CHAINS) as php:
+        r = record('-p', php.process.pid, '-d', 1, '--to', f'{d}/nobody.sock')
+        check(r.returncode == 2 and f"cannot connect to the daemon at '{d}/nobody.sock'" in r.stderr, r)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,255 @@
+"""`--from runs:/DIR`: a directory to which xhprof_lib or uprofiler_lib writes a file per run."""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+from daemon import Daemon
+from strobe_test import ROOT, STROBE, Directory, Skip, check, main, test, wait_for
+
+DATA = os.path.join(ROOT, 'tests/data')
+
+
+def array(wall, names=1):
+    return json.dumps({'main()': {'ct': 1, 'wt': wall}, **{f'main()==>f{i}': {'ct': 1, 'wt': 1} for i in range(names)}})
+
+
+def put(directory, name, text):
+    """As file_put_contents() and the save_run() of both libraries: open, write, close."""
+    with open(f'{directory}/{name}', 'wb' if isinstance(text, bytes) else 'w') as f:
+        f.write(text)
+
+
+def listed(d, query=''):
+    return sorted(f'{r["source"]}/{r["id"]}' for r in json.loads(d.get('/api/v1/runs?limit=1000' + query))['runs'])
+
+
+def source(d):
+    return next(s for s in d.status()['sources'] if s['url'].startswith('runs:'))
+
+
+def watching(directory, *more):
+    os.makedirs(f'{directory}/out', exist_ok=True)
+    return Daemon(directory, '--from', f'runs:{directory}/out', *more)
+
+
+@test
+def what_is_there_and_what_appears_is_imported_with_the_id_and_source_of_its_name():
+    with Directory() as directory:
+        os.makedirs(f'{directory}/out')
+        for name in ('cart.xhprof', 'recursion.xhprof'):
+            shutil.copy(f'{DATA}/{name}', f'{directory}/out/{name.split(".")[0]}1.shop.xhprof')
+        put(f'{directory}/out', '5f1a.blog.uprofiler', array(700))
+        os.utime(f'{directory}/out/5f1a.blog.uprofiler', (1_500_000_000, 1_500_000_000))
+        with watching(directory) as d:
+            there = ['blog/5f1a', 'shop/cart1', 'shop/recursion1']
+            check(wait_for(lambda: listed(d) == there), f'what is there: {listed(d)}')
+            put(f'{directory}/out', '6a.shop.xhprof', array(900))
+            put(f'{directory}/out', '6b.team.web.xhprof.gz', gzip.compress(array(800).encode()))
+            put(f'{directory}/out', 'x.tmp', array(1))
+            os.rename(f'{directory}/out/x.tmp', f'{directory}/out/6c.shop.uprofiler.json')
+            for other in ('notes.txt', '.6d.shop.xhprof', 'x.tmp'):
+                put(f'{directory}/out', other, array(1))
+            now = sorted(there + ['shop/6a', 'team.web/6b', 'shop/6c'])
+            check(wait_for(lambda: listed(d) == now), f'what appears: {listed(d)}')
+            runs = {r['id']: r for r in json.loads(d.get('/api/v1/runs'))['runs']}
+            check(runs['6a']['totals']['wall_ns'] == 900_000 and runs['6a']['duration_ns'] == 900_000, f'{runs["6a"]}')
+            check(runs['5f1a']['start'] + 0.0007 == 1_500_000_000, f'it ended when it was written: {runs["5f1a"]["start"]}')
+            report = json.loads(subprocess.run([STROBE, 'report', '--json', f'{DATA}/recursion.xhprof'], capture_output=True,
+                                               text=True, timeout=60).stdout)
+            check(runs['recursion1']['totals']['wall_ns'] == report['total'], 'the values are those of the file')
+            s = source(d)
+            check(wait_for(lambda: source(d)['files'] == 6) and not sum(s['rejected_files'].values()), f'counted: {source(d)}')
+            check(s['up'] and s['state'] == 'watching', f'{s["state"]}')
+            check('strobe_run_files_total{source="runs:' in d.get('/metrics'), 'in the metrics too')
+            check(sorted(os.listdir(f'{directory}/out'))[-3:] == ['notes.txt', 'recursion1.shop.xhprof', 'x.tmp'], 'files stay')
+
+
+# The save_run() of both libraries: a file that is opened, written and closed under its name.
+SAVE = """
+function work(int $n) { return $n ? strlen(str_repeat('x', $n)) + work($n - 1) : 0; }
+foreach (['shop', 'blog'] as $source) {
+    tideways_xhprof_enable(TIDEWAYS_XHPROF_FLAGS_MEMORY | TIDEWAYS_XHPROF_FLAGS_CPU);
+    for ($i = 0; $i < 50; $i++) work(20);
+    $data = tideways_xhprof_disable();
+    $id = uniqid();
+    $file = fopen(getenv('OUTPUT_DIR') . "/$id.$source.xhprof", 'w');
+    fwrite($file, serialize($data));
+    fclose($file);
+    echo json_encode([$source, $id, $data]), "\\n";
+}
+"""
+
+
+@test
+def what_a_real_tideways_xhprof_saves_becomes_runs_with_its_totals():
+    sys.path.insert(0, os.path.join(ROOT, 'bench'))
+    import peers
+    extension = peers.peer('tideways_xhprof')
+    if not extension:
+        raise Skip('tideways_xhprof is not here')
+    with Directory() as directory, watching(directory) as d:
+        php = subprocess.run(['php', '-n', '-d', f'extension={extension}', '-r', SAVE], capture_output=True, text=True, timeout=60,
+                             env={**os.environ, 'OUTPUT_DIR': f'{directory}/out'})
+        saved = [json.loads(line) for line in php.stdout.splitlines()]
+        check(len(saved) == 2, php.stdout + php.stderr)
+        names = sorted(f'{source}/{run}' for source, run, _ in saved)
+        check(wait_for(lambda: listed(d) == names), f'{listed(d)}, not {names}')
+        totals = {r['id']: r['totals'] for r in json.loads(d.get('/api/v1/runs'))['runs']}
+        for _, run, pairs in saved:
+            # It does not put all below main(): what nobody called took all that there is. Times are in microseconds.
+            roots = [values for pair, values in pairs.items() if '==>' not in pair]
+            whole = {key: sum(values[key] for values in roots) for key in ('wt', 'cpu', 'mu', 'pmu')}
+            expected = {'calls': sum(values['ct'] for values in pairs.values()), 'wall_ns': whole['wt'] * 1000,
+                        'cpu_ns': whole['cpu'] * 1000, 'memory_bytes': whole['mu'], 'peak_memory_bytes': whole['pmu']}
+            check({k: totals[run].get(k) for k in expected} == expected, f'{totals[run]}, not {expected}')
+        status = urllib.request.urlopen(f'{d.url}/index.php?run={saved[0][1]}&source=shop', timeout=60)
+        check(status.url == f'{d.url}/runs/shop/{saved[0][1]}' and b'work' in status.read(), 'its link leads to it')
+
+
+@test
+def a_file_is_imported_once_also_across_restarts_and_after_its_run_was_deleted():
+    with Directory() as directory:
+        with watching(directory) as d:
+            for i in range(3):
+                put(f'{directory}/out', f'{i}.s.xhprof', array(100 + i))
+            check(wait_for(lambda: source(d)['files'] == 3), f'{source(d)}')
+            urllib.request.urlopen(urllib.request.Request(d.url + '/api/v1/runs/s/1', method='DELETE'))
+            check(listed(d) == ['s/0', 's/2'], 'one is deleted')
+            check(d.stop() == 0, 'the daemon ends')
+        put(f'{directory}/out', '3.s.xhprof', array(103))
+        with watching(directory) as d:
+            check(wait_for(lambda: listed(d) == ['s/0', 's/2', 's/3']), f'what came meanwhile, and nothing else: {listed(d)}')
+            check(wait_for(lambda: source(d)['files'] == 1) and source(d)['messages'] == 1, f'nothing was read again: {source(d)}')
+            # The same name with another content is another run of a name that is taken.
+            put(f'{directory}/out', '2.s.xhprof', array(999))
+            check(wait_for(lambda: d.status()['runs']['dropped']['conflict'] == 1), f'{d.status()["runs"]}')
+            check(wait_for(lambda: source(d)['stream']['pending'] == 0),
+                  'it is done with')
+            d.process.kill()
+            d.process.wait()
+        with watching(directory) as d:
+            put(f'{directory}/out', '4.s.xhprof', array(104))
+            check(wait_for(lambda: 's/4' in listed(d)), f'{listed(d)}')
+            check(d.status()['runs']['dropped']['conflict'] == 0, 'nor after a kill')
+
+
+@test
+def a_file_that_is_still_being_written_waits():
+    with Directory() as directory, watching(directory) as d:
+        text = array(500, 5000)
+        with open(f'{directory}/out/1.s.xhprof', 'w') as f:
+            f.write(text[:len(text) // 2])
+            f.flush()
+            put(f'{directory}/out', '2.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/2']), 'others do not wait for it')
+            # Longer than a file must be quiet, so that a look has tried to read it.
+            before = os.path.getmtime(f'{directory}/out/1.s.xhprof')
+            check(wait_for(lambda: time.time() > before + 5) and listed(d) == ['s/2'], f'half a file: {listed(d)}')
+            f.write(text[len(text) // 2:])
+        check(wait_for(lambda: listed(d) == ['s/1', 's/2']), f'the whole file: {listed(d)}')
+        check(not sum(source(d)['rejected_files'].values()), f'nothing was refused: {source(d)["rejected_files"]}')
+
+
+@test
+def what_is_no_file_of_runs_is_refused_once_with_a_sentence_and_counted():
+    with Directory() as directory:
+        os.makedirs(f'{directory}/out')
+        secret = f'{directory}/secret'
+        put(directory, 'secret', array(66))
+        os.symlink(secret, f'{directory}/out/link.s.xhprof')
+        os.mkfifo(f'{directory}/out/pipe.s.xhprof')
+        os.makedirs(f'{directory}/out/dir.s.xhprof')
+        with open(f'{directory}/out/huge.s.xhprof', 'w') as f:
+            f.truncate((64 << 20) + 1)
+        put(f'{directory}/out', 'bad.s.xhprof', 'a:1:{s:6:"main()";a:1:{s:2:"ct"')
+        put(f'{directory}/out', 'empty.s.xhprof', '')
+        put(f'{directory}/out', 'png.s.xhprof', b'\x89PNG and so on')
+        put(f'{directory}/out', 'none.s.xhprof', '{}')
+        put(f'{directory}/out', 'a b.s.xhprof', array(1))
+        put(f'{directory}/out', '\x1b[31m.s.xhprof', array(1))
+        put(f'{directory}/out', 'noname.xhprof', array(1))
+        put(f'{directory}/out', 'bomb.s.xhprof.gz', gzip.compress(b'x;y 1\n' * (50 << 20)))
+        for name in os.listdir(f'{directory}/out'):
+            os.utime(f'{directory}/out/{name}', (1_600_000_000, 1_600_000_000), follow_symlinks=False)
+        expected = {'name': 3, 'link': 1, 'kind': 1, 'large': 2, 'damaged': 3, 'unreadable': 0}
+        with watching(directory) as d:
+            check(wait_for(lambda: source(d)['rejected_files'] == expected, 120), f'{source(d)["rejected_files"]}')
+            put(f'{directory}/out', 'good.s.xhprof', array(1))
+            check(wait_for(lambda: listed(d) == ['s/good']), f'the good one is imported: {listed(d)}')
+            said = [line for line in d.lines if 'was not imported' in line]
+            check(len(said) == 1 and f"in '{directory}/out' was not imported: " in said[0], f'{said}')
+            check(not any('\x1b' in line for line in d.lines), 'no control characters in the log')
+            check('strobe_run_files_rejected_total{source="runs:' in d.get('/metrics'), 'in the metrics')
+            check(wait_for(lambda: source(d)['files'] == 1), 'and done with')
+            status = subprocess.run([STROBE, 'status', '--url', d.url], capture_output=True, text=True, timeout=60)
+            check('1 files imported (rejected: ' in status.stdout and 'damaged 3' in status.stdout, status.stdout + status.stderr)
+            check(d.stop() == 0, 'the daemon ends')
+        with watching(directory) as d:
+            put(f'{directory}/out', 'more.s.xhprof', array(1))
+            check(wait_for(lambda: 's/more' in listed(d)), 'after a restart')
+            check(not sum(source(d)['rejected_files'].values()), f'nothing is refused again: {source(d)["rejected_files"]}')
+
+
+@test
+def a_directory_that_comes_later_goes_or_is_replaced_is_no_end():
+    with Directory() as directory, Daemon(directory, '--from', f'runs:{directory}/out') as d:
+        check(wait_for(lambda: source(d)['state'].startswith('waiting for the directory')), source(d)['state'])
+        os.makedirs(f'{directory}/out')
+        put(f'{directory}/out', '1.s.xhprof', array(1))
+        check(wait_for(lambda: listed(d) == ['s/1']), f'{listed(d)}')
+        shutil.rmtree(f'{directory}/out')
+        os.makedirs(f'{directory}/out')
+        put(f'{directory}/out', '2.s.xhprof', array(2))
+        check(wait_for(lambda: listed(d) == ['s/1', 's/2']), f'{listed(d)}')
+
+
+@test
+def without_inotify_files_are_found_by_looking():
+    with Directory() as directory:
+        d = watching(directory)
+        d.command = ['unshare', '--user', '--map-root-user', 'sh', '-c',
+                     'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', 'sh', *d.command]
+        if subprocess.run([*d.command[:5], 'echo 0 > /proc/sys/user/max_inotify_instances'], capture_output=True).returncode:
+            raise Skip('user namespaces are not permitted here')
+        with d:
+            check(wait_for(lambda: source(d)['state'].startswith('looking every')), source(d)['state'])
+            put(f'{directory}/out', '1.s.xhprof', array(1))
+            os.makedirs(f'{directory}/out/sub')
+            check(wait_for(lambda: listed(d) == ['s/1']), f'{listed(d)}')
+            check(any('inotify does not tell of new files' in line for line in d.lines), f'{d.lines}')
+
+
+@test
+def thousands_of_files_are_imported_while_more_come():
+    """More than the queue holds, so that a look has to wait for room."""
+    with Directory() as directory:
+        os.makedirs(f'{directory}/out')
+        for i in range(1050):
+            put(f'{directory}/out', f'{i}.s.xhprof', array(i + 1))
+            os.utime(f'{directory}/out/{i}.s.xhprof', (1_600_000_000 + i,) * 2)
+        with watching(directory) as d:
+            writer = threading.Thread(target=lambda: [put(f'{directory}/out', f'{i}.t.uprofiler', array(i + 1)) for i in range(50)])
+            writer.start()
+            check(wait_for(lambda: d.status()['store']['runs'] == 1100, 200), f'{d.status()["store"]["runs"]} runs')
+            writer.join()
+            check(wait_for(lambda: source(d)['files'] == 1100) and source(d)['messages'] == 1100, f'each once: {source(d)}')
+
+
+@test
+def bad_urls_have_a_sentence():
+    with Directory() as directory:
+        put(directory, 'file', '')
+        for url, sentence in {'runs:': 'needs the absolute path', 'runs:out': 'needs the absolute path',
+                              f'runs:{directory}/file': 'is no directory', f'runs:{directory}?x=1': 'is no parameter of runs:'}.items():
+            r = subprocess.run([STROBE, 'serve', '--listen', '127.0.0.1:0', '--store', f'sqlite:{directory}/state', '--from', url],
+                               capture_output=True, text=True, timeout=60)
+            check(r.returncode == 2 and sentence in r.stderr, f'{url}: {r.returncode} {r.stderr}')
+
+
+main()

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Compares the documents with the program: links, options of commands, metrics and settings that they name."""
+import glob
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/*.md', root_dir=ROOT))]
+NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def told(wrong, sentence):
+    print(f'{"not ok" if wrong else "ok"} - {sentence}' + ''.join(f'\n# {w}' for w in wrong))
+
+
+def anchors(path):
+    """As GitHub makes them of headings."""
+    headings = re.findall(r'^#+ (.*)$', read(path), re.M)
+    return {re.sub(r'[^\w -]', '', h.strip().lower()).replace(' ', '-') for h in headings}
+
+
+def broken_links():
+    for path in DOCUMENTS:
+        for link in re.findall(r'\]\(([^)\s]+)\)', read(path)):
+            if '://' in link:
+                continue
+            name, _, anchor = link.partition('#')
+            target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+            if not os.path.exists(os.path.join(ROOT, target)) or anchor and anchor not in anchors(target):
+                yield f'{path}: {link}'
+
+
+def commands():
+    """The options of each command by its table, those that --help does not show too."""
+    found = {}
+    for path in glob.glob(os.path.join(ROOT, 'src/cli/cmd_*.c')):
+        name = os.path.basename(path)[len('cmd_'):-len('.c')]
+        shown = subprocess.run([os.environ['STROBE'], name, '--help'], capture_output=True, text=True).stdout
+        hidden = re.findall(r'\{ OPTION_\w+, (?:0|\'(\w)\'), "([\w-]+)"', read(path))
+        found[name] = set(re.findall(r'(?:^  |, |^ {6})(--?[a-zA-Z][\w-]*)', shown, re.M)) | {f'--{long}' for _, long in hidden}
+    return found
+
+
+def unknown_options():
+    known = commands()
+    for path in DOCUMENTS:
+        for name, words in re.findall(rf'\bstrobe ({"|".join(known)})\b([^`|#\n]*)', read(path)):
+            own = re.sub(r"'[^']*'", '', re.split(r' -- |[<>]', words)[0])      # not those of commands within it
+            for option in re.findall(r'(?<![\w-])(--[a-zA-Z][\w-]*|-[a-zA-Z])', own):
+                if not any(o == option or o.startswith(option) and option.startswith('--') for o in known[name]):
+                    yield f'{path}: strobe {name} {option}'
+
+
+def unknown_names():
+    sources = '\n'.join(read(os.path.relpath(path, ROOT)) for place in ('src', 'extension')
+                        for path in glob.glob(os.path.join(ROOT, place, '**/*.[ch]'), recursive=True))
+    for path in DOCUMENTS:
+        text = read(path)
+        for metric in set(re.findall(r'\b(?:strobe|arclamp)_[a-z_]+_(?:total|bytes|seconds|samples|entries)\b', text)):
+            if metric not in sources and metric.removeprefix('strobe_') not in sources:
+                yield f'{path}: {metric}'
+        for setting in set(re.findall(r'^\| `(strobe\.[a-z_]+)`', text, re.M)):
+            if f'"{setting}"' not in sources:
+                yield f'{path}: {setting}'
+
+
+def main():
+    told(list(broken_links()), 'each link of the documents leads to a file and a heading')
+    told(list(unknown_options()), 'each option that the documents give a command is one of its options')
+    told(list(unknown_names()), 'each metric and setting of the documents is in the program')
+    told([f'{path}: {line}' for path in DOCUMENTS for line in NOUN_CLAUSE.findall(read(path))],
+         'no heading and no item of a list begins with a noun clause')
+
+
+if __name__ == '__main__':
+    main()
