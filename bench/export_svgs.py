@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the pictures of a trace log take, and sorting and compressing it: CPU time, memory, sizes.
+"""The cost of drawing a trace log, and of sorting and compressing it: CPU time, memory, sizes.
 
 The log is made by profile_text.c under var/bench/export and deleted afterwards; with SIZE=full it is a day of 3,000,000 lines
 (2.9 GB), else a thirtieth of that. Each figure is the least CPU time (user and system, with all processes) of ROUNDS=3 runs, the

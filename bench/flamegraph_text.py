@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it takes to read text and to draw it: CPU time, memory, size of the picture, and the rate beside that of `cat`.
+"""The cost of reading text and drawing it: CPU time, memory, size of the picture, and the rate beside that of `cat`.
 
 The texts are made by profile_text.c under var/bench/text and deleted afterwards; unless SIZE=full they are small. Each figure
 is the least CPU time (user and system) of ROUNDS=3 runs; the memory is the largest of all. The scripts of FlameGraph and

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs PHP to hand a message over, and how many are lost: with the daemon up, absent, and stopped by SIGSTOP.
+"""The cost for PHP to hand a message over, and the number of lost ones: with the daemon up, absent, and stopped by SIGSTOP.
 
 Uses the sender of the extension itself (handover.c) against a real `strobe serve`. What the sender says has been handed over
 must have been received: the daemon's own count of samples is compared. Ends with an error if a message was lost that must not

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs to take a message in: CPU time of the whole daemon, from the socket into SQLite, and messages per second on
+"""The cost of taking a message in: CPU time of the whole daemon, from the socket into SQLite, and messages per second on
 one core; the same from a Redis; beside it a consumer that works as Arc Lamp's log service does (python3-redis and
 redis-server).
 

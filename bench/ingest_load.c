@@ -13,7 +13,7 @@
  *
  * The stacks are made up: 28,000 functions that call a few others each, 23 frames deep on average, 971 bytes a line. */
 #include "buf.h"
-#include "ticks.h"
+#include "clock.h"
 #include "map.h"
 #include "mem.h"
 
@@ -232,7 +232,7 @@ static bool is_over(const struct options *o, uint64_t asked, int64_t start_ns)
 	return asked >= o->count;
 }
 
-/* What may be published by now. */
+/* The number of messages that may be published by now. */
 static uint64_t allowed(const struct options *o, int64_t start_ns)
 {
 	if (o->rate <= 0)

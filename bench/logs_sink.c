@@ -6,7 +6,7 @@
  *	logs_sink [-n LINES] [-d DIRECTORY]
  *
  * Prints lines of name, value, unit and remark, with tabs between them. */
-#include "ticks.h"
+#include "clock.h"
 #include "logs.h"
 #include "mem.h"
 

@@ -41,7 +41,7 @@ class Laps
 			eval('?>' . preg_replace('/function characters\([^{]*\{/', '$0 \Laps::text();', file_get_contents($file)));
 	}
 
-	/** What passed between the marks since the last call. */
+	/** The times between the marks since the last call. */
 	public static function take(): array
 	{
 		$laps = [];
@@ -87,7 +87,7 @@ class ParseOnce extends Maintenance
 		$revision = $services->getRevisionLookup()->getRevisionByTitle(Title::newFromText(self::$page));
 		if (!$revision)
 			$this->fatalError('there is no page ' . self::$page);
-		// As MediaWiki's own benchmarkParse.php does it.
+		// The same steps as in MediaWiki's own benchmarkParse.php.
 		$parse = function () use ($revision, $services) {
 			$content = $revision->getContent(MediaWiki\Revision\SlotRecord::MAIN);
 			$output = $services->getContentRenderer()->getParserOutput($content, $revision->getPage(), $revision->getId());

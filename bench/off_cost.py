@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call costs more when Strobe is loaded and nothing is traced, with and without the call observer, on the PHP that
+"""The added cost of a call when Strobe is loaded and nothing is traced, with and without the call observer, on the PHP that
 is installed and on that of Debian 13 (a chroot that the tests made, var/test/trixie; needs root): interpreted, with opcache,
 and with its tracing JIT. CPU time as in trace_cost.py.
 """

@@ -22,7 +22,7 @@
 #define NODES_MAX	8192
 #define ENTRIES		5
 
-/* What runs in a request. */
+/* The functions of a request. */
 struct stack {
 	unsigned depth, functions[DEPTH_MAX];
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a relay costs on a host: `strobe collect` from the unix socket to a stream of a real Redis, while PHP-like senders
+"""The cost of a relay on a host: `strobe collect` from the unix socket to a stream of a real Redis, while PHP-like senders
 hand over 10,000 samples a second. CPU is that of the relay's process, user and system, per second of the clock."""
 import os
 import re

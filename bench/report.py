@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tables and call graphs of a large profile take: CPU time of strobe, and for pictures the time on the clock, which is
+"""The cost of tables and call graphs of a large profile: CPU time of strobe, and for pictures the time on the clock, which is
 bounded by two seconds.
 
 The profile is made by profile_text.c under var/bench/text, converted to Strobe's own format, and deleted afterwards. Each

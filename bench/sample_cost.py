@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one sample costs PHP, at stacks of 10, 50 and 100 functions, beside Debian's php-excimer.
+"""The cost of one sample for PHP, at stacks of 10, 50 and 100 functions, beside Debian's php-excimer.
 
 Two views: the time inside our handler by its own clock, which includes reading that clock twice; and the CPU time that
 the whole process, with its ticker thread, spends more than without a profiler, per stack looked at. Runs are
@@ -21,9 +21,9 @@ WORK = 60_000_000
 
 def run(depth, kind):
     command = [PHP, '-n']
-    if kind == 'strobe':
+    if kind in ('strobe', 'strobe without lines'):
         command += ['-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001',
-                    '-d', 'strobe.socket=/nonexistent']
+                    '-d', 'strobe.socket=/nonexistent', '-d', f'strobe.lines={int(kind == "strobe")}']
     if kind == 'Excimer':
         command += ['-d', f'extension={peer("excimer")}']
     if kind == 'strobe as Excimer':
@@ -38,16 +38,17 @@ def spread(values):
 
 
 def main():
-    kinds = ['none', 'strobe', 'strobe as Excimer'] + (['Excimer'] if peer('excimer') else [])
+    kinds = ['none', 'strobe', 'strobe without lines', 'strobe as Excimer'] + (['Excimer'] if peer('excimer') else [])
     for depth in (10, 50, 100):
         runs = {kind: [] for kind in kinds}
         for _ in range(ROUNDS):
             for kind in kinds:
                 runs[kind].append(run(depth, kind))
-        print(f'one sample at depth {depth}, in the handler, median\t'
-              + spread([r['median'] / 1e3 for r in runs['strobe']]))
-        print(f'one sample at depth {depth}, in the handler, mean\t'
-              + spread([r['ns'] / r['stacks'] / 1e3 for r in runs['strobe']]))
+        for kind in ('strobe', 'strobe without lines'):
+            print(f'one sample at depth {depth}, in the handler, median, {kind}\t'
+                  + spread([r['median'] / 1e3 for r in runs[kind]]))
+            print(f'one sample at depth {depth}, in the handler, mean, {kind}\t'
+                  + spread([r['ns'] / r['stacks'] / 1e3 for r in runs[kind]]))
         for kind in kinds[1:]:
             extra = [(r['cpu'] - n['cpu']) / r['stacks'] * 1e6 for r, n in zip(runs[kind], runs['none'])]
             print(f'one sample at depth {depth}, CPU of the process, {kind}\t' + spread(extra))

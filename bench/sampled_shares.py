@@ -140,7 +140,7 @@ def measure(site, requests):
                 request(site, what, *r)
     while samples < SAMPLES:
         for r, results in zip(requests, seen):
-            # What follows a traced request finds caches cold and the database idle for long.
+            # The next request after a traced one finds caches cold and the database idle for long.
             for what in order.sample(ROUND, len(ROUND)):
                 results[what].append(request(site, what, *r))
         samples = sum(r['total'] for results in seen for r in undisturbed(results['sample']))
@@ -159,7 +159,7 @@ def tenth(values):
 
 
 class Cost:
-    """What tracing takes, in ns."""
+    """The cost of tracing, in ns."""
 
     def __init__(self, site, seen):
         measured = [request(site, 'calibrate', '/', {}, b'') for _ in range(3)]
@@ -176,7 +176,7 @@ class Cost:
         self.slowness = sum(statistics.mean(c['trace']) for c in cpu) / sum(tenth(c['trace']) for c in cpu)
 
     def of(self, row):
-        """What it added to the own time of a function."""
+        """The time that it added to the own time of a function."""
         return (row[CALLS] * self.inside[row[INTERNAL]] + row[CALLED] * self.outside[0] + row[CALLED_INTERNAL] * self.outside[1] +
                 row[PATHS] * self.path)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs to start and stop a profiler, beside Debian's php-excimer and php-tideways through the same classes and
+"""The cost of starting and stopping a profiler, beside Debian's php-excimer and php-tideways through the same classes and
 functions: elapsed time, because threads that are made and joined are waited for. The fastest of 50 in a row, and the
 median of all such batches of interleaved rounds.
 """

@@ -87,6 +87,16 @@ function deep(int $n): int
 	return $i;
 }
 
+/* Each resume() comes back by a suspend(). */
+function fiber(int $n): int
+{
+	$f = new Fiber(function () { for (;;) Fiber::suspend(); });
+	$f->start();
+	for ($i = 0; $i < $n; $i++)
+		$f->resume();
+	return $n;
+}
+
 function cpu_ns(): int
 {
 	$u = getrusage();

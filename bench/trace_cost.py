@@ -22,10 +22,10 @@ import sys
 import peers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KINDS = ['calls', 'method', 'recursion', 'internal', 'mixed_internals', 'deep']
+KINDS = ['calls', 'method', 'recursion', 'internal', 'mixed_internals', 'deep', 'fiber']
 SENTENCES = {'calls': 'userland call', 'method': 'method call', 'recursion': 'recursive call (fib)',
              'internal': 'internal call', 'mixed_internals': 'internal call (five in turn)',
-             'deep': 'mutual recursion 200 deep'}
+             'deep': 'mutual recursion 200 deep', 'fiber': 'resume of a fiber, until it suspends'}
 TIDEWAYS = 'tideways_xhprof_enable/tideways_xhprof_disable '
 CPU, MEMORY, ALLOCATIONS = 1, 6, 16
 METRICS = {'wall': 0, 'wall+cpu': CPU, 'wall+memory': MEMORY, 'all': CPU | MEMORY, 'allocations': ALLOCATIONS}
@@ -84,7 +84,7 @@ def problem(arguments):
 
 
 def those_that_run(php, chosen):
-    """What this build has not (an API that is not compiled in, say) is named and left out."""
+    """Names and leaves out variants that this build lacks, such as an API that is not compiled in."""
     kept = []
     for v in chosen:
         arguments = command(php, v, 'calls', 1000, 1)

@@ -275,7 +275,7 @@ class Site:
         return self.receiver.messages
 
     def parameters(self, url='/', more=None):
-        """What a web server would tell about a request."""
+        """The variables that a web server sets for a request."""
         parsed = urllib.parse.urlsplit(url)
         script = parsed.path if parsed.path.endswith('.php') else '/index.php'
         return {'GATEWAY_INTERFACE': 'CGI/1.1', 'SERVER_SOFTWARE': 'bench', 'SERVER_PROTOCOL': 'HTTP/1.1', 'SERVER_NAME': 'localhost',
