@@ -140,7 +140,7 @@ class Visitor:
         self.expect(self.ask('GET', f'/doku.php?id={page}&do=export_xhtml'), content.title(page), 2000)
 
     def suggest(self):
-        """What the search box asks for while somebody types."""
+        """The requests of the search box while somebody types."""
         word = self.rnd.choice(content.NOUNS)[:4]
         self.expect(self.ask('POST', '/lib/exe/ajax.php', {'call': 'qsearch', 'q': word}))
 

@@ -18,7 +18,7 @@ import urllib.parse
 
 PR_SET_PDEATHSIG = 1
 PATHS = os.environ.get('PATH', '') + ':/usr/sbin:/sbin:/usr/local/sbin'
-# What nginx, php-fpm and php.ini all take in a quoted value.
+# Characters that nginx, php-fpm and php.ini all accept in a quoted value.
 SAFE_PATH = re.compile(r'[^\x00-\x1f"\'$;{}\\%]*')
 SOCKET_MAX = 107
 
@@ -89,7 +89,7 @@ class Server:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
                 pass
-        # What a killed master leaves is in its session.
+        # Children of a killed master are in its session.
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
