@@ -77,7 +77,7 @@ TEST(each_column_sorts)
 		  "main 0 100 0 1012; A\\C\\Page::show 50 50 7 7; A\\B\\Cart::total 20 50 5 5; usort 30 30 0 0; sleep 0 0 1000 1000"
 		  " of 100 1012");
 	CHECK_STR(text_of(TOP_BY_FUNCTION, TOP_OFF_SELF, NULL, NULL),
-		  "sleep 0 0 1000 1000; A\\C\\Page::show 50 50 7 7; A\\B\\Cart::total 20 50 5 5; usort 30 30 0 0; main 0 100 0 1012"
+		  "sleep 0 0 1000 1000; A\\C\\Page::show 50 50 7 7; A\\B\\Cart::total 20 50 5 5; main 0 100 0 1012; usort 30 30 0 0"
 		  " of 100 1012");
 	CHECK_STR(text_of(TOP_BY_FUNCTION, TOP_OFF_TOTAL, NULL, NULL),
 		  "main 0 100 0 1012; sleep 0 0 1000 1000; A\\C\\Page::show 50 50 7 7; A\\B\\Cart::total 20 50 5 5; usort 30 30 0 0"
@@ -85,6 +85,18 @@ TEST(each_column_sorts)
 	CHECK_STR(text_of(TOP_BY_FUNCTION, TOP_NAME, NULL, NULL),
 		  "A\\B\\Cart::total 20 50 5 5; A\\C\\Page::show 50 50 7 7; main 0 100 0 1012; sleep 0 0 1000 1000; usort 30 30 0 0"
 		  " of 100 1012");
+}
+
+TEST(of_equal_totals_the_one_that_also_waits_stands_above_the_one_that_it_calls)
+{
+	struct top_row rows[] = { { .name = str_of("md5"), .self = 60, .total = 60, .off_self = 1, .off_total = 1 },
+				  { .name = str_of("script.php"), .total = 60, .off_total = 5000 } };
+	struct top_rows r = { .rows = rows, .count = 2 };
+
+	top_rows_sort(&r, TOP_TOTAL);
+	CHECK(!memcmp(r.rows[0].name.p, "script.php", r.rows[0].name.n));
+	top_rows_sort(&r, TOP_SELF);
+	CHECK(!memcmp(r.rows[0].name.p, "md5", r.rows[0].name.n));
 }
 
 TEST(a_filter_hides_rows_and_changes_no_number)

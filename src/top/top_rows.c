@@ -236,18 +236,28 @@ static int compare_names(const struct top_row *a, const struct top_row *b)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
+/* Where the column is equal, the same kind of the other time comes next: functions on one path have equal totals, and a script stands
+ * above those it calls as soon as it also waits elsewhere. */
+static const enum top_sort orders[TOP_NAME][TOP_NAME] = {
+	[TOP_SELF] = { TOP_SELF, TOP_TOTAL, TOP_OFF_SELF, TOP_OFF_TOTAL },
+	[TOP_TOTAL] = { TOP_TOTAL, TOP_OFF_TOTAL, TOP_SELF, TOP_OFF_SELF },
+	[TOP_OFF_SELF] = { TOP_OFF_SELF, TOP_OFF_TOTAL, TOP_SELF, TOP_TOTAL },
+	[TOP_OFF_TOTAL] = { TOP_OFF_TOTAL, TOP_TOTAL, TOP_OFF_SELF, TOP_SELF },
+};
+
 static int compare(const void *a, const void *b, void *data)
 {
 	const struct top_row *x = a, *y = b;
-	const enum top_sort first = *(const enum top_sort *)data;
+	const enum top_sort sort = *(const enum top_sort *)data;
 	const int64_t left[] = { x->self, x->total, x->off_self, x->off_total };
 	const int64_t right[] = { y->self, y->total, y->off_self, y->off_total };
 
-	if (first < TOP_NAME && left[first] != right[first])
-		return left[first] > right[first] ? -1 : 1;
-	for (unsigned i = 0; i < TOP_NAME && first != TOP_NAME; i++)
-		if (left[i] != right[i])
-			return left[i] > right[i] ? -1 : 1;
+	for (unsigned i = 0; i < TOP_NAME && sort != TOP_NAME; i++) {
+		const enum top_sort column = orders[sort][i];
+
+		if (left[column] != right[column])
+			return left[column] > right[column] ? -1 : 1;
+	}
 	return compare_names(x, y);
 }
 

@@ -44,7 +44,7 @@ bool top_rows_match(const regex_t *filter, struct str s);
 /* Leaves the rows whose name or file the expression matches. */
 void top_rows_filter(struct top_rows *r, const regex_t *filter);
 
-/* Most first, names from A to Z; equal rows by their other values, and then by name. */
+/* Most first, names from A to Z; equal rows by the same value of the other time (on CPU, off), then by their others, then by name. */
 void top_rows_sort(struct top_rows *r, enum top_sort sort);
 
 /* "function", "entry", …; NULL is none. */
