@@ -20,6 +20,8 @@ MIX = [('view', 46), ('purge', 12), ('edit', 8), ('search', 9), ('index', 6), ('
 FIELD = re.compile(r'<input[^>]*\btype="hidden"[^>]*>')
 ATTRIBUTE = re.compile(r'\b(name|value)="([^"]*)"')
 TEXT = re.compile(r'<textarea[^>]*\bname="wikitext"[^>]*>(.*?)</textarea>', re.S)
+# DokuWiki's template says in a class which page an answer is: "mode_show", "mode_preview", "mode_conflict".
+MODE = re.compile(r'\bclass="[^"]*\bmode_(\w+)')
 
 
 class WrongAnswer(Exception):
@@ -66,7 +68,7 @@ class Visitor:
 
     def expect(self, answer, text='', size=0, status=200):
         if answer[0] != status:
-            raise WrongAnswer(f'status {answer[0]} instead of {status}: {plain(answer[1])}')
+            raise WrongAnswer(f'status {answer[0]} instead of {status}, {mode(answer[1])}: {plain(answer[1])}')
         if len(answer[1]) < size:
             raise WrongAnswer(f'only {len(answer[1])} bytes: {plain(answer[1])}')
         if text not in answer[1]:
@@ -147,6 +149,11 @@ class Visitor:
     def indexer(self):
         """The small image in each page that makes DokuWiki index what has changed."""
         self.expect(self.ask('GET', '/lib/exe/taskrunner.php?id=' + self.rnd.choice(self.ids)))
+
+
+def mode(text):
+    found = MODE.search(text)
+    return found.group(1) if found else 'no page of the wiki'
 
 
 def plain(text):

@@ -75,6 +75,9 @@ class Wiki:
             for name in ('acl.auth.php', 'users.auth.php', 'local.protected.php'):
                 write(os.path.join(self.root, 'conf', name), '')
             write(os.path.join(self.root, 'conf', 'local.php'), SETTINGS)
+            # The key of security tokens. DokuWiki makes one when it finds none; of two first requests at the same time each makes its
+            # own, and the form of one of them is refused.
+            write(os.path.join(self.data, 'meta', '_htcookiesalt2'), os.urandom(64).hex())
             write(os.path.join(self.root, 'inc', 'preload.php'),
                   "<?php\ndefined('DOKU_CONF') || define('DOKU_CONF', dirname(__DIR__) . '/conf/');\n"
                   "defined('DOKU_MAIN_CONF') || define('DOKU_MAIN_CONF', DOKU_CONF);\n")
