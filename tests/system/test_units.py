@@ -9,7 +9,7 @@ from strobe_test import EXTENSION, Directory, Skip, check, main, test, wait_for
 WORKER = '''<?php
 function even() { for ($s = 0, $i = 0; $i < 6000; $i++) $s += $i & 3; return $s; }
 function odd() { for ($s = 0, $i = 0; $i < 6000; $i++) $s += $i & 7; return $s; }
-function mail(int $n) { for ($end = microtime(true) + 0.2; microtime(true) < $end;) even(); if ($n === 2) throw new Exception("refused"); }
+function mail(int $n) { for ($end = microtime(true) + 0.6; microtime(true) < $end;) even(); if ($n === 2) throw new Exception("refused"); }
 for ($changes = 0, $end = microtime(true) + 2; microtime(true) < $end; $changes += 2) {
 	Strobe\\with_labels(["parity" => "even"], "even");
 	Strobe\\with_labels(["parity" => "odd"], "odd");
@@ -54,7 +54,8 @@ def samples_and_runs_of_units_are_found_by_their_labels():
             stacks = folded(d, f'parity={parity}')
             check(sum(stacks.values()) > 300 and share(stacks, parity) > 0.6 and share(stacks, other) < 0.02, f'{parity}: {stacks}')
         stacks = folded(d, 'entry=mail&queue=slow')
-        check(400 < sum(stacks.values()) < 2000 and share(stacks, 'send_mail') > 0.95, f'mail: {stacks}')
+        # Where the ticking thread gets no processor for long, what it has not seen goes to the end of the unit.
+        check(1700 < sum(stacks.values()) < 6000 and share(stacks, 'send_mail') > 0.6, f'mail: {stacks}')
         check(share(folded(d, 'entry=worker'), 'send_mail') == 0, 'and the loop has nothing of it')
         keys = [label['key'] for label in json.loads(d.get('/api/v1/labels?from=-1h'))['labels']]
         check('queue' in keys and 'job_id' not in keys, f'an attribute is no series: {keys}')
