@@ -330,16 +330,12 @@ int sampler_add_cgroup(struct sampler *s, int directory, struct err *err)
 	return 0;
 }
 
-int sampler_find_sleepers(struct sampler *s, struct err *err)
+static int walk_sleepers(struct sampler *s, struct err *err)
 {
-	struct bpf_link *link;
+	struct bpf_link *link = bpf_program__attach_iter(s->bpf->progs.sleepers, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	char nothing[64];
-	int fd;
 
-	if (!s->has_iterator)
-		return err_set(err, -ENOTSUP, "this kernel does not tell which threads slept when the recording began");
-	link = bpf_program__attach_iter(s->bpf->progs.sleepers, NULL);
-	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	if (fd < 0) {
 		bpf_link__destroy(link);
 		return err_set(err, -ENOTSUP, "cannot look for threads that sleep: %s", strerror(errno));
@@ -350,6 +346,22 @@ int sampler_find_sleepers(struct sampler *s, struct err *err)
 	bpf_link__destroy(link);
 	ring_buffer__consume(s->ring);
 	return 0;
+}
+
+/* Inside a pid namespace nobody could tell of libphp in a process that has not run yet: a first walk asks for it, and its events
+ * are answered before the second one. */
+int sampler_find_sleepers(struct sampler *s, struct err *err)
+{
+	int r = 0;
+
+	if (!s->has_iterator)
+		return err_set(err, -ENOTSUP, "this kernel does not tell which threads slept when the recording began");
+	if (!sampler_sees_all_pids(s)) {
+		s->bpf->bss->only_ask = true;
+		r = walk_sleepers(s, err);
+		s->bpf->bss->only_ask = false;
+	}
+	return r < 0 ? r : walk_sleepers(s, err);
 }
 
 const struct unwind_maps *sampler_unwind_maps(const struct sampler *s)

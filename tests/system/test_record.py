@@ -160,6 +160,23 @@ def php_in_a_library_is_found():
         check_loop(d, embed(d, 'php-config', f'-lphp{version}'))
 
 
+@test
+def a_library_that_sleeps_all_the_time_is_found_in_a_container():
+    """There the kernel's number of a process is not the one that a program sees."""
+    version = subprocess.run(['php-config', '--version'], capture_output=True, text=True).stdout[:3]
+    namespace = ['unshare', '--fork', '--pid', '--mount-proc', '--kill-child']
+    if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
+        raise Skip('no pid namespace can be made here')
+    with Directory() as d:
+        program = embed(d, 'php-config', f'-lphp{version}')
+        with open(f'{d}/script.php', 'w') as f:
+            f.write(LONG_SLEEP)
+        r = subprocess.run([*namespace, 'sh', '-c', '"$1" "$2" > "$3" & pid=$!; until grep -q ready "$3"; do sleep 0.1; done; '
+                            '"$4" record -p $pid --off-cpu -d 1 --lang php -o "$5"', 'sh', program, f'{d}/script.php', f'{d}/said',
+                            os.path.abspath(STROBE), f'{d}/out.folded'], capture_output=True, text=True, timeout=120)
+        check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'deep;sleep'}, r.stderr)
+
+
 ZTS = f'{ROOT}/var/test/php-zts'
 
 

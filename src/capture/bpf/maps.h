@@ -16,6 +16,9 @@ u32 epoch = 1;
 /* One switch in 2^skip_shift is kept and stands for the others. */
 u32 skip_shift;
 
+/* The walk over sleeping threads asks about processes and tells of no thread. */
+bool only_ask;
+
 /* Files: those that user space has described, and all that it was asked about. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

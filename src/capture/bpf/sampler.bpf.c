@@ -232,7 +232,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	if (!task || !scratch || task->flags & PF_KTHREAD || is_runnable(task) || (settings.target == TARGET_PIDS && !is_target(task)))
 		return 0;
 	b = find_php(task, &bias);
-	if (!b || (settings.target == TARGET_FPM && !b->fpm))
+	if (!b || only_ask || (settings.target == TARGET_FPM && !b->fpm))
 		return 0;
 	e = &scratch->sleeper;
 	e->type = EVENT_SLEEPER;
