@@ -516,6 +516,8 @@ void profile_merge(struct profile *into, const struct profile *from)
 		into->chart = chart_free(into->chart);
 	if (alone && from->chart && into->keeps_chart)
 		into->chart = chart_copy(from->chart, into, nodes);
+	if (from->node_count > 1)
+		into->charted_calls = alone ? from->charted_calls : 0;
 }
 
 static void copy_facts(struct profile *to, const struct profile *from)

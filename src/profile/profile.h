@@ -60,6 +60,7 @@ struct profile {
 					 * need stacks are an estimate, as are pictures */
 
 	struct chart *chart;		/* chart.h; NULL: none, or nobody asked for it */
+	uint32_t charted_calls;		/* calls of the chart of the run that was read, whether it is carried or not */
 
 	/* private */
 	size_t frame_capacity, node_capacity;

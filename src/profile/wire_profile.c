@@ -304,8 +304,10 @@ int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *
 	add_nodes(p, m, &r, cut.nodes);
 	if (m->edge_nodes)
 		add_edges(p, m, &r, cut.frames);
-	if (m->nodes)
+	if (m->nodes) {
 		p->chart = chart_free(p->chart);
+		p->charted_calls = is_first ? m->calls : 0;
+	}
 	if (m->calls && is_first && p->keeps_chart)
 		set_chart(p, m, &r, room ? room->calls : UINT32_MAX);
 	p->estimated |= m->edge_nodes || m->info.flags & STROBE_WIRE_ESTIMATE;

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+from daemon import Daemon
 from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
 
 BUSY = '<?php function busy($s) { $n = 0; for ($t = microtime(true); microtime(true) - $t < $s;) $n++; return $n; }\n'
@@ -531,6 +532,25 @@ def a_flame_chart_is_limited_and_says_so_and_survives_kill():
         check(len(events) == 2000 and events[0]['dur'] >= 500000, f'{len(events)} {events[0]}')
         r = p.run('php', script, options=['--flame-chart'])
         check(r.returncode == 125 and '--flame-chart needs --trace' in r.stderr, r.stderr)
+
+
+@test
+def a_traced_request_brings_its_flame_chart_to_the_daemon():
+    with Directory() as d:
+        daemon = Daemon(d).start()
+        try:
+            script = f'{d}/x.php'
+            with open(script, 'w') as f:
+                f.write('<?php function a() { b(1); c(); b(2); } function b($n) { usleep(300); } function c() { } a();')
+            subprocess.run(['php', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=off', '-d', 'strobe.trace_rate=1', '-d', 'strobe.instrument=1',
+                            '-d', 'strobe.trace_flame_chart=1', '-d', f'strobe.socket={daemon.socket}', script], check=True)
+            runs = wait_for(lambda: json.loads(daemon.get('/api/v1/runs'))['runs'])
+            events = json.loads(daemon.get(f'/api/v1/profile?run={runs[0]["source"]}/{runs[0]["id"]}&format=chrome'))['traceEvents']
+            check([e['name'] for e in events if e['name'] in 'abc'] == ['a', 'b', 'c', 'b'], f'{events}')
+            main_ = events[0]
+            check(main_['name'] == 'main()' and main_['ts'] < 10000 and all(e['ts'] + e['dur'] <= main_['ts'] + main_['dur'] + 0.001 for e in events), f'{events}')
+        finally:
+            daemon.stop()
 
 
 if __name__ == '__main__':
