@@ -185,6 +185,17 @@ check(run_calls($m)['f'] === 1000 && run_calls($m)['abs'] === 1000, 'the tree ha
 check((int)$m['labels']['uncharted_calls'] === calls_in_tree($m) - 1023, "left out: {$m['labels']['uncharted_calls']} of " . calls_in_tree($m));
 check(count(array_filter($m['calls'], fn($c) => $m['nodes'][$c['node']]['name'] === 'all' && $c['end'] - $c['start'] > 0)) === 1, 'a call that was there when it became full has its end');
 
+// A fiber that goes on is a record and no call: what is left out is counted without it.
+$run = profile('<?php function outer() { inner(); } function inner() { for ($i = 0; $i < 50; $i++) Fiber::suspend(); } function f($i) { return abs($i); }
+	$fiber = new Fiber(outer(...)); for ($fiber->start(); !$fiber->isTerminated(); $fiber->resume()); for ($i = 0; $i < 2000; $i++) f($i); echo "fine";', ['strobe.trace_chart_calls' => '1024'] + $ini);
+$m = $run->runs()[0];
+$records = array_count_values(array_column($m['calls'], 'node'));
+$again = 0;
+foreach ($m['nodes'] as $i => $n)
+	if (in_array($n['name'], ['outer', 'inner', 'Fiber::suspend'], true))
+		$again += $records[$i] - $n['self']['calls'];
+check($again === 150 && (int)$m['labels']['uncharted_calls'] === calls_in_tree($m) - (1024 - 1 - $again), "with fibers: $again, {$m['labels']['uncharted_calls']} of " . calls_in_tree($m));
+
 // What finds no room in the tree is folded, and folded in the chart.
 $wide = '<?php function w($d) { if ($d) { for ($i = 0; $i < 4; $i++) { ("a" . $i)($d); } } } ';
 for ($i = 0; $i < 4; $i++)
