@@ -4,7 +4,7 @@
  *
  * $argv[3] says who watches: "none", "off" (loaded, never started), "FUNCTION/FUNCTION FLAGS" such as
  * "tideways_xhprof_enable/tideways_xhprof_disable 4", or "strobe:METRICS" of Strobe's own API, such as
- * "strobe:COUNTS". What is measured runs between start and stop; making the result does not count.
+ * "strobe:COUNTS", or "chart:METRICS", the same with a flame chart. What is measured runs between start and stop; making the result does not count.
  */
 function plain(int $x): int
 {
@@ -106,9 +106,10 @@ function cpu_ns(): int
 
 [, $kind, $calls, $watcher, $times] = $argv;
 $start = $stop = null;
-if (str_starts_with($watcher, 'strobe:')) {
-	$metrics = constant('Strobe\\' . substr($watcher, 7));
-	$start = function () use ($metrics) { $GLOBALS['trace'] = Strobe\Trace::start($metrics); };
+if (preg_match('/^(strobe|chart):(.*)/', $watcher, $m)) {
+	$metrics = array_sum(array_map(fn($name) => constant("Strobe\\$name"), explode('+', $m[2])));
+	$options = $m[1] === 'chart' ? ['flame_chart' => true] : [];
+	$start = function () use ($metrics, $options) { $GLOBALS['trace'] = Strobe\Trace::start($metrics, $options); };
 	$stop = function () { return ['ct' => ['ct' => $GLOBALS['trace']->stop()->getTotals()['calls']]]; };
 } elseif (str_contains($watcher, '/')) {
 	[$functions, $flags] = explode(' ', $watcher);

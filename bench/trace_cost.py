@@ -49,6 +49,8 @@ def variants(extension, peer):
     own = strobe + ['-d', 'strobe.instrument=1']
     chosen.append(Variant('strobe counts only', own, 'strobe:COUNTS'))
     chosen.append(Variant('strobe counts, time by samples', own, 'strobe:SAMPLED_WALL'))
+    chosen.append(Variant('strobe wall, flame chart', own, 'chart:WALL'))
+    chosen.append(Variant('strobe all, flame chart', own, 'chart:WALL+CPU+MEMORY+PEAK_MEMORY'))
     chosen.append(Variant('strobe loaded, instrument=0', strobe + ['-d', 'strobe.instrument=0'], 'off'))
     chosen.append(Variant('strobe idle, instrument=1', standing_in, 'off'))
     if peer:

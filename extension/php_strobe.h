@@ -18,6 +18,8 @@ extern zend_module_entry strobe_module_entry;
 #define STROBE_MAX_DEPTH	8192
 #define STROBE_MIN_NODES	1024		/* of a trace */
 #define STROBE_MAX_NODES	67108864
+#define STROBE_MIN_CHART	1024		/* calls of a flame chart */
+#define STROBE_MAX_CHART	16777216
 
 /* The settings, explained in docs/extension.md; read at the start of a request. */
 ZEND_BEGIN_MODULE_GLOBALS(strobe)
@@ -33,6 +35,8 @@ ZEND_BEGIN_MODULE_GLOBALS(strobe)
 	bool instrument;		/* the call observer is wanted; "auto" is decided already */
 	bool compat_builtins;
 	zend_long trace_max_nodes;
+	bool trace_flame_chart;		/* requests and units that are traced have one */
+	zend_long trace_chart_calls;
 	double flush;			/* seconds between messages of samples */
 	double flush_waiting;		/* seconds between two looks from outside at a thread that may be waiting; 0: none */
 	double trace_rate;		/* 0 to 1 */

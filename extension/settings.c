@@ -176,6 +176,12 @@ static ZEND_INI_MH(on_trace_max_nodes)
 			 &STROBE_G(trace_max_nodes));
 }
 
+static ZEND_INI_MH(on_trace_chart_calls)
+{
+	return set_count(stage, entry, new_value, STROBE_MIN_CHART, STROBE_MAX_CHART, "1024 to 16777216 calls",
+			 &STROBE_G(trace_chart_calls));
+}
+
 /* "auto" waits for the other settings: settings_register decides. */
 static ZEND_INI_MH(on_instrument)
 {
@@ -310,6 +316,9 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("strobe.trace_keep", "", PHP_INI_ALL, on_trace_keep)
 	PHP_INI_ENTRY_EX("strobe.trigger_secret", "", PHP_INI_SYSTEM | PHP_INI_PERDIR, on_trigger_secret, trigger_show)
 	PHP_INI_ENTRY("strobe.trace_max_nodes", "262144", PHP_INI_ALL, on_trace_max_nodes)
+	STD_PHP_INI_BOOLEAN("strobe.trace_flame_chart", "0", PHP_INI_ALL, on_switch, trace_flame_chart,
+			    zend_strobe_globals, strobe_globals)
+	PHP_INI_ENTRY("strobe.trace_chart_calls", "1000000", PHP_INI_ALL, on_trace_chart_calls)
 PHP_INI_END()
 
 /* The observer can only be registered while PHP starts, so that settings which need it later must ask for it now. */

@@ -45,7 +45,7 @@ const VERSION = '0.1.0';
  * as always. A sample that is due just when a label changes may fall on either side.
  *
  * @param string $key 1 to 64 letters, digits and "_", not beginning with a digit; "source", "id", "url", "name",
- *     "folded_calls", "host" and "sapi" are taken
+ *     "folded_calls", "uncharted_calls", "host" and "sapi" are taken
  * @param string $value cut to 255 bytes; control characters become "?"
  * @throws \ValueError if the key cannot be one
  * @throws Exception if there are 32 labels already
@@ -209,9 +209,10 @@ final class Trace
      * Starts a trace. What the running function calls from now on is in it, right below "main()".
      *
      * @param int $metrics a sum of WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS, SAMPLED_WALL, or COUNTS
-     * @param array{internals?: bool, files?: bool, loads?: bool, include?: string|list<string>, exclude?: string|list<string>} $options
+     * @param array{internals?: bool, files?: bool, loads?: bool, flame_chart?: bool, include?: string|list<string>, exclude?: string|list<string>} $options
      *     internals: functions that are not written in PHP, too (default true); files: the file scope of scripts, include
-     *     and eval (default true); loads: compilation of scripts (default false); include: only functions with these
+     *     and eval (default true); loads: compilation of scripts (default false); flame_chart: keep each call with its times, in
+     *     the order of the calls, too (default false; strobe.trace_chart_calls limits how many); include: only functions with these
      *     names; exclude: none with these. A name is one as profiles show it ("strlen", "App\Cart::price", the path of a
      *     script; a closure is "App\Cart::{closure}" or "App\{closure}"), letters of either case are equal, and * stands
      *     for any characters: "Twig\*", "App\Cart::*". What is left out is transparent: what it calls is called by its
@@ -298,6 +299,12 @@ final class Profile implements \Countable, \JsonSerializable
     public function getFoldedCalls(): int {}
 
     /**
+     * With the option "flame_chart" of the trace: the calls that are in the tree and not in the flame chart, because there are more
+     * than strobe.trace_chart_calls. Null without that option.
+     */
+    public function getUnchartedCalls(): ?int {}
+
+    /**
      * The totals by metric.
      *
      * @return array<string, int>
@@ -324,7 +331,8 @@ final class Profile implements \Countable, \JsonSerializable
     public function toFolded(?string $metric = null): string {}
 
     /**
-     * A file of https://www.speedscope.app, ready for json_encode(). Values that are not above 0 are left out.
+     * A file of https://www.speedscope.app, ready for json_encode(). Values that are not above 0 are left out. The flame chart, if
+     * there is one, is the order and the time of what "wall_ns" shows.
      *
      * @param string|null $metric as of toFolded()
      * @return array<string, mixed>

@@ -58,6 +58,9 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_strobe_void, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_strobe_int_or_null, 0, 0, IS_LONG, 1)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_strobe_int, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
@@ -125,6 +128,7 @@ ZEND_METHOD(Strobe_Profile, getMetrics);
 ZEND_METHOD(Strobe_Profile, getStartTime);
 ZEND_METHOD(Strobe_Profile, getDuration);
 ZEND_METHOD(Strobe_Profile, getFoldedCalls);
+ZEND_METHOD(Strobe_Profile, getUnchartedCalls);
 ZEND_METHOD(Strobe_Profile, getTotals);
 ZEND_METHOD(Strobe_Profile, getFunctions);
 ZEND_METHOD(Strobe_Profile, toFolded);

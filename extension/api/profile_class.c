@@ -102,6 +102,15 @@ ZEND_METHOD(Strobe_Profile, getFoldedCalls)
 	RETURN_LONG((zend_long)tree_of(ZEND_THIS)->folded_calls);
 }
 
+ZEND_METHOD(Strobe_Profile, getUnchartedCalls)
+{
+	const struct call_tree *t = tree_of(ZEND_THIS);
+
+	ZEND_PARSE_PARAMETERS_NONE();
+	if (t->charted)
+		RETURN_LONG((zend_long)t->uncharted_calls);
+}
+
 ZEND_METHOD(Strobe_Profile, getTotals)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
@@ -264,6 +273,7 @@ static const zend_function_entry strobe_profile_methods[] = {
 	ZEND_ME(Strobe_Profile, getStartTime, arginfo_strobe_float, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, getDuration, arginfo_strobe_float, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, getFoldedCalls, arginfo_strobe_int, ZEND_ACC_PUBLIC)
+	ZEND_ME(Strobe_Profile, getUnchartedCalls, arginfo_strobe_int_or_null, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, getTotals, arginfo_strobe_array, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, getFunctions, arginfo_strobe_array, ZEND_ACC_PUBLIC)
 	ZEND_ME(Strobe_Profile, toFolded, arginfo_strobe_folded, ZEND_ACC_PUBLIC)

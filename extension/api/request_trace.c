@@ -32,7 +32,7 @@ static bool is_preloading(void)
 bool request_trace_begin(struct api_thread *a, struct work *w, const char *source, bool own_fiber)
 {
 	const struct trace_options options = {
-		.metrics = TRACE_WALL | TRACE_CPU | TRACE_MEMORY | TRACE_PEAK,
+		.metrics = TRACE_WALL | TRACE_CPU | TRACE_MEMORY | TRACE_PEAK | (STROBE_G(trace_flame_chart) ? TRACE_CHART : 0),
 		.files = true,
 		.loads = true,
 		.anew_in_child = true,

@@ -118,6 +118,64 @@ static void make_profile(zval *out, const struct call_tree *t, int metric)
 	add_assoc_zval(out, "weights", &weights);
 }
 
+static void add_event(HashTable *events, const char *type, uint32_t frame, uint64_t at)
+{
+	zval event;
+
+	array_init_size(&event, 3);
+	add_assoc_string(&event, "type", type);
+	add_assoc_long(&event, "frame", frame);
+	add_assoc_long(&event, "at", (zend_long)at);
+	zend_hash_next_index_insert(events, &event);
+}
+
+/* The chart: what opens and closes, in the order in which it did. Returns the time of the last event. */
+static uint64_t add_events(HashTable *events, const struct call_tree *t)
+{
+	uint32_t *open = t->call_count ? safe_emalloc(t->call_count, sizeof(*open), 0) : NULL, depth = 0;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i <= t->call_count; i++) {
+		const struct call_record *call = i < t->call_count ? &t->calls[i] : NULL;
+
+		while (depth && !(call && call->node && t->calls[open[depth - 1]].node == t->nodes[call->node].parent)) {
+			const struct call_record *ended = &t->calls[open[--depth]];
+
+			last = ended->start_ns + ended->duration_ns;
+			add_event(events, "C", t->nodes[ended->node].function, last);
+		}
+		if (call) {
+			add_event(events, "O", t->nodes[call->node].function, call->start_ns);
+			open[depth++] = i;
+		}
+	}
+	if (open)
+		efree(open);
+	return last;
+}
+
+static void make_chart(zval *out, const struct call_tree *t, int metric)
+{
+	uint64_t end;
+	zval events;
+
+	array_init(&events);
+	end = add_events(Z_ARRVAL(events), t);
+	array_init(out);
+	add_assoc_string(out, "type", "evented");
+	add_assoc_string(out, "name", metric_name(metric));
+	add_assoc_string(out, "unit", "nanoseconds");
+	add_assoc_long(out, "startValue", 0);
+	add_assoc_long(out, "endValue", (zend_long)end);
+	add_assoc_zval(out, "events", &events);
+}
+
+/* A chart is of time that passed. */
+static bool shows_chart(const struct call_tree *t, int metric)
+{
+	return t->charted && strcmp(metric_name(metric), tree_column_name(TREE_WALL_NS)) == 0;
+}
+
 void export_speedscope(const struct call_tree *t, int metric, zval *out)
 {
 	zend_string **names = names_new(t);
@@ -131,7 +189,10 @@ void export_speedscope(const struct call_tree *t, int metric, zval *out)
 
 	array_init(&shared);
 	add_assoc_zval(&shared, "frames", &frames);
-	make_profile(&profile, t, metric);
+	if (shows_chart(t, metric))
+		make_chart(&profile, t, metric);
+	else
+		make_profile(&profile, t, metric);
 	array_init(&profiles);
 	zend_hash_next_index_insert(Z_ARRVAL(profiles), &profile);
 

@@ -151,12 +151,19 @@ static bool read_option(zend_string *key, zval *value, struct trace_options *o)
 		return read_bool(key, value, &o->files);
 	if (zend_string_equals_literal(key, "loads"))
 		return read_bool(key, value, &o->loads);
+	if (zend_string_equals_literal(key, "flame_chart")) {
+		bool chart = false;
+
+		read = read_bool(key, value, &chart);
+		o->metrics |= chart ? TRACE_CHART : 0;
+		return read;
+	}
 	if (zend_string_equals_literal(key, "include"))
 		return read_patterns(key, value, true, &o->filter);
 	if (zend_string_equals_literal(key, "exclude"))
 		return read_patterns(key, value, false, &o->filter);
-	zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\", \"loads\", \"include\" and "
-				  "\"exclude\"");
+	zend_argument_value_error(2, "must have no other keys than \"internals\", \"files\", \"loads\", \"flame_chart\", "
+				  "\"include\" and \"exclude\"");
 	return false;
 }
 
@@ -218,7 +225,7 @@ ZEND_METHOD(Strobe_Trace, start)
 	}
 	if (!may_start(options, &o))
 		RETURN_THROWS();
-	o.metrics = (unsigned)metrics;
+	o.metrics |= (unsigned)metrics;
 	object_init_ex(return_value, trace_ce);
 	t = from_object(Z_OBJ_P(return_value));
 	if (a)

@@ -52,7 +52,8 @@ struct encoder {
 	uint32_t *names, *files;	/* by function: references */
 	struct pair labels[STROBE_WIRE_LABELS], columns[COLUMNS];
 	unsigned label_count, column_count;
-	char folded_calls[24];
+	char folded_calls[24], uncharted_calls[24];
+	uint32_t call_count;		/* of the chart, as many as there is room for */
 	int64_t *self;			/* a row of column_count values for each node */
 	enum tree_column sources[COLUMNS];	/* of the columns that the tree has: the first of column_count */
 	unsigned source_count, first_inclusive;
@@ -61,7 +62,7 @@ struct encoder {
 
 bool run_is_reserved(const char *key, size_t n)
 {
-	static const char *const keys[] = { "source", "id", "url", "name", "folded_calls" };
+	static const char *const keys[] = { "source", "id", "url", "name", "folded_calls", "uncharted_calls" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
@@ -173,6 +174,11 @@ static void add_labels(struct encoder *e, const struct run_info *info, const str
 		snprintf(e->folded_calls, sizeof(e->folded_calls), "%llu", (unsigned long long)e->tree->folded_calls);
 		add_label(e, "folded_calls", e->folded_calls);
 	}
+	if (e->tree->uncharted_calls + (e->tree->call_count - e->call_count)) {
+		snprintf(e->uncharted_calls, sizeof(e->uncharted_calls), "%llu",
+			 (unsigned long long)e->tree->uncharted_calls + (e->tree->call_count - e->call_count));
+		add_label(e, "uncharted_calls", e->uncharted_calls);
+	}
 	for (unsigned i = 0; info->attributes && i < info->attributes->count; i++)
 		add_label(e, info->attributes->items[i].key, info->attributes->items[i].value);
 	for (unsigned i = 0; i < labels->count; i++) {
@@ -265,9 +271,53 @@ static void release(struct encoder *e)
 	free(e->self);
 }
 
+static size_t varint_size(uint64_t v)
+{
+	size_t n = 1;
+
+	while (v >>= 7)
+		n++;
+	return n;
+}
+
+/* No message is larger without its chart. */
+static size_t bound_without_chart(const struct call_tree *t)
+{
+	size_t bound = STROBE_WIRE_HEADER_2 + 2 * VARINT_MAX * (STROBE_WIRE_LABELS + COLUMNS + STROBE_DROP_REASONS) +
+		       STROBE_WIRE_LABELS * (STROBE_WIRE_LABEL_KEY + STROBE_WIRE_LABEL_VALUE) +
+		       (size_t)t->node_count * (5 + 5 + (size_t)VARINT_MAX * ((unsigned)__builtin_popcount(t->columns) + 1));
+
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		const struct call_function *f = &t->functions[i];
+
+		bound += 5 * VARINT_MAX + STROBE_WIRE_LABEL_VALUE + (f->name ? ZSTR_LEN(f->name) : 0) +
+			 (f->class_name ? ZSTR_LEN(f->class_name) : 0) + (f->file ? 2 * ZSTR_LEN(f->file) : 0);
+	}
+	return bound;
+}
+
+/* How much of the chart surely fits into a message. Nearly always it is all of it. */
+static uint32_t fitting_calls(const struct call_tree *t)
+{
+	size_t size = t->call_count ? bound_without_chart(t) : 0;
+	uint64_t last = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->call_count && i < STROBE_WIRE_CALLS; i++) {
+		const struct call_record *r = &t->calls[i];
+
+		size += varint_size(r->node + 1) + varint_size(r->start_ns - last) + varint_size(r->duration_ns);
+		if (size > STROBE_WIRE_MAX)
+			break;
+		last = r->start_ns;
+	}
+	return i;
+}
+
 /* Strings of labels and columns must stand among the first ones, so these come first. */
 static bool prepare(struct encoder *e, const struct run_info *info, const struct request_labels *labels)
 {
+	e->call_count = fitting_calls(e->tree);
 	add_labels(e, info, labels);
 	add_columns(e);
 	for (uint32_t i = 0; i < e->tree->function_count; i++)
@@ -315,6 +365,19 @@ static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
 	}
 }
 
+static void write_calls(const struct encoder *e, struct strobe_wire_writer *w)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < e->call_count; i++) {
+		const struct call_record *r = &e->tree->calls[i];
+
+		reserve(w, 3 * VARINT_MAX);
+		strobe_wire_call(w, r->node + 1, r->start_ns - last, r->duration_ns);
+		last = r->start_ns;
+	}
+}
+
 /* Returns the size of the message, which `*ret_buffer` (the caller's to free) holds if it is not above
  * `*ret_capacity`. */
 static size_t write_message(const struct encoder *e, const struct run_info *info, const uint64_t *unreported,
@@ -323,6 +386,7 @@ static size_t write_message(const struct encoder *e, const struct run_info *info
 	const struct call_tree *t = e->tree;
 	struct strobe_wire_info header = {
 		.kind = info->open ? STROBE_WIRE_OPEN_RUN : STROBE_WIRE_RUN,
+		.version = e->call_count ? 2 : 1,
 		.clock = clock_of(t),
 		.pid = info->pid,
 		.start_ns = t->start_ns,
@@ -351,6 +415,7 @@ static size_t write_message(const struct encoder *e, const struct run_info *info
 		strobe_wire_frame(&w, e->names[i], e->files[i], t->functions[i].line);
 	}
 	write_nodes(e, &w);
+	write_calls(e, &w);
 	size = strobe_wire_end(&w);
 	*ret_buffer = w.buffer;
 	*ret_capacity = w.capacity;

@@ -2,7 +2,8 @@
  *
  * A run is one profile that is kept as such: it has a source (a namespace), an id, perhaps a URL and a name, which
  * travel as labels. Its tree has one top node "main()", which is the root of the call tree; values are what each node
- * took itself. If the node budget has folded calls, a label "folded_calls" says how many. The losses that it carries
+ * took itself. If the node budget has folded calls, a label "folded_calls" says how many, and a label "uncharted_calls" how
+ * many calls found no room in its flame chart. The losses that it carries
  * count runs.
  */
 #ifndef STROBE_RUN_MESSAGE_H

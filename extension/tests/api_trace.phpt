@@ -173,7 +173,7 @@ Error: Cannot create dynamic property Strobe\Trace::$x
 ValueError: Strobe\Trace::start(): Argument #1 ($metrics) must be a sum of Strobe\WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS and SAMPLED_WALL
 ValueError: Strobe\Trace::start(): Argument #1 ($metrics) must be a sum of Strobe\WALL, CPU, MEMORY, PEAK_MEMORY, ALLOCATIONS and SAMPLED_WALL
 TypeError: Strobe\Trace::start(): Argument #1 ($metrics) must be of type int, string given
-ValueError: Strobe\Trace::start(): Argument #2 ($options) must have no other keys than "internals", "files", "loads", "include" and "exclude"
+ValueError: Strobe\Trace::start(): Argument #2 ($options) must have no other keys than "internals", "files", "loads", "flame_chart", "include" and "exclude"
 TypeError: Strobe\Trace::start(): Argument #2 ($options) must have a bool as "files", int given
 ValueError: Strobe\Trace::start(): Argument #2 ($options) must have strings as keys
 TypeError: Strobe\Trace::start(): Argument #2 ($options) must have a bool as "loads", null given

@@ -11,7 +11,8 @@ foreach (['strobe.mode' => ['sample', 'off', '', 'always', 'SAMPLE'], 'strobe.cl
 	'strobe.trace_keep' => ['slow:500ms', 'slow:2s', 'status:5xx', 'status:404', 'failed', 'slow:500ms,status:5xx, failed ', '', 'slow', 'slow:', 'slow:5',
 		'slow:0s', 'slow:-1s', 'slow:1.5s', 'slow:5m', 'slow:1s,slow:2s', 'slow:90000s', 'status:6xx', 'status:50', 'status:5x', 'status:5xxx', 'fast',
 		'failed,', ',failed', 'failed;slow:1s', 'Failed'],
-	'strobe.trace_max_nodes' => ['1024', '67108864', '1023', '67108865', '2000.5', 'many']] as $name => $values)
+	'strobe.trace_max_nodes' => ['1024', '67108864', '1023', '67108865', '2000.5', 'many'],
+	'strobe.trace_chart_calls' => ['1024', '16777216', '1023', '16777217'], 'strobe.trace_flame_chart' => ['1', 'off', 'maybe']] as $name => $values)
 	foreach ($values as $v)
 		echo "$name=$v: ", ini_set($name, $v) === false ? 'refused' : 'taken', "\n";
 ?>
@@ -29,6 +30,8 @@ strobe.mode = 'off' access 7
 strobe.period = '0.01' access 7
 strobe.request_rate = '1.0' access 7
 strobe.socket = '' access 4
+strobe.trace_chart_calls = '1000000' access 7
+strobe.trace_flame_chart = '0' access 7
 strobe.trace_flush = '0' access 7
 strobe.trace_keep = '' access 7
 strobe.trace_max_nodes = '262144' access 7
@@ -103,3 +106,10 @@ strobe.trace_max_nodes=1023: refused
 strobe.trace_max_nodes=67108865: refused
 strobe.trace_max_nodes=2000.5: refused
 strobe.trace_max_nodes=many: refused
+strobe.trace_chart_calls=1024: taken
+strobe.trace_chart_calls=16777216: taken
+strobe.trace_chart_calls=1023: refused
+strobe.trace_chart_calls=16777217: refused
+strobe.trace_flame_chart=1: taken
+strobe.trace_flame_chart=off: taken
+strobe.trace_flame_chart=maybe: refused

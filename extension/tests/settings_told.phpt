@@ -42,6 +42,8 @@ $wrong = [
 	['strobe.max_depth', '100000', 'strobe.max_depth=100000 is ignored: too large; use 4 to 8192 frames (did you mean 8192?)'],
 	['strobe.max_depth', '10.5', 'strobe.max_depth=10.5 is ignored: not a whole number; use 4 to 8192 frames (did you mean 10?)'],
 	['strobe.trace_max_nodes', '1k', 'strobe.trace_max_nodes=1k is ignored: not a number; ' . NODES],
+	['strobe.trace_chart_calls', '100', 'strobe.trace_chart_calls=100 is ignored: too small; use 1024 to 16777216 calls (did you mean 1024?)'],
+	['strobe.trace_flame_chart', 'all', 'strobe.trace_flame_chart=all is ignored: unknown value; use 1 or 0'],
 	['strobe.instrument', 'maybe', 'strobe.instrument=maybe is ignored: unknown value; use auto, 1 or 0'],
 	['strobe.flush_waiting', 'yes', 'strobe.flush_waiting=yes is ignored: not a number; use 0.01 to 3600 seconds, or 0'],
 	['strobe.lines', 'all', 'strobe.lines=all is ignored: unknown value; use 1 or 0'],
@@ -71,7 +73,8 @@ check(count(told(['strobe.mode' => 'on', 'strobe.period' => '0', 'strobe.compat'
 $right = ['strobe.trace_keep' => ['', 'slow:500ms', 'status:5xx,failed'], 'strobe.mode' => ['sample', 'off', ''], 'strobe.clock' => ['wall', 'cpu'], 'strobe.period' => ['0.0001', '3600', '1e-2'], 'strobe.request_rate' => ['0', '1', '.5'],
 	'strobe.max_depth' => ['4', '8192'], 'strobe.labels' => ['', 'a=b', ' pool = api , deploy=7,', 'empty='], 'strobe.socket' => ['', '/tmp/s', 'unix:/tmp/s'],
 	'strobe.instrument' => ['auto', '1', '0', 'on', 'Off', 'no', ''], 'strobe.compat_builtins' => ['1', '0', 'yes', 'false'], 'strobe.lines' => ['1', '0', 'on', 'off'], 'strobe.flush_waiting' => ['0', '0.01', '3600'], 'strobe.flush' => ['0.01', '1', '3600'], 'strobe.trace_flush' => ['0', '0.01', '3600'], 'strobe.trace_rate' => ['0', '0.001'],
-	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024']];
+	'strobe.compat' => ['', 'excimer', 'Excimer, xhprof tideways_xhprof,uprofiler'], 'strobe.trigger_secret' => ['', str_repeat('s', 16), str_repeat('s', 256)], 'strobe.trace_max_nodes' => ['1024'],
+	'strobe.trace_flame_chart' => ['0', '1', 'on'], 'strobe.trace_chart_calls' => ['1024', '16777216']];
 check(array_keys($right) == array_intersect(array_keys($right), array_keys(ini_get_all('strobe'))) && count($right) === count(ini_get_all('strobe')), 'all settings are tried');
 foreach ($right as $name => $values)
 	foreach ($values as $value)

@@ -50,6 +50,7 @@ void call_tree_free(struct call_tree *t)
 	}
 	free(t->functions);
 	free(t->nodes);
+	free(t->calls);
 	free(t);
 }
 

@@ -63,6 +63,13 @@ struct call_node {
 	int64_t value[TREE_COLUMNS];
 };
 
+/* A call of the flame chart. Where a call has several (a fiber that went on), together they are the time in which it ran. */
+struct call_record {
+	uint32_t node;			/* index */
+	uint64_t start_ns;		/* since the start of the tree */
+	uint64_t duration_ns;		/* the calls within it end with it at the latest */
+};
+
 struct call_tree {
 	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop */
 	uint32_t node_count;
@@ -70,6 +77,10 @@ struct call_tree {
 	uint32_t function_count;
 	unsigned columns;			/* TREE_HAS bits */
 	uint64_t folded_calls;			/* calls that found no room in the node budget */
+	bool charted;				/* it was to have a flame chart */
+	struct call_record *calls;		/* the chart: calls by start, each behind the one that it lies in; NULL: none */
+	uint32_t call_count;
+	uint64_t uncharted_calls;		/* calls that the tree knows and the chart does not */
 	uint64_t start_ns, end_ns;		/* since 1970-01-01 UTC */
 	uint64_t period_ns;			/* between samples; 0 for an exact trace */
 	bool cpu_clock;				/* the samples were taken by CPU time */

@@ -5,6 +5,7 @@
 #endif
 
 #include "capture.h"
+#include "php_strobe.h"
 
 #include <stdlib.h>
 
@@ -156,7 +157,8 @@ static zend_always_inline void start_values(struct capture *c, struct entry *e, 
 	}
 }
 
-static zend_always_inline void add_values(struct capture *c, const struct entry *e, const unsigned what, const bool fast)
+/* Returns the time if it was read, in ticks. */
+static zend_always_inline uint64_t add_values(struct capture *c, const struct entry *e, const unsigned what, const bool fast)
 {
 	struct node *n = e->node;
 	uint64_t now = 0;
@@ -177,6 +179,7 @@ static zend_always_inline void add_values(struct capture *c, const struct entry 
 		else
 			add_cpu(c, e, now);
 	}
+	return now;
 }
 
 /* The child of the running call that `frame` stands for, if it is not the one that was guessed. */
@@ -221,6 +224,8 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 	e->node = n;
 	e->frame = frame;
 	start_values(c, e, what, fast);
+	if (what & TRACE_CHART)
+		e->call = chart_begin(&c->chart, n, e->wall);
 }
 
 /* Whether this is the call that was guessed. Never true of a closure: no key is the address of its function. */
@@ -243,11 +248,14 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 {
 	struct entry *e = c->top;
 	struct node *n = e->node;
+	uint64_t now;
 
 	__builtin_prefetch(n->after);
 	c->guess = &n->after;
 	c->top = e - 1;
-	add_values(c, e, what, fast);
+	now = add_values(c, e, what, fast);
+	if (what & TRACE_CHART)
+		e->call->end = now;
 }
 
 /* Every mode has functions of its own, so that a call pays for what it measures; whatever happens seldom is a function
@@ -298,7 +306,10 @@ HANDLERS(wall, TRACE_WALL, true)
 HANDLERS(cpu, TRACE_WALL | TRACE_CPU, true)
 HANDLERS(memory, MEMORY, true)
 HANDLERS(full, MEMORY | TRACE_CPU, true)
-HANDLERS(any, c->metrics, false)
+HANDLERS(any, c->metrics & ~(unsigned)TRACE_CHART, false)
+HANDLERS(wall_chart, TRACE_WALL | TRACE_CHART, true)
+HANDLERS(full_chart, MEMORY | TRACE_CPU | TRACE_CHART, true)
+HANDLERS(any_chart, c->metrics | TRACE_CHART, false)
 
 /* The same for when timers wait for calls: what ran until now is told to them before the stack of calls changes. */
 #define POLLED(name)										\
@@ -317,6 +328,7 @@ HANDLERS(any, c->metrics, false)
 
 POLLED(counts)
 POLLED(any)
+POLLED(any_chart)
 
 const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_COUNTS] = { begin_counts, end_counts },
@@ -325,8 +337,12 @@ const struct capture_handlers capture_handlers[] = {
 	[CAPTURE_MEMORY] = { begin_memory, end_memory },
 	[CAPTURE_FULL] = { begin_full, end_full },
 	[CAPTURE_ANY] = { begin_any, end_any },
+	[CAPTURE_WALL_CHART] = { begin_wall_chart, end_wall_chart },
+	[CAPTURE_FULL_CHART] = { begin_full_chart, end_full_chart },
+	[CAPTURE_ANY_CHART] = { begin_any_chart, end_any_chart },
 	[CAPTURE_COUNTS_POLLED] = { begin_counts_polled, end_counts_polled },
 	[CAPTURE_ANY_POLLED] = { begin_any_polled, end_any_polled },
+	[CAPTURE_ANY_CHART_POLLED] = { begin_any_chart_polled, end_any_chart_polled },
 };
 
 enum capture_mode capture_mode_for(const struct capture *c)
@@ -334,7 +350,7 @@ enum capture_mode capture_mode_for(const struct capture *c)
 	if (!(c->metrics & ~(unsigned)TRACE_SAMPLED_WALL))
 		return CAPTURE_COUNTS;
 	if (!clock_is_counter || (!c->heap && (c->metrics & TRACE_MEMORY)))
-		return CAPTURE_ANY;
+		return c->metrics & TRACE_CHART ? CAPTURE_ANY_CHART : CAPTURE_ANY;
 	switch (c->metrics) {
 	case TRACE_WALL:
 		return CAPTURE_WALL;
@@ -344,8 +360,12 @@ enum capture_mode capture_mode_for(const struct capture *c)
 		return CAPTURE_MEMORY;
 	case MEMORY | TRACE_CPU:
 		return CAPTURE_FULL;
+	case TRACE_WALL | TRACE_CHART:
+		return CAPTURE_WALL_CHART;
+	case MEMORY | TRACE_CPU | TRACE_CHART:
+		return CAPTURE_FULL_CHART;
 	default:
-		return CAPTURE_ANY;
+		return c->metrics & TRACE_CHART ? CAPTURE_ANY_CHART : CAPTURE_ANY;
 	}
 }
 
@@ -359,7 +379,42 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 	*e = (struct entry){ .node = n, .frame = frame };
 	c->guess = &n->first;
 	start_values(c, e, c->metrics, false);
+	if (c->metrics & TRACE_CHART)
+		e->call = chart_begin(&c->chart, n, e->wall);
 	return true;
+}
+
+/* Calls that run have no record, and go on without. */
+static void forget_records(struct capture *c)
+{
+	for (struct entry *e = c->stack; e <= c->top; e++)
+		e->call = &c->chart.spare;
+}
+
+bool capture_chart_start(struct capture *c)
+{
+	if (!chart_start(&c->chart, (size_t)STROBE_G(trace_chart_calls)))
+		return false;
+	forget_records(c);
+	return true;
+}
+
+void capture_chart_stop(struct capture *c)
+{
+	chart_stop(&c->chart);
+	c->metrics &= ~(unsigned)TRACE_CHART;
+}
+
+void capture_chart_reset(struct capture *c)
+{
+	c->chart.next = c->chart.calls;
+	forget_records(c);
+}
+
+void capture_chart_resumed(struct capture *c)
+{
+	if (c->metrics & TRACE_CHART)
+		c->top->call->node |= CHART_RESUMED;
 }
 
 struct node *capture_node(struct capture *c, const struct saved_call *call)
@@ -385,8 +440,12 @@ void capture_pop(struct capture *c)
 {
 	struct entry *e = c->top;
 
+	uint64_t now;
+
 	ZEND_ASSERT(e > c->stack);
-	add_values(c, e, c->metrics, false);
+	now = add_values(c, e, c->metrics, false);
+	if (c->metrics & TRACE_CHART)
+		e->call->end = now;
 	if (!e->frame) {
 		struct trace_session *s = capture_marked_by(c, e);
 

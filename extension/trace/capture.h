@@ -8,6 +8,7 @@
 #ifndef STROBE_CAPTURE_H
 #define STROBE_CAPTURE_H
 
+#include "call_chart.h"
 #include "cpu_clock.h"
 #include "nodes.h"
 #include "timers.h"
@@ -21,6 +22,7 @@ struct entry {
 	zend_execute_data *frame;	/* NULL: a marker, a compilation, or the bottom of the stack */
 	uint64_t wall, cpu;		/* ticks when it began, or when it was last brought up to date */
 	int64_t memory, peak;
+	struct chart_call *call;	/* while a chart is recorded */
 };
 
 struct trace_session {
@@ -30,6 +32,7 @@ struct trace_session {
 	struct call_tree *spilled;	/* for a moment */
 	size_t at;			/* index of its marker in the stack; 0 while there is none */
 	uint64_t start_ns;		/* since 1970 */
+	uint64_t start_ticks;		/* the same moment */
 	const void *context;		/* the fiber context that it belongs to; NULL: to all */
 	struct trace_session *next;	/* the one opened after it */
 };
@@ -59,10 +62,11 @@ struct heap_use {
 	size_t now, peak;
 };
 
-/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call; those that are polled also ask
- * whether a timer is due. */
+/* Handlers are made for these sets of metrics; CAPTURE_ANY looks at capture.metrics at each call; those with a chart record it
+ * too; those that are polled also ask whether a timer is due. */
 enum capture_mode { CAPTURE_COUNTS, CAPTURE_WALL, CAPTURE_CPU, CAPTURE_MEMORY, CAPTURE_FULL, CAPTURE_ANY,
-	CAPTURE_COUNTS_POLLED, CAPTURE_ANY_POLLED };
+	CAPTURE_WALL_CHART, CAPTURE_FULL_CHART, CAPTURE_ANY_CHART,
+	CAPTURE_COUNTS_POLLED, CAPTURE_ANY_POLLED, CAPTURE_ANY_CHART_POLLED };
 
 struct capture {
 	/* Touched by each call. */
@@ -90,6 +94,7 @@ struct capture {
 	_Atomic uint32_t turn;		/* odd while something changes that is not done at once (trace_copy.h) */
 
 	struct nodes nodes;
+	struct chart chart;
 	struct trace_session *sessions;	/* in the order of opening */
 	double ns_per_tick;
 	struct strobe_timer timer;	/* of sampled time */
@@ -150,6 +155,16 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame);
 
 /* Takes the topmost call off. */
 void capture_pop(struct capture *c);
+
+/* Records the order of calls from now on, those that begin; not of those that run. False without memory. */
+bool capture_chart_start(struct capture *c);
+void capture_chart_stop(struct capture *c);
+
+/* Forgets what has been recorded so far. */
+void capture_chart_reset(struct capture *c);
+
+/* The topmost call is no new one: a fiber goes on with it. */
+void capture_chart_resumed(struct capture *c);
 
 /* Brings the values of all running calls up to now. */
 void capture_flush(struct capture *c);

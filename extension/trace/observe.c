@@ -195,7 +195,8 @@ static const struct capture_handlers *wanted(const struct capture *c)
 	if (c->active && !c->polling)
 		return &capture_handlers[c->mode];
 	if (c->active)
-		return &capture_handlers[c->mode == CAPTURE_COUNTS ? CAPTURE_COUNTS_POLLED : CAPTURE_ANY_POLLED];
+		return &capture_handlers[c->metrics & TRACE_CHART ? CAPTURE_ANY_CHART_POLLED :
+					 c->mode == CAPTURE_COUNTS ? CAPTURE_COUNTS_POLLED : CAPTURE_ANY_POLLED];
 	if (!c->polling)
 		return NULL;
 	return delivery_notes() ? &poll_user : &poll_all;

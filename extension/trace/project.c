@@ -24,6 +24,7 @@ struct projection {
 	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
 	bool in_ticks;			/* wall and CPU time, until all are there */
+	bool *shown;			/* by node, with a chart: its calls are those of its place */
 };
 
 static bool is_left_out(const struct trace_session *s, const struct call_function *f)
@@ -138,6 +139,12 @@ static void add_sampled_time(struct projection *p, uint32_t place, const struct 
 		p->tree->nodes[place].value[TREE_WALL_NS] += (int64_t)n->wall * (int64_t)p->capture->timer.period_ns;
 }
 
+static void show(struct projection *p, uint32_t i)
+{
+	if (p->shown)
+		p->shown[i] = true;
+}
+
 /* Calls within a folded call are folded too; what they took is in it already. */
 static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const struct node *n)
 {
@@ -151,6 +158,7 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 	} else {
 		p->place[i] = find_or_add(p, parent, n->function);
 		add(p, p->place[i], n);
+		show(p, i);
 	}
 	if (n->below) {
 		t->nodes[p->place[i]].value[TREE_CALLS] += (int64_t)n->below->calls;
@@ -175,6 +183,7 @@ static void place_node(struct projection *p, uint32_t i)
 		if (n->key == p->session->key) {
 			p->place[i] = 0;
 			add(p, 0, n);
+			show(p, i);
 		} else {
 			p->place[i] = parent;
 			add_sampled_time(p, parent, n);
@@ -188,6 +197,7 @@ static void place_node(struct projection *p, uint32_t i)
 	} else {
 		p->place[i] = find_or_add(p, parent, n->function);
 		add(p, p->place[i], n);
+		show(p, i);
 	}
 }
 
@@ -238,11 +248,84 @@ static bool allocate(struct projection *p)
 	p->slots = calloc(p->slot_count, sizeof(*p->slots));
 	p->hidden = calloc(from->functions.count, sizeof(*p->hidden));
 	p->merged = malloc(from->count);
+	if (p->session->options.metrics & TRACE_CHART) {
+		p->shown = calloc(from->count, sizeof(*p->shown));
+		if (!p->shown)
+			return false;
+	}
 	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden || !p->merged)
 		return false;
 	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
 	p->tree->functions = calloc(from->functions.count, sizeof(*p->tree->functions));
 	return p->tree->nodes && p->tree->functions;
+}
+
+/* Whether the record is of a call that the session shows: neither those of others, nor those within folded calls, whose nodes
+ * are outside the tree. */
+static bool is_shown(const struct projection *p, const struct chart_call *call)
+{
+	const struct nodes *nodes = &p->capture->nodes;
+	const struct node *n = chart_node(call);
+
+	return n && n->number < nodes->count && nodes_at(nodes, n->number) == n && p->shown[n->number];
+}
+
+static uint64_t since_start(const struct projection *p, uint64_t ticks)
+{
+	uint64_t start = p->session->start_ticks;
+
+	return ticks > start ? (uint64_t)nanoseconds(p->capture, ticks - start) : 0;
+}
+
+static uint64_t calls_in(const struct call_tree *t)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < t->node_count; i++)
+		sum += (uint64_t)t->nodes[i].value[TREE_CALLS];
+	return sum;
+}
+
+/* The marker of a session that begins within a call is put on the stack again when that call ends: one span all the same. */
+static bool goes_on(const struct projection *p, const struct chart_call *call)
+{
+	return call > p->capture->chart.calls && chart_node(call)->key == p->session->key && chart_node(call - 1) &&
+	       chart_node(call - 1)->key == p->session->key;
+}
+
+/* Calls that run last until now. */
+static bool add_chart(struct projection *p)
+{
+	const struct chart *h = &p->capture->chart;
+	uint64_t now = clock_ticks(), counted = 0, in_tree = calls_in(p->tree), last = 0;
+	struct call_tree *t = p->tree;
+	uint32_t count = 0;
+
+	for (const struct chart_call *call = h->calls; call < h->next; call++)
+		count += is_shown(p, call);
+	t->charted = true;
+	t->calls = malloc(((size_t)count + 1) * sizeof(*t->calls));
+	if (!t->calls)
+		return false;
+	for (const struct chart_call *call = h->calls; call < h->next; call++) {
+		struct call_record *r = &t->calls[t->call_count];
+		uint64_t start = since_start(p, call->start), end = since_start(p, call->end ? call->end : now);
+
+		if (!is_shown(p, call))
+			continue;
+		if (t->call_count && goes_on(p, call)) {
+			r--;
+		} else {
+			/* Where the counters of two processors differ. */
+			last = start > last ? start : last;
+			*r = (struct call_record){ .node = p->place[chart_node(call)->number], .start_ns = last };
+			counted += r->node && !(call->node & CHART_RESUMED);
+			t->call_count++;
+		}
+		r->duration_ns = end > r->start_ns ? end - r->start_ns : 0;
+	}
+	t->uncharted_calls = in_tree > counted ? in_tree - counted : 0;
+	return true;
 }
 
 /* Children of what is left out go to its caller, and a session that has several markers sees one tree of what lies below
@@ -289,7 +372,12 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 			make_nanoseconds(c, t, TREE_WALL_NS);
 			make_nanoseconds(c, t, TREE_CPU_NS);
 		}
-		shrink(t);
+		if (p.shown && !add_chart(&p)) {
+			call_tree_free(t);
+			t = NULL;
+		} else {
+			shrink(t);
+		}
 	} else if (p.tree) {
 		call_tree_free(p.tree);
 	}
@@ -298,5 +386,6 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	free(p.hidden);
 	free(p.slots);
 	free(p.merged);
+	free(p.shown);
 	return t;
 }

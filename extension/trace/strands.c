@@ -149,6 +149,7 @@ static void enter(struct capture *c, zend_fiber_context *context)
 
 		if (!capture_push(c, n, s->calls[i].frame))
 			break;
+		capture_chart_resumed(c);
 		n->resumptions += !resumed;
 		resumed = true;
 	}

@@ -51,6 +51,7 @@ struct trace_copy {
 	struct place *function_places;
 	struct node *below;		/* of folded nodes */
 	uint32_t below_count, below_capacity;
+	struct chart_call *calls;	/* of the chart */
 	struct trace_session *sessions[SESSIONS_MAX];
 	unsigned session_count;
 };
@@ -199,6 +200,24 @@ static bool copy_nodes(struct trace_copy *c)
 	return guarded_read(&c->sink, c->before.capture.nodes.sink, sizeof(c->sink));
 }
 
+static bool copy_chart(struct trace_copy *c)
+{
+	const struct chart *there = &c->before.capture.chart;
+	size_t count = (size_t)(there->next - there->calls);
+
+	if (there->next < there->calls || there->next > there->limit)
+		return false;
+	if (!count)
+		return true;
+	c->calls = copies_array(&c->strings, there->calls, count, sizeof(*c->calls));
+	for (size_t i = 0; c->calls && i < count; i++) {
+		struct node *n = node_at(c, chart_node(&c->calls[i]));
+
+		c->calls[i].node = (uintptr_t)n | (c->calls[i].node & CHART_RESUMED);
+	}
+	return c->calls != NULL;
+}
+
 static bool copy_sessions(struct trace_copy *c)
 {
 	for (const struct trace_session *s = c->before.capture.sessions; s; s = c->sessions[c->session_count - 1]->next) {
@@ -268,11 +287,13 @@ static bool bring_up_to_date(struct trace_copy *c, int64_t cpu_ns)
 
 static bool copy_all(struct trace_copy *c, int64_t cpu_ns)
 {
-	if (!copy_functions(c) || !copy_nodes(c) || !copy_sessions(c) || !bring_up_to_date(c, cpu_ns))
+	if (!copy_functions(c) || !copy_nodes(c) || !copy_chart(c) || !copy_sessions(c) || !bring_up_to_date(c, cpu_ns))
 		return false;
 	c->capture = c->before.capture;
 	c->capture.nodes.chunks = c->chunks;
 	c->capture.nodes.sink = &c->sink;
+	c->capture.chart.calls = c->calls;
+	c->capture.chart.next = c->calls + (c->before.capture.chart.next - c->before.capture.chart.calls);
 	c->capture.nodes.root = node_at(c, c->before.capture.nodes.root);
 	return c->capture.nodes.root;
 }
@@ -359,6 +380,7 @@ void trace_copy_free(struct trace_copy *c)
 	free(c->functions);
 	free(c->function_places);
 	free(c->below);
+	free(c->calls);
 	copies_done(&c->strings);
 	free(c);
 }

@@ -104,6 +104,7 @@ static void end_capture(struct capture *c)
 	c->timer.period_ns = 0;
 	allocations_stop(c);
 	cpu_clock_stop(&c->cpu);
+	capture_chart_stop(c);
 	c->active = false;
 	c->forked = NULL;
 	observe_update(c);
@@ -123,6 +124,8 @@ static bool widen(struct capture *c, const struct trace_options *o)
 		if (!c->stack_counts)
 			return false;
 	}
+	if ((metrics & TRACE_CHART) && !c->chart.calls && !capture_chart_start(c))
+		return false;
 	if ((metrics & TRACE_SAMPLED_WALL) && !start_timer(c))
 		metrics = TRACE_WALL;
 	if (was_active)
@@ -193,6 +196,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
 	s->start_ns = realtime_ns();
+	s->start_ticks = clock_ticks();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
 	if (options->annotation)
 		capture_annotate(c, options->annotation);
@@ -221,6 +225,22 @@ struct trace_session *tracer_start(const struct trace_options *options)
 	return s;
 }
 
+static bool wants_chart(const struct capture *c)
+{
+	for (const struct trace_session *s = c->sessions; s; s = s->next)
+		if (s->options.metrics & TRACE_CHART)
+			return true;
+	return false;
+}
+
+/* The next one begins with all of the room. */
+static void stop_chart(struct capture *c)
+{
+	capture_chart_stop(c);
+	c->mode = capture_mode_for(c);
+	observe_update(c);
+}
+
 /* Its marker may lie below calls that go on: then it stays, as the entry of nobody. */
 static void close_session(struct capture *c, struct trace_session *s)
 {
@@ -236,6 +256,8 @@ static void close_session(struct capture *c, struct trace_session *s)
 	free_session(s);
 	if (!c->sessions)
 		end_capture(c);
+	else if ((c->metrics & TRACE_CHART) && !wants_chart(c))
+		stop_chart(c);
 	capture_changed(c, first);
 }
 
@@ -258,12 +280,22 @@ static size_t first_anew(const struct capture *c)
 	return first;
 }
 
+/* Whether no session keeps what its parent has recorded. */
+static bool chart_begins_anew(const struct capture *c)
+{
+	for (const struct trace_session *s = c->sessions; s; s = s->next)
+		if ((s->options.metrics & TRACE_CHART) && !(s->options.anew_in_child && s->at))
+			return false;
+	return c->metrics & TRACE_CHART;
+}
+
 static void renew_keys(struct capture *c)
 {
 	for (struct trace_session *s = c->sessions; s; s = s->next)
 		if (s->options.anew_in_child && s->at) {
 			s->key = new_key();
 			s->start_ns = realtime_ns();
+			s->start_ticks = clock_ticks();
 		}
 }
 
@@ -299,6 +331,7 @@ static void begin_anew(struct capture *c)
 {
 	size_t first = first_anew(c), count = first ? (size_t)(c->top - c->stack) + 1 - first : 0;
 	struct saved_call *calls = count ? calloc(count, sizeof(*calls)) : NULL;
+	bool new_chart = chart_begins_anew(c);
 
 	if (!calls)
 		return;
@@ -306,6 +339,8 @@ static void begin_anew(struct capture *c)
 	save_calls(c, first, calls);
 	while (c->top >= c->stack + first)
 		capture_pop(c);
+	if (new_chart)
+		capture_chart_reset(c);
 	cpu_clock_resync(&c->cpu);
 	for (size_t i = 0; i < count; i++) {
 		strands_move(c, first + i);

@@ -26,6 +26,8 @@ enum trace_metric {
 
 #define TRACE_METRICS 63		/* all of them */
 
+#define TRACE_CHART 64u			/* beside metrics: the tree has the calls in their order, too */
+
 /* Tells calls of some internal functions apart by what they are called with ("PDO::query" by its SQL): their name gets a
  * suffix, and calls with different ones are different functions of the tree. */
 struct trace_annotation {

@@ -2,12 +2,16 @@
 
 #include "line_set.h"
 
+#include "chart.h"
 #include "folded_write.h"
+#include "format.h"
 #include "mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+#define PICTURE_PARTS 20000
 
 /* By 128 bits of hash: two lines that differ do not meet in this. */
 struct line_slot {
@@ -92,6 +96,16 @@ void line_set_take(void *data, struct str line)
 	*slot = (struct line_slot){ hash.low64, hash.high64, s->count };
 }
 
+static void take_lines(struct line_set *s, const struct buf *text)
+{
+	for (const char *at = text->data, *end = text->data + text->size; at < end;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		line_set_take(s, (struct str){ at, (size_t)((newline ? newline : end) - at) });
+		at = newline ? newline + 1 : end;
+	}
+}
+
 int line_set_take_profile(struct line_set *s, const struct profile *p, uint32_t column, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -99,11 +113,71 @@ int line_set_take_profile(struct line_set *s, const struct profile *p, uint32_t 
 
 	buf_init(&text);
 	r = folded_write(p, column, &text, err);
-	for (const char *at = text.data, *end = text.data + text.size; r >= 0 && at < end;) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
+	if (r >= 0)
+		take_lines(s, &text);
+	return r;
+}
 
-		line_set_take(s, (struct str){ at, (size_t)((newline ? newline : end) - at) });
-		at = newline ? newline + 1 : end;
+/* Pieces of a chart's time, each with the stack that ran. */
+struct pieces {
+	const struct chart *chart;
+	struct buf order;		/* of struct format_stack */
+	int64_t least_ns, at;		/* up to when there are pieces */
+	uint32_t *open, depth;		/* calls */
+	size_t capacity;
+};
+
+static bool is_seen(const struct pieces *p, uint32_t call)
+{
+	return p->chart->calls[call].end_ns - p->chart->calls[call].start_ns >= p->least_ns;
+}
+
+/* The time since the last piece is that of the innermost call. */
+static void put_piece(struct pieces *p, int64_t until)
+{
+	struct format_stack piece = { .value = until - p->at };
+
+	if (p->depth && piece.value > 0) {
+		piece.node = p->chart->calls[p->open[p->depth - 1]].node;
+		buf_put(&p->order, (const char *)&piece, sizeof(piece));
 	}
+	p->at = until;
+}
+
+static void open_call(void *pieces, uint32_t call)
+{
+	struct pieces *p = pieces;
+
+	if (!is_seen(p, call))
+		return;
+	put_piece(p, p->chart->calls[call].start_ns);
+	GROW(&p->open, &p->capacity, (size_t)p->depth + 1);
+	p->open[p->depth++] = call;
+}
+
+static void close_call(void *pieces, uint32_t call)
+{
+	struct pieces *p = pieces;
+
+	if (!is_seen(p, call))
+		return;
+	put_piece(p, p->chart->calls[call].end_ns);
+	p->depth--;
+}
+
+int line_set_take_chart(struct line_set *s, const struct profile *p, struct err *err)
+{
+	struct pieces pieces = { .chart = p->chart, .least_ns = chart_end(p->chart) / PICTURE_PARTS };
+	_cleanup_(buf_done) struct buf text = { 0 };
+	int r;
+
+	buf_init(&text);
+	buf_init(&pieces.order);
+	chart_walk(p->chart, open_call, close_call, &pieces);
+	r = folded_write_order(p, &pieces.order, &text, err);
+	if (r >= 0)
+		take_lines(s, &text);
+	buf_done(&pieces.order);
+	free(pieces.open);
 	return r;
 }

@@ -23,6 +23,10 @@ void line_set_done(struct line_set *s);
 /* Copies the line if it is new. `data` is the line_set: it fits format_options.take_line. */
 void line_set_take(void *data, struct str line);
 
+/* Adds the flame chart of a profile that has one, as stacks in the order of time with their nanoseconds. Calls too short to be seen
+ * in a picture of some thousand pixels are time of their callers. */
+int line_set_take_chart(struct line_set *s, const struct profile *p, struct err *err);
+
 /* Adds the stacks of a profile. The result is that of the writer of folded stacks: how many had no place there. */
 int line_set_take_profile(struct line_set *s, const struct profile *p, uint32_t column, struct err *err);
 

@@ -203,6 +203,7 @@ static int run(int argc, char **argv)
 	if ((code = choose_format(&f)) || (code = inputs_from(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = f->has_lines && !no_lines;
+	reading.keep_chart = true;
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = convert(&in, f);

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "chart.h"
 #include "gzip.h"
 #include "inputs.h"
 #include "io.h"
@@ -51,8 +52,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "reverse", NULL, &base.o.reverse,
 	  "Merge stacks from the leaves, to see their callers." },
 	{ OPTION_FLAG, 0, "flamechart", NULL, &base.o.flamechart,
-	  "Flame chart: keep the order of the input lines, so that time passes from left to right; only neighbours "
-	  "merge." },
+	  "Flame chart: time passes from left to right. A trace of strobe run --flame-chart has its calls in order; of others "
+	  "the order of the input lines is kept. Only neighbours merge." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
 	  "Leave out frames narrower than N px, or than N% of the width (default: 0.1)." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture (default: 1200; in a browser that of the window)." },
@@ -341,7 +342,10 @@ static int add_profile_lines(struct inputs *in, struct line_set *lines)
 		return 0;
 	if ((code = inputs_column(in, &spec, base.column, &base.o.column)))
 		return code;
-	r = line_set_take_profile(lines, in->profile, base.o.column, &err);
+	if (base.o.flamechart && chart_shows(in->profile, base.column ? base.o.column : UINT32_MAX))
+		r = line_set_take_chart(lines, in->profile, &err);
+	else
+		r = line_set_take_profile(lines, in->profile, base.o.column, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe flamegraph: %s\n", err.text);
 	return r < 0 ? command_cannot(&spec, &err) : 0;
@@ -355,6 +359,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	int code;
 
 	line_set_init(&lines, base.o.flamechart);
+	reading.keep_chart = base.o.flamechart;
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);

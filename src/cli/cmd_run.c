@@ -29,7 +29,7 @@
 static double rate = NOT_GIVEN;
 static const char *clock_name, *output = "profile.strobe", *extension;
 static long rows = 10;
-static bool quiet, trace;
+static bool quiet, trace, flame_chart;
 
 static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 'F', "rate", "HZ", &rate, "Samples per second and PHP process (default: 100)." },
@@ -37,6 +37,8 @@ static const struct option_spec options[] = {
 	  "Clock: wall (default; includes waiting) or cpu (time on the CPU only)." },
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
+	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart,
+	  "With --trace: keep the order and the times of calls, too, of 1,000,000 at most (strobe.trace_chart_calls)." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
 	  "Output file (default: profile.strobe). Its suffix selects the format: .strobe, .folded, a picture (.svg, "
 	  ".svgz, .html), or another format that strobe convert writes." },
@@ -57,7 +59,8 @@ static const struct command_spec spec = {
 		"With --trace every call of every function is counted and measured, with its stack, in the command "
 		"and in the PHP processes that it forks or starts; their values are added up. `strobe flamegraph "
 		"--metric memory_bytes` and the like show the other metrics of the profile; `strobe import` stores "
-		"it as a run.\n\n"
+		"it as a run. With --flame-chart it also has the calls of the command's own PHP process one by one, over time, for "
+		"`strobe convert` to Chrome's and speedscope's formats and `strobe flamegraph --flamechart`.\n\n"
 		"Input, output and exit code of the command stay as they are. The exit code is 128 + N when signal "
 		"N ended the command, 125 when strobe itself could not do its work, 126 when the command cannot be "
 		"executed, and 127 when it is not found.\n\n"
@@ -67,6 +70,7 @@ static const struct command_spec spec = {
 		"strobe run -- php script.php\n"
 		"strobe run -F 1000 -o import.svg -- php bin/console import\n"
 		"strobe run --trace -- php script.php\n"
+		"strobe run --trace --flame-chart -- php script.php\n"
 		"strobe run --clock cpu -- vendor/bin/phpunit\n",
 	.options = options,
 };
@@ -117,7 +121,7 @@ static void run_done(struct run *r)
 
 static int run_init(struct run *r, const struct php *php, const char *file, struct err *err)
 {
-	struct workspace_settings settings = { file, clock_name, 1 / rate, trace };
+	struct workspace_settings settings = { file, clock_name, 1 / rate, trace, flame_chart };
 	_cleanup_(freep) char *url = NULL;
 	struct source_receiver receiver;
 	int e;
@@ -185,6 +189,8 @@ static int check_options(int operands)
 	if (trace && (rate != NOT_GIVEN || clock_name))
 		return command_usage(&spec, "--trace and %s exclude each other: --trace measures every call",
 				     rate != NOT_GIVEN ? "-F" : "--clock");
+	if (flame_chart && !trace)
+		return command_usage(&spec, "--flame-chart needs --trace: samples have no order of calls");
 	if (rate == NOT_GIVEN)
 		rate = RATE_DEFAULT;
 	clock_name = clock_name ? clock_name : "wall";

@@ -97,6 +97,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 
 	*in = (struct inputs){ .profile = profile_new(), .options = o };
 	profile_keep_lines(in->profile, o && o->keep_lines);
+	profile_keep_chart(in->profile, o && o->keep_chart);
 	if (count == 0)
 		code = load_default(in, spec);
 	for (size_t i = 0; i < count && !code; i++)

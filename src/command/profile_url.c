@@ -252,11 +252,12 @@ static int tell_empty(const struct profile_url *u, const char *token, struct err
 static int read_answer(const char *url, const struct buf *body, const struct format_options *o, struct profile *p,
 		       struct err *err)
 {
-	struct format_options reading = { .keep_lines = o && o->keep_lines };
+	struct format_options reading = { .keep_lines = o && o->keep_lines, .keep_chart = o && o->keep_chart };
 	struct input in;
 	int r = input_memory(&in, url, body->data, body->size, UINT64_MAX, err);
 
 	profile_keep_lines(p, reading.keep_lines);
+	profile_keep_chart(p, reading.keep_chart);
 	if (r >= 0)
 		r = format_load_input(&in, p, &reading, err);
 	input_close(&in);

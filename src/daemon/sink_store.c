@@ -2,6 +2,7 @@
 
 #include "sinks.h"
 
+#include "chart.h"
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
@@ -39,8 +40,10 @@ static struct profile *profile_of_run(const struct collector_run *r)
 {
 	const struct strobe_wire_info *info = &r->message->info;
 	struct profile *p = profile_new();
-	int e = wire_profile_add_whole(p, r->message, NULL);
+	int e;
 
+	profile_keep_chart(p, true);
+	e = wire_profile_add_whole(p, r->message, NULL);
 	assert(e >= 0);		/* a message never has more columns than a profile */
 	(void)e;
 	wire_profile_labels(r->message, &p->labels);
@@ -50,6 +53,8 @@ static struct profile *profile_of_run(const struct collector_run *r)
 		p->end_ns = r->time_ns;
 		p->start_ns = r->time_ns - (int64_t)(info->end_ns - info->start_ns);
 	}
+	if (p->chart)
+		p->chart->start_ns = p->start_ns;
 	return p;
 }
 

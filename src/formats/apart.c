@@ -61,6 +61,7 @@ static int read_profile(struct apart_input *in, struct buf *messages, struct err
 	struct profile *p = profile_new();
 	int code = in->fd >= 0 ? read_file(in, err) : 0;
 
+	profile_keep_chart(p, true);
 	if (code >= 0)
 		code = format_load_limited(in->name, in->bytes, in->n, PROFILE_MAX, p, err);
 	if (code > 0)		/* half a profile would pass for a whole one later */

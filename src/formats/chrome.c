@@ -221,7 +221,9 @@ static int make_tree(struct reader *r)
 	struct stack s = { 0 };
 	int code = 0;
 
-	qsort(r->events, r->count, sizeof(*r->events), compare_events);
+	/* Ours are in order, of calls that took no time, too. */
+	if (!r->is_ours)
+		qsort(r->events, r->count, sizeof(*r->events), compare_events);
 	for (size_t i = 0; i < r->count && !code; i++) {
 		if (i && r->events[i].thread != r->events[i - 1].thread)
 			s.depth = 0;
@@ -264,7 +266,7 @@ static int read_all(struct reader *r, json_t *all)
 	if (!json_is_array(list))
 		return err_set(r->err, -EINVAL, "it has no list of \"traceEvents\"");
 	r->is_ours = json_is_object(json_object_get(facts, "strobe"));
-	if (r->is_ours)
+	if (r->is_ours && !json_is_true(json_object_get(facts, "chart")))
 		return make_own_tree(r, list, facts);
 	json_array_foreach(list, i, event)
 		read_event(r, event);
@@ -272,6 +274,8 @@ static int read_all(struct reader *r, json_t *all)
 		return err_set(r->err, -EINVAL, "none of its %zu events is a span (X, or B and E)",
 			       json_array_size(list));
 	close_open(r);
+	if (r->is_ours)
+		json_read_facts(json_object_get(facts, "strobe"), r->profile);
 	return make_tree(r);
 }
 

@@ -1,11 +1,13 @@
-/* chrome_write.c: a profile has no time line, so that one is made: each node is one span, as long as it took in all;
- * the children lie in it side by side from its beginning, and what it took itself is the rest. Samples are as long as
- * their period, and what is no time at all is a microsecond each.
+/* chrome_write.c: the flame chart of a run, if it has one and time is what is asked for. Most profiles have no time line, so
+ * that one is made: each node is one span, as long as it took in all; the children lie in it side by side from its beginning, and
+ * what it took itself is the rest. Samples are as long as their period, and what is no time at all is a microsecond each.
  *
  * Lengths are nanoseconds with three digits behind the point. "args" has what comes back: the node's own value, the
- * number of its parent's event, file and line.
+ * number of its parent's event, file and line. With "chart" in "otherData" the events are calls, whose "args" have file and
+ * line only, and are read as those of any other program.
  */
 #include "chrome.h"
+#include "chart.h"
 #include "json_read.h"
 #include "mem.h"
 #include "notes.h"
@@ -19,6 +21,7 @@ struct writer {
 	struct notes notes;
 	uint32_t column;
 	int64_t scale;			/* nanoseconds of one */
+	bool charted;
 	int64_t *totals, *starts;	/* by node, of values above zero */
 	uint32_t *numbers;		/* of its event, from 1 */
 };
@@ -55,18 +58,34 @@ static void find_places(struct writer *w)
 }
 
 /* Microseconds. */
+static void put_ns(struct writer *w, const char *key, int64_t ns)
+{
+	buf_printf(w->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000), (long long)(ns % 1000));
+}
+
 static void put_time(struct writer *w, const char *key, int64_t value)
 {
-	int64_t ns = scaled(value, w->scale);
+	put_ns(w, key, scaled(value, w->scale));
+}
 
-	buf_printf(w->out, ",\"%s\":%lld.%03lld", key, (long long)(ns / 1000), (long long)(ns % 1000));
+/* Items of "args", the first of which follows `separator`. */
+static void put_place(struct writer *w, uint32_t frame, const char *separator)
+{
+	struct str file = profile_file(w->profile, frame);
+
+	if (file.n) {
+		buf_printf(w->out, "%s\"file\":", separator);
+		notes_put_json(&w->notes, w->out, file);
+		separator = ",";
+	}
+	if (w->profile->frames[frame].line)
+		buf_printf(w->out, "%s\"line\":%u", separator, w->profile->frames[frame].line);
 }
 
 static void put_event(struct writer *w, uint32_t node)
 {
 	const struct profile *p = w->profile;
 	uint32_t frame = p->node_frames[node], parent = p->parents[node];
-	struct str file = profile_file(p, frame);
 
 	buf_puts(w->out, "{\"ph\":\"X\",\"name\":");
 	notes_put_json(&w->notes, w->out, profile_name(p, frame));
@@ -75,19 +94,55 @@ static void put_event(struct writer *w, uint32_t node)
 	buf_printf(w->out, ",\"pid\":1,\"tid\":1,\"args\":{\"self\":%lld", (long long)self_of(w, node));
 	if (parent != PROFILE_ROOT)
 		buf_printf(w->out, ",\"parent\":%u", w->numbers[parent]);
-	if (file.n) {
-		buf_puts(w->out, ",\"file\":");
-		notes_put_json(&w->notes, w->out, file);
-	}
-	if (p->frames[frame].line)
-		buf_printf(w->out, ",\"line\":%u", p->frames[frame].line);
+	put_place(w, frame, ",");
 	buf_puts(w->out, "}}");
+}
+
+static void put_call(struct writer *w, const struct chart_call *call)
+{
+	uint32_t frame = w->profile->node_frames[call->node];
+
+	buf_puts(w->out, "{\"ph\":\"X\",\"name\":");
+	notes_put_json(&w->notes, w->out, profile_name(w->profile, frame));
+	put_ns(w, "ts", call->start_ns);
+	put_ns(w, "dur", call->end_ns - call->start_ns);
+	buf_puts(w->out, ",\"pid\":1,\"tid\":1,\"args\":{");
+	put_place(w, frame, "");
+	buf_puts(w->out, "}}");
+}
+
+static void put_facts(struct writer *w)
+{
+	const struct profile_column *c = &w->profile->columns[w->column];
+
+	buf_puts(w->out, "],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"column\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
+	buf_puts(w->out, ",\"unit\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->unit, strlen(c->unit) });
+	if (w->charted)
+		buf_puts(w->out, ",\"chart\":true");
+	else
+		buf_printf(w->out, ",\"self\":%lld", (long long)self_of(w, PROFILE_ROOT));
+	buf_puts(w->out, ",\"strobe\":");
+	json_put_facts(&w->notes, w->out, w->profile);
+	buf_puts(w->out, "}}\n");
+}
+
+static void put_chart(struct writer *w)
+{
+	const struct chart *c = w->profile->chart;
+
+	buf_puts(w->out, "{\"traceEvents\":[");
+	for (uint32_t i = 0; i < c->count && !w->out->overflow; i++) {
+		buf_puts(w->out, i ? ",\n" : "\n");
+		put_call(w, &c->calls[i]);
+	}
+	put_facts(w);
 }
 
 static void put_all(struct writer *w)
 {
 	const struct profile *p = w->profile;
-	const struct profile_column *c = &p->columns[w->column];
 	_cleanup_(freep) uint32_t *order = preorder_new(p);
 	uint32_t number = 0;
 
@@ -100,13 +155,7 @@ static void put_all(struct writer *w)
 		w->numbers[order[i]] = ++number;
 		put_event(w, order[i]);
 	}
-	buf_puts(w->out, "],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"column\":");
-	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
-	buf_puts(w->out, ",\"unit\":");
-	notes_put_json(&w->notes, w->out, (struct str){ c->unit, strlen(c->unit) });
-	buf_printf(w->out, ",\"self\":%lld,\"strobe\":", (long long)self_of(w, PROFILE_ROOT));
-	json_put_facts(&w->notes, w->out, p);
-	buf_puts(w->out, "}}\n");
+	put_facts(w);
 }
 
 static int64_t choose_scale(const struct profile *p, uint32_t column)
@@ -125,10 +174,15 @@ int chrome_write(const struct profile *p, uint32_t column, struct buf *out, stru
 	if (w.column >= p->column_count)
 		return err_set(err, -ENODATA, "there is nothing to write: the profile has no values");
 	w.scale = choose_scale(p, w.column);
+	w.charted = chart_shows(p, column);
 	notes_init(&w.notes);
-	notes_below_zero(&w.notes, p, w.column);
-	find_places(&w);
-	put_all(&w);
+	if (w.charted) {
+		put_chart(&w);
+	} else {
+		notes_below_zero(&w.notes, p, w.column);
+		find_places(&w);
+		put_all(&w);
+	}
 	r = notes_result(&w.notes, out, "trace", err);
 	free(w.totals);
 	free(w.starts);

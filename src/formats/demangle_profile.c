@@ -1,5 +1,6 @@
 #include "demangle_profile.h"
 
+#include "chart.h"
 #include "demangle.h"
 #include "mem.h"
 
@@ -27,6 +28,7 @@ void demangle_profile(struct profile *p)
 		profile_add_node(q, nodes[n], p, n);
 	}
 	q->named_columns = p->named_columns;
+	q->chart = p->chart ? chart_copy(p->chart, q, nodes) : NULL;
 	old = *p;
 	*p = *q;
 	*q = old;

@@ -1,5 +1,7 @@
 /* format.c: the list of formats, and reading a file whatever its format. */
 #include "format.h"
+
+#include "chart.h"
 #include "demangle_profile.h"
 #include "guess.h"
 #include <string.h>
@@ -147,11 +149,15 @@ static int read_beside(const struct format *f, struct input *in, struct profile 
 static int load_as(const struct format *f, struct input *in, struct profile *p, const struct format_options *o,
 		   struct err *err)
 {
+	bool more;
 	int r;
 
 	if (o->take_line && f == &format_folded)
 		return give_lines(in, o, err);
+	more = p->node_count > 1;
 	r = p->edges || has_parts(p) ? read_beside(f, in, p, o, err) : f->read(p, in, o, err);
+	if (more)
+		p->chart = chart_free(p->chart);
 	/* Folded stacks are what somebody made of symbols, and is compared with. */
 	if (r >= 0 && f != &format_folded && !o->script_values)
 		demangle_profile(p);

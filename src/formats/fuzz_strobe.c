@@ -1,5 +1,6 @@
 /* fuzz_strobe.c: any bytes as a file of unknown format, compressed or not; what was accepted is written natively and
  * must come back. */
+#include "chart.h"
 #include "format.h"
 #include "test_same_edges.h"
 #include <string.h>
@@ -17,6 +18,38 @@ static bool same(const struct profile *a, const struct profile *b)
 		if (profile_line(a, n) != profile_line(b, n))
 			return false;
 	return !memcmp(a->parents, b->parents, a->node_count * sizeof(*a->parents));
+}
+
+/* One that is too large beside all else is left out. */
+static bool same_chart(const struct chart *a, const struct chart *b)
+{
+	if (!a || !a->count || !b)
+		return !b;
+	if (a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->calls[i].node != b->calls[i].node || a->calls[i].end_ns - a->calls[i].start_ns != b->calls[i].end_ns - b->calls[i].start_ns)
+			return false;
+	return true;
+}
+
+static void check_chart(const struct profile *p)
+{
+	const struct chart *c = p->chart;
+
+	for (uint32_t i = 0, before; c && i < c->count; i++) {
+		const struct chart_call *call = &c->calls[i];
+
+		if (call->end_ns < call->start_ns || (i && call->start_ns < c->calls[i - 1].start_ns))
+			abort();
+		for (before = i; before > 0 && c->calls[before - 1].depth > call->depth;)
+			before--;
+		/* The nearest one before at its depth or above is its sibling, or the call that it lies in. */
+		if (before > 0 && c->calls[before - 1].depth == call->depth && c->calls[before - 1].end_ns > call->start_ns)
+			abort();
+		if (i - before > 1000)
+			break;
+	}
 }
 
 static void add_up(const struct profile *p)
@@ -37,14 +70,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	profile_keep_lines(p, true);
 	profile_keep_lines(again, true);
+	profile_keep_chart(p, true);
+	profile_keep_chart(again, true);
 	buf_init(&out);
 	if (format_load_bytes("fuzz", (const char *)data, size, p, &err) >= 0 &&
 	    format_strobe.write(p, UINT32_MAX, &out, &err) >= 0) {
 		if (format_read_bytes(&format_strobe, again, out.data, out.size, &err) != 0 || !same(p, again) ||
 		    p->estimated != again->estimated || !p->edges != !again->edges ||
-		    (p->edges && !same_edges(p->edges, again->edges)))
+		    (p->edges && !same_edges(p->edges, again->edges)) || !same_chart(p->chart, again->chart))
 			abort();
 		add_up(p);
+		check_chart(p);
 	}
 	profile_free(p);
 	profile_free(again);

@@ -1,6 +1,7 @@
-/* speedscope_write.c: one sampled profile per column. */
+/* speedscope_write.c: one sampled profile per column; for the time of a run with a flame chart an evented one, which is that. */
 #include "speedscope.h"
 #include "amount.h"
+#include "chart.h"
 #include "json_read.h"
 #include "mem.h"
 #include "notes.h"
@@ -14,6 +15,7 @@ struct writer {
 	struct notes notes;
 	struct line_places places;		/* what the file has for frames */
 	uint32_t *order, *path;		/* nodes as a walk meets them; places from the root down */
+	size_t events;			/* of a chart, so far */
 };
 
 static void put_frames(struct writer *w)
@@ -105,10 +107,46 @@ static int64_t sum_above_zero(const struct profile *p, uint32_t column)
 	return sum;
 }
 
+static void put_boundary(struct writer *w, char type, uint32_t call, int64_t at)
+{
+	buf_printf(w->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%lld}", w->events++ ? ",\n" : "\n", type,
+		   line_place_of(&w->places, w->profile, w->profile->chart->calls[call].node), (long long)at);
+}
+
+static void put_open(void *writer, uint32_t call)
+{
+	struct writer *w = writer;
+
+	put_boundary(w, 'O', call, w->profile->chart->calls[call].start_ns);
+}
+
+static void put_close(void *writer, uint32_t call)
+{
+	struct writer *w = writer;
+
+	put_boundary(w, 'C', call, w->profile->chart->calls[call].end_ns);
+}
+
+static void put_chart(struct writer *w, uint32_t column)
+{
+	const struct profile_column *c = &w->profile->columns[column];
+
+	buf_puts(w->out, "{\"type\":\"evented\",\"name\":");
+	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });
+	buf_printf(w->out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%lld,\n\"events\":[", (long long)chart_end(w->profile->chart));
+	w->events = 0;
+	chart_walk(w->profile->chart, put_open, put_close, w);
+	buf_puts(w->out, "]}");
+}
+
 static void put_profile(struct writer *w, uint32_t column)
 {
 	const struct profile_column *c = &w->profile->columns[column];
 
+	if (chart_shows(w->profile, column)) {
+		put_chart(w, column);
+		return;
+	}
 	notes_below_zero(&w->notes, w->profile, column);
 	buf_puts(w->out, "{\"type\":\"sampled\",\"name\":");
 	notes_put_json(&w->notes, w->out, (struct str){ c->name, strlen(c->name) });

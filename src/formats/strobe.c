@@ -97,6 +97,7 @@ static int read_estimate(struct reading *r, struct profile *p, struct strobe_wir
 	int code;
 
 	profile_keep_lines(one, p->keeps_lines);
+	profile_keep_chart(one, p->keeps_chart);
 	code = add_message(r, one, m);
 	while (code == 0 && m->info.flags & STROBE_WIRE_CONTINUED) {
 		code = parse_message(r, m);

@@ -1,4 +1,5 @@
 /* test_chrome.c: trace events of any program, and a time line that was made of a profile. */
+#include "chart.h"
 #include "format.h"
 #include "round_trip.h"
 #include "test.h"
@@ -123,6 +124,51 @@ TEST(the_time_line_itself_says_the_same)
 	profile_free(p);
 	profile_free(back);
 	profile_free(alone);
+}
+
+/* a calls b twice, with another b and a c between: merged, they are not in this order. */
+static struct profile *charted(void)
+{
+	struct profile *p = profile_new();
+	uint32_t calls = profile_column(p, "calls", "count"), wall = profile_column(p, "wall_ns", "nanoseconds");
+	uint32_t a = profile_child(p, 0, profile_frame(p, (struct str){ "a", 1 }, (struct str){ "/a.php", 6 }, 3));
+	uint32_t b = profile_child(p, a, profile_frame(p, (struct str){ "b", 1 }, (struct str){ "", 0 }, 0));
+	uint32_t c = profile_child(p, a, profile_frame(p, (struct str){ "c", 1 }, (struct str){ "", 0 }, 0));
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 10, 5000);
+	chart_add(p->chart, p, b, 1000, 500);
+	chart_add(p->chart, p, c, 2000, 0);
+	chart_add(p->chart, p, b, 2000, 1001);
+	profile_add(p, a, calls, 1);
+	profile_add(p, b, calls, 2);
+	profile_add(p, c, calls, 1);
+	profile_add(p, a, wall, 3499);
+	profile_add(p, b, wall, 1501);
+	return p;
+}
+
+TEST(a_flame_chart_is_the_time_line)
+{
+	struct profile *p = charted();
+	struct buf b;
+
+	buf_init(&b);
+	CHECK_INT(format_chrome.write(p, UINT32_MAX, &b, &err), 0);
+	CHECK(strstr(b.data, "{\"traceEvents\":[\n"
+		"{\"ph\":\"X\",\"name\":\"a\",\"ts\":0.010,\"dur\":5.000,\"pid\":1,\"tid\":1,\"args\":{\"file\":\"/a.php\",\"line\":3}},\n"
+		"{\"ph\":\"X\",\"name\":\"b\",\"ts\":1.000,\"dur\":0.500,\"pid\":1,\"tid\":1,\"args\":{}},\n"
+		"{\"ph\":\"X\",\"name\":\"c\",\"ts\":2.000,\"dur\":0.000,\"pid\":1,\"tid\":1,\"args\":{}},\n"
+		"{\"ph\":\"X\",\"name\":\"b\",\"ts\":2.000,\"dur\":1.001,\"pid\":1,\"tid\":1,\"args\":{}}],\n") == b.data);
+	CHECK_STR(read_lines(b.data), "a[/a.php:3]; calls(count)=1 wall_ns(nanoseconds)=3499\n"
+				      "a[/a.php:3];b[:0]; calls(count)=2 wall_ns(nanoseconds)=1501\n"
+				      "a[/a.php:3];c[:0]; calls(count)=1\n");
+	/* Of anything else than time the line is made. */
+	buf_reset(&b);
+	CHECK_INT(format_chrome.write(p, 0, &b, &err), 0);
+	CHECK(strstr(b.data, "\"self\":2") != NULL);
+	buf_done(&b);
+	profile_free(p);
 }
 
 TEST_MAIN()

@@ -1,4 +1,5 @@
 /* test_speedscope.c: speedscope's files there and back, and those of others. */
+#include "chart.h"
 #include "test.h"
 #include "test_read.h"
 
@@ -131,6 +132,48 @@ TEST(what_is_broken_is_named)
 	CHECK_STR(lines_of(read_text(FILE_OF(""))), "'x' (speedscope): there is no profile in it");
 	CHECK_STR(lines_of(read_text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")),
 		  "'x' (speedscope): line 1: '}' expected near end of file");
+}
+
+/* a calls b twice, with another b and a c between: merged, they are not in this order. */
+static struct profile *charted(void)
+{
+	struct profile *p = profile_new();
+	uint32_t calls = profile_column(p, "calls", "count"), wall = profile_column(p, "wall_ns", "nanoseconds");
+	uint32_t a = profile_child(p, 0, profile_frame(p, (struct str){ "a", 1 }, (struct str){ "/a.php", 6 }, 3));
+	uint32_t b = profile_child(p, a, profile_frame(p, (struct str){ "b", 1 }, (struct str){ "", 0 }, 0));
+	uint32_t c = profile_child(p, a, profile_frame(p, (struct str){ "c", 1 }, (struct str){ "", 0 }, 0));
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 10, 5000);
+	chart_add(p->chart, p, b, 1000, 500);
+	chart_add(p->chart, p, c, 2000, 0);
+	chart_add(p->chart, p, b, 2000, 1001);
+	profile_add(p, a, calls, 1);
+	profile_add(p, b, calls, 2);
+	profile_add(p, c, calls, 1);
+	profile_add(p, a, wall, 3499);
+	profile_add(p, b, wall, 1501);
+	return p;
+}
+
+TEST(a_flame_chart_is_what_the_time_shows)
+{
+	struct profile *p = charted(), *back;
+	struct buf b;
+
+	buf_init(&b);
+	CHECK_INT(format_speedscope.write(p, UINT32_MAX, &b, &err), 0);
+	CHECK(strstr(b.data, "{\"type\":\"sampled\",\"name\":\"calls\"") != NULL);
+	CHECK(strstr(b.data, "{\"type\":\"evented\",\"name\":\"wall_ns\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":5010,\n\"events\":[\n"
+		"{\"type\":\"O\",\"frame\":0,\"at\":10},\n{\"type\":\"O\",\"frame\":1,\"at\":1000},\n{\"type\":\"C\",\"frame\":1,\"at\":1500},\n"
+		"{\"type\":\"O\",\"frame\":2,\"at\":2000},\n{\"type\":\"C\",\"frame\":2,\"at\":2000},\n{\"type\":\"O\",\"frame\":1,\"at\":2000},\n"
+		"{\"type\":\"C\",\"frame\":1,\"at\":3001},\n{\"type\":\"C\",\"frame\":0,\"at\":5010}]}") != NULL);
+	back = read_text(b.data);
+	CHECK_INT(profile_sum(back, profile_find_column(back, "wall_ns")), 5000);
+	CHECK_INT(profile_sum(back, profile_find_column(back, "calls")), 4);
+	buf_done(&b);
+	profile_free(back);
+	profile_free(p);
 }
 
 TEST_MAIN()

@@ -28,6 +28,8 @@ static const struct rule {
 	{ "trace_rate", NUMBER, .min = 0, .max = 1, .use = "a share from 0 to 1" },
 	{ "max_depth", WHOLE, .min = 4, .max = 8192, .use = "4 to 8192 frames" },
 	{ "trace_max_nodes", WHOLE, .min = 1024, .max = 67108864, .use = "1024 to 67108864 nodes" },
+	{ "trace_flame_chart", SWITCH, .use = "1 or 0" },
+	{ "trace_chart_calls", WHOLE, .min = 1024, .max = 16777216, .use = "1024 to 16777216 calls" },
 	{ "instrument", SWITCH, .words = { "auto" }, .use = "auto, 1 or 0" },
 	{ "lines", SWITCH, .use = "1 or 0" },
 	{ "compat_builtins", SWITCH, .use = "1 or 0" },

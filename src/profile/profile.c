@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include "buf.h"
+#include "chart.h"
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
@@ -55,6 +56,7 @@ struct profile *profile_free(struct profile *p)
 	free(p->node_lines);
 	free(p->first_children);
 	edges_free(p->edges);
+	chart_free(p->chart);
 	free(p);
 	return NULL;
 }
@@ -287,6 +289,11 @@ void profile_keep_lines(struct profile *p, bool keep)
 	p->keeps_lines = keep;
 }
 
+void profile_keep_chart(struct profile *p, bool keep)
+{
+	p->keeps_chart = keep;
+}
+
 void profile_add(struct profile *p, uint32_t node, uint32_t column, int64_t value)
 {
 	assert(node < p->node_count && column < p->column_count);
@@ -488,6 +495,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 	_cleanup_(freep) uint32_t *nodes = xmalloc(from->node_count * sizeof(*nodes));
 	_cleanup_(freep) uint32_t *frames = NULL;
 	struct merged_columns columns;
+	bool alone = into->node_count == 1;
 
 	prepare_edges(into, from);
 	profile_cover(into, from->start_ns, from->end_ns);
@@ -504,6 +512,12 @@ void profile_merge(struct profile *into, const struct profile *from)
 	}
 	if (into->edges)
 		merge_edges(into, from, frames, &columns);
+	if (from->node_count > 1)
+		into->chart = chart_free(into->chart);
+	if (alone && from->chart && into->keeps_chart)
+		into->chart = chart_copy(from->chart, into, nodes);
+	if (from->node_count > 1)
+		into->charted_calls = alone ? from->charted_calls : 0;
 }
 
 static void copy_facts(struct profile *to, const struct profile *from)

@@ -59,9 +59,12 @@ struct profile {
 	bool estimated;			/* the tree was made of pairs of caller and callee: sums over functions that
 					 * need stacks are an estimate, as are pictures */
 
+	struct chart *chart;		/* chart.h; NULL: none, or nobody asked for it */
+	uint32_t charted_calls;		/* calls of the chart of the run that was read, whether it is carried or not */
+
 	/* private */
 	size_t frame_capacity, node_capacity;
-	bool keeps_lines;
+	bool keeps_lines, keeps_chart;
 	struct map place_map;		/* frame and line to a number, for nodes with a line */
 	struct map frame_map, child_map;	/* child_map has all children but the first of each node … */
 	struct profile_child *first_children;	/* … which is here, because most nodes have only one */
@@ -90,6 +93,10 @@ uint32_t profile_child(struct profile *p, uint32_t parent, uint32_t frame);
  * pictures and tables, has one node per function whatever it is made from. Readers and profile_merge hand lines over to any
  * profile; one that does not keep them adds their nodes up. */
 void profile_keep_lines(struct profile *p, bool keep);
+
+/* Whether the flame chart of a run that is read, or merged into an empty profile, is carried along; a new profile does not. It goes
+ * with the next thing that is added. */
+void profile_keep_chart(struct profile *p, bool keep);
 
 /* The child with that line, 0 for none. */
 uint32_t profile_child_at(struct profile *p, uint32_t parent, uint32_t frame, uint32_t line);

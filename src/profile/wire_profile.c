@@ -1,5 +1,6 @@
 /* wire_profile.c: messages into profiles, for every message that arrives. */
 #include "wire_profile.h"
+#include "chart.h"
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
@@ -213,6 +214,41 @@ static void add_edges(struct profile *p, const struct strobe_wire_message *m, st
 	}
 }
 
+/* The nodes of the message that are one with their parent, since they were cut. */
+static bool *merged_nodes(const struct strobe_wire_message *m, const struct reader *r)
+{
+	bool *merged = xcalloc((size_t)m->nodes + 1, sizeof(*merged));
+	const uint8_t *at = m->at_nodes;
+
+	for (uint32_t i = 1; i <= m->nodes; i++) {
+		merged[i] = r->nodes[i] == r->nodes[i - (uint32_t)strobe_wire_next(&at)];
+		strobe_wire_next(&at);
+		if (m->info.flags & STROBE_WIRE_LINES)
+			strobe_wire_next(&at);
+		skip_values(m, &at);
+	}
+	return merged;
+}
+
+static void set_chart(struct profile *p, const struct strobe_wire_message *m, const struct reader *r, uint32_t most)
+{
+	_cleanup_(freep) bool *merged = merged_nodes(m, r);
+	const uint8_t *at = m->at_calls;
+	int64_t start = 0;
+
+	chart_free(p->chart);
+	p->chart = chart_new((int64_t)m->info.start_ns);
+	for (uint32_t i = 0; i < m->calls && p->chart->count < most; i++) {
+		uint32_t node = (uint32_t)strobe_wire_next(&at);
+		int64_t duration;
+
+		start += (int64_t)strobe_wire_next(&at);
+		duration = (int64_t)strobe_wire_next(&at);
+		if (!merged[node])
+			chart_add(p->chart, p, r->nodes[node], start, duration);
+	}
+}
+
 int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 {
 	struct reader r;
@@ -221,6 +257,19 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m)
 		return -E2BIG;
 	reader_init(&r, m);
 	add_nodes(p, m, &r, NULL);
+	reader_done(&r);
+	return 0;
+}
+
+int wire_profile_add_charted(struct profile *p, const struct strobe_wire_message *m)
+{
+	struct reader r;
+
+	if (map_columns(p, m, r.columns) < 0)
+		return -E2BIG;
+	reader_init(&r, m);
+	add_nodes(p, m, &r, NULL);
+	set_chart(p, m, &r, UINT32_MAX);
 	reader_done(&r);
 	return 0;
 }
@@ -240,6 +289,7 @@ static uint32_t weighing_column(const struct profile *p, const struct strobe_wir
 
 int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room)
 {
+	bool is_first = p->node_count == 1;
 	struct wire_cut cut = { 0 };
 	struct reader r;
 	int is_cut;
@@ -254,6 +304,12 @@ int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *
 	add_nodes(p, m, &r, cut.nodes);
 	if (m->edge_nodes)
 		add_edges(p, m, &r, cut.frames);
+	if (m->nodes) {
+		p->chart = chart_free(p->chart);
+		p->charted_calls = is_first ? m->calls : 0;
+	}
+	if (m->calls && is_first && p->keeps_chart)
+		set_chart(p, m, &r, room ? room->calls : UINT32_MAX);
 	p->estimated |= m->edge_nodes || m->info.flags & STROBE_WIRE_ESTIMATE;
 	reader_done(&r);
 	is_cut = cut.nodes || cut.frames;

@@ -14,13 +14,19 @@ int wire_profile_add(struct profile *p, const struct strobe_wire_message *m);
  *
  * Where `room` (NULL: any) is too small, a part is left out, and 1 is returned: stacks end in PROFILE_PRUNED where those with the
  * least values begin, and the functions with the least values are one function of that name among the edges and have no nodes
- * either, so that the sums stay right and each other function keeps its values. Of a tree without a column nothing is worth more, so all is cut. */
+ * either, so that the sums stay right and each other function keeps its values. Of a tree without a column nothing is worth more, so all is cut.
+ *
+ * A profile that keeps a chart gets that of the message, if it has had no nodes before: of what is cut one call per outermost one,
+ * and where there is no room the calls that began first. */
 struct wire_room {
-	uint32_t nodes, edge_nodes, edge_pairs;
+	uint32_t nodes, edge_nodes, edge_pairs, calls;
 	const char *column;		/* whose values count; NULL, or one that is not there: that of pictures */
 };
 
 int wire_profile_add_whole(struct profile *p, const struct strobe_wire_message *m, const struct wire_room *room);
+
+/* Like wire_profile_add, and the chart of the message takes the place of the one that `p` has. */
+int wire_profile_add_charted(struct profile *p, const struct strobe_wire_message *m);
 
 /* The first byte of a message that strobe_wire_parse accepted. */
 static inline const uint8_t *wire_message_bytes(const struct strobe_wire_message *m)
@@ -35,7 +41,7 @@ struct strobe_wire_message wire_message_at(const struct strobe_wire_message *m, 
 void wire_profile_labels(const struct strobe_wire_message *m, struct labels *ret);
 
 /* Appends `p` as one message, or as several that add up to it when one would be above STROBE_WIRE_MAX. It is of version 2
- * if it has edges or lines, or is an estimate. Values of the root of the tree have no place in it. -E2BIG if one name or label alone is above
+ * if it has edges or lines, or is an estimate, or has a chart, which is left out if it does not fit into one message with all else. Values of the root of the tree have no place in it. -E2BIG if one name or label alone is above
  * the caps. */
 int wire_profile_write(const struct profile *p, struct buf *out, struct err *err);
 

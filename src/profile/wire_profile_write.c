@@ -1,4 +1,5 @@
 /* wire_profile_write.c: profiles into messages, for files and stores. */
+#include "chart.h"
 #include "edges.h"
 #include "mem.h"
 #include "wire_profile.h"
@@ -18,6 +19,7 @@ struct part {
 	enum strobe_wire_kind kind;
 	bool continued;
 	struct range tree, edges, pairs;
+	bool has_chart;
 	uint32_t *nodes;		/* number in the message by node; 0 is not in it */
 	uint32_t *edge_nodes;		/* number in the message + 1 by node of the edges, 0 is not in it; NULL */
 	uint32_t edge_node_count;
@@ -106,6 +108,7 @@ static bool part_fits(const struct part *t)
 	return t->node_count <= STROBE_WIRE_NODES && t->frame_count <= STROBE_WIRE_FRAMES &&
 	       t->edge_node_count <= STROBE_WIRE_EDGE_NODES &&
 	       t->pairs.end - t->pairs.first <= STROBE_WIRE_EDGE_PAIRS &&
+	       (!t->has_chart || t->profile->chart->count <= STROBE_WIRE_CALLS) &&
 	       t->string_count <= STROBE_WIRE_STRINGS - 2 * (STROBE_WIRE_LABELS + STROBE_WIRE_COLUMNS);
 }
 
@@ -157,6 +160,23 @@ static void put_edges(struct strobe_wire_writer *w, const struct part *t)
 				      e->pairs[i].value);
 }
 
+/* Since the start of the profile, which may begin before its chart. */
+static void put_calls(struct strobe_wire_writer *w, const struct part *t)
+{
+	const struct chart *c = t->profile->chart;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct chart_call *call = &c->calls[i];
+		int64_t start = call->start_ns, before = c->start_ns - (t->profile->start_ns > 0 ? t->profile->start_ns : 0);
+
+		if (before < 0 || __builtin_add_overflow(start, before, &start))
+			start = call->start_ns;
+		strobe_wire_call(w, t->nodes[call->node], (uint64_t)start - last, (uint64_t)(call->end_ns - call->start_ns));
+		last = (uint64_t)start;
+	}
+}
+
 static uint32_t reference_to(const struct part *t, uint32_t string, uint32_t named)
 {
 	return t->strings[string] ? named + t->strings[string] : 0;
@@ -171,7 +191,7 @@ static struct strobe_wire_info info_of(const struct part *t)
 
 	return (struct strobe_wire_info){
 		.kind = t->kind,
-		.version = is_estimate || p->node_lines ? 2 : 1,
+		.version = is_estimate || p->node_lines || t->has_chart ? 2 : 1,
 		.flags = (uint16_t)((p->node_lines ? STROBE_WIRE_LINES : 0) | (is_estimate ? STROBE_WIRE_ESTIMATE : 0) |
 				    (is_estimate && t->continued ? STROBE_WIRE_CONTINUED : 0)),
 		.clock = !clock ? STROBE_CLOCK_NONE :
@@ -210,6 +230,8 @@ static size_t part_write(const struct part *t, void *buffer, size_t capacity)
 	put_nodes(&w, t);
 	if (p->edges)
 		put_edges(&w, t);
+	if (t->has_chart)
+		put_calls(&w, t);
 	return strobe_wire_end(&w);
 }
 
@@ -223,6 +245,7 @@ static size_t part_bound(const struct part *t)
 		n += 5 + intern_get(&p->strings, t->string_order[i]).n;
 	n += p->labels.count * (10 + 10 + STROBE_WIRE_LABEL_KEY + STROBE_WIRE_LABEL_VALUE);
 	n += p->column_count * (10 + 10 + 2 * sizeof(p->columns[0].name));
+	n += t->has_chart ? p->chart->count * (size_t)25 : 0;
 	return n + t->frame_count * (size_t)15 + t->node_count * (15 + values) + t->edge_node_count * (15 + values) +
 	       (t->pairs.end - t->pairs.first) * (10 + values);
 }
@@ -236,13 +259,15 @@ static struct range part_of(struct range items, uint32_t before, uint32_t count,
 	return (struct range){ lowest + (first < count ? first : count), lowest + (end < count ? end : count) };
 }
 
-/* Appends some items as one message. 0 if they were too large for one, and nothing was appended. */
-static int append_part(const struct profile *p, enum strobe_wire_kind kind, struct range items, struct buf *out,
+/* Appends some items as one message, all of them with the chart if `charted`. 0 if they were too large for one, and nothing was
+ * appended. */
+static int append_part(const struct profile *p, enum strobe_wire_kind kind, struct range items, bool charted, struct buf *out,
 		       struct err *err)
 {
 	uint32_t nodes = p->node_count - 1, edge_nodes = p->edges ? p->edges->node_count : 0;
 	uint32_t pairs = p->edges ? p->edges->pair_count : 0;
 	struct part t = { .profile = p, .kind = kind,
+			  .has_chart = charted,
 			  .continued = items.end < nodes + edge_nodes + pairs,
 			  .tree = part_of(items, 0, nodes, 1),
 			  .edges = part_of(items, nodes, edge_nodes, 0),
@@ -290,10 +315,12 @@ static int write_as(enum strobe_wire_kind kind, const struct profile *p, struct 
 
 	if (r < 0)
 		return r;
+	if (p->chart && p->chart->count && (r = append_part(p, kind, (struct range){ 0, items }, true, out, err)))
+		return r < 0 ? r : 0;
 	/* Goes on from item to item with pieces that are halved until they fit; nearly always one piece is enough. */
 	do {
 		count = count < items - first ? count : items - first;
-		r = append_part(p, kind, (struct range){ first, first + count }, out, err);
+		r = append_part(p, kind, (struct range){ first, first + count }, false, out, err);
 		if (r == 0 && count <= 1)
 			r = err_set(err, -E2BIG, "cannot write a stack of %u frames: one message cannot hold it",
 				    profile_depth(p));

@@ -250,17 +250,23 @@ static void put_text(const struct profile *p, struct buf *out, void (*about)(str
 	json_end(&j);
 }
 
-static void put_header(const struct layout *l, bool wide, size_t text_size, struct buf *out)
+struct header {
+	uint32_t count, depths, left_out;
+	int64_t total;
+	bool wide, is_difference;
+};
+
+static void put_header(const struct header *h, size_t text_size, struct buf *out)
 {
 	buf_puts(out, "SFLM");
 	put_u32(out, 1);
-	put_u32(out, l->count);
-	put_u32(out, (uint32_t)(l->depth_count - 1));
-	put_u32(out, wide ? 8 : 4);
+	put_u32(out, h->count);
+	put_u32(out, h->depths);
+	put_u32(out, h->wide ? 8 : 4);
 	put_u32(out, (uint32_t)text_size);
-	put_double(out, (double)l->totals[PROFILE_ROOT]);
-	put_u32(out, l->left_out);
-	put_u32(out, l->before ? 1 : 0);
+	put_double(out, (double)h->total);
+	put_u32(out, h->left_out);
+	put_u32(out, h->is_difference);
 	for (unsigned i = 0; i < 6; i++)
 		put_u32(out, 0);
 }
@@ -304,9 +310,43 @@ static void put_layout(struct layout *l, uint32_t max_boxes, struct buf *out,
 	buf_init(&text);
 	put_text(l->p, &text, about, data);
 	wide = l->totals[PROFILE_ROOT] > UINT32_MAX;
-	put_header(l, wide, text.size, out);
+	put_header(&(struct header){ l->count, (uint32_t)(l->depth_count - 1), l->left_out, l->totals[PROFILE_ROOT], wide,
+				     l->before != NULL }, text.size, out);
 	assert(out->overflow || out->size - begin == FLAME_DATA_HEADER);
 	put_boxes(l, wide, out, begin);
+	buf_put(out, text.data, text.size);
+}
+
+static void put_plain(const int64_t *values, uint32_t count, bool wide, struct buf *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (wide)
+			put_double(out, (double)values[i]);
+		else
+			put_u32(out, (uint32_t)values[i]);
+	}
+}
+
+void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, struct buf *out,
+			  void (*about)(struct json *j, void *data), void *data)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	size_t begin = out->size;
+	bool wide = b->widths[0] > UINT32_MAX;
+
+	buf_init(&text);
+	put_text(p, &text, about, data);
+	put_header(&(struct header){ b->count, b->depths, 0, b->widths[0], wide, false }, text.size, out);
+	for (uint32_t d = 0; d <= b->depths; d++)
+		put_u32(out, b->offsets[d]);
+	fill_up(out, begin);
+	put_plain(b->starts, b->count, wide, out);
+	fill_up(out, begin);
+	put_plain(b->widths, b->count, wide, out);
+	fill_up(out, begin);
+	for (uint32_t i = 0; i < b->count; i++)
+		put_u32(out, b->frames[i]);
+	fill_up(out, begin);
 	buf_put(out, text.data, text.size);
 }
 

@@ -44,4 +44,15 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_co
 void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
 			    uint32_t max_boxes, struct buf *out);
 
+/* Boxes that somebody else has placed, of frames of `p`, or of its number of frames for the root. `offsets` has a number more than
+ * there are depths. Values are not negative, the first box is the root. */
+struct flame_boxes {
+	uint32_t count, depths;
+	const uint32_t *offsets, *frames;
+	const int64_t *starts, *widths;
+};
+
+void flame_data_put_boxes(const struct profile *p, const struct flame_boxes *b, struct buf *out,
+			  void (*about)(struct json *j, void *data), void *data);
+
 #endif

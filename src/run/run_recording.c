@@ -2,7 +2,11 @@
 
 #include "run_recording.h"
 
+#include "chart.h"
 #include "wire_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 void recording_init(struct recording *r)
 {
@@ -59,6 +63,44 @@ static void got_open(void *data, const struct source_about *about, const struct 
 	unfinished_put(&((struct recording *)data)->unfinished, m);
 }
 
+static uint64_t calls_of(const struct profile *p)
+{
+	uint32_t calls = profile_find_column(p, "calls");
+
+	return calls == UINT32_MAX ? 0 : (uint64_t)profile_sum(p, calls);
+}
+
+static uint64_t uncharted_of(const struct strobe_wire_message *m)
+{
+	struct labels labels = { 0 };
+	const char *text;
+	uint64_t n;
+
+	labels_init(&labels);
+	wire_profile_labels(m, &labels);
+	text = labels_get(&labels, CHART_UNCHARTED);
+	n = text ? strtoull(text, NULL, 10) : 0;
+	labels_done(&labels);
+	return n;
+}
+
+/* Adds a message, whose chart takes the place of one that began later. */
+static int add_trace(struct recording *r, const struct strobe_wire_message *m)
+{
+	const struct chart *chart = r->profile->chart;
+	bool is_first = m->calls && (!chart || chart->start_ns > (int64_t)m->info.start_ns);
+	uint64_t before = calls_of(r->profile);
+
+	if ((is_first ? wire_profile_add_charted : wire_profile_add)(r->profile, m) < 0)
+		return -1;
+	if (is_first) {
+		r->charted = calls_of(r->profile) - before;
+		r->charted_less = uncharted_of(m);
+	}
+	r->uncharted = calls_of(r->profile) - r->charted + r->charted_less;
+	return 0;
+}
+
 static void add(struct recording *r, const struct strobe_wire_message *m)
 {
 	const uint8_t *drops = m->at_drops;
@@ -69,7 +111,7 @@ static void add(struct recording *r, const struct strobe_wire_message *m)
 
 		r->lost[reason < STROBE_DROP_REASONS ? reason : 0] += strobe_wire_next(&drops);
 	}
-	if (wire_profile_add(r->profile, m) < 0) {
+	if ((m->calls || r->profile->chart ? add_trace(r, m) : wire_profile_add(r->profile, m)) < 0) {
 		r->unfit++;
 		return;
 	}
@@ -102,7 +144,13 @@ static void add_part(void *data, const struct strobe_wire_message *m)
 
 void recording_end(struct recording *r)
 {
+	char text[24];
+
 	unfinished_take(&r->unfinished, add_part, r);
+	if (!r->profile->chart || !r->uncharted)
+		return;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)r->uncharted);
+	labels_set(&r->profile->labels, CHART_UNCHARTED, strlen(CHART_UNCHARTED), text, strlen(text));
 }
 
 struct source_receiver recording_receiver(struct recording *r)

@@ -1,4 +1,8 @@
-/* run_recording.h: messages of one command and its children, merged into one profile. */
+/* run_recording.h: messages of one command and its children, merged into one profile.
+ *
+ * Its flame chart, if traces have one, is that of the trace that began first: of the command itself. The calls of the others are
+ * counted as those that are not in it (label CHART_UNCHARTED).
+ */
 #ifndef RUN_RECORDING_H
 #define RUN_RECORDING_H
 
@@ -11,7 +15,9 @@ struct recording {
 	uint64_t messages, samples, unfit;	/* unfit: messages with too many different columns */
 	uint64_t runs;			/* messages that were traces */
 	uint64_t lost[STROBE_DROP_REASONS];	/* samples or runs that the senders could not hand over */
+	uint64_t uncharted;		/* calls of traces that the flame chart does not have */
 	uint64_t cut;			/* runs that did not end: what was known of them is in the profile */
+	uint64_t charted, charted_less;	/* calls of the trace that the chart is of, and how many of these it does not have */
 	struct unfinished unfinished;	/* runs and samples of which only a part is known */
 };
 

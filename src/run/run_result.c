@@ -111,6 +111,11 @@ static void put_losses(struct buf *b, const struct recording *r, bool trace)
 	if (r->cut)
 		buf_printf(b, "strobe: %llu trace%s did not end, because of a process that was killed or still runs: up to "
 			   "the last second of it is missing\n", (unsigned long long)r->cut, r->cut == 1 ? "" : "s");
+	if (r->profile->chart && r->uncharted)
+		buf_printf(b, "strobe: the flame chart lacks %llu call%s%s\n", (unsigned long long)r->uncharted, r->uncharted == 1 ? "" : "s",
+			   r->charted_less ? ", for which strobe.trace_chart_calls has no room" : "");
+	if (r->runs > 1 && r->profile->chart)
+		buf_printf(b, "strobe: it shows the first of %llu traces\n", (unsigned long long)r->runs);
 	if (r->unfit)
 		buf_printf(b, "strobe: %llu messages did not fit: they had too many different columns\n",
 			   (unsigned long long)r->unfit);

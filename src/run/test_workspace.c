@@ -60,6 +60,21 @@ TEST(a_trace_is_of_every_request_and_takes_no_samples)
 	workspace_done(&w);
 }
 
+TEST(a_flame_chart_is_a_setting_more)
+{
+	struct workspace_settings s = settings;
+	struct workspace w;
+	struct buf b;
+
+	s.trace = s.flame_chart = true;
+	CHECK(workspace_init(&w, &s, NULL) == 0);
+	buf_init(&b);
+	CHECK(io_read_file(w.ini, &b, 10000, NULL) == 0);
+	CHECK(strstr(b.data, "strobe.trace_flame_chart=1\n") != NULL);
+	buf_done(&b);
+	workspace_done(&w);
+}
+
 TEST(an_extension_that_php_loads_by_itself_is_not_loaded_twice)
 {
 	struct workspace_settings s = settings;

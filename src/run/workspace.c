@@ -65,6 +65,8 @@ static int write_ini(const struct workspace *w, const struct workspace_settings 
 		buf_printf(&b, "extension='%s'\n", s->extension);
 	if (s->trace) {
 		buf_puts(&b, "strobe.mode=off\nstrobe.instrument=1\nstrobe.trace_rate=1\nstrobe.trace_flush=" TRACE_FLUSH "\n");
+		if (s->flame_chart)
+			buf_puts(&b, "strobe.trace_flame_chart=1\n");
 	} else {
 		buf_printf(&b, "strobe.mode=sample\nstrobe.clock=%s\nstrobe.period=", s->clock);
 		buf_put_fixed(&b, s->period, 9);

@@ -15,6 +15,7 @@ struct workspace_settings {
 	const char *clock;
 	double period;			/* seconds */
 	bool trace;			/* every request exactly, instead of by samples */
+	bool flame_chart;		/* … with its calls in their order */
 };
 
 /* Makes it under XDG_RUNTIME_DIR, TMPDIR or /tmp, mode 0700. */

@@ -3,6 +3,8 @@
 #include "api.h"
 
 #include "ask.h"
+#include "chart.h"
+#include "chart_data.h"
 #include "clock.h"
 #include "downloads.h"
 #include "flame_data.h"
@@ -14,7 +16,7 @@
 
 #include <string.h>
 
-enum shape { SHAPE_JSON, SHAPE_FOLDED, SHAPE_STROBE, SHAPE_SVG, SHAPE_FLAME, SHAPE_UNKNOWN };
+enum shape { SHAPE_JSON, SHAPE_FOLDED, SHAPE_STROBE, SHAPE_SVG, SHAPE_FLAME, SHAPE_CHART, SHAPE_UNKNOWN };
 
 static const struct {
 	const char *name, *type, *suffix;
@@ -24,6 +26,7 @@ static const struct {
 	[SHAPE_STROBE] = { "strobe", "application/vnd.strobe.profile", "strobe" },
 	[SHAPE_SVG] = { "svg", "image/svg+xml", NULL },
 	[SHAPE_FLAME] = { "flame", "application/vnd.strobe.flame", NULL },
+	[SHAPE_CHART] = { "chart", "application/vnd.strobe.chart", NULL },
 };
 
 /* By the parameter, else by the first type of Accept that is known, else JSON. */
@@ -81,6 +84,10 @@ static void put_flame_about(struct json *j, void *data)
 	profile_json_facts(j, a->profile);
 	json_key(j, "reverse");
 	json_bool(j, a->view.reverse);
+	if (a->charted_calls) {
+		json_key(j, "charted_calls");
+		json_u64(j, a->charted_calls);
+	}
 	json_end(j);
 }
 
@@ -90,6 +97,45 @@ static void put_flame(const struct ask *a, const struct site *s, struct buf *out
 	_cleanup_(profile_freep) struct profile *turned = a->view.reverse ? profile_reverse(a->profile) : NULL;
 
 	flame_data_put(turned ? turned : a->profile, a->column, a->before, FLAME_DATA_BOXES, out, put_flame_about, &about);
+}
+
+/* --- The flame chart --- */
+
+static void put_chart_about(struct json *j, void *data)
+{
+	const struct ask *a = ((const struct about *)data)->ask;
+
+	put_flame_about(j, data);
+	json_key(j, "chart");
+	json_open_object(j);
+	json_key(j, "calls");
+	json_u64(j, a->profile->chart->count);
+	json_key(j, "left_out");
+	json_u64(j, a->charted_calls - a->profile->chart->count);
+	json_key(j, "start");
+	json_double(j, (double)a->profile->chart->start_ns / 1e9);
+	json_key(j, "length_ns");
+	json_i64(j, chart_end(a->profile->chart));
+	json_key(j, "from_ns");
+	json_i64(j, a->view.chart_from_ns);
+	json_key(j, "to_ns");
+	json_i64(j, a->view.chart_to_ns ? a->view.chart_to_ns : chart_end(a->profile->chart));
+	json_end(j);
+}
+
+static int put_chart(const struct ask *a, const struct site *s, struct buf *out, struct err *err)
+{
+	const struct view *v = &a->view;
+	const struct chart_window w = { v->chart_from_ns, v->chart_to_ns, v->pixels, FLAME_DATA_BOXES };
+	struct about about = { a, s };
+
+	if (v->run_count != 1 || v->has_base || v->by != REPORT_BY_FUNCTION)
+		return err_set(err, -EINVAL, "format=chart: only one run has a flame chart, by function");
+	if (!a->profile->chart)
+		return err_set(err, -ENOENT, "this run has no flame chart: it was not traced with strobe.trace_flame_chart=1, 'strobe run "
+			       "--trace --flame-chart' or the option \"flame_chart\" of Strobe\\Trace::start()");
+	chart_data_put(a->profile, &w, out, put_chart_about, &about);
+	return 0;
 }
 
 /* --- The picture --- */
@@ -168,6 +214,9 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 	case SHAPE_FLAME:
 		put_flame(a, s, &r->body);
 		break;
+	case SHAPE_CHART:
+		code = put_chart(a, s, &r->body, &err);
+		break;
 	case SHAPE_SVG:
 		code = put_svg(a, s, &r->body, &err);
 		break;
@@ -179,7 +228,7 @@ static void answer_shape(struct site *s, const struct request *q, struct respons
 		code = format_strobe.write(a->profile, UINT32_MAX, &r->body, &err);
 		break;
 	default:
-		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg, flame, " DOWNLOADS,
+		response_error(r, q, 400, "format=%.40s: give json, folded, strobe, svg, flame, chart, " DOWNLOADS,
 			       a->view.format);
 		return;
 	}
@@ -225,6 +274,7 @@ void api_profile(struct site *s, const struct request *q, struct response *r)
 	shape = choose_shape(&a.view, q->accept);
 	d = download_by_name(a.view.format);
 	a.lines = wants_lines(&a.view, shape, d);
+	a.chart = d ? download_has_chart(d) : shape == SHAPE_CHART || shape == SHAPE_STROBE;
 	if ((d || shape != SHAPE_UNKNOWN) && (code = ask_profile(&a, s, &err)) < 0) {
 		ask_refuse(r, q, code, &err);
 		return;

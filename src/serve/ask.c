@@ -51,12 +51,15 @@ static void note_pruned(struct ask *a, struct profile *p, const char *wanted)
 static int load_run(struct ask *a, const struct site *s, const struct view_run *run, struct profile **ret, struct err *err)
 {
 	size_t loaded = a->view.run_count + a->view.has_base;
-	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column };
+	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column,
+				   .chart = a->chart && loaded == 1 };
 	int r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
 
 	if (r < 0)
 		return r;
 	a->run_count++;
+	if (loaded == 1)
+		a->charted_calls = (*ret)->charted_calls;
 	run_add_columns(*ret);
 	if (r > 0)
 		note_pruned(a, *ret, a->view.column);

@@ -20,6 +20,8 @@ struct ask {
 	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
 	int64_t total, whole;			/* of the column */
 	bool lines;				/* ask_profile keeps the lines that ran, of a range */
+	bool chart;				/* ask_profile keeps the flame chart, of one run */
+	uint32_t charted_calls;			/* of the flame chart of one run; 0: it has none */
 	struct store_looked looked;		/* of a range */
 	struct store_run *runs;			/* view.run_count of them, and behind them the base's if it is a run */
 	size_t run_count;			/* of those that are there */

@@ -28,6 +28,11 @@ bool download_has_lines(const struct download *d)
 	return d->format->has_lines;
 }
 
+bool download_has_chart(const struct download *d)
+{
+	return d->format == &format_chrome || d->format == &format_speedscope;
+}
+
 int download_put(const struct download *d, const struct profile *p, uint32_t column, const char *name,
 		 struct response *r, struct err *err)
 {

@@ -13,6 +13,7 @@ struct download;
 const struct download *download_by_name(const char *format);
 
 /* Whether the lines that ran have a place in it. */
+bool download_has_chart(const struct download *d);	/* the order of calls, where it is known */
 bool download_has_lines(const struct download *d);
 
 /* Answers with `p` as the file "NAME.SUFFIX", with all columns that the format holds unless `column` is one. Negative

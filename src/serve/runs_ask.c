@@ -285,7 +285,7 @@ static int choose_column(struct run_ask *a, struct err *err)
 
 bool run_ask(struct run_ask *a, const struct site *s, const char *rest, const struct request *q, struct response *r)
 {
-	struct store_most most = { .nodes = s->max_nodes };
+	struct store_most most = { .nodes = s->max_nodes, .chart = true };
 	struct err err = { 0 };
 	int e;
 

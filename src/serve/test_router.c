@@ -362,7 +362,7 @@ TEST(unknown_formats_are_named)
 	_cleanup_(response_done) struct response r;
 
 	CHECK_INT(ask(request_of("/api/v1/profile", "format=xml"), &r), 400);
-	CHECK(strstr(r.body.data, "json, folded, strobe, svg, flame, pprof, speedscope, callgrind") != NULL);
+	CHECK(strstr(r.body.data, "json, folded, strobe, svg, flame, chart, pprof, speedscope, callgrind") != NULL);
 }
 
 TEST(profiles_and_runs_can_be_had_in_the_formats_of_others)

@@ -11,6 +11,7 @@
 const char *const view_reserved[] = {
 	"from", "to", "step", "format", "limit", "column", "title", "reverse", "inverted", "lines",
 	"run", "weights", "base", "base_from", "base_to", "scale", "by", "function", "threshold", "sort", "split",
+	"chart_from", "chart_to", "pixels",
 	NULL,
 };
 
@@ -269,6 +270,36 @@ static int parse_threshold(struct view *v, const struct params *p, struct err *e
 	return 0;
 }
 
+static int parse_number(const struct params *p, const char *key, int64_t most, int64_t *ret, struct err *err)
+{
+	const char *text = params_get(p, key);
+	int64_t n = 0;
+
+	if (!text || !*text)
+		return 0;
+	for (const char *c = text; *c; c++)
+		if (*c < '0' || *c > '9' || (n = n * 10 + (*c - '0')) > most)
+			return err_set(err, -EINVAL, "%s=%.40s: give a whole number up to %lld", key, text, (long long)most);
+	*ret = n;
+	return 0;
+}
+
+static int parse_chart(struct view *v, const struct params *p, struct err *err)
+{
+	int64_t pixels = VIEW_PIXELS;
+	int r;
+
+	if ((r = parse_number(p, "chart_from", INT64_MAX / 100, &v->chart_from_ns, err)) < 0 ||
+	    (r = parse_number(p, "chart_to", INT64_MAX / 100, &v->chart_to_ns, err)) < 0 ||
+	    (r = parse_number(p, "pixels", VIEW_PIXELS_MAX, &pixels, err)) < 0)
+		return r;
+	v->pixels = pixels ? (uint32_t)pixels : 1;
+	if (v->chart_to_ns && v->chart_to_ns <= v->chart_from_ns)
+		return err_set(err, -EINVAL, "chart_from=%lld is not before chart_to=%lld, so the window holds nothing",
+			       (long long)v->chart_from_ns, (long long)v->chart_to_ns);
+	return 0;
+}
+
 void view_set_run(struct view *v, const char *source, const char *id)
 {
 	assert(strlen(source) <= STROBE_WIRE_RUN_KEY && strlen(id) <= STROBE_WIRE_RUN_KEY);
@@ -338,7 +369,8 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	    (r = parse_bool(p, "inverted", &v->inverted, err)) < 0 ||
 	    (r = parse_bool(p, "lines", &v->lines, err)) < 0 || (r = parse_runs(v, p, err)) < 0 ||
 	    (r = parse_base(v, p, err)) < 0 || (r = parse_scale(v, p, err)) < 0 || (r = parse_by(v, p, err)) < 0 ||
-	    (r = parse_sort(v, p, err)) < 0 || (r = parse_threshold(v, p, err)) < 0)
+	    (r = parse_sort(v, p, err)) < 0 || (r = parse_threshold(v, p, err)) < 0 ||
+	    (r = parse_chart(v, p, err)) < 0)
 		return r;
 	v->has_lines = (text = params_get(p, "lines")) && *text;
 

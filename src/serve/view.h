@@ -11,6 +11,8 @@
  *	sort=total		tables by total, not by self
  *	function=Cart::total	one function with its callers and callees
  *	split=entry		a timeline by the values of this label
+ *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
+ *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined
  *	threshold=0.5		of a call graph: per cent below which functions are left out
  *
  * These and the other names of `view_reserved` say how; every other parameter is a label filter:
@@ -34,6 +36,8 @@
 #define VIEW_STEPS	300u				/* of a timeline, about, when no step is asked for */
 #define VIEW_STEPS_MAX	10000u
 #define VIEW_RUNS_MAX	32u				/* averaged */
+#define VIEW_PIXELS	2000u				/* of a flame chart, when no number is asked for */
+#define VIEW_PIXELS_MAX	20000u
 
 struct view_run {
 	char source[STROBE_WIRE_RUN_KEY + 1], id[STROBE_WIRE_RUN_KEY + 1];
@@ -63,6 +67,8 @@ struct view {
 	const char *function;			/* NULL: all */
 	const char *split;			/* the label that a timeline is split by; NULL: none */
 	double threshold;			/* below zero unless asked for */
+	int64_t chart_from_ns, chart_to_ns;	/* of a flame chart; to 0: its end */
+	uint32_t pixels;
 	struct label_filter filters[PARAMS_MAX];
 	size_t filter_count;
 	struct arena bytes;

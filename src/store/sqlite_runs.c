@@ -1,4 +1,5 @@
 /* sqlite_runs.c: adding runs, removing them, and removing those above the limits. */
+#include "chart.h"
 #include "clock.h"
 #include "edges.h"
 #include "log.h"
@@ -59,6 +60,7 @@ static void give_up(struct sqlite_store *s, int code)
 
 struct encoded {
 	struct profile view;		/* borrows all of the profile but its labels */
+	struct chart chart;		/* of that, with borrowed calls: its times are those of the run */
 	struct labels rest;		/* the labels without a column of their own */
 	struct buf message, packed, totals, label_text;
 	XXH128_canonical_t digest;
@@ -119,6 +121,11 @@ static int encode(struct encoded *e, const struct store_new_run *run, int64_t no
 			set_label(&e->rest, e->view.labels.items[i].key, e->view.labels.items[i].value);
 	labels_put(&e->rest, &e->label_text);
 	run_totals_put(p, &e->totals);
+	if (p->chart) {
+		e->chart = *p->chart;
+		e->chart.start_ns = p->start_ns > 0 && p->chart->start_ns > p->start_ns ? p->chart->start_ns - p->start_ns : 0;
+		e->view.chart = &e->chart;
+	}
 	e->view.start_ns = 0;
 	e->view.end_ns = e->duration_ns;
 	rc = wire_profile_write_run(&e->view, &e->message, err);

@@ -1,4 +1,5 @@
 /* sqlite_runs_query.c: one run with its profile, and the sources. */
+#include "chart.h"
 #include "mem.h"
 #include "pack_reader.h"
 #include "run_totals.h"
@@ -93,7 +94,8 @@ static struct wire_room room_of(const struct store_most *most, const struct stro
 	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);
 
 	return (struct wire_room){ .nodes = m->info.flags & STROBE_WIRE_ESTIMATE ? nodes / 2 : nodes,
-				   .edge_nodes = nodes / 32, .edge_pairs = nodes / 8, .column = most->column };
+				   .edge_nodes = nodes / 32, .edge_pairs = nodes / 8, .calls = nodes,
+				   .column = most->column };
 }
 
 static int add_message(struct profile *p, const void *bytes, size_t size, uint64_t whole, const struct store_most *most)
@@ -181,6 +183,7 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, cons
 	if (!f || rc == 0)
 		return err_set(err, -ENOENT, "there is no run '%.64s' of source '%.64s'", id, source);
 	p = profile_new();
+	profile_keep_chart(p, most && most->chart);
 	rc = read_profile(f, row, p, most, err);
 	if (rc < 0)
 		sqlite_store_count_error((struct sqlite_store *)store);
@@ -192,6 +195,8 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, cons
 	sqlite_run_take(row, ret);
 	p->start_ns = ret->start_ns;
 	p->end_ns = ret->start_ns + ret->duration_ns;
+	if (p->chart)
+		p->chart->start_ns += p->start_ns;
 	*ret_profile = TAKE_PTR(p);
 	return rc;
 }

@@ -219,9 +219,9 @@ def a_daemon_that_is_stopped_does_not_hold_the_doctor():
 
 
 WRONG = {'mode': 'on', 'clock': 'cpus', 'period': '0', 'flush': 'x', 'trace_flush': '0.001', 'request_rate': '2', 'trace_rate': '-1',
-         'max_depth': '3', 'trace_max_nodes': '5', 'instrument': 'perhaps', 'compat_builtins': 'maybe', 'lines': 'all', 'sample': '1'}
+         'max_depth': '3', 'trace_max_nodes': '5', 'trace_flame_chart': 'x', 'trace_chart_calls': '5', 'instrument': 'perhaps', 'compat_builtins': 'maybe', 'lines': 'all', 'sample': '1'}
 RIGHT = {'mode': 'sample', 'clock': 'cpu', 'period': '1e-3', 'flush': '0.5', 'trace_flush': '0', 'request_rate': '0.5', 'trace_rate': '1',
-         'max_depth': '64', 'trace_max_nodes': '1024', 'instrument': 'auto', 'compat_builtins': 'off', 'lines': '0', 'labels': '"a=b,c=d"'}
+         'max_depth': '64', 'trace_max_nodes': '1024', 'trace_flame_chart': '1', 'trace_chart_calls': '1024', 'instrument': 'auto', 'compat_builtins': 'off', 'lines': '0', 'labels': '"a=b,c=d"'}
 
 
 @test

@@ -1,4 +1,5 @@
 """`strobe run`: the program it runs notices nothing, and whoever ran it learns what it did."""
+import json
 import os
 import pty
 import re
@@ -6,6 +7,7 @@ import signal
 import subprocess
 import time
 
+from daemon import Daemon
 from strobe_test import EXTENSION, STROBE, Directory, Skip, check, main, test, wait_for
 
 BUSY = '<?php function busy($s) { $n = 0; for ($t = microtime(true); microtime(true) - $t < $s;) $n++; return $n; }\n'
@@ -440,6 +442,115 @@ def a_command_that_is_killed_under_the_jit_says_that_this_is_the_cause():
                                          ['php', *CACHED, *settings, '-r'])
             told = "JIT compiler is on" in stderr and 'strobe.instrument=1' in stderr and 'opcache.jit=disable' in stderr
             check(told == blamed and bool(lines) != blamed, f'{settings}: {lines} {stderr}')
+
+
+CHART = r"""<?php
+$log = [];
+function note($what, $name = '') { $GLOBALS['log'][] = [$what, $name, hrtime(true)]; }
+function leaf() { note('in', 'leaf'); usleep(200); note('out'); }
+function middle($n) { note('in', 'middle'); for ($i = 0; $i < $n; $i++) leaf(); note('out'); }
+function last() { note('in', 'last'); middle(1); leaf(); note('out'); }
+function page() { note('in', 'page'); leaf(); middle(2); last(); middle(0); note('out'); }
+for ($i = 0; $i < 3; $i++) page();
+echo json_encode($log);
+"""
+OWN = ('page', 'middle', 'leaf', 'last')
+
+
+def spans_of_log(text):
+    """[depth, name, latest start, earliest end] as the program has noted it."""
+    spans, open_ = [], []
+    for what, name, at in json.loads(text):
+        if what == 'in':
+            spans.append([len(open_), name, at, None])
+            open_.append(len(spans) - 1)
+        else:
+            spans[open_.pop()][3] = at
+    return spans
+
+
+def spans_of_chrome(text):
+    """The same, in nanoseconds, of the functions in OWN."""
+    spans, open_ = [], []
+    for e in json.loads(text)['traceEvents']:
+        start = round(e['ts'] * 1000)
+        while open_ and open_[-1][1] <= start and open_[-1][1] < start + round(e['dur'] * 1000):
+            open_.pop()
+        depth = sum(name in OWN for name, _ in open_)
+        open_.append((e['name'], start + round(e['dur'] * 1000)))
+        if e['name'] in OWN:
+            spans.append([depth, e['name'], start, open_[-1][1]])
+    return spans
+
+
+@test
+def a_flame_chart_is_the_order_that_the_program_logs_itself():
+    with Place() as p:
+        r = p.run('php', p.script(CHART), options=['--trace', '--flame-chart'])
+        check(r.returncode == 0 and '1 trace ' in r.stderr and 'flame chart' not in r.stderr, r.stderr)
+        expected = spans_of_log(r.stdout)
+        made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        charted = spans_of_chrome(made.stdout)
+        check([s[:2] for s in charted] == [s[:2] for s in expected] and len(charted) == 3 * 10, f'{charted} {expected}')
+        # A call begins before it notes that and ends afterwards, by the two clocks whose difference is one number.
+        latest = min(e[2] - c[2] for e, c in zip(expected, charted))
+        earliest = max(e[3] - c[3] for e, c in zip(expected, charted))
+        check(earliest <= latest + 100000, f'{earliest} {latest}')
+        scope = subprocess.run([STROBE, 'convert', '-q', '-f', 'speedscope', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        file = json.loads(scope.stdout)
+        events = next(q for q in file['profiles'] if q['name'] == 'wall_ns')['events']
+        names = [file['shared']['frames'][e['frame']]['name'] for e in events if e['type'] == 'O']
+        check([n for n in names if n in OWN] == [s[1] for s in expected], f'{names}')
+        svg = subprocess.run([STROBE, 'flamegraph', '--flamechart', 'profile.strobe', '-o', '-'], cwd=p.path, capture_output=True, text=True)
+        check(svg.stdout.count('<title>page') == 3, svg.stdout[:300])
+        merged = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        check('"chart"' in made.stdout and '"chart"' not in merged.stdout, 'two runs have no common order')
+
+
+@test
+def the_flame_chart_of_several_processes_is_that_of_the_first():
+    with Place() as p:
+        script = p.script('<?php function in_parent() { usleep(1000); } function in_child() { usleep(1000); }\n'
+                          'in_parent(); if (!($pid = pcntl_fork())) { in_child(); exit(0); } pcntl_waitpid($pid, $status); in_parent();')
+        r = p.run('php', script, options=['--trace', '--flame-chart'])
+        check(re.search(r'the flame chart lacks \d+ calls\n', r.stderr) and 'first of 2 traces' in r.stderr, r.stderr)
+        made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        names = [e['name'] for e in json.loads(made.stdout)['traceEvents']]
+        check(names.count('in_parent') == 2 and 'in_child' not in names, f'{names}')
+        report = subprocess.run([STROBE, 'report', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        check('in_child' in report.stdout, report.stdout)
+
+
+@test
+def a_flame_chart_is_limited_and_says_so_and_survives_kill():
+    with Place() as p:
+        script = p.script('<?php function f() { } for ($i = 0; $i < 3000; $i++) f(); usleep(1500000); posix_kill(getmypid(), 9);')
+        r = p.run('php', '-d', 'strobe.trace_chart_calls=2000', script, options=['--trace', '--flame-chart'])
+        check(r.returncode == 137 and 'for which strobe.trace_chart_calls has no room' in r.stderr and 'did not end' in r.stderr, r.stderr)
+        made = subprocess.run([STROBE, 'convert', '-q', '-f', 'chrome', 'profile.strobe'], cwd=p.path, capture_output=True, text=True)
+        events = json.loads(made.stdout)['traceEvents']
+        check(len(events) == 2000 and events[0]['dur'] >= 500000, f'{len(events)} {events[0]}')
+        r = p.run('php', script, options=['--flame-chart'])
+        check(r.returncode == 125 and '--flame-chart needs --trace' in r.stderr, r.stderr)
+
+
+@test
+def a_traced_request_brings_its_flame_chart_to_the_daemon():
+    with Directory() as d:
+        daemon = Daemon(d).start()
+        try:
+            script = f'{d}/x.php'
+            with open(script, 'w') as f:
+                f.write('<?php function a() { b(1); c(); b(2); } function b($n) { usleep(300); } function c() { } a();')
+            subprocess.run(['php', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=off', '-d', 'strobe.trace_rate=1', '-d', 'strobe.instrument=1',
+                            '-d', 'strobe.trace_flame_chart=1', '-d', f'strobe.socket={daemon.socket}', script], check=True)
+            runs = wait_for(lambda: json.loads(daemon.get('/api/v1/runs'))['runs'])
+            events = json.loads(daemon.get(f'/api/v1/profile?run={runs[0]["source"]}/{runs[0]["id"]}&format=chrome'))['traceEvents']
+            check([e['name'] for e in events if e['name'] in 'abc'] == ['a', 'b', 'c', 'b'], f'{events}')
+            main_ = events[0]
+            check(main_['name'] == 'main()' and main_['ts'] < 10000 and all(e['ts'] + e['dur'] <= main_['ts'] + main_['dur'] + 0.001 for e in events), f'{events}')
+        finally:
+            daemon.stop()
 
 
 if __name__ == '__main__':

@@ -94,6 +94,17 @@ export function functionQuery(v: View): string {
 	return v.function && queryOf({ ...v, ...PLAIN, reverse: false });
 }
 
+// The flame chart of one run is by function, whatever else is grouped.
+export function chartQuery(v: View): string {
+	return queryOf({ ...v, ...PLAIN, column: '', by: '', function: '', reverse: false });
+}
+
+export async function getChart(query: string, part: { from: number; to: number } | null, pixels: number, signal: AbortSignal): Promise<FlameData> {
+	const window = part ? `&chart_from=${part.from}&chart_to=${part.to}` : '';
+	const bytes = await (await get('/api/v1/profile', `${query}&format=chart${window}&pixels=${Math.min(pixels, 20000)}`, signal)).arrayBuffer();
+	return readFlame(bytes);
+}
+
 export async function getFlame(query: string, signal: AbortSignal): Promise<FlameData> {
 	return readFlame(await (await get('/api/v1/profile', query, signal)).arrayBuffer());
 }

@@ -13,9 +13,10 @@ import { failed, flame, loading, refresh, table } from './load';
 import { Split, splitStyle } from './split';
 import { change, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
+import { TimeChart } from './timechart';
 import { TimelineStrip } from './timeline';
 
-const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph']];
+const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph'], ['time', 'flame chart']];
 const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', 'line'];
 const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
@@ -50,9 +51,14 @@ function Failed() {
 	</section>;
 }
 
+// Only a run that was traced with one has a flame chart.
+function hasChart(): boolean {
+	return !!flame.value?.about.charted_calls;
+}
+
 function Panes() {
 	return <div class="segments panes" role="group" aria-label="What to show">
-		{PANES.map(([p, words]) => <button key={p} type="button" aria-pressed={pane.value === p} onClick={() => setPane(p)}>{words}</button>)}
+		{PANES.filter(([p]) => p !== 'time' || hasChart()).map(([p, words]) => <button key={p} type="button" aria-pressed={pane.value === p} onClick={() => setPane(p)}>{words}</button>)}
 	</div>;
 }
 
@@ -72,6 +78,10 @@ function Views() {
 	</div>;
 }
 
+function NoChart() {
+	return <section class="time-chart"><p class="none" role="status">{flame.value ? 'This has no flame chart: only a single run that was traced with one has. See strobe.trace_flame_chart.' : ''}</p></section>;
+}
+
 function Work() {
 	if (view.value.function)
 		return <FunctionPage />;
@@ -80,6 +90,7 @@ function Work() {
 		{pane.value === 'both' && <Split />}
 		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
 		{pane.value === 'calls' && <CallGraph />}
+		{pane.value === 'time' && (hasChart() ? <TimeChart /> : <NoChart />)}
 	</div>;
 }
 

@@ -53,9 +53,9 @@ interface Tip {
 	y: number;
 }
 
-function Tooltip({ tip, data, zoomed }: { tip: Tip; data: FlameData; zoomed: number }) {
+export function Tooltip({ tip, data, zoomed, facts: given }: { tip: Tip; data: FlameData; zoomed: number; facts?: Facts }) {
 	const box = useRef<HTMLDivElement>(null);
-	const { name, place, facts } = describe(data, tip.box, zoomed);
+	const { name, place, facts } = given ? { name: data.name(tip.box), place: data.place(data.frame[tip.box]), facts: given } : describe(data, tip.box, zoomed);
 
 	useEffect(() => {
 		const e = box.current!;

@@ -11,7 +11,7 @@ const KEYS: [string, string][] = [
 	['n, N', 'next and previous match, in the graph'], ['arrow keys', 'walk the boxes of a graph; move a call graph'],
 	['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
 	['f, Ctrl+click', 'callers and callees of the box'], ['a', 'back to all functions'],
-	['+, -, 0', 'zoom a call graph; show all of it'], ['wheel, drag', 'zoom and move a call graph'],
+	['+, -, 0', 'zoom a call graph or a flame chart; show all of it'], ['wheel, drag', 'zoom and move a call graph or a flame chart'],
 ];
 
 function isTyping(e: KeyboardEvent): boolean {

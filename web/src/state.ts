@@ -24,15 +24,16 @@ export interface Order {
 	down: boolean;
 }
 
-export type Pane = 'both' | 'graph' | 'table' | 'calls';
+export type Pane = 'both' | 'graph' | 'table' | 'calls' | 'time';
 
 // A range, a run, several of them averaged; any of these may be compared with something.
 export type Kind = 'range' | 'run' | 'runs';
 
-const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split'];
+const HOW = ['from', 'to', 'step', 'format', 'limit', 'column', 'title', 'reverse', 'inverted', 'lines', 'by', 'function', 'threshold', 'sort', 'split',
+	'chart_from', 'chart_to', 'pixels'];
 const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
-const PANES = ['graph', 'table', 'calls'];
+const PANES = ['graph', 'table', 'calls', 'time'];
 
 // The run that the address names, as in /runs/shop/1.
 const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';
@@ -43,6 +44,7 @@ export const callersZoom = signal<string[]>([]);
 export const search = signal('');
 export const pane = signal<Pane>('both');
 export const callBox = signal('');		// what is seen of the call graph: 'all', or 'x,y,width' in its units; '': the critical path
+export const chartWindow = signal('');	// what is seen of the flame chart: 'from,to' in nanoseconds; '': all of it
 export const filter = signal('');		// of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
 export const live = signal(false);
@@ -90,6 +92,7 @@ function readFragment(): void {
 	callersZoom.value = path('callers');
 	search.value = decode(parts.get('search') || '');
 	callBox.value = decode(parts.get('at') || '');
+	chartWindow.value = decode(parts.get('time') || '');
 	filter.value = decode(parts.get('filter') || '');
 	const [kind, group, way] = decode(parts.get('order') ?? 'self').split(',');
 	order.value = { kind, group: group || '', down: way !== 'up' };
@@ -136,6 +139,8 @@ function fragment(): string {
 		parts.push(`order=${by}`);
 	if (callBox.value && pane.value === 'calls')
 		parts.push(`at=${callBox.value}`);
+	if (chartWindow.value && pane.value === 'time')
+		parts.push(`time=${chartWindow.value}`);
 	if (pane.value !== 'both')
 		parts.push(`show=${pane.value}`);
 	return parts.length ? `#${parts.join('&')}` : '';
@@ -199,6 +204,11 @@ export function setTableFilter(text: string): void {
 
 export function setCallBox(box: string): void {
 	callBox.value = box;
+	remember(false);
+}
+
+export function setChartWindow(window: string): void {
+	chartWindow.value = window;
 	remember(false);
 }
 

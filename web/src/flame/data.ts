@@ -33,6 +33,7 @@ export interface About {
 	reverse: boolean;
 	estimated?: boolean;		// boxes are: pairs of caller and callee were measured
 	runs?: Run[];
+	charted_calls?: number;		// of a run with a flame chart
 	compared?: { before: string; after: string; factor: number; before_from?: number; before_to?: number; before_labels?: string; after_labels?: string };
 }
 
@@ -47,6 +48,16 @@ export interface Run {
 	labels: Record<string, string>;
 	totals: Record<string, number>;
 	weight: number;
+}
+
+// The window of a flame chart that was asked for, in nanoseconds since its start.
+export interface ChartFacts {
+	calls: number;
+	left_out: number;		// for want of memory
+	start: number;			// seconds since 1970
+	length_ns: number;
+	from_ns: number;
+	to_ns: number;
 }
 
 export const ABOUT_NOTHING: About = {
@@ -97,6 +108,7 @@ export interface Words {
 	frameLine: number[];
 	about: About;
 	exact?: Exact;			// boxes are an estimate; this is what is known of functions
+	chart?: ChartFacts;
 }
 
 export class FlameData {
@@ -307,7 +319,7 @@ export function readFlame(bytes: ArrayBuffer, estimate?: ExactTable): FlameData 
 	const exact = WITH_EXACT && estimate ? new Exact(estimate, text.frame_name.length) : undefined;
 	boxes.whole = WITH_EXACT && exact ? wholeOf(exact, 0) : undefined;
 	return new FlameData(boxes, { exact, names: text.names, files: text.files, frameName: text.frame_name,
-		frameFile: text.frame_file, frameLine: text.frame_line, about: text.about || { ...ABOUT_NOTHING } });
+		frameFile: text.frame_file, frameLine: text.frame_line, chart: text.chart, about: text.about || { ...ABOUT_NOTHING } });
 }
 
 export interface Found {

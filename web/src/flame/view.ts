@@ -37,33 +37,34 @@ function isHalf(text: string, at: number): boolean {
 }
 
 export class FlameView {
-	private readonly canvas = document.createElement('canvas');
+	protected readonly canvas = document.createElement('canvas');
 	private readonly spacer = document.createElement('div');
-	private readonly context: CanvasRenderingContext2D;
+	protected readonly context: CanvasRenderingContext2D;
 	private readonly textWidths = new Map<string, number>();
 	private readonly watcher: ResizeObserver;
 	private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
-	private data: FlameData | null = null;
-	private theme: Theme;
+	protected data: FlameData | null = null;
+	protected theme: Theme;
 	private colors: string[] = [];
 	private faint: string[] = [];
 	private paint: Paint | null = null;
 	private match: Uint8Array | null = null;
 	private zoomed = 0;
 	private focused = -1;
-	private hovered = -1;
+	protected hovered = -1;
 	private touched = -1;
-	private inverted = false;
-	private left = 0;		// what is shown, in values
-	private right = 1;
+	protected inverted = false;
+	protected above = 0;		// pixels over the rows that do not scroll
+	protected left = 0;		// what is shown, in values
+	protected right = 1;
 	private frameWanted = 0;
 	private animation = 0;
-	private cssWidth = 0;
-	private cssHeight = 0;
+	protected cssWidth = 0;
+	protected cssHeight = 0;
 	drawn = 0;			// rectangles of the last drawing
 
 	// `ownKeys` is false where the page listens for keys itself.
-	constructor(private readonly box: HTMLElement, private readonly events: FlameEvents, ownKeys = true) {
+	constructor(protected readonly box: HTMLElement, protected readonly events: FlameEvents, ownKeys = true) {
 		this.context = this.canvas.getContext('2d', { alpha: false })!;
 		this.theme = readTheme(this.scheme.matches);
 		this.canvas.className = 'flame-canvas';
@@ -146,23 +147,23 @@ export class FlameView {
 
 	// --- Places ---
 
-	private rows(): number {
-		return (this.data ? this.data.depths : 0) * ROW + 2 * PAD;
+	protected rows(): number {
+		return (this.data ? this.data.depths : 0) * ROW + 2 * PAD + this.above;
 	}
 
-	private rowTop(depth: number): number {
+	protected rowTop(depth: number): number {
 		if (this.inverted)
-			return PAD + depth * ROW;
+			return this.above + PAD + depth * ROW;
 		return Math.max(this.rows(), this.cssHeight) - PAD - (depth + 1) * ROW;
 	}
 
-	private depthAt(y: number): number {
+	protected depthAt(y: number): number {
 		y += this.box.scrollTop;
-		return this.inverted ? Math.floor((y - PAD) / ROW)
+		return this.inverted ? Math.floor((y - PAD - this.above) / ROW)
 			: Math.floor((Math.max(this.rows(), this.cssHeight) - PAD - y) / ROW);
 	}
 
-	private boxAt(event: { offsetX: number; offsetY: number }): number {
+	protected boxAt(event: { offsetX: number; offsetY: number }): number {
 		if (!this.data)
 			return -1;
 		const x = this.left + event.offsetX * (this.right - this.left) / this.cssWidth;
@@ -181,7 +182,7 @@ export class FlameView {
 		this.measure(this.cssHeight === 0);
 	}
 
-	private measure(toRoot: boolean): void {
+	protected measure(toRoot: boolean): void {
 		const width = this.box.clientWidth, height = this.box.clientHeight, scale = devicePixelRatio || 1;
 		if (!width || !height)
 			return;
@@ -203,7 +204,7 @@ export class FlameView {
 
 	// --- Drawing ---
 
-	private want(): void {
+	protected want(): void {
 		if (!this.frameWanted)
 			this.frameWanted = requestAnimationFrame(() => {
 				this.frameWanted = 0;
@@ -226,14 +227,14 @@ export class FlameView {
 		step(begin);
 	}
 
-	private recolor(): void {
+	protected recolor(): void {
 		if (!this.data || this.paint)
 			return;
 		this.colors = frameColors(this.data, this.theme, false);
 		this.faint = frameColors(this.data, this.theme, true);
 	}
 
-	private draw(): void {
+	protected draw(): void {
 		const g = this.context, scale = devicePixelRatio || 1;
 		g.setTransform(scale, 0, 0, scale, 0, 0);
 		g.fillStyle = this.theme.background;
@@ -381,7 +382,7 @@ export class FlameView {
 			this.leftCanvas();
 	};
 
-	private readonly leftCanvas = () => {
+	protected readonly leftCanvas = () => {
 		if (this.hovered >= 0)
 			this.want();
 		this.hovered = this.touched = -1;

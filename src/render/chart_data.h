@@ -1,0 +1,28 @@
+/* chart_data.h: a window of a flame chart laid out for the canvas of the page, in the bytes of flame_data.h.
+ *
+ * Values are nanoseconds since the chart's start. Below the root, which is as wide as the chart is long, are the calls of the
+ * window, those that begin before it or end behind it as a whole. Of calls side by side in one call that are each too short to
+ * be seen, and with gaps as short, one box CHART_DATA_SHORT is made; what lies within such calls is left out. So the number of
+ * boxes depends on the window's pixels and on its depth, not on the number of calls.
+ */
+#ifndef RENDER_CHART_DATA_H
+#define RENDER_CHART_DATA_H
+
+#include "json.h"
+#include "profile.h"
+
+#define CHART_DATA_SHORT	"[short calls]"
+#define CHART_DATA_PIXELS	20000u		/* at most, of a window */
+
+struct chart_window {
+	int64_t from_ns, to_ns;		/* since the chart's start; to_ns 0: its end */
+	uint32_t pixels;		/* 1 to CHART_DATA_PIXELS */
+	uint32_t max_boxes;		/* if they are more calls have to be longer to be seen */
+};
+
+/* Appends the window of the chart of `p`, which has one, and gets one more frame. `about` as in flame_data_put. Returns how long
+ * calls are at least that have a box of their own. */
+int64_t chart_data_put(struct profile *p, const struct chart_window *w, struct buf *out,
+		       void (*about)(struct json *j, void *data), void *data);
+
+#endif

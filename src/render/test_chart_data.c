@@ -1,0 +1,139 @@
+/* test_chart_data.c: windows of a chart as boxes, compared with the calls one by one. */
+#include "chart_data.h"
+
+#include "chart.h"
+#include "flame_data.h"
+#include "mem.h"
+#include "test.h"
+#include "test_random.h"
+
+#include <endian.h>
+#include <string.h>
+
+struct boxes {
+	uint32_t count, depths;
+	const uint32_t *offsets, *start, *width, *frame;
+};
+
+static const uint32_t *take(const struct buf *b, size_t *at, uint32_t count)
+{
+	const uint32_t *here = (const uint32_t *)(const void *)(b->data + *at);
+
+	*at += ((size_t)count * 4 + 7) / 8 * 8;
+	CHECK(*at <= b->size);
+	return here;
+}
+
+static struct boxes read_boxes(const struct buf *b)
+{
+	const uint32_t *head = (const uint32_t *)(const void *)b->data;
+	struct boxes r = { head[2], head[3], NULL, NULL, NULL, NULL };
+	size_t at = FLAME_DATA_HEADER;
+
+	CHECK(b->size > at && !memcmp(b->data, "SFLM", 4) && head[4] == 4);
+	r.offsets = take(b, &at, r.depths + 1);
+	r.start = take(b, &at, r.count);
+	r.width = take(b, &at, r.count);
+	r.frame = take(b, &at, r.count);
+	CHECK_INT(at + head[5], b->size);
+	CHECK_INT(r.offsets[r.depths], r.count);
+	return r;
+}
+
+static uint32_t frame(struct profile *p, const char *name)
+{
+	return profile_frame(p, (struct str){ name, strlen(name) }, (struct str){ "", 0 }, 0);
+}
+
+/* "name+start/width", depth by depth. */
+static const char *text_of(struct profile *p, struct chart_window w)
+{
+	static char text[4000];
+	struct boxes boxes;
+	struct buf b, out;
+
+	buf_init(&b);
+	buf_init(&out);
+	w.max_boxes = w.max_boxes ? w.max_boxes : 1000;
+	chart_data_put(p, &w, &b, NULL, NULL);
+	boxes = read_boxes(&b);
+	for (uint32_t d = 0; d < boxes.depths; d++) {
+		buf_puts(&out, d ? "\n" : "");
+		for (uint32_t i = boxes.offsets[d]; i < boxes.offsets[d + 1]; i++)
+			buf_printf(&out, "%s%s+%u/%u", i > boxes.offsets[d] ? " " : "",
+				   boxes.frame[i] == p->frame_count ? "all" : profile_name(p, boxes.frame[i]).p, boxes.start[i], boxes.width[i]);
+	}
+	snprintf(text, sizeof(text), "%s", out.data);
+	buf_done(&b);
+	buf_done(&out);
+	return text;
+}
+
+TEST(calls_that_can_be_seen_have_boxes_and_short_ones_are_joined)
+{
+	struct profile *p = profile_new();
+	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b")), c = profile_child(p, b, frame(p, "c"));
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 0, 1000);
+	chart_add(p->chart, p, b, 100, 300);
+	for (int i = 0; i < 50; i++)
+		chart_add(p->chart, p, c, 110 + i * 2, 1);
+	chart_add(p->chart, p, c, 300, 3);
+	chart_add(p->chart, p, b, 500, 4);
+	chart_add(p->chart, p, c, 501, 2);
+	chart_add(p->chart, p, b, 800, 100);
+	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 100, 0 }),
+		  "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
+	CHECK_STR(text_of(p, (struct chart_window){ 0, 0, 20000, 6 }), "all+0/1000\na+0/1000\nb+100/300 b+500/4 b+800/100\n[short calls]+110/99 c+300/3");
+	CHECK_STR(text_of(p, (struct chart_window){ 495, 510, 100, 0 }), "all+0/1000\na+0/1000\nb+500/4\nc+501/2");
+	CHECK_STR(text_of(p, (struct chart_window){ 110, 114, 100, 0 }), "all+0/1000\na+0/1000\nb+100/300\nc+110/1 c+112/1");
+	CHECK_STR(text_of(p, (struct chart_window){ 5000, 6000, 100, 0 }), "all+0/1000");
+	profile_free(p);
+}
+
+/* Fine enough each call has its box; however coarse, what is drawn is nested and no more than fits. */
+TEST(any_chart_in_any_window)
+{
+	for (unsigned round = 0; round < 500; round++) {
+		struct profile *p = profile_new();
+		struct chart_window w = { below(500), 0, 1 + below(200), 4000 };
+		uint32_t inside = 1, depth = 0;
+		struct boxes boxes;
+		struct buf b;
+
+		for (uint32_t i = 0; i < 15; i++)
+			profile_child(p, below(p->node_count), frame(p, (char[]){ (char)('a' + below(4)), 0 }));
+		p->chart = chart_new(0);
+		for (int64_t at = 0; p->chart->count < 300 && at < 1500; at += below(4))
+			chart_add(p->chart, p, 1 + below(p->node_count - 1), at, 1 + below(below(5) ? 20 : 400));
+		if (!p->chart->count) {
+			profile_free(p);
+			continue;
+		}
+		w.to_ns = w.from_ns + 1 + below(900);
+		if (round % 2)
+			w.pixels = 20000;
+		for (uint32_t i = 0; i < p->chart->count; i++) {
+			inside += p->chart->calls[i].start_ns < w.to_ns && p->chart->calls[i].end_ns >= w.from_ns;
+			depth = p->chart->calls[i].depth > depth ? p->chart->calls[i].depth : depth;
+		}
+		buf_init(&b);
+		chart_data_put(p, &w, &b, NULL, NULL);
+		boxes = read_boxes(&b);
+		CHECK(boxes.depths <= depth + 2);
+		if (w.pixels == 20000)
+			CHECK(boxes.count <= inside && boxes.count * 2 + 20 > inside);
+		for (uint32_t d = 1; d < boxes.depths; d++)
+			for (uint32_t i = boxes.offsets[d], up = boxes.offsets[d - 1]; i < boxes.offsets[d + 1]; i++) {
+				while (up < boxes.offsets[d] && boxes.start[up] + boxes.width[up] < boxes.start[i] + boxes.width[i])
+					up++;
+				CHECK(up < boxes.offsets[d] && boxes.start[up] <= boxes.start[i]);
+				CHECK(i == boxes.offsets[d] || boxes.start[i - 1] + boxes.width[i - 1] <= boxes.start[i]);
+			}
+		buf_done(&b);
+		profile_free(p);
+	}
+}
+
+TEST_MAIN()

@@ -1,0 +1,379 @@
+// The flame chart of a run in a real browser: what it shows, how it is moved, what it asks the server for:
+// node test_flame_chart.mjs STROBE [PICTURES]
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check, end, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-chart-'));
+
+// --- A run, as wire/strobe_wire.h draws it ---
+
+const HOSTILE = '<img src=x onerror=document.title="owned">';
+const START = 1_790_000_000_000_000_000n;
+
+// Frames by name; nodes as [parent, frame]; calls as [node, start, duration].
+function message(id, { frames, nodes, calls, labels = {} }) {
+	const bytes = [], strings = [], reference = (s) => (strings.includes(s) ? 0 : strings.push(s), strings.indexOf(s) + 1);
+	const varint = (n) => {
+		for (n = BigInt(n); n >= 128n; n >>= 7n)
+			bytes.push(Number(n & 127n) | 128);
+		bytes.push(Number(n));
+	};
+	const pairs = Object.entries({ source: 'shop', id, ...labels }).map(([k, v]) => [reference(k), reference(v)]);
+	const columns = [['calls', 'count'], ['wall_ns', 'nanoseconds']].map(([name, unit]) => [reference(name), reference(unit)]);
+	const named = frames.map(([name, file, line]) => [reference(name), file ? reference(file) : 0, line || 0]);
+	const total = nodes.map(() => 0), count = nodes.map(() => 0), own = nodes.map(() => 0);
+	for (const [node, , duration] of calls) {
+		total[node - 1] += duration;
+		count[node - 1]++;
+	}
+	nodes.forEach(([parent], i) => {
+		own[i] += total[i];
+		if (parent)
+			own[parent - 1] -= total[i];
+	});
+	for (const s of strings) {
+		const text = Buffer.from(s);
+		varint(text.length);
+		bytes.push(...text);
+	}
+	[...pairs, ...columns].flat().forEach(varint);
+	named.flat().forEach(varint);
+	nodes.forEach(([parent, frame], i) => [i + 1 - parent, frame, 2 * count[i], 2 * Math.max(0, own[i])].forEach(varint));
+	let last = 0;
+	for (const [node, start, duration] of calls) {
+		[node, start - last, duration].forEach(varint);
+		last = start;
+	}
+	const head = Buffer.alloc(80), length = Math.max(...calls.map(([, start, duration]) => start + duration), 1);
+	head.write('STRB');
+	[[4, calls.length ? 2 : 1], [5, 2]].forEach(([at, v]) => head.writeUInt8(v, at));
+	head.writeBigUInt64LE(START, 16);
+	head.writeBigUInt64LE(START + BigInt(length), 24);
+	[[40, pairs.length], [42, columns.length]].forEach(([at, v]) => head.writeUInt16LE(v, at));
+	[[48, strings.length], [52, frames.length], [56, nodes.length], [68, calls.length]].forEach(([at, v]) => head.writeUInt32LE(v, at));
+	const all = Buffer.concat([calls.length ? head : head.subarray(0, 64), Buffer.from(bytes)]);
+	all.writeUInt32LE(all.length, 8);
+	return all;
+}
+
+const FRAMES = [['main()'], ['App\\Kernel::handle', '/srv/app/Kernel.php', 12], ['App\\Cart::load', '/srv/app/Cart.php', 30], ['PDO::query'],
+	['App\\View::render', '/srv/app/View.php', 8], ['htmlspecialchars'], [HOSTILE, '/srv/x.php', 1]];
+const NODES = [[0, 0], [1, 1], [2, 2], [3, 3], [2, 4], [5, 5], [1, 6]];
+const LOOP = 30_000;
+
+// Two requests: a query each, then a view that escapes many strings; in the second one the query is slow.
+function shop() {
+	const calls = [];
+	let at = 1000;
+	const call = (node, duration, inside) => {
+		const mine = [node, at, 0];
+		calls.push(mine);
+		at += 100;
+		inside?.();
+		at += duration;
+		mine[2] = at - mine[1];
+		at += 50;
+	};
+	call(1, 1000, () => {
+		for (const query of [2_000_000, 9_000_000])
+			call(2, 100_000, () => {
+				call(3, 50_000, () => call(4, query));
+				call(5, 20_000, () => { for (let i = 0; i < LOOP; i++) call(6, 60); });
+			});
+		call(7, 3_000_000);
+	});
+	return calls;
+}
+
+const CALLS = shop(), LENGTH = CALLS[0][1] + CALLS[0][2];
+const files = {
+	chart: message('chart', { frames: FRAMES, nodes: NODES, calls: CALLS, labels: { name: '<b>two requests</b>', uncharted_calls: '12345' } }),
+	short: message('short', { frames: FRAMES, nodes: NODES, calls: [[1, 0, 300], [2, 10, 200], [3, 20, 0], [4, 20, 0], [5, 20, 100]] }),
+	plain: message('plain', { frames: FRAMES, nodes: NODES, calls: [] }),
+};
+const store = `sqlite:${join(folder, 'store')}`;
+
+function strobe(...args) {
+	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
+	if (done.status !== 0)
+		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
+	return done.stdout;
+}
+
+for (const [id, bytes] of Object.entries(files)) {
+	files[id] = join(folder, `${id}.strobe`);
+	writeFileSync(files[id], bytes);
+	if (id !== 'plain')
+		strobe('import', '--store', store, files[id]);
+}
+writeFileSync(join(folder, 'plain.folded'), 'a;b 3\na;c 4\n');
+strobe('import', '--source', 'shop', '--id', 'plain', '--store', store, join(folder, 'plain.folded'));
+
+const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store],
+	{ stdio: ['ignore', 'ignore', 'pipe'] });
+const site = await new Promise((resolve, reject) => {
+	let said = '';
+	server.stderr.on('data', (d) => {
+		said += d;
+		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+		if (at)
+			resolve(at[0]);
+	});
+	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+});
+
+// --- The API ---
+
+// As flame_data.h draws it.
+function boxes(buffer) {
+	const v = new DataView(buffer), n = v.getUint32(8, true), depths = v.getUint32(12, true), size = v.getUint32(16, true), found = [];
+	let at = 64;
+	const take = (count, bytes) => {
+		const here = at;
+		at += (count * bytes + 7) & ~7;
+		return here;
+	};
+	const offsets = take(depths + 1, 4), start = take(n, size), width = take(n, size), frame = take(n, 4);
+	const value = (o, i) => size === 8 ? v.getFloat64(o + 8 * i, true) : v.getUint32(o + 4 * i, true);
+	const text = JSON.parse(new TextDecoder().decode(buffer.slice(at)));
+	for (let d = 0; d < depths; d++)
+		for (let i = v.getUint32(offsets + 4 * d, true); i < v.getUint32(offsets + 4 * d + 4, true); i++)
+			found.push({ depth: d, start: value(start, i), width: value(width, i), name: text.names[text.frame_name[v.getUint32(frame + 4 * i, true)]] });
+	return { found, text };
+}
+
+const ask = (query) => fetch(`${site}/api/v1/profile?${query}`);
+const chart = async (query) => boxes(await (await ask(`format=chart&${query}`)).arrayBuffer());
+
+await test('a window has the calls that can be seen in it, as they were', async () => {
+	const { found, text } = await chart('run=shop/chart&pixels=1000');
+	check(text.chart.calls === CALLS.length && text.chart.length_ns === LENGTH && text.charted_calls === undefined && text.about.charted_calls === CALLS.length, text.chart, text.about);
+	check(found.length < 200, `${CALLS.length} calls are ${found.length} boxes`);
+	for (const [depth, node, name] of [[2, 2, 'App\\Kernel::handle'], [4, 4, 'PDO::query']]) {
+		const of = found.filter((b) => b.depth === depth && b.name === name).map((b) => [b.start, b.width]);
+		check(JSON.stringify(of) === JSON.stringify(CALLS.filter((c) => c[0] === node).map((c) => [c[1], c[2]])), name, of);
+	}
+	check(found.filter((b) => b.name === '[short calls]').length >= 2, 'the loops are one box each', found);
+	// Close up each call of the loop is there.
+	const first = CALLS.findIndex((c) => c[0] === 6) + 500, [, from] = CALLS[first], to = CALLS[first + 20][1];
+	const close = await chart(`run=shop/chart&pixels=2000&chart_from=${from}&chart_to=${to}`);
+	const loop = close.found.filter((b) => b.name === 'htmlspecialchars').map((b) => b.start);
+	check(CALLS.slice(first, first + 20).every((c) => loop.includes(c[1])) && loop.length < 25, loop);
+	check(close.text.chart.from_ns === from && close.text.chart.to_ns === to, close.text.chart);
+});
+
+await test('what has no flame chart, and windows that are none, are refused with a sentence', async () => {
+	for (const [query, status, words] of [['run=shop/plain', 404, 'no flame chart'], ['from=-1h', 400, 'only one run'], ['run=shop/chart&run=shop/short', 400, 'only one run'],
+		['run=shop/chart&base=shop/short', 400, 'only one run'], ['run=shop/chart&by=class', 400, 'by function'], ['run=shop/chart&chart_from=9&chart_to=3', 400, 'not before'],
+		['run=shop/chart&chart_from=x', 400, 'whole number'], ['run=shop/chart&pixels=99999', 400, 'whole number'], ['run=shop/none', 404, 'no run']]) {
+		const answer = await ask(`format=chart&${query}`), said = await answer.json();
+		check(answer.status === status && said.error.includes(words), query, answer.status, said);
+	}
+	check((await chart('run=shop/short&chart_from=5000000&chart_to=6000000')).found.length === 1, 'behind the end there is nothing but the root');
+});
+
+await test('files for other programs have the order of calls', async () => {
+	for (const address of ['/api/v1/profile?run=shop/chart&format=chrome', '/api/v1/runs/shop/chart?format=chrome']) {
+		const { traceEvents } = await (await fetch(site + address)).json();
+		check(traceEvents.length === CALLS.length && traceEvents.every((e, i) => e.name === FRAMES[NODES[CALLS[i][0] - 1][1]][0]), address, traceEvents.length);
+	}
+	const stored = Buffer.from(await (await fetch(`${site}/api/v1/runs/shop/chart?format=strobe`)).arrayBuffer());
+	check(stored.readUInt32LE(68) === CALLS.length, 'and the stored run');
+	check(JSON.parse(strobe('convert', '-q', '-f', 'chrome', `${site}/api/v1/runs/shop/chart?format=strobe`)).traceEvents.length === CALLS.length, 'by an address');
+	const posted = await fetch(`${site}/api/v1/runs?source=up&id=loaded`, { method: 'POST', body: readFileSync(files.chart) });
+	check(posted.status === 201 && (await chart('run=up/loaded')).text.chart.calls === CALLS.length, posted.status);
+});
+
+// --- The page ---
+
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+
+async function openPage(address, { width = 1440, height = 900, dark = false, phone = false, policy = true } = {}) {
+	const page = await browser.newPage();
+	page.setDefaultTimeout(Number(process.env.TIMEOUT) || 120_000);
+	page.complaints = [];
+	page.asked = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('request', (r) => r.url().includes('format=chart') && page.asked.push(r.url()));
+	await page.setBypassCSP(!policy);
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.goto(site + address);
+	await page.waitForSelector('main[data-ready="true"]');
+	return page;
+}
+
+const chartReady = (page) => page.waitForSelector('.time-chart[aria-busy="false"] .flame:not([data-boxes=""])');
+
+async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+const canvas = '.time-chart canvas';
+const windowOf = (page) => page.evaluate(() => /time=([\d,]+)/.exec(location.hash)?.[1].split(',').map(Number) || null);
+const windowChanges = async (page, act) => {
+	const before = JSON.stringify(await windowOf(page));
+	await act();
+	await page.waitForFunction((b) => JSON.stringify(/time=([\d,]+)/.exec(location.hash)?.[1].split(',').map(Number) || null) !== b, {}, before);
+	return windowOf(page);
+};
+
+// Where a time and a depth are on the canvas.
+async function placeOf(page, ns, depth) {
+	const [from, to] = await windowOf(page) || [0, LENGTH], r = await page.$eval(canvas, (c) => c.getBoundingClientRect().toJSON());
+	return [r.x + (ns - from) * r.width / (to - from), r.y + 22 + 4 + depth * 19 + 9];
+}
+
+let page;
+
+await test('the view is offered where there is a chart, and shows it', async () => {
+	const plain = await openPage('/runs/shop/plain');
+	check(!(await plain.$$eval('.panes button', (all) => all.map((b) => b.textContent))).includes('flame chart'), 'not without one');
+	await plain.close();
+	page = await openPage('/runs/shop/chart');
+	check(page.asked.length === 0, 'nobody asked for it');
+	await page.evaluate(() => [...document.querySelectorAll('.panes button')].find((b) => b.textContent === 'flame chart').click());
+	await chartReady(page);
+	await drawn(page);
+	check(page.url().endsWith('#show=time') && page.asked.length === 1, page.url(), page.asked);
+	const words = await page.$eval('.time-chart', (e) => e.textContent);
+	check(words.includes('12,345 calls of this run are not in its flame chart'), words);
+	const [x, y] = await placeOf(page, CALLS.find((c) => c[0] === 4)[1] + 1_000_000, 4);
+	await page.mouse.move(x, y);
+	await page.waitForFunction(() => document.querySelector('.tip b')?.textContent === 'PDO::query');
+	const tip = await page.$eval('.tip', (e) => e.textContent);
+	check(tip.includes('2.00 ms') && tip.includes('begins at'), tip);
+	if (pictures)
+		await page.screenshot({ path: join(pictures, 'chart.png') });
+});
+
+await test('wheel, drag, keys and buttons move it, the address follows, and finer calls come', async () => {
+	const loop = CALLS.filter((c) => c[0] === 6)[100], [x, y] = await placeOf(page, loop[1], 4);
+	await page.mouse.move(x, y);
+	let [from, to] = await windowChanges(page, () => page.mouse.wheel({ deltaY: -400 }));
+	check(from < loop[1] && to > loop[1] && to - from < LENGTH * 0.7, from, to);
+	for (let i = 0; i < 12; i++)
+		await page.mouse.wheel({ deltaY: -400 });
+	await page.waitForFunction(() => { const m = /time=(\d+),(\d+)/.exec(location.hash); return m && m[2] - m[1] < 300_000; });
+	await page.waitForFunction((n) => performance.getEntriesByType('resource').filter((r) => r.name.includes('chart_from=')).length >= n, {}, 1);
+	[from, to] = await windowOf(page);
+	check(from < loop[1] && to > loop[1], 'what was under the pointer is there still', from, to, loop);
+	const dragged = await windowChanges(page, async () => {
+		await page.mouse.move(800, y);
+		await page.mouse.down();
+		await page.mouse.move(650, y, { steps: 5 });
+		await page.mouse.up();
+	});
+	check(dragged[0] > from && Math.abs((dragged[1] - dragged[0]) - (to - from)) <= 2, 'to the left is later', dragged, from, to);
+	check(!page.url().includes('function='), 'dragging is no click');
+	await page.focus('.time-chart .flame');
+	const key = (k) => windowChanges(page, () => page.keyboard.press(k)), length = ([a, b]) => b - a;
+	const left = await key('ArrowLeft'), out = await key('-'), inside = await key('+');
+	check(left[0] < dragged[0] && length(out) > length(left) && length(inside) < length(out), left, out, inside);
+	check(await key('0') === null, 'all of it');
+	await windowChanges(page, () => page.click('[aria-label="Zoom in"]'));
+	const later = await windowChanges(page, () => page.click('[aria-label="Later"]'));
+	check(later[0] > 0 && later[1] <= LENGTH + 1, later);
+});
+
+await test('a link opens the same window, and Back undoes nothing else', async () => {
+	const from = CALLS.filter((c) => c[0] === 4)[1][1], to = from + 2_000_000;
+	const linked = await openPage(`/runs/shop/chart#time=${from},${to}&show=time`);
+	await chartReady(linked);
+	await linked.waitForFunction(() => performance.getEntriesByType('resource').some((r) => r.name.includes('chart_from=')));
+	await drawn(linked);
+	check(JSON.stringify(await windowOf(linked)) === JSON.stringify([from, to]), await windowOf(linked));
+	const [x, y] = await placeOf(linked, from + 1_000_000, 4);
+	await linked.mouse.move(x, y);
+	await linked.waitForFunction(() => document.querySelector('.tip b')?.textContent === 'PDO::query');
+	check((await linked.$eval('.tip', (e) => e.textContent)).includes('9.00 ms'), 'the slow one');
+	await linked.close();
+});
+
+await test('a click on a call leads to its function, a click on short calls to them', async () => {
+	await page.focus('.time-chart .flame');
+	await page.keyboard.press('0');
+	await page.waitForFunction(() => !location.hash.includes('time='));
+	const loops = CALLS.filter((c) => c[0] === 6), [x, y] = await placeOf(page, (loops[0][1] + loops[LOOP - 1][1]) / 2, 4);
+	const [from, to] = await windowChanges(page, () => page.mouse.click(x, y));
+	check(Math.abs(from - loops[0][1]) <= 1 && Math.abs(to - loops[LOOP - 1][1] - loops[LOOP - 1][2]) <= 1, from, to, loops[0], loops[LOOP - 1]);
+	await page.focus('.time-chart .flame');
+	await page.keyboard.press('0');
+	await page.waitForFunction(() => !location.hash.includes('time='));
+	await page.mouse.click(...await placeOf(page, CALLS.find((c) => c[0] === 4)[1] + 1_000_000, 4));
+	await page.waitForFunction(() => location.search.includes('function=PDO'));
+	await page.waitForSelector('.function-head');
+	await page.goBack();
+	await chartReady(page);
+});
+
+const purple = (p) => p.$eval(canvas, (c) => {
+	const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+	let n = 0;
+	for (let i = 0; i < data.length; i += 4)
+		n += data[i] === 0x8b && data[i + 1] === 0x2f && data[i + 2] === 0xc9;
+	return n;
+});
+
+await test('the search marks calls', async () => {
+	await drawn(page);
+	check(await purple(page) === 0, 'nothing is marked');
+	await page.type('#chart-search', 'PDO::');
+	await page.waitForFunction(() => document.querySelector('.time-chart output').textContent === '1 function');
+	await drawn(page);
+	const marked = await purple(page);
+	check(marked > 2000, marked);
+	if (pictures)
+		await page.screenshot({ path: join(pictures, 'chart-search.png') });
+	await page.$eval('#chart-search', (e) => { e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); });
+});
+
+await test('dark, on a telephone, and with calls that took no time', async () => {
+	const phone = await openPage('/runs/shop/chart#show=time', { width: 390, height: 844, dark: true, phone: true });
+	await chartReady(phone);
+	await drawn(phone);
+	check(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');
+	const corner = await phone.$eval(canvas, (c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data]);
+	check(corner[0] < 40 && corner[1] < 40 && corner[2] < 40, 'the axis is dark', corner);
+	if (pictures)
+		await phone.screenshot({ path: join(pictures, 'chart-phone.png') });
+	check(phone.complaints.length === 0, phone.complaints);
+	await phone.close();
+	const short = await openPage('/runs/shop/short#show=time');
+	await chartReady(short);
+	await drawn(short);
+	check((await short.$eval('.time-chart .flame', (e) => e.getAttribute('aria-label'))).includes('5 calls over 300 ns'), 'named');
+	check(short.complaints.length === 0, short.complaints);
+	await short.close();
+});
+
+await test('names are text, it is accessible, and nothing is complained about', async () => {
+	check(await page.title() !== 'owned' && page.complaints.length === 0, page.complaints);
+	const open = await openPage('/runs/shop/chart#show=time', { policy: false });
+	await chartReady(open);
+	await open.addScriptTag({ path: axe });
+	const bad = await open.evaluate(async () => (await globalThis.axe.run()).violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, bad);
+	await open.close();
+});
+
+await browser.close();
+server.removeAllListeners('exit');
+const gone = new Promise((r) => server.on('exit', r));
+server.kill();
+await gone;
+rmSync(folder, { recursive: true });
+await end();

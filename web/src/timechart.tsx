@@ -1,0 +1,158 @@
+// The flame chart of a run: its calls over time. What is shown stands in the address; what is drawn comes window by window, with
+// as many boxes as there are pixels.
+
+import { effect } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { chartQuery, getChart } from './api';
+import { Tooltip } from './canvas';
+import { TimeView } from './flame/time';
+import type { FlameData } from './flame/data';
+import * as format from './format';
+import { found } from './found';
+import { flame } from './load';
+import { chartWindow, openFunction, search, setChartWindow, setSearch, view } from './state';
+
+const TELL_MS = 200, SHORT = '[short calls]';
+
+function readWindow(length: number): [number, number] | null {
+	const [from, to] = chartWindow.peek().split(',').map(Number);
+	return from >= 0 && to > from && to <= length ? [from, to] : null;
+}
+
+// The search's matches, by name: the graph of the same run knows them all.
+function matchesOf(d: FlameData): Uint8Array | null {
+	const f = found.value, graph = flame.value;
+	if (!f || !graph)
+		return null;
+	const names = new Set<string>();
+	f.match.forEach((hit, frame) => hit && names.add(graph.names[graph.frameName[frame]]));
+	return Uint8Array.from(d.frameName, (n) => names.has(d.names[n]) ? 1 : 0);
+}
+
+// Whether the boxes at hand are those of what is shown, as fine as it is drawn.
+function suffices(d: FlameData, [from, to]: [number, number]): boolean {
+	const c = d.words.chart!, all = c.from_ns <= 0 && c.to_ns >= c.length_ns;
+	return c.from_ns <= from && (all || c.to_ns >= to) && c.to_ns - c.from_ns <= 4 * (to - from) + 1000;
+}
+
+function Notes({ data }: { data: FlameData }) {
+	const c = data.words.chart!, labels = data.about.labels, uncharted = Number(labels.uncharted_calls || 0);
+	return <>
+		{uncharted > 0 && <p class="note">{format.count(uncharted)} calls of this run are not in its flame chart, but in all other views: it keeps as many as strobe.trace_chart_calls says.</p>}
+		{c.left_out > 0 && <p class="note">{format.count(c.left_out)} calls are left out: all of them take more memory than --query-memory gives.</p>}
+	</>;
+}
+
+function facts(d: FlameData, box: number): [string, string][] {
+	return [['lasts', format.value(d.width[box], 'nanoseconds')], ['begins at', format.value(d.start[box], 'nanoseconds')],
+		...(d.name(box) === SHORT ? [] : [['self', format.value(d.self(box), 'nanoseconds')] as [string, string]])];
+}
+
+export function TimeChart() {
+	const host = useRef<HTMLDivElement>(null), canvas = useRef<TimeView | null>(null);
+	const [data, setData] = useState<FlameData | null>(null), [state, setState] = useState('loading');
+	const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null);
+	const latest = useRef<FlameData | null>(null), asked = chartQuery(view.value);
+
+	useEffect(() => {
+		let telling: ReturnType<typeof setTimeout> | undefined, running: AbortController | null = null;
+		const c = canvas.current = new TimeView(host.current!, {
+			zoom: (box) => {
+				const name = latest.current!.name(box);
+				if (c.wasDragged || box === 0)
+					return;
+				if (name === SHORT)
+					c.showWindow(latest.current!.start[box], latest.current!.start[box] + latest.current!.width[box]);
+				else
+					openFunction(name);
+			},
+			hover: (box, x, y) => setTip(box > 0 && !c.wasDragged ? { box, x, y } : null),
+			focus: () => {}, next: () => {},
+			search: () => document.getElementById('chart-search')?.focus(),
+			window: (from, to) => {
+				setTip(null);
+				clearTimeout(telling);
+				telling = setTimeout(() => {
+					const all = from <= 0 && to >= latest.current!.total;
+					setChartWindow(all ? '' : `${Math.floor(from)},${Math.ceil(to)}`);
+					if (!suffices(latest.current!, [from, to]))
+						void ask([from, to]);
+				}, TELL_MS);
+			},
+		});
+		// Half a window more on each side, so that a small move needs nothing new.
+		const ask = async (window: [number, number] | null) => {
+			running?.abort();
+			const mine = running = new AbortController(), more = window ? (window[1] - window[0]) / 2 : 0;
+			const part = window && { from: Math.max(0, Math.floor(window[0] - more)), to: Math.ceil(window[1] + more) };
+			try {
+				const d = await getChart(asked, part, Math.max(200, c.pixels * (part ? 2 : 1)), mine.signal);
+				if (running !== mine)
+					return;
+				const first = !latest.current, wanted = first ? readWindow(d.total) : null;
+				latest.current = d;
+				c.setBoxes(d, first ? wanted || [0, d.total] : null);
+				c.setMatch(matchesOf(d));
+				setData(d);
+				setState('');
+				if (wanted && !suffices(d, wanted))
+					await ask(wanted);
+			} catch (why) {
+				if (running === mine)
+					setState((why as Error).message);
+			}
+		};
+		latest.current = null;
+		setState('loading');
+		void ask(null);
+		const undo = effect(() => {
+			void found.value;
+			if (latest.current)
+				c.setMatch(matchesOf(latest.current));
+		});
+		// Back and Forward.
+		const undoWindow = effect(() => {
+			void chartWindow.value;
+			const d = latest.current, wanted = d && (readWindow(d.total) || [0, d.total]);
+			if (wanted && (Math.abs(wanted[0] - c.shown[0]) > 1 || Math.abs(wanted[1] - c.shown[1]) > 1))
+				c.showWindow(wanted[0], wanted[1]);
+		});
+		return () => {
+			running?.abort();
+			running = null;
+			clearTimeout(telling);
+			undo();
+			undoWindow();
+			c.destroy();
+		};
+	}, [asked]);
+
+	const f = found.value;
+	return <section class="time-chart graph" aria-label="Flame chart" aria-busy={state === 'loading'}>
+		<div class="tools">
+			<div class="search" role="search">
+				<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 3.5 3.5" /></svg>
+				<input id="chart-search" type="text" placeholder="search by regexp" aria-label="Mark functions by regular expression" value={search.value}
+					spellcheck={false} autocomplete="off" onInput={(e) => setSearch(e.currentTarget.value, false)}
+					onKeyDown={(e) => e.key === 'Escape' && setSearch('', false)} />
+				<output class="matched" for="chart-search" aria-live="polite">{!search.value ? '' : f?.hits.length ? `${f.frames} function${f.frames === 1 ? '' : 's'}` : 'no match'}</output>
+			</div>
+			<div class="segments" role="group" aria-label="Zoom">
+				<button type="button" aria-label="Zoom out" onClick={() => canvas.current?.zoomBy(1.6)}>−</button>
+				<button type="button" aria-label="Zoom in" onClick={() => canvas.current?.zoomBy(0.6)}>+</button>
+				<button type="button" aria-label="Earlier" onClick={() => canvas.current?.moveBy(-0.3)}>←</button>
+				<button type="button" aria-label="Later" onClick={() => canvas.current?.moveBy(0.3)}>→</button>
+				<button type="button" onClick={() => canvas.current?.showAll()}>all of it</button>
+			</div>
+			<div class="exports">
+				<a href={`/api/v1/profile?${asked}&format=chrome`} title="For chrome://tracing and ui.perfetto.dev">Chrome trace</a>
+				<a href={`/api/v1/profile?${asked}&format=speedscope`} title="For www.speedscope.app">speedscope</a>
+			</div>
+		</div>
+		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
+		<div class="flame" ref={host} tabIndex={0} role="application" aria-roledescription="flame chart" data-boxes={data?.count ?? ''}
+			aria-label={`Flame chart${data ? `, ${format.count(data.words.chart!.calls)} calls over ${format.value(data.total, 'nanoseconds')}` : ''}. Plus and minus zoom, arrow keys move, 0 shows all; the table has the functions.`} />
+		{data && <Notes data={data} />}
+		{tip && data && tip.box < data.count && <Tooltip tip={tip} data={data} zoomed={0} facts={facts(data, tip.box)} />}
+	</section>;
+}
