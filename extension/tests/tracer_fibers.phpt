@@ -31,14 +31,13 @@ $profile = traced('two suspensions', fn() => new Fiber($body), function ($f) {
 }, ['Fiber::start' => 1, 'Fiber::start;body' => 1, 'Fiber::start;body;inner' => 1, 'Fiber::start;body;inner;before' => 1,
 	'Fiber::start;body;inner;Fiber::suspend' => 1, 'after' => 2, 'Fiber::resume' => 2,
 	'Fiber::resume;body;inner;between' => 1, 'Fiber::resume;body;inner;Fiber::suspend' => 1]);
-foreach ($profile->getFunctions() as $f) {
-	$wall = $f['inclusive']['wall_ns'];
-	if ($f['name'] === 'inner')
-		check($wall < 30000000, "inner took $wall ns, which has what passed while it was suspended");
-	if ($f['name'] === 'after')
-		check($f['calls'] === 2 && $wall >= 60000000, "after: $f[calls] calls, $wall ns");
-}
+$functions = array_column($profile->getFunctions(), null, 'name');
 $total = $profile->getTotals()['wall_ns'];
+$inner = $functions['inner']['inclusive']['wall_ns'];
+$after = $functions['after']['inclusive']['wall_ns'];
+check($inner >= 4000000, "inner took $inner ns");
+check($functions['after']['calls'] === 2 && $after >= 60000000, "after: {$functions['after']['calls']} calls, $after ns");
+check($inner + $after <= $total, "inner took $inner ns, after $after of $total, so it has what passed while it was suspended");
 check(array_sum(paths($profile, 'wall_ns')) <= $total, 'what the parts took is not more than the whole');
 
 /* A trace that is started in a fiber goes on outside. */
