@@ -42,8 +42,10 @@ struct collector_sink {
 	/* Returns 0 once each run has its result and all valid ones are durable; after a failure the same runs come
 	 * again. NULL if runs are not wanted; without any sink that wants them they are dropped as unfit. */
 	int (*commit_runs)(void *data, struct collector_run *runs, size_t count, struct err *err);
-	/* Background work, about every minute and never while a batch waits; may be NULL. */
+	/* Background work, about every minute; every 10 seconds while nothing can be stored. May be NULL. */
 	void (*maintain)(void *data);
+	/* Asked after each commit: whether that work is due as often now, too. May be NULL. */
+	bool (*is_short)(void *data);
 	bool wants_lines;			/* batch.lines is filled only if some sink wants it */
 	void *data;
 };

@@ -32,6 +32,7 @@ struct outlet {
 	int64_t say_unfit_ns;			/* the thread only, as is what follows */
 	bool told_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
+	bool is_short;				/* the sink said so after the last commit */
 
 	/* under the collector's lock; the thread works on the first and leaves it there */
 	struct queued_batch { struct open_batch *batch; int64_t since_ns; struct queued_batch *next; } *first, **last;

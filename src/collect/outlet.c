@@ -15,7 +15,7 @@
 #define FLUSH_RETRY_NS	(NS_PER_SECOND / 10)
 #define MAINTAIN_NS	(60 * NS_PER_SECOND)
 #define MAINTAIN_FIRST_NS	(5 * NS_PER_SECOND)	/* soon after a start, which may follow a crash */
-#define MAINTAIN_FAILING_NS	(10 * NS_PER_SECOND)	/* while nothing can be stored: it may be what makes room */
+#define MAINTAIN_URGENT_NS	(10 * NS_PER_SECOND)	/* it may be what makes room */
 #define RUNS_AT_ONCE	256u		/* in one commit, */
 #define RUNS_AT_ONCE_BYTES ((uint64_t)32 << 20)	/* and of about so many bytes */
 
@@ -272,14 +272,26 @@ static void maintain(struct outlet *o)
 	o->maintained_ns = clock_monotonic_ns();
 }
 
+static void ask_whether_short(struct outlet *o)
+{
+	bool is_short;
+
+	if (!o->sink.is_short)
+		return;
+	pthread_mutex_unlock(&o->collector->lock);
+	is_short = o->sink.is_short(o->sink.data);
+	pthread_mutex_lock(&o->collector->lock);
+	o->is_short = is_short;
+}
+
 /* 0: never. */
 static int64_t next_maintenance(const struct outlet *o)
 {
-	bool is_failing = o->counters.failing || o->counters.runs_failing;
+	bool is_urgent = o->is_short || o->counters.failing || o->counters.runs_failing;
 
 	if (!o->sink.maintain || o->collector->flushing)
 		return 0;
-	return o->maintained_ns + (is_failing ? MAINTAIN_FAILING_NS : MAINTAIN_NS);
+	return o->maintained_ns + (is_urgent ? MAINTAIN_URGENT_NS : MAINTAIN_NS);
 }
 
 static bool is_maintenance_due(const struct outlet *o)
@@ -318,6 +330,8 @@ static void *empty_queues(void *data)
 
 			if (batch < 0 || runs < 0)
 				wait_to_retry(c);
+			else
+				ask_whether_short(o);
 		} else {
 			collector_wait(c, next_maintenance(o));
 		}

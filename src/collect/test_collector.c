@@ -514,6 +514,50 @@ TEST(the_sink_is_maintained_also_while_it_cannot_store_what_waits)
 	stop(&f);
 }
 
+static _Atomic uint64_t maintained;
+
+static bool always(void *data)
+{
+	return true;
+}
+
+static void count_maintenance(void *data)
+{
+	maintained++;
+}
+
+static bool is_reached(const _Atomic uint64_t *counter, uint64_t wanted, int64_t seconds)
+{
+	int64_t end_ns = clock_monotonic_ns() + seconds * NS_PER_SECOND;
+
+	while (*counter < wanted && clock_monotonic_ns() < end_ns)
+		usleep(1000);
+	return *counter >= wanted;
+}
+
+TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
+{
+	struct fixture f;
+
+	maintained = 0;
+	start(&f, NULL);
+	pthread_mutex_lock(&f.c->lock);
+	f.c->outlets[0].sink.maintain = count_maintenance;
+	f.c->outlets[0].sink.is_short = always;
+	pthread_mutex_unlock(&f.c->lock);
+	f.sink.run_result = 1;
+	give(&f, &(struct test_message){ .run = true, .samples = 5 });
+	CHECK(is_reached(&f.n->runs_stored, 1, 60));
+	CHECK(is_reached(&maintained, 1, 60));
+	/* Eleven seconds after the first time; without shortage the second would come 49 seconds later. */
+	pthread_mutex_lock(&f.c->lock);
+	f.c->outlets[0].maintained_ns = clock_monotonic_ns() - 11 * NS_PER_SECOND;
+	pthread_mutex_unlock(&f.c->lock);
+	give(&f, &(struct test_message){ .run = true, .samples = 5 });
+	CHECK(is_reached(&maintained, 2, 40));
+	stop(&f);
+}
+
 TEST(runs_that_wait_at_the_end_are_freed_and_their_time_is_held_to_now)
 {
 	struct fixture f;

@@ -86,16 +86,31 @@ static int64_t age_ns(struct store_sink *s)
 	return ns;
 }
 
-static void maintain(void *data)
+static struct store_limits limits_of(struct store_sink *s)
 {
-	struct store_sink *s = data;
 	struct store_limits limits;
-	struct err err = { 0 };
-	bool failed;
 
 	pthread_mutex_lock(&s->lock);
 	limits = s->limits;
 	pthread_mutex_unlock(&s->lock);
+	return limits;
+}
+
+static bool is_short(void *data)
+{
+	struct store_sink *s = data;
+	struct store_limits limits = limits_of(s);
+
+	return store_is_short(s->base.store, &limits);
+}
+
+static void maintain(void *data)
+{
+	struct store_sink *s = data;
+	struct store_limits limits = limits_of(s);
+	struct err err = { 0 };
+	bool failed;
+
 	failed = store_maintain(s->base.store, &limits, age_ns(s), &err) < 0;
 	if (failed && !s->maintain_failed)
 		log_warning("the store could not be tidied up, which is tried again: %s", err.text);
@@ -138,7 +153,8 @@ static int store_sink_open(const char *url, const struct sink_options *o, struct
 		return r;
 	}
 	s->base.port = (struct collector_sink){
-		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain, .data = s,
+		.url = s->base.url, .commit = commit, .commit_runs = commit_runs, .maintain = maintain,
+		.is_short = is_short, .data = s,
 	};
 	*ret = &s->base;
 	return 0;

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 
 #define RESERVE_SHARE	4	/* of the limit, at most */
+#define DISK_RESERVE_SHARE	2	/* of the disk, at most */
 
 /* One name in the directory that belongs to a day: its file, log, index, or one that was set aside. */
 struct piece {
@@ -119,25 +120,46 @@ uint64_t sqlite_store_free_bytes(const struct sqlite_store *s)
 	return ask_disk(s, &room, &size) ? room : UINT64_MAX;
 }
 
+/* How much room must stay free on a disk of this size. */
+static uint64_t floor_of(const struct store_limits *l, uint64_t size)
+{
+	return l->min_free_is_guess && l->min_free_bytes > size / 10 ? size / 10 : l->min_free_bytes;
+}
+
 /* How much room the disk lacks. */
 static uint64_t room_lacking(const struct sqlite_store *s, const struct store_limits *l)
 {
-	uint64_t wanted = l->min_free_bytes, room, size;
+	uint64_t room, size, wanted;
 
-	if (!wanted || !ask_disk(s, &room, &size))
+	if (!l->min_free_bytes || !ask_disk(s, &room, &size))
 		return 0;
-	if (l->min_free_is_guess && wanted > size / 10)
-		wanted = size / 10;
+	wanted = floor_of(l, size);
 	return room < wanted ? wanted - room : 0;
 }
 
-/* Room for what comes until the next maintenance, which is about as much as came since the one before: the limit holds between
- * them, too. */
-static uint64_t reserve(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+bool sqlite_store_is_short(const struct sqlite_store *s, const struct store_limits *l)
 {
-	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0;
+	return room_lacking(s, l) > 0;
+}
 
-	return came < l->max_bytes / RESERVE_SHARE ? came : l->max_bytes / RESERVE_SHARE;
+static uint64_t at_most(uint64_t n, uint64_t most)
+{
+	return n < most ? n : most;
+}
+
+/* The limits that leave room for what comes until the next maintenance, which is about as much as came since the one before:
+ * they hold between the two, too. */
+static struct store_limits limits_now(const struct sqlite_store *s, const struct store_limits *l, uint64_t bytes)
+{
+	uint64_t came = s->bytes_before && bytes > s->bytes_before ? bytes - s->bytes_before : 0, room, size;
+	struct store_limits aim = *l;
+
+	aim.max_bytes -= at_most(came, l->max_bytes / RESERVE_SHARE);
+	if (l->min_free_bytes && ask_disk(s, &room, &size)) {
+		aim.min_free_bytes = floor_of(l, size) + at_most(came, size / DISK_RESERVE_SHARE);
+		aim.min_free_is_guess = false;
+	}
+	return aim;
 }
 
 /* How large the store may be now, where it takes so many bytes. */
@@ -234,12 +256,12 @@ static int remove_hours(struct sqlite_store *s, const struct store_limits *l, st
 
 int sqlite_retain(struct sqlite_store *s, const struct store_limits *l, int64_t now_ns, struct err *err)
 {
-	struct store_limits aim = *l;
+	struct store_limits aim;
 	struct pieces p = { 0 };
 	uint64_t bytes, cap;
 	int rc = list(s, &p, err);
 
-	aim.max_bytes -= reserve(s, l, bytes_of(&p));
+	aim = limits_now(s, l, bytes_of(&p));
 	if (rc >= 0 && p.count)
 		rc = remove_days(s, &p, &aim, now_ns, cap_of(s, &aim, bytes_of(&p)), err);
 	free(p.items);

@@ -373,6 +373,11 @@ static int maintain(struct store *store, const struct store_limits *l, int64_t n
 	return rc < 0 ? rc : rc2 < 0 ? rc2 : rc3;
 }
 
+static bool is_short(struct store *store, const struct store_limits *l)
+{
+	return sqlite_store_is_short(of(store), l);
+}
+
 /* Days that a query could not read whole, and of which nothing has been set aside. */
 static uint64_t count_suspects(struct sqlite_store *s, const int64_t *days, size_t count, const int64_t *damaged,
 			       size_t damaged_count)
@@ -439,6 +444,7 @@ static const struct store_ops sqlite_ops = {
 	.timeline = sqlite_timeline,
 	.labels = sqlite_labels,
 	.maintain = maintain,
+	.is_short = is_short,
 	.stats = stats,
 	.add_runs = sqlite_add_runs,
 	.list_runs = sqlite_list_runs,

@@ -120,6 +120,9 @@ int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int
 uint64_t sqlite_store_bytes(const struct sqlite_store *s);
 uint64_t sqlite_store_free_bytes(const struct sqlite_store *s);		/* room on its disk; UINT64_MAX if it is not known */
 
+/* Whether the disk has less room than must stay free. */
+bool sqlite_store_is_short(const struct sqlite_store *s, const struct store_limits *l);
+
 /* When the first bucket with samples begins and the last one ends; false for an empty store. */
 bool sqlite_store_extent(const struct sqlite_store *s, int64_t *ret_first_ns, int64_t *ret_last_ns);
 

@@ -89,6 +89,11 @@ int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns
 	return s->ops->maintain(s, l, now_ns, err);
 }
 
+bool store_is_short(struct store *s, const struct store_limits *l)
+{
+	return s->ops->is_short && s->ops->is_short(s, l);
+}
+
 void store_stats(struct store *s, struct store_stats *ret)
 {
 	memset(ret, 0, sizeof(*ret));

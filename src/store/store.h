@@ -166,6 +166,7 @@ struct store_ops {
 			struct err *err);
 	int (*labels)(struct store *s, const struct store_query *q, struct store_labels *ret, struct err *err);
 	int (*maintain)(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+	bool (*is_short)(struct store *s, const struct store_limits *l);
 	void (*stats)(struct store *s, struct store_stats *ret);
 	int (*add_runs)(struct store *s, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err);
 	int (*list_runs)(struct store *s, const struct store_run_query *q, struct store_runs *ret, struct err *err);
@@ -204,6 +205,9 @@ void store_labels_done(struct store_labels *l);
 
 /* Background work: compacts past hours, enforces the limits. Call it every minute or so. */
 int store_maintain(struct store *s, const struct store_limits *l, int64_t now_ns, struct err *err);
+
+/* Whether the disk has less room than the limits say, so that this is due earlier. Cheap enough for each append. */
+bool store_is_short(struct store *s, const struct store_limits *l);
 
 void store_stats(struct store *s, struct store_stats *ret);
 

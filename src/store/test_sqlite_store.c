@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -751,6 +752,76 @@ TEST(a_full_disk_refuses_batches_whole_and_the_store_goes_on_when_there_is_room)
 		signal(SIGXFSZ, SIG_DFL);
 	}
 	fixture_remove(directory);
+}
+
+static uint64_t room_in(const char *directory)
+{
+	struct statvfs v;
+
+	CHECK_INT(statvfs(directory, &v), 0);
+	return (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+static void append_many(struct store *s, uint64_t first, int64_t at_ns)
+{
+	for (uint64_t id = first; id < first + 200; id++) {
+		struct maker *m = maker_new(id);
+
+		for (int i = 0; i < 20; i++) {
+			char stack[64];
+
+			snprintf(stack, sizeof(stack), "main;f%llu;g%d", (unsigned long long)id, i);
+			maker_add(m, at_ns, "entry=a", stack, 1);
+		}
+		CHECK_INT(store_append(s, &m->batch, NULL), 0);
+		maker_free(m);
+	}
+}
+
+/* On a small disk of its own: as much room as was taken between two times of maintenance stays free above what must. */
+static void check_reserve_of_disk(const char *directory)
+{
+	struct store *s = open_in(directory, false, NULL);
+	struct store_limits l = { .min_free_bytes = 1 };
+	uint64_t before, room, took;
+
+	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main;yesterday", 1), 0);
+	CHECK_INT(append_one(s, 2, NOON + DAY, "entry=a", "main;today", 1), 0);
+	CHECK_INT(store_maintain(s, &l, NOON + DAY, NULL), 0);
+	before = room_in(directory);
+	append_many(s, 1000, NOON + DAY);
+	CHECK_INT(store_maintain(s, &l, NOON + DAY, NULL), 0);
+	room = room_in(directory);
+	took = before - room;
+	CHECK(took > 10 * 4096);
+
+	append_many(s, 2000, NOON + DAY);
+	l.min_free_bytes = room - took * 3 / 2;
+	CHECK_INT(store_maintain(s, &l, NOON + DAY, NULL), 0);
+	CHECK(room_in(directory) > l.min_free_bytes);
+	CHECK(!store_is_short(s, &l));
+	CHECK_INT(ask_sum(s, 0, NOON + 11 * HOUR), 0);
+	CHECK(ask_sum(s, NOON + 12 * HOUR, INT64_MAX) > 0);
+
+	l.min_free_bytes = UINT64_MAX / 2;
+	CHECK(store_is_short(s, &l));
+	l.min_free_is_guess = true;
+	CHECK(!store_is_short(s, &l));
+	store_close(s);
+}
+
+TEST(what_comes_in_a_minute_stays_free_above_what_must_be_free)
+{
+	char *directory = fixture_directory();
+	bool has_disk = geteuid() == 0 && mount("none", directory, "tmpfs", 0, "size=16m") == 0;
+
+	if (has_disk) {
+		check_reserve_of_disk(directory);
+		CHECK_INT(umount2(directory, MNT_DETACH), 0);
+	}
+	fixture_remove(directory);
+	if (!has_disk)
+		SKIP("no disk can be mounted here");
 }
 
 /* One day's life with operation number `fail_at` of its files failing: what was acknowledged is there afterwards,

@@ -87,6 +87,12 @@ def a_php_whose_extension_cannot_be_built_fails_the_build():
         r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
         check(r.returncode == 2 and 'php-dev' in r.stderr, f'{r}')
         check('7.4' in r.stderr and 'left out' in r.stderr, f'one that is too old is named: {r}')
+        check('`php` starts' not in r.stderr, f'there is no php: {r}')
+        with open(os.path.join(directory, 'php'), 'w') as f:
+            f.write('#!/bin/sh\necho 8.4\n')
+        os.chmod(os.path.join(directory, 'php'), 0o755)
+        r = subprocess.run([f'{ROOT}/scripts/build'], capture_output=True, text=True, env=env, timeout=300)
+        check('PHP 8.4, the one that `php` starts' in r.stderr, f'a php without a php-config of its own is named: {r}')
 
 
 @test

@@ -80,12 +80,28 @@ static bool is_operator(const char *start, const char *p)
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* Returns the offset of the parameters. Brackets among the parameters of a template are part of the name, as are those
- * of (anonymous namespace) and operator(). */
+/* Whether the name goes on behind parameters, which are those of a function around it then:
+ * "f(int) const::{lambda(int)#1}::operator()". */
+static bool goes_on(const char *p, const char *end)
+{
+	static const char *const between[] = { " const", " volatile", " &&", " &" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(between); i++) {
+		size_t n = strlen(between[i]);
+
+		if ((size_t)(end - p) >= n && !memcmp(p, between[i], n))
+			p += n;
+	}
+	return end - p >= 2 && p[0] == ':' && p[1] == ':';
+}
+
+/* Returns the offset of the parameters. Brackets among the parameters of a template, in the braces of a lambda and of a
+ * function around it are part of the name, as are those of (anonymous namespace), decltype(auto) and operator(). */
 static size_t find_parameters(struct str name)
 {
-	const char *p = name.p, *end = name.p + name.n, *next;
-	int depth = 0;
+	const char *p = name.p, *end = name.p + name.n, *next, *closed;
+	const char *last_angle = memrchr(name.p, '>', name.n), *last_brace = memrchr(name.p, '}', name.n);
+	int angles = 0, braces = 0;
 
 	for (; p < end; p = next) {
 		size_t left = (size_t)(end - p);
@@ -94,20 +110,24 @@ static size_t find_parameters(struct str name)
 		if (*p == '<' && is_operator(name.p, p))
 			next += left > 1 && p[1] == '<';
 		else if (*p == '<')
-			depth++;
+			angles++;
 		else if (*p == '>')
-			depth -= depth > 0;
+			angles -= angles > 0;
+		braces += *p == '{';
+		braces -= *p == '}' && braces > 0;
 		if (*p != '(')
 			continue;
 		if (left >= sizeof(anonymous) - 1 && !memcmp(p, anonymous, sizeof(anonymous) - 1))
 			continue;
-		if (is_operator(name.p, p) && left > 1 && p[1] == ')' && (left == 2 || p[2] == '(')) {
+		if (is_operator(name.p, p) && left > 1 && p[1] == ')' && (left == 2 || p[2] == '(' || p[2] == '<')) {
 			next = p + 2;
 			continue;
 		}
-		next = depth ? behind_brackets(p, end) : NULL;
-		if (!next || !memchr(next, '>', (size_t)(end - next)))
+		closed = behind_brackets(p, end);
+		if (!closed || !((angles && last_angle >= closed) || (braces && last_brace >= closed) || goes_on(closed, end) ||
+				 (p - name.p == 8 && !memcmp(name.p, "decltype", 8))))
 			return (size_t)(p - name.p);
+		next = closed;
 	}
 	return name.n;
 }

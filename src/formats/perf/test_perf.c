@@ -85,6 +85,18 @@ TEST(names_lose_what_tells_calls_of_one_function_apart)
 	CHECK_STR(frame("php", "\t7f01 a::(anonymous namespace)::f(int) (/srv/a)"), "a::(anonymous namespace)::f 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::function<void (int)>::operator()(int) const+0x1 (/srv/a)"),
 		  "std::function<void (int)>::operator() 1\n");
+	CHECK_STR(frame("php", "\t7f01 a::operator()<int>(int) const+0x1 (/srv/a)"), "a::operator()<int> 1\n");
+	/* Lambdas, as perf and as c++filt write them, are not the function that they stand in. */
+	CHECK_STR(frame("php", "\t7f01 main::{lambda(double)#1}::operator()+0x33 (/srv/a)"),
+		  "main::{lambda(double)#1}::operator() 1\n");
+	CHECK_STR(frame("php", "\t7f01 f(std::function<void ()>)::{lambda()#2}::operator()() const+0x1 (/srv/a)"),
+		  "f(std::function<void ()>)::{lambda()#2}::operator() 1\n");
+	CHECK_STR(frame("php", "\t7f01 a::f(int) const::{lambda(auto:1)#1}::operator()<int>(int) const+0x1 (/srv/a)"),
+		  "a::f(int) const::{lambda(auto:1)#1}::operator()<int> 1\n");
+	CHECK_STR(frame("php", "\t7f01 f({lambda(int)#1}&&)+0x1 (/srv/a)"), "f 1\n");
+	CHECK_STR(frame("php", "\t7f01 {lambda(int)#1}::_FUN+0x1 (/srv/a)"), "{lambda(int)#1}::_FUN 1\n");
+	CHECK_STR(frame("php", "\t7f01 decltype(auto) a::f<char (*)(int)>(char (*)(int))+0x1 (/srv/a)"),
+		  "decltype(auto) a::f<char (*)(int)> 1\n");
 	CHECK_STR(frame("php", "\t7f01 std::operator<< <std::char_traits<char> >(std::ostream&) (/srv/a)"),
 		  "std::operator<< <std::char_traits<char> > 1\n");
 	CHECK_STR(frame("php", "\t7f01 f<(E)1>(int) (/srv/a)"), "f<(E)1> 1\n");
