@@ -40,7 +40,7 @@ if test "$PHP_STROBE" != "no"; then
 
   STROBE_SOURCES="strobe.c settings.c settings_report.c setting_words.c"
   STROBE_SOURCES="$STROBE_SOURCES base/function_name.c base/closure_home.c base/file_closures.c base/random.c"
-  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/samples.c sample/sampler_threads.c sample/open_call.c sample/ticker.c sample/stack.c sample/trie.c sample/timers.c sample/lanes.c sample/alarms.c"
+  STROBE_SOURCES="$STROBE_SOURCES sample/sampler.c sample/samples.c sample/sampler_threads.c sample/open_call.c sample/ticker.c sample/stack.c sample/fiber_ends.c sample/trie.c sample/timers.c sample/lanes.c sample/alarms.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/expiry.c sample/interrupts.c sample/timer_forks.c sample/watch.c"
   STROBE_SOURCES="$STROBE_SOURCES sample/guarded_read.c sample/tick_note.c sample/moment.c sample/call_sites.c sample/jit.c sample/delivery.c sample/copies.c sample/open_samples.c"
   STROBE_SOURCES="$STROBE_SOURCES trace/tracer.c trace/call_tree.c trace/nodes.c trace/function_table.c trace/block_arena.c trace/calls.c trace/observe.c"

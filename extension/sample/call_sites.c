@@ -48,7 +48,17 @@ static bool is_name_of(const zval *literal, const zend_function *f)
 	return tail && strcasecmp(tail + 1, ZSTR_VAL(name)) == 0;
 }
 
-static bool calls(const zend_op *op, const zend_function *f)
+/* Whether an object may have both methods: one class extends the other. A closure can be bound to any object. */
+static bool may_share_this(const zend_function *caller, const zend_function *callee)
+{
+	const zend_class_entry *a = caller->common.scope, *b = callee->common.scope;
+
+	if (!a || !b || (caller->common.fn_flags & ZEND_ACC_CLOSURE))
+		return true;
+	return instanceof_function(a, b) || instanceof_function(b, a);
+}
+
+static bool calls(const zend_op *op, const zend_function *caller, const zend_function *f)
 {
 	switch (op->opcode) {
 	case ZEND_INIT_FCALL:
@@ -57,6 +67,9 @@ static bool calls(const zend_op *op, const zend_function *f)
 		return is_name_of(RT_CONSTANT(op, op->op2), f);
 	case ZEND_INIT_METHOD_CALL:
 	case ZEND_INIT_STATIC_METHOD_CALL:
+		/* Of $this, self, static and parent. */
+		if (op->op1_type == IS_UNUSED && !may_share_this(caller, f))
+			return false;
 		return op->op2_type != IS_CONST || is_name_of(RT_CONSTANT(op, op->op2), f);
 	case ZEND_INIT_DYNAMIC_CALL:
 	case ZEND_INIT_USER_CALL:
@@ -78,7 +91,7 @@ static bool look(const zend_function *caller, const zend_function *callee)
 	if (!a->opcodes || is_called_by_itself(callee))
 		return true;
 	for (uint32_t i = 0; i < a->last; i++)
-		if (calls(&a->opcodes[i], callee))
+		if (calls(&a->opcodes[i], caller, callee))
 			return true;
 	return false;
 }

@@ -6,14 +6,17 @@
 
 #include "stack.h"
 
+#include "fiber_ends.h"
 #include "function_id.h"
 #include "jit.h"
 
 #include "zend_generators.h"
 
-static const zend_execute_data *above(const zend_execute_data *frame)
+static zend_always_inline const zend_execute_data *above(const zend_execute_data *frame)
 {
-	return frame->prev_execute_data;
+	const zend_execute_data *caller = frame->prev_execute_data;
+
+	return EXPECTED(caller) ? caller : fiber_destroyed_by(frame);
 }
 
 static zend_never_inline const zend_execute_data *next_real_frame(const zend_execute_data *frame)

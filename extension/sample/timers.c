@@ -7,6 +7,7 @@
 #include "timers.h"
 
 #include "delivery.h"
+#include "fiber_ends.h"
 #include "guarded_read.h"
 #include "interrupts.h"
 #include "lanes.h"
@@ -126,12 +127,14 @@ void timers_startup(void (*in_child)(void))
 	guarded_read_startup();
 	timer_forks_startup(in_child);
 	interrupts_startup();
+	fiber_ends_startup();
 }
 
 void timers_shutdown(void)
 {
 	alarms_shutdown();
 	interrupts_shutdown();
+	fiber_ends_shutdown();
 }
 
 static void stop_all(void)
@@ -165,6 +168,7 @@ void timers_request_end(void)
 	for (enum watcher which = 0; which < WATCHERS; which++)
 		watch_end(which);
 	wait_for_notes();
+	fiber_ends_forget();
 	TIMER_THREAD.open = false;
 	TIMER_THREAD.forked = false;
 }

@@ -34,6 +34,27 @@ foreach ($run->sampled() as $m)
 /* Two calls of one function may follow each other so quickly that they look like one. */
 check($right > 200 && $wrong < 0.02 * $right, "$right right, $wrong wrong: " . json_encode($run->stacks()));
 
+// Methods of one name that call each other in classes that have nothing to do with each other: the wrong pair has the right names.
+$run = profile('<?php
+function cpu_ms() { $u = getrusage(); return $u["ru_utime.tv_sec"] * 1000 + $u["ru_utime.tv_usec"] / 1000; }
+class A { function run($n) { return $this->z($n); } private function z($n) { return $n + 1; } }
+class B { function run($n) { return $this->z($n); } private function z($n) { return $n + 2; } }
+class C { static function run($n) { return self::z($n); } static function z($n) { return $n + 3; } }
+class D { static function run($n) { return static::z($n); } static function z($n) { return $n + 4; } }
+class E0 { function z($n) { return $n + 5; } }
+class E extends E0 { function run($n) { return $this->z($n); } }
+class F extends E { function z($n) { return $n + 6; } }
+function each_of($objects, $i) { foreach ($objects as $o) $o->run($i); }
+$objects = [new A, new B, new C, new D, new E, new F];
+for ($end = cpu_ms() + 3000; cpu_ms() < $end;) for ($i = 0; $i < 500; $i++) each_of($objects, $i);
+', ['strobe.period' => '0.0001']);
+$pairs = [];
+foreach ($run->stacks() as $stack => $n)
+	if (preg_match('~;each_of;(\w+::run;\w+::z)$~', $stack, $m))
+		$pairs[$m[1]] = ($pairs[$m[1]] ?? 0) + $n;
+ksort($pairs);
+check(array_keys($pairs) === ['A::run;A::z', 'B::run;B::z', 'C::run;C::z', 'D::run;D::z', 'E::run;E0::z', 'E::run;F::z'], json_encode($pairs));
+
 // Scripts that include each other, and have ended both.
 $dir = sys_get_temp_dir() . '/strobe-leaf-pairs-' . getmypid();
 mkdir($dir);

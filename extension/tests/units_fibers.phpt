@@ -108,6 +108,7 @@ $inner = job("inner", function () { for (;;) { spin(500); Fiber::suspend(); } })
 $outer = job("outer", function () use ($inner) { $inner->start(); for (;;) { spin(500); $inner->resume(); Fiber::suspend(); } });
 $outer->start();
 for ($end = hrtime(true) + 5e8; hrtime(true) < $end;) $outer->resume();
+unset($outer, $inner);
 ', ['strobe.period' => '0.0001']);
 check($run->samples() > 1000, 'samples: ' . $run->samples());
 foreach ($run->stacks() as $stack => $n)
