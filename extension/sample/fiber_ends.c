@@ -8,6 +8,8 @@
 
 #include "zend_fibers.h"
 
+#include <stdatomic.h>
+
 /* A destruction that goes on. Its finally blocks may destroy other fibers. */
 struct ending {
 	const zend_fiber *fiber;
@@ -21,8 +23,10 @@ static TSRM_TLS struct ending *endings;
 static struct ending *endings;
 #endif
 
+/* PHP's table of handlers is its own, and may be constant: fibers get a copy. Threads that fill it at the same time write the same. */
 static zend_object *(*create)(zend_class_entry *ce);
-static zend_object_handlers *handlers;		/* of all fibers; NULL before the first one */
+static _Atomic(const zend_object_handlers *) original;	/* NULL before the first fiber */
+static zend_object_handlers copy;
 static zend_object_dtor_obj_t destroy;
 
 static void end_suspended(zend_object *o)
@@ -47,16 +51,21 @@ static void end_fiber(zend_object *o)
 		destroy(o);
 }
 
-/* PHP does not export the handlers, but each fiber leads to them. */
+/* PHP does not export the handlers, but each fiber leads to them. One that somebody else has given others keeps those. */
 static zend_object *create_fiber(zend_class_entry *ce)
 {
 	zend_object *o = create(ce);
+	const zend_object_handlers *known = atomic_load_explicit(&original, memory_order_acquire);
 
-	if (UNEXPECTED(o->handlers->dtor_obj != end_fiber)) {
-		handlers = (zend_object_handlers *)o->handlers;
-		destroy = handlers->dtor_obj;
-		handlers->dtor_obj = end_fiber;
+	if (UNEXPECTED(!known)) {
+		known = o->handlers;
+		copy = *known;
+		destroy = known->dtor_obj;
+		copy.dtor_obj = end_fiber;
+		atomic_store_explicit(&original, known, memory_order_release);
 	}
+	if (EXPECTED(o->handlers == known))
+		o->handlers = &copy;
 	return o;
 }
 
@@ -81,9 +90,7 @@ void fiber_ends_startup(void)
 
 void fiber_ends_shutdown(void)
 {
-	if (handlers && handlers->dtor_obj == end_fiber)
-		handlers->dtor_obj = destroy;
-	handlers = NULL;
 	if (zend_ce_fiber->create_object == create_fiber)
 		zend_ce_fiber->create_object = create;
+	atomic_store(&original, NULL);
 }
