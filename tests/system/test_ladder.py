@@ -174,7 +174,7 @@ def processes_that_live_shortly_are_found():
 @test
 def workers_that_restart_are_followed():
     with Directory() as d, Fpm(d, plain=True, children=1, pools={'www': ['pm.max_requests = 1']}) as fpm:
-        fpm.write('page.php', '<?php function spin() { for ($t = microtime(true); microtime(true) - $t < 0.3;); } '
+        fpm.write('page.php', '<?php function spin() { for ($t = microtime(true); microtime(true) - $t < 1;); } '
                               'eval("function page_$_GET[n]() { spin(); } page_$_GET[n]();");')
         p = subprocess.Popen([STROBE, 'record', '--fpm', '-F', '499', '-o', f'{d}/out.folded'], env=WITHOUT, stderr=subprocess.PIPE,
                              text=True)

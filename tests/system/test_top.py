@@ -12,7 +12,7 @@ from screen import Screen
 from strobe_test import STROBE, Directory, check, main, test, wait_for
 
 BUSY_AND_ASLEEP = '''<?php
-function burn() { for ($i = 0; $i < 10000; $i++) md5("$i"); }
+function burn() { for ($i = 0; $i < 100000; $i++) md5("$i"); }
 function nap() { usleep(50000); }
 echo "ready\\n";
 while (true) { burn(); nap(); }
