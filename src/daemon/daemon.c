@@ -326,6 +326,13 @@ static int open_server(struct daemon *d, struct err *err)
 	s.allow_host_count = o->allow_host_count;
 	s.connections = fd_room_for_http();
 	s.only_counters = !o->store_url;
+	if (o->store_url) {
+		const char *colon = strchr(o->store_url, ':');
+
+		free(d->filters_path);
+		d->filters_path = xasprintf("%s/" NAMED_FILTERS_FILE, *o->store_url != '/' && colon ? colon + 1 : o->store_url);
+	}
+	s.filters_path = d->filters_path;
 	s.collector = collector_counters(d->collector);
 	s.start_ns = clock_wall_ns();
 	if (o->arclamp_metrics) {
@@ -464,6 +471,8 @@ static void free_all(struct daemon *d)
 	}
 	d->loop = loop_free(d->loop);
 	d->query_starter = query_starter_free(d->query_starter);
+	free(d->filters_path);
+	d->filters_path = NULL;
 	free(d->shown);
 	if (d->lock >= 0)
 		close(d->lock);

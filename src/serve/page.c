@@ -128,8 +128,12 @@ static void put_form(const struct page *p)
 static void put_bar(const struct page *p)
 {
 	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n");
-	if (!p->ask.view.run_count)
+	if (!p->ask.view.run_count) {
+		buf_puts(p->out, "<a href=\"");
+		page_put_address(p, "/filters", NULL, NULL);
+		buf_puts(p->out, "\">Filters</a>\n");
 		put_form(p);
+	}
 	page_put_who(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }

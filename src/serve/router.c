@@ -7,6 +7,7 @@
 #include "health.h"
 #include "login.h"
 #include "metrics.h"
+#include "named_filters.h"
 #include "old_links.h"
 #include "runs.h"
 
@@ -38,6 +39,7 @@ static const struct route routes[] = {
 	{ "/runs/choose", runs_choose, .is_page = true },
 	{ "/runs/delete", runs_remove, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_SMALL, .removes = true },
 	{ "/runs/", run_page, .is_page = true, .is_query = true },
+	{ "/filters", named_filters_page, .is_page = true, .takes_post = true, .body_max = HTTP_BODY_SMALL },
 	{ "/assets/", assets_answer, .is_public = true, .is_counters = true },
 	{ "/favicon.ico", assets_icon, .is_public = true },
 	{ "/api/v1/status", api_status, .is_counters = true },
@@ -50,6 +52,7 @@ static const struct route routes[] = {
 	{ "/api/v1/callgraph", api_callgraph, .is_query = true },
 	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
 	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true, .removes = true },
+	{ "/api/v1/filters", named_filters_api, .takes_post = true, .takes_delete = true },
 	{ "/healthz", health_alive, .is_counters = true, .is_probe = true },
 	{ "/readyz", health_ready, .is_counters = true, .is_probe = true },
 	{ "/metrics", metrics_answer, .is_counters = true, .is_probe = true },
@@ -173,9 +176,10 @@ bool router_admits(struct site *s, struct request *q, struct response *r)
 		return false;
 	}
 	if (!takes_method(route, q)) {
-		r->allow = route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" :
+		r->allow = route->takes_post && route->takes_delete ? "GET, HEAD, POST, DELETE" : route->takes_post ? "GET, HEAD, POST" : route->takes_delete ? "GET, HEAD, DELETE" :
 			"GET, HEAD";
-		response_error(r, q, 405, "this address answers %s", route->takes_post ? "GET, HEAD and POST" :
+		response_error(r, q, 405, "this address answers %s", route->takes_post && route->takes_delete ?
+			       "GET, HEAD, POST and DELETE" : route->takes_post ? "GET, HEAD and POST" :
 			       route->takes_delete ? "GET, HEAD and DELETE" : "GET and HEAD");
 		return false;
 	}

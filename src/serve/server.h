@@ -40,6 +40,8 @@ struct server_sink {
 };
 
 /* Everything it points to stays the caller's and must outlive the server. */
+#define NAMED_FILTERS_FILE	"named-filters"	/* below the store's directory */
+
 struct server_options {
 	const char *listen;			/* "127.0.0.1:8787", "[::1]:0", "localhost:8787"; NULL is
 						 * SERVER_LISTEN */
@@ -53,6 +55,7 @@ struct server_options {
 	struct query_starter *query_starter;	/* of query_starter.h, for the store; NULL: queries run in this process */
 	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
 	struct store *store;			/* NULL: there is nothing to ask for but counters */
+	const char *filters_path;		/* of the file of named filters; NULL: none are kept */
 	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */

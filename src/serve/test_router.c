@@ -63,6 +63,8 @@ TEST(every_path_answers_and_no_other_does)
 	CHECK_INT(ask_path("/favicon.ico"), 200);
 	CHECK_INT(ask_path("/login"), 303);
 	CHECK_INT(ask_path("/runs"), 200);
+	CHECK_INT(ask_path("/filters"), 200);
+	CHECK_INT(ask_path("/api/v1/filters"), 200);
 	CHECK_INT(ask_path("/runs/shop/1"), 200);
 	CHECK_INT(ask_path("/runs/shop/1/flamegraph.svg"), 200);
 	CHECK_INT(ask_path("/api/v1/runs"), 200);
@@ -680,6 +682,75 @@ TEST(the_login_page_looks_as_it_should_before_anybody_has_logged_in)
 	CHECK_INT(ask_attribute(&s, page.body.data, "type=\"image/svg+xml\" href=\""), 200);
 	CHECK_INT(ask_attribute(&s, page.body.data, "type=\"module\" src=\""), 200);
 	CHECK_INT(ask_attribute(&s, "p=\"/api/v1/status\"", "p=\""), 401);
+}
+
+static int send_filters(struct site *s, const char *method, const char *query, struct response *r)
+{
+	struct request q = request_of("/api/v1/filters", query);
+
+	q.headers.method = method;
+	return answer(s, q, r);
+}
+
+static int post_filters(struct site *s, const char *body, struct response *r)
+{
+	struct request q = request_of("/filters", NULL);
+
+	q.headers.method = "POST";
+	q.has_body = true;
+	q.body = body;
+	q.body_size = strlen(body);
+	return answer(s, q, r);
+}
+
+TEST(filters_are_named_listed_and_deleted)
+{
+	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64];
+	_cleanup_(response_done) struct response added, again, listed, page, gone, none, empty, bad;
+	struct site s = site_new();
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/named-filters", dir);
+	s.options.filters_path = path;
+	CHECK_INT(send_filters(&s, "POST", "name=%3Cb%3E%22../x&query=from%3D-1h%26entry%3Dapi*", &added), 201);
+	CHECK_INT(send_filters(&s, "POST", "name=%3Cb%3E%22../x&query=from%3D-2h", &again), 409);
+	CHECK_INT(send_filters(&s, "POST", "name=y&query=a%0Ab", &bad), 400);
+	CHECK_INT(send_filters(&s, "GET", NULL, &listed), 200);
+	CHECK(strstr(listed.body.data, "\"query\":\"from=-1h\\u0026entry=api*\"") != NULL);
+	CHECK_INT(answer(&s, request_of("/filters", "from=-5m"), &page), 200);
+	CHECK(strstr(page.body.data, "<a href=\"/?from=-1h&amp;entry=api*\">") && !strstr(page.body.data, "<b>"));
+	CHECK_INT(send_filters(&s, "DELETE", "name=%3Cb%3E%22../x", &gone), 204);
+	CHECK_INT(send_filters(&s, "DELETE", "name=%3Cb%3E%22../x", &none), 404);
+	CHECK_INT(send_filters(&s, "GET", NULL, &empty), 200);
+	CHECK_STR(empty.body.data, "{\"filters\":[]}\n");
+	unlink(path);
+	rmdir(dir);
+}
+
+TEST(named_filters_have_a_most_and_forms_a_token)
+{
+	char dir[] = "/tmp/strobe-filters-XXXXXX", path[64], text[256];
+	_cleanup_(response_done) struct response old, fits, full, absent;
+	struct site s = site_new();
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/named-filters", dir);
+	s.options.filters_path = path;
+	snprintf(s.form_token, sizeof(s.form_token), "0123456789abcdef0123456789abcdef");
+	CHECK_INT(post_filters(&s, "name=a&query=from%3D-1h&form_token=00000000000000000000000000000000", &old), 403);
+	CHECK_INT(access(path, F_OK), -1);
+	CHECK_INT(post_filters(&s, "name=a&query=from%3D-1h&form_token=0123456789abcdef0123456789abcdef", &fits), 303);
+	for (unsigned i = 1; i < 100; i++) {
+		_cleanup_(response_done) struct response r;
+
+		snprintf(text, sizeof(text), "name=n%u&query=from%%3D-1h", i);
+		CHECK_INT(send_filters(&s, "POST", text, &r), 201);
+	}
+	CHECK_INT(send_filters(&s, "POST", "name=more&query=from%3D-1h", &full), 409);
+	s.options.filters_path = NULL;
+	CHECK_INT(send_filters(&s, "POST", "name=more&query=from%3D-1h", &absent), 503);
+	unlink(path);
+	rmdir(dir);
 }
 
 TEST_MAIN()

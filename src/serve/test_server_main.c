@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	static struct source *sources[] = { &source };
 	struct server_options o = { .listen = "127.0.0.1:0", .collector = &counters, .sources = sources,
 				    .source_count = 1 };
-	_cleanup_(freep) char *url = NULL;
+	_cleanup_(freep) char *url = NULL, *filters = NULL;
 	struct err err = { 0 };
 	unsigned boxes = 0;
 	bool empty = false;
@@ -225,6 +225,7 @@ int main(int argc, char **argv)
 	counters.sender_drops[STROBE_DROP_FULL] = 3;
 	counters.last_sample_ns = counters.last_commit_ns = clock_wall_ns();
 	o.store_url = url = xasprintf("sqlite:%s", argv[1]);
+	o.filters_path = filters = xasprintf("%s/" NAMED_FILTERS_FILE, argv[1]);
 	r = store_open(url, false, &o.store, &err);
 	if (r >= 0)
 		r = serve(&o, empty, boxes, &err);

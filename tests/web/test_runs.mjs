@@ -49,6 +49,28 @@ for (let i = 0; i < 12; i++) {
 		{ method: 'POST', body: array(100 + i * 7 % 12) });
 }
 
+await test('the state of the page is named, opened and deleted, with and without scripts', async () => {
+	for (const scripts of [false, true]) {
+		const page = await open('/?from=-6h&host=web1&by=class', { width: scripts ? 1440 : 390, dark: scripts, scripts });
+		await page.waitForSelector('.bar a[href^="/filters"]');
+		await press(page, '.bar a[href^="/filters"]');
+		await page.type('input[name=name]', HOSTILE);
+		await press(page, 'main form button');
+		check(new URL(page.url()).pathname === '/filters', page.url());
+		check(await page.$eval('main li a', (e) => e.textContent) === HOSTILE && !await page.$('main img'));
+		check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'wider than its window');
+		if (process.env.SHOTS)
+			await page.screenshot({ path: `${process.env.SHOTS}/filters-${scripts}.png` });
+		await press(page, 'main li a');
+		const p = new URL(page.url()).searchParams;
+		check(p.get('from') === '-6h' && p.get('host') === 'web1' && p.get('by') === 'class', page.url());
+		await page.goto(`${site}/filters`);
+		await press(page, 'main li button');
+		check(!await page.$('main li'));
+		await close(page);
+	}
+});
+
 await test('times of the list are in the zone that the bar names, which is switched and remembered', async () => {
 	const still = await open('/runs', { scripts: false }), cell = (page) => page.$eval('.runs time', (e) => e.textContent);
 	const words = (page) => page.$eval('.runs th a[href*="sort=start"]', (e) => e.textContent), utc = await cell(still);

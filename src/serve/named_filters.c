@@ -1,0 +1,297 @@
+/* named_filters.c: the list of named filters: read, added to, taken from, shown.
+ *
+ * A line of the file is a name, percent-encoded, a space, and the query of the page's address. */
+
+#include "named_filters.h"
+
+#include "html.h"
+#include "private_file.h"
+#include "runs.h"
+#include "text.h"
+
+#include <string.h>
+
+struct named_filter {
+	const char *name, *query;
+};
+
+struct named_filters {
+	struct named_filter items[NAMED_FILTERS_MAX];
+	size_t count;
+	struct buf bytes;
+};
+
+#define FILE_MAX ((size_t)NAMED_FILTERS_MAX * (3 * NAMED_FILTERS_NAME + NAMED_FILTERS_QUERY + 2))
+
+/* Reading, changing and writing back is one step. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+static void named_filters_done(struct named_filters *f)
+{
+	buf_done(&f->bytes);
+}
+
+static bool is_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return false;
+	return n && n <= NAMED_FILTERS_NAME;
+}
+
+/* Stands behind a "?" as it is: the page's parameters, and nothing that ends a line. */
+static bool is_query(const char *query)
+{
+	struct params params;
+	struct err err = { 0 };
+	bool fine = *query && strlen(query) <= NAMED_FILTERS_QUERY;
+
+	for (const char *c = query; *c; c++)
+		fine &= (unsigned char)*c > ' ' && (unsigned char)*c < 0x7f && *c != '#';
+	if (!fine)
+		return false;
+	fine = params_parse(&params, query, &err) >= 0;
+	params_done(&params);
+	return fine;
+}
+
+/* A line that is not of this form is left out: the file may have been edited. */
+static void take_line(struct named_filters *f, char *line)
+{
+	char *space = strchr(line, ' ');
+	size_t n;
+
+	if (!space || f->count == NAMED_FILTERS_MAX)
+		return;
+	*space = '\0';
+	if (text_unescape_url(line, (size_t)(space - line), &n) < 0 || !is_name(line) || !is_query(space + 1))
+		return;
+	f->items[f->count++] = (struct named_filter){ .name = line, .query = space + 1 };
+}
+
+static int read_all(const struct site *s, struct named_filters *f, struct err *err)
+{
+	int e;
+
+	*f = (struct named_filters){ 0 };
+	buf_init(&f->bytes);
+	if (!s->options.filters_path)
+		return 0;
+	e = private_file_read(s->options.filters_path, &f->bytes, FILE_MAX, err);
+	if (e < 0)
+		return e == -ENOENT ? 0 : e;
+	for (char *line = f->bytes.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		take_line(f, line);
+	}
+	return 0;
+}
+
+static int write_all(const struct site *s, const struct named_filters *f, struct err *err)
+{
+	_cleanup_(buf_done) struct buf out = { 0 };
+
+	buf_init(&out);
+	for (size_t i = 0; i < f->count; i++) {
+		text_put_url(&out, (struct str){ f->items[i].name, strlen(f->items[i].name) });
+		buf_printf(&out, " %s\n", f->items[i].query);
+	}
+	return private_file_write(s->options.filters_path, out.data, out.size, true, err);
+}
+
+static size_t find(const struct named_filters *f, const char *name)
+{
+	size_t i = 0;
+
+	while (i < f->count && strcmp(f->items[i].name, name))
+		i++;
+	return i;
+}
+
+/* With NULL for `query` it is removed. Returns 0, or the status to answer with. */
+static int change_read(struct site *s, struct named_filters *f, const char *name, const char *query, struct err *err)
+{
+	size_t i = find(f, name);
+
+	if (!query) {
+		if (i == f->count)
+			return runs_say(err, 404, "no filter has this name");
+		memmove(&f->items[i], &f->items[i + 1], (f->count - i - 1) * sizeof(f->items[0]));
+		f->count--;
+	} else {
+		if (i < f->count)
+			return runs_say(err, 409, "a filter of this name is there already; delete it, or choose another name");
+		if (f->count == NAMED_FILTERS_MAX)
+			return runs_say(err, 409, "there are %u named filters, which is the most; delete one", NAMED_FILTERS_MAX);
+		f->items[f->count++] = (struct named_filter){ .name = name, .query = query };
+	}
+	return write_all(s, f, err) < 0 ? 500 : 0;
+}
+
+static int change(struct site *s, const char *name, const char *query, struct err *err)
+{
+	struct named_filters f;
+	int status;
+
+	if (!s->options.filters_path)
+		return runs_say(err, 503, "there is no store that could keep a filter");
+	if (!name || !is_name(name))
+		return runs_say(err, 400, "a name has 1 to %u bytes, and no control characters", NAMED_FILTERS_NAME);
+	if (query && !is_query(query))
+		return runs_say(err, 400, "query: this is not what follows the \"?\" in an address of the page, or has more than "
+			       "%u bytes", NAMED_FILTERS_QUERY);
+	pthread_mutex_lock(&changing);
+	status = read_all(s, &f, err) < 0 ? 500 : change_read(s, &f, name, query, err);
+	named_filters_done(&f);
+	pthread_mutex_unlock(&changing);
+	return status;
+}
+
+/* --- The page --- */
+
+static void put_hidden(struct buf *out, const char *name, const char *value)
+{
+	buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", name);
+	html_text(out, value);
+	buf_puts(out, "\">");
+}
+
+static void put_filter(const struct request *q, const struct named_filter *f, struct buf *out)
+{
+	buf_puts(out, "<li><a href=\"/?");
+	html_text(out, f->query);
+	buf_puts(out, "\">");
+	html_text(out, f->name);
+	buf_puts(out, "</a>");
+	if (q->form_token) {
+		buf_puts(out, " <form method=\"post\" action=\"/filters\">");
+		put_hidden(out, FORM_TOKEN_NAME, q->form_token);
+		put_hidden(out, "delete", f->name);
+		buf_puts(out, "<button>Delete</button></form>");
+	}
+	buf_puts(out, "</li>\n");
+}
+
+static void put_new(const struct request *q, struct buf *out)
+{
+	buf_puts(out, "<h2>Name what the page shows</h2>\n<p><a href=\"/?");
+	html_text(out, q->query);
+	buf_puts(out, "\">");
+	html_text(out, q->query);
+	buf_puts(out, "</a></p>\n<form method=\"post\" action=\"/filters\">\n");
+	put_hidden(out, FORM_TOKEN_NAME, q->form_token);
+	put_hidden(out, "query", q->query);
+	buf_printf(out, "<label>Name <input name=\"name\" maxlength=\"%u\" required></label>\n<button>Save</button>\n</form>\n",
+		   NAMED_FILTERS_NAME);
+}
+
+static void show(struct site *s, const struct request *q, struct response *r)
+{
+	struct named_filters f;
+	struct err err = { 0 };
+
+	if (read_all(s, &f, &err) < 0) {
+		runs_page_error(q, r, 500, err.text);
+		named_filters_done(&f);
+		return;
+	}
+	runs_page_begin(q, r, "Filters – Strobe");
+	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n");
+	if (q->form_token && q->query && is_query(q->query))
+		put_new(q, &r->body);
+	buf_puts(&r->body, "<h2>Named filters</h2>\n");
+	buf_puts(&r->body, f.count ? "<ul>\n" : "<p>None yet: choose filters on the page, and press Filters there.</p>\n");
+	for (size_t i = 0; i < f.count; i++)
+		put_filter(q, &f.items[i], &r->body);
+	buf_puts(&r->body, f.count ? "</ul>\n</section>\n" : "</section>\n");
+	runs_page_end(r);
+	named_filters_done(&f);
+}
+
+static int take_form(struct site *s, const struct request *q, const struct params *p, struct err *err)
+{
+	const char *gone = params_get(p, "delete"), *query = params_get(p, "query");
+
+	if (!form_token_fits(q->form_token, params_get(p, FORM_TOKEN_NAME)))
+		return runs_say_old_form(err);
+	return gone ? change(s, gone, NULL, err) : change(s, params_get(p, "name"), query ? query : "", err);
+}
+
+void named_filters_page(struct site *s, const struct request *q, struct response *r)
+{
+	const char *body = q->body && strlen(q->body) == q->body_size ? q->body : NULL;
+	_cleanup_(buf_done) struct buf list = { 0 };
+	struct params params;
+	struct err err = { 0 };
+	int status;
+
+	if (strcmp(q->headers.method, "POST")) {
+		show(s, q, r);
+		return;
+	}
+	buf_init(&list);
+	buf_puts(&list, "/filters");
+	status = params_parse(&params, body, &err) < 0 ? 400 : take_form(s, q, &params, &err);
+	if (status)
+		runs_page_error(q, r, status, err.text);
+	else
+		runs_lead_to(r, 303, &list);
+	params_done(&params);
+}
+
+/* --- The API --- */
+
+static void list_json(struct site *s, const struct request *q, struct response *r)
+{
+	struct named_filters f;
+	struct err err = { 0 };
+	struct json j;
+
+	if (read_all(s, &f, &err) < 0) {
+		response_error(r, q, 500, "%s", err.text);
+		named_filters_done(&f);
+		return;
+	}
+	r->type = "application/json";
+	json_init(&j, &r->body);
+	json_open_object(&j);
+	json_key(&j, "filters");
+	json_open_array(&j);
+	for (size_t i = 0; i < f.count; i++) {
+		json_open_object(&j);
+		json_key(&j, "name");
+		json_str(&j, f.items[i].name);
+		json_key(&j, "query");
+		json_str(&j, f.items[i].query);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	buf_putc(&r->body, '\n');
+	named_filters_done(&f);
+}
+
+void named_filters_api(struct site *s, const struct request *q, struct response *r)
+{
+	bool removes = !strcmp(q->headers.method, "DELETE");
+	const char *query;
+	struct params params;
+	struct err err = { 0 };
+	int status;
+
+	if (!removes && strcmp(q->headers.method, "POST")) {
+		list_json(s, q, r);
+		return;
+	}
+	status = params_parse(&params, q->query, &err) < 0 ? 400 : 0;
+	query = status ? NULL : params_get(&params, "query");
+	if (!status)
+		status = change(s, params_get(&params, "name"), removes ? NULL : query ? query : "", &err);
+	if (status)
+		response_error(r, q, status, "%s", err.text);
+	else
+		r->status = removes ? 204 : 201;
+	params_done(&params);
+}

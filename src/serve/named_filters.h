@@ -1,0 +1,16 @@
+/* named_filters.h: states of the page that people gave a name, shared by all who may read.
+ *
+ * They are one small file in the store's directory. Names are data: no path is made of one. */
+#ifndef SERVE_NAMED_FILTERS_H
+#define SERVE_NAMED_FILTERS_H
+
+#include "http.h"
+
+#define NAMED_FILTERS_MAX	100u
+#define NAMED_FILTERS_NAME	80u		/* bytes */
+#define NAMED_FILTERS_QUERY	2048u
+
+void named_filters_page(struct site *s, const struct request *q, struct response *r);	/* /filters */
+void named_filters_api(struct site *s, const struct request *q, struct response *r);	/* /api/v1/filters */
+
+#endif
