@@ -321,6 +321,36 @@ def a_group_and_a_container_choose_processes():
         check(r.returncode == 2 and "no container's id begins" in r.stderr, r)
 
 
+@test
+def a_group_is_found_where_only_a_part_of_the_tree_is_mounted():
+    """Containers see a part of it, or all of it from a namespace of their own, in which /proc/PID/cgroup has shorter paths."""
+    with Cgroup() as outer, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, \
+            Php(other, LONG_SLEEP.replace('deep', 'elsewhere')):
+        inner, mount = f'{outer.path}/inner', os.path.dirname(outer.path)
+        os.mkdir(inner)
+        try:
+            with open(f'{inner}/cgroup.procs', 'w') as f:
+                f.write(str(inside.process.pid))
+            command = '"$1" record --cgroup "$2" --off-cpu -d 1 --lang php -o "$3"'
+            for namespace, prepare, group in ((['-m'], f'mount --bind {outer.path} /mnt && umount {mount}', 'inner'),
+                                              (['-m'], f'mount --bind {outer.path} /mnt && umount {mount}', '/'),
+                                              (['-C'], 'true', f'{os.path.basename(outer.path)}/inner')):
+                for way in ({}, {'STROBE_WITHOUT': 'bpf'}):
+                    r = subprocess.run(['sh', '-c', f'echo $$ > {outer.path}/cgroup.procs; exec "$@"', 'sh', 'unshare', *namespace, 'sh', '-c',
+                                        f'{prepare} && {command}', 'sh', os.path.abspath(STROBE), group, f'{d}/out.folded'],
+                                       capture_output=True, text=True, timeout=120, env={**os.environ, **way})
+                    if r.returncode and 'unshare' in r.stderr:
+                        raise Skip(r.stderr)
+                    check(r.returncode == 0, f'{namespace} {group} {way}: {r.stderr}')
+                    check(call_chains(f'{d}/out.folded').keys() == {'deep;sleep'}, f'{namespace} {group} {way}: {r.stderr}')
+                    os.remove(f'{d}/out.folded')
+        finally:
+            inside.process.kill()
+            inside.process.wait()
+            wait_for(lambda: not open(f'{inner}/cgroup.procs').read())
+            os.rmdir(inner)
+
+
 ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } function alpha_two() { alpha_one(); } alpha_two(); echo "a";'
 
 
