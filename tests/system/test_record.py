@@ -351,6 +351,33 @@ def a_group_is_found_where_only_a_part_of_the_tree_is_mounted():
             os.rmdir(inner)
 
 
+@test
+def a_time_namespace_changes_no_process_and_no_duration():
+    """There /proc tells other start times than the kernel has, and CLOCK_MONOTONIC is another one."""
+    with Directory() as d:
+        for name, source in (('asleep', LONG_SLEEP), ('busy', CHAINS)):
+            with open(f'{d}/{name}.php', 'w') as f:
+                f.write(source)
+        for hours in (100, -1):
+            offset = str(hours * 3600)
+            namespace = ['unshare', '-T', '--monotonic', offset, '--boottime', offset, '--fork', '--kill-child']
+            if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
+                if hours > 0:
+                    raise Skip('no time namespace can be made here')
+                continue        # the machine has not run for so long
+            for name, options, wanted in (('asleep', ['--off-cpu'], {'deep;sleep'}), ('busy', ['-F', '499'], None)):
+                r = subprocess.run([*namespace, 'sh', '-c', 'php -n "$1" > "$2" & pid=$!; until test -s "$2"; do sleep 0.1; done; '
+                                    'out=$3 strobe=$4; shift 4; "$strobe" record -p $pid -d 1 --lang php -o "$out" "$@"; e=$?; kill $pid; exit $e',
+                                    'sh', f'{d}/{name}.php', f'{d}/said', f'{d}/out.folded', os.path.abspath(STROBE), *options],
+                                   capture_output=True, text=True, timeout=120)
+                check(r.returncode == 0, f'{name}, {hours} h: {r.stderr}')
+                if wanted:
+                    check(call_chains(f'{d}/out.folded').keys() == wanted, r.stderr)
+                    time = sum(count for _, count in stacks(f'{d}/out.folded'))
+                    check(0.9e9 < time < 60e9, f'about a second of {hours} hours: {time}')
+                os.remove(f'{d}/said')
+
+
 ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } function alpha_two() { alpha_one(); } alpha_two(); echo "a";'
 
 
