@@ -378,6 +378,23 @@ def a_time_namespace_changes_no_process_and_no_duration():
                 os.remove(f'{d}/said')
 
 
+@test
+def a_proc_of_another_pid_namespace_is_refused():
+    """Its numbers are others, so whatever is asked by number would be about the wrong process."""
+    namespace = ['unshare', '--fork', '--pid', '--kill-child']
+    if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
+        raise Skip('no pid namespace can be made here')
+    with Directory() as d, Php(d, LONG_SLEEP) as php:
+        pid = str(php.process.pid)
+        for way in ({}, {'STROBE_WITHOUT': 'bpf'}):
+            for arguments in (['record', '-p', pid, '-d', '1', '-o', f'{d}/out.folded'], ['dump', '-p', pid], ['top', '-p', pid, '-d', '1'],
+                              ['files', '-p', pid, '-d', '1']):
+                r = subprocess.run([*namespace, STROBE, *arguments], capture_output=True, text=True, timeout=120, env={**os.environ, **way})
+                check(r.returncode == 2 and "another pid namespace than strobe's: mount -t proc" in r.stderr, f'{way} {arguments}: {r}')
+        r = subprocess.run([*namespace, STROBE, 'doctor', '--json'], capture_output=True, text=True, timeout=120)
+        check("another pid namespace than strobe's" in r.stdout, r.stdout)
+
+
 ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } function alpha_two() { alpha_one(); } alpha_two(); echo "a";'
 
 
