@@ -7,6 +7,7 @@
 #include "histogram.h"
 #include "kernel_features.h"
 #include "mem.h"
+#include "time_namespace.h"
 
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -121,6 +122,7 @@ static int load_programs(struct sampler *s, const struct sampler_options *o, boo
 		return cannot_load(-errno, err);
 	settings.period_ns = o->hz ? NS_PER_SECOND / o->hz : 0;
 	settings.pid_namespace = pid_namespace();
+	settings.boottime_offset_ns = (u64)time_namespace_offsets().boottime_ns;
 	settings.has_loop = kernel_feature_try(KERNEL_BPF_LOOP) == 0;
 	settings.has_task_pointer = kernel_feature_try(KERNEL_TASK_POINTER) == 0;
 	settings.has_task_registers = settings.has_task_pointer && kernel_feature_try(KERNEL_TASK_REGISTERS) == 0;

@@ -12,13 +12,15 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ID_DIGITS	64u
 #define ID_DIGITS_MIN	4u
 #define DEPTH_MAX	32u
 
-/* The fifth word of the line of mountinfo that has " - cgroup2 " in it. */
-static int find_mount(char *ret, size_t size, struct err *err)
+/* The fourth and fifth word of the line of mountinfo that has " - cgroup2 " in it: what is mounted, and where. The first one is "/"
+ * unless it is part of the tree, or mounted before the caller got a cgroup namespace; then it is seen from there ("/.."). */
+static int find_mount(char *ret, size_t size, char *ret_root, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
 	char *rest, *line;
@@ -29,8 +31,8 @@ static int find_mount(char *ret, size_t size, struct err *err)
 	for (rest = text.data; rest && (line = strsep(&rest, "\n")); ) {
 		char format[32];
 
-		snprintf(format, sizeof(format), "%%*s %%*s %%*s %%*s %%%zus", size - 1);
-		if (strstr(line, " - cgroup2 ") && sscanf(line, format, ret) == 1)
+		snprintf(format, sizeof(format), "%%*s %%*s %%*s %%%zus %%%zus", size - 1, size - 1);
+		if (strstr(line, " - cgroup2 ") && sscanf(line, format, ret_root, ret) == 2)
 			return 0;
 	}
 	return err_set(err, -ENOTSUP, "version 2 of control groups is not mounted here, and --cgroup and --container need it");
@@ -43,11 +45,11 @@ static int open_directory(const char *path)
 
 int cgroup_open(const char *path, struct err *err)
 {
-	char mount[PATH_MAX], full[2 * PATH_MAX];
+	char mount[PATH_MAX], root[PATH_MAX], full[2 * PATH_MAX];
 	size_t n;
 	int fd;
 
-	if (find_mount(mount, sizeof(mount), err) < 0)
+	if (find_mount(mount, sizeof(mount), root, err) < 0)
 		return -ENOTSUP;
 	n = strlen(mount);
 	if (!strncmp(path, mount, n) && (!path[n] || path[n] == '/'))
@@ -106,13 +108,14 @@ static void search(struct search *s, unsigned depth)
 int cgroup_open_container(const char *id, struct err *err)
 {
 	_cleanup_(freep) struct search *s = xcalloc(1, sizeof(*s));
+	char root[PATH_MAX];
 	int fd;
 
 	s->id = id;
 	if (strlen(id) < ID_DIGITS_MIN || strlen(id) > ID_DIGITS || strspn(id, "0123456789abcdef") != strlen(id))
 		return err_set(err, -EINVAL, "'%s' is no container id; give %u to %u of its hexadecimal digits", id, ID_DIGITS_MIN,
 			       ID_DIGITS);
-	if (find_mount(s->path, sizeof(s->path), err) < 0)
+	if (find_mount(s->path, sizeof(s->path), root, err) < 0)
 		return -ENOTSUP;
 	search(s, 0);
 	if (!*s->found)
@@ -123,11 +126,40 @@ int cgroup_open_container(const char *id, struct err *err)
 	return fd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->found, strerror(errno)) : fd;
 }
 
-/* Paths of both are those that this process sees. */
+/* Whether cgroup.procs of the group or of one below names the process. */
+static bool lists_process(int directory, pid_t pid, unsigned depth)
+{
+	char path[PATH_MAX], number[16];
+	_cleanup_(buf_done) struct buf text = { 0 };
+	DIR *dir = opendir((snprintf(path, sizeof(path), "/proc/self/fd/%d", directory), path));
+	struct dirent *e;
+	char *rest, *line;
+	bool found = false;
+
+	buf_init(&text);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/cgroup.procs", directory);
+	if (io_read_file(path, &text, (size_t)8 << 20, NULL) >= 0)
+		for (rest = text.data; !found && rest && (line = strsep(&rest, "\n")); )
+			found = !strcmp(line, number);
+	while (!found && dir && depth < DEPTH_MAX && (e = readdir(dir))) {
+		int below = e->d_type == DT_DIR && e->d_name[0] != '.' ? openat(directory, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+		found = below >= 0 && lists_process(below, pid, depth + 1);
+		if (below >= 0)
+			close(below);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* /proc/PID/cgroup and what is mounted are both seen from the caller's cgroup namespace. If the mount begins above that, the names
+ * in between are nowhere, so the groups are asked. */
 bool cgroup_has_process(int directory, pid_t pid)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
-	char mount[PATH_MAX], link[64], path[PATH_MAX];
+	char mount[PATH_MAX], root[PATH_MAX], link[64], path[PATH_MAX], group[2 * PATH_MAX];
 	const char *own, *end;
 	ssize_t n;
 	size_t size;
@@ -135,18 +167,20 @@ bool cgroup_has_process(int directory, pid_t pid)
 	buf_init(&text);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
 	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0 || find_mount(mount, sizeof(mount), NULL) < 0)
+	if (n < 0 || find_mount(mount, sizeof(mount), root, NULL) < 0)
 		return false;
 	path[n] = 0;
+	if (!strncmp(root, "/..", 3) && (!root[3] || root[3] == '/'))
+		return lists_process(directory, pid, 0);
 	snprintf(link, sizeof(link), "/proc/%d/cgroup", (int)pid);
 	if (io_read_file(link, &text, (size_t)1 << 20, NULL) < 0 || !text.size)
 		return false;
 	own = !strncmp(text.data, "0::", 3) ? text.data : strstr(text.data, "\n0::");
 	if (!own || strncmp(path, mount, strlen(mount)))
 		return false;
+	snprintf(group, sizeof(group), "%s%s", strcmp(root, "/") ? root : "", path + strlen(mount));
 	own = strchr(own, ':') + 2;
 	end = strchrnul(own, '\n');
-	size = strlen(path) - strlen(mount);
-	return (size_t)(end - own) >= size && !memcmp(own, path + strlen(mount), size) &&
-	       (end == own + size || own[size] == '/');
+	size = strlen(group);
+	return (size_t)(end - own) >= size && !memcmp(own, group, size) && (end == own + size || own[size] == '/');
 }

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "languages.h"
 #include "process.h"
+#include "time_namespace.h"
 
 #include <signal.h>
 
@@ -92,7 +93,7 @@ static void find_sleepers(struct recorder *r)
 {
 	const struct sampler_receiver receiver = recorder_receiver(r);
 
-	r->sleepers = sleepers_new(r->sampler, r->native, &r->sampling.settings, &receiver, (u64)r->started_ns);
+	r->sleepers = sleepers_new(r->sampler, r->native, &r->sampling.settings, &receiver, time_namespace_kernel_ns(r->started_ns));
 	r->blind_start = sampler_find_sleepers(r->sampler, NULL) < 0;
 }
 
@@ -187,7 +188,7 @@ int recorder_stop(struct recorder *r, struct err *err)
 	e = recorder_drain_both(r, err);
 	if (e < 0)
 		return e;
-	sampler_drain_waits(r->sampler, (u64)r->ended_ns);
+	sampler_drain_waits(r->sampler, time_namespace_kernel_ns(r->ended_ns));
 	if (r->open_waits)
 		open_waits_finish(r->open_waits, r->book);
 	return e;

@@ -101,6 +101,7 @@ static int open_all(struct recorder *r, struct err *err)
 {
 	struct php_offsets php_offsets;
 	struct perl_offsets perl_offsets;
+	struct obstacle closed;
 	int e;
 
 	if (r->options.pattern && regcomp(&r->pattern, r->options.pattern, REG_EXTENDED | REG_NOSUB))
@@ -109,6 +110,8 @@ static int open_all(struct recorder *r, struct err *err)
 	if ((e = read_offsets(&r->options, &php_offsets, &perl_offsets, err)) < 0)
 		return e;
 	choose(r);
+	if (obstacle_of_numbers("/proc", &closed))
+		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if ((e = open_sampler(r, err)) < 0)
 		return e;
 	r->registry = php_registry_new(r->sampler, &php_offsets, &perl_offsets, r->options.languages);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "mem.h"
+#include "time_namespace.h"
 
 #include <string.h>
 
@@ -109,7 +110,7 @@ static void see_wait(void *data, u32 tid, const struct waiting *w)
 
 static void count_open_waits(struct recorder *r)
 {
-	open_waits_begin(r->open_waits, (u64)clock_monotonic_ns());
+	open_waits_begin(r->open_waits, time_namespace_kernel_ns(clock_monotonic_ns()));
 	sampler_each_wait(r->sampler, see_wait, r->open_waits);
 	open_waits_end(r->open_waits, r->book);
 }

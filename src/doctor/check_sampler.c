@@ -85,6 +85,7 @@ void doctor_sampler(struct findings *f, const void *data)
 {
 	const struct doctor *d = data;
 	struct state s = { .f = f, .proc = d->proc };
+	struct obstacle closed;
 	char word[64];
 
 	kernel_limits_read("", &s.limits);
@@ -98,6 +99,8 @@ void doctor_sampler(struct findings *f, const void *data)
 		s.result[i] = kernel_feature_try((enum kernel_feature)i);
 	}
 	add_ladder(&s);
+	if (obstacle_of_numbers(d->proc, &closed))
+		findings_add(f, LEVEL_PROBLEM, AREA_SAMPLER, "proc", "/proc", closed.remedy, "%s", closed.cause);
 	if (!works(&s, KERNEL_BPF))
 		add_refused(&s, KERNEL_BPF);
 	if (!works(&s, KERNEL_PERF))

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <string.h>
@@ -134,4 +135,28 @@ int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstac
 		return 0;
 	set_closed(ret, proc, t, error);
 	return -error;
+}
+
+/* --- numbers */
+
+bool obstacle_of_numbers(const char *proc, struct obstacle *ret)
+{
+	_cleanup_(buf_done) struct buf text = { 0 };
+	char path[PATH_MAX];
+	const char *p;
+
+	*ret = (struct obstacle){ 0 };
+	buf_init(&text);
+	snprintf(path, sizeof(path), "%s/self/status", proc);
+	if (io_read_file(path, &text, (size_t)1 << 16, NULL) < 0 || !text.size || !(p = strstr(text.data, "\nNSpid:")))
+		return false;
+	/* From the namespace of the mount to that of the process: one number if they are the same. */
+	p += strlen("\nNSpid:");
+	p += strspn(p, "\t ");
+	p += strspn(p, "0123456789");
+	if (*p != '\t')
+		return false;
+	set(ret, "mount -t proc proc /proc, or start strobe by unshare --mount-proc, or nsenter --pid --mount",
+	    "/proc has the process numbers of another pid namespace than strobe's");
+	return true;
 }

@@ -24,4 +24,8 @@ int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstac
  * cannot be told. */
 bool process_is_not_dumpable(const char *proc, const struct php_task *t);
 
+/* Whether the numbers in `proc` are not those by which the caller knows processes. So it is in a pid namespace that got no /proc of
+ * its own; what is asked by number there is about other processes. */
+bool obstacle_of_numbers(const char *proc, struct obstacle *ret);
+
 #endif

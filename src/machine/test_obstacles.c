@@ -129,4 +129,24 @@ TEST(what_closes_memory_is_named)
 	CHECK_STR(of_memory(7).cause, "a system call filter (seccomp) or a security module forbids it");
 }
 
+static bool other_numbers(const char *status)
+{
+	struct obstacle o;
+	bool other;
+
+	make(0, 0, "", "2\n", "1\n");
+	put("/proc/self/status", status);
+	other = obstacle_of_numbers(proc, &o);
+	CHECK(other == (*o.cause != 0) && other == (*o.remedy != 0));
+	remove_all();
+	return other;
+}
+
+TEST(numbers_of_another_pid_namespace_are_an_obstacle)
+{
+	CHECK(other_numbers("Name:\tstrobe\nNSpid:\t4711\t17\nNSpgid:\t4711\t17\n"));
+	CHECK(!other_numbers("Name:\tstrobe\nNSpid:\t4711\nNSpgid:\t4711\n"));
+	CHECK(!other_numbers("Name:\tstrobe\nPid:\t4711\n"));
+}
+
 TEST_MAIN()

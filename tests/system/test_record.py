@@ -321,6 +321,80 @@ def a_group_and_a_container_choose_processes():
         check(r.returncode == 2 and "no container's id begins" in r.stderr, r)
 
 
+@test
+def a_group_is_found_where_only_a_part_of_the_tree_is_mounted():
+    """Containers see a part of it, or all of it from a namespace of their own, in which /proc/PID/cgroup has shorter paths."""
+    with Cgroup() as outer, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, \
+            Php(other, LONG_SLEEP.replace('deep', 'elsewhere')):
+        inner, mount = f'{outer.path}/inner', os.path.dirname(outer.path)
+        os.mkdir(inner)
+        try:
+            with open(f'{inner}/cgroup.procs', 'w') as f:
+                f.write(str(inside.process.pid))
+            command = '"$1" record --cgroup "$2" --off-cpu -d 1 --lang php -o "$3"'
+            for namespace, prepare, group in ((['-m'], f'mount --bind {outer.path} /mnt && umount {mount}', 'inner'),
+                                              (['-m'], f'mount --bind {outer.path} /mnt && umount {mount}', '/'),
+                                              (['-C'], 'true', f'{os.path.basename(outer.path)}/inner')):
+                for way in ({}, {'STROBE_WITHOUT': 'bpf'}):
+                    r = subprocess.run(['sh', '-c', f'echo $$ > {outer.path}/cgroup.procs; exec "$@"', 'sh', 'unshare', *namespace, 'sh', '-c',
+                                        f'{prepare} && {command}', 'sh', os.path.abspath(STROBE), group, f'{d}/out.folded'],
+                                       capture_output=True, text=True, timeout=120, env={**os.environ, **way})
+                    if r.returncode and 'unshare' in r.stderr:
+                        raise Skip(r.stderr)
+                    check(r.returncode == 0, f'{namespace} {group} {way}: {r.stderr}')
+                    check(call_chains(f'{d}/out.folded').keys() == {'deep;sleep'}, f'{namespace} {group} {way}: {r.stderr}')
+                    os.remove(f'{d}/out.folded')
+        finally:
+            inside.process.kill()
+            inside.process.wait()
+            wait_for(lambda: not open(f'{inner}/cgroup.procs').read())
+            os.rmdir(inner)
+
+
+@test
+def a_time_namespace_changes_no_process_and_no_duration():
+    """There /proc tells other start times than the kernel has, and CLOCK_MONOTONIC is another one."""
+    with Directory() as d:
+        for name, source in (('asleep', LONG_SLEEP), ('busy', CHAINS)):
+            with open(f'{d}/{name}.php', 'w') as f:
+                f.write(source)
+        for hours in (100, -1):
+            offset = str(hours * 3600)
+            namespace = ['unshare', '-T', '--monotonic', offset, '--boottime', offset, '--fork', '--kill-child']
+            if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
+                if hours > 0:
+                    raise Skip('no time namespace can be made here')
+                continue        # the machine has not run for so long
+            for name, options, wanted in (('asleep', ['--off-cpu'], {'deep;sleep'}), ('busy', ['-F', '499'], None)):
+                r = subprocess.run([*namespace, 'sh', '-c', 'php -n "$1" > "$2" & pid=$!; until test -s "$2"; do sleep 0.1; done; '
+                                    'out=$3 strobe=$4; shift 4; "$strobe" record -p $pid -d 1 --lang php -o "$out" "$@"; e=$?; kill $pid; exit $e',
+                                    'sh', f'{d}/{name}.php', f'{d}/said', f'{d}/out.folded', os.path.abspath(STROBE), *options],
+                                   capture_output=True, text=True, timeout=120)
+                check(r.returncode == 0, f'{name}, {hours} h: {r.stderr}')
+                if wanted:
+                    check(call_chains(f'{d}/out.folded').keys() == wanted, r.stderr)
+                    time = sum(count for _, count in stacks(f'{d}/out.folded'))
+                    check(0.9e9 < time < 60e9, f'about a second of {hours} hours: {time}')
+                os.remove(f'{d}/said')
+
+
+@test
+def a_proc_of_another_pid_namespace_is_refused():
+    """Its numbers are others, so whatever is asked by number would be about the wrong process."""
+    namespace = ['unshare', '--fork', '--pid', '--kill-child']
+    if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
+        raise Skip('no pid namespace can be made here')
+    with Directory() as d, Php(d, LONG_SLEEP) as php:
+        pid = str(php.process.pid)
+        for way in ({}, {'STROBE_WITHOUT': 'bpf'}):
+            for arguments in (['record', '-p', pid, '-d', '1', '-o', f'{d}/out.folded'], ['dump', '-p', pid], ['top', '-p', pid, '-d', '1'],
+                              ['files', '-p', pid, '-d', '1']):
+                r = subprocess.run([*namespace, STROBE, *arguments], capture_output=True, text=True, timeout=120, env={**os.environ, **way})
+                check(r.returncode == 2 and "another pid namespace than strobe's: mount -t proc" in r.stderr, f'{way} {arguments}: {r}')
+        r = subprocess.run([*namespace, STROBE, 'doctor', '--json'], capture_output=True, text=True, timeout=120)
+        check("another pid namespace than strobe's" in r.stdout, r.stdout)
+
+
 ALPHA = '<?php function alpha_one() { for ($i = 0; $i < 300000; $i++); } function alpha_two() { alpha_one(); } alpha_two(); echo "a";'
 
 

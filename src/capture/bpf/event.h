@@ -96,6 +96,7 @@ enum target_kind {
 struct sampler_settings {
 	u32 target;			/* enum target_kind */
 	u32 pid_namespace;		/* inode of the caller's pid namespace; 0: the first one */
+	u64 boottime_offset_ns;		/* of the caller's time namespace, in which /proc tells when a process started */
 	u64 period_ns;			/* of on-CPU samples */
 	u64 min_ns;			/* shorter off-CPU intervals are counted, not kept */
 	u8 kernel, native;		/* record those frames, too */

@@ -14,7 +14,7 @@
 
 static __always_inline u64 start_ticks(struct task_struct *task)
 {
-	return FOLLOW(task, group_leader, start_boottime) / NS_PER_TICK;
+	return (FOLLOW(task, group_leader, start_boottime) + settings.boottime_offset_ns) / NS_PER_TICK;
 }
 
 /* A number as the caller sees it; 0 if it does not. */

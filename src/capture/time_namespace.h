@@ -1,0 +1,23 @@
+/* time_namespace.h: how far this process' clocks are from the kernel's own.
+ *
+ * In a time namespace CLOCK_MONOTONIC and the start times in /proc are shifted; the clock and the start times that BPF programs see
+ * are not.
+ */
+#ifndef CAPTURE_TIME_NAMESPACE_H
+#define CAPTURE_TIME_NAMESPACE_H
+
+#include <stdint.h>
+
+struct time_offsets {
+	int64_t monotonic_ns, boottime_ns;	/* what is added to the kernel's; 0 in the first namespace */
+};
+
+struct time_offsets time_namespace_offsets(void);
+
+/* A time of clock_monotonic_ns() as bpf_ktime_get_ns() has it. */
+uint64_t time_namespace_kernel_ns(int64_t monotonic_ns);
+
+/* From the text of /proc/PID/timens_offsets. */
+struct time_offsets time_namespace_parse(const char *text);
+
+#endif
