@@ -230,6 +230,8 @@ static const char *check_line(struct view *v, unsigned *seen)
 		return NULL;
 	if (!opline || !read_user(&line, 4, opline + v->l->op_line) || (line && (line < first || line > last)))
 		return "the line that runs is not in its function";
+	if (line && !php_owns(v->l, f, opline))
+		return "the instruction that runs is not in its function";
 	*seen |= line ? SEEN_LINE : *seen & SEEN_NO_LINE ? SEEN_NO_LINES : SEEN_NO_LINE;
 	return NULL;
 }

@@ -27,6 +27,8 @@ static const struct offset_field fields[] = {
 	OFFSET(fn_filename, PHP_FUNCTION_MAX - 15, 8),
 	OFFSET(fn_line_start, PHP_FUNCTION_MAX - 11, 4),
 	OFFSET(fn_line_end, PHP_FUNCTION_MAX - 7, 4),
+	OPTIONAL(fn_opcodes, PHP_FUNCTION_MAX - 7, 8),
+	OPTIONAL(fn_last, PHP_FUNCTION_MAX - 3, 4),
 	OFFSET(class_name, 4096, 8),
 	OFFSET(op_line, 4096, 4),
 	OFFSET(string_hash, 4096, 8),

@@ -29,6 +29,7 @@ static const struct shifted_field shifted_fields[] = {
 	SHIFTED(fn_filename, 8),
 	SHIFTED(fn_line_start, 4),
 	SHIFTED(fn_line_end, 4),
+	SHIFTED(fn_opcodes, 8),
 	SHIFTED(class_name, 8),
 	SHIFTED(op_line, 4),
 	SHIFTED(string_hash, 8),

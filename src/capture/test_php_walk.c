@@ -76,11 +76,23 @@ static u64 function(const struct php_layout *l, const char *scope, const char *n
 	return f;
 }
 
-static u64 frame(const struct php_layout *l, u64 prev, u64 func, u32 line)
+/* A function's only instruction. */
+static u64 instruction(const struct php_layout *l, u64 func, u32 line)
 {
-	u64 ex = take(80), op = take(32);
+	u64 op = take(PHP_OP_BYTES);
 
 	put(op + l->op_line, line, 4);
+	if (func >= BASE && memory[func - BASE] != PHP_INTERNAL) {
+		put(func + l->fn_opcodes, op, 8);
+		put(func + l->fn_last, 1, 4);
+	}
+	return op;
+}
+
+static u64 frame(const struct php_layout *l, u64 prev, u64 func, u32 line)
+{
+	u64 ex = take(80), op = instruction(l, func, line);
+
 	put(ex + l->opline, op, 8);
 	put(ex + l->func, func, 8);
 	put(ex + l->prev, prev, 8);
@@ -127,6 +139,41 @@ TEST(each_version_has_classes_executed_lines_and_internal_functions)
 	}
 }
 
+/* A file's lines are those of its functions, too. */
+TEST(a_line_is_that_of_an_instruction_of_the_function)
+{
+	php_offsets_init(&offsets);
+	for (size_t i = 0; i < offsets.count; i++) {
+		const struct php_layout *l = &offsets.versions[i].layout;
+		u64 script, callee, from;
+		struct { u64 opline; u32 line; } leaves[3];
+
+		used = 0;
+		script = function(l, NULL, NULL, "/srv/a.php", 1);
+		callee = function(l, NULL, "total", "/srv/a.php", 2);
+		from = frame(l, 0, script, 9);
+		leaves[0].opline = instruction(l, callee, 3);		/* it has just returned */
+		leaves[0].line = 9;
+		leaves[1].opline = instruction(l, script, 8);
+		leaves[1].line = 8;
+		leaves[2].opline = 0;
+		leaves[2].line = 1;					/* the frame's own is none of the function's any more */
+		for (unsigned k = 0; k < 3; k++) {
+			if (k == 0)
+				put(script + l->fn_opcodes, *(u64 *)(memory + (from + l->opline - BASE)), 8);
+			if (k == 1)
+				put(script + l->fn_opcodes, leaves[1].opline, 8);
+			memset(&w, 0, sizeof(w));
+			php_walk_start(&w, from);
+			w.leaf_frame = from;
+			w.leaf_opline = leaves[k].opline;
+			while (php_walk_step(&w, l))
+				;
+			CHECK_INT(w.frames[0].line, leaves[k].line);
+		}
+	}
+}
+
 TEST(a_function_without_a_name_begins_a_fiber)
 {
 	const struct php_layout *l;
@@ -150,7 +197,7 @@ TEST(a_function_without_a_name_begins_a_fiber)
 TEST(another_file_at_the_same_address_is_another_function)
 {
 	const struct php_layout *l;
-	u64 leaf, first;
+	u64 leaf, first = 0;
 
 	php_offsets_init(&offsets);
 	l = &php_offsets_by_version(&offsets, 8, 2)->layout;

@@ -65,11 +65,13 @@ static u64 stack_at(size_t place, const struct php_layout *l, unsigned depth)
 	used = place;
 	frames = take((size_t)depth * 160);
 	for (unsigned i = 0; i < depth; i++) {
-		u8 *ex = frames + (size_t)i * 160, *op = take(32);
+		u8 *ex = frames + (size_t)i * 160, *op = take(PHP_OP_BYTES), *f = function(l, i);
 
 		put(op + l->op_line, i * 10 + 5, 4);
 		put(ex + l->opline, (u64)op, 8);
-		put(ex + l->func, (u64)function(l, i), 8);
+		put(ex + l->func, (u64)f, 8);
+		put(f + l->fn_opcodes, (u64)op, 8);
+		put(f + l->fn_last, 1, 4);
 		put(ex + l->prev, (u64)prev, 8);
 		prev = ex;
 	}

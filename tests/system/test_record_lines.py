@@ -10,7 +10,7 @@ from daemon import Daemon
 from recording import Php, record
 from strobe_test import STROBE, Directory, Skip, check, main, test, wait_for
 
-# Line 10 has a quarter of line 11's work; nothing runs on lines 1, 2, 8, 9, 12.
+# Line 10 has a quarter of line 11's work; nothing runs on lines 1 and 8. Functions begin on lines 2, where $n is received, and 9.
 PHP = '''<?php
 function leaf(int $n): int {
 	$x = 0;
@@ -29,7 +29,7 @@ while (true) {
 	caller();
 }
 '''
-LINES = {'leaf': {3, 4, 5, 7}, 'caller': {9, 10, 11, 12}, 'main': {15, 16}}
+LINES = {'leaf': {2, 3, 4, 5, 7}, 'caller': {9, 10, 11, 12}, 'main': {15, 16}}
 STARTS = {'leaf': 2, 'caller': 9}
 # Lines 8 and 9 evaluate code that differs in the line alone. Line 10's exception destroys a variable.
 ODD = '''<?php

@@ -36,12 +36,13 @@ struct php_layout {
 	u16 opline, func, type_info, prev;	/* in zend_execute_data */
 	u16 fn_flags, fn_name, fn_scope, fn_filename, fn_line_start, fn_line_end;	/* in zend_function, type is 0 */
 	u16 function_bytes;		/* of zend_function up to the end of line_end */
+	u16 fn_opcodes, fn_last;	/* in zend_op_array; 0: not known */
 	u16 class_name;			/* in zend_class_entry */
 	u16 op_line;			/* in zend_op */
 	u16 string_hash, string_size, string_text;	/* in zend_string */
 	u16 generator_execute_data, generator_parent;	/* in zend_generator, node.parent; 0: not known */
 	u16 request_method, path_translated;	/* in sapi_globals */
-	u16 pad[3];
+	u16 pad;
 	u32 immutable;			/* the bit of fn_flags that opcache's shared code has */
 	u32 call_top;			/* the bit of type_info of a frame that C code called */
 };

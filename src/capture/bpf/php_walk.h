@@ -91,6 +91,13 @@ static __always_inline u32 php_line_thrown(const struct php_layout *l, u64 oplin
 	return line;
 }
 
+/* Whether the instruction is one of the function's. While a call begins or ends, registers have the caller's instruction beside the frame
+ * of the callee, or the other way round; and a new frame has what an old one has left. */
+static __always_inline bool php_owns(const struct php_layout *l, const u8 *function, u64 opline)
+{
+	return !l->fn_opcodes || opline - field64(function, l->fn_opcodes) < (u64)field32(function, l->fn_last) * PHP_OP_BYTES;
+}
+
 /* The line that runs, by the instruction; that of the definition if the instruction is none of this function's. */
 static __always_inline u32 php_line(const struct php_layout *l, const u8 *function, u64 opline)
 {
@@ -100,6 +107,8 @@ static __always_inline u32 php_line(const struct php_layout *l, const u8 *functi
 		return first;
 	if (!line)
 		line = php_line_thrown(l, opline);
+	else if (!php_owns(l, function, opline))
+		return first;
 	return line < first || line > last ? first : line;
 }
 
@@ -177,7 +186,9 @@ static __always_inline bool php_walk_step(struct php_walk *w, const struct php_l
 			w->next_flags = FRAME_RESUMES, w->fibers++;
 		return true;
 	}
-	opline = frame == w->leaf_frame && w->leaf_opline ? w->leaf_opline : field64(ex, l->opline);
+	opline = field64(ex, l->opline);
+	if (frame == w->leaf_frame && w->leaf_opline && php_owns(l, f, w->leaf_opline))
+		opline = w->leaf_opline;
 	php_walk_push(w, func, function_key(l, &w->cache, f), php_line(l, f, opline), flags);
 	return true;
 }
