@@ -11,7 +11,7 @@ function inner() { return busy(1); }
 class Shop { function price() { return inner(); } static function total() { return (new self)->price(); } }
 Shop::total();
 echo "output\n";
-', ['strobe.labels' => 'pool=api, deploy=7,bad key=1, =x', 'display_startup_errors' => '0', 'error_log' => '/dev/null']);
+', ['strobe.flush' => '60', 'strobe.labels' => 'pool=api, deploy=7,bad key=1, =x', 'display_startup_errors' => '0', 'error_log' => '/dev/null']);
 
 check($run->stdout === "output\n" && $run->stderr === '' && $run->status === 0, "the program is not changed: $run->stdout$run->stderr");
 check(count($run->messages) === 1, 'one message, at the end');

@@ -121,6 +121,7 @@ static void *forks_life(void *unused)
 		pid = fork();
 		if (pid == 0) {
 			alarm(60);
+			atomic_store(&late, 0);		/* that of the parent */
 			if (ticker_start(fire))
 				_exit(2);
 			wait_for_ticks(flag, 0, 3);
