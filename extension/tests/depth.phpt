@@ -11,7 +11,7 @@ require __DIR__ . '/strobe.inc';
 $code = '<?php ' . BUSY . '
 function root(int $depth) { return down($depth); }
 function down(int $depth) { return $depth ? down($depth - 1) : leaf(); }
-function leaf() { return busy(0.2); }
+function leaf() { return busy(0.4); }
 root((int)$argv[1]);
 echo "deep\n";
 ';
