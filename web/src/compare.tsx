@@ -1,4 +1,4 @@
-// What a range is compared with: another time, or samples of another label, such as the deploy before.
+// The base of a comparison: the range at another time, or samples of another label, such as the deploy before.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flame, labels } from './load';
