@@ -48,6 +48,14 @@ def skip(sentence, reason):
     print(f'skip - {sentence}: {reason}', flush=True)
 
 
+def failed_before(label):
+    """The tests that a second try is about, None at the first (tests/run says which sentences failed)."""
+    sentences = os.environ.get('FAILED_BEFORE')
+    if not sentences:
+        return None
+    return {m[1] + '.phpt' for m in re.finditer(rf'^{re.escape(label)}: .*\((\w+)\)$', sentences, re.M)}
+
+
 class Title:
     """The first line of a test is its sentence."""
 
@@ -139,6 +147,12 @@ def run_phpt(label, php, extension, binary_options=(), env=None, leave_out=None,
         shutil.copytree(os.path.join(ROOT, 'extension', 'tests'), tests,
                         ignore=lambda _, names: [n for n in names if not n.endswith(('.phpt', '.inc', '.php'))])
         shutil.copy(os.path.join(ROOT, 'extension', 'strobe.stub.php'), copy)   # which a test compares with the extension
+        again = failed_before(label)
+        if again is not None:
+            every = {name for name in os.listdir(tests) if name.endswith('.phpt')}
+            if not again & every:
+                return
+            unmeant = every - again
         for name in unmeant:
             os.unlink(os.path.join(tests, name))
         if only and not keep(tests, only):
