@@ -98,8 +98,8 @@ static void acknowledge(struct collector *c, const struct open_batch *b)
 			n->samples_dropped += share->samples;
 		n->samples_in_flight -= share->samples;
 		share->source->batches--;
-		if (share->ticket_count && share->source->ops->ack)
-			tickets_give_back(c, b->batch.id, share);
+		if (share->ack_token_count && share->source->ops->ack)
+			ack_tokens_return(c, b->batch.id, share);
 	}
 }
 
@@ -138,10 +138,10 @@ void collector_count_bytes(struct collector *c, struct open_batch *b)
 	b->counted_bytes = b->bytes;
 }
 
-static bool has_tickets(const struct open_batch *b)
+static bool has_ack_tokens(const struct open_batch *b)
 {
 	for (size_t i = 0; i < b->share_count; i++)
-		if (b->shares[i].ticket_count)
+		if (b->shares[i].ack_token_count)
 			return true;
 	return false;
 }
@@ -160,12 +160,12 @@ uint64_t collector_shortest_queue(const struct collector *c)
 static void hand_to_sinks(struct collector *c, struct open_batch *b)
 {
 	uint64_t least = collector_shortest_queue(c);
-	bool must = has_tickets(b);
+	bool must = has_ack_tokens(b);
 
 	b->closed = true;
 	b->sinks_left = (unsigned)c->sink_count;
 	for (size_t i = 0; i < c->sink_count; i++) {
-		struct outlet *o = c->active[i];
+		struct sink_worker *o = c->active[i];
 
 		o->counters.samples_handed += b->samples;
 		if (!must && o->counters.queue_bytes > least &&
@@ -173,7 +173,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 			o->counters.samples_dropped_queue += b->samples;
 			collector_batch_left(c, b);
 		} else {
-			outlet_put_batch(o, b);
+			sink_worker_put_batch(o, b);
 		}
 	}
 }
@@ -214,8 +214,8 @@ static void close_all(struct collector *c)
 {
 	struct open_batch *b = c->open;
 
-	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		tickets_close(c, t);
+	for (struct redeliverable *t = c->redeliverable; t; t = t->next)
+		ack_tokens_close(c, t);
 	if (!b->batch.count && !b->share_count)
 		return;
 	c->open = open_batch_new(collector_take_id(c));
@@ -237,8 +237,8 @@ static void tick(struct watch *w, uint32_t events)
 	while (go_on_closing(c, SIZE_MAX))
 		;
 	close_all(c);
-	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		tickets_end_confirmed(c, t);
+	for (struct redeliverable *t = c->redeliverable; t; t = t->next)
+		ack_tokens_end_confirmed(c, t);
 }
 
 static void woken(struct watch *w, uint32_t events)
@@ -295,9 +295,9 @@ static int start(struct collector *c, const struct collector_sink *sinks, size_t
 	if (c->options.journal && (r = journal_open(c->options.journal, &c->journal, err)) < 0)
 		return r;
 	for (size_t i = 0; i < count; i++) {
-		if ((r = outlet_start(&c->outlets[i], c, &sinks[i], err)) < 0)
+		if ((r = sink_worker_start(&c->sink_workers[i], c, &sinks[i], err)) < 0)
 			return r;
-		c->active[c->sink_count++] = &c->outlets[i];
+		c->active[c->sink_count++] = &c->sink_workers[i];
 	}
 	return 0;
 }
@@ -337,7 +337,7 @@ int collector_new(const struct collector_sink *sinks, size_t count, const struct
 static bool anything_queued(const struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		if (outlet_is_busy(&c->outlets[i]))
+		if (sink_worker_is_busy(&c->sink_workers[i]))
 			return true;
 	return false;
 }
@@ -345,7 +345,7 @@ static bool anything_queued(const struct collector *c)
 static bool anything_under_way(const struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		if (c->outlets[i].committing)
+		if (c->sink_workers[i].committing)
 			return true;
 	return false;
 }
@@ -355,8 +355,8 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 	int64_t until = clock_monotonic_ns() + timeout_ns;
 
 	collector_close_batches(c);
-	for (struct ticketed *t = c->ticketed; t; t = t->next)
-		tickets_forget_replays(c, t);
+	for (struct redeliverable *t = c->redeliverable; t; t = t->next)
+		ack_tokens_forget_replays(c, t);
 	pthread_mutex_lock(&c->lock);
 	c->flushing = true;
 	c->resting = false;
@@ -393,11 +393,11 @@ struct collector *collector_free(struct collector *c)
 		pthread_mutex_unlock(&c->lock);
 	}
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		outlet_join(&c->outlets[i]);
+		sink_worker_join(&c->sink_workers[i]);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
-		outlet_done(&c->outlets[i]);
-		if (c->outlets[i].leaving)
-			c->outlets[i].gone(c->outlets[i].gone_data, outlet_left(&c->outlets[i]));
+		sink_worker_done(&c->sink_workers[i]);
+		if (c->sink_workers[i].leaving)
+			c->sink_workers[i].gone(c->sink_workers[i].gone_data, sink_worker_left(&c->sink_workers[i]));
 	}
 	if (c->timer.fd >= 0)
 		loop_remove_timer(c->loop, &c->timer);
@@ -405,8 +405,8 @@ struct collector *collector_free(struct collector *c)
 		loop_remove(c->loop, &c->wake);
 	free_batches(c->done);
 	free_batches(c->closing);
-	while (c->ticketed)
-		tickets_free_first(c);
+	while (c->redeliverable)
+		ack_tokens_free_first(c);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	open_batch_free(c->open);

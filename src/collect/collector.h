@@ -7,8 +7,8 @@
  * `full`). A batch that a sink could not keep (disk full) is tried again until it can; one that it never can keep
  * (-E2BIG, -EFBIG, -EINVAL) is dropped and counted, since nothing behind it would be stored otherwise.
  *
- * Input that came with a ticket is acknowledged when all sinks are done with its batch. Before a sink sees such a
- * batch, the journal has noted which tickets it holds, so that after a crash the same entries make a batch with the
+ * Input that came with an ack token is acknowledged when all sinks are done with its batch. Before a sink sees such a
+ * batch, the journal has noted which ack tokens it holds, so that after a crash the same entries make a batch with the
  * same id again: a sink that has it already takes it for a replay.
  *
  * Runs are not merged: each waits in the same queues as the bytes that it came in, and the thread hands as many as wait
@@ -55,7 +55,7 @@ struct collector_options {
 	uint64_t queue_bytes;		/* cap of batches waiting, for each sink; 256 MB */
 	unsigned max_series;		/* per batch; messages of more go to a series with entry=other; 10,000 */
 	unsigned max_label_values;	/* per label and UTC day; further values count as "other"; 1,000 */
-	const char *journal;		/* a file for tickets under way; NULL: none, then a crash may store entries
+	const char *journal;		/* a file for ack tokens under way; NULL: none, then a crash may store entries
 					 * twice */
 };
 
@@ -125,7 +125,7 @@ void collector_set_caps(struct collector *c, const struct collector_options *o);
 bool collector_forget(struct collector *c, struct source *s);
 
 /* Closes the open batch and waits until all is committed or `timeout_ns` is over, and then still for commits in
- * progress; acknowledges durable tickets. Returns the number of samples and runs that some sink could not commit: sinks
+ * progress; acknowledges durable ack tokens. Returns the number of samples and runs that some sink could not commit: sinks
  * get no more of them until new input comes. */
 uint64_t collector_flush(struct collector *c, int64_t timeout_ns);
 

@@ -16,17 +16,17 @@ static void set_keep_lines(struct collector *c)
 	c->rules.keep_lines = keep;
 }
 
-static struct outlet *free_slot(struct collector *c)
+static struct sink_worker *free_slot(struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		if (!c->outlets[i].is_used)
-			return &c->outlets[i];
+		if (!c->sink_workers[i].is_used)
+			return &c->sink_workers[i];
 	return NULL;
 }
 
 int collector_add_sink(struct collector *c, const struct collector_sink *sink, struct err *err)
 {
-	struct outlet *o = free_slot(c);
+	struct sink_worker *o = free_slot(c);
 	int r;
 
 	if (!o)
@@ -34,9 +34,9 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 			       "to store", COLLECTOR_SINKS);
 	collector_close_batches(c);
 	memset(o, 0, sizeof(*o));
-	r = outlet_start(o, c, sink, err);
+	r = sink_worker_start(o, c, sink, err);
 	if (r < 0) {
-		outlet_done(o);
+		sink_worker_done(o);
 		return r;
 	}
 	c->active[c->sink_count++] = o;
@@ -46,7 +46,7 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 
 void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *data, uint64_t left), void *data)
 {
-	struct outlet *o = c->active[i];
+	struct sink_worker *o = c->active[i];
 
 	collector_close_batches(c);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
@@ -62,7 +62,7 @@ void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *dat
 void collector_reap(struct collector *c)
 {
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
-		struct outlet *o = &c->outlets[i];
+		struct sink_worker *o = &c->sink_workers[i];
 		void (*gone)(void *data, uint64_t left), *data;
 		uint64_t left;
 		bool has_left;
@@ -74,9 +74,9 @@ void collector_reap(struct collector *c)
 		pthread_mutex_unlock(&c->lock);
 		if (!has_left)
 			continue;
-		outlet_join(o);
-		outlet_done(o);
-		left = outlet_left(o);
+		sink_worker_join(o);
+		sink_worker_done(o);
+		left = sink_worker_left(o);
 		gone = o->gone;
 		data = o->gone_data;
 		memset(o, 0, sizeof(*o));
@@ -94,13 +94,13 @@ void collector_set_caps(struct collector *c, const struct collector_options *o)
 
 bool collector_forget(struct collector *c, struct source *s)
 {
-	struct ticketed **p = &c->ticketed, *t;
+	struct redeliverable **p = &c->redeliverable, *t;
 
 	while (*p && (*p)->source != s)
 		p = &(*p)->next;
 	t = *p;
 	if (t)
-		tickets_forget_replays(c, t);
+		ack_tokens_forget_replays(c, t);
 	if (s->batches || (t && (t->open || t->unconfirmed)))
 		return false;
 	if (t) {

@@ -1,4 +1,4 @@
-/* collector_private.h: shared by the collector and its outlets. */
+/* collector_private.h: shared by the collector and its sink workers. */
 #ifndef COLLECT_COLLECTOR_PRIVATE_H
 #define COLLECT_COLLECTOR_PRIVATE_H
 
@@ -13,7 +13,7 @@
 /* A run under way to the sinks that want runs. */
 struct open_run {
 	unsigned sinks_left;
-	struct open_batch *batch;		/* that has its ticket and must not be acknowledged before; NULL:
+	struct open_batch *batch;		/* that has its ack token and must not be acknowledged before; NULL:
 						 * none */
 	int best;				/* of the sinks' results so far */
 	int64_t time_ns;
@@ -22,7 +22,7 @@ struct open_run {
 };
 
 /* A sink, its queues, and the thread that empties them. */
-struct outlet {
+struct sink_worker {
 	struct collector *collector;
 	struct collector_sink sink;
 	char *url;
@@ -43,9 +43,9 @@ struct outlet {
 	void *gone_data;
 };
 
-/* Input with tickets of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
+/* Input with ack tokens of one source. Its batches hold nothing else, so that a crash and the redelivery after it concern
  * one source at a time. */
-struct ticketed {
+struct redeliverable {
 	struct source *source;
 	struct open_batch *open;		/* NULL: nothing came since the last one was closed */
 	struct open_batch *replays;		/* rebuilt after a crash, until the source has caught up */
@@ -53,24 +53,24 @@ struct ticketed {
 
 	/* acknowledged, and the source does not know yet that it was heard; the oldest first */
 	struct unconfirmed { uint64_t batch_id, until; struct unconfirmed *next; } *unconfirmed, **last_unconfirmed;
-	uint64_t handed_back;			/* tickets so far */
-	struct ticketed *next;
+	uint64_t handed_back;			/* ack tokens so far */
+	struct redeliverable *next;
 };
 
 struct collector {
 	struct collector_options options;
 	struct collector_counters counters;
-	struct outlet outlets[COLLECTOR_SINKS];
-	struct outlet *active[COLLECTOR_SINKS];	/* of these, the ones that get batches */
+	struct sink_worker sink_workers[COLLECTOR_SINKS];
+	struct sink_worker *active[COLLECTOR_SINKS];	/* of these, the ones that get batches */
 	size_t sink_count;			/* active ones */
 
 	/* the loop's thread only */
 	struct loop *loop;
 	struct watch timer, wake;
-	struct open_batch *open;		/* of input without tickets */
+	struct open_batch *open;		/* of input without ack tokens */
 	struct open_batch *closing, **last_closing;	/* nothing more is added; what waits in them is merged, little
 							 * by little */
-	struct ticketed *ticketed;
+	struct redeliverable *redeliverable;
 	bool leaving_out;			/* the entry of which parts may follow is a replay */
 	struct open_batch_rules rules;
 	struct label_caps *caps;
@@ -101,33 +101,33 @@ void collector_close_batch(struct collector *c, struct open_batch *b);	/* it wil
 void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
 uint64_t collector_take_id(struct collector *c);
 uint64_t collector_shortest_queue(const struct collector *c);
-void collector_reap(struct collector *c);	/* outlets that have left */
+void collector_reap(struct collector *c);	/* sink workers that have left */
 
-/* --- tickets.c --- */
+/* --- ack_tokens.c --- */
 
 /* Returns the batch for this input: the open one, or one rebuilt after a crash. `*now` is the time that it goes by. */
-struct open_batch *tickets_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
+struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now);
 
-/* Whether a relay sent it before. The ticket of a duplicate must be acknowledged all the same. */
-bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
+/* Whether a relay sent it before. The ack token of a duplicate must be acknowledged all the same. */
+bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about);
 
-void tickets_give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);
-void tickets_end_confirmed(struct collector *c, struct ticketed *t);
-void tickets_close(struct collector *c, struct ticketed *t);
-void tickets_caught_up(struct collector *c, struct source *s);
-void tickets_forget_replays(struct collector *c, struct ticketed *t);
-void tickets_free_first(struct collector *c);
+void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open_batch_share *share);
+void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t);
+void ack_tokens_close(struct collector *c, struct redeliverable *t);
+void ack_tokens_caught_up(struct collector *c, struct source *s);
+void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t);
+void ack_tokens_free_first(struct collector *c);
 
-/* --- outlet.c --- */
+/* --- sink_worker.c --- */
 
-int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err);
-void outlet_join(struct outlet *o);		/* `stopping` is set */
-void outlet_done(struct outlet *o);		/* frees what it had not given to the sink */
-uint64_t outlet_left(const struct outlet *o);	/* samples and runs that the sink did not get; also when done */
+int sink_worker_start(struct sink_worker *o, struct collector *c, const struct collector_sink *sink, struct err *err);
+void sink_worker_join(struct sink_worker *o);		/* `stopping` is set */
+void sink_worker_done(struct sink_worker *o);		/* frees what it had not given to the sink */
+uint64_t sink_worker_left(const struct sink_worker *o);	/* samples and runs that the sink did not get; also when done */
 
 /* Under the lock. */
-void outlet_put_batch(struct outlet *o, struct open_batch *b);
-void outlet_put_run(struct outlet *o, struct open_run *r);
-bool outlet_is_busy(const struct outlet *o);
+void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b);
+void sink_worker_put_run(struct sink_worker *o, struct open_run *r);
+bool sink_worker_is_busy(const struct sink_worker *o);
 
 #endif

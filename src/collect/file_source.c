@@ -38,7 +38,7 @@ struct file_source {
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
 	bool caught_up, state_failed, told_unreadable;
-	uint64_t acknowledged, saved;	/* tickets */
+	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
 };
 
@@ -47,10 +47,10 @@ struct file_source {
 static void got_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct file_source *s = data;
-	struct source_ticket ticket = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
+	struct ack_token token = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
 	struct source_about about = source_hints_about(&s->options.hints);
 
-	about.ticket = &ticket;
+	about.ack_token = &token;
 	about.channel = s->options.channel;
 	if (!line) {
 		s->base.counters.rejected_lines[SOURCE_LINE_TOO_LONG]++;
@@ -273,16 +273,16 @@ static void tick(struct watch *w, uint32_t events)
 
 /* --- Acknowledgements --- */
 
-static void file_ack(struct source *base, const struct source_ticket *tickets, size_t n)
+static void file_ack(struct source *base, const struct ack_token *tokens, size_t n)
 {
 	struct file_source *s = (struct file_source *)base;
 	struct tail *t = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!t || t->epoch != tickets[i].stream)
-			for (t = s->tails; t && t->epoch != tickets[i].stream;)
+		if (!t || t->epoch != tokens[i].stream)
+			for (t = s->tails; t && t->epoch != tokens[i].stream;)
 				t = t->next;
-		if (t && tail_acknowledge(t, tickets[i].low)) {
+		if (t && tail_acknowledge(t, tokens[i].low)) {
 			base->counters.pending--;
 			base->counters.acked++;
 		}
@@ -360,7 +360,7 @@ static void read_state_line(struct file_source *s, const char *line)
 		go_on(s, epoch, device, inode, position, mark);
 }
 
-/* An epoch must not come twice: in a file that has been cut since, lines would have the tickets of other ones that the
+/* An epoch must not come twice: in a file that has been cut since, lines would have the ack tokens of other ones that the
  * journal may still know, and be taken for those. The clock is ahead of all epochs: no file is cut once a second. */
 static void take_fresh_epoch(struct file_source *s)
 {
@@ -496,14 +496,14 @@ fail:
 	return r;
 }
 
-static bool file_gives_tickets(const char *url)
+static bool file_acknowledges(const char *url)
 {
 	return true;
 }
 
 const struct source_ops file_source_ops = {
 	.scheme = "file",
-	.gives_tickets = file_gives_tickets,
+	.acknowledges = file_acknowledges,
 	.open = file_open,
 	.ack = file_ack,
 	.confirmed = file_confirmed,

@@ -4,7 +4,7 @@
  *	file:/var/log/x[?…]	followed by name as `tail -F` does: through rotation, truncation, and its absence
  *
  * Behind the question mark stands what line_options.h has. The position in a file is remembered in the state directory
- * when what stands before it is durable, and each line's ticket is its place (epoch, inode, offset), so that a restart
+ * when what stands before it is durable, and each line's ack token is its place (epoch, inode, offset), so that a restart
  * neither loses nor doubles a line. An epoch is one life of a file: truncation begins the next.
  */
 #ifndef COLLECT_FILE_SOURCE_H

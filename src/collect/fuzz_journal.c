@@ -67,8 +67,8 @@ static struct journal *open_again(struct journal *j)
 static void use(struct journal *j)
 {
 	struct source source = { .url = (char *)"redis://h/?stream=s&group=g" };
-	struct source_ticket t = { 0, 1, 2 };
-	struct open_batch_share share = { .source = &source, .tickets = &t, .ticket_count = 1 };
+	struct ack_token t = { 0, 1, 2 };
+	struct open_batch_share share = { .source = &source, .ack_tokens = &t, .ack_token_count = 1 };
 	struct open_batch b = { .batch.id = NEW_ID, .now_ns = 5, .shares = &share, .share_count = 1 };
 	struct err err = { 0 };
 	int64_t now_ns;
@@ -81,7 +81,7 @@ static void use(struct journal *j)
 
 static void check_that_it_knows(struct journal *j)
 {
-	struct source_ticket t = { 0, 1, 2 };
+	struct ack_token t = { 0, 1, 2 };
 	int64_t now_ns = 0;
 
 	if (journal_batch_of(j, "redis://h/?stream=s&group=g", &t, &now_ns) != NEW_ID || now_ns != 5)

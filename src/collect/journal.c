@@ -42,7 +42,7 @@ struct open_record {
 struct old_batch {
 	uint64_t id, source;
 	int64_t now_ns;
-	bool asked;			/* one of its tickets came again */
+	bool asked;			/* one of its ack tokens came again */
 };
 
 struct journal {
@@ -56,8 +56,8 @@ struct journal {
 	struct open_record *open;
 	size_t open_count, open_capacity;
 
-	/* of before the start: tickets to the index of their batch, and which relays' batches each held */
-	struct map tickets, held;
+	/* of before the start: ack tokens to the index of their batch, and which relays' batches each held */
+	struct map ack_tokens, held;
 	struct old_batch *old;
 	size_t old_count, old_capacity;
 
@@ -69,7 +69,7 @@ struct journal {
 
 /* --- In memory --- */
 
-static uint64_t ticket_key(uint64_t source, const struct source_ticket *t)
+static uint64_t ack_token_key(uint64_t source, const struct ack_token *t)
 {
 	const uint64_t parts[] = { source, t->stream, t->high, t->low };
 
@@ -81,9 +81,9 @@ static uint64_t source_key(const char *url)
 	return XXH3_64bits(url, strlen(url));
 }
 
-uint64_t journal_batch_of(struct journal *j, const char *source, const struct source_ticket *t, int64_t *ret_now_ns)
+uint64_t journal_batch_of(struct journal *j, const char *source, const struct ack_token *t, int64_t *ret_now_ns)
 {
-	uint32_t i = j->old_count ? map_get(&j->tickets, ticket_key(source_key(source), t)) : MAP_NONE;
+	uint32_t i = j->old_count ? map_get(&j->ack_tokens, ack_token_key(source_key(source), t)) : MAP_NONE;
 
 	if (i == MAP_NONE)
 		return 0;
@@ -170,10 +170,10 @@ static void read_relay_ids(struct journal *j, struct reader *r, uint64_t batch)
 	}
 }
 
-static void read_tickets(struct journal *j, struct reader *r, uint32_t batch)
+static void read_ack_tokens(struct journal *j, struct reader *r, uint32_t batch)
 {
 	uint64_t n;
-	struct source_ticket t = { 0 };
+	struct ack_token t = { 0 };
 
 	j->old[batch].source = next(r);
 	n = next(r);
@@ -182,7 +182,7 @@ static void read_tickets(struct journal *j, struct reader *r, uint32_t batch)
 		t.high += (uint64_t)strobe_wire_unzigzag(next(r));
 		t.low = next(r);
 		if (!r->bad)
-			map_set(&j->tickets, ticket_key(j->old[batch].source, &t), batch);
+			map_set(&j->ack_tokens, ack_token_key(j->old[batch].source, &t), batch);
 	}
 }
 
@@ -230,7 +230,7 @@ static void read_begun(struct journal *j, struct reader *r, const uint8_t *body,
 	read_relay_ids(j, r, id);
 	shares = next(r);
 	for (uint64_t i = 0; i < shares && !r->bad; i++)
-		read_tickets(j, r, (uint32_t)j->old_count - 1);
+		read_ack_tokens(j, r, (uint32_t)j->old_count - 1);
 	remember_open(j, id, body, n);
 }
 
@@ -261,14 +261,14 @@ static void put_relay_ids(struct buf *body, const uint64_t *ids, size_t n)
 		buf_put_varint(body, ids[i]);
 }
 
-static void put_tickets(struct buf *body, const struct open_batch_share *s)
+static void put_ack_tokens(struct buf *body, const struct open_batch_share *s)
 {
 	uint64_t high = 0;
 
 	buf_put_varint(body, source_key(source_identity(s->source)));
-	buf_put_varint(body, s->ticket_count);
-	for (size_t i = 0; i < s->ticket_count; i++) {
-		const struct source_ticket *t = &s->tickets[i];
+	buf_put_varint(body, s->ack_token_count);
+	for (size_t i = 0; i < s->ack_token_count; i++) {
+		const struct ack_token *t = &s->ack_tokens[i];
 
 		buf_put_varint(body, t->stream);
 		buf_put_varint(body, strobe_wire_zigzag((int64_t)(t->high - high)));
@@ -277,12 +277,12 @@ static void put_tickets(struct buf *body, const struct open_batch_share *s)
 	}
 }
 
-static size_t ticket_shares(const struct open_batch *b)
+static size_t ack_token_shares(const struct open_batch *b)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->share_count; i++)
-		n += b->shares[i].ticket_count > 0;
+		n += b->shares[i].ack_token_count > 0;
 	return n;
 }
 
@@ -302,10 +302,10 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	buf_put_varint(&body, b->batch.id);
 	buf_put_varint(&body, (uint64_t)b->now_ns);
 	put_relay_ids(&body, b->relay_ids, b->relay_id_count);
-	buf_put_varint(&body, ticket_shares(b));
+	buf_put_varint(&body, ack_token_shares(b));
 	for (size_t i = 0; i < b->share_count; i++)
-		if (b->shares[i].ticket_count)
-			put_tickets(&body, &b->shares[i]);
+		if (b->shares[i].ack_token_count)
+			put_ack_tokens(&body, &b->shares[i]);
 	r = ledger_append(j->file, &body, true, err);
 	if (r >= 0)
 		remember_open(j, b->batch.id, body.data, body.size);
@@ -317,7 +317,7 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err)
 	int r = 0;
 
 	pthread_mutex_lock(&j->lock);
-	if (!b->journaled && ticket_shares(b)) {
+	if (!b->journaled && ack_token_shares(b)) {
 		r = try_later(begin(j, b, err));
 		b->journaled = r >= 0;
 	}
@@ -447,7 +447,7 @@ int journal_open(const char *path, struct journal **ret, struct err *err)
 	j->path = xstrdup(path);
 	j->lock_fd = -1;
 	pthread_mutex_init(&j->lock, NULL);
-	map_init(&j->tickets);
+	map_init(&j->ack_tokens);
 	map_init(&j->seen);
 	map_init(&j->held);
 	if ((r = lock_file(j, err)) < 0 || (r = read_file(j, err)) < 0) {
@@ -468,7 +468,7 @@ struct journal *journal_close(struct journal *j)
 	for (size_t i = 0; i < j->open_count; i++)
 		free(j->open[i].body);
 	pthread_mutex_destroy(&j->lock);
-	map_done(&j->tickets);
+	map_done(&j->ack_tokens);
 	map_done(&j->held);
 	map_done(&j->seen);
 	free(j->open);

@@ -1,4 +1,4 @@
-/* journal.h: which tickets are in batches that sinks may have seen and sources have not been told of.
+/* journal.h: which ack tokens are in batches that sinks may have seen and sources have not been told of.
  *
  * A collector that dies between a commit and the acknowledgement is given the same entries again. The journal knows to
  * which batch they belonged, so that they make one with the same id, which the sinks take for a replay. It is a ledger
@@ -26,11 +26,11 @@ struct journal *journal_close(struct journal *j);	/* NULL is fine; returns NULL 
 
 /* --- The loop's thread --- */
 
-/* The id of the batch that held this ticket of the source (source_identity) before the crash, and what time it was for
+/* The id of the batch that held this ack token of the source (source_identity) before the crash, and what time it was for
  * that batch; 0 if none did. */
-uint64_t journal_batch_of(struct journal *j, const char *source, const struct source_ticket *t, int64_t *ret_now_ns);
+uint64_t journal_batch_of(struct journal *j, const char *source, const struct ack_token *t, int64_t *ret_now_ns);
 
-/* Whether that batch held the relay's batch, and not only the ticket of one that had been seen before. */
+/* Whether that batch held the relay's batch, and not only the ack token of one that had been seen before. */
 bool journal_batch_held(const struct journal *j, uint64_t batch_id, uint64_t relay_id);
 
 /* The source has handed over all that it had been given: what did not come again never will. */
@@ -41,11 +41,11 @@ bool journal_seen(struct journal *j, uint64_t relay_id);
 
 /* --- Any thread --- */
 
-/* Durable when it returns 0. A batch without tickets needs no record, nor one that has been noted already. On any
+/* Durable when it returns 0. A batch without ack tokens needs no record, nor one that has been noted already. On any
  * failure -EIO: it is worth another try. */
 int journal_begin(struct journal *j, struct open_batch *b, struct err *err);
 
-/* A batch is acknowledged: its tickets do not come again. */
+/* A batch is acknowledged: its ack tokens do not come again. */
 void journal_end(struct journal *j, uint64_t batch_id);
 
 /* For tests: how long the record of a batch that has ended is kept at least. */

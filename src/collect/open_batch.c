@@ -74,7 +74,7 @@ struct open_batch *open_batch_free(struct open_batch *b)
 	for (size_t i = 0; i < b->batch.count; i++)
 		entry_done(&b->batch.entries[i]);
 	for (size_t i = 0; i < b->share_count; i++)
-		free(b->shares[i].tickets);
+		free(b->shares[i].ack_tokens);
 	free((struct batch_entry *)b->batch.entries);
 	free((struct batch_line *)b->batch.lines);
 	intern_done(&b->series);
@@ -100,7 +100,7 @@ static struct open_batch_share *share_of(struct open_batch *b, struct source *so
 	return &b->shares[b->share_count++];
 }
 
-static bool same_ticket(const struct source_ticket *a, const struct source_ticket *b)
+static bool same_ack_token(const struct ack_token *a, const struct ack_token *b)
 {
 	return a->stream == b->stream && a->high == b->high && a->low == b->low;
 }
@@ -114,11 +114,11 @@ void open_batch_note(struct open_batch *b, const struct source_about *about, uin
 	s = share_of(b, about->source);
 	s->samples += samples;
 	/* Messages of one entry come one after another. */
-	if (!about->ticket || (s->ticket_count && same_ticket(&s->tickets[s->ticket_count - 1], about->ticket)))
+	if (!about->ack_token || (s->ack_token_count && same_ack_token(&s->ack_tokens[s->ack_token_count - 1], about->ack_token)))
 		return;
-	GROW(&s->tickets, &s->ticket_capacity, s->ticket_count + 1);
-	s->tickets[s->ticket_count++] = *about->ticket;
-	b->bytes += sizeof(*about->ticket);
+	GROW(&s->ack_tokens, &s->ack_token_capacity, s->ack_token_count + 1);
+	s->ack_tokens[s->ack_token_count++] = *about->ack_token;
+	b->bytes += sizeof(*about->ack_token);
 }
 
 /* --- Series --- */

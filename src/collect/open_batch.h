@@ -22,8 +22,8 @@
 struct open_batch_share {
 	struct source *source;
 	uint64_t samples;
-	struct source_ticket *tickets;
-	size_t ticket_count, ticket_capacity;
+	struct ack_token *ack_tokens;
+	size_t ack_token_count, ack_token_capacity;
 };
 
 struct open_batch {
@@ -55,7 +55,7 @@ struct open_batch {
 	/* for the collector */
 	uint64_t counted_bytes;			/* of `bytes`, in its counters */
 	int64_t now_ns;				/* the time of stream entries; the same when they are redelivered */
-	unsigned sinks_left, runs_left;		/* runs whose tickets it has */
+	unsigned sinks_left, runs_left;		/* runs whose ack tokens it has */
 	bool closed;
 	bool kept;				/* by some sink */
 	bool unfit;				/* a sink could never keep it */
@@ -94,7 +94,7 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 int open_batch_add_line(struct open_batch *b, const struct source_about *about, struct str stack, int64_t samples,
 			struct str line, int64_t time_ns, const struct open_batch_rules *rules, bool *ret_folded);
 
-/* Notes that the batch holds `samples` of this source, and its ticket. */
+/* Notes that the batch holds `samples` of this source, and its ack token. */
 void open_batch_note(struct open_batch *b, const struct source_about *about, uint64_t samples);
 
 /* Makes an entry with these labels, which it takes over, and returns its number. */

@@ -42,7 +42,7 @@ struct runs_source {
 	char *path;
 	struct runs_seen seen;
 	struct map told;			/* of ids: what was said once, but is tried again */
-	uint32_t epoch;				/* in tickets: those of before a restart are never met again */
+	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
 
 	struct watch timer, notify, child;
 	int directory;				/* -1 while there is none */
@@ -287,8 +287,8 @@ static void read_next(struct runs_source *s)
 
 static void hand_over(struct runs_source *s, struct run_file *f, const char *messages, size_t size)
 {
-	struct source_ticket ticket = { .stream = s->epoch, .high = f->id };
-	struct source_about about = { .ticket = &ticket, .time_ns = f->changed_ns, .is_dated = true };
+	struct ack_token token = { .stream = s->epoch, .high = f->id };
+	struct source_about about = { .ack_token = &token, .time_ns = f->changed_ns, .is_dated = true };
 	struct strobe_wire_message m;
 
 	if (source_parse(&s->base, messages, size, &m) || m.size != size) {
@@ -496,12 +496,12 @@ static void tick(struct watch *w, uint32_t events)
 
 /* --- Acknowledgements --- */
 
-static void runs_ack(struct source *base, const struct source_ticket *tickets, size_t n)
+static void runs_ack(struct source *base, const struct ack_token *tokens, size_t n)
 {
 	struct runs_source *s = (struct runs_source *)base;
 
 	for (size_t i = 0; i < n; i++) {
-		struct run_file *f = find_queued(s, tickets[i].high);
+		struct run_file *f = find_queued(s, tokens[i].high);
 
 		if (!f)
 			continue;
@@ -625,14 +625,14 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	return 0;
 }
 
-static bool runs_gives_tickets(const char *url)
+static bool runs_acknowledges(const char *url)
 {
 	return true;
 }
 
 const struct source_ops runs_source_ops = {
 	.scheme = "runs",
-	.gives_tickets = runs_gives_tickets,
+	.acknowledges = runs_acknowledges,
 	.same_input = source_url_same_place,
 	.open = runs_open,
 	.ack = runs_ack,

@@ -53,11 +53,11 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 	return ops->open(url, loop, receiver, ret, err);
 }
 
-bool source_gives_tickets(const char *url)
+bool source_acknowledges(const char *url)
 {
 	const struct source_ops *ops = find(url);
 
-	return ops && ops->gives_tickets && ops->gives_tickets(url);
+	return ops && ops->acknowledges && ops->acknowledges(url);
 }
 
 /* Reduces a unix: URL without options to its path, the form that people type. */

@@ -1,7 +1,7 @@
 /* source.h: where samples come from. A source knows its transport and nothing of stores.
  *
  * It hands over messages (wire/strobe_wire.h) and folded lines ("frame;frame;… 12", what Arc Lamp's clients publish). A
- * source that can redeliver unacknowledged entries (a stream) gives each entry a ticket, and gets the ticket back when
+ * source that can redeliver unacknowledged entries (a stream) gives each entry an ack token, and gets the ack token back when
  * the entry's data is durable; the others give none. */
 #ifndef COLLECT_SOURCE_H
 #define COLLECT_SOURCE_H
@@ -81,7 +81,7 @@ struct source_counters {
 struct source;
 
 /* Names one entry of a source that wants to know when it is durable. */
-struct source_ticket {
+struct ack_token {
 	uint32_t stream;			/* which of the source's streams */
 	uint64_t high, low;			/* what names the entry there: of Redis milliseconds and sequence */
 };
@@ -89,7 +89,7 @@ struct source_ticket {
 /* Metadata of a message or a line. All zero is fine except for the source. */
 struct source_about {
 	struct source *source;
-	const struct source_ticket *ticket;	/* NULL: none wanted. Several messages may come with one ticket */
+	const struct ack_token *ack_token;	/* NULL: none wanted. Several messages may come with one ack token */
 	const char *channel;			/* what it was published on; NULL: nothing. The label "profiler" of a
 						 * line */
 	const struct labels *labels;		/* more labels; those of the message come before them. NULL: none */
@@ -113,7 +113,7 @@ struct source_receiver {
 	void (*runs_killed)(void *data, uint64_t count);
 	/* A line without its newline. Call source_line, which checks it, and not this. */
 	void (*line)(void *data, const struct source_about *about, const char *line, size_t n);
-	/* A source with tickets has handed over all entries delivered to it before it was opened. */
+	/* A source with ack tokens has handed over all entries delivered to it before it was opened. */
 	void (*caught_up)(void *data, struct source *s);
 	/* Whether the queue is full: a source that can wait stops reading until it is not. Ask before each read. */
 	bool (*full)(void *data);
@@ -133,14 +133,14 @@ struct source_ops {
 	const char *scheme;					/* "unix" */
 	int (*open)(const char *url, struct loop *loop, const struct source_receiver *receiver, struct source **ret,
 		    struct err *err);
-	/* Whether a source of this URL gives tickets. NULL: none does. */
-	bool (*gives_tickets)(const char *url);
+	/* Whether a source of this URL gives ack tokens. NULL: none does. */
+	bool (*acknowledges)(const char *url);
 	/* Whether sources of these two URLs read the same input, so that only one of them can be open. NULL: only if the
 	 * URLs are the same. */
 	bool (*same_input)(const char *a, const char *b);
-	/* The data of these tickets is durable; in the loop's thread. NULL for sources without tickets. */
-	void (*ack)(struct source *s, const struct source_ticket *tickets, size_t n);
-	/* Returns how many of all tickets given to ack, in that order, are known to be acknowledged at their origin, so
+	/* The data of these ack tokens is durable; in the loop's thread. NULL for sources without ack tokens. */
+	void (*ack)(struct source *s, const struct ack_token *tokens, size_t n);
+	/* Returns how many of all ack tokens given to ack, in that order, are known to be acknowledged at their origin, so
 	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
 	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. */
@@ -151,7 +151,7 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *url;				/* as it may be shown: without passwords */
-	char *identity;				/* where its tickets come from, whatever else the URL says. NULL: the
+	char *identity;				/* where its ack tokens come from, whatever else the URL says. NULL: the
 						 * URL */
 	struct source_counters counters;
 	struct source_receiver receiver;
@@ -172,7 +172,7 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 		struct err *err);
 
 /* Properties known from the URL alone; false for an unknown scheme. source_same_input is symmetric. */
-bool source_gives_tickets(const char *url);
+bool source_acknowledges(const char *url);
 bool source_same_input(const char *a, const char *b);
 
 /* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */

@@ -498,7 +498,7 @@ TEST(the_sink_is_maintained_also_while_it_cannot_store_what_waits)
 
 	start(&f, NULL);
 	pthread_mutex_lock(&f.c->lock);
-	f.c->outlets[0].sink.maintain = make_room;
+	f.c->sink_workers[0].sink.maintain = make_room;
 	pthread_mutex_unlock(&f.c->lock);
 	f.sink.run_result = 1;
 	set(&f.sink, true, false);
@@ -542,8 +542,8 @@ TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
 	maintained = 0;
 	start(&f, NULL);
 	pthread_mutex_lock(&f.c->lock);
-	f.c->outlets[0].sink.maintain = count_maintenance;
-	f.c->outlets[0].sink.is_short = always;
+	f.c->sink_workers[0].sink.maintain = count_maintenance;
+	f.c->sink_workers[0].sink.is_short = always;
 	pthread_mutex_unlock(&f.c->lock);
 	f.sink.run_result = 1;
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
@@ -551,7 +551,7 @@ TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
 	CHECK(is_reached(&maintained, 1, 60));
 	/* Eleven seconds after the first time; without shortage the second would come 49 seconds later. */
 	pthread_mutex_lock(&f.c->lock);
-	f.c->outlets[0].maintained_ns = clock_monotonic_ns() - 11 * NS_PER_SECOND;
+	f.c->sink_workers[0].maintained_ns = clock_monotonic_ns() - 11 * NS_PER_SECOND;
 	pthread_mutex_unlock(&f.c->lock);
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	CHECK(is_reached(&maintained, 2, 40));

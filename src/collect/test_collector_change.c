@@ -51,7 +51,7 @@ struct fixture {
 
 static struct fixture *current;
 
-static void ack(struct source *s, const struct source_ticket *tickets, size_t n)
+static void ack(struct source *s, const struct ack_token *tokens, size_t n)
 {
 	current->acknowledged += n;
 }
@@ -113,10 +113,10 @@ static void run(struct fixture *f, int64_t ns)
 		CHECK(condition);						\
 	} while (0)
 
-static void send_line(struct fixture *f, unsigned source, uint64_t ticket)
+static void send_line(struct fixture *f, unsigned source, uint64_t token)
 {
-	struct source_ticket t = { .low = ticket };
-	struct source_about about = { .source = &f->sources[source], .ticket = ticket ? &t : NULL };
+	struct ack_token t = { .low = token };
+	struct source_about about = { .source = &f->sources[source], .ack_token = token ? &t : NULL };
 
 	CHECK_INT(source_line(&f->sources[source], about, "main;a 1", 8), SOURCE_LINE_OK);
 }

@@ -118,7 +118,7 @@ struct fixture {
 	struct watch timer;
 	unsigned periods;			/* until the loop stops */
 	char directory[32], *path, *url;
-	struct source_ticket tickets[64];
+	struct ack_token ack_tokens[64];
 	size_t lines, caught_up;
 };
 
@@ -128,7 +128,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 
 	buf_put(&seen, line, n);
 	buf_putc(&seen, '|');
-	f->tickets[f->lines++] = *about->ticket;
+	f->ack_tokens[f->lines++] = *about->ack_token;
 }
 
 static void caught_up(void *data, struct source *s)
@@ -193,7 +193,7 @@ static const char *run(struct fixture *f)
 
 static void ack(struct fixture *f, size_t from, size_t to)
 {
-	f->source->ops->ack(f->source, f->tickets + from, to - from);
+	f->source->ops->ack(f->source, f->ack_tokens + from, to - from);
 }
 
 static void rotate(struct fixture *f)
@@ -232,17 +232,17 @@ TEST(a_file_is_followed_from_before_it_is_there_through_rotation_and_truncation)
 	CHECK_STR(run(&f), "n 5|");
 	CHECK_INT(f.source->counters.lines, 5);
 	CHECK_INT(f.source->counters.rejected_lines[SOURCE_LINE_NO_COUNT], 1);
-	/* No two lines have one ticket, whatever their offset is. */
+	/* No two lines have one ack token, whatever their offset is. */
 	for (size_t i = 0; i < f.lines; i++)
 		for (size_t j = 0; j < i; j++)
-			CHECK(memcmp(&f.tickets[i], &f.tickets[j], sizeof(f.tickets[i])));
+			CHECK(memcmp(&f.ack_tokens[i], &f.ack_tokens[j], sizeof(f.ack_tokens[i])));
 	teardown(&f);
 }
 
 TEST(a_restart_goes_on_behind_what_was_acknowledged)
 {
 	struct fixture f;
-	struct source_ticket before;
+	struct ack_token before;
 
 	setup(&f);
 	write_to(&f, "a 1\nb 2\nc 3\nd 4\n", false);
@@ -252,14 +252,14 @@ TEST(a_restart_goes_on_behind_what_was_acknowledged)
 	ack(&f, 0, 2);
 	CHECK_INT(f.source->counters.pending, 2);
 	CHECK_INT(f.source->counters.acked, 2);
-	before = f.tickets[2];
+	before = f.ack_tokens[2];
 	f.source = source_close(f.source);
 	write_to(&f, "e 5\n", false);
 	f.lines = 0;
 	open_it(&f);
 	CHECK_STR(run(&f), "c 3|d 4|e 5|");
-	CHECK(f.tickets[0].stream == before.stream && f.tickets[0].high == before.high &&
-	      f.tickets[0].low == before.low);
+	CHECK(f.ack_tokens[0].stream == before.stream && f.ack_tokens[0].high == before.high &&
+	      f.ack_tokens[0].low == before.low);
 	teardown(&f);
 }
 
@@ -316,7 +316,7 @@ static void damage(struct fixture *f, const char *bytes, size_t n)
 }
 
 /* Renamed, but its bytes not written, or not all of them, when the power went. */
-TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ticket_twice)
+TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ack_token_twice)
 {
 	static const struct { const char *bytes; size_t n; } cases[] = {
 		{ "", 0 },
@@ -349,7 +349,7 @@ TEST(a_damaged_position_keeps_nothing_from_being_read_and_gives_no_ticket_twice)
 		CHECK_STR(run(&f), "f 1|");
 		for (size_t k = 0; k < f.lines; k++)
 			for (size_t j = 0; j < k; j++)
-				CHECK(memcmp(&f.tickets[k], &f.tickets[j], sizeof(f.tickets[k])));
+				CHECK(memcmp(&f.ack_tokens[k], &f.ack_tokens[j], sizeof(f.ack_tokens[k])));
 		teardown(&f);
 	}
 }

@@ -57,7 +57,7 @@ static long size_of(const struct fixture *f)
 	return stat(f->path, &st) ? -1 : (long)st.st_size;
 }
 
-/* A batch with the tickets first to last of one millisecond each. */
+/* A batch with the ack tokens first to last of one millisecond each. */
 static int begin(struct fixture *f, uint64_t id, uint64_t first, uint64_t last, uint64_t relay_id, struct err *err)
 {
 	struct open_batch *b = open_batch_new(id);
@@ -65,9 +65,9 @@ static int begin(struct fixture *f, uint64_t id, uint64_t first, uint64_t last, 
 
 	b->now_ns = (int64_t)id * 1000;
 	for (uint64_t i = first; i <= last; i++) {
-		struct source_ticket t = { .stream = 2, .high = i, .low = i % 3 };
+		struct ack_token t = { .stream = 2, .high = i, .low = i % 3 };
 
-		open_batch_note(b, &(struct source_about){ .source = &f->source, .ticket = &t }, 1);
+		open_batch_note(b, &(struct source_about){ .source = &f->source, .ack_token = &t }, 1);
 	}
 	if (relay_id) {
 		size_t capacity = 0;
@@ -84,7 +84,7 @@ static int begin(struct fixture *f, uint64_t id, uint64_t first, uint64_t last, 
 
 static uint64_t batch_of(struct fixture *f, const struct source *s, uint64_t ms)
 {
-	const struct source_ticket t = { .stream = 2, .high = ms, .low = ms % 3 };
+	const struct ack_token t = { .stream = 2, .high = ms, .low = ms % 3 };
 	int64_t now = 0;
 	uint64_t id = journal_batch_of(f->j, source_identity(s), &t, &now);
 
@@ -92,7 +92,7 @@ static uint64_t batch_of(struct fixture *f, const struct source *s, uint64_t ms)
 	return id;
 }
 
-TEST(tickets_of_a_batch_under_way_are_known_after_a_crash)
+TEST(ack_tokens_of_a_batch_under_way_are_known_after_a_crash)
 {
 	struct fixture f;
 

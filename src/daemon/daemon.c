@@ -133,7 +133,7 @@ static bool wants_journal(const struct daemon_options *o)
 	bool wants = o->reload != NULL;
 
 	for (size_t i = 0; i < o->source_count; i++)
-		wants |= source_gives_tickets(o->sources[i]);
+		wants |= source_acknowledges(o->sources[i]);
 	return wants && o->state;
 }
 
@@ -190,7 +190,7 @@ static void source_ended(void *data, struct source *s)
 	daemon_end_if_over(d);
 }
 
-/* Two that read the same hand each line over twice, and know each other's tickets. */
+/* Two that read the same hand each line over twice, and know each other's ack tokens. */
 static bool has_identity(const struct feeds *f, const char *identity)
 {
 	for (size_t i = 0; i < f->count; i++)

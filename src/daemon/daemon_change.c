@@ -103,7 +103,7 @@ static int open_source(struct daemon *d, const struct daemon_options *n, const c
 		return r;
 	if (c->sources.count + c->waiting.count >= DAEMON_SOURCES)
 		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
-	if (!source_gives_tickets(url))
+	if (!source_acknowledges(url))
 		return daemon_add_source(d, &c->sources, url, err);
 	if (!d->has_journal)
 		return err_set(err, -ENOTSUP, "a source that remembers needs a restart, for there is no state "

@@ -17,7 +17,7 @@ static int is_stream(const char *url, struct err *err)
 	return r;
 }
 
-static bool redis_source_gives_tickets(const char *url)
+static bool redis_source_acknowledges(const char *url)
 {
 	struct err err;
 
@@ -38,6 +38,6 @@ static int redis_source_open(const char *url, struct loop *loop, const struct so
 
 const struct source_ops redis_source_ops = {
 	.scheme = "redis",
-	.gives_tickets = redis_source_gives_tickets,
+	.acknowledges = redis_source_acknowledges,
 	.open = redis_source_open,
 };

@@ -8,8 +8,8 @@
  *		[&label.NAME=VALUE] [&clock=wall|cpu] [&period=TIME]	of folded lines
  *
  * A stream or group that is not there is made, from the first entry on. At the start come the entries that we had been
- * given before and have not acknowledged, with their tickets; then new ones. An entry is acknowledged (XACK) when its
- * ticket comes back, so when it is durable. Entries with nothing of ours in them are acknowledged and counted.
+ * given before and have not acknowledged, with their ack tokens; then new ones. An entry is acknowledged (XACK) when its
+ * ack token comes back, so when it is durable. Entries with nothing of ours in them are acknowledged and counted.
  *
  * Two collectors must not be one consumer, or each would be given what the other has under way. So each holds a lease,
  * a key beside the stream (its name with ":consumer:GROUP:NAME") that is over half a minute after its holder has gone.

@@ -33,7 +33,7 @@ struct stream_options {
 int stream_options_parse(const char *url, struct stream_options *ret, struct err *err);
 void stream_options_done(struct stream_options *o);
 
-/* One call of ack; `left` of its tickets are not confirmed yet. */
+/* One call of ack; `left` of its ack tokens are not confirmed yet. */
 struct ack_call {
 	size_t count, left;
 	struct ack_call *next;
@@ -146,7 +146,7 @@ bool stream_entry_of(const redisReply *r, struct stream_id *ret_id, const redisR
 
 /* --- stream_acks.c --- */
 
-void stream_ack(struct source *s, const struct source_ticket *tickets, size_t n);
+void stream_ack(struct source *s, const struct ack_token *tokens, size_t n);
 uint64_t stream_confirmed(struct source *s);
 void stream_ack_one(struct stream_key *k, struct stream_id id);	/* at once, for nobody */
 void stream_acks_send(struct stream_key *k);			/* those that wait */

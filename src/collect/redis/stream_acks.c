@@ -115,7 +115,7 @@ void stream_ack_one(struct stream_key *k, struct stream_id id)
 	put(k, id, NULL);
 }
 
-void stream_ack(struct source *base, const struct source_ticket *tickets, size_t n)
+void stream_ack(struct source *base, const struct ack_token *tokens, size_t n)
 {
 	struct redis_stream *s = (struct redis_stream *)base;
 	struct ack_call *call = xcalloc(1, sizeof(*call));
@@ -124,8 +124,8 @@ void stream_ack(struct source *base, const struct source_ticket *tickets, size_t
 	*s->last_call = call;
 	s->last_call = &call->next;
 	for (size_t i = 0; i < n; i++) {
-		assert(tickets[i].stream < s->key_count);
-		put(&s->keys[tickets[i].stream], (struct stream_id){ tickets[i].high, tickets[i].low }, call);
+		assert(tokens[i].stream < s->key_count);
+		put(&s->keys[tokens[i].stream], (struct stream_id){ tokens[i].high, tokens[i].low }, call);
 	}
 	for (unsigned i = 0; i < s->key_count; i++)
 		stream_acks_send(&s->keys[i]);

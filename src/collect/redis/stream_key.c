@@ -55,13 +55,13 @@ static size_t take_fields(struct redis_stream *s, const redisReply *fields)
 void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply *fields)
 {
 	struct redis_stream *s = k->source;
-	struct source_ticket ticket = { .stream = k->number, .high = id.ms, .low = id.seq };
+	struct ack_token token = { .stream = k->number, .high = id.ms, .low = id.seq };
 	struct source_about about = source_hints_about(&s->options.hints);
 	struct err err = { 0 };
 	size_t count;
 
 	about.source = &s->base;
-	about.ticket = &ticket;
+	about.ack_token = &token;
 	about.time_ns = id.ms < INT64_MAX / 1000000 ? (int64_t)id.ms * 1000000 : 0;
 	if (!fields) {
 		s->base.counters.lost_to_trimming++;

@@ -1,4 +1,4 @@
-/* outlet.c: the thread of one sink, which empties its queues. */
+/* sink_worker.c: the thread of one sink, which empties its queues. */
 
 #include "collector_private.h"
 
@@ -39,7 +39,7 @@ static bool is_hopeless(int r)
 
 static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void set_why(struct outlet *o, const char *text)
+static void set_why(struct sink_worker *o, const char *text)
 {
 	pthread_mutex_lock(&why_lock);
 	snprintf(o->counters.why, sizeof(o->counters.why), "%.*s", (int)sizeof(o->counters.why) - 1, text);
@@ -55,7 +55,7 @@ void sink_why(const struct sink_counters *c, char *text, size_t size)
 
 /* --- Batches --- */
 
-static void note_result(struct outlet *o, int r, const struct err *err)
+static void note_result(struct sink_worker *o, int r, const struct err *err)
 {
 	struct collector_counters *n = &o->collector->counters;
 	bool failing = r < 0 && !is_hopeless(r);
@@ -74,11 +74,11 @@ static void note_result(struct outlet *o, int r, const struct err *err)
 	if (is_hopeless(r) && log_is_due(&o->say_unfit_ns))
 		log_error("samples were dropped, and are counted from now on: %s", err->text);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
-		any |= o->collector->outlets[i].counters.failing;
+		any |= o->collector->sink_workers[i].counters.failing;
 	n->failing = any;
 }
 
-static void count_batch(struct outlet *o, struct open_batch *b, int r)
+static void count_batch(struct sink_worker *o, struct open_batch *b, int r)
 {
 	if (r < 0) {
 		o->counters.samples_dropped_unfit += b->samples;
@@ -95,7 +95,7 @@ static void count_batch(struct outlet *o, struct open_batch *b, int r)
 	o->counters.queue_bytes -= b->bytes;
 }
 
-void outlet_put_batch(struct outlet *o, struct open_batch *b)
+void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
@@ -110,24 +110,24 @@ void outlet_put_batch(struct outlet *o, struct open_batch *b)
 	o->counters.queue_bytes += b->bytes;
 }
 
-static int commit(struct outlet *o, struct open_batch *b, struct err *err)
+static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 {
 	struct journal *j = o->collector->journal;
 	int r = j ? journal_begin(j, b, err) : 0;
 
-	/* One without samples only carries tickets. */
+	/* One without samples only carries ack tokens. */
 	return r < 0 || !b->batch.count ? r : o->sink.commit(o->sink.data, &b->batch, err);
 }
 
 /* Whether or not it could be. */
-static void committed(struct outlet *o)
+static void committed(struct sink_worker *o)
 {
 	o->committing = false;
 	pthread_cond_broadcast(&o->collector->changed);
 }
 
 /* Gives the first batch of the queue to the sink. The lock is not held meanwhile. */
-static int commit_first(struct outlet *o)
+static int commit_first(struct sink_worker *o)
 {
 	struct collector *c = o->collector;
 	struct queued_batch *q = o->first;
@@ -156,7 +156,7 @@ static int commit_first(struct outlet *o)
 
 /* --- Runs --- */
 
-void outlet_put_run(struct outlet *o, struct open_run *r)
+void sink_worker_put_run(struct sink_worker *o, struct open_run *r)
 {
 	struct queued_run *q = xcalloc(1, sizeof(*q));
 
@@ -169,7 +169,7 @@ void outlet_put_run(struct outlet *o, struct open_run *r)
 }
 
 /* As many as fit into one commit; at least one. */
-static size_t take_runs(struct outlet *o, struct open_run **ret)
+static size_t take_runs(struct sink_worker *o, struct open_run **ret)
 {
 	uint64_t bytes = 0;
 	size_t n = 0;
@@ -181,7 +181,7 @@ static size_t take_runs(struct outlet *o, struct open_run **ret)
 	return n;
 }
 
-static void count_run(struct outlet *o, struct open_run *r, int result)
+static void count_run(struct sink_worker *o, struct open_run *r, int result)
 {
 	struct sink_counters *n = &o->counters;
 
@@ -204,7 +204,7 @@ static void count_run(struct outlet *o, struct open_run *r, int result)
 	o->told_conflict |= result == -EEXIST;
 }
 
-static void note_runs_result(struct outlet *o, int r, const struct err *err)
+static void note_runs_result(struct sink_worker *o, int r, const struct err *err)
 {
 	struct collector_counters *n = &o->collector->counters;
 	bool failing = r < 0 && !is_hopeless(r);
@@ -222,7 +222,7 @@ static void note_runs_result(struct outlet *o, int r, const struct err *err)
 }
 
 /* Gives the first runs of the queue to the sink. The lock is not held meanwhile. */
-static int commit_first_runs(struct outlet *o)
+static int commit_first_runs(struct sink_worker *o)
 {
 	struct strobe_wire_message messages[RUNS_AT_ONCE];
 	struct collector_run runs[RUNS_AT_ONCE];
@@ -264,7 +264,7 @@ static int commit_first_runs(struct outlet *o)
 
 /* --- The thread --- */
 
-static void maintain(struct outlet *o)
+static void maintain(struct sink_worker *o)
 {
 	pthread_mutex_unlock(&o->collector->lock);
 	o->sink.maintain(o->sink.data);
@@ -272,7 +272,7 @@ static void maintain(struct outlet *o)
 	o->maintained_ns = clock_monotonic_ns();
 }
 
-static void ask_whether_short(struct outlet *o)
+static void ask_whether_short(struct sink_worker *o)
 {
 	bool is_short;
 
@@ -285,7 +285,7 @@ static void ask_whether_short(struct outlet *o)
 }
 
 /* 0: never. */
-static int64_t next_maintenance(const struct outlet *o)
+static int64_t next_maintenance(const struct sink_worker *o)
 {
 	bool is_urgent = o->is_short || o->counters.failing || o->counters.runs_failing;
 
@@ -294,7 +294,7 @@ static int64_t next_maintenance(const struct outlet *o)
 	return o->maintained_ns + (is_urgent ? MAINTAIN_URGENT_NS : MAINTAIN_NS);
 }
 
-static bool is_maintenance_due(const struct outlet *o)
+static bool is_maintenance_due(const struct sink_worker *o)
 {
 	int64_t at = next_maintenance(o);
 
@@ -313,13 +313,13 @@ static void wait_to_retry(struct collector *c)
 
 static void *empty_queues(void *data)
 {
-	struct outlet *o = data;
+	struct sink_worker *o = data;
 	struct collector *c = o->collector;
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&c->lock);
 	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
-	while (!c->stopping && !(o->leaving && !outlet_is_busy(o))) {
+	while (!c->stopping && !(o->leaving && !sink_worker_is_busy(o))) {
 		/* First, since on a full disk something is always queued. */
 		if (is_maintenance_due(o)) {
 			maintain(o);
@@ -343,7 +343,7 @@ static void *empty_queues(void *data)
 	return NULL;
 }
 
-int outlet_start(struct outlet *o, struct collector *c, const struct collector_sink *sink, struct err *err)
+int sink_worker_start(struct sink_worker *o, struct collector *c, const struct collector_sink *sink, struct err *err)
 {
 	int r;
 
@@ -360,19 +360,19 @@ int outlet_start(struct outlet *o, struct collector *c, const struct collector_s
 	return 0;
 }
 
-void outlet_join(struct outlet *o)
+void sink_worker_join(struct sink_worker *o)
 {
 	if (o->has_thread)
 		pthread_join(o->thread, NULL);
 	o->has_thread = false;
 }
 
-bool outlet_is_busy(const struct outlet *o)
+bool sink_worker_is_busy(const struct sink_worker *o)
 {
 	return o->first || o->first_run;
 }
 
-uint64_t outlet_left(const struct outlet *o)
+uint64_t sink_worker_left(const struct sink_worker *o)
 {
 	return o->counters.samples_queued + o->counters.runs_queued;
 }
@@ -392,7 +392,7 @@ static void free_run(struct open_run *r)
 	free(r);
 }
 
-void outlet_done(struct outlet *o)
+void sink_worker_done(struct sink_worker *o)
 {
 	while (o->first) {
 		struct queued_batch *q = o->first;

@@ -1,4 +1,4 @@
-/* intake.c: what sources hand over becomes part of a batch; all in the loop's thread. */
+/* ingest.c: what sources hand over becomes part of a batch; all in the loop's thread. */
 
 #include "collector_private.h"
 
@@ -25,7 +25,7 @@ static int64_t time_in_bounds(struct collector *c, int64_t time_ns, int64_t now)
  * time when it comes again after a crash, and meets its batch's id in the same file. */
 static int64_t arrival(const struct source_about *about, int64_t now)
 {
-	int64_t oldest = now - (about->ticket ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
+	int64_t oldest = now - (about->ack_token ? ENTRY_TOO_OLD_NS : TOO_OLD_NS);
 
 	return about->time_ns > oldest && about->time_ns <= now + TOO_NEW_NS ? about->time_ns : now;
 }
@@ -71,7 +71,7 @@ static uint64_t closing_bytes(const struct collector *c)
 	return n;
 }
 
-/* Bytes that count against samples without tickets, by the shortest sink queue. */
+/* Bytes that count against samples without ack tokens, by the shortest sink queue. */
 static uint64_t taken_by_samples(const struct collector *c)
 {
 	return collector_shortest_queue(c) + closing_bytes(c) + c->open->bytes;
@@ -90,7 +90,7 @@ static uint64_t taken_for_waiting(const struct collector *c)
 	for (size_t i = 0; i < c->sink_count; i++)
 		if (c->active[i]->counters.queue_bytes > most)
 			most = c->active[i]->counters.queue_bytes;
-	for (const struct ticketed *t = c->ticketed; t; t = t->next)
+	for (const struct redeliverable *t = c->redeliverable; t; t = t->next)
 		n += t->open ? t->open->bytes : 0;
 	return most + n;
 }
@@ -109,7 +109,7 @@ static bool has_room(struct collector *c, uint64_t (*taken)(const struct collect
 		merge_now(c, b);
 	if (taken(c) + cost > limit)
 		merge_now(c, c->open);
-	for (struct ticketed *t = c->ticketed; t && taken(c) + cost > limit; t = t->next) {
+	for (struct redeliverable *t = c->redeliverable; t && taken(c) + cost > limit; t = t->next) {
 		for (struct open_batch *b = t->replays; b; b = b->next)
 			merge_now(c, b);
 		if (t->open)
@@ -121,7 +121,7 @@ static bool has_room(struct collector *c, uint64_t (*taken)(const struct collect
 /* Entries of a stream are taken even then: their source has asked, and stops. */
 static bool no_room(struct collector *c, const struct source_about *about, uint64_t cost)
 {
-	return !about->ticket && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
+	return !about->ack_token && !has_room(c, taken_by_samples, cost, c->options.queue_bytes);
 }
 
 /* Makes sources that can wait do so, long before anything has to be dropped. */
@@ -143,7 +143,7 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 	r->sinks_left = n;
 	for (size_t i = 0; i < c->sink_count; i++)
 		if (c->active[i]->sink.commit_runs)
-			outlet_put_run(c->active[i], r);
+			sink_worker_put_run(c->active[i], r);
 	return n;
 }
 
@@ -157,7 +157,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 
 	n->runs_received++;
 	n->last_run_ns = clock_wall_ns();
-	if (!about->ticket && !has_room(c, taken_by_all, m->size, c->options.queue_bytes)) {
+	if (!about->ack_token && !has_room(c, taken_by_all, m->size, c->options.queue_bytes)) {
 		n->runs_dropped_queue++;
 		return;
 	}
@@ -171,7 +171,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 	n->queue_bytes += m->size;
 
 	pthread_mutex_lock(&c->lock);
-	if (about->ticket) {
+	if (about->ack_token) {
 		r->batch = b;
 		b->runs_left++;
 	}
@@ -206,7 +206,7 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 	c->counters.samples_dropped_queue += samples;
 	if (about->source)
 		about->source->counters.samples_dropped += samples;
-	if (about->ticket)
+	if (about->ack_token)
 		open_batch_note(b, about, 0);
 	collector_count_bytes(c, b);
 }
@@ -215,14 +215,14 @@ static void got_message(void *data, const struct source_about *about, const stru
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now;
-	struct open_batch *b = tickets_batch_for(c, about, &at);
+	struct open_batch *b = ack_tokens_batch_for(c, about, &at);
 	uint64_t samples;
 	bool folded = false;
 
-	if (tickets_is_replay(c, b, about))
+	if (ack_tokens_is_replay(c, b, about))
 		return;
 	note_sender_drops(c, m);
-	if (about->ticket)
+	if (about->ack_token)
 		open_batch_note(b, about, 0);
 	if (!m->nodes || !m->columns)
 		return;
@@ -246,12 +246,12 @@ static void got_line(void *data, const struct source_about *about, const char *l
 {
 	struct collector *c = data;
 	int64_t now = clock_wall_ns(), at = now, time_ns;
-	struct open_batch *b = tickets_batch_for(c, about, &at);
+	struct open_batch *b = ack_tokens_batch_for(c, about, &at);
 	struct folded_line l;
 	bool folded = false;
 
 	if (folded_line_parse(line, n, false, &l) != FOLDED_STACK || l.count.whole < 1 ||
-	    tickets_is_replay(c, b, about))
+	    ack_tokens_is_replay(c, b, about))
 		return;
 	note_received(c, about, (uint64_t)l.count.whole, now);
 	label_caps_set_day(c->caps, now / NS_PER_DAY);
@@ -266,7 +266,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 
 static void caught_up(void *data, struct source *s)
 {
-	tickets_caught_up(data, s);
+	ack_tokens_caught_up(data, s);
 }
 
 static void runs_killed(void *data, uint64_t count)

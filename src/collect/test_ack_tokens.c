@@ -1,4 +1,4 @@
-/* test_tickets.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash
+/* test_ack_tokens.c: what can be delivered again is acknowledged when it is kept, and counts once, wherever a crash
  * comes. */
 
 #include "collector.h"
@@ -53,7 +53,7 @@ struct fake {
 	bool is_slow;			/* confirms only what `confirmed` says */
 };
 
-static void ack(struct source *s, const struct source_ticket *tickets, size_t n)
+static void ack(struct source *s, const struct ack_token *tokens, size_t n)
 {
 	struct fake *f = (struct fake *)s;
 
@@ -106,7 +106,7 @@ static void start(struct fixture *f)
 {
 	log_set_level(0);		/* what they say is not looked at here */
 	memset(f, 0, sizeof(*f));
-	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-tickets-XXXXXX");
+	snprintf(f->directory, sizeof(f->directory), "/tmp/strobe-acks-XXXXXX");
 	CHECK(mkdtemp(f->directory) != NULL);
 	snprintf(f->path, sizeof(f->path), "%s/collect.journal", f->directory);
 	for (int i = 0; i < 2; i++)
@@ -144,9 +144,9 @@ static void give_relayed(struct fixture *f, struct fake *from, uint64_t number, 
 			 uint32_t part)
 {
 	struct source_receiver r = collector_receiver(f->c);
-	struct source_ticket ticket = { .high = number };
+	struct ack_token token = { .high = number };
 	struct source_about about = {
-		.source = &from->source, .ticket = &ticket, .time_ns = clock_wall_ns(), .batch_id = batch_id,
+		.source = &from->source, .ack_token = &token, .time_ns = clock_wall_ns(), .batch_id = batch_id,
 		.part = part,
 	};
 	struct strobe_wire_message m;
@@ -165,9 +165,9 @@ static void give(struct fixture *f, struct fake *from, uint64_t number, int64_t 
 static void give_line(struct fixture *f, struct fake *from, uint64_t number, const char *line, int64_t time_ns)
 {
 	struct source_receiver r = collector_receiver(f->c);
-	struct source_ticket ticket = { .high = number };
+	struct ack_token token = { .high = number };
 
-	r.line(r.data, &(struct source_about){ .source = &from->source, .ticket = &ticket, .time_ns = time_ns }, line,
+	r.line(r.data, &(struct source_about){ .source = &from->source, .ack_token = &token, .time_ns = time_ns }, line,
 	       strlen(line));
 }
 
@@ -193,7 +193,7 @@ static void commit_untold(struct fixture *f)
 	CHECK(f->n->commits >= until);
 }
 
-TEST(tickets_come_back_when_all_sinks_have_the_batch)
+TEST(ack_tokens_come_back_when_all_sinks_have_the_batch)
 {
 	struct fixture f;
 
@@ -348,7 +348,7 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	give_relayed(&f, &f.one, 1, 6, 0xaa, 1);
 	give_relayed(&f, &f.one, 2, 5, 0xaa, 0);
 	collector_flush(f.c, NS_PER_SECOND / 5);
-	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);	/* its ticket alone is in a second batch */
+	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);	/* its ack token alone is in a second batch */
 	set_both_fail(&f, false);
 	commit_untold(&f);
 	CHECK_INT(f.sinks[0].samples, 11);
@@ -404,7 +404,7 @@ TEST(a_line_that_waited_for_days_keeps_its_time)
 	stop(&f);
 }
 
-TEST(nothing_with_a_ticket_is_dropped_when_the_queue_is_full_but_its_source_is_asked_to_wait)
+TEST(nothing_with_an_ack_token_is_dropped_when_the_queue_is_full_but_its_source_is_asked_to_wait)
 {
 	struct collector_sink sink = { .url = "one", .commit = commit };
 	struct source_receiver r;

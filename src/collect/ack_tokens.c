@@ -1,4 +1,4 @@
-/* tickets.c: batches of redeliverable entries: those of a batch open at a crash make one with its id again, and durable
+/* ack_tokens.c: batches of redeliverable entries: those of a batch open at a crash make one with its id again, and durable
  * ones are acknowledged. All in the loop's thread. */
 
 #include "collector_private.h"
@@ -6,7 +6,7 @@
 #include "mem.h"
 
 /* Ends the batches whose acknowledgement the source has confirmed. */
-void tickets_end_confirmed(struct collector *c, struct ticketed *t)
+void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t)
 {
 	const struct source_ops *ops = t->source->ops;
 	uint64_t confirmed = ops->confirmed ? ops->confirmed(t->source) : t->handed_back;
@@ -23,9 +23,9 @@ void tickets_end_confirmed(struct collector *c, struct ticketed *t)
 	}
 }
 
-static struct ticketed *find_ticketed(struct collector *c, struct source *s)
+static struct redeliverable *find_redeliverable(struct collector *c, struct source *s)
 {
-	struct ticketed *t = c->ticketed;
+	struct redeliverable *t = c->redeliverable;
 
 	while (t && t->source != s)
 		t = t->next;
@@ -34,24 +34,24 @@ static struct ticketed *find_ticketed(struct collector *c, struct source *s)
 	t = xcalloc(1, sizeof(*t));
 	t->source = s;
 	t->last_unconfirmed = &t->unconfirmed;
-	t->next = c->ticketed;
-	return c->ticketed = t;
+	t->next = c->redeliverable;
+	return c->redeliverable = t;
 }
 
-void tickets_give_back(struct collector *c, uint64_t batch_id, const struct open_batch_share *share)
+void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open_batch_share *share)
 {
-	struct ticketed *t = find_ticketed(c, share->source);
+	struct redeliverable *t = find_redeliverable(c, share->source);
 	struct unconfirmed *u = xcalloc(1, sizeof(*u));
 
-	t->handed_back += share->ticket_count;
+	t->handed_back += share->ack_token_count;
 	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
 	*t->last_unconfirmed = u;
 	t->last_unconfirmed = &u->next;
-	share->source->ops->ack(share->source, share->tickets, share->ticket_count);
-	tickets_end_confirmed(c, t);
+	share->source->ops->ack(share->source, share->ack_tokens, share->ack_token_count);
+	ack_tokens_end_confirmed(c, t);
 }
 
-static struct open_batch *find_replay(struct ticketed *t, uint64_t id, int64_t now_ns)
+static struct open_batch *find_replay(struct redeliverable *t, uint64_t id, int64_t now_ns)
 {
 	struct open_batch **p = &t->replays;
 
@@ -65,17 +65,17 @@ static struct open_batch *find_replay(struct ticketed *t, uint64_t id, int64_t n
 	return *p;
 }
 
-struct open_batch *tickets_batch_for(struct collector *c, const struct source_about *about, int64_t *now)
+struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source_about *about, int64_t *now)
 {
 	struct open_batch *b = c->open;
-	struct ticketed *t;
+	struct redeliverable *t;
 	int64_t then;
 	uint64_t id;
 
-	if (!about->ticket)
+	if (!about->ack_token)
 		return b;
-	t = find_ticketed(c, about->source);
-	id = c->journal ? journal_batch_of(c->journal, source_identity(about->source), about->ticket, &then) : 0;
+	t = find_redeliverable(c, about->source);
+	id = c->journal ? journal_batch_of(c->journal, source_identity(about->source), about->ack_token, &then) : 0;
 	if (id) {
 		b = find_replay(t, id, then);
 	} else {
@@ -106,7 +106,7 @@ static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t i
 	return c->journal && journal_seen(c->journal, id);
 }
 
-bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
+bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struct source_about *about)
 {
 	if (!about->batch_id)
 		return false;
@@ -125,7 +125,7 @@ bool tickets_is_replay(struct collector *c, struct open_batch *b, const struct s
 }
 
 /* Closes the batches rebuilt after a crash under their old ids; they are complete once the source has caught up. */
-static void close_replays(struct collector *c, struct ticketed *t)
+static void close_replays(struct collector *c, struct redeliverable *t)
 {
 	while (t->replays) {
 		struct open_batch *b = t->replays;
@@ -135,7 +135,7 @@ static void close_replays(struct collector *c, struct ticketed *t)
 	}
 }
 
-void tickets_close(struct collector *c, struct ticketed *t)
+void ack_tokens_close(struct collector *c, struct redeliverable *t)
 {
 	struct open_batch *b = t->open;
 
@@ -146,9 +146,9 @@ void tickets_close(struct collector *c, struct ticketed *t)
 		collector_close_batch(c, b);
 }
 
-void tickets_caught_up(struct collector *c, struct source *s)
+void ack_tokens_caught_up(struct collector *c, struct source *s)
 {
-	struct ticketed *t = find_ticketed(c, s);
+	struct redeliverable *t = find_redeliverable(c, s);
 
 	t->caught_up = true;
 	close_replays(c, t);
@@ -158,7 +158,7 @@ void tickets_caught_up(struct collector *c, struct source *s)
 
 /* At the end: the rest of them would come after a restart and find their batch kept without them. They all come
  * again. */
-void tickets_forget_replays(struct collector *c, struct ticketed *t)
+void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t)
 {
 	while (t->replays) {
 		struct open_batch *b = t->replays;
@@ -174,11 +174,11 @@ void tickets_forget_replays(struct collector *c, struct ticketed *t)
 	}
 }
 
-void tickets_free_first(struct collector *c)
+void ack_tokens_free_first(struct collector *c)
 {
-	struct ticketed *t = c->ticketed;
+	struct redeliverable *t = c->redeliverable;
 
-	c->ticketed = t->next;
+	c->redeliverable = t->next;
 	while (t->replays) {
 		struct open_batch *b = t->replays;
 
