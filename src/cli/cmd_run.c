@@ -154,7 +154,8 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 		command_cannot(&spec, err);
 		return code;
 	}
-	r->source = source_close(r->source);	/* reads what has been sent before */
+	source_stop(r->source);		/* reads what has been sent before */
+	r->source = source_close(r->source);
 	recording_end(&r->recording);
 	return r->child.exit_code;
 }

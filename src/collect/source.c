@@ -86,12 +86,6 @@ struct source *source_close(struct source *s)
 	return s ? s->ops->close(s) : NULL;
 }
 
-struct source *source_discard(struct source *s)
-{
-	s->discarded = true;
-	return source_close(s);
-}
-
 void source_done(struct source *s)
 {
 	free(s->url);

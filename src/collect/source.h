@@ -104,6 +104,11 @@ struct source_about {
 						 * follow it */
 };
 
+struct source_list {
+	struct source *const *items;
+	size_t count;
+};
+
 /* Receives what a source hands over, all in the loop's thread. Bytes live until the call returns. */
 struct source_receiver {
 	void (*message)(void *data, const struct source_about *about, const struct strobe_wire_message *m);
@@ -124,9 +129,9 @@ struct source_receiver {
 	void *ended_data;
 	const char *state;			/* a directory for what it has to remember; NULL: none. Valid while it
 						 * is opened */
-	struct source *const *others;		/* that are open beside it; valid while it is opened. One that listens
-						 * takes over the address of one that leaves, and of no other */
-	size_t other_count;
+	/* Open beside it; valid while it is opened. It takes over the listening sockets of those that are about to be
+	 * closed, and fails with -EEXIST if it would receive the same messages as one that stays. */
+	struct source_list staying, leaving;
 };
 
 struct source_ops {
@@ -143,8 +148,11 @@ struct source_ops {
 	/* Returns how many of all ack tokens given to ack, in that order, are known to be acknowledged at their origin, so
 	 * that they never come again. NULL: ack has done it when it returns. */
 	uint64_t (*confirmed)(struct source *s);
-	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. */
+	/* Accepts nothing new; hands over data sent before that counts as delivered for its sender. May be NULL. A second
+	 * call does nothing. */
 	void (*stop)(struct source *s);
+	/* Hands over nothing more: without a stop before, data waiting in sockets or a pipe is left to others that have
+	 * them open. */
 	struct source *(*close)(struct source *s);
 };
 
@@ -157,8 +165,6 @@ struct source {
 	struct source_receiver receiver;
 	struct loop *loop;
 	uint32_t batches;			/* of the collector, the loop's thread: how many hold something of it */
-	bool discarded;				/* nothing more is read from it, whatever data waits */
-	bool leaves;				/* it is about to be closed, once what comes after it is open */
 
 	/* Private to source.c: the state, for people. */
 	_Atomic bool is_up;
@@ -175,13 +181,10 @@ int source_open(const char *url, struct loop *loop, const struct source_receiver
 bool source_acknowledges(const char *url);
 bool source_same_input(const char *a, const char *b);
 
-/* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. */
+/* The end in two steps: stop all sources, flush the collector, which acknowledges, then close them. Closing one that was
+ * not stopped, in the turn of the loop in which it was opened, undoes the opening. */
 void source_stop(struct source *s);			/* NULL is fine */
 struct source *source_close(struct source *s);		/* NULL is fine; returns NULL */
-
-/* Closes a source that is not wanted after all, in the same turn of the loop in which it was opened: nothing was handed
- * over, and data waiting in its sockets or in a pipe is left to others that have them open. Returns NULL. */
-struct source *source_discard(struct source *s);
 
 const char *source_identity(const struct source *s);
 

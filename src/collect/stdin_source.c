@@ -151,25 +151,28 @@ static void drain(struct stdin_source *s)
 		close(writer);
 }
 
-static void stdin_stop(struct source *base)
+static void finish(struct stdin_source *s, bool drains)
 {
-	struct stdin_source *s = (struct stdin_source *)base;
-
 	unwatch(s);
-	loop_remove_timer(base->loop, &s->timer);
+	loop_remove_timer(s->base.loop, &s->timer);
 	if (s->ended)
 		return;
 	s->ended = true;
-	if (s->always < 0 && !base->discarded)
+	if (s->always < 0 && drains)
 		drain(s);
-	source_set_state(base, false, "closed");
+	source_set_state(&s->base, false, "closed");
+}
+
+static void stdin_stop(struct source *base)
+{
+	finish((struct stdin_source *)base, true);
 }
 
 static struct source *stdin_close(struct source *base)
 {
 	struct stdin_source *s = (struct stdin_source *)base;
 
-	stdin_stop(base);
+	finish(s, false);
 	if (s->always >= 0)
 		close(s->always);
 	line_feed_done(&s->feed);

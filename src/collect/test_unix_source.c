@@ -513,7 +513,7 @@ TEST(what_a_dead_sender_sent_still_counts)
 	stop(&f);
 }
 
-TEST(closing_the_source_reads_what_was_sent_before)
+TEST(stopping_the_source_reads_what_was_sent_before)
 {
 	struct fixture f;
 	int fd, never_accepted;
@@ -524,6 +524,8 @@ TEST(closing_the_source_reads_what_was_sent_before)
 	never_accepted = dial(&f);
 	send_message(fd, 1);
 	send_message(never_accepted, 1);
+	source_stop(f.s);
+	CHECK_INT(f.messages, 2);
 	f.s = source_close(f.s);
 	CHECK_INT(f.messages, 2);
 	CHECK(access(f.path, F_OK) < 0);

@@ -283,9 +283,8 @@ static void drain(struct unix_source *s)
 				break;
 }
 
-static void unix_source_stop(struct source *base)
+static void finish(struct unix_source *s, bool drains)
 {
-	struct unix_source *s = (struct unix_source *)base;
 	int fd = s->listener.fd;
 	struct stat st;
 
@@ -293,21 +292,26 @@ static void unix_source_stop(struct source *base)
 		/* Removes the path first, so that a sender finds no socket, instead of a closed connection. */
 		if (!s->activated && !lstat(s->path, &st) && st.st_dev == s->device && st.st_ino == s->inode)
 			unlink(s->path);
-		if (!base->discarded)
+		if (drains)
 			drain(s);
-		loop_remove(base->loop, &s->listener);
+		loop_remove(s->base.loop, &s->listener);
 		close(fd);
 	}
 	while (s->connections)
 		connection_close(s->connections);
-	source_set_state(base, false, "closed");
+	source_set_state(&s->base, false, "closed");
+}
+
+static void unix_source_stop(struct source *base)
+{
+	finish((struct unix_source *)base, true);
 }
 
 static struct source *unix_source_close(struct source *base)
 {
 	struct unix_source *s = (struct unix_source *)base;
 
-	unix_source_stop(base);
+	finish(s, false);
 	if (s->spare >= 0)
 		close(s->spare);
 	gather_free(s->gather);

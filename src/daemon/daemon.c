@@ -13,7 +13,6 @@
 #include "notify.h"
 #include "passed_socket.h"
 #include "query_starter.h"
-#include "sink_place.h"
 #include "state_lock.h"
 
 #include <malloc.h>
@@ -29,89 +28,29 @@ static void feed_watchdog(struct watch *w, uint32_t events)
 	notify_send("WATCHDOG=1");
 }
 
-/* --- Lists of sources and sinks --- */
-
-void daemon_add_feed(struct feeds *f, const char *given, struct source *source, struct sink *sink)
-{
-	f->items[f->count++] = (struct feed){ .given = xstrdup(given), .source = source, .sink = sink };
-}
-
-void daemon_remove_feed(struct feeds *f, size_t i)
-{
-	free(f->items[i].given);
-	free(f->items[i].identity);
-	memmove(f->items + i, f->items + i + 1, (--f->count - i) * sizeof(*f->items));
-}
-
-void daemon_drop_urls(struct feeds *f)
-{
-	while (f->count)
-		daemon_remove_feed(f, f->count - 1);
-}
-
-/* Reduces a URL without options to its path, the form that people type. */
-static const char *path_of(const char *url)
-{
-	if (strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?'))
-		return url + strlen("unix:");
-	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
-}
-
-bool daemon_same_url(const char *a, const char *b)
-{
-	return strcmp(path_of(a), path_of(b)) == 0;
-}
-
 /* --- Sinks --- */
-
-const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place)
-{
-	for (size_t i = 0; place && i < f->count; i++) {
-		_cleanup_(freep) char *other = sink_place(f->items[i].given, state);
-
-		if (other && strcmp(other, place) == 0)
-			return &f->items[i];
-	}
-	return NULL;
-}
 
 struct sink_options daemon_sink_options(const struct daemon_options *o)
 {
 	return (struct sink_options){ .state = o->state, .limits = o->limits, .logs = o->logs };
 }
 
-int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,
-		    struct err *err)
-{
-	_cleanup_(freep) char *place = sink_place(url, o->state);
-	const struct feed *same = daemon_at_place(f, o->state, place);
-	struct sink_options options = daemon_sink_options(o);
-	struct sink *s;
-	int r;
-
-	if (f->count == COLLECTOR_SINKS)
-		return err_set(err, -E2BIG, "there are more than %u sinks", COLLECTOR_SINKS);
-	if (same)
-		return err_set(err, -EEXIST, "two sinks are to write to '%s', one of them %s; name it once", place,
-			       same->sink->url);
-	r = ops ? ops->open(url, &options, &s, err) : sink_open(url, &options, &s, err);
-	if (r >= 0)
-		daemon_add_feed(f, url, NULL, s);
-	return r;
-}
-
 /* The store before the lock, since its error says more about the other process. */
 static int open_sinks(struct daemon *d, struct err *err)
 {
 	const struct daemon_options *o = &d->options;
+	struct sink_options options = daemon_sink_options(o);
 	int r;
 
-	if (o->store_url && (r = daemon_add_sink(&d->sinks, o, o->store_url, &sink_store_ops, err)) < 0)
-		return r;
+	if (o->store_url) {
+		if ((r = feeds_open_sink(&d->feeds, o->store_url, &options, &sink_store_ops, err)) < 0)
+			return r;
+		d->feeds.items[0]->is_page = true;
+	}
 	if (o->state && (r = state_lock(o->state, &d->lock, err)) < 0)
 		return r;
 	for (size_t i = 0; i < o->sink_count; i++)
-		if ((r = daemon_add_sink(&d->sinks, o, o->sinks[i], NULL, err)) < 0)
+		if ((r = feeds_open_sink(&d->feeds, o->sinks[i], &options, NULL, err)) < 0)
 			return r;
 	return 0;
 }
@@ -119,9 +58,11 @@ static int open_sinks(struct daemon *d, struct err *err)
 /* The store of the page, else the first that there is; NULL: none. */
 static const struct sink *first_store(const struct daemon *d)
 {
-	for (size_t i = 0; i < d->sinks.count; i++)
-		if (d->sinks.items[i].sink->store)
-			return d->sinks.items[i].sink;
+	struct feed *f;
+
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
+		if (f->sink->store)
+			return f->sink;
 	return NULL;
 }
 
@@ -153,23 +94,32 @@ static int open_collector(struct daemon *d, struct err *err)
 	_cleanup_(freep) char *journal = NULL;
 	struct collector_options options = daemon_collector_options(&d->options);
 	struct collector_sink ports[COLLECTOR_SINKS];
+	struct feed *f;
+	size_t n = 0;
 
 	d->has_journal = wants_journal(&d->options);
 	if (d->has_journal)
 		options.journal = journal = xasprintf("%s/collect.journal", d->options.state);
-	for (size_t i = 0; i < d->sinks.count; i++)
-		ports[i] = d->sinks.items[i].sink->port;
-	return collector_new(ports, d->sinks.count, &options, d->loop, &d->collector, err);
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_OPENED) {
+		ports[n++] = f->sink->port;
+		f->state = FEED_IN_USE;
+	}
+	return collector_new(ports, n, &options, d->loop, &d->collector, err);
 }
 
 /* --- Sources --- */
 
 static bool all_have_ended(const struct daemon *d)
 {
-	for (size_t i = 0; i < d->sources.count; i++)
-		if (!d->sources.items[i].ended)
+	struct feed *f;
+	size_t n = 0;
+
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_STAYS) {
+		if (!f->ended)
 			return false;
-	return d->sources.count > 0 && !d->waiting.count;
+		n++;
+	}
+	return n > 0;
 }
 
 bool daemon_end_if_over(struct daemon *d)
@@ -184,65 +134,33 @@ bool daemon_end_if_over(struct daemon *d)
 static void source_ended(void *data, struct source *s)
 {
 	struct daemon *d = data;
+	struct feed *f;
 
-	for (size_t i = 0; i < d->sources.count; i++)
-		d->sources.items[i].ended |= d->sources.items[i].source == s;
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_ANY)
+		f->ended |= f->source == s;
 	daemon_end_if_over(d);
 }
 
-/* Two that read the same hand each line over twice, and know each other's ack tokens. */
-static bool has_identity(const struct feeds *f, const char *identity)
+struct feed_opener daemon_opener(struct daemon *d)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(source_identity(f->items[i].source), identity))
-			return true;
-	return false;
-}
+	struct feed_opener o = { .loop = d->loop, .receiver = collector_receiver(d->collector) };
 
-static size_t list_sources(const struct feeds *f, struct source **ret)
-{
-	for (size_t i = 0; i < f->count; i++)
-		ret[i] = f->items[i].source;
-	return f->count;
-}
-
-int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err)
-{
-	struct source_receiver receiver = collector_receiver(d->collector);
-	struct source *others[2 * DAEMON_SOURCES], *s;
-	int r;
-
-	if (f->count == DAEMON_SOURCES)
-		return err_set(err, -E2BIG, "there are more than %u sources", DAEMON_SOURCES);
-	for (size_t i = 0; i < f->count; i++)
-		if (source_same_input(f->items[i].given, url))
-			return err_set(err, -EEXIST, "%s is a source already, perhaps with other parameters; "
-				       "name it once", f->items[i].source->url);
-	receiver.ended = source_ended;
-	receiver.ended_data = d;
-	receiver.state = d->options.state;
-	receiver.others = others;
-	receiver.other_count = list_sources(&d->sources, others);
-	if (f != &d->sources)
-		receiver.other_count += list_sources(f, others + receiver.other_count);
-	r = source_open(url, d->loop, &receiver, &s, err);
-	if (r < 0)
-		return r;
-	if (has_identity(f, source_identity(s))) {
-		r = err_set(err, -EEXIST, "%s is read already, perhaps with other parameters; name it once", s->url);
-		source_discard(s);
-		return r;
-	}
-	daemon_add_feed(f, url, s, NULL);
-	return 0;
+	o.receiver.ended = source_ended;
+	o.receiver.ended_data = d;
+	o.receiver.state = d->options.state;
+	return o;
 }
 
 static int open_sources(struct daemon *d, struct err *err)
 {
+	struct feed_opener o = daemon_opener(d);
+	struct feed *f;
 	int r = 0;
 
 	for (size_t i = 0; i < d->options.source_count && r >= 0; i++)
-		r = daemon_add_source(d, &d->sources, d->options.sources[i], err);
+		r = feeds_open_source(&d->feeds, &o, d->options.sources[i], err);
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_OPENED)
+		f->state = FEED_IN_USE;
 	return r;
 }
 
@@ -251,16 +169,16 @@ static int open_sources(struct daemon *d, struct err *err)
 struct shown *daemon_show(const struct daemon *d)
 {
 	struct shown *s = xcalloc(1, sizeof(*s));
+	struct feed *f;
 
-	for (size_t i = 0; i < d->sources.count; i++)
-		s->sources[i] = d->sources.items[i].source;
-	for (size_t i = 0; i < d->sinks.count; i++) {
-		struct sink *sink = d->sinks.items[i].sink;
-
-		s->sinks[i] = (struct server_sink){
-			.url = sink->url, .counters = collector_sink_counters(d->collector, i),
-			.figures = sink->ops->figures, .state = sink->ops->state, .data = sink,
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
+		s->sources[s->source_count++] = f->source;
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE) {
+		s->sinks[s->sink_count] = (struct server_sink){
+			.url = f->sink->url, .counters = collector_sink_counters(d->collector, s->sink_count),
+			.figures = f->sink->ops->figures, .state = f->sink->ops->state, .data = f->sink,
 		};
+		s->sink_count++;
 	}
 	return s;
 }
@@ -275,9 +193,9 @@ struct server_options daemon_feeds_shown(const struct daemon *d, const struct st
 		.store_url = store ? store->url : NULL,
 		.limits = *limits,
 		.sources = d->shown->sources,
-		.source_count = d->sources.count,
+		.source_count = d->shown->source_count,
 		.sinks = d->shown->sinks,
-		.sink_count = d->sinks.count,
+		.sink_count = d->shown->sink_count,
 	};
 }
 
@@ -393,13 +311,14 @@ static int open_all(struct daemon *d, struct err *err)
 static void say_ready(const struct daemon *d)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
+	struct feed *f;
 
 	buf_init(&b);
-	for (size_t i = 0; i < d->sources.count; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", d->sources.items[i].source->url);
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
+		buf_printf(&b, "%s%s", b.size ? ", " : "", f->source->url);
 	buf_puts(&b, " into ");
-	for (size_t i = 0; i < d->sinks.count; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", d->sinks.items[i].sink->url);
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
+		buf_printf(&b, "%s%s", feeds_index(&d->feeds, f) ? ", " : "", f->sink->url);
 	if (d->server)
 		buf_printf(&b, "; listening on %s", server_url(d->server));
 	log_info("collecting from %s", b.data);
@@ -414,11 +333,12 @@ static void say_ready(const struct daemon *d)
 static uint64_t stop_all(struct daemon *d)
 {
 	uint64_t left = 0;
+	struct feed *f;
 
 	if (server_stop(d->server, ANSWERS_TIMEOUT_NS))
 		d->server = server_free(d->server);
-	for (size_t i = 0; i < d->sources.count; i++)
-		source_stop(d->sources.items[i].source);
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
+		source_stop(f->source);
 	if (d->collector)
 		left = collector_flush(d->collector, FLUSH_TIMEOUT_NS);
 	daemon_report_drops(d, true);
@@ -430,9 +350,10 @@ static int say_ended(const struct daemon *d, struct err *err)
 {
 	const struct collector_counters *n = collector_counters(d->collector);
 	uint64_t lines = 0, rejected = 0;
+	struct feed *f;
 
-	for (size_t i = 0; i < d->sources.count; i++) {
-		const struct source_counters *c = &d->sources.items[i].source->counters;
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE) {
+		const struct source_counters *c = &f->source->counters;
 
 		lines += c->lines;
 		for (unsigned e = SOURCE_LINE_OK + 1; e < SOURCE_LINE_ERRORS; e++)
@@ -449,21 +370,20 @@ static int say_ended(const struct daemon *d, struct err *err)
 	return 0;
 }
 
+static void remove_all(struct daemon *d, enum feed_kind kind)
+{
+	struct feed *f;
+
+	for (size_t at = 0; (f = feeds_next(&d->feeds, &at, kind, FEED_ANY)); at = 0)
+		feeds_remove(&d->feeds, f);
+}
+
 static void free_all(struct daemon *d)
 {
-	struct feeds *sources[] = { &d->sources, &d->leaving };
-
-	for (size_t list = 0; list < ARRAY_SIZE(sources); list++)
-		while (sources[list]->count) {
-			source_close(sources[list]->items[sources[list]->count - 1].source);
-			daemon_remove_feed(sources[list], sources[list]->count - 1);
-		}
-	daemon_drop_urls(&d->waiting);
-	d->collector = collector_free(d->collector);
-	while (d->sinks.count) {
-		sink_close(d->sinks.items[d->sinks.count - 1].sink);
-		daemon_remove_feed(&d->sinks, d->sinks.count - 1);
-	}
+	remove_all(d, FEED_SOURCE);
+	d->collector = collector_free(d->collector);	/* tells of sinks that are leaving */
+	remove_all(d, FEED_SINK);
+	feeds_done(&d->feeds);
 	if (d->loop) {
 		loop_remove_timer(d->loop, &d->watchdog);
 		loop_remove_timer(d->loop, &d->leave_timer);

@@ -60,15 +60,17 @@ void daemon_report_drops(struct daemon *d, bool is_end)
 {
 	_cleanup_(buf_done) struct buf line = { 0 };
 	int64_t now = clock_monotonic_ns();
+	size_t sinks = feeds_count(&d->feeds, FEED_SINK, FEED_IN_USE);
+	struct feed *f;
 
 	if (!d->collector || !(is_end || drop_report_is_due(&d->drops, now)))
 		return;
 	buf_init(&line);
 	note_collector(&d->drops, collector_counters(d->collector));
-	for (size_t i = 0; i < d->sources.count; i++)
-		note_source(&d->drops, d->sources.items[i].source);
-	for (size_t i = 0; i < d->sinks.count; i++)
-		note_sink(&d->drops, d->sinks.items[i].sink, collector_sink_counters(d->collector, i), d->sinks.count == 1);
+	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_IN_USE)
+		note_source(&d->drops, f->source);
+	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)
+		note_sink(&d->drops, f->sink, collector_sink_counters(d->collector, feeds_index(&d->feeds, f)), sinks == 1);
 	if (drop_report_line(&d->drops, now, &line))
 		log_warning("%s", line.data);
 }

@@ -5,28 +5,14 @@
 #include "collector.h"
 #include "daemon.h"
 #include "drop_report.h"
+#include "feed_open.h"
 #include "server.h"
-#include "sinks.h"
-#include "source.h"
-
-/* A source or a sink with its URL as configured: the URLs shown have no passwords. */
-struct feed {
-	char *given;
-	struct source *source;
-	struct sink *sink;
-	bool ended;			/* a source that has come to its end */
-	char *identity;			/* of one that is to be opened later; NULL: ask the source */
-};
-
-struct feeds {
-	struct feed items[DAEMON_SOURCES];
-	size_t count;
-};
 
 /* The data that the server's threads read: replaced as a whole. */
 struct shown {
 	struct source *sources[DAEMON_SOURCES];
 	struct server_sink sinks[COLLECTOR_SINKS];
+	size_t source_count, sink_count;
 };
 
 struct daemon {
@@ -34,13 +20,8 @@ struct daemon {
 	struct loop *loop;
 	int lock;			/* of the state directory; -1: none */
 	bool has_journal;
-	struct feeds sinks;		/* in the collector's order */
 	struct collector *collector;
-	struct feeds sources;
-	struct feeds leaving;		/* sources that were removed and have something under way */
-	struct feeds leaving_sinks;	/* that were removed, and for which something waits */
-	struct feeds waiting;		/* URLs of sources that take the place of one of these, and are opened after
-					 * it */
+	struct feeds feeds;
 	struct shown *shown;
 	struct query_starter *query_starter;	/* NULL: there are no queries */
 	struct server *server;
@@ -52,21 +33,7 @@ struct daemon {
 
 /* --- daemon.c --- */
 
-void daemon_add_feed(struct feeds *f, const char *given, struct source *source, struct sink *sink);
-void daemon_remove_feed(struct feeds *f, size_t i);
-void daemon_drop_urls(struct feeds *f);			/* of what is not open */
-
-bool daemon_same_url(const char *a, const char *b);	/* /run/s is unix:/run/s, and a sink /var/lib/s is
-							 * sqlite:/var/lib/s */
-/* a sink; NULL: none */
-const struct feed *daemon_at_place(const struct feeds *f, const char *state, const char *place);
-
-/* Opens it and appends it to the list; -EEXIST if one in the list reads the same input. */
-int daemon_add_source(struct daemon *d, struct feeds *f, const char *url, struct err *err);
-
-/* The same of a sink. `ops` NULL: by the URL's scheme. */
-int daemon_add_sink(struct feeds *f, const struct daemon_options *o, const char *url, const struct sink_ops *ops,
-		    struct err *err);
+struct feed_opener daemon_opener(struct daemon *d);
 
 /* Ends the loop if all sources have ended, and returns whether they have. */
 bool daemon_end_if_over(struct daemon *d);

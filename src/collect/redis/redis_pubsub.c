@@ -310,7 +310,7 @@ static int check_other(const struct pubsub *p, const struct source *base, struct
 	_cleanup_(freep) char *shown = NULL;
 	const char *word, *what = "channel";
 
-	if (base->ops != &redis_pubsub_ops || base->leaves || !is_same_server(p, other))
+	if (base->ops != &redis_pubsub_ops || !is_same_server(p, other))
 		return 0;
 	word = common_word(&p->channels, &other->channels);
 	if (!word) {
@@ -326,11 +326,11 @@ static int check_other(const struct pubsub *p, const struct source *base, struct
 
 static int check_others(const struct pubsub *p, struct err *err)
 {
-	const struct source_receiver *receiver = &p->base.receiver;
+	const struct source_list *staying = &p->base.receiver.staying;
 	int r = 0;
 
-	for (size_t i = 0; i < receiver->other_count && r >= 0; i++)
-		r = check_other(p, receiver->others[i], err);
+	for (size_t i = 0; i < staying->count && r >= 0; i++)
+		r = check_other(p, staying->items[i], err);
 	return r;
 }
 
@@ -371,7 +371,7 @@ static void redis_pubsub_stop(struct source *base)
 {
 	struct pubsub *p = (struct pubsub *)base;
 
-	if (p->connection && !base->discarded)
+	if (p->connection)
 		redis_connection_drain(p->connection, DRAIN_MAX_NS);
 	p->connection = redis_connection_free(p->connection);
 	base->counters.connections_now = 0;

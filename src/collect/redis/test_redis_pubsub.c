@@ -140,9 +140,7 @@ static const char *open_beside(const char *first, const char *url, bool first_le
 
 	err = (struct err){ 0 };
 	CHECK_INT(source_open(first, g.loop, &r, &a, NULL), 0);
-	a->leaves = first_leaves;
-	r.others = &a;
-	r.other_count = 1;
+	*(first_leaves ? &r.leaving : &r.staying) = (struct source_list){ &a, 1 };
 	CHECK_INT(source_open(url, g.loop, &r, &b, &err), *err.text ? -EEXIST : 0);
 	source_close(b);
 	source_close(a);

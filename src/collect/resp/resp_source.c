@@ -121,14 +121,26 @@ static void set_options(int fd, int family)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 }
 
-/* Its socket that listens there; -1: none does. */
-static int listener_at(const struct source *base, const struct addrinfo *a)
+static int listener_of(const struct resp_source *s, const struct addrinfo *a)
 {
-	const struct resp_source *s = (const struct resp_source *)base;
-
-	for (size_t i = 0; base->ops == &resp_source_ops && i < s->listener_count; i++)
+	for (size_t i = 0; i < s->listener_count; i++)
 		if (socket_listens_at(s->listeners[i].watch.fd, SOCK_STREAM, a->ai_addr, a->ai_addrlen))
 			return s->listeners[i].watch.fd;
+	return -1;
+}
+
+/* Returns a socket in the list that listens there, and whose it is; -1: none does. */
+static int listener_at(const struct source_list *l, const struct addrinfo *a, const struct source **ret)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		int fd = -1;
+
+		*ret = l->items[i];
+		if ((*ret)->ops == &resp_source_ops)
+			fd = listener_of((const struct resp_source *)*ret, a);
+		if (fd >= 0)
+			return fd;
+	}
 	return -1;
 }
 
@@ -137,17 +149,15 @@ static int listener_at(const struct source *base, const struct addrinfo *a)
 static int take_listener(const struct resp_source *s, const struct addrinfo *a, struct err *err)
 {
 	const struct source_receiver *r = &s->base.receiver;
-	int leaving = -1, fd;
+	const struct source *other;
+	int fd;
 
-	for (size_t i = 0; i < r->other_count; i++) {
-		fd = listener_at(r->others[i], a);
-		if (fd >= 0 && !r->others[i]->leaves)
-			return err_set(err, -EEXIST, "cannot listen on %s: %s is a source already, and listens there; "
-				       "name it once", s->base.url, r->others[i]->url);
-		leaving = fd >= 0 ? fd : leaving;
-	}
-	if (leaving >= 0) {
-		fd = fcntl(leaving, F_DUPFD_CLOEXEC, 0);
+	if (listener_at(&r->staying, a, &other) >= 0)
+		return err_set(err, -EEXIST, "cannot listen on %s: %s is a source already, and listens there; "
+			       "name it once", s->base.url, other->url);
+	fd = listener_at(&r->leaving, a, &other);
+	if (fd >= 0) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		return fd >= 0 ? fd : err_set(err, -errno, "cannot take over %s: %s", s->base.url, strerror(errno));
 	}
 	fd = passed_socket(SOCK_STREAM, a->ai_addr, a->ai_addrlen);
@@ -251,30 +261,33 @@ static void drain(struct resp_source *s)
 	}
 }
 
-static void resp_source_stop(struct source *base)
+static void finish(struct resp_source *s, bool drains)
 {
-	struct resp_source *s = (struct resp_source *)base;
-
-	if (!base->discarded)
+	if (drains)
 		drain(s);
 	for (; s->listener_count; s->listener_count--) {
 		struct watch *w = &s->listeners[s->listener_count - 1].watch;
 		int fd = w->fd;
 
-		loop_remove(base->loop, w);
+		loop_remove(s->base.loop, w);
 		close(fd);
 	}
 	while (s->clients)
 		resp_client_close(s->clients);
-	loop_remove_timer(base->loop, &s->timer);
-	source_set_state(base, false, "closed");
+	loop_remove_timer(s->base.loop, &s->timer);
+	source_set_state(&s->base, false, "closed");
+}
+
+static void resp_source_stop(struct source *base)
+{
+	finish((struct resp_source *)base, true);
 }
 
 static struct source *resp_source_close(struct source *base)
 {
 	struct resp_source *s = (struct resp_source *)base;
 
-	resp_source_stop(base);
+	finish(s, false);
 	if (s->spare >= 0)
 		close(s->spare);
 	buf_done(&s->out);

@@ -581,39 +581,38 @@ TEST(what_was_sent_before_the_end_is_read)
 	stop(&f);
 }
 
-/* Another one at its port, which may be written in other words. */
-static int open_beside(const struct fixture *f, struct source *const *others, size_t count, const char *host,
+/* Another one at its port, which may be written in other words; NULL: beside none. */
+static int open_beside(const struct fixture *f, struct source *const *staying, struct source *const *leaving, const char *host,
 		       const char *parameters, struct source **ret, struct err *err)
 {
 	struct source_receiver receiver = f->s->receiver;
 	_cleanup_(freep) char *url = xasprintf("resp://%s:%u%s", host, f->port, parameters);
 
-	receiver.others = others;
-	receiver.other_count = count;
+	receiver.staying = (struct source_list){ staying, staying != NULL };
+	receiver.leaving = (struct source_list){ leaving, leaving != NULL };
 	return source_open(url, f->loop, &receiver, ret, err);
 }
 
 /* As when sources are changed: one address goes from the one that leaves to one that comes. */
 TEST(an_address_is_taken_over_once_and_only_from_one_that_leaves)
 {
-	struct source *both[2] = { 0 }, *third = NULL;
+	struct source *second = NULL, *third = NULL;
 	struct err err = { 0 };
 	struct fixture f;
 	int fd;
 
 	start(&f, "");
-	both[0] = f.s;
-	CHECK_INT(open_beside(&f, both, 1, "localhost", "", &third, &err), -EEXIST);
+	CHECK_INT(open_beside(&f, &f.s, NULL, "localhost", "", &third, &err), -EEXIST);
 	CHECK(strstr(err.text, "cannot listen on resp://localhost:") && strstr(err.text, f.s->url) &&
 	      strstr(err.text, "is a source already, and listens there; name it once"));
-	CHECK_INT(open_beside(&f, NULL, 0, "127.0.0.1", "", &third, &err), -EADDRINUSE);
-	f.s->leaves = true;
-	CHECK_INT(open_beside(&f, both, 1, "127.1", "?channel=x", &both[1], &err), 0);
-	CHECK_INT(open_beside(&f, both, 2, "127.0.0.1", "", &third, &err), -EEXIST);
+	CHECK_INT(open_beside(&f, NULL, NULL, "127.0.0.1", "", &third, &err), -EADDRINUSE);
+	CHECK_INT(open_beside(&f, NULL, &f.s, "127.1", "?channel=x", &second, &err), 0);
+	CHECK_INT(open_beside(&f, &second, &f.s, "127.0.0.1", "", &third, &err), -EEXIST);
 	CHECK(strstr(err.text, "resp://127.1:") != NULL);
 	CHECK(!third);
+	source_stop(f.s);
 	f.s = source_close(f.s);
-	f.s = both[1];
+	f.s = second;
 	fd = dial(&f);
 	CHECK_STR(ask(&f, fd, "ping\r\n"), "+PONG\r\n");
 	close(fd);
@@ -631,18 +630,17 @@ TEST(a_listener_of_this_process_that_is_no_source_is_left_alone)
 	struct fixture f;
 
 	start(&f, "");
-	f.s->leaves = true;
 	CHECK(!bind(listener, (struct sockaddr *)&a, size) && !listen(listener, 1) &&
 	      !getsockname(listener, (struct sockaddr *)&a, &size));
 	f.port = ntohs(a.sin_port);
-	CHECK_INT(open_beside(&f, &f.s, 1, "127.0.0.1", "", &other, &err), -EADDRINUSE);
+	CHECK_INT(open_beside(&f, NULL, &f.s, "127.0.0.1", "", &other, &err), -EADDRINUSE);
 	CHECK(strstr(err.text, "is a Redis running there?") != NULL);
 	close(listener);
 	stop(&f);
 }
 
 /* As when a change of sources is refused: what waits there is for the one that stays. */
-TEST(one_that_is_discarded_takes_nothing_of_what_waits)
+TEST(one_that_is_closed_without_a_stop_takes_nothing_of_what_waits)
 {
 	static const char text[] = "*3\r\n$7\r\nPUBLISH\r\n$7\r\nexcimer\r\n$8\r\nmain;a 1\r\n";
 	struct source *other = NULL;
@@ -652,9 +650,8 @@ TEST(one_that_is_discarded_takes_nothing_of_what_waits)
 	start(&f, "");
 	fd = dial(&f);
 	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	f.s->leaves = true;
-	CHECK_INT(open_beside(&f, &f.s, 1, "127.0.0.1", "?channel=x", &other, NULL), 0);
-	CHECK(!source_discard(other));
+	CHECK_INT(open_beside(&f, NULL, &f.s, "127.0.0.1", "?channel=x", &other, NULL), 0);
+	CHECK(!source_close(other));
 	CHECK_INT(f.got.size, 0);
 	settle_for(&f, 50);
 	CHECK_INT(f.s->counters.lines, 1);

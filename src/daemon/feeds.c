@@ -1,0 +1,102 @@
+/* feeds.c: the list of sources and sinks; order is kept. */
+
+#include "feeds.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct feed *feeds_add(struct feeds *l, enum feed_kind kind, const char *given)
+{
+	struct feed *f = xcalloc(1, sizeof(*f));
+
+	*f = (struct feed){ .kind = kind, .state = FEED_OPENED, .given = xstrdup(given), .wanted = true };
+	GROW(&l->items, &l->capacity, l->count + 1);
+	return l->items[l->count++] = f;
+}
+
+void feeds_remove(struct feeds *l, struct feed *f)
+{
+	size_t i = 0;
+
+	while (i < l->count && l->items[i] != f)
+		i++;
+	assert(i < l->count);
+	memmove(l->items + i, l->items + i + 1, (--l->count - i) * sizeof(*l->items));
+	source_close(f->source);
+	sink_close(f->sink);
+	free(f->identity);
+	free(f->given);
+	free(f);
+}
+
+void feeds_done(struct feeds *l)
+{
+	assert(!l->count);
+	free(l->items);
+	*l = (struct feeds){ 0 };
+}
+
+struct feed *feeds_next(const struct feeds *l, size_t *at, enum feed_kind kind, unsigned states)
+{
+	while (*at < l->count) {
+		struct feed *f = l->items[(*at)++];
+
+		if (f->kind == kind && (f->state & states))
+			return f;
+	}
+	return NULL;
+}
+
+size_t feeds_count(const struct feeds *l, enum feed_kind kind, unsigned states)
+{
+	struct feed *f;
+	size_t n = 0;
+
+	FEEDS_EACH(f, l, kind, states)
+		n++;
+	return n;
+}
+
+size_t feeds_index(const struct feeds *l, const struct feed *f)
+{
+	struct feed *other;
+	size_t n = 0;
+
+	FEEDS_EACH(other, l, f->kind, f->state) {
+		if (other == f)
+			return n;
+		n++;
+	}
+	assert(false);
+	return n;
+}
+
+/* Reduces a URL without options to its path, the form that people type. */
+static const char *path_of(const char *url)
+{
+	if (strncmp(url, "unix:/", 6) == 0 && !strchr(url, '?'))
+		return url + strlen("unix:");
+	return strncmp(url, "sqlite:/", 8) == 0 ? url + strlen("sqlite:") : url;
+}
+
+bool feeds_same_url(const char *a, const char *b)
+{
+	return strcmp(path_of(a), path_of(b)) == 0;
+}
+
+struct feed *feeds_find(const struct feeds *l, enum feed_kind kind, const char *url)
+{
+	struct feed *f;
+
+	FEEDS_EACH(f, l, kind, FEED_STAYS)
+		if (feeds_same_url(f->given, url))
+			return f;
+	return NULL;
+}
+
+const char *feed_identity(const struct feed *f)
+{
+	return f->identity ? f->identity : source_identity(f->source);
+}
