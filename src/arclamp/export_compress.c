@@ -243,7 +243,7 @@ static double oldest_ns(double days)
 	return (days >= 1 && days == (double)(int64_t)days ? days + 1 : days) * (double)NS_PER_DAY;
 }
 
-static void look_at_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
+static void visit_log(struct pack *k, size_t at, size_t n, int64_t now_ns)
 {
 	double oldest = oldest_ns(k->o->older_than_days);
 
@@ -270,7 +270,7 @@ static void plan(struct pack *k)
 	for (size_t at = 0, n; at < k->logs.count; at += n ? n : 1) {
 		n = tree_logs_at(&k->logs, at);
 		if (n)
-			look_at_log(k, at, n, now_ns);
+			visit_log(k, at, n, now_ns);
 		else if (k->logs.files[at].parts.kind == TREE_TEMPORARY)
 			unlinkat(k->logs.periods[k->logs.files[at].period].fd, k->logs.files[at].name, 0);
 	}
@@ -299,7 +299,7 @@ static void ended(void *data, size_t number, const struct job_result *r)
 		export_say(k->o, "%s", r->text);
 }
 
-static void say_what_was_done(const struct pack *k)
+static void report_summary(const struct pack *k)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
@@ -330,7 +330,7 @@ static int compress_old(struct pack *k, struct err *err)
 	r = jobs_run(&j, k->count, err);
 	export_progress_end(k->o);
 	if (r >= 0)
-		say_what_was_done(k);
+		report_summary(k);
 	return r;
 }
 

@@ -131,7 +131,7 @@ static int newest_first(const void *a, const void *b)
 	return x->mtime_ns != y->mtime_ns ? (x->mtime_ns < y->mtime_ns ? 1 : -1) : x->at < y->at ? -1 : 1;
 }
 
-static void look_at_log(struct svgs *s, size_t at, size_t n)
+static void visit_log(struct svgs *s, size_t at, size_t n)
 {
 	struct todo t = { .at = at, .count = n, .mtime_ns = INT64_MIN };
 	uint64_t bytes = 0;
@@ -157,7 +157,7 @@ static void plan(struct svgs *s)
 	for (size_t at = 0, n; at < s->logs.count; at += n ? n : 1) {
 		n = tree_logs_at(&s->logs, at);
 		if (n)
-			look_at_log(s, at, n);
+			visit_log(s, at, n);
 	}
 	if (s->count)
 		qsort(s->todo, s->count, sizeof(*s->todo), newest_first);
@@ -251,7 +251,7 @@ static void remove_stale(struct svgs *s)
 
 /* --- All of it --- */
 
-static void say_what_was_done(const struct svgs *s)
+static void report_summary(const struct svgs *s)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 
@@ -297,7 +297,7 @@ static int keep_up_to_date(struct svgs *s, struct err *err)
 	if (r < 0)
 		return r;
 	remove_stale(s);
-	say_what_was_done(s);
+	report_summary(s);
 	return 0;
 }
 

@@ -57,7 +57,7 @@ static bool is_of_channel(const struct tree_name *n, const char *channel)
 	return channel ? text_is(n->profiler, channel) : !n->profiler.n || text_is(n->profiler, USUAL_CHANNEL);
 }
 
-static bool is_asked(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
+static bool is_requested(const struct tree *t, const struct tree_file *f, const struct grep_asked *a)
 {
 	return f->parts.kind == TREE_LOG && !strcmp(tree_period(t, f), a->resolution) &&
 	       text_is(f->parts.entry, a->entrypoint) && is_of_channel(&f->parts, a->channel);
@@ -113,7 +113,7 @@ static void name_once(struct buf *list, unsigned *count, struct intern *known, s
 		text_put_plain(list, s);
 }
 
-static void say_what_logs_there_are(const struct tree *t, const struct grep_asked *a, struct buf *out)
+static void describe_logs(const struct tree *t, const struct grep_asked *a, struct buf *out)
 {
 	_cleanup_(buf_done) struct buf entries = { 0 }, channels = { 0 };
 	struct intern known[2];
@@ -150,7 +150,7 @@ static struct chosen *choose(const struct tree *t, const struct grep_asked *a, s
 
 	for (size_t at = 0, forms; at < t->count; at += forms ? forms : 1) {
 		forms = tree_logs_at(t, at);
-		for (size_t i = at; i < at + forms && is_asked(t, &t->files[i], a); i++) {
+		for (size_t i = at; i < at + forms && is_requested(t, &t->files[i], a); i++) {
 			uint64_t begin = log_form_begin(t, at, i);
 
 			if (begin != LOG_FORM_NOTHING)
@@ -172,7 +172,7 @@ static int load_chosen(struct grep_inputs *in, const struct tree *t, const struc
 	first = a->has_first ? bound(a->first, n) : 0;
 	last = a->has_last ? bound(a->last, n) : n;
 	if (!n)
-		say_what_logs_there_are(t, a, &in->why);
+		describe_logs(t, a, &in->why);
 	else if (first >= last)
 		buf_printf(&in->why, "the slice leaves none of %zu log%s", n, n == 1 ? "" : "s");
 	for (size_t i = first; i < last && r >= 0; i++) {
@@ -217,7 +217,7 @@ static size_t make_filters(const struct grep_asked *a, struct label_filter *ret)
 	return n;
 }
 
-static void say_what_the_store_has(struct grep_inputs *in, const struct store_looked *l)
+static void describe_store(struct grep_inputs *in, const struct store_looked *l)
 {
 	char first[32], last[32];
 
@@ -272,7 +272,7 @@ int grep_inputs_store(struct grep_inputs *in, const struct grep_asked *a, struct
 	in->profile = found;
 	add_source(in, describe_range(a->store, &q));
 	if (found->node_count <= 1)
-		say_what_the_store_has(in, &looked);
+		describe_store(in, &looked);
 	return 0;
 }
 

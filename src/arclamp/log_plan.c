@@ -50,7 +50,7 @@ uint32_t log_plan_column(const struct profile *p)
 }
 
 /* Lines have their entry point as a label already; a message says what it likes. */
-static struct entry_info *look_up_entry(struct log_plan *p, uint32_t i)
+static struct entry_info *find_entry(struct log_plan *p, uint32_t i)
 {
 	const struct batch_entry *e = &p->batch->entries[i];
 	const char *entry = labels_get(e->labels, "entry"), *channel = labels_get(e->labels, "profiler");
@@ -77,7 +77,7 @@ static struct entry_info *look_up_entry(struct log_plan *p, uint32_t i)
 static const struct entry_info *entry_of(struct log_plan *p, uint32_t i)
 {
 	assert(i < p->batch->count);
-	return p->entries[i].is_known ? &p->entries[i] : look_up_entry(p, i);
+	return p->entries[i].is_known ? &p->entries[i] : find_entry(p, i);
 }
 
 static uint32_t new_time(struct log_plan *p, uint32_t group, int64_t second)

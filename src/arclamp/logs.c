@@ -140,7 +140,7 @@ static int write_target(struct logs *l, const struct batch *b, const struct log_
 
 /* --- Before and after --- */
 
-static int look_at_files(struct logs *l, struct log_plan *p, struct err *err)
+static int stat_files(struct logs *l, struct log_plan *p, struct err *err)
 {
 	for (size_t i = 0; i < p->target_count; i++) {
 		_cleanup_(freep) char *path = xasprintf("%s/%s", l->options.base, p->targets[i].path);
@@ -231,7 +231,7 @@ static int sync_all(struct logs *l, const struct log_plan *p, struct err *err)
 
 static int write_plan(struct logs *l, struct log_plan *p, const struct batch *b, struct err *err)
 {
-	int r = look_at_files(l, p, err);
+	int r = stat_files(l, p, err);
 
 	for (uint32_t g = 0; g < l->options.group_count && r >= 0; g++)
 		remove_old(l, p, g);

@@ -23,7 +23,7 @@ struct scan {
 	struct arena names;
 };
 
-static void look_at(struct scan *s, int directory, const struct log_name *format, const char *name)
+static void visit(struct scan *s, int directory, const struct log_name *format, const char *name)
 {
 	struct str found[LOG_NAME_TAGS];
 	size_t n = log_name_tags(format, name, found);
@@ -78,7 +78,7 @@ void retention_apply(const char *directory, const struct log_name *format, unsig
 	for (size_t i = 0; i < count; i++)
 		intern_add(&s.tags, tags[i].tag.p, tags[i].tag.n);
 	for (struct dirent *e; (e = readdir(d));)
-		look_at(&s, dirfd(d), format, e->d_name);
+		visit(&s, dirfd(d), format, e->d_name);
 	if (s.count)
 		qsort(s.files, s.count, sizeof(*s.files), compare);
 	for (size_t i = 0; i < s.count; i++) {

@@ -259,7 +259,7 @@ static const char *go_back(struct reader *r)
 	return from;
 }
 
-static void come_back(struct reader *r, const char *from)
+static void return_to(struct reader *r, const char *from)
 {
 	if (!r->failed)
 		r->p = from;
@@ -420,7 +420,7 @@ static void put_path(struct reader *r, bool in_value)
 		from = go_back(r);
 		if (from) {
 			put_path(r, in_value);
-			come_back(r, from);
+			return_to(r, from);
 		}
 		break;
 	default:
@@ -506,7 +506,7 @@ static bool put_open_path(struct reader *r)
 		from = go_back(r);
 		if (from) {
 			open = put_open_path(r);
-			come_back(r, from);
+			return_to(r, from);
 		}
 	} else {
 		put_path(r, false);
@@ -599,7 +599,7 @@ static void put_other_type(struct reader *r, char tag)
 		from = go_back(r);
 		if (from) {
 			put_type(r);
-			come_back(r, from);
+			return_to(r, from);
 		}
 		break;
 	default:
@@ -833,7 +833,7 @@ static void put_const(struct reader *r, bool in_value)
 		from = go_back(r);
 		if (from) {
 			put_const(r, in_value);
-			come_back(r, from);
+			return_to(r, from);
 		}
 	} else {
 		put_composed(r, tag, in_value);

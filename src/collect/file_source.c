@@ -183,7 +183,7 @@ static size_t count_tails(const struct file_source *s)
 }
 
 /* Looks whether the path names another file than before. */
-static void look(struct file_source *s)
+static void check_files(struct file_source *s)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	struct err err = { 0 };
@@ -265,7 +265,7 @@ static void tick(struct watch *w, uint32_t events)
 	struct file_source *s = (struct file_source *)((char *)w - offsetof(struct file_source, timer));
 
 	loop_timer_read(w);
-	look(s);
+	check_files(s);
 	read_all(s, PIECES_PER_LOOK);
 	if (s->state_failed)
 		save(s);
@@ -420,7 +420,7 @@ static void file_stop(struct source *base)
 
 	if (s->timer.fd >= 0) {
 		loop_remove_timer(base->loop, &s->timer);
-		look(s);
+		check_files(s);
 		read_all(s, PIECES_PER_LOOK);
 	}
 	source_set_state(base, false, "closed");

@@ -30,7 +30,7 @@ struct gather {
 	int64_t break_ns;			/* 0: there is none */
 };
 
-static unsigned look(struct gather *g)
+static unsigned poll_all(struct gather *g)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int n = epoll_wait(g->epoll_fd, events, EVENTS_AT_ONCE, 0);
@@ -119,7 +119,7 @@ static void is_ready(struct watch *w, uint32_t events)
 {
 	struct gather *g = (struct gather *)((char *)w - offsetof(struct gather, ready));
 
-	look(g);
+	poll_all(g);
 	decide(g, false);
 }
 
@@ -130,7 +130,7 @@ static void break_is_over(struct watch *w, uint32_t events)
 	unsigned looks = 0;
 
 	loop_timer_read(w);
-	while (looks < LOOKS_MAX && look(g))
+	while (looks < LOOKS_MAX && poll_all(g))
 		looks++;
 	g->too_much |= looks == LOOKS_MAX;
 	decide(g, g->break_ns == GATHER_PERIOD_NS);

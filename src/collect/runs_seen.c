@@ -171,7 +171,7 @@ void runs_seen_meet(struct runs_seen *s, uint64_t id)
 	add(&s->met, id);
 }
 
-void runs_seen_end_look(struct runs_seen *s)
+void runs_seen_end_scan(struct runs_seen *s)
 {
 	done(&s->known);
 	s->known = s->met;

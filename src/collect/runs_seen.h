@@ -32,7 +32,7 @@ void runs_seen_add(struct runs_seen *s, uint64_t id);
 
 /* A look through all of the directory: what is met in between is kept at its end, the rest forgotten. */
 void runs_seen_meet(struct runs_seen *s, uint64_t id);
-void runs_seen_end_look(struct runs_seen *s);
+void runs_seen_end_scan(struct runs_seen *s);
 
 /* Tries again what could not be written; when there is nothing to do it costs nothing. */
 void runs_seen_save(struct runs_seen *s);

@@ -159,7 +159,7 @@ static bool is_fit(struct runs_source *s, uint64_t id, const char *name, const s
 }
 
 /* Queues the file if it is new and ready. `is_closed`: its writer has just closed it. */
-static void look_at(struct runs_source *s, const char *name, bool is_closed)
+static void visit(struct runs_source *s, const char *name, bool is_closed)
 {
 	int64_t age_ns;
 	struct stat st;
@@ -256,7 +256,7 @@ static bool start(struct runs_source *s, struct run_file *f)
 	return false;
 }
 
-static void look_soon(struct runs_source *s)
+static void scan_soon(struct runs_source *s)
 {
 	int64_t soon = clock_monotonic_ns() + LOOK_SOON_NS;
 
@@ -325,7 +325,7 @@ static void end_reading(struct runs_source *s)
 		if (r == -EIO)
 			complain(s, f->id, f->name, err.text);
 		else if (may_be_under_way(f))
-			look_soon(s);
+			scan_soon(s);
 		else
 			refuse(s, f->id, r == -EFBIG || r == -ENOMEM || r == -ETIMEDOUT ? SOURCE_FILE_LARGE :
 			       SOURCE_FILE_DAMAGED, f->name, err.text);
@@ -405,7 +405,7 @@ static void open_directory(struct runs_source *s)
 			 LOOK_SOON_NS / NS_PER_SECOND);
 }
 
-static void begin_look(struct runs_source *s)
+static void begin_scan(struct runs_source *s)
 {
 	int fd;
 
@@ -418,11 +418,11 @@ static void begin_look(struct runs_source *s)
 	s->has_fresh = false;
 }
 
-static void end_look(struct runs_source *s)
+static void end_scan(struct runs_source *s)
 {
 	closedir(s->look);
 	s->look = NULL;
-	runs_seen_end_look(&s->seen);
+	runs_seen_end_scan(&s->seen);
 	/* A file that was handed over becomes known only once it is committed. */
 	if (!s->has_caught_up)
 		s->base.receiver.caught_up(s->base.receiver.data, &s->base);
@@ -430,7 +430,7 @@ static void end_look(struct runs_source *s)
 }
 
 /* A part of the directory. Where the queue is full the look waits for room. */
-static void go_on_looking(struct runs_source *s)
+static void continue_scan(struct runs_source *s)
 {
 	int64_t now = clock_monotonic_ns();
 
@@ -443,14 +443,14 @@ static void go_on_looking(struct runs_source *s)
 	if (!s->look && now < s->next_look_ns)
 		return;
 	if (!s->look)
-		begin_look(s);
+		begin_scan(s);
 	for (unsigned n = 0; s->look && n < ENTRIES_PER_TICK && s->queue_count < QUEUE_MAX; n++) {
 		struct dirent *e = readdir(s->look);
 
 		if (e)
-			look_at(s, e->d_name, false);
+			visit(s, e->d_name, false);
 		else
-			end_look(s);
+			end_scan(s);
 	}
 	s->next_look_ns = now + (s->notify.fd >= 0 && !s->has_fresh ? LOOK_NS : LOOK_SOON_NS);
 }
@@ -462,9 +462,9 @@ static void got_event(struct runs_source *s, const struct inotify_event *e)
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == QUEUE_MAX)
 		s->next_look_ns = 0;
 	else
-		look_at(s, e->name, !(e->mask & IN_CREATE));
+		visit(s, e->name, !(e->mask & IN_CREATE));
 	if (s->has_fresh)
-		look_soon(s);
+		scan_soon(s);
 }
 
 static void notified(struct watch *w, uint32_t events)
@@ -489,7 +489,7 @@ static void tick(struct watch *w, uint32_t events)
 	loop_timer_read(w);
 	if (s->reading && clock_monotonic_ns() >= s->apart.end_ns)
 		end_reading(s);
-	go_on_looking(s);
+	continue_scan(s);
 	read_next(s);
 	runs_seen_save(&s->seen);
 }

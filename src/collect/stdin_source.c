@@ -94,7 +94,7 @@ static void readable(struct watch *w, uint32_t events)
 	}
 }
 
-static void look_for_room(struct watch *w, uint32_t events)
+static void resume_if_room(struct watch *w, uint32_t events)
 {
 	struct stdin_source *s = (struct stdin_source *)((char *)w - offsetof(struct stdin_source, timer));
 	struct err err;
@@ -206,7 +206,7 @@ static int stdin_open(const char *url, struct loop *loop, const struct source_re
 	s->base = (struct source){ .ops = &stdin_source_ops, .receiver = *receiver, .loop = loop };
 	s->base.url = xstrdup(url);
 	s->input = (struct watch){ .ready = readable, .fd = -1 };
-	s->timer = (struct watch){ .ready = look_for_room, .fd = -1 };
+	s->timer = (struct watch){ .ready = resume_if_room, .fd = -1 };
 	s->always = -1;
 	line_feed_init(&s->feed, SOURCE_LINE_MAX, got_line, s);
 	r = line_options_parse(query ? query + 1 : NULL, &s->options, err);

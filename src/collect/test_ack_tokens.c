@@ -184,7 +184,7 @@ static void flush(struct fixture *f)
 }
 
 /* Both sinks have it, and nobody is told: the crash that everything is about. */
-static void commit_untold(struct fixture *f)
+static void commit_unacknowledged(struct fixture *f)
 {
 	uint64_t until = f->n->commits + 2;
 
@@ -246,7 +246,7 @@ TEST(an_acknowledgement_that_did_not_arrive_is_no_end)
 
 	start(&f);
 	give(&f, &f.one, 1, 5);
-	commit_untold(&f);
+	commit_unacknowledged(&f);
 	CHECK_INT(f.one.acked, 1);
 	crash(&f);
 
@@ -350,7 +350,7 @@ TEST(a_batch_of_a_relay_counts_once_after_a_crash_too)
 	collector_flush(f.c, NS_PER_SECOND / 5);
 	give_relayed(&f, &f.one, 3, 5, 0xaa, 0);	/* its ack token alone is in a second batch */
 	set_both_fail(&f, false);
-	commit_untold(&f);
+	commit_unacknowledged(&f);
 	CHECK_INT(f.sinks[0].samples, 11);
 	crash(&f);
 
@@ -375,7 +375,7 @@ TEST(what_comes_again_gets_the_time_it_had)
 
 	start(&f);
 	give_line(&f, &f.one, 1, "main;work 3", now - 40 * NS_PER_DAY);		/* too old, so it counts as of now */
-	commit_untold(&f);
+	commit_unacknowledged(&f);
 	bucket = f.sinks[0].bucket_ns;
 	CHECK(bucket > now - SECONDS);
 	crash(&f);

@@ -78,12 +78,12 @@ TEST(files_that_are_gone_are_forgotten_and_the_file_does_not_grow_for_ever)
 	open_seen(&s);
 	for (uint64_t id = 1; id <= 3000; id++)
 		runs_seen_add(&s, id);
-	runs_seen_end_look(&s);			/* all of them came during the look */
+	runs_seen_end_scan(&s);			/* all of them came during the look */
 	CHECK(runs_seen_has(&s, 1) && s.lines == 3000);
 	for (uint64_t id = 1; id <= 10; id++)
 		runs_seen_meet(&s, id);
 	runs_seen_add(&s, 5000);
-	runs_seen_end_look(&s);
+	runs_seen_end_scan(&s);
 	CHECK(runs_seen_has(&s, 10) && runs_seen_has(&s, 5000) && !runs_seen_has(&s, 11));
 	CHECK_INT(s.lines, 11);
 	runs_seen_done(&s);

@@ -308,7 +308,7 @@ static int open_all(struct daemon *d, struct err *err)
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
 }
 
-static void say_ready(const struct daemon *d)
+static void log_ready(const struct daemon *d)
 {
 	_cleanup_(buf_done) struct buf b = { 0 };
 	struct feed *f;
@@ -346,7 +346,7 @@ static uint64_t stop_all(struct daemon *d)
 }
 
 /* Logs the totals; -ENODATA if the input held no stacks. */
-static int say_ended(const struct daemon *d, struct err *err)
+static int log_totals(const struct daemon *d, struct err *err)
 {
 	const struct collector_counters *n = collector_counters(d->collector);
 	uint64_t lines = 0, rejected = 0;
@@ -428,7 +428,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	d->options = *o;
 	d->lock = -1;
 	d->watchdog = (struct watch){ .ready = feed_watchdog, .fd = -1 };
-	d->leave_timer = (struct watch){ .ready = daemon_look_at_leaving, .fd = -1 };
+	d->leave_timer = (struct watch){ .ready = daemon_drain_removed, .fd = -1 };
 	d->drop_timer = (struct watch){ .ready = daemon_drops_ready, .fd = -1 };
 	drop_report_init(&d->drops);
 	keep_memory();
@@ -436,7 +436,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 	signal(SIGXFSZ, SIG_IGN);	/* a limit of file sizes is a full disk, and no end */
 	r = open_all(d, err);
 	if (r >= 0) {
-		say_ready(d);
+		log_ready(d);
 		r = loop_run(d->loop, err);
 		notify_send("STOPPING=1");
 	}
@@ -445,7 +445,7 @@ int daemon_run(const struct daemon_options *o, struct err *err)
 		r = err_set(err, -EIO, "%llu samples or runs could not be stored before the end; see the "
 			    "warnings above", (unsigned long long)left);
 	else if (r >= 0 && all_have_ended(d))
-		r = say_ended(d, err);
+		r = log_totals(d, err);
 	if (d->server)
 		leave_answers(r, err);
 	free_all(d);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define LEAVE_LOOK_NS		(NS_PER_SECOND / 5)
+#define LEAVE_CHECK_NS		(NS_PER_SECOND / 5)
 
 static bool has(const char *const *urls, size_t n, const char *url)
 {
@@ -145,7 +145,7 @@ static void stop_leaving(struct daemon *d)
 	FEEDS_EACH(f, &d->feeds, FEED_SOURCE, FEED_LEAVING)
 		source_stop(f->source);
 	if (feeds_count(&d->feeds, FEED_SOURCE, FEED_LEAVING) && d->leave_timer.fd < 0 &&
-	    loop_add_timer(d->loop, &d->leave_timer, LEAVE_LOOK_NS, &err) < 0)
+	    loop_add_timer(d->loop, &d->leave_timer, LEAVE_CHECK_NS, &err) < 0)
 		log_warning("%s", err.text);
 }
 
@@ -201,7 +201,7 @@ static void open_waiting(struct daemon *d)
 	daemon_end_if_over(d);
 }
 
-void daemon_look_at_leaving(struct watch *w, uint32_t events)
+void daemon_drain_removed(struct watch *w, uint32_t events)
 {
 	struct daemon *d = (struct daemon *)((char *)w - offsetof(struct daemon, leave_timer));
 	bool any = false;
@@ -238,7 +238,7 @@ static bool lists_differ(const char *const *a, size_t a_count, const char *const
 	return differ;
 }
 
-static void say_what_stays(const struct daemon_options *o, const struct daemon_options *n)
+static void log_fixed_options(const struct daemon_options *o, const struct daemon_options *n)
 {
 	const struct roles_options *a = &o->roles, *b = &n->roles;
 	bool other_store = differs(o->store_url, n->store_url);
@@ -290,7 +290,7 @@ static int change(struct daemon *d, struct daemon_options *n, struct err *err)
 		undo(d, before);
 		return r;
 	}
-	say_what_stays(&d->options, n);
+	log_fixed_options(&d->options, n);
 	apply(d, n, before);
 	collector_set_caps(d->collector, &caps);
 	FEEDS_EACH(f, &d->feeds, FEED_SINK, FEED_IN_USE)

@@ -54,6 +54,6 @@ void daemon_drops_ready(struct watch *drop_timer, uint32_t events);
 /* --- daemon_change.c --- */
 
 void daemon_reload(struct daemon *d);
-void daemon_look_at_leaving(struct watch *leave_timer, uint32_t events);
+void daemon_drain_removed(struct watch *leave_timer, uint32_t events);
 
 #endif

@@ -107,7 +107,7 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 	struct feed *f;
 
 	FEEDS_EACH(f, l, FEED_SINK, FEED_ANY) {
-		_cleanup_(freep) char *other = sink_place(f->given, state), *wish = NULL;
+		_cleanup_(freep) char *other = sink_place(f->given, state), *difference = NULL;
 
 		if (!place || !other || strcmp(place, other))
 			continue;
@@ -118,9 +118,9 @@ static int check_place(const struct feeds *l, const char *url, const char *place
 			return err_set(err, -EBUSY, "the sink %s is still being closed, with what waits for it, and has "
 				       "'%s' open; send SIGHUP again when the log says that it is closed", f->sink->url,
 				       place);
-		wish = sink_place_wish(f->given, url);
+		difference = sink_place_difference(f->given, url);
 		return err_set(err, -EBUSY, "the sink %s cannot get %s while it runs, for it has '%s' open; restart "
-			       "strobe for that, or leave it as it was", f->sink->url, wish, place);
+			       "strobe for that, or leave it as it was", f->sink->url, difference, place);
 	}
 	return 0;
 }

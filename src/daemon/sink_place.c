@@ -104,7 +104,7 @@ static void compare_relays(const char *before, const char *after, struct buf *ou
 	redis_url_done(&b);
 }
 
-char *sink_place_wish(const char *before, const char *after)
+char *sink_place_difference(const char *before, const char *after)
 {
 	struct buf out;
 	size_t size;

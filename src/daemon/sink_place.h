@@ -9,6 +9,6 @@ char *sink_place(const char *url, const char *state);
 
 /* "another window= and spool=": what the URL of a sink asks for that the one which has its place does not, without
  * values, for one of them is a password. The caller frees it. */
-char *sink_place_wish(const char *before, const char *after);
+char *sink_place_difference(const char *before, const char *after);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 
-static int say_whose(int fd, const char *directory, struct err *err)
+static int name_owner(int fd, const char *directory, struct err *err)
 {
 	char text[32] = "";
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -34,7 +34,7 @@ int state_lock(const char *directory, int *ret_fd, struct err *err)
 	if (fd < 0)
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? say_whose(fd, directory, err) :
+		return errno == EWOULDBLOCK ? name_owner(fd, directory, err) :
 		       err_set(err, -errno, "cannot lock '%s': %s", path, strerror(errno));
 	/* Only shown; a full disk must not keep a collector from starting. */
 	if (ftruncate(fd, 0) == 0)

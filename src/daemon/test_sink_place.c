@@ -44,22 +44,22 @@ TEST(what_is_no_sink_has_no_place)
 		CHECK(sink_place(urls[i], "/nowhere/state") == NULL);
 }
 
-static bool wishes(const char *before, const char *after, const char *wanted)
+static bool differs_by(const char *before, const char *after, const char *wanted)
 {
-	_cleanup_(freep) char *wish = sink_place_wish(before, after);
+	_cleanup_(freep) char *difference = sink_place_difference(before, after);
 
-	return strcmp(wish, wanted) == 0;
+	return strcmp(difference, wanted) == 0;
 }
 
 TEST(a_wish_names_what_differs_and_no_value)
 {
-	CHECK(wishes("redis://h/?stream=x", "redis://h/?stream=x&window=2", "another window="));
-	CHECK(wishes("redis://h/?stream=x&window=2", "redis://h/?stream=x", "another window="));
-	CHECK(wishes("redis://h/?stream=x&window=1&spool=1M", "redis://h/?spool=2M&stream=x&window=2",
+	CHECK(differs_by("redis://h/?stream=x", "redis://h/?stream=x&window=2", "another window="));
+	CHECK(differs_by("redis://h/?stream=x&window=2", "redis://h/?stream=x", "another window="));
+	CHECK(differs_by("redis://h/?stream=x&window=1&spool=1M", "redis://h/?spool=2M&stream=x&window=2",
 		     "another spool= and window="));
-	CHECK(wishes("redis://u:a@h/?stream=x", "redis://u:b@h/?stream=x", "another password"));
-	CHECK(wishes("redis://h/?stream=x", "redis://v:b@h/2?stream=x", "another user and password and database"));
-	CHECK(wishes("sqlite:/a", "sqlite:/a/", "another spelling"));
-	CHECK(wishes("redis://h/?stream=x", "redis://h:6379/?stream=x", "another spelling"));
+	CHECK(differs_by("redis://u:a@h/?stream=x", "redis://u:b@h/?stream=x", "another password"));
+	CHECK(differs_by("redis://h/?stream=x", "redis://v:b@h/2?stream=x", "another user and password and database"));
+	CHECK(differs_by("sqlite:/a", "sqlite:/a/", "another spelling"));
+	CHECK(differs_by("redis://h/?stream=x", "redis://h:6379/?stream=x", "another spelling"));
 }
 TEST_MAIN()

@@ -123,26 +123,26 @@ int apart_start(struct apart *a, const struct apart_input *in, struct err *err)
 	return 0;
 }
 
-static int say_time(struct err *err)
+static int err_time(struct err *err)
 {
 	return err_set(err, -ETIMEDOUT, "reading the profile takes more than %d seconds, which is the limit; make it "
 		       "smaller, or use 'strobe import' on the daemon's machine", APART_SECONDS);
 }
 
-static int say_memory(size_t memory, struct err *err)
+static int err_memory(size_t memory, struct err *err)
 {
 	return err_set(err, -ENOMEM, "reading the profile takes more than %zu MB of memory, which is the limit; make it "
 		       "smaller, or use 'strobe import' on the daemon's machine", memory >> 20);
 }
 
-static int say_how_it_ended(const struct apart *a, int status, bool late, struct err *err)
+static int err_ended(const struct apart *a, int status, bool late, struct err *err)
 {
 	if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
-		return say_time(err);
+		return err_time(err);
 	/* Memory ends with 2 (base/mem.h), and where the machine has none left with SIGKILL; that of a library may end
 	 * otherwise. */
 	if ((WIFEXITED(status) && WEXITSTATUS(status) == 2) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
-		return say_memory(a->memory, err);
+		return err_memory(a->memory, err);
 	if (WIFSIGNALED(status))
 		return err_set(err, -EINVAL, "the process that reads the profile crashed (%s), which is a bug of "
 			       "strobe", strsignal(WTERMSIG(status)));
@@ -188,7 +188,7 @@ int apart_end(struct apart *a, const char **ret, size_t *ret_size, struct err *e
 	kill(a->pid, SIGKILL);		/* no harm to one that has ended and was not waited for */
 	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	r = status ? say_how_it_ended(a, status, late, err) : take_result(a->result, ret, ret_size, err);
+	r = status ? err_ended(a, status, late, err) : take_result(a->result, ret, ret_size, err);
 	close(a->done);
 	close(a->result);
 	return r;

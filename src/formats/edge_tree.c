@@ -214,7 +214,7 @@ static void add_values(struct tree *t, uint32_t node, const int64_t *self)
 		profile_add(t->profile, node, t->off_cpu, off);
 }
 
-static void take_away(const struct tree *t, int64_t *self, const int64_t *value)
+static void subtract(const struct tree *t, int64_t *self, const int64_t *value)
 {
 	for (unsigned v = 0; v < t->edges->column_count; v++)
 		if (v != EDGE_CALLS && __builtin_sub_overflow(self[v], value[v], &self[v]))
@@ -272,7 +272,7 @@ static void close_place(struct tree *t, uint32_t at)
 
 	memcpy(self, p->value, sizeof(self));
 	value_below(t, p, all_callees(t, p->function), folded);
-	take_away(t, self, folded);
+	subtract(t, self, folded);
 	is_done(t, p);
 	add_values(t, p->node, self);
 	put_folded(t, p->node, folded);
@@ -291,7 +291,7 @@ static void open_place(struct tree *t, uint32_t at)
 		int64_t value[EDGE_LIST_COLUMNS];
 
 		value_below(t, &p, e, value);
-		take_away(t, self, value);
+		subtract(t, self, value);
 		if (is_nothing(t, value))
 			continue;
 		if (t->nodes < EDGE_LIST_NODES && !is_above(t, at, e->callee))

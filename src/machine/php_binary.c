@@ -98,7 +98,7 @@ static void keep(char **best, unsigned *best_rank, unsigned rank, const char *s,
 
 /* Directories of ini files are called conf.d (PHP's own images, Debian) or php.d (Fedora); those of extensions end with the
  * number of the API, or with modules. */
-static void look_at_path(struct constants *c, const char *s, size_t n)
+static void check_path(struct constants *c, const char *s, size_t n)
 {
 	if (ends(s, n, "/conf.d") || ends(s, n, "/php.d") || ends(s, n, "/php-zts.d"))
 		keep(&c->scan, &c->scan_rank, memmem(s, n, "php", 3) ? 2 : 1, s, n);
@@ -108,14 +108,14 @@ static void look_at_path(struct constants *c, const char *s, size_t n)
 		keep(&c->extensions, &c->extensions_rank, 1, s, n);
 }
 
-static void look_at_paths(struct constants *c)
+static void check_paths(struct constants *c)
 {
 	for (const char *p = c->bytes; p < c->end; ) {
 		const char *stop = memchr(p, '\0', (size_t)(c->end - p));
 		size_t n = stop ? (size_t)(stop - p) : (size_t)(c->end - p);
 
 		if (*p == '/' && n < PATH_LIMIT && is_plain_path(p, n))
-			look_at_path(c, p, n);
+			check_path(c, p, n);
 		p += n + 1;
 	}
 }
@@ -169,7 +169,7 @@ bool php_binary_parse(const char *path, const char *bytes, size_t n, struct php_
 	snprintf(ret->version, sizeof(ret->version), "%.*s", (int)strspn(version, "0123456789."), version);
 	snprintf(ret->build, sizeof(ret->build), "%s", build);
 	snprintf(c.api, sizeof(c.api), "%.8s", build + 3);
-	look_at_paths(&c);
+	check_paths(&c);
 	ret->path = xstrdup(path);
 	ret->sapi = sapi_of(&c, path);
 	ret->scan_directory = configured(&c, "--with-config-file-scan-dir=");

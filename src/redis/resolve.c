@@ -41,7 +41,7 @@ static void leave(struct resolve *r)
 	free(r);
 }
 
-static void *look_up_thread(void *data)
+static void *resolve_thread(void *data)
 {
 	struct resolve *r = data;
 	const uint64_t one = 1;
@@ -53,7 +53,7 @@ static void *look_up_thread(void *data)
 	return NULL;
 }
 
-static void looked_up(struct watch *w, uint32_t events)
+static void resolved(struct watch *w, uint32_t events)
 {
 	struct resolve *r = (struct resolve *)((char *)w - offsetof(struct resolve, watch));
 	struct addrinfo *addresses = r->addresses;
@@ -81,7 +81,7 @@ static int start_thread(struct resolve *r)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	e = pthread_create(&thread, &attributes, look_up_thread, r);
+	e = pthread_create(&thread, &attributes, resolve_thread, r);
 	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return e;
@@ -102,7 +102,7 @@ int resolve_start(const char *host, unsigned port, struct loop *loop,
 	}
 	r = xcalloc(1, sizeof(*r));
 	r->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->watch = (struct watch){ .ready = looked_up, .fd = r->event_fd };
+	r->watch = (struct watch){ .ready = resolved, .fd = r->event_fd };
 	if (r->event_fd < 0 || loop_add(loop, &r->watch, EPOLLIN, err) < 0) {
 		e = errno;
 		fd_closep(&r->event_fd);

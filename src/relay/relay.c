@@ -66,7 +66,7 @@ static void set_state(struct relay *r, bool is_up, const char *text)
 }
 
 /* Each kind of failure is said once until entries are forwarded again. */
-static void say_failure(struct relay *r, const struct err *err)
+static void log_failure(struct relay *r, const struct err *err)
 {
 	for (size_t i = 0; i < r->said_count; i++)
 		if (r->said[i] == err->code)
@@ -77,7 +77,7 @@ static void say_failure(struct relay *r, const struct err *err)
 	log_warning("what is collected waits in '%s': %s", r->directory, err->text);
 }
 
-static void say_success(struct relay *r)
+static void log_success(struct relay *r)
 {
 	if (r->said_count)
 		log_info("entries are forwarded to %s again; %llu wait", r->url.redis.shown,
@@ -85,7 +85,7 @@ static void say_success(struct relay *r)
 	r->said_count = 0;
 }
 
-static void say_renumbered(struct relay *r)
+static void log_renumbered(struct relay *r)
 {
 	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
 
@@ -219,8 +219,8 @@ static void succeed(struct relay *r, size_t n, const enum forward_result *result
 	c->last_forward_ns = clock_wall_ns();
 	r->retry_ns = RETRY_MIN_NS;
 	r->one_by_one -= r->one_by_one > 0;
-	say_success(r);
-	say_renumbered(r);
+	log_success(r);
+	log_renumbered(r);
 	set_state(r, true, "connected");
 }
 
@@ -249,7 +249,7 @@ static void fail(struct relay *r, int e, const struct err *err)
 	r->try_after_ns = clock_monotonic_ns() + wait_ns(r);
 	if (e == -ECANCELED)
 		return;
-	say_failure(r, err);
+	log_failure(r, err);
 	set_state(r, false, err->text);
 }
 

@@ -37,7 +37,7 @@ static off_t next_magic(int fd, off_t at, off_t end)
 	return end;
 }
 
-static struct foreign look(int fd, off_t end)
+static struct foreign inspect(int fd, off_t end)
 {
 	struct foreign f = { 0 };
 	struct record r;
@@ -88,7 +88,7 @@ int set_aside_foreign(const char *path, struct spool_counters *counters, struct 
 		return r == -ENOENT ? 0 : r;
 	if (fstat(fd, &st))
 		return err_set(err, -errno, "cannot open '%s': %s", path, strerror(errno));
-	f = look(fd, st.st_size);
+	f = inspect(fd, st.st_size);
 	if (!f.version)
 		return 0;
 	r = rename_free(path, f.version, &to);

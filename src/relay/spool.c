@@ -57,7 +57,7 @@ static void settle(struct spool *s, struct mark m)
 	position_save(s);
 }
 
-static void say_damage(struct spool *s)
+static void log_damage(struct spool *s)
 {
 	if (log_is_due(&s->say_damage_ns))
 		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
@@ -72,7 +72,7 @@ static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, u
 	g->records -= records;
 	s->counters->records_waiting -= records;
 	spool_count_drop(s->counters, SPOOL_DROP_DAMAGED, samples, runs);
-	say_damage(s);
+	log_damage(s);
 }
 
 /* All that still counts as waiting in a segment behind whose end the reader is. */
@@ -365,7 +365,7 @@ static int step(struct spool *s, struct spool_entry *ret)
 	if (s->flight_count)
 		return 0;
 	s->counters->records_damaged++;
-	say_damage(s);
+	log_damage(s);
 	if (found == 1) {
 		drop_damaged(s, g, r.samples, r.runs, 1);
 		settle(s, mark_after(&r));

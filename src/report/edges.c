@@ -114,7 +114,7 @@ static void gather_again(struct report_edges *e, const struct profile *p, const 
 /* --- Of a profile that has edges --- */
 
 /* The function among the nodes. Frames of one name are several functions, and levels say nothing of all together. */
-struct asked {
+struct selection {
 	const struct profile *p;
 	const struct edges *e;
 	bool *is;			/* by node */
@@ -135,7 +135,7 @@ static uint32_t least_level(const struct edges *e, uint32_t frame)
 	return least;
 }
 
-static void find_again(struct asked *a, const bool *of)
+static void find_again(struct selection *a, const bool *of)
 {
 	uint32_t frames = 0;
 
@@ -155,9 +155,9 @@ static void find_again(struct asked *a, const bool *of)
 	a->leads_back = edges_reaching(a->e, a->several || !a->once ? a->is : a->again);
 }
 
-static void asked_init(struct asked *a, const struct profile *p, const bool *of, uint32_t calls)
+static void selection_init(struct selection *a, const struct profile *p, const bool *of, uint32_t calls)
 {
-	*a = (struct asked){ .p = p, .e = p->edges, .calls = calls, .once = true };
+	*a = (struct selection){ .p = p, .e = p->edges, .calls = calls, .once = true };
 	a->is = xcalloc(a->e->node_count, sizeof(*a->is));
 	a->again = xcalloc(a->e->node_count, sizeof(*a->again));
 	a->second = xcalloc(a->e->node_count, sizeof(*a->second));
@@ -165,7 +165,7 @@ static void asked_init(struct asked *a, const struct profile *p, const bool *of,
 	find_again(a, of);
 }
 
-static void asked_done(struct asked *a)
+static void selection_done(struct selection *a)
 {
 	free(a->is);
 	free(a->again);
@@ -174,7 +174,7 @@ static void asked_done(struct asked *a)
 	free(a->circle);
 }
 
-static void add_pair(const struct asked *a, int64_t *sums, const struct edges_pair *pair)
+static void add_pair(const struct selection *a, int64_t *sums, const struct edges_pair *pair)
 {
 	for (uint32_t c = 0; c < a->p->column_count; c++)
 		if (c != a->calls)
@@ -182,19 +182,19 @@ static void add_pair(const struct asked *a, int64_t *sums, const struct edges_pa
 }
 
 /* Whether a call may come from below another call of the function. */
-static bool may_be_inner(const struct asked *a, const struct edges_pair *pair, bool total_at_most)
+static bool may_be_inner(const struct selection *a, const struct edges_pair *pair, bool total_at_most)
 {
 	if (a->several)
 		return total_at_most;
 	return !a->once && a->circle[pair->caller] == a->circle[pair->callee];
 }
 
-static struct report_edge *edge_to(struct gathering *g, const struct asked *a, uint32_t node)
+static struct report_edge *edge_to(struct gathering *g, const struct selection *a, uint32_t node)
 {
 	return edge(g, node == EDGES_ROOT ? ROOT : a->e->nodes[node].frame);
 }
 
-static void gather_callers(struct gathering *g, const struct asked *a)
+static void gather_callers(struct gathering *g, const struct selection *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {
 		const struct edges_pair *pair = &a->e->pairs[i];
@@ -215,7 +215,7 @@ static void gather_callers(struct gathering *g, const struct asked *a)
 	}
 }
 
-static void gather_callees(struct gathering *g, const struct asked *a)
+static void gather_callees(struct gathering *g, const struct selection *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {
 		const struct edges_pair *pair = &a->e->pairs[i];
@@ -236,7 +236,7 @@ static void gather_callees(struct gathering *g, const struct asked *a)
 }
 
 /* The values of calls of the second level are all below a second call; if that may be within itself, no more is known. */
-static void gather_inner(struct report_edges *r, const struct asked *a)
+static void gather_inner(struct report_edges *r, const struct selection *a)
 {
 	for (uint32_t i = 0; i < a->e->pair_count; i++) {
 		const struct edges_pair *pair = &a->e->pairs[i];
@@ -256,7 +256,7 @@ static void cut(int64_t *values, const int64_t *most, uint32_t columns, uint32_t
 			values[c] = most[c];
 }
 
-static void take_away(int64_t *values, const int64_t *less, uint32_t columns)
+static void subtract(int64_t *values, const int64_t *less, uint32_t columns)
 {
 	for (uint32_t c = 0; c < columns; c++)
 		if (__builtin_sub_overflow(values[c], less[c], &values[c]))
@@ -271,13 +271,13 @@ static void share_rest(struct report_edges *r, const struct profile *p, uint32_t
 	size_t open = 0;
 
 	memcpy(rest, r->total, sizeof(rest));
-	take_away(rest, r->self, p->column_count);
+	subtract(rest, r->self, p->column_count);
 	for (size_t i = 0; i < r->count; i++)
 		if (r->edges[i].at_most) {
 			last = &r->edges[i];
 			open++;
 		} else {
-			take_away(rest, r->edges[i].values, p->column_count);
+			subtract(rest, r->edges[i].values, p->column_count);
 		}
 	for (size_t i = 0; i < r->count && open; i++)
 		if (r->edges[i].at_most)
@@ -289,7 +289,7 @@ static void share_rest(struct report_edges *r, const struct profile *p, uint32_t
 	last->at_most = false;
 }
 
-static void gather_sums(struct report_edges *r, const struct asked *a, const bool *of)
+static void gather_sums(struct report_edges *r, const struct selection *a, const bool *of)
 {
 	_cleanup_(edges_sums_done) struct edges_sums sums = { 0 };
 
@@ -316,9 +316,9 @@ static void gather_edges(struct gathering *g, const struct profile *p, const boo
 			 uint32_t calls)
 {
 	struct report_edges *r = g->e;
-	_cleanup_(asked_done) struct asked a = { 0 };
+	_cleanup_(selection_done) struct selection a = { 0 };
 
-	asked_init(&a, p, of, calls);
+	selection_init(&a, p, of, calls);
 	gather_sums(r, &a, of);
 	if (direction == REPORT_CALLERS)
 		gather_callers(g, &a);

@@ -34,7 +34,7 @@ static bool is_empty(const struct run_result *r)
 }
 
 /* Whether `path` has more in it than an empty profile of so many bytes. */
-static bool holds_more(const char *path, size_t empty_size)
+static bool is_larger(const char *path, size_t empty_size)
 {
 	struct stat st;
 
@@ -53,7 +53,7 @@ static int write_profile(const struct run_result *r, bool *ret_kept, struct err 
 	e = encode(r->output, r->recording->profile, r->trace, &b, err);
 	if (e > 0)
 		fprintf(stderr, "strobe: %s\n", err->text);
-	*ret_kept = is_empty(r) && holds_more(r->output, e < 0 ? 0 : b.size);	/* some formats have no empty one */
+	*ret_kept = is_empty(r) && is_larger(r->output, e < 0 ? 0 : b.size);	/* some formats have no empty one */
 	if (*ret_kept || e < 0)
 		return *ret_kept ? 0 : e;
 	return io_write_file(r->output, b.data, b.size, err);

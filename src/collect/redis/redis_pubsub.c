@@ -52,7 +52,7 @@ static const struct source_ops redis_pubsub_ops;
 
 /* --- What comes --- */
 
-static void told_bad_line(struct pubsub *p, const struct err *err)
+static void log_bad_line(struct pubsub *p, const struct err *err)
 {
 	if (!p->told_bad)
 		log_warning("%s: %s. This is said once; /metrics counts them", p->base.url, err->text);
@@ -72,7 +72,7 @@ static void got_message(struct redis_connection *c, struct str channel, struct s
 	p->arrived++;
 	source_lines(&p->base, about, text.p, text.n, &err);
 	if (err.code)
-		told_bad_line(p, &err);
+		log_bad_line(p, &err);
 }
 
 /* Counts and logs the messages missed while disconnected. */

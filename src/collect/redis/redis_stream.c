@@ -120,7 +120,7 @@ static void redirect(struct stream_key *k, const redisReply *reply)
 
 	if (cluster_redirect_parse(reply->str, reply->len, &r))
 		node = cluster_moved(&s->cluster, &r, k->node);
-	stream_key_away(k, clock_monotonic_ns() + (node == (int)k->node ? RETRY_NS : 0));
+	stream_key_backoff(k, clock_monotonic_ns() + (node == (int)k->node ? RETRY_NS : 0));
 	if (node < 0)
 		return;
 	k->node = (unsigned)node;
@@ -140,9 +140,9 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 	if (p == REDIS_MOVED || p == REDIS_ASK)
 		redirect(k, reply);
 	else if (p == REDIS_NOGROUP)
-		stream_key_away(k, clock_monotonic_ns() + TICK_NS);
+		stream_key_backoff(k, clock_monotonic_ns() + TICK_NS);
 	else if (redis_problem_passes(p))
-		stream_key_away(k, clock_monotonic_ns() + RETRY_NS);
+		stream_key_backoff(k, clock_monotonic_ns() + RETRY_NS);
 	else
 		return false;
 	return true;
@@ -171,10 +171,10 @@ static struct redis_connection *ready_connection(struct stream_key *k)
 	return n->connection;
 }
 
-static void not_asked(struct stream_key *k, struct stream_question *q)
+static void question_failed(struct stream_key *k, struct stream_question *q)
 {
 	free_question(q);
-	stream_key_away(k, clock_monotonic_ns() + RETRY_NS);
+	stream_key_backoff(k, clock_monotonic_ns() + RETRY_NS);
 }
 
 void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char **argv, const size_t *sizes)
@@ -183,7 +183,7 @@ void stream_ask(struct stream_key *k, stream_answer_fn *fn, int argc, const char
 	struct stream_question *q = question(k, fn);
 
 	if (!c || redis_connection_send(c, 0, answered, q, argc, argv, sizes) < 0)
-		not_asked(k, q);
+		question_failed(k, q);
 }
 
 void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format, ...)
@@ -194,7 +194,7 @@ void stream_askf(struct stream_key *k, stream_answer_fn *fn, const char *format,
 
 	va_start(arguments, format);
 	if (!c || redis_connection_vsendf(c, 0, answered, q, format, arguments) < 0)
-		not_asked(k, q);
+		question_failed(k, q);
 	va_end(arguments);
 }
 
@@ -224,7 +224,7 @@ static void node_lost(struct redis_connection *c, void *data)
 	s->base.counters.connections_now--;
 	for (unsigned i = 0; i < s->key_count; i++)
 		if (s->keys[i].node == n->number)
-			stream_key_away(&s->keys[i], 0);
+			stream_key_backoff(&s->keys[i], 0);
 }
 
 static bool is_used(const struct redis_stream *s, unsigned node)
@@ -393,7 +393,7 @@ static void init_keys(struct redis_stream *s)
 		k->number = i;
 		k->name = cluster_key(o->stream, i, o->keys);
 		k->lease = lease_of(k->name, o);
-		stream_key_away(k, 0);
+		stream_key_backoff(k, 0);
 	}
 }
 

@@ -135,7 +135,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 void stream_key_start(struct stream_key *k);			/* its node is ready */
 void stream_key_ask_lease(struct stream_key *k);
 void stream_key_got_lease(struct stream_key *k, const redisReply *reply);
-void stream_key_away(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
+void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 
 /* Hands an entry over; `fields` NULL or nil: the entry no longer exists. */
@@ -156,7 +156,7 @@ void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 /* --- stream_upkeep.c --- */
 
 void stream_upkeep(struct stream_key *k, int64_t now_ns);	/* the key is being read */
-void stream_look(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
+void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
 								 * unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);
 

@@ -60,7 +60,7 @@ static void confirm(struct stream_key *k, size_t n)
 static void acked(struct stream_key *k, const redisReply *reply)
 {
 	if (reply->type != REDIS_REPLY_INTEGER) {
-		stream_key_away(k, clock_monotonic_ns() + NS_PER_SECOND);
+		stream_key_backoff(k, clock_monotonic_ns() + NS_PER_SECOND);
 		return;
 	}
 	confirm(k, k->ack_sent - k->ack_first);

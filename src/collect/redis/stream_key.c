@@ -113,7 +113,7 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 		redis_problem_explain(reply, redis_connection_where(k->source->nodes[k->node]->connection), what, &err);
 		stream_set_trouble(k->source, "%s", err.text);
 	}
-	stream_key_away(k, clock_monotonic_ns() + NS_PER_SECOND);
+	stream_key_backoff(k, clock_monotonic_ns() + NS_PER_SECOND);
 }
 
 /* --- New entries --- */
@@ -165,12 +165,12 @@ static void show_life(struct stream_key *k)
 
 /* Since 7.2 Redis counts what was trimmed unread as read, as soon as somebody reads behind it: only a look before that
  * sees it. Where the group keeps up there is nothing to see. */
-static void look_before_reading(struct stream_key *k)
+static void check_before_reading(struct stream_key *k)
 {
 	int64_t now = clock_monotonic_ns();
 
 	if (k->may_be_behind || now - k->read_ns > READ_PAUSE_NS)
-		stream_look(k, now);
+		stream_check_lag(k, now);
 	k->read_ns = now;
 }
 
@@ -184,7 +184,7 @@ void stream_key_read(struct stream_key *k)
 		show_life(k);
 		return;
 	}
-	look_before_reading(k);
+	check_before_reading(k);
 	k->is_reading = true;
 	stream_askf(k, got_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
 		    k->count, k->name);
@@ -338,7 +338,7 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 		stream_set_trouble(s, "another collector reads '%s' as the consumer '%s' of the group '%s'; give one "
 				   "of them another name by consumer=NAME. It is tried again until that one is gone",
 				   k->name, s->options.consumer, s->options.group);
-		stream_key_away(k, clock_monotonic_ns() + LEASE_RETRY_NS);
+		stream_key_backoff(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
 	}
 	if (is_refused(reply) && !s->told_lease) {
@@ -375,7 +375,7 @@ void stream_key_start(struct stream_key *k)
 		stream_key_ask_lease(k);
 }
 
-void stream_key_away(struct stream_key *k, int64_t retry_ns)
+void stream_key_backoff(struct stream_key *k, int64_t retry_ns)
 {
 	k->generation++;
 	if (k->phase >= KEY_PENDING && k->count > 1)

@@ -117,7 +117,7 @@ static struct stream_id behind(struct stream_id id)
 
 /* Everything that every group has acknowledged may go. Groups only go forward, so what is asked of one after another is
  * still true in the end. */
-static void look_for_trim(struct stream_key *k, const redisReply *groups)
+static void find_trimmed(struct stream_key *k, const redisReply *groups)
 {
 	int64_t now = clock_monotonic_ns();
 
@@ -183,7 +183,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void look_at_group(struct stream_key *k, const redisReply *group)
+static void read_group(struct stream_key *k, const redisReply *group)
 {
 	const struct stream_seen *seen = &k->seen;
 	bool counted = seen->added > 0, none, all;
@@ -216,9 +216,9 @@ static void got_groups(struct stream_key *k, const redisReply *reply)
 		return;
 	for (size_t i = 0; i < reply->elements; i++)
 		if (!strcmp(text_of(reply->element[i], "name"), k->source->options.group))
-			look_at_group(k, reply->element[i]);
+			read_group(k, reply->element[i]);
 	sum_up(k->source);
-	look_for_trim(k, reply);
+	find_trimmed(k, reply);
 }
 
 static void got_stream(struct stream_key *k, const redisReply *reply)
@@ -358,7 +358,7 @@ static int64_t claim_period(const struct stream_key *k)
 	return ns < NS_PER_SECOND ? NS_PER_SECOND : ns > 15 * NS_PER_SECOND ? 15 * NS_PER_SECOND : ns;
 }
 
-void stream_look(struct stream_key *k, int64_t now)
+void stream_check_lag(struct stream_key *k, int64_t now)
 {
 	k->look_ns = now + LOOK_NS;
 	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
@@ -372,7 +372,7 @@ void stream_upkeep(struct stream_key *k, int64_t now)
 	if (now >= k->lease_ns && !k->asking)
 		stream_key_ask_lease(k);
 	if (now >= k->look_ns)
-		stream_look(k, now);
+		stream_check_lag(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
 		stream_askf(k, got_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);

@@ -184,7 +184,7 @@ static bool is_password(const char *wanted, struct str given)
 	return !differs;
 }
 
-static void let_in(struct resp_client *c)
+static void admit(struct resp_client *c)
 {
 	c->may_publish = true;
 	c->parser.argument_max = RESP_ARGUMENT_MAX;
@@ -204,7 +204,7 @@ static bool login(struct resp_client *c, const struct str *user, struct str pass
 		return false;
 	}
 	if (user_fits && (!o->password || is_password(o->password, password))) {
-		let_in(c);
+		admit(c);
 		return true;
 	}
 	s->base.counters.logins_refused++;
