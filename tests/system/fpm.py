@@ -34,8 +34,7 @@ class Fpm:
         for key, value in arguments.items():
             command += ['-d', f'{key}="{value}"']
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(f'{directory}/err', 'w'))
-        first = next(iter(pools or {'www': []}))
-        if not wait_for(lambda: os.path.exists(f'{directory}/{first}.sock')):
+        if not wait_for(lambda: len(self.workers()) == children * len(pools or {'www': []})):
             raise RuntimeError('php-fpm did not start: ' + self.read('err') + self.log())
 
     def __enter__(self):
@@ -73,9 +72,17 @@ class Fpm:
     def threads(self, pid):
         return len(os.listdir(f'/proc/{pid}/task'))
 
-    def workers(self):
+    def workers(self, pool=''):
+        """Those that have their title already, which is the last thing that they set up."""
         with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as f:
-            return [int(p) for p in f.read().split()]
+            return [int(p) for p in f.read().split() if f'pool {pool}' in self.title(p)]
+
+    def title(self, pid):
+        try:
+            with open(f'/proc/{pid}/cmdline') as f:
+                return f.read()
+        except OSError:             # it has ended meanwhile
+            return ''
 
     def check_healthy(self):
         for word in ('exited on signal', 'SIGSEGV', 'core dumped', 'PHP Fatal', 'PHP Warning'):

@@ -571,10 +571,7 @@ def requests_of_every_pool_are_counted_and_nothing_else():
 def a_control_group_chooses_workers():
     with Cgroup() as group, Directory() as d, Fpm(d, pools={'shop': [], 'blog': []}, plain=True, children=1) as fpm:
         page = fpm.write('page.php', PAGE)
-        for pid in fpm.workers():
-            with open(f'/proc/{pid}/cmdline') as f:
-                if 'pool shop' in f.read():
-                    group.take(pid)
+        group.take(fpm.workers('shop')[0])
         for choice in (['--cgroup', group.path], ['--container', group.id[:12]]):
             with Files(*choice, '-w') as recording:
                 for i in range(20):
