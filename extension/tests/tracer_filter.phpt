@@ -54,11 +54,12 @@ foreach ([Strobe\WALL, Strobe\SAMPLED_WALL] as $metric) {
 	$profile = $trace->stop();
 	$all = array_column($other->stop()->getFunctions(), null, 'name');
 	$functions = array_column($profile->getFunctions(), null, 'name');
-	check(!isset($functions['usleep'], $functions['busy']) && $functions['sleeps']['exclusive']['wall_ns'] > 25e6, json_encode($functions['sleeps']));
-	check($all['usleep']['calls'] === 1 && ($metric !== Strobe\WALL || $all['sleeps']['exclusive']['wall_ns'] < $functions['sleeps']['exclusive']['wall_ns'] - 39e6),
+	/* Where the machine has no processor for the ticking thread, the last of the sampled time goes to who runs when it has. */
+	check(!isset($functions['usleep'], $functions['busy']) && $functions['sleeps']['exclusive']['wall_ns'] > 250e6, json_encode($functions['sleeps']));
+	check($all['usleep']['calls'] === 10 && ($metric !== Strobe\WALL || $all['sleeps']['exclusive']['wall_ns'] < $functions['sleeps']['exclusive']['wall_ns'] - 390e6),
 		json_encode([$all['sleeps'], $functions['sleeps']]));
 }
-function sleeps() { usleep(20000); busy(); }
+function sleeps() { for ($i = 0; $i < 10; $i++) { usleep(20000); busy(); } }
 function busy() { for ($end = hrtime(true) + 2e7; hrtime(true) < $end;); }
 
 foreach ([['exclude' => 5], ['include' => ['a', null]], ['exclude' => ''], ['include' => ['']], ['exclude' => ['a'], 'files' => 1]] as $wrong)
