@@ -6,13 +6,16 @@ sockets
 <?php
 require __DIR__ . '/strobe.inc';
 
-$run = profile('<?php ' . BUSY . ' function wait_long() { usleep(1500000); } busy(1.2); wait_long(); busy(1.2);', ['strobe.period' => '0.005']);
-check(count($run->messages) >= 3 && count($run->messages) <= 5, count($run->messages) . ' messages in 3.9 s');
+/* Compared with what the program measures: on a busy machine it takes longer, and the ticking thread is late by some periods. */
+$run = profile('<?php ' . BUSY . ' function wait_long() { usleep(1500000); } busy(1.2); $t = hrtime(true); wait_long(); $t = hrtime(true) - $t; busy(1.2);
+echo json_encode([microtime(true) - $_SERVER["REQUEST_TIME_FLOAT"], $t / 1e9]);', ['strobe.period' => '0.005']);
+[$took, $wait] = json_decode($run->stdout);
+check(count($run->messages) >= 3 && count($run->messages) <= $took + 1.5, count($run->messages) . " messages in $took s");
 check($run->connections === 1, "$run->connections connection");
-check(abs($run->samples() - 780) <= 40, "{$run->samples()} samples of 5 ms in 3.9 s");
+check(abs($run->samples() - $took / 0.005) <= 0.05 * $took / 0.005, "{$run->samples()} samples of 5 ms in $took s");
 $waited = $run->with('wait_long');
-check($waited >= 298 && $waited <= 330, "1.5 s of waiting are $waited samples of 5 ms");
-check($run->with('usleep', leaf: true) === $waited, 'and belong to usleep');
+check($waited >= 0.9 * $wait / 0.005 && $waited <= 1.1 * $wait / 0.005, "$wait s of waiting are $waited samples of 5 ms");
+check($run->with('usleep', leaf: true) >= 0.99 * $waited, 'and belong to usleep');
 for ($i = 1; $i < count($run->messages); $i++)
 	check($run->messages[$i]['start'] === $run->messages[$i - 1]['end'], "message $i begins where the last one ended");
 
@@ -22,7 +25,7 @@ $u = getrusage(); echo ($u["ru_utime.tv_sec"] + $u["ru_stime.tv_sec"]) * 1000 + 
 check($run->messages[0]['clock'] === 2, 'the message names the clock');
 $used = (float)$run->stdout;
 check(abs($run->samples() * 2 - $used) <= $used * 0.2 + 40, "{$run->samples()} samples of 2 ms in $used ms of CPU time");
-check($run->with('wait_long') <= 10, "waiting takes no CPU time: {$run->with('wait_long')}");
+check($run->with('wait_long') <= 40, "waiting takes no CPU time: {$run->with('wait_long')}");
 echo "done\n";
 ?>
 --EXPECT--

@@ -32,7 +32,7 @@ function late() { busy(0.3); }
 early();
 Strobe\add_label("phase", "late");
 late();
-');
+', ['strobe.flush' => '60']);
 $sums = by_label($run, 'phase', ['early', 'late']);
 check(right($sums, '-', 'early') > 0.98 && right($sums, 'late', 'late') > 0.98, 'late: ' . json_encode($sums));
 check(count($run->messages) === 2, count($run->messages) . ' messages, one for each set of labels');
@@ -43,28 +43,26 @@ function jobA() { usleep(40000); }
 function jobB() { busy(0.04); }
 for ($i = 0; $i < 20; $i++) {
 	if ($i % 2) { Strobe\add_label("route", "B"); jobB(); } else { Strobe\add_label("route", "A"); jobA(); }
-}');
+}', ['strobe.flush' => '60']);
 $sums = by_label($run, 'route', ['jobA', 'jobB']);
 check(right($sums, 'A', 'jobA') > 0.97 && right($sums, 'B', 'jobB') > 0.97, 'alternating: ' . json_encode($sums));
 /* The ticking thread finds a processor sooner while the program sleeps: on a busy machine A has some of B's time. */
 check(array_sum($sums['A']) + array_sum($sums['B']) > 700 && min(array_sum($sums['A']), array_sum($sums['B'])) > 150, 'nothing is missing: ' . json_encode($sums));
-check(count($run->messages) <= 6, count($run->messages) . ' messages');
+check(count($run->messages) === 2, count($run->messages) . ' messages, one for each set of labels');
 
-// 10,000 changes a second and more: no message for any of them, and every function under its own label.
+// More than 10,000 changes a second where the machine has time: no message for any of them, and every function under its own label.
 $run = profile('<?php ' . BUSY . '
 function even() { for ($s = 0, $i = 0; $i < 1500; $i++) $s += $i & 3; return $s; }
 function odd() { for ($s = 0, $i = 0; $i < 1500; $i++) $s += $i & 7; return $s; }
-$n = 0;
-for ($end = microtime(true) + 1.5; microtime(true) < $end; $n += 2) {
+for ($end = microtime(true) + 1.5, $n = 0; $n < 30000 || microtime(true) < $end; $n += 2) {
 	Strobe\add_label("parity", "even");
 	even();
 	Strobe\with_labels(["parity" => "odd"], "odd");
 }
 echo $n;
-');
+', ['strobe.flush' => '60']);
 $sums = by_label($run, 'parity', ['even', 'odd']);
-check((int)$run->stdout > 1500 * 10, "$run->stdout changes");
-check(count($run->messages) <= 6, count($run->messages) . " messages for $run->stdout changes");
+check(count($run->messages) <= 3, count($run->messages) . " messages for $run->stdout changes");
 check(right($sums, 'even', 'even') > 0.9 && right($sums, 'odd', 'odd') > 0.9, 'fast: ' . json_encode($sums));
 
 // Removed: what the configuration says of the key holds again.
@@ -126,7 +124,7 @@ $code = '<?php ' . BUSY . "\n";
 for ($i = 0; $i < 400; $i++)
 	$code .= "function a_function_with_a_name_that_takes_room_in_a_message_$i() { busy(0.0015); }\n";
 $run = profile($code . '
-for ($end = microtime(true) + 0.9, $i = 0; microtime(true) < $end; $i++)
+for ($i = 0; $i < 600; $i++)
 	Strobe\with_labels(["n" => $i % 40], "a_function_with_a_name_that_takes_room_in_a_message_" . ($i * 7 % 400));
 ', ['strobe.period' => '0.0002'], [], null, null);
 $drops = array_filter(array_column($run->messages, 'drops'));
