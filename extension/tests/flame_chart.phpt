@@ -162,7 +162,12 @@ for ($seed = 1; $seed <= 8; $seed++) {
 			$earliest = max($earliest, $expected[$i][3] - $end);
 	}
 	check($earliest <= $latest + 1e-4 * ($m['end'] - $m['start']) + 1000, "seed $seed: times: $earliest, $latest");
-	check($m['calls'][0]['node'] === 1 && $m['calls'][0]['start'] < 1e6 && abs($m['calls'][0]['end'] - ($m['end'] - $m['start'])) < 50e6, 'main() is all of it');
+	/* main() is all of it: around each other call, longer than what the program logs, and no longer than the run. */
+	$logged = array_column(json_decode($run->stdout), 2);
+	['node' => $node, 'start' => $start, 'end' => $end] = $m['calls'][0];
+	check($node === 1 && $start === min(array_column($m['calls'], 'start')) && $end === max(array_column($m['calls'], 'end')), "seed $seed: main() is the outermost call");
+	check($end - $start >= (end($logged) - $logged[0]) * 0.9999 - 1000 && $end <= ($m['end'] - $m['start']) * 1.0001 + 1e6,
+		"seed $seed: main() from $start to $end, logged " . end($logged) - $logged[0] . ', run ' . $m['end'] - $m['start']);
 	check(!isset($m['labels']['uncharted_calls']), 'all calls are there');
 	/* Each call of the tree is in the chart, and a fiber's calls once more for each time that it goes on. */
 	$by_node = array_count_values(array_column($m['calls'], 'node'));
@@ -220,30 +225,31 @@ foreach (['exit' => 'function a() { b(); } function b() { exit(0); } a();', 'exc
 }
 
 // A forked child has a chart of its own, which begins with the fork with the calls that run.
-$run = profile('<?php function before() { usleep(20000); } function f() { $pid = pcntl_fork(); $pid ? pcntl_waitpid($pid, $s) : child(); after(); } function child() { usleep(1000); } function after() {} before(); f();', $ini);
+$run = profile('<?php function before() { usleep(300000); } function f() { $pid = pcntl_fork(); $pid ? pcntl_waitpid($pid, $s) : child(); after(); } function child() { usleep(1000); } function after() {} before(); f();', $ini);
 check(count($run->runs()) === 2, count($run->runs()) . ' runs');
 foreach ($run->runs() as $m) {
 	$names = array_values(array_intersect(array_map(fn($c) => $m['nodes'][$c['node']]['name'], $m['calls']), ['before', 'f', 'child', 'after']));
 	$is_child = in_array('child', $names, true);
 	check($names === ($is_child ? ['f', 'child', 'after'] : ['before', 'f', 'after']), json_encode($names));
-	check($m['calls'][0]['start'] < 15e6, "it begins with the process: {$m['calls'][0]['start']}");
+	check($m['calls'][0]['start'] < 200e6, "it begins with the process: {$m['calls'][0]['start']}");
 }
 
 // Cut off: what is handed over has the chart up to then; of a killed process that is what there is.
-$run = profile('<?php function f() { usleep(1000); } for ($i = 0; $i < 100; $i++) f(); posix_kill(getmypid(), 9);', ['strobe.trace_flush' => '0.02'] + $ini);
+$run = profile('<?php function f() { usleep(1000); } for ($i = 0; $i < 500; $i++) f(); posix_kill(getmypid(), 9);', ['strobe.trace_flush' => '0.02'] + $ini);
 $open = array_values(array_filter($run->open, fn($m) => $m['nodes']));
 check($open && end($open)['calls'], 'an open run has its chart');
 foreach ($open as $m)
 	foreach ($m['calls'] as $c)
 		check($c['end'] <= $m['end'] - $m['start'] + 5e6, "no call is longer than the run: $c[end] " . ($m['end'] - $m['start']));
 // The same by the thread beside, while PHP is in one long call.
-$run = profile('<?php function f() { for ($i = 0; $i < 500; $i++) abs($i); usleep(900000); } f(); posix_kill(getmypid(), 9);',
-	['strobe.trace_flush' => '100', 'strobe.flush_waiting' => '0.1'] + $ini);
+$in_usleep = fn(array $m) => $m['calls'] && $m['nodes'][end($m['calls'])['node']]['name'] === 'usleep' ? end($m['calls'])['end'] - end($m['calls'])['start'] : 0;
+$run = profile('<?php function f() { for ($i = 0; $i < 500; $i++) abs($i); usleep(50000000); } f();', ['strobe.trace_flush' => '100', 'strobe.flush_waiting' => '0.1'] + $ini,
+	meanwhile: fn($receiver, $run, $pid) => $receiver->open && $in_usleep(end($receiver->open)) > 50e6 && posix_kill($pid, 9));
 $open = array_values(array_filter($run->open, fn($m) => $m['nodes']));
 $m = $open ? end($open) : null;
 $names = $m ? array_map(fn($c) => $m['nodes'][$c['node']]['name'], $m['calls']) : [];
 check(count(array_keys($names, 'abs')) === 500 && end($names) === 'usleep', 'the copy: ' . json_encode(array_count_values($names)));
-check($m && end($m['calls'])['end'] - end($m['calls'])['start'] > 50e6, 'the call that runs lasts until then');
+check($m && $in_usleep($m) > 50e6, 'the call that runs lasts until then');
 
 echo "done\n";
 ?>

@@ -24,6 +24,7 @@ struct projection {
 	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
 	bool in_ticks;			/* wall and CPU time, until all are there */
+	uint64_t now;			/* in ticks: when calls end that still run */
 	bool *shown;			/* by node, with a chart: its calls are those of its place */
 };
 
@@ -297,7 +298,7 @@ static bool goes_on(const struct projection *p, const struct chart_call *call)
 static bool add_chart(struct projection *p)
 {
 	const struct chart *h = &p->capture->chart;
-	uint64_t now = clock_ticks(), counted = 0, in_tree = calls_in(p->tree), last = 0;
+	uint64_t counted = 0, in_tree = calls_in(p->tree), last = 0;
 	struct call_tree *t = p->tree;
 	uint32_t count = 0;
 
@@ -309,7 +310,7 @@ static bool add_chart(struct projection *p)
 		return false;
 	for (const struct chart_call *call = h->calls; call < h->next; call++) {
 		struct call_record *r = &t->calls[t->call_count];
-		uint64_t start = since_start(p, call->start), end = since_start(p, call->end ? call->end : now);
+		uint64_t start = since_start(p, call->start), end = since_start(p, call->end ? call->end : p->now);
 
 		if (!is_shown(p, call))
 			continue;
@@ -349,7 +350,9 @@ static void shrink(struct call_tree *t)
 
 struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
 {
-	struct projection p = { .capture = c, .session = s };
+	/* When the values of running calls were read, just now: what the projection takes is no part of the trace. */
+	struct projection p = { .capture = c, .session = s, .now = clock_ticks() };
+	uint64_t end_ns = realtime_ns();
 	struct call_tree *t = NULL;
 
 	if (allocate(&p)) {
@@ -363,7 +366,7 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 		t->nodes[0].value[TREE_CALLS] = 1;
 		t->columns = columns_of(s->options.metrics);
 		t->start_ns = s->start_ns;
-		t->end_ns = realtime_ns();
+		t->end_ns = end_ns;
 		if (t->end_ns < t->start_ns)
 			t->end_ns = t->start_ns;
 		if (c->timer.period_ns)
