@@ -115,12 +115,18 @@ $trace = Strobe\Trace::start(Strobe\SAMPLED_WALL);
 $t = hrtime(true); busy(0.05); $t = hrtime(true) - $t;
 Strobe\Trace::start(Strobe\WALL);
 echo "Trace ", $trace->stop()->getTotals()["wall_ns"] / 1e6, " $t\n";
+$outer = Strobe\Trace::start(Strobe\SAMPLED_WALL);
+busy(0.05);
+$t = hrtime(true); $inner = Strobe\Trace::start(Strobe\SAMPLED_WALL)->stop(); $t = hrtime(true) - $t;
+echo "Inner ", $inner->getTotals()["wall_ns"] / 1e6, " $t\n";
+unset($outer);
 Strobe\add_label("part", "last"); busy(0.01);
 ', ['strobe.instrument' => '1', 'strobe.compat' => 'excimer']);
-check(count(explode("\n", $run->stdout)) === 4, $run->stdout);
+check(count(explode("\n", $run->stdout)) === 5, $run->stdout);
 foreach (explode("\n", trim($run->stdout)) as $line) {
 	[$what, $samples, $ns] = explode(' ', $line);
 	check($samples >= $ns / 1e6 - 1, "$what: $samples samples of $ns ns");
+	check($what !== 'Inner' || $samples <= $ns / 1e6 + 1, "a trace has no time from before: $samples ms of $ns ns");
 }
 echo "done\n";
 ?>

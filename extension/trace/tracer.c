@@ -195,6 +195,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 	}
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
+	timer_tell_rest(&c->timer);	/* sampled time from before is none of it */
 	s->start_ns = realtime_ns();
 	s->start_ticks = clock_ticks();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
