@@ -4,7 +4,7 @@ Strobe\add_label and Strobe\labels: keys, values, limits, what is reserved; each
 sockets
 --FILE--
 <?php
-require __DIR__ . '/strobe.inc';
+require __DIR__ . '/server.inc';
 
 $run = profile('<?php
 function thrown(callable $f): string
@@ -37,18 +37,12 @@ echo str_replace([gethostname(), str_repeat('v', 255), str_repeat('k', 64)], ['H
 // With an embedded server: labels end with their request.
 $receiver = new Receiver();
 file_put_contents("$receiver->directory/page.php", '<?php if (isset($_GET["set"])) Strobe\add_label("set", $_GET["set"]); echo json_encode(Strobe\labels());');
-$probe = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($probe, false);
-fclose($probe);
-$process = proc_open(php_command(['strobe.mode' => 'off', 'strobe.trace_rate' => '1', 'strobe.socket' => $receiver->path], ['-S', $address, '-t', $receiver->directory]), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
-for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
-	usleep(50000);
-$with = json_decode(file_get_contents("http://$address/page.php?set=1"), true);
-$without = json_decode(file_get_contents("http://$address/page.php"), true);
-usleep(50000);
-$receiver->poll();
-proc_terminate($process);
-proc_close($process);
+$server = new Server($receiver, ['strobe.mode' => 'off', 'strobe.trace_rate' => '1']);
+$server->get('/page.php');
+$with = json_decode($server->get('/page.php?set=1'), true);
+$without = json_decode($server->get('/page.php'), true);
+$server->settle();
+$server->stop();
 check($with['set'] === '1' && !isset($without['set']), json_encode([$with, $without]));
 check(($receiver->messages[count($receiver->messages) - 2]['labels']['set'] ?? 0) === '1' && !isset(end($receiver->messages)['labels']['set']), 'so do those of runs');
 echo "done\n";

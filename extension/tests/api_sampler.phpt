@@ -7,10 +7,10 @@ eval(BUSY);
 
 use Strobe\Sampler;
 
-function twice() { busy(0.2); }
-function once() { busy(0.1); }
-function hashes() { for ($end = microtime(true) + 0.1; microtime(true) < $end; ) hash('sha256', str_repeat('x', 200000)); }
-function deep($n) { if ($n) deep($n - 1); else busy(0.05); }
+function twice() { busy(0.8); }
+function once() { busy(0.4); }
+function hashes() { for ($end = microtime(true) + 0.8; microtime(true) < $end; ) hash('sha256', str_repeat('x', 200000)); }
+function deep($n) { if ($n) deep($n - 1); else busy(0.2); }
 
 /* Inclusive samples of a function. */
 function samples(Strobe\Profile $p, string $name): int
@@ -32,15 +32,16 @@ $p = $s->stop();
 check(!$s->isRunning(), 'it has stopped');
 $total = $p->getTotals();
 check($p->getMetrics() === ['wall_ns' => 'nanoseconds', 'samples' => 'count'], json_encode($p->getMetrics()));
-check($total['samples'] >= 350 && $total['samples'] <= $p->getDuration() * 1000 + 1 && $total['wall_ns'] === $total['samples'] * 1000000, json_encode($total));
+check($total['samples'] >= 1900 && $total['samples'] <= $p->getDuration() * 1000 + 1 && $total['wall_ns'] === $total['samples'] * 1000000, json_encode($total));
 $ms = [($times[1] - $times[0]) / 1e6, ($times[2] - $times[1]) / 1e6];
-check(abs(samples($p, 'twice') - $ms[0]) < 25 && abs(samples($p, 'once') - $ms[1]) < 25 && samples($p, 'busy') >= 250, json_encode([$ms, samples($p, 'twice'), samples($p, 'once')]));
-check(samples($p, 'hash') + samples($p, 'str_repeat') > 70, 'internal functions are leaves: ' . samples($p, 'hash'));
+/* What comes late is given to who runs then. */
+check(abs(samples($p, 'twice') - $ms[0]) < 100 && abs(samples($p, 'once') - $ms[1]) < 100 && samples($p, 'busy') >= 1000, json_encode([$ms, samples($p, 'twice'), samples($p, 'once')]));
+check(samples($p, 'hash') + samples($p, 'str_repeat') > 0.6 * samples($p, 'hashes'), 'internal functions are leaves: ' . samples($p, 'hash') . ' of ' . samples($p, 'hashes'));
 check(preg_match('~^\S*/api_sampler.php;twice;busy \d+$~m', $p->toFolded()) === 1, $p->toFolded());
 check(!str_contains($p->toFolded(), 'main()'), 'there is no root but the script');
 $s->start();
 (function () {
-	busy(0.02);
+	busy(0.1);
 })();
 $pairs = array_keys($s->stop()->toXhprof());
 check(count(preg_grep('~^\{closure\}::\S+/api_sampler\.php/\d+==>busy$~', $pairs)) === 1, implode(' ', $pairs));
@@ -69,7 +70,7 @@ $s = new Sampler(0.001, maxDepth: 20);
 $s->start();
 deep(200);
 $p = $s->stop();
-$line = current(preg_grep('~elided~', explode("\n", $p->toFolded('samples')))) ?: $p->toFolded();
+$line = current(preg_grep('~elided.*;busy[ ;]~', explode("\n", $p->toFolded('samples')))) ?: $p->toFolded();
 check(substr_count($line, ';') === 20 && str_contains($line, ';[elided];') && preg_match('~^\S*/api_sampler.php;deep;deep;.*;busy( |;)~', $line) === 1, $line);
 
 // Several at once, some dropped; many.
@@ -77,13 +78,13 @@ $a = new Sampler(0.001);
 $b = new Sampler(0.002);
 $a->start();
 $b->start();
-busy(0.1);
+busy(0.5);
 $dropped = new Sampler(0.001);
 $dropped->start();
 busy(0.02);
 unset($dropped);
 [$p, $q] = [$a->stop(), $b->stop()];
-check(abs($p->getTotals()['wall_ns'] - $q->getTotals()['wall_ns']) < 30e6 && $q->getTotals()['samples'] > 30, 'two at once');
+check(abs($p->getTotals()['wall_ns'] - $q->getTotals()['wall_ns']) < 150e6 && $q->getTotals()['samples'] > 150, 'two at once');
 $tasks = count(scandir('/proc/self/task'));
 for ($i = 0; $i < 2000; $i++) {
 	$s = new Sampler(0.001);
@@ -96,7 +97,7 @@ check(count(scandir('/proc/self/task')) === $tasks, 'one thread for all');
 // More different stacks than one block of memory holds.
 $code = '';
 for ($i = 0; $i < 600; $i++)
-	$code .= "function f$i(\$n) { if (\$n) { \$f = 'f' . ((\$n * 7919 + $i) % 600); return \$f(\$n - 1); } for (\$end = microtime(true) + 0.0004; microtime(true) < \$end; ); }\n";
+	$code .= "function f$i(\$n) { if (\$n) { \$f = 'f' . ((\$n * 7919 + $i) % 600); return \$f(\$n - 1); } for (\$end = microtime(true) + 0.002; microtime(true) < \$end; ); }\n";
 eval($code);
 $s = new Sampler(0.0001, maxDepth: 8192);
 $s->start();

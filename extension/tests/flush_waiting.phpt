@@ -115,7 +115,7 @@ $told = array_map(fn($path) => preg_replace('~/[^;]*/~', '', $path), array_keys(
 check(in_array('script.php:' . $depth + 7 . ';waits:' . $depth + 4 . ';usleep:0', $told, true), 'lines: ' . json_encode($told));
 
 // A process that is killed in its call; without the setting nothing is told.
-$program = '<?php ' . BUSY . ' function first() { busy(0.05); } function waits() { sleep(1000); } first(); waits();';
+$program = '<?php ' . BUSY . ' function first() { busy(0.3); } function waits() { sleep(1000); } first(); waits();';
 foreach ([9, 15, 2] as $signal) {
 	$run = profile($program, ['strobe.flush' => '5'] + $ini, meanwhile: function ($receiver, $run, $pid) use ($signal) {
 		foreach ($receiver->open as $m)
@@ -129,7 +129,7 @@ foreach ([9, 15, 2] as $signal) {
 	foreach ($last as $m)
 		foreach ($m['stacks'] as [$path, $samples])
 			$first += in_array('first', $path, true) ? $samples : 0;
-	check($first >= 20, "signal $signal: $first samples of what came before the call");
+	check($first >= 100, "signal $signal: $first samples of what came before the call");
 }
 $run = profile('<?php usleep(700000);', ['strobe.flush' => '0.1']);
 check($run->open === [], 'nothing is told: ' . count($run->open));

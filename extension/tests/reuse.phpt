@@ -10,15 +10,15 @@ require __DIR__ . '/strobe.inc';
  * one is likely to get the same address. Every file here runs as long as the others and says how long it ran. */
 $receiver = new Receiver();
 for ($i = 0; $i < 40; $i++)
-	file_put_contents("$receiver->directory/part$i.php", '<?php $t = microtime(true); while (($times["part' . $i . '"] = microtime(true) - $t) < 0.012);');
+	file_put_contents("$receiver->directory/part$i.php", '<?php $t = microtime(true); while (($times["part' . $i . '"] = microtime(true) - $t) < 0.03);');
 $run = profile('<?php
 $times = [];
 for ($i = 0; $i < 40; $i++)
 	include __DIR__ . "/part$i.php";
 for ($i = 0; $i < 40; $i++)
-	eval("function eval$i() { \$t = microtime(true); while ((\$d = microtime(true) - \$t) < 0.012); return \$d; } \$times[\"eval$i\"] = eval$i();");
+	eval("function eval$i() { \$t = microtime(true); while ((\$d = microtime(true) - \$t) < 0.03); return \$d; } \$times[\"eval$i\"] = eval$i();");
 for ($i = 0; $i < 10; $i++) {
-	$f = eval("return function () { \$t = microtime(true); while (microtime(true) - \$t < 0.012); };" . str_repeat("\n", $i));
+	$f = eval("return function () { \$t = microtime(true); while (microtime(true) - \$t < 0.03); };" . str_repeat("\n", $i));
 	$f();
 	unset($f);
 }
@@ -34,7 +34,7 @@ foreach (json_decode($run->stdout, true) as $name => $seconds) {
 	$all[] = sprintf('%s %.0f ms %d', $name, $seconds * 1000, $samples);
 }
 check(count($all) === 80, 'all of them ran');
-check($wrong < 0.3 * $run->samples(), "$wrong of {$run->samples()} samples are with another: " . implode(', ', $all));
+check($wrong < 0.5 * $run->samples(), "$wrong of {$run->samples()} samples are with another: " . implode(', ', $all));
 foreach (array_keys($run->stacks()) as $stack)
 	check(!preg_match('~part\d+\.php;.*part\d+\.php|eval\d+;.*eval\d+~', $stack), "impossible stack $stack");
 echo "done\n";

@@ -103,7 +103,7 @@ $address = stream_socket_get_name($probe, false);
 fclose($probe);
 $process = proc_open(php_command(['strobe.mode' => 'on', 'display_startup_errors' => '1', 'log_errors' => '1'], ['-S', $address, '-t', $receiver->directory]),
 	[['file', '/dev/null', 'r'], ['file', $log, 'a'], ['file', $log, 'a']], $pipes);
-for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
+for ($i = 0; $i < 1000 && !@file_get_contents("http://$address/page.php"); $i++)
 	usleep(50000);
 for ($i = 0; $i < 5; $i++)
 	check(file_get_contents("http://$address/page.php") === 'page', 'the page of the built-in server is the page');

@@ -4,7 +4,7 @@ phpinfo() and Strobe\status() say why a request is not sampled, or why its sampl
 sockets
 --FILE--
 <?php
-require __DIR__ . '/strobe.inc';
+require __DIR__ . '/server.inc';
 
 const SAY = ' $s = Strobe\status(); echo json_encode([$s["sampling"], $s["reason"], $s["message"]], JSON_UNESCAPED_SLASHES), "\n"; (new ReflectionExtension("strobe"))->info();';
 
@@ -93,26 +93,18 @@ check($run->stdout === '{"sampling":false,"reason":"mode","message":"strobe.mode
 $receiver = new Receiver(listen: false);
 file_put_contents("$receiver->directory/busy.php", '<?php ' . BUSY . ' busy(0.3);');
 file_put_contents("$receiver->directory/short.php", '<?php echo json_encode(Strobe\status());');
-$probe = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($probe, false);
-fclose($probe);
-$process = proc_open(php_command(['strobe.mode' => 'sample', 'strobe.period' => '0.05', 'strobe.socket' => $receiver->path], ['-S', $address, '-t', $receiver->directory]),
-	[['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
-for ($i = 0; $i < 100 && !@file_get_contents("http://$address/busy.php"); $i++)
-	usleep(50000);
+$server = new Server($receiver, ['strobe.mode' => 'sample', 'strobe.period' => '0.05']);
+$server->get('/busy.php');
 $receiver->listen();
 for ($i = 0; $i < 20; $i++) {
-	file_get_contents("http://$address/short.php");
-	$receiver->poll();
+	$server->get('/short.php');
+	$server->settle();
 }
-usleep(20000);
-$receiver->poll();
 $drops = array_column($receiver->messages, 'drops');
 $m = $receiver->messages[0] ?? null;
 check(count(array_filter($drops)) === 1 && $m && !$m['nodes'] && $m['drops'][1] >= 3 && $m['labels']['sapi'] === 'cli-server' && $m['columns'] === [['samples', 'count']], 'one message tells: ' . json_encode($drops));
 check(count($receiver->messages) < 5, count($receiver->messages) . ' messages');
-proc_terminate($process);
-proc_close($process);
+$server->stop();
 echo "done\n";
 ?>
 --EXPECT--

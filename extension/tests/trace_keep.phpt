@@ -4,7 +4,7 @@ strobe.trace_keep: of the traces that chance began those of slow, failed and ref
 sockets
 --FILE--
 <?php
-require __DIR__ . '/strobe.inc';
+require __DIR__ . '/server.inc';
 
 const SECRET = 'a secret of 20 bytes';
 
@@ -45,41 +45,26 @@ function serve(array $ini, array $paths, ?array &$said = null): array
 {
 	global $receiver;
 
-	$probe = stream_socket_server('tcp://127.0.0.1:0');
-	$address = stream_socket_get_name($probe, false);
-	fclose($probe);
-	file_put_contents("$receiver->directory/ready.php", 'ready');
-	$ini += ['strobe.mode' => 'off', 'strobe.socket' => $receiver->path, 'strobe.instrument' => '1', 'display_errors' => '0'];
-	$process = proc_open(php_command($ini, ['-S', $address, '-t', $receiver->directory]), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
-	for ($i = 0; $i < 100 && !@file_get_contents("http://$address/ready.txt"); $i++) {
-		file_put_contents("$receiver->directory/ready.txt", 'ready');
-		usleep(50000);
-	}
+	$server = new Server($receiver, $ini + ['strobe.mode' => 'off', 'strobe.instrument' => '1', 'display_errors' => '0']);
 	$runs = $said = [];
 	foreach ($paths as $path => $headers) {
 		$receiver->messages = [];
-		$said[] = file_get_contents("http://$address" . $path, false, stream_context_create(['http' => ['header' => $headers, 'ignore_errors' => true]]));
-		for ($i = 0; $i < 6 && !$receiver->messages; $i++) {
-			usleep(5000);
-			$receiver->poll();
-		}
+		$said[] = $server->get($path, ['header' => $headers]);
+		$server->settle();
 		foreach ($receiver->messages as $m)
 			$runs[$m['labels']['entry']] = $m;
 	}
-	ob_start();
-	proc_terminate($process);
-	proc_close($process);
-	ob_end_clean();
+	$server->stop();
 	return $runs;
 }
 
 // A filter on what chance began. The trigger's are always kept, whatever code says.
-$runs = serve(['strobe.trace_rate' => '1', 'strobe.trace_keep' => 'slow:100ms,status:5xx,status:404,failed', 'strobe.trigger_secret' => SECRET], [
-	'/page.php?route=plain' => [], '/page.php?route=slow&ms=120' => [], '/page.php?route=e500&code=500' => [], '/page.php?route=e503&code=503' => [],
+$runs = serve(['strobe.trace_rate' => '1', 'strobe.trace_keep' => 'slow:1s,status:5xx,status:404,failed', 'strobe.trigger_secret' => SECRET], [
+	'/page.php?route=plain' => [], '/page.php?route=slow&ms=1100' => [], '/page.php?route=e500&code=500' => [], '/page.php?route=e503&code=503' => [],
 	'/page.php?route=e404&code=404' => [], '/page.php?route=e403&code=403' => [], '/page.php?route=e302&code=302' => [], '/page.php?route=thrown&throw' => [],
 	'/page.php?route=caught&catch' => [], '/page.php?route=fatal&fatal' => [], '/page.php?route=warned&warn' => [], '/page.php?route=handled&handled' => [],
 	'/parse.php' => [], '/page.php?route=asked' => ['X-Strobe-Trace: ' . SECRET], '/page.php?route=asked2&discard' => ['X-Strobe-Trace: ' . SECRET],
-	'/page.php?route=discarded&discard&ms=120' => [], '/page.php?route=changed&keep=slow:1s&code=500' => [], '/page.php?route=all&keep=' => [],
+	'/page.php?route=discarded&discard&ms=1100' => [], '/page.php?route=changed&keep=slow:20s&code=500' => [], '/page.php?route=all&keep=' => [],
 ], $said);
 check(array_keys($runs) === ['slow', 'e500', 'e503', 'e404', 'thrown', 'fatal', 'parse', 'asked', 'asked2', 'all'], json_encode(array_keys($runs)));
 check(array_column(array_column($runs, 'labels'), 'failed', 'entry') === ['thrown' => '1', 'fatal' => '1', 'parse' => '1'], json_encode(array_column($runs, 'labels')));
@@ -90,7 +75,7 @@ check((run_calls($runs['slow'])['route'] ?? 0) === 1, 'from the beginning');
 
 // A trace that code begins is kept, or kept as code says; it begins there.
 $runs = serve(['strobe.trace_keep' => 'slow:10s'], [
-	'/page.php?route=plain' => [], '/page.php?route=wanted&trace=' => [], '/page.php?route=not_slow&trace=slow:50ms' => [], '/page.php?route=slow&trace=slow:50ms&ms=60' => [],
+	'/page.php?route=plain' => [], '/page.php?route=wanted&trace=' => [], '/page.php?route=not_slow&trace=slow:5s' => [], '/page.php?route=slow&trace=slow:50ms&ms=60' => [],
 	'/page.php?route=refused&trace=nonsense' => [], '/page.php?route=discarded&trace=&discard' => [],
 ], $said);
 check(array_keys($runs) === ['wanted', 'slow'] && $runs['wanted']['labels']['source'] === 'code', json_encode(array_keys($runs)));

@@ -9,7 +9,7 @@ if (getenv('STROBE_TEST_UNDER') || getenv('USE_ZEND_ALLOC') === '0') die('skip m
 ?>
 --FILE--
 <?php
-require __DIR__ . '/strobe.inc';
+require __DIR__ . '/server.inc';
 
 $receiver = new Receiver();
 $directory = $receiver->directory;
@@ -32,14 +32,9 @@ foreach (preg_split("~^(?=[0-9a-f]+-[0-9a-f]+ )~m", file_get_contents("/proc/sel
 		$kb += $m[1];
 echo $kb;
 ');
-$probe = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($probe, false);
-fclose($probe);
-$process = proc_open(php_command(['strobe.mode' => 'off', 'strobe.instrument' => '1', 'strobe.socket' => $receiver->path], ['-S', $address, '-t', $directory]),
-	[['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
-for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
-	usleep(50000);
-$ask = fn($query = '') => (int)file_get_contents("http://$address/page.php$query");
+$server = new Server($receiver, ['strobe.mode' => 'off', 'strobe.instrument' => '1']);
+$server->get('/page.php');
+$ask = fn($query = '') => (int)$server->get("/page.php$query");
 
 $before = $ask();
 for ($i = 0; $i < 12; $i++)
@@ -53,8 +48,7 @@ check($after - $still < 500, "not after 99 requests: $after, $still");
 for ($i = 0; $i < 3; $i++)
 	$idle = $ask();
 check($after - $idle > 2500, "but after a hundred: $after, $idle");
-proc_terminate($process);
-proc_close($process);
+$server->stop();
 echo "done\n";
 ?>
 --EXPECT--

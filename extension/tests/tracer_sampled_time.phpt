@@ -15,6 +15,8 @@ $trace = Strobe\Trace::start(Strobe\SAMPLED_WALL);
 $calls = long() + short();
 $profile = $trace->stop();
 $wall = hrtime(true) - $wall;
+check($profile->getDuration() * 1e9 <= $wall + 1e6, 'it lasted no longer than it did');
+$wall = $profile->getDuration() * 1e9;
 $f = array_column($profile->getFunctions(), null, 'name');
 check($f['strrev']['calls'] === $calls, "strrev: {$f['strrev']['calls']} of $calls calls");
 check($f['spin']['calls'] === 2, 'spin is called twice');

@@ -27,6 +27,7 @@ if (isset($_GET["finish"])) {
 	after();
 }
 ');
+file_put_contents("$d/empty.php", '<?php');
 $fpm = new Fpm($d, ['www' => ['php_admin_value[strobe.trigger_secret] = "' . SECRET . '"', 'php_admin_value[strobe.labels] = "pool=www"']],
 	['strobe.mode' => 'off', 'strobe.instrument' => '1', 'strobe.socket' => $receiver->path]);
 
@@ -36,10 +37,9 @@ function ask(array $params): array
 
 	$receiver->messages = [];
 	$answer = $fpm->get('www', "$d/page.php", $params + ['REQUEST_URI' => '/nice/url?' . ($params['QUERY_STRING'] ?? '')]);
-	for ($i = 0; $i < 20 && !$receiver->messages; $i++) {
-		usleep(5000);
-		$receiver->poll();
-	}
+	/* The worker has done with one request before it takes the next. */
+	$fpm->get('www', "$d/empty.php");
+	$receiver->poll();
 	return [json_decode($answer), $receiver->messages[0] ?? null];
 }
 

@@ -4,7 +4,7 @@ The trigger secret on the built-in server: header, cookie and query trace one re
 sockets
 --FILE--
 <?php
-require __DIR__ . '/strobe.inc';
+require __DIR__ . '/server.inc';
 
 const SECRET = 'open sesame/äé+&%41;x';		// 23 bytes, each of them a trap for URLs
 const ENCODED = 'open+sesame%2F%C3%A4%c3%a9%2b%26%2541%3bx';
@@ -25,25 +25,15 @@ if (isset($_GET["code"]))
 Strobe\add_label("uri", $_SERVER["REQUEST_URI"]);
 echo serialize([$seen, str_contains($info, "sesame"), Strobe\is_tracing(), preg_match("~Trigger (</td><td class=\"v\">|=> )(\w+)~", $info, $m) ? $m[2] : "?"]);
 ');
-$probe = stream_socket_server('tcp://127.0.0.1:0');
-$address = stream_socket_get_name($probe, false);
-fclose($probe);
-$ini = ['strobe.mode' => 'off', 'strobe.trigger_secret' => SECRET, 'strobe.socket' => $receiver->path];
-$process = proc_open(php_command($ini, ['-S', $address, '-t', $receiver->directory]), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
-for ($i = 0; $i < 100 && !@file_get_contents("http://$address/page.php"); $i++)
-	usleep(50000);
-
+$server = new Server($receiver, ['strobe.mode' => 'off', 'strobe.trigger_secret' => SECRET]);
 /* One request; returns what the page said and the run it became, if any. */
 function ask(string $path, array $headers = [], string $method = 'GET'): array
 {
-	global $receiver, $address;
+	global $receiver, $server;
 
 	$receiver->messages = [];
-	$answer = file_get_contents("http://$address$path", false, stream_context_create(['http' => ['method' => $method, 'header' => $headers, 'ignore_errors' => true]]));
-	for ($i = 0; $i < 20 && !$receiver->messages; $i++) {
-		usleep(5000);
-		$receiver->poll();
-	}
+	$answer = $server->get($path, ['method' => $method, 'header' => $headers]);
+	$server->settle();
 	return [unserialize($answer), $receiver->messages[0] ?? null];
 }
 
@@ -99,8 +89,7 @@ foreach (['/page.php' => '/page.php', '/page.php?a=1&b=%20x' => '/page.php?a=1&b
 [, $m] = ask('/page.php?long=' . str_repeat('abc%20', 300), $header);
 check(strlen($m['labels']['url']) === 1024, 'a long URL is cut: ' . strlen($m['labels']['url'] ?? ''));
 check($receiver->accepted === 1, "$receiver->accepted connection for all runs");
-proc_terminate($process);
-proc_close($process);
+$server->stop();
 echo "done\n";
 ?>
 --EXPECT--

@@ -26,7 +26,7 @@ function work(string $code, array $requests, array $ini, int $threads = 1): Run
 		[['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
 	stream_set_blocking($pipes[1], false);
 	stream_set_blocking($pipes[2], false);
-	for ($deadline = microtime(true) + 60; ($status = proc_get_status($process))['running'] && microtime(true) < $deadline; usleep(2000)) {
+	for ($deadline = microtime(true) + 200; ($status = proc_get_status($process))['running'] && microtime(true) < $deadline; usleep(2000)) {
 		$receiver->poll();
 		$run->stdout .= stream_get_contents($pipes[1]);
 		$run->stderr .= stream_get_contents($pipes[2]);

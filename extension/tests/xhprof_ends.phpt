@@ -104,6 +104,6 @@ breaks==>stops 1
 main() 1
 main()==>breaks 1
 main()==>{closure} 1
-stops==>eval::xhprof_ends.php(60) : eval()'d code 1
+stops==>eval::xhprof_ends.php(61) : eval()'d code 1
 stops==>inner 1
 {closure}==>inner 1
