@@ -43,7 +43,7 @@ check($p->getMetrics() === ['calls' => 'count', 'wall_ns' => 'nanoseconds', 'cpu
 $totals = $p->getTotals();
 check(array_keys($totals) === array_keys($p->getMetrics()) && $totals['calls'] === 19, json_encode($totals));
 check($totals['wall_ns'] >= 20e6 && $totals['wall_ns'] < 1e9 && $totals['off_cpu_ns'] > 15e6 && $totals['cpu_ns'] < $totals['wall_ns'] - 15e6, json_encode($totals));
-check(abs($p->getDuration() - $totals['wall_ns'] / 1e9) < 0.005 && abs($p->getStartTime() - microtime(true)) < 5, 'times');
+check(abs($p->getDuration() - $totals['wall_ns'] / 1e9) < 0.05 && abs($p->getStartTime() - microtime(true)) < 5, 'times');
 check($p->getFoldedCalls() === 0, 'nothing was folded');
 
 // Each mode.

@@ -16,7 +16,7 @@ function interrupted(): void
 	}
 }
 
-$t = excimer_set_timeout(function ($n) { throw new LogicException("timeout $n"); }, 0.01);
+$t = excimer_set_timeout(function ($n) { throw new LogicException("timeout $n"); }, 0.3);
 try {
 	interrupted();
 } catch (LogicException $e) {

@@ -58,10 +58,10 @@ check($at[0] - $begin >= 50e6, 'the delay');
 check($at[2] - $begin < 5e9, 'then the period');
 
 $t = timer(100, null, $note);
-check($t->getTime() > 99 && $t->getTime() <= 100, 'time left');
+check($t->getTime() > 90 && $t->getTime() <= 100, 'time left');
 $t->setInterval(50);
 $t->start();
-check($t->getTime() > 49 && $t->getTime() <= 50, 'start while it runs starts again');
+check($t->getTime() > 40 && $t->getTime() <= 50, 'start while it runs starts again');
 
 $told = [];
 $t = timer(null, 0.001, $note);
