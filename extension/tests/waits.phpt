@@ -21,11 +21,18 @@ for ($worked = 0, $begin = hrtime(true); $worked < 400000000;) {
 	$worked += hrtime(true) - $at;
 	usleep(4000);
 }
-echo $worked / (hrtime(true) - $begin);
+echo json_encode([$worked, hrtime(true) - $begin]);
 ';
-$run = profile($program, ['under' => ['taskset', '-c', '0']]);	// on one processor with the ticking thread
-$all = array_sum($run->stacks());
-check($all > 500 && abs($run->with('work') / $all - (float)$run->stdout) < 0.07, "of $all, work: {$run->with('work')}, truly $run->stdout");
+$receiver = new Receiver();
+$worked = $took = $runs = 0;
+do {
+	$run = profile($program, ['under' => ['taskset', '-c', '0']], [], $receiver);	// on one processor with the ticking thread
+	[$ns, $of] = json_decode($run->stdout);
+	[$worked, $took] = [$worked + $ns, $took + $of];
+	$all = array_sum($run->stacks());
+	$right = $all > 500 && abs($run->with('work') / $all - $worked / $took) < 0.07;
+} while (!$right && ++$runs < 5);		// all together: where ticks are late it takes more of them
+check($right, "of $all, work: {$run->with('work')}, truly " . $worked / $took);
 
 /* A machine that is busy has less than the time of work() for the program: it goes on until it has had enough of a processor. */
 $program = '<?php

@@ -5,15 +5,17 @@ import re
 import signal
 import subprocess
 import threading
+import time
 
 from fpm import Fpm
 from recording import CHAINS, HOSTILE, HOSTILE_NAME, LONG_SLEEP, Php, Script, unprivileged
 from screen import Screen
 from strobe_test import STROBE, Directory, check, main, test, wait_for
 
+# It sleeps far longer than it computes, as waits for a busy processor are time off the CPU, too.
 BUSY_AND_ASLEEP = '''<?php
 function burn() { for ($i = 0; $i < 100000; $i++) md5("$i"); }
-function nap() { usleep(50000); }
+function nap() { usleep(400000); }
 echo "ready\\n";
 while (true) { burn(); nap(); }
 '''
@@ -188,17 +190,20 @@ def plain_lines_have_what_functions_took():
         check(re.match(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ on CPU [\d.]+, blocked [\d.]+, .* threads on average; 0 lost; [\d,]+ (ticks|looks): [\d,]+ kept',
                        r.stdout), r.stdout)
         check(row(r.stdout, 'md5') and row(r.stdout, 'burn')[1] != '0.0' and row(r.stdout, 'usleep'), r.stdout)
+        start = time.monotonic()
         r = run('-p', php.process.pid, '-d', 4, '--every', '1s', '--json')
+        took = time.monotonic() - start
         tables = [json.loads(line) for line in r.stdout.splitlines()]
-        check(r.returncode == 0 and 2 <= len(tables) <= 5, f'a table each second: {r.stdout}')
-        check(abs(sum(t['seconds'] for t in tables) - 4) < 1, [t['seconds'] for t in tables])
+        check(r.returncode == 0 and 2 <= len(tables) <= took + 1, f'a table each second: {r.stdout}')
+        check(3 < sum(t['seconds'] for t in tables) <= took, [t['seconds'] for t in tables])
         for t in tables:
             selves = sum(r['self_ns'] for r in t['rows']), sum(r['off_cpu_self_ns'] for r in t['rows'])
             check(t['more'] > 0 or selves == (t['on_cpu_ns'], t['off_cpu_ns']), f'selves add up: {selves} {t}')
             main_row = next((r for r in t['rows'] if r['function'] == php.path), None)
             check(not main_row or main_row['total_ns'] == t['on_cpu_ns'], t)
         r = run('-p', php.process.pid, '-d', 2, '--on-cpu', '--filter', 'BURN|nap')
-        check(r.returncode == 0 and 'off-CPU' not in r.stdout and names(r.stdout) == ['burn'], r.stdout)
+        # A tick may find nap() before it sleeps.
+        check(r.returncode == 0 and 'off-CPU' not in r.stdout and names(r.stdout) in (['burn'], ['burn', 'nap']), r.stdout)
         r = run('-p', php.process.pid, '-d', 2, '--off-cpu')
         check(r.returncode == 0 and 'self%' not in r.stdout and row(r.stdout, 'usleep'), r.stdout)
 
