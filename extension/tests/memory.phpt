@@ -21,7 +21,7 @@ for ($i = 0; $i < 5; $i++)
 $code = '<?php ' . BUSY . '
 class Base { function __call($name, $arguments) { return busy(0.02); } function __destruct() { busy(0.02); } static function make() { return new static; } }
 function numbers() { yield busy(0.02); yield from more(); }
-function more() { yield busy(0.02); yield new class { function run() { return busy(0.02); } }; }
+function more() { yield busy(0.02); yield new class { function run() { return busy(0.06); } }; }
 function deep($n) { return $n ? deep($n - 1) : busy(0.1); }
 for ($round = 0; $round < 3; $round++) {
 	for ($i = 0; $i < 5; $i++) {
