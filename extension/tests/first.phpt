@@ -20,7 +20,7 @@ $labels = $m['labels'];
 check($labels['entry'] === 'script' && $labels['sapi'] === 'cli' && $labels['host'] === gethostname(), 'labels: ' . json_encode($labels));
 check($labels['pool'] === 'api' && $labels['deploy'] === '7' && !isset($labels['method']) && count($labels) === 5, 'labels: ' . json_encode($labels));
 check($m['columns'] === [['samples', 'count']] && $m['period'] === 1000000 && $m['clock'] === 1, 'column, period and clock');
-check($run->samples() > 500 && $run->samples() < 8000, 'samples: ' . $run->samples());
+check($run->samples() > 500, 'samples: ' . $run->samples());
 
 $length = ($m['end'] - $m['start']) / 1e6;
 check(abs($length - $run->samples()) <= $length * 0.2 + 5, "{$run->samples()} samples of 1 ms in $length ms");

@@ -33,16 +33,17 @@ function callers($leaf, $closure, $first, $second) {
 	return $took;
 }
 passed(40000);
-for ($end = microtime(true) + 0.3, $x = 1; microtime(true) < $end;) $x = before($x);
+for ($end = microtime(true) + 1, $x = 1; microtime(true) < $end;) $x = before($x);
 echo json_encode(callers(new Leaf, function ($x) { ' . $long(1000) . ' return $x; }, new First, new Second));
 ');
 $took = json_decode($run->stdout);
 check($run->status === 0 && is_array($took) && $run->stderr === '', "the program runs: $run->stdout$run->stderr");
 $own = fn(string $f): float => $run->with($f, true) / max(1, $run->with($f));
-check($run->with('passed') > 50 && $own('passed') > 0.97, 'passed: ' . json_encode($run->stacks()));
-check($run->with('set_time_limit') <= 0.02 * $run->with('passed'), 'set_time_limit: ' . json_encode($run->stacks()));
-check($run->with('before') > 50 && $own('before') > 0.97, 'before: ' . json_encode($run->stacks()));
-check($run->with('abs') <= 0.02 * $run->with('before'), 'abs: ' . json_encode($run->stacks()));
+/* A single late tick stands for 20 ms and more; what is wrong is so each time. */
+check($run->with('passed') > 50 && $own('passed') > 0.9, 'passed: ' . json_encode($run->stacks()));
+check($run->with('set_time_limit') <= 0.1 * $run->with('passed'), 'set_time_limit: ' . json_encode($run->stacks()));
+check($run->with('before') > 50 && $own('before') > 0.9, 'before: ' . json_encode($run->stacks()));
+check($run->with('abs') <= 0.1 * $run->with('before'), 'abs: ' . json_encode($run->stacks()));
 
 /* Each as long as the program has seen it take: where the machine has no processor for it, that is chance. */
 $all = $run->with('callers');
