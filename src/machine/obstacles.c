@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #define CONTAINER_REMEDY	"run it on the host, or give the container --cap-add BPF,PERFMON,SYS_PTRACE and a seccomp profile that allows bpf and perf_event_open"
 #define FILE_REMEDY		"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
@@ -123,17 +124,28 @@ static void set_closed(struct obstacle *o, const char *proc, const struct php_ta
 		set(o, root, "%s", strerror(error));
 }
 
-/* The kernel asks for the same right at this file as at process_vm_readv. */
+void obstacle_of_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret)
+{
+	ret->chosen = false;
+	if (error == ESRCH)
+		set(ret, NULL, "it has ended");
+	else
+		set_closed(ret, proc, t, error);
+}
+
+/* Nothing is at that address; a caller without the right is told so first. /proc/PID/mem would take the rights of a file, too,
+ * which CAP_SYS_PTRACE does not give. */
 int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
 {
-	_cleanup_(freep) char *path = xasprintf("%s/%d/mem", proc, (int)t->pid);
-	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int error = errno;
+	char byte;
+	struct iovec local = { &byte, 1 }, remote = { NULL, 1 };
+	int error;
 
-	ret->chosen = false;
-	if (fd >= 0)
+	*ret = (struct obstacle){ 0 };
+	if (process_vm_readv(t->pid, &local, 1, &remote, 1, 0) >= 0 || errno == EFAULT)
 		return 0;
-	set_closed(ret, proc, t, error);
+	error = errno;
+	obstacle_of_refusal(proc, t, error, ret);
 	return -error;
 }
 
