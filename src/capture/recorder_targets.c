@@ -117,7 +117,7 @@ static int add_pid(struct recorder *r, const char *text, struct err *err)
 	if (e == 0)
 		return refuse_other_program(r, t.pid, err);
 	if (!t.start_ticks)
-		return err_set(err, -ESRCH, "there is no process %ld", pid);
+		return process_absent(t.pid, err);
 	if (!r->remote)
 		sampler_add_target(r->sampler, (u32)pid, t.start_ticks);
 	GROW(&r->targets, &r->target_capacity, r->target_count + 1);

@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -170,5 +172,60 @@ bool obstacle_of_numbers(const char *proc, struct obstacle *ret)
 		return false;
 	set(ret, "mount -t proc proc /proc, or start strobe by unshare --mount-proc, or nsenter --pid --mount",
 	    "/proc has the process numbers of another pid namespace than strobe's");
+	return true;
+}
+
+/* --- hidden processes */
+
+/* The options of the last mount at /proc: "rw,hidepid=invisible,gid=27"; NULL if there is none. */
+static char *proc_options(char *mountinfo)
+{
+	char *options = NULL, *save = NULL;
+
+	for (char *line = strtok_r(mountinfo, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *end = strstr(line, " - proc "), *source = end ? strchr(end + strlen(" - proc "), ' ') : NULL;
+		char place[16];
+
+		if (source && sscanf(line, "%*s %*s %*s %*s %15s", place) == 1 && !strcmp(place, "/proc"))
+			options = source + 1;
+	}
+	return options;
+}
+
+/* "invisible" of hidepid=invisible; false if there is no such option. */
+static bool option_value(const char *options, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = options; p && *p; p = *(p += strcspn(p, ",")) ? p + 1 : p)
+		if (!strncmp(p, name, n) && p[n] == '=') {
+			snprintf(out, size, "%.*s", (int)strcspn(p + n + 1, ","), p + n + 1);
+			return true;
+		}
+	return false;
+}
+
+bool obstacle_of_hiding(const char *proc, struct obstacle *ret)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/self/mountinfo", proc);
+	_cleanup_(buf_done) struct buf text = { 0 };
+	char mode[16], group[16] = "0", *options;
+	struct kernel_limits limits;
+	struct task_status self;
+	bool by_group;
+
+	*ret = (struct obstacle){ 0 };
+	buf_init(&text);
+	if (io_read_file(path, &text, (size_t)16 << 20, NULL) < 0 || !text.size || !(options = proc_options(text.data)) ||
+	    !option_value(options, "hidepid", mode, sizeof(mode)) || !strcmp(mode, "off") || !strcmp(mode, "0"))
+		return false;
+	read_rights(proc, &self, &limits);
+	/* Members of a group may see all, unless only those are shown that may be traced. */
+	by_group = strcmp(mode, "ptraceable") && strcmp(mode, "4");
+	option_value(options, "gid", group, sizeof(group));
+	if (task_has_capability(&self, CAP_SYS_PTRACE) || (by_group && task_is_member(&self, (gid_t)strtoul(group, NULL, 10))))
+		return false;
+	set(ret, "sudo, or: mount -o remount,hidepid=0 /proc", "/proc hides the processes of other users from you (it is mounted with hidepid=%s)",
+	    mode);
 	return true;
 }

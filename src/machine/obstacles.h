@@ -31,4 +31,7 @@ bool process_is_not_dumpable(const char *proc, const struct php_task *t);
  * its own; what is asked by number there is about other processes. */
 bool obstacle_of_numbers(const char *proc, struct obstacle *ret);
 
+/* Whether /proc is mounted so that the caller sees no process of other users (hidepid). */
+bool obstacle_of_hiding(const char *proc, struct obstacle *ret);
+
 #endif

@@ -257,6 +257,27 @@ def a_process_with_mounts_of_its_own():
 
 
 @test
+def processes_that_proc_hides():
+    need_root()
+    with Directory() as d, running('php', '-n', '-r', WAIT) as p:
+        program = shutil.copy(STROBE, f'{d}/strobe')
+        os.chmod(d, 0o777)
+
+        def hidden(command):
+            done = subprocess.run(['unshare', '-m', 'sh', '-c', f'mount -t proc -o hidepid=2 proc /proc || exit 77; cd {d}; '
+                                   f'exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups {program} {command}'],
+                                  capture_output=True, text=True, timeout=120)
+            if done.returncode == 77 or done.stderr.startswith(('mount', 'setpriv', 'unshare')):
+                raise Skip(f'no such /proc here: {done.stderr.strip()}')
+            return done.stdout + done.stderr
+
+        for command in ('doctor --url http://127.0.0.1:1', f'doctor --url http://127.0.0.1:1 -p {p.pid}', 'dump', f'dump -p {p.pid}',
+                        'record -d 1', f'record -d 1 -p {p.pid}'):
+            said = hidden(command)
+            check('/proc hides the processes of other users from you' in said and 'mount -o remount,hidepid=0 /proc' in said, f'{command}: {said}')
+
+
+@test
 def a_daemon_that_is_not_there():
     with Directory() as d:
         for name in ('none.sock', 'dead.sock'):
