@@ -386,6 +386,37 @@ def features_of_the_kernel_can_be_switched_off():
 
 
 @test
+def what_the_doctor_says_of_the_kernel_is_what_a_recording_does():
+    need_root()
+    with Directory() as d, running('php', '-n', '-r', 'echo "ready\\n"; while (true);') as p:
+        def way(feature):
+            environment = {'STROBE_WITHOUT': feature}
+            done = subprocess.run([STROBE, 'record', '-p', str(p.pid), '-d', '0.2', '-o', f'{d}/out.folded'], capture_output=True, text=True,
+                                  env={**os.environ, **environment}, timeout=120)
+            _, findings = doctor('--url', 'http://127.0.0.1:1', environment=environment)
+            return 'no BPF: ' not in done.stderr, find(findings, 'ladder')
+
+        if not way('')[0]:
+            raise Skip('this machine has no BPF')
+        said = subprocess.run([STROBE, 'doctor', '--help'], capture_output=True, text=True).stdout
+        for feature in re.findall(r'(?::|\),) ([a-z_]+) \(', ' '.join(said.split('STROBE_WITHOUT=NAME')[1].split())):
+            programs, ladder = way(feature)
+            check(programs == (ladder['level'] == 'ok'), f'without {feature}: {programs} {ladder}')
+
+
+@test
+def a_php_by_another_name():
+    with Directory() as d:
+        shutil.copy(os.path.realpath(shutil.which('php')), f'{d}/interpreter')
+        with running(f'{d}/interpreter', '-n', '-r', WAIT) as p:
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+            check('runs php ' in find(findings, 'php').get('cause', '') and not find(findings, 'no-php'), f'{findings}')
+    with running('sh', '-c', 'echo ready; read line') as p:
+        _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+        check('runs no PHP' in find(findings, 'no-php').get('cause', ''), f'{findings}')
+
+
+@test
 def a_system_call_filter_is_named():
     need_root()
     if platform.machine() != 'x86_64':
