@@ -12,7 +12,7 @@ import threading
 from daemon import Daemon
 from fpm import Fpm
 from recording import CHAINS, LONG_SLEEP, OLD_KERNEL, Cgroup, Php, check_chains, cpu_seconds, record, stacks, wait_for_samples
-from strobe_test import ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
+from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
 
 SLEEPS = '<?php function nap() { usleep(5000); } echo "ready\\n"; while (true) nap();'
 
@@ -130,6 +130,26 @@ def a_sleep_that_is_open_all_the_time_counts_with_its_stack():
         check(found[0][1] >= 2e9, f'and all of the time: {found}')
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'task_iter'})
         check(r.returncode == 4, f'not on old kernels: {r}')
+
+
+@test
+def other_threads_of_a_process_have_no_php_on_their_stack():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension, which starts a thread, is not built')
+    ticking = ['php', '-n', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001']
+    for source, chain in ((SLEEPS, 'nap;usleep'), (LONG_SLEEP, 'deep;sleep')):
+        with Directory() as d, Php(d, source, *ticking) as php:
+            check(len(os.listdir(f'/proc/{php.process.pid}/task')) > 1, 'the process has a second thread')
+            r = record('-p', php.process.pid, '--off-cpu', '-d', 2, '-o', f'{d}/out.folded', kernel=True)
+            check(r.returncode == 0, r.stderr)
+            waits = sum(n for _, n in stacks(f'{d}/out.folded'))
+            seconds = waits / 1e9
+            check(any(f';{chain};' in ';'.join(frames) for frames, _ in stacks(f'{d}/out.folded')), f'{chain} waits')
+            check(seconds <= 2.3, f'one thread waits for no more than the time that there was: {seconds} s: {r.stderr}')
+            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'and it is the first one')
+            r = record('-p', php.process.pid, '--off-cpu', '--idle', '-d', 1, '-o', f'{d}/out.folded')
+            others = [frames for frames, _ in stacks(f'{d}/out.folded') if 'start_thread' in frames]
+            check(others and not any(php.path in frames for frames in others), f'those of the others are outside of PHP: {others}')
 
 
 def check_loop(d, *command, sleeps=True):

@@ -292,7 +292,8 @@ static __always_inline bool record(void *ctx, u32 context, struct task_struct *t
 		return false;
 	thread = thread_pointer(task);
 	/* Always walked: whether a function runs decides what is kept, even if nobody wants to see which. */
-	key->php = record_stack(scratch, context, b, bias, thread, r);
+	scratch->walk.fibers = 0;
+	key->php = runs_interpreter(task, b) ? record_stack(scratch, context, b, bias, thread, r) : 0;
 	/* At a switch it decides whether the native stack is needed, too. */
 	if (settings.native && (key->php || settings.idle || context != CONTEXT_SWITCH))
 		key->native = record_native(task, context, r, scratch->walk.fibers);
