@@ -329,6 +329,42 @@ def what_was_counted_stands_in_what_is_written():
             check(not re.search('svgz?$|html$', name) or '"colorBy":"layer"' in text, f'{name} is coloured by layer')
 
 
+MANY_STACKS = '''<?php
+for ($i = 0; $i < 40; $i++)
+    eval("function f$i(\\$d) { if (\\$d <= 0) { for (\\$k = 0; \\$k < 300; \\$k++); return; } ('f' . mt_rand(0, 39))(\\$d - 1); }");
+echo "ready\\n";
+while (true) f0(30);
+'''
+
+
+@test
+def what_is_kept_and_what_is_lost_are_all_ticks():
+    with Directory() as d, Php(d, MANY_STACKS) as php:
+        p = subprocess.Popen([os.path.abspath(STROBE), 'record', '-p', str(php.process.pid), '-F', '10000', '--lang', 'php', '-o', f'{d}/out.strobe'],
+                             stderr=subprocess.PIPE, text=True, env={**os.environ, 'STROBE_WITHOUT': ''})
+        wait_for_samples(p, php.process.pid, 0.2)
+        # Nobody takes the counts out of their table meanwhile.
+        p.send_signal(signal.SIGSTOP)
+        start = cpu_seconds(php.process.pid)
+        wait_for(lambda: cpu_seconds(php.process.pid) - start >= 3, 60)
+        p.send_signal(signal.SIGCONT)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=120)[1]
+        if 'no BPF' in said:
+            raise Skip('reading memory keeps no such table')
+        check(p.returncode == 0, said)
+        def number(words):
+            found = re.search(words.replace('N', r'([\d,]+)'), said)
+            return int(found[1].replace(',', '')) if found else 0
+
+        kept, ticks, idle, other = (number(w) for w in ('N samples of PHP', 'of N ticks', r'\(N found an idle', 'CPU, N another program'))
+        lost = number('N samples were lost: the table')
+        check(lost > 100, f'the table was full: {said}')
+        check(ticks == kept + lost + idle + other, f'{ticks} ticks: {said}')
+        subprocess.run([STROBE, 'convert', f'{d}/out.strobe', '-o', f'{d}/out.folded'], check=True, stderr=subprocess.DEVNULL)
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile has those that were kept: {said}')
+
+
 @test
 def a_group_and_a_container_choose_processes():
     with Cgroup() as group, Directory() as d, Php(d, LONG_SLEEP) as inside, Directory() as other, Php(other, CHAINS):

@@ -80,8 +80,8 @@ int on_cpu(struct perf_context *ctx)
 	}
 	if (!key.php)
 		count(COUNTER_NO_FRAMES, 1);
-	count(COUNTER_SAMPLES, 1);
-	add_count(&key, 1, settings.period_ns);
+	if (add_count(&key, 1, settings.period_ns))
+		count(COUNTER_SAMPLES, 1);
 	return 0;
 }
 
