@@ -94,7 +94,7 @@ static u64 note_native(struct sleepers *s, const struct sleeper_event *e)
 	return stack->id;
 }
 
-/* What the thread runs. Returns whether its wait is kept. */
+/* Reads the stack of the thread. Returns whether its wait is kept. */
 static bool read_thread(struct sleepers *s, const struct sleeper_event *e, struct count_key *key)
 {
 	s->reading.walk.fibers = 0;
