@@ -331,7 +331,7 @@ static int no_program(pid_t pid, struct err *err)
 	uint64_t start_ticks = process_start_ticks(pid);
 
 	if (!start_ticks)
-		return err_set(err, -ESRCH, "there is no process %d", (int)pid);
+		return process_absent(pid, err);
 	if (!process_lives(pid, start_ticks))
 		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
 	return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);

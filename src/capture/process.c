@@ -3,9 +3,11 @@
 #include "process.h"
 
 #include "io.h"
+#include "obstacles.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -60,6 +62,15 @@ pid_t process_parent(pid_t pid)
 
 	buf_init(&b);
 	return read_file(&b, "/proc/%d/stat", (int)pid) ? (pid_t)number_at(&b, FIELD_PARENT) : 0;
+}
+
+int process_absent(pid_t pid, struct err *err)
+{
+	struct obstacle hides;
+
+	if (obstacle_of_hiding("/proc", &hides))
+		return err_set(err, -ESRCH, "there is no process %d that you can see: %s; %s", (int)pid, hides.cause, hides.remedy);
+	return err_set(err, -ESRCH, "there is no process %d", (int)pid);
 }
 
 /* A first thread that has ended is a zombie until the other threads have ended too, and those are the process then. */

@@ -7,12 +7,16 @@
 #define CAPTURE_PROCESS_H
 
 #include "buf.h"
+#include "err.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* When it started, in clock ticks after boot; 0 if there is no such process. */
 uint64_t process_start_ticks(pid_t pid);
+
+/* Returns -ESRCH: there is no process of that number, or the caller may not see it. */
+int process_absent(pid_t pid, struct err *err);
 
 /* Whether the process that started then runs still. A zombie does not: its parent has not waited for it, that is all. */
 bool process_lives(pid_t pid, uint64_t start_ticks);

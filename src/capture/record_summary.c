@@ -6,6 +6,7 @@
 #include "ladder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TO_SEE_ALL	"it takes root or CAP_SYS_PTRACE"
@@ -281,6 +282,23 @@ void record_summary_label(const struct record_summary *s, struct labels *labels)
 	label_count(labels, "closed_sleepers", s->closed_sleepers, false);
 	label_count(labels, "closed_processes", s->is_remote ? s->remote.closed : s->unseen, false);
 	label_count(labels, "left_out_user_mode", s->left_out, false);
+}
+
+void record_summary_put_counts(const struct record_summary *s, struct json *j)
+{
+	struct labels labels;
+
+	labels_init(&labels);
+	record_summary_label(s, &labels);
+	json_key(j, "counts");
+	json_open_object(j);
+	for (size_t i = 0; i < labels.count; i++)
+		if (strcmp(labels.items[i].key, "sampler")) {
+			json_key(j, labels.items[i].key);
+			json_u64(j, strtoull(labels.items[i].value, NULL, 10));
+		}
+	json_end(j);
+	labels_done(&labels);
 }
 
 /* Whoever is ready to run gets a CPU that is idle, so without an idle tick nobody knows. */

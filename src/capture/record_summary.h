@@ -5,6 +5,7 @@
 
 #include "bpf/file_event.h"
 #include "buf.h"
+#include "json.h"
 #include "labels.h"
 #include "remote_counts.h"
 #include <stdbool.h>
@@ -42,6 +43,9 @@ u64 record_summary_unreadable(const struct record_summary *s);
 /* Sets the label sampler=record, and as labels the counts of ticks, samples and what is missing or unreadable, as far as
  * there were any: what a profile says of itself in a file. */
 void record_summary_label(const struct record_summary *s, struct labels *labels);
+
+/* The same as an object "counts". */
+void record_summary_put_counts(const struct record_summary *s, struct json *j);
 
 /* Appends lines that begin with "strobe: ". Of an empty recording the first one says why, and what to do. */
 void record_summary_put(const struct record_summary *s, struct buf *out);

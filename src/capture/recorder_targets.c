@@ -53,12 +53,12 @@ void recorder_see_process(pid_t pid, void *data)
 		add_process(r, pid);
 }
 
-/* The last step of the ladder. */
-static int add_way_inside(int e, struct err *err)
+/* The whole ladder: why there is no BPF, why memory is closed, what is left. */
+static int add_other_ways(const struct recorder *r, int e, struct err *err)
 {
 	struct err why = *err;
 
-	return e == -EPERM || e == -EACCES ? err_set(err, e, "%s; " LADDER_EXTENSION, why.text) : e;
+	return e == -EPERM || e == -EACCES ? err_set(err, e, "no BPF: %s; and %s; " LADDER_EXTENSION, r->fallback.text, why.text) : e;
 }
 
 struct search {
@@ -113,11 +113,11 @@ static int add_pid(struct recorder *r, const char *text, struct err *err)
 		e = r->options.languages;
 	}
 	if (e < 0)
-		return r->remote ? add_way_inside(e, err) : e;
+		return r->remote ? add_other_ways(r, e, err) : e;
 	if (e == 0)
 		return refuse_other_program(r, t.pid, err);
 	if (!t.start_ticks)
-		return err_set(err, -ESRCH, "there is no process %ld", pid);
+		return process_absent(t.pid, err);
 	if (!r->remote)
 		sampler_add_target(r->sampler, (u32)pid, t.start_ticks);
 	GROW(&r->targets, &r->target_capacity, r->target_count + 1);

@@ -106,9 +106,11 @@ static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	if (php_task_read("/proc", number, &task) < 0)
-		return err_set(err, -ESRCH, "there is no process %d", (int)pid);
+		return process_absent(pid, err);
 	e = obstacle_of_memory("/proc", &task, &o);
-	if (e < 0 && (is_php || php_task_is_php(&task))) {
+	if (e == -ESRCH)
+		process_absent(pid, err);
+	else if (e < 0 && (is_php || php_task_is_php(&task))) {
 		note_closed(t, &task, &o);
 		err_set(err, e, "the memory of process %d may not be read: %s%s%s", (int)pid, o.cause, *o.remedy ? "; " : "", o.remedy);
 	}

@@ -94,24 +94,33 @@ static u64 note_native(struct sleepers *s, const struct sleeper_event *e)
 	return stack->id;
 }
 
-void sleepers_add(struct sleepers *s, const struct sleeper_event *e)
+/* Reads the stack of the thread. Returns whether its wait is kept. */
+static bool read_thread(struct sleepers *s, const struct sleeper_event *e, struct count_key *key)
 {
-	struct waiting wait = { .key = { .kind = SAMPLE_BLOCKED, .kernel = e->kernel }, .since_ns = s->since_ns, .weight = 1 };
-
-	if (!e->pid || !e->visible_tid || !has_slept_since(e))
-		return;
+	s->reading.walk.fibers = 0;
+	if (!e->runs_interpreter)
+		return s->settings->idle;
 	s->reading.php = (struct remote_php){ (pid_t)e->pid, &e->binary, e->bias, e->thread };
 	s->reading.tgid = e->tgid;
 	s->reading.start_ticks = e->start_ticks;
 	remote_reading_take(&s->reading);
 	if (!s->reading.readable && !remote_memory_is_open()) {
 		s->closed++;
-		return;
+		return false;
 	}
 	if (!s->reading.readable || (!s->reading.walk.count && !s->settings->idle))
+		return false;
+	key->php = remote_notes_stack(&s->notes, &s->reading);
+	key->request = remote_notes_request(&s->notes, &s->reading);
+	return true;
+}
+
+void sleepers_add(struct sleepers *s, const struct sleeper_event *e)
+{
+	struct waiting wait = { .key = { .kind = SAMPLE_BLOCKED, .kernel = e->kernel }, .since_ns = s->since_ns, .weight = 1 };
+
+	if (!e->pid || !e->visible_tid || !has_slept_since(e) || !read_thread(s, e, &wait.key))
 		return;
-	wait.key.php = remote_notes_stack(&s->notes, &s->reading);
-	wait.key.request = remote_notes_request(&s->notes, &s->reading);
 	wait.key.process = s->settings->per_process ? PROCESS_KEY(e->tgid, e->start_ticks) : 0;
 	wait.key.native = s->native ? note_native(s, e) : 0;
 	/* Added first and looked at then: whatever the thread does later, the programs see it. */

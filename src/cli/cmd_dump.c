@@ -180,6 +180,10 @@ static void put_json(const struct php_now_list *d, struct buf *out)
 
 static void put_closed(const struct php_now_list *d)
 {
+	struct obstacle hides;
+
+	if (!pids.count && obstacle_of_hiding("/proc", &hides))
+		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (d->targets.closed.count)
 		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " LADDER_EXTENSION "\n", d->targets.closed.count,
 			d->targets.closed.count == 1 ? "" : "es", d->targets.closed_why);

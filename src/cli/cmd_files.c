@@ -183,22 +183,6 @@ static void put_row(struct json *j, const struct file_rows *r, const struct file
 	json_end(j);
 }
 
-/* The recording's counts, by the names that they have as labels of a file. */
-static void put_counts(struct json *j, const struct record_summary *s)
-{
-	struct labels labels;
-
-	labels_init(&labels);
-	record_summary_label(s, &labels);
-	json_key(j, "counts");
-	json_open_object(j);
-	for (size_t i = 0; i < labels.count; i++)
-		if (strcmp(labels.items[i].key, "sampler"))
-			put_number(j, labels.items[i].key, strtoull(labels.items[i].value, NULL, 10));
-	json_end(j);
-	labels_done(&labels);
-}
-
 static void put_json(const struct file_rows *r, size_t shown, const struct record_summary *s, struct buf *out)
 {
 	struct json j;
@@ -216,7 +200,7 @@ static void put_json(const struct file_rows *r, size_t shown, const struct recor
 	put_number(&j, "lost", s->counters[COUNTER_LOST_TABLE]);
 	put_number(&j, "files", r->count - shown);
 	json_end(&j);
-	put_counts(&j, s);
+	record_summary_put_counts(s, &j);
 	json_key(&j, "files");
 	json_open_array(&j);
 	for (size_t i = 0; i < shown; i++)

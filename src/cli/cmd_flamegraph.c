@@ -86,7 +86,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb (default: by the palette)." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
-	  "function (default), layer (PHP, native code, JIT, kernel; default for what strobe record wrote) or package (of "
+	  "function (default), layer (PHP, Perl, native code, JIT, kernel; default for what strobe record wrote) or package (of "
 	  "Composer, namespace, library). The picture can switch between them." },
 	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash,
 	  "Colours by a hash of the name, in which the first characters weigh most." },

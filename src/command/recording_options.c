@@ -3,6 +3,7 @@
 #include "recording_options.h"
 
 #include "languages.h"
+#include "obstacles.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,12 +72,16 @@ void recording_layers(const struct recorder_options *o, struct recorder *r, stru
 			  STACK_BOOK_OUTSIDE_BOTH;
 }
 
-int recording_tell_fallback(const struct recorder *r, const struct stack_book_layers *layers, struct err *err)
+int recording_tell_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+			    struct err *err)
 {
 	const char *why = recorder_fallback(r);
+	struct obstacle hides;
 
 	if (*why && !layers->php)
 		return err_set(err, -ENOTSUP, "native and kernel frames take BPF: %s", why);
+	if (*why && !o->pid_count && obstacle_of_hiding("/proc", &hides))
+		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (*why)
 		fprintf(stderr, "strobe: no BPF: %s; reading the memory of processes instead, without native and kernel frames\n", why);
 	return 0;

@@ -43,7 +43,7 @@ static char *loadable(const struct rooted *root, const struct php_binary *php)
 
 	if (php->extension_directory && fits(root, usual, php))
 		return xstrdup("strobe");
-	for (size_t i = 0; program && !*root->path && i < 2; i++) {
+	for (size_t i = 0; program && i < 2; i++) {
 		_cleanup_(freep) char *path = i ? xasprintf("%s/../lib/strobe/php%s/strobe.so", program, minor) :
 						  xasprintf("%s/php%s/strobe.so", program, minor);
 
@@ -105,13 +105,16 @@ static bool check_file(struct findings *f, enum level level, const char *area, c
 		       const struct php_binary *php, const struct php_setting *line, const char *path)
 {
 	int error;
-	_cleanup_(freep) char *build = build_of(root, path, &error);
+	_cleanup_(freep) char *build = build_of(root, path, &error), *other = loadable(root, php);
 	_cleanup_(buf_done) struct buf fix = { 0 };
 
 	if (build && !strcmp(build, php->build))
 		return true;
 	buf_init(&fix);
-	put_build(php, &fix);
+	if (other && *line->file)
+		buf_printf(&fix, "extension=%s in %s:%u, and restart that PHP", other, line->file, line->line);
+	else
+		put_build(php, &fix);
 	if (error < 0)
 		findings_add(f, level, area, "extension-file", about, error == -EACCES ? "make the file readable for everybody" : fix.data,
 			     "%s:%u loads %s, %s", line->file, line->line, path,
@@ -139,7 +142,9 @@ bool doctor_extension(struct findings *f, enum level level, const char *area, co
 			     "%zu lines load it, and PHP prints a warning for the second into each page; the first is %s:%u", lines,
 			     line->file, line->line);
 	if (!strcmp(line->name, "zend_extension")) {
-		findings_add(f, level, area, "extension-zend", about, "extension = strobe", "%s:%u loads it as zend_extension, which it is not",
+		_cleanup_(freep) char *fix = xasprintf("extension=%s in %s:%u", line->value, line->file, line->line);
+
+		findings_add(f, level, area, "extension-zend", about, *line->file ? fix : "extension = strobe", "%s:%u loads it as zend_extension, which it is not",
 			     line->file, line->line);
 		return false;
 	}

@@ -146,7 +146,8 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 	struct one o = { f, d, &v, v.about };
 
 	php_view_open(&v, d, all, t, &found);
-	if (php_task_is_php(t)) {
+	/* Any name will do for a program that is PHP by what is in it. */
+	if (php_task_is_php(t) || v.php) {
 		add_kind(&o);
 		if (t->master)
 			add_master(&o, all);
@@ -169,14 +170,17 @@ void doctor_process(struct findings *f, const void *data)
 {
 	const struct doctor *d = data;
 	struct machine_tasks all;
+	struct obstacle hides;
 	struct php_task task;
 	int r;
 
 	findings_look(f, "process %s", d->pid);
 	r = php_task_read(d->proc, d->pid, &task);
 	if (r < 0) {
-		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "process", d->pid, "pgrep -a php", "%s",
-			     r == -ENOENT || r == -ESRCH ? "there is no such process" : strerror(-r));
+		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_of_hiding(d->proc, &hides);
+
+		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "process", d->pid, hidden ? hides.remedy : "pgrep -a php", "%s%s%s",
+			     absent ? "there is no such process" : strerror(-r), hidden ? ", or " : "", hidden ? hides.cause : "");
 		return;
 	}
 	all.count = php_tasks_find(d->proc, &all.items, &all.looked);

@@ -2,6 +2,7 @@
 #include "doctor.h"
 
 #include "mem.h"
+#include "obstacles.h"
 #include "php_view.h"
 
 #include <string.h>
@@ -45,6 +46,7 @@ void doctor_processes(struct findings *f, const void *data)
 	const struct doctor *d = data;
 	struct php_found_list found = { 0 };
 	struct machine_tasks all;
+	struct obstacle hides;
 	unsigned shown = 0, left_out = 0;
 
 	all.count = php_tasks_find(d->proc, &all.items, &all.looked);
@@ -65,6 +67,8 @@ void doctor_processes(struct findings *f, const void *data)
 	}
 	if (left_out)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "more", "", "strobe doctor -p PID", "%u more kinds of processes are left out", left_out);
+	if (obstacle_of_hiding(d->proc, &hides))
+		findings_add(f, LEVEL_WARNING, AREA_PROCESSES, "hidden", "", hides.remedy, "%s", hides.cause);
 	if (!shown)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "no-process", "", "start it, or try: strobe run -- php script.php",
 			     "none of the %zu processes runs PHP (looked for php, php-fpm, frankenphp, and Apache with libphp)", all.looked);

@@ -37,7 +37,8 @@ static char *directory_of(const char *path)
 }
 
 static void add_absent(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		       const char *root_name, const char *path, const struct reach *r)
+		       const char *root_name, const char *path, const struct php_settings *settings, const char *service,
+		       const struct reach *r)
 {
 	_cleanup_(freep) char *directory = directory_of(path), *fix = NULL, *own = directory_of(d->socket);
 
@@ -46,11 +47,15 @@ static void add_absent(struct findings *f, const struct doctor *d, enum level le
 	else if (root_name)
 		fix = xasprintf("mount the directory into the container: docker run -v %s:%s", own, directory);
 	else if (strcmp(path, d->socket) && d->daemon)
-		fix = xasprintf("strobe.socket = %s", d->socket);
+		fix = doctor_change(settings, "strobe.socket", d->socket);
+	else if (d->daemon)
+		fix = xasprintf("BindPaths=%s in the [Service] of its unit (systemctl edit %s), and restart it; or a socket below /run", own,
+				*service ? service : "UNIT");
 	else
 		fix = xstrdup("systemctl start strobe, or by hand: strobe serve");
-	findings_add(f, level, area, root_name ? "socket-root" : "socket-absent", about, fix, "it looks for the socket %s%s%s, and there is no %s",
-		     path, root_name ? " in " : "", root_name ? root_name : "", r->at);
+	findings_add(f, level, area, root_name ? "socket-root" : "socket-absent", about, fix, "it looks for the socket %s%s%s, and there is no %s%s",
+		     path, root_name ? " in " : "", root_name ? root_name : "", r->at,
+		     !root_name && d->daemon && !strcmp(path, d->socket) ? " for it: directories are mounted for it alone (such as by PrivateTmp)" : "");
 }
 
 static void add_denied(struct findings *f, enum level level, const char *area, const char *about, const char *path,
@@ -75,8 +80,8 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 }
 
 bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		  const struct rooted *root, const char *root_name, const char *path, const struct task_status *who,
-		  const char *service)
+		  const struct rooted *root, const char *root_name, const char *path, const struct php_settings *settings,
+		  const struct task_status *who, const char *service)
 {
 	_cleanup_(freep) char *fix = NULL;
 	struct reach r;
@@ -88,11 +93,11 @@ bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, 
 	case REACH_OPEN:
 		if (!d->daemon || is_same(root, path, d->socket))
 			return true;
-		fix = xasprintf("strobe.socket = %s", d->socket);
+		fix = doctor_change(settings, "strobe.socket", d->socket);
 		findings_add(f, level, area, "socket-other", about, fix, "it sends to %s, but the daemon listens on %s", path, d->socket);
 		return false;
 	case REACH_ABSENT:
-		add_absent(f, d, level, area, about, root_name, path, &r);
+		add_absent(f, d, level, area, about, root_name, path, settings, service, &r);
 		return false;
 	case REACH_DENIED:
 		add_denied(f, level, area, about, path, who, service, &r);

@@ -37,13 +37,15 @@ static bool works(const struct state *s, enum kernel_feature f)
 
 static void add_ladder(struct state *s)
 {
-	bool bpf = works(s, KERNEL_BPF) && works(s, KERNEL_PERF);
-	bool off_cpu = bpf && (works(s, KERNEL_TP_BTF) || works(s, KERNEL_RAW_TP));
+	bool programs = works(s, KERNEL_BPF) && works(s, KERNEL_RINGBUF) && works(s, KERNEL_BTF) && works(s, KERNEL_TP_BTF);
 
-	if (off_cpu && works(s, KERNEL_BTF))
+	if (programs && works(s, KERNEL_PERF))
 		findings_add(s->f, LEVEL_OK, AREA_SAMPLER, "ladder", "", NULL,
-			     "kernel %s lets you see any process, on and off the CPU: BPF, perf events, BTF, %s", s->limits.release,
-			     works(s, KERNEL_TP_BTF) ? "tp_btf" : "raw tracepoints");
+			     "kernel %s lets you see any process, on and off the CPU: BPF, perf events, BTF, tp_btf", s->limits.release);
+	else if (programs)
+		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
+			     "kernel %s lets you see waits and calls of any process (BPF, BTF, tp_btf); on the CPU you see %s", s->limits.release,
+			     works(s, KERNEL_READV) ? "PHP stacks of your own processes, by reading their memory" : "them only through the extension");
 	else if (works(s, KERNEL_READV))
 		findings_add(s->f, LEVEL_NOTE, AREA_SAMPLER, "ladder", "", NULL,
 			     "on kernel %s you get PHP stacks of your own processes by reading their memory, without native and kernel frames",
@@ -108,9 +110,10 @@ void doctor_sampler(struct findings *f, const void *data)
 	if (!works(&s, KERNEL_BTF))
 		add_refused(&s, KERNEL_BTF);
 	/* These fail for the same reason as BPF does. */
-	for (unsigned i = 0; works(&s, KERNEL_BPF) && i < KERNEL_FEATURES; i++)
-		if ((i == KERNEL_RINGBUF || (i == KERNEL_TP_BTF && works(&s, KERNEL_BTF)) || i == KERNEL_RAW_TP) && s.result[i] < 0)
-			add_refused(&s, (enum kernel_feature)i);
+	if (works(&s, KERNEL_BPF) && !works(&s, KERNEL_RINGBUF))
+		add_refused(&s, KERNEL_RINGBUF);
+	if (works(&s, KERNEL_BPF) && works(&s, KERNEL_BTF) && !works(&s, KERNEL_TP_BTF))
+		add_refused(&s, KERNEL_TP_BTF);
 	if (works(&s, KERNEL_BPF) && works(&s, KERNEL_BTF))
 		add_lacking(&s);
 	if (!works(&s, KERNEL_READV))

@@ -76,17 +76,20 @@ static bool has_observer(const struct php_settings *s)
 
 /* --- findings */
 
-/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini": in the file that has the setting, else where the
+/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini": in the file that has the setting, `item`, else where the
  * extension is loaded. The caller frees. */
-static char *change(const struct php_settings *s, const char *name, const char *value)
+static char *change_item(const struct php_settings *s, const struct php_setting *item, const char *name, const char *value)
 {
-	const struct php_setting *item = php_settings_find(s, name);
-
 	if (!item)
 		php_settings_extensions(s, "strobe", &item);
 	if (!item || !*item->file)
 		return xasprintf("%s = %s", name, value);
 	return xasprintf("%s = %s in %s, and restart that PHP", name, value, item->file);
+}
+
+char *doctor_change(const struct php_settings *s, const char *name, const char *value)
+{
+	return change_item(s, php_settings_find(s, name), name, value);
 }
 
 static void put_place(struct buf *b, const struct php_setting *item)
@@ -112,7 +115,7 @@ static void add_invalid(struct findings *f, enum level level, const char *area, 
 		buf_init(&place);
 		put_place(&place, item);
 		if (*verdict.use)
-			fix = change(s, item->name, strcmp(item->name, "strobe.mode") ? verdict.use : "sample");
+			fix = change_item(s, item, item->name, strcmp(item->name, "strobe.mode") ? verdict.use : "sample");
 		else
 			fix = xstrdup("remove the line, or correct the name");
 		findings_add(f, strcmp(item->name, "strobe.mode") && strcmp(item->name, "strobe.socket") ? LEVEL_WARNING : level, area,
@@ -168,12 +171,12 @@ bool doctor_settings(struct findings *f, enum level level, const char *area, con
 		buf_init(&place);
 		if (mode)
 			put_place(&place, mode);
-		fix = change(s, "strobe.mode", "sample");
+		fix = doctor_change(s, "strobe.mode", "sample");
 		findings_add(f, level, area, "mode-off", about, fix, "the extension is loaded, but strobe.mode is off%s",
 			     mode ? place.data : ", the default");
 	}
 	if (sample && number(s, "strobe.request_rate", 1) == 0) {
-		fix = change(s, "strobe.request_rate", "1");
+		fix = doctor_change(s, "strobe.request_rate", "1");
 		findings_add(f, level, area, "rate-zero", about, fix, "strobe.request_rate is 0: no request is sampled");
 		sample = false;
 	}

@@ -14,6 +14,7 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 {
 	enum level level = d->pid ? LEVEL_PROBLEM : serves(v->task) ? LEVEL_WARNING : LEVEL_NOTE;
 	_cleanup_(buf_done) struct buf fix = { 0 };
+	struct rooted outside;
 
 	buf_init(&fix);
 	if (v->has_line) {
@@ -22,8 +23,13 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 			     "has not loaded the extension, though its ini files say so: it was started before, or loading failed (its log says why)");
 		return;
 	}
-	if (v->php)
+	/* A worker in a chroot has read its files before it went there. */
+	if (v->php && v->task->root && rooted_open("/", &outside) >= 0) {
+		doctor_put_enable(&outside, &v->php->binary, v->task->service, &fix);
+		rooted_close(&outside);
+	} else if (v->php) {
 		doctor_put_enable(&v->root, &v->php->binary, v->task->service, &fix);
+	}
 	findings_add(f, level, area, "not-loaded", about, fix.data,
 		     "has not loaded the extension");
 }
@@ -43,7 +49,7 @@ static void check_with(struct findings *f, const struct doctor *d, const char *a
 	}
 	if (v->php && (v->has_line || v->pool))
 		doctor_settings(f, LEVEL_PROBLEM, area, about, &v->php->binary, &v->settings);
-	doctor_reach(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->task->status, v->task->service);
+	doctor_reach(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->settings, &v->task->status, v->task->service);
 	if (f->counts[LEVEL_PROBLEM] + f->counts[LEVEL_WARNING] + f->counts[LEVEL_NOTE] != before)
 		return;
 	buf_init(&mode);
@@ -68,5 +74,5 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 	}
 	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, "run it as root: sudo strobe doctor",
 		     "whether it has the extension cannot be read: %s", strerror(t->maps_error));
-	doctor_reach(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &t->status, t->service);
+	doctor_reach(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
 }

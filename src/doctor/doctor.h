@@ -46,6 +46,10 @@ void doctor_sampler(struct findings *f, const void *data);
 bool doctor_settings(struct findings *f, enum level level, const char *area, const char *about, const struct php_binary *php,
 		     const struct php_settings *s);
 
+/* "strobe.mode = sample in /etc/php/8.2/fpm/conf.d/90-strobe.ini, and restart that PHP": where that setting stands, else where the
+ * extension is loaded. The caller frees. */
+char *doctor_change(const struct php_settings *s, const char *name, const char *value);
+
 /* Adds " sample, every 0.01 s of wall time" to `out`. */
 void doctor_put_mode(const struct php_settings *s, struct buf *out);
 
@@ -57,10 +61,10 @@ bool doctor_extension(struct findings *f, enum level level, const char *area, co
 void doctor_put_enable(const struct rooted *root, const struct php_binary *php, const char *service, struct buf *out);
 
 /* Whether the process may write to the socket that it sends to, and whether that is the daemon's. `root_name` is NULL, the
- * path of a chroot, or "its container". True without a finding if all is well. */
+ * path of a chroot, or "its container"; `settings` are those in which the path may stand. True without a finding if all is well. */
 bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		  const struct rooted *root, const char *root_name, const char *path, const struct task_status *who,
-		  const char *service);
+		  const struct rooted *root, const char *root_name, const char *path, const struct php_settings *settings,
+		  const struct task_status *who, const char *service);
 
 /* "systemctl restart php8.2-fpm", or "restart that PHP". */
 void doctor_put_restart(const char *service, struct buf *out);

@@ -50,6 +50,7 @@ static void read_settings(struct php_view *v, const struct doctor *d, const stru
 	if (v->pool) {
 		php_settings_add_pool(&v->settings, &v->pool->settings);
 		php_settings_add_pool(&v->settings, &v->pool->admin);
+		v->has_line = php_settings_extensions(&v->settings, "strobe", &line);	/* php_admin_value[extension] */
 	}
 }
 

@@ -25,7 +25,6 @@ static const struct {
 	[KERNEL_RINGBUF] = { "ringbuf", "BPF ring buffers" },
 	[KERNEL_BTF] = { "btf", "the kernel's type information (BTF)" },
 	[KERNEL_TP_BTF] = { "tp_btf", "BPF on the scheduler's tracepoint" },
-	[KERNEL_RAW_TP] = { "raw_tp", "BPF on raw tracepoints" },
 	[KERNEL_PERF] = { "perf", "perf events of all processes" },
 	[KERNEL_PERF_OWN] = { "perf_own", "perf events of one's own processes" },
 	[KERNEL_TRACEFS] = { "tracefs", "the list of tracepoints (tracefs)" },
@@ -254,8 +253,6 @@ static int try_it(enum kernel_feature f)
 		return find_sched_switch(&id);
 	case KERNEL_TP_BTF:
 		return try_tp_btf();
-	case KERNEL_RAW_TP:
-		return load_reader(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0);
 	case KERNEL_PERF:
 		return open_clock(-1, 0);
 	case KERNEL_PERF_OWN:
@@ -281,8 +278,8 @@ int kernel_feature_try(enum kernel_feature f)
 {
 	/* Features that take bpf(2). */
 	static const bool needs_bpf[KERNEL_FEATURES] = {
-		[KERNEL_RINGBUF] = true, [KERNEL_TP_BTF] = true, [KERNEL_RAW_TP] = true, [KERNEL_BPF_LOOP] = true,
-		[KERNEL_TASK_POINTER] = true, [KERNEL_TASK_REGISTERS] = true, [KERNEL_TASK_ITERATOR] = true,
+		[KERNEL_RINGBUF] = true, [KERNEL_TP_BTF] = true, [KERNEL_BPF_LOOP] = true, [KERNEL_TASK_POINTER] = true,
+		[KERNEL_TASK_REGISTERS] = true, [KERNEL_TASK_ITERATOR] = true,
 	};
 	static const bool needs_btf[KERNEL_FEATURES] = { [KERNEL_TP_BTF] = true, [KERNEL_TASK_ITERATOR] = true };
 

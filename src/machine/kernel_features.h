@@ -17,7 +17,6 @@ enum kernel_feature {
 	KERNEL_RINGBUF,		/* BPF maps of the ring buffer type (5.8) */
 	KERNEL_BTF,		/* types of the kernel in /sys/kernel/btf/vmlinux */
 	KERNEL_TP_BTF,		/* programs for the tracepoint sched_switch with the kernel's types */
-	KERNEL_RAW_TP,		/* programs for raw tracepoints */
 	KERNEL_PERF,		/* a clock on each processor that sees all processes */
 	KERNEL_PERF_OWN,	/* such a clock for processes of our own */
 	KERNEL_TRACEFS,		/* the directory of tracepoints may be read */

@@ -11,8 +11,11 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #define CONTAINER_REMEDY	"run it on the host, or give the container --cap-add BPF,PERFMON,SYS_PTRACE and a seccomp profile that allows bpf and perf_event_open"
 #define FILE_REMEDY		"sudo, or once: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on the file of strobe"
@@ -123,17 +126,28 @@ static void set_closed(struct obstacle *o, const char *proc, const struct php_ta
 		set(o, root, "%s", strerror(error));
 }
 
-/* The kernel asks for the same right at this file as at process_vm_readv. */
+void obstacle_of_refusal(const char *proc, const struct php_task *t, int error, struct obstacle *ret)
+{
+	ret->chosen = false;
+	if (error == ESRCH)
+		set(ret, NULL, "it has ended");
+	else
+		set_closed(ret, proc, t, error);
+}
+
+/* Nothing is at that address; a caller without the right is told so first. /proc/PID/mem would take the rights of a file, too,
+ * which CAP_SYS_PTRACE does not give. */
 int obstacle_of_memory(const char *proc, const struct php_task *t, struct obstacle *ret)
 {
-	_cleanup_(freep) char *path = xasprintf("%s/%d/mem", proc, (int)t->pid);
-	_cleanup_(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int error = errno;
+	char byte;
+	struct iovec local = { &byte, 1 }, remote = { NULL, 1 };
+	int error;
 
-	ret->chosen = false;
-	if (fd >= 0)
+	*ret = (struct obstacle){ 0 };
+	if (process_vm_readv(t->pid, &local, 1, &remote, 1, 0) >= 0 || errno == EFAULT)
 		return 0;
-	set_closed(ret, proc, t, error);
+	error = errno;
+	obstacle_of_refusal(proc, t, error, ret);
 	return -error;
 }
 
@@ -158,5 +172,60 @@ bool obstacle_of_numbers(const char *proc, struct obstacle *ret)
 		return false;
 	set(ret, "mount -t proc proc /proc, or start strobe by unshare --mount-proc, or nsenter --pid --mount",
 	    "/proc has the process numbers of another pid namespace than strobe's");
+	return true;
+}
+
+/* --- hidden processes */
+
+/* The options of the last mount at /proc: "rw,hidepid=invisible,gid=27"; NULL if there is none. */
+static char *proc_options(char *mountinfo)
+{
+	char *options = NULL, *save = NULL;
+
+	for (char *line = strtok_r(mountinfo, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *end = strstr(line, " - proc "), *source = end ? strchr(end + strlen(" - proc "), ' ') : NULL;
+		char place[16];
+
+		if (source && sscanf(line, "%*s %*s %*s %*s %15s", place) == 1 && !strcmp(place, "/proc"))
+			options = source + 1;
+	}
+	return options;
+}
+
+/* "invisible" of hidepid=invisible; false if there is no such option. */
+static bool option_value(const char *options, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = options; p && *p; p = *(p += strcspn(p, ",")) ? p + 1 : p)
+		if (!strncmp(p, name, n) && p[n] == '=') {
+			snprintf(out, size, "%.*s", (int)strcspn(p + n + 1, ","), p + n + 1);
+			return true;
+		}
+	return false;
+}
+
+bool obstacle_of_hiding(const char *proc, struct obstacle *ret)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/self/mountinfo", proc);
+	_cleanup_(buf_done) struct buf text = { 0 };
+	char mode[16], group[16] = "0", *options;
+	struct kernel_limits limits;
+	struct task_status self;
+	bool by_group;
+
+	*ret = (struct obstacle){ 0 };
+	buf_init(&text);
+	if (io_read_file(path, &text, (size_t)16 << 20, NULL) < 0 || !text.size || !(options = proc_options(text.data)) ||
+	    !option_value(options, "hidepid", mode, sizeof(mode)) || !strcmp(mode, "off") || !strcmp(mode, "0"))
+		return false;
+	read_rights(proc, &self, &limits);
+	/* Members of a group may see all, unless only those are shown that may be traced. */
+	by_group = strcmp(mode, "ptraceable") && strcmp(mode, "4");
+	option_value(options, "gid", group, sizeof(group));
+	if (task_has_capability(&self, CAP_SYS_PTRACE) || (by_group && task_is_member(&self, (gid_t)strtoul(group, NULL, 10))))
+		return false;
+	set(ret, "sudo, or: mount -o remount,hidepid=0 /proc", "/proc hides the processes of other users from you (it is mounted with hidepid=%s)",
+	    mode);
 	return true;
 }

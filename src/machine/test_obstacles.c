@@ -102,13 +102,12 @@ TEST(a_container_is_named_by_its_filter)
 	CHECK_STR(of_feature(KERNEL_PERF, -ENOSYS).cause, "a system call filter (seccomp) hides the call");
 }
 
-/* There is no such file as mem here, so it cannot be opened: by root neither. */
 static struct obstacle of_memory(uid_t uid)
 {
 	struct php_task t = { .pid = 4711, .status.uid = uid, .name = "php" };
 	struct obstacle o = { 0 };
 
-	CHECK(obstacle_of_memory(proc, &t, &o) < 0);
+	obstacle_of_refusal(proc, &t, EPERM, &o);
 	remove_all();
 	return o;
 }
@@ -127,6 +126,35 @@ TEST(what_closes_memory_is_named)
 	CHECK_STR(of_memory(7).remedy, "start the kernel with another ptrace_scope");
 	make(BIT(CAP_SYS_PTRACE), 2, "[none] integrity confidentiality\n", "2\n", "1\n");
 	CHECK_STR(of_memory(7).cause, "a system call filter (seccomp) or a security module forbids it");
+}
+
+/* As the user 7 of the group 7, from whom /proc is mounted so. */
+static struct obstacle of_hiding(uint64_t capabilities, const char *options)
+{
+	struct obstacle o;
+	char line[256];
+	bool hides;
+
+	make(capabilities, 0, "", "2\n", "1\n");
+	snprintf(line, sizeof(line), "21 1 8:1 / / rw - ext4 /dev/sda1 rw,hidepid=9\n22 21 0:20 / /proc rw,nosuid shared:5 - proc proc %s\n"
+		 "23 21 0:21 / /jail/proc rw - proc proc rw,hidepid=invisible\n", options);
+	put("/proc/self/mountinfo", line);
+	hides = obstacle_of_hiding(proc, &o);
+	CHECK(hides == (*o.cause != 0) && hides == (*o.remedy != 0));
+	remove_all();
+	return o;
+}
+
+TEST(a_proc_that_hides_processes_is_named)
+{
+	CHECK_STR(of_hiding(0, "rw,hidepid=invisible").cause,
+		  "/proc hides the processes of other users from you (it is mounted with hidepid=invisible)");
+	CHECK_STR(of_hiding(0, "rw,gid=27,hidepid=2").remedy, "sudo, or: mount -o remount,hidepid=0 /proc");
+	CHECK_STR(of_hiding(0, "rw").cause, "");
+	CHECK_STR(of_hiding(0, "rw,hidepid=off").cause, "");
+	CHECK_STR(of_hiding(BIT(CAP_SYS_PTRACE), "rw,hidepid=invisible").cause, "");
+	CHECK_STR(of_hiding(0, "rw,hidepid=noaccess,gid=7").cause, "");
+	CHECK(*of_hiding(0, "rw,hidepid=ptraceable,gid=7").cause);
 }
 
 static bool other_numbers(const char *status)

@@ -167,11 +167,27 @@ static struct profile *turn_over(struct picture *g)
 	return profile_reverse_above(p, o->column, layout_narrowest(limits.total, &limits));
 }
 
+/* The language of scripts whose path does not tell it: Perl where a frame is Perl's and none is PHP's. */
+static enum group_layer scripts_layer(const struct profile *p)
+{
+	enum group_layer found = LAYER_PHP;
+
+	for (uint32_t i = 0; p && i < p->frame_count; i++) {
+		enum group_layer layer = group_layer(profile_name(p, i), profile_file(p, i));
+
+		if (layer == LAYER_PHP)
+			return LAYER_PHP;
+		found = layer == LAYER_PERL ? LAYER_PERL : found;
+	}
+	return found;
+}
+
 int picture_check(struct picture *g, struct err *err)
 {
 	int e = check_sizes(g->o, err);
 
 	g->factor = g->o->factor;
+	g->scripts = scripts_layer(g->p);
 	return e < 0 ? e : find_palette(g, err);
 }
 

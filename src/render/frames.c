@@ -110,8 +110,9 @@ struct rgb picture_color_by(const struct picture *g, uint32_t frame, enum flameg
 		return (struct rgb){ 200, 200, 200 };
 	name = profile_name(g->p, frame);
 	file = profile_file(g->p, frame);
-	return by == COLOR_BY_LAYER ? group_layer_color(group_layer(name, file), name) :
-				      group_package_color(group_package(name, file), name);
+	if (by == COLOR_BY_LAYER)
+		return group_layer_color(group_is_script(name, file) ? g->scripts : group_layer(name, file), name);
+	return group_package_color(group_package(name, file), name);
 }
 
 struct rgb picture_color(const struct picture *g, const struct layout_box *box)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const group_layer_names[LAYERS] = { "PHP", "native", "JIT", "kernel" };
+const char *const group_layer_names[LAYERS] = { "PHP", "Perl", "native", "JIT", "kernel" };
 
 static bool is_php_file(struct str s)
 {
@@ -35,6 +35,19 @@ static bool is_php_name(struct str name)
 	return text_has(name, "\\") || (text_has(name, "::") && !text_has(name, "<") && !text_has(name, " "));
 }
 
+static bool is_perl_file(struct str s)
+{
+	return text_ends(s, ".pl") || text_ends(s, ".pm");
+}
+
+/* Names as `strobe record` gives them. */
+static bool is_perl_name(struct str name)
+{
+	return is_perl_file(name) || text_starts(name, "[unknown perl]") || text_starts(name, "[outside Perl functions]") ||
+	       text_starts(name, "main::") || text_starts(name, "(eval)") || text_starts(name, "require ") ||
+	       text_has(name, "::__ANON__[") || text_ends(name, " (format)");
+}
+
 static bool is_library(struct str file)
 {
 	return text_ends(file, ".so") || text_has(file, ".so.");
@@ -50,7 +63,18 @@ enum group_layer group_layer(struct str name, struct str file)
 	/* Rust's names look like those of methods. */
 	if (is_library(file))
 		return LAYER_NATIVE;
-	return is_php_file(file) || is_php_name(name) ? LAYER_PHP : LAYER_NATIVE;
+	if (is_php_file(file) || is_php_file(name))
+		return LAYER_PHP;
+	if (is_perl_file(file) || is_perl_name(name))
+		return LAYER_PERL;
+	return is_php_name(name) ? LAYER_PHP : LAYER_NATIVE;
+}
+
+bool group_is_script(struct str name, struct str file)
+{
+	bool is_itself = file.n == name.n && !memcmp(file.p, name.p, name.n);
+
+	return is_itself && text_starts(name, "/") && !is_library(name) && group_layer(name, file) == LAYER_NATIVE;
 }
 
 /* Up to and without the `count`th separator; all if there are fewer. */
@@ -119,14 +143,15 @@ static struct str module(struct str name)
 struct str group_package(struct str name, struct str file)
 {
 	struct str found = composer_package(file.n ? file : name);
+	enum group_layer layer = group_layer(name, file);
 
-	if (group_layer(name, file) == LAYER_KERNEL)
+	if (layer == LAYER_KERNEL)
 		return (struct str){ "kernel", 6 };
 	if (!found.n)
 		found = module(name);
 	if (!found.n && is_library(file))
 		found = after_last(file, '/');
-	if (!found.n && group_layer(name, file) == LAYER_PHP && !text_starts(name, "/") && !text_starts(name, "{"))
+	if (!found.n && (layer == LAYER_PHP || layer == LAYER_PERL) && !text_starts(name, "/") && !text_starts(name, "{"))
 		found = owner(name);
 	if (!found.n && file.n)
 		found = before_last(file, '/');
@@ -175,7 +200,7 @@ static double shade(struct str name)
 struct rgb group_layer_color(enum group_layer layer, struct str name)
 {
 	static const struct { double hue, saturation, lightness; } looks[LAYERS] = {
-		[LAYER_PHP] = { 24, 0.88, 0.64 }, [LAYER_NATIVE] = { 206, 0.62, 0.66 },
+		[LAYER_PHP] = { 24, 0.88, 0.64 }, [LAYER_PERL] = { 150, 0.45, 0.60 }, [LAYER_NATIVE] = { 206, 0.62, 0.66 },
 		[LAYER_JIT] = { 52, 0.80, 0.62 }, [LAYER_KERNEL] = { 292, 0.38, 0.70 },
 	};
 

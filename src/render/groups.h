@@ -1,4 +1,4 @@
-/* groups.h: what a frame belongs to, for colours that tell about structure: its layer (PHP, native code, the kernel) or
+/* groups.h: what a frame belongs to, for colours that tell about structure: its layer (PHP, Perl, native code, the kernel) or
  * its package. Both are read from the name and the file, so that folded stacks have them as well as our own profiles.
  */
 #ifndef RENDER_GROUPS_H
@@ -7,11 +7,15 @@
 #include "intern.h"
 #include "palette.h"
 
-enum group_layer { LAYER_PHP, LAYER_NATIVE, LAYER_JIT, LAYER_KERNEL, LAYERS };
+enum group_layer { LAYER_PHP, LAYER_PERL, LAYER_NATIVE, LAYER_JIT, LAYER_KERNEL, LAYERS };
 
 extern const char *const group_layer_names[LAYERS];
 
 enum group_layer group_layer(struct str name, struct str file);
+
+/* Whether a frame is the script itself, by a path that does not tell its language: "/usr/bin/podchecker" in that file. Its layer is
+ * LAYER_NATIVE. (Files that are read or written are frames, too, and stand in none.) */
+bool group_is_script(struct str name, struct str file);
 
 /* A Composer package by its folder, the first two parts of a namespace, a class, a library, a folder, "kernel"; a part
  * of what was given, or constant. Empty if nothing tells. */

@@ -13,6 +13,7 @@
 #include "amount.h"
 #include "difference.h"
 #include "exact.h"
+#include "groups.h"
 #include "json.h"
 #include "layout.h"
 #include "lines.h"
@@ -40,6 +41,7 @@ struct picture {
 	int64_t element_min;		/* boxes of at least this value are elements, others part of a path */
 	double factor;			/* what values are multiplied by when they are shown */
 	const struct line_layout *lines;	/* drawn from lines; NULL: from `p` */
+	enum group_layer scripts;	/* of scripts whose path does not tell their language */
 	const struct rgb *fills;	/* colours of the root and of each frame after it; NULL: by name */
 };
 

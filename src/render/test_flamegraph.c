@@ -1,6 +1,6 @@
 /* test_flamegraph.c: what every picture promises, whatever the profile and the options. */
 
-#include "render.h"
+#include "picture.h"
 
 #include "test.h"
 #include "xml_check.h"
@@ -279,6 +279,29 @@ TEST(recordings_from_outside_are_coloured_by_layer)
 	flamegraph_suit(&o, p);
 	CHECK_INT(o.color_by, COLOR_BY_LAYER);
 	profile_free(p);
+}
+
+static void check_layer_of_script(const char *other, const char *file, enum group_layer wanted)
+{
+	static const char script[] = "/usr/local/bin/report";
+	struct profile *p = profile_new();
+	uint32_t frame = profile_frame(p, (struct str){ script, strlen(script) }, (struct str){ script, strlen(script) }, 1);
+	struct flamegraph_options o;
+	struct picture g = { .p = p, .o = &o };
+	struct rgb found, color = group_layer_color(wanted, (struct str){ script, strlen(script) });
+
+	profile_frame(p, (struct str){ other, strlen(other) }, (struct str){ file, strlen(file) }, 1);
+	flamegraph_defaults(&o);
+	CHECK_INT(picture_check(&g, NULL), 0);
+	found = picture_color_by(&g, frame, COLOR_BY_LAYER);
+	CHECK(found.r == color.r && found.g == color.g && found.b == color.b);
+	profile_free(p);
+}
+
+TEST(a_script_whose_path_has_no_suffix_has_the_language_of_the_rest)
+{
+	check_layer_of_script("Report::total", "/srv/lib/Report.pm", LAYER_PERL);
+	check_layer_of_script("total", "/srv/lib/report.php", LAYER_PHP);
 }
 
 TEST_MAIN()

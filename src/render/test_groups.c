@@ -34,6 +34,15 @@ TEST(names_tell_their_layer)
 	CHECK_INT(layer("PDO::query", ""), LAYER_PHP);
 	CHECK_INT(layer("[unknown php]", ""), LAYER_PHP);
 	CHECK_INT(layer("[outside PHP functions]", ""), LAYER_PHP);
+	CHECK_INT(layer("Pod::Simple::parse_lines", "/usr/share/perl/5.36.0/Pod/Simple/BlackBox.pm"), LAYER_PERL);
+	CHECK_INT(layer("main::by_price", "/srv/report"), LAYER_PERL);
+	CHECK_INT(layer("Shop::__ANON__[/srv/a.pl:7]", ""), LAYER_PERL);
+	CHECK_INT(layer("(eval)", "/srv/report"), LAYER_PERL);
+	CHECK_INT(layer("require Pod/Usage.pm", "/srv/report"), LAYER_PERL);
+	CHECK_INT(layer("main::STDOUT (format)", ""), LAYER_PERL);
+	CHECK_INT(layer("/srv/a.pl", ""), LAYER_PERL);
+	CHECK_INT(layer("[unknown perl]", ""), LAYER_PERL);
+	CHECK_INT(layer("Perl_pp_split", "/usr/bin/perl"), LAYER_NATIVE);
 	CHECK_INT(layer("strlen", ""), LAYER_NATIVE);
 	CHECK_INT(layer("std::vector<int>::push_back", ""), LAYER_NATIVE);
 	CHECK_INT(layer("icu::Collator::compare(icu::UnicodeString)", ""), LAYER_NATIVE);
@@ -45,6 +54,15 @@ TEST(names_tell_their_layer)
 	CHECK_INT(layer("[kernel.kallsyms]", ""), LAYER_KERNEL);
 	CHECK_INT(layer("vfs_read", "/usr/lib/debug/boot/vmlinux-6.1.0-25-amd64"), LAYER_KERNEL);
 	CHECK_INT(layer("xfs_open", "/lib/modules/6.1.0/kernel/fs/xfs.ko"), LAYER_KERNEL);
+}
+
+TEST(a_path_without_a_suffix_is_a_script)
+{
+	CHECK(!group_is_script(of("/srv/cache/a"), of("")));
+	CHECK(group_is_script(of("/usr/bin/podchecker"), of("/usr/bin/podchecker")));
+	CHECK(!group_is_script(of("/srv/a.php"), of("")));
+	CHECK(!group_is_script(of("/usr/lib/libc.so.6"), of("")));
+	CHECK(!group_is_script(of("main"), of("/usr/bin/perl")));
 }
 
 TEST(packages_are_composers_before_namespaces)

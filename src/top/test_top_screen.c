@@ -244,7 +244,8 @@ TEST(plain_lines_have_the_same_numbers)
 	top_put_json(&out, &m.view, &m.facts, 1, 1700000000000000000);
 	CHECK_STR(out.data,
 		  "{\"time\":\"2023-11-14T22:13:20Z\",\"seconds\":5,\"on_cpu_ns\":400,\"off_cpu_ns\":1000,\"ticks\":1980,\"kept\":3,\"lost\":0,"
-		  "\"unreadable\":0,\"notes\":[\"3 samples of PHP on CPU, of 1,980 ticks at 99 Hz in 5.0 s (0 found an idle CPU, 0 another "
+		  "\"unreadable\":0,\"counts\":{\"kept\":3,\"switches\":0,\"ticks\":1980},"
+		  "\"notes\":[\"3 samples of PHP on CPU, of 1,980 ticks at 99 Hz in 5.0 s (0 found an idle CPU, 0 another "
 		  "program)\",\"off CPU: 2.50 s blocked, 0.00 s runnable, in 0 switches (0 outside PHP functions and 0 below the minimum are "
 		  "left out)\"],\"by\":\"function\",\"rows\":[{\"function\":\"Cart::total\",\"file\":\"/srv/cart.php\",\"line\":12,\"self_ns\":100,"
 		  "\"total_ns\":200,\"off_cpu_self_ns\":3000000,\"off_cpu_total_ns\":4000000000}],\"more\":2}\n");

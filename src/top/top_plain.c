@@ -111,6 +111,7 @@ void top_put_json(struct buf *out, const struct top_view *v, const struct top_fa
 	put_number(&j, "on_cpu_ns", v->rows->on_cpu);
 	put_number(&j, "off_cpu_ns", v->rows->off_cpu);
 	put_counts(&j, &f->summary);
+	record_summary_put_counts(&f->summary, &j);
 	put_notes(&j, f);
 	json_key(&j, "by");
 	json_str(&j, top_by_name(v->by));

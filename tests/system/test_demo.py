@@ -30,6 +30,11 @@ def check(holds, sentence, remark=''):
     return holds
 
 
+def text_of(path):
+    with open(path, encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
 def copy_tree(target):
     """The files that git would hand out, and those not committed yet."""
     files = subprocess.run(['git', '-C', ROOT, 'ls-files', '-z', '-co', '--exclude-standard'], capture_output=True)
@@ -120,9 +125,14 @@ def first_run(tree):
     with open(picture, encoding='utf-8', errors='replace') as f:
         svg = f.read()
     check(all(name in svg for name in ('doku.php', 'p_wiki_xhtml', 'GeSHi')), "the picture shows DokuWiki's functions")
-    outside = [os.path.join(tree, 'var', 'demo', name) for name in ('system.svg', 'off-cpu.svg')]
+    outside = {name: os.path.join(tree, 'var', 'demo', name) for name in ('system.svg', 'off-cpu.svg', 'file-io.svg', 'perl.svg')}
     if 'From outside: skipped: ' not in output:
-        check(all(path in output and well_formed(path)[0] for path in outside), 'the site is drawn from outside, on CPU and off', output)
+        check(all(path in output and well_formed(path)[0] for name, path in outside.items() if name != 'perl.svg'),
+              'the site is drawn from outside, on CPU, off CPU and in files', output)
+        check('inc/init.php' in text_of(outside['file-io.svg']), 'the picture of files has those of the wiki')
+        check('start_thread' not in text_of(outside['off-cpu.svg']), 'threads of the extension run no PHP')
+    if 'A Perl program: skipped: ' not in output:
+        check('Pod::Simple' in text_of(outside['perl.svg']), 'the picture of a Perl program has its subs', output)
     by_self, _, by_total = output.partition('with the most total time')
     check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None,
           'the functions with the most self time are those of a wiki', by_self)

@@ -16,9 +16,11 @@ import sys
 from daemon import Daemon
 from fpm import BUSY
 from recording import forbid
-from strobe_test import EXTENSION, STROBE, Directory, Skip, check, fastcgi, find_fpm, main, test, wait_for
+from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, find_fpm, main, test, wait_for
 
 NOBODY = 65534
+# The program beside which the extensions for each PHP are.
+BESIDE = f'{ROOT}/build/strobe'
 
 
 def doctor(*arguments, program=STROBE, environment=None, **more):
@@ -184,11 +186,103 @@ def a_pool_whose_ini_says_so_but_which_was_not_restarted():
 
 
 @test
+def remedies_name_the_file_that_is_wrong():
+    with Directory() as d:
+        socket, conf = f'{d}/strobe.sock', f'{d}/fpm.conf'
+        pools = {'negative': ['php_value[strobe.period] = -1'], 'elsewhere': [f'php_admin_value[strobe.socket] = {d}/none/s'],
+                 'variable': [f'env[STROBE_SOCKET] = {d}/none/s']}
+        pools = {name: ['user = www-data', *lines] for name, lines in pools.items()}
+        with Daemon(d) as daemon, Pools(d, pools, f'extension={EXTENSION}\nstrobe.mode=sample\n') as fpm:
+            os.chmod(socket, 0o666)
+            _, findings = doctor('--url', daemon.url)
+            negative = find(findings, 'setting-invalid', 'pool negative')
+            check(f'({conf}:' in negative['cause'] and negative['fix'].endswith(f' in {conf}, and restart that PHP'), f'{negative}')
+            elsewhere = find(findings, 'socket-absent', 'pool elsewhere')
+            check(elsewhere['fix'] == f'strobe.socket = {socket} in {conf}, and restart that PHP', f'{elsewhere}')
+            variable = find(findings, 'socket-absent', 'pool variable')
+            check(variable['fix'] == f'strobe.socket = {socket} in {fpm.conf_d}/90-strobe.ini, and restart that PHP', f'{variable}')
+
+
+@test
+def a_pool_that_loads_the_extension_itself():
+    with Directory() as d:
+        lines = ['user = www-data', f'php_admin_value[extension] = {EXTENSION}', 'php_admin_value[strobe.mode] = sample',
+                 'php_admin_value[strobe.period] = 0.25', f'php_admin_value[strobe.socket] = {d}/strobe.sock']
+        with Daemon(d) as daemon, Pools(d, {'www': lines}, '; nothing\n') as fpm:
+            os.chmod(f'{d}/strobe.sock', 0o666)
+            _, findings = doctor('--url', daemon.url, '-p', fpm.workers()[0])
+            check('samples every 0.25 s' in find(findings, 'process').get('cause', ''), f'{findings}')
+
+
+@test
+def an_extension_for_another_build_and_one_that_fits():
+    need_extension()
+    if not os.path.exists(BESIDE):
+        raise Skip(f'{BESIDE} is not there')
+    with Directory() as d, Pools(d, {'www': ['user = www-data']}, '; nothing\n') as fpm:
+        with open(EXTENSION, 'rb') as f:
+            image = f.read()
+        build = re.search(rb'API(\d+),', image)
+        with open(f'{d}/strobe.so', 'wb') as f:
+            f.write(image.replace(build[0], b'API20010101,'))
+        ini = f'{fpm.conf_d}/90-strobe.ini'
+        for value, name, why in ((f'{d}/strobe.so', 'extension-build', 'is built for API20010101'),
+                                 (f'{d}/none/strobe.so', 'extension-file', 'which is not there')):
+            with open(f'{d}/conf.d/90-strobe.ini', 'w') as f:
+                f.write(f'extension={value}\n')
+            _, findings = doctor('--url', 'http://127.0.0.1:1', program=BESIDE)
+            one = find(findings, name, 'php-fpm')
+            check(why in one['cause'], f'{one}')
+            fits = re.fullmatch(rf'extension=(.*/strobe\.so|strobe) in {re.escape(ini)}:1, and restart that PHP', one['fix'])
+            check(fits, f'one that fits is beside this strobe: {one}')
+
+
+@test
 def a_process_without_the_extension():
+    need_extension()
     with running('php', '-n', '-r', WAIT) as p:
         code, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
         one = find(findings, 'not-loaded')
         check(code == 2 and one.get('level') == 'problem' and one['fix'], f'{code} {one}')
+        if os.path.exists(BESIDE):
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid), program=BESIDE)
+            one = find(findings, 'not-loaded')
+            check('extension=' in one['fix'] and 'strobe.mode=sample' in one['fix'], f'an extension that is built already is named: {one}')
+
+
+@test
+def a_process_with_mounts_of_its_own():
+    need_root()
+    need_extension()
+    with Directory() as d, Daemon(d) as daemon:
+        php = f'-d extension={EXTENSION} -d strobe.mode=sample -d strobe.socket={daemon.socket}'
+        with running('unshare', '-m', 'sh', '-c', f"mount -t tmpfs none {d} && exec php -n {php} -r '{WAIT}'") as p:
+            if p.poll() is not None:
+                raise Skip('mounting is not permitted')
+            _, findings = doctor('--url', daemon.url, '-p', str(p.pid))
+            one = find(findings, 'socket-absent')
+            check('mounted for it alone' in one['cause'] and one['fix'].startswith(f'BindPaths={d} '), f'{one}')
+
+
+@test
+def processes_that_proc_hides():
+    need_root()
+    with Directory() as d, running('php', '-n', '-r', WAIT) as p:
+        program = shutil.copy(STROBE, f'{d}/strobe')
+        os.chmod(d, 0o777)
+
+        def hidden(command):
+            done = subprocess.run(['unshare', '-m', 'sh', '-c', f'mount -t proc -o hidepid=2 proc /proc || exit 77; cd {d}; '
+                                   f'exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups {program} {command}'],
+                                  capture_output=True, text=True, timeout=120)
+            if done.returncode == 77 or done.stderr.startswith(('mount', 'setpriv', 'unshare')):
+                raise Skip(f'no such /proc here: {done.stderr.strip()}')
+            return done.stdout + done.stderr
+
+        for command in ('doctor --url http://127.0.0.1:1', f'doctor --url http://127.0.0.1:1 -p {p.pid}', 'dump', f'dump -p {p.pid}',
+                        'record -d 1', f'record -d 1 -p {p.pid}'):
+            said = hidden(command)
+            check('/proc hides the processes of other users from you' in said and 'mount -o remount,hidepid=0 /proc' in said, f'{command}: {said}')
 
 
 @test
@@ -297,6 +391,37 @@ def features_of_the_kernel_can_be_switched_off():
         check(find(findings, name)['cause'] == 'switched off by STROBE_WITHOUT', f'{find(findings, name)}')
     check("'bfp'" in find(findings, 'without')['cause'], 'a name that is none is said')
     check('only through the extension' in find(findings, 'ladder')['cause'], f'{find(findings, "ladder")}')
+
+
+@test
+def what_the_doctor_says_of_the_kernel_is_what_a_recording_does():
+    need_root()
+    with Directory() as d, running('php', '-n', '-r', 'echo "ready\\n"; while (true);') as p:
+        def way(feature):
+            environment = {'STROBE_WITHOUT': feature}
+            done = subprocess.run([STROBE, 'record', '-p', str(p.pid), '-d', '0.2', '-o', f'{d}/out.folded'], capture_output=True, text=True,
+                                  env={**os.environ, **environment}, timeout=120)
+            _, findings = doctor('--url', 'http://127.0.0.1:1', environment=environment)
+            return 'no BPF: ' not in done.stderr, find(findings, 'ladder')
+
+        if not way('')[0]:
+            raise Skip('this machine has no BPF')
+        said = subprocess.run([STROBE, 'doctor', '--help'], capture_output=True, text=True).stdout
+        for feature in re.findall(r'(?::|\),) ([a-z_]+) \(', ' '.join(said.split('STROBE_WITHOUT=NAME')[1].split())):
+            programs, ladder = way(feature)
+            check(programs == (ladder['level'] == 'ok'), f'without {feature}: {programs} {ladder}')
+
+
+@test
+def a_php_by_another_name():
+    with Directory() as d:
+        shutil.copy(os.path.realpath(shutil.which('php')), f'{d}/interpreter')
+        with running(f'{d}/interpreter', '-n', '-r', WAIT) as p:
+            _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+            check('runs php ' in find(findings, 'php').get('cause', '') and not find(findings, 'no-php'), f'{findings}')
+    with running('sh', '-c', 'echo ready; read line') as p:
+        _, findings = doctor('--url', 'http://127.0.0.1:1', '-p', str(p.pid))
+        check('runs no PHP' in find(findings, 'no-php').get('cause', ''), f'{findings}')
 
 
 @test

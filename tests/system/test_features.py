@@ -10,7 +10,7 @@ from strobe_test import STROBE, Directory, check, main, test
 NEEDED = ['bpf', 'ringbuf', 'btf', 'tp_btf', 'perf']
 # Features that improve it.
 NEWER = ['bpf_loop', 'task_pointer', 'task_pt_regs', 'task_iter']
-OTHERS = ['raw_tp', 'perf_own', 'tracefs', 'readv']
+OTHERS = ['perf_own', 'tracefs', 'readv']
 
 
 def without(*names):

@@ -64,14 +64,22 @@ def an_unprivileged_user_samples_his_own_processes():
         check(len(re.findall('^strobe: no BPF', r.stderr, re.M)) == 1, f'one sentence: {r.stderr}')
 
 
-def two_capabilities(*command):
-    """As nobody, with CAP_BPF and CAP_PERFMON alone."""
+def nobody_with(capabilities, *command):
+    """As nobody, with these capabilities alone."""
     if os.geteuid() or not shutil.which('setpriv'):
         raise Skip('only root can give capabilities, by setpriv')
-    only = '-all,+bpf,+perfmon'
+    only = ','.join(['-all', *capabilities])
     r = subprocess.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', f'--inh-caps={only}', f'--ambient-caps={only}',
-                        f'--bounding-set={only}', STROBE, 'record', *map(str, command)], capture_output=True, text=True, timeout=120)
-    if 'setpriv' in r.stderr or 'no BPF' in r.stderr:
+                        f'--bounding-set={only}', STROBE, *map(str, command)], capture_output=True, text=True, timeout=120)
+    if r.stderr.startswith('setpriv'):
+        raise Skip(r.stderr.splitlines()[0][:200])
+    return r
+
+
+def two_capabilities(*command):
+    """As nobody, with CAP_BPF and CAP_PERFMON alone."""
+    r = nobody_with(['+bpf', '+perfmon'], 'record', *command)
+    if 'no BPF' in r.stderr:
         raise Skip(r.stderr.splitlines()[0][:200])
     return r
 
@@ -99,6 +107,28 @@ def two_capabilities_suffice_for_pools():
         r = two_capabilities('--fpm', '-F', 499, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
         thread.join()
         check(r.returncode == 0 and any('spin' in frames for frames, _ in stacks(f'{d}/out.folded')), r.stderr)
+
+
+@test
+def the_right_to_trace_suffices_to_read_memory():
+    with Directory() as d, Php(d, CHAINS) as php:
+        open_directory(d)
+        r = nobody_with(['+sys_ptrace'], 'record', '-p', php.process.pid, '-F', 499, '-d', 2, '-o', f'{d}/out.folded')
+        check(r.returncode == 0 and 'no BPF: you lack CAP_BPF and CAP_PERFMON' in r.stderr, r)
+        check_chains(f'{d}/out.folded', php.path)
+        r = nobody_with(['+sys_ptrace'], 'dump', '-p', php.process.pid)
+        check(r.returncode == 0 and php.path in r.stdout, r)
+        r = nobody_with(['+sys_ptrace'], 'doctor', '--url', 'http://127.0.0.1:1', '-p', php.process.pid)
+        check('you may read its memory' in r.stdout, r)
+
+
+@test
+def one_capability_of_two_is_no_bpf_and_both_obstacles_are_named():
+    with Directory() as d, Php(d, LONG_SLEEP) as php:
+        for capability, missing in (('+bpf', 'CAP_PERFMON'), ('+perfmon', 'CAP_BPF')):
+            r = nobody_with([capability], 'record', '-p', php.process.pid, '-d', 1, '-o', f'{open_directory(d)}/out.folded')
+            check(r.returncode == 2 and f'no BPF: you lack {missing}: ' in r.stderr and
+                  f"and the memory of process {php.process.pid} may not be read: it is another user's" in r.stderr, r)
 
 
 @test

@@ -12,7 +12,7 @@ import threading
 from daemon import Daemon
 from fpm import Fpm
 from recording import CHAINS, LONG_SLEEP, OLD_KERNEL, Cgroup, Php, check_chains, cpu_seconds, record, stacks, wait_for_samples
-from strobe_test import ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
+from strobe_test import EXTENSION, ROOT, STROBE, Directory, Skip, check, fastcgi, main, test, wait_for
 
 SLEEPS = '<?php function nap() { usleep(5000); } echo "ready\\n"; while (true) nap();'
 
@@ -130,6 +130,26 @@ def a_sleep_that_is_open_all_the_time_counts_with_its_stack():
         check(found[0][1] >= 2e9, f'and all of the time: {found}')
         r = record('-p', php.process.pid, '--off-cpu', '-d', 1, env={**os.environ, 'STROBE_WITHOUT': 'task_iter'})
         check(r.returncode == 4, f'not on old kernels: {r}')
+
+
+@test
+def other_threads_of_a_process_have_no_php_on_their_stack():
+    if not os.path.exists(EXTENSION):
+        raise Skip('the extension, which starts a thread, is not built')
+    ticking = ['php', '-n', '-d', f'extension={EXTENSION}', '-d', 'strobe.mode=sample', '-d', 'strobe.period=0.001']
+    for source, chain in ((SLEEPS, 'nap;usleep'), (LONG_SLEEP, 'deep;sleep')):
+        with Directory() as d, Php(d, source, *ticking) as php:
+            check(len(os.listdir(f'/proc/{php.process.pid}/task')) > 1, 'the process has a second thread')
+            r = record('-p', php.process.pid, '--off-cpu', '-d', 2, '-o', f'{d}/out.folded', kernel=True)
+            check(r.returncode == 0, r.stderr)
+            waits = sum(n for _, n in stacks(f'{d}/out.folded'))
+            seconds = waits / 1e9
+            check(any(f';{chain};' in ';'.join(frames) for frames, _ in stacks(f'{d}/out.folded')), f'{chain} waits')
+            check(seconds <= 2.3, f'one thread waits for no more than the time that there was: {seconds} s: {r.stderr}')
+            check(not any('start_thread' in frames for frames, _ in stacks(f'{d}/out.folded')), 'and it is the first one')
+            r = record('-p', php.process.pid, '--off-cpu', '--idle', '-d', 1, '-o', f'{d}/out.folded')
+            others = [frames for frames, _ in stacks(f'{d}/out.folded') if 'start_thread' in frames]
+            check(others and not any(php.path in frames for frames in others), f'those of the others are outside of PHP: {others}')
 
 
 def check_loop(d, *command, sleeps=True):
@@ -307,6 +327,42 @@ def what_was_counted_stands_in_what_is_written():
             check(re.search(r'sampler\W+record', text) and re.search(r'ticks\W+\d{2,}', text) and re.search(r'kept\W+\d{2,}', text),
                   f'{name}: {text[:300]}')
             check(not re.search('svgz?$|html$', name) or '"colorBy":"layer"' in text, f'{name} is coloured by layer')
+
+
+MANY_STACKS = '''<?php
+for ($i = 0; $i < 40; $i++)
+    eval("function f$i(\\$d) { if (\\$d <= 0) { for (\\$k = 0; \\$k < 300; \\$k++); return; } ('f' . mt_rand(0, 39))(\\$d - 1); }");
+echo "ready\\n";
+while (true) f0(30);
+'''
+
+
+@test
+def what_is_kept_and_what_is_lost_are_all_ticks():
+    with Directory() as d, Php(d, MANY_STACKS) as php:
+        p = subprocess.Popen([os.path.abspath(STROBE), 'record', '-p', str(php.process.pid), '-F', '10000', '--lang', 'php', '-o', f'{d}/out.strobe'],
+                             stderr=subprocess.PIPE, text=True, env={**os.environ, 'STROBE_WITHOUT': ''})
+        wait_for_samples(p, php.process.pid, 0.2)
+        # Nobody takes the counts out of their table meanwhile.
+        p.send_signal(signal.SIGSTOP)
+        start = cpu_seconds(php.process.pid)
+        wait_for(lambda: cpu_seconds(php.process.pid) - start >= 3, 60)
+        p.send_signal(signal.SIGCONT)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=120)[1]
+        if 'no BPF' in said:
+            raise Skip('reading memory keeps no such table')
+        check(p.returncode == 0, said)
+        def number(words):
+            found = re.search(words.replace('N', r'([\d,]+)'), said)
+            return int(found[1].replace(',', '')) if found else 0
+
+        kept, ticks, idle, other = (number(w) for w in ('N samples of PHP', 'of N ticks', r'\(N found an idle', 'CPU, N another program'))
+        lost = number('N samples were lost: the table')
+        check(lost > 100, f'the table was full: {said}')
+        check(ticks == kept + lost + idle + other, f'{ticks} ticks: {said}')
+        subprocess.run([STROBE, 'convert', f'{d}/out.strobe', '-o', f'{d}/out.folded'], check=True, stderr=subprocess.DEVNULL)
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) == kept, f'the profile has those that were kept: {said}')
 
 
 @test

@@ -213,6 +213,9 @@ def plain_lines_have_what_functions_took():
         check(r.returncode == 0 and 2 <= len(tables) <= took + 1, f'a table each second: {r.stdout}')
         check(3 < sum(t['seconds'] for t in tables) <= took, [t['seconds'] for t in tables])
         for t in tables:
+            counts = t['counts']
+            check((t['ticks'], t['kept']) == (counts['ticks'], counts['kept']), counts)
+            check('looks' in counts or t['ticks'] == t['kept'] + t['lost'] + counts.get('ticks_idle', 0) + counts.get('ticks_other', 0), t)
             selves = sum(r['self_ns'] for r in t['rows']), sum(r['off_cpu_self_ns'] for r in t['rows'])
             check(t['more'] > 0 or selves == (t['on_cpu_ns'], t['off_cpu_ns']), f'selves add up: {selves} {t}')
             main_row = next((r for r in t['rows'] if r['function'] == php.path), None)

@@ -145,7 +145,8 @@ struct process_event {
 struct sleeper_event {
 	u32 type, pid;
 	u64 start_ticks;
-	u32 tid, visible_tid, tgid, pad;
+	u32 tid, visible_tid, tgid;
+	u32 runs_interpreter;		/* whether PHP or Perl may run in it */
 	u64 thread;			/* its thread pointer */
 	u64 switches;			/* away from the CPU, so far: it has not run since while they stay the same */
 	u64 kernel;			/* id of the kernel's stack */

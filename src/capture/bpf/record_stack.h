@@ -257,26 +257,27 @@ static __always_inline void tell_process(struct task_struct *task)
 		bpf_map_update_elem(&known_processes, &tgid, &version, BPF_ANY);
 }
 
-/* Adds to the table that is in use. */
-static __always_inline void add_count(const struct count_key *key, u64 samples, u64 ns)
+/* Adds to the table that is in use. False, and counted as lost, if it is full. */
+static __always_inline bool add_count(const struct count_key *key, u64 samples, u64 ns)
 {
 	struct count fresh = { samples, ns }, *there;
 	u32 zero = 0;
 	void *table = bpf_map_lookup_elem(&counts, &zero);
 
 	if (!table)
-		return;
+		return false;
 	there = bpf_map_lookup_elem(table, key);
 	if (!there && bpf_map_update_elem(table, key, &fresh, BPF_NOEXIST) == 0)
-		return;
+		return true;
 	if (!there)
 		there = bpf_map_lookup_elem(table, key);	/* another CPU was first */
 	if (!there) {
 		count(COUNTER_LOST_TABLE, samples);
-		return;
+		return false;
 	}
 	__sync_fetch_and_add(&there->samples, samples);
 	__sync_fetch_and_add(&there->ns, ns);
+	return true;
 }
 
 /* Fills in what a sample of the running thread is counted under. `in_kernel` says that it may have a kernel stack. Returns
@@ -292,7 +293,8 @@ static __always_inline bool record(void *ctx, u32 context, struct task_struct *t
 		return false;
 	thread = thread_pointer(task);
 	/* Always walked: whether a function runs decides what is kept, even if nobody wants to see which. */
-	key->php = record_stack(scratch, context, b, bias, thread, r);
+	scratch->walk.fibers = 0;
+	key->php = runs_interpreter(task, b) ? record_stack(scratch, context, b, bias, thread, r) : 0;
 	/* At a switch it decides whether the native stack is needed, too. */
 	if (settings.native && (key->php || settings.idle || context != CONTEXT_SWITCH))
 		key->native = record_native(task, context, r, scratch->walk.fibers);

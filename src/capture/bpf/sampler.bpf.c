@@ -80,8 +80,8 @@ int on_cpu(struct perf_context *ctx)
 	}
 	if (!key.php)
 		count(COUNTER_NO_FRAMES, 1);
-	count(COUNTER_SAMPLES, 1);
-	add_count(&key, 1, settings.period_ns);
+	if (add_count(&key, 1, settings.period_ns))
+		count(COUNTER_SAMPLES, 1);
 	return 0;
 }
 
@@ -232,9 +232,10 @@ int sleepers(struct bpf_iter__task *ctx)
 	if (!task || !scratch || task->flags & PF_KTHREAD || is_runnable(task) || (settings.target == TARGET_PIDS && !is_target(task)))
 		return 0;
 	b = find_php(task, &bias);
-	if (!b || only_ask || (settings.target == TARGET_FPM && !b->fpm))
+	if (!b || only_ask || (settings.target == TARGET_FPM && !b->fpm) || !(settings.idle || runs_interpreter(task, b)))
 		return 0;
 	e = &scratch->sleeper;
+	e->runs_interpreter = runs_interpreter(task, b);
 	e->type = EVENT_SLEEPER;
 	e->pid = visible_pid(task);
 	e->start_ticks = start_ticks(task);

@@ -165,6 +165,13 @@ static __always_inline bool is_perl(const struct binary *b)
 	return settings.languages & 1u << BINARY_PERL && b->kind == BINARY_PERL;
 }
 
+/* A build that is not thread-safe has one stack in a process, which is the first thread's. Other threads, such as those of libraries
+ * and of the extension, run no PHP or Perl. */
+static __always_inline bool runs_interpreter(struct task_struct *task, const struct binary *b)
+{
+	return (is_perl(b) ? b->perl.threads : b->zts) || FOLLOW(task, pid) == FOLLOW(task, tgid);
+}
+
 static __always_inline u64 thread_pointer(struct task_struct *task)
 {
 #if defined(__TARGET_ARCH_x86)
