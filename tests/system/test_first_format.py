@@ -54,6 +54,8 @@ def a_format_is_added_as_contributing_says():
     with tempfile.TemporaryDirectory() as parent:
         tree = f'{parent}/strobe'
         copy_of_the_tree(tree)
+        # The tree has been built before, as that of whoever reads the section.
+        subprocess.run([f'{tree}/scripts/build', '--configure'], capture_output=True, check=True)
         reader, unit = blocks('c')
         os.makedirs(f'{tree}/src/formats/corpus/tally')
         for path, text in (('tally.c', reader), ('test_tally.c', unit), ('corpus/tally/first', blocks('text')[0])):
