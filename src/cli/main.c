@@ -77,6 +77,7 @@ static void overview_page(struct buf *b)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		buf_printf(b, ".TP\n\\fBstrobe\\-%s\\fR(1)\n%s.\n", commands[i]->spec->name,
 			   commands[i]->spec->summary);
+	buf_puts(b, ".TP\n\\fBstrobe completion\\fR \\fIbash\\fR|\\fIzsh\\fR|\\fIfish\\fR\nprint the completion script of a shell.\n");
 	buf_puts(b, ".SH ENVIRONMENT\n"
 		    ".TP\n.B STROBE_SOCKET\nThe socket between PHP and the daemon, instead of "
 		    "/run/strobe/strobe.sock (root) or $XDG_RUNTIME_DIR/strobe/strobe.sock.\n"
