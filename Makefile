@@ -1,7 +1,7 @@
 # The front door. Meson builds the daemon (build/meson), phpize the extension (build/php<version>); the scripts named
 # here can be run by hand as well. `make help` lists what can be asked for.
 
-.PHONY: all help setup run test test-all asan fuzz bench install web clean
+.PHONY: all help setup run test test-all asan fuzz bench install uninstall format web clean
 .DEFAULT_GOAL := all
 
 export CC CFLAGS PHP_CONFIG PREFIX DESTDIR WERROR ONCE TESTS FUZZ_SECONDS NINJAFLAGS
@@ -25,7 +25,9 @@ help:
 	@echo 'make asan                 unit tests, goldens and fuzz corpora with ASan and UBSan'
 	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS=10 (clang)'
 	@echo 'make bench                the table of measurements'
-	@echo 'make install              DESTDIR= PREFIX=/usr/local: binary, extension, man pages, systemd unit'
+	@echo 'make install              DESTDIR= PREFIX=/usr/local: binary, extension, man pages, completion, systemd units'
+	@echo 'make uninstall            DESTDIR= PREFIX=: removes what `make install` has put there'
+	@echo 'make format               formats the lines of C that this branch has changed (clang-format)'
 	@echo 'make setup                installs the Debian packages that building, the demo and the tests need'
 	@echo 'make web                  the web page again (npm); its result is kept in web/dist'
 	@echo 'make clean                removes build/ (the state of the demo and of the tests stays in var/)'
@@ -62,6 +64,12 @@ bench:
 install:
 	@scripts/build
 	@scripts/install
+
+uninstall:
+	@scripts/uninstall
+
+format:
+	@scripts/format
 
 web:
 	@web/build.sh

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Messenger: its worker with the listener of docs/workers.md: each message is a unit, traced by rate, marked when it failed
+Symfony Messenger: its worker with the listener of docs/recipes.md: each message is a unit, traced by rate, marked when it failed
 --EXTENSIONS--
 sockets
 --SKIPIF--

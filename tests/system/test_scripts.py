@@ -95,6 +95,56 @@ def a_php_whose_extension_cannot_be_built_fails_the_build():
         check('PHP 8.4, the one that `php` starts' in r.stderr, f'a php without a php-config of its own is named: {r}')
 
 
+def everything_below(directory):
+    return sorted(os.path.relpath(os.path.join(where, name), directory) for where, folders, files in os.walk(directory) for name in folders + files)
+
+
+@test
+def uninstall_removes_what_install_has_put_there_and_nothing_else():
+    with tempfile.TemporaryDirectory() as d:
+        env = {**os.environ, **options_of_the_tree(), 'DESTDIR': d}
+        prefix = env['PREFIX'] or '/usr/local'
+        os.makedirs(f'{d}{prefix}/bin')
+        os.makedirs(f'{d}{prefix}/share/man/man1')
+        for path in (f'{d}{prefix}/bin/strobe-of-mine', f'{d}{prefix}/share/man/man1/strobe-of-mine.1'):
+            open(path, 'w').close()
+        before = everything_below(d)
+        for _ in range(2):
+            r = subprocess.run([f'{ROOT}/scripts/install'], capture_output=True, text=True, env=env, timeout=300)
+            check(r.returncode == 0, f'{r}')
+        installed = set(everything_below(d)) - set(before)
+        for name in ('bin/strobe', 'share/man/man1/strobe-run.1', 'share/bash-completion/completions/strobe.bash', 'lib/systemd/system/strobe.service'):
+            check(f'{prefix}/{name}'[1:] in installed, f'{name}: {sorted(installed)}')
+        check(any(name.endswith('/strobe.so') for name in installed), f'{sorted(installed)}')
+
+        # A file of somebody else in a folder that install has made keeps the folder.
+        open(f'{d}{prefix}/share/doc/strobe/examples/mine.yaml', 'w').close()
+        r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True, env=env, timeout=300)
+        check(r.returncode == 0 and not r.stderr, f'{r}')
+        left = {f'{prefix}/share/doc/strobe/examples/mine.yaml'[1:]}
+        while '/' in (folder := min(left, key=len)) and os.path.dirname(folder):
+            left.add(os.path.dirname(folder))
+        check(set(everything_below(d)) == set(before) | left, f'{set(everything_below(d)) ^ (set(before) | left)}')
+
+        r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True, env=env, timeout=300)
+        check(r.returncode == 2 and 'nothing of Strobe is installed' in r.stderr, f'{r}')
+
+
+@test
+def uninstall_refuses_a_list_that_leads_elsewhere():
+    with tempfile.TemporaryDirectory() as d:
+        os.makedirs(f'{d}/opt/strobe/lib/strobe')
+        os.makedirs(f'{d}/etc')
+        open(f'{d}/etc/keep', 'w').close()
+        for line in ('/etc/keep', '/opt/strobe/../../etc/keep'):
+            with open(f'{d}/opt/strobe/lib/strobe/installed', 'w') as f:
+                f.write(f'/opt/strobe/lib/strobe/installed\n{line}\n')
+            r = subprocess.run([f'{ROOT}/scripts/uninstall'], capture_output=True, text=True,
+                               env={**os.environ, 'DESTDIR': d, 'PREFIX': '/opt/strobe'}, timeout=300)
+            check(r.returncode == 2 and 'damaged' in r.stderr and os.path.exists(f'{d}/etc/keep')
+                  and os.path.exists(f'{d}/opt/strobe/lib/strobe/installed'), f'{r}')
+
+
 @test
 def shellcheck_has_nothing_to_say():
     if not shutil.which('shellcheck'):

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/*.md', root_dir=ROOT))]
+DOCUMENTS = [*sorted(glob.glob('*.md', root_dir=ROOT)), *sorted(glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True))]
 NOUN_CLAUSE = re.compile(r'^(?:#+ |- )\W*((?:What|Which|Who|Whoever|Whose|Where|Of|Whatever)\b.*)', re.M)
 
 
@@ -70,7 +70,13 @@ def unknown_names():
                 yield f'{path}: {setting}'
 
 
+def unlisted_decisions():
+    index = set(re.findall(r'\]\(([\w-]+\.md)\)', read('docs/decisions/README.md')))
+    return sorted({os.path.basename(path) for path in glob.glob(os.path.join(ROOT, 'docs/decisions/*.md'))} - {'README.md'} - index)
+
+
 def main():
+    told(unlisted_decisions(), 'each decision is in the index of docs/decisions')
     told(list(broken_links()), 'each link of the documents leads to a file and a heading')
     told(list(unknown_options()), 'each option that the documents give a command is one of its options')
     told(list(unknown_names()), 'each metric and setting of the documents is in the program')
