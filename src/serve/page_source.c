@@ -30,7 +30,7 @@ static void put_line(const struct page *p, const struct source_ask *f, const str
 	for (size_t i = 0; i < f->sides; i++)
 		took |= l->self[i] || l->total[i];
 	if (l->after_gap)
-		buf_printf(p->out, "<tr class=\"gap\"><td colspan=\"%zu\">⋮</td></tr>\n", 2 * f->sides + 2);
+		buf_printf(p->out, "<tr class=\"cut\"><td colspan=\"%zu\">⋮</td></tr>\n", 2 * f->sides + 2);
 	buf_printf(p->out, "<tr id=\"L%u\"%s>", l->number, l->hot ? " class=\"hot\"" : took ? " class=\"took\"" : "");
 	for (size_t i = 0; i < f->sides; i++)
 		put_value(p, l->self[i], f->whole[i]);
