@@ -259,7 +259,7 @@ static void say(struct source_ask *s, const char *sentence)
 static void check_length(struct source_ask *s)
 {
 	uint32_t have = s->source.text.p ? lines_in(s->source.text) : 0, last = 0;
-	char text[200];
+	char text[240];
 
 	if (s->lines.count)
 		last = s->lines.list[s->lines.count - 1].line;
@@ -268,8 +268,8 @@ static void check_length(struct source_ask *s)
 	if (!s->source.text.p || last <= have)
 		return;
 	s->source.state = SOURCE_CHANGED;
-	snprintf(text, sizeof(text), "the source has %u lines, and line %u ran: it is another version of the file; a directory "
-		 "with the right one is given as --source-dir PATH=DIR", have, last);
+	snprintf(text, sizeof(text), "the source has %u line%s, and the profile knows line %u: it is another version of the file; a "
+		 "directory with the right one is given as --source-dir PATH=DIR", have, have == 1 ? "" : "s", last);
 	say(s, text);
 }
 
