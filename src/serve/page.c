@@ -127,13 +127,11 @@ static void put_form(const struct page *p)
 
 static void put_bar(const struct page *p)
 {
-	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n");
-	if (!p->ask.view.run_count) {
-		buf_puts(p->out, "<a href=\"");
-		page_put_address(p, "/filters", NULL, NULL);
-		buf_puts(p->out, "\">Filters</a>\n");
+	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n<a href=\"");
+	page_put_address(p, "/filters", NULL, NULL);
+	buf_puts(p->out, "\">Filters</a>\n");
+	if (!p->ask.view.run_count)
 		put_form(p);
-	}
 	page_put_who(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }
@@ -206,7 +204,7 @@ static void put_error(const struct request *q, struct response *r, int status, c
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, "Strobe");
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
-		 "<a href=\"/runs\">Runs</a>\n");
+		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
 	page_put_who(q, &r->body);
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty error\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
 	html_text(&r->body, text.data);
