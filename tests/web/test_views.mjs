@@ -299,10 +299,13 @@ await test('a line has an address, and the whole file is a click away', async ()
 	const again = await openPage(address.pathname + address.search + address.hash);
 	await again.waitForSelector('#L6.at');
 	const seen = await again.$eval('#L6', (tr) => {
-		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect(), head = tr.closest('table').tHead.getBoundingClientRect();
+		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect(), head = tr.closest('table').querySelector('thead th').getBoundingClientRect();
 		return row.top >= head.bottom - 1 && row.bottom <= pane.bottom + 1 && pane.bottom <= innerHeight;
 	});
 	check(seen, 'the link shows its line');
+	await again.$eval('.code-rows', (pane) => pane.scrollTop = pane.scrollHeight);
+	await drawn(again);
+	check(await again.evaluate(() => Math.abs(document.querySelector('table.source thead th').getBoundingClientRect().top - document.querySelector('.code-rows').getBoundingClientRect().top) < 2), 'headings stay');
 	await again.close();
 });
 

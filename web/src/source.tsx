@@ -69,9 +69,9 @@ function Head({ s }: { s: SourceAnswer }) {
 	</header>;
 }
 
-// To the line of the address, else to the first one that took something.
+// To the line of the address, else to the first hot one.
 function scrollTo(pane: HTMLElement | null): void {
-	const row = pane?.querySelector<HTMLElement>(line.value ? `#L${line.value}` : 'tr.hot, tr.took');
+	const row = pane && [`#L${line.value}`, 'tr.hot', 'tr.took'].map((s) => pane.querySelector<HTMLElement>(s)).find((found) => found);
 	if (pane && row)
 		pane.scrollTop = Math.max(0, row.offsetTop - pane.clientHeight / 3);
 }
