@@ -181,7 +181,7 @@ def pages(output):
     """They show what they are named for: sampled traffic, source, a traced request, a comparison; without scripts."""
     named = links(output)
     for word, parts in {'On the web': ['doku.php', 'Flame graph'], 'A function': ['<table class="source">', 'class="hot"', 'Callers'],
-                        'One request': ['Flame graph', 'purge=true', '<dt>calls</dt>'], 'Compared': ['compared with', 'self</th>', 'change</th>']}.items():
+                        'One request': ['Flame graph', 'purge=true', '<dt>calls</dt>'], 'Compared': ['compared with', 'before</th>', 'after</th>', 'change</th>']}.items():
         if not check(word in named, f'it names a page: {word}', output):
             continue
         with urllib.request.urlopen(named[word].partition('#')[0], timeout=60) as answer:
