@@ -237,13 +237,18 @@ export function labelOf(key: string): string {
 	return key.startsWith('label.') ? key.slice(6) : key;
 }
 
+// The key of a filter of that label.
+export function filterKey(label: string): string {
+	return HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+}
+
 export function filtersOf(label: string): string[] {
 	return view.value.filters.filter(([key]) => labelOf(key) === label).map(([, filter]) => filter);
 }
 
 // In place of all filters of that label.
 export function setFilters(label: string, filters: string[]): void {
-	const key = HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+	const key = filterKey(label);
 	const others = view.value.filters.filter(([k]) => labelOf(k) !== label);
 	change({ filters: [...others, ...filters.map((filter) => [key, filter] as [string, string])] });
 }
