@@ -39,6 +39,7 @@ class Visitor:
         self.first = [kind for kind, _ in MIX][number:] + [kind for kind, _ in MIX][:number]
         self.client = None
         self.cookies = {}
+        self.headers = {}                       # sent with each request
 
     def close(self):
         if self.client:
@@ -46,7 +47,9 @@ class Visitor:
 
     def ask(self, method, path, form=None):
         """Returns status and text. A connection that was idle for too long is opened again."""
-        headers = {'Cookie': '; '.join(f'{k}={v}' for k, v in self.cookies.items())} if self.cookies else {}
+        headers = dict(self.headers)
+        if self.cookies:
+            headers['Cookie'] = '; '.join(f'{k}={v}' for k, v in self.cookies.items())
         body = None
         if form is not None:
             body = urllib.parse.urlencode(form)
@@ -93,8 +96,10 @@ class Visitor:
         return kind, time.monotonic() - start
 
     def view(self):
-        page = self.rnd.choice(self.ids)
-        self.expect(self.ask('GET', '/doku.php?id=' + page), content.title(page), 8000)
+        self.view_of(self.rnd.choice(self.ids))
+
+    def view_of(self, page, more=None):
+        self.expect(self.ask('GET', f'/doku.php?id={page}' + (f'&{more}' if more else '')), content.title(page), 8000)
 
     def purge(self):
         """A page whose rendered form is not taken from the cache."""

@@ -157,11 +157,11 @@ class Php:
 class Site:
     """The wiki behind nginx and php-fpm. With a `socket_path` it is sampled, without PHP never hears of Strobe."""
 
-    def __init__(self, name, state, sockets, wiki, php, socket_path=None, workers=4, period='0.01'):
+    def __init__(self, name, state, sockets, wiki, php, socket_path=None, workers=4, period='0.01', secret=None):
         self.name, self.state, self.wiki, self.php, self.workers = name, state, wiki, php, workers
         self.prefix = os.path.join(state, name)
         self.fpm_socket = os.path.join(sockets, f'{name}.fpm')
-        self.socket_path, self.period = socket_path, period
+        self.socket_path, self.period, self.secret = socket_path, period, secret
         self.port = free_port()
         self.fpm = self.nginx = None
         for d in ('log', 'temp', 'nginx'):
@@ -194,6 +194,8 @@ php_admin_value[upload_tmp_dir] = "{self.prefix}/temp"
                 command += ['-d', f'extension="{self.php.extension}"']
             command += ['-d', 'strobe.mode=sample', '-d', f'strobe.period={self.period}',
                         '-d', f'strobe.socket="{self.socket_path}"']
+            if self.secret:
+                command += ['-d', 'strobe.instrument=1']
         elif 'strobe' in self.php.modules:
             command += ['-d', 'strobe.mode=off']
         remove(self.fpm_socket)
@@ -202,7 +204,11 @@ php_admin_value[upload_tmp_dir] = "{self.prefix}/temp"
 
     def pool_settings(self):
         """Labels are given per pool, as a site with several pools would do it."""
-        return 'php_admin_value[strobe.labels] = "site=dokuwiki,pool=wiki"\n' if self.socket_path else ''
+        settings = 'php_admin_value[strobe.labels] = "site=dokuwiki,pool=wiki"\n' if self.socket_path else ''
+        if self.secret:
+            settings += (f'php_admin_value[strobe.trigger_secret] = "{self.secret}"\n'
+                         'php_admin_flag[strobe.trace_flame_chart] = on\n')
+        return settings
 
     def start_nginx(self):
         program = find_program('nginx')
@@ -289,8 +295,8 @@ http {{
 class Daemon:
     """`strobe serve` on a store of its own."""
 
-    def __init__(self, binary, state, sockets, first_port=8787):
-        self.binary, self.state = binary, state
+    def __init__(self, binary, state, sockets, first_port=8787, source_dirs=()):
+        self.binary, self.state, self.source_dirs = binary, state, source_dirs
         self.socket_path = os.path.join(sockets, 'strobe.sock')
         self.log = os.path.join(state, 'strobe.log')
         self.first_port, self.port, self.server = first_port, None, None
@@ -303,7 +309,8 @@ class Daemon:
             self.port = free_port(self.first_port, 20)
             self.server = Server('strobe serve', [
                 self.binary, 'serve', '--store', 'sqlite:' + os.path.join(self.state, 'state'),
-                '--from', 'unix:' + self.socket_path, '--listen', f'127.0.0.1:{self.port}'], self.log)
+                '--from', 'unix:' + self.socket_path, '--listen', f'127.0.0.1:{self.port}',
+                *(word for d in self.source_dirs for word in ('--source-dir', d))], self.log)
             try:
                 self.server.wait_until(self.ready)
                 return

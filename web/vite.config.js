@@ -1,4 +1,4 @@
-// One script, one stylesheet, and the chart and the worker of searches as files of their own. Names are fixed: the server puts a hash of all of
+// One script, one stylesheet, and the charts and the worker of searches as files of their own. Names are fixed: the server puts a hash of all of
 // them into the path they are served under.
 import { defineConfig } from 'vite';
 

@@ -72,19 +72,11 @@ static size_t terminal_width(void)
 
 /* --- What the arguments are --- */
 
-static bool is_source(const char *name)
-{
-	static const char *const endings[] = { ".php", ".phtml", ".inc", ".pl", ".pm" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (text_path_ends(name, endings[i]))
-			return true;
-	return false;
-}
-
 static bool is_profile(const char *name)
 {
-	return !strcmp(name, "-") || profile_url_is(name) || (!is_source(name) && access(name, F_OK) == 0);
+	struct str text = { name, strlen(name) };
+
+	return !strcmp(name, "-") || profile_url_is(name) || (!source_text_is_name(text) && access(name, F_OK) == 0);
 }
 
 /* --- Which lines are meant --- */
@@ -294,7 +286,7 @@ static int print(const struct inputs *in, uint32_t number, const struct choice *
 		return command_cannot(&spec, &err);
 	buf_init(&out);
 	annotate_lines_of(c->lines, number, c->of, &lines);
-	annotate_put(c->lines, &lines, &source.source, &o, &out);
+	annotate_put(c->lines, &lines, &source, &o, &out);
 	if (others && !json) {
 		size_t count;
 		_cleanup_(freep) struct file_sum *sums = sum_files(c->lines, number, &count);

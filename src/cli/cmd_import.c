@@ -140,11 +140,12 @@ static int import(struct store *s, const char *file, size_t *added)
 	struct store_new_run run = { .profile = p };
 	char hash[STROBE_WIRE_RUN_KEY + 1];
 	struct err err = { 0 };
-	const struct format_options reading = { .keep_chart = true };
+	const struct format_options reading = { .keep_chart = true, .keep_lines = true };
 	bool is_url = profile_url_is(file);
 	int r;
 
 	profile_keep_chart(p, true);
+	profile_keep_lines(p, true);
 	r = is_url ? profile_url_load(file, p, &reading, NULL, 0, &err) : format_load(file, p, &reading, &err);
 
 	if (r == -ENODATA)

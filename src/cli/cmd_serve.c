@@ -34,6 +34,9 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "query-memory", "SIZE", &settings.query_memory,
 	  "Memory for all running queries and unsent answers. A query that needs more than half of it is pruned, "
 	  "one that finds none left is refused (default: 1G, at least 64M)." },
+	{ OPTION_LIST, 0, "source-dir", "DIR", &settings.source_dirs,
+	  "Show source files below this directory beside the lines of functions; may be given several times. PATH=DIR, where "
+	  "files that profiles have below PATH are here. Everyone who may read sees them." },
 	SETTINGS_WHO,
 	{ 0 }
 };
@@ -55,7 +58,8 @@ static const struct command_spec spec = {
 	.examples =
 		"strobe serve\n"
 		"strobe serve --listen 127.0.0.1:9000 --retain 90 --max-bytes 50G\n"
-		"strobe serve --listen 0.0.0.0:8787 --token-file /etc/strobe/token\n",
+		"strobe serve --listen 0.0.0.0:8787 --token-file /etc/strobe/token\n"
+		"strobe serve --source-dir /srv/app/src --source-dir /srv/app/vendor\n",
 	.options = options,
 };
 

@@ -242,6 +242,8 @@ static int open_server(struct daemon *d, struct err *err)
 	s.query_memory = o->query_memory;
 	s.allow_hosts = o->allow_hosts;
 	s.allow_host_count = o->allow_host_count;
+	s.source_dirs = o->source_dirs;
+	s.source_dir_count = o->source_dir_count;
 	s.connections = fd_room_for_http();
 	s.only_counters = !o->store_url;
 	if (o->store_url) {
@@ -287,10 +289,10 @@ static int open_all(struct daemon *d, struct err *err)
 {
 	int64_t watchdog_ns = notify_watchdog_ns();
 	const struct daemon_options *o = &d->options;
+	const struct query_start start = { open_to_read, (char *)o->store_url, o->source_dirs, o->source_dir_count };
 	int r;
 
-	if (o->store_url && !o->no_server &&
-	    (r = query_starter_new(open_to_read, (char *)o->store_url, &d->query_starter, err)) < 0)
+	if (o->store_url && !o->no_server && (r = query_starter_new(&start, &d->query_starter, err)) < 0)
 		return r;
 	d->loop = loop_new(err);
 	if (!d->loop)

@@ -258,6 +258,7 @@ static void log_fixed_options(const struct daemon_options *o, const struct daemo
 		{ "store", other_store },
 		{ "state", !other_store && differs(o->state, n->state) },	/* the store's unless given */
 		{ "allow-host", lists_differ(o->allow_hosts, o->allow_host_count, n->allow_hosts, n->allow_host_count) },
+		{ "source-dir", lists_differ(o->source_dirs, o->source_dir_count, n->source_dirs, n->source_dir_count) },
 		{ "arclamp-metrics", differs(o->arclamp_metrics, n->arclamp_metrics) },
 	};
 

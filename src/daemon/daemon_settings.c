@@ -11,6 +11,7 @@
 #include "queries.h"
 #include "secrets.h"
 #include "size.h"
+#include "source_text.h"
 #include "token.h"
 
 #include <stdarg.h>
@@ -46,7 +47,8 @@ static void free_lists(struct settings *s)
 	free(s->allow_hosts.items);
 	free(s->proxies.items);
 	free(s->writers.items);
-	s->from = s->to = s->allow_hosts = s->proxies = s->writers = (struct option_list){ 0 };
+	free(s->source_dirs.items);
+	s->from = s->to = s->allow_hosts = s->proxies = s->writers = s->source_dirs = (struct option_list){ 0 };
 }
 
 static void done(struct settings *s)
@@ -135,6 +137,16 @@ static int check_days(const char *option, double days, int64_t *ret_ns, struct e
 	return 0;
 }
 
+static int check_source_dirs(const struct option_list *dirs, struct err *err)
+{
+	struct err why = { 0 };
+
+	for (size_t i = 0; i < dirs->count; i++)
+		if (source_text_check_dir(dirs->items[i], &why) < 0)
+			return wrong("source-dir", err, ": %s", why.text);
+	return 0;
+}
+
 static int check_count(const char *option, long n, unsigned *ret, struct err *err)
 {
 	if (n < 1 || n > COUNT_MAX)
@@ -170,6 +182,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 		return r;
 	if (o->query_memory < QUERY_MEMORY_MIN)
 		return wrong("query-memory", err, " must be 64M at least");
+	if ((r = check_source_dirs(&s->source_dirs, err)) < 0)
+		return r;
 	if (s->probe_listen && s->listen && !strcmp(s->listen, "none"))
 		return wrong("probe-listen", err, " needs an address of --listen");
 	o->listen = s->listen;
@@ -182,6 +196,8 @@ int settings_check(struct daemon_options *o, struct err *err)
 	o->arclamp_metrics = s->arclamp_metrics;
 	o->allow_hosts = s->allow_hosts.items;
 	o->allow_host_count = s->allow_hosts.count;
+	o->source_dirs = s->source_dirs.items;
+	o->source_dir_count = s->source_dirs.count;
 	o->roles = (struct roles_options){
 		.proxies = s->proxies.items, .proxy_count = s->proxies.count, .user_header = s->user_header,
 		.writers = s->writers.items, .writer_count = s->writers.count,

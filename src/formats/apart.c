@@ -62,6 +62,7 @@ static int read_profile(struct apart_input *in, struct buf *messages, struct err
 	int code = in->fd >= 0 ? read_file(in, err) : 0;
 
 	profile_keep_chart(p, true);
+	profile_keep_lines(p, true);
 	if (code >= 0)
 		code = format_load_limited(in->name, in->bytes, in->n, PROFILE_MAX, p, err);
 	if (code > 0)		/* half a profile would pass for a whole one later */

@@ -18,7 +18,9 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +32,8 @@
 #ifdef HAVE_GRAPHVIZ
 #include <graphviz/gvc.h>
 #endif
+
+#define THREAD_STACK	((size_t)1 << 20)
 
 /* The header of each picture: `size` bytes of it follow. */
 struct reply {
@@ -76,6 +80,22 @@ static void limit(int what, rlim_t n)
 }
 
 /* --- The child --- */
+
+/* Pango sorts fonts in threads, and ends the process if it cannot start one. Each would take 8 MB for its stack, and with glibc
+ * 64 MB for an arena, of the address space that is limited here. */
+static void keep_threads_small(void)
+{
+	pthread_attr_t a;
+
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+#endif
+	if (pthread_attr_init(&a))
+		return;
+	if (!pthread_attr_setstacksize(&a, THREAD_STACK))
+		pthread_setattr_default_np(&a);
+	pthread_attr_destroy(&a);
+}
 
 static void confine(const struct graphviz_limits *l, pid_t parent)
 {
@@ -181,6 +201,7 @@ int graphviz_start(const char *format, const struct graphviz_limits *limits, str
 	if (g->pid == 0) {
 		close(ends[0]);
 		be_quiet();
+		keep_threads_small();
 		confine(limits, parent);
 		work(format, g->graphs, ends[1]);
 	}

@@ -144,6 +144,25 @@ TEST(what_was_drawn_before_the_child_died_is_taken)
 	CHECK(strstr(d.out.data, "small"));
 }
 
+/* Pango sorts fonts in threads. An arena of malloc's for each would take 64 MB of address space, and a thread that there is no
+ * room for ends the process. */
+TEST(threads_of_its_libraries_find_room_below_the_limit_of_the_daemon)
+{
+	static const char graph[] = "digraph { a [label=\"<b>é\" fontname=\"Helvetica,Arial,sans\"] b [label=\"漢字\" fontname=\"DejaVu Sans\"] a -> b "
+				    "[label=\"٣\" fontname=serif] c [label=\"ώ\" fontname=\"monospace bold\"] }";
+	BEGIN(d);
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct graphviz_limits limits = { 60, (size_t)96 << 20, LARGE };
+		_cleanup_(graphviz_freep) struct graphviz *g = NULL;
+		const char *dot = graph;
+
+		buf_reset(&d.out);
+		CHECK_INT(graphviz_start("svg", &limits, &g, &d.err), 0);
+		CHECK_INT(graphviz_draw(g, &dot, 1, in_ms(LONG), &d.out, &d.err), 0);
+	}
+}
+
 TEST(no_child_is_left_behind)
 {
 	struct graphviz_limits limits = { 60, (size_t)1 << 30, LARGE };

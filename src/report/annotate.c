@@ -67,23 +67,7 @@ void annotate_lines_done(struct annotate_lines *l)
 
 /* --- Which lines of the source are shown --- */
 
-struct walk {
-	const struct annotate_lines *lines;
-	const struct annotate_source *source;
-	const struct annotate_options *o;
-	struct str rest;		/* of the source */
-	uint32_t number;		/* of the line that was given last */
-	size_t next;			/* of `lines`: the first at or behind it */
-};
-
-struct shown_line {
-	uint32_t number;
-	const struct annotate_line *took;	/* NULL: nothing */
-	struct str text;			/* .p NULL: the source has no such line */
-	bool after_gap;
-};
-
-static bool take_text(struct walk *w, struct str *ret)
+static bool take_text(struct annotate_walk *w, struct str *ret)
 {
 	const char *end;
 
@@ -98,30 +82,29 @@ static bool take_text(struct walk *w, struct str *ret)
 	return true;
 }
 
-static bool is_near(const struct walk *w, uint32_t number, uint32_t line)
+static bool is_near(const struct annotate_walk *w, uint32_t number, uint32_t line)
 {
 	uint64_t away = number < line ? line - number : number - line;
 
-	return line && away <= (uint64_t)w->o->context;
+	return line && away <= (uint64_t)w->context;
 }
 
-static bool is_wanted(const struct walk *w)
+static bool is_wanted(const struct annotate_walk *w)
 {
 	const struct annotate_lines *l = w->lines;
 
-	if (w->o->context < 0)
+	if (w->context < 0)
 		return true;
-	return is_near(w, w->number, w->o->start) ||
+	return is_near(w, w->number, w->start) ||
 	       (w->next < l->count && is_near(w, w->number, l->list[w->next].line)) ||
 	       (w->next && is_near(w, w->number, l->list[w->next - 1].line));
 }
 
-/* The next line that is shown; false behind the last one. Lines beyond the end of the source come after it. */
-static bool walk_next(struct walk *w, struct shown_line *ret)
+bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret)
 {
 	const struct annotate_lines *l = w->lines;
 
-	*ret = (struct shown_line){ 0 };
+	*ret = (struct annotate_shown){ 0 };
 	while (take_text(w, &ret->text)) {
 		bool took;
 
@@ -143,23 +126,31 @@ static bool walk_next(struct walk *w, struct shown_line *ret)
 	return true;
 }
 
-static struct walk walk_of(const struct annotate_lines *l, const struct annotate_source *s, const struct annotate_options *o)
+struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start)
 {
-	return (struct walk){ .lines = l, .source = s, .o = o, .rest = s->text.p ? s->text : (struct str){ "", 0 } };
+	return (struct annotate_walk){ .lines = l, .context = context, .start = start,
+				       .rest = source.p ? source : (struct str){ "", 0 } };
+}
+
+static struct annotate_walk walk_of(const struct annotate_lines *l, const struct source_text *s,
+				    const struct annotate_options *o)
+{
+	return annotate_walk_of(l, s->text, o->context, o->start);
 }
 
 /* --- For people --- */
 
-static void fill_grid(struct grid *g, const struct profile *p, const struct annotate_lines *l, struct walk w)
+static void fill_grid(struct grid *g, const struct profile *p, uint32_t column, const struct annotate_lines *l,
+		      struct annotate_walk w)
 {
-	const char *unit = p->columns[w.o->column].unit;
+	const char *unit = p->columns[column].unit;
 	static const char *const titles[COLUMNS] = { "self%", "total%", "self", "total", "line" };
-	struct shown_line s;
+	struct annotate_shown s;
 	char number[16];
 
 	for (size_t i = 0; i < COLUMNS; i++)
 		grid_text(g, titles[i]);
-	while (walk_next(&w, &s)) {
+	while (annotate_next(&w, &s)) {
 		if (s.took) {
 			grid_share(g, s.took->self, l->whole);
 			grid_share(g, s.took->total, l->whole);
@@ -211,7 +202,7 @@ static void put_source_line(struct buf *out, struct str text, size_t room)
 	buf_puts(out, "…");
 }
 
-static void put_heading(const struct profile *p, const struct annotate_lines *l, const struct annotate_source *s,
+static void put_heading(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 			const struct annotate_options *o, struct buf *out)
 {
 	const char *unit = p->columns[o->column].unit;
@@ -235,22 +226,22 @@ static void put_heading(const struct profile *p, const struct annotate_lines *l,
 	}
 }
 
-static void put_table(const struct profile *p, const struct annotate_lines *l, const struct annotate_source *s,
+static void put_table(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 		      const struct annotate_options *o, struct buf *out)
 {
-	struct walk w = walk_of(l, s, o);
-	struct shown_line line;
+	struct annotate_walk w = walk_of(l, s, o);
+	struct annotate_shown line;
 	struct grid g;
 	size_t room;
 
 	put_heading(p, l, s, o, out);
 	grid_init(&g, COLUMNS);
-	fill_grid(&g, p, l, w);
+	fill_grid(&g, p, o->column, l, w);
 	room = grid_room(&g, o->width);
 	grid_put(&g, 0, out);
 	out->size -= 2;			/* the blanks in front of a text that the headings do not have */
 	buf_putc(out, '\n');
-	for (size_t row = 1; walk_next(&w, &line); row++) {
+	for (size_t row = 1; annotate_next(&w, &line); row++) {
 		if (line.after_gap && s->text.p)
 			buf_puts(out, "⋮\n");
 		if (o->color)
@@ -269,7 +260,7 @@ static void put_table(const struct profile *p, const struct annotate_lines *l, c
 
 /* --- For programs --- */
 
-static void put_line_json(struct json *j, const struct profile *p, uint32_t column, const struct shown_line *s)
+static void put_line_json(struct json *j, const struct profile *p, uint32_t column, const struct annotate_shown *s)
 {
 	json_open_object(j);
 	json_key(j, "line");
@@ -286,12 +277,12 @@ static void put_line_json(struct json *j, const struct profile *p, uint32_t colu
 	json_end(j);
 }
 
-static void put_json(const struct profile *p, const struct annotate_lines *l, const struct annotate_source *s,
+static void put_json(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 		     const struct annotate_options *o, struct buf *out)
 {
 	static const char *const states[] = { "unknown", "unchanged", "changed", "missing" };
-	struct walk w = walk_of(l, s, o);
-	struct shown_line line;
+	struct annotate_walk w = walk_of(l, s, o);
+	struct annotate_shown line;
 	struct json j;
 
 	json_init(&j, out);
@@ -319,14 +310,14 @@ static void put_json(const struct profile *p, const struct annotate_lines *l, co
 	json_str(&j, s->why);
 	json_key(&j, "lines");
 	json_open_array(&j);
-	while (walk_next(&w, &line))
+	while (annotate_next(&w, &line))
 		put_line_json(&j, p, o->column, &line);
 	json_end(&j);
 	json_end(&j);
 	buf_putc(out, '\n');
 }
 
-void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct annotate_source *s,
+void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 		  const struct annotate_options *o, struct buf *out)
 {
 	(o->json ? put_json : put_table)(p, l, s, o, out);

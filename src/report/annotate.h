@@ -3,6 +3,7 @@
 #define REPORT_ANNOTATE_H
 
 #include "report.h"
+#include "source_text.h"
 
 /* The values of a line in one column: self, including callees without source (PHP's own functions, native code), and with all
  * functions that it called. A stack on which the line stands several times counts once for its total. */
@@ -21,17 +22,6 @@ struct annotate_lines {
 void annotate_lines_of(const struct profile *lines, uint32_t column, const bool *of, struct annotate_lines *ret);
 void annotate_lines_done(struct annotate_lines *l);
 
-enum annotate_state {
-	ANNOTATE_UNKNOWN,		/* whether it changed */
-	ANNOTATE_SAME, ANNOTATE_CHANGED, ANNOTATE_MISSING
-};
-
-struct annotate_source {
-	struct str text;		/* .p NULL: there is none */
-	enum annotate_state state;
-	const char *why;		/* a sentence without a full stop, when it is missing or has changed */
-};
-
 struct annotate_options {
 	uint32_t column;
 	struct str file, function;	/* for headings; .n 0: the whole file */
@@ -41,8 +31,34 @@ struct annotate_options {
 	size_t width;			/* of the terminal; 0 is no limit */
 };
 
+/* --- Lines of the source, one after another --- */
+
+struct annotate_walk {
+	const struct annotate_lines *lines;
+	long context;
+	uint32_t start;
+	struct str rest;		/* of the source */
+	uint32_t number;		/* of the line that was given last */
+	size_t next;			/* of `lines`: the first at or behind it */
+};
+
+struct annotate_shown {
+	uint32_t number;
+	const struct annotate_line *took;	/* NULL: nothing */
+	struct str text;			/* .p NULL: the source has no such line */
+	bool after_gap;
+};
+
+/* Those around lines that took something, and around `start` (0: none); `context` as in the options. */
+struct annotate_walk annotate_walk_of(const struct annotate_lines *l, struct str source, long context, uint32_t start);
+
+/* The next line that is shown; false behind the last one. Lines beyond the end of the source come after it. */
+bool annotate_next(struct annotate_walk *w, struct annotate_shown *ret);
+
+/* --- All of them --- */
+
 /* Appends the lines: self %, total %, self, total, number, text. Bytes of the source that a terminal would obey are U+FFFD. */
-void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct annotate_source *s,
+void annotate_put(const struct profile *p, const struct annotate_lines *l, const struct source_text *s,
 		  const struct annotate_options *o, struct buf *out);
 
 #endif

@@ -12,6 +12,7 @@ void api_profile(struct site *s, const struct request *q, struct response *r);
 void api_functions(struct site *s, const struct request *q, struct response *r);
 void api_table(struct site *s, const struct request *q, struct response *r);
 void api_function(struct site *s, const struct request *q, struct response *r);
+void api_source(struct site *s, const struct request *q, struct response *r);
 void api_callgraph(struct site *s, const struct request *q, struct response *r);
 
 /* Gets Graphviz ready for that, which api_callgraph does itself unless this was called. */

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "runs.h"
 #include "saturate.h"
+#include "source_ask.h"
 #include "text.h"
 #include "why_no_samples.h"
 
@@ -29,11 +30,31 @@ int ask_view(struct ask *a, const struct request *q, struct err *err)
 
 /* --- What it is about --- */
 
+/* Lines that the question is about, and those that stand beside an answer which is right without them. */
+static bool needs_lines(const struct ask *a)
+{
+	return a->lines || a->view.by == REPORT_BY_LINE;
+}
+
+static bool likes_lines(const struct ask *a)
+{
+	return a->with_source && !a->lines_left_out;
+}
+
 static int load_range(struct ask *a, const struct site *s, struct store_query query, struct store_looked *looked,
 		      struct profile **ret, struct err *err)
 {
+	int r;
+
 	query.max_nodes = a->view.has_base ? s->max_nodes / 2 : s->max_nodes;
-	query.lines = a->lines;
+	query.lines = needs_lines(a) || likes_lines(a);
+	r = store_query(s->options.store, &query, ret, looked, err);
+	if (r < 0 || !looked->pruned || needs_lines(a) || !query.lines)
+		return r;
+	profile_free(*ret);
+	a->lines_left_out = true;
+	*looked = (struct store_looked){ 0 };
+	query.lines = false;
 	return store_query(s->options.store, &query, ret, looked, err);
 }
 
@@ -52,9 +73,16 @@ static int load_run(struct ask *a, const struct site *s, const struct view_run *
 {
 	size_t loaded = a->view.run_count + a->view.has_base;
 	struct store_most most = { .nodes = s->max_nodes ? s->max_nodes / (uint32_t)loaded + 1 : 0, .column = a->view.column,
-				   .chart = a->chart && loaded == 1 };
+				   .chart = a->chart && loaded == 1, .lines = needs_lines(a) || likes_lines(a) };
 	int r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
 
+	if (r > 0 && most.lines && !needs_lines(a)) {
+		profile_free(*ret);
+		store_run_done(&a->runs[a->run_count]);
+		a->lines_left_out = true;
+		most.lines = false;
+		r = store_get_run(s->options.store, run->source, run->id, &most, &a->runs[a->run_count], ret, err);
+	}
 	if (r < 0)
 		return r;
 	a->run_count++;
@@ -268,6 +296,10 @@ int ask_profile(struct ask *a, const struct site *s, struct err *err)
 	a->runs = xcalloc(a->view.run_count + 1, sizeof(*a->runs));
 	if ((r = load(a, s, &a->profile, err)) < 0 || (a->view.has_base && (r = load_base(a, s, &before, err)) < 0))
 		return r;
+	if (a->with_source)
+		a->subject = source_ask_subject(&a->view, a->profile);
+	if (a->with_source && before)
+		a->subject_before = source_ask_subject(&a->view, before);
 	group(a, &a->profile);
 	if (!before)
 		return choose_column(a, err);
@@ -280,6 +312,8 @@ void ask_done(struct ask *a)
 	for (size_t i = 0; i < a->run_count; i++)
 		store_run_done(&a->runs[i]);
 	free(a->runs);
+	profile_free(a->subject);
+	profile_free(a->subject_before);
 	if (a->is_diff)
 		diff_done(&a->diff);
 	else

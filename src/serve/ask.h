@@ -20,6 +20,9 @@ struct ask {
 	uint32_t column, before;		/* of the profile; before is UINT32_MAX unless it is a comparison */
 	int64_t total, whole;			/* of the column */
 	bool lines;				/* ask_profile keeps the lines that ran, of a range */
+	bool with_source;			/* ask_profile fills in what source_ask.h needs */
+	struct profile *subject, *subject_before;	/* with it; the latter of a comparison */
+	bool lines_left_out;			/* with it: the range has too many stacks for them */
 	bool chart;				/* ask_profile keeps the flame chart, of one run */
 	uint32_t charted_calls;			/* of the flame chart of one run; 0: it has none */
 	struct store_looked looked;		/* of a range */

@@ -210,12 +210,42 @@ static void show(struct site *s, const struct request *q, struct response *r)
 	named_filters_done(&f);
 }
 
+/* Whoever presses the wrong button has not deleted anything yet. */
+static void confirm(const struct request *q, struct response *r, const char *name)
+{
+	runs_page_begin(q, r, "Delete – Strobe");
+	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty\">\n<h2>Delete the filter \"");
+	html_text(&r->body, name);
+	buf_puts(&r->body, "\"?</h2>\n<p>It is there for everyone. What it shows stays.</p>\n<form method=\"post\" action=\"/filters\">\n");
+	put_hidden(&r->body, FORM_TOKEN_NAME, q->form_token);
+	put_hidden(&r->body, "delete", name);
+	put_hidden(&r->body, "confirmed", "1");
+	buf_puts(&r->body, "<button>Delete</button> <a href=\"/filters\">Keep it</a>\n</form>\n</section>\n");
+	runs_page_end(r);
+}
+
+/* 0, or a status: 404 if there is none. */
+static int find_one(const struct site *s, const char *name, struct err *err)
+{
+	struct named_filters f;
+	int status = read_all(s, &f, err) < 0 ? 500 : find(&f, name) < f.count ? 0 : runs_say(err, 404, "no filter has this name");
+
+	named_filters_done(&f);
+	return status;
+}
+
+#define ASK_AGAIN	(-1)
+
+/* 0, a status, or ASK_AGAIN. */
 static int take_form(struct site *s, const struct request *q, const struct params *p, struct err *err)
 {
 	const char *gone = params_get(p, "delete"), *query = params_get(p, "query");
+	int status;
 
 	if (!form_token_fits(q->form_token, params_get(p, FORM_TOKEN_NAME)))
 		return runs_say_old_form(err);
+	if (gone && !params_get(p, "confirmed"))
+		return (status = find_one(s, gone, err)) ? status : ASK_AGAIN;
 	return gone ? change(s, gone, NULL, err) : change(s, params_get(p, "name"), query ? query : "", err);
 }
 
@@ -234,7 +264,9 @@ void named_filters_page(struct site *s, const struct request *q, struct response
 	buf_init(&list);
 	buf_puts(&list, "/filters");
 	status = params_parse(&params, body, &err) < 0 ? 400 : take_form(s, q, &params, &err);
-	if (status)
+	if (status < 0)
+		confirm(q, r, params_get(&params, "delete"));
+	else if (status)
 		runs_page_error(q, r, status, err.text);
 	else
 		runs_lead_to(r, 303, &list);

@@ -127,13 +127,11 @@ static void put_form(const struct page *p)
 
 static void put_bar(const struct page *p)
 {
-	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n");
-	if (!p->ask.view.run_count) {
-		buf_puts(p->out, "<a href=\"");
-		page_put_address(p, "/filters", NULL, NULL);
-		buf_puts(p->out, "\">Filters</a>\n");
+	buf_puts(p->out, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n<a href=\"/runs\">Runs</a>\n<a href=\"");
+	page_put_address(p, "/filters", NULL, NULL);
+	buf_puts(p->out, "\">Filters</a>\n");
+	if (!p->ask.view.run_count)
 		put_form(p);
-	}
 	page_put_who(p->q, p->out);
 	buf_puts(p->out, "</header>\n");
 }
@@ -206,7 +204,7 @@ static void put_error(const struct request *q, struct response *r, int status, c
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, "Strobe");
 	buf_puts(&r->body, "<div id=\"app\">\n<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
-		 "<a href=\"/runs\">Runs</a>\n");
+		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
 	page_put_who(q, &r->body);
 	buf_puts(&r->body, "</header>\n<main>\n<section class=\"empty error\">\n<h2>This cannot be shown</h2>\n<p class=\"why\">");
 	html_text(&r->body, text.data);
@@ -214,7 +212,7 @@ static void put_error(const struct request *q, struct response *r, int status, c
 	html_end(&r->body);
 }
 
-static void put_content(const struct page *p, const struct function_ask *f)
+static void put_content(const struct page *p, const struct function_ask *f, struct source_ask *source)
 {
 	page_put_facts(p);
 	if (ask_is_empty(&p->ask)) {
@@ -224,6 +222,8 @@ static void put_content(const struct page *p, const struct function_ask *f)
 	page_put_choices(p);
 	if (p->ask.view.function) {
 		page_put_function(p, f);
+		if (p->ask.with_source)
+			page_put_source(p, source);
 		return;
 	}
 	page_put_picture(p);
@@ -235,6 +235,7 @@ static void answer(struct site *s, const struct request *q, struct response *r, 
 {
 	struct page p = { .site = s, .q = q, .path = q->path, .run_in_path = source, .out = &r->body };
 	_cleanup_(function_ask_done) struct function_ask f = { 0 };
+	_cleanup_(source_ask_done) struct source_ask lines = { 0 };
 	_cleanup_(buf_done) struct buf title = { 0 };
 	struct err err = { 0 };
 	int code = ask_view(&p.ask, q, &err);
@@ -242,10 +243,13 @@ static void answer(struct site *s, const struct request *q, struct response *r, 
 	buf_init(&title);
 	if (code >= 0 && source)
 		view_set_run(&p.ask.view, source, id);
+	p.ask.with_source = source_ask_fits(&p.ask.view) && (!p.ask.view.has_lines || p.ask.view.lines);
 	if (code >= 0)
 		code = ask_profile(&p.ask, s, &err);
 	if (code >= 0 && p.ask.view.function && !ask_is_empty(&p.ask))
 		code = function_ask(&f, &p.ask, &err);
+	if (code >= 0 && p.ask.with_source && !ask_is_empty(&p.ask))
+		source_ask(&lines, &p.ask, s);
 	if (code < 0) {
 		put_error(q, r, code == -EINVAL ? 400 : code == -ENOENT ? 404 : 500, err.text);
 		r->out_of_memory = code == -ENOMEM;
@@ -259,7 +263,7 @@ static void answer(struct site *s, const struct request *q, struct response *r, 
 	put_bar(&p);
 	buf_puts(&r->body, "<main>\n");
 	html_warning(&r->body, ask_warn(&p.ask, r));
-	put_content(&p, &f);
+	put_content(&p, &f, &lines);
 	buf_puts(&r->body, "</main>\n</div>\n");
 	html_end(&r->body);
 	ask_done(&p.ask);

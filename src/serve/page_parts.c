@@ -24,12 +24,13 @@ static void put_param(const struct page *p, const char *key, const char *value, 
 	text_put_url(p->out, (struct str){ plain.data, plain.size });
 }
 
-/* Parameters that are replaced or do not apply: no class has the name of a function. */
+/* Parameters that are replaced or do not apply: no class has the name of a function, no function the source of another. */
 static bool is_left_out(const struct page *p, const char *key, const char *param)
 {
 	if (p->run_in_path && !strcmp(param, "run"))
 		return true;
-	return key && (!strcmp(key, param) || (!strcmp(key, "by") && !strcmp(param, "function")));
+	return key && (!strcmp(key, param) || (!strcmp(key, "by") && !strcmp(param, "function")) ||
+		       ((!strcmp(key, "by") || !strcmp(key, "function")) && !strcmp(param, "lines")));
 }
 
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value)
@@ -49,6 +50,15 @@ void page_put_address(const struct page *p, const char *path, const char *key, c
 	}
 	if (key && value)
 		put_param(p, key, value, &count);
+}
+
+void page_put_source_of(const struct page *p, const char *file)
+{
+	unsigned count = 1;
+
+	page_put_address(p, NULL, "by", "file");
+	put_param(p, "function", file, &count);
+	buf_puts(p->out, "#source");
 }
 
 static void put_link(const struct page *p, const char *path, const char *key, const char *value, const char *words)

@@ -5,6 +5,7 @@
 
 #include "ask.h"
 #include "function_ask.h"
+#include "source_ask.h"
 
 struct page {
 	struct site *site;
@@ -19,10 +20,14 @@ struct page {
  * NULL for `path` is the page itself. */
 void page_put_address(const struct page *p, const char *path, const char *key, const char *value);
 
+/* That of the source of a whole file. */
+void page_put_source_of(const struct page *p, const char *file);
+
 void page_put_facts(const struct page *p);			/* of runs, and of a comparison */
 void page_put_choices(const struct page *p);			/* values and groups */
 void page_put_picture(const struct page *p);
 void page_put_table(const struct page *p);			/* all functions */
+void page_put_source(const struct page *p, struct source_ask *f);
 void page_put_function(const struct page *p, const struct function_ask *f);
 
 #endif

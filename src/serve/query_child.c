@@ -57,7 +57,7 @@ static void put_answer(struct response *r, const struct request *q, struct answe
 		_exit(QUERY_EXIT_ANSWER);
 }
 
-void query_child(pid_t parent, int talk, int body, int (*open)(void *data, struct store **ret, struct err *err), void *data)
+void query_child(pid_t parent, int talk, int body, const struct query_start *start)
 {
 	char *bytes = xmalloc(QUERY_MESSAGE_MAX);
 	ssize_t n = recv(talk, bytes, QUERY_MESSAGE_MAX, 0);
@@ -80,12 +80,14 @@ void query_child(pid_t parent, int talk, int body, int (*open)(void *data, struc
 	confine(parent, &l);
 	source.url = (char *)php_socket;
 	site.options.source_count = php_socket ? 1 : 0;
+	site.options.source_dirs = start->source_dirs;
+	site.options.source_dir_count = start->source_dir_count;
 	site.max_nodes = l.max_nodes;
 	pthread_rwlock_init(&site.lock, NULL);
 	w = answer_writer_new(body);
 	response_init(&r);
 	r.drain = &w->drain;
-	if (open(data, &site.options.store, &err) < 0) {
+	if (start->open(start->data, &site.options.store, &err) < 0) {
 		response_error(&r, &q, 500, "%s", err.text);
 	} else {
 		store_on_damage(site.options.store, tell_damage, &t);

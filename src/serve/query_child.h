@@ -2,13 +2,12 @@
 #ifndef SERVE_QUERY_CHILD_H
 #define SERVE_QUERY_CHILD_H
 
-#include "query_message.h"
+#include "query_starter.h"
 
 #define QUERY_EXIT_MEMORY	2	/* that of base/mem.h */
 #define QUERY_EXIT_ANSWER	3	/* the answer is too large */
 
 /* Reads the question from `talk`, answers it, and ends. `parent` is the process that started this one. */
-void query_child(pid_t parent, int talk, int body, int (*open)(void *data, struct store **ret, struct err *err), void *data)
-	__attribute__((noreturn));
+void query_child(pid_t parent, int talk, int body, const struct query_start *start) __attribute__((noreturn));
 
 #endif

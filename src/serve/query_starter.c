@@ -36,8 +36,7 @@ struct child {
 
 struct starter {
 	int control;
-	int (*open)(void *data, struct store **ret, struct err *err);
-	void *data;
+	const struct query_start *start;
 	struct child children[CHILDREN_MAX];
 	unsigned count;
 };
@@ -104,7 +103,7 @@ static void start(struct starter *s, int talk, int body)
 		prctl(PR_SET_NAME, "strobe-query");
 		confine_be_quiet();
 		confine_close_others(talk, body);
-		query_child(self, talk, body, s->open, s->data);
+		query_child(self, talk, body, s->start);
 	}
 	close(body);
 	if (pid < 0)
@@ -164,8 +163,7 @@ static void __attribute__((noreturn)) be_starter(struct starter *s, pid_t daemon
 
 /* --- The daemon --- */
 
-int query_starter_new(int (*open)(void *data, struct store **ret, struct err *err), void *data,
-		      struct query_starter **ret, struct err *err)
+int query_starter_new(const struct query_start *start, struct query_starter **ret, struct err *err)
 {
 	struct query_starter *s;
 	pid_t daemon = getpid(), pid;
@@ -175,7 +173,7 @@ int query_starter_new(int (*open)(void *data, struct store **ret, struct err *er
 		return err_set(err, -errno, "cannot prepare the process that starts queries: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
-		struct starter starter = { .control = ends[1], .open = open, .data = data };
+		struct starter starter = { .control = ends[1], .start = start };
 
 		be_starter(&starter, daemon);
 	}

@@ -12,10 +12,16 @@
 
 struct query_starter;
 
-/* Forks: call it before there are threads, and before a store is open. `open` is called in the process of each query, with
- * `data` as it is now, and opens a store to be read. */
-int query_starter_new(int (*open)(void *data, struct store **ret, struct err *err), void *data,
-		      struct query_starter **ret, struct err *err);
+/* What the process of each query has, as it is when the starter is made. */
+struct query_start {
+	int (*open)(void *data, struct store **ret, struct err *err);	/* a store to be read */
+	void *data;
+	const char *const *source_dirs;		/* as server.h has them */
+	size_t source_dir_count;
+};
+
+/* Forks: call it before there are threads, and before a store is open. */
+int query_starter_new(const struct query_start *start, struct query_starter **ret, struct err *err);
 
 pid_t query_starter_pid(const struct query_starter *s);
 bool query_starter_is_up(const struct query_starter *s);		/* false once it has ended */

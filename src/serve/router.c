@@ -49,6 +49,7 @@ static const struct route routes[] = {
 	{ "/api/v1/functions", api_functions, .is_query = true },
 	{ "/api/v1/table", api_table, .is_query = true },
 	{ "/api/v1/function", api_function, .is_query = true },
+	{ "/api/v1/source", api_source, .is_query = true },
 	{ "/api/v1/callgraph", api_callgraph, .is_query = true },
 	{ "/api/v1/runs", api_runs, .takes_post = true, .body_max = HTTP_BODY_MAX, .is_query = true },
 	{ "/api/v1/runs/", api_run, .takes_delete = true, .is_query = true, .removes = true },

@@ -12,7 +12,7 @@ void runs_page_begin(const struct request *q, struct response *r, const char *ti
 	r->type = "text/html; charset=utf-8";
 	html_begin(&r->body, title);
 	buf_puts(&r->body, "<header class=\"bar\">\n<a class=\"brand\" href=\"/\">Strobe</a>\n"
-		 "<a href=\"/runs\">Runs</a>\n");
+		 "<a href=\"/runs\">Runs</a>\n<a href=\"/filters\">Filters</a>\n");
 	page_put_who(q, &r->body);
 }
 

@@ -56,6 +56,8 @@ struct server_options {
 	uint64_t query_memory;			/* that queries and their answers may take together; 0 is QUERY_MEMORY */
 	struct store *store;			/* NULL: there is nothing to ask for but counters */
 	const char *filters_path;		/* of the file of named filters; NULL: none are kept */
+	const char *const *source_dirs;		/* source files below them may be shown, see source_text.h */
+	size_t source_dir_count;
 	bool only_counters;			/* no pages and no profiles, even with a store */
 	const char *store_url;			/* only shown; may be NULL */
 	struct store_limits limits;		/* only shown */

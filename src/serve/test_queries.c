@@ -144,7 +144,7 @@ static struct query_starter *start(void (*store)(void))
 	struct query_starter *s = NULL;
 
 	fake_store_waits = store;
-	CHECK_INT(query_starter_new(open_fake, NULL, &s, NULL), 0);
+	CHECK_INT(query_starter_new(&(struct query_start){ .open = open_fake }, &s, NULL), 0);
 	fake_store_waits = NULL;
 	return s;
 }

@@ -40,6 +40,7 @@ int upload_read(const char *body, size_t n, size_t memory, int stop_fd, struct p
 	if (r >= 0 && e < 0)
 		r = err_set(err, e, "%s", ended.text);
 	profile_keep_chart(p, true);
+	profile_keep_lines(p, true);
 	if (r >= 0)
 		r = format_read_bytes(&format_strobe, p, messages, size, err);
 	apart_free_messages(messages, size);

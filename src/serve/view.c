@@ -37,6 +37,18 @@ static int parse_bool(const struct params *p, const char *key, bool *ret, struct
 	return 0;
 }
 
+static int parse_lines(struct view *v, const struct params *p, struct err *err)
+{
+	const char *text = params_get(p, "lines");
+
+	v->has_lines = text && *text;
+	v->all_lines = v->has_lines && !strcmp(text, "all");
+	v->lines = v->all_lines || (v->has_lines && !strcmp(text, "1"));
+	if (v->has_lines && !v->lines && strcmp(text, "0"))
+		return err_set(err, -EINVAL, "lines=%.40s: give 1, 0 or all", text);
+	return 0;
+}
+
 static int parse_limit(struct view *v, const struct params *p, struct err *err)
 {
 	const char *text = params_get(p, "limit");
@@ -367,12 +379,11 @@ int view_parse(struct view *v, const struct params *p, int64_t now_ns, struct er
 	if ((r = parse_range(v, p, err)) < 0 || (r = parse_step(v, p, err)) < 0 || (r = parse_limit(v, p, err)) < 0 ||
 	    (r = parse_bool(p, "reverse", &v->reverse, err)) < 0 ||
 	    (r = parse_bool(p, "inverted", &v->inverted, err)) < 0 ||
-	    (r = parse_bool(p, "lines", &v->lines, err)) < 0 || (r = parse_runs(v, p, err)) < 0 ||
+	    (r = parse_lines(v, p, err)) < 0 || (r = parse_runs(v, p, err)) < 0 ||
 	    (r = parse_base(v, p, err)) < 0 || (r = parse_scale(v, p, err)) < 0 || (r = parse_by(v, p, err)) < 0 ||
 	    (r = parse_sort(v, p, err)) < 0 || (r = parse_threshold(v, p, err)) < 0 ||
 	    (r = parse_chart(v, p, err)) < 0)
 		return r;
-	v->has_lines = (text = params_get(p, "lines")) && *text;
 
 	v->format = (text = params_get(p, "format")) && *text ? text : NULL;
 	v->column = (text = params_get(p, "column")) && *text ? text : NULL;

@@ -9,7 +9,8 @@
  *	scale=total		how a comparison scales its base: total, rate, requests or none
  *	by=class		classes, namespaces, files or packages instead of functions
  *	sort=total		tables by total, not by self
- *	function=Cart::total	one function with its callers and callees
+ *	function=Cart::total	one function with its callers and callees, and its source
+ *	lines=all		all of its file; 0 none of its source
  *	split=entry		a timeline by the values of this label
  *	chart_from= chart_to=	of a flame chart: the window, in nanoseconds since the start of the run
  *	pixels=1000		of a flame chart: how wide the window is drawn; what is narrower is joined
@@ -52,7 +53,7 @@ struct view {
 	const char *format, *column, *title;	/* NULL unless asked for */
 	size_t limit;				/* rows; 0 is no limit */
 	bool has_limit, reverse, inverted, by_total;
-	bool has_lines, lines;			/* whether the lines that ran are asked for, or left out */
+	bool has_lines, lines, all_lines;	/* whether the lines that ran are asked for, or left out; all of a source */
 	struct view_run runs[VIEW_RUNS_MAX];	/* none: the range */
 	size_t run_count;
 	bool has_base;				/* a comparison: with base_run, or with a range if that has no id */

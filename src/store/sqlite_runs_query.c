@@ -184,6 +184,7 @@ int sqlite_get_run(struct store *store, const char *source, const char *id, cons
 		return err_set(err, -ENOENT, "there is no run '%.64s' of source '%.64s'", id, source);
 	p = profile_new();
 	profile_keep_chart(p, most && most->chart);
+	profile_keep_lines(p, most && most->lines);
 	rc = read_profile(f, row, p, most, err);
 	if (rc < 0)
 		sqlite_store_count_error((struct sqlite_store *)store);

@@ -123,6 +123,7 @@ struct store_most {
 	uint32_t nodes;				/* what so many nodes of a tree would take; 0: no limit */
 	const char *column;			/* the least of its values go first; NULL: that of pictures */
 	bool chart;				/* with its flame chart, if it has one */
+	bool lines;				/* the profile keeps the lines that ran, and has a node for each */
 };
 
 #define STORE_RUNS_NEXT		448u

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import xml.parsers.expat
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -93,7 +94,7 @@ def listens(port):
 
 
 def ports(output):
-    return [int(p) for p in re.findall(r'http://127\.0\.0\.1:(\d+)/', output)]
+    return sorted({int(p) for p in re.findall(r'http://127\.0\.0\.1:(\d+)/', output)})
 
 
 def well_formed(path):
@@ -137,6 +138,7 @@ def first_run(tree):
     check(re.search(r'\bGeSHi::|\bpreg_\w+|\bDoku_|\bdokuwiki\\', by_self) is not None,
           'the functions with the most self time are those of a wiki', by_self)
     check('doku.php' in by_total, 'the script is among the functions with the most total time', by_total)
+    check(set(links(output)) >= {'On the web', 'A function', 'One request', 'Compared'}, 'it names pages', output)
     check(ports(output) and not any(listens(p) for p in ports(output)), 'nothing listens any more', output)
     check(not gone(tree), 'no process is left', left_over(tree))
     check(not temporary() - before, 'nothing is left in /tmp', temporary() - before)
@@ -180,9 +182,30 @@ def start_and_wait(tree):
     return process, output
 
 
+def links(output):
+    """The pages that it names, by the word in front."""
+    return {word: address for word, address in re.findall(r'^([A-Z][\w ]+): +(http://\S+)', output, re.M)}
+
+
+def pages(output):
+    """They show what they are named for: sampled traffic, source, a traced request, a comparison; without scripts."""
+    named = links(output)
+    for word, parts in {'On the web': ['doku.php', 'Flame graph'], 'A function': ['<table class="source">', 'class="hot"', 'Callers'],
+                        'One request': ['Flame graph', 'purge=true', '<dt>calls</dt>'], 'Compared': ['compared with', 'before</th>', 'after</th>', 'change</th>']}.items():
+        if not check(word in named, f'it names a page: {word}', output):
+            continue
+        with urllib.request.urlopen(named[word].partition('#')[0], timeout=60) as answer:
+            text = answer.read().decode('utf-8', 'replace')
+        check(all(part in text for part in parts), f'which shows it: {word}', text[-3000:])
+    with urllib.request.urlopen(named['On the web'] + 'api/v1/profile?format=chart&run=' + named['One request'].partition('/runs/')[2].partition('#')[0], timeout=60) as answer:
+        check(len(answer.read()) > 1000, 'the traced request has a flame chart')
+
+
 def stopped_by(tree, number, status, sentence):
     process, output = start_and_wait(tree)
     try:
+        if number == signal.SIGINT:
+            pages(output)
         if not check(len(ports(output)) == 2 and all(listens(p) for p in ports(output)),
                      f'it goes on serving the site and the page ({signal.Signals(number).name})', output):
             return

@@ -422,6 +422,8 @@ await test('a range is compared with the same range before, yesterday and labels
 	await pressed(other, 'end comparison');
 	await other.waitForFunction(() => !location.search.includes('base'));
 	await pressed(other, 'compare');
+	const side = () => other.$eval('.compare select[name=after]', (e) => e.value);
+	check(other.url().includes('entry=%3Dsearch') && await side() === 'search', 'the side that is filtered by is chosen again', other.url(), await side());
 	await pressed(other, 'a week ago at this time');
 	await at(other, 'base_from=-605700s');
 	await other.waitForFunction(() => document.querySelector('.empty .why')?.textContent.includes('nothing to compare'));

@@ -66,9 +66,37 @@ await test('the state of the page is named, opened and deleted, with and without
 		check(p.get('from') === '-6h' && p.get('host') === 'web1' && p.get('by') === 'class', page.url());
 		await page.goto(`${site}/filters`);
 		await press(page, 'main li button');
+		check((await page.$eval('main h2', (e) => e.textContent)).includes(HOSTILE) && await page.$('main form button') && !await page.$('main img'));
+		await press(page, 'main form a');
+		check(await page.$('main li'), 'it is kept');
+		await press(page, 'main li button');
+		await press(page, 'main form button');
 		check(!await page.$('main li'));
 		await close(page);
 	}
+});
+
+await test('runs and comparisons are named as well, from each page', async () => {
+	for (const scripts of [false, true])
+		for (const [address, has] of [['/runs', {}], ['/runs/shop/5f1a1?column=cpu_ns', { run: 'shop/5f1a1', column: 'cpu_ns' }],
+			['/?run=shop/5f1a2&base=shop/5f1a1', { run: 'shop/5f1a2', base: 'shop/5f1a1' }]]) {
+			const page = await open(address, { scripts });
+			await page.waitForSelector('.bar a[href^="/filters"]');
+			await press(page, '.bar a[href^="/filters"]');
+			const p = new URL(page.url()).searchParams;
+			check(new URL(page.url()).pathname === '/filters' && Object.entries(has).every(([k, v]) => p.get(k) === v), address, page.url());
+			if (Object.keys(has).length) {
+				await page.type('input[name=name]', `of ${address}`);
+				await press(page, 'main form button');
+				await press(page, 'main li:last-child a');
+				const now = new URL(page.url());
+				check(Object.entries(has).every(([k, v]) => now.searchParams.get(k) === v), address, page.url());
+				await page.goto(`${site}/filters`);
+				await press(page, 'main li:last-child button');
+				await press(page, 'main form button');
+			}
+			await close(page);
+		}
 });
 
 await test('times of the list are in the zone that the bar names, which is switched and remembered', async () => {

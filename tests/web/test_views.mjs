@@ -2,7 +2,7 @@
 // node test_views.mjs STROBE
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -38,6 +38,22 @@ for (const [name, text] of Object.entries({ before: folded(1), after: folded(4),
 	writeFileSync(files[name], `${text}\n`);
 }
 
+// A file of PHP, and a profile of the lines in it that ran. The text is as hostile as the names.
+const code = join(folder, 'shop', 'cart.php');
+mkdirSync(dirname(code));
+writeFileSync(code, ['<?php', 'function total(array $cart): int', '{', '\t$sum = 0;', '\tforeach ($cart as $item) {',
+	'\t\t$sum += price($item); // </code><script>document.title="owned"</script>', '\t}', '\treturn $sum;', '}', ...Array(80).fill('//'),
+	'function price(array $item): int', '{', `\treturn ${Array(60).fill('$item["price"]').join(' + ')};`, '}', ''].join('\n'));
+function lined(name, weights) {
+	const frames = [[code, 95], ['total', 6, 2], ['total', 5, 2], ['price', 92, 90], ['gone', 4, 1]].map(([n, line]) => ({ name: n, file: n === 'gone' ? '/nowhere/gone.php' : code, line }));
+	files[name] = join(folder, `${name}.speedscope.json`);
+	writeFileSync(files[name], JSON.stringify({ $schema: 'https://www.speedscope.app/file-format-schema.json', shared: { frames },
+		profiles: [{ type: 'sampled', name: 'samples', unit: 'none', startValue: 0, endValue: 100, samples: [[0, 1], [0, 1, 3], [0, 2], [0, 4]], weights }],
+		strobe_starts: [0, 2, 2, 90, 1] }));
+}
+lined('lines', [10, 60, 20, 10]);
+lined('lines2', [10, 30, 50, 10]);
+
 function strobe(...args) {
 	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
 	if (done.status !== 0)
@@ -50,7 +66,7 @@ for (const [id, file] of Object.entries(files))
 	if (id !== 'again')
 		strobe('import', '--source', 'shop', '--id', id, '--name', `<b>${id}</b>`, '--store', store, file);
 
-const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store],
+const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store, '--source-dir', dirname(code)],
 	{ stdio: ['ignore', 'ignore', 'pipe'] });
 const site = await new Promise((resolve, reject) => {
 	let said = '';
@@ -250,6 +266,69 @@ await test('a second click on a box leads to its function', async () => {
 	await page.keyboard.press('a');
 	await notAt(page, 'function=');
 	await page.waitForSelector('.work .functions');
+});
+
+const sourceRows = (page) => page.$$eval('table.source tbody tr[id]', (all) => all.map((tr) => [Number(tr.id.slice(1)), tr.className, ...[...tr.children].map((c) => c.textContent)]));
+
+await test('the source of a function stands beside what its lines took', async () => {
+	const open = await openPage('/runs/shop/lines?function=total');
+	await open.waitForSelector('table.source');
+	const rows = await sourceRows(open), took = rows.filter((r) => r[2] || r[3]).map((r) => r.slice(0, 5));
+	check(JSON.stringify(took) === '[[5,"hot","20","20","5"],[6,"hot","10","70","6"]]', took);
+	check(rows.find((r) => r[0] === 6)[5].endsWith('$sum += price($item); // </code><script>document.title="owned"</script>'), rows[5]);
+	check(!rows.some((r) => r[0] > 30), 'only around what ran', rows.length);
+	check(!(await open.title()).includes('owned'), 'hostile source is inert');
+	check(open.complaints.length === 0, open.complaints);
+	await open.close();
+});
+
+await test('a line has an address, and the whole file is a click away', async () => {
+	const open = await openPage('/runs/shop/lines?function=total');
+	await open.waitForSelector('#L6');
+	await open.click('#L6 a');
+	await at(open, '#L6');
+	check(await open.$eval('#L6', (tr) => tr.classList.contains('at')), 'marked');
+	const address = new URL(open.url());
+	await press(open, 'all lines');
+	await at(open, 'lines=all');
+	await open.waitForSelector('#L90');
+	await open.click('.source-head a');
+	await at(open, 'by=file');
+	await open.waitForFunction(() => document.querySelectorAll('table.source tr.hot, table.source tr.took').length === 4);
+	await open.close();
+	const again = await openPage(address.pathname + address.search + address.hash);
+	await again.waitForSelector('#L6.at');
+	const seen = await again.$eval('#L6', (tr) => {
+		const row = tr.getBoundingClientRect(), pane = tr.closest('.code-rows').getBoundingClientRect(), head = tr.closest('table').querySelector('thead th').getBoundingClientRect();
+		return row.top >= head.bottom - 1 && row.bottom <= pane.bottom + 1 && pane.bottom <= innerHeight;
+	});
+	check(seen, 'the link shows its line');
+	await again.$eval('.code-rows', (pane) => pane.scrollTop = pane.scrollHeight);
+	await drawn(again);
+	check(await again.evaluate(() => Math.abs(document.querySelector('table.source thead th').getBoundingClientRect().top - document.querySelector('.code-rows').getBoundingClientRect().top) < 2), 'headings stay');
+	await again.close();
+});
+
+await test('a comparison has both sides of each line, and a file that is not there says why', async () => {
+	const open = await openPage('/?run=shop/lines2&base=shop/lines&function=total');
+	await open.waitForSelector('table.source');
+	check((await texts(open, 'table.source thead th')).join() === 'self before,self after,total before,total after,line,source', await texts(open, 'table.source thead th'));
+	check((await sourceRows(open)).find((r) => r[0] === 5).slice(2, 6).join() === '20,50,20,50', await sourceRows(open));
+	await open.close();
+	const gone = await openPage('/runs/shop/lines?function=gone');
+	await gone.waitForSelector('.source .warning');
+	check((await text(gone, '.source .warning')).includes('--source-dir /nowhere or a directory above that'), await text(gone, '.source .warning'));
+	check((await sourceRows(gone)).map((r) => r.slice(0, 4).join()).join() === '4,hot,10,10', await sourceRows(gone));
+	await gone.close();
+});
+
+await test('without scripts the source is a table too', async () => {
+	const plain = await openPage('/runs/shop/lines?function=total#L6', { scripts: false });
+	const rows = await sourceRows(plain);
+	check(rows.find((r) => r[0] === 6).slice(2, 5).join() === '10,70,6', rows);
+	check(await plain.$eval('#L6', (tr) => tr.matches(':target')), 'the address points to it');
+	check(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is not too wide');
+	await plain.close();
 });
 
 await test('groups and values are chosen, and stand in the address', async () => {
@@ -524,7 +603,7 @@ await test('a regular expression that takes for ever is given up, and the page g
 // --- On all screens ---
 
 const VIEWS = ['/runs/shop/before', '/runs/shop/cart#show=table', '/runs/shop/before#show=calls', '/runs/shop/before?function=App%5CKernel%3A%3Ahandle',
-	'/?run=shop/after&base=shop/before'];
+	'/?run=shop/after&base=shop/before', '/runs/shop/lines?function=total', '/runs/shop/lines?function=price&lines=all'];
 
 for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phone', { width: 390, height: 844, phone: true }], ['at 4K', { width: 3840, height: 2160 }]])
 	await test(`every view fits and axe finds nothing serious: ${where}`, async () => {
@@ -535,10 +614,12 @@ for (const [where, how] of [['light', {}], ['dark', { dark: true }], ['on a phon
 				await open.waitForSelector('.call-graph svg .node');
 			if (address.includes('function='))
 				await open.waitForSelector('.edges tbody tr');
+			if (address.includes('shop/lines'))
+				await open.waitForSelector('table.source');
 			await drawn(open);
 			const over = await open.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 			check(over <= 0, address, 'is too wide by', over);
-			const high = await open.$$eval('.rows tbody tr:not(.gap)', (all) => Math.max(0, ...all.map((tr) => tr.offsetHeight)));
+			const high = await open.$$eval('.rows tbody tr:not(.gap), table.source tr', (all) => Math.max(0, ...all.map((tr) => tr.offsetHeight)));
 			check(high <= 40, address, 'a row of', high);
 			if (width < 3000)		// which says no more there, and takes a software renderer half a minute
 				await accessible(open, `${where} ${address}`);

@@ -52,6 +52,30 @@ export interface FunctionAnswer {
 	callees: Edge[];
 }
 
+// Values by side: of a comparison before and after, else one.
+export interface SourceLine {
+	line: number;
+	self: number[];
+	total: number[];
+	hot: boolean;
+	text: string | null;		// null: the source has no such line
+}
+
+export interface SourceAnswer {
+	columns: Column[];
+	column: number;
+	file: string | null;
+	others: string[];
+	other_count: number;
+	start: number;
+	self: number[];
+	total: number[];
+	whole: number[];
+	source: 'unknown' | 'unchanged' | 'changed' | 'missing';
+	why: string | null;
+	lines: SourceLine[];
+}
+
 export interface Status {
 	version: string;
 	now: number;
@@ -79,7 +103,7 @@ async function get(path: string, query: string, signal: AbortSignal): Promise<Re
 }
 
 // Questions by what their answers depend on. Which way up a graph is, is the canvas's business.
-const PLAIN = { inverted: false, threshold: '' };
+const PLAIN = { inverted: false, threshold: '', lines: '' };
 
 // The graph around one function is computed from the unreversed one.
 export function flameQuery(v: View): string {
@@ -92,6 +116,11 @@ export function tableQuery(v: View): string {
 
 export function functionQuery(v: View): string {
 	return v.function && queryOf({ ...v, ...PLAIN, reverse: false });
+}
+
+// Classes, namespaces and packages have no source.
+export function sourceQuery(v: View): string {
+	return v.function && ['', 'function', 'file', 'line'].includes(v.by) ? queryOf({ ...v, ...PLAIN, lines: v.lines, reverse: false }) : '';
 }
 
 // The flame chart of one run is by function, whatever else is grouped.
@@ -117,9 +146,13 @@ export async function getFunction(query: string, signal: AbortSignal): Promise<F
 	return (await get('/api/v1/function', query, signal)).json();
 }
 
+export async function getSource(query: string, signal: AbortSignal): Promise<SourceAnswer> {
+	return (await get('/api/v1/source', query, signal)).json();
+}
+
 // A picture of Graphviz.
 export async function getCallGraph(v: View, signal: AbortSignal): Promise<string> {
-	return (await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, reverse: false }), signal)).text();
+	return (await get('/api/v1/callgraph', queryOf({ ...v, inverted: false, lines: '', reverse: false }), signal)).text();
 }
 
 function rangeQuery(v: View): string {

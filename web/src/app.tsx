@@ -1,6 +1,7 @@
 // The page: bar, timeline or facts, graph and table; or the reason why there is nothing to show.
 
-import { useComputed } from '@preact/signals';
+import { signal, useComputed } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { Bar } from './bar';
 import { CallGraph } from './callgraph';
 import { Compare, EndComparison } from './compare';
@@ -13,7 +14,6 @@ import { failed, flame, loading, refresh, table } from './load';
 import { Split, splitStyle } from './split';
 import { change, kind, pane, setPane, view, type Pane } from './state';
 import { Table } from './table';
-import { TimeChart } from './timechart';
 import { TimelineStrip } from './timeline';
 
 const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph'], ['time', 'flame chart']];
@@ -78,6 +78,15 @@ function Views() {
 	</div>;
 }
 
+// A file of its own, as few look at one.
+const TimeChart = signal<typeof import('./timechart').TimeChart | null>(null);
+
+function LazyTimeChart() {
+	const Chart = TimeChart.value;
+	useEffect(() => void import('./timechart').then((m) => TimeChart.value = m.TimeChart), []);
+	return Chart ? <Chart /> : <section class="time-chart" aria-label="Flame chart" aria-busy />;
+}
+
 function NoChart() {
 	return <section class="time-chart"><p class="none" role="status">{flame.value ? 'This has no flame chart: only a single run that was traced with one has. See strobe.trace_flame_chart.' : ''}</p></section>;
 }
@@ -90,7 +99,7 @@ function Work() {
 		{pane.value === 'both' && <Split />}
 		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
 		{pane.value === 'calls' && <CallGraph />}
-		{pane.value === 'time' && (hasChart() ? <TimeChart /> : <NoChart />)}
+		{pane.value === 'time' && (hasChart() ? <LazyTimeChart /> : <NoChart />)}
 	</div>;
 }
 

@@ -6,7 +6,7 @@ import * as format from './format';
 import { KeysButton } from './keys';
 import { flame, labels, loading, refresh, status } from './load';
 import { Picker } from './picker';
-import { address, change, filtersOf, kind, labelOf, live, setFilters, view } from './state';
+import { address, change, filtersOf, kind, labelOf, live, queryOf, setFilters, view } from './state';
 import { putWho } from './who';
 
 const RANGES = [
@@ -109,8 +109,8 @@ export function Bar() {
 	return <header class="bar">
 		<a class="brand" href="/">Strobe</a>
 		<a href="/runs" title="Single profiles: traced requests and what was imported">Runs</a>
-		{isRange && <a href={'/filters' + address().replace(/^[^?#]*/, '').replace(/#.*/, '')}
-			title="Give these filters a name, or open others">Filters</a>}
+		<a href={'/filters' + (isRange ? address().replace(/^[^?#]*/, '').replace(/#.*/, '') : `?${queryOf(view.value)}`)}
+			title="Give what is shown a name, or open what others named">Filters</a>
 		{isRange && <Pickers />}
 		{isRange ? <Ranges /> : <span class="space" />}
 		{isRange && <Refresh />}

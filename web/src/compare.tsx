@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flame, labels } from './load';
-import { change, view, type View } from './state';
+import { change, filterKey, filtersOf, labelOf, view, type View } from './state';
 
 const DAY = 86400, SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: DAY, w: 7 * DAY };
 
@@ -25,22 +25,31 @@ function compareWith(base: [string, string][]): void {
 	change({ subject: [...view.peek().subject.filter((pair) => !isBase(pair)), ...base] });
 }
 
+// The value that the label is filtered by; '' if there is none, or none alone.
+function chosen(label: string): string {
+	const all = filtersOf(label), [one] = all;
+	return all.length !== 1 || /^!|^[^=].*\*$|^\*$/.test(one) ? '' : one.replace(/^=/, '');
+}
+
 function Label({ close }: { close(): void }) {
 	const several = labels.value.filter((l) => l.values.length > 1), [key, setKey] = useState(several[0]?.key || '');
-	const values = several.find((l) => l.key === key)?.values || [], now = view.value.filters.find(([k]) => k === key)?.[1] || '';
-	const [after, setAfter] = useState(now);
+	const values = several.find((l) => l.key === key)?.values || [];
+	const [after, setAfter] = useState(chosen(key));
 	const choose = (e: SubmitEvent) => {
 		const f = new FormData(e.currentTarget as HTMLFormElement), side = (name: string) => String(f.get(name) || '');
 		e.preventDefault();
 		close();
-		const part: Partial<View> = { filters: [...view.peek().filters.filter(([k]) => k !== key), ...side('after') ? [[key, `=${side('after')}`] as [string, string]] : []] };
+		const part: Partial<View> = { filters: [...view.peek().filters.filter(([k]) => labelOf(k) !== key), ...side('after') ? [[filterKey(key), `=${side('after')}`] as [string, string]] : []] };
 		change({ ...part, subject: [...view.peek().subject.filter((pair) => !isBase(pair)), [`base.${key}`, `=${side('before')}`]] });
 	};
 	if (!several.length)
 		return null;
 	const options = values.map((v) => <option key={v.value} value={v.value}>{v.value || '(none)'}</option>);
 	return <form onSubmit={choose}>
-		<label>label <select name="key" value={key} onChange={(e) => setKey(e.currentTarget.value)}>{several.map((l) => <option key={l.key} value={l.key}>{l.key}</option>)}</select></label>
+		<label>label <select name="key" value={key} onChange={(e) => {
+			setKey(e.currentTarget.value);
+			setAfter(chosen(e.currentTarget.value));
+		}}>{several.map((l) => <option key={l.key} value={l.key}>{l.key}</option>)}</select></label>
 		<label>of <select name="after" value={after} onChange={(e) => setAfter(e.currentTarget.value)}><option value="">all</option>{options}</select></label>
 		<label>with <select name="before" aria-label="compared with">{options}</select></label>
 		<button class="primary">Compare</button>

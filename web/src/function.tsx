@@ -10,6 +10,7 @@ import type { FlameData } from './flame/data';
 import * as format from './format';
 import { Notes } from './graph';
 import { around, flame, functionFailed, loading } from './load';
+import { Source } from './source';
 import { callersZoom, openFunction, setCallersZoom, setZoom, view, zoom } from './state';
 import { FunctionLink } from './table';
 
@@ -130,5 +131,6 @@ export function FunctionPage() {
 			<div class="both-edges">{f && <><Edges f={f} edges={f.callers} what="caller" /><Edges f={f} edges={f.callees} what="callee" /></>}</div>
 			<Sandwich />
 		</div>
+		<Source />
 	</div>;
 }

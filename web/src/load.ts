@@ -2,8 +2,8 @@
 // old picture stays until the new one is there.
 
 import { effect, signal, untracked } from '@preact/signals';
-import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getStatus, getTable, getTimeline, tableQuery, timelineQuery, type FunctionAnswer,
-	type Label, type Status, type TableAnswer, type Timeline } from './api';
+import { flameQuery, functionQuery, getFlame, getFunction, getLabels, getSource, getStatus, getTable, getTimeline, sourceQuery, tableQuery, timelineQuery, type FunctionAnswer,
+	type Label, type SourceAnswer, type Status, type TableAnswer, type Timeline } from './api';
 import type { FlameData } from './flame/data';
 import { kind, live, view } from './state';
 
@@ -13,6 +13,8 @@ export const flame = signal<FlameData | null>(null);
 export const table = signal<TableAnswer | null>(null);
 export const around = signal<FunctionAnswer | null>(null);	// view.function with its callers and callees
 export const functionFailed = signal('');
+export const source = signal<SourceAnswer | null>(null);	// of view.function
+export const sourceFailed = signal('');
 export const labels = signal<Label[]>([]);
 export const timeline = signal<Timeline | null>(null);
 export const status = signal<Status | null>(null);
@@ -52,6 +54,13 @@ const askFunction = asker((s) => getFunction(functionQuery(view.peek()), s), (f)
 	around.value = null;
 	functionFailed.value = why;
 });
+const askSource = asker((s) => getSource(sourceQuery(view.peek()), s), (f) => {
+	source.value = f;
+	sourceFailed.value = '';
+}, (why) => {
+	source.value = null;
+	sourceFailed.value = why;
+});
 const askTimeline = asker((s) => getTimeline(view.peek(), s), (t) => timeline.value = t, () => timeline.value = null);
 const askLabels = asker((s) => getLabels(view.peek(), s), (l) => labels.value = l, () => labels.value = []);
 const askStatus = asker(getStatus, (s) => status.value = s, () => status.value = null);
@@ -62,6 +71,8 @@ export function refresh(): void {
 	void askTable();
 	if (view.peek().function)
 		void askFunction();
+	if (sourceQuery(view.peek()))
+		void askSource();
 	if (kind.peek() !== 'range')
 		return;
 	void askTimeline();
@@ -69,14 +80,20 @@ export function refresh(): void {
 }
 
 export function startLoading(): void {
-	let flameAsked: string | null = null, tableAsked: string | null = null, functionAsked = '', timelineAsked = '';
+	let flameAsked: string | null = null, tableAsked: string | null = null, functionAsked = '', sourceAsked = '', timelineAsked = '', named = '';
 	effect(() => {
-		const v = view.value, flameKey = flameQuery(v), tableKey = tableQuery(v), functionKey = functionQuery(v), timelineKey = timelineQuery(v);
+		const v = view.value, flameKey = flameQuery(v), tableKey = tableQuery(v), functionKey = functionQuery(v), sourceKey = sourceQuery(v), timelineKey = timelineQuery(v);
 		untracked(() => {
 			if (around.value?.function.name !== v.function)
 				around.value = null;
 			if (functionKey && functionKey !== functionAsked)
 				void askFunction();
+			if (named !== v.by + v.function) {
+				source.value = null;
+				sourceFailed.value = '';
+			}
+			if (sourceKey && sourceKey !== sourceAsked)
+				void askSource();
 			if (tableKey !== tableAsked) {
 				void askTable();
 				if (kind.value === 'range')
@@ -88,7 +105,7 @@ export function startLoading(): void {
 				loading.value = true;
 				void askFlame();
 			}
-			[flameAsked, tableAsked, functionAsked, timelineAsked] = [flameKey, tableKey, functionKey, timelineKey];
+			[flameAsked, tableAsked, functionAsked, sourceAsked, timelineAsked, named] = [flameKey, tableKey, functionKey, sourceKey, timelineKey, v.by + v.function];
 		});
 	});
 	effect(() => {

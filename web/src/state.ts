@@ -10,6 +10,7 @@ export interface View {
 	by: string;				// '': functions
 	function: string;			// '': all of them
 	split: string;				// the label that the timeline is split by; '': none
+	lines: string;				// of the source: '': those around what ran, 'all'
 	threshold: string;			// of the call graph, per cent; '': as the server likes
 	reverse: boolean;
 	inverted: boolean;
@@ -47,6 +48,7 @@ export const callBox = signal('');		// what is seen of the call graph: 'all', or
 export const chartWindow = signal('');	// what is seen of the flame chart: 'from,to' in nanoseconds; '': all of it
 export const filter = signal('');		// of the table
 export const order = signal<Order>({ group: '', kind: 'self', down: true });
+export const line = signal(0);		// of the source, that the address points to; 0: none
 export const live = signal(false);
 
 export const kind = computed<Kind>(() => {
@@ -65,6 +67,7 @@ function readView(): View {
 		column: p.get('column') || '',
 		by: p.get('by') || '',
 		function: p.get('function') || '',
+		lines: p.get('lines') === 'all' ? 'all' : '',
 		threshold: p.get('threshold') || '',
 		split: p.get('split') || '',
 		reverse: p.get('reverse') === '1',
@@ -87,6 +90,7 @@ function readFragment(): void {
 		}
 	};
 	const wanted = parts.get('show');
+	line.value = Number(/(?:#|&)L(\d+)(?:&|$)/.exec(location.hash)?.[1] || 0);
 	const path = (key: string) => parts.get(key) ? parts.get(key)!.split(';').map(decode) : [];
 	zoom.value = path('zoom');
 	callersZoom.value = path('callers');
@@ -104,7 +108,7 @@ function put(p: URLSearchParams, v: View): URLSearchParams {
 		p.set('from', v.from);
 	if (v.to !== 'now')
 		p.set('to', v.to);
-	for (const key of ['column', 'by', 'function', 'threshold'] as const)
+	for (const key of ['column', 'by', 'function', 'lines', 'threshold'] as const)
 		if (v[key])
 			p.set(key, v[key]);
 	if (v.reverse)
@@ -125,7 +129,7 @@ export function queryOf(v: View, more: Record<string, string> = {}): string {
 }
 
 function fragment(): string {
-	const parts = [];
+	const parts = line.value && view.value.function ? [`L${line.value}`] : [];
 	if (zoom.value.length)
 		parts.push(`zoom=${zoom.value.map(encodeURIComponent).join(';')}`);
 	if (callersZoom.value.length)
@@ -184,12 +188,18 @@ export function setCallersZoom(path: string[]): void {
 export function openFunction(name: string): void {
 	zoom.value = [];
 	callersZoom.value = [];
-	change({ function: name });
+	line.value = 0;
+	change({ function: name, lines: '' });
 }
 
 // The address of that, for links that open in another tab.
 export function functionAddress(name: string): string {
-	return address({ ...view.value, function: name }).replace(/#.*/, '');
+	return address({ ...view.value, function: name, lines: '' }).replace(/#.*/, '');
+}
+
+export function setLine(n: number): void {
+	line.value = n;
+	remember(false);
 }
 
 export function setSearch(text: string, step: boolean): void {
@@ -227,13 +237,18 @@ export function labelOf(key: string): string {
 	return key.startsWith('label.') ? key.slice(6) : key;
 }
 
+// The key of a filter of that label.
+export function filterKey(label: string): string {
+	return HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+}
+
 export function filtersOf(label: string): string[] {
 	return view.value.filters.filter(([key]) => labelOf(key) === label).map(([, filter]) => filter);
 }
 
 // In place of all filters of that label.
 export function setFilters(label: string, filters: string[]): void {
-	const key = HOW.includes(label) || isSubject(label) ? `label.${label}` : label;
+	const key = filterKey(label);
 	const others = view.value.filters.filter(([k]) => labelOf(k) !== label);
 	change({ filters: [...others, ...filters.map((filter) => [key, filter] as [string, string])] });
 }

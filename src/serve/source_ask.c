@@ -1,0 +1,407 @@
+/* source_ask.c: one file is chosen by what its lines took, and walked beside them. */
+
+#include "source_ask.h"
+
+#include "mem.h"
+#include "saturate.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+bool source_ask_fits(const struct view *v)
+{
+	return v->function && (v->by == REPORT_BY_FUNCTION || v->by == REPORT_BY_FILE || v->by == REPORT_BY_LINE);
+}
+
+/* --- What it is about --- */
+
+/* The file of "/srv/app/Cart.php:12". */
+static struct str file_of_line(struct str s)
+{
+	const char *colon = memrchr(s.p, ':', s.n);
+
+	return colon ? (struct str){ s.p, (size_t)(colon - s.p) } : s;
+}
+
+static struct str subject_of(const struct view *v)
+{
+	struct str s = { v->function, strlen(v->function) };
+
+	return v->by == REPORT_BY_LINE ? file_of_line(s) : s;
+}
+
+/* By frame, whether it is what the view is about: names are compared as pages show them, see function_ask. */
+static bool *find_frames(const struct view *v, const struct profile *p)
+{
+	_cleanup_(buf_done) struct buf wanted = { 0 }, shown = { 0 };
+	bool *of = report_no_frames(p);
+
+	buf_init(&wanted);
+	buf_init(&shown);
+	text_put_plain(&wanted, subject_of(v));
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		buf_reset(&shown);
+		text_put_plain(&shown, v->by == REPORT_BY_FUNCTION ? profile_name(p, f) : profile_file(p, f));
+		of[f] = shown.size && shown.size == wanted.size && !memcmp(shown.data, wanted.data, wanted.size);
+	}
+	return of;
+}
+
+struct profile *source_ask_subject(const struct view *v, const struct profile *p)
+{
+	_cleanup_(freep) bool *of = find_frames(v, p);
+
+	return report_filter(p, of, NULL);
+}
+
+/* --- Which file --- */
+
+struct side {
+	const struct profile *subject;	/* NULL: there is no such side */
+	struct profile *lines;		/* NULL: it has none */
+	bool *of;			/* by frame of `lines` */
+	uint32_t column;
+	struct str file;		/* .n 0: none */
+	uint32_t start;
+};
+
+static bool is_same(struct str a, struct str b)
+{
+	return a.n == b.n && !memcmp(a.p, b.p, a.n);
+}
+
+static void note_other(struct source_ask *s, struct str file)
+{
+	size_t n = s->other_count < SOURCE_ASK_OTHERS ? s->other_count : SOURCE_ASK_OTHERS;
+
+	if (is_same(file, s->file))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (is_same(file, s->others[i]))
+			return;
+	if (n < SOURCE_ASK_OTHERS)
+		s->others[n] = file;
+	s->other_count++;
+}
+
+/* The file of the line that took most. */
+static void choose_by_lines(struct side *d, const struct flat_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count && !d->file.n; i++)
+		if (d->of[rows[i].frame] && d->lines->frames[rows[i].frame].line)
+			d->file = profile_file(d->lines, rows[i].frame);
+}
+
+static void choose_by_definition(struct side *d, const bool *of)
+{
+	for (uint32_t f = 0; f < d->subject->frame_count && !d->file.n; f++)
+		if (of[f])
+			d->file = profile_file(d->subject, f);
+}
+
+/* Of a name that several places of one file have, the first. */
+static uint32_t start_in(const struct profile *p, const bool *of, struct str file)
+{
+	uint32_t start = 0;
+
+	for (uint32_t f = 0; f < p->frame_count; f++) {
+		uint32_t line = p->frames[f].line;
+
+		if (of[f] && line && is_same(profile_file(p, f), file) && (!start || line < start))
+			start = line;
+	}
+	return start;
+}
+
+static void side_init(struct side *d, const struct view *v, const struct profile *subject, const char *column)
+{
+	_cleanup_(freep) struct flat_row *rows = NULL;
+	_cleanup_(freep) bool *of = NULL;
+	size_t count = 0;
+
+	*d = (struct side){ .subject = subject, .column = UINT32_MAX };
+	if (!subject)
+		return;
+	d->column = profile_find_column(subject, column);
+	of = find_frames(v, subject);
+	if (report_has_lines(subject) && d->column != UINT32_MAX) {
+		d->lines = report_lines(subject, v->by == REPORT_BY_FUNCTION);
+		d->of = find_frames(v, d->lines);
+		rows = report_flat(d->lines, d->column, true, &count);
+		choose_by_lines(d, rows, count);
+	}
+	choose_by_definition(d, of);
+	if (v->by == REPORT_BY_FUNCTION)
+		d->start = start_in(subject, of, d->file);
+}
+
+/* --- What its lines took --- */
+
+static struct annotate_lines lines_of(const struct side *d)
+{
+	_cleanup_(freep) bool *in_file = NULL;
+	struct annotate_lines lines = { 0 };
+
+	if (!d->lines)
+		return lines;
+	in_file = report_no_frames(d->lines);
+	for (uint32_t f = 0; f < d->lines->frame_count; f++)
+		in_file[f] = d->of[f] && is_same(profile_file(d->lines, f), d->file);
+	annotate_lines_of(d->lines, d->column, in_file, &lines);
+	return lines;
+}
+
+static int64_t scaled(int64_t value, double factor)
+{
+	double v = round((double)value * factor);
+
+	return factor == 1 ? value : v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
+}
+
+/* The line in the later side. Lines before line 1 stay on it. */
+static uint32_t moved(uint32_t line, int64_t by)
+{
+	int64_t to = (int64_t)line + by;
+
+	return to < 1 ? 1 : to > UINT32_MAX ? UINT32_MAX : (uint32_t)to;
+}
+
+static void add_line(struct source_ask *s, uint32_t number, const struct annotate_line *before,
+		     const struct annotate_line *after)
+{
+	size_t i = s->lines.count;
+
+	if (!i || s->lines.list[i - 1].line != number)
+		s->lines.list[s->lines.count++].line = number;
+	else
+		i--;
+	if (after) {
+		saturating_add(&s->lines.list[i].self, after->self);
+		saturating_add(&s->lines.list[i].total, after->total);
+	}
+	if (before) {
+		saturating_add(&s->values[2 * i], scaled(before->self, s->ask->diff.factor));
+		saturating_add(&s->values[2 * i + 1], scaled(before->total, s->ask->diff.factor));
+	}
+}
+
+static void join_lines(struct source_ask *s, const struct annotate_lines *before, const struct annotate_lines *after, int64_t by)
+{
+	size_t b = 0, a = 0;
+
+	s->lines.list = xcalloc(before->count + after->count + 1, sizeof(*s->lines.list));
+	s->values = xcalloc(2 * (before->count + after->count) + 1, sizeof(*s->values));
+	while (b < before->count || a < after->count) {
+		uint32_t then = b < before->count ? moved(before->list[b].line, by) : UINT32_MAX;
+
+		if (b == before->count || (a < after->count && after->list[a].line <= then)) {
+			add_line(s, after->list[a].line, NULL, &after->list[a]);
+			a++;
+		} else {
+			add_line(s, then, &before->list[b], NULL);
+			b++;
+		}
+	}
+}
+
+static int64_t most_self(const struct source_ask *s)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < s->lines.count; i++) {
+		int64_t before = s->sides > 1 ? s->values[2 * i] : 0, after = s->lines.list[i].self;
+
+		most = before > most ? before : most;
+		most = after > most ? after : most;
+	}
+	return most;
+}
+
+static void take_values(struct source_ask *s, const struct side *before, const struct side *after)
+{
+	struct annotate_lines b = before ? lines_of(before) : (struct annotate_lines){ 0 }, a = lines_of(after);
+	int64_t by = before && before->start && after->start ? (int64_t)after->start - before->start : 0, most;
+	size_t last = s->sides - 1;
+
+	join_lines(s, &b, &a, by);
+	if (before) {
+		s->self[0] = scaled(b.self, s->ask->diff.factor);
+		s->total[0] = scaled(b.total, s->ask->diff.factor);
+		s->whole[0] = report_whole(s->ask->profile, s->ask->before);
+	}
+	s->self[last] = a.self;
+	s->total[last] = a.total;
+	s->whole[last] = s->ask->whole;
+	annotate_lines_done(&b);
+	annotate_lines_done(&a);
+	most = most_self(s);
+	s->hot_from = most / 2 + most % 2;
+}
+
+/* --- What is to be doubted --- */
+
+static uint32_t lines_in(struct str text)
+{
+	uint32_t lines = text.n && text.p[text.n - 1] != '\n';
+
+	for (const char *at = text.p, *end = text.p + text.n; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		lines++;
+	return lines;
+}
+
+static void say(struct source_ask *s, const char *sentence)
+{
+	buf_puts(&s->words, s->words.size ? "; " : "");
+	buf_puts(&s->words, sentence);
+}
+
+static void check_length(struct source_ask *s)
+{
+	uint32_t have = s->source.text.p ? lines_in(s->source.text) : 0, last = 0;
+	char text[240];
+
+	if (s->lines.count)
+		last = s->lines.list[s->lines.count - 1].line;
+	if (s->start > last)
+		last = s->start;
+	if (!s->source.text.p || last <= have)
+		return;
+	s->source.state = SOURCE_CHANGED;
+	snprintf(text, sizeof(text), "the source has %u line%s, and the profile knows line %u: it is another version of the file; a "
+		 "directory with the right one is given as --source-dir PATH=DIR", have, have == 1 ? "" : "s", last);
+	say(s, text);
+}
+
+static void check_lines(struct source_ask *s, const struct side *before, const struct side *after)
+{
+	if ((after->subject && report_has_lines(after->subject)) || (before && before->subject && report_has_lines(before->subject))) {
+		if (!s->lines.count && s->file.n)
+			say(s, "no line of it ran in a sample");
+		return;
+	}
+	if (s->ask->lines_left_out)
+		say(s, "lines are left out: with them this takes more memory than --query-memory gives; ask for a shorter range or "
+		    "fewer labels");
+	else if (s->file.n)
+		say(s, "this profile has no lines that ran: exact traces have none, nor samples with strobe.lines=0");
+}
+
+static void check(struct source_ask *s, const struct side *before, const struct side *after)
+{
+	if (s->source.why)
+		say(s, s->source.why);
+	check_length(s);
+	check_lines(s, before, after);
+	if (before && before->file.n && after->file.n && !is_same(before->file, after->file))
+		say(s, "the file had another path before, so its lines may be others");
+	s->why = s->words.size ? s->words.data : NULL;
+}
+
+/* --- */
+
+static void list_others(struct source_ask *s, const struct side *d)
+{
+	_cleanup_(freep) bool *of = find_frames(&s->ask->view, d->subject);
+
+	for (uint32_t f = 0; f < d->subject->frame_count; f++)
+		if (of[f] && profile_file(d->subject, f).n)
+			note_other(s, profile_file(d->subject, f));
+}
+
+static long context_of(const struct source_ask *s)
+{
+	if (s->ask->view.all_lines || s->ask->view.by == REPORT_BY_FILE)
+		return -1;
+	return s->lines.count ? SOURCE_ASK_CONTEXT : SOURCE_ASK_DEFINITION;
+}
+
+/* For a line its own context is what matters, even where nothing ran. */
+static uint32_t line_of_view(const struct view *v)
+{
+	const char *colon = strrchr(v->function, ':');
+
+	return v->by == REPORT_BY_LINE && colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+void source_ask(struct source_ask *s, const struct ask *a, const struct site *site)
+{
+	const char *column = a->columns[a->chosen].name;
+	struct side before = { 0 }, after = { 0 };
+	const struct side *shown = &after;
+	int64_t start_ns = 0;
+
+	*s = (struct source_ask){ .ask = a, .sides = a->is_diff ? 2 : 1 };
+	buf_init(&s->words);
+	side_init(&before, &a->view, a->subject_before, column);
+	side_init(&after, &a->view, a->subject, column);
+	if (!after.file.n && before.file.n)
+		shown = &before;
+	s->of_lines[0] = before.lines;
+	s->of_lines[1] = after.lines;
+	s->file = shown->file;
+	s->start = a->view.by == REPORT_BY_LINE ? line_of_view(&a->view) : shown->start;
+	if (shown->subject)
+		start_ns = shown->subject->start_ns;
+	take_values(s, a->is_diff ? &before : NULL, &after);
+	if (after.subject)
+		list_others(s, &after);
+	source_text_below(&s->source, s->file, site->options.source_dirs, site->options.source_dir_count, start_ns);
+	check(s, a->is_diff ? &before : NULL, &after);
+	s->walk = annotate_walk_of(&s->lines, s->source.text, context_of(s), s->start);
+	free(before.of);
+	free(after.of);
+}
+
+void source_ask_done(struct source_ask *s)
+{
+	if (!s->ask)
+		return;
+	annotate_lines_done(&s->lines);
+	free(s->values);
+	for (size_t i = 0; i < SOURCE_SIDES; i++)
+		profile_free(s->of_lines[i]);
+	source_text_done(&s->source);
+	buf_done(&s->words);
+}
+
+bool source_ask_next(struct source_ask *s, struct source_line *ret)
+{
+	struct annotate_shown l;
+	size_t last = s->sides - 1;
+
+	if (s->shown == SOURCE_ASK_ROWS || !annotate_next(&s->walk, &l))
+		return false;
+	s->shown++;
+	*ret = (struct source_line){ .number = l.number, .after_gap = l.after_gap, .text = l.text };
+	if (!l.took)
+		return true;
+	if (s->sides > 1) {
+		ret->self[0] = s->values[2 * (l.took - s->lines.list)];
+		ret->total[0] = s->values[2 * (l.took - s->lines.list) + 1];
+	}
+	ret->self[last] = l.took->self;
+	ret->total[last] = l.took->total;
+	for (size_t i = 0; i < s->sides; i++)
+		ret->hot |= ret->self[i] > 0 && ret->self[i] >= s->hot_from;
+	return true;
+}
+
+void source_ask_text(struct buf *out, struct str text)
+{
+	struct str rest = { text.p, text_cut(text, SOURCE_ASK_WIDTH) };
+	bool is_cut = rest.n < text.n;
+
+	while (rest.n) {
+		const char *tab = memchr(rest.p, '\t', rest.n);
+		size_t n = tab ? (size_t)(tab - rest.p) : rest.n;
+
+		text_put_plain(out, (struct str){ rest.p, n });
+		if (tab)
+			buf_putc(out, '\t');
+		rest.p += n + (tab != NULL);
+		rest.n -= n + (tab != NULL);
+	}
+	if (is_cut)
+		buf_puts(out, "…");
+}

@@ -1,0 +1,64 @@
+/* source_ask.h: the lines of a function, a file or a line, with what each took beside its source, for pages and the API.
+ *
+ * Which file it is only the frames of the profile say. A comparison has two sides; lines of the earlier one stand where the
+ * function begins in the later one, so that a function that moved as a whole is compared line by line. */
+#ifndef SERVE_SOURCE_ASK_H
+#define SERVE_SOURCE_ASK_H
+
+#include "annotate.h"
+#include "ask.h"
+
+#define SOURCE_ASK_CONTEXT	8	/* lines around those that took something */
+#define SOURCE_ASK_DEFINITION	30	/* around the definition of a function that has no lines */
+#define SOURCE_ASK_ROWS		10000u	/* shown of one file */
+#define SOURCE_ASK_OTHERS	8u	/* names of further files */
+#define SOURCE_ASK_WIDTH	2000u	/* code points of a line */
+
+/* The sides, as in the columns of api_function: of a comparison 0 is before and 1 after, else there is 0 only. */
+#define SOURCE_SIDES 2
+
+struct source_line {
+	uint32_t number;
+	int64_t self[SOURCE_SIDES], total[SOURCE_SIDES];
+	bool hot;			/* took itself at least half as much as the line that took most */
+	bool after_gap;
+	struct str text;		/* .p NULL: the source has no such line */
+};
+
+struct source_ask {
+	const struct ask *ask;
+	size_t sides;
+	struct str file;		/* .n 0: none is known */
+	uint32_t start;			/* the function's first line, 0 unknown */
+	int64_t self[SOURCE_SIDES], total[SOURCE_SIDES], whole[SOURCE_SIDES];
+	struct source_text source;
+	struct str others[SOURCE_ASK_OTHERS];	/* further files with something of that name */
+	size_t other_count;		/* also those that have no room */
+	const char *why;		/* a sentence without a full stop: what is missing, or to be doubted; NULL: nothing */
+
+	struct annotate_walk walk;	/* the rest is private */
+	struct annotate_lines lines;	/* of both sides; values are those of the later one */
+	int64_t *values;		/* by line of `lines`: self before, total before */
+	int64_t hot_from;
+	size_t shown;
+	struct profile *of_lines[SOURCE_SIDES];
+	struct buf words;
+};
+
+/* Whether a view can have source beside it. ask.with_source and ask.subject are set before ask_profile if so. */
+bool source_ask_fits(const struct view *v);
+
+/* The stacks of `p` that have what the view is about, with functions, files and lines as they are. The caller frees. */
+struct profile *source_ask_subject(const struct view *v, const struct profile *p);
+
+/* Reads the source, below the directories of `site` only. source_ask_done in any case. */
+void source_ask(struct source_ask *s, const struct ask *a, const struct site *site);
+void source_ask_done(struct source_ask *s);
+
+/* The next line; false behind the last one. */
+bool source_ask_next(struct source_ask *s, struct source_line *ret);
+
+/* Appends the text of a line: tabs stay, what would move or hide text is U+FFFD, and what is very long is cut. */
+void source_ask_text(struct buf *out, struct str text);
+
+#endif

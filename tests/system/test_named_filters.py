@@ -1,0 +1,110 @@
+"""Named filters belong to all who may read, are changed by those who may write, and last."""
+import json
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from daemon import Daemon
+from strobe_test import Directory, check, main, test
+
+TOKENS = {'write': 'the-token-that-writes-0123456789', 'read': 'the-token-that-reads-0123456789'}
+NAME, QUERY = 'API, <slow> & "quoted" ü', 'from=-1h&entry=api*&host=!web1'
+
+
+def options(directory):
+    for role, token in TOKENS.items():
+        with open(f'{directory}/{role}', 'w', opener=lambda path, flags: os.open(path, flags, 0o600), encoding='utf-8') as f:
+            f.write(token)
+    return '--token-file', f'{directory}/write', '--read-token-file', f'{directory}/read'
+
+
+def send(daemon, method, path, role=None, form=None, session=None):
+    """Status and text of an answer; redirects are not followed."""
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_):
+            return None
+    request = urllib.request.Request(daemon.url + path, method=method, data=urllib.parse.urlencode(form).encode() if form is not None else None)
+    if role:
+        request.add_header('Authorization', f'Bearer {TOKENS[role]}')
+    if form is not None:
+        request.add_header('Origin', daemon.url)
+    if session:
+        request.add_header('Cookie', session)
+    try:
+        with urllib.request.build_opener(Stay).open(request, timeout=20) as r:
+            return r.status, r.read().decode(), r.headers
+    except urllib.error.HTTPError as e:
+        return e.code, e.read().decode(), e.headers
+
+
+def log_in(daemon, role):
+    status, text, headers = send(daemon, 'POST', '/login', form={'token': TOKENS[role], 'next': '/filters'})
+    check(status == 303, f'{status} {text}')
+    return headers['Set-Cookie'].split(';')[0]
+
+
+def listed(daemon, role='read'):
+    status, text, _ = send(daemon, 'GET', '/api/v1/filters', role)
+    check(status == 200, f'{status} {text}')
+    return [(f['name'], f['query']) for f in json.loads(text)['filters']]
+
+
+def api(name=NAME, query=None):
+    return '/api/v1/filters?' + urllib.parse.urlencode({'name': name, **({'query': query} if query else {})})
+
+
+@test
+def only_who_may_write_changes_them_and_all_who_may_read_see_them():
+    with Directory() as d, Daemon(d, *options(d)) as daemon:
+        check(send(daemon, 'GET', '/api/v1/filters')[0] == 401, 'nobody reads')
+        check(send(daemon, 'POST', api(query=QUERY))[0] in (401, 403), 'nobody adds one')
+        check(send(daemon, 'POST', api(query=QUERY), 'read')[0] == 403, 'a reader')
+        check(listed(daemon) == [], 'nothing was added')
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'a writer')
+        check(listed(daemon) == listed(daemon, 'write') == [(NAME, QUERY)], f'{listed(daemon)}')
+        check(send(daemon, 'DELETE', api(), 'read')[0] == 403 and listed(daemon), 'a reader deletes nothing')
+        check(send(daemon, 'DELETE', api(), 'write')[0] == 204 and not listed(daemon), 'a writer does')
+        check(send(daemon, 'DELETE', api(), 'write')[0] == 404, 'once')
+
+
+@test
+def pages_of_readers_have_no_forms_and_those_of_writers_ask_before_they_delete():
+    with Directory() as d, Daemon(d, *options(d)) as daemon:
+        check(send(daemon, 'POST', api(query=QUERY), 'write')[0] == 201, 'added')
+        reader, writer = log_in(daemon, 'read'), log_in(daemon, 'write')
+        page = send(daemon, 'GET', '/filters?from=-5m', session=reader)[1]
+        check('entry=api*' in page and 'action="/filters"' not in page and 'Name what' not in page, page)
+        page = send(daemon, 'GET', '/filters?from=-5m', session=writer)[1]
+        token = re.search(r'name="form_token" value="(\w+)"', page).group(1)
+        check('Name what the page shows' in page and '<slow>' not in page, page)
+        forms = {'form_token': token, 'delete': NAME, 'confirmed': '1'}
+        check(send(daemon, 'POST', '/filters', form=forms, session=reader)[0] == 403 and listed(daemon), 'a reader with the token of a writer')
+        check(send(daemon, 'POST', '/filters', form={'delete': NAME, 'confirmed': '1'}, session=writer)[0] == 403, 'no token')
+        status, page, _ = send(daemon, 'POST', '/filters', form={'form_token': token, 'delete': NAME}, session=writer)
+        check(status == 200 and 'name="confirmed"' in page and '<slow>' not in page and listed(daemon), f'{status} {page}')
+        status, _, headers = send(daemon, 'POST', '/filters', form=forms, session=writer)
+        check(status == 303 and headers['Location'] == '/filters' and not listed(daemon), f'{status}')
+
+
+@test
+def they_survive_a_restart_and_damage_to_a_line_costs_that_line():
+    with Directory() as d:
+        with Daemon(d, *options(d)) as daemon:
+            for name, query in ((NAME, QUERY), ('other', 'run=shop/a&base=shop/b')):
+                check(send(daemon, 'POST', api(name, query), 'write')[0] == 201, name)
+        path = f'{d}/state/named-filters'
+        check(os.stat(path).st_mode & 0o777 == 0o600, oct(os.stat(path).st_mode))
+        with Daemon(d, *options(d)) as daemon:
+            check(listed(daemon) == [(NAME, QUERY), ('other', 'run=shop/a&base=shop/b')], f'{listed(daemon)}')
+            daemon.process.kill()
+        with open(path, 'a', encoding='utf-8') as f:
+            f.write('noquery\n%zz from=-1h\nlast from=-2h\n')
+        with Daemon(d, *options(d)) as daemon:
+            check([name for name, _ in listed(daemon)] == [NAME, 'other', 'last'], f'{listed(daemon)}')
+            check(send(daemon, 'GET', '/?' + QUERY, 'read')[0] == 200, 'it can be opened')
+
+
+if __name__ == '__main__':
+    main()
