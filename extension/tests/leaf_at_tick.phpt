@@ -7,7 +7,7 @@ sockets
 require __DIR__ . '/strobe.inc';
 
 $long = fn(int $n): string => str_repeat('$x = ($x * 3 + 7) % 1000003; ', $n);
-$run = profile('<?php
+$code = '<?php
 /* The safe point is reached by a jump past the call. */
 function passed($n) { $x = 1; for ($i = 0; $i < $n; $i++) { ' . $long(300) . ' if ($i === 0) set_time_limit(0); } return $x; }
 /* The only safe point is the call. */
@@ -35,23 +35,32 @@ function callers($leaf, $closure, $first, $second) {
 passed(40000);
 for ($end = microtime(true) + 1, $x = 1; microtime(true) < $end;) $x = before($x);
 echo json_encode(callers(new Leaf, function ($x) { ' . $long(1000) . ' return $x; }, new First, new Second));
-');
-$took = json_decode($run->stdout);
-check($run->status === 0 && is_array($took) && $run->stderr === '', "the program runs: $run->stdout$run->stderr");
-$own = fn(string $f): float => $run->with($f, true) / max(1, $run->with($f));
-/* A single late tick stands for 20 ms and more; what is wrong is so each time. */
-check($run->with('passed') > 50 && $own('passed') > 0.9, 'passed: ' . json_encode($run->stacks()));
-check($run->with('set_time_limit') <= 0.1 * $run->with('passed'), 'set_time_limit: ' . json_encode($run->stacks()));
-check($run->with('before') > 50 && $own('before') > 0.9, 'before: ' . json_encode($run->stacks()));
-check($run->with('abs') <= 0.1 * $run->with('before'), 'abs: ' . json_encode($run->stacks()));
+';
+$own = fn(Run $run, string $f): float => $run->with($f, true) / max(1, $run->with($f));
+$took = [0, 0, 0, 0, 0];
 
-/* Each as long as the program has seen it take: where the machine has no processor for it, that is chance. */
-$all = $run->with('callers');
-$closures = array_filter($run->frames(), fn($f) => str_starts_with($f['name'], '{closure:'));
-check(count($closures) === 1, 'closures: ' . json_encode(array_keys($closures)));
-foreach (['Leaf::get', 'Leaf::twice', key($closures), 'First::own', 'Second::own'] as $i => $f)
-	check($all > 100 && abs($run->with($f, true) / $all - $took[$i] / array_sum($took)) < 0.05, "$f: {$run->with($f, true)} of $all, it took $took[$i] of " . array_sum($took));
-check($run->with('callers', true) < 0.06 * $all, "callers: {$run->with('callers', true)} of $all");
+/* A single late tick stands for 20 ms and more, so that it may take several runs; what is wrong is so each time. */
+profile_until(function (Run $run) use ($own, &$took): array {
+	$now = json_decode($run->stdout);
+	check(is_array($now), "the program says what took how long: $run->stdout");
+	$took = array_map(fn($a, $b) => $a + $b, $took, $now);
+	$wrong = [];
+	foreach (['passed' => 'set_time_limit', 'before' => 'abs'] as $f => $short)
+		if ($run->with($f) <= 50 || $own($run, $f) <= 0.97 || $run->with($short) > 0.02 * $run->with($f))
+			$wrong[] = "$f: " . json_encode($run->stacks());
+
+	/* Each as long as the program has seen it take: where the machine has no processor for it, that is chance. */
+	$all = $run->with('callers');
+	$closures = array_filter($run->frames(), fn($f) => str_starts_with($f['name'], '{closure:'));
+	if (count($closures) !== 1)
+		return [...$wrong, 'closures: ' . json_encode(array_keys($closures))];
+	foreach (['Leaf::get', 'Leaf::twice', key($closures), 'First::own', 'Second::own'] as $i => $f)
+		if ($all <= 100 || abs($run->with($f, true) / $all - $took[$i] / array_sum($took)) >= 0.05)
+			$wrong[] = "$f: {$run->with($f, true)} of $all, it took $took[$i] of " . array_sum($took);
+	if ($run->with('callers', true) >= 0.06 * $all)
+		$wrong[] = "callers: {$run->with('callers', true)} of $all";
+	return $wrong;
+}, $code);
 echo "done\n";
 ?>
 --EXPECT--
