@@ -165,7 +165,7 @@ def run_phpt(label, php, extension, binary_options=(), env=None, leave_out=None,
         for name, reason in left_out_by_content(tests, leave_out_with or {}):
             skip(f'{label}: {Title(tests).of(name)} ({name[:-5]})', reason)
             os.unlink(os.path.join(tests, name))
-        full = dict(os.environ, NO_INTERACTION='1', NO_COLOR='1', TEST_TIMEOUT='300', TEST_PHP_EXECUTABLE=php.binary, **(env or {}))
+        full = dict(os.environ, NO_INTERACTION='1', NO_COLOR='1', TEST_TIMEOUT='900', TEST_PHP_EXECUTABLE=php.binary, **(env or {}))
         if inner:
             full['STROBE_TEST_INI'] = json.dumps(inner)
         files = sorted(os.path.basename(path) for path in glob.glob(os.path.join(tests, '*.phpt')))
