@@ -151,7 +151,7 @@ struct sleeper_event {
 	u64 kernel;			/* id of the kernel's stack */
 	u64 bias;			/* of the PHP in it */
 	u64 executable_pages;		/* mapped */
-	u64 ip, sp, fp, link;		/* in user mode; 0 where they are not known */
+	u64 ip, sp, fp, bx, link;	/* in user mode; 0 where they are not known */
 	struct binary binary;
 };
 

@@ -16,7 +16,7 @@
 /* Registers of a thread in user mode: the instruction and what unwinding needs, and the two in which PHP's interpreter keeps what it
  * runs. Zero where they are not known. */
 struct registers {
-	u64 ip, sp, fp, link;
+	u64 ip, sp, fp, bx, link;
 	u64 frame, opline;
 };
 
@@ -184,7 +184,7 @@ static __always_inline u64 record_native(struct task_struct *task, u32 context, 
 		count(COUNTER_NATIVE_UNKNOWN, 1);
 		return 0;
 	}
-	unwind_start(u, r->ip, r->sp, r->fp, r->link);
+	unwind_start(u, r->ip, r->sp, r->fp, r->bx, r->link);
 	unwind_all(u, context, layout);
 	count_unwind(u, fiber);
 	id = unwind_id(u);

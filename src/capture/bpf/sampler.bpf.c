@@ -21,6 +21,7 @@ static __always_inline void read_saved_registers(struct task_struct *task, struc
 	r->ip = saved->ip;
 	r->sp = saved->sp;
 	r->fp = saved->bp;
+	r->bx = saved->bx;
 	r->frame = saved->r14;
 	r->opline = saved->r15;
 #elif defined(__TARGET_ARCH_arm64)
@@ -43,6 +44,7 @@ static __always_inline void read_registers(struct perf_context *ctx, struct task
 	r->ip = ctx->ip;
 	r->sp = ctx->sp;
 	r->fp = ctx->bp;
+	r->bx = ctx->bx;
 	r->frame = ctx->r14;
 	r->opline = ctx->r15;
 #elif defined(__TARGET_ARCH_arm64)
@@ -251,6 +253,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	e->ip = r.ip;
 	e->sp = r.sp;
 	e->fp = r.fp;
+	e->bx = r.bx;
 	e->link = r.link;
 	e->executable_pages = task->mm->exec_vm;
 	e->bias = bias;
