@@ -68,6 +68,28 @@ def a_request_has_its_address_its_age_and_its_stack():
 
 
 @test
+def ages_are_right_when_the_clocks_of_a_container_are_others():
+    namespace = ['unshare', '-T', '--monotonic', '360000', '--boottime', '360000']
+    if subprocess.run([*namespace, '--fork', 'true'], capture_output=True).returncode:
+        raise Skip('no time namespace can be made here')
+    both = [*namespace, '--fork', '--kill-child']
+    for inside, outside in ((namespace, []), ([], both), (namespace, both)):
+        with Directory() as d, Fpm(d, plain=True, settings={'max_execution_time': '0'}, prefix=inside) as fpm:
+            fpm.write('slow.php', SLOW.replace('20', '4'))
+            Request(fpm, 'slow.php')
+
+            def ages():
+                r = subprocess.run([*outside, STROBE, 'dump', '--json', *(x for p in fpm.workers() for x in ('-p', str(p)))],
+                                   capture_output=True, text=True, timeout=120)
+                return [p['age_seconds'] for p in json.loads(r.stdout)['processes'] if p['stack']]
+
+            check(wait_for(ages), 'the request is seen')
+            age = ages()[:1]
+            check(age and 0 <= age[0] < 60, f'seconds since it was accepted, php-fpm in {inside}, strobe in {outside}: {age}')
+            wait_for(lambda: not ages())
+
+
+@test
 def a_command_has_its_script():
     with Directory() as d, Script(d, '<?php function deep() { sleep(1000); } echo "ready\\n"; flush(); deep();') as php:
         wait_for(lambda: 'sleep' in dump('-p', php.process.pid).stdout)
