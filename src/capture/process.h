@@ -17,6 +17,9 @@ uint64_t process_start_ticks(pid_t pid);
 /* Whether the process that started then runs still. A zombie does not: its parent has not waited for it, that is all. */
 bool process_lives(pid_t pid, uint64_t start_ticks);
 
+/* Whether it is a thread of the kernel. */
+bool process_is_of_kernel(pid_t pid);
+
 /* The process that started it; 0 if it is gone, or nobody in this namespace did. */
 pid_t process_parent(pid_t pid);
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 from daemon import Daemon
@@ -86,6 +87,20 @@ def a_process_without_php_is_refused():
         r = record('-p', other.pid, '-d', 1)
         other.kill()
     check(r.returncode == 2 and 'runs no PHP' in r.stderr, r)
+
+
+@test
+def a_process_that_is_ending_is_called_so():
+    """Its first thread has ended, so it has no program any more, as threads of the kernel."""
+    with subprocess.Popen([sys.executable, '-c', 'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(1000,)).start(); '
+                           'ctypes.CDLL(None).pthread_exit(None)']) as other:
+        state = re.compile(r'\) Z ')
+        wait_for(lambda: state.search(open(f'/proc/{other.pid}/stat').read()))
+        r = record('-p', other.pid, '-d', 1)
+        other.kill()
+    check(r.returncode == 2 and f'process {other.pid} is ending' in r.stderr, r)
+    r = record('-p', 2, '-d', 1)        # kthreadd, unless this is a container
+    check(r.returncode == 2 and 'is ending' not in r.stderr, r)
 
 
 @test
