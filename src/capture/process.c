@@ -3,6 +3,7 @@
 #include "process.h"
 
 #include "io.h"
+#include "thread_watch.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -181,7 +182,7 @@ bool thread_is_asleep(pid_t pid, pid_t tid)
 
 	buf_init(&b);
 	return read_file(&b, "/proc/%d/task/%d/stat", (int)pid, (int)tid) && (state = behind_name(&b)) &&
-	       (*state == 'S' || *state == 'D');
+	       thread_state_is_asleep(*state);
 }
 
 static void each_number(const char *path, void (*each)(pid_t number, void *data), void *data)

@@ -39,7 +39,7 @@ pid_t thread_own_number(pid_t pid, pid_t tid);
 /* How often its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
 bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
 
-/* Whether the thread waits for something: state S or D. */
+/* Whether the thread waits for something, or is stopped. */
 bool thread_is_asleep(pid_t pid, pid_t tid);
 
 /* Calls `each` for every process, or with the numbers of every thread of one. */

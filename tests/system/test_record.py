@@ -147,6 +147,15 @@ def a_sleep_that_is_open_all_the_time_counts_with_its_stack():
         check(r.returncode == 4, f'not on old kernels: {r}')
 
 
+@test
+def a_process_that_is_stopped_all_the_time_counts_with_its_stack():
+    with Directory() as d, Php(d, '<?php function busy() { echo "ready\\n"; flush(); while (true); } busy();') as php:
+        php.process.send_signal(signal.SIGSTOP)
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'busy'}, r.stderr)
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) >= 1e9, 'all of the time')
+
+
 def check_loop(d, *command, sleeps=True):
     with Php(d, CHAINS, *command) as php:
         r = record('-p', php.process.pid, '-F', 999, '-d', 2, '--lang', 'php', '-o', f'{d}/out.folded')
