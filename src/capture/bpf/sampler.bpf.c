@@ -189,6 +189,7 @@ int BPF_PROG(wake_up, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *task)
 {
+	struct binary *known = 0;
 	struct binary_key key;
 	u32 tgid = task->tgid;
 
@@ -198,8 +199,10 @@ int BPF_PROG(exec, struct task_struct *task)
 		bpf_map_delete_elem(&unwind_processes, &tgid);
 		bpf_map_delete_elem(&asked_layouts, &tgid);
 	}
-	if (binary_key_of(task, &key) && !bpf_map_lookup_elem(&binaries, &key))
+	if (binary_key_of(task, &key) && !(known = bpf_map_lookup_elem(&binaries, &key)))
 		ask_for_binary(task, &key);
+	if (settings.ask_programs)
+		ask_for_program(task, known);
 	return 0;
 }
 
@@ -212,6 +215,8 @@ int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 
 	if (settings.native && from != to)
 		inherit_layout(parent, child);
+	if (settings.ask_programs && from != to)
+		inherit_target(parent, child);
 	if (php && php->start_ticks == start_ticks(parent) && !bpf_map_update_elem(&hosted, &to, php, BPF_ANY) &&
 	    (php = bpf_map_lookup_elem(&hosted, &to)))
 		php->start_ticks = start_ticks(child);
