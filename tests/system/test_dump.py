@@ -90,6 +90,25 @@ def ages_are_right_when_the_clocks_of_a_container_are_others():
 
 
 @test
+def workers_have_their_record_when_the_wall_clock_was_set():
+    library = os.environ.get('STROBE_SET_CLOCK', f'{ROOT}/build/meson/tests/system/libset_clock.so')
+    if not os.path.exists(library):
+        raise Skip(f'{library} is not built')
+    with Directory() as d:
+        with open(f'{d}/offset', 'wb') as f:
+            f.write((-7200).to_bytes(8, 'little', signed=True))
+        with Fpm(d, plain=True, settings={'max_execution_time': '0'},
+                 prefix=['env', f'LD_PRELOAD={library}', f'CLOCK_OFFSET_FILE={d}/offset']) as fpm:
+            fpm.write('slow.php', SLOW.replace('20', '4'))
+            Request(fpm, 'slow.php')
+            check(wait_for(lambda: any(p['pid'] in fpm.workers() for p in busy())), 'the request is seen')
+            mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
+            check(sorted(p['requests'] or 0 for p in mine) == [0, 1], f'requests of both workers: {mine}')
+            check(any(p['stack'] and 0 <= p['age_seconds'] < 60 for p in mine), f'the age of the request: {mine}')
+            wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy()))
+
+
+@test
 def a_command_has_its_script():
     with Directory() as d, Script(d, '<?php function deep() { sleep(1000); } echo "ready\\n"; flush(); deep();') as php:
         wait_for(lambda: 'sleep' in dump('-p', php.process.pid).stdout)
