@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`strobe record`: nanoseconds per sample by the kernel's own count, slowdown of a program, the sampler's own CPU time, how soon the
-first sample comes, impossible stacks, short processes, and memory over time (RECORD_MINUTES=10; 1 unless given).
+"""`strobe record`: nanoseconds per sample by the kernel's own count, its native part apart, slowdown of a program, the sampler's own
+CPU time, how soon the first sample comes, impossible stacks, short processes, and memory over time (RECORD_MINUTES=10; 1 unless given).
 
 Slowdown is paired: windows with and without the recording alternate in one running program, and its work is divided by the
 CPU time that it used, so that other programs do not count. Without the right to load BPF programs it prints one line.
@@ -113,6 +113,28 @@ def per_sample(opcache, out, windows=6):
                 continue
             found.append((p['run_time_ns'] / p['run_cnt'] - early * (1 - share)) / share)
     return min(found), statistics.median(found)
+
+
+def native_part(out, windows=6):
+    """Nanoseconds of the native part of a sample, and its frames: recordings with and without native frames in turns."""
+    early, found = early_exit(out), {'php': [], 'all': []}
+    with Target(PHP, '-n', SCRIPT, '34') as php:
+        for _ in range(windows):
+            for kind, options in (('php', ['--lang', 'php']), ('all', [])):
+                r = recording('-p', php.pid, '-F', 999, '-o', out, *options)
+                time.sleep(1.5)
+                p = on_cpu(r.pid)
+                finish(r)
+                share = samples(out) / max(1, p['run_cnt'])
+                if samples(out) >= 200:
+                    found[kind].append((p['run_time_ns'] / p['run_cnt'] - early * (1 - share)) / share)
+        r = recording('-p', php.pid, '-F', 999, '-d', 1, '-o', out, '--lang', 'native', wait=False)
+        r.wait()
+        finish(r)
+    with open(out) as f:
+        stacks = [line.rsplit(' ', 1) for line in f]
+    frames = sum(int(n) * (s.count(';') + 1) for s, n in stacks) / sum(int(n) for _, n in stacks)
+    return min(found['all']) - min(found['php']), statistics.median(found['all']) - statistics.median(found['php']), frames
 
 
 def samples(path):
@@ -228,6 +250,8 @@ def measure(directory):
         least, median = per_sample(opcache, out)
         row(f'record: one sample of 34 frames, {"with" if opcache else "without"} opcache', f'{least:.0f}', 'ns',
             f'median {median:.0f}; aim {13000 if opcache else 26000}')
+    least, median, frames = native_part(out)
+    row(f'record: of it, native frames ({frames:.0f})', f'{least:.0f}', 'ns', f'median {median:.0f}; aim 6000 for 15')
     for hz, aim in ((99, 0.2), (999, 1.5)):
         median, quarters = slowdown(hz, directory)
         row(f'record: slowdown at {hz} Hz', f'{median:.2f}', '%', f'quartiles {quarters[0]:.2f} to {quarters[2]:.2f}; aim {aim}')

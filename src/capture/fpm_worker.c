@@ -28,6 +28,8 @@
 #define MAPS_LIMIT	((size_t)16 << 20)
 #define TICKS		100		/* per second, of a process' start */
 #define TOLERANCE	3		/* seconds between fork and the record */
+#define EPOCH_MIN	1000000000	/* 2001: before and after, no clock is right */
+#define EPOCH_MAX	10000000000
 
 static u64 field(const u8 *record, size_t offset, size_t size)
 {
@@ -46,15 +48,19 @@ static int64_t start_of(pid_t pid)
 	return clock_wall_ns() / NS_PER_SECOND - boot.tv_sec + (int64_t)(process_start_ticks(pid) / TICKS);
 }
 
-static bool is_record(const u8 *r, pid_t number, int64_t start)
+/* Seconds of the wall clock between which a worker has begun. */
+struct period {
+	int64_t from, to;
+};
+
+static bool is_record(const u8 *r, pid_t number, const struct period *start)
 {
 	int64_t began = (int64_t)field(r, 24, 8);
 
-	return field(r, 16, 4) == 1 && field(r, 32, 4) == (u64)number && began >= start - TOLERANCE && began <= start + TOLERANCE &&
-	       field(r, 48, 4) >= FPM_ACCEPTING && field(r, 48, 4) <= FPM_FINISHED && field(r, 64, 8) < 1000000;
+	return field(r, 16, 4) == 1 && field(r, 32, 4) == (u64)number && began >= start->from && began <= start->to && field(r, 48, 4) >= FPM_ACCEPTING && field(r, 48, 4) <= FPM_FINISHED && field(r, 64, 8) < 1000000;
 }
 
-static bool search(const u8 *bytes, size_t size, pid_t number, int64_t start, struct fpm_worker *ret)
+static bool search(const u8 *bytes, size_t size, pid_t number, const struct period *start, struct fpm_worker *ret)
 {
 	for (size_t at = 0; at + RECORD_BYTES <= size; at += 8) {
 		const u8 *r = bytes + at;
@@ -69,11 +75,10 @@ static bool search(const u8 *bytes, size_t size, pid_t number, int64_t start, st
 	return false;
 }
 
-bool fpm_worker_read(pid_t pid, struct fpm_worker *ret)
+static bool find(pid_t pid, const struct period *start, struct fpm_worker *ret)
 {
 	_cleanup_(buf_done) struct buf maps = { 0 };
 	pid_t number = thread_own_number(pid, pid);
-	int64_t start = start_of(pid);
 	char path[64], *line, *rest;
 	bool found = false;
 
@@ -95,4 +100,13 @@ bool fpm_worker_read(pid_t pid, struct fpm_worker *ret)
 		free(bytes);
 	}
 	return found;
+}
+
+bool fpm_worker_read(pid_t pid, struct fpm_worker *ret)
+{
+	int64_t start = start_of(pid);
+	const struct period expected = { start - TOLERANCE, start + TOLERANCE }, any = { EPOCH_MIN, EPOCH_MAX };
+
+	/* The wall clock may have been set since, as after a boot. */
+	return find(pid, &expected, ret) || find(pid, &any, ret);
 }

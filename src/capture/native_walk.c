@@ -54,7 +54,7 @@ const struct native_stack_event *native_walk(struct native_walk *w, const struct
 	struct unwind *u = &w->unwind;
 
 	current = w;
-	unwind_start(u, r->ip, r->sp, r->fp, r->link);
+	unwind_start(u, r->ip, r->sp, r->fp, r->bx, r->link);
 	while (unwind_step(u, layout))
 		;
 	u->stack.type = EVENT_NATIVE_STACK;

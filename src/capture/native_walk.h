@@ -17,7 +17,7 @@ struct native_walk *native_walk_new(const struct unwind_maps *maps);
 struct native_walk *native_walk_free(struct native_walk *w);		/* NULL is fine; returns NULL */
 
 struct native_registers {
-	u64 ip, sp, fp, link;
+	u64 ip, sp, fp, bx, link;
 };
 
 /* Walks it; `layout` says what is mapped where. The event, ready to be handed on, is valid until the next walk. `ret_counter` is

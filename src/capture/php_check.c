@@ -52,6 +52,15 @@ bool php_check_bias(const struct php_image *b, pid_t pid, u64 *ret)
 	return true;
 }
 
+/* Between two requests, while one begins, and while PHP ends, classes and the fields of a request lead to memory that is being used
+ * again. */
+static bool runs_code(const struct php_image *b, u64 globals)
+{
+	u64 frame;
+
+	return globals && read_user(&frame, 8, globals + b->binary.layout.current_execute_data) && frame;
+}
+
 /* --- strings and classes */
 
 /* PHP adds chars, which have a sign on x86-64 and none on arm64. */
@@ -85,7 +94,8 @@ static bool has_class_name(const struct php_layout *l, u64 class)
 	return read_user(&name, 8, class + l->class_name) && name && is_string(l, name);
 }
 
-/* zend_ce_exception is the class named "Exception"; names of classes have their hash. */
+/* zend_ce_exception is the class named "Exception"; names of classes have their hash. PHP frees its classes when it ends, and
+ * runs no code then. */
 static enum php_check check_class(const struct php_image *b, u64 bias)
 {
 	static const char expected[] = "Exception";
@@ -321,14 +331,6 @@ static enum php_check check_stack(const struct php_image *b, u64 globals, const 
 	return (seen & SEEN_ALL) == SEEN_ALL ? PHP_CHECK_FITS : PHP_CHECK_UNKNOWN;
 }
 
-/* Between two requests, and while one begins, the fields of a request lead to memory that is being used again. */
-static bool runs_code(const struct php_image *b, u64 globals)
-{
-	u64 frame;
-
-	return globals && read_user(&frame, 8, globals + b->binary.layout.current_execute_data) && frame;
-}
-
 enum php_check php_check(const struct php_image *b, u64 bias, u64 thread, char *ret_why, size_t size)
 {
 	u64 globals = b->binary.zts && !thread ? 0 : php_globals(&b->binary, bias, thread, b->binary.executor_globals);
@@ -337,7 +339,7 @@ enum php_check php_check(const struct php_image *b, u64 bias, u64 thread, char *
 	enum php_check result = PHP_CHECK_WRONG;
 	const char *why = NULL;
 
-	if (check_class(b, bias) == PHP_CHECK_WRONG)
+	if (runs_code(b, globals) && check_class(b, bias) == PHP_CHECK_WRONG)
 		why = "the class Exception has another name there";
 	else if (check_globals(b, globals) == PHP_CHECK_WRONG)
 		why = "current_execute_data is not where it should be";

@@ -11,6 +11,7 @@
 #include "stack_book.h"
 #include "standstill.h"
 #include "text.h"
+#include "time_namespace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,16 @@ static int64_t process_age_ns(pid_t pid)
 	return boot.tv_sec * NS_PER_SECOND + boot.tv_nsec - (int64_t)process_start_ticks(pid) * NS_PER_TICK;
 }
 
+/* The time is by the monotonic clock of the worker, whose container may have another one. -1: not known. */
+static int64_t request_age_ns(pid_t pid, int64_t accepted_ns)
+{
+	struct time_offsets its;
+
+	if (!time_namespace_offsets_of(pid, &its))
+		return -1;
+	return (int64_t)time_namespace_kernel_ns(clock_monotonic_ns()) - (accepted_ns - its.monotonic_ns);
+}
+
 static void take_request(struct php_now *n, bool fpm)
 {
 	struct fpm_worker worker;
@@ -77,7 +88,7 @@ static void take_request(struct php_now *n, bool fpm)
 	if (fpm && fpm_worker_read(n->pid, &worker)) {
 		n->requests = (int64_t)worker.requests;
 		if (worker.stage != FPM_ACCEPTING)
-			n->age_ns = clock_monotonic_ns() - worker.accepted_ns;
+			n->age_ns = request_age_ns(n->pid, worker.accepted_ns);
 	} else if (!fpm && !*n->method) {
 		n->age_ns = process_age_ns(n->pid);
 	}

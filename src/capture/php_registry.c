@@ -334,7 +334,10 @@ static int no_program(pid_t pid, struct err *err)
 		return process_absent(pid, err);
 	if (!process_lives(pid, start_ticks))
 		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
-	return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);
+	if (process_is_of_kernel(pid))
+		return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);
+	/* Its first thread has, and other threads may go on. */
+	return err_set(err, -ENOTSUP, "process %d is ending, and its program is no longer known", (int)pid);
 }
 
 /* With CAP_PERFMON alone the link to the program is closed, but (since Linux 6.15) not what is mapped: the first file is the

@@ -4,6 +4,7 @@
 
 #include "io.h"
 #include "obstacles.h"
+#include "thread_watch.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,6 +14,7 @@
 
 #define FILE_LIMIT	((size_t)1 << 20)
 #define CONTAINER_ID	64u
+#define KERNEL_THREAD	0x00200000u	/* PF_KTHREAD */
 
 static bool read_file(struct buf *b, const char *format, ...) _printf_(2, 3);
 static bool read_file(struct buf *b, const char *format, ...)
@@ -35,7 +37,7 @@ static const char *behind_name(const struct buf *stat)
 	return p && p[1] == ' ' ? p + 2 : NULL;
 }
 
-enum stat_field { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_THREADS = 20, FIELD_START = 22 };
+enum stat_field { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_FLAGS = 9, FIELD_THREADS = 20, FIELD_START = 22 };
 
 static uint64_t number_at(const struct buf *stat, enum stat_field wanted)
 {
@@ -54,6 +56,14 @@ uint64_t process_start_ticks(pid_t pid)
 
 	buf_init(&b);
 	return read_file(&b, "/proc/%d/stat", (int)pid) ? number_at(&b, FIELD_START) : 0;
+}
+
+bool process_is_of_kernel(pid_t pid)
+{
+	_cleanup_(buf_done) struct buf b = { 0 };
+
+	buf_init(&b);
+	return read_file(&b, "/proc/%d/stat", (int)pid) && number_at(&b, FIELD_FLAGS) & KERNEL_THREAD;
 }
 
 pid_t process_parent(pid_t pid)
@@ -183,7 +193,7 @@ bool thread_is_asleep(pid_t pid, pid_t tid)
 
 	buf_init(&b);
 	return read_file(&b, "/proc/%d/task/%d/stat", (int)pid, (int)tid) && (state = behind_name(&b)) &&
-	       (*state == 'S' || *state == 'D');
+	       thread_state_is_asleep(*state);
 }
 
 static void each_number(const char *path, void (*each)(pid_t number, void *data), void *data)

@@ -21,6 +21,9 @@ int process_absent(pid_t pid, struct err *err);
 /* Whether the process that started then runs still. A zombie does not: its parent has not waited for it, that is all. */
 bool process_lives(pid_t pid, uint64_t start_ticks);
 
+/* Whether it is a thread of the kernel. */
+bool process_is_of_kernel(pid_t pid);
+
 /* The process that started it; 0 if it is gone, or nobody in this namespace did. */
 pid_t process_parent(pid_t pid);
 
@@ -40,7 +43,7 @@ pid_t thread_own_number(pid_t pid, pid_t tid);
 /* How often its thread has left the CPU, which tells whether it has run meanwhile; false if the thread is gone. */
 bool thread_switches(pid_t pid, pid_t tid, uint64_t *ret);
 
-/* Whether the thread waits for something: state S or D. */
+/* Whether the thread waits for something, or is stopped. */
 bool thread_is_asleep(pid_t pid, pid_t tid);
 
 /* Calls `each` for every process, or with the numbers of every thread of one. */

@@ -44,6 +44,10 @@ static void take_event(void *data, const void *event, size_t size)
 		if (size >= sizeof(struct process_event))
 			php_registry_answer_host(r->registry, event);
 		break;
+	case EVENT_PROGRAM:
+		if (size >= sizeof(struct process_event))
+			recorder_see_process((pid_t)((const struct process_event *)event)->pid, r);
+		break;
 	case EVENT_LAYOUT:
 		if (size >= sizeof(struct layout_event) && r->native)
 			native_registry_answer(r->native, event);

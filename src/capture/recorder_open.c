@@ -44,6 +44,7 @@ static void choose(struct recorder *r)
 			.languages = o->languages,
 			.requests = o->labels,
 			.per_process = o->labels,
+			.ask_programs = o->pattern != NULL,
 		},
 		.hz = o->hz,
 		.off_cpu = o->off_cpu,

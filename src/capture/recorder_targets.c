@@ -48,7 +48,7 @@ void recorder_see_process(pid_t pid, void *data)
 		return;
 	if (r->has_pattern)
 		sampler_add_target(r->sampler, (u32)pid, process_start_ticks(pid));
-	if (php_registry_add_process(r->registry, pid, NULL) > 0 && !r->target_count && recorder_in_cgroups(r, pid) &&
+	if (php_registry_add_process(r->registry, pid, NULL) > 0 && recorder_in_cgroups(r, pid) &&
 	    (!r->options.fpm || is_fpm(pid)))
 		add_process(r, pid);
 }
@@ -155,7 +155,8 @@ int recorder_add_targets(struct recorder *r, struct err *err)
 	if (e < 0)
 		return e;
 	php_registry_add_path(r->registry);
-	if (!r->remote)
+	/* Others than those that were named need not be looked at. */
+	if (!r->remote && !r->target_count)
 		process_each(recorder_see_process, r);
 	return 0;
 }

@@ -74,7 +74,7 @@ static u64 note_native(struct sleepers *s, const struct sleeper_event *e)
 	const struct layout_event ask = {
 		.pid = e->pid, .tgid = e->tgid, .start_ticks = e->start_ticks, .executable_pages = e->executable_pages,
 	};
-	const struct native_registers r = { e->ip, e->sp, e->fp, e->link };
+	const struct native_registers r = { e->ip, e->sp, e->fp, e->bx, e->link };
 	const struct native_stack_event *stack;
 	enum counter cut;
 

@@ -58,6 +58,14 @@ static bool is_closure(struct str name)
 	return text_ends(name, "}") && (text_starts(name, "{closure") || text_has(name, "\\{closure"));
 }
 
+/* A name that was too long for the event ends in an ellipsis. */
+static void put_text(struct buf *out, struct str text, u32 size, u32 capacity)
+{
+	buf_put(out, text.p, text.n);
+	if (size >= capacity)
+		buf_puts(out, "…");
+}
+
 void stack_book_put_name(const struct function_event *e, struct buf *out)
 {
 	struct str name = text_of(e->name, NAME_SIZE), scope = text_of(e->scope, NAME_SIZE), file = text_of(e->file, FILE_SIZE);
@@ -71,17 +79,17 @@ void stack_book_put_name(const struct function_event *e, struct buf *out)
 		return;
 	}
 	if (!name.n) {
-		buf_put(out, file.p, file.n);
+		put_text(out, file, e->file_size, FILE_SIZE);
 		return;
 	}
 	if (scope.n) {
-		buf_put(out, scope.p, scope.n);
+		put_text(out, scope, e->class_size, NAME_SIZE);
 		buf_puts(out, "::");
 	}
 	if (is_closure(name) && file.n)
 		buf_printf(out, "{closure:%.*s(%u)}", (int)file.n, file.p, e->line_start);
 	else
-		buf_put(out, name.p, name.n);
+		put_text(out, name, e->name_size, NAME_SIZE);
 }
 
 static void note_function(struct stack_book *b, const struct function_event *e)

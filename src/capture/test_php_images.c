@@ -307,4 +307,20 @@ TEST(a_request_is_compared_while_code_of_it_runs)
 	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_UNKNOWN);
 }
 
+/* As in a process that frees its classes at its end. */
+TEST(classes_are_compared_while_code_runs)
+{
+	struct recorded r = load_image("php-8.2", "");
+	const struct php_layout *l = &r.php.binary.layout;
+	char why[128] = "";
+	u64 class, name;
+
+	CHECK(r.php.exception_class && read_user(&class, 8, r.php.exception_class) && read_user(&name, 8, class + l->class_name));
+	memset(memory_at(name + l->string_text), 0x11, 4);
+	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_WRONG);
+	CHECK_STR(why, "the class Exception has another name there");
+	memset(memory_at(r.php.binary.executor_globals + l->current_execute_data), 0, 8);
+	CHECK_INT(php_check(&r.php, 0, 0, why, sizeof(why)), PHP_CHECK_UNKNOWN);
+}
+
 TEST_MAIN()

@@ -135,6 +135,27 @@ TEST(a_function_whose_name_was_lost_is_unknown_and_not_missing)
 	stack_book_free(b);
 }
 
+TEST(names_that_are_cut_say_so)
+{
+	struct function_event e = { .type = EVENT_FUNCTION, .kind = 2, .name_size = 300, .class_size = 4, .file_size = 10 };
+	struct buf name;
+	char expected[512];
+
+	buf_init(&name);
+	memset(e.name, 'n', NAME_SIZE - 1);
+	strcpy(e.scope, "Cart");
+	strcpy(e.file, "/srv/a.php");
+	stack_book_put_name(&e, &name);
+	snprintf(expected, sizeof(expected), "Cart::%s…", e.name);
+	CHECK_STR(name.data, expected);
+	e.name_size = NAME_SIZE - 1;
+	buf_reset(&name);
+	stack_book_put_name(&e, &name);
+	expected[strlen(expected) - strlen("…")] = 0;
+	CHECK_STR(name.data, expected);
+	buf_done(&name);
+}
+
 TEST(an_event_that_is_shorter_than_it_says_is_not_read)
 {
 	struct stack_book *b = stack_book_new();

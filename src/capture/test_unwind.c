@@ -76,15 +76,20 @@ bool read_user(void *to, u32 size, u64 address)
 	return true;
 }
 
-static struct unwind *walk(u64 ip, u64 sp, u64 fp, u64 link)
+static struct unwind *walk_from(u64 ip, u64 sp, u64 fp, u64 bx, u64 link)
 {
 	static struct unwind u;
 
 	memset(u.memos, 0, sizeof(u.memos));
-	unwind_start(&u, ip, sp, fp, link);
+	unwind_start(&u, ip, sp, fp, bx, link);
 	while (unwind_step(&u, &layout))
 		;
 	return &u;
+}
+
+static struct unwind *walk(u64 ip, u64 sp, u64 fp, u64 link)
+{
+	return walk_from(ip, sp, fp, 0, link);
 }
 
 /* --- The program's own stack */
@@ -139,7 +144,8 @@ static __attribute__((noinline)) void compare(size_t least)
 	CHECK(caller < n);
 	getcontext(&c);
 #if defined(__x86_64__)
-	u = walk((u64)c.uc_mcontext.gregs[REG_RIP], (u64)c.uc_mcontext.gregs[REG_RSP], (u64)c.uc_mcontext.gregs[REG_RBP], 0);
+	u = walk_from((u64)c.uc_mcontext.gregs[REG_RIP], (u64)c.uc_mcontext.gregs[REG_RSP], (u64)c.uc_mcontext.gregs[REG_RBP],
+		      (u64)c.uc_mcontext.gregs[REG_RBX], 0);
 #elif defined(__aarch64__)
 	u = walk(c.uc_mcontext.pc, c.uc_mcontext.sp, c.uc_mcontext.regs[29], c.uc_mcontext.regs[30]);
 #endif
@@ -289,7 +295,7 @@ static void make(const struct unwind_rule *list, u32 n)
 TEST(a_saved_frame_pointer_is_the_one_of_the_caller)
 {
 	static const struct unwind_rule list[] = {
-		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_FP_AT_CFA,
+		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_REG_AT_CFA,
 		  .fp_offset = -16 },
 		{ .cfa = UNWIND_CFA_FP, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8 },
 		OUTERMOST,
@@ -308,10 +314,47 @@ TEST(a_saved_frame_pointer_is_the_one_of_the_caller)
 	CHECK_INT(u->stack.frames[2], NATIVE_FRAME(1, 0x23));
 }
 
+/* As where the dynamic linker binds a function at its first call: what it calls has saved rbx. */
+TEST(a_frame_can_lie_where_rbx_says)
+{
+	static const struct unwind_rule list[] = {
+		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .bx = UNWIND_REG_AT_CFA,
+		  .bx_offset = -24 },
+		USUAL,			/* leaves rbx as it is */
+		{ .cfa = UNWIND_CFA_BX, .cfa_offset = 56, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .bx = UNWIND_REG_AT_CFA,
+		  .bx_offset = -56 },
+		{ .cfa = UNWIND_CFA_BX, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .bx = UNWIND_REG_LOST },
+		OUTERMOST,
+		{ .cfa = UNWIND_CFA_AT_SP, .ra = UNWIND_RA_AT_SP, .ra_offset = 8, .bx = UNWIND_REG_AT_SP, .bx_offset = 16,
+		  .flags = UNWIND_SIGNAL },
+	};
+	const struct unwind *u;
+
+	make(list, 6);
+	made[9] = WORD(20);			/* rbx of row 2 */
+	made[11] = ROW(1) + 4;
+	made[13] = ROW(2) + 4;
+	made[20] = WORD(30);			/* rbx of row 3 */
+	made[26] = ROW(3) + 4;
+	made[31] = ROW(4) + 4;
+	u = walk_from(ROW(0), WORD(8), 0, 0, 0);
+	CHECK_INT(u->stack.end, NATIVE_OUTERMOST);
+	CHECK_INT(u->stack.count, 5);
+	CHECK_INT(u->stack.frames[3], NATIVE_FRAME(1, 0x33));
+	CHECK_INT(walk_from(ROW(2), WORD(8), 0, WORD(20), 0)->stack.end, NATIVE_OUTERMOST);
+	made[31] = ROW(3) + 4;			/* lost in the frame before */
+	CHECK_INT(walk_from(ROW(3), WORD(8), 0, WORD(30), 0)->stack.end, NATIVE_UNREADABLE);
+	made[31] = ROW(4) + 4;
+	made[40] = WORD(8);			/* a signal interrupted row 3 */
+	made[41] = ROW(3) + 4;
+	made[42] = WORD(30);
+	CHECK_INT(walk_from(ROW(5), WORD(40), 0, 0, 0)->stack.end, NATIVE_OUTERMOST);
+}
+
 TEST(signal_frames_keep_everything_on_the_stack)
 {
 	static const struct unwind_rule list[] = {
-		{ .cfa = UNWIND_CFA_AT_SP, .cfa_offset = 80, .ra = UNWIND_RA_AT_SP, .ra_offset = 88, .fp = UNWIND_FP_AT_SP,
+		{ .cfa = UNWIND_CFA_AT_SP, .cfa_offset = 80, .ra = UNWIND_RA_AT_SP, .ra_offset = 88, .fp = UNWIND_REG_AT_SP,
 		  .fp_offset = 40, .flags = UNWIND_SIGNAL },
 		{ .cfa = UNWIND_CFA_AT_FP, .cfa_offset = -8, .cfa_add = 8, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8 },
 		OUTERMOST,
@@ -366,7 +409,7 @@ TEST(a_link_register_serves_the_innermost_frame_only)
 TEST(code_that_php_compiled_is_left_as_its_interpreter_is)
 {
 	static const struct unwind_rule list[] = {
-		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_FP_AT_CFA,
+		{ .cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_REG_AT_CFA,
 		  .fp_offset = -16 },
 		USUAL, OUTERMOST,
 	};
@@ -392,6 +435,13 @@ TEST(code_that_php_compiled_is_left_as_its_interpreter_is)
 	made[33] = ROW(2) + 1;
 	CHECK_INT(walk(LIBRARY + 7, WORD(8), WORD(30), 0)->stack.end, NATIVE_OUTERMOST);
 	CHECK_INT(walk(LIBRARY + 7, WORD(8), WORD(28), 0)->stack.end, NATIVE_NO_RULE);
+	rules[3].bx = UNWIND_REG_AT_CFA;
+	rules[3].bx_offset = -24;
+	rules[1] = (struct unwind_rule){ .cfa = UNWIND_CFA_BX, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8 };
+	made[29] = WORD(40);
+	made[33] = 0;
+	made[41] = ROW(2) + 1;
+	CHECK_INT(walk(LIBRARY + 7, WORD(8), WORD(30), 0)->stack.end, NATIVE_OUTERMOST);
 	layout.ranges[1].rule = 0;
 	CHECK_INT(walk(LIBRARY + 7, WORD(8), 0, 0)->stack.end, NATIVE_NO_TABLE);
 }
@@ -400,7 +450,7 @@ TEST(a_walk_that_cannot_go_on_says_why)
 {
 	static const struct unwind_rule list[] = {
 		USUAL, { .cfa = UNWIND_CFA_NONE }, { .cfa = UNWIND_CFA_UNSUPPORTED },
-		{ .cfa = UNWIND_CFA_FP, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_FP_LOST },
+		{ .cfa = UNWIND_CFA_FP, .cfa_offset = 16, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8, .fp = UNWIND_REG_LOST },
 	};
 
 	make(list, 4);

@@ -6,13 +6,18 @@
 #ifndef CAPTURE_TIME_NAMESPACE_H
 #define CAPTURE_TIME_NAMESPACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct time_offsets {
 	int64_t monotonic_ns, boottime_ns;	/* what is added to the kernel's; 0 in the first namespace */
 };
 
 struct time_offsets time_namespace_offsets(void);
+
+/* Those of another process. False if they cannot be told: one that has chosen a namespace for its children shows theirs. */
+bool time_namespace_offsets_of(pid_t pid, struct time_offsets *ret);
 
 /* A time of clock_monotonic_ns() as bpf_ktime_get_ns() has it. */
 uint64_t time_namespace_kernel_ns(int64_t monotonic_ns);

@@ -13,8 +13,8 @@
 #define ID_CIE_DEBUG	UINT32_MAX
 #define RULES_MAX	UINT16_MAX		/* different ones in one file; Debian's largest libraries have some 900 */
 
-static const struct cfi_registers x86_64 = { .sp = 7, .fp = 6, .ra = 16 };
-static const struct cfi_registers arm64 = { .sp = 31, .fp = 29, .ra = 30, .link = true };
+static const struct cfi_registers x86_64 = { .sp = 7, .fp = 6, .bx = 3, .ra = 16 };
+static const struct cfi_registers arm64 = { .sp = 31, .fp = 29, .bx = CFI_NO_REGISTER, .ra = 30, .link = true };
 
 struct cie {
 	uint32_t offset;			/* in the section */

@@ -2,7 +2,8 @@
  *
  * Compilers describe for each instruction how to leave its function: bytecode that debuggers run while they unwind. A BPF
  * program cannot, so the bytecode is run here once per file, and what it computes is written down as rows
- * (unwind_table.h). Only what a stack walk needs is kept: CFA, return address, frame pointer.
+ * (unwind_table.h). Only what a stack walk needs is kept: CFA, return address, frame
+ * pointer, rbx.
  *
  * .eh_frame is in what runs, stripped or not; without it .debug_frame serves (Go). Both are records one after another:
  *

@@ -161,6 +161,21 @@ static struct cfi_saved saved_expression(const struct cfi_registers *r, struct c
 
 /* --- Rules --- */
 
+static bool is_bx(const struct cfi_registers *r, uint64_t number)
+{
+	return r->bx != CFI_NO_REGISTER && number == r->bx;
+}
+
+static enum unwind_reg place_of(const struct cfi_saved *s, int16_t *ret_offset)
+{
+	if (s->kind == CFI_SAME || s->kind == CFI_UNDEFINED)
+		return UNWIND_REG_SAME;
+	if (s->kind == CFI_ELSEWHERE || !fits16(s->offset))
+		return UNWIND_REG_LOST;
+	*ret_offset = (int16_t)s->offset;
+	return s->kind == CFI_AT_CFA ? UNWIND_REG_AT_CFA : s->kind == CFI_AT_SP ? UNWIND_REG_AT_SP : UNWIND_REG_AT_FP;
+}
+
 struct unwind_rule cfi_rule_of(const struct cfi_program *p)
 {
 	const struct cfi_state *s = &p->state;
@@ -169,8 +184,8 @@ struct unwind_rule cfi_rule_of(const struct cfi_program *p)
 
 	if (s->expression) {
 		rule = s->by_expression;
-	} else if ((s->cfa_register == r->sp || s->cfa_register == r->fp) && fits32(s->cfa_offset)) {
-		rule.cfa = s->cfa_register == r->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
+	} else if ((s->cfa_register == r->sp || s->cfa_register == r->fp || is_bx(r, s->cfa_register)) && fits32(s->cfa_offset)) {
+		rule.cfa = s->cfa_register == r->sp ? UNWIND_CFA_SP : s->cfa_register == r->fp ? UNWIND_CFA_FP : UNWIND_CFA_BX;
 		rule.cfa_offset = (int32_t)s->cfa_offset;
 	} else {
 		rule.cfa = UNWIND_CFA_UNSUPPORTED;
@@ -189,14 +204,8 @@ struct unwind_rule cfi_rule_of(const struct cfi_program *p)
 	if (rule.ra == UNWIND_RA_AT_CFA || rule.ra == UNWIND_RA_AT_SP)
 		rule.ra_offset = (int16_t)s->ra.offset;
 
-	if (s->fp.kind == CFI_SAME || s->fp.kind == CFI_UNDEFINED)
-		rule.fp = UNWIND_FP_SAME;
-	else if (s->fp.kind == CFI_ELSEWHERE || !fits16(s->fp.offset))
-		rule.fp = UNWIND_FP_LOST;
-	else
-		rule.fp = s->fp.kind == CFI_AT_CFA ? UNWIND_FP_AT_CFA : s->fp.kind == CFI_AT_SP ? UNWIND_FP_AT_SP : UNWIND_FP_AT_FP;
-	if (rule.fp != UNWIND_FP_SAME && rule.fp != UNWIND_FP_LOST)
-		rule.fp_offset = (int16_t)s->fp.offset;
+	rule.fp = place_of(&s->fp, &rule.fp_offset);
+	rule.bx = place_of(&s->bx, &rule.bx_offset);
 
 	/* One rule for all frames that nothing can be done with, or that nothing needs to be. */
 	if (rule.cfa == UNWIND_CFA_UNSUPPORTED || rule.ra == UNWIND_RA_UNSUPPORTED)
@@ -213,6 +222,8 @@ static void save(struct cfi_program *p, uint64_t number, struct cfi_saved where)
 {
 	if (number == p->registers->fp)
 		p->state.fp = where;
+	else if (is_bx(p->registers, number))
+		p->state.bx = where;
 	else if (number == p->registers->ra)
 		p->state.ra = where;
 }
@@ -221,6 +232,8 @@ static void restore(struct cfi_program *p, uint64_t number)
 {
 	if (number == p->registers->fp)
 		p->state.fp = p->initial ? p->initial->fp : (struct cfi_saved){ 0 };
+	else if (is_bx(p->registers, number))
+		p->state.bx = p->initial ? p->initial->bx : (struct cfi_saved){ 0 };
 	else if (number == p->registers->ra)
 		p->state.ra = p->initial ? p->initial->ra : (struct cfi_saved){ 0 };
 }

@@ -20,9 +20,11 @@ uint64_t cfi_fixed(struct cfi_bytes *b, unsigned size);		/* 1, 2, 4 or 8 bytes *
 uint64_t cfi_uleb(struct cfi_bytes *b);
 int64_t cfi_sleb(struct cfi_bytes *b);
 
-/* DWARF's numbers of registers. */
+/* DWARF's numbers of registers. No row is by CFI_NO_REGISTER, whatever number a file has. */
+#define CFI_NO_REGISTER	UINT64_MAX
+
 struct cfi_registers {
-	uint64_t sp, fp, ra;
+	uint64_t sp, fp, bx, ra;
 	bool link;			/* calls leave the return address in `ra` */
 };
 
@@ -37,7 +39,7 @@ struct cfi_state {
 	bool expression;
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	struct cfi_saved fp, ra;
+	struct cfi_saved fp, bx, ra;
 };
 
 struct cfi_program {

@@ -8,7 +8,7 @@
 /* A line of readelf's table, such as "0000000000026200 rsp+16   u     c-16  c-8". */
 struct expected {
 	uint64_t pc;
-	char cfa[32], rbp[16], ra[16];
+	char cfa[32], rbp[16], rbx[16], ra[16];
 };
 
 static unsigned wrong;
@@ -16,9 +16,9 @@ static unsigned wrong;
 static void differ(const char *path, const struct expected *x, const struct unwind_rule *r)
 {
 	if (wrong++ < 10)
-		printf("# %s at %llx: readelf has cfa %s rbp %s ra %s, we have cfa %u %+d %+d, fp %u %+d, ra %u %+d\n", path,
-		       (unsigned long long)x->pc, x->cfa, x->rbp, x->ra, r->cfa, r->cfa_offset, r->cfa_add, r->fp, r->fp_offset,
-		       r->ra, r->ra_offset);
+		printf("# %s at %llx: readelf has cfa %s rbp %s rbx %s ra %s, we have cfa %u %+d %+d, fp %u %+d, bx %u %+d, ra %u %+d\n",
+		       path, (unsigned long long)x->pc, x->cfa, x->rbp, x->rbx, x->ra, r->cfa, r->cfa_offset, r->cfa_add, r->fp,
+		       r->fp_offset, r->bx, r->bx_offset, r->ra, r->ra_offset);
 }
 
 static bool is_cfa(const struct expected *x, const struct unwind_rule *r)
@@ -27,21 +27,23 @@ static bool is_cfa(const struct expected *x, const struct unwind_rule *r)
 		return r->cfa == UNWIND_CFA_SP && r->cfa_offset == atoi(x->cfa + 3);
 	if (!strncmp(x->cfa, "rbp", 3))
 		return r->cfa == UNWIND_CFA_FP && r->cfa_offset == atoi(x->cfa + 3);
+	if (!strncmp(x->cfa, "rbx", 3))
+		return r->cfa == UNWIND_CFA_BX && r->cfa_offset == atoi(x->cfa + 3);
 	if (!strcmp(x->cfa, "exp"))
 		return r->cfa == UNWIND_CFA_PLT || r->cfa == UNWIND_CFA_AT_SP || r->cfa == UNWIND_CFA_AT_FP ||
 		       r->cfa == UNWIND_CFA_UNSUPPORTED;
 	return r->cfa == UNWIND_CFA_UNSUPPORTED;
 }
 
-static bool is_fp(const struct expected *x, const struct unwind_rule *r)
+static bool is_place(const char *expected, unsigned place, int offset)
 {
-	if (x->rbp[0] == 'c')
-		return r->fp == UNWIND_FP_AT_CFA && r->fp_offset == atoi(x->rbp + 1);
-	if (!strcmp(x->rbp, "exp"))
-		return r->fp == UNWIND_FP_AT_SP || r->fp == UNWIND_FP_AT_FP || r->fp == UNWIND_FP_LOST;
-	if (x->rbp[0] == 'u' || x->rbp[0] == 's' || !x->rbp[0])
-		return r->fp == UNWIND_FP_SAME;
-	return r->fp == UNWIND_FP_LOST;
+	if (expected[0] == 'c')
+		return place == UNWIND_REG_AT_CFA && offset == atoi(expected + 1);
+	if (!strcmp(expected, "exp"))
+		return place == UNWIND_REG_AT_SP || place == UNWIND_REG_AT_FP || place == UNWIND_REG_LOST;
+	if (expected[0] == 'u' || expected[0] == 's' || !expected[0])
+		return place == UNWIND_REG_SAME;
+	return place == UNWIND_REG_LOST;
 }
 
 static bool is_ra(const struct expected *x, const struct unwind_rule *r)
@@ -58,10 +60,10 @@ static void compare(const char *path, const struct cfi_table *t, const struct ex
 	struct unwind_rule r = cfi_rule(t, x->pc);
 
 	/* Code that cannot be unwound has one rule, as has the outermost frame, which needs no CFA. */
-	bool supported = strncmp(x->ra, "r", 1) && (!strncmp(x->cfa, "rsp", 3) || !strncmp(x->cfa, "rbp", 3));
+	bool supported = strncmp(x->ra, "r", 1) && (!strncmp(x->cfa, "rsp", 3) || !strncmp(x->cfa, "rbp", 3) || !strncmp(x->cfa, "rbx", 3));
 
 	if (!supported ? r.cfa != UNWIND_CFA_UNSUPPORTED && (strcmp(x->cfa, "exp") || !is_cfa(x, &r) || !is_ra(x, &r)) :
-			 !is_ra(x, &r) || (r.ra != UNWIND_RA_END && (!is_cfa(x, &r) || !is_fp(x, &r))))
+			 !is_ra(x, &r) || (r.ra != UNWIND_RA_END && (!is_cfa(x, &r) || !is_place(x->rbp, r.fp, r.fp_offset) || !is_place(x->rbx, r.bx, r.bx_offset))))
 		differ(path, x, &r);
 }
 
@@ -112,7 +114,7 @@ static size_t compare_with_readelf(const char *path, const struct cfi_table *t)
 	struct function *functions = NULL;
 	size_t compared = 0, function_count = 0, capacity = 0;
 	bool in_fde = false;
-	unsigned rbp = 0, ra = 0;
+	unsigned rbp = 0, rbx = 0, ra = 0;
 	FILE *f;
 
 	snprintf(command, sizeof(command), "LC_ALL=C readelf --debug-dump=frames-interp '%s' 2>/dev/null", path);
@@ -136,9 +138,10 @@ static size_t compare_with_readelf(const char *path, const struct cfi_table *t)
 		if (strstr(line, "LOC")) {
 			snprintf(names, sizeof(names), "%s", line);
 			n = split(names, columns);
-			rbp = ra = 0;
+			rbp = rbx = ra = 0;
 			for (unsigned i = 2; i < n; i++) {
 				rbp = !strcmp(columns[i], "rbp") ? i : rbp;
+				rbx = !strcmp(columns[i], "rbx") ? i : rbx;
 				ra = !strcmp(columns[i], "ra") ? i : ra;
 			}
 			continue;
@@ -149,6 +152,7 @@ static size_t compare_with_readelf(const char *path, const struct cfi_table *t)
 
 			snprintf(x.cfa, sizeof(x.cfa), "%s", words[1]);
 			snprintf(x.rbp, sizeof(x.rbp), "%s", rbp && rbp < n ? words[rbp] : "");
+			snprintf(x.rbx, sizeof(x.rbx), "%s", rbx && rbx < n ? words[rbx] : "");
 			snprintf(x.ra, sizeof(x.ra), "%s", words[ra]);
 			if (x.pc >= functions[function_count - 1].end)
 				continue;

@@ -3,7 +3,8 @@
  * Fixed-size structs for both compilers. A program's table is a list of rows sorted by address, `{pc, rule}`: from `pc`
  * on, up to the next row, a frame is left by that rule. Most rows share a few hundred rules, so a row has six bytes.
  *
- * Rules name two registers beside the return address: the stack pointer (rsp, sp) and the frame pointer (rbp, x29).
+ * Rules name three registers beside the return address: the stack pointer (rsp, sp), the frame pointer (rbp, x29), and rbx, from
+ * which x86-64's dynamic linker finds its frame while it binds a function at its first call.
  * The canonical frame address (CFA) is the value of the stack pointer in the caller.
  */
 #ifndef ELF_UNWIND_TABLE_H
@@ -17,6 +18,7 @@ enum unwind_cfa {
 	UNWIND_CFA_FP,			/* fp + cfa_offset */
 	UNWIND_CFA_AT_SP,		/* *(sp + cfa_offset) + cfa_add: signal frames, hand-written assembler */
 	UNWIND_CFA_AT_FP,		/* *(fp + cfa_offset) + cfa_add: functions that align their stack */
+	UNWIND_CFA_BX,			/* rbx + cfa_offset */
 	UNWIND_CFA_PLT,			/* sp + cfa_offset, + 8 from byte `cfa_add` of a 16-byte entry on */
 	UNWIND_CFA_UNSUPPORTED,		/* another register, another expression */
 };
@@ -29,21 +31,23 @@ enum unwind_ra {
 	UNWIND_RA_UNSUPPORTED,
 };
 
-enum unwind_fp {
-	UNWIND_FP_SAME,
-	UNWIND_FP_AT_CFA,		/* saved at cfa + fp_offset */
-	UNWIND_FP_AT_SP,
-	UNWIND_FP_AT_FP,
-	UNWIND_FP_LOST,			/* callers that need it cannot be unwound */
+/* The place of the caller's frame pointer, and of its rbx. */
+enum unwind_reg {
+	UNWIND_REG_SAME,
+	UNWIND_REG_AT_CFA,		/* saved at cfa + fp_offset, cfa + bx_offset */
+	UNWIND_REG_AT_SP,
+	UNWIND_REG_AT_FP,
+	UNWIND_REG_LOST,			/* callers that need it cannot be unwound */
 };
 
 #define UNWIND_SIGNAL	1u		/* a signal interrupted the caller anywhere, not behind a call */
 
 struct unwind_rule {
 	__s32 cfa_offset;
-	__s16 cfa_add, fp_offset, ra_offset;
-	__u8 cfa, fp, ra, flags;
-	__u16 reserved;
+	__s16 cfa_add, fp_offset, bx_offset, ra_offset;
+	__u8 cfa, ra;
+	__u8 fp : 4, bx : 4;
+	__u8 flags;
 };
 
 #endif

@@ -11,10 +11,11 @@ BUSY = '<?php function busy($s) { $n = 0; for ($t = microtime(true); microtime(t
 class Fpm:
     """A private php-fpm in `directory` with one socket per pool, and a receiver.
 
-    `plain` leaves the extension out, `before` are lines of the [global] section, `children` the workers of each pool.
+    `plain` leaves the extension out, `before` are lines of the [global] section, `children` the workers of each pool,
+    `prefix` a command that becomes it.
     """
 
-    def __init__(self, directory, pools=None, settings=None, plain=False, before='', children=2):
+    def __init__(self, directory, pools=None, settings=None, plain=False, before='', children=2, prefix=()):
         if not plain and not os.path.exists(EXTENSION):
             raise Skip(f'{EXTENSION} is not built')
         self.directory = directory
@@ -30,7 +31,7 @@ class Fpm:
                      'strobe.socket': f'{directory}/strobe.sock', **(settings or {})}
         if plain:
             arguments = {k: v for k, v in arguments.items() if k != 'extension' and not k.startswith('strobe.')}
-        command = [find_fpm(), '-n', '-R', '-y', f'{directory}/fpm.conf']
+        command = [*prefix, find_fpm(), '-n', '-R', '-y', f'{directory}/fpm.conf']
         for key, value in arguments.items():
             command += ['-d', f'{key}="{value}"']
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(f'{directory}/err', 'w'))

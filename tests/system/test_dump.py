@@ -68,6 +68,47 @@ def a_request_has_its_address_its_age_and_its_stack():
 
 
 @test
+def ages_are_right_when_the_clocks_of_a_container_are_others():
+    namespace = ['unshare', '-T', '--monotonic', '360000', '--boottime', '360000']
+    if subprocess.run([*namespace, '--fork', 'true'], capture_output=True).returncode:
+        raise Skip('no time namespace can be made here')
+    both = [*namespace, '--fork', '--kill-child']
+    for inside, outside in ((namespace, []), ([], both), (namespace, both)):
+        with Directory() as d, Fpm(d, plain=True, settings={'max_execution_time': '0'}, prefix=inside) as fpm:
+            fpm.write('slow.php', SLOW.replace('20', '4'))
+            Request(fpm, 'slow.php')
+
+            def ages():
+                r = subprocess.run([*outside, STROBE, 'dump', '--json', *(x for p in fpm.workers() for x in ('-p', str(p)))],
+                                   capture_output=True, text=True, timeout=120)
+                return [p['age_seconds'] for p in json.loads(r.stdout)['processes'] if p['stack']]
+
+            check(wait_for(ages), 'the request is seen')
+            age = ages()[:1]
+            check(age and 0 <= age[0] < 60, f'seconds since it was accepted, php-fpm in {inside}, strobe in {outside}: {age}')
+            wait_for(lambda: not ages())
+
+
+@test
+def workers_have_their_record_when_the_wall_clock_was_set():
+    library = os.environ.get('STROBE_SET_CLOCK', f'{ROOT}/build/meson/tests/system/libset_clock.so')
+    if not os.path.exists(library):
+        raise Skip(f'{library} is not built')
+    with Directory() as d:
+        with open(f'{d}/offset', 'wb') as f:
+            f.write((-7200).to_bytes(8, 'little', signed=True))
+        with Fpm(d, plain=True, settings={'max_execution_time': '0'},
+                 prefix=['env', f'LD_PRELOAD={library}', f'CLOCK_OFFSET_FILE={d}/offset']) as fpm:
+            fpm.write('slow.php', SLOW.replace('20', '4'))
+            Request(fpm, 'slow.php')
+            check(wait_for(lambda: any(p['pid'] in fpm.workers() for p in busy())), 'the request is seen')
+            mine = [p for p in json.loads(dump('--fpm', '--json').stdout)['processes'] if p['pid'] in fpm.workers()]
+            check(sorted(p['requests'] or 0 for p in mine) == [0, 1], f'requests of both workers: {mine}')
+            check(any(p['stack'] and 0 <= p['age_seconds'] < 60 for p in mine), f'the age of the request: {mine}')
+            wait_for(lambda: all(p['pid'] not in fpm.workers() for p in busy()))
+
+
+@test
 def a_command_has_its_script():
     with Directory() as d, Script(d, '<?php function deep() { sleep(1000); } echo "ready\\n"; flush(); deep();') as php:
         wait_for(lambda: 'sleep' in dump('-p', php.process.pid).stdout)

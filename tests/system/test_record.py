@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 from daemon import Daemon
@@ -89,6 +90,20 @@ def a_process_without_php_is_refused():
 
 
 @test
+def a_process_that_is_ending_is_called_so():
+    """Its first thread has ended, so it has no program any more, as threads of the kernel."""
+    with subprocess.Popen([sys.executable, '-c', 'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(1000,)).start(); '
+                           'ctypes.CDLL(None).pthread_exit(None)']) as other:
+        state = re.compile(r'\) Z ')
+        wait_for(lambda: state.search(open(f'/proc/{other.pid}/stat').read()))
+        r = record('-p', other.pid, '-d', 1)
+        other.kill()
+    check(r.returncode == 2 and f'process {other.pid} is ending' in r.stderr, r)
+    r = record('-p', 2, '-d', 1)        # kthreadd, unless this is a container
+    check(r.returncode == 2 and 'is ending' not in r.stderr, r)
+
+
+@test
 def a_program_that_started_php_names_it():
     with Directory() as d, Php(d, CHAINS, 'timeout', '1000', 'php') as wrapper:
         with open(f'/proc/{wrapper.process.pid}/task/{wrapper.process.pid}/children') as f:
@@ -150,6 +165,15 @@ def other_threads_of_a_process_have_no_php_on_their_stack():
             r = record('-p', php.process.pid, '--off-cpu', '--idle', '-d', 1, '-o', f'{d}/out.folded')
             others = [frames for frames, _ in stacks(f'{d}/out.folded') if 'start_thread' in frames]
             check(others and not any(php.path in frames for frames in others), f'those of the others are outside of PHP: {others}')
+
+
+@test
+def a_process_that_is_stopped_all_the_time_counts_with_its_stack():
+    with Directory() as d, Php(d, '<?php function busy() { echo "ready\\n"; flush(); while (true); } busy();') as php:
+        php.process.send_signal(signal.SIGSTOP)
+        r = record('-p', php.process.pid, '--off-cpu', '-d', 1, '--lang', 'php', '-o', f'{d}/out.folded')
+        check(r.returncode == 0 and call_chains(f'{d}/out.folded').keys() == {'busy'}, r.stderr)
+        check(sum(n for _, n in stacks(f'{d}/out.folded')) >= 1e9, 'all of the time')
 
 
 def check_loop(d, *command, sleeps=True):

@@ -179,6 +179,56 @@ def code_that_is_writable_while_php_compiles_is_walked_through():
     check(len(found) == 1 and matches(found[0], ROOT + ['sorted'] + EXPECTED['sorted'], php.path), f'the whole stack: {found}')
 
 
+# The resolver of a function with several versions runs while the dynamic linker binds it, at its first call. This one stays there.
+BINDING = r'''#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static int version(void) { return 0; }
+static __attribute__((noinline)) void burn(void) { for (volatile long i = 0; i < 3000000; i++); }
+static void stay(void)
+{
+	struct timespec t = { SECONDS, NANOSECONDS };
+
+	write(1, "ready\n", 6);
+	for (;;) {
+		nanosleep(&t, NULL);
+		burn();
+	}
+}
+static void *resolve(void) { stay(); return version; }
+int versioned(void) __attribute__((ifunc("resolve")));
+int usleep(useconds_t us) { return versioned() + 1; }
+'''
+
+
+def stacks_while_binding(directory, sleep, *options):
+    """Of a PHP that stands in the resolver, where it sleeps so many seconds and nanoseconds at a time."""
+    with open(f'{directory}/binding.c', 'w') as f:
+        f.write(BINDING.replace('SECONDS, NANOSECONDS', sleep))
+    subprocess.run(['cc', '-shared', '-fPIC', '-O1', '-Wl,-z,lazy', '-o', f'{directory}/binding.so', f'{directory}/binding.c'], check=True)
+    with Php(directory, CHAINS.replace('echo "ready\\n";', ''), 'env', f'LD_PRELOAD={directory}/binding.so', 'php') as php:
+        r = record('-p', php.process.pid, '-d', 1, '-o', f'{directory}/out.folded', '-q', *options)
+        check(r.returncode == 0 and 'unknown native' not in r.stderr, r.stderr)
+        return php.path, [user_frames(frames) for frames, _ in stacks(f'{directory}/out.folded')]
+
+
+@test
+def a_function_that_is_being_bound_is_walked_through():
+    if not shutil.which('cc'):
+        raise Skip('there is no C compiler for the library with such a function')
+    for sleep, options, ends in (('1000, 0', ['--off-cpu'], ['nanosleep']), ('0, 3000000', ['--wall'], ['nanosleep', 'burn'])):
+        with Directory() as d:
+            path, found = stacks_while_binding(d, sleep, *options)
+        pattern = ROOT + ['sorted', 'usort', '*', 'zend_call_function', 'Order::by_price', 'pause', 'usleep', '*']
+        for frames in found:
+            check(matches(frames, pattern, path), f'the whole stack: {frames}')
+            check('_dl_fixup' in frames[:-1], f'the dynamic linker calls the resolver: {frames}')
+        for end in ends:
+            check(any(end in f[-1] for f in found), f'some sleep and some run, with {options}: {found}')
+
+
 @test
 def a_thread_that_slept_before_has_the_same_stack():
     with Directory() as d, Php(d, CHAINS.replace('usleep(3000)', 'echo "ready\\n"; usleep(1000000000)')) as php:

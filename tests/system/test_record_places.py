@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -116,6 +117,31 @@ def preloaded_classes_have_their_names():
 
 
 # --- workers
+
+@test
+def short_processes_that_match_a_pattern_are_found_when_they_begin():
+    if subprocess.run(['php', '-r', 'exit(extension_loaded("pcntl") ? 0 : 1);']).returncode:
+        raise Skip('this php has no pcntl')
+    burn = 'function %s_%d() { for ($u = getrusage()["ru_utime.tv_usec"]; abs(getrusage()["ru_utime.tv_usec"] - $u) < 60000;); } %s_%d();'
+    with Directory() as d, subprocess.Popen([STROBE, 'record', '-P', 'wanted_[0-9]', '-F', '999', '--lang', 'php', '-o', f'{d}/out.folded'],
+                                            stderr=subprocess.PIPE, text=True) as r:
+        check(wait_for(lambda: r.poll() is not None or any('perf_event' in os.readlink(f'/proc/{r.pid}/fd/{fd}')
+                                                           for fd in os.listdir(f'/proc/{r.pid}/fd'))), 'it records')
+        for i in range(10):
+            for name in 'wanted', 'other':
+                subprocess.run(['php', '-n', '-r', burn % (name, i, name, i)], check=True)
+            # A child matches as long as it runs what its parent runs.
+            subprocess.run(['php', '-r', 'pcntl_fork() ? pcntl_wait($s) : child(); function child() { ' + burn % ('wanted', 10 + i, 'wanted', 10 + i) +
+                            ' }'], check=True)
+        r.send_signal(signal.SIGINT)
+        said = r.stderr.read()
+        r.wait()
+        skip_without_bpf(said)
+        text = open(f'{d}/out.folded').read() if r.returncode == 0 else said
+    found = set(re.findall(r'wanted_(\d+)', text))
+    check(len(found) >= 16, f'found of 10 programs and 10 children: {sorted(found)}')
+    check('other' not in text, text)
+
 
 @test
 def workers_that_restart_are_followed():

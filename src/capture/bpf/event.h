@@ -107,6 +107,7 @@ struct sampler_settings {
 	u8 has_loop;			/* bpf_loop is there (5.17) */
 	u8 has_task_registers;		/* bpf_task_pt_regs is there (5.15) */
 	u8 has_task_pointer;		/* bpf_get_current_task_btf is there (5.11) */
+	u8 ask_programs;		/* whether a process that begins a program is a target: user space knows */
 	u8 languages;			/* bits 1 << BINARY_PHP, 1 << BINARY_PERL */
 };
 
@@ -124,6 +125,7 @@ enum event_type {
 	EVENT_SLEEPER,			/* a thread that slept when the recording began */
 	EVENT_LAYOUT,			/* a process whose mapped files are not known */
 	EVENT_NATIVE_STACK,
+	EVENT_PROGRAM,			/* a process has begun a program; a struct process_event, too */
 	EVENT_FILE = 32,		/* file_event.h */
 };
 
@@ -133,7 +135,7 @@ struct binary_event {
 	struct binary_key key;
 };
 
-/* Also EVENT_HOST. */
+/* Also EVENT_HOST and EVENT_PROGRAM. */
 struct process_event {
 	u32 type, pid;
 	u64 start_ticks;
@@ -152,7 +154,7 @@ struct sleeper_event {
 	u64 kernel;			/* id of the kernel's stack */
 	u64 bias;			/* of the PHP in it */
 	u64 executable_pages;		/* mapped */
-	u64 ip, sp, fp, link;		/* in user mode; 0 where they are not known */
+	u64 ip, sp, fp, bx, link;	/* in user mode; 0 where they are not known */
 	struct binary binary;
 };
 

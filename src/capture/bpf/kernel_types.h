@@ -73,7 +73,7 @@ struct thread_struct {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r15, r14, bp, ip, sp;
+	unsigned long r15, r14, bp, bx, ip, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {

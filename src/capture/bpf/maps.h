@@ -53,9 +53,10 @@ struct {
 	__type(value, struct asked_host);
 } asked_hosts SEC(".maps");
 
-/* Processes to sample, by pid in the caller's namespace; the value is when they started, in clock ticks. */
+/* Processes to sample, by pid in the caller's namespace; the value is when they started, in clock ticks. Those that have ended make
+ * room for others; user space adds those that match a pattern each second. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);
 	__type(value, u64);

@@ -16,7 +16,7 @@
 /* Registers of a thread in user mode: the instruction and what unwinding needs, and the two in which PHP's interpreter keeps what it
  * runs. Zero where they are not known. */
 struct registers {
-	u64 ip, sp, fp, link;
+	u64 ip, sp, fp, bx, link;
 	u64 frame, opline;
 };
 
@@ -127,18 +127,11 @@ static __always_inline void inherit_layout(struct task_struct *parent, struct ta
 }
 
 struct unwinding {
-	struct unwind *u;
-	const struct unwind_layout *layout;
+	u32 context, layout;
 };
 
-/* The two kinds of loops as in record.h. */
-static long unwind_loop_step(u32 i, void *data)
-{
-	struct unwinding *x = data;
-
-	return !x->u || !x->layout || !unwind_step(x->u, x->layout);
-}
-
+/* One frame. The verifier looks at a global function once, and at what a loop calls directly several times: 44,000
+ * instructions for a tick with native frames instead of 186,000. */
 __noinline int unwind_round(u32 context, u32 layout)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -147,10 +140,18 @@ __noinline int unwind_round(u32 context, u32 layout)
 	return !u || !l || !unwind_step(u, l);
 }
 
-static __always_inline void unwind_all(struct unwind *u, u32 context, u32 layout)
+/* The two kinds of loops as in record.h. */
+static long unwind_loop_step(u32 i, void *data)
+{
+	struct unwinding *x = data;
+
+	return unwind_round(x->context, x->layout) != 0;
+}
+
+static __always_inline void unwind_all(u32 context, u32 layout)
 {
 	if (settings.has_loop) {
-		struct unwinding x = { u, bpf_map_lookup_elem(&unwind_layouts, &layout) };
+		struct unwinding x = { context, layout };
 
 		bpf_loop(NATIVE_DEPTH + 1, unwind_loop_step, &x, 0);
 		return;
@@ -184,8 +185,8 @@ static __always_inline u64 record_native(struct task_struct *task, u32 context, 
 		count(COUNTER_NATIVE_UNKNOWN, 1);
 		return 0;
 	}
-	unwind_start(u, r->ip, r->sp, r->fp, r->link);
-	unwind_all(u, context, layout);
+	unwind_start(u, r->ip, r->sp, r->fp, r->bx, r->link);
+	unwind_all(context, layout);
 	count_unwind(u, fiber);
 	id = unwind_id(u);
 	if (is_known(&known_stacks, &id))

@@ -21,6 +21,7 @@ static __always_inline void read_saved_registers(struct task_struct *task, struc
 	r->ip = saved->ip;
 	r->sp = saved->sp;
 	r->fp = saved->bp;
+	r->bx = saved->bx;
 	r->frame = saved->r14;
 	r->opline = saved->r15;
 #elif defined(__TARGET_ARCH_arm64)
@@ -43,6 +44,7 @@ static __always_inline void read_registers(struct perf_context *ctx, struct task
 	r->ip = ctx->ip;
 	r->sp = ctx->sp;
 	r->fp = ctx->bp;
+	r->bx = ctx->bx;
 	r->frame = ctx->r14;
 	r->opline = ctx->r15;
 #elif defined(__TARGET_ARCH_arm64)
@@ -187,6 +189,7 @@ int BPF_PROG(wake_up, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *task)
 {
+	struct binary *known = 0;
 	struct binary_key key;
 	u32 tgid = task->tgid;
 
@@ -196,8 +199,10 @@ int BPF_PROG(exec, struct task_struct *task)
 		bpf_map_delete_elem(&unwind_processes, &tgid);
 		bpf_map_delete_elem(&asked_layouts, &tgid);
 	}
-	if (binary_key_of(task, &key) && !bpf_map_lookup_elem(&binaries, &key))
+	if (binary_key_of(task, &key) && !(known = bpf_map_lookup_elem(&binaries, &key)))
 		ask_for_binary(task, &key);
+	if (settings.ask_programs)
+		ask_for_program(task, known);
 	return 0;
 }
 
@@ -210,6 +215,8 @@ int BPF_PROG(fork, struct task_struct *parent, struct task_struct *child)
 
 	if (settings.native && from != to)
 		inherit_layout(parent, child);
+	if (settings.ask_programs && from != to)
+		inherit_target(parent, child);
 	if (php && php->start_ticks == start_ticks(parent) && !bpf_map_update_elem(&hosted, &to, php, BPF_ANY) &&
 	    (php = bpf_map_lookup_elem(&hosted, &to)))
 		php->start_ticks = start_ticks(child);
@@ -252,6 +259,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	e->ip = r.ip;
 	e->sp = r.sp;
 	e->fp = r.fp;
+	e->bx = r.bx;
 	e->link = r.link;
 	e->executable_pages = task->mm->exec_vm;
 	e->bias = bias;

@@ -110,6 +110,27 @@ static __always_inline void fill_process_event(struct task_struct *task, struct 
 	bpf_core_read(e->comm, sizeof(e->comm), &leader->comm);
 }
 
+/* User space finds processes by their command lines once a second, in which short ones have come and gone. */
+static __always_inline void ask_for_program(struct task_struct *task, const struct binary *known)
+{
+	struct process_event e = { .type = EVENT_PROGRAM };
+
+	fill_process_event(task, &e);
+	bpf_map_delete_elem(&targets, &e.pid);
+	if (e.pid && (!known || known->kind != BINARY_OTHER))
+		bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+}
+
+/* A child has its parent's command line until it begins a program. */
+static __always_inline void inherit_target(struct task_struct *parent, struct task_struct *child)
+{
+	u32 from = visible_pid(parent), to = visible_pid(child);
+	u64 *start = from ? bpf_map_lookup_elem(&targets, &from) : 0, own = start_ticks(child);
+
+	if (to && start && *start == start_ticks(parent))
+		bpf_map_update_elem(&targets, &to, &own, BPF_ANY);
+}
+
 /* A process whose program may load libphp is asked about again, less and less often, for it may load it later. */
 static __always_inline struct hosted_php *find_hosted(struct task_struct *task)
 {

@@ -34,7 +34,7 @@ struct unwind_memo {
 
 /* Large: in BPF it lies in a map. Zeroed before its first walk. */
 struct unwind {
-	u64 ip, sp, fp;
+	u64 ip, sp, fp, bx;
 	u64 link;			/* arm64's link register */
 	u32 interrupted;		/* `ip` is the next instruction, not the one behind a call */
 	u32 range;			/* of the last frame; the next one is often in the same */
@@ -43,11 +43,12 @@ struct unwind {
 	struct unwind_memo memos[UNWIND_MEMOS];
 };
 
-static __always_inline void unwind_start(struct unwind *u, u64 ip, u64 sp, u64 fp, u64 link)
+static __always_inline void unwind_start(struct unwind *u, u64 ip, u64 sp, u64 fp, u64 bx, u64 link)
 {
 	u->ip = ip;
 	u->sp = sp;
 	u->fp = fp;
+	u->bx = bx;
 	u->link = link;
 	u->interrupted = 1;
 	u->range = 0;
@@ -159,7 +160,8 @@ static __always_inline bool unwind_saved(struct unwind *u, u64 cfa, u64 address,
 
 static __always_inline bool unwind_cfa(const struct unwind *u, const struct unwind_rule *r, u64 *ret)
 {
-	u64 base = (r->cfa == UNWIND_CFA_FP || r->cfa == UNWIND_CFA_AT_FP ? u->fp : u->sp) + (s64)r->cfa_offset;
+	u64 base = (r->cfa == UNWIND_CFA_FP || r->cfa == UNWIND_CFA_AT_FP ? u->fp : r->cfa == UNWIND_CFA_BX ? u->bx : u->sp) +
+		   (s64)r->cfa_offset;
 
 	if (r->cfa == UNWIND_CFA_AT_SP || r->cfa == UNWIND_CFA_AT_FP) {
 		if (!read_user(&base, 8, base))
@@ -172,10 +174,22 @@ static __always_inline bool unwind_cfa(const struct unwind *u, const struct unwi
 	return true;
 }
 
+/* From a register in a frame to the one in its caller. */
+static __always_inline bool unwind_restore(struct unwind *u, u64 cfa, u32 place, s64 offset, bool have_near, u64 *reg)
+{
+	if (place == UNWIND_REG_SAME)
+		return true;
+	if (place == UNWIND_REG_LOST) {
+		*reg = 0;
+		return true;
+	}
+	return unwind_saved(u, cfa, (place == UNWIND_REG_AT_CFA ? cfa : place == UNWIND_REG_AT_SP ? u->sp : u->fp) + offset, have_near, reg);
+}
+
 /* From the registers in a frame to those in its caller. */
 static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_rule *r)
 {
-	u64 cfa, ra = 0, fp = u->fp;
+	u64 cfa, ra = 0, fp = u->fp, bx = u->bx;
 	bool have_near;
 
 	if (!unwind_cfa(u, r, &cfa))
@@ -186,11 +200,7 @@ static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_ru
 		ra = u->link;
 	else if (!unwind_saved(u, cfa, (r->ra == UNWIND_RA_AT_SP ? u->sp : cfa) + (s64)r->ra_offset, have_near, &ra))
 		return NATIVE_UNREADABLE;
-	if (r->fp == UNWIND_FP_LOST)
-		fp = 0;
-	else if (r->fp != UNWIND_FP_SAME &&
-		 !unwind_saved(u, cfa, (r->fp == UNWIND_FP_AT_CFA ? cfa : r->fp == UNWIND_FP_AT_SP ? u->sp : u->fp) +
-				       (s64)r->fp_offset, have_near, &fp))
+	if (!unwind_restore(u, cfa, r->fp, r->fp_offset, have_near, &fp) || !unwind_restore(u, cfa, r->bx, r->bx_offset, have_near, &bx))
 		return NATIVE_UNREADABLE;
 #ifdef __TARGET_ARCH_arm64
 	ra &= 0x0000ffffffffffffull;		/* signed return addresses have their signature above */
@@ -199,6 +209,7 @@ static __always_inline u32 unwind_leave(struct unwind *u, const struct unwind_ru
 	u->ip = ra;
 	u->sp = cfa;
 	u->fp = fp;
+	u->bx = bx;
 	u->link = 0;				/* the caller's is on the stack */
 	return ra ? NATIVE_MORE : NATIVE_OUTERMOST;
 }
@@ -222,7 +233,8 @@ static __always_inline u32 unwind_leave_compiled(struct unwind *u, const struct 
 		u->interrupted = 0;
 		u->ip = ra;
 		u->sp = cfa;
-		if (r->fp == UNWIND_FP_AT_CFA && !read_user(&u->fp, 8, cfa + (s64)r->fp_offset))
+		if ((r->fp == UNWIND_REG_AT_CFA && !read_user(&u->fp, 8, cfa + (s64)r->fp_offset)) ||
+		    (r->bx == UNWIND_REG_AT_CFA && !read_user(&u->bx, 8, cfa + (s64)r->bx_offset)))
 			return NATIVE_UNREADABLE;
 		return NATIVE_MORE;
 	}
