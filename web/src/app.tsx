@@ -4,6 +4,9 @@ import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
 import { CallGraph } from './callgraph';
 import { Compare, EndComparison } from './compare';
+import { FileFacts } from './file/bar';
+import { facts } from './file/start';
+import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
 import * as format from './format';
 import { FunctionPage } from './function';
@@ -17,7 +20,7 @@ import { TimeChart } from './timechart';
 import { TimelineStrip } from './timeline';
 
 const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph'], ['time', 'flame chart']];
-const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', 'line'];
+const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', ...IN_FILE ? [] : ['line']];
 const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
 function HowToStart() {
@@ -35,7 +38,7 @@ function Empty() {
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
 		<p class="why">{empty}</p>
-		{nothing ? <HowToStart /> : looked && <p class="ways">
+		{!IN_FILE && nothing ? <HowToStart /> : looked && <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
 			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all that is stored</button>
 		</p>}
@@ -73,7 +76,8 @@ function Views() {
 		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
 			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
 		</select></label>
-		{kind.value === 'range' && <Compare />}
+		{!IN_FILE && kind.value === 'range' && <Compare />}
+		{IN_FILE && <FileTools />}
 		{!v.function && <Panes />}
 	</div>;
 }
@@ -96,6 +100,8 @@ function Work() {
 
 function title(): string {
 	const v = view.value, about = flame.value?.about;
+	if (IN_FILE)
+		return [v.function, facts().title].filter(Boolean).join(' – ');
 	const subject = about?.compared ? sides(about).join(' and ') :
 		about?.runs ? about.runs.map(runName).join(', ') : v.filters.map(([, x]) => x).join(', ');
 	return [v.function, subject, 'Strobe'].filter(Boolean).join(' – ');
@@ -109,12 +115,14 @@ export function App() {
 	return <>
 		<Bar />
 		<main class={`page ${view.value.function ? 'one' : pane.value}`} data-ready={!loading.value}>
-			{kind.value === 'range' && <TimelineStrip />}
+			{!IN_FILE && kind.value === 'range' && <TimelineStrip />}
 			<Facts />
+			{IN_FILE && <FileFacts />}
 			{!bad && warning && <p class="warning" role="status">{warning}</p>}
 			{bad && <Failed />}
 			{!bad && empty.value && <Empty />}
-			{show && <><Views /><Work /></>}
+			{(show || IN_FILE && !bad) && <Views />}
+			{show && <Work />}
 		</main>
 		<Keys />
 	</>;
