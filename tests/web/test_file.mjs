@@ -286,6 +286,24 @@ await test('a search marks and says the share, steps, and one without end is giv
 	await page.close();
 });
 
+await test('a large graph is zoomed first, and its table summed up then', async () => {
+	writeFileSync(join(folder, 'large.folded'), Array.from({ length: 6000 }, (_, i) => `main;a${i % 50};b${i};c${i};d${i};e${i} 1\n`).join(''));
+	strobe('flamegraph', '-q', join(folder, 'large.folded'), '-o', page_('large'));
+	const page = await openFile('large'), sum = () => text(page, '.functions .sum');
+	check((await sum()).startsWith('6,000 samples'), await sum());
+	await page.focus('.flame');
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press('ArrowUp');
+	const during = await page.evaluate(async () => {
+		document.querySelector('.flame').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+		await null;
+		return [location.hash, document.querySelector('.functions .sum').textContent];
+	});
+	check(during[0].startsWith('#zoom=main;a') && during[1].startsWith('6,000 samples'), during);
+	await page.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('120 samples'));
+	await page.close();
+});
+
 await test('functions are found by parts of their names', async () => {
 	const page = await openFile('after', 'show=table');
 	await page.type('.narrow', 'Part3 Class2 step1');
