@@ -181,15 +181,15 @@ static void put_about(const struct picture *g, const struct flamegraph_page *pag
 		json_str(&j, subtitle.data);
 	}
 	picture_put_words(&j, g, note.data ? note.data : "");
+	if (o->before_column != UINT32_MAX && o->width_of != WIDTH_OF_MAXIMUM) {
+		json_key(&j, "widthOf");
+		json_str(&j, flamegraph_width_names[o->width_of]);
+	}
 	json_key(&j, "hasColors");
 	json_bool(&j, has_colors(o));
 	if (o->total > 0) {
 		json_key(&j, "total");
 		json_double(&j, o->total);
-	}
-	if (o->before_column != UINT32_MAX && o->width_of != WIDTH_OF_MAXIMUM) {
-		json_key(&j, "widthOf");
-		json_str(&j, flamegraph_width_names[o->width_of]);
 	}
 	picture_put_fills(&j, g, frames, 0, count + 1);
 	picture_put_exact(&j, g, frames, count + 1);
@@ -222,7 +222,7 @@ static void put_head(const struct picture *g, struct buf *out)
 	put_text(out, picture_title(o));
 	buf_puts(out, "</h1>");
 	if (subtitle.size) {
-		buf_puts(out, "<p class=\"subtitle\">");
+		buf_puts(out, "<p>");
 		put_text(out, subtitle.data);
 		buf_puts(out, "</p>");
 	}
