@@ -60,7 +60,7 @@ const key = (k, where = "document.querySelector('.flame')") => `${where}.dispatc
 async function day({ site, empty, full }) {
 	const page = await open(`${site}/?${empty}`), times = [];
 	await ready(page);
-	for (let i = 0; i < 5; i++) {
+	for (let i = 0; i < 3; i++) {
 		await page.evaluate((to) => history.replaceState(null, '', to), `/?${empty}`);
 		await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')));
 		await page.waitForFunction(() => document.querySelector('.empty'));
@@ -69,7 +69,7 @@ async function day({ site, empty, full }) {
 		await ready(page);
 	}
 	const label = await page.$eval('.flame', (e) => e.getAttribute('aria-label'));
-	say('page: a day of 3 M samples, first paint after the click', times, `${/([\d,]+) boxes/.exec(label)[1]} boxes, `);
+	say('page: a day of samples, first paint after the click', times, `${/([\d,]+) boxes/.exec(label)[1]} boxes, `);
 	say('page: the same day, zoom, per frame', [await frames(page)]);
 	await page.close();
 }

@@ -24,7 +24,7 @@ STORE = os.path.join(os.environ.get('STROBE_BUILD', os.path.join(ROOT, 'build', 
 SAMPLES = int(os.environ.get('BROWSER_SAMPLES', '3000000'))
 DAY = 1763683200
 CLIENTS, SECONDS, RATE = 50, 30, 1000
-AIMS = {'a day of 3 M samples, first paint': 500, 'zoom, per frame': 16, ': sort': 50, 'call graph': 300, '77,000 frames, HTML: open': 500,
+AIMS = {'a day of samples, first paint': 500, 'zoom, per frame': 16, ': sort': 50, 'call graph': 300, '77,000 frames, HTML: open': 500,
         '77,000 frames, SVG: open': 500, '77,000 frames, HTML: zoom': 100, '77,000 frames, SVG: zoom': 100}
 row = ingest.row
 
