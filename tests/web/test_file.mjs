@@ -257,7 +257,7 @@ await test('keys walk, zoom and lead to callers and callees; the sheet of keys o
 	await page.keyboard.press('Escape');
 	check(await fragment(page) === '', await fragment(page));
 	await page.keyboard.press('?');
-	check(await page.$eval('dialog.keys', (d) => d.open));
+	await page.waitForSelector('dialog.keys[open]');
 	await page.keyboard.press('Escape');
 	await page.focus('.flame');
 	for (const key of ['ArrowUp', 'ArrowUp', 'f'])
