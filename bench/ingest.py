@@ -52,9 +52,9 @@ def on_cpu(n):
 class Daemon:
     """`strobe serve` with one source and a store of its own."""
 
-    def __init__(self, directory, source='resp://127.0.0.1:0'):
+    def __init__(self, directory, source='resp://127.0.0.1:0', *options):
         self.process = subprocess.Popen(
-            [STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', source, '--store', f'sqlite:{directory}/s'],
+            [STROBE, 'serve', '--listen', '127.0.0.1:0', '--from', source, '--store', f'sqlite:{directory}/s', *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=on_cpu(0),
             env=dict(os.environ, XDG_STATE_HOME=directory))
         lines = ''
@@ -237,4 +237,5 @@ def main():
     long_run()
 
 
-main()
+if __name__ == '__main__':
+    main()

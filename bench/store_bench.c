@@ -8,6 +8,7 @@
  * (DokuWiki, 8,700 samples); this has more.
  *
  *	store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY]
+ *	store_bench [-n SAMPLES] [-w SECONDS] [-l] -k STORE	writes the fleet's day into a store that stays, with -l with lines, and ends
  *
  * Prints lines of name, value and unit, with tabs between them. */
 #include "clock.h"
@@ -364,29 +365,54 @@ static void run(const char *what, const char *base, const struct day *d, unsigne
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static void keep(const char *directory, const struct day *d, size_t samples, unsigned seconds, bool lines)
+{
+	static const struct store_limits none = { 0, 0 };
+	_cleanup_(freep) char *url = xasprintf("sqlite:%s", directory);
+	struct err err = { 0 };
+	struct store *s;
+
+	if (store_open(url, false, &s, &err) < 0)
+		fail(&err);
+	write_day("store_kept", s, d, 150, samples, seconds, lines);
+	if (store_maintain(s, &none, DAY_START + NS_PER_DAY + 3600 * NS_PER_SECOND, &err) < 0)
+		fail(&err);
+	store_close(s);
+}
+
 int main(int argc, char **argv)
 {
-	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	const char *base = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", *kept = NULL;
 	unsigned seconds = 10;
 	size_t samples = 3000000;
+	bool lines = false;
 	struct day d = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "n:w:d:")) != -1) {
+	while ((option = getopt(argc, argv, "n:w:d:k:l")) != -1) {
 		if (option == 'n')
 			samples = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
 			seconds = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'd')
 			base = optarg;
+		else if (option == 'k')
+			kept = optarg;
+		else if (option == 'l')
+			lines = true;
 		else
 			return 1;
 	}
 	if (samples == 0 || seconds == 0 || seconds > 86400) {
-		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY]\n");
+		fprintf(stderr, "usage: store_bench [-n SAMPLES] [-w SECONDS] [-d DIRECTORY | [-l] -k STORE]\n");
 		return 1;
 	}
 	day_make(&d);
+	if (kept) {
+		keep(kept, &d, samples, seconds, lines);
+		day_done(&d);
+		return 0;
+	}
 	run("store_fleet", base, &d, 150, samples, seconds, false);
 	run("store_fleet_lines", base, &d, 150, samples, seconds, true);
 	run("store_one_host", base, &d, 1, samples, seconds, false);

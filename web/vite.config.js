@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 export default defineConfig({
 	base: './',
 	publicDir: false,
-	define: { WITH_EXACT: 'false' },
+	define: { WITH_EXACT: 'false', IN_FILE: 'false' },
 	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 	worker: { format: 'es', rollupOptions: { output: { entryFileNames: '[name].js' } } },
 	build: {

@@ -1,11 +1,11 @@
 // The scripts that stand in pictures, each one file for itself: `vite build --mode svg`, `--mode svg-pairs` (the same for pictures
-// whose boxes are an estimate), `--mode html` and `--mode unpack`. A picture
+// whose boxes are an estimate), `--mode html` (the page in a file, with its style sheet) and `--mode unpack`. A picture
 // may be of any encoding and stands in XML, so the script is ASCII and has no end of a CDATA section or of a script.
 //
 // In an SVG members of our own classes and interfaces get short names: the script is in each picture, and most pictures are
 // small. What the browser, the language or the table of the picture (src/render/table.c, exact_table.c) calls by its name keeps it, and so
 // does what stands as a string somewhere.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vite';
@@ -26,10 +26,23 @@ function ownNames() {
 	return [...new Set(members)].filter((name) => !foreign.has(name)).sort();
 }
 
+// The page in a file is that of the server with some modules of its own: those of src/file that have the name of one in src.
+const ofFile = {
+	name: 'of-file',
+	enforce: 'pre',
+	resolveId(source, importer) {
+		const own = ['api', 'bar', 'chart_later', 'paint', 'worker'].find((name) => source === `./${name}` && /\/src\/\w+\.tsx?$/.test(importer));
+		return own && ['ts', 'tsx'].map((end) => join(import.meta.dirname, `src/file/${own === 'api' ? 'answers' : own}.${end}`)).find((path) => existsSync(path));
+	},
+};
+
 const plain = {
 	name: 'plain',
+	enforce: 'post',
 	generateBundle(_options, bundle) {
-		for (const chunk of Object.values(bundle))
+		for (const chunk of Object.values(bundle).filter((asset) => asset.type === 'asset'))
+			chunk.source = String(chunk.source).replace(/[^\x00-\x7f]/g, (c) => `\\${c.charCodeAt(0).toString(16)} `);
+		for (const chunk of Object.values(bundle).filter(({ type }) => type === 'chunk'))
 			chunk.code = chunk.code
 				.replace(/[^\x00-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 				.replaceAll(']]>', ']] >').replaceAll('</', '<\\/');
@@ -38,18 +51,21 @@ const plain = {
 
 export default defineConfig(({ mode }) => ({
 	publicDir: false,
-	plugins: [plain],
-	define: { WITH_EXACT: JSON.stringify(mode !== 'svg') },
+	plugins: [...mode === 'html' ? [ofFile] : [], plain],
+	define: { WITH_EXACT: JSON.stringify(mode !== 'svg'), IN_FILE: JSON.stringify(mode === 'html') },
+	oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+	worker: { format: 'iife' },
 	build: {
 		target: 'es2022',
 		outDir: 'dist',
 		emptyOutDir: false,
+		cssCodeSplit: false,
 		modulePreload: false,
 		reportCompressedSize: false,
 		rollupOptions: {
-			input: `src/picture/${mode.replace(/-.*/, '')}.ts`,
+			input: mode === 'html' ? 'src/file/main.tsx' : `src/picture/${mode.replace(/-.*/, '')}.ts`,
 			output: {
-				format: 'iife', entryFileNames: `picture-${mode}.js`,
+				format: 'iife', entryFileNames: `picture-${mode}.js`, assetFileNames: `picture-${mode}[extname]`,
 				...(mode.startsWith('svg') && { minify: { mangleProps: { include: new RegExp(`^(?:${ownNames().join('|')})$`) } } }),
 			},
 		},

@@ -97,6 +97,8 @@ static const struct command_spec spec = {
 	.options = options,
 };
 
+#define METRICS_MAX	(PROFILE_COLUMNS / 2)	/* of a page */
+
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV, FORM_FOLDED, FORM_SVG };
 
 static const char *const form_names[] = {
@@ -308,12 +310,42 @@ static int put_report(const struct diff_report *r, enum form form, struct buf *o
 	return 0;
 }
 
-static int draw(const struct diff *d, const char *count_name)
+/* A page switches between the metrics of both sides. `first` is shown first; `ret` has room for all. */
+static size_t compare_others(const struct sides *s, const struct diff *first, enum diff_scale scale, struct diff *ret,
+			     struct page_metric *metrics)
+{
+	struct diff_options o = { .scale = scale, .strip_hex = strip_hex, .truncate = compat };
+	size_t n = 0;
+
+	metrics[n++] = (struct page_metric){ first, s->after->columns[s->column_after].name };
+	for (uint32_t c = 0; c < s->after->column_count && n < METRICS_MAX; c++) {
+		uint32_t before = profile_find_column(s->before, s->after->columns[c].name);
+		struct err err = { 0 };
+
+		if (c == s->column_after || before == UINT32_MAX ||
+		    profile_diff(s->before, before, s->after, c, &o, &ret[n], &err) < 0)
+			continue;
+		metrics[n] = (struct page_metric){ &ret[n], s->after->columns[c].name };
+		n++;
+	}
+	return n;
+}
+
+static int draw(const struct sides *s, const struct diff *d, enum diff_scale scale, const char *count_name)
 {
 	const char *unit = d->profile->columns[d->after].unit;
+	struct page_metric metrics[METRICS_MAX] = { { d, count_name } };
+	struct page_comparison c = { .metrics = metrics, .count = 1, .name_before = s->name_before, .name_after = s->name_after };
+	struct diff others[METRICS_MAX] = { 0 };
+	int code;
 
 	picture.count_name = amount_is_count(amount_unit(unit)) ? count_name : NULL;
-	return diff_picture_write(&picture, d, output, &spec);
+	if (text_path_ends(output, ".html") && !s->is_difference)
+		c.count = compare_others(s, d, scale, others, metrics);
+	code = diff_picture_write(&picture, &c, output, &spec);
+	for (size_t i = 1; i < c.count; i++)
+		diff_done(&others[i]);
+	return code;
 }
 
 static int tell_growth(const struct diff_report *r)
@@ -360,7 +392,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 	buf_init(&out);
 	if (is_report || fail_over >= 0)
 		diff_report_init(&r, d, &o);
-	code = form == FORM_SVG ? draw(d, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
+	code = form == FORM_SVG ? draw(s, d, scale, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
 		put_report(&r, form, &out);
 	return code || fail_over < 0 ? code : tell_growth(&r);
 }

@@ -8,6 +8,7 @@
 #include "io.h"
 #include "mem.h"
 #include "nameattr.h"
+#include "page_file.h"
 #include "palette_map.h"
 #include "pictures.h"
 #include "profile_file.h"
@@ -30,7 +31,7 @@ static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the picture to OUT: .svg, .svgz (compressed) or .html (a canvas, for millions of frames), or - for "
+	  "Write the picture to OUT: .svg, .svgz (compressed) or .html (a page with tables and call graph), or - for "
 	  "standard output (SVG)." },
 	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also,
 	  "Draw another picture of the same input, with these changes, separated by commas: forward, reverse, "
@@ -228,7 +229,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	if (!drawing.notes && description.size)
 		drawing.notes = description.data;
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
-	r = (order->form == PICTURE_HTML ? flamegraph_html : flamegraph_svg)(seen.profile, &drawing, &drawn, &err);
+	r = (order->form == PICTURE_HTML ? page_file_put : flamegraph_svg)(seen.profile, &drawing, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);
 	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
 }
@@ -360,6 +361,8 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 
 	line_set_init(&lines, base.o.flamechart);
 	reading.keep_chart = base.o.flamechart;
+	for (size_t i = 0; i < count; i++)
+		reading.keep_chart |= orders[i].form == PICTURE_HTML;
 	if ((code = inputs_from(&spec, from, &reading.format)))
 		return code;
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);
@@ -427,7 +430,7 @@ static int take_orders(struct picture_order *orders)
 			code = command_usage(&spec, "%s", err.text);
 		else if (orders[i].form == PICTURE_HTML && wants_lines())
 			code = command_usage(&spec,
-			  "--compat and --flamechart draw SVG only; '%s' is an HTML page",
+			  "--compat and --flamechart draw SVG only; '%s' is an HTML page, which has the flame chart of a trace beside its graph",
 					     orders[i].path);
 	return code;
 }

@@ -27,10 +27,11 @@ int diff_picture_options(struct diff_picture *d, const struct command_spec *spec
 	return 0;
 }
 
-int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path,
+int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, const char *path,
 		       const struct command_spec *spec)
 {
 	_cleanup_(buf_done) struct buf svg = { 0 }, packed = { 0 };
+	const struct diff *diff = c->metrics[c->shown].diff;
 	struct flamegraph_options o = d->o;
 	struct err err = { 0 };
 	int e;
@@ -41,7 +42,7 @@ int diff_picture_write(struct diff_picture *d, const struct diff *diff, const ch
 	o.before_column = diff->before;
 	o.title = o.title ? o.title : o.inverted ? "Difference (icicles)" : "Difference";
 	o.count_name = d->count_name;
-	e = text_path_ends(path, ".html") ? flamegraph_html(diff->profile, &o, &svg, &err) :
+	e = text_path_ends(path, ".html") ? page_file_put_difference(c, &o, &svg, &err) :
 				     flamegraph_svg(diff->profile, &o, &svg, &err);
 	if (e == -EINVAL)
 		return command_usage(spec, "%s", err.text);

@@ -3,8 +3,7 @@
 #define COMMAND_DIFF_PICTURE_H
 
 #include "command.h"
-#include "diff.h"
-#include "render.h"
+#include "page_file.h"
 
 struct diff_picture {
 	const char *width_of, *delta;		/* by name; NULL is the default */
@@ -18,8 +17,8 @@ bool diff_picture_is(const char *path);
 /* Checks what was given by name. Returns 0 or an exit code. */
 int diff_picture_options(struct diff_picture *d, const struct command_spec *spec);
 
-/* Draws and writes. Returns 0 or an exit code. */
-int diff_picture_write(struct diff_picture *d, const struct diff *diff, const char *path,
+/* Draws and writes: of several metrics a page has all, a picture the one that is shown. Returns 0 or an exit code. */
+int diff_picture_write(struct diff_picture *d, const struct page_comparison *c, const char *path,
 		       const struct command_spec *spec);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "format.h"
 #include "gzip.h"
+#include "page_file.h"
 #include "pictures.h"
 #include "render.h"
 #include "text.h"
@@ -66,7 +67,7 @@ static int draw(const char *path, const struct profile *p, struct buf *out, stru
 	profile_file_describe(p, &notes);
 	o.notes = notes.size ? notes.data : NULL;
 	if (text_path_ends(path, ".html"))
-		return flamegraph_html(p, &o, out, err);
+		return page_file_put(p, &o, out, err);
 	if (!picture_path_is_packed(path))
 		return flamegraph_svg(p, &o, out, err);
 	buf_init(&drawn);
@@ -74,10 +75,20 @@ static int draw(const char *path, const struct profile *p, struct buf *out, stru
 	return r < 0 ? r : gzip_put(out, drawn.data, drawn.size, err);
 }
 
+/* The same by function alone, with its flame chart. */
+static struct profile *without_lines(const struct profile *p)
+{
+	struct profile *plain = profile_new();
+
+	profile_keep_chart(plain, true);
+	profile_merge(plain, p);
+	return plain;
+}
+
 int profile_file_put(const char *path, const struct profile *p, struct buf *out, struct err *err)
 {
 	if (profile_file_is_picture(path)) {
-		_cleanup_(profile_freep) struct profile *plain = p->node_lines ? profile_without_lines(p) : NULL;
+		_cleanup_(profile_freep) struct profile *plain = p->node_lines ? without_lines(p) : NULL;
 
 		return draw(path, plain ? plain : p, out, err);
 	}

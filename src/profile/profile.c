@@ -635,3 +635,17 @@ void profile_add_time(struct profile *p)
 	if (p->edges)
 		edges_scale(p->edges, samples, time, p->period_ns, scale);
 }
+
+void profile_add_off_cpu(struct profile *p)
+{
+	uint32_t wall = profile_find_column(p, "wall_ns"), cpu = profile_find_column(p, "cpu_ns"), off;
+
+	if (wall == UINT32_MAX || cpu == UINT32_MAX || profile_find_column(p, "off_cpu_ns") != UINT32_MAX)
+		return;
+	off = profile_column(p, "off_cpu_ns", "nanoseconds");
+	for (uint32_t n = 0; off != UINT32_MAX && n < p->node_count; n++)
+		if (p->columns[wall].self[n] > p->columns[cpu].self[n])
+			profile_add(p, n, off, p->columns[wall].self[n] - p->columns[cpu].self[n]);
+	if (p->edges && off != UINT32_MAX)
+		edges_subtract(p->edges, wall, cpu, off);
+}

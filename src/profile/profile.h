@@ -200,4 +200,8 @@ struct profile *profile_without_recursion(const struct profile *p);
 /* Adds column `wall_ns` or `cpu_ns` (by the label "clock") as samples × period, if it can and it is not there. */
 void profile_add_time(struct profile *p);
 
+/* Adds column `off_cpu_ns`, the wall time that was not CPU time, where both are known and it is not there. Where CPU time is above
+ * wall time, one of the clocks was too coarse, and nobody waits for less than no time. */
+void profile_add_off_cpu(struct profile *p);
+
 #endif

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-extern const char asset_flamegraph_css[], asset_controls_css[], asset_page_css[];
-extern const size_t asset_flamegraph_css_size, asset_controls_css_size, asset_page_css_size;
+extern const char asset_flamegraph_css[], asset_picture_html_css[];
+extern const size_t asset_flamegraph_css_size, asset_picture_html_css_size;
 
 /* The SVG's script is compressed; picture_unpack_js stands behind it and runs it. Pictures whose boxes are an estimate
  * have the second one, which is larger. */

@@ -84,7 +84,7 @@ static bool make_boxes(struct boxes *b, const struct chart_window *w, size_t mos
 
 static void choose_boxes(struct boxes *b, const struct chart_window *w)
 {
-	b->least = (w->to_ns - w->from_ns) / w->pixels;
+	b->least = w->pixels ? (w->to_ns - w->from_ns) / w->pixels : 1;
 	b->least = b->least > 0 ? b->least : 1;
 	while (!make_boxes(b, w, w->max_boxes) && b->least < INT64_MAX / 4)
 		b->least *= 2;
@@ -136,4 +136,14 @@ int64_t chart_data_put(struct profile *p, const struct chart_window *wanted, str
 	choose_boxes(&b, &w);
 	put(&b, length, out, about, data);
 	return b.least;
+}
+
+void chart_data_put_calls(const struct profile *p, uint32_t max_boxes, struct buf *out)
+{
+	_cleanup_(boxes_done) struct boxes b = { .p = p, .short_frame = p->frame_count + 1 };
+	int64_t length = chart_end(p->chart);
+	const struct chart_window all = { .to_ns = length > 0 ? length : 1, .max_boxes = max_boxes };
+
+	choose_boxes(&b, &all);
+	put(&b, length, out, NULL, NULL);
 }

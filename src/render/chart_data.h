@@ -25,4 +25,8 @@ struct chart_window {
 int64_t chart_data_put(struct profile *p, const struct chart_window *w, struct buf *out,
 		       void (*about)(struct json *j, void *data), void *data);
 
+/* Appends all of the chart with a box for each call, unless they are more than `max_boxes`; of joined calls the frame has the number
+ * behind the root's, and nothing is added to `p`. */
+void chart_data_put_calls(const struct profile *p, uint32_t max_boxes, struct buf *out);
+
 #endif

@@ -27,8 +27,9 @@ def contents(path):
     data = path.read_bytes()
     if path.suffix == ".css":
         data = without_blanks(data)
-    if b"]]>" in data or b"</script" in data or (path.suffix == ".css" and (b"<" in data or b"&" in data)):
-        sys.exit(f"{path.name} cannot stand in a picture: it has ]]> or </script, or < or & in a style sheet")
+    in_xml = path.suffix == ".css" and path.name != "picture-html.css"
+    if b"]]>" in data or b"</script" in data or b"</style" in data or (in_xml and (b"<" in data or b"&" in data)):
+        sys.exit(f"{path.name} cannot stand in a picture: it has ]]>, </script or </style, or < or & in a style sheet of an SVG")
     data.decode("ascii")
     return data
 
@@ -65,7 +66,7 @@ def policy(*scripts):
 def main():
     out, *files = [pathlib.Path(name) for name in sys.argv[1:]]
     bytes_of = {path.name: contents(path) for path in files}
-    style, unpack = bytes_of.pop("marks.css") + bytes_of["controls.css"], bytes_of["picture-unpack.js"]
+    style, unpack = bytes_of.pop("marks.css") + bytes_of.pop("controls.css"), bytes_of["picture-unpack.js"]
     svg, pairs = (with_style(bytes_of[name], style) for name in ("picture-svg.js", "picture-svg-pairs.js"))
     bytes_of["picture-svg.js"], bytes_of["picture-svg-pairs.js"] = packed(svg), packed(pairs)
     parts = ['#include "assets.h"\n#include "callgraph.h"\n#include "render.h"\n'] + [c_array(name, data) for name, data in bytes_of.items()]

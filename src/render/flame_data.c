@@ -408,13 +408,85 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_co
 	put_layout(&l, max_boxes, out, about, data);
 }
 
-void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
-			    uint32_t max_boxes, struct buf *out)
-{
-	_cleanup_(layout_done) struct layout l = { .p = p };
+/* --- The tree with all values --- */
 
-	find_totals(&l, column, before_column);
-	if (l.totals[PROFILE_ROOT] < total)
-		l.totals[PROFILE_ROOT] = total;
-	put_layout(&l, max_boxes, out, NULL, NULL);
+/* What decides whether a node stays: its total in one column, and whether there is anything at all. */
+static int64_t *totals_of_any(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown)
+{
+	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));
+
+	for (uint32_t i = p->node_count; i-- > 0;) {
+		int64_t own = 0;
+
+		for (uint32_t c = 0; c < column_count; c++)
+			own = own ? own : p->columns[columns[c]].self[i] != 0;
+		if (p->columns[columns[shown]].self[i] > own)
+			own = p->columns[columns[shown]].self[i];
+		saturating_add(&totals[i], own);
+		if (i > 0)
+			saturating_add(&totals[p->parents[i]], totals[i]);
+	}
+	return totals;
+}
+
+static bool is_wide(const struct layout *l, uint32_t column)
+{
+	const int64_t *own = l->p->columns[column].self;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		if (own[l->order[i]] != (int32_t)own[l->order[i]])
+			return true;
+	return false;
+}
+
+static void put_nodes(const struct layout *l, const uint32_t *columns, const bool *wide, uint32_t column_count, struct buf *out,
+		      size_t begin)
+{
+	const struct profile *p = l->p;
+
+	for (uint32_t c = 0; c < column_count; c++)
+		put_u32(out, wide[c] ? 8 : 4);
+	fill_up(out, begin);
+	for (size_t d = 0; d < l->depth_count; d++)
+		put_u32(out, l->depths[d]);
+	fill_up(out, begin);
+	for (uint32_t i = 0; i < l->count; i++)
+		put_u32(out, l->first_child[l->order[i] + 1] - l->first_child[l->order[i]]);
+	fill_up(out, begin);
+	for (uint32_t i = 0; i < l->count; i++)
+		put_u32(out, l->order[i] == PROFILE_ROOT ? p->frame_count : p->node_frames[l->order[i]]);
+	fill_up(out, begin);
+	for (uint32_t c = 0; c < column_count; c++) {
+		put_values(l, p->columns[columns[c]].self, wide[c], out);
+		fill_up(out, begin);
+	}
+}
+
+void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown, uint32_t max_nodes,
+			 struct buf *out)
+{
+	_cleanup_(layout_done) struct layout l = { .p = p, .totals = totals_of_any(p, columns, column_count, shown) };
+	_cleanup_(buf_done) struct buf text = { 0 };
+	size_t begin = out->size;
+	bool wide[PROFILE_COLUMNS];
+
+	assert(shown < column_count && column_count <= PROFILE_COLUMNS);
+	choose_boxes(&l, max_nodes);
+	sort_children(&l);
+	place_boxes(&l);
+	for (uint32_t c = 0; c < column_count; c++)
+		wide[c] = is_wide(&l, columns[c]);
+	buf_init(&text);
+	put_text(p, &text, NULL, NULL);
+	buf_puts(out, "STRE");
+	put_u32(out, 1);
+	put_u32(out, l.count);
+	put_u32(out, (uint32_t)(l.depth_count - 1));
+	put_u32(out, column_count);
+	put_u32(out, (uint32_t)text.size);
+	put_u32(out, l.left_out);
+	for (unsigned i = 0; i < 9; i++)
+		put_u32(out, 0);
+	put_nodes(&l, columns, wide, column_count, out, begin);
+	buf_put(out, text.data, text.size);
 }

@@ -24,7 +24,26 @@
  *
  * Boxes are sorted by depth, then by start; siblings by name. The children of a box are those of the next depth that
  * start within it, so nothing else is needed to find them, or the parent, by bisection.
- */
+ *
+ * Pages that lay out any of several values themselves get the tree, with the own values of every column:
+ *
+ *   offset  size  header
+ *        0     4  magic "STRE"
+ *        4     4  version, 1
+ *        8     4  n, number of nodes; the first is the root
+ *       12     4  d, number of depths; the root's is 0
+ *       16     4  c, number of columns of values
+ *       20     4  bytes of the text
+ *       24     4  nodes left out
+ *       28    36  zero
+ *       64        bytes of a value of each column, c times 4 bytes: 4 for signed integers, 8 for doubles
+ *                 first node of each depth: d + 1 times 4 bytes
+ *                 number of children of each node, n times 4 bytes
+ *                 frame of each node, n times 4 bytes
+ *                 own values of each column, n times 4 or 8 bytes
+ *                 text, as above
+ *
+ * Nodes are sorted by depth, then by parent, then by name. */
 #ifndef RENDER_FLAME_DATA_H
 #define RENDER_FLAME_DATA_H
 
@@ -40,9 +59,10 @@
 void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_column, uint32_t max_boxes, struct buf *out,
 		    void (*about)(struct json *j, void *data), void *data);
 
-/* The same for a picture: nothing is added to the text, and the root is `total` wide if that is more than all together. */
-void flame_data_put_picture(const struct profile *p, uint32_t column, uint32_t before_column, int64_t total,
-			    uint32_t max_boxes, struct buf *out);
+/* The tree with those columns, without stacks that have no value in any; where they are too many those go that are narrowest
+ * in columns[shown]. */
+void flame_data_put_tree(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown, uint32_t max_nodes,
+			 struct buf *out);
 
 /* Boxes that somebody else has placed, of frames of `p`, or of its number of frames for the root. `offsets` has a number more than
  * there are depths. Values are not negative, the first box is the root. */

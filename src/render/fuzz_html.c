@@ -32,7 +32,7 @@ static struct str between(const struct buf *html, const char *from, const char *
 
 static void check_still(const struct buf *html)
 {
-	struct str svg = between(html, "aria-label=\"Flame graph\">\n", "</div>\n</main>");
+	struct str svg = between(html, "aria-label=\"Flame graph\">\n", "</div>\n</main>\n</div>");
 	size_t at;
 
 	if (xml_check(svg.p, svg.n, &at))
@@ -81,7 +81,7 @@ static void check_boxes(const struct buf *html)
 	json_t *text;
 
 	if (uncompress(bytes, &n, (const Bytef *)packed.data, packed.size) != Z_OK || n < 64 ||
-	    memcmp(bytes, "SFLM", 4))
+	    memcmp(bytes, "STRE", 4))
 		abort();
 	memcpy(&text_size, bytes + 20, sizeof(text_size));
 	if (text_size > n - 64)
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 1 << 16 || !fuzz_picture_init(&g, data, size))
 		return 0;
 	buf_init(&html);
-	r = flamegraph_html(g.profile, &g.o, &html, &err);
+	r = flamegraph_html(g.profile, &g.o, NULL, &html, &err);
 	if (r < 0 && !err.text[0])
 		abort();
 	if (r == 0) {

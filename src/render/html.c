@@ -1,14 +1,18 @@
-/* html.c: a flame graph as one HTML file: the canvas of the web UI with its data beside it.
+/* html.c: a profile as one HTML file: the page of the web UI with its data beside it.
  *
- *	<meta>		a content security policy that lets this one script run, and nothing be fetched
- *	#still		the widest frames as an SVG, which is all there is where scripts are off; the script takes its place
- *	#about		JSON: words, units, colours
- *	#profile	base64 of zlib's stream of the boxes (flame_data.h): 5 million frames are some 20 MB
+ *	<meta>		a content security policy that lets this one script run, with a worker made of it, and nothing be fetched
+ *	#app		what the page takes the place of. In it #still, the widest frames as an SVG, is all there is where scripts
+ *			are off
+ *	#about		JSON: words, units, colours, and what the caller adds
+ *	#profile	base64 of zlib's stream of the tree (flame_data.h): 5 million frames are some 20 MB
+ *	#chart		the same of a flame chart, if there is one
  */
 
 #include "render.h"
 
 #include "assets.h"
+#include "chart.h"
+#include "chart_data.h"
 #include "flame_data.h"
 #include "mem.h"
 #include "picture.h"
@@ -19,7 +23,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define BOXES_MAX	(16u * 1024 * 1024)	/* narrower ones are left out above it */
+#define NODES_MAX	(16u * 1024 * 1024)	/* narrower ones are left out above it */
 #define STILL_MIN_PX	2.0			/* frames of the still picture */
 
 static void put_text(struct buf *out, const char *text)
@@ -84,59 +88,119 @@ static void put_base64(struct buf *out, const struct buf *in)
 	}
 }
 
-static int put_boxes(const struct picture *g, struct buf *out, struct err *err)
+static int put_packed(const char *id, const struct buf *bytes, struct buf *out, struct err *err)
 {
-	_cleanup_(buf_done) struct buf boxes = { 0 }, packed = { 0 };
+	_cleanup_(buf_done) struct buf packed = { 0 };
 	int e;
 
-	buf_init(&boxes);
 	buf_init(&packed);
-	flame_data_put_picture(g->p, g->o->column, g->o->before_column,
-			       g->o->total < 9e18 ? (int64_t)g->o->total : INT64_MAX, BOXES_MAX, &boxes);
-	e = put_zlib(&packed, &boxes, err);
-	if (e < 0)
+	if ((e = put_zlib(&packed, bytes, err)) < 0)
 		return e;
-	buf_puts(out, "<script type=\"application/octet-stream\" id=\"profile\">");
+	buf_printf(out, "<script type=\"application/octet-stream\" id=\"%s\">", id);
 	put_base64(out, &packed);
 	buf_puts(out, "</script>\n");
 	return 0;
 }
 
+static int put_tree(const struct picture *g, const struct flamegraph_page *page, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf nodes = { 0 };
+
+	buf_init(&nodes);
+	flame_data_put_tree(g->p, page->columns, page->column_count, page->shown, NODES_MAX, &nodes);
+	return put_packed("profile", &nodes, out, err);
+}
+
+static int put_chart(const struct profile *p, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf calls = { 0 };
+
+	if (!p->chart || !p->chart->count)
+		return 0;
+	buf_init(&calls);
+	chart_data_put_calls(p, FLAME_DATA_BOXES, &calls);
+	return put_packed("chart", &calls, out, err);
+}
+
 /* --- The document --- */
 
-static void put_about(const struct picture *g, struct buf *out)
+/* Palettes tell programs apart, the page's tells namespaces: it has the word unless somebody chose another one. */
+static bool has_colors(const struct flamegraph_options *o)
 {
-	_cleanup_(buf_done) struct buf note = { 0 };
+	struct flamegraph_options usual;
+
+	flamegraph_defaults(&usual);
+	return o->hash || o->random_seed || o->palette_map || strcmp(o->colors, usual.colors) != 0;
+}
+
+static void put_chart_facts(const struct profile *p, struct json *j)
+{
+	json_key(j, "chart");
+	json_open_object(j);
+	json_key(j, "calls");
+	json_u64(j, p->chart->count);
+	json_key(j, "start");
+	json_double(j, (double)p->chart->start_ns / 1e9);
+	json_key(j, "length_ns");
+	json_i64(j, chart_end(p->chart));
+	json_end(j);
+}
+
+static void put_attributes(const struct picture *g, struct json *j)
+{
+	json_key(j, "attributes");
+	json_open_object(j);
+	for (uint32_t f = 0; f < g->p->frame_count; f++)
+		picture_put_attributes(j, g, f, profile_name(g->p, f));
+	json_end(j);
+}
+
+static void put_about(const struct picture *g, const struct flamegraph_page *page, struct buf *out)
+{
+	_cleanup_(buf_done) struct buf note = { 0 }, subtitle = { 0 };
+	const struct flamegraph_options *o = g->o;
 	uint32_t count = g->p->frame_count;
-	uint32_t *frames = xcalloc((size_t)count + 1, sizeof(*frames));
+	_cleanup_(freep) uint32_t *frames = xcalloc((size_t)count + 1, sizeof(*frames));
 	struct json j;
 
 	buf_init(&note);
-	if (g->o->before_column != UINT32_MAX)
-		difference_put_note(&(struct picture_difference){ .o = g->o }, &note);
+	buf_init(&subtitle);
+	picture_put_subtitle(g, &subtitle);
+	if (o->before_column != UINT32_MAX)
+		difference_put_note(&(struct picture_difference){ .o = o }, &note);
 	for (uint32_t f = 0; f < count; f++)
 		frames[f] = f;
 	frames[count] = UINT32_MAX;
 	buf_puts(out, "<script type=\"application/json\" id=\"about\">");
 	json_init(&j, out);
 	json_open_object(&j);
+	json_key(&j, "title");
+	json_str(&j, picture_title(o));
+	if (subtitle.size) {
+		json_key(&j, "subtitle");
+		json_str(&j, subtitle.data);
+	}
 	picture_put_words(&j, g, note.data ? note.data : "");
-	if (g->o->before_column != UINT32_MAX && g->o->width_of != WIDTH_OF_MAXIMUM) {
+	if (o->before_column != UINT32_MAX && o->width_of != WIDTH_OF_MAXIMUM) {
 		json_key(&j, "widthOf");
-		json_str(&j, flamegraph_width_names[g->o->width_of]);
+		json_str(&j, flamegraph_width_names[o->width_of]);
+	}
+	json_key(&j, "hasColors");
+	json_bool(&j, has_colors(o));
+	if (o->total > 0) {
+		json_key(&j, "total");
+		json_double(&j, o->total);
 	}
 	picture_put_fills(&j, g, frames, 0, count + 1);
 	picture_put_exact(&j, g, frames, count + 1);
-	if (g->o->nameattr) {
-		json_key(&j, "attributes");
-		json_open_object(&j);
-		for (uint32_t f = 0; f < count; f++)
-			picture_put_attributes(&j, g, f, profile_name(g->p, f));
-		json_end(&j);
-	}
+	if (o->nameattr)
+		put_attributes(g, &j);
+	if (g->p->chart && g->p->chart->count)
+		put_chart_facts(g->p, &j);
+	if (page->put)
+		page->put(&j, page->data);
 	json_end(&j);
 	buf_puts(out, "</script>\n");
-	free(frames);
 }
 
 static void put_head(const struct picture *g, struct buf *out)
@@ -149,13 +213,12 @@ static void put_head(const struct picture *g, struct buf *out)
 	buf_printf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 			"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src %s; "
-			"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<title>",
+			"style-src 'unsafe-inline'; worker-src blob:; base-uri 'none'; form-action 'none'\">\n<title>",
 		   flamegraph_html_script_hashes);
 	put_text(out, picture_title(o));
 	buf_puts(out, "</title>\n<style>");
-	buf_put(out, asset_page_css, asset_page_css_size);
-	buf_put(out, asset_controls_css, asset_controls_css_size);
-	buf_puts(out, "</style>\n</head>\n<body>\n<header id=\"head\"><h1>");
+	buf_put(out, asset_picture_html_css, asset_picture_html_css_size);
+	buf_puts(out, "</style>\n</head>\n<body>\n<div id=\"app\">\n<header class=\"bar\"><h1>");
 	put_text(out, picture_title(o));
 	buf_puts(out, "</h1>");
 	if (subtitle.size) {
@@ -175,29 +238,29 @@ static int put_still(const struct profile *p, const struct flamegraph_options *o
 	buf_puts(out, "<main>\n<div id=\"still\" tabindex=\"0\" role=\"region\" aria-label=\"Flame graph\">\n");
 	if (picture_put_still(p, &still, out, err) < 0)
 		return err->code;
-	buf_puts(out, "</div>\n</main>\n<footer><span id=\"said\" role=\"status\"></span>"
-		      "<span id=\"share\" role=\"status\"></span></footer>\n");
+	buf_puts(out, "</div>\n</main>\n</div>\n");
 	return 0;
 }
 
-int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err)
+int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, const struct flamegraph_page *page, struct buf *out,
+		    struct err *err)
 {
-	_cleanup_(profile_freep) struct profile *reversed = NULL;
 	_cleanup_(buf_done) struct buf still = { 0 };
 	_cleanup_(exact_freep) struct exact *exact = exact_new(p, o);
 	struct picture g = { .p = p, .unreversed = p, .o = o, .exact = exact };
+	uint32_t sides[] = { o->column, o->before_column };
+	const struct flamegraph_page plain = { .columns = sides, .column_count = o->before_column == UINT32_MAX ? 1 : 2 };
 	int e;
 
+	page = page ? page : &plain;
 	buf_init(&still);
 	if ((e = put_still(p, o, &still, err)) < 0 || (e = picture_prepare(&g, err)) < 0)
 		return e;
 	put_head(&g, out);
 	buf_put(out, still.data, still.size);
 	if (o->column != UINT32_MAX && profile_sum(p, o->column) > 0) {
-		if (o->reverse)
-			g.p = reversed = profile_reverse(p);
-		put_about(&g, out);
-		if ((e = put_boxes(&g, out, err)) < 0)
+		put_about(&g, page, out);
+		if ((e = put_tree(&g, page, out, err)) < 0 || (e = put_chart(p, out, err)) < 0)
 			return e;
 		buf_puts(out, "<script>");
 		buf_put(out, asset_picture_html_js, asset_picture_html_js_size);

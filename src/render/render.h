@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "json.h"
 #include "profile.h"
 
 enum flamegraph_color_by { COLOR_BY_FUNCTION, COLOR_BY_LAYER, COLOR_BY_PACKAGE };
@@ -72,9 +73,19 @@ int flamegraph_check(const struct flamegraph_options *o, struct err *err);
  * flamegraph_check does. */
 int flamegraph_svg(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
 
-/* The same as a page with a canvas, for millions of frames: one file that needs nothing beside it. With scripts off it
- * shows a still picture of the widest frames. */
-int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, struct buf *out, struct err *err);
+/* More than a picture needs of a page: columns of values between which it switches, and what `put` adds to what it knows of them. */
+struct flamegraph_page {
+	const uint32_t *columns;	/* of a difference before and after of each value */
+	uint32_t column_count, shown;	/* shown: which of them decides what stays if there are too many frames */
+	void (*put)(struct json *j, const void *data);
+	const void *data;
+};
+
+/* The same as the page of strobe serve, for millions of frames: one file that needs nothing beside it. With scripts off it
+ * shows a still picture of the widest frames. A flame chart that the profile carries is in it. `page` may be NULL: the column of the
+ * options is all. */
+int flamegraph_html(const struct profile *p, const struct flamegraph_options *o, const struct flamegraph_page *page, struct buf *out,
+		    struct err *err);
 
 /* 'sha256-…' of each script that may be in either, with the quotes, as a content security policy names them. */
 extern const char flamegraph_svg_script_hashes[], flamegraph_html_script_hashes[];

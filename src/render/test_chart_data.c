@@ -136,4 +136,34 @@ TEST(any_chart_in_any_window)
 	}
 }
 
+TEST(all_calls_have_boxes_in_a_file)
+{
+	struct profile *p = profile_new();
+	uint32_t a = profile_child(p, 0, frame(p, "a")), b = profile_child(p, a, frame(p, "b"));
+	struct boxes boxes;
+	struct buf out;
+
+	p->chart = chart_new(0);
+	chart_add(p->chart, p, a, 0, 1000000);
+	for (int i = 0; i < 5000; i++)
+		chart_add(p->chart, p, b, 10 + 100 * i, i % 2 ? 20 : 1);
+	buf_init(&out);
+	chart_data_put_calls(p, 10000, &out);
+	boxes = read_boxes(&out);
+	CHECK_INT(boxes.count, 5002);
+	CHECK_INT(boxes.depths, 3);
+	CHECK_INT(boxes.start[5001], 499910);
+	CHECK_INT(boxes.width[5000], 1);
+	CHECK_INT(p->frame_count, 2);
+	buf_done(&out);
+	buf_init(&out);
+	chart_data_put_calls(p, 100, &out);
+	boxes = read_boxes(&out);
+	CHECK(boxes.count <= 101 && boxes.count > 2);
+	for (uint32_t i = 2; i < boxes.count; i++)
+		CHECK(boxes.frame[i] == 1 || boxes.frame[i] == 3);
+	buf_done(&out);
+	profile_free(p);
+}
+
 TEST_MAIN()

@@ -185,4 +185,67 @@ TEST(what_is_below_zero_takes_no_room_from_its_caller)
 	CHECK_INT(b.width[2], 10);
 }
 
+/* "name+own/own2", depth by depth. */
+static const char *tree_text(const struct profile *p, uint32_t max_nodes, uint32_t *ret_left_out)
+{
+	const uint32_t columns[] = { 0, 1 };
+	static char text[400];
+	struct buf out, said;
+	size_t at = FLAME_DATA_HEADER;
+	uint32_t n, depths, parents = 0;
+	const uint32_t *sizes, *offsets, *children, *frames;
+	const int32_t *first;
+	const double *second;
+
+	buf_init(&out);
+	buf_init(&said);
+	flame_data_put_tree(p, columns, 2, 0, max_nodes, &out);
+	CHECK(memcmp(out.data, "STRE", 4) == 0);
+	CHECK_INT(u32_at(&out, 4), 1);
+	n = u32_at(&out, 8);
+	depths = u32_at(&out, 12);
+	CHECK_INT(u32_at(&out, 16), 2);
+	*ret_left_out = u32_at(&out, 24);
+	sizes = (const uint32_t *)(const void *)(out.data + take(&out, &at, 8));
+	CHECK_INT(sizes[0], 4);
+	CHECK_INT(sizes[1], 8);
+	offsets = (const uint32_t *)(const void *)(out.data + take(&out, &at, (size_t)(depths + 1) * 4));
+	children = (const uint32_t *)(const void *)(out.data + take(&out, &at, (size_t)n * 4));
+	frames = (const uint32_t *)(const void *)(out.data + take(&out, &at, (size_t)n * 4));
+	first = (const int32_t *)(const void *)(out.data + take(&out, &at, (size_t)n * 4));
+	second = (const double *)(const void *)(out.data + take(&out, &at, (size_t)n * 8));
+	CHECK_INT(at + u32_at(&out, 20), out.size);
+	CHECK_INT(offsets[depths], n);
+	for (uint32_t d = 0; d < depths; d++) {
+		buf_puts(&said, d ? "|" : "");
+		for (uint32_t i = offsets[d]; i < offsets[d + 1]; i++) {
+			buf_printf(&said, "%s%s%d/%.0f", i > offsets[d] ? " " : "", frames[i] == p->frame_count ? "all" : profile_name(p, frames[i]).p,
+				   first[i], second[i]);
+			parents += children[i];
+		}
+	}
+	CHECK_INT(parents, n - 1);
+	snprintf(text, sizeof(text), "%s", said.data);
+	buf_done(&out);
+	buf_done(&said);
+	return text;
+}
+
+TEST(a_tree_has_the_own_values_of_all_columns_and_no_stack_without_any)
+{
+	struct profile *p = small();
+	uint32_t memory = profile_column(p, "memory_bytes", "bytes"), left_out, node;
+
+	node = profile_child(p, PROFILE_ROOT, profile_frame(p, str_of("n"), str_of(""), 0));
+	profile_child(p, node, profile_frame(p, str_of("z"), str_of(""), 0));
+	node = profile_child(p, PROFILE_ROOT, profile_frame(p, str_of("m"), str_of(""), 0));
+	profile_add(p, node, memory, -7);
+	profile_add(p, profile_child(p, PROFILE_ROOT, p->node_frames[1]), memory, INT64_C(5000000000));
+	CHECK_STR(tree_text(p, 1000, &left_out), "all0/0|a1/0 b0/5000000000 m0/-7|z2/0 a4/0 c3/0");
+	CHECK_INT(left_out, 0);
+	CHECK_STR(tree_text(p, 4, &left_out), "all0/0|b0/5000000000|a4/0");
+	CHECK_INT(left_out, 4);
+	profile_free(p);
+}
+
 TEST_MAIN()

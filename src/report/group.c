@@ -250,8 +250,7 @@ static bool is_own(struct str name, struct str file)
 	       !text_starts(file, "/usr/share/php");
 }
 
-/* By frame; all where no file is known. */
-static bool *own_frames(const struct profile *p)
+bool *report_own_frames(const struct profile *p)
 {
 	bool *own = xcalloc((size_t)p->frame_count + 1, sizeof(*own)), has_files = false;
 
@@ -267,7 +266,7 @@ static bool *own_frames(const struct profile *p)
 static struct profile *own_code(const struct profile *p)
 {
 	struct profile *r = same_kind(p);
-	_cleanup_(freep) bool *own = own_frames(p);
+	_cleanup_(freep) bool *own = report_own_frames(p);
 	_cleanup_(freep) uint32_t *nodes = xcalloc(p->node_count, sizeof(*nodes));
 
 	copy_values(r, PROFILE_ROOT, p, PROFILE_ROOT);

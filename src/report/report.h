@@ -152,6 +152,10 @@ struct profile *report_lines(const struct profile *p, bool functions);
  *			take counts for the function of one's own that called them. Of a profile that knows no files all
  *			functions are one's own; of edges only the tree is left */
 struct profile *report_group(const struct profile *p, enum report_by by);
+
+/* By frame: whether it is one's own, as REPORT_BY_OWN has it. The caller frees. */
+bool *report_own_frames(const struct profile *p);
+
 void report_group_name(const struct profile *p, uint32_t frame, enum report_by by, struct buf *out);
 
 /* Only stacks with a frame of `focus` and none of `ignore`; either may be NULL. */

@@ -244,26 +244,10 @@ static int parse_params(struct run_ask *a, const struct request *q, struct err *
 	return limit && *limit ? parse_count("limit", limit, 100000000, &a->limit, err) : 0;
 }
 
-/* A trace says how long a function was off the CPU by what it took of both clocks. Where CPU time is above wall time, one of the
- * clocks was too coarse, and nobody waits for less than no time. */
-static void add_off_cpu(struct profile *p)
-{
-	uint32_t wall = profile_find_column(p, "wall_ns"), cpu = profile_find_column(p, "cpu_ns"), off;
-
-	if (wall == UINT32_MAX || cpu == UINT32_MAX || profile_find_column(p, "off_cpu_ns") != UINT32_MAX)
-		return;
-	off = profile_column(p, "off_cpu_ns", "nanoseconds");
-	for (uint32_t n = 0; off != UINT32_MAX && n < p->node_count; n++)
-		if (p->columns[wall].self[n] > p->columns[cpu].self[n])
-			profile_add(p, n, off, p->columns[wall].self[n] - p->columns[cpu].self[n]);
-	if (p->edges && off != UINT32_MAX)
-		edges_subtract(p->edges, wall, cpu, off);
-}
-
 void run_add_columns(struct profile *p)
 {
 	profile_add_time(p);
-	add_off_cpu(p);
+	profile_add_off_cpu(p);
 }
 
 static int choose_column(struct run_ask *a, struct err *err)

@@ -12,7 +12,7 @@ digest = base64.b64encode(hashlib.sha256(scripts[-1][1].encode()).digest()).deco
 print(re.search(r"script-src 'sha256-([^']*)'", page).group(1) == digest)
 print(json.loads(scripts[0][1])['countName'])
 boxes = zlib.decompress(base64.b64decode(scripts[1][1]))
-print(boxes[:4], struct.unpack_from('<II', boxes, 8), struct.unpack_from('<d', boxes, 24))
+print(boxes[:4], 'nodes, depths, columns:', *struct.unpack_from('<III', boxes, 8))
 print(re.findall(r'<(?:title|h1|p)>.*?</(?:title|h1|p)>', page)[:3])
 print('://' in page.replace('http://www.w3.org/', ''), 'src=' in page, 'href=' in page)
 PY

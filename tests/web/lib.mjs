@@ -65,3 +65,51 @@ export function raw(address, path, { method = 'GET', headers = {}, body } = {}) 
 		q.end(body);
 	});
 }
+
+export const START = 1_790_000_000_000_000_000n;
+
+// A run, as wire/strobe_wire.h draws it. Frames by name; nodes as [parent, frame]; calls as [node, start, duration].
+export function message(id, { frames, nodes, calls, labels = {} }) {
+	const bytes = [], strings = [], reference = (s) => (strings.includes(s) ? 0 : strings.push(s), strings.indexOf(s) + 1);
+	const varint = (n) => {
+		for (n = BigInt(n); n >= 128n; n >>= 7n)
+			bytes.push(Number(n & 127n) | 128);
+		bytes.push(Number(n));
+	};
+	const pairs = Object.entries({ source: 'shop', id, ...labels }).map(([k, v]) => [reference(k), reference(v)]);
+	const columns = [['calls', 'count'], ['wall_ns', 'nanoseconds']].map(([name, unit]) => [reference(name), reference(unit)]);
+	const named = frames.map(([name, file, line]) => [reference(name), file ? reference(file) : 0, line || 0]);
+	const total = nodes.map(() => 0), count = nodes.map(() => 0), own = nodes.map(() => 0);
+	for (const [node, , duration] of calls) {
+		total[node - 1] += duration;
+		count[node - 1]++;
+	}
+	nodes.forEach(([parent], i) => {
+		own[i] += total[i];
+		if (parent)
+			own[parent - 1] -= total[i];
+	});
+	for (const s of strings) {
+		const text = Buffer.from(s);
+		varint(text.length);
+		bytes.push(...text);
+	}
+	[...pairs, ...columns].flat().forEach(varint);
+	named.flat().forEach(varint);
+	nodes.forEach(([parent, frame], i) => [i + 1 - parent, frame, 2 * count[i], 2 * Math.max(0, own[i])].forEach(varint));
+	let last = 0;
+	for (const [node, start, duration] of calls) {
+		[node, start - last, duration].forEach(varint);
+		last = start;
+	}
+	const head = Buffer.alloc(80), length = Math.max(...calls.map(([, start, duration]) => start + duration), 1);
+	head.write('STRB');
+	[[4, calls.length ? 2 : 1], [5, 2]].forEach(([at, v]) => head.writeUInt8(v, at));
+	head.writeBigUInt64LE(START, 16);
+	head.writeBigUInt64LE(START + BigInt(length), 24);
+	[[40, pairs.length], [42, columns.length]].forEach(([at, v]) => head.writeUInt16LE(v, at));
+	[[48, strings.length], [52, frames.length], [56, nodes.length], [68, calls.length]].forEach(([at, v]) => head.writeUInt32LE(v, at));
+	const all = Buffer.concat([calls.length ? head : head.subarray(0, 64), Buffer.from(bytes)]);
+	all.writeUInt32LE(all.length, 8);
+	return all;
+}

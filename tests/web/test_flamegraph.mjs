@@ -1,4 +1,4 @@
-// Flame graphs in a real browser, as SVG and as HTML: node test_flamegraph.mjs STROBE
+// Flame graphs as SVG in a real browser: node test_flamegraph.mjs STROBE. test_file.mjs is of the page in a file.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,11 +55,9 @@ function manyStacks(lines) {
 }
 
 draw('a.svg', FOLDED);
-draw('a.html', FOLDED);
 draw('layer.svg', FOLDED, '--color-by', 'layer', '--inverted');
 draw('reverse.svg', FOLDED, '--reverse');
 draw('many.svg', manyStacks(4550), '--minwidth', '0');
-draw('many.html', manyStacks(4550));
 
 const server = http.createServer((q, r) => {
 	const name = new URL(q.url, 'http://x').pathname.slice(1), [policy, file] = name.includes('/') ? name.split('/') : ['', name];
@@ -94,8 +92,6 @@ async function openPage(address, { dark = false, scripts = true, phone = false, 
 	]);
 	await page.setJavaScriptEnabled(scripts);
 	await page.goto(address);
-	if (scripts && address.includes('.html') && !address.includes('/', site.length + 1))
-		await page.waitForSelector('body[data-ready]');
 	return page;
 }
 
@@ -157,19 +153,19 @@ async function accessible(page, where) {
 	check(bad.length === 0, where, bad);
 }
 
-// --- The same of both kinds ---
+// --- What one does there ---
 
-for (const kind of ['svg', 'html']) {
-	const address = `${site}/a.${kind}`;
+{
+	const address = `${site}/a.svg`;
 
-	await test(`${kind}: it opens without complaints and fetches nothing`, async () => {
+	await test(`svg: it opens without complaints and fetches nothing`, async () => {
 		const page = await openPage(address);
 		check(page.complaints.length === 0, page.complaints);
 		check(await isOff(page, 'Undo') && await isOff(page, 'Redo') && await isOff(page, 'Keep'));
 		await page.close();
 	});
 
-	await test(`${kind}: arrow keys walk to callees, siblings and callers, Enter zooms, Escape resets`, async () => {
+	await test(`svg: arrow keys walk to callees, siblings and callers, Enter zooms, Escape resets`, async () => {
 		const page = await openPage(address), seen = [];
 		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown']) {
 			await page.keyboard.press(key);
@@ -185,7 +181,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: a search by regular expression says the share, steps through matches, and ignores case if asked`, async () => {
+	await test(`svg: a search by regular expression says the share, steps through matches, and ignores case if asked`, async () => {
 		const page = await openPage(address), seen = [];
 		await page.keyboard.down('Control');
 		await page.keyboard.press('f');
@@ -209,7 +205,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: filters keep and remove stacks, are undone and redone, and end at a click`, async () => {
+	await test(`svg: filters keep and remove stacks, are undone and redone, and end at a click`, async () => {
 		const page = await openPage(address);
 		await search(page, 'load');
 		await press(page, 'Keep');
@@ -240,7 +236,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: reversed merges stacks from their ends, and keeps filters`, async () => {
+	await test(`svg: reversed merges stacks from their ends, and keeps filters`, async () => {
 		const page = await openPage(`${address}#remove=idle`);
 		await press(page, 'Reversed');
 		check(await fragment(page) === '#remove=idle&reversed=1');
@@ -254,7 +250,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: icicle puts the root on top, and arrow keys follow`, async () => {
+	await test(`svg: icicle puts the root on top, and arrow keys follow`, async () => {
 		const page = await openPage(address), seen = [];
 		await press(page, 'Icicle');
 		check(await fragment(page) === '#inverted=1');
@@ -266,7 +262,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: a link opens the same view, at the deepest frame of its path that is still there`, async () => {
+	await test(`svg: a link opens the same view, at the deepest frame of its path that is still there`, async () => {
 		const page = await openPage(`${address}#zoom=;main;render;no%20longer&search=paint&ic=1&color=layer`);
 		check(await matched(page) === 'Matched: 35.90%', await matched(page));
 		check(await page.$eval('select', (e) => e.value) === 'layer');
@@ -274,7 +270,7 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: the table sorts, and a name in it searches exactly that`, async () => {
+	await test(`svg: the table sorts, and a name in it searches exactly that`, async () => {
 		const page = await openPage(address);
 		let names = Object.keys(await table(page));
 		check(names[0] === 'parse' && names.length === 9, names);
@@ -289,27 +285,27 @@ for (const kind of ['svg', 'html']) {
 	});
 
 	for (const dark of [false, true])
-		await test(`${kind}: axe finds nothing serious${dark ? ' in the dark' : ''}`, async () => {
+		await test(`svg: axe finds nothing serious${dark ? ' in the dark' : ''}`, async () => {
 			const page = await openPage(`${address}#search=parse&keep=load&zoom=;main`, { dark });
-			await accessible(page, kind);
+			await accessible(page, 'svg');
 			await table(page);
-			await accessible(page, `${kind}, with its table`);
+			await accessible(page, `svg, with its table`);
 			await page.close();
 		});
 
-	await test(`${kind}: in the dark the paper is dark and words are light`, async () => {
+	await test(`svg: in the dark the paper is dark and words are light`, async () => {
 		const page = await openPage(address, { dark: true });
 		const [paper, words] = await page.evaluate((svg) => {
 			const style = (selector) => getComputedStyle(document.querySelector(selector));
 			return svg ? [style('#paper').fill, style('#title').fill] : [style('body').backgroundColor, style('h1').color];
-		}, kind === 'svg');
+		}, true);
 		const light = (color) => color.match(/\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
 		check(light(paper) < 120 && light(words) > 600, paper, words);
 		await page.close();
 	});
 
-	await test(`${kind}: with scripts off, or forbidden by a policy, there is a whole still picture`, async () => {
-		for (const [how, where] of [[{ scripts: false }, address], [{}, under("default-src 'none'; script-src 'none'; style-src 'unsafe-inline'", `a.${kind}`)]]) {
+	await test(`svg: with scripts off, or forbidden by a policy, there is a whole still picture`, async () => {
+		for (const [how, where] of [[{ scripts: false }, address], [{}, under("default-src 'none'; script-src 'none'; style-src 'unsafe-inline'", `a.svg`)]]) {
 			const page = await openPage(where, how);
 			const content = await page.content();
 			check(['lex', 'Parse::tree', 'paint'].every((n) => content.includes(`>${n}</text>`)), where);
@@ -318,27 +314,24 @@ for (const kind of ['svg', 'html']) {
 		}
 	});
 
-	await test(`${kind}: its scripts run where the policy names them by their hashes, and not if it names one only`, async () => {
-		const file = readFileSync(join(folder, `a.${kind}`), 'utf8'), hashes = file.match(/'sha256-[^']*'/g);
+	await test(`svg: its scripts run where the policy names them by their hashes, and not if it names one only`, async () => {
+		const file = readFileSync(join(folder, `a.svg`), 'utf8'), hashes = file.match(/'sha256-[^']*'/g);
 		const script = /<script>(?:<!\[CDATA\[)?([^]*?)(?:\]\]>)?<\/script>/.exec(file)[1];
-		check(hashes[0] === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && hashes.length === (kind === 'svg' ? 2 : 1), hashes);
+		check(hashes[0] === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && hashes.length === 2, hashes);
 		const policy = (of) => `default-src 'none'; script-src ${of.join(' ')}; style-src 'unsafe-inline'`;
-		const page = await openPage(under(policy(hashes), `a.${kind}`));
+		const page = await openPage(under(policy(hashes), `a.svg`));
 		await page.waitForSelector('.controls');
 		check(page.complaints.length === 0, page.complaints);
 		await page.close();
-		if (kind === 'html')
-			return;
 		const still = await openPage(under(policy(hashes.slice(0, 1)), 'a.svg'));
 		check(!(await still.content()).includes('class="controls"') && still.complaints.length > 0);
 		await still.close();
 	});
 }
 
-for (const kind of ['svg', 'html'])
-	await test(`${kind}: of a difference widths and colours can mean something else, and what is gone is there`, async () => {
-		draw(`difference.${kind}`, DIFFERENCE);
-		const page = await openPage(`${site}/difference.${kind}`);
+	await test(`svg: of a difference widths and colours can mean something else, and what is gone is there`, async () => {
+		draw(`difference.svg`, DIFFERENCE);
+		const page = await openPage(`${site}/difference.svg`);
 		let rows = await table(page);
 		check(rows.gone.join() === '20,0,−20,-100.00%' && rows.parse[3] === '200.00%', rows);
 		await page.select('select', 'after');
@@ -347,7 +340,7 @@ for (const kind of ['svg', 'html'])
 		check(!rows.gone && rows.main[1] === '90' && await fragment(page) === '#width=after', rows);
 		await press(page, 'Self');
 		check((await fragment(page)).includes('self=1'));
-		if (kind === 'svg') {
+		{
 			const now = await frames(page);
 			check(now.main.fill === now.read.fill && now.main.fill !== now.parse.fill, now);
 		}
@@ -355,31 +348,21 @@ for (const kind of ['svg', 'html'])
 		await page.close();
 	});
 
-for (const kind of ['svg', 'html'])
-	await test(`${kind}: --factor, --total, --negate and --nameattr mean the same as in the still picture`, async () => {
+	await test(`svg: --factor, --total, --negate and --nameattr mean the same as in the still picture`, async () => {
 		writeFileSync(join(folder, 'attributes'), 'parse\ttitle=reads &lt;it&gt;\thref=#of-parse\tclass=special\n');
-		draw(`options.${kind}`, FOLDED, '--factor', '2.5', '--total', '200', '--nameattr', join(folder, 'attributes'));
-		const page = await openPage(`${site}/options.${kind}`), seen = [];
+		draw(`options.svg`, FOLDED, '--factor', '2.5', '--total', '200', '--nameattr', join(folder, 'attributes'));
+		const page = await openPage(`${site}/options.svg`), seen = [];
 		for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'Enter', 'ArrowUp']) {
 			await page.keyboard.press(key);
 			seen.push(await said(page));
 		}
 		check(seen[0] === 'Function: all (500 samples, 100%)' && seen[1] === 'Function: main (250 samples, 50.00%)', seen);
 		check(seen[4].startsWith('Function: reads <it>'), seen);
-		if (kind === 'svg')
-			check(await page.$eval('g.special > a[*|href="#of-parse"] rect', (e) => +e.getAttribute('width')) === 786.7);
-		if (kind === 'html') {
-			const r = await page.$eval('.flame', (e) => e.getBoundingClientRect().toJSON());
-			await page.mouse.move(r.x + r.width / 4, r.bottom - 4 - 3.5 * 19);
-			await page.keyboard.down('Control');
-			await page.mouse.click(r.x + r.width / 4, r.bottom - 4 - 3.5 * 19);
-			await page.keyboard.up('Control');
-			await page.waitForFunction(() => location.hash === '#of-parse');
-		}
+		check(await page.$eval('g.special > a[*|href="#of-parse"] rect', (e) => +e.getAttribute('width')) === 786.7);
 		await page.close();
 
-		draw(`negate.${kind}`, DIFFERENCE, '--negate');
-		const other = await openPage(`${site}/negate.${kind}`);
+		draw(`negate.svg`, DIFFERENCE, '--negate');
+		const other = await openPage(`${site}/negate.svg`);
 		const colors = await other.$$eval('.legend i', (all) => all.map((e) => e.style.background));
 		check(colors[0] === 'rgb(230, 97, 1)' && (await said(other)).startsWith('Blue is more than before, orange is less'), colors, await said(other));
 		await other.close();
@@ -493,14 +476,13 @@ await test('svg: a width that was chosen stays, and its bar does not leave a sma
 	await page.close();
 });
 
-for (const kind of ['svg', 'html'])
-	await test(`${kind}: it is printed in light colours, also in the dark`, async () => {
-		const page = await openPage(`${site}/a.${kind}`, { dark: true, width: 900 });
+	await test(`svg: it is printed in light colours, also in the dark`, async () => {
+		const page = await openPage(`${site}/a.svg`, { dark: true, width: 900 });
 		await page.emulateMediaType('print');
 		const [paper, words] = await page.evaluate((isSvg) => {
 			const style = (selector) => getComputedStyle(document.querySelector(selector));
 			return isSvg ? [style('#paper').fill, style('#title').fill] : [style('body').backgroundColor, style('h1').color];
-		}, kind === 'svg');
+		}, true);
 		check(paper === 'rgb(255, 255, 255)' && /rgb\((\d|[12]\d), /.test(words), paper, words);
 		await page.close();
 	});
@@ -621,15 +603,15 @@ const CIRCLE = 'events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 60\ncfn=b\ncalls=
 
 const pairs = spawnSync(program, ['convert', '-f', 'callgrind', '-'], { input: RECURSIVE });
 const pairsAfter = spawnSync(program, ['convert', '-f', 'callgrind', '-'], { input: RECURSIVE.replace(';u 50', ';u 250') });
-for (const kind of ['svg', 'html']) {
-	draw(`pairs.${kind}`, pairs.stdout);
-	draw(`circle.${kind}`, CIRCLE);
+{
+	draw(`pairs.svg`, pairs.stdout);
+	draw(`circle.svg`, CIRCLE);
 	writeFileSync(join(folder, 'before.pairs'), pairs.stdout);
 	writeFileSync(join(folder, 'after.pairs'), pairsAfter.stdout);
-	spawnSync(program, ['diff', join(folder, 'before.pairs'), join(folder, 'after.pairs'), '--normalize', 'none', '-o', join(folder, `pairs-changed.${kind}`)]);
+	spawnSync(program, ['diff', join(folder, 'before.pairs'), join(folder, 'after.pairs'), '--normalize', 'none', '-o', join(folder, `pairs-changed.svg`)]);
 
-	await test(`${kind}: of pairs of caller and callee, table, search and titles have what was measured, not what is drawn`, async () => {
-		const page = await openPage(`${site}/pairs.${kind}`), truth = functionsOf(RECURSIVE);
+	await test(`svg: of pairs of caller and callee, table, search and titles have what was measured, not what is drawn`, async () => {
+		const page = await openPage(`${site}/pairs.svg`), truth = functionsOf(RECURSIVE);
 		for (let i = 0; i < 5; i++)
 			await page.keyboard.press('ArrowUp');
 		const [, name, total, own] = /Function: (\w+) \(total ([\d,]+) \w+, [\d.]+%; (?:self (\d+) \w+, [\d.]+%; )?estimated here /.exec(await said(page)) || [];
@@ -648,21 +630,21 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: a part of estimated stacks is an estimate, and says so`, async () => {
-		const page = await openPage(`${site}/pairs.${kind}#zoom=;main;a`);
+	await test(`svg: a part of estimated stacks is an estimate, and says so`, async () => {
+		const page = await openPage(`${site}/pairs.svg#zoom=;main;a`);
 		await press(page, 'Table');
 		await search(page, '^u$');
 		check(/^Matched: ≈ /.test(await matched(page)), await matched(page));
 		check((await text(page, '.twin caption')).endsWith('; of estimated stacks'), await text(page, '.twin caption'));
 		await page.close();
-		const filtered = await openPage(`${site}/pairs.${kind}#remove=%5Ex%24`);
+		const filtered = await openPage(`${site}/pairs.svg#remove=%5Ex%24`);
 		await search(filtered, '^u$');
 		check(/^Matched: ≈ /.test(await matched(filtered)), await matched(filtered));
 		await filtered.close();
 	});
 
-	await test(`${kind}: what pairs do not determine is told as a limit`, async () => {
-		const page = await openPage(`${site}/circle.${kind}`), rows = await table(page);
+	await test(`svg: what pairs do not determine is told as a limit`, async () => {
+		const page = await openPage(`${site}/circle.svg`), rows = await table(page);
 		check(rows.a[2] === '≤100' && rows.b[2] === '≤105' && rows.b[0] === '70' && rows.main[2] === '115', rows);
 		await search(page, '^b$');
 		check(await matched(page) === 'Matched: ≤ 91.30%', await matched(page));
@@ -673,8 +655,8 @@ for (const kind of ['svg', 'html']) {
 		await page.close();
 	});
 
-	await test(`${kind}: a difference of pairs has both sides as they were measured`, async () => {
-		const page = await openPage(`${site}/pairs-changed.${kind}`), rows = await table(page);
+	await test(`svg: a difference of pairs has both sides as they were measured`, async () => {
+		const page = await openPage(`${site}/pairs-changed.svg`), rows = await table(page);
 		const before = functionsOf(RECURSIVE), after = functionsOf(RECURSIVE.replace(';u 50', ';u 250'));
 		for (const [name, [a, b]] of Object.entries(rows)) {
 			const find = (lines) => lines.find((line) => line.startsWith(`${name} `))?.split(' ')[2];
@@ -728,11 +710,11 @@ await test('svg: keep and remove are about the marked frame when nothing is sear
 
 const times = {};		// the least of each
 
-for (const kind of ['svg', 'html', 'svg', 'html', 'svg', 'html'])
-	await test(`${kind}: many frames open, zoom, are searched and turned over`, async () => {
-		const began = performance.now(), page = await openPage(`${site}/many.${kind}`);
+for (let time = 0; time < 3; time++)
+	await test(`svg: many frames open, zoom, are searched and turned over`, async () => {
+		const began = performance.now(), page = await openPage(`${site}/many.svg`);
 		await drawn(page);
-		const opened = performance.now() - began, least = times[kind] ||= {};
+		const opened = performance.now() - began, least = times.svg ||= {};
 		least.open = Math.min(least.open ?? Infinity, opened);
 		const label = await page.$eval('#frames, .flame', (e) => e.getAttribute('aria-label'));
 		const timed = async (name, act) => {
@@ -754,7 +736,7 @@ for (const kind of ['svg', 'html', 'svg', 'html', 'svg', 'html'])
 		const elements = await page.$$eval('#frames *', (all) => all.length);
 		check(elements < 12000, 'elements', elements);
 		check(page.complaints.length === 0, page.complaints);
-		console.log(`# ${kind}: ${label.split('.')[0]}: ${Object.entries(least).map(([k, v]) => `${k} ${v.toFixed(0)} ms`).join(', ')}`);
+		console.log(`# svg: ${label.split('.')[0]}: ${Object.entries(least).map(([k, v]) => `${k} ${v.toFixed(0)} ms`).join(', ')}`);
 		await page.close();
 	});
 

@@ -1,10 +1,13 @@
 // The page: bar, timeline or facts, graph and table; or the reason why there is nothing to show.
 
-import { signal, useComputed } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useComputed } from '@preact/signals';
 import { Bar } from './bar';
 import { CallGraph } from './callgraph';
+import { ChartLater } from './chart_later';
 import { Compare, EndComparison } from './compare';
+import { FileFacts } from './file/bar';
+import { facts } from './file/start';
+import { FileTools } from './file/tools';
 import { Facts, runName, sides } from './facts';
 import * as format from './format';
 import { FunctionPage } from './function';
@@ -17,7 +20,7 @@ import { Table } from './table';
 import { TimelineStrip } from './timeline';
 
 const PANES: [Pane, string][] = [['both', 'both'], ['graph', 'flame graph'], ['table', 'table'], ['calls', 'call graph'], ['time', 'flame chart']];
-const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', 'line'];
+const GROUPS = ['', 'own', 'class', 'namespace', 'file', 'package', ...IN_FILE ? [] : ['line']];
 const GROUP_WORDS: Record<string, string> = { '': 'function', own: 'only my code' };
 
 function HowToStart() {
@@ -35,7 +38,7 @@ function Empty() {
 	return <section class="empty" role="status">
 		<h2>{nothing ? 'Waiting for the first sample' : 'Nothing to show'}</h2>
 		<p class="why">{empty}</p>
-		{nothing ? <HowToStart /> : looked && <p class="ways">
+		{!IN_FILE && nothing ? <HowToStart /> : looked && <p class="ways">
 			{view.value.filters.length > 0 && <button type="button" onClick={() => change({ filters: [] })}>Remove the filters</button>}
 			<button type="button" onClick={() => change({ from: iso(looked.store_from), to: iso(looked.store_to + 10), filters: [] })}>Show all that is stored</button>
 		</p>}
@@ -73,18 +76,10 @@ function Views() {
 		<label>by <select aria-label="Group by" value={v.by} onChange={(e) => change({ by: e.currentTarget.value, function: '' })}>
 			{GROUPS.map((g) => <option key={g} value={g}>{GROUP_WORDS[g] || g}</option>)}
 		</select></label>
-		{kind.value === 'range' && <Compare />}
+		{!IN_FILE && kind.value === 'range' && <Compare />}
+		{IN_FILE && <FileTools />}
 		{!v.function && <Panes />}
 	</div>;
-}
-
-// A file of its own, as few look at one.
-const TimeChart = signal<typeof import('./timechart').TimeChart | null>(null);
-
-function LazyTimeChart() {
-	const Chart = TimeChart.value;
-	useEffect(() => void import('./timechart').then((m) => TimeChart.value = m.TimeChart), []);
-	return Chart ? <Chart /> : <section class="time-chart" aria-label="Flame chart" aria-busy />;
 }
 
 function NoChart() {
@@ -99,12 +94,14 @@ function Work() {
 		{pane.value === 'both' && <Split />}
 		{(pane.value === 'both' || pane.value === 'graph') && <Graph />}
 		{pane.value === 'calls' && <CallGraph />}
-		{pane.value === 'time' && (hasChart() ? <LazyTimeChart /> : <NoChart />)}
+		{pane.value === 'time' && (hasChart() ? <ChartLater /> : <NoChart />)}
 	</div>;
 }
 
 function title(): string {
 	const v = view.value, about = flame.value?.about;
+	if (IN_FILE)
+		return [v.function, facts().title].filter(Boolean).join(' – ');
 	const subject = about?.compared ? sides(about).join(' and ') :
 		about?.runs ? about.runs.map(runName).join(', ') : v.filters.map(([, x]) => x).join(', ');
 	return [v.function, subject, 'Strobe'].filter(Boolean).join(' – ');
@@ -118,12 +115,14 @@ export function App() {
 	return <>
 		<Bar />
 		<main class={`page ${view.value.function ? 'one' : pane.value}`} data-ready={!loading.value}>
-			{kind.value === 'range' && <TimelineStrip />}
+			{!IN_FILE && kind.value === 'range' && <TimelineStrip />}
 			<Facts />
+			{IN_FILE && <FileFacts />}
 			{!bad && warning && <p class="warning" role="status">{warning}</p>}
 			{bad && <Failed />}
 			{!bad && empty.value && <Empty />}
-			{show && <><Views /><Work /></>}
+			{(show || IN_FILE && !bad) && <Views />}
+			{show && <Work />}
 		</main>
 		<Keys />
 	</>;

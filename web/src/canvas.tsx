@@ -4,9 +4,10 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FlameData } from './flame/data';
-import { differenceColor, differenceShares } from './flame/difference';
 import { FlameView } from './flame/view';
 import * as format from './format';
+import { paintOf } from './paint';
+import { follow, titleOf } from './file/paint';
 
 export interface CanvasProps {
 	label: string;				// "Flame graph"
@@ -33,7 +34,7 @@ function describeChange(d: FlameData, box: number, unit: string): Facts {
 
 export function describe(d: FlameData, box: number, z: number): { name: string; place: string; facts: Facts } {
 	const { about } = d, column = about.columns[about.column], unit = column?.unit || 'count';
-	const total = d.width[box], self = d.self(box), words = { name: d.name(box), place: d.place(d.frame[box]) };
+	const total = d.width[box], self = d.self(box), words = { name: IN_FILE && titleOf(d, box) || d.name(box), place: d.place(d.frame[box]) };
 	if (d.before)
 		return { ...words, facts: describeChange(d, box, unit) };
 	const facts: Facts = [
@@ -75,13 +76,6 @@ function say(data: FlameData, box: number, zoomed: number): string {
 	return `${name}${place ? `, ${place}` : ''}, ${facts.map(([k, v]) => `${k} ${v.replace('·', ',')}`).join(', ')}`;
 }
 
-function paintOf(d: FlameData) {
-	if (!d.before)
-		return null;
-	const shares = differenceShares(d, false);
-	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
-}
-
 export function Canvas(p: CanvasProps) {
 	const host = useRef<HTMLDivElement>(null), canvas = useRef<FlameView | null>(null), latest = useRef(p);
 	const [tip, setTip] = useState<Tip | null>(null), [spoken, setSpoken] = useState('');
@@ -97,7 +91,7 @@ export function Canvas(p: CanvasProps) {
 					p.focused.value = box;
 				setSpoken(say(now().data()!, box, now().zoomed()));
 			},
-			open: (box) => box > 0 && now().open(now().data()!.name(box)),
+			open: (box) => box > 0 && !(IN_FILE && follow(now().data()!, box)) && now().open(now().data()!.name(box)),
 			search: () => now().search?.(),
 			next: (step) => now().next?.(step, c),
 		});

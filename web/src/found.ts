@@ -5,6 +5,7 @@ import { matchNames, searchBoxes, type Found } from './flame/data';
 import { flame } from './load';
 import type { Question } from './match';
 import { search, zoom } from './state';
+import { newWorker } from './worker';
 
 const DEADLINE_MS = 1000;
 
@@ -45,7 +46,7 @@ function isHarmless(source: string): boolean {
 }
 
 function ask(names: string[], source: string): void {
-	const mine = worker ||= new Worker(new URL('./match.ts', import.meta.url), { type: 'module', name: 'match' });
+	const mine = worker ||= newWorker();
 	const question: Question = known === names ? { source } : { names, source };
 	known = names;
 	mine.onmessage = ({ data }: MessageEvent<Uint8Array>) => {

@@ -131,6 +131,6 @@ export function FunctionPage() {
 			<div class="both-edges">{f && <><Edges f={f} edges={f.callers} what="caller" /><Edges f={f} edges={f.callees} what="callee" /></>}</div>
 			<Sandwich />
 		</div>
-		<Source />
+		{!IN_FILE && <Source />}
 	</div>;
 }

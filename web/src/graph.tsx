@@ -6,6 +6,7 @@ import { Canvas } from './canvas';
 import type { FlameData } from './flame/data';
 import type { FlameView } from './flame/view';
 import * as format from './format';
+import { matchedWords } from './file/matched';
 import { focused, found, pattern, tooSlow, zoomed } from './found';
 import { flame, loading } from './load';
 import { address, change, kind, openFunction, queryOf, search, setSearch, setZoom, view } from './state';
@@ -35,7 +36,7 @@ function goToHit(step: number, canvas: FlameView | null): void {
 
 function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 	const f = found.value, d = flame.value, all = d ? d.width[zoomed.value] : 0;
-	const words = tooSlow.value ? 'takes too long' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
+	const words = IN_FILE && !tooSlow.value && f?.hits.length && pattern.value ? matchedWords(d!, f, zoomed.value, pattern.value.regexp) : tooSlow.value ? 'takes too long' : !f || !d ? '' : f.hits.length ? `${format.share(f.sum, all)} matched` : 'no match';
 	const title = f && d ? `${format.value(f.sum, d.about.columns[d.about.column]?.unit || '')} of ${f.frames} functions in ${f.hits.length} places` : '';
 
 	return <div class="search" role="search">
@@ -63,8 +64,10 @@ function SearchField({ canvas }: { canvas: { current: FlameView | null } }) {
 
 // A link that shows the same tomorrow: of a range its times, which "the last hour" does not keep.
 function lasting(): string {
+	if (IN_FILE)
+		return location.href.replace(/#.*/, '') + address();
 	const about = flame.value?.about, iso = (s: number) => new Date(s * 1000).toISOString();
-	return about && kind.value === 'range' ? address({ ...view.value, from: iso(about.from), to: iso(about.to) }) : address();
+	return location.origin + (about && kind.value === 'range' ? address({ ...view.value, from: iso(about.from), to: iso(about.to) }) : address());
 }
 
 function CopyLink() {
@@ -72,11 +75,11 @@ function CopyLink() {
 	const copy = async () => {
 		const to = lasting();
 		try {
-			await navigator.clipboard.writeText(location.origin + to);
+			await navigator.clipboard.writeText(to);
 			setDone(true);
 			setTimeout(() => setDone(false), 1500);
 		} catch {
-			prompt('Link to this view', location.origin + to);
+			prompt('Link to this view', to);
 		}
 	};
 	return <button type="button" title="Copy a link to exactly this view" onClick={copy}>{done ? 'copied' : 'link'}</button>;
@@ -94,9 +97,9 @@ function Toolbar({ canvas }: { canvas: { current: FlameView | null } }) {
 				onClick={() => change({ inverted: !v.inverted })}>icicle</button>
 		</div>
 		<div class="exports">
-			<a href={`/flamegraph.svg?${queryOf(v)}`} title="The picture as a file" target="_blank" rel="noopener">SVG</a>
+			{!IN_FILE && <><a href={`/flamegraph.svg?${queryOf(v)}`} title="The picture as a file" target="_blank" rel="noopener">SVG</a>
 			<a href={`/api/v1/profile?${queryOf(v, { format: 'folded' })}`} title="Folded stacks, one per line" target="_blank" rel="noopener">folded</a>
-			<a href={`/api/v1/profile?${queryOf(v, { format: 'strobe' })}`} title="The profile, for strobe's own commands">.strobe</a>
+			<a href={`/api/v1/profile?${queryOf(v, { format: 'strobe' })}`} title="The profile, for strobe's own commands">.strobe</a></>}
 			<CopyLink />
 		</div>
 	</div>;

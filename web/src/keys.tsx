@@ -7,7 +7,7 @@ import { openFunction, view } from './state';
 const shown = signal(false);
 
 const KEYS: [string, string][] = [
-	['?', 'this sheet'], ['/', 'search the graph'], ['Enter, Shift+Enter', 'in the search: next and previous match'],
+	['?', 'this sheet'], ['/' + (IN_FILE ? ', Ctrl+F' : ''), 'search the graph'], ['Enter, Shift+Enter', 'in the search: next and previous match'],
 	['n, N', 'next and previous match, in the graph'], ['arrow keys', 'walk the boxes of a graph; move a call graph'],
 	['Enter', 'zoom to the marked box'], ['Backspace', 'zoom out by one'], ['Escape', 'all of it'],
 	['f, Ctrl+click', 'callers and callees of the box'], ['a', 'back to all functions'],
@@ -20,6 +20,11 @@ function isTyping(e: KeyboardEvent): boolean {
 
 export function listenForKeys(): void {
 	addEventListener('keydown', (e) => {
+		if (IN_FILE && (e.key === 'F3' || e.key === 'f' && (e.ctrlKey || e.metaKey))) {
+			document.getElementById(view.value.function ? '' : 'search')?.focus();
+			e.preventDefault();
+			return;
+		}
 		if (isTyping(e) || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented)
 			return;
 		if (e.key === '?')

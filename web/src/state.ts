@@ -1,7 +1,9 @@
 // The state of the page, kept in the address so that links, reload and Back work. Questions to the server stand in the query,
-// with the API's own names; settings of the display stand in the fragment and never leave the browser.
+// with the API's own names; settings of the display stand in the fragment and never leave the browser. A page in a file has all of it
+// in the fragment.
 
 import { computed, signal } from '@preact/signals';
+import { begun } from './file/start';
 
 export interface View {
 	from: string;
@@ -36,6 +38,11 @@ const SUBJECT = ['run', 'weights', 'base', 'base_from', 'base_to', 'scale'];
 const isSubject = (key: string) => SUBJECT.includes(key) || key.startsWith('base.');
 const PANES = ['graph', 'table', 'calls', 'time'];
 
+const DISPLAY = ['zoom', 'callers', 'search', 'filter', 'order', 'at', 'time', 'show'];		// keys of the fragment
+
+// How a page in a file begins.
+const start = IN_FILE ? begun() : { reverse: false, inverted: false };
+
 // The run that the address names, as in /runs/shop/1.
 const pathRun = /^\/runs\/([^/]+\/[^/]+)$/.exec(location.pathname)?.[1] || '';
 
@@ -52,6 +59,8 @@ export const line = signal(0);		// of the source, that the address points to; 0:
 export const live = signal(false);
 
 export const kind = computed<Kind>(() => {
+	if (IN_FILE)
+		return 'run';
 	const runs = view.value.subject.filter(([key]) => key === 'run').length;
 	return runs > 1 ? 'runs' : runs ? 'run' : 'range';
 });
@@ -59,7 +68,8 @@ export const kind = computed<Kind>(() => {
 readFragment();
 
 function readView(): View {
-	const p = new URLSearchParams(location.search), given = [...p].filter(([, value]) => value);
+	const p = new URLSearchParams(IN_FILE ? location.hash.slice(1) : location.search), given = [...p].filter(([key, value]) => value && !(IN_FILE && DISPLAY.includes(key)));
+	const flag = (key: 'reverse' | 'inverted') => IN_FILE ? (p.get(key) ?? (key === 'reverse' ? p.get('reversed') : null) ?? Number(start[key])) == 1 : p.get(key) === '1';
 	const subject = given.filter(([key]) => isSubject(key) && !(pathRun && key === 'run'));
 	return {
 		from: p.get('from') || '-1h',
@@ -70,10 +80,10 @@ function readView(): View {
 		lines: p.get('lines') === 'all' ? 'all' : '',
 		threshold: p.get('threshold') || '',
 		split: p.get('split') || '',
-		reverse: p.get('reverse') === '1',
-		inverted: p.get('inverted') === '1',
+		reverse: flag('reverse'),
+		inverted: flag('inverted'),
 		subject: pathRun ? [['run', pathRun], ...subject] : subject,
-		filters: given.filter(([key]) => !HOW.includes(key) && !isSubject(key)),
+		filters: given.filter(([key]) => !(IN_FILE && key === 'reversed') && !HOW.includes(key) && !isSubject(key)),
 	};
 }
 
@@ -90,8 +100,8 @@ function readFragment(): void {
 		}
 	};
 	const wanted = parts.get('show');
-	line.value = Number(/(?:#|&)L(\d+)(?:&|$)/.exec(location.hash)?.[1] || 0);
-	const path = (key: string) => parts.get(key) ? parts.get(key)!.split(';').map(decode) : [];
+	line.value = IN_FILE ? 0 : Number(/(?:#|&)L(\d+)(?:&|$)/.exec(location.hash)?.[1] || 0);
+	const path = (key: string) => parts.get(key) ? parts.get(key)!.split(';').map(decode).filter((name, i) => !IN_FILE || i || name) : [];
 	zoom.value = path('zoom');
 	callersZoom.value = path('callers');
 	search.value = decode(parts.get('search') || '');
@@ -111,10 +121,9 @@ function put(p: URLSearchParams, v: View): URLSearchParams {
 	for (const key of ['column', 'by', 'function', 'lines', 'threshold'] as const)
 		if (v[key])
 			p.set(key, v[key]);
-	if (v.reverse)
-		p.set('reverse', '1');
-	if (v.inverted)
-		p.set('inverted', '1');
+	for (const key of ['reverse', 'inverted'] as const)
+		if (v[key] !== start[key])
+			p.set(key, v[key] ? '1' : '0');
 	for (const [key, value] of v.filters)
 		p.append(key, value);
 	return p;
@@ -155,18 +164,35 @@ export function address(v = view.value): string {
 	if (v.split)
 		p.set('split', v.split);
 	const query = p.toString();
+	if (IN_FILE)
+		return '#' + [query, fragment().slice(1)].filter(Boolean).join('&');
 	return location.pathname + (query ? `?${query}` : '') + fragment();
 }
 
 // A step that Back undoes, or (while typing) one that it does not.
 function remember(step: boolean): void {
 	const to = address();
+	if (IN_FILE) {
+		keepInFile(to, step);
+		return;
+	}
 	if (to === location.pathname + location.search + location.hash)
 		return;
 	if (step)
 		history.pushState(null, '', to);
 	else
 		history.replaceState(null, '', to);
+}
+
+// Some viewers give a document no history.
+function keepInFile(to: string, step: boolean): void {
+	if (to === (location.hash || '#'))
+		return;
+	try {
+		history[step ? 'pushState' : 'replaceState'](null, '', to);
+	} catch {
+		// the view changes all the same
+	}
 }
 
 export function change(part: Partial<View>): void {
@@ -194,6 +220,8 @@ export function openFunction(name: string): void {
 
 // The address of that, for links that open in another tab.
 export function functionAddress(name: string): string {
+	if (IN_FILE)
+		return `#${put(new URLSearchParams(), { ...view.value, function: name, lines: '' })}`;
 	return address({ ...view.value, function: name, lines: '' }).replace(/#.*/, '');
 }
 

@@ -1,9 +1,10 @@
 // Functions with what they took, of every metric where there is room: the same content as the graph, as a table. Only the
 // rows in sight are in the document, so that a hundred thousand functions scroll as well as ten.
 
-import { computed } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import * as format from './format';
+import type { FlameData } from './flame/data';
 import { searchFor, zoomed } from './found';
 import { flame, table } from './load';
 import { fuzzyFilter } from './picker';
@@ -12,11 +13,25 @@ import { filter, functionAddress, openFunction, order, pane, search, setOrder, s
 
 const HEIGHT = 25, AROUND = 12;
 
+// The zoom that the rows follow: a large graph is zoomed first and summed up after it, so that no frame of the zoom waits for the sums.
+const LARGE = 20_000, SETTLE_MS = 250;
+const settled = signal<{ data: FlameData | null; box: number }>({ data: null, box: 0 });
+let settling: ReturnType<typeof setTimeout> | undefined;
+
+effect(() => {
+	const data = flame.value, box = zoomed.value, settle = () => settled.value = { data, box };
+	clearTimeout(settling);
+	if (box > 0 && data!.count > LARGE)
+		settling = setTimeout(settle, SETTLE_MS);
+	else
+		settle();
+});
+
 const NOTHING: Rows = { names: [], places: [], metrics: [], chosen: '', atMost: new Set() };
 const rows = computed<Rows>(() => {
-	const d = flame.value, t = table.value;
-	if (zoomed.value > 0 && d)
-		return rowsOfBoxes(d, zoomed.value);
+	const d = flame.value, t = table.value, { data, box } = settled.value;
+	if (d && data === d && box > 0)
+		return rowsOfBoxes(d, box);
 	return t ? rowsOfTable(t) : d && d.total ? rowsOfBoxes(d, 0) : NOTHING;
 });
 

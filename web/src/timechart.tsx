@@ -144,10 +144,10 @@ export function TimeChart() {
 				<button type="button" aria-label="Later" onClick={() => canvas.current?.moveBy(0.3)}>→</button>
 				<button type="button" onClick={() => canvas.current?.showAll()}>all of it</button>
 			</div>
-			<div class="exports">
+			{!IN_FILE && <div class="exports">
 				<a href={`/api/v1/profile?${asked}&format=chrome`} title="For chrome://tracing and ui.perfetto.dev">Chrome trace</a>
 				<a href={`/api/v1/profile?${asked}&format=speedscope`} title="For www.speedscope.app">speedscope</a>
-			</div>
+			</div>}
 		</div>
 		{state && state !== 'loading' && <p class="none" role="alert">{state}</p>}
 		<div class="flame" ref={host} tabIndex={0} role="application" aria-roledescription="flame chart" data-boxes={data?.count ?? ''}

@@ -1,10 +1,23 @@
 // Other graphs of the same stacks: without some of them, turned over, with widths that mean something else. Each is
 // a few passes over typed arrays; nothing recurses, and what comes out is laid out like what went in.
 
-import { FlameData, type Values } from './data';
+import { FlameData, type Values, type Whole, type Words } from './data';
+
+// Anything with stacks: boxes, or the tree that boxes are made of.
+export interface Shape {
+	readonly count: number;
+	readonly depths: number;
+	readonly offsets: Uint32Array;
+	readonly parents: Uint32Array;
+	readonly frame: Uint32Array;
+	readonly leftOut: number;
+	readonly beyond: number;
+	readonly whole?: Whole;
+	readonly words: Words;
+}
 
 // The self values of boxes. Callees too narrow to be a box count as their caller's.
-interface Own {
+export interface Own {
 	width: Float64Array;
 	before?: Float64Array;
 	after?: Float64Array;
@@ -26,7 +39,7 @@ function allOwn(data: FlameData): Own {
 }
 
 // Totals of own values: a box stands behind its caller, so one pass from the back is enough.
-function totalsOf(data: FlameData, own: Float64Array): Float64Array {
+export function totalsOf(data: Shape, own: Float64Array): Float64Array {
 	const totals = own.slice();
 	for (let i = data.count - 1; i > 0; i--)
 		totals[data.parents[i]] += totals[i];
@@ -56,15 +69,16 @@ function leaveOut(data: FlameData, own: Own, { match, keep }: Filter): void {
 	}
 }
 
-function widthsOf({ width, before, after }: Own, meaning: Meaning): Float64Array {
+export function widthsOf({ width, before, after }: Own, meaning: Meaning): Float64Array {
 	if (!meaning || !before || !after)
 		return width;
 	return width.map((_, i) => meaning === 'after' ? after[i] : meaning === 'before' ? before[i] :
 		meaning === 'maximum' ? Math.max(before[i], after[i]) : Math.abs(after[i] - before[i]));
 }
 
-// The boxes that still have a width, each behind what its caller took itself.
-function layOut(data: FlameData, own: Own, widths: Float64Array, filtered: boolean): FlameData {
+// The boxes that still have a width, with `ownFirst` each behind what its caller took itself, as in SVGs; else before that, as the
+// server's are.
+export function layOut(data: Shape, own: Own, widths: Float64Array, filtered: boolean, ownFirst = true): FlameData {
 	const totals = totalsOf(data, widths), number = new Uint32Array(data.count);
 	let count = 1;
 	for (let i = 1; i < data.count; i++)
@@ -83,7 +97,7 @@ function layOut(data: FlameData, own: Own, widths: Float64Array, filtered: boole
 			width[at] = Math.max(0, totals[i]);
 			frame[at] = data.frame[i];
 			next[parent] += i > 0 ? width[at] : 0;
-			next[at] = start[at] + Math.max(0, widths[i]);
+			next[at] = start[at] + (ownFirst ? Math.max(0, widths[i]) : 0);
 			last = at + 1;
 		}
 		if (last === offsets[depth])
@@ -158,11 +172,11 @@ const BOXES_MAX = 6_000_000;
 
 // Stacks merged from their ends. Boxes narrower than `least` of all are left out, with what stands on them, so that the
 // work is what can be seen and not what there is.
-export function turnOver(data: FlameData, least: number): FlameData {
+export function turnOver(data: FlameData, least: number, ownFirst = true): FlameData {
 	const own = allOwn(data), rank = ranks(data), min = Math.max(least * data.total, Number.MIN_VALUE);
 	const start: number[] = [0], width: number[] = [data.total], frame: number[] = [data.frame[0]], offsets = [0, 1];
 	const before = own.before ? [data.before![0]] : undefined, after = own.after ? [data.after![0]] : undefined;
-	const next: number[] = [own.width[0]];
+	const next: number[] = [ownFirst ? own.width[0] : 0];
 	let entries = stacksOf(data, own), leftOut = 0, low = 0;
 
 	while (entries.count && width.length < BOXES_MAX) {
@@ -189,7 +203,7 @@ export function turnOver(data: FlameData, least: number): FlameData {
 			const box = width.length;
 			start.push(next[parent]);
 			next[parent] += sum;
-			next.push(start[box] + ended);
+			next.push(start[box] + (ownFirst ? ended : 0));
 			width.push(sum);
 			frame.push(f);
 			before?.push(first);

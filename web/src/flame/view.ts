@@ -42,7 +42,7 @@ export class FlameView {
 	protected readonly context: CanvasRenderingContext2D;
 	private readonly textWidths = new Map<string, number>();
 	private readonly watcher: ResizeObserver;
-	private readonly scheme = matchMedia('(prefers-color-scheme: dark)');
+	private readonly scheme = matchMedia('screen and (prefers-color-scheme: dark)');		// paper is white
 	protected data: FlameData | null = null;
 	protected theme: Theme;
 	private colors: string[] = [];

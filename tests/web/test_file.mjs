@@ -1,0 +1,554 @@
+// The page that `strobe flamegraph` and `strobe diff` write into one file, in a real browser, and its numbers beside those of the
+// server's page: node test_file.mjs STROBE [PICTURES]
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { check, end, message, test } from './lib.mjs';
+
+const load = createRequire(join(process.env.NODE_MODULES, 'x.js'));
+const { default: puppeteer } = await import(load.resolve('puppeteer-core'));
+const axe = load.resolve('axe-core/axe.min.js');
+const [, , program, pictures] = process.argv, folder = mkdtempSync(join(tmpdir(), 'strobe-file-'));
+const data = (name) => join(dirname(fileURLToPath(import.meta.url)), '../data', name);
+
+// --- Profiles ---
+
+const HOSTILE = ['<img src=x onerror=document.title="owned">', '"><script>document.title="owned"</script>', "'+alert(1)+'", 'a&lt<b', '</script><script>document.title="owned"</script>',
+	'\u202eright', 'back\\slash::m', '__proto__', 'constructor'];
+
+function folded(factor) {
+	let text = '', seed = 7;
+	const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+	for (let i = 0; i < 3000; i++) {
+		const stack = ['{main}', 'App\\Kernel::handle'];
+		for (let d = random(12); d >= 0; d--)
+			stack.push(`App\\Part${random(9)}\\Class${random(7)}::step${random(5)}`);
+		text += `${stack.join(';')} ${1 + random(20) * (stack[2].includes('Part3') ? factor : 1)}\n`;
+	}
+	return text;
+}
+
+// A trace with files, libraries, recursion and calls in order.
+const FRAMES = [['main()'], ['App\\Kernel::handle', '/srv/app/Kernel.php', 12], ['Lib\\Router::match', '/srv/vendor/lib/router/Router.php', 30], ['PDO::query'],
+	['App\\View::render', '/srv/app/View.php', 8], ['Lib\\Twig::escape', '/srv/vendor/lib/twig/Twig.php', 9], ['App\\Tree::walk', '/srv/app/Tree.php', 5], [HOSTILE[0], '/srv/app/x.php', 1]];
+const NODES = [[0, 0], [1, 1], [2, 2], [3, 3], [2, 4], [5, 5], [6, 4], [2, 6], [8, 6], [9, 6], [7, 3], [1, 7]];
+const CALLS = [[1, 0, 1_000_000], [2, 1000, 900_000], [3, 2000, 300_000], [4, 3000, 200_000], [5, 310_000, 250_000], [6, 320_000, 60_000], [7, 330_000, 40_000], [11, 335_000, 20_000],
+	[6, 400_000, 50_000], [8, 570_000, 200_000], [9, 580_000, 100_000], [10, 590_000, 50_000], [12, 950_000, 20_000]];
+
+const files = { cart: data('cart.xhprof'), recursion: data('recursion.xhprof'), shop: data('shop.strobe') };
+for (const [name, content] of Object.entries({ 'before.folded': folded(1), 'after.folded': folded(4), 'hostile.folded': `${HOSTILE.map((n) => `{main};${n};inner ${n.length}`).join('\n')}\n`,
+	'trace.strobe': message('trace', { frames: FRAMES, nodes: NODES, calls: CALLS, labels: { name: 'a <b>trace</b>' } }) })) {
+	files[name.replace(/\..*/, '')] = join(folder, name);
+	writeFileSync(join(folder, name), content);
+}
+
+function strobe(...args) {
+	const done = spawnSync(program, args, { maxBuffer: 1 << 28, encoding: 'utf8' });
+	if (done.status !== 0)
+		throw new Error(`strobe ${args.join(' ')}: ${done.stderr}`);
+	return done.stdout;
+}
+
+const store = `sqlite:${join(folder, 'store')}`, page_ = (name) => join(folder, `${name}.html`);
+for (const [id, file] of Object.entries(files)) {
+	strobe('import', '--source', 'shop', '--id', id, '--store', store, file);
+	strobe('flamegraph', '-q', file, '-o', page_(id));
+}
+strobe('diff', files.before, files.after, '--normalize', 'none', '-o', page_('diff'));
+strobe('diff', files.trace, files.trace, '--force', '-o', page_('same'));
+strobe('flamegraph', '-q', files.after, '--reverse', '--inverted', '--colors', 'blue', '--title', 'Leaves & <b>callers</b>', '--subtitle', 'of </style> Monday', '-o', page_('options'));
+
+// --- A server with the same runs, and one that hands out files under a policy ---
+
+const server = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--from', `unix:${join(folder, 's.sock')}`, '--store', store], { stdio: ['ignore', 'ignore', 'pipe'] });
+const site = await new Promise((resolve, reject) => {
+	let said = '';
+	server.stderr.on('data', (d) => {
+		said += d;
+		const at = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+		if (at)
+			resolve(at[0]);
+	});
+	server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+});
+
+let policy = '';
+const plain = http.createServer((q, r) => {
+	r.setHeader('Content-Type', 'text/html');
+	if (policy)
+		r.setHeader('Content-Security-Policy', policy);
+	r.end(readFileSync(join(folder, new URL(q.url, 'http://x').pathname.slice(1))));
+});
+await new Promise((r) => plain.listen(0, '127.0.0.1', r));
+
+// --- Pages ---
+
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'], protocolTimeout: 120_000 });
+
+async function openAt(address, { width = 1440, height = 900, dark = false, scripts = true, phone = false, wait = scripts } = {}) {
+	const page = await browser.newPage();
+	page.setDefaultTimeout(60_000);
+	page.complaints = [];
+	page.on('console', (m) => ['error', 'warn', 'warning'].includes(m.type()) && !m.text().includes('getImageData') && page.complaints.push(m.text()));
+	page.on('pageerror', (e) => page.complaints.push(e.message));
+	page.on('request', (r) => /^(blob|data):/.test(r.url()) || r.url().startsWith(address.replace(/^(file:\/\/|http:\/\/[^/]*).*/, '$1')) || page.complaints.push(`elsewhere: ${r.url()}`));
+	await page.setViewport({ width, height, isMobile: phone, hasTouch: phone });
+	await page.emulateMediaFeatures([
+		{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' },
+	]);
+	await page.setJavaScriptEnabled(scripts);
+	await page.goto(address);
+	if (wait)
+		await ready(page);
+	return page;
+}
+
+const openFile = (name, fragment = '', how = {}) => openAt(pathToFileURL(page_(name)).href + (fragment && `#${fragment}`), how);
+const ready = (page) => page.waitForSelector('main[data-ready="true"]');
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+const texts = (page, selector) => page.$$eval(selector, (all) => all.map((e) => e.textContent));
+const fragment = (page) => page.evaluate(() => location.hash);
+const boxes = (page) => page.$eval('.flame', (e) => Number(/ ([\d,]+) boxes/.exec(e.getAttribute('aria-label'))[1].replaceAll(',', '')));
+
+async function drawn(page) {
+	await page.bringToFront();
+	await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+}
+
+async function press(page, words) {
+	await page.evaluate((w) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === w).click(), words);
+	await drawn(page);
+}
+
+async function choose(page, label, value) {
+	await page.select(`select[aria-label="${label}"]`, value);
+	await drawn(page);
+}
+
+async function search(page, words) {
+	await page.$eval('#search', (e, w) => {
+		e.value = w;
+		e.dispatchEvent(new InputEvent('input', { bubbles: true }));
+	}, words);
+	await drawn(page);
+}
+
+async function accessible(page, where) {
+	await page.evaluate(readFileSync(axe, 'utf8'));
+	const bad = await page.evaluate(async () => (await globalThis.axe.run()).violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+		.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+	check(bad.length === 0, where, bad);
+}
+
+async function picture(page, name) {
+	if (pictures)
+		await page.bringToFront(), await page.screenshot({ path: join(pictures, `${name}.png`) });
+}
+
+// --- The same as the server's page ---
+
+// All that tables say: each row's cells, without what only one of them has room for.
+const rows = (page, within = '.functions') => page.$$eval(`${within} tbody tr:not(.gap)`, (all) => all.slice(0, 30).map((tr) => [...tr.children].map((c) => c.textContent).join(' | ')));
+
+async function compared(name, address, how, act = rows) {
+	const query = new URLSearchParams(how), join = address.includes('?') ? '&' : '?';
+	const a = await openAt(`${site}${address}${join}${query}#show=table`), b = await openFile(name, `${query}&show=table`);
+	for (const page of [a, b])
+		await page.waitForSelector(how.function ? '.edges tbody tr' : '.functions tbody tr');
+	const [wanted, got] = [await act(a), await act(b)];
+	const at = wanted.findIndex((row, i) => row !== got[i]);
+	check(wanted.length > 1 && wanted.length === got.length && at < 0, name, how, got.length, got[at], 'instead of', wanted.length, wanted[at]);
+	check(b.complaints.length === 0, b.complaints);
+	await a.close();
+	await b.close();
+}
+
+const ALL_COLUMNS = ['calls', 'wall_ns', 'cpu_ns', 'off_cpu_ns', 'memory_bytes'];
+
+for (const [name, by, column] of [['trace', '', ''], ['trace', 'own', ''], ['trace', 'class', 'calls'], ['trace', 'namespace', ''], ['trace', 'file', ''], ['trace', 'package', 'wall_ns'],
+	['after', '', ''], ['after', 'class', ''], ['after', 'own', ''], ['cart', '', ''], ['cart', '', 'cpu_ns'], ['cart', 'class', ''], ['cart', 'own', ''], ['recursion', '', ''], ['shop', '', ''],
+	['shop', 'class', '']])
+	await test(`the table of ${name} by ${by || 'function'}${column && ` and ${column}`} is that of the server`, () =>
+		compared(name, `/runs/shop/${name}`, { ...by && { by }, ...column && { column } }));
+
+for (const [name, by, fn] of [['trace', '', 'App\\View::render'], ['trace', '', 'App\\Tree::walk'], ['trace', '', 'PDO::query'], ['trace', 'own', 'App\\View::render'], ['trace', 'class', 'App\\View'],
+	['after', '', 'App\\Part3\\Class2::step1'], ['after', 'class', 'App\\Part3\\Class2'], ['cart', '', 'main()'], ['recursion', '', 'main()']])
+	await test(`callers and callees of ${fn} in ${name}${by && ` by ${by}`} are those of the server`, () =>
+		compared(name, `/runs/shop/${name}`, { ...by && { by }, function: fn }, async (page) => [...await rows(page, '.edges'), await text(page, '.function-head .facts')]));
+
+for (const by of ['', 'class', 'namespace', 'own'])
+	await test(`the table of a difference by ${by || 'function'} is that of the server, with how sure each change is`, () =>
+		compared('diff', '/?run=shop/after&base=shop/before&scale=none', { ...by && { by } }));
+
+await test('callers and callees of a difference are those of the server', () =>
+	compared('diff', '/?run=shop/after&base=shop/before&scale=none', { function: 'App\\Part3\\Class2::step1' }, (page) => rows(page, '.edges')));
+
+for (const [name, how] of [['trace', ''], ['trace', 'by=own'], ['trace', 'by=class&column=calls'], ['after', ''], ['after', 'reverse=1'], ['after', 'by=namespace'], ['cart', 'column=memory_bytes']])
+	await test(`the flame graph of ${name} ${how} has the boxes of the server's, and looks like it`, async () => {
+		const a = await openAt(`${site}/runs/shop/${name}?${how}#show=graph`), b = await openFile(name, `${how}&show=graph`);
+		check(await boxes(a) === await boxes(b) && await boxes(a) > 3, await boxes(a), await boxes(b));
+		// The lowest rows, as the panes are not equally high.
+		const look = (page) => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 60, Math.min(1200, c.width), 60).data].join());
+		for (const page of [a, b])
+			await drawn(page);
+		check(await look(a) === await look(b), 'they look different');
+		await a.close();
+		await b.close();
+	});
+
+// --- What one does there ---
+
+await test('it opens from a file without complaints, fetches nothing, and keeps its policy', async () => {
+	for (const name of ['trace', 'after', 'cart', 'hostile', 'diff', 'options']) {
+		const page = await openFile(name);
+		check(page.complaints.length === 0, name, page.complaints);
+		await page.close();
+	}
+	const file = readFileSync(page_('trace'), 'utf8'), [hash] = file.match(/'sha256-[^']*'/), script = /<script>([^]*?)<\/script>/.exec(file)[1];
+	check(hash === `'sha256-${createHash('sha256').update(script).digest('base64')}'` && file.includes("default-src 'none'") && !file.includes('connect-src'));
+	check(file.length < 260_000, file.length);
+});
+
+await test('the value is switched, and the address says so', async () => {
+	const page = await openFile('cart'), options = await page.$$eval('select[aria-label="Value"] option', (all) => all.map((o) => o.value));
+	check(ALL_COLUMNS.every((c) => options.includes(c)), options);
+	const before = await rows(page);
+	await choose(page, 'Value', 'memory_bytes');
+	check(await fragment(page) === '#column=memory_bytes' && JSON.stringify(await rows(page)) !== JSON.stringify(before), await fragment(page));
+	check((await text(page, '.functions .sum')).includes('iB'), await text(page, '.functions .sum'));
+	await page.goBack();
+	await drawn(page);
+	check(await fragment(page) === '' && JSON.stringify(await rows(page)) === JSON.stringify(before));
+	await page.close();
+});
+
+await test('a difference of several values is switched too', async () => {
+	const page = await openFile('same');
+	await choose(page, 'Value', 'calls');
+	check(await fragment(page) === '#column=calls' && (await text(page, '.about h2')).includes('compared with'), await fragment(page));
+	check((await text(page, '.about .facts')).includes('calls13 → 13'), await text(page, '.about .facts'));
+	await page.close();
+});
+
+await test('only my code, and classes', async () => {
+	const page = await openFile('trace');
+	await choose(page, 'Group by', 'own');
+	const names = (await texts(page, '.functions .function-link')).sort();
+	check(names.join() === [HOSTILE[0], 'App\\Kernel::handle', 'App\\Tree::walk', 'App\\View::render'].sort().join(), names);
+	await choose(page, 'Group by', 'package');
+	check((await texts(page, '.functions .function-link')).includes('lib/twig'), await texts(page, '.functions .function-link'));
+	check(await fragment(page) === '#by=package');
+	await page.close();
+});
+
+await test('keys walk, zoom and lead to callers and callees; the sheet of keys opens on ?', async () => {
+	const page = await openFile('trace');
+	await page.focus('.flame');
+	for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'Enter'])
+		await page.keyboard.press(key);
+	check(await fragment(page) === '#zoom=main();App%5CKernel%3A%3Ahandle', await fragment(page));
+	await page.keyboard.press('Escape');
+	check(await fragment(page) === '', await fragment(page));
+	await page.keyboard.press('?');
+	await page.waitForSelector('dialog.keys[open]');
+	await page.keyboard.press('Escape');
+	await page.focus('.flame');
+	for (const key of ['ArrowUp', 'ArrowUp', 'f'])
+		await page.keyboard.press(key);
+	await page.waitForSelector('.function .edges');
+	check((await fragment(page)).includes('function='), await fragment(page));
+	await page.keyboard.press('a');
+	await page.waitForSelector('.functions');
+	await page.keyboard.down('Control');
+	await page.keyboard.press('f');
+	await page.keyboard.up('Control');
+	check(await page.evaluate(() => document.activeElement.id) === 'search');
+	await page.close();
+});
+
+await test('a search marks and says the share, steps, and one without end is given up by a worker', async () => {
+	const page = await openFile('after');
+	await search(page, 'Part3');
+	check(/^[\d.]+% matched$/.test(await text(page, '.matched')), await text(page, '.matched'));
+	check((await fragment(page)) === '#search=Part3');
+	await search(page, '(App.*)+Part3.*1$');
+	await page.waitForFunction(() => document.querySelector('.matched').textContent.endsWith('matched'));
+	check(page.complaints.length === 0, page.complaints);
+	await search(page, '(([A-Za-z\\\\:0-9])+)+!$');
+	await page.waitForFunction(() => ['takes too long', 'no match'].includes(document.querySelector('.matched').textContent));
+	await page.close();
+});
+
+await test('a large graph is zoomed first, and its table summed up then', async () => {
+	writeFileSync(join(folder, 'large.folded'), Array.from({ length: 6000 }, (_, i) => `main;a${i % 50};b${i};c${i};d${i};e${i} 1\n`).join(''));
+	strobe('flamegraph', '-q', join(folder, 'large.folded'), '-o', page_('large'));
+	const page = await openFile('large'), sum = () => text(page, '.functions .sum');
+	check((await sum()).startsWith('6,000 samples'), await sum());
+	await page.focus('.flame');
+	for (let i = 0; i < 3; i++)
+		await page.keyboard.press('ArrowUp');
+	const during = await page.evaluate(async () => {
+		document.querySelector('.flame').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+		await null;
+		return [location.hash, document.querySelector('.functions .sum').textContent];
+	});
+	check(during[0].startsWith('#zoom=main;a') && during[1].startsWith('6,000 samples'), during);
+	await page.waitForFunction(() => document.querySelector('.functions .sum').textContent.startsWith('120 samples'));
+	await page.close();
+});
+
+await test('functions are found by parts of their names', async () => {
+	const page = await openFile('after', 'show=table');
+	await page.type('.narrow', 'Part3 Class2 step1');
+	await drawn(page);
+	check((await texts(page, '.functions .function-link'))[0] === 'App\\Part3\\Class2::step1', await texts(page, '.functions .function-link'));
+	await page.close();
+});
+
+await test('stacks are kept and removed, in all views, and filters end at a click', async () => {
+	const page = await openFile('trace');
+	await search(page, 'View::render');
+	await press(page, 'keep');
+	let names = await texts(page, '.functions .function-link');
+	check(!names.includes('App\\Tree::walk') && names.includes('Lib\\Twig::escape'), names);
+	check(await fragment(page) === '#keep-i=View%3A%3Arender', await fragment(page));
+	await search(page, 'escape');
+	await press(page, 'remove');
+	names = await texts(page, '.functions .function-link');
+	check(!names.includes('Lib\\Twig::escape') && names.includes('App\\View::render'), names);
+	await press(page, 'call graph');
+	await page.waitForSelector('.call-graph .node');
+	check(!(await text(page, '.call-graph')).includes('Tree::walk') && (await text(page, '.call-graph')).includes('View::render'));
+	await press(page, 'without escape ×');
+	check((await fragment(page)).startsWith('#keep-i=View%3A%3Arender'), await fragment(page));
+	await press(page, 'both');
+	await search(page, 'main');
+	await press(page, 'remove');
+	check((await text(page, '.empty')).includes('Nothing is left'), await text(page, 'main'));
+	await page.goBack();
+	await page.waitForSelector('.functions');
+	check(page.complaints.length === 0, page.complaints);
+	await page.close();
+});
+
+await test('its own link opens the same view, and so do those of older files', async () => {
+	const page = await openFile('after', 'zoom=;%7Bmain%7D;App%5CKernel%3A%3Ahandle;no%20longer&search=Part3&reversed=0&color=layer&keep=Part3');
+	check((await texts(page, '.crumbs button')).includes('App\\Kernel::handle') && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'layer');
+	check((await texts(page, '.chips button')).join() === 'with Part3 ×', await texts(page, '.chips button'));
+	await page.close();
+	const old = await openFile('after', 'reversed=1');
+	check(await old.$eval('.tools button[title^="Merge"]', (b) => b.getAttribute('aria-pressed')) === 'true');
+	await old.close();
+});
+
+await test('options of the picture are how it begins', async () => {
+	const page = await openFile('options'), pressed = () => page.$$eval('.graph .tools .segments button', (all) => all.map((b) => b.getAttribute('aria-pressed')).join());
+	check(await pressed() === 'true,true' && await text(page, 'h1') === 'Leaves & <b>callers</b>' && (await text(page, '.subtitle')).includes('</style> Monday'));
+	check(await page.title() === 'Leaves & <b>callers</b>' && await page.$eval('select[aria-label="Colours"]', (e) => e.value) === 'function');
+	const blue = await page.$eval('.flame canvas', (c) => c.getContext('2d').getImageData(100, 35, 1, 1).data.slice(0, 3).join());
+	const [r, , b] = blue.split(',').map(Number);
+	check(b > r + 40, blue);
+	await press(page, 'reversed');
+	check(await fragment(page) === '#reverse=0' && await pressed() === 'false,true', await fragment(page));
+	await page.reload();
+	await ready(page);
+	check(await pressed() === 'false,true');
+	await page.close();
+});
+
+await test('--factor, --total, --countname and --nameattr mean the same as in the still picture', async () => {
+	writeFileSync(join(folder, 'attributes'), 'parse\ttitle=reads &lt;it&gt;\thref=#of-parse\n');
+	writeFileSync(join(folder, 'small.folded'), 'main;load;parse 60\nmain;idle 40\n');
+	strobe('flamegraph', '-q', join(folder, 'small.folded'), '--factor', '2.5', '--total', '200', '--countname', 'pages', '--nameattr', join(folder, 'attributes'), '-o', page_('small'));
+	const page = await openFile('small');
+	await page.focus('.flame');
+	const said = async (key) => {
+		await page.keyboard.press(key);
+		await drawn(page);
+		return text(page, '.graph .sr');
+	};
+	check(/^all, total 500 , 100%/.test(await said('ArrowUp')), await text(page, '.graph .sr'));
+	check(/^main, total 250 , 50.0%/.test(await said('ArrowUp')), await text(page, '.graph .sr'));
+	await said('ArrowUp');
+	check(/^load, total 150/.test(await text(page, '.graph .sr')) || /^load/.test(await said('ArrowRight')), await text(page, '.graph .sr'));
+	check((await said('ArrowUp')).startsWith('reads <it>, total 150'), await text(page, '.graph .sr'));
+	check((await text(page, '.about .facts')).startsWith('pages250'), await text(page, '.about .facts'));
+	await page.keyboard.press('f');
+	await page.waitForFunction(() => location.hash === '#of-parse');
+	await page.close();
+});
+
+await test('a difference: widths, and colours of what functions took themselves', async () => {
+	const page = await openFile('diff'), colors = () => page.$eval('.flame canvas', (c) => [...c.getContext('2d').getImageData(0, c.height - 45, 1000, 1).data].join());
+	const before = await colors();
+	await press(page, 'self');
+	check(await fragment(page) === '#self=1' && await colors() !== before, await fragment(page));
+	await choose(page, 'Width', 'difference');
+	check(await fragment(page) === '#self=1&width=difference', await fragment(page));
+	check((await text(page, '.about h2')).includes('after.folded compared with'), await text(page, '.about h2'));
+	await press(page, 'call graph');
+	await page.waitForSelector('.call-graph .node');
+	check((await text(page, '.call-graph')).includes('→'));
+	await picture(page, 'diff-calls');
+	await page.close();
+});
+
+await test('the call graph: functions and arrows with their values, the critical path, a threshold, and a way to the function', async () => {
+	const page = await openFile('trace', 'show=calls');
+	await page.waitForSelector('.call-graph .node');
+	const nodes = await texts(page, '.call-graph .node'), arrows = await page.$$eval('.call-graph .edge a', (all) => all.map((a) => a.getAttribute('xlink:title')));
+	check(nodes.length === 8 && nodes.some((n) => n.startsWith('App\\Tree::walk') && n.includes('total 200 µs (20.0%)')), nodes);
+	// 250 µs of rendering, in which the escape calls it again; the recursion of walk has an arrow of its own.
+	check(arrows.some((a) => a.startsWith('App\\Kernel::handle → App\\View::render 250 µs (25.0%)')) && arrows.some((a) => a.startsWith('App\\Tree::walk → App\\Tree::walk 100 µs')), arrows);
+	check((await texts(page, '.call-graph .node.critical')).length >= 3);
+	const least = await page.$$eval('.call-graph .node', (all) => {
+		const r = all.map((e) => e.getBoundingClientRect());
+		return r.every((a, i) => r.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top));
+	});
+	check(least, 'boxes overlap');
+	await picture(page, 'calls');
+	await page.$eval('.threshold input', (e) => {
+		e.value = '8';
+		e.dispatchEvent(new Event('change', { bubbles: true }));
+	});
+	await page.waitForFunction(() => document.querySelectorAll('.call-graph .node').length < 8);
+	check((await fragment(page)).includes('threshold=20'), await fragment(page));
+	await page.evaluate(() => document.querySelector('.call-graph .node').dispatchEvent(new MouseEvent('click', { bubbles: true })));
+	await page.waitForSelector('.function-head');
+	await page.close();
+});
+
+await test('many functions are laid out without boxes over each other', async () => {
+	const page = await openFile('after', 'show=calls&threshold=0&at=all');
+	await page.waitForSelector('.call-graph .node');
+	await drawn(page);
+	const over = await page.$$eval('.call-graph .node', (all) => {
+		const r = all.map((e) => e.getBoundingClientRect());
+		return [r.length, r.filter((a, i) => r.some((b, j) => i < j && a.left + 0.5 < b.right && b.left + 0.5 < a.right && a.top + 0.5 < b.bottom && b.top + 0.5 < a.bottom)).length];
+	});
+	check(over[0] > 50 && over[1] === 0, over);
+	await picture(page, 'many-calls');
+	await page.close();
+});
+
+await test('a trace has its flame chart in the file, every call of it, and no other profile has one', async () => {
+	const page = await openFile('trace', 'show=time');
+	await page.waitForSelector('.time-chart[aria-busy="false"] .flame:not([data-boxes=""])');
+	check(Number(await page.$eval('.flame', (e) => e.dataset.boxes)) === CALLS.length + 1, await page.$eval('.flame', (e) => e.dataset.boxes));
+	await page.focus('.flame');
+	for (let i = 0; i < 6; i++)
+		await page.keyboard.press('+');
+	await page.waitForFunction(() => location.hash.includes('time='));
+	await picture(page, 'chart');
+	check(page.complaints.length === 0, page.complaints);
+	await page.close();
+	const other = await openFile('after');
+	check(!(await texts(other, '.panes button')).includes('flame chart'));
+	await other.close();
+});
+
+await test('names are text, whatever they say', async () => {
+	for (const show of ['', 'show=table', 'show=calls', 'show=calls&threshold=0', `function=${encodeURIComponent(HOSTILE[4])}`, 'by=class', 'search=img']) {
+		const page = await openFile('hostile', show);
+		await drawn(page);
+		check(await page.title() !== 'owned' && page.complaints.length === 0, show, await page.title(), page.complaints);
+		check(await page.$('img') === null);
+		await page.close();
+	}
+	const page = await openFile('hostile', 'show=table'), names = await texts(page, '.functions .function-link');
+	check(HOSTILE.every((n) => names.includes(n)), names);
+	await page.close();
+});
+
+await test('of pairs of caller and callee the search says what was measured, and limits', async () => {
+	const page = await openFile('cart');
+	await search(page, '^main\\(\\)$');
+	check(await text(page, '.matched') === '100% matched', await text(page, '.matched'));
+	check((await text(page, '.graph')).includes('estimate'));
+	await page.close();
+});
+
+// --- Everywhere ---
+
+for (const [name, how] of [['trace', ''], ['trace', 'show=calls'], ['trace', 'show=time'], ['trace', 'show=table'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['diff', 'show=table']])
+	for (const dark of [false, true])
+		await test(`axe finds nothing serious: ${name} ${how}${dark ? ' in the dark' : ''}`, async () => {
+			const page = await openFile(name, how, { dark });
+			await drawn(page);
+			await picture(page, `${name}-${how.replace(/[^a-z]+/gi, '')}-${dark ? 'dark' : 'light'}`);
+			await accessible(page, how);
+			check(page.complaints.length === 0, page.complaints);
+			await page.close();
+		});
+
+for (const [width, height, phone] of [[320, 640, true], [390, 844, true], [1024, 768], [3840, 2160]])
+	await test(`${width} px: nothing is wider than the window, and rows of the table are no taller than two lines`, async () => {
+		for (const [name, how] of [['trace', ''], ['trace', 'show=table'], ['trace', 'show=calls'], ['trace', 'function=App%5CView%3A%3Arender'], ['diff', ''], ['options', '']]) {
+			const page = await openFile(name, how, { width, height, phone });
+			await drawn(page);
+			const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), tall = await page.$$eval('.rows tbody tr:not(.gap)', (all) => Math.max(0, ...all.map((e) => e.offsetHeight)));
+			check(over <= 0 && tall <= 45, name, how, over, tall);
+			await picture(page, `${name}-${how.replace(/[^a-z]+/gi, '')}-${width}`);
+			await page.close();
+		}
+	});
+
+await test('in the dark the paper is dark and words are light; printed they are dark on white', async () => {
+	const page = await openFile('trace', '', { dark: true }), light = (color) => color.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
+	const colors = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('h1')).color]);
+	let [paper, words] = await colors();
+	check(light(paper) < 120 && light(words) > 600, paper, words);
+	const corner = () => page.$eval('.flame canvas', (c) => c.getContext('2d').getImageData(2, 2, 1, 1).data[0]);
+	check(await corner() < 60, await corner());
+	await page.emulateMediaType('print');
+	await drawn(page);
+	[paper, words] = await colors();
+	check(light(paper) === 765 && light(words) < 120 && await corner() === 255, paper, words, await corner());
+	check(await page.$eval('.tools', (e) => getComputedStyle(e).display) === 'none');
+	await picture(page, 'print');
+	await page.close();
+});
+
+await test('with scripts off, or forbidden by a policy, there is a whole still picture', async () => {
+	const still = async (page) => {
+		const content = await page.content();
+		check(['>main()</text>', 'App\\View::render'].every((n) => content.includes(n)) && !content.includes('class="views"'));
+		check(await page.$eval('#still svg', (e) => e.getBoundingClientRect().width) > 300);
+	};
+	const off = await openFile('trace', '', { scripts: false });
+	await still(off);
+	await picture(off, 'still');
+	await off.close();
+	const address = `http://127.0.0.1:${plain.address().port}/trace.html`, own = /'sha256-[^']*'/.exec(readFileSync(page_('trace'), 'utf8'))[0];
+	policy = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'";
+	const forbidden = await openAt(address, { wait: false });
+	await still(forbidden);
+	await forbidden.close();
+	policy = `default-src 'none'; script-src ${own}; worker-src blob:; style-src 'unsafe-inline'; sandbox allow-scripts`;
+	const named = await openAt(address);
+	check(named.complaints.length === 0, named.complaints);
+	await named.close();
+	policy = '';
+});
+
+await test('a file without values says so, and needs no script', async () => {
+	writeFileSync(join(folder, 'nothing.folded'), 'main 0\n');
+	spawnSync(program, ['flamegraph', '-q', join(folder, 'nothing.folded'), '-o', page_('nothing')]);
+	const page = await openFile('nothing', '', { wait: false });
+	check(!(await page.content()).includes('<script') && page.complaints.length === 0);
+	await page.close();
+});
+
+await browser.close();
+plain.close();
+server.kill('SIGTERM');
+await new Promise((r) => server.on('exit', r));
+rmSync(folder, { recursive: true });
+await end();

@@ -1,0 +1,318 @@
+// What the server answers a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
+// where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
+
+import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';
+import { FlameData, readFlame, wholeOf, type About, type ChartFacts, type Column, type Words } from '../flame/data';
+import { turnOver, type Filter, type Meaning } from '../flame/derive';
+import { Exact } from '../flame/exact';
+import { compile } from '../picture/words';
+import { view, type View } from '../state';
+import { drawn } from './drawing';
+import { facts, type PackedEdge } from './start';
+import { arrowsOf, boxesOf, filtered, neighbours, readTree, regrouped, ROOT, sumsOf, type Sums, type Tree } from './tree';
+
+const LEAST = 1e-5;		// of all: what a graph that is turned over leaves out, so that millions of stacks take seconds
+const SHORT = '[short calls]';
+
+let base: Tree, chart: FlameData | null = null;
+
+// Base64 of a zlib stream. atob makes a string of it first, so it goes in pieces.
+async function unpack(id: string): Promise<ArrayBuffer | null> {
+	const PIECE = 1 << 20, element = document.getElementById(id), text = element?.textContent?.trim() || '';
+	let at = 0;
+	if (!element)
+		return null;
+	element.remove();		// as text it is no longer needed
+	const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>({
+		pull(out) {
+			const piece = atob(text.slice(at, at += PIECE)), part = new Uint8Array(piece.length);
+			for (let i = 0; i < piece.length; i++)
+				part[i] = piece.charCodeAt(i);
+			out.enqueue(part);
+			if (at >= text.length)
+				out.close();
+		},
+	});
+	return new Response(bytes.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
+}
+
+export async function loadFile(): Promise<void> {
+	const profile = await unpack('profile'), calls = await unpack('chart'), f = facts();
+	base = readTree(profile!, f.factor || 1);
+	for (const c of f.columns) {
+		c.total *= f.factor || 1;
+		c.whole = c.whole && c.whole * (f.factor || 1);
+		c.before = c.before && c.before * (f.factor || 1);
+	}
+	if (calls)
+		chart = readChart(calls);
+}
+
+// Calls that were joined have a frame behind the root's, which is to be the last one.
+function readChart(bytes: ArrayBuffer): FlameData {
+	const d = readFlame(bytes), c = facts().chart!, { names, frameName, frameFile, frameLine, about } = d.words, root = frameName.length - 1;
+	const chart: ChartFacts = { calls: c.calls, left_out: 0, start: c.start, length_ns: c.length_ns, from_ns: 0, to_ns: c.length_ns };
+	const words: Words = { ...d.words, names: [...names, SHORT], frameName: [...frameName.slice(0, root), names.length, frameName[root]],
+		frameFile: [...frameFile, frameFile[root]], frameLine: [...frameLine, 0], chart, about: { ...about, labels: facts().labels } };
+	return new FlameData({ ...fieldsOf(d), frame: d.frame.map((f) => f < root ? f : 2 * root + 1 - f) }, words);
+}
+
+// --- Which stacks ---
+
+export interface Asked {
+	by: string;
+	filters: [string, string][];
+	column: string;
+	function: string;
+	reverse: boolean;
+	threshold: string;
+	width: Meaning;
+}
+
+const isFilter = ([key]: [string, string]) => /^(keep|remove)(-i)?$/.test(key);
+
+function keyOf(v: View): Asked {
+	const width = v.filters.find(([key]) => key === 'width')?.[1] ?? facts().widthOf ?? '';
+	return { by: v.by, filters: v.filters.filter(isFilter), column: v.column, function: v.function, reverse: v.reverse, threshold: v.threshold,
+		width: width as Meaning };
+}
+
+// The newest of each kind stays at hand.
+function lately<T>(make: (a: Asked) => T, key: (a: Asked) => unknown): (a: Asked) => T {
+	let last = '', kept: T;
+	return (a) => {
+		const now = JSON.stringify(key(a));
+		if (now !== last)
+			[kept, last] = [make(a), now];
+		return kept;
+	};
+}
+
+function matching(t: Tree, pattern: RegExp): Uint8Array {
+	const byName = t.words.names.map((name) => pattern.test(name) ? 1 : 0), match = Uint8Array.from(t.words.frameName, (n) => byName[n]);
+	match[t.rootFrame] = 0;
+	return match;
+}
+
+const keptOf = lately((a) => {
+	const filters: Filter[] = [];
+	for (const [key, text] of a.filters) {
+		const pattern = compile(text, key.endsWith('-i'));
+		if (pattern)
+			filters.push({ match: matching(base, pattern), keep: key.startsWith('keep') });
+	}
+	return filters.length ? filtered(base, filters) : base;
+}, (a) => a.filters);
+
+function groupWords(by: string): Words {
+	const { names } = facts().groups[by];
+	return { ...base.words, names: [...names, 'all'], files: [''], frameName: [...names.keys(), names.length],
+		frameFile: new Array(names.length + 1).fill(0), frameLine: new Array(names.length + 1).fill(0) };
+}
+
+const treeOf = lately((a) => {
+	const t = keptOf(a);
+	if (a.by === 'own')
+		return regrouped(t, facts().own.map((own, f) => own ? f : -1), t.words);
+	return facts().groups[a.by] ? regrouped(t, facts().groups[a.by].of, groupWords(a.by)) : t;
+}, (a) => [a.by, a.filters]);
+
+// --- Columns ---
+
+function indexOf(a: Asked): number {
+	const at = facts().columns.findIndex((c) => c.name === a.column);
+	return at < 0 ? facts().column : at;
+}
+
+// Columns of the tree: of a comparison both sides.
+const sidesOf = (metric: number): number[] => facts().compared ? [2 * metric, 2 * metric + 1] : [metric];
+const callsColumn = (): number => facts().compared ? -1 : facts().columns.findIndex((c) => c.name === 'calls');
+
+// Sums and what shares are of, of the stacks and groups at hand: where memory was given back, that depends on what is taken together.
+const columnsOf = lately((a): Column[] => {
+	const { columns, tables } = facts(), known = a.filters.length ? undefined : tables?.[a.by || 'function'] as { wholes?: number[] } | undefined;
+	if (!a.filters.length && (!a.by || known?.wholes))
+		return columns.map((c, i) => known?.wholes ? { ...c, whole: known.wholes[i] * (facts().factor || 1) } : c);
+	const t = treeOf(a);
+	return columns.map((c, m) => {
+		const sides = sidesOf(m), after = sides[sides.length - 1];
+		return { ...c, total: t.sum(after, false), whole: t.sum(after, true), ...c.before !== undefined && { before: t.sum(sides[0], true) } };
+	});
+}, (a) => [a.by, a.filters]);
+
+// --- Graphs ---
+
+function aboutOf(a: Asked): About {
+	const f = facts(), about: About = { from: 0, to: 0, looked: undefined as never, columns: columnsOf(a), column: indexOf(a), period_ns: f.period_ns,
+		labels: f.labels, reverse: false, estimated: f.estimated };
+	if (f.compared)
+		Object.assign(about, { compared: f.compared, runs: [] });
+	if (chart && !a.filters.length)
+		about.charted_calls = f.chart!.calls;
+	return about;
+}
+
+const flameOf = lately((a) => {
+	const f = facts(), metric = indexOf(a), about = aboutOf(a), isFirst = metric === f.column;
+	const t = treeOf(a), d = boxesOf(t, sidesOf(metric), a.width, about, isFirst && !a.filters.length && f.total ? f.total * (f.factor || 1) : 0);
+	if (!d.total)
+		about.empty = a.filters.length ? 'Nothing is left: no stack passes all filters.' : `No stack has a value of ${f.columns[metric].name}.`;
+	if (!f.exact || a.by || !isFirst)
+		return d;
+	const exact = new Exact(f.exact, t.words.frameName.length), whole = a.filters.length ? undefined : wholeOf(exact, 0);
+	return new FlameData({ ...fieldsOf(d), whole }, { ...d.words, exact });
+}, (a) => [a.by, a.filters, a.column, a.width]);
+
+const fieldsOf = ({ depths, total, leftOut, offsets, start, width, frame, before, after, ownBefore, ownAfter, beyond, whole }: FlameData) =>
+	({ depths, total, leftOut, offsets, start, width, frame, before, after, ownBefore, ownAfter, beyond, whole });
+
+const turnedOf = lately((a) => turnOver(flameOf(a), LEAST, false), (a) => [a.by, a.filters, a.column, a.width]);
+
+export function unturned(): FlameData {
+	return flameOf(keyOf(view.peek()));
+}
+
+// --- Tables ---
+
+const sumsAt = lately((a) => sumsOf(treeOf(a)), (a) => [a.by, a.filters]);
+
+function given(a: Asked): Partial<TableAnswer> | undefined {
+	const table = a.filters.length ? undefined : facts().tables?.[a.by || 'function'];
+	return Array.isArray(table) ? table[indexOf(a)] : table;
+}
+
+function multiplied<T extends Partial<TableAnswer>>(t: T): T {
+	const k = facts().factor || 1, times = (lists?: number[][]) => lists?.map((list) => list.map((v) => v * k));
+	return k === 1 ? t : { ...t, self: times(t.self), total: times(t.total), whole: t.whole?.map((v) => v * k) };
+}
+
+const listOf = (values: Float64Array, frames: number[]) => frames.map((f) => values[f]);
+
+function counted(a: Asked): Partial<TableAnswer> {
+	const t = treeOf(a), sums = sumsAt(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a);
+	const frames = [...frameName.keys()].filter((f) => sums.seen[f] && f !== t.rootFrame), columns = facts().compared ? sidesOf(metric) : t.own.map((_, c) => c);
+	const sum = (c: number) => t.sum(c, true);
+	return { count: frames.length, name: frames.map((f) => names[frameName[f]]), file: frames.map((f) => files[frameFile[f]]), line: frames.map((f) => frameLine[f]),
+		self: columns.map((c) => listOf(sums.self[c], frames)), total: columns.map((c) => listOf(sums.total[c], frames)), at_most: [],
+		...facts().compared && { whole: [sum(columns[0]), sum(columns[1])] } };
+}
+
+function tableOf(a: Asked): TableAnswer {
+	const t = given(a);
+	return { columns: columnsOf(a), column: indexOf(a), ...t ? multiplied(t) : counted(a) } as TableAnswer;
+}
+
+// --- Callers and callees ---
+
+type Made = Pick<FunctionAnswer['function'], 'self' | 'total' | 'again' | 'at_most'>;
+
+interface Place {
+	name: string[];
+	file: string[];
+	line: number[];
+}
+
+function answer(a: Asked, places: Place, first: number, many: number, made: Made, callers: PackedEdge[], callees: PackedEdge[]): FunctionAnswer {
+	const name = places.name[first], k = facts().factor || 1, times = (values: number[]) => values.map((v) => v * k);
+	const edge = ([f, values, atMost]: PackedEdge): Edge => ({ name: f < 0 ? null : places.name[f], file: f < 0 ? '' : places.file[f], line: f < 0 ? 0 : places.line[f],
+		values: times(values), at_most: atMost === 1, itself: f >= 0 && places.name[f] === name });
+	return { columns: columnsOf(a), column: indexOf(a), callers: callers.map(edge), callees: callees.map(edge),
+		function: { name, file: places.file[first], line: places.line[first], places: many, self: times(made.self), total: times(made.total),
+			again: times(made.again), at_most: made.at_most } };
+}
+
+// Those that the file brings, as the tree is an estimate.
+function measured(a: Asked): FunctionAnswer | null {
+	const around = a.filters.length ? undefined : facts().around?.[a.by || 'function'], first = around ? around.name.indexOf(a.function) : -1;
+	if (!around || first < 0)
+		return null;
+	const made = around.functions[first];
+	return made === 0 ? null : answer(a, around, first, around.name.filter((n) => n === a.function).length, made, made.callers, made.callees);
+}
+
+function functionOf(a: Asked): FunctionAnswer {
+	const known = measured(a);
+	if (known)
+		return known;
+	const t = treeOf(a), { frameName, frameFile, frameLine, names, files } = t.words, metric = indexOf(a), sides = facts().compared ? sidesOf(metric) : t.own.map((_, c) => c);
+	const of = Uint8Array.from(frameName, (n, f) => names[n] === a.function && f !== t.rootFrame ? 1 : 0), first = of.indexOf(1), calls = callsColumn();
+	if (first < 0)
+		throw new Error(`There is no ${a.by && a.by !== 'own' ? a.by : 'function'} “${a.function}” here.`);
+	const callers = neighbours(t, of, true, calls), callees = neighbours(t, of, false, calls), k = facts().factor || 1;
+	const main = sides[sides.length - 1] === sides[0] || !facts().compared ? metric : sides[1], pick = (values: number[]) => sides.map((c) => values[c] / k);
+	const list = (edges: Map<number, number[]>): PackedEdge[] => [...edges].sort(([f, x], [g, y]) => y[main] - x[main] || (calls >= 0 ? y[calls] - x[calls] : 0) ||
+		(nameAt(f) < nameAt(g) ? -1 : 1)).map(([f, values]) => [f === ROOT ? -1 : f, pick(values), 0]);
+	const nameAt = (f: number) => f < 0 ? '' : names[frameName[f]], places: Place = { name: frameName.map((n) => names[n]), file: frameFile.map((n) => files[n]), line: frameLine };
+	const made = { self: pick(callees.self), total: pick(callees.total), again: pick(callees.again), at_most: false };
+	return answer(a, places, first, of.reduce((n, v) => n + v, 0), made, list(callers.edges), list(callees.edges));
+}
+
+// --- The call graph ---
+
+const MOST = 120;		// functions that a person can see at a time, and that are laid out in no time
+
+function callGraphOf(a: Asked): string {
+	const t = treeOf(a), table = tableOf(a), columns = sidesOf(indexOf(a)), column = table.columns[table.column], threshold = Number(a.threshold || '0.5') / 100;
+	const last = facts().compared ? 1 : table.column, before = (list: number[][]) => facts().compared ? list[0] : null;
+	const whole = Math.max(column.whole ?? column.total, column.before ?? 0), weight = (i: number) => Math.max(table.total[last][i], before(table.total)?.[i] ?? 0);
+	const kept = [...table.name.keys()].filter((i) => weight(i) > 0 && weight(i) >= threshold * whole).sort((i, j) => weight(j) - weight(i)).slice(0, MOST);
+	const at = new Map(kept.map((i, n) => [`${table.name[i]}\n${table.file[i]}:${table.line[i]}`, n]));
+	const { frameName, frameFile, frameLine, names, files } = t.words, node = frameName.map((n, f) => at.get(`${names[n]}\n${files[frameFile[f]]}:${frameLine[f]}`) ?? -1);
+	const arrows = arrowsOf(t, columns, Uint8Array.from(node, (n) => n >= 0 ? 1 : 0));
+	return drawn({
+		unit: column.unit, whole, isDifference: !!facts().compared, estimated: !!facts().estimated, hidden: table.name.length - kept.length,
+		nodes: kept.map((i) => ({ name: table.name[i], self: table.self[last][i], total: table.total[last][i], selfBefore: before(table.self)?.[i] ?? 0,
+			totalBefore: before(table.total)?.[i] ?? 0, atMost: table.at_most?.includes(i) })),
+		arrows: arrows.map((w) => ({ from: node[w.from], to: node[w.to], value: w.values[w.values.length - 1], before: facts().compared ? w.values[0] : 0 })),
+	}, threshold);
+}
+
+// --- The questions, by the names of src/api.ts ---
+
+const read = (query: string) => JSON.parse(query) as Asked;
+
+export function flameQuery(v: View): string {
+	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: v.reverse && !v.function });
+}
+
+export function tableQuery(v: View): string {
+	return JSON.stringify({ ...keyOf(v), function: '', threshold: '', reverse: false, width: '' });
+}
+
+export function functionQuery(v: View): string {
+	return v.function && JSON.stringify({ ...keyOf(v), threshold: '', reverse: false, width: '' });
+}
+
+export function chartQuery(v: View): string {
+	return JSON.stringify({ ...keyOf(v), column: '', by: '', function: '', threshold: '', reverse: false, width: '' });
+}
+
+export const timelineQuery = (): string => '';
+export const sourceQuery = (): string => '';		// the files are elsewhere
+
+export async function getChart(): Promise<FlameData> {
+	return chart!;
+}
+
+export async function getFlame(query: string): Promise<FlameData> {
+	const a = read(query);
+	return a.reverse ? turnedOf(a) : flameOf(a);
+}
+
+export async function getTable(query: string): Promise<TableAnswer> {
+	return tableOf(read(query));
+}
+
+export async function getFunction(query: string): Promise<FunctionAnswer> {
+	return functionOf(read(query));
+}
+
+export async function getCallGraph(v: View): Promise<string> {
+	return callGraphOf(keyOf(v));
+}
+
+export const getLabels = async (): Promise<Label[]> => [];
+export const getTimeline = async (): Promise<Timeline | null> => null;
+export const getSource = async (): Promise<SourceAnswer | null> => null;
+export const getStatus = async (): Promise<Status | null> => null;
+export type { Sums };

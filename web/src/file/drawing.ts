@@ -1,0 +1,286 @@
+// A call graph as the SVG that Graphviz would make of it (src/render/callgraph.c): boxes in layers below their callers, arrows between.
+//
+// Layers are those of the longest way from a function that nothing calls, with arrows that lead back turned around; the order within
+// a layer is that of the means of neighbours, swept down and up a few times.
+
+import { differenceColor } from '../flame/difference';
+import * as format from '../format';
+
+export interface GraphNode {
+	name: string;
+	self: number;
+	total: number;
+	selfBefore: number;
+	totalBefore: number;
+	atMost?: boolean;
+}
+
+export interface GraphArrow {
+	from: number;
+	to: number;
+	value: number;
+	before: number;
+}
+
+export interface CallGraphData {
+	unit: string;
+	whole: number;
+	isDifference: boolean;
+	estimated: boolean;
+	hidden: number;
+	nodes: GraphNode[];
+	arrows: GraphArrow[];
+}
+
+// A box, or a point that a long arrow passes.
+interface Item {
+	node: number;		// -1: a point
+	layer: number;
+	width: number;
+	height: number;
+	x: number;		// of its middle
+	y: number;		// of its upper edge
+}
+
+interface Link {
+	from: number;
+	to: number;
+}
+
+const MOST_ARROWS = 240, GAP_X = 18, GAP_Y = 46, LINE = 13, CHARACTERS = 36, SWEEPS = 12, SIDE = 10;
+
+const escaped = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+	.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const weight = (a: GraphArrow) => Math.max(a.value, a.before);
+const heavy = (n: GraphNode) => Math.max(n.total, n.totalBefore);
+
+// The name on up to three lines, broken behind a \ or before ::.
+function lines(name: string): string[] {
+	const all: string[] = [];
+	for (let rest = name || '[no name]'; rest;) {
+		let end = rest.length;
+		if (end > CHARACTERS) {
+			const part = rest.slice(0, CHARACTERS), slash = part.lastIndexOf('\\') + 1, scope = part.lastIndexOf('::');
+			end = Math.max(slash, scope) > 0 ? Math.max(slash, scope) : CHARACTERS;
+		}
+		if (all.length === 2 && end < rest.length) {
+			all.push(`…${rest.slice(1 - CHARACTERS)}`);
+			break;
+		}
+		all.push(rest.slice(0, end));
+		rest = rest.slice(end);
+	}
+	return all;
+}
+
+function words(g: CallGraphData, n: GraphNode): string[] {
+	const one = (what: string, before: number, now: number, limit: boolean) => g.isDifference ?
+		`${what} ${format.value(before, g.unit)} → ${format.value(now, g.unit)}` :
+		`${what} ${limit ? '≤' : ''}${format.value(now, g.unit)} (${limit ? '≤' : ''}${format.share(now, g.whole)})`;
+	return [...lines(n.name), one('self', n.selfBefore, n.self, false), one('total', n.totalBefore, n.total, !!n.atMost)];
+}
+
+// Arrows that are drawn: each of some weight, and the heaviest one to each function.
+function pruned(g: CallGraphData, threshold: number): GraphArrow[] {
+	const heaviest = new Map<number, GraphArrow>();
+	for (const a of g.arrows)
+		if (a.from !== a.to && (!heaviest.has(a.to) || weight(a) > weight(heaviest.get(a.to)!)))
+			heaviest.set(a.to, a);
+	return g.arrows.filter((a) => weight(a) > 0).sort((a, b) => weight(b) - weight(a) || a.from - b.from || a.to - b.to)
+		.filter((a, i) => heaviest.get(a.to) === a || i < MOST_ARROWS && weight(a) >= threshold * g.whole);
+}
+
+// By arrow: whether it leads back to a caller. Heavy arrows are walked first, and nothing recurses.
+function backwards(count: number, arrows: GraphArrow[]): boolean[] {
+	const out: number[][] = Array.from({ length: count }, () => []), state = new Uint8Array(count), back = arrows.map((a) => a.from === a.to), called = new Uint8Array(count);
+	arrows.forEach((a, i) => {
+		if (a.from === a.to)
+			return;
+		out[a.from].push(i);
+		called[a.to] = 1;
+	});
+	const starts = [...out.keys()].sort((a, b) => called[a] - called[b] || a - b);
+	for (const start of starts) {
+		const path = state[start] ? [] : [start], next = [0];
+		state[start] ||= 1;
+		while (path.length) {
+			const at = path[path.length - 1], i = out[at][next[next.length - 1]++];
+			if (i === undefined) {
+				state[path.pop()!] = 2;
+				next.pop();
+			} else if (state[arrows[i].to] === 1) {
+				back[i] = true;
+			} else if (state[arrows[i].to] === 0) {
+				state[arrows[i].to] = 1;
+				path.push(arrows[i].to);
+				next.push(0);
+			}
+		}
+	}
+	return back;
+}
+
+function layersOf(count: number, arrows: GraphArrow[], back: boolean[]): number[] {
+	const layer = new Array<number>(count).fill(0), waits = new Array<number>(count).fill(0), out: number[][] = Array.from({ length: count }, () => []);
+	arrows.forEach((a, i) => {
+		if (a.from === a.to)
+			return;
+		const [from, to] = back[i] ? [a.to, a.from] : [a.from, a.to];
+		out[from].push(to);
+		waits[to]++;
+	});
+	const ready = [...waits.keys()].filter((n) => !waits[n]);
+	for (let n = ready.pop(); n !== undefined; n = ready.pop())
+		for (const to of out[n]) {
+			layer[to] = Math.max(layer[to], layer[n] + 1);
+			if (!--waits[to])
+				ready.push(to);
+		}
+	return layer;
+}
+
+function ordered(items: Item[], links: Link[]): number[][] {
+	const rows: number[][] = [], above: number[][] = items.map(() => []), below: number[][] = items.map(() => []), place = new Float64Array(items.length);
+	items.forEach((item, i) => (rows[item.layer] ||= []).push(i));
+	for (const { from, to } of links) {
+		below[from].push(to);
+		above[to].push(from);
+	}
+	const number = (row: number[]) => row.forEach((i, n) => place[i] = n / row.length);
+	rows.forEach(number);
+	for (let sweep = 0; sweep < SWEEPS; sweep++) {
+		const near = sweep % 2 ? below : above;
+		for (const row of sweep % 2 ? [...rows].reverse() : rows) {
+			const mean = new Map(row.map((i) => [i, near[i].length ? near[i].reduce((sum, j) => sum + place[j], 0) / near[i].length : place[i]]));
+			row.sort((a, b) => mean.get(a)! - mean.get(b)! || place[a] - place[b]);
+			number(row);
+		}
+	}
+	return rows;
+}
+
+// Each as near to its neighbours as the others of its layer let it.
+function place(items: Item[], links: Link[], rows: number[][]): void {
+	const near: number[][] = items.map(() => []);
+	for (const { from, to } of links) {
+		near[from].push(to);
+		near[to].push(from);
+	}
+	const spread = (row: number[], wanted: (i: number) => number) => {
+		// Left to right no item is left of where it has room, then the row moves to where its items want to be on the whole.
+		let right = -Infinity, shift = 0;
+		for (const i of row) {
+			items[i].x = Math.max(wanted(i), right + items[i].width / 2);
+			right = items[i].x + items[i].width / 2 + GAP_X;
+		}
+		for (const i of row)
+			shift += (wanted(i) - items[i].x) / row.length;
+		for (const i of row)
+			items[i].x += shift;
+	};
+	let y = 0;
+	for (const row of rows) {
+		const height = Math.max(...row.map((i) => items[i].height));
+		let x = 0;
+		for (const i of row) {
+			items[i].x = x + items[i].width / 2;
+			items[i].y = y + (height - items[i].height) / 2;
+			x += items[i].width + GAP_X;
+		}
+		for (const i of row)
+			items[i].x -= x / 2;
+		y += height + GAP_Y;
+	}
+	for (let sweep = 0; sweep < SWEEPS; sweep++)
+		for (const row of sweep % 2 ? [...rows].reverse() : rows) {
+			const wanted = new Map(row.map((i) => [i, near[i].length ? near[i].reduce((sum, j) => sum + items[j].x, 0) / near[i].length : items[i].x]));
+			spread(row, (i) => wanted.get(i)!);
+		}
+}
+
+// The way along the heaviest arrows from the heaviest function.
+function criticalPath(g: CallGraphData, arrows: GraphArrow[]): { nodes: Set<number>; arrows: Set<GraphArrow> } {
+	const called = new Set(arrows.filter((a) => a.from !== a.to).map((a) => a.to)), nodes = new Set<number>(), path = new Set<GraphArrow>();
+	const roots = [...g.nodes.keys()].filter((n) => !called.has(n)), from = (roots.length ? roots : [...g.nodes.keys()]).sort((a, b) => heavy(g.nodes[b]) - heavy(g.nodes[a]))[0];
+	for (let at: number | undefined = from; at !== undefined && !nodes.has(at);) {
+		nodes.add(at);
+		const next: GraphArrow | undefined = arrows.find((a) => a.from === at && !nodes.has(a.to));
+		if (next)
+			path.add(next);
+		at = next?.to;
+	}
+	return { nodes, arrows: path };
+}
+
+// --- The picture ---
+
+const fixed = (v: number) => v.toFixed(1);
+
+function boxColor(g: CallGraphData, n: GraphNode, most: number): string {
+	if (g.isDifference)
+		return differenceColor(most ? (n.total - n.totalBefore) / most : 0);
+	const k = g.whole ? Math.min(1, n.self / g.whole) ** 0.5 : 0, mix = (a: number, b: number) => Math.round(a + (b - a) * k);
+	return `rgb(${mix(255, 245)},${mix(250, 140)},${mix(242, 90)})`;
+}
+
+function boxText(g: CallGraphData, n: GraphNode, item: Item, isCritical: boolean, most: number): string {
+	const text = words(g, n), left = item.x - item.width / 2, gone = g.isDifference && !n.total && n.totalBefore;
+	return `<g class="node${isCritical ? ' critical' : ''}"><g><a xlink:title="${escaped(n.name)}">` +
+		`<path d="M${fixed(left + 6)},${fixed(item.y)}h${fixed(item.width - 12)}q6,0 6,6v${fixed(item.height - 12)}q0,6 -6,6h${fixed(12 - item.width)}q-6,0 -6,-6v${fixed(12 - item.height)}q0,-6 6,-6z" ` +
+		`fill="${boxColor(g, n, most)}" stroke="${isCritical ? '#1f4e9e' : '#777777'}"${isCritical ? ' stroke-width="2.5"' : ''}${gone ? ' stroke-dasharray="5,2"' : ''}/>` +
+		text.map((line, i) => `<text text-anchor="middle" x="${fixed(item.x)}" y="${fixed(item.y + LINE * (i + 1) + 2)}" font-size="10.5" fill="#000">${escaped(line)}</text>`).join('') +
+		'</a></g></g>';
+}
+
+function arrowText(g: CallGraphData, a: GraphArrow, points: [number, number][], isCritical: boolean, most: number): string {
+	const share = g.whole ? Math.min(1, weight(a) / g.whole) : 0, delta = a.value - a.before, changed = g.isDifference && delta !== 0;
+	const color = changed ? (delta > 0 ? '#c04f00' : '#1f628f') : isCritical ? '#1f4e9e' : '#777777', wide = fixed(0.8 + 3.6 * share * (changed && most ? Math.abs(delta) / most : 1));
+	const says = g.isDifference ? `${format.value(a.before, g.unit)} → ${format.value(a.value, g.unit)}` : `${format.value(a.value, g.unit)} (${format.share(a.value, g.whole)})`;
+	let d = `M${points[0].map(fixed).join()}`;
+	for (let i = 1; i < points.length; i++) {
+		const [x0, y0] = points[i - 1], [x, y] = points[i], bend = (y - y0) / 2;
+		d += `C${fixed(x0)},${fixed(y0 + bend)} ${fixed(x)},${fixed(y - bend)} ${fixed(x)},${fixed(y)}`;
+	}
+	const [x, y] = points[points.length - 1], up = y < points[points.length - 2][1] ? 1 : -1;
+	const [mx, my] = points.length > 2 ? points[1] : [(points[0][0] + x) / 2, (points[0][1] + y) / 2];
+	return `<g class="edge${isCritical ? ' critical' : ''}${changed ? ' change' : ''}"><g><a xlink:title="${escaped(`${g.nodes[a.from].name} → ${g.nodes[a.to].name}\n${says}`)}">` +
+		`<path fill="none" stroke="${color}" stroke-width="${wide}" d="${d}"/>` +
+		`<polygon fill="${color}" stroke="${color}" points="${fixed(x)},${fixed(y)} ${fixed(x - 3.5)},${fixed(y + 8 * up)} ${fixed(x + 3.5)},${fixed(y + 8 * up)}"/></a></g>` +
+		(share >= 0.02 ? `<text x="${fixed(mx + 5)}" y="${fixed(my + 3)}" font-size="9">${escaped(says)}</text>` : '') + '</g>';
+}
+
+export function drawn(g: CallGraphData, threshold: number): string {
+	const arrows = pruned(g, threshold), back = backwards(g.nodes.length, arrows), layer = layersOf(g.nodes.length, arrows, back), path = criticalPath(g, arrows);
+	const items: Item[] = g.nodes.map((n, i) => {
+		const text = words(g, n);
+		return { node: i, layer: layer[i], width: Math.max(70, ...text.map((line) => line.length * 6.1 + 20)), height: text.length * LINE + 12, x: 0, y: 0 };
+	});
+	const links: Link[] = [], ways: number[][] = arrows.map((a, i) => {
+		const [from, to] = back[i] ? [a.to, a.from] : [a.from, a.to], way = [from];
+		for (let l = layer[from] + 1; l < layer[to]; l++)
+			way.push(items.push({ node: -1, layer: l, width: 4, height: 0, x: 0, y: 0 }) - 1);
+		way.push(to);
+		for (let k = 1; k < way.length && a.from !== a.to; k++)
+			links.push({ from: way[k - 1], to: way[k] });
+		return back[i] ? way.reverse() : way;
+	});
+	if (items.length)
+		place(items, links, ordered(items, links));
+	const left = Math.min(0, ...items.map((i) => i.x - i.width / 2)) - SIDE, right = Math.max(1, ...items.map((i) => i.x + i.width / 2)) + 60, bottom = Math.max(1, ...items.map((i) => i.y + i.height)) + SIDE;
+	const mostOf = (list: number[]) => list.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+	const mostNode = mostOf(g.nodes.map((n) => n.total - n.totalBefore)), mostArrow = mostOf(arrows.map((a) => a.value - a.before));
+	const drawnArrows = arrows.map((a, i) => {
+		const way = ways[i], up = back[i];
+		if (a.from === a.to) {
+			const item = items[a.from], x = item.x + item.width / 2;
+			return arrowText(g, a, [[x - 8, item.y + item.height], [x + 14, item.y + item.height / 2], [x - 8, item.y]], path.arrows.has(a), mostArrow);
+		}
+		const points = way.map((n, k): [number, number] => {
+			const item = items[n], first = k === 0, isEnd = first || k === way.length - 1;
+			return [item.x, isEnd ? item.y + (first !== up ? item.height : 0) : item.y];
+		});
+		return arrowText(g, a, points, path.arrows.has(a), mostArrow);
+	});
+	return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="${fixed(left)} ${-SIDE} ${fixed(right - left)} ${fixed(bottom + SIDE)}"><g class="graph">` +
+		drawnArrows.join('') + g.nodes.map((n, i) => boxText(g, n, items[i], path.nodes.has(i), mostNode)).join('') + '</g></svg>';
+}

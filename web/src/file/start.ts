@@ -1,0 +1,61 @@
+// The facts about a page in a file, which stand beside its script.
+
+import type { Column } from '../flame/data';
+import type { Meaning } from '../flame/derive';
+import type { ExactTable } from '../flame/exact';
+import type { TableAnswer } from '../api';
+
+export type ColorBy = 'function' | 'layer' | 'package';
+type Around = { count: number; name: string[]; file: string[]; line: number[]; functions: (0 | AroundOne)[] };
+
+export type PackedEdge = [frame: number, values: number[], atMost: number];		// -1: no caller
+
+export interface AroundOne {
+	self: number[];
+	total: number[];
+	again: number[];
+	at_most: boolean;
+	callers: PackedEdge[];
+	callees: PackedEdge[];
+}
+
+// src/render/html.c and src/command/page_file.c write it.
+export interface Begun {
+	title: string;
+	subtitle?: string;
+	note: string;
+	reversed: boolean;
+	inverted: boolean;
+	colorBy: ColorBy;
+	hasColors: boolean;
+	self?: boolean;
+	widthOf?: Meaning;
+	negate?: boolean;
+	factor?: number;
+	total?: number;
+	fills: Record<ColorBy, string>;
+	layers: [name: string, color: string][];
+	attributes?: Record<number, [group: string, link: string, title: string]>;
+	exact?: ExactTable;
+	chart?: { calls: number; start: number; length_ns: number };
+	columns: Column[];
+	column: number;
+	period_ns: number;
+	estimated?: boolean;
+	labels: Record<string, string>;
+	compared?: { before: string; after: string; factor: number };
+	groups: Record<string, { of: number[]; names: string[] }>;
+	own: number[];
+	tables?: Record<string, Partial<TableAnswer> | Partial<TableAnswer>[]>;
+	around?: Record<string, Around>;
+}
+
+let about: Begun | null = null;
+
+export function facts(): Begun {
+	return about ||= JSON.parse(document.getElementById('about')!.textContent!) as Begun;
+}
+
+export function begun(): { reverse: boolean; inverted: boolean } {
+	return { reverse: facts().reversed, inverted: facts().inverted };
+}

@@ -1,0 +1,7 @@
+// The same from the one script that a page in a file has.
+
+import MatchWorker from '../match?worker&inline';
+
+export function newWorker(): Worker {
+	return new MatchWorker({ name: 'match' });
+}

@@ -1,0 +1,12 @@
+// Colours of boxes where they are not the theme's: those of a difference.
+
+import { differenceColor, differenceShares } from './flame/difference';
+import type { FlameData } from './flame/data';
+import type { Paint } from './flame/view';
+
+export function paintOf(d: FlameData): Paint | null {
+	if (!d.before)
+		return null;
+	const shares = differenceShares(d, false);
+	return { fill: (box: number) => differenceColor(shares(box)), match: '#8b2fc9', matchText: '#ffffff' };
+}
