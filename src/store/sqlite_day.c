@@ -375,7 +375,7 @@ bool day_extent(struct day *d, unsigned *ret_first, unsigned *ret_end)
 	}
 	if (first_hour >= 0 && first_hour < 24)
 		hour_extent(d, first_hour, ret_first, ret_end);
-	if (last_hour > first_hour && last_hour < 24)
+	if (last_hour > first_hour && last_hour >= 0 && last_hour < 24)
 		hour_extent(d, last_hour, ret_first, ret_end);
 	return *ret_first < *ret_end;
 }
