@@ -7,6 +7,7 @@
 #include "block_arena.h"
 
 #include "blocks.h"
+#include "strobe_assert.h"
 
 #include <string.h>
 
@@ -24,9 +25,11 @@ void *arena_take(struct arena *a, size_t size)
 		a->blocks = b;
 		a->free = (char *)(b + 1);
 		a->end = (char *)b + b->size;
+		STROBE_ASSERT(size <= (size_t)(a->end - a->free));
 	}
 	p = a->free;
 	a->free += size;
+	STROBE_ASSERT(a->free <= a->end && !((uintptr_t)p & 63));
 	return p;
 }
 

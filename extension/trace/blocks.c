@@ -6,7 +6,7 @@
 
 #include "blocks.h"
 
-#include "php.h"
+#include "strobe_assert.h"
 
 #include <sys/mman.h>
 
@@ -34,6 +34,7 @@ struct block *blocks_take(size_t size, int more)
 	size += sizeof(*b);
 	idle_requests = 0;
 	if (size <= BLOCK_BYTES && b) {
+		STROBE_ASSERT(kept_count > 0 && b->size == BLOCK_BYTES);
 		kept = b->next;
 		kept_count--;
 		return b;
@@ -53,6 +54,7 @@ static void keep_at_most(unsigned count)
 	while (kept_count > count) {
 		struct block *b = kept;
 
+		STROBE_ASSERT(b);
 		kept = b->next;
 		kept_count--;
 		munmap(b, b->size);
@@ -64,6 +66,7 @@ void blocks_give_back(struct block *list)
 	while (list) {
 		struct block *b = list;
 
+		STROBE_ASSERT(b->size >= BLOCK_BYTES);
 		list = b->next;
 		if (b->size == BLOCK_BYTES && kept_count < KEPT_MAX) {
 			b->next = kept;
@@ -84,4 +87,5 @@ void blocks_request_end(void)
 void blocks_thread_end(void)
 {
 	keep_at_most(0);
+	STROBE_ASSERT(!kept);
 }

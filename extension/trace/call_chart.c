@@ -17,6 +17,7 @@ bool chart_start(struct chart *h, size_t max)
 {
 	void *p = mmap(NULL, max * sizeof(*h->calls), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
+	STROBE_ASSERT(max > 0 && !h->calls);
 	if (p == MAP_FAILED)
 		return false;
 	h->calls = h->next = p;

@@ -38,6 +38,7 @@ static zend_always_inline struct chart_call *chart_begin(struct chart *h, struct
 
 	if (UNEXPECTED(call == h->limit))
 		return &h->spare;
+	STROBE_ASSERT(call < h->limit);
 	h->next = call + 1;
 	call->node = (uintptr_t)n;
 	call->start = ticks;

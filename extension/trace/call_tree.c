@@ -5,6 +5,7 @@
 #endif
 
 #include "call_tree.h"
+#include "strobe_assert.h"
 
 #include <stdlib.h>
 
@@ -24,11 +25,13 @@ static const struct {
 
 const char *tree_column_name(enum tree_column c)
 {
+	STROBE_ASSERT((unsigned)c < TREE_COLUMNS);
 	return columns[c].name;
 }
 
 const char *tree_column_unit(enum tree_column c)
 {
+	STROBE_ASSERT((unsigned)c < TREE_COLUMNS);
 	return columns[c].unit;
 }
 
@@ -61,8 +64,10 @@ void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
 	/* Calls are each node's own. */
 	if (c == TREE_CALLS)
 		return;
-	for (uint32_t i = 1; i < t->node_count; i++)
+	for (uint32_t i = 1; i < t->node_count; i++) {
+		STROBE_ASSERT(t->nodes[i].parent < i);
 		ret[t->nodes[i].parent] -= t->nodes[i].value[c];
+	}
 }
 
 size_t call_function_text(const struct call_function *f, char *out, size_t size)
@@ -97,6 +102,7 @@ size_t call_function_text(const struct call_function *f, char *out, size_t size)
 			n = snprintf(out, size, "%s%s%s", class ? ZSTR_VAL(class) : "", colons, ZSTR_VAL(f->name));
 		break;
 	default:
+		STROBE_ASSERT(f->kind == CALL_FILE || f->kind == CALL_EVAL);
 		n = snprintf(out, size, "%s", ZSTR_VAL(f->file));
 		break;
 	}

@@ -13,6 +13,7 @@
 
 bool capture_stack_init(struct capture *c)
 {
+	STROBE_ASSERT(!c->active);
 	if (!c->stack) {
 		c->stack = malloc(FIRST_CAPACITY * sizeof(*c->stack));
 		if (!c->stack)
@@ -52,6 +53,7 @@ static bool grow_stack(struct capture *c)
 
 	if (!c->active || c->deaf)
 		return false;
+	STROBE_ASSERT(c->top + 1 == c->limit);
 	bigger = malloc(wanted * sizeof(*bigger));
 	if (!bigger)
 		return false;
@@ -85,6 +87,7 @@ static zend_string *annotation_suffix(zend_execute_data *frame)
 	struct entry *limit = c->limit;
 	zend_string *suffix;
 
+	STROBE_ASSERT(!c->deaf);
 	c->deaf = true;
 	c->limit = c->top + 1;
 	suffix = c->annotation->suffix(frame);
@@ -141,6 +144,9 @@ static zend_never_inline void add_allocations(struct capture *c, const struct en
 /* Both are given what to measure, and whether that is known to be readable `fast`: the processor's counter, and c->heap. */
 static zend_always_inline void start_values(struct capture *c, struct entry *e, const unsigned what, const bool fast)
 {
+	STROBE_ASSERT(!(what & TRACE_CPU) || (what & TRACE_WALL));
+	STROBE_ASSERT(!(what & TRACE_ALLOCATIONS) || c->stack_counts);
+	STROBE_ASSERT(!fast || !(what & (TRACE_MEMORY | TRACE_PEAK)) || c->heap);
 	if (what & TRACE_MEMORY)
 		e->memory = (int64_t)(fast ? c->heap->now : zend_memory_usage(false));
 	if (what & TRACE_PEAK)
@@ -207,6 +213,7 @@ static zend_never_inline struct node *find_child(struct capture *c, zend_execute
 		n = nodes_make(&c->nodes, caller, frame);
 		capture_changed(c, first);
 	}
+	STROBE_ASSERT(n);
 	if (n != c->nodes.sink && guess != &c->nodes.sink->after)
 		*guess = n;
 	return n;
@@ -217,6 +224,8 @@ static zend_always_inline void enter(struct capture *c, struct node *n, zend_exe
 {
 	struct entry *e = c->top + 1;
 
+	STROBE_ASSERT(e < c->limit);
+	STROBE_ASSERT(!(what & TRACE_CHART) || (what & TRACE_WALL));
 	n->calls++;
 	c->guess = &n->first;
 	__builtin_prefetch(n->first);
@@ -250,6 +259,7 @@ static zend_always_inline void leave(struct capture *c, const unsigned what, con
 	struct node *n = e->node;
 	uint64_t now;
 
+	STROBE_ASSERT(c->active && e > c->stack);
 	__builtin_prefetch(n->after);
 	c->guess = &n->after;
 	c->top = e - 1;
@@ -373,6 +383,7 @@ bool capture_push(struct capture *c, struct node *n, zend_execute_data *frame)
 {
 	struct entry *e;
 
+	STROBE_ASSERT(c->active);
 	if (c->top + 1 == c->limit && !make_room(c))
 		return false;
 	e = ++c->top;
@@ -393,6 +404,7 @@ static void forget_records(struct capture *c)
 
 bool capture_chart_start(struct capture *c)
 {
+	STROBE_ASSERT(!c->chart.calls);
 	if (!chart_start(&c->chart, (size_t)STROBE_G(trace_chart_calls)))
 		return false;
 	forget_records(c);
@@ -430,6 +442,7 @@ struct trace_session *capture_marked_by(struct capture *c, const struct entry *e
 {
 	size_t at = (size_t)(e - c->stack);
 
+	STROBE_ASSERT(e > c->stack && e <= c->top);
 	for (struct trace_session *s = c->sessions; s; s = s->next)
 		if (s->at == at)
 			return s;
@@ -442,7 +455,7 @@ void capture_pop(struct capture *c)
 
 	uint64_t now;
 
-	ZEND_ASSERT(e > c->stack);
+	STROBE_ASSERT(e > c->stack);
 	now = add_values(c, e, c->metrics, false);
 	if (c->metrics & TRACE_CHART)
 		e->call->end = now;
@@ -460,6 +473,7 @@ void capture_mark_session(struct capture *c, struct trace_session *s)
 {
 	struct node *n = nodes_marker(&c->nodes, c->top->node, s->key, s->function);
 
+	STROBE_ASSERT(!s->at);		/* it has one marker at a time */
 	/* Without memory what follows is not seen by this session. */
 	if (n && capture_push(c, n, NULL))
 		s->at = (size_t)(c->top - c->stack);

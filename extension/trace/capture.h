@@ -134,6 +134,7 @@ static inline bool capture_changing(struct capture *c)
 
 static inline void capture_changed(struct capture *c, bool was_first)
 {
+	STROBE_ASSERT(!was_first || (atomic_load_explicit(&c->turn, memory_order_relaxed) & 1));
 	if (was_first)
 		atomic_store_explicit(&c->turn, atomic_load_explicit(&c->turn, memory_order_relaxed) + 1, memory_order_release);
 }

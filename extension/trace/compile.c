@@ -88,6 +88,7 @@ static zend_op_array *compile_traced_string(zend_string *source, const char *fil
 
 static void install(void)
 {
+	STROBE_ASSERT(!installed);		/* or we would call ourselves */
 	next_compile_file = zend_compile_file;
 	zend_compile_file = compile_traced_file;
 	next_compile_string = zend_compile_string;

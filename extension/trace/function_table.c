@@ -52,6 +52,7 @@ static void insert(struct function_table *t, struct function *f)
 {
 	uint32_t i;
 
+	STROBE_ASSERT(t->count * 2 <= t->slots);		/* a search ends at a free slot */
 	for (i = function_slot_of(f->identity_hash, t->slots); t->by_identity[i]; i = (i + 1) & (t->slots - 1))
 		;
 	t->by_identity[i] = f;
@@ -104,6 +105,7 @@ static struct function *make_function(struct function_table *t, uintptr_t key, c
 	f = arena_take_zeroed(&t->memory, sizeof(*f));
 	if (!f)
 		return NULL;
+	STROBE_ASSERT(t->count < t->capacity && (!alike || alike->first == alike));
 	f->id = *id;
 	f->key = key;
 	f->identity_hash = hash;
@@ -194,6 +196,7 @@ static void forget_key(struct function_table *t, struct function *f)
 {
 	uint32_t i = function_slot_of(f->key, t->slots);
 
+	STROBE_ASSERT(f->key != FUNCTION_NO_KEY);
 	while (t->by_key[i].function != f)
 		i = (i + 1) & (t->slots - 1);
 	t->by_key[i].key = f->key = FUNCTION_NO_KEY;
@@ -231,6 +234,7 @@ struct function *function_table_annotated(struct function_table *t, struct funct
 	zend_string *suffix = t->annotation->suffix(frame), *name;
 	struct call_function id = f->id;
 
+	STROBE_ASSERT(f->annotated && f->id.internal);
 	if (!suffix)
 		return f;
 	name = zend_string_concat2(ZSTR_VAL(id.name), ZSTR_LEN(id.name), ZSTR_VAL(suffix), ZSTR_LEN(suffix));
@@ -259,8 +263,10 @@ static void forget_function(struct function *f)
 
 void function_table_done(struct function_table *t)
 {
-	for (uint32_t i = 0; i < t->count; i++)
+	for (uint32_t i = 0; i < t->count; i++) {
+		STROBE_ASSERT(t->all[i]->number == i);
 		forget_function(t->all[i]);
+	}
 	free(t->all);
 	arena_give_back(&t->memory);
 	memset(t, 0, sizeof(*t));

@@ -14,6 +14,7 @@
 
 #include "block_arena.h"
 #include "call_tree.h"
+#include "strobe_assert.h"
 #include "tracer.h"
 
 #define FUNCTION_NO_KEY 1u		/* no address */
@@ -69,6 +70,7 @@ static zend_always_inline uintptr_t function_key(const zend_function *f)
 /* The first slot of a search in an open hash; `slots` is a power of 2. */
 static inline uint32_t function_slot_of(uint64_t h, uint32_t slots)
 {
+	STROBE_ASSERT(slots && !(slots & (slots - 1)));
 	return (uint32_t)((h * 0x9e3779b97f4a7c15ull) >> 32) & (slots - 1);
 }
 

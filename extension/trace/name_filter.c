@@ -5,6 +5,7 @@
 #endif
 
 #include "name_filter.h"
+#include "strobe_assert.h"
 
 #include <stdlib.h>
 
@@ -76,6 +77,7 @@ static void append(struct name *name, const char *p, size_t n)
 
 	while (name->n[i])
 		i++;
+	STROBE_ASSERT(i < sizeof(name->n) / sizeof(*name->n));
 	name->part[i] = p;
 	name->n[i] = n;
 	name->length += n;
@@ -85,6 +87,7 @@ static char byte_at(const struct name *name, size_t at)
 {
 	size_t i = 0;
 
+	STROBE_ASSERT(at < name->length);
 	while (at >= name->n[i])
 		at -= name->n[i++];
 	return zend_tolower_ascii(name->part[i][at]);

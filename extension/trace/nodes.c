@@ -19,6 +19,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	uint32_t chunk = t->count / NODES_PER_CHUNK;
 	struct node *n;
 
+	STROBE_ASSERT(chunk <= t->chunk_count);
 	if (chunk == t->chunk_count) {
 		if (chunk == t->chunk_capacity && !grow(&t->chunks, &t->chunk_capacity, sizeof(*t->chunks)))
 			return NULL;
@@ -34,6 +35,7 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	*n = (struct node){
 		.key = key, .first = t->none, .after = t->none, .parent = parent, .function = f, .number = t->count++,
 	};
+	STROBE_ASSERT(parent ? parent->number < n->number && nodes_at(t, parent->number) == parent : n->number == 0);
 	return n;
 }
 
@@ -65,6 +67,7 @@ static bool grow_slots(struct nodes *t, struct node *p)
 	uint32_t size = p->children < LIST_FIRST ? LIST_FIRST : p->children < LIST_MAX ? LIST_MAX : LIST_MAX * 4;
 	struct slot *slots;
 
+	STROBE_ASSERT(p->children > 0);
 	while (size > LIST_MAX && (p->children + 1) * 2 > size)
 		size *= 2;
 	slots = arena_take_zeroed(&t->memory, size * sizeof(*slots));
@@ -80,6 +83,7 @@ static bool grow_slots(struct nodes *t, struct node *p)
 				put(slots, size, p->slots[i].node);
 	p->slots = slots;
 	p->slot_count = size;
+	STROBE_ASSERT(p->children < p->slot_count);
 	return true;
 }
 
@@ -114,6 +118,7 @@ static bool add_child(struct nodes *t, struct node *p, struct node *n)
 	else
 		put(p->slots, p->slot_count, n);
 	p->children++;
+	STROBE_ASSERT(nodes_find(p, n->key) == n);	/* no key is there twice */
 	return true;
 }
 
@@ -172,6 +177,7 @@ struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, s
 {
 	struct node *n;
 
+	STROBE_ASSERT(key & 1);		/* no function has such a key */
 	if (parent == t->sink || !f)
 		return NULL;
 	if (parent->below == parent)
@@ -228,6 +234,7 @@ static bool make_root(struct nodes *t)
 bool nodes_init(struct nodes *t, uint32_t max)
 {
 	memset(t, 0, sizeof(*t));
+	STROBE_ASSERT(max > 0);
 	t->max = max;
 	t->none = make_outside(t, FUNCTION_NO_KEY);
 	t->sink = make_outside(t, FUNCTION_NO_KEY);
@@ -245,6 +252,7 @@ bool nodes_reset(struct nodes *t)
 	uint32_t count = t->count, chunks = t->chunk_count, markers = t->markers;
 	struct node *first = t->chunks[0], *root = t->root;
 
+	STROBE_ASSERT(chunks > 0 && root == nodes_at(t, 0));
 	memset(&t->memory, 0, sizeof(t->memory));
 	t->count = t->chunk_count = t->markers = 0;
 	if (!make_root(t)) {

@@ -98,6 +98,7 @@ static inline bool nodes_full(const struct nodes *t)
 /* The n-th node in the order of making: a parent always comes before its children. */
 static inline struct node *nodes_at(const struct nodes *t, uint32_t n)
 {
+	STROBE_ASSERT(n / NODES_PER_CHUNK < t->chunk_count);
 	return &t->chunks[n / NODES_PER_CHUNK][n % NODES_PER_CHUNK];
 }
 

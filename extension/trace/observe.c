@@ -106,6 +106,7 @@ static void remember(struct capture *c, const zend_function *f)
 {
 	uintptr_t cache = (uintptr_t)RUN_TIME_CACHE(&f->common);
 
+	STROBE_ASSERT(cache && !(cache & (INTERNAL | SUSPENDS)));
 	if (c->seen_count == c->seen_capacity) {
 		uint32_t wanted = c->seen_capacity ? c->seen_capacity * 2 : 1024;
 		void *bigger = realloc(c->seen, wanted * sizeof(*c->seen));
@@ -138,6 +139,7 @@ static const struct capture_handlers poll_all = { begin_poll, end_poll };
 
 static bool is_wanted(const struct capture *c, const zend_function *f)
 {
+	STROBE_ASSERT(c->installed);
 	if (!ZEND_USER_CODE(f->type))
 		return c->installed_internals || (c->installed == &poll_user && suspends(f));
 	return f->common.function_name || c->installed_files;
@@ -210,6 +212,7 @@ void observe_update(struct capture *c)
 
 	if (!STROBE_G(in_request))
 		return;
+	STROBE_ASSERT(h || !internals);
 	if (h != c->installed || internals != c->installed_internals) {
 		if (c->installed)
 			for_each_function(c, c->installed, remove_from, c->installed_internals);

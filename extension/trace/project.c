@@ -65,6 +65,7 @@ static uint32_t number_function(struct projection *p, const struct function *f)
 
 	if (p->function[first->number])
 		return p->function[first->number] - 1;
+	STROBE_ASSERT(t->function_count < p->capture->nodes.functions.count && first->first == first);
 	copy = &t->functions[t->function_count++];
 	*copy = first->id;
 	if (copy->name)
@@ -83,6 +84,7 @@ static uint32_t new_place(struct projection *p, uint32_t parent, uint32_t functi
 {
 	struct call_tree *t = p->tree;
 
+	STROBE_ASSERT(t->node_count < p->capture->nodes.count && (parent < t->node_count || !t->node_count));
 	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
 	p->merged[t->node_count] = merged;
 	return t->node_count++;
@@ -119,6 +121,7 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 	int64_t *v = p->tree->nodes[place].value;
 	const struct capture *c = p->capture;
 
+	STROBE_ASSERT(place < p->tree->node_count);
 	p->tree->nodes[place].resumptions += n->resumptions;
 	v[TREE_CALLS] += (int64_t)n->calls;
 	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns :
@@ -136,6 +139,7 @@ static void add(struct projection *p, uint32_t place, const struct node *n)
 /* Time that is sampled is only where it was spent. */
 static void add_sampled_time(struct projection *p, uint32_t place, const struct node *n)
 {
+	STROBE_ASSERT(place == NOWHERE || place < p->tree->node_count);
 	if (p->capture->timer.period_ns && place != NOWHERE)
 		p->tree->nodes[place].value[TREE_WALL_NS] += (int64_t)n->wall * (int64_t)p->capture->timer.period_ns;
 }
@@ -152,6 +156,7 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 	struct call_tree *t = p->tree;
 	uint64_t calls = n->calls + (n->below ? n->below->calls : 0);
 
+	STROBE_ASSERT(parent < t->node_count);
 	if (t->functions[t->nodes[parent].function].kind == CALL_FOLDED) {
 		p->place[i] = parent;
 		t->nodes[parent].value[TREE_CALLS] += (int64_t)n->calls;
@@ -180,6 +185,7 @@ static void place_node(struct projection *p, uint32_t i)
 	const struct call_function *f = &n->function->id;
 	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
 
+	STROBE_ASSERT(n->number == i && (!n->parent || n->parent->number < i));
 	if (f->kind == CALL_ROOT) {
 		if (n->key == p->session->key) {
 			p->place[i] = 0;
@@ -222,8 +228,10 @@ static unsigned columns_of(unsigned metrics)
 /* Sampled time was given to the node that ran. */
 static void make_inclusive(struct call_tree *t, enum tree_column column)
 {
-	for (uint32_t i = t->node_count - 1; i > 0; i--)
+	for (uint32_t i = t->node_count - 1; i > 0; i--) {
+		STROBE_ASSERT(t->nodes[i].parent < i);
 		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
+	}
 }
 
 /* Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the
@@ -319,6 +327,7 @@ static bool add_chart(struct projection *p)
 		} else {
 			/* Where the counters of two processors differ. */
 			last = start > last ? start : last;
+			STROBE_ASSERT(t->call_count < count && p->place[chart_node(call)->number] < t->node_count);
 			*r = (struct call_record){ .node = p->place[chart_node(call)->number], .start_ns = last };
 			counted += r->node && !(call->node & CHART_RESUMED);
 			t->call_count++;
@@ -343,6 +352,7 @@ static void shrink(struct call_tree *t)
 
 	if (smaller)
 		t->nodes = smaller;
+	STROBE_ASSERT(t->node_count > 0 && t->function_count > 0);
 	smaller = realloc(t->functions, (size_t)t->function_count * sizeof(*t->functions));
 	if (smaller)
 		t->functions = smaller;

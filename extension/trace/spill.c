@@ -33,6 +33,7 @@ static void forget_trees(struct capture *c)
 static bool make_trees(struct capture *c)
 {
 	for (struct trace_session *s = c->sessions; s; s = s->next) {
+		STROBE_ASSERT(!s->spilled);
 		s->spilled = capture_project(c, s);
 		if (!s->spilled) {
 			forget_trees(c);
@@ -52,6 +53,7 @@ static void run_again(struct capture *c, const struct saved_call *calls, struct 
 		c->top[1].node = n ? n : c->nodes.sink;
 	}
 	c->guess = &c->top->node->first;
+	STROBE_ASSERT(c->top == top);
 }
 
 bool capture_spill(struct capture *c)
@@ -59,6 +61,7 @@ bool capture_spill(struct capture *c)
 	struct entry *top = c->top;
 	struct saved_call *calls;
 
+	STROBE_ASSERT(nodes_full(&c->nodes));
 	if (!is_possible(c))
 		return false;
 	calls = malloc(((size_t)(top - c->stack) + 1) * sizeof(*calls));

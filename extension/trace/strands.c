@@ -119,6 +119,7 @@ static void leave(struct capture *c)
 {
 	struct strand *s = &c->strands[--c->strand_count];
 
+	STROBE_ASSERT(s->bottom > 0);		/* nobody takes the root off */
 	if (s->context->status != ZEND_FIBER_STATUS_DEAD)
 		save(c, s->context, s->bottom);
 	while ((size_t)(c->top - c->stack) >= s->bottom)
@@ -227,6 +228,7 @@ static void follow_fibers(void)
 
 bool strands_init(struct capture *c)
 {
+	STROBE_ASSERT(!c->suspended);
 	follow_fibers();
 	c->strand_count = 0;
 	return add_strand(c, EG(current_fiber_context));

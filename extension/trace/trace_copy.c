@@ -365,6 +365,7 @@ const struct trace_options *trace_copy_session(const struct trace_copy *c, unsig
 
 struct call_tree *trace_copy_tree(struct trace_copy *c, unsigned i)
 {
+	STROBE_ASSERT(i < c->session_count);
 	return c->sessions[i]->options.filter ? NULL : capture_project(&c->capture, c->sessions[i]);
 }
 

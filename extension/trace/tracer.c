@@ -65,12 +65,14 @@ static void stop_timer(struct capture *c)
 
 	if (!c->timer.period_ns)
 		return;
+	STROBE_ASSERT(c->ns_per_tick > 0);
 	timer_tell_rest(&c->timer);
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
 		struct node *n = nodes_at(&c->nodes, i);
 
+		STROBE_ASSERT(!n->parent || n->parent->number < i);
 		if (n->below)
 			n->wall += n->below->wall;
 		if (n->parent)
@@ -81,6 +83,7 @@ static void stop_timer(struct capture *c)
 
 static bool begin_capture(struct capture *c)
 {
+	STROBE_ASSERT(!c->active && !c->sessions);
 	if (!nodes_init(&c->nodes, (uint32_t)STROBE_G(trace_max_nodes)))
 		return false;
 	if (!capture_stack_init(c) || !strands_init(c)) {
@@ -100,6 +103,7 @@ static bool begin_capture(struct capture *c)
 
 static void end_capture(struct capture *c)
 {
+	STROBE_ASSERT(!c->sessions);
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
 	allocations_stop(c);
@@ -119,6 +123,7 @@ static bool widen(struct capture *c, const struct trace_options *o)
 	unsigned metrics = measured_for(c->metrics | o->metrics);
 	bool was_active = c->active;
 
+	STROBE_ASSERT(!(metrics & (TRACE_CPU | TRACE_CHART)) || (metrics & TRACE_WALL));
 	if ((metrics & TRACE_ALLOCATIONS) && !c->stack_counts) {
 		c->stack_counts = calloc(c->capacity, sizeof(*c->stack_counts));
 		if (!c->stack_counts)
@@ -193,6 +198,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 		free_session(s);
 		return NULL;
 	}
+	STROBE_ASSERT(c->active);
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
 	timer_tell_rest(&c->timer);	/* sampled time from before is none of it */
@@ -252,6 +258,7 @@ static void close_session(struct capture *c, struct trace_session *s)
 		capture_pop(c);
 	while (*p && *p != s)
 		p = &(*p)->next;
+	STROBE_ASSERT(*p == s);
 	if (*p)
 		*p = s->next;
 	free_session(s);
@@ -357,6 +364,7 @@ void capture_become_child(struct capture *c)
 {
 	bool first = capture_changing(c);
 
+	STROBE_ASSERT(c->forked && c->forked >= c->stack && c->forked <= c->top);
 	c->forked->frame = c->forked_in;
 	c->forked = NULL;
 	c->limit = c->stack + c->capacity;
@@ -373,6 +381,7 @@ struct call_tree *tracer_look(struct trace_session *s)
 	bool first = capture_changing(c);
 	struct call_tree *t;
 
+	STROBE_ASSERT(is_open(c, s));
 	if (c->forked)
 		capture_become_child(c);
 	capture_flush(c);

@@ -5,14 +5,19 @@
 
 #include "mem.h"
 
+#include <assert.h>
+
 /* Ends the batches whose acknowledgement the source has confirmed. */
 void ack_tokens_end_confirmed(struct collector *c, struct redeliverable *t)
 {
 	const struct source_ops *ops = t->source->ops;
 	uint64_t confirmed = ops->confirmed ? ops->confirmed(t->source) : t->handed_back;
 
+	assert(confirmed <= t->handed_back);
 	while (t->unconfirmed && t->unconfirmed->until <= confirmed) {
 		struct unconfirmed *u = t->unconfirmed;
+
+		assert(!u->next || u->until < u->next->until);
 
 		t->unconfirmed = u->next;
 		if (!t->unconfirmed)
@@ -43,6 +48,7 @@ void ack_tokens_return(struct collector *c, uint64_t batch_id, const struct open
 	struct redeliverable *t = find_redeliverable(c, share->source);
 	struct unconfirmed *u = xcalloc(1, sizeof(*u));
 
+	assert(share->ack_token_count > 0 && share->source->ops->ack);
 	t->handed_back += share->ack_token_count;
 	*u = (struct unconfirmed){ .batch_id = batch_id, .until = t->handed_back };
 	*t->last_unconfirmed = u;
@@ -62,6 +68,7 @@ static struct open_batch *find_replay(struct redeliverable *t, uint64_t id, int6
 		(*p)->journaled = (*p)->replayed = true;
 		(*p)->now_ns = now_ns;
 	}
+	assert((*p)->replayed && !(*p)->closed);
 	return *p;
 }
 
@@ -83,6 +90,7 @@ struct open_batch *ack_tokens_batch_for(struct collector *c, const struct source
 			t->open = open_batch_new(collector_take_id(c));
 			t->open->now_ns = *now;
 		}
+		assert(!t->open->replayed && !t->open->closed);
 		b = t->open;
 	}
 	*now = b->now_ns;
@@ -101,6 +109,7 @@ static bool has_relay_id(const struct open_batch *b, uint64_t id)
  * one that was accepted. */
 static bool was_seen(struct collector *c, const struct open_batch *b, uint64_t id)
 {
+	assert(c->journal || !b->replayed);
 	if (b->replayed)
 		return !journal_batch_held(c->journal, b->batch.id, id) || has_relay_id(b, id);
 	return c->journal && journal_seen(c->journal, id);
@@ -127,6 +136,7 @@ bool ack_tokens_is_replay(struct collector *c, struct open_batch *b, const struc
 /* Closes the batches rebuilt after a crash under their old ids; they are complete once the source has caught up. */
 static void close_replays(struct collector *c, struct redeliverable *t)
 {
+	assert(t->caught_up);		/* before, some of their entries may be missing */
 	while (t->replays) {
 		struct open_batch *b = t->replays;
 
@@ -163,6 +173,9 @@ void ack_tokens_forget_replays(struct collector *c, struct redeliverable *t)
 	while (t->replays) {
 		struct open_batch *b = t->replays;
 
+		assert(b->replayed && !b->closed);
+		assert(c->counters.samples_queued >= b->samples && c->counters.queue_bytes >= b->counted_bytes);
+		assert(t->source->counters.samples_in_flight >= b->samples && t->source->batches > 0);
 		t->replays = b->next;
 		c->counters.samples_received -= b->samples;
 		c->counters.samples_queued -= b->samples;

@@ -131,8 +131,10 @@ static struct profile *profile_of(struct open_batch *b, uint32_t entry)
 	struct batch_entry *e = &((struct batch_entry *)b->batch.entries)[entry];
 	struct profile *p = (struct profile *)e->profile;
 
+	assert(entry < b->batch.count);
 	if (p->column_count == 0)
 		profile_column(p, "samples", "count");
+	assert(p->column_count == 1);		/* nothing but lines comes here */
 	e->from_lines = true;
 	return p;
 }
@@ -178,8 +180,10 @@ static struct open_batch_stack find_stack(struct open_batch *b, const struct sou
 		b->hash_seed = (uintptr_t)b;
 	b->hash_seed |= 1;
 	slot = map_slot(&b->stacks, hash_line(b->hash_seed + (uint64_t)bucket_ns, about, stack));
-	if (*slot != MAP_NONE)
+	if (*slot != MAP_NONE) {
+		assert(*slot < b->seen_count);
 		return b->seen[*slot];
+	}
 	*slot = (uint32_t)b->seen_count;
 	entry = find_entry(b, about, stack, bucket_ns, rules, &at.folded);
 	if (entry >= 0) {
@@ -221,6 +225,7 @@ static struct open_batch_bucket *find_bucket(struct open_batch *b, const struct 
 {
 	struct open_batch_bucket *k;
 
+	assert(bucket_ns % BATCH_BUCKET_NS == 0);
 	for (size_t i = 0; i < b->bucket_count; i++)
 		if (b->buckets[i].bucket_ns == bucket_ns && b->buckets[i].generation == d->generation)
 			return &b->buckets[i];
@@ -241,6 +246,7 @@ static uint32_t series_entry(struct open_batch *b, struct open_batch_bucket *k, 
 	if (k->entries[series] == 0)
 		k->entries[series] = 1 + open_batch_entry(b, make_labels(about, entry_point(stack), rules),
 							  k->bucket_ns, about->clock, about->period_ns);
+	assert(k->entries[series] == SLOW_ENTRY || k->entries[series] <= b->batch.count);
 	return k->entries[series] == SLOW_ENTRY ? SLOW_ENTRY : k->entries[series] - 1;
 }
 
@@ -248,6 +254,7 @@ static uint32_t make_frame(struct open_batch_bucket *k, const struct line_dict *
 {
 	uint32_t *known = &k->frames[frame];
 
+	assert(frame < d->frame_count && d->frame_count <= k->frame_capacity);
 	if (!*known)
 		*known = 1 + profile_frame(p, intern_get(&d->names, d->frame_names[frame]), (struct str){ "", 0 }, 0);
 	return *known - 1;
@@ -264,6 +271,7 @@ static void make_nodes(struct open_batch *b, struct open_batch_bucket *k, const 
 	lengthen(&k->nodes, &k->node_capacity, d->node_count);
 	lengthen(&k->frames, &k->frame_capacity, d->frame_count);
 	for (; node && !k->nodes[node]; node = d->nodes[node].parent) {
+		assert(d->nodes[node].parent < node);
 		GROW(&b->path, &b->path_capacity, n + 1);
 		b->path[n++] = node;
 	}
@@ -295,6 +303,7 @@ static bool find_fast(struct open_batch *b, const struct source_about *about, st
 	struct line_dict_stack s = known ? *known : learn(d, hash, about, stack);
 	struct open_batch_bucket *k = find_bucket(b, d, bucket_ns);
 
+	assert(s.leaf < d->node_count && s.series < d->series.count);
 	if (!k)
 		return false;
 	ret->entry = series_entry(b, k, s.series, about, stack, rules);
@@ -314,6 +323,7 @@ static void keep_line(struct open_batch *b, uint32_t entry, struct str line, int
 	struct batch_line *lines = (struct batch_line *)b->batch.lines;
 	char *bytes = arena_alloc(&b->line_bytes, line.n + 1);
 
+	assert(entry < b->batch.count && line.n <= SOURCE_LINE_MAX);
 	memcpy(bytes, line.p, line.n);
 	GROW(&lines, &b->line_capacity, b->batch.line_count + 1);
 	lines[b->batch.line_count++] = (struct batch_line){ bytes, (uint32_t)line.n, entry, time_ns };
@@ -327,7 +337,7 @@ int open_batch_add_line(struct open_batch *b, const struct source_about *about, 
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS;
 	struct open_batch_stack at;
 
-	assert(time_ns >= 0 && samples > 0);
+	assert(!b->closed && time_ns >= 0 && samples > 0);
 	if (!rules->dict || !find_fast(b, about, stack, bucket_ns, rules, &at))
 		at = find_stack(b, about, stack, bucket_ns, rules);
 	*ret_folded = at.folded;

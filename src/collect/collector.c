@@ -36,8 +36,25 @@ static void wake(struct collector *c)
 		log_debug("the loop is awake already");
 }
 
+bool collector_samples_balance(const struct collector_counters *n)
+{
+	return n->samples_received == n->samples_stored + n->samples_queued + n->samples_dropped_queue + n->samples_dropped_unfit;
+}
+
+static bool runs_balance(const struct collector_counters *n)
+{
+	return n->runs_received == n->runs_stored + n->runs_known + n->runs_queued + n->runs_dropped_queue +
+				   n->runs_dropped_unfit + n->runs_dropped_conflict;
+}
+
+static bool source_balances(const struct source_counters *n)
+{
+	return n->samples_received == n->samples_stored + n->samples_dropped + n->samples_in_flight;
+}
+
 static void batch_done(struct collector *c, struct open_batch *b)
 {
+	assert(lock_is_held(&c->lock));
 	if (!b->closed || b->sinks_left || b->runs_left)
 		return;
 	b->next = NULL;
@@ -48,6 +65,7 @@ static void batch_done(struct collector *c, struct open_batch *b)
 
 void collector_batch_left(struct collector *c, struct open_batch *b)
 {
+	assert(b->closed && b->sinks_left > 0);
 	b->sinks_left--;
 	batch_done(c, b);
 }
@@ -56,8 +74,10 @@ void collector_run_left(struct collector *c, struct open_run *r)
 {
 	struct collector_counters *n = &c->counters;
 
+	assert(lock_is_held(&c->lock) && r->sinks_left > 0);
 	if (--r->sinks_left)
 		return;
+	assert(n->runs_queued > 0 && n->queue_bytes >= r->size);
 	n->runs_stored += r->best == 1;
 	n->runs_known += r->best == 0;
 	n->runs_dropped_conflict += r->best == -EEXIST;
@@ -66,6 +86,7 @@ void collector_run_left(struct collector *c, struct open_run *r)
 	n->runs_queued--;
 	n->queue_bytes -= r->size;
 	if (r->batch) {
+		assert(r->batch->runs_left > 0);
 		r->batch->runs_left--;
 		batch_done(c, r->batch);
 	}
@@ -76,6 +97,8 @@ void collector_run_left(struct collector *c, struct open_run *r)
 
 static void count_done(struct collector_counters *n, const struct open_batch *b)
 {
+	assert(b->closed && !b->sinks_left && !b->runs_left);
+	assert(n->samples_queued >= b->samples && n->queue_bytes >= b->counted_bytes);
 	if (b->kept)
 		n->samples_stored += b->samples;
 	else if (b->unfit)
@@ -92,11 +115,13 @@ static void acknowledge(struct collector *c, const struct open_batch *b)
 		const struct open_batch_share *share = &b->shares[i];
 		struct source_counters *n = &share->source->counters;
 
+		assert(n->samples_in_flight >= share->samples && share->source->batches > 0);
 		if (b->kept)
 			n->samples_stored += share->samples;
 		else
 			n->samples_dropped += share->samples;
 		n->samples_in_flight -= share->samples;
+		assert(source_balances(n));
 		share->source->batches--;
 		if (share->ack_token_count && share->source->ops->ack)
 			ack_tokens_return(c, b->batch.id, share);
@@ -107,11 +132,12 @@ static void finish_done(struct collector *c)
 {
 	struct open_batch *b;
 
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
+	assert(runs_balance(&c->counters));
 	b = c->done;
 	c->done = NULL;
 	c->last_done = &c->done;
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 	while (b) {
 		struct open_batch *next = b->next;
 
@@ -120,6 +146,7 @@ static void finish_done(struct collector *c)
 		open_batch_free(b);
 		b = next;
 	}
+	assert(collector_samples_balance(&c->counters));
 }
 
 /* --- The loop's thread: closing --- */
@@ -134,6 +161,7 @@ uint64_t collector_take_id(struct collector *c)
 
 void collector_count_bytes(struct collector *c, struct open_batch *b)
 {
+	assert(c->counters.queue_bytes >= b->counted_bytes);
 	c->counters.queue_bytes += b->bytes - b->counted_bytes;
 	b->counted_bytes = b->bytes;
 }
@@ -162,6 +190,7 @@ static void hand_to_sinks(struct collector *c, struct open_batch *b)
 	uint64_t least = collector_shortest_queue(c);
 	bool must = has_ack_tokens(b);
 
+	assert(lock_is_held(&c->lock) && !b->closed);	/* it is handed over once */
 	b->closed = true;
 	b->sinks_left = (unsigned)c->sink_count;
 	for (size_t i = 0; i < c->sink_count; i++) {
@@ -182,10 +211,10 @@ static void hand_over(struct collector *c, struct open_batch *b)
 {
 	open_batch_seal(b);
 	collector_count_bytes(c, b);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	hand_to_sinks(c, b);
 	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 }
 
 /* Merges so much of what is closing, and hands over what is ready. Returns whether there is more. */
@@ -204,6 +233,7 @@ static bool go_on_closing(struct collector *c, size_t bytes)
 
 void collector_close_batch(struct collector *c, struct open_batch *b)
 {
+	assert(b != c->open && !b->closed);
 	b->next = NULL;
 	*c->last_closing = b;
 	c->last_closing = &b->next;
@@ -260,12 +290,11 @@ static int init_lock(struct collector *c, struct err *err)
 {
 	pthread_condattr_t attributes;
 
-	if (pthread_mutex_init(&c->lock, NULL))
-		return err_set(err, -ENOMEM, "cannot make a lock for the collector");
+	lock_init(&c->lock);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	if (pthread_cond_init(&c->changed, &attributes)) {
-		pthread_mutex_destroy(&c->lock);
+		lock_done(&c->lock);
 		return err_set(err, -ENOMEM, "cannot make a condition for the collector");
 	}
 	pthread_condattr_destroy(&attributes);
@@ -354,10 +383,11 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 {
 	int64_t until = clock_monotonic_ns() + timeout_ns;
 
+	assert(!lock_is_held(&c->lock));
 	collector_close_batches(c);
 	for (struct redeliverable *t = c->redeliverable; t; t = t->next)
 		ack_tokens_forget_replays(c, t);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	c->flushing = true;
 	c->resting = false;
 	pthread_cond_broadcast(&c->changed);
@@ -369,7 +399,7 @@ uint64_t collector_flush(struct collector *c, int64_t timeout_ns)
 		collector_wait(c, 0);
 	c->flushing = false;
 	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 	finish_done(c);
 	return c->counters.samples_queued + c->counters.runs_queued;
 }
@@ -387,14 +417,15 @@ struct collector *collector_free(struct collector *c)
 	if (!c)
 		return NULL;
 	if (c->has_lock) {
-		pthread_mutex_lock(&c->lock);
+		lock_take(&c->lock);
 		c->stopping = true;
 		pthread_cond_broadcast(&c->changed);
-		pthread_mutex_unlock(&c->lock);
+		lock_release(&c->lock);
 	}
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		sink_worker_join(&c->sink_workers[i]);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++) {
+		assert(!c->sink_workers[i].committing);
 		sink_worker_done(&c->sink_workers[i]);
 		if (c->sink_workers[i].leaving)
 			c->sink_workers[i].gone(c->sink_workers[i].gone_data, sink_worker_left(&c->sink_workers[i]));
@@ -415,7 +446,7 @@ struct collector *collector_free(struct collector *c)
 	journal_close(c->journal);
 	if (c->has_lock) {
 		pthread_cond_destroy(&c->changed);
-		pthread_mutex_destroy(&c->lock);
+		lock_done(&c->lock);
 	}
 	free(c);
 	return NULL;
@@ -433,10 +464,12 @@ size_t collector_sink_count(const struct collector *c)
 
 const char *collector_sink_url(const struct collector *c, size_t i)
 {
+	assert(i < c->sink_count);
 	return c->active[i]->url;
 }
 
 const struct sink_counters *collector_sink_counters(const struct collector *c, size_t i)
 {
+	assert(i < c->sink_count);
 	return &c->active[i]->counters;
 }

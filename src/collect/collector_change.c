@@ -4,6 +4,7 @@
 
 #include "mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A batch has its lines from the first to the last or not at all. */
@@ -32,6 +33,7 @@ int collector_add_sink(struct collector *c, const struct collector_sink *sink, s
 	if (!o)
 		return err_set(err, -E2BIG, "there are %u sinks, some of which were removed and still have something "
 			       "to store", COLLECTOR_SINKS);
+	assert(c->sink_count < COLLECTOR_SINKS && !o->has_thread);
 	collector_close_batches(c);
 	memset(o, 0, sizeof(*o));
 	r = sink_worker_start(o, c, sink, err);
@@ -48,15 +50,16 @@ void collector_remove_sink(struct collector *c, size_t i, void (*gone)(void *dat
 {
 	struct sink_worker *o = c->active[i];
 
+	assert(i < c->sink_count && !o->leaving && gone);
 	collector_close_batches(c);
 	memmove(c->active + i, c->active + i + 1, (--c->sink_count - i) * sizeof(*c->active));
 	set_keep_lines(c);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	o->gone = gone;
 	o->gone_data = data;
 	o->leaving = true;
 	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 }
 
 void collector_reap(struct collector *c)
@@ -69,11 +72,12 @@ void collector_reap(struct collector *c)
 
 		if (!o->is_used)
 			continue;
-		pthread_mutex_lock(&c->lock);
+		lock_take(&c->lock);
 		has_left = o->has_left;
-		pthread_mutex_unlock(&c->lock);
+		lock_release(&c->lock);
 		if (!has_left)
 			continue;
+		assert(o->leaving && !sink_worker_is_busy(o));
 		sink_worker_join(o);
 		sink_worker_done(o);
 		left = sink_worker_left(o);
@@ -86,6 +90,7 @@ void collector_reap(struct collector *c)
 
 void collector_set_caps(struct collector *c, const struct collector_options *o)
 {
+	assert(o->max_series > 0 && o->max_label_values > 0);
 	c->options.queue_bytes = o->queue_bytes;
 	c->options.max_series = c->rules.max_series = o->max_series;
 	c->options.max_label_values = o->max_label_values;
@@ -104,6 +109,7 @@ bool collector_forget(struct collector *c, struct source *s)
 	if (s->batches || (t && (t->open || t->unconfirmed)))
 		return false;
 	if (t) {
+		assert(!t->replays);
 		*p = t->next;
 		free(t);
 	}

@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "label_caps.h"
 #include "line_dict.h"
+#include "lock.h"
 #include "open_batch.h"
 
 #include <pthread.h>
@@ -81,7 +82,7 @@ struct collector {
 	struct journal *journal;		/* NULL: none */
 
 	/* under the lock */
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t changed;
 	struct open_batch *done, **last_done;	/* all sinks are done with them, the loop is not */
 	bool flushing, stopping;
@@ -100,6 +101,7 @@ void collector_close_batches(struct collector *c);	/* all of them; the sinks hav
 void collector_close_batch(struct collector *c, struct open_batch *b);	/* it will go to all sinks; nothing is added */
 void collector_count_bytes(struct collector *c, struct open_batch *b);	/* what it takes now, as queued */
 uint64_t collector_take_id(struct collector *c);
+bool collector_samples_balance(const struct collector_counters *n);	/* the identity of collector.h; the loop's thread */
 uint64_t collector_shortest_queue(const struct collector *c);
 void collector_reap(struct collector *c);	/* sink workers that have left */
 

@@ -9,6 +9,7 @@
 #include "private_file.h"
 #include "tail.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -118,6 +119,7 @@ static struct tail *begin_tail(struct file_source *s, int fd, const struct stat 
 /* Ends a tail: a last line without a newline will never get one. */
 static void end_tail(struct file_source *s, struct tail *t)
 {
+	assert(t->fd >= 0);
 	s->reading = t;
 	line_feed_end(&t->feed);
 	close(t->fd);
@@ -296,6 +298,7 @@ static uint64_t file_confirmed(struct source *base)
 {
 	const struct file_source *s = (const struct file_source *)base;
 
+	assert(s->saved <= s->acknowledged);
 	return s->state_path ? s->saved : s->acknowledged;
 }
 

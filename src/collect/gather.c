@@ -61,6 +61,7 @@ static void set_timer(struct gather *g, int64_t period_ns)
 /* Sets the length of the breaks, if it differs. */
 static void have_breaks(struct gather *g, int64_t length_ns)
 {
+	assert(length_ns >= GATHER_BREAK_MIN_NS && length_ns <= GATHER_PERIOD_NS);
 	if (!g->break_ns)
 		loop_remove(g->loop, &g->ready);
 	if (g->break_ns != length_ns)

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "wire_profile.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TOO_OLD_NS	NS_PER_DAY
@@ -140,6 +141,7 @@ static unsigned put_run(struct collector *c, struct open_run *r)
 
 	for (size_t i = 0; i < c->sink_count; i++)
 		n += c->active[i]->sink.commit_runs != NULL;
+	assert(lock_is_held(&c->lock) && !r->sinks_left);
 	r->sinks_left = n;
 	for (size_t i = 0; i < c->sink_count; i++)
 		if (c->active[i]->sink.commit_runs)
@@ -170,7 +172,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 	n->runs_queued++;
 	n->queue_bytes += m->size;
 
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	if (about->ack_token) {
 		r->batch = b;
 		b->runs_left++;
@@ -180,7 +182,7 @@ static void got_run(struct collector *c, struct open_batch *b, const struct sour
 		collector_run_left(c, r);
 	}
 	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 }
 
 static void note_received(struct collector *c, const struct source_about *about, uint64_t samples, int64_t now)
@@ -199,6 +201,7 @@ static void note_added(struct collector *c, struct open_batch *b, const struct s
 	if (about->source)
 		about->source->counters.samples_in_flight += samples;
 	collector_count_bytes(c, b);
+	assert(collector_samples_balance(&c->counters));
 }
 
 static void note_dropped(struct collector *c, struct open_batch *b, const struct source_about *about, uint64_t samples)
@@ -209,6 +212,7 @@ static void note_dropped(struct collector *c, struct open_batch *b, const struct
 	if (about->ack_token)
 		open_batch_note(b, about, 0);
 	collector_count_bytes(c, b);
+	assert(collector_samples_balance(&c->counters));
 }
 
 static void got_message(void *data, const struct source_about *about, const struct strobe_wire_message *m)
@@ -219,6 +223,7 @@ static void got_message(void *data, const struct source_about *about, const stru
 	uint64_t samples;
 	bool folded = false;
 
+	assert(!strobe_wire_is_open(m->info.kind));	/* see source.h */
 	if (ack_tokens_is_replay(c, b, about))
 		return;
 	note_sender_drops(c, m);
@@ -266,6 +271,7 @@ static void got_line(void *data, const struct source_about *about, const char *l
 
 static void caught_up(void *data, struct source *s)
 {
+	assert(s->ops->ack);
 	ack_tokens_caught_up(data, s);
 }
 

@@ -4,12 +4,13 @@
 
 #include "clock.h"
 #include "ledger.h"
+#include "lock.h"
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
 
+#include <assert.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ struct journal {
 	int lock_fd;
 	struct ledger *file;
 	size_t open_bytes;
-	pthread_mutex_t lock;
+	struct lock lock;
 	bool failing;			/* the last end could not be written */
 
 	struct open_record *open;
@@ -87,6 +88,7 @@ uint64_t journal_batch_of(struct journal *j, const char *source, const struct ac
 
 	if (i == MAP_NONE)
 		return 0;
+	assert(i < j->old_count);
 	j->old[i].asked = true;
 	*ret_now_ns = j->old[i].now_ns;
 	return j->old[i].id;
@@ -109,10 +111,12 @@ static bool remember(struct journal *j, uint64_t id)
 {
 	uint32_t *slot = map_slot(&j->seen, id);
 
+	assert(*slot == MAP_NONE || *slot < JOURNAL_SEEN);
 	if (*slot != MAP_NONE && j->ring[*slot] == id)
 		return true;
 	if (!j->ring)
 		j->ring = xcalloc(JOURNAL_SEEN, sizeof(*j->ring));
+	assert(j->ring_at < JOURNAL_SEEN && (j->ring_count == JOURNAL_SEEN || j->ring_at == j->ring_count));
 	*slot = (uint32_t)j->ring_at;
 	j->ring[j->ring_at] = id;
 	j->ring_at = (j->ring_at + 1) % JOURNAL_SEEN;
@@ -130,9 +134,9 @@ bool journal_seen(struct journal *j, uint64_t relay_id)
 {
 	bool seen;
 
-	pthread_mutex_lock(&j->lock);
+	lock_take(&j->lock);
 	seen = remember(j, relay_id);
-	pthread_mutex_unlock(&j->lock);
+	lock_release(&j->lock);
 	return seen;
 }
 
@@ -175,6 +179,7 @@ static void read_ack_tokens(struct journal *j, struct reader *r, uint32_t batch)
 	uint64_t n;
 	struct ack_token t = { 0 };
 
+	assert(batch < j->old_count);
 	j->old[batch].source = next(r);
 	n = next(r);
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
@@ -210,6 +215,7 @@ static void forget_ended(struct journal *j)
 		struct open_record *o = &j->open[i];
 
 		if (o->ended_ns && o->ended_ns <= before) {
+		assert(j->open_bytes >= o->size);
 			j->open_bytes -= o->size;
 			free(o->body);
 		} else {
@@ -297,6 +303,8 @@ static int begin(struct journal *j, const struct open_batch *b, struct err *err)
 	_cleanup_(buf_done) struct buf body = { 0 };
 	int r;
 
+	assert(lock_is_held(&j->lock));
+	assert(b->batch.id && !b->replayed);		/* a batch that is rebuilt has its record */
 	buf_init(&body);
 	buf_put_varint(&body, BATCH_BEGUN);
 	buf_put_varint(&body, b->batch.id);
@@ -316,12 +324,12 @@ int journal_begin(struct journal *j, struct open_batch *b, struct err *err)
 {
 	int r = 0;
 
-	pthread_mutex_lock(&j->lock);
+	lock_take(&j->lock);
 	if (!b->journaled && ack_token_shares(b)) {
 		r = try_later(begin(j, b, err));
 		b->journaled = r >= 0;
 	}
-	pthread_mutex_unlock(&j->lock);
+	lock_release(&j->lock);
 	return r;
 }
 
@@ -357,6 +365,7 @@ static int renew(struct journal *j, struct err *err)
 {
 	_cleanup_(buf_done) struct buf all = { 0 };
 
+	assert(lock_is_held(&j->lock));
 	buf_init(&all);
 	put_all(j, &all);
 	return ledger_replace(j->file, &all, err);
@@ -376,6 +385,7 @@ static void end(struct journal *j, uint64_t batch_id)
 	struct err err = { 0 };
 	bool failing;
 
+	assert(lock_is_held(&j->lock));
 	buf_init(&body);
 	put_end(&body, batch_id);
 	note_end(j, batch_id);
@@ -388,13 +398,14 @@ static void end(struct journal *j, uint64_t batch_id)
 
 void journal_end(struct journal *j, uint64_t batch_id)
 {
-	pthread_mutex_lock(&j->lock);
+	lock_take(&j->lock);
 	end(j, batch_id);
-	pthread_mutex_unlock(&j->lock);
+	lock_release(&j->lock);
 }
 
 static bool is_open(const struct journal *j, uint64_t id)
 {
+	assert(lock_is_held(&j->lock));
 	for (size_t i = 0; i < j->open_count; i++)
 		if (j->open[i].id == id)
 			return !j->open[i].ended_ns;
@@ -405,11 +416,11 @@ void journal_caught_up(struct journal *j, const char *source)
 {
 	uint64_t key = source_key(source);
 
-	pthread_mutex_lock(&j->lock);
+	lock_take(&j->lock);
 	for (size_t i = 0; i < j->old_count; i++)
 		if (j->old[i].source == key && !j->old[i].asked && is_open(j, j->old[i].id))
 			end(j, j->old[i].id);
-	pthread_mutex_unlock(&j->lock);
+	lock_release(&j->lock);
 }
 
 /* --- Life --- */
@@ -446,7 +457,7 @@ int journal_open(const char *path, struct journal **ret, struct err *err)
 
 	j->path = xstrdup(path);
 	j->lock_fd = -1;
-	pthread_mutex_init(&j->lock, NULL);
+	lock_init(&j->lock);
 	map_init(&j->ack_tokens);
 	map_init(&j->seen);
 	map_init(&j->held);
@@ -467,7 +478,7 @@ struct journal *journal_close(struct journal *j)
 		close(j->lock_fd);
 	for (size_t i = 0; i < j->open_count; i++)
 		free(j->open[i].body);
-	pthread_mutex_destroy(&j->lock);
+	lock_done(&j->lock);
 	map_done(&j->ack_tokens);
 	map_done(&j->held);
 	map_done(&j->seen);

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define KEYS_MAX 256u				/* labels of more names all become "other" */
@@ -27,6 +28,7 @@ struct label_caps *label_caps_new(unsigned max_values, _Atomic uint64_t *counter
 {
 	struct label_caps *c = xcalloc(1, sizeof(*c));
 
+	assert(max_values > 0 && counter);
 	c->max_values = max_values;
 	c->counter = counter;
 	return c;

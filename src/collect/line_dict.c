@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "strobe_wire.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -53,6 +54,7 @@ const struct line_dict_stack *line_dict_find(const struct line_dict *d, uint64_t
 {
 	uint32_t i = map_get(&d->stack_map, hash);
 
+	assert(i == MAP_NONE || i < d->stack_count);
 	return i == MAP_NONE ? NULL : &d->stacks[i];
 }
 
@@ -76,6 +78,7 @@ static uint32_t add_frame(struct line_dict *d, uint32_t series, struct str name)
 	uint32_t number = intern_add(&d->names, name.p, name.n);
 	uint32_t *slot = map_slot(&d->frame_map, map_pair(series, number));
 
+	assert(series < d->series.count);
 	if (*slot != MAP_NONE)
 		return *slot;
 	*slot = d->frame_count;
@@ -89,6 +92,7 @@ static uint32_t add_node(struct line_dict *d, uint32_t parent, uint32_t frame)
 {
 	uint32_t next = parent + 1, known;
 
+	assert(parent < d->node_count && frame < d->frame_count);
 	if (next < d->node_count && d->nodes[next].parent == parent && d->nodes[next].frame == frame)
 		return next;
 	known = map_get(&d->child_map, map_pair(parent, frame));

@@ -2,6 +2,7 @@
 
 #include "line_feed.h"
 
+#include <assert.h>
 #include <string.h>
 
 void line_feed_init(struct line_feed *f, size_t max, void (*got)(void *, uint64_t, const char *, size_t), void *data)
@@ -19,6 +20,7 @@ static void take(struct line_feed *f, const char *line, size_t n)
 {
 	if (f->skipping)
 		return;
+	assert(f->partial.size <= f->max);
 	if (f->partial.size + n > f->max) {
 		f->got(f->data, f->line_at, NULL, f->partial.size + n);
 	} else if (f->partial.size) {
@@ -47,6 +49,7 @@ static void keep(struct line_feed *f, const char *bytes, size_t n)
 	if (!f->skipping)
 		buf_put(&f->partial, bytes, n);
 	f->end += n;
+	assert(f->skipping || f->line_at + f->partial.size == f->end);
 }
 
 void line_feed_put(struct line_feed *f, const char *bytes, size_t n)

@@ -63,6 +63,7 @@ static void free_helpers(struct open_batch *b)
 
 void open_batch_seal(struct open_batch *b)
 {
+	assert(!b->closed);
 	open_batch_merge(b);
 	free_helpers(b);
 }
@@ -71,6 +72,7 @@ struct open_batch *open_batch_free(struct open_batch *b)
 {
 	if (!b)
 		return NULL;
+	assert(!b->sinks_left && !b->runs_left);
 	for (size_t i = 0; i < b->batch.count; i++)
 		entry_done(&b->batch.entries[i]);
 	for (size_t i = 0; i < b->share_count; i++)
@@ -109,6 +111,7 @@ void open_batch_note(struct open_batch *b, const struct source_about *about, uin
 {
 	struct open_batch_share *s;
 
+	assert(!b->closed);		/* the journal has its ack tokens by then */
 	if (!about->source)
 		return;
 	s = share_of(b, about->source);
@@ -127,11 +130,15 @@ int64_t open_batch_find(const struct open_batch *b, const struct buf *key)
 {
 	uint32_t i = intern_find(&b->series, key->data, key->size);
 
-	return i == UINT32_MAX ? -ENOENT : (int64_t)map_get(&b->series_entries, i);
+	if (i == UINT32_MAX)
+		return -ENOENT;
+	assert(map_get(&b->series_entries, i) < b->batch.count);
+	return (int64_t)map_get(&b->series_entries, i);
 }
 
 void open_batch_set(struct open_batch *b, const struct buf *key, uint32_t entry)
 {
+	assert(entry < b->batch.count);
 	map_set(&b->series_entries, intern_add(&b->series, key->data, key->size), entry);
 }
 
@@ -140,6 +147,7 @@ uint32_t open_batch_entry(struct open_batch *b, struct labels *labels, int64_t b
 {
 	struct batch_entry *entries = (struct batch_entry *)b->batch.entries;
 
+	assert(bucket_ns >= 0 && bucket_ns % BATCH_BUCKET_NS == 0);
 	GROW(&entries, &b->capacity, b->batch.count + 1);
 	entries[b->batch.count] = (struct batch_entry){
 		.bucket_ns = bucket_ns,
@@ -250,6 +258,7 @@ static void merge(struct open_batch *b, uint32_t entry, const struct strobe_wire
 
 	assert(r >= 0);			/* the columns are part of the key, and a message never has too many */
 	(void)r;
+	assert(open_batch_profile_cost(p) >= before);
 	b->bytes += open_batch_profile_cost(p) - before;
 }
 
@@ -265,6 +274,7 @@ static size_t merge_set_aside(struct open_batch *b, size_t bytes)
 	size_t merged = 0;
 
 	while (merged < bytes && (w = wire_waiting_take(&b->merging))) {
+		assert(w->series < b->batch.count && b->bytes >= cost_of_waiting(&w->message));
 		merge(b, w->series, &w->message);
 		b->bytes -= cost_of_waiting(&w->message);
 		merged += w->message.size;
@@ -277,6 +287,7 @@ static void set_aside(struct open_batch *b)
 	struct wire_waiting full = b->waiting;
 
 	merge_set_aside(b, SIZE_MAX);
+	assert(wire_waiting_is_empty(&b->merging));
 	b->waiting = b->merging;
 	b->merging = full;
 }
@@ -301,6 +312,7 @@ void open_batch_merge(struct open_batch *b)
  * kept waiting for longer than merging a few messages takes. */
 static void keep(struct open_batch *b, uint32_t entry, const struct strobe_wire_message *m)
 {
+	assert(m->size <= WAITING_MAX);
 	if (b->waiting.bytes.bytes + m->size > WAITING_BYTES)
 		set_aside(b);
 	wire_waiting_add(&b->waiting, entry, m);
@@ -313,7 +325,7 @@ int open_batch_add(struct open_batch *b, const struct source_about *about, const
 {
 	int64_t bucket_ns = time_ns - time_ns % BATCH_BUCKET_NS, i;
 
-	assert(time_ns >= 0);
+	assert(!b->closed && time_ns >= 0);
 	*ret_folded = false;
 	i = find_entry(b, about, m, bucket_ns, rules, false);
 	if (i < 0) {

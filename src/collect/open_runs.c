@@ -4,6 +4,7 @@
 
 #include "mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -38,6 +39,7 @@ static void add(struct open_runs *o, uint64_t id)
 		o->ids = xrealloc(o->ids, o->capacity * sizeof(*o->ids));
 	}
 	o->ids[o->count++] = id;
+	assert(o->count <= o->capacity && o->count <= OPEN_RUNS_MAX);
 }
 
 void open_runs_note(struct open_runs *o, const struct strobe_wire_message *m)

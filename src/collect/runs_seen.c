@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "private_file.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static int write_all(struct runs_seen *s, struct err *err)
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int r;
 
+	assert(s->fd < 0);
 	buf_init(&b);
 	buf_puts(&b, BEGIN);
 	for (size_t i = 0; i < s->known.count; i++)
@@ -127,6 +129,7 @@ static int append(struct runs_seen *s, uint64_t id, struct err *err)
 	_cleanup_(buf_done) struct buf b = { 0 };
 	int r;
 
+	assert(s->fd >= 0);
 	buf_init(&b);
 	put_line(&b, id);
 	r = io_write_all(s->fd, b.data, b.size, err);
@@ -173,6 +176,7 @@ void runs_seen_meet(struct runs_seen *s, uint64_t id)
 
 void runs_seen_end_scan(struct runs_seen *s)
 {
+	assert(s->met.count <= s->known.count);
 	done(&s->known);
 	s->known = s->met;
 	begin(&s->met);

@@ -11,6 +11,7 @@
 #include "text.h"
 #include "wire_profile.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -135,6 +136,7 @@ static void unqueue(struct runs_source *s, struct run_file *f)
 {
 	size_t after = s->queue_count - (size_t)(f - s->queue) - 1;
 
+	assert(f >= s->queue && f < s->queue + s->queue_count);
 	memmove(f, f + 1, after * sizeof(*f));
 	s->queue_count--;
 	s->base.counters.pending = s->queue_count;
@@ -180,6 +182,7 @@ static void visit(struct runs_source *s, const char *name, bool is_closed)
 		s->has_fresh |= st.st_size > 0;
 		return;
 	}
+	assert(s->queue_count < QUEUE_MAX);
 	s->queue[s->queue_count] = (struct run_file){ .id = id, .changed_ns = changed_at(&st), .is_closed = is_closed };
 	strcpy(s->queue[s->queue_count++].name, name);
 	s->base.counters.pending = s->queue_count;
@@ -236,6 +239,7 @@ static bool start(struct runs_source *s, struct run_file *f)
 	struct err err = { 0 };
 	int r = open_file(s, f, &fd, &err);
 
+	assert(!s->reading && !f->is_handed);
 	in.fd = fd;
 	if (r >= 0)
 		r = apart_start(&s->apart, &in, &err);
@@ -316,6 +320,7 @@ static void end_reading(struct runs_source *s)
 	size_t size;
 	int r;
 
+	assert(f && !f->is_handed);
 	loop_remove(s->base.loop, &s->child);
 	r = apart_end(&s->apart, &messages, &size, &err);
 	s->reading = 0;
@@ -505,6 +510,7 @@ static void runs_ack(struct source *base, const struct ack_token *tokens, size_t
 
 		if (!f)
 			continue;
+		assert(f->is_handed);
 		runs_seen_add(&s->seen, f->id);
 		base->counters.files++;
 		base->counters.acked++;

@@ -23,10 +23,7 @@ void collector_wait(struct collector *c, int64_t ns)
 {
 	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
 
-	if (ns)
-		pthread_cond_timedwait(&c->changed, &c->lock, &at);
-	else
-		pthread_cond_wait(&c->changed, &c->lock);
+	lock_wait(&c->lock, &c->changed, ns ? &at : NULL);
 }
 
 /* Whether the sink will say the same however often it is asked. */
@@ -37,20 +34,20 @@ static bool is_hopeless(int r)
 
 /* --- Why --- */
 
-static pthread_mutex_t why_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock why_lock = LOCK_INITIALIZER;
 
 static void set_why(struct sink_worker *o, const char *text)
 {
-	pthread_mutex_lock(&why_lock);
+	lock_take(&why_lock);
 	snprintf(o->counters.why, sizeof(o->counters.why), "%.*s", (int)sizeof(o->counters.why) - 1, text);
-	pthread_mutex_unlock(&why_lock);
+	lock_release(&why_lock);
 }
 
 void sink_why(const struct sink_counters *c, char *text, size_t size)
 {
-	pthread_mutex_lock(&why_lock);
+	lock_take(&why_lock);
 	snprintf(text, size, "%s", c->why);
-	pthread_mutex_unlock(&why_lock);
+	lock_release(&why_lock);
 }
 
 /* --- Batches --- */
@@ -78,8 +75,16 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 	n->failing = any;
 }
 
+/* The identity of collector.h, which holds under the lock. */
+static bool samples_balance(const struct sink_counters *n)
+{
+	return n->samples_handed == n->samples_stored + n->samples_dropped_queue + n->samples_dropped_unfit + n->samples_queued;
+}
+
 static void count_batch(struct sink_worker *o, struct open_batch *b, int r)
 {
+	assert(lock_is_held(&o->collector->lock));
+	assert(o->counters.samples_queued >= b->samples && o->counters.queue_bytes >= b->bytes);
 	if (r < 0) {
 		o->counters.samples_dropped_unfit += b->samples;
 		b->unfit = true;
@@ -93,12 +98,15 @@ static void count_batch(struct sink_worker *o, struct open_batch *b, int r)
 	}
 	o->counters.samples_queued -= b->samples;
 	o->counters.queue_bytes -= b->bytes;
+	assert(samples_balance(&o->counters));
 }
 
 void sink_worker_put_batch(struct sink_worker *o, struct open_batch *b)
 {
 	struct queued_batch *q = xcalloc(1, sizeof(*q));
 
+	assert(lock_is_held(&o->collector->lock) && !o->leaving);
+	assert(b->closed && b->sinks_left > 0 && !*o->last);
 	q->batch = b;
 	o->collector->resting = false;
 	q->since_ns = clock_monotonic_ns();
@@ -122,6 +130,7 @@ static int commit(struct sink_worker *o, struct open_batch *b, struct err *err)
 /* Whether or not it could be. */
 static void committed(struct sink_worker *o)
 {
+	assert(o->committing);
 	o->committing = false;
 	pthread_cond_broadcast(&o->collector->changed);
 }
@@ -134,15 +143,17 @@ static int commit_first(struct sink_worker *o)
 	struct err err = { 0 };
 	int r;
 
+	assert(!o->committing);
 	o->committing = true;
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 	r = commit(o, q->batch, &err);
 	note_result(o, r, &err);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	committed(o);
 	if (r < 0 && !is_hopeless(r))
 		return r;
 
+	assert(o->first == q);		/* others only add behind it */
 	o->first = q->next;
 	if (!o->first)
 		o->last = &o->first;
@@ -160,6 +171,7 @@ void sink_worker_put_run(struct sink_worker *o, struct open_run *r)
 {
 	struct queued_run *q = xcalloc(1, sizeof(*q));
 
+	assert(lock_is_held(&o->collector->lock) && o->sink.commit_runs && !*o->last_run);
 	o->collector->resting = false;
 	q->run = r;
 	*o->last_run = q;
@@ -185,6 +197,7 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 {
 	struct sink_counters *n = &o->counters;
 
+	assert(n->runs_queued > 0 && n->queue_bytes >= r->size);
 	n->runs_stored += result == 1;
 	n->runs_known += result == 0;
 	n->runs_dropped_conflict += result == -EEXIST;
@@ -232,8 +245,9 @@ static int commit_first_runs(struct sink_worker *o)
 	struct err err = { 0 };
 	int r;
 
+	assert(!o->committing && n > 0 && n <= RUNS_AT_ONCE);
 	o->committing = true;
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 	for (size_t i = 0; i < n; i++) {
 		enum strobe_wire_error e = strobe_wire_parse(open[i]->bytes, open[i]->size, &messages[i]);
 
@@ -243,7 +257,7 @@ static int commit_first_runs(struct sink_worker *o)
 	}
 	r = o->sink.commit_runs(o->sink.data, runs, n, &err);
 	note_runs_result(o, r, &err);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	committed(o);
 	if (r < 0 && !is_hopeless(r))
 		return r;
@@ -251,6 +265,7 @@ static int commit_first_runs(struct sink_worker *o)
 	for (size_t i = 0; i < n; i++) {
 		struct queued_run *q = o->first_run;
 
+		assert(q && q->run == open[i]);
 		o->first_run = q->next;
 		free(q);
 		count_run(o, open[i], r < 0 ? r : runs[i].result);
@@ -266,9 +281,9 @@ static int commit_first_runs(struct sink_worker *o)
 
 static void maintain(struct sink_worker *o)
 {
-	pthread_mutex_unlock(&o->collector->lock);
+	lock_release(&o->collector->lock);
 	o->sink.maintain(o->sink.data);
-	pthread_mutex_lock(&o->collector->lock);
+	lock_take(&o->collector->lock);
 	o->maintained_ns = clock_monotonic_ns();
 }
 
@@ -278,9 +293,9 @@ static void ask_whether_short(struct sink_worker *o)
 
 	if (!o->sink.is_short)
 		return;
-	pthread_mutex_unlock(&o->collector->lock);
+	lock_release(&o->collector->lock);
 	is_short = o->sink.is_short(o->sink.data);
-	pthread_mutex_lock(&o->collector->lock);
+	lock_take(&o->collector->lock);
 	o->is_short = is_short;
 }
 
@@ -317,7 +332,7 @@ static void *empty_queues(void *data)
 	struct collector *c = o->collector;
 	uint64_t one = 1;
 
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	o->maintained_ns = clock_monotonic_ns() + MAINTAIN_FIRST_NS - MAINTAIN_NS;
 	while (!c->stopping && !(o->leaving && !sink_worker_is_busy(o))) {
 		/* First, since on a full disk something is always queued. */
@@ -337,7 +352,7 @@ static void *empty_queues(void *data)
 		}
 	}
 	o->has_left = o->leaving;
-	pthread_mutex_unlock(&c->lock);
+	lock_release(&c->lock);
 	if (write(c->wake_fd, &one, sizeof(one)) != sizeof(one))
 		log_debug("the loop is awake already");
 	return NULL;
@@ -362,6 +377,7 @@ int sink_worker_start(struct sink_worker *o, struct collector *c, const struct c
 
 void sink_worker_join(struct sink_worker *o)
 {
+	assert(!o->has_thread || !lock_is_held(&o->collector->lock));	/* which its thread takes */
 	if (o->has_thread)
 		pthread_join(o->thread, NULL);
 	o->has_thread = false;
@@ -386,6 +402,7 @@ static void free_if_over(struct open_batch *b)
 static void free_run(struct open_run *r)
 {
 	if (r->batch) {
+		assert(r->batch->runs_left > 0);
 		r->batch->runs_left--;
 		free_if_over(r->batch);
 	}
@@ -394,10 +411,12 @@ static void free_run(struct open_run *r)
 
 void sink_worker_done(struct sink_worker *o)
 {
+	assert(!o->has_thread);
 	while (o->first) {
 		struct queued_batch *q = o->first;
 
 		o->first = q->next;
+		assert(q->batch->sinks_left > 0);
 		q->batch->sinks_left--;
 		free_if_over(q->batch);
 		free(q);

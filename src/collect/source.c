@@ -5,13 +5,14 @@
 #include "clock.h"
 #include "file_source.h"
 #include "folded_line.h"
+#include "lock.h"
 #include "mem.h"
 #include "redis_source.h"
 #include "resp_source.h"
 #include "runs_source.h"
 #include "unix_source.h"
 
-#include <pthread.h>
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static const struct source_ops *const schemes[] = { &unix_source_ops, &resp_sour
 						    &file_source_ops, &runs_source_ops };
 
 /* Guards the state texts of all sources, which change seldom. */
-static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock state_lock = LOCK_INITIALIZER;
 
 static const struct source_ops *find(const char *url)
 {
@@ -213,6 +214,7 @@ static const char *sentence(enum source_line_error e)
 		"it is above a megabyte", "it has more than 10,000 frames",
 	};
 
+	assert(e < SOURCE_LINE_ERRORS);
 	return sentences[e];
 }
 
@@ -246,20 +248,20 @@ void source_set_state(struct source *s, bool is_up, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
-	pthread_mutex_lock(&state_lock);
+	lock_take(&state_lock);
 	free(s->state);
 	s->state = text;
 	s->is_up = is_up;
-	pthread_mutex_unlock(&state_lock);
+	lock_release(&state_lock);
 }
 
 bool source_state(struct source *s, char *text, size_t size)
 {
 	bool is_up;
 
-	pthread_mutex_lock(&state_lock);
+	lock_take(&state_lock);
 	snprintf(text, size, "%s", s->state ? s->state : "");
 	is_up = s->is_up;
-	pthread_mutex_unlock(&state_lock);
+	lock_release(&state_lock);
 	return is_up;
 }

@@ -3,6 +3,7 @@
 
 #include "entry.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint32_t get_u32(const char *p)
@@ -26,6 +27,7 @@ static size_t hand_messages(struct source *s, struct source_about about, struct 
 				strobe_wire_error_name(e));
 			return taken;
 		}
+		assert(n <= body.n);		/* what was accepted ends where it says */
 		about.part = (uint32_t)++taken;
 		body.p += n;
 		body.n -= n;

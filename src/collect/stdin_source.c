@@ -7,6 +7,7 @@
 #include "line_options.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -50,6 +51,7 @@ static void unwatch(struct stdin_source *s)
 
 static void end(struct stdin_source *s)
 {
+	assert(!s->ended);
 	s->ended = true;
 	line_feed_end(&s->feed);
 	unwatch(s);

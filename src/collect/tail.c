@@ -60,6 +60,7 @@ int tail_read(struct tail *t, char *piece, size_t size)
 
 void tail_note(struct tail *t, uint64_t at)
 {
+	assert(t->first <= t->end && t->end <= t->capacity);
 	assert(t->first == t->end || t->lines[t->end - 1].at < at);
 	if (t->end == t->capacity && t->first > t->capacity / 2) {
 		memmove(t->lines, t->lines + t->first, (t->end - t->first) * sizeof(*t->lines));
@@ -86,8 +87,11 @@ bool tail_acknowledge(struct tail *t, uint64_t at)
 		return false;
 	t->ahead += !t->lines[low].acknowledged;
 	t->lines[low].acknowledged = true;
-	for (; t->first < t->end && t->lines[t->first].acknowledged; t->first++)
+	for (; t->first < t->end && t->lines[t->first].acknowledged; t->first++) {
+		assert(t->ahead > 0);
 		t->ahead--;
+	}
+	assert(t->ahead < t->end - t->first || (t->first == t->end && !t->ahead));
 	return true;
 }
 

@@ -497,17 +497,17 @@ TEST(the_sink_is_maintained_also_while_it_cannot_store_what_waits)
 	struct fixture f;
 
 	start(&f, NULL);
-	pthread_mutex_lock(&f.c->lock);
+	lock_take(&f.c->lock);
 	f.c->sink_workers[0].sink.maintain = make_room;
-	pthread_mutex_unlock(&f.c->lock);
+	lock_release(&f.c->lock);
 	f.sink.run_result = 1;
 	set(&f.sink, true, false);
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	while (waits && clock_monotonic_ns() < end_ns) {
 		usleep(1000);
-		pthread_mutex_lock(&f.c->lock);
+		lock_take(&f.c->lock);
 		waits = f.n->runs_queued > 0;
-		pthread_mutex_unlock(&f.c->lock);
+		lock_release(&f.c->lock);
 	}
 	CHECK(!waits);
 	CHECK_INT(f.n->runs_stored, 1);
@@ -541,18 +541,18 @@ TEST(a_sink_that_is_short_of_room_is_maintained_more_often)
 
 	maintained = 0;
 	start(&f, NULL);
-	pthread_mutex_lock(&f.c->lock);
+	lock_take(&f.c->lock);
 	f.c->sink_workers[0].sink.maintain = count_maintenance;
 	f.c->sink_workers[0].sink.is_short = always;
-	pthread_mutex_unlock(&f.c->lock);
+	lock_release(&f.c->lock);
 	f.sink.run_result = 1;
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	CHECK(is_reached(&f.n->runs_stored, 1, 60));
 	CHECK(is_reached(&maintained, 1, 60));
 	/* Eleven seconds after the first time; without shortage the second would come 49 seconds later. */
-	pthread_mutex_lock(&f.c->lock);
+	lock_take(&f.c->lock);
 	f.c->sink_workers[0].maintained_ns = clock_monotonic_ns() - 11 * NS_PER_SECOND;
-	pthread_mutex_unlock(&f.c->lock);
+	lock_release(&f.c->lock);
 	give(&f, &(struct test_message){ .run = true, .samples = 5 });
 	CHECK(is_reached(&maintained, 2, 40));
 	stop(&f);

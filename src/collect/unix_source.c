@@ -79,6 +79,7 @@ static void got_envelope(struct connection *c, uint64_t size, const int *fds, si
 		reject(c, &c->source->base.counters.rejected_memfd);
 	for (size_t at = 0, n; bytes && at < size && c->rejected < REJECTED_MAX; at += n) {
 		n = strobe_wire_first(bytes + at, (size_t)size - at);
+		assert(n > 0 && n <= size - at);
 		got_message(c, bytes + at, n);
 	}
 }
@@ -88,6 +89,7 @@ static void got_datagram(struct connection *c, size_t size, const int *fds, size
 	uint64_t memfd_size;
 	enum strobe_wire_error e = strobe_wire_open_envelope(c->source->datagram, size, &memfd_size);
 
+	assert(size <= sizeof(c->source->datagram));
 	if (e == STROBE_WIRE_BAD_MAGIC)
 		got_message(c, c->source->datagram, size);
 	else if (e)
@@ -154,6 +156,7 @@ static void connection_close(struct connection *c)
 	struct unix_source *s = c->source;
 	int fd = c->sender.watch.fd;
 
+	assert(s->count > 0 && *c->link == c);
 	gather_remove(s->gather, &c->sender);
 	close(fd);
 	*c->link = c->next;
@@ -312,6 +315,7 @@ static struct source *unix_source_close(struct source *base)
 	struct unix_source *s = (struct unix_source *)base;
 
 	finish(s, false);
+	assert(!s->count);
 	if (s->spare >= 0)
 		close(s->spare);
 	gather_free(s->gather);

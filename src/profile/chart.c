@@ -1,6 +1,7 @@
 /* chart.c: keeps charts consistent while they are made. */
 #include "chart.h"
 #include "mem.h"
+#include <assert.h>
 #include <string.h>
 
 struct chart *chart_new(int64_t start_ns)
@@ -47,6 +48,7 @@ bool chart_add(struct chart *c, const struct profile *p, uint32_t node, int64_t 
 	uint32_t depth = depth_of(c, p, node);
 	const struct chart_call *around;
 
+	assert(node < p->node_count);
 	if (node == PROFILE_ROOT || (!depth && p->parents[node] != PROFILE_ROOT) || c->count == UINT32_MAX)
 		return false;
 	around = depth ? &c->calls[c->open[depth - 1]] : NULL;
@@ -57,7 +59,9 @@ bool chart_add(struct chart *c, const struct profile *p, uint32_t node, int64_t 
 		end_ns = duration_ns < 0 ? start_ns : INT64_MAX;
 	if (around && end_ns > around->end_ns)
 		end_ns = around->end_ns;
+	assert(start_ns >= last && end_ns >= start_ns);
 	end_above(c, depth, start_ns);
+	assert(c->depth == depth);
 	GROW(&c->calls, &c->capacity, (size_t)c->count + 1);
 	GROW(&c->open, &c->open_capacity, (size_t)depth + 1);
 	c->open[depth] = c->count;
@@ -89,6 +93,7 @@ void chart_walk(const struct chart *c, void (*open)(void *data, uint32_t call), 
 	for (uint32_t i = 0; i <= c->count; i++) {
 		uint32_t left = i < c->count ? c->calls[i].depth : 0;
 
+		assert(left <= depth);		/* a call lies in one that stands before it */
 		while (depth > left)
 			close(data, stack[--depth]);
 		if (i == c->count)

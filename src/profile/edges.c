@@ -32,6 +32,7 @@ uint32_t edges_node(struct edges *e, uint32_t frame, uint32_t level)
 {
 	uint32_t *slot = map_slot(&e->by_node, map_pair(frame, level));
 
+	assert((frame == UINT32_MAX) == (e->node_count == 0 || *slot == EDGES_ROOT));	/* the root is the first, and has no frame */
 	if (*slot == MAP_NONE) {
 		*slot = e->node_count;
 		GROW(&e->nodes, &e->node_capacity, (size_t)e->node_count + 1);
@@ -42,6 +43,7 @@ uint32_t edges_node(struct edges *e, uint32_t frame, uint32_t level)
 
 void edges_not_once(struct edges *e, uint32_t node)
 {
+	assert(node < e->node_count);
 	e->nodes[node].once = e->levels = false;
 }
 
@@ -82,6 +84,7 @@ void edges_add(struct edges *into, const struct edges *from, const struct edges_
 		taken[nodes[n]] = true;
 		add_values(into->nodes[nodes[n]].self, node->self, to);
 	}
+	assert(nodes[EDGES_ROOT] == EDGES_ROOT);
 	for (uint32_t i = 0; i < from->pair_count; i++) {
 		const struct edges_pair *pair = &from->pairs[i];
 		uint32_t at = edges_pair(into, nodes[pair->caller], nodes[pair->callee]);
@@ -114,6 +117,7 @@ void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator,
 {
 	int64_t sum = 0, given = 0;
 
+	assert(from < PROFILE_COLUMNS && to < PROFILE_COLUMNS && denominator > 0);
 	for (uint32_t n = 0; n < e->node_count; n++) {
 		int64_t until;
 
@@ -128,6 +132,7 @@ void edges_scale(struct edges *e, uint32_t from, uint32_t to, int64_t numerator,
 
 void edges_subtract(struct edges *e, uint32_t from, uint32_t less, uint32_t to)
 {
+	assert(from < PROFILE_COLUMNS && less < PROFILE_COLUMNS && to < PROFILE_COLUMNS);
 	for (uint32_t n = 0; n < e->node_count; n++)
 		e->nodes[n].self[to] = difference(e->nodes[n].self[from], e->nodes[n].self[less]);
 	for (uint32_t i = 0; i < e->pair_count; i++)

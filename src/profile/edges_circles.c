@@ -2,6 +2,8 @@
 #include "edges.h"
 #include "mem.h"
 
+#include <assert.h>
+
 #define NONE UINT32_MAX
 
 /* The pairs sorted by one of their ends. */
@@ -40,6 +42,7 @@ struct search {
 
 static void meet(struct search *s, uint32_t node)
 {
+	assert(s->number[node] == NONE && s->path_count < s->e->node_count);
 	s->number[node] = s->lowest[node] = s->met++;
 	s->next[node] = s->callees.first[node];
 	s->path[s->path_count++] = node;
@@ -50,11 +53,13 @@ static void leave(struct search *s, uint32_t node)
 {
 	uint32_t above = --s->path_count ? s->path[s->path_count - 1] : NONE, one;
 
+	assert(s->lowest[node] <= s->number[node]);
 	if (above != NONE && s->lowest[node] < s->lowest[above])
 		s->lowest[above] = s->lowest[node];
 	if (s->lowest[node] != s->number[node])
 		return;
 	do {
+		assert(s->open_count > 0);
 		one = s->open[--s->open_count];
 		s->circle[one] = s->circles;
 	} while (one != node);
@@ -100,6 +105,7 @@ uint32_t *edges_circles(const struct edges *e)
 	for (uint32_t n = 0; n < e->node_count; n++)
 		if (number[n] == NONE)
 			search_from(&s, n);
+	assert(s.met == e->node_count && !s.open_count);
 	by_end_done(&s.callees);
 	return s.circle;
 }
@@ -135,6 +141,7 @@ bool *edges_reaching(const struct edges *e, const bool *is)
 
 			if (reaching[caller])
 				continue;
+			assert(count < e->node_count);
 			reaching[caller] = true;
 			waiting[count++] = caller;
 		}

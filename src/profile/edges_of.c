@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "saturate.h"
 #include "walk.h"
+#include <assert.h>
 #include <string.h>
 
 struct conversion {
@@ -74,6 +75,7 @@ static void walk_tree(struct conversion *c, struct places *to)
 		uint32_t frame = c->identities[p->node_frames[w.node]];
 
 		if (w.leaving) {
+			assert(active[frame] > 0);
 			active[frame]--;
 			continue;
 		}
@@ -96,6 +98,7 @@ static void add_column(struct conversion *c, uint32_t column, const struct place
 		saturating_add(&c->edges->nodes[to->node[n]].self[column], total[n]);
 	}
 	for (uint32_t n = p->node_count - 1; n > 0; n--) {
+		assert(p->parents[n] < n);
 		if (inclusive)
 			saturating_add(&total[p->parents[n]], total[n]);
 		saturating_add(&c->edges->pairs[to->pair[n]].value[column], total[n]);
@@ -153,6 +156,7 @@ struct edges *edges_of(const struct profile *p, const struct edges_options *o)
 	_cleanup_(freep) bool *is_root = find_root(p, o->root);
 	struct conversion c = { p, o, edges_new(), identities, is_root };
 
+	assert(!p->edges || (!o->ret_nodes && !o->ret_pairs));		/* they are about a tree */
 	if (p->edges)
 		add_edges(&c);
 	else

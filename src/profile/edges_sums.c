@@ -12,6 +12,7 @@
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"
+#include <assert.h>
 #include <string.h>
 
 struct circle {
@@ -45,6 +46,7 @@ static void find_bases(struct summing *s, uint32_t frames)
 	for (uint32_t n = 1; n < s->e->node_count; n++) {
 		uint32_t *base = &s->base[s->e->nodes[n].frame];
 
+		assert(s->e->nodes[n].frame < frames);
 		if (*base == UINT32_MAX || s->e->nodes[n].level < s->e->nodes[*base].level)
 			*base = n;
 	}
@@ -83,6 +85,7 @@ static void add_circles(struct summing *s)
 	for (uint32_t n = 0; n < s->e->node_count; n++) {
 		struct circle *c = &s->circles[s->of[n]];
 
+		assert(s->of[n] < s->e->node_count);
 		c->nodes++;
 		c->entries += s->is_entry[n];
 		add(s, c->value, s->e->nodes[n].self);
@@ -96,6 +99,7 @@ static void bound(struct summing *s, uint32_t frame, uint32_t node)
 	const struct circle *circle = &s->circles[s->of[node]];
 	int64_t *total = s->sums->total[frame];
 
+	assert(circle->nodes > 1 && !s->e->nodes[node].once);
 	for (uint32_t c = 0; c < s->columns; c++) {
 		int64_t least = saturating_sum(s->e->nodes[node].self[c], s->out[node][c]);
 
@@ -139,6 +143,7 @@ void edges_sums(const struct profile *p, struct edges_sums *ret)
 	struct summing s = { .e = e, .columns = p->column_count, .calls = profile_find_column(p, "calls"), .sums = ret,
 			     .base = base, .of = of, .is_entry = is_entry, .circles = circles, .in = in, .out = out };
 
+	assert(p->column_count <= PROFILE_COLUMNS);
 	*ret = (struct edges_sums){ 0 };
 	ret->self = xcalloc(frames, sizeof(*ret->self));
 	ret->total = xcalloc(frames, sizeof(*ret->total));

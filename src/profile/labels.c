@@ -63,6 +63,8 @@ void labels_set(struct labels *l, const char *key, size_t key_size, const char *
 		l->count++;
 	}
 	l->items[i].value = xstrndup(value, value_size);
+	assert((!i || strcmp(l->items[i - 1].key, l->items[i].key) < 0) &&
+	       (i + 1 == l->count || strcmp(l->items[i].key, l->items[i + 1].key) < 0));
 }
 
 const char *labels_get(const struct labels *l, const char *key)

@@ -8,6 +8,7 @@
 #include "releases.h"
 #include "text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,8 @@ static void take_out_places(struct candidate *list, size_t n, struct intern *nam
 
 static void pair(struct candidate *list, size_t before, size_t after)
 {
+	assert(!list[before].is_after && list[after].is_after);
+	assert(!list[before].partner && !list[after].partner);
 	list[before].partner = (uint32_t)after + 1;
 	list[after].partner = (uint32_t)before + 1;
 }
@@ -356,6 +359,7 @@ static size_t part_generated(struct candidate *list, size_t n, struct intern *na
 		if (list[i].partner)
 			list[i].partner = moved[list[i].partner - 1] + 1;
 	free(old);
+	assert(kept == end);
 	return end;
 }
 

@@ -70,6 +70,7 @@ uint32_t profile_frame_of(struct profile *p, uint32_t name, uint32_t file, uint3
 {
 	struct profile_frame f = { .name = name, .file = file, .line = line };
 
+	assert(name < p->strings.count && file < p->strings.count);
 	for (uint64_t key = frame_key(f.name, f.file, f.line);; key++) {
 		uint32_t *slot = map_slot(&p->frame_map, key);
 
@@ -103,6 +104,7 @@ uint32_t *profile_string_ids(const struct profile *from)
 
 uint32_t profile_copy_string(struct profile *into, const struct profile *from, uint32_t string, uint32_t *ids)
 {
+	assert(string < from->strings.count);
 	if (ids[string] == UINT32_MAX) {
 		struct str s = intern_get(&from->strings, string);
 
@@ -128,6 +130,7 @@ uint32_t profile_column(struct profile *p, const char *name, const char *unit)
 		return UINT32_MAX;
 	if (i == UINT32_MAX) {
 		i = p->column_count++;
+		assert(p->column_count <= PROFILE_COLUMNS);
 		c = &p->columns[i];
 		snprintf(c->name, sizeof(c->name), "%s", name);
 		snprintf(c->unit, sizeof(c->unit), "%s", unit);
@@ -148,6 +151,7 @@ bool profile_has_room_for(const struct profile *p, const struct profile *more)
 
 int64_t profile_scale(const struct profile *p, uint32_t column)
 {
+	assert(column < p->column_count);
 	return strcmp(p->columns[column].unit, PROFILE_MILLIONTHS) ? 1 : 1000000;
 }
 
@@ -183,6 +187,7 @@ static __attribute__((noinline)) void grow_nodes(struct profile *p)
 /* Most profiles have no lines, and no memory for them. */
 static __attribute__((noinline)) void set_line(struct profile *p, uint32_t node, uint32_t line)
 {
+	assert(node < p->node_count && line && p->keeps_lines);
 	if (!p->node_lines) {
 		p->node_lines = xmalloc(p->node_capacity * sizeof(*p->node_lines));
 		memset(p->node_lines, 0, (node + 1) * sizeof(*p->node_lines));
@@ -220,6 +225,7 @@ static uint32_t place_of(struct profile *p, uint32_t frame, uint32_t line)
 {
 	uint32_t *slot;
 
+	assert(frame < PLACE_WITH_LINE);
 	if (!line)
 		return frame;
 	slot = map_slot(&p->place_map, map_pair(frame, line));
@@ -231,12 +237,14 @@ static uint32_t place_of(struct profile *p, uint32_t frame, uint32_t line)
 /* Makes the children findable that were only appended. */
 static void index_children(struct profile *p)
 {
+	assert(p->indexed_count >= 1 && p->indexed_count <= p->node_count);
 	memset(p->first_children + p->indexed_count, 0,
 	       (p->node_count - p->indexed_count) * sizeof(*p->first_children));
 	for (uint32_t n = p->indexed_count; n < p->node_count; n++) {
 		struct profile_child *first = &p->first_children[p->parents[n]];
 		uint32_t place = place_of(p, p->node_frames[n], profile_line(p, n));
 
+		assert(p->parents[n] < n);
 		if (first->node)
 			map_set(&p->child_map, map_pair(p->parents[n], place), n);
 		else
@@ -267,6 +275,7 @@ static uint32_t child_at(struct profile *p, uint32_t parent, uint32_t frame, uin
 		*slot = node;
 	}
 	profile_append_at(p, parent, frame, line);
+	assert(p->node_count == node + 1);
 	p->first_children[node] = (struct profile_child){ 0 };
 	p->indexed_count = p->node_count;
 	return node;
@@ -413,6 +422,7 @@ static void merge_columns(struct profile *into, const struct profile *from, stru
 			continue;
 		if (profile_scale(from, i) != 1)
 			profile_refine(into, column);
+		assert(profile_scale(into, column) >= profile_scale(from, i));
 		to->factor[i] = profile_scale(into, column) / profile_scale(from, i);
 	}
 }
@@ -486,6 +496,7 @@ static void merge_edges(struct profile *into, const struct profile *from, const 
 	const struct edges_places to = { columns->number, frames, columns->factor, from->column_count, false };
 	struct edges *made = from->edges ? NULL : edges_of(from, &all);
 
+	assert(from->edges || !from->estimated);		/* prepare_edges has seen to that */
 	edges_add(into->edges, made ? made : from->edges, &to);
 	edges_free(made);
 }
@@ -497,6 +508,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 	struct merged_columns columns;
 	bool alone = into->node_count == 1;
 
+	assert(into != from);
 	prepare_edges(into, from);
 	profile_cover(into, from->start_ns, from->end_ns);
 	if (from->node_count > 1 || into->node_count == 1)
@@ -506,6 +518,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 	nodes[PROFILE_ROOT] = PROFILE_ROOT;
 	add_values(into, PROFILE_ROOT, from, PROFILE_ROOT, &columns);
 	for (uint32_t n = 1; n < from->node_count; n++) {
+		assert(from->parents[n] < n);
 		nodes[n] = profile_child_at(into, nodes[from->parents[n]], frames[from->node_frames[n]],
 					    profile_line(from, n));
 		add_values(into, nodes[n], from, n, &columns);
@@ -584,6 +597,7 @@ struct profile *profile_filter(const struct profile *p, const bool *keep)
 		if (!needed[n])
 			continue;
 		nodes[n] = profile_append_at(r, nodes[p->parents[n]], p->node_frames[n], profile_line(p, n));
+		assert(nodes[n] <= n);
 		if (inside[n])
 			profile_add_node(r, nodes[n], p, n);
 	}

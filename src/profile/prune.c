@@ -1,6 +1,7 @@
 /* prune.c: a profile with fewer nodes, whose sums are still right. */
 #include "mem.h"
 #include "profile.h"
+#include <assert.h>
 #include <string.h>
 
 /* Totals are counted by their highest five bits: each up to 15 by itself, then 16 parts of each power of two, so that the
@@ -17,6 +18,7 @@ static unsigned class_of(int64_t total)
 	if (v < PARTS)
 		return (unsigned)v;
 	bits = 63u - (unsigned)__builtin_clzll(v) - PARTS_BITS;
+	assert(v >> bits >= PARTS && v >> bits < 2 * PARTS);
 	return PARTS + bits * PARTS + (unsigned)(v >> bits & (PARTS - 1));
 }
 
@@ -37,6 +39,7 @@ int64_t profile_least_kept(const int64_t *totals, const bool *counted, uint32_t 
 		counts[class_of(totals[i])] += !counted || counted[i];
 	while (class > 0 && kept + counts[class - 1] <= most)
 		kept += counts[--class];
+	assert(kept <= most);
 	return class == CLASSES ? INT64_MAX : least_of_class(class);
 }
 
@@ -59,6 +62,7 @@ struct profile *profile_prune(const struct profile *p, uint32_t column, uint32_t
 	for (uint32_t n = 1; n < p->node_count; n++) {
 		uint32_t parent = p->parents[n];
 
+		assert(parent < n);
 		cut[n] = cut[parent] || totals[n] < least;
 		if (cut[parent])
 			nodes[n] = nodes[parent];

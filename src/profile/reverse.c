@@ -96,6 +96,7 @@ static size_t sort_stacks(struct reverser *r, const struct group *g, size_t *fir
 		r->scratch[left++] = s;
 	}
 	at = *first = g->end - left;
+	assert(left <= g->end - g->first && *first >= g->first);
 	for (size_t i = 0; i < frames; i++) {
 		uint32_t n = r->places[r->frames[i]];
 
@@ -122,6 +123,7 @@ static void divide(struct reverser *r, const struct group *g)
 		struct group part = { node, first, end };
 
 		r->places[r->frames[i]] = 0;
+		assert(first < end && end <= g->end);
 		if (!is_wide(r, &part))
 			for (size_t k = first; k < end; k++)
 				profile_add_node(r->to, node, r->from, r->stacks[k].source);

@@ -4,12 +4,15 @@
 
 #include "mem.h"
 
+#include <assert.h>
+
 void walk_init(struct walk *w, const struct profile *p)
 {
 	*w = (struct walk){ .p = p, .node = PROFILE_ROOT };
 	w->first_child = xcalloc(p->node_count, sizeof(*w->first_child));
 	w->next_sibling = xcalloc(p->node_count, sizeof(*w->next_sibling));
 	for (uint32_t n = p->node_count - 1; n > 0; n--) {
+		assert(p->parents[n] < n);
 		w->next_sibling[n] = w->first_child[p->parents[n]];
 		w->first_child[p->parents[n]] = n;
 	}

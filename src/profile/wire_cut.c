@@ -3,6 +3,8 @@
 #include "mem.h"
 #include "saturate.h"
 
+#include <assert.h>
+
 static int64_t next_value(const struct strobe_wire_message *m, const uint8_t **at, uint32_t column)
 {
 	int64_t value = 0;
@@ -126,6 +128,7 @@ static bool *cut_functions(const struct strobe_wire_message *m, uint32_t column,
 
 void wire_cut_find(struct wire_cut *c, const struct strobe_wire_message *m, uint32_t column, const struct wire_room *room)
 {
+	assert(column <= m->columns);		/* the end: none of them */
 	*c = (struct wire_cut){ 0 };
 	if (m->edge_nodes > room->edge_nodes || m->edge_pairs > room->edge_pairs)
 		c->frames = cut_functions(m, column, room);

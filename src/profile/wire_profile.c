@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "saturate.h"
 #include "wire_cut.h"
+#include <assert.h>
 #include <string.h>
 
 /* The strings of a message's frames, looked up when a node needs them: strings that only labels use stay out. */
@@ -105,6 +106,7 @@ static int map_columns(struct profile *p, const struct strobe_wire_message *m, u
 		return -E2BIG;
 	for (uint32_t i = 0; i < m->columns; i++)
 		numbers[i] = profile_column(p, names[i], units[i]);
+	assert(p->column_count <= PROFILE_COLUMNS);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "edges.h"
 #include "mem.h"
 #include "wire_profile.h"
+#include <assert.h>
 #include <string.h>
 
 #define MEASURE_BYTES	((size_t)4 << 20)	/* of messages that may be larger it is known before they are written */
@@ -88,6 +89,8 @@ static void part_init(struct part *t)
 	t->strings = xcalloc(p->strings.count, sizeof(*t->strings));
 	t->frame_order = xmalloc(p->frame_count * sizeof(*t->frame_order));
 	t->string_order = xmalloc(p->strings.count * sizeof(*t->string_order));
+	assert(t->tree.end <= p->node_count && (!p->edges || (t->edges.end <= p->edges->node_count &&
+							     t->pairs.end <= p->edges->pair_count)));
 	add_nodes(t);
 	if (p->edges)
 		add_edges(t);
@@ -138,6 +141,7 @@ static void put_nodes(struct strobe_wire_writer *w, const struct part *t)
 			continue;
 		for (uint32_t k = 0; k < p->column_count && i >= t->tree.first; k++)
 			values[k] = p->columns[k].self[i];
+		assert((p->parents[i] == PROFILE_ROOT || t->nodes[p->parents[i]]) && t->frames[p->node_frames[i]]);
 		strobe_wire_node_at(w, t->nodes[p->parents[i]], t->frames[p->node_frames[i]] - 1, profile_line(p, i), values);
 	}
 }
@@ -155,9 +159,12 @@ static void put_edges(struct strobe_wire_writer *w, const struct part *t)
 			strobe_wire_edge_node(w, i == EDGES_ROOT ? 0 : t->frames[n->frame], n->level, n->once,
 					      is_here ? n->self : nothing);
 	}
-	for (uint32_t i = t->pairs.first; i < t->pairs.end; i++)
-		strobe_wire_edge_pair(w, t->edge_nodes[e->pairs[i].caller] - 1, t->edge_nodes[e->pairs[i].callee] - 1,
-				      e->pairs[i].value);
+	for (uint32_t i = t->pairs.first; i < t->pairs.end; i++) {
+		const struct edges_pair *pair = &e->pairs[i];
+
+		assert(t->edge_nodes[pair->caller] && t->edge_nodes[pair->callee]);
+		strobe_wire_edge_pair(w, t->edge_nodes[pair->caller] - 1, t->edge_nodes[pair->callee] - 1, pair->value);
+	}
 }
 
 /* Since the start of the profile, which may begin before its chart. */
@@ -172,6 +179,7 @@ static void put_calls(struct strobe_wire_writer *w, const struct part *t)
 
 		if (before < 0 || __builtin_add_overflow(start, before, &start))
 			start = call->start_ns;
+		assert(call->end_ns >= call->start_ns && t->nodes[call->node]);
 		strobe_wire_call(w, t->nodes[call->node], (uint64_t)start - last, (uint64_t)(call->end_ns - call->start_ns));
 		last = (uint64_t)start;
 	}
@@ -280,8 +288,12 @@ static int append_part(const struct profile *p, enum strobe_wire_kind kind, stru
 	/* Measuring takes as long as writing, so a small one is not measured. */
 	fits = part_fits(&t) && ((size = part_bound(&t)) <= MEASURE_BYTES ||
 				 (size = part_write(&t, NULL, 0)) <= STROBE_WIRE_MAX);
-	if (fits && (room = buf_reserve(out, size)))
-		buf_wrote(out, part_write(&t, room, size));
+	if (fits && (room = buf_reserve(out, size))) {
+		size_t written = part_write(&t, room, size);
+
+		assert(written <= size);
+		buf_wrote(out, written);
+	}
 	part_done(&t);
 	if (fits && !room)
 		return err_set(err, -EFBIG, "cannot write a profile above %zu bytes", out->limit);

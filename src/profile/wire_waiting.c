@@ -32,7 +32,7 @@ void wire_waiting_clear(struct wire_waiting *w)
 
 void wire_waiting_add(struct wire_waiting *w, uint32_t series, const struct strobe_wire_message *m)
 {
-	assert(!w->sorted);
+	assert(!w->sorted && !w->taken);
 	GROW(&w->list, &w->capacity, w->count + 1);
 	w->list[w->count] = (struct wire_waiting_message){
 		series, (uint32_t)w->count, wire_message_at(m, arena_copy(&w->bytes, wire_message_bytes(m), m->size)),
@@ -64,6 +64,7 @@ const struct wire_waiting_message *wire_waiting_take(struct wire_waiting *w)
 	if (!w->sorted && w->count)
 		qsort(w->list, w->count, sizeof(*w->list), compare);
 	w->sorted = true;
+	assert(w->taken <= w->count);
 	if (w->taken + 1 < w->count)
 		prefetch(&w->list[w->taken + 1].message);
 	if (w->taken < w->count)

@@ -6,6 +6,7 @@
 #include "cluster.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <hiredis/hiredis.h>
 #include <string.h>
 #include <xxhash.h>
@@ -72,6 +73,7 @@ struct question {
 
 static void put(struct question *q, const char *bytes, size_t n)
 {
+	assert((size_t)q->count < ARRAY_SIZE(q->arguments));
 	q->arguments[q->count] = bytes;
 	q->sizes[q->count++] = n;
 }
@@ -81,6 +83,7 @@ static void put_number(struct question *q, const char *format, uint64_t n)
 	char *text = q->texts[q->text_count++];
 	int size = snprintf(text, sizeof(q->texts[0]), format, (unsigned long long)n);
 
+	assert(q->text_count <= ARRAY_SIZE(q->texts) && (size_t)size < sizeof(q->texts[0]));
 	put(q, text, (size_t)size);
 }
 
@@ -106,6 +109,7 @@ static void make_question(const struct forward *f, const char *seen, const struc
 	put(q, SEEN_SECONDS, sizeof(SEEN_SECONDS) - 1);
 	put_number(q, "%llu", FORWARD_REMEMBERED);
 	for (size_t i = 0; i < count; i++) {
+	assert(entries[i].instance == entries[0].instance);	/* `seen` is that one's */
 		put_number(q, "%llu", entries[i].sequence);
 		put_number(q, "%016llx", id_of(&entries[i]));
 		put(q, entries[i].body.data, entries[i].body.size);
@@ -207,6 +211,7 @@ static int too_large(const struct forward *f, size_t count, const struct spool_e
  * it; but then nobody answers PING. */
 static int note_lost(struct forward *f, const struct spool_entry *entries, size_t count, int r, struct err *err)
 {
+	assert(r < 0);
 	if (!is_lost(r) || count > 1 || entries->body.size <= LARGE_BYTES)
 		f->lost = 0;
 	else if (answers(f) && ++f->lost >= REFUSED_MAX)
@@ -231,6 +236,7 @@ int forward_send(struct forward *f, const struct spool_entry *entries, size_t co
 	struct question q;
 	int r;
 
+	assert(count > 0 && count <= FORWARD_ENTRIES);
 	make_question(f, seen, entries, count, &q);
 	r = ask(f, &q, &reply, err);
 	if (r < 0) {

@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "strobe_wire.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define VERSION		2u
@@ -12,6 +13,8 @@
 
 void record_seal(struct record *r, const void *body, size_t n, uint8_t h[RECORD_HEADER])
 {
+	assert(n <= RECORD_BODY);		/* a reader takes no more */
+	assert(r->kind >= RECORD_ENTRY && r->kind <= RECORD_IDS && (r->kind != RECORD_ENTRY || r->sequence > 0));
 	r->size = (uint32_t)n;
 	r->has_sums = true;
 	r->hash = XXH3_64bits(body, n);
@@ -140,6 +143,7 @@ int record_body(int fd, off_t at, const struct record *r, struct buf *ret)
 {
 	ssize_t n;
 
+	assert(r->size <= RECORD_BODY);		/* by rule 3, whatever the file says */
 	buf_reset(ret);
 	if (!buf_reserve(ret, r->size))
 		return -ENOMEM;
@@ -156,6 +160,7 @@ int record_write(int fd, off_t at, const void *bytes, size_t n)
 {
 	const char *p = bytes;
 
+	assert(at >= 0);
 	while (n) {
 		ssize_t w = pwrite(fd, p, n, at);
 

@@ -3,12 +3,14 @@
 
 #include "clock.h"
 #include "forward.h"
+#include "lock.h"
 #include "log.h"
 #include "mem.h"
 #include "relay_url.h"
 #include "window.h"
 #include "wire_profile.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ struct relay {
 	char *directory;
 	struct relay_counters counters;
 
-	pthread_mutex_t lock;		/* of what follows; spool and window have no other users than commit and
+	struct lock lock;		/* of what follows; spool and window have no other users than commit and
 					 * thread */
 	pthread_cond_t changed;
 	struct window *window;
@@ -59,10 +61,10 @@ struct relay {
 
 static void set_state(struct relay *r, bool is_up, const char *text)
 {
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	r->counters.is_up = is_up;
 	snprintf(r->state, sizeof(r->state), "%s", text);
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 }
 
 /* Each kind of failure is said once until entries are forwarded again. */
@@ -89,6 +91,7 @@ static void log_renumbered(struct relay *r)
 {
 	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
 
+	assert(r->counters.entries_renumbered >= r->renumbered_said);
 	if (!n || !log_is_due(&r->say_renumbered_ns))
 		return;
 	r->renumbered_said += n;
@@ -102,6 +105,7 @@ static int64_t window_due_ns(const struct relay *r)
 {
 	int64_t began = window_began_ns(r->window), due = began ? began + r->url.window_ns : 0;
 
+	assert(lock_is_held(&r->lock));
 	if (window_is_empty(r->window))
 		return INT64_MAX;
 	return due > r->close_after_ns ? due : r->close_after_ns;
@@ -111,6 +115,7 @@ static void close_window(struct relay *r)
 {
 	struct err err = { 0 };
 
+	assert(lock_is_held(&r->lock));
 	if (window_close(r->window, &err) < 0) {
 		if (!r->close_failed)
 			log_warning("what is collected cannot be made ready for %s: %s", r->url.redis.shown, err.text);
@@ -137,13 +142,13 @@ static int commit(void *data, const struct batch *b, struct err *err)
 	bool was_empty;
 	int e;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	was_empty = window_is_empty(r->window);
 	e = window_add(r->window, b, err);
 	close_window_if_due(r);
 	if (was_empty)
 		pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 	return e;
 }
 
@@ -155,7 +160,7 @@ static int commit_runs(void *data, struct collector_run *runs, size_t count, str
 	size_t n = 0;
 	int e = 0;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	for (; n < count && e >= 0; n++) {
 		void *body = NULL;
 
@@ -164,10 +169,11 @@ static int commit_runs(void *data, struct collector_run *runs, size_t count, str
 		pieces[n].body = body;
 		pieces[n].runs = 1;
 	}
+	assert(e < 0 || n == count);
 	if (e >= 0)
 		e = spool_append(r->spool, pieces, count, spool_window(r->spool), true, err);
 	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 	for (size_t i = 0; i < n; i++)
 		free((void *)pieces[i].body);
 	for (size_t i = 0; i < count && e >= 0; i++)
@@ -204,6 +210,7 @@ static void succeed(struct relay *r, size_t n, const enum forward_result *result
 {
 	struct relay_counters *c = &r->counters;
 
+	assert(n > 0 && n <= FORWARD_ENTRIES);
 	for (size_t i = 0; i < n; i++) {
 		if (results[i] == FORWARD_KNOWN) {
 			c->entries_known++;
@@ -215,6 +222,7 @@ static void succeed(struct relay *r, size_t n, const enum forward_result *result
 		c->bytes_forwarded += r->entries[i].body.size;
 		spool_done(r->spool);
 	}
+	assert(c->entries_renumbered <= c->entries_forwarded);
 	r->unsynced += n;
 	c->last_forward_ns = clock_wall_ns();
 	r->retry_ns = RETRY_MIN_NS;
@@ -229,6 +237,7 @@ static int64_t wait_ns(struct relay *r)
 {
 	int64_t ns = r->retry_ns;
 
+	assert(ns >= RETRY_MIN_NS && ns <= RETRY_MAX_NS);
 	r->random = r->random * 6364136223846793005ULL + 1442695040888963407ULL;
 	r->retry_ns = ns * 2 < RETRY_MAX_NS ? ns * 2 : RETRY_MAX_NS;
 	return ns / 2 + (int64_t)((r->random >> 33) % (uint64_t)(ns / 2));
@@ -260,6 +269,8 @@ static void forward_some(struct relay *r)
 	size_t n = take_entries(r);
 	int e;
 
+	/* Sending may take ten seconds, and commits must not wait for it. */
+	assert(!lock_is_held(&r->lock));
 	if (!n)
 		return;
 	e = forward_send(r->forward, r->entries, n, results, &err);
@@ -283,10 +294,7 @@ static void wait_until(struct relay *r, int64_t ns)
 {
 	struct timespec at = { ns / NS_PER_SECOND, ns % NS_PER_SECOND };
 
-	if (ns == INT64_MAX)
-		pthread_cond_wait(&r->changed, &r->lock);
-	else
-		pthread_cond_timedwait(&r->changed, &r->lock, &at);
+	lock_wait(&r->lock, &r->changed, ns == INT64_MAX ? NULL : &at);
 }
 
 static bool has_entries(const struct relay *r)
@@ -297,6 +305,7 @@ static bool has_entries(const struct relay *r)
 /* Until entries may be sent. False: it is over. At the end one failure is enough. */
 static bool wait_for_entries(struct relay *r)
 {
+	assert(lock_is_held(&r->lock));
 	for (;;) {
 		int64_t due = window_due_ns(r), next = due;
 
@@ -321,15 +330,15 @@ static void *forward_all(void *data)
 {
 	struct relay *r = data;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	while (wait_for_entries(r)) {
-		pthread_mutex_unlock(&r->lock);
+		lock_release(&r->lock);
 		forward_some(r);
-		pthread_mutex_lock(&r->lock);
+		lock_take(&r->lock);
 	}
 	r->ended = true;
 	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 	return NULL;
 }
 
@@ -355,7 +364,7 @@ static void init(struct relay *r)
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_mutex_init(&r->lock, NULL);
+	lock_init(&r->lock);
 	pthread_cond_init(&r->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	for (size_t i = 0; i < FORWARD_ENTRIES; i++)
@@ -394,13 +403,14 @@ static void stop(struct relay *r)
 {
 	int64_t until = clock_monotonic_ns() + DRAIN_NS;
 
-	pthread_mutex_lock(&r->lock);
+	assert(r->has_thread && !r->stopping);
+	lock_take(&r->lock);
 	close_window(r);
 	r->stopping = true;
 	pthread_cond_broadcast(&r->changed);
 	while (!r->ended && clock_monotonic_ns() < until)
 		wait_until(r, until);
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 	forward_cancel(r->forward);
 	pthread_join(r->thread, NULL);
 }
@@ -411,6 +421,8 @@ struct relay *relay_close(struct relay *r)
 		return NULL;
 	if (r->has_thread)
 		stop(r);
+	assert(!r->has_thread || r->ended);
+	assert(spool_counters_balance(&r->counters.spool));
 	forward_free(r->forward);
 	window_free(r->window);
 	spool_close(r->spool);
@@ -418,7 +430,7 @@ struct relay *relay_close(struct relay *r)
 		buf_done(&r->entries[i].body);
 	relay_url_done(&r->url);
 	pthread_cond_destroy(&r->changed);
-	pthread_mutex_destroy(&r->lock);
+	lock_done(&r->lock);
 	free(r->directory);
 	free(r);
 	return NULL;
@@ -450,9 +462,9 @@ bool relay_state(struct relay *r, char *text, size_t size)
 {
 	bool up;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	snprintf(text, size, "%s", r->state);
 	up = r->counters.is_up;
-	pthread_mutex_unlock(&r->lock);
+	lock_release(&r->lock);
 	return up;
 }

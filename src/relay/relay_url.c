@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "size.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,7 @@ static char *name_spool(const struct relay_url *u, const char *stream)
 		*p = '_';
 		same = false;
 	}
+	assert(!strchr(text, '/'));	/* it names a file in the state directory, whatever the stream is called */
 	return same ? xasprintf("spool-%s", text) :
 		      xasprintf("spool-%.*s-%08x", (int)NAME_BYTES, text, (unsigned)hash);
 }

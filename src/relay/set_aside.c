@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "private_file.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static struct foreign inspect(int fd, off_t end)
 /* Never onto a file that is there. */
 static int rename_free(const char *path, unsigned version, char **ret)
 {
+	assert(version > 0);		/* files of ours stay where they are */
 	for (unsigned i = 1; i <= NAMES_MAX; i++) {
 		_cleanup_(freep) char *to = i == 1 ? xasprintf("%s.version-%u", path, version)
 						   : xasprintf("%s.version-%u-%u", path, version, i);

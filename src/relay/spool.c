@@ -17,8 +17,22 @@ const char *spool_drop_name(enum spool_drop d)
 	return (unsigned)d < SPOOL_DROPS ? names[d] : "other";
 }
 
+/* Modulo 2^64, since damaged files may say any number. */
+bool spool_counters_balance(const struct spool_counters *n)
+{
+	uint64_t samples = n->samples_forwarded + n->samples_known + n->samples_waiting;
+	uint64_t runs = n->runs_forwarded + n->runs_known + n->runs_waiting;
+
+	for (unsigned i = 0; i < SPOOL_DROPS; i++) {
+		samples += n->samples_dropped[i];
+		runs += n->runs_dropped[i];
+	}
+	return n->samples_found + n->samples_handed == samples && n->runs_found + n->runs_handed == runs;
+}
+
 void spool_count_drop(struct spool_counters *n, enum spool_drop why, uint64_t samples, uint64_t runs)
 {
+	assert((unsigned)why < SPOOL_DROPS);
 	n->samples_dropped[why] += samples;
 	n->samples_waiting -= samples;
 	n->runs_dropped[why] += runs;
@@ -51,6 +65,7 @@ static bool is_plausible(const struct spool *s, const struct segment *g, const s
 
 static void settle(struct spool *s, struct mark m)
 {
+	assert(lock_is_held(&s->lock));
 	if (m.sequence <= s->settled.sequence)
 		return;
 	s->settled = m;
@@ -67,6 +82,7 @@ static void drop_damaged(struct spool *s, struct segment *g, uint64_t samples, u
 {
 	if (!samples && !runs && !records)
 		return;
+	assert(g->samples >= samples && g->runs >= runs && g->records >= records);
 	g->samples -= samples;
 	g->runs -= runs;
 	g->records -= records;
@@ -98,11 +114,21 @@ static void note_oldest(struct spool *s)
 
 /* --- Removing --- */
 
+static bool has_flights(const struct spool *s, const struct segment *g)
+{
+	for (size_t i = 0; i < s->flight_count; i++)
+		if (s->flights[i].segment == g)
+			return true;
+	return false;
+}
+
 /* The first of the list. After a loss of power an older position would take its entries for damaged ones. */
 static void remove_first(struct spool *s)
 {
 	struct segment *g = s->segments[0];
 
+	assert(s->segment_count > 0 && !has_flights(s, g));
+	assert(s->counters->bytes >= (uint64_t)g->size);
 	fdatasync(s->position_fd);
 	s->counters->bytes -= (uint64_t)g->size;
 	segment_remove(s, g);
@@ -130,14 +156,6 @@ static void drop_first(struct spool *s)
 	s->counters->records_waiting -= g->records;
 	settle(s, g->end);
 	remove_first(s);
-}
-
-static bool has_flights(const struct spool *s, const struct segment *g)
-{
-	for (size_t i = 0; i < s->flight_count; i++)
-		if (s->flights[i].segment == g)
-			return true;
-	return false;
 }
 
 /* Removes segments that the reader has left and that nobody waits for. */
@@ -184,6 +202,7 @@ static int make_room(struct spool *s, uint64_t need, struct err *err)
 	}
 	while (s->counters->bytes + need > s->max_bytes && s->segment_count > 1)
 		drop_first(s);
+	assert(s->segment_count > 0);
 	return 0;
 }
 
@@ -211,6 +230,7 @@ static int write_pieces(struct spool *s, struct segment *g, const struct spool_p
 		at += (off_t)(RECORD_HEADER + p->size);
 		end = mark_after(&record);
 	}
+	assert(r < 0 || (at == g->size + (off_t)size_of(pieces, count) && end.sequence == s->written.sequence + count));
 	if (r >= 0 && fdatasync(g->fd))
 		r = -errno;
 	return r;
@@ -252,8 +272,10 @@ static int append(struct spool *s, const struct spool_piece *pieces, size_t coun
 {
 	uint64_t need = size_of(pieces, count);
 	struct segment *g;
-	int r = make_room(s, need, err);
+	int r;
 
+	assert(lock_is_held(&s->lock));
+	r = make_room(s, need, err);
 	if (r < 0)
 		return r;
 	g = last_segment(s);
@@ -277,9 +299,9 @@ int spool_append(struct spool *s, const struct spool_piece *pieces, size_t count
 {
 	int r;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	r = count ? append(s, pieces, count, window, handed, err) : 0;
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 	return r;
 }
 
@@ -287,9 +309,9 @@ uint64_t spool_window(struct spool *s)
 {
 	uint64_t w;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	w = s->window;
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 	return w;
 }
 
@@ -297,6 +319,8 @@ uint64_t spool_window(struct spool *s)
 
 static void give_out(struct spool *s, struct segment *g, const struct record *r, struct spool_entry *ret)
 {
+	assert(!s->flight_count || s->flights[s->flight_count - 1].segment != g ||
+	       s->flights[s->flight_count - 1].at < s->read_at);
 	GROW(&s->flights, &s->flight_capacity, s->flight_count + 1);
 	s->flights[s->flight_count++] = (struct flight){
 		.segment = g, .at = s->read_at, .end = mark_after(r), .samples = r->samples, .runs = r->runs,
@@ -334,6 +358,7 @@ static int step(struct spool *s, struct spool_entry *ret)
 	struct record r;
 	int found;
 
+	assert(lock_is_held(&s->lock) && s->reading < s->segment_count);
 	if (s->read_at >= g->size) {
 		if (s->reading + 1 == s->segment_count) {
 			if (!s->flight_count)
@@ -380,10 +405,10 @@ int spool_next(struct spool *s, struct spool_entry *ret)
 {
 	int r = -EAGAIN;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	while (r == -EAGAIN)
 		r = s->segment_count ? step(s, ret) : 0;
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 	return r;
 }
 
@@ -393,7 +418,7 @@ static struct flight take_flight(struct spool *s)
 {
 	struct flight f = s->flights[0];
 
-	assert(s->flight_count > 0);
+	assert(lock_is_held(&s->lock) && s->flight_count > 0);
 	memmove(s->flights, s->flights + 1, --s->flight_count * sizeof(*s->flights));
 	if (f.segment) {
 		take_from_segment(f.segment, f.samples, f.runs);
@@ -414,14 +439,14 @@ void spool_done(struct spool *s)
 	struct spool_counters *n = s->counters;
 	struct flight f;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	f = take_flight(s);
 	n->samples_forwarded += f.samples;
 	n->samples_waiting -= f.samples;
 	n->runs_forwarded += f.runs;
 	n->runs_waiting -= f.runs;
 	finish(s, &f);
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 }
 
 void spool_known(struct spool *s)
@@ -429,33 +454,35 @@ void spool_known(struct spool *s)
 	struct spool_counters *n = s->counters;
 	struct flight f;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	f = take_flight(s);
 	n->samples_known += f.samples;
 	n->samples_waiting -= f.samples;
 	n->runs_known += f.runs;
 	n->runs_waiting -= f.runs;
 	finish(s, &f);
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 }
 
 void spool_refused(struct spool *s)
 {
 	struct flight f;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	f = take_flight(s);
 	spool_count_drop(s->counters, SPOOL_DROP_REFUSED, f.samples, f.runs);
 	finish(s, &f);
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 }
 
 static size_t index_of(const struct spool *s, const struct segment *g)
 {
 	size_t i = 0;
 
-	while (s->segments[i] != g)
+	while (s->segments[i] != g) {
 		i++;
+		assert(i < s->segment_count);
+	}
 	return i;
 }
 
@@ -463,7 +490,7 @@ void spool_rewind(struct spool *s)
 {
 	bool set = false;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	for (size_t i = 0; i < s->flight_count; i++) {
 		const struct flight *f = &s->flights[i];
 
@@ -477,8 +504,9 @@ void spool_rewind(struct spool *s)
 	}
 	s->flight_count = 0;
 	remove_finished(s);
+	assert(s->segment_count ? s->reading < s->segment_count : !s->reading);
 	note_oldest(s);
-	pthread_mutex_unlock(&s->lock);
+	lock_release(&s->lock);
 }
 
 void spool_sync(struct spool *s)

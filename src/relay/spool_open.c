@@ -9,6 +9,7 @@
 #include "set_aside.h"
 #include "strobe_wire.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -140,6 +141,7 @@ static int cut_tail(struct spool *s, struct segment *g, struct err *err)
 {
 	off_t end = whole_end(g);
 
+	assert(end >= 0 && end <= g->size);
 	if (end == g->size)
 		return 0;
 	log_info("the spool '%s' ended with %lld bytes that are no whole entry", s->directory,
@@ -239,6 +241,7 @@ static int read_segments(struct spool *s, struct err *err)
 	count_missing_tail(s, end);
 	for (size_t i = 0; i < s->segment_count; i++)
 		count_found(s->counters, s->segments[i]->samples, s->segments[i]->runs, s->segments[i]->records);
+	assert(spool_counters_balance(s->counters));
 	return 0;
 }
 
@@ -318,6 +321,7 @@ void position_save(struct spool *s)
 {
 	uint8_t slot[POSITION_SLOT];
 
+	assert(s->position_fd >= 0);
 	strobe_wire_put_le(slot, ++s->position_writes, 8);
 	strobe_wire_put_le(slot + 8, s->window, 8);
 	put_mark(slot + 16, s->settled);
@@ -373,7 +377,7 @@ int spool_open(const char *directory, uint64_t max_bytes, struct spool_counters 
 	s->lock_fd = s->position_fd = -1;
 	s->max_bytes = max_bytes;
 	s->counters = counters;
-	pthread_mutex_init(&s->lock, NULL);
+	lock_init(&s->lock);
 	r = open_all(s, err);
 	if (r < 0) {
 		spool_close(s);
@@ -395,7 +399,7 @@ struct spool *spool_close(struct spool *s)
 		segment_free(s->segments[i]);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
-	pthread_mutex_destroy(&s->lock);
+	lock_done(&s->lock);
 	free(s->segments);
 	free(s->flights);
 	free(s->directory);

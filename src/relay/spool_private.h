@@ -2,8 +2,8 @@
 #ifndef RELAY_SPOOL_PRIVATE_H
 #define RELAY_SPOOL_PRIVATE_H
 
+#include "lock.h"
 #include "spool.h"
-#include <pthread.h>
 
 #define SEGMENTS_WANTED		64u		/* a full spool has about so many, so the cap takes so much of it at once */
 #define SEGMENT_LEAST		(64u << 10)
@@ -64,7 +64,7 @@ struct spool {
 	int lock_fd, position_fd;
 	uint64_t max_bytes;
 	struct spool_counters *counters;
-	pthread_mutex_t lock;
+	struct lock lock;
 
 	struct segment **segments;		/* the oldest first; the last one is written to */
 	size_t segment_count, segment_capacity;

@@ -7,6 +7,7 @@
 #include "saturate.h"
 #include "wire_profile.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define PART_LEVEL	-8			/* of zstd: read again only after a crash */
@@ -39,6 +40,8 @@ void window_remember(struct window *w, uint64_t id)
 {
 	if (!id || knows(w, id))
 		return;
+	/* It fills from the start, then its oldest goes. */
+	assert(w->id_at < WINDOW_IDS && (w->id_count == WINDOW_IDS || w->id_at == w->id_count));
 	w->ids[w->id_at] = id;
 	w->id_at = (w->id_at + 1) % WINDOW_IDS;
 	if (w->id_count < WINDOW_IDS)
@@ -54,6 +57,7 @@ static int put_messages(struct buf *out, const struct batch_entry *e, struct err
 	size_t at = out->size;
 	int r;
 
+	assert(e->bucket_ns >= 0 && e->bucket_ns % BATCH_BUCKET_NS == 0);
 	view.labels = *e->labels;
 	view.start_ns = e->bucket_ns;
 	view.end_ns = e->bucket_ns + BATCH_BUCKET_NS - 1;
@@ -61,6 +65,7 @@ static int put_messages(struct buf *out, const struct batch_entry *e, struct err
 	r = wire_profile_write(&view, out, err);
 	for (; r >= 0 && at < out->size; at += strobe_wire_get_le((uint8_t *)out->data + at + 8, 4))
 		out->data[at + 6] = (char)e->clock;
+	assert(r < 0 || at == out->size);
 	return r;
 }
 
@@ -95,6 +100,7 @@ static int put_record(struct window *w, struct record *r, const void *body, size
 	int fd = w->fds[w->number & 1], e;
 	uint8_t header[RECORD_HEADER];
 
+	assert(r->window == w->number);
 	record_seal(r, body, n, header);
 	e = record_write(fd, w->end, header, sizeof(header));
 	if (e >= 0)
@@ -110,6 +116,7 @@ static int begin(struct window *w, struct err *err)
 	size_t first = w->id_count == WINDOW_IDS ? w->id_at : 0;
 	int r;
 
+	assert(!w->begun && w->id_count <= WINDOW_IDS);
 	for (size_t i = 0; i < w->id_count; i++)
 		strobe_wire_put_le(ids + 8 * i, w->ids[(first + i) % WINDOW_IDS], 8);
 	w->end = 0;
@@ -135,6 +142,7 @@ static int write_part(struct window *w, uint64_t id, const char *bytes, size_t n
 	size_t size;
 	int r;
 
+	assert(n > 0 && n <= PART_BYTES_MAX);	/* a larger one is not read again */
 	if (!w->begun && (r = begin(w, err)) < 0)
 		return r;
 	record.samples_before = w->samples;
@@ -214,6 +222,7 @@ void window_add_parsed(struct window *w, const char *bytes)
 /* The batch as messages, in w->part. */
 static int make_part(struct window *w, const struct batch *b, bool *unfit, uint64_t *ret_samples, struct err *err)
 {
+	assert(!w->part.size && !w->message_count);
 	*ret_samples = 0;
 	for (size_t i = 0; i < b->count; i++) {
 		size_t before = w->part.size;
@@ -287,6 +296,7 @@ static int cut_piece(struct window *w, struct pieces *p, struct err *err)
 	void *body;
 	int r;
 
+	assert(p->raw.size || !p->samples);
 	if (!p->raw.size)
 		return 0;
 	r = window_compress(w, p->raw.data, p->raw.size, ENTRY_LEVEL, &body, &piece.size, err);
@@ -315,6 +325,7 @@ static int add_series(struct window *w, struct pieces *p, const struct series *s
 	r = put_messages(&one, &e, err);
 	for (size_t at = 0, n; r >= 0 && at < one.size; at += n) {
 		n = strobe_wire_get_le((uint8_t *)one.data + at + 8, 4);
+	assert(n >= STROBE_WIRE_HEADER && n <= one.size - at);
 		if (p->raw.size + n > ENTRY_BYTES)
 			r = cut_piece(w, p, err);
 		buf_put(&p->raw, one.data + at, n);
@@ -322,6 +333,24 @@ static int add_series(struct window *w, struct pieces *p, const struct series *s
 		samples = 0;
 	}
 	return r;
+}
+
+static uint64_t samples_of_pieces(const struct pieces *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		n += p->list[i].samples;
+	return n;
+}
+
+static uint64_t samples_of_series(const struct window_series *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		n += s->list[i].samples;
+	return n;
 }
 
 /* Each part of it was written once, so what cannot be now is together above a cap that each part was below. */
@@ -350,6 +379,7 @@ int window_close(struct window *w, struct err *err)
 		return 0;
 	buf_init(&p.raw);
 	r = make_pieces(w, &p, &unfit, err);
+	assert(r < 0 || samples_of_pieces(&p) + unfit == samples_of_series(&w->series));
 	if (r >= 0)
 		r = spool_append(w->spool, p.list, p.count, w->number, false, err);
 	pieces_done(&p);

@@ -6,6 +6,7 @@
 #include "private_file.h"
 #include "set_aside.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +32,7 @@ static size_t keep_readable(struct window *w, char *bytes, size_t n, uint64_t *r
 			break;
 		if (window_parse(w, bytes + at, size, &samples) < 0)
 			continue;
+	assert(kept <= at);
 		memmove(bytes + kept, bytes + at, size);
 		kept += size;
 		*ret_samples += samples;
@@ -53,6 +55,7 @@ static int read_part(struct window *w, const struct buf *body, uint64_t *ret_sam
 	if (ZSTD_decompress(bytes, n, body->data, body->size) != n)
 		return -EBADMSG;
 	kept = keep_readable(w, bytes, n, ret_samples);
+	assert(kept <= n);
 	window_add_parsed(w, bytes);
 	w->bytes += kept;
 	return kept == n ? 0 : -EBADMSG;

@@ -77,6 +77,7 @@ static uint32_t series_of(struct window_series *s, const struct strobe_wire_mess
 	add_host(s, &labels);
 	put_key(&key, m, &labels);
 	i = intern_add(&s->keys, key.data, key.size);
+	assert(i <= s->count);		/* a key that is new has the next number */
 	if (i < s->count) {
 		labels_done(&labels);
 		return i;
@@ -87,6 +88,7 @@ static uint32_t series_of(struct window_series *s, const struct strobe_wire_mess
 		.period_ns = (int64_t)m->info.period_ns, .clock = m->info.clock, .profile = profile_new(),
 	};
 	profile_keep_lines(s->list[i].profile, true);
+	assert(s->keys.count == s->count);
 	return i;
 }
 
@@ -105,8 +107,10 @@ void window_series_merge(struct window_series *s)
 	const struct wire_waiting_message *w;
 
 	while ((w = wire_waiting_take(&s->waiting))) {
-		int r = wire_profile_add(s->list[w->series].profile, &w->message);
+		int r;
 
+		assert(w->series < s->count);
+		r = wire_profile_add(s->list[w->series].profile, &w->message);
 		assert(r >= 0);		/* the columns are part of the key */
 		(void)r;
 	}

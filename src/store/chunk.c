@@ -112,6 +112,7 @@ static void merge(struct chunk_rows *rows)
 			any |= sums[c] != 0;
 		if (!any)
 			continue;
+		assert(!kept || rows->keys[kept - 1] < key);
 		rows->keys[kept] = key;
 		memcpy(rows->values + kept * columns, sums, columns * sizeof(*sums));
 		kept++;
@@ -129,6 +130,7 @@ struct bit_writer {
 
 static void put_bits(struct bit_writer *w, uint64_t v, unsigned n)
 {
+	assert(w->count < 8);
 	if (n > 32) {
 		put_bits(w, v >> 32, n - 32);
 		v &= UINT32_MAX;
@@ -216,6 +218,7 @@ static void plan_keys(const struct chunk_rows *rows, struct plan *p)
 		uint64_t key = rows->keys[i], before = i ? rows->keys[i - 1] : 0;
 		unsigned bucket = key_bucket(key);
 
+		assert(!i || key > before);
 		lengths_add(&stacks, key_stack(key) - key_stack(before));
 		if (i && key_stack(key) == key_stack(before))
 			lengths_add(&buckets, bucket - key_bucket(before) - 1);
@@ -224,6 +227,7 @@ static void plan_keys(const struct chunk_rows *rows, struct plan *p)
 		if (bucket > p->last_bucket)
 			p->last_bucket = bucket;
 	}
+	assert(p->first_bucket <= p->last_bucket && p->last_bucket < CHUNK_BUCKETS);
 	p->k_stack = best_k(&stacks);
 	p->k_bucket = best_k(&buckets);
 }
@@ -250,6 +254,8 @@ static void plan_values(const struct chunk_rows *rows, struct plan *p)
 
 static void put_header(const struct chunk_rows *rows, const struct plan *p, struct buf *out)
 {
+	/* A reader takes no other. */
+	assert(p->k_stack <= K_MAX && p->k_bucket <= K_MAX);
 	buf_put_varint(out, rows->count);
 	buf_put_varint(out, p->first_bucket);
 	buf_put_varint(out, p->last_bucket - p->first_bucket);
@@ -257,6 +263,7 @@ static void put_header(const struct chunk_rows *rows, const struct plan *p, stru
 	buf_putc(out, (char)p->k_stack);
 	buf_putc(out, (char)p->k_bucket);
 	for (uint32_t c = 0; c < rows->columns; c++) {
+		assert(p->k_value[c] <= K_MAX || p->k_value[c] == ALL_EQUAL);
 		buf_put_varint(out, strobe_wire_zigzag(p->smallest[c]));
 		buf_putc(out, (char)p->k_value[c]);
 	}
@@ -313,6 +320,7 @@ bool chunk_encode(struct chunk_rows *rows, struct buf *out)
 /* Fills `bits` from the top; bytes after the end are zero, and taking more bits than there are is noticed. */
 static inline void refill(struct chunk_reader *r)
 {
+	assert(r->bit_count < 64);
 	if (r->end - r->p >= 8) {
 		uint64_t next;
 

@@ -5,6 +5,7 @@
 #include "pack.h"
 #include "sqlite_error.h"
 #include "strobe_wire.h"
+#include <assert.h>
 #include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -29,6 +30,7 @@ static int fill(struct pack_reader *r, struct err *err)
 {
 	size_t n = r->row_size - r->row_at < PIECE ? r->row_size - r->row_at : PIECE;
 
+	assert(r->in.pos == r->in.size);		/* all of the piece before is used */
 	if (n == 0)
 		return -EBADMSG;
 	if (sqlite3_blob_read(r->row, r->bytes, (int)n, (int)r->row_at))
@@ -130,6 +132,7 @@ int pack_reader_read(struct pack_reader *r, void *to, size_t n, struct err *err)
 		if (rc >= 0 && out.pos == before && r->in.pos == r->in.size)
 			rc = fill(r, err);
 	}
+	assert(rc < 0 || (out.pos == n && r->left >= n));
 	r->left -= rc < 0 ? 0 : n;
 	return rc;
 }

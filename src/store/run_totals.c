@@ -2,6 +2,7 @@
 #include "run_totals.h"
 #include "edges.h"
 #include "mem.h"
+#include <assert.h>
 #include <string.h>
 
 const char *const run_totals_sorted[RUN_TOTALS_SORTED] = {
@@ -10,6 +11,7 @@ const char *const run_totals_sorted[RUN_TOTALS_SORTED] = {
 
 static void put_text(struct buf *b, const char *text)
 {
+	assert(strlen(text) < sizeof(((struct store_run_total *)NULL)->name));	/* a reader takes no more */
 	buf_put_varint(b, strlen(text));
 	buf_puts(b, text);
 }

@@ -66,6 +66,7 @@ int series_parse(struct series *ret, struct str labels, int64_t clock, int64_t p
 		labels_done(&s.labels);
 		return -EBADMSG;
 	}
+	assert(s.column_count > 0 && (s.samples == UINT32_MAX || s.samples < s.column_count));
 	s.clock = (enum strobe_clock)clock;
 	s.period_ns = period_ns;
 	*ret = s;

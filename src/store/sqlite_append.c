@@ -14,6 +14,7 @@ static int load_series(struct day *d, struct err *err)
 	_cleanup_(buf_done) struct buf key = { 0 };
 	int rc = day_prepare(d, "SELECT id, labels, clock, period_ns, columns FROM series ORDER BY id", &s, err);
 
+	assert(!d->series.count);
 	if (rc < 0)
 		return rc;
 	buf_init(&key);
@@ -98,6 +99,7 @@ static int insert_series(struct day *d, uint32_t id, const struct batch_entry *e
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
 	int rc;
 
+	assert(id == d->series.count);
 	if (id >= DAY_SERIES)
 		return err_set(err, -E2BIG, "cannot write to '%s': it has %u series already; use fewer label values",
 			       d->path, DAY_SERIES);
@@ -125,6 +127,7 @@ static int find_series(struct day *d, const struct batch_entry *e, uint32_t *ret
 	series_put_columns(e->profile, &columns);
 	l = (struct str){ labels.data, labels.size };
 	c = (struct str){ columns.data, columns.size };
+	assert(!memchr(l.p, 0, l.n));		/* a NUL ends them in the key */
 	series_put_key(&key, l, e->clock, e->period_ns, c);
 	number = intern_add(&d->series, key.data, key.size);
 	*ret_id = number + 1;
@@ -173,6 +176,7 @@ static int append_entry(struct append *a, const struct batch_entry *e, struct er
 	uint32_t series;
 	int rc;
 
+	assert(bucket < DAY_BUCKETS);
 	if (e->profile->column_count == 0)
 		return 0;
 	rc = find_series(a->day, e, &series, err);
@@ -231,6 +235,7 @@ static int insert_batch(struct day *d, uint64_t id, struct err *err)
 
 	if (id == 0)
 		return 0;
+	assert(map_get(&d->batches, id) == MAP_NONE);
 	rc = day_prepare(d, "INSERT INTO batch(id) VALUES(?)", &s, err);
 	if (rc < 0)
 		return rc;
@@ -248,7 +253,10 @@ static bool in_day(const struct day *d, const struct batch_entry *e)
 static int append_all(struct append *a, const struct batch *b, struct err *err)
 {
 	struct day *d = a->day;
-	int rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
+	int rc;
+
+	assert(sqlite3_get_autocommit(d->db));
+	rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
 
 	for (size_t i = 0; rc >= 0 && i < b->count; i++)
 		if (in_day(d, &b->entries[i]))

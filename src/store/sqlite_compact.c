@@ -33,8 +33,10 @@ static int in_transaction(struct day *d,
 			  int (*work)(struct sqlite_store *s, struct day *d, unsigned hour, struct err *err),
 			  struct sqlite_store *s, unsigned hour, struct err *err)
 {
-	int rc = day_exec(d, "BEGIN IMMEDIATE", "compact", err);
+	int rc;
 
+	assert(sqlite3_get_autocommit(d->db));
+	rc = day_exec(d, "BEGIN IMMEDIATE", "compact", err);
 	if (rc >= 0)
 		rc = work(s, d, hour, err);
 	if (rc >= 0)
@@ -131,6 +133,7 @@ static int merge_series(struct merge *m, int *more, struct err *err)
 		return sqlite_failed(m->day->db, "compact", m->day->path, err);
 
 	buf_reset(&m->data);
+	assert(m->rows.columns == columns);
 	if (!chunk_encode(&m->rows, &m->data))
 		return 0;
 	sqlite3_bind_int64(m->replace, 1, chunk_id(m->hour, (uint32_t)series));
@@ -163,6 +166,7 @@ static int compact_hour(struct sqlite_store *s, struct day *d, unsigned hour, st
 	struct merge m = { .store = s, .day = d, .hour = hour };
 	int rc;
 
+	assert(hour < 24);
 	chunk_rows_init(&m.rows);
 	buf_init(&m.data);
 	buf_init(&m.scratch);
@@ -331,6 +335,7 @@ static int compact_next_hour(struct sqlite_store *s, struct day *d, int64_t now_
 	uint32_t over = hours_over(d, now_ns), todo = d->hours_to_compact & over;
 	int rc;
 
+	assert(lock_is_held(&s->writer));
 	if (todo)
 		todo &= hours_with_recent(d);
 	d->hours_to_compact &= ~over | todo;
@@ -340,9 +345,9 @@ static int compact_next_hour(struct sqlite_store *s, struct day *d, int64_t now_
 	if (rc < 0)
 		return rc;
 	d->hours_to_compact &= ~(todo & -todo);
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.compactions++;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	todo &= todo - 1;
 	if (todo)
 		return 1;
@@ -436,9 +441,10 @@ static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 	bool suspect;
 	int rc = 0, found;
 
-	pthread_mutex_lock(&s->counting);
+	assert(lock_is_held(&s->writer));
+	lock_take(&s->counting);
 	suspect = map_get(&s->suspects, (uint64_t)number) == 1;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	if (!suspect)
 		return 0;
 	found = verify_day(s, number, &why);
@@ -447,9 +453,9 @@ static int examine(struct sqlite_store *s, int64_t number, struct err *err)
 	/* One that cannot be read now is counted until it can be. */
 	if (found == -EIO || found == -EACCES)
 		return 0;
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	map_set(&s->suspects, (uint64_t)number, 0);
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return rc < 0 ? rc : found == -EBADMSG;
 }
 
@@ -461,6 +467,7 @@ static int compact(struct sqlite_store *s, int64_t number, int64_t now_ns, struc
 	bool settled = false;
 	int rc;
 
+	assert(lock_is_held(&s->writer));
 	if (open && !day_is_in_place(open))
 		return 0;
 	if (!open) {
@@ -494,13 +501,13 @@ int sqlite_compact(struct sqlite_store *s, int64_t now_ns, struct err *err)
 		do {
 			struct err *first = result < 0 ? NULL : err;
 
-			pthread_mutex_lock(&s->writer);
+			lock_take(&s->writer);
 			rc = examine(s, days[i], first);
 			if (rc == 0)
 				rc = compact(s, days[i], now_ns, first);
 			else if (rc > 0)	/* set aside */
 				rc = 0;
-			pthread_mutex_unlock(&s->writer);
+			lock_release(&s->writer);
 		} while (rc > 0);
 		if (rc < 0 && result >= 0)
 			result = rc;

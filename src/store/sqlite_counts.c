@@ -39,6 +39,7 @@ int sqlite_timeline(struct store *store, const struct store_query *q, int64_t st
 	struct timeline t = { q->from_ns, step_ns, samples, n };
 	const struct scan_visitor v = { .chunk = add_to_timeline, .data = &t };
 
+	assert(step_ns > 0 && step_ns % BATCH_BUCKET_NS == 0);
 	return sqlite_scan((struct sqlite_store *)store, q, &v, NULL, err);
 }
 
@@ -65,6 +66,7 @@ static int count_series(void *data, struct day *d, const struct scan_chunk *c, s
 	bool any = false;
 	int rc = 0;
 
+	assert(c->id > 0);
 	GROW(&n->of_series, &n->capacity, c->id);
 	memset(n->of_series + had, 0, (n->capacity - had) * sizeof(*n->of_series));
 	if (column == 0 && scan_is_whole(c) && c->reader->total >= 0) {
@@ -105,6 +107,7 @@ static void count_label(struct counts *n, const struct label *label, uint64_t sa
 	uint32_t known = (uint32_t)n->texts.count, number = intern_add(&n->texts, text, strlen(text)), at;
 	struct store_label *l;
 
+	assert(number <= known);
 	if (number == known) {
 		l = find_label(n, label->key, &at);
 		/* Doubled when the count is a power of two; there is no place for a capacity in the answer. */
@@ -116,6 +119,8 @@ static void count_label(struct counts *n, const struct label *label, uint64_t sa
 		n->values[number].label = at;
 		n->values[number].value = (uint32_t)l->value_count++;
 	}
+	assert(n->values[number].label < n->labels->count &&
+	       n->values[number].value < n->labels->items[n->values[number].label].value_count);
 	saturating_count(&n->labels->items[n->values[number].label].values[n->values[number].value].samples, samples);
 }
 

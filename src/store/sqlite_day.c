@@ -101,6 +101,7 @@ int day_give_back(struct day *d, int64_t keep, const char *doing, struct err *er
 {
 	int rc = 0;
 
+	assert(sqlite3_get_autocommit(d->db));		/* neither works inside a transaction */
 	if (day_number(d, "PRAGMA freelist_count", 0) > keep)
 		rc = day_exec(d, "PRAGMA incremental_vacuum", doing, err);
 	/* Commits wait meanwhile, so a long query is not waited for. */
@@ -342,6 +343,7 @@ static void hour_extent(struct day *d, int64_t hour, unsigned *first, unsigned *
 	_cleanup_(stmt_finalizep) sqlite3_stmt *s = NULL;
 	_cleanup_(buf_done) struct buf scratch = { 0 };
 
+	assert(hour >= 0 && hour < 24);
 	if (day_prepare(d, "SELECT data FROM chunk WHERE id >= ?1 << 24 AND id < (?1 + 1) << 24", &s, NULL) < 0)
 		return;
 	buf_init(&scratch);
@@ -375,7 +377,8 @@ bool day_extent(struct day *d, unsigned *ret_first, unsigned *ret_end)
 	}
 	if (first_hour >= 0 && first_hour < 24)
 		hour_extent(d, first_hour, ret_first, ret_end);
-	if (last_hour > first_hour && last_hour < 24)
+	if (last_hour > first_hour && last_hour >= 0 && last_hour < 24)
 		hour_extent(d, last_hour, ret_first, ret_end);
+	assert(*ret_first <= DAY_BUCKETS && *ret_end <= DAY_BUCKETS);
 	return *ret_first < *ret_end;
 }

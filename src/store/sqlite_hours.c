@@ -7,6 +7,8 @@
 #include "sqlite_store.h"
 #include "stack_tree.h"
 
+#include <assert.h>
+
 #define KEPT_BUCKETS	6u	/* the newest minute stays, whatever the limit is */
 #define VACUUM_PAGES	1024u
 #define STACKS_SHARE	4	/* of the file: freeing stacks means reading all samples, and waits until they are worth that */
@@ -114,7 +116,10 @@ static int drop_before(struct day *d, unsigned before, struct err *err)
 	_cleanup_(freep) char *sql =
 		xasprintf("DELETE FROM chunk WHERE id < %lld; DELETE FROM recent WHERE bucket < %u",
 			  (long long)chunk_id(before / CHUNK_BUCKETS, 0), before);
-	int rc = day_exec(d, "BEGIN IMMEDIATE", "remove hours of", err);
+	int rc;
+
+	assert(before <= DAY_BUCKETS && sqlite3_get_autocommit(d->db));
+	rc = day_exec(d, "BEGIN IMMEDIATE", "remove hours of", err);
 
 	if (rc >= 0)
 		rc = day_exec(d, sql, "remove hours of", err);
@@ -132,6 +137,7 @@ static unsigned next_cut(unsigned first, unsigned end)
 {
 	unsigned next_hour = (first / CHUNK_BUCKETS + 1) * CHUNK_BUCKETS;
 
+	assert(first < end && end <= DAY_BUCKETS);
 	if (next_hour < end)
 		return next_hour;
 	if (end - first <= KEPT_BUCKETS)
@@ -157,6 +163,7 @@ static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 	unsigned first, end, before;
 	int rc;
 
+	assert(lock_is_held(&k->store->writer));
 	if (used_bytes(d) <= k->keep)
 		return DONE;
 	before = day_extent(d, &first, &end) ? next_cut(first, end) : 0;
@@ -164,6 +171,7 @@ static int remove_oldest(struct shrink *k, struct day *d, struct err *err)
 		return SWEEP;
 	if (!before)
 		return DONE;
+	assert(before > first && before < end);		/* something goes, and something stays */
 	rc = drop_before(d, before, err);
 	if (rc < 0)
 		return rc;
@@ -182,11 +190,11 @@ static int shrink(struct shrink *k, struct err *err)
 	int rc;
 
 	do {
-		pthread_mutex_lock(&k->store->writer);
+		lock_take(&k->store->writer);
 		rc = sqlite_store_day(k->store, k->number, &d, err);
 		if (rc >= 0)
 			rc = remove_oldest(k, d, err);
-		pthread_mutex_unlock(&k->store->writer);
+		lock_release(&k->store->writer);
 		if (rc == SWEEP) {
 			rc = sqlite_store_sweep(k->store, k->number, err);
 			k->swept = true;
@@ -207,7 +215,7 @@ static int give_back(struct shrink *k, struct err *err)
 
 	while (rc >= 0 && left && left < before) {
 		before = left;
-		pthread_mutex_lock(&k->store->writer);
+		lock_take(&k->store->writer);
 		rc = sqlite_store_day(k->store, k->number, &d, err);
 		if (rc >= 0)
 			rc = day_exec(d, some, "remove hours of", err);
@@ -215,7 +223,7 @@ static int give_back(struct shrink *k, struct err *err)
 			left = pages(d, "PRAGMA freelist_count");
 		if (rc >= 0 && (!left || left >= before))
 			rc = day_give_back(d, left, "remove hours of", err);
-		pthread_mutex_unlock(&k->store->writer);
+		lock_release(&k->store->writer);
 	}
 	return rc;
 }
@@ -229,9 +237,9 @@ int sqlite_store_shrink_day(struct sqlite_store *s, int64_t number, uint64_t kee
 
 	ret->hours += k.hours;
 	ret->seconds += seconds;
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.hours_expired += k.hours;
 	s->stats.seconds_expired += seconds;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return rc < 0 ? rc : rc2;
 }

@@ -50,6 +50,7 @@ static int64_t *values_of(struct query *q, const char *name, const char *unit)
 
 	if (column == UINT32_MAX)	/* more columns than a profile holds; the first ones are shown */
 		return NULL;
+	assert(column < PROFILE_COLUMNS && q->tree.node_count > 0);
 	if (!q->values[column])
 		q->values[column] = xcalloc(q->tree.node_count, sizeof(int64_t));
 	return q->values[column];
@@ -108,6 +109,7 @@ static int add_chunk(void *data, struct day *d, const struct scan_chunk *c, stru
 		columns[i] = values_of(q, s->columns[i].name, s->columns[i].unit);
 	times = time_name ? values_of(q, time_name, "nanoseconds") : NULL;
 
+	assert(!time_name || s->samples != UINT32_MAX);
 	while ((rc = scan_next(c, &node, &bucket, row)) > 0) {
 		if (node >= q->tree.node_count || stack_tree_is_hole(&q->tree, node))
 			return -EBADMSG;
@@ -148,6 +150,7 @@ static bool *needed_nodes(const struct query *q, uint32_t *ret_count)
 	for (uint32_t i = q->tree.node_count - 1; i > 0; i--) {
 		needed[i] = needed[i] || has_values(q, i);
 		*ret_count += needed[i];
+		assert(q->tree.parents[i] < i);
 		if (needed[i])
 			needed[q->tree.parents[i]] = true;
 	}
@@ -203,6 +206,7 @@ static uint32_t place_of(struct query *q, uint32_t *frames, uint32_t node, uint3
 {
 	const struct stack_tree *t = &q->tree;
 
+	assert(node > 0 && !stack_tree_is_hole(t, node));		/* they have no values, and no children */
 	if (is_cut)
 		return profile_child(q->profile, parent, profile_pruned_frame(q->profile));
 	return profile_child_at(q->profile, parent, frame_of(q, frames, t->node_frames[node]),
@@ -295,6 +299,7 @@ static int run(struct query *q, struct sqlite_store *s, const struct store_query
 
 static void describe(struct query *q)
 {
+	assert(q->first < q->end);
 	q->profile->start_ns = q->first * BATCH_BUCKET_NS;
 	q->profile->end_ns = q->end * BATCH_BUCKET_NS;
 	labels_copy(&q->profile->labels, &q->labels);

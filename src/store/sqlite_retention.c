@@ -4,6 +4,7 @@
 #include "log.h"
 #include "mem.h"
 #include "sqlite_store.h"
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	_cleanup_(freep) char *path = day_path(s->directory, day, "");
 	int result = 0, held;
 
-	pthread_mutex_lock(&s->writer);
+	lock_take(&s->writer);
 	sqlite_store_close_day(s, day);
 	held = files_lock_change(&s->files);
 	for (size_t i = 0; i < p->count; i++) {
@@ -79,12 +80,12 @@ static int remove_day(struct sqlite_store *s, const struct pieces *p, int64_t da
 	}
 	files_lock_end(&s->files, held);
 	map_set(&s->settled, (uint64_t)day, 0);
-	pthread_mutex_unlock(&s->writer);
+	lock_release(&s->writer);
 	if (result < 0)
 		return result;
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.days_expired++;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	log_info("removed '%s': %s", path, why);
 	return 0;
 }
@@ -155,6 +156,7 @@ static struct store_limits limits_now(const struct sqlite_store *s, const struct
 	struct store_limits aim = *l;
 
 	aim.max_bytes -= at_most(came, l->max_bytes / RESERVE_SHARE);
+	assert(aim.max_bytes || !l->max_bytes);		/* 0 would be no limit */
 	if (l->min_free_bytes && ask_disk(s, &room, &size)) {
 		aim.min_free_bytes = floor_of(l, size) + at_most(came, size / DISK_RESERVE_SHARE);
 		aim.min_free_is_guess = false;
@@ -190,18 +192,21 @@ static int remove_days(struct sqlite_store *s, const struct pieces *p, const str
 	uint64_t bytes = bytes_of(p);
 	int rc = 0;
 
+	assert(newest >= p->items[0].day);
 	for (size_t i = 0; i < p->count && rc >= 0;) {
 		int64_t day = p->items[i].day;
 		uint64_t of_day = 0;
 		bool old = l->max_age_ns > 0 && day_start_ns(day + 1) <= now_ns - l->max_age_ns;
 		bool large = bytes > cap && day != newest;
 
+		assert(!i || p->items[i - 1].day < day);
 		for (; i < p->count && p->items[i].day == day; i++)
 			of_day += p->items[i].bytes;
 		if (day == today || !(old || large))
 			continue;
 		rc = remove_day(s, p, day, old ? "older than the limit" : cap < l->max_bytes || !l->max_bytes ?
 				"the disk had less room than must stay free" : "the store was above its limit of size", err);
+		assert(bytes >= of_day);
 		bytes -= of_day;
 	}
 	return rc;

@@ -25,6 +25,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 	struct err why = { 0 };
 	int rc;
 
+	assert(lock_is_held(&s->runs_writer));
 	if (s->mode == SQLITE_STORE_READ)
 		return err_set(err, -EROFS, "the store '%s' was opened for reading only", s->directory);
 	if (s->runs && !runs_file_is_in_place(s->runs)) {
@@ -49,6 +50,7 @@ static int open_file(struct sqlite_store *s, struct err *err)
 /* After a failure. A connection that has met a full disk recovers; what else it may have met is not worth guessing. */
 static void give_up(struct sqlite_store *s, int code)
 {
+	assert(lock_is_held(&s->runs_writer) && code < 0);
 	if (!sqlite3_get_autocommit(s->runs->db))
 		sqlite3_exec(s->runs->db, "ROLLBACK", NULL, NULL, NULL);
 	if (code != -ENOSPC && code != -EBUSY)
@@ -105,11 +107,13 @@ static int encode(struct encoded *e, const struct store_new_run *run, int64_t no
 	int rc;
 
 	buf_init(&e->message);
+	assert(*run->source && *run->id);
 	buf_init(&e->packed);
 	buf_init(&e->totals);
 	buf_init(&e->label_text);
 	e->message.limit = PACK_MAX;
 	e->duration_ns = duration_of(p);
+	assert(e->duration_ns >= 0);
 	e->start_ns = p->start_ns > 0 ? p->start_ns : now_ns > e->duration_ns ? now_ns - e->duration_ns : now_ns;
 	e->view = *p;
 	memset(&e->view.labels, 0, sizeof(e->view.labels));
@@ -285,8 +289,10 @@ static bool is_final(int result)
 /* Each one's result, under one transaction. */
 static int add_all(struct runs_file *f, struct store_new_run *runs, size_t count, int64_t now_ns, struct err *err)
 {
-	int rc = runs_file_exec(f, "BEGIN IMMEDIATE", "write to", err);
+	int rc;
 
+	assert(sqlite3_get_autocommit(f->db));
+	rc = runs_file_exec(f, "BEGIN IMMEDIATE", "write to", err);
 	for (size_t i = 0; rc >= 0 && i < count; i++) {
 		memset(&runs[i].err, 0, sizeof(runs[i].err));
 		rc = runs_file_exec(f, "SAVEPOINT one", "write to", err);
@@ -307,21 +313,23 @@ int sqlite_add_runs(struct store *store, struct store_new_run *runs, size_t coun
 	uint64_t added = 0;
 	int rc;
 
-	pthread_mutex_lock(&s->runs_writer);
+	lock_take(&s->runs_writer);
 	rc = open_file(s, err);
 	if (rc >= 0) {
 		rc = add_all(s->runs, runs, count, now_ns, err);
 		if (rc < 0)
 			give_up(s, rc);
 	}
-	pthread_mutex_unlock(&s->runs_writer);
+	lock_release(&s->runs_writer);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		assert(runs[i].result == 1 || runs[i].result == 0 || is_final(runs[i].result));
 		added += runs[i].result == 1;
-	pthread_mutex_lock(&s->counting);
+	}
+	lock_take(&s->counting);
 	s->stats.runs_added += added;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return 0;
 }
 
@@ -346,21 +354,21 @@ int sqlite_remove_run(struct store *store, const char *source, const char *id, s
 	struct sqlite_store *s = (struct sqlite_store *)store;
 	int rc;
 
-	pthread_mutex_lock(&s->runs_writer);
+	lock_take(&s->runs_writer);
 	rc = open_file(s, err);
 	if (rc >= 0) {
 		rc = remove_row(s->runs, source, id, err);
 		if (rc < 0)
 			give_up(s, rc);
 	}
-	pthread_mutex_unlock(&s->runs_writer);
+	lock_release(&s->runs_writer);
 	if (rc == 0)
 		return err_set(err, -ENOENT, "there is no run '%.64s' of source '%.64s'", id, source);
 	if (rc < 0)
 		return rc;
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.runs_removed++;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return 0;
 }
 
@@ -423,21 +431,21 @@ int sqlite_retain_runs(struct sqlite_store *s, const struct store_limits *l, int
 
 	if (access(path, F_OK) < 0)
 		return 0;
-	pthread_mutex_lock(&s->runs_writer);
+	lock_take(&s->runs_writer);
 	rc = open_file(s, err);
 	if (rc >= 0) {
 		removed = remove_all_above(s->runs, l, now_ns, err);
 		if (removed < 0)
 			give_up(s, (int)removed);
 	}
-	pthread_mutex_unlock(&s->runs_writer);
+	lock_release(&s->runs_writer);
 	if (rc < 0 || removed < 0)
 		return rc < 0 ? rc : (int)removed;
 	if (removed)
 		log_info("removed %lld run%s above the limits of age, number or size", (long long)removed,
 			 removed == 1 ? "" : "s");
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.runs_expired += (uint64_t)removed;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return 0;
 }

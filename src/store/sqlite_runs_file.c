@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "run_totals.h"
 #include "sqlite_error.h"
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,6 +73,7 @@ static int upgrade(struct runs_file *f, struct err *err)
 {
 	_cleanup_(buf_done) struct buf sql = { 0 };
 
+	assert(f->schema < RUNS_SCHEMA);
 	buf_init(&sql);
 	buf_puts(&sql, orders);
 	put_totals_sql(&sql);
@@ -124,6 +126,7 @@ static int check_or_create(struct runs_file *f, bool to_write, struct err *err)
 		if (rc >= 0)
 			rc = 1;
 	}
+	assert(rc <= 0 || !to_write || f->schema == RUNS_SCHEMA);
 	if (rc >= 0 && sqlite3_exec(f->db, "COMMIT", NULL, NULL, NULL))
 		rc = sqlite_failed(f->db, "open", f->path, err);
 	if (rc < 0 && !sqlite3_get_autocommit(f->db))

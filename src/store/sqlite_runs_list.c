@@ -8,6 +8,7 @@
 #include "sqlite_error.h"
 #include "sqlite_store.h"
 #include "text.h"
+#include <assert.h>
 #include <string.h>
 
 DEFINE_FREEP(struct runs_file, runs_file_close)
@@ -103,10 +104,12 @@ static void put_place(const struct place *p, const struct order *o, char ret[STO
 		snprintf(ret, STORE_RUNS_NEXT, "%lld.%lld", (long long)p->number, (long long)p->id);
 		return;
 	}
+	assert(p->n <= KEY_MAX);
 	*ret = 'x';
 	for (size_t i = 0; i < p->n; i++, at += 2)
 		snprintf(ret + at, STORE_RUNS_NEXT - at, "%02x", (unsigned char)p->bytes[i]);
 	snprintf(ret + at, STORE_RUNS_NEXT - at, ".%lld", (long long)p->id);
+	assert(at + sizeof(".-9223372036854775808") <= STORE_RUNS_NEXT);
 }
 
 /* --- Ids, in the order --- */
@@ -116,6 +119,7 @@ static void put_sql(const struct runs_file *f, const struct store_run_query *q, 
 	const struct order *o = &orders[q->order];
 	const char *key = f->schema < 2 && o->sql_1 ? o->sql_1 : o->sql, *way = q->ascending ? "ASC" : "DESC";
 
+	assert((unsigned)q->order < STORE_RUN_ORDERS);
 	buf_printf(sql, "SELECT id, %s FROM run WHERE 1", key);
 	if (q->source)
 		buf_puts(sql, " AND source = :source");
@@ -291,6 +295,7 @@ static int read_list(struct runs_file *f, sqlite3_stmt *ids, sqlite3_stmt *row, 
 		if (rc < 0)
 			return rc;
 		if (is_wanted(row, q)) {
+			assert(ret->count <= q->limit);
 			if (ret->count == q->limit)
 				put_place(&last, o, ret->next);
 			else

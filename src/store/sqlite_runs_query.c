@@ -6,6 +6,7 @@
 #include "sqlite_error.h"
 #include "sqlite_store.h"
 #include "wire_profile.h"
+#include <assert.h>
 #include <string.h>
 
 DEFINE_FREEP(struct runs_file, runs_file_close)
@@ -93,6 +94,7 @@ static struct wire_room room_of(const struct store_most *most, const struct stro
 {
 	uint32_t nodes = (uint32_t)((uint64_t)most->nodes * size / whole);
 
+	assert(size > 0 && size <= whole);
 	return (struct wire_room){ .nodes = m->info.flags & STROBE_WIRE_ESTIMATE ? nodes / 2 : nodes,
 				   .edge_nodes = nodes / 32, .edge_pairs = nodes / 8, .calls = nodes,
 				   .column = most->column };

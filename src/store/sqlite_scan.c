@@ -37,6 +37,7 @@ static bool is_asked_for(const struct scan *s, int64_t number)
 {
 	int64_t start = number * DAY_BUCKETS;
 
+	assert(s->first < s->end);
 	return start < s->end && start + DAY_BUCKETS > s->first;
 }
 
@@ -191,8 +192,11 @@ static int read_day(struct scan *s, struct err *err)
 	int64_t start = s->day->number * DAY_BUCKETS;
 	unsigned from = s->first > start ? (unsigned)(s->first - start) : 0;
 	unsigned to = s->end < start + DAY_BUCKETS ? (unsigned)(s->end - start) : DAY_BUCKETS;
-	int rc = day_exec(s->day, "BEGIN", "read", err);
+	int rc;
 
+	assert(from < to && to <= DAY_BUCKETS);
+	assert(!s->series_count);		/* those of the day before are forgotten */
+	rc = day_exec(s->day, "BEGIN", "read", err);
 	if (rc >= 0)
 		rc = read_series(s, err);
 	if (rc >= 0 && s->visitor->chunk)
@@ -208,8 +212,10 @@ static int read_day(struct scan *s, struct err *err)
 static int scan_day(struct scan *s, int64_t number, struct err *err)
 {
 	struct err why = { 0 };
-	int rc = day_open(s->store->directory, number, DAY_READ, &s->day, &why);
+	int rc;
 
+	assert(!s->day);
+	rc = day_open(s->store->directory, number, DAY_READ, &s->day, &why);
 	if (rc == -ENOENT)	/* removed since the directory was read, or created at this moment */
 		return 0;
 	if (rc >= 0) {

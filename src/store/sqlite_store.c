@@ -23,9 +23,9 @@ static_assert(offsetof(struct sqlite_store, store) == 0, "a store is cast to its
 
 void sqlite_store_count_error(struct sqlite_store *s)
 {
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.errors++;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 }
 
 void sqlite_store_note_piece(struct sqlite_store *s, int64_t number)
@@ -44,11 +44,11 @@ void sqlite_store_suspect(struct sqlite_store *s, int64_t number, const char *wh
 		s->store.on_damage(s->store.damage_data, day_start_ns(number), why);
 		return;
 	}
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.errors++;
 	known = map_get(&s->suspects, (uint64_t)number) == 1;
 	map_set(&s->suspects, (uint64_t)number, 1);
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	if (!known)
 		log_warning("%s; what can be read of that day is still shown", why);
 }
@@ -119,6 +119,7 @@ uint64_t sqlite_store_bytes(const struct sqlite_store *s)
 
 struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number)
 {
+	assert(lock_is_held(&s->writer));
 	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
 		if (s->days[i] && s->days[i]->number == number)
 			return s->days[i];
@@ -127,6 +128,7 @@ struct day *sqlite_store_open_day(struct sqlite_store *s, int64_t number)
 
 void sqlite_store_close_day(struct sqlite_store *s, int64_t number)
 {
+	assert(lock_is_held(&s->writer));
 	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++)
 		if (s->days[i] && s->days[i]->number == number)
 			s->days[i] = day_close(s->days[i]);
@@ -137,6 +139,7 @@ static struct day **free_place(struct sqlite_store *s)
 {
 	struct day **oldest = &s->days[0];
 
+	assert(lock_is_held(&s->writer));
 	for (size_t i = 0; i < ARRAY_SIZE(s->days); i++) {
 		if (!s->days[i])
 			return &s->days[i];
@@ -194,6 +197,7 @@ int sqlite_store_day(struct sqlite_store *s, int64_t number, struct day **ret, s
 	struct err why = { 0 };
 	int rc;
 
+	assert(s->mode == SQLITE_STORE_WRITE);
 	if (d && !day_is_in_place(d)) {
 		log_warning("'%s' was removed or replaced while it was written to; the day goes on in a new file",
 			    d->path);
@@ -257,6 +261,7 @@ static int append_to_day(struct sqlite_store *s, int64_t number, const struct ba
 	struct day *d;
 	int rc;
 
+	assert(lock_is_held(&s->writer));
 	for (int attempt = 0; ; attempt++) {
 		rc = sqlite_store_day(s, number, &d, err);
 		if (rc < 0)
@@ -298,15 +303,15 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 		return rc;
 	if (s->mode != SQLITE_STORE_WRITE)
 		return not_open_for_it(s, err);
-	pthread_mutex_lock(&s->writer);
+	lock_take(&s->writer);
 	for (int64_t day = next_day(b, -1); day >= 0 && rc >= 0; day = next_day(b, day)) {
 		rc = append_to_day(s, day, b, &added, err);
 		commits += rc > 0;
 	}
-	pthread_mutex_unlock(&s->writer);
+	lock_release(&s->writer);
 	took_ns = clock_monotonic_ns() - started_ns;
 
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	s->stats.errors += rc < 0;
 	s->stats.commits += commits;
 	s->stats.samples_stored += added.samples;
@@ -318,7 +323,7 @@ static int append(struct store *store, const struct batch *b, struct err *err)
 		s->stats.batches += commits > 0;
 		s->stats.replays += commits == 0;
 	}
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return rc < 0 ? rc : 0;
 }
 
@@ -384,7 +389,7 @@ static uint64_t count_suspects(struct sqlite_store *s, const int64_t *days, size
 {
 	uint64_t n = 0;
 
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	for (size_t i = 0; i < count; i++) {
 		bool is_suspect = map_get(&s->suspects, (uint64_t)days[i]) == 1;
 
@@ -392,7 +397,7 @@ static uint64_t count_suspects(struct sqlite_store *s, const int64_t *days, size
 			is_suspect = damaged[k] != days[i];
 		n += is_suspect;
 	}
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	return n;
 }
 
@@ -403,9 +408,9 @@ static void stats(struct store *store, struct store_stats *ret)
 	size_t count = 0;
 	int held;
 
-	pthread_mutex_lock(&s->counting);
+	lock_take(&s->counting);
 	*ret = s->stats;
-	pthread_mutex_unlock(&s->counting);
+	lock_release(&s->counting);
 	held = files_lock_read(&s->files);
 	ret->days_damaged = sqlite_store_damaged(s, &damaged);
 	ret->bytes = sqlite_store_bytes(s);
@@ -427,9 +432,9 @@ static struct store *sqlite_close(struct store *store)
 	runs_file_close(s->runs);
 	map_done(&s->settled);
 	map_done(&s->suspects);
-	pthread_mutex_destroy(&s->writer);
-	pthread_mutex_destroy(&s->runs_writer);
-	pthread_mutex_destroy(&s->counting);
+	lock_done(&s->writer);
+	lock_done(&s->runs_writer);
+	lock_done(&s->counting);
 	files_lock_done(&s->files);
 	fd_closep(&s->lock_fd);
 	free(s->directory);
@@ -505,6 +510,7 @@ static int set_bad_days_aside(struct sqlite_store *s, struct err *err)
 	size_t count;
 	int rc = sqlite_store_days(s, &days, &count, err);
 
+	lock_take(&s->writer);
 	for (size_t i = 0; rc >= 0 && i < count; i++) {
 		struct err why = { 0 }, failed = { 0 };
 		int found = check_day(s, days[i], i + 1 == count, &why);
@@ -514,6 +520,7 @@ static int set_bad_days_aside(struct sqlite_store *s, struct err *err)
 		else if (found == -EIO || found == -EACCES)
 			sqlite_store_suspect(s, days[i], why.text);
 	}
+	lock_release(&s->writer);
 	return rc;
 }
 
@@ -548,9 +555,9 @@ int sqlite_store_open(const char *directory, enum sqlite_store_mode mode, struct
 	s->lock_fd = -1;
 	map_init(&s->settled);
 	map_init(&s->suspects);
-	pthread_mutex_init(&s->writer, NULL);
-	pthread_mutex_init(&s->runs_writer, NULL);
-	pthread_mutex_init(&s->counting, NULL);
+	lock_init(&s->writer);
+	lock_init(&s->runs_writer);
+	lock_init(&s->counting);
 	files_lock_init(&s->files, directory);
 	rc = open_directory(s, err);
 	if (rc < 0) {

@@ -12,10 +12,10 @@
 #define STORE_SQLITE_STORE_H
 
 #include "files_lock.h"
+#include "lock.h"
 #include "sqlite_day.h"
 #include "sqlite_runs.h"
 #include "store.h"
-#include <pthread.h>
 
 #define SQLITE_STORE_OPEN_DAYS	4	/* with their dictionaries in memory */
 
@@ -28,10 +28,10 @@ struct sqlite_store {
 	enum sqlite_store_mode mode;
 	int lock_fd;
 
-	pthread_mutex_t runs_writer;	/* `runs`, and writing to it */
+	struct lock runs_writer;	/* `runs`, and writing to it */
 	struct runs_file *runs;		/* open for writing; NULL until it is needed */
 
-	pthread_mutex_t writer;		/* everything down to `cap_reported`, and writing as such */
+	struct lock writer;		/* everything down to `cap_reported`, and writing as such */
 	struct day *days[SQLITE_STORE_OPEN_DAYS];
 	uint64_t uses;
 	struct map settled;		/* days that need no compaction */
@@ -40,7 +40,7 @@ struct sqlite_store {
 
 	struct files_lock files;
 
-	pthread_mutex_t counting;
+	struct lock counting;
 	struct store_stats stats;	/* the counters in it */
 	struct map suspects;		/* days that a query found damaged; the next maintenance looks at them */
 };

@@ -13,6 +13,7 @@
 #include "sqlite_store.h"
 #include "stack_tree.h"
 #include "strobe_wire.h"
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,6 +43,7 @@ static void mark(struct marks *m, uint32_t node)
 {
 	size_t had = m->capacity;
 
+	assert(node < STACK_TREE_NODES);
 	if (node >= had) {
 		GROW(&m->nodes, &m->capacity, (size_t)node + 1);
 		memset(m->nodes + had, 0, m->capacity - had);
@@ -202,6 +204,7 @@ static void put_line(struct holes *h, uint32_t node)
 	uint32_t before = node - 1;
 	bool stays = h->nodes[node] && !stack_tree_is_hole(t, node);
 
+	assert(node > 0);
 	if (!t->node_lines[node])
 		return;
 	while (before && !t->node_lines[before])
@@ -221,6 +224,7 @@ static void keep_node(struct holes *h, uint32_t node)
 {
 	if (stack_tree_is_hole(&h->tree, node))
 		return;
+	assert(h->tree.parents[node] < node);
 	h->nodes[node] = 1;
 	h->nodes[h->tree.parents[node]] = 1;
 	h->frames[h->tree.node_frames[node]] = 1;
@@ -232,6 +236,7 @@ static void choose_node_blocks(struct holes *h, struct block *blocks, size_t cou
 	for (struct block *b = blocks + count; b-- > blocks;) {
 		uint32_t unneeded = 0;
 
+		assert(b->first > 0 && b->first <= b->end && b->end <= h->tree.node_count);
 		for (uint32_t i = b->end; i-- > b->first;) {
 			if (h->nodes[i])
 				keep_node(h, i);
@@ -249,6 +254,7 @@ static void choose_frame_blocks(struct holes *h, struct block *blocks, size_t co
 	for (struct block *b = blocks; b < blocks + count; b++) {
 		uint32_t unneeded = 0;
 
+		assert(b->first <= b->end && b->end <= h->tree.frame_count);
 		for (uint32_t i = b->first; i < b->end; i++)
 			unneeded += !h->frames[i] && h->tree.records[i].n > HOLE_BYTES;
 		b->changes = is_worth_it(unneeded, b);
@@ -362,8 +368,10 @@ static int make_holes(struct holes *h, const struct marks *m, struct err *err)
 static int change(struct holes *h, struct marks *m, struct err *err)
 {
 	struct day *d = h->day;
-	int rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
+	int rc;
 
+	assert(sqlite3_get_autocommit(d->db));
+	rc = day_exec(d, "BEGIN IMMEDIATE", "write to", err);
 	if (rc >= 0)
 		rc = mark_series(m, d, err);
 	if (rc >= 0)
@@ -408,12 +416,12 @@ int sqlite_store_sweep(struct sqlite_store *s, int64_t number, struct err *err)
 
 	buf_init(&m.scratch);
 	rc = mark_day(s, number, &m, err);
-	pthread_mutex_lock(&s->writer);
+	lock_take(&s->writer);
 	if (rc >= 0)
 		rc = sqlite_store_day(s, number, &d, err);
 	if (rc >= 0 && d->device == m.device && d->inode == m.inode)
 		rc = sweep(d, &m, err);
-	pthread_mutex_unlock(&s->writer);
+	lock_release(&s->writer);
 	marks_done(&m);
 	return rc;
 }

@@ -61,10 +61,13 @@ DEFINE_FREEP(struct stack_dict, stack_dict_free)
 /* Frames have 22 bits, and a place without a line is its frame. */
 #define PLACE_WITH_LINE	0x80000000u
 
+static_assert(STACK_TREE_FRAMES <= PLACE_WITH_LINE && STACK_TREE_NODES <= PLACE_WITH_LINE, "a place says whether it has a line");
+
 static uint32_t place_of(struct stack_dict *d, uint32_t frame, uint32_t line)
 {
 	uint32_t *slot;
 
+	assert(frame < d->frames.count);
 	if (!line)
 		return frame;
 	slot = map_slot(&d->places, map_pair(frame, line));
@@ -86,6 +89,7 @@ static uint32_t find_node(const struct stack_dict *d, uint32_t parent, uint32_t 
 
 static void link_node(struct stack_dict *d, uint32_t parent, uint32_t place)
 {
+	assert(parent < d->node_count);
 	GROW(&d->links, &d->link_capacity, d->node_count + 1);
 	d->links[d->node_count] = (struct stack_link){ parent, place };
 	if (d->node_count != parent + 1)
@@ -168,6 +172,7 @@ static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_
 	number = intern_add(&d->frames, d->record.data, d->record.size);
 	if (is_hole(d, number))
 		number = intern_renumber(&d->frames, number);
+	assert(number <= count);
 	if (number == count)
 		buf_put(&d->new_frames, d->record.data, d->record.size);
 	return number;
@@ -175,6 +180,7 @@ static uint32_t add_frame(struct stack_dict *d, const struct profile *p, uint32_
 
 static void note_line(struct stack_dict *d, uint32_t node, uint32_t line, uint32_t start)
 {
+	assert(node > d->last_lined);
 	if (!d->new_lines.size)
 		d->first_new_lined = node;
 	buf_put_varint(&d->new_lines, node - d->last_lined);
@@ -227,6 +233,7 @@ size_t stack_dict_add(struct stack_dict *d, const struct profile *p, uint32_t *n
 			nodes[i] = nodes[parent];
 			cut++;
 		}
+		assert(nodes[i] < d->node_count);
 	}
 	return cut;
 }
@@ -241,6 +248,8 @@ static void take_block(struct stack_dict_block *ret, const struct buf *records, 
 
 void stack_dict_new(struct stack_dict *d, struct stack_dict_blocks *ret)
 {
+	assert((d->new_frames.size > 0) == (d->frames.count > d->saved_frames));
+	assert((d->new_nodes.size > 0) == (d->node_count > d->saved_nodes));
 	take_block(&ret->frames, &d->new_frames, d->saved_frames);
 	take_block(&ret->nodes, &d->new_nodes, d->saved_nodes);
 	take_block(&ret->lines, &d->new_lines, d->first_new_lined);

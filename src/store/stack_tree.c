@@ -78,6 +78,7 @@ static int add_nodes(struct stack_tree *t, const uint8_t *bytes, size_t n)
 		GROW(&t->node_frames, &t->frame_capacity, t->node_count + 1);
 		t->parents[t->node_count] = distance ? t->node_count - (uint32_t)distance : 0;
 		t->node_frames[t->node_count] = distance ? (uint32_t)frame : STACK_TREE_HOLE;
+		assert(t->parents[t->node_count] < t->node_count);
 		t->node_count++;
 	}
 	return 0;
@@ -96,6 +97,7 @@ static int add_lines(struct stack_tree *t, const uint8_t *bytes, size_t n)
 		    distance >= t->node_count - t->last_lined)
 			return -EBADMSG;
 		t->last_lined += (uint32_t)distance;
+		assert(t->last_lined > 0 && t->last_lined < t->node_count);
 		frame = t->node_frames[t->last_lined];
 		if (frame == STACK_TREE_HOLE)
 			line = UINT32_MAX;
@@ -183,6 +185,7 @@ static int load_lines(struct stack_tree *t, sqlite3 *db, const char *path, struc
 
 	if (rc <= 0)
 		return rc;
+	assert(t->node_count > 0);
 	t->node_lines = xcalloc(t->node_count, sizeof(*t->node_lines));
 	return load_blocks(t, db, path, LINES, err);
 }

@@ -45,11 +45,14 @@ int store_query(struct store *s, const struct store_query *q, struct profile **r
 		struct err *err)
 {
 	struct store_looked unused;
+	int rc;
 
 	if (!looked)
 		looked = &unused;
 	memset(looked, 0, sizeof(*looked));
-	return s->ops->query(s, q, ret, looked, err);
+	rc = s->ops->query(s, q, ret, looked, err);
+	assert(rc < 0 || *ret);
+	return rc;
 }
 
 int store_timeline(struct store *s, const struct store_query *q, int64_t step_ns, uint64_t *samples, size_t n,
@@ -142,9 +145,13 @@ int store_run_sources(struct store *s, struct store_label *ret, struct err *err)
 int store_get_run(struct store *s, const char *source, const char *id, const struct store_most *most,
 		  struct store_run *ret, struct profile **ret_profile, struct err *err)
 {
+	int rc;
+
 	memset(ret, 0, sizeof(*ret));
 	*ret_profile = NULL;
-	return s->ops->get_run(s, source, id, most, ret, ret_profile, err);
+	rc = s->ops->get_run(s, source, id, most, ret, ret_profile, err);
+	assert(rc < 0 || *ret_profile);
+	return rc;
 }
 
 void store_run_done(struct store_run *r)

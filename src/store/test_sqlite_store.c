@@ -497,6 +497,26 @@ TEST(a_day_of_a_newer_strobe_is_set_aside_and_can_be_read_by_that)
 	fixture_remove(directory);
 }
 
+TEST(chunks_of_hours_that_no_day_has_are_no_part_of_the_range_of_a_store)
+{
+	char *directory = fixture_directory(), *path = xasprintf("%s/2025-11-21.db", directory);
+	struct store *s = open_in(directory, false, NULL);
+	struct store_stats stats;
+
+	CHECK_INT(append_one(s, 1, NOON, "entry=a", "main", 1), 0);
+	maintain_at(s, NOON + 2 * DAY);
+	store_close(s);
+	tamper(path, "INSERT INTO chunk SELECT 1 - (3 << 24), data FROM chunk;"
+		     "INSERT INTO chunk SELECT 1 - (1 << 24), data FROM chunk WHERE id > 0; DELETE FROM chunk WHERE id > 0");
+	s = open_in(directory, false, NULL);
+	store_stats(s, &stats);
+	CHECK_INT(stats.oldest_ns, 0);
+	CHECK_INT(stats.newest_ns, 0);
+	store_close(s);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* As a process leaves it that was killed. */
 static void tamper_in_log(const char *path, const char *sql)
 {

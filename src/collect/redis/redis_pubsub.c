@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "source_url.h"
 
+#include <assert.h>
 #include <hiredis/hiredis.h>
 #include <string.h>
 
@@ -121,6 +122,7 @@ static void got_push(struct redis_connection *c, const struct redisReply *r, voi
 
 static void subscribe_to(struct pubsub *p, const struct list *l)
 {
+	assert(!l->count || l->words[0]);		/* list_begin has put the command there */
 	if (l->count)
 		redis_connection_subscribe(p->connection, (int)l->count + 1, (const char *const *)l->words, l->sizes);
 }

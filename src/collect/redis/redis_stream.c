@@ -104,6 +104,7 @@ static struct stream_question *question(struct stream_key *k, stream_answer_fn *
 
 static void free_question(struct stream_question *q)
 {
+	assert(*q->link == q);
 	*q->link = q->next;
 	if (q->next)
 		q->next->link = q->link;
@@ -205,6 +206,7 @@ static void node_ready(struct redis_connection *c, void *data)
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
 
+	assert(!n->is_up);
 	n->is_up = true;
 	s->base.counters.connections++;
 	s->base.counters.connections_now++;
@@ -218,6 +220,7 @@ static void node_lost(struct redis_connection *c, void *data)
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
 
+	assert(n->is_up && s->base.counters.connections_now > 0);
 	n->is_up = false;
 	n->asking_map = false;
 	n->down_ns = clock_monotonic_ns();
@@ -251,6 +254,7 @@ static void connect_node(struct redis_stream *s, struct stream_node *n)
 	struct redis_connection_options o;
 	struct err err = { 0 };
 
+	assert(!n->connection && n->number < s->cluster.node_count);
 	redis_connection_default_options(&o);
 	o.url = &s->options.url;
 	o.host = n->number ? s->cluster.nodes[n->number].host : NULL;

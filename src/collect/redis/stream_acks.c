@@ -28,6 +28,7 @@ static void confirm_calls(struct redis_stream *s)
 
 static void put(struct stream_key *k, struct stream_id id, struct ack_call *call)
 {
+	assert(k->ack_first <= k->ack_sent && k->ack_sent <= k->ack_end && k->ack_end <= k->ack_capacity);
 	if (k->ack_first == k->ack_end) {
 		k->ack_first = k->ack_sent = k->ack_end = 0;
 	} else if (k->ack_first > 4096 && k->ack_first > k->ack_end / 2) {
@@ -49,6 +50,7 @@ static void confirm(struct stream_key *k, size_t n)
 		struct stream_ack *a = &k->acks[k->ack_first++];
 
 		stream_id_set_remove(&k->under_way, a->id);
+		assert(!a->call || a->call->left > 0);
 		if (a->call)
 			a->call->left--;
 		s->base.counters.acked++;
@@ -74,6 +76,7 @@ static int command(const struct stream_key *k, size_t first, size_t n, char (*te
 	const char *const head[] = { "XACK", k->name, k->source->options.group };
 	int argc = 0;
 
+	assert(n <= ACKS_AT_ONCE && first + n <= k->ack_end);
 	for (; argc < 3; argc++) {
 		argv[argc] = head[argc];
 		sizes[argc] = strlen(head[argc]);

@@ -3,6 +3,7 @@
 
 #include "mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ size_t stream_id_format(struct stream_id id, char *text)
 	text[n++] = '-';
 	n += put_number(text + n, id.seq);
 	text[n] = '\0';
+	assert(n < STREAM_ID_TEXT);
 	return n;
 }
 
@@ -84,6 +86,7 @@ static void resize(struct stream_id_set *s, size_t capacity)
 {
 	struct stream_id_set old = *s;
 
+	assert(!(capacity & (capacity - 1)) && capacity > s->count);
 	s->slots = xcalloc(capacity, sizeof(*s->slots));
 	s->capacity = capacity;
 	for (size_t i = 0; i < old.capacity; i++)
@@ -98,6 +101,7 @@ bool stream_id_set_add(struct stream_id_set *s, struct stream_id id)
 
 	if (2 * (s->count + 1) > s->capacity)
 		resize(s, s->capacity ? 2 * s->capacity : 64);
+	assert(2 * (s->count + 1) <= s->capacity);	/* a search ends at a free slot */
 	i = find(s, id);
 	if (is_none(id) || !is_none(s->slots[i]))
 		return false;
@@ -116,6 +120,7 @@ static void close_hole(struct stream_id_set *s, size_t hole)
 {
 	size_t mask = s->capacity - 1;
 
+	assert(!is_none(s->slots[hole]) && s->count > 0);
 	for (size_t i = (hole + 1) & mask; !is_none(s->slots[i]); i = (i + 1) & mask) {
 		size_t wants = home(s, s->slots[i]);
 

@@ -88,6 +88,7 @@ static void adapt_count(struct stream_key *k, uint64_t bytes, size_t entries)
 
 	if (!entries)
 		return;
+	assert(k->count >= 1 && k->count <= COUNT_MAX);
 	if (fit > 4 * (uint64_t)k->count)
 		fit = 4 * (uint64_t)k->count;
 	k->count = fit < 1 ? 1 : fit > COUNT_MAX ? COUNT_MAX : (unsigned)fit;
@@ -124,6 +125,7 @@ static void got_new(struct stream_key *k, const redisReply *reply)
 	const redisReply *entries = entries_of(reply);
 	uint64_t before = s->base.counters.bytes;
 
+	assert(k->is_reading && k->phase == KEY_READING);
 	k->is_reading = false;
 	if (reply->type == REDIS_REPLY_ERROR) {
 		begin_anew_later(k, reply, "XREADGROUP");
@@ -221,6 +223,7 @@ static void got_pending(struct stream_key *k, const redisReply *reply)
 	const redisReply *entries = entries_of(reply);
 	uint64_t before = s->base.counters.bytes;
 
+	assert(k->phase == KEY_PENDING);
 	if (reply->type == REDIS_REPLY_ERROR) {
 		begin_anew_later(k, reply, "XREADGROUP");
 		return;
@@ -266,6 +269,7 @@ static void got_group(struct stream_key *k, const redisReply *reply)
 	enum redis_problem problem = redis_problem(reply);
 	char last[STREAM_ID_TEXT];
 
+	assert(k->phase == KEY_ASKING);
 	/* A full Redis refuses this even if the group exists, and reading is what helps it. */
 	if (problem != REDIS_FINE && problem != REDIS_BUSYGROUP && problem != REDIS_OOM && problem != REDIS_NOPERM) {
 		begin_anew_later(k, reply, "XGROUP CREATE");

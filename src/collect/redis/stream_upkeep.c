@@ -10,6 +10,7 @@
 #include "log.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LOOK_NS		(1 * NS_PER_SECOND)
@@ -86,6 +87,7 @@ static void note_floor(struct stream_key *k, struct stream_id id)
 
 static void answered(struct stream_key *k)
 {
+	assert(k->trim_left > 0);
 	if (--k->trim_left == 0 && (k->trim_to.ms || k->trim_to.seq) &&
 	    stream_id_compare(k->seen.first, k->trim_to) < 0)
 		trim(k);
@@ -282,6 +284,7 @@ static void claim(struct stream_key *k)
 	char idle[24];
 	int argc = 0;
 
+	assert(k->is_claiming && k->claim_count > 0 && k->claim_count <= CLAIM_AT_ONCE);
 	snprintf(idle, sizeof(idle), "%lld", (long long)(o->claim_idle_ns / 1000000));
 	argv[argc++] = "XCLAIM";
 	argv[argc++] = k->name;

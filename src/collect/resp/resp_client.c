@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -36,6 +37,7 @@ static void forget(struct resp_client *c, struct resp_bytes *b, size_t keep)
 	b->size = 0;
 	if (b->capacity <= keep)
 		return;
+	assert(c->source->held >= b->capacity);
 	c->source->held -= b->capacity;
 	free(b->bytes);
 	*b = (struct resp_bytes){ 0 };
@@ -52,6 +54,7 @@ static bool append(struct resp_client *c, struct resp_bytes *b, const char *byte
 
 static void take_off(struct resp_bytes *b, size_t n)
 {
+	assert(n <= b->size);
 	memmove(b->bytes, b->bytes + n, b->size - n);
 	b->size -= n;
 }
@@ -140,6 +143,7 @@ static size_t do_commands(struct resp_client *c, const char *bytes, size_t n)
 			refuse_garbage(c);
 		if (r <= 0)
 			break;
+		assert((size_t)r <= n - used);
 		used += (size_t)r;
 		if (c->parser.count)
 			resp_command(c);
@@ -154,6 +158,7 @@ static ssize_t read_shared(struct resp_client *c)
 	size_t kept = c->in.size, used;
 	ssize_t n;
 
+	assert(kept < sizeof(s->read));
 	n = recv(c->watch.fd, s->read + kept, sizeof(s->read) - kept, MSG_DONTWAIT);
 	if (n <= 0)
 		return n;
@@ -274,6 +279,7 @@ void resp_client_close(struct resp_client *c)
 	struct resp_source *s = c->source;
 	int fd = c->watch.fd;
 
+	assert(s->client_count > 0 && *c->link == c);
 	loop_remove(s->base.loop, &c->watch);
 	close(fd);
 	forget(c, &c->in, 0);

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "source_entry.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -91,6 +92,7 @@ static void publish(struct resp_client *c, const struct str *a, size_t n)
 	struct resp_source *s = c->source;
 	size_t taken = 0;
 
+	assert(n == 3);			/* as the table of commands says, as of all of them */
 	set_channel(s, a[1]);
 	if (!s->takes_channel)
 		s->base.counters.rejected_channel++;
@@ -179,6 +181,7 @@ static bool is_password(const char *wanted, struct str given)
 	size_t n = strlen(wanted);
 	unsigned char differs = given.n != n;
 
+	assert(n > 0);			/* no password is empty: resp_options.c */
 	for (size_t i = 0; i < given.n; i++)
 		differs |= (unsigned char)(given.p[i] ^ wanted[i % n]);
 	return !differs;
@@ -502,6 +505,7 @@ void resp_command(struct resp_client *c)
 	c->skip_this = c->skip_next;
 	c->skip_next = false;
 	run(c, c->parser.arguments, c->parser.count);
+	assert(c->source->out.size >= before);
 	if (c->answers_off || c->skip_this)
 		c->source->out.size = before;
 }

@@ -8,6 +8,7 @@
 #include "passed_socket.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -194,6 +195,7 @@ static int listen_on(struct resp_source *s, const struct addrinfo *a, struct err
 	struct resp_listener *l = &s->listeners[s->listener_count];
 	int r;
 
+	assert(s->listener_count < RESP_LISTENERS);
 	if (!s->options.password && !is_loopback(a->ai_addr))
 		return err_set(err, -EPERM, "cannot listen on %s for everybody: without a password anybody could send "
 			       "samples; listen on 127.0.0.1, or add ?password-file=FILE", s->base.url);
@@ -288,6 +290,7 @@ static struct source *resp_source_close(struct source *base)
 	struct resp_source *s = (struct resp_source *)base;
 
 	finish(s, false);
+	assert(!s->client_count && !s->held);
 	if (s->spare >= 0)
 		close(s->spare);
 	buf_done(&s->out);

@@ -1,0 +1,29 @@
+/* strobe_assert.h: what the code relies on, checked in builds for developers.
+ *
+ * It is compiled in with a debug build of PHP, under AddressSanitizer, and with -DSTROBE_ASSERTIONS; in any other build it is
+ * nothing: inside PHP we are guests, and never end the process. (PHP's own ZEND_ASSERT is there a promise to the compiler, so that
+ * breaking it does anything.)
+ */
+#ifndef STROBE_ASSERT_H
+#define STROBE_ASSERT_H
+
+#include "php.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STROBE_ASSERTIONS 1
+#endif
+#endif
+
+#if ZEND_DEBUG || defined(__SANITIZE_ADDRESS__) || defined(STROBE_ASSERTIONS)
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STROBE_ASSERT(condition)								\
+	((condition) ? (void)0 :								\
+	 (fprintf(stderr, "%s:%d: Assertion '%s' failed.\n", __FILE__, __LINE__, #condition), abort()))
+#else
+#define STROBE_ASSERT(condition) ((void)sizeof(!(condition)))
+#endif
+
+#endif

@@ -1,0 +1,29 @@
+/* lock.h: a mutex that knows which thread holds it.
+ *
+ * So functions can state what they need of their caller: assert(lock_is_held(&c->lock)). Taking it twice, which would wait forever,
+ * and releasing another thread's are assertions, too. */
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct lock {
+	pthread_mutex_t mutex;
+	_Atomic(const void *) holder;		/* the thread's mark; NULL: nobody */
+};
+
+#define LOCK_INITIALIZER { PTHREAD_MUTEX_INITIALIZER, NULL }
+
+void lock_init(struct lock *l);
+void lock_done(struct lock *l);			/* nobody holds it */
+
+void lock_take(struct lock *l);
+void lock_release(struct lock *l);
+bool lock_is_held(const struct lock *l);	/* by this thread */
+
+/* Releases the lock while it waits for `condition`, which may also return for no reason; with `until` no longer than to that time,
+ * by the condition's clock. NULL waits as long as it takes. */
+void lock_wait(struct lock *l, pthread_cond_t *condition, const struct timespec *until);
+
+#endif
