@@ -55,8 +55,7 @@ struct encoder {
 	char folded_calls[24], uncharted_calls[24];
 	uint32_t call_count;		/* of the chart, as many as there is room for */
 	int64_t *self;			/* a row of column_count values for each node */
-	enum tree_column sources[COLUMNS];	/* of the columns that the tree has: the first of column_count */
-	unsigned source_count, first_inclusive;
+	unsigned first_inclusive;	/* column */
 	char scratch[STROBE_WIRE_STRING];
 };
 
@@ -207,37 +206,44 @@ static void add_columns(struct encoder *e)
 {
 	const struct call_tree *t = e->tree;
 
-	for (int c = 0; c < TREE_COLUMNS; c++) {
-		if (!(t->columns & TREE_HAS(c)))
-			continue;
-		e->sources[e->source_count++] = (enum tree_column)c;
-		add_column(e, tree_column_name(c), tree_column_unit(c));
-	}
+	for (int c = 0; c < TREE_COLUMNS; c++)
+		if (t->columns & TREE_HAS(c))
+			add_column(e, tree_column_name(c), tree_column_unit(c));
 	e->first_inclusive = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
 	if (has_off_cpu(t))
 		add_column(e, "off_cpu_ns", "nanoseconds");
 }
 
-/* The values that each node took itself. A parent comes before its children, so one walk does it: the tree may be
- * larger than the processor's caches. Calls are each node's own already. */
-static void compute_self(struct encoder *e)
+/* The values that each node took itself: rows of `n`, of which `first` are each node's own already. A parent comes before its
+ * children, so one walk does it: the tree may be larger than the processor's caches. */
+static zend_always_inline void compute_rows(struct encoder *e, const unsigned n, const unsigned first, const bool off_cpu)
 {
 	const struct call_tree *t = e->tree;
-	const unsigned n = e->column_count;
-	const bool off_cpu = has_off_cpu(t);
+	const unsigned wall = t->at[TREE_WALL_NS], cpu = t->at[TREE_CPU_NS];
+	const int64_t *from = t->values;
 	int64_t *row = e->self;
 
-	for (uint32_t i = 0; i < t->node_count; i++, row += n) {
-		const struct call_node *node = &t->nodes[i];
-		int64_t *parent = e->self + (size_t)node->parent * n;
+	for (uint32_t i = 0; i < t->node_count; i++, row += n, from += n - off_cpu) {
+		int64_t *parent = e->self + (size_t)t->nodes[i].parent * n;
 
-		for (unsigned k = 0; k < e->source_count; k++)
-			row[k] = node->value[e->sources[k]];
+		for (unsigned k = 0; k < n - off_cpu; k++)
+			row[k] = from[k];
 		if (off_cpu)
-			row[n - 1] = node->value[TREE_WALL_NS] - node->value[TREE_CPU_NS];
-		for (unsigned k = e->first_inclusive; i && k < n; k++)
+			row[n - 1] = from[wall] - from[cpu];
+		for (unsigned k = first; i && k < n; k++)
 			parent[k] -= row[k];
 	}
+}
+
+/* The compiler makes of the traces of requests what it can. */
+static void compute_self(struct encoder *e)
+{
+	const bool off_cpu = has_off_cpu(e->tree);
+
+	if (e->column_count == 6 && e->first_inclusive == 1 && off_cpu)
+		compute_rows(e, 6, 1, true);
+	else
+		compute_rows(e, e->column_count, e->first_inclusive, off_cpu);
 }
 
 /* --- The message --- */

@@ -32,6 +32,15 @@ const char *tree_column_unit(enum tree_column c)
 	return columns[c].unit;
 }
 
+void call_tree_measures(struct call_tree *t, unsigned columns)
+{
+	t->columns = columns;
+	t->width = 0;
+	for (int c = 0; c < TREE_COLUMNS; c++)
+		if (columns & TREE_HAS(c))
+			t->at[c] = (uint8_t)t->width++;
+}
+
 void call_tree_free(struct call_tree *t)
 {
 	if (!t)
@@ -50,6 +59,8 @@ void call_tree_free(struct call_tree *t)
 	}
 	free(t->functions);
 	free(t->nodes);
+	free(t->values);
+	free(t->resumptions);
 	free(t->calls);
 	free(t);
 }
@@ -57,12 +68,12 @@ void call_tree_free(struct call_tree *t)
 void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
 {
 	for (uint32_t i = 0; i < t->node_count; i++)
-		ret[i] = t->nodes[i].value[c];
+		ret[i] = call_tree_value(t, i, c);
 	/* Calls are each node's own. */
 	if (c == TREE_CALLS)
 		return;
 	for (uint32_t i = 1; i < t->node_count; i++)
-		ret[t->nodes[i].parent] -= t->nodes[i].value[c];
+		ret[t->nodes[i].parent] -= call_tree_value(t, i, c);
 }
 
 size_t call_function_text(const struct call_function *f, char *out, size_t size)

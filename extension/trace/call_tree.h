@@ -59,8 +59,6 @@ struct call_function {
 struct call_node {
 	uint32_t parent;	/* index; 0 for the root itself */
 	uint32_t function;	/* index */
-	uint64_t resumptions;	/* how often a fiber went on here that had been suspended: the function was called elsewhere */
-	int64_t value[TREE_COLUMNS];
 };
 
 /* A call of the flame chart. Where a call has several (a fiber that went on), together they are the time in which it ran. */
@@ -75,7 +73,12 @@ struct call_tree {
 	uint32_t node_count;
 	struct call_function *functions;	/* each function once; two nodes with equal index are the same one */
 	uint32_t function_count;
-	unsigned columns;			/* TREE_HAS bits */
+	unsigned columns;			/* TREE_HAS bits: set with call_tree_measures */
+	unsigned width;				/* how many columns that is */
+	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
+	int64_t *values;			/* a row of `width` for each node */
+	uint64_t *resumptions;			/* by node, how often a fiber went on there that had been suspended: the function
+						 * was called elsewhere. NULL: never */
 	uint64_t folded_calls;			/* calls that found no room in the node budget */
 	bool charted;				/* it was to have a flame chart */
 	struct call_record *calls;		/* the chart: calls by start, each behind the one that it lies in; NULL: none */
@@ -85,6 +88,20 @@ struct call_tree {
 	uint64_t period_ns;			/* between samples; 0 for an exact trace */
 	bool cpu_clock;				/* the samples were taken by CPU time */
 };
+
+/* Says which columns the tree has, before it has rows. */
+void call_tree_measures(struct call_tree *t, unsigned columns);
+
+static inline int64_t *call_tree_row(const struct call_tree *t, uint32_t node)
+{
+	return t->values + (size_t)node * t->width;
+}
+
+/* 0 of a column that was not measured. */
+static inline int64_t call_tree_value(const struct call_tree *t, uint32_t node, enum tree_column c)
+{
+	return t->columns & TREE_HAS(c) ? call_tree_row(t, node)[t->at[c]] : 0;
+}
 
 /* Frees a tree; NULL is fine. */
 void call_tree_free(struct call_tree *t);

@@ -32,7 +32,8 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	__builtin_prefetch(n + 1, 1);
 	__builtin_prefetch((char *)(n + 1) + 64, 1);
 	*n = (struct node){
-		.key = key, .first = t->none, .after = t->none, .parent = parent, .function = f, .number = t->count++,
+		.key = key, .first = t->none, .after = t->none, .parent = parent, .function = f,
+		.function_number = f->number, .number = t->count++,
 	};
 	return n;
 }
