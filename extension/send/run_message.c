@@ -365,7 +365,7 @@ static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
 	const int64_t *row = e->self;
 
 	for (uint32_t n = 0; n < t->node_count; n++, row += e->column_count) {
-		reserve(w, (2 + COLUMNS) * VARINT_MAX);
+		reserve(w, (3 + COLUMNS) * VARINT_MAX);
 		/* Number 0 is the message's root, so that ours is 1. */
 		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, row);
 	}
