@@ -41,6 +41,20 @@ void call_tree_measures(struct call_tree *t, unsigned columns)
 			t->at[c] = (uint8_t)t->width++;
 }
 
+void call_tree_include(struct call_tree *t)
+{
+	const unsigned first = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
+
+	for (uint32_t i = t->node_count; t->own_values && i-- > 1;) {
+		const int64_t *v = call_tree_row(t, i);
+		int64_t *parent = call_tree_row(t, t->nodes[i].parent);
+
+		for (unsigned k = first; k < t->width; k++)
+			parent[k] += v[k];
+	}
+	t->own_values = false;
+}
+
 void call_tree_free(struct call_tree *t)
 {
 	if (!t)

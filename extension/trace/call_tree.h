@@ -77,6 +77,7 @@ struct call_tree {
 	unsigned width;				/* how many columns that is */
 	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
 	int64_t *values;			/* a row of `width` for each node */
+	bool own_values;			/* they are what each node took itself: only for who sends the tree at once */
 	uint64_t *resumptions;			/* by node, how often a fiber went on there that had been suspended: the function
 						 * was called elsewhere. NULL: never */
 	uint64_t folded_calls;			/* calls that found no room in the node budget */
@@ -102,6 +103,9 @@ static inline int64_t call_tree_value(const struct call_tree *t, uint32_t node, 
 {
 	return t->columns & TREE_HAS(c) ? call_tree_row(t, node)[t->at[c]] : 0;
 }
+
+/* Makes a tree of own values one of inclusive values, as all others are. */
+void call_tree_include(struct call_tree *t);
 
 /* Frees a tree; NULL is fine. */
 void call_tree_free(struct call_tree *t);

@@ -33,7 +33,6 @@ struct projection {
 	uint32_t slot_count, slots_used;
 	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
-	bool in_ticks;			/* wall and CPU time, until all are there */
 	bool failed;			/* there was no memory for the hash */
 	bool *shown;			/* by node, with a chart: its calls are those of its place */
 };
@@ -184,27 +183,34 @@ static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
 	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
 }
 
-static void add(struct projection *p, uint32_t place, const struct node *n)
+/* Adds what a node took, in ticks and with what its children took, to its place, and takes it from the place above: in the end
+ * each place has what it took itself. Calls, and periods of sampled time, are each node's own already. */
+static zend_always_inline void add(struct projection *p, uint32_t place, const struct node *n)
 {
-	const struct capture *c = p->capture;
+	const uint64_t period_ns = p->capture->timer.period_ns;
 	struct call_tree *t = p->tree;
-	int64_t *v = call_tree_row(t, place);
+	int64_t none[TREE_COLUMNS] = { 0 }, *v = call_tree_row(t, place);
+	int64_t *from = place ? call_tree_row(t, t->nodes[place].parent) : none;
 
 	*v++ += (int64_t)n->calls;
-	if (t->columns & TREE_HAS(TREE_WALL_NS))
-		*v++ += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns :
-			p->in_ticks ? (int64_t)n->wall : nanoseconds(c, n->wall);
+	from++;
+#define MOVE(value)	(*v++ += (int64_t)(value), *from++ -= (int64_t)(value))
+	if (UNEXPECTED(period_ns) && (t->columns & TREE_HAS(TREE_WALL_NS)))
+		*v++ += (int64_t)(n->wall * period_ns), from++;
+	else if (t->columns & TREE_HAS(TREE_WALL_NS))
+		MOVE(n->wall);
 	if (t->columns & TREE_HAS(TREE_CPU_NS))
-		*v++ += p->in_ticks ? (int64_t)n->cpu : nanoseconds(c, n->cpu);
+		MOVE(n->cpu);
 	if (t->columns & TREE_HAS(TREE_MEMORY_BYTES))
-		*v++ += n->memory;
+		MOVE(n->memory);
 	if (t->columns & TREE_HAS(TREE_PEAK_BYTES))
-		*v++ += n->peak;
+		MOVE(n->peak);
 	if ((t->columns & TREE_HAS(TREE_ALLOCATIONS)) && n->allocations) {
-		v[0] += (int64_t)n->allocations->allocations;
-		v[1] += (int64_t)n->allocations->frees;
-		v[2] += (int64_t)n->allocations->bytes;
+		MOVE(n->allocations->allocations);
+		MOVE(n->allocations->frees);
+		MOVE(n->allocations->bytes);
 	}
+#undef MOVE
 	if (UNEXPECTED(t->resumptions))
 		t->resumptions[place] += n->resumptions;
 }
@@ -258,9 +264,13 @@ static bool has_values(const struct node *n)
 static void place_node(struct projection *p, uint32_t i)
 {
 	const struct node *n = nodes_at(&p->capture->nodes, i);
-	const struct seen_function *f = look_at(p, n);
+	const struct seen_function *f;
 	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
 
+	/* Those of a chunk lie in a row, but the processor does not see it from here. */
+	__builtin_prefetch(n + 4);
+	__builtin_prefetch((const char *)(n + 4) + 64);
+	f = look_at(p, n);
 	if (UNEXPECTED(f->kind == CALL_ROOT)) {
 		if (n->key == p->session->key) {
 			p->place[i] = 0;
@@ -299,41 +309,16 @@ static unsigned columns_of(unsigned metrics)
 	return columns;
 }
 
-/* Sampled time was given to the node that ran. */
-static void make_inclusive(struct call_tree *t, enum tree_column column)
+/* Of ticks. Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the difference.
+ * Rounded with what is below them, both could be off by a nanosecond per child. */
+static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
 {
-	int64_t *values = t->values + t->at[column];
+	int64_t *v = t->values + t->at[column];
 
-	for (uint32_t i = t->node_count - 1; i > 0; i--)
-		values[(size_t)t->nodes[i].parent * t->width] += values[(size_t)i * t->width];
-}
-
-/* Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the
- * difference. Rounded with what is below them, both could be off by a nanosecond per child. */
-static void make_nanoseconds(const struct capture *c, struct call_tree *t)
-{
-	const unsigned wall = t->at[TREE_WALL_NS], cpu = t->at[TREE_CPU_NS];
-
-	for (uint32_t i = 1; i < t->node_count; i++) {
-		const int64_t *v = call_tree_row(t, i);
-		int64_t *parent = call_tree_row(t, t->nodes[i].parent);
-
-		parent[wall] -= v[wall];
-		parent[cpu] -= v[cpu];
-	}
-	for (uint32_t i = t->node_count; i-- > 0;) {
-		int64_t *v = call_tree_row(t, i);
-
-		v[wall] = nanoseconds(c, (uint64_t)v[wall]);
-		v[cpu] = nanoseconds(c, (uint64_t)v[cpu]);
-	}
-	for (uint32_t i = t->node_count; i-- > 1;) {
-		const int64_t *v = call_tree_row(t, i);
-		int64_t *parent = call_tree_row(t, t->nodes[i].parent);
-
-		parent[wall] += v[wall];
-		parent[cpu] += v[cpu];
-	}
+	if (!(t->columns & TREE_HAS(column)))
+		return;
+	for (uint32_t i = 0; i < t->node_count; i++, v += t->width)
+		*v = nanoseconds(c, (uint64_t)*v);
 }
 
 static bool allocate(struct projection *p)
@@ -453,7 +438,7 @@ static void shrink(struct call_tree *t)
 		t->functions = smaller;
 }
 
-struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
+struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s)
 {
 	struct projection p = { .capture = c, .session = s };
 	struct call_tree *t = NULL;
@@ -461,7 +446,6 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	if (allocate(&p)) {
 		t = p.tree;
 		p.direct = is_direct(c, s);
-		p.in_ticks = (s->options.metrics & TRACE_CPU) && !c->timer.period_ns;
 		new_place(&p, 0, number_function(&p, c->nodes.root->function), false);
 		for (uint32_t i = 0; i < c->nodes.count; i++)
 			place_node(&p, i);
@@ -471,10 +455,11 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 		t->end_ns = realtime_ns();
 		if (t->end_ns < t->start_ns)
 			t->end_ns = t->start_ns;
-		if (c->timer.period_ns && (t->columns & TREE_HAS(TREE_WALL_NS)))
-			make_inclusive(t, TREE_WALL_NS);
-		if (p.in_ticks)
-			make_nanoseconds(c, t);
+		t->own_values = true;
+		if (!c->timer.period_ns) {
+			make_nanoseconds(c, t, TREE_WALL_NS);
+			make_nanoseconds(c, t, TREE_CPU_NS);
+		}
 		if (p.failed || (p.shown && !add_chart(&p))) {
 			call_tree_free(t);
 			t = NULL;
@@ -489,5 +474,14 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	free(p.slots);
 	free(p.merged);
 	free(p.shown);
+	return t;
+}
+
+struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
+{
+	struct call_tree *t = capture_project_own(c, s);
+
+	if (t)
+		call_tree_include(t);
 	return t;
 }
