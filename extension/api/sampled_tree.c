@@ -150,13 +150,11 @@ static bool allocate(struct builder *b, size_t nodes, uint64_t period_ns, bool c
 	b->place = malloc(nodes * sizeof(*b->place));
 	if (!b->tree || !b->function_slots || !b->node_slots || !b->place)
 		return false;
-	b->tree->nodes = malloc(nodes * sizeof(*b->tree->nodes));
 	b->tree->functions = malloc(nodes * sizeof(*b->tree->functions));
 	b->tree->period_ns = period_ns;
 	b->tree->cpu_clock = cpu;
-	call_tree_measures(b->tree, TREE_HAS(TREE_SAMPLES) | TREE_HAS(time_column(b->tree)));
-	b->tree->values = malloc(nodes * b->tree->width * sizeof(*b->tree->values));
-	return b->tree->nodes && b->tree->functions && b->tree->values;
+	return b->tree->functions &&
+	       call_tree_reserve(b->tree, TREE_HAS(TREE_SAMPLES) | TREE_HAS(time_column(b->tree)), nodes);
 }
 
 struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_t lost, uint64_t period_ns, bool cpu)
@@ -181,6 +179,7 @@ struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_
 			b.tree->folded_calls = lost;
 		}
 		fill_in_values(b.tree);
+		call_tree_shrink(b.tree);
 	} else {
 		call_tree_free(b.tree);
 		b.tree = NULL;

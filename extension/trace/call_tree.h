@@ -69,11 +69,11 @@ struct call_record {
 };
 
 struct call_tree {
-	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop */
+	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop. The rows lie behind them */
 	uint32_t node_count;
 	struct call_function *functions;	/* each function once; two nodes with equal index are the same one */
 	uint32_t function_count;
-	unsigned columns;			/* TREE_HAS bits: set with call_tree_measures */
+	unsigned columns;			/* TREE_HAS bits: set with call_tree_reserve */
 	unsigned width;				/* how many columns that is */
 	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
 	int64_t *values;			/* a row of `width` for each node */
@@ -90,8 +90,11 @@ struct call_tree {
 	bool cpu_clock;				/* the samples were taken by CPU time */
 };
 
-/* Says which columns the tree has, before it has rows. */
-void call_tree_measures(struct call_tree *t, unsigned columns);
+/* Says which columns the tree has, and makes room for so many nodes, which are not filled in. False without memory. */
+bool call_tree_reserve(struct call_tree *t, unsigned columns, size_t nodes);
+
+/* Gives back the room that `nodes` and `functions` do not need, of a tree that is kept for a while. */
+void call_tree_shrink(struct call_tree *t);
 
 static inline int64_t *call_tree_row(const struct call_tree *t, uint32_t node)
 {

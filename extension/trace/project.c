@@ -328,7 +328,6 @@ static bool allocate(struct projection *p)
 
 	if (!t)
 		return false;
-	call_tree_measures(t, columns_of(p->session->options.metrics));
 	p->place = malloc(from->count * sizeof(*p->place));
 	p->functions = calloc(from->functions.count, sizeof(*p->functions));
 	p->merged = malloc(from->count);
@@ -342,10 +341,9 @@ static bool allocate(struct projection *p)
 		if (!t->resumptions)
 			return false;
 	}
-	t->nodes = malloc((size_t)from->count * sizeof(*t->nodes));
-	t->values = malloc((size_t)from->count * t->width * sizeof(*t->values));
 	t->functions = calloc(from->functions.count, sizeof(*t->functions));
-	return p->place && p->functions && p->merged && t->nodes && t->values && t->functions;
+	return p->place && p->functions && p->merged && t->functions &&
+	       call_tree_reserve(t, columns_of(p->session->options.metrics), from->count);
 }
 
 /* Whether the record is of a call that the session shows: neither those of others, nor those within folded calls, whose nodes
@@ -423,21 +421,6 @@ static bool is_direct(const struct capture *c, const struct trace_session *s)
 	return c->nodes.markers == 1 && s->options.files && s->options.loads && !s->options.no_internals && !s->options.filter;
 }
 
-/* Most of what was reserved is often not needed: another session's nodes, copies of functions. */
-static void shrink(struct call_tree *t)
-{
-	void *smaller = realloc(t->nodes, (size_t)t->node_count * sizeof(*t->nodes));
-
-	if (smaller)
-		t->nodes = smaller;
-	smaller = realloc(t->values, (size_t)t->node_count * t->width * sizeof(*t->values));
-	if (smaller)
-		t->values = smaller;
-	smaller = realloc(t->functions, (size_t)t->function_count * sizeof(*t->functions));
-	if (smaller)
-		t->functions = smaller;
-}
-
 struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s)
 {
 	struct projection p = { .capture = c, .session = s };
@@ -463,8 +446,6 @@ struct call_tree *capture_project_own(struct capture *c, const struct trace_sess
 		if (p.failed || (p.shown && !add_chart(&p))) {
 			call_tree_free(t);
 			t = NULL;
-		} else {
-			shrink(t);
 		}
 	} else if (p.tree) {
 		call_tree_free(p.tree);
@@ -481,7 +462,9 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 {
 	struct call_tree *t = capture_project_own(c, s);
 
-	if (t)
+	if (t) {
 		call_tree_include(t);
+		call_tree_shrink(t);
+	}
 	return t;
 }

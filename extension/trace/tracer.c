@@ -404,8 +404,10 @@ struct call_tree *tracer_stop(struct trace_session *s)
 {
 	struct call_tree *t = tracer_stop_own(s);
 
-	if (t)
+	if (t) {
 		call_tree_include(t);
+		call_tree_shrink(t);
+	}
 	return t;
 }
 
