@@ -9,7 +9,7 @@ starts a database and one php-fpm worker, with sockets in a temporary folder, an
 
 Traced and untraced requests alternate in the same worker. Their CPU time is what the kernel counted for the worker's threads
 (/proc/PID/task/*/schedstat) from before the request until the worker waits for the next one, so that sending the
-trace and freeing it are included. The ratio is that of the medians; in brackets the quartiles of the pairs' own ratios. A worker's first trace costs more, as nothing is kept from one before it.
+trace and freeing it are included. "The floor" is observer_floor.c in a worker of its own: what no exact trace can go below. The ratio is that of the medians; in brackets the quartiles of the pairs' own ratios. A worker's first trace costs more, as nothing is kept from one before it.
 
 For other measurements, from a program in this folder:
 
@@ -41,6 +41,7 @@ import threading
 import time
 import urllib.parse
 
+import mediawiki
 import peers
 
 EXTENSION = os.environ.get('STROBE_EXTENSION', os.path.join(peers.ROOT, 'build', 'strobe.so'))
@@ -494,16 +495,20 @@ def first_trace(settings, beside):
 
 def measure():
     settings = {'strobe.instrument': '1', 'strobe.trigger_secret': SECRET}
-    with Site(settings) as site, Site(extension=None, beside=site) as without:
+    least_of_all = mediawiki.floor()
+    with Site(settings) as site, Site(extension=None, beside=site) as without, Site(extension=least_of_all, beside=site) as floor:
         requests = {'traced': lambda: site.cpu(lambda: traced_request(site)), 'untraced': lambda: site.cpu(site.get),
                     'without': lambda: without.cpu(without.get)}
+        if least_of_all:
+            requests['floor'] = lambda: floor.cpu(floor.get)
         for _ in range(WARM_UP):
             for request in requests.values():
                 request()
         times = {name: [] for name in requests}
         for i in range(ROUNDS):
             names = list(requests)
-            for name in names[i % 3:] + names[:i % 3]:
+            at = i % len(names)
+            for name in names[at:] + names[:at]:
                 times[name].append(requests[name]())
         calls, nodes, functions = calls_of(site.messages[-1])
         size = len(site.messages[-1])
@@ -511,9 +516,12 @@ def measure():
     medians = {name: statistics.median(t) for name, t in times.items()}
     pairs = [a / b for a, b in zip(times['traced'], times['untraced'])]
     idle = [a / b for a, b in zip(times['untraced'], times['without'])]
+    least = [a / b for a, b in zip(times.get('floor', []), times['without'])]
     added = medians['traced'] - medians['untraced']
     print(f'WordPress, front page, without Strobe\t{medians["without"] / 1e6:.1f}\tms\tCPU time of the worker')
     print(f'WordPress: strobe.instrument=1, not traced\t×{medians["untraced"] / medians["without"]:.3f}\t\t(pairs {quartiles(idle)})')
+    if least:
+        print(f'WordPress: the floor: the observer, and the counter read\t×{medians["floor"] / medians["without"]:.3f}\t\t(pairs {quartiles(least)})')
     print(f'WordPress: traced by secret\t×{medians["traced"] / medians["untraced"]:.3f}\t\t'
           f'(pairs {quartiles(pairs)}; {calls:,} calls, {nodes:,} nodes, {functions:,} functions, {size / 1e3:.0f} kB)')
     print(f'WordPress: traced by secret, per call\t{added / calls:.0f}\tns\t{added / 1e6:.2f} ms for the request')

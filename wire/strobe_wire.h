@@ -312,6 +312,35 @@ static inline void strobe_wire_put_varint(struct strobe_wire_writer *w, uint64_t
 	} while (v);
 }
 
+#define STROBE_WIRE_VARINT_MAX 10u
+
+/* Writes a number where there is room for STROBE_WIRE_VARINT_MAX bytes, all of which may be written to. Returns the end of
+ * it. Times differ in length so much that a processor guesses wrong at every other byte of a loop: seven bits are put into
+ * each byte all at once instead. */
+static inline uint8_t *strobe_wire_encode_varint(uint8_t *p, uint64_t v)
+{
+	if (v < 0x80) {
+		*p = (uint8_t)v;
+		return p + 1;
+	}
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (v < (uint64_t)1 << 56) {
+		unsigned bits = 64 - (unsigned)__builtin_clzll(v), size = (bits + 6) * 37 / 256; /* by 7, rounded up */
+
+		v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
+		v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
+		v = (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
+		v |= 0x8080808080808080 & (((uint64_t)1 << 8 * (size - 1)) - 1);
+		memcpy(p, &v, sizeof(v));
+		return p + size;
+	}
+#endif
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p = (uint8_t)v;
+	return p + 1;
+}
+
 /* Adds a string; returns the reference to it. */
 static inline uint32_t strobe_wire_string(struct strobe_wire_writer *w, const char *bytes, size_t length)
 {
@@ -364,7 +393,18 @@ static inline uint32_t strobe_wire_node_at(struct strobe_wire_writer *w, uint32_
 					   const int64_t *values)
 {
 	uint32_t number = ++w->nodes;
+	uint8_t *p;
 
+	if (w->size <= w->capacity && w->capacity - w->size >= (3 + (size_t)w->columns) * STROBE_WIRE_VARINT_MAX) {
+		p = strobe_wire_encode_varint(w->buffer + w->size, number - parent);
+		p = strobe_wire_encode_varint(p, frame);
+		if (w->info.flags & STROBE_WIRE_LINES)
+			p = strobe_wire_encode_varint(p, line);
+		for (uint32_t i = 0; i < w->columns; i++)
+			p = strobe_wire_encode_varint(p, strobe_wire_zigzag(values[i]));
+		w->size = (size_t)(p - w->buffer);
+		return number;
+	}
 	strobe_wire_put_varint(w, number - parent);
 	strobe_wire_put_varint(w, frame);
 	if (w->info.flags & STROBE_WIRE_LINES)

@@ -714,6 +714,26 @@ TEST(varints_have_one_to_ten_bytes_and_64_bits)
 	}
 }
 
+/* The quick way of writing a number gives the bytes of the plain one. */
+TEST(numbers_are_written_alike_with_and_without_room)
+{
+	struct strobe_wire_info info = { .kind = STROBE_WIRE_RUN };
+
+	for (unsigned bit = 0; bit < 64; bit++) {
+		for (int64_t by = -1; by <= 1; by++) {
+			const uint64_t v = ((uint64_t)1 << bit) + (uint64_t)by;
+			uint8_t quick[STROBE_WIRE_VARINT_MAX], plain[STROBE_WIRE_HEADER + STROBE_WIRE_VARINT_MAX];
+			struct strobe_wire_writer w;
+			size_t n = (size_t)(strobe_wire_encode_varint(quick, v) - quick);
+
+			strobe_wire_begin(&w, plain, sizeof(plain), &info);
+			strobe_wire_put_varint(&w, v);
+			CHECK_INT(n, w.size - STROBE_WIRE_HEADER);
+			CHECK(memcmp(quick, plain + STROBE_WIRE_HEADER, n) == 0);
+		}
+	}
+}
+
 TEST(zigzag_keeps_every_sign_and_size)
 {
 	static const int64_t values[] = { 0, 1, -1, 2, -2, INT64_MAX, INT64_MIN, INT64_MIN + 1 };

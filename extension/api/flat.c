@@ -31,10 +31,10 @@ void export_totals(const struct call_tree *t, zval *out)
 
 	array_init(out);
 	for (uint32_t n = 0; n < t->node_count; n++)
-		calls += t->nodes[n].value[TREE_CALLS];
+		calls += call_tree_value(t, n, TREE_CALLS);
 	for (int m = 0; m < METRICS; m++)
 		if (metric_exists(t, m))
-			add_assoc_long(out, metric_name(m), metric_is_inclusive(m) ? metric_value(t->nodes, m) : calls);
+			add_assoc_long(out, metric_name(m), metric_is_inclusive(m) ? metric_value(t, 0, m) : calls);
 }
 
 /* A recursive function contains itself: only its outermost call counts as inclusive. */
@@ -47,9 +47,9 @@ static void enter_node(void *data, uint32_t n, uint32_t depth)
 
 	if (!v->order)
 		v->order = ++f->order;
-	v->calls += node->value[TREE_CALLS];
+	v->calls += call_tree_value(f->tree, n, TREE_CALLS);
 	for (unsigned k = 0; k < f->metric_count; k++) {
-		int64_t value = metric_value(node, f->metrics[k]);
+		int64_t value = metric_value(f->tree, n, f->metrics[k]);
 
 		v->exclusive[k] += value;
 		if (n)

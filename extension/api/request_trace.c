@@ -125,7 +125,7 @@ void request_trace_end(struct api_thread *a, struct work *w)
 		open_run_discard(a, w);
 		return;
 	}
-	t = tracer_stop(session);
+	t = tracer_stop_own(session);
 	send_run(a, w, t);
 	call_tree_free(t);
 }

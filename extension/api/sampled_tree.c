@@ -93,6 +93,11 @@ static uint32_t number_function(struct builder *b, struct call_function f)
 	return t->function_count - 1;
 }
 
+static int64_t *samples_of(const struct call_tree *t, uint32_t node)
+{
+	return &call_tree_row(t, node)[t->at[TREE_SAMPLES]];
+}
+
 static uint32_t number_node(struct builder *b, uint32_t parent, uint32_t function)
 {
 	struct call_tree *t = b->tree;
@@ -106,6 +111,7 @@ static uint32_t number_node(struct builder *b, uint32_t parent, uint32_t functio
 			return b->node_slots[i] - 1;
 	}
 	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
+	*samples_of(t, t->node_count) = 0;
 	b->node_slots[i] = ++t->node_count;
 	return t->node_count - 1;
 }
@@ -117,22 +123,24 @@ static void add_trie(struct builder *b, const struct trie *t)
 		const struct trie_node *n = &t->nodes[i];
 
 		b->place[i] = number_node(b, b->place[n->parent], number_function(b, describe(&n->function)));
-		b->tree->nodes[b->place[i]].value[TREE_SAMPLES] += n->samples;
+		*samples_of(b->tree, b->place[i]) += n->samples;
 	}
+}
+
+static enum tree_column time_column(const struct call_tree *t)
+{
+	return t->cpu_clock ? TREE_CPU_NS : TREE_WALL_NS;
 }
 
 static void fill_in_values(struct call_tree *t)
 {
-	int column = t->cpu_clock ? TREE_CPU_NS : TREE_WALL_NS;
-
 	for (uint32_t i = t->node_count; i-- > 1;)
-		t->nodes[t->nodes[i].parent].value[TREE_SAMPLES] += t->nodes[i].value[TREE_SAMPLES];
+		*samples_of(t, t->nodes[i].parent) += *samples_of(t, i);
 	for (uint32_t i = 0; i < t->node_count; i++)
-		t->nodes[i].value[column] = t->nodes[i].value[TREE_SAMPLES] * (int64_t)t->period_ns;
-	t->columns = TREE_HAS(TREE_SAMPLES) | TREE_HAS(column);
+		call_tree_row(t, i)[t->at[time_column(t)]] = *samples_of(t, i) * (int64_t)t->period_ns;
 }
 
-static bool allocate(struct builder *b, size_t nodes)
+static bool allocate(struct builder *b, size_t nodes, uint64_t period_ns, bool cpu)
 {
 	for (b->slot_count = 64; b->slot_count < 2 * nodes; b->slot_count *= 2)
 		;
@@ -142,9 +150,11 @@ static bool allocate(struct builder *b, size_t nodes)
 	b->place = malloc(nodes * sizeof(*b->place));
 	if (!b->tree || !b->function_slots || !b->node_slots || !b->place)
 		return false;
-	b->tree->nodes = malloc(nodes * sizeof(*b->tree->nodes));
 	b->tree->functions = malloc(nodes * sizeof(*b->tree->functions));
-	return b->tree->nodes && b->tree->functions;
+	b->tree->period_ns = period_ns;
+	b->tree->cpu_clock = cpu;
+	return b->tree->functions &&
+	       call_tree_reserve(b->tree, TREE_HAS(TREE_SAMPLES) | TREE_HAS(time_column(b->tree)), nodes);
 }
 
 struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_t lost, uint64_t period_ns, bool cpu)
@@ -154,10 +164,9 @@ struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_
 
 	for (unsigned i = 0; i < count; i++)
 		nodes += tries[i].count;
-	if (allocate(&b, nodes)) {
-		b.tree->period_ns = period_ns;
-		b.tree->cpu_clock = cpu;
+	if (allocate(&b, nodes, period_ns, cpu)) {
 		b.tree->node_count = 1;
+		*samples_of(b.tree, 0) = 0;
 		b.tree->nodes[0] = (struct call_node){
 			.function = number_function(&b, (struct call_function){ .kind = CALL_ROOT }),
 		};
@@ -166,10 +175,11 @@ struct call_tree *sampled_tree(const struct trie *tries, unsigned count, uint64_
 		if (lost) {
 			uint32_t folded = number_function(&b, (struct call_function){ .kind = CALL_FOLDED });
 
-			b.tree->nodes[number_node(&b, 0, folded)].value[TREE_SAMPLES] = (int64_t)lost;
+			*samples_of(b.tree, number_node(&b, 0, folded)) = (int64_t)lost;
 			b.tree->folded_calls = lost;
 		}
 		fill_in_values(b.tree);
+		call_tree_shrink(b.tree);
 	} else {
 		call_tree_free(b.tree);
 		b.tree = NULL;

@@ -17,9 +17,11 @@ int metric_default(const struct call_tree *t);
 /* By name; the default for NULL. Throws a ValueError as argument `argument` and returns -1 if it was not measured. */
 int metric_find(const struct call_tree *t, const zend_string *name, uint32_t argument);
 
-static inline int64_t metric_value(const struct call_node *n, int metric)
+static inline int64_t metric_value(const struct call_tree *t, uint32_t node, int metric)
 {
-	return metric == METRIC_OFF_CPU ? n->value[TREE_WALL_NS] - n->value[TREE_CPU_NS] : n->value[metric];
+	if (metric == METRIC_OFF_CPU)
+		return call_tree_value(t, node, TREE_WALL_NS) - call_tree_value(t, node, TREE_CPU_NS);
+	return call_tree_value(t, node, (enum tree_column)metric);
 }
 
 /* Calls are each node's own; all other values contain those of the children. */

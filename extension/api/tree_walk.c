@@ -79,10 +79,10 @@ static bool own_values(const struct stacks *s, uint32_t n, int64_t *values)
 	for (unsigned k = 0; k < s->visitor->metric_count; k++) {
 		int m = s->visitor->metrics[k];
 
-		values[k] = metric_value(&t->nodes[n], m);
+		values[k] = metric_value(t, n, m);
 		if (metric_is_inclusive(m))
 			for (uint32_t c = s->links.first[n]; c; c = s->links.next[c])
-				values[k] -= metric_value(&t->nodes[c], m);
+				values[k] -= metric_value(t, c, m);
 		any |= values[k] != 0;
 	}
 	return any;

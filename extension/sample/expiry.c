@@ -224,11 +224,15 @@ static bool is_due(struct strobe_timer *t, int64_t for_ns)
 static void catch_up(struct strobe_timer *t, int64_t overdue_ns)
 {
 	zend_execute_data *frame = EG(current_execute_data);
+	struct ticker_slot *slot;
 
 	if (!t->running || TIMER_THREAD.forked)
 		return;
-	ticker_finish(TIMER_THREAD.alarms->of[t->lane].slot);		/* a note in progress belongs to the time before */
-	if (!ticker_take(TIMER_THREAD.alarms->of[t->lane].slot) && !is_due(t, overdue_ns))
+	slot = TIMER_THREAD.alarms->of[t->lane].slot;
+	/* A note in progress belongs to the time before. If its thread has lost its processor, what is due is told without it. */
+	if (!ticker_finish(slot))
+		overdue_ns = 0;
+	if (!ticker_take(slot) && !is_due(t, overdue_ns))
 		return;
 	if (frame && frame->func && !ZEND_USER_CODE(frame->func->type) && frame->prev_execute_data)
 		frame = frame->prev_execute_data;

@@ -8,6 +8,7 @@
 
 #include "guarded_read.h"
 #include "jit.h"
+#include "ticker.h"
 
 #include "zend_alloc_sizes.h"
 
@@ -89,13 +90,14 @@ static struct head load_frame(const zend_execute_data *frame)
 
 /* The frame of the innermost call. The next load is from that frame, in which another call may begin at any moment, so the
  * address translation is warmed up first. */
-static const zend_execute_data *find_innermost(const struct tick_notes *n, zend_execute_data *const *leaf)
+static const zend_execute_data *find_innermost(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
 	const void *before = n->notes[n->last].calls[0].frame;
 
 	/* The page, not the line: that one is the program's. */
 	if (is_mapped(n->mapped, before, sizeof(zend_execute_data)))
 		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
+	note->read_ns = ticker_now(0);
 	return running(leaf);
 }
 
@@ -134,7 +136,7 @@ static bool is_still(const struct tick_notes *n, const struct tick_note *note)
  * calls take long enough for a loop to come round, so they never make it sure. */
 static bool read_calls(const struct tick_notes *n, struct tick_note *note, zend_execute_data *const *leaf)
 {
-	const zend_execute_data *first = find_innermost(n, leaf), *frame = first;
+	const zend_execute_data *first = find_innermost(n, note, leaf), *frame = first;
 	struct head h = { 0 };
 	bool slow = false;
 
@@ -217,6 +219,7 @@ static bool extend(struct tick_notes *n, unsigned slot, const struct tick_note *
 	if (!atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
 		return false;
 	n->notes[slot].last_ns = with->last_ns;
+	n->notes[slot].read_ns = with->read_ns;
 	n->notes[slot].ns += with->ns;
 	n->notes[slot].sure |= with->sure;
 	n->last = slot;
@@ -295,15 +298,19 @@ void tick_notes_init(struct tick_notes *n)
 
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns)
 {
+	int64_t before_ns = atomic_exchange(&n->since_ns, now_ns);
 	unsigned count = 0;
 
-	atomic_store(&n->since_ns, now_ns);
 	for (unsigned slot = 0; slot < TICK_NOTES; slot++) {
 		unsigned expected = WRITTEN;
 
 		if (atomic_load_explicit(&n->state[slot], memory_order_relaxed) != WRITTEN ||
 		    !atomic_compare_exchange_strong(&n->state[slot], &expected, BUSY))
 			continue;
+		if (n->notes[slot].read_ns < before_ns) {
+			atomic_store(&n->state[slot], FREE);
+			continue;
+		}
 		ret[count] = n->notes[slot];
 		/* The newest one goes last. */
 		if (count && ret[count - 1].last_ns > ret[count].last_ns) {

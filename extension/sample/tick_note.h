@@ -33,6 +33,7 @@ struct noted_call {
 
 struct tick_note {
 	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
+	int64_t read_ns;			/* the same, right before they were read */
 	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
 	uint32_t hash;				/* of the calls */
 	bool sure;				/* these calls were running at one moment; else a caller may be another one's */
@@ -61,7 +62,8 @@ void tick_notes_init(struct tick_notes *n);
 bool tick_note_write(struct tick_notes *n, zend_execute_data *const *leaf, int64_t now_ns, bool works);
 
 /* Takes the notes out, the one that was written last at the end. Returns how many there were. Those that follow stand for what
- * comes after `now_ns`. */
+ * comes after `now_ns`. One that was read before the last time and written since is left out: what ran then has been told, and
+ * what runs now may be another unit of work. */
 unsigned tick_notes_take(struct tick_notes *n, struct tick_note ret[TICK_NOTES], int64_t now_ns);
 
 #endif

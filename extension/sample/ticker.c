@@ -452,15 +452,17 @@ struct ticker_slot *ticker_join(void *target)
 	return s;
 }
 
-void ticker_finish(const struct ticker_slot *s)
+bool ticker_finish(const struct ticker_slot *s)
 {
 	int64_t until;
 
 	if (!atomic_load(&s->firing))
-		return;
+		return true;
 	until = ticker_now(0) + FINISH_NS;
-	while (atomic_load(&s->firing) && ticker_now(0) < until)
-		;
+	while (atomic_load(&s->firing))
+		if (ticker_now(0) >= until)
+			return false;
+	return true;
 }
 
 /* The ticker uses the target for microseconds, so that there is hardly ever anything to wait for. */

@@ -77,8 +77,8 @@ void ticker_wake_by(int64_t wake_by_ns);
 /* Waits until the ticker is not about to fire the slot, which has no deadline any more. */
 void ticker_quiesce(const struct ticker_slot *slot);
 
-/* Waits until the ticker is not firing the slot, but no longer than 20 us: it may have been preempted. */
-void ticker_finish(const struct ticker_slot *slot);
+/* Waits until the ticker is not firing the slot, but no longer than 20 us: it may have been preempted. Returns whether it is not. */
+bool ticker_finish(const struct ticker_slot *slot);
 
 /* Whether the slot has been fired since the last call. */
 bool ticker_take(struct ticker_slot *slot);

@@ -54,9 +54,8 @@ struct encoder {
 	unsigned label_count, column_count;
 	char folded_calls[24], uncharted_calls[24];
 	uint32_t call_count;		/* of the chart, as many as there is room for */
-	int64_t *self;			/* a row of column_count values for each node */
-	enum tree_column sources[COLUMNS];	/* of the columns that the tree has: the first of column_count */
-	unsigned source_count, first_inclusive;
+	const int64_t *own;		/* what each node took itself: rows like those of the tree, perhaps these */
+	int64_t *computed;
 	char scratch[STROBE_WIRE_STRING];
 };
 
@@ -207,36 +206,26 @@ static void add_columns(struct encoder *e)
 {
 	const struct call_tree *t = e->tree;
 
-	for (int c = 0; c < TREE_COLUMNS; c++) {
-		if (!(t->columns & TREE_HAS(c)))
-			continue;
-		e->sources[e->source_count++] = (enum tree_column)c;
-		add_column(e, tree_column_name(c), tree_column_unit(c));
-	}
-	e->first_inclusive = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
+	for (int c = 0; c < TREE_COLUMNS; c++)
+		if (t->columns & TREE_HAS(c))
+			add_column(e, tree_column_name(c), tree_column_unit(c));
 	if (has_off_cpu(t))
 		add_column(e, "off_cpu_ns", "nanoseconds");
 }
 
-/* The values that each node took itself. A parent comes before its children, so one walk does it: the tree may be
- * larger than the processor's caches. Calls are each node's own already. */
-static void compute_self(struct encoder *e)
+/* The values that each node took itself. A parent comes before its children, so one walk does it: the tree may be larger than the
+ * processor's caches. Calls are each node's own already. */
+static void compute_self(const struct call_tree *t, int64_t *self)
 {
-	const struct call_tree *t = e->tree;
-	const unsigned n = e->column_count;
-	const bool off_cpu = has_off_cpu(t);
-	int64_t *row = e->self;
+	const unsigned first = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
+	int64_t *row = self;
 
-	for (uint32_t i = 0; i < t->node_count; i++, row += n) {
-		const struct call_node *node = &t->nodes[i];
-		int64_t *parent = e->self + (size_t)node->parent * n;
+	memcpy(self, t->values, (size_t)t->node_count * t->width * sizeof(*self));
+	for (uint32_t i = 0; i < t->node_count; i++, row += t->width) {
+		int64_t *parent = self + (size_t)t->nodes[i].parent * t->width;
 
-		for (unsigned k = 0; k < e->source_count; k++)
-			row[k] = node->value[e->sources[k]];
-		if (off_cpu)
-			row[n - 1] = node->value[TREE_WALL_NS] - node->value[TREE_CPU_NS];
-		for (unsigned k = e->first_inclusive; i && k < n; k++)
-			parent[k] -= row[k];
+		for (unsigned k = first; i && k < t->width; k++)
+			parent[k] -= call_tree_row(t, i)[k];
 	}
 }
 
@@ -268,7 +257,7 @@ static void release(struct encoder *e)
 	free(e->slots);
 	free(e->names);
 	free(e->files);
-	free(e->self);
+	free(e->computed);
 }
 
 static size_t varint_size(uint64_t v)
@@ -323,10 +312,13 @@ static bool prepare(struct encoder *e, const struct run_info *info, const struct
 	for (uint32_t i = 0; i < e->tree->function_count; i++)
 		if (!number_function(e, i))
 			return false;
-	e->self = malloc((size_t)e->tree->node_count * e->column_count * sizeof(*e->self) + 1);
-	if (e->self)
-		compute_self(e);
-	return e->self != NULL;
+	e->own = e->tree->values;
+	if (e->tree->own_values)
+		return true;
+	e->own = e->computed = malloc((size_t)e->tree->node_count * e->tree->width * sizeof(*e->computed) + 1);
+	if (e->computed)
+		compute_self(e->tree, e->computed);
+	return e->computed != NULL;
 }
 
 static enum strobe_clock clock_of(const struct call_tree *t)
@@ -356,12 +348,17 @@ static zend_always_inline void reserve(struct strobe_wire_writer *w, size_t byte
 static void write_nodes(const struct encoder *e, struct strobe_wire_writer *w)
 {
 	const struct call_tree *t = e->tree;
-	const int64_t *row = e->self;
+	const bool off_cpu = has_off_cpu(t);
+	const int64_t *row = e->own;
+	int64_t values[COLUMNS];
 
-	for (uint32_t n = 0; n < t->node_count; n++, row += e->column_count) {
-		reserve(w, (2 + COLUMNS) * VARINT_MAX);
+	for (uint32_t n = 0; n < t->node_count; n++, row += t->width) {
+		memcpy(values, row, t->width * sizeof(*values));
+		if (off_cpu)
+			values[t->width] = row[t->at[TREE_WALL_NS]] - row[t->at[TREE_CPU_NS]];
+		reserve(w, (3 + COLUMNS) * VARINT_MAX);
 		/* Number 0 is the message's root, so that ours is 1. */
-		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, row);
+		strobe_wire_node(w, n ? t->nodes[n].parent + 1 : 0, t->nodes[n].function, values);
 	}
 }
 

@@ -35,6 +35,50 @@ const char *tree_column_unit(enum tree_column c)
 	return columns[c].unit;
 }
 
+/* One piece, of twice the size, whose second half is never touched and so takes no memory: the C library gives free memory back to
+ * the kernel when it is twice as much as the largest piece that was freed so far, and the next trace would have to take it again by
+ * hundreds of page faults. Trees that are kept are made smaller. */
+bool call_tree_reserve(struct call_tree *t, unsigned columns, size_t nodes)
+{
+	t->columns = columns;
+	t->width = 0;
+	for (int c = 0; c < TREE_COLUMNS; c++)
+		if (columns & TREE_HAS(c))
+			t->at[c] = (uint8_t)t->width++;
+	t->nodes = malloc(2 * nodes * (sizeof(*t->nodes) + t->width * sizeof(*t->values)));
+	t->values = (int64_t *)(t->nodes + nodes);
+	return t->nodes != NULL;
+}
+
+void call_tree_shrink(struct call_tree *t)
+{
+	size_t values = (size_t)t->node_count * t->width * sizeof(*t->values), nodes = t->node_count * sizeof(*t->nodes);
+	void *smaller;
+
+	memmove(t->nodes + t->node_count, t->values, values);
+	smaller = realloc(t->nodes, nodes + values);
+	if (smaller)
+		t->nodes = smaller;
+	t->values = (int64_t *)(t->nodes + t->node_count);
+	smaller = realloc(t->functions, (size_t)t->function_count * sizeof(*t->functions));
+	if (smaller)
+		t->functions = smaller;
+}
+
+void call_tree_include(struct call_tree *t)
+{
+	const unsigned first = (t->columns & TREE_HAS(TREE_CALLS)) != 0;
+
+	for (uint32_t i = t->node_count; t->own_values && i-- > 1;) {
+		const int64_t *v = call_tree_row(t, i);
+		int64_t *parent = call_tree_row(t, t->nodes[i].parent);
+
+		for (unsigned k = first; k < t->width; k++)
+			parent[k] += v[k];
+	}
+	t->own_values = false;
+}
+
 void call_tree_free(struct call_tree *t)
 {
 	if (!t)
@@ -53,6 +97,7 @@ void call_tree_free(struct call_tree *t)
 	}
 	free(t->functions);
 	free(t->nodes);
+	free(t->resumptions);
 	free(t->calls);
 	free(t);
 }
@@ -60,13 +105,13 @@ void call_tree_free(struct call_tree *t)
 void call_tree_self(const struct call_tree *t, enum tree_column c, int64_t *ret)
 {
 	for (uint32_t i = 0; i < t->node_count; i++)
-		ret[i] = t->nodes[i].value[c];
+		ret[i] = call_tree_value(t, i, c);
 	/* Calls are each node's own. */
 	if (c == TREE_CALLS)
 		return;
 	for (uint32_t i = 1; i < t->node_count; i++) {
 		STROBE_ASSERT(t->nodes[i].parent < i);
-		ret[t->nodes[i].parent] -= t->nodes[i].value[c];
+		ret[t->nodes[i].parent] -= call_tree_value(t, i, c);
 	}
 }
 

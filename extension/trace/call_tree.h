@@ -59,8 +59,6 @@ struct call_function {
 struct call_node {
 	uint32_t parent;	/* index; 0 for the root itself */
 	uint32_t function;	/* index */
-	uint64_t resumptions;	/* how often a fiber went on here that had been suspended: the function was called elsewhere */
-	int64_t value[TREE_COLUMNS];
 };
 
 /* A call of the flame chart. Where a call has several (a fiber that went on), together they are the time in which it ran. */
@@ -71,11 +69,17 @@ struct call_record {
 };
 
 struct call_tree {
-	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop */
+	struct call_node *nodes;		/* node 0 is the root: what passed between start and stop. The rows lie behind them */
 	uint32_t node_count;
 	struct call_function *functions;	/* each function once; two nodes with equal index are the same one */
 	uint32_t function_count;
-	unsigned columns;			/* TREE_HAS bits */
+	unsigned columns;			/* TREE_HAS bits: set with call_tree_reserve */
+	unsigned width;				/* how many columns that is */
+	uint8_t at[TREE_COLUMNS];		/* the place of a column in a row */
+	int64_t *values;			/* a row of `width` for each node */
+	bool own_values;			/* they are what each node took itself: only for who sends the tree at once */
+	uint64_t *resumptions;			/* by node, how often a fiber went on there that had been suspended: the function
+						 * was called elsewhere. NULL: never */
 	uint64_t folded_calls;			/* calls that found no room in the node budget */
 	bool charted;				/* it was to have a flame chart */
 	struct call_record *calls;		/* the chart: calls by start, each behind the one that it lies in; NULL: none */
@@ -85,6 +89,26 @@ struct call_tree {
 	uint64_t period_ns;			/* between samples; 0 for an exact trace */
 	bool cpu_clock;				/* the samples were taken by CPU time */
 };
+
+/* Says which columns the tree has, and makes room for so many nodes, which are not filled in. False without memory. */
+bool call_tree_reserve(struct call_tree *t, unsigned columns, size_t nodes);
+
+/* Gives back the room that `nodes` and `functions` do not need, of a tree that is kept for a while. */
+void call_tree_shrink(struct call_tree *t);
+
+static inline int64_t *call_tree_row(const struct call_tree *t, uint32_t node)
+{
+	return t->values + (size_t)node * t->width;
+}
+
+/* 0 of a column that was not measured. */
+static inline int64_t call_tree_value(const struct call_tree *t, uint32_t node, enum tree_column c)
+{
+	return t->columns & TREE_HAS(c) ? call_tree_row(t, node)[t->at[c]] : 0;
+}
+
+/* Makes a tree of own values one of inclusive values, as all others are. */
+void call_tree_include(struct call_tree *t);
 
 /* Frees a tree; NULL is fine. */
 void call_tree_free(struct call_tree *t);

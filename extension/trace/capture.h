@@ -239,7 +239,10 @@ bool capture_spill(struct capture *c);
 
 /* --- project.c */
 
-/* The tree of one session. NULL without memory. */
+/* The tree of one session, with each node's own values. NULL without memory. */
+struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s);
+
+/* The same with inclusive values. */
 struct call_tree *capture_project(struct capture *c, const struct trace_session *s);
 
 #endif

@@ -58,9 +58,9 @@ static void insert(struct function_table *t, struct function *f)
 	t->by_identity[i] = f;
 	if (f->key == FUNCTION_NO_KEY)
 		return;
-	for (i = function_slot_of(f->key, t->slots); t->by_key[i].function; i = (i + 1) & (t->slots - 1))
+	for (i = function_slot_of(f->key, t->slots); t->by_key[i].number; i = (i + 1) & (t->slots - 1))
 		;
-	t->by_key[i] = (struct function_slot){ f->key, f };
+	t->by_key[i] = (struct function_slot){ f->key, f->number + 1 };
 }
 
 /* Both tables stay at most half full, so that a search always ends. */
@@ -197,12 +197,12 @@ static void forget_key(struct function_table *t, struct function *f)
 	uint32_t i = function_slot_of(f->key, t->slots);
 
 	STROBE_ASSERT(f->key != FUNCTION_NO_KEY);
-	while (t->by_key[i].function != f)
+	while (t->by_key[i].number != f->number + 1)
 		i = (i + 1) & (t->slots - 1);
 	t->by_key[i].key = f->key = FUNCTION_NO_KEY;
 }
 
-struct function *function_table_lasting(struct function_table *t, const zend_function *code)
+uint32_t function_table_lasting(struct function_table *t, const zend_function *code)
 {
 	uintptr_t key = function_key(code);
 	bool may_go = ZEND_USER_CODE(code->type) && (code->common.fn_flags & ZEND_ACC_CLOSURE) && code->op_array.refcount;
@@ -211,22 +211,22 @@ struct function *function_table_lasting(struct function_table *t, const zend_fun
 	uint64_t hash;
 
 	if (t->slots)
-		for (uint32_t i = function_slot_of(key, t->slots); t->by_key[i].function; i = (i + 1) & (t->slots - 1))
+		for (uint32_t i = function_slot_of(key, t->slots); t->by_key[i].number; i = (i + 1) & (t->slots - 1))
 			if (t->by_key[i].key == key)
-				return t->by_key[i].function;
+				return t->by_key[i].number - 1;
 	/* Code that a preload script has run is taken apart when it has ended, whoever else has a use for it. */
 	if (may_go && (t->pinned + code_bytes(&code->op_array) > PINNED_MAX || (CG(compiler_options) & ZEND_COMPILE_PRELOAD)))
-		return NULL;
+		return FUNCTION_NONE;
 	function_describe(code, &id);
 	hash = identity_hash(&id);
 	f = make_function(t, key, &id, hash, find_identity(t, &id, hash));
 	if (f && may_go && !pin(t, f, &code->op_array)) {
 		forget_key(t, f);
-		return NULL;
+		return FUNCTION_NONE;
 	}
 	if (f && id.internal && t->annotation && t->annotation->applies(code))
 		f->annotated = f->ambiguous = true;
-	return f;
+	return f ? f->number : FUNCTION_NONE;
 }
 
 struct function *function_table_annotated(struct function_table *t, struct function *f, zend_execute_data *frame)

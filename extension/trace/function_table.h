@@ -18,6 +18,7 @@
 #include "tracer.h"
 
 #define FUNCTION_NO_KEY 1u		/* no address */
+#define FUNCTION_NONE	UINT32_MAX	/* no number */
 
 /* A function that has been called. Lives as long as the tree. */
 struct function {
@@ -34,7 +35,7 @@ struct function {
 
 struct function_slot {
 	uintptr_t key;
-	struct function *function;	/* NULL: free */
+	uint32_t number;		/* + 1; 0: free. The record itself need not be touched to find it */
 };
 
 /* All zero is empty. */
@@ -81,8 +82,8 @@ void function_describe(const zend_function *f, struct call_function *id);
  * reference. NULL without memory. */
 struct function *function_table_identity(struct function_table *t, const struct call_function *id);
 
-/* The record of a function whose key means it until the table is done; NULL if there is none and none can be made. */
-struct function *function_table_lasting(struct function_table *t, const zend_function *code);
+/* The number of a function whose key means it until the table is done; FUNCTION_NONE if there is none and none can be made. */
+uint32_t function_table_lasting(struct function_table *t, const zend_function *code);
 
 /* The record of a function as it is called: with the suffix that this call has, if it has one. */
 struct function *function_table_annotated(struct function_table *t, struct function *f, zend_execute_data *frame);

@@ -14,7 +14,7 @@
 #define LIST_MAX	8u
 #define KEY_FOLDED	3u
 
-static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t key, uint32_t function)
 {
 	uint32_t chunk = t->count / NODES_PER_CHUNK;
 	struct node *n;
@@ -33,7 +33,8 @@ static struct node *make_node(struct nodes *t, struct node *parent, uintptr_t ke
 	__builtin_prefetch(n + 1, 1);
 	__builtin_prefetch((char *)(n + 1) + 64, 1);
 	*n = (struct node){
-		.key = key, .first = t->none, .after = t->none, .parent = parent, .function = f, .number = t->count++,
+		.key = key, .first = t->none, .after = t->none, 
+		.parent = parent, .function = t->functions.all[function], .function_number = function, .number = t->count++,
 	};
 	STROBE_ASSERT(parent ? parent->number < n->number && nodes_at(t, parent->number) == parent : n->number == 0);
 	return n;
@@ -123,9 +124,9 @@ static bool add_child(struct nodes *t, struct node *p, struct node *n)
 }
 
 /* A child that is not there yet. Without memory the sink. */
-static struct node *new_child(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
+static struct node *new_child(struct nodes *t, struct node *parent, uintptr_t key, uint32_t function)
 {
-	struct node *n = make_node(t, parent, key, f);
+	struct node *n = make_node(t, parent, key, function);
 
 	return n && add_child(t, parent, n) ? n : t->sink;
 }
@@ -140,7 +141,7 @@ static struct node *folded_child(struct nodes *t, struct node *parent)
 	if (n)
 		return n;
 	f = function_table_identity(&t->functions, &folded);
-	return f ? new_child(t, parent, KEY_FOLDED, f) : t->sink;
+	return f ? new_child(t, parent, KEY_FOLDED, f->number) : t->sink;
 }
 
 /* The node for calls below a folded one; NULL if `parent` is in the tree and not folded. */
@@ -170,7 +171,7 @@ struct node *nodes_child_of(struct nodes *t, struct node *parent, uintptr_t key,
 	n = nodes_find(parent, key);
 	if (n)
 		return n;
-	return f && !nodes_full(t) ? new_child(t, parent, key, f) : folded_child(t, parent);
+	return f && !nodes_full(t) ? new_child(t, parent, key, f->number) : folded_child(t, parent);
 }
 
 struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, struct function *f)
@@ -184,7 +185,7 @@ struct node *nodes_marker(struct nodes *t, struct node *parent, uintptr_t key, s
 		parent = parent->parent;
 	n = nodes_find(parent, key);
 	if (!n) {
-		n = new_child(t, parent, key, f);
+		n = new_child(t, parent, key, f->number);
 		t->markers++;
 	}
 	return n == t->sink ? NULL : n;
@@ -196,17 +197,19 @@ struct node *nodes_make(struct nodes *t, struct node *parent, zend_execute_data 
 	struct node *folded = below(t, parent);
 	struct call_function id;
 	struct function *f;
+	uint32_t number;
 
 	if (folded)
 		return folded;
 	if (EXPECTED(code->common.function_name)) {
 		if (nodes_full(t) && !t->functions.annotation)
 			return folded_child(t, parent);
-		f = function_table_lasting(&t->functions, code);
-		if (f && EXPECTED(!t->functions.annotation || !f->annotated))
-			return nodes_full(t) ? folded_child(t, parent) : new_child(t, parent, function_key(code), f);
-		if (f) {
-			f = function_table_annotated(&t->functions, f, frame);
+		number = function_table_lasting(&t->functions, code);
+		if (number != FUNCTION_NONE &&
+		    EXPECTED(!t->functions.annotation || !t->functions.all[number]->annotated))
+			return nodes_full(t) ? folded_child(t, parent) : new_child(t, parent, function_key(code), number);
+		if (number != FUNCTION_NONE) {
+			f = function_table_annotated(&t->functions, t->functions.all[number], frame);
 			return nodes_child_of(t, parent, (uintptr_t)f, f);
 		}
 	}
@@ -227,7 +230,7 @@ static bool make_root(struct nodes *t)
 	static const struct call_function root = { .kind = CALL_ROOT };
 	struct function *f = function_table_identity(&t->functions, &root);
 
-	t->root = f ? make_node(t, NULL, FUNCTION_NO_KEY, f) : NULL;
+	t->root = f ? make_node(t, NULL, FUNCTION_NO_KEY, f->number) : NULL;
 	return t->root != NULL;
 }
 

@@ -48,6 +48,7 @@ struct node {
 	uint64_t resumptions;		/* how often a suspended fiber whose first call this is went on here */
 	struct allocation_counts *allocations;	/* NULL: none were counted */
 	uint32_t number;		/* in the order of making */
+	uint32_t function_number;	/* that of the function: reading it there would be a miss of the cache */
 } __attribute__((aligned(64)));
 
 struct nodes {
@@ -55,6 +56,7 @@ struct nodes {
 	struct node *none, *sink;
 	uint32_t count, max;
 	uint32_t markers;		/* nodes that nodes_marker has made */
+	uint64_t resumptions;		/* of all nodes */
 
 	struct arena memory;
 	struct node **chunks;		/* arrays of NODES_PER_CHUNK nodes, in the order of their making */

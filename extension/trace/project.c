@@ -11,19 +11,29 @@
 
 #define NOWHERE UINT32_MAX
 
-/* While a tree is built: where each node of the capture went, and hashes for both kinds of numbers. */
+#define FIRST_SLOTS 1024u
+
+/* A function of the capture as this session sees it. All of them together fit into the processor's first cache. */
+struct seen_function {
+	uint32_t index;			/* in the tree + 1, 0 not yet used */
+	uint8_t kind;
+	bool asked;			/* the rest is known */
+	bool hidden;			/* the session does not show it */
+	bool ambiguous;
+};
+
+/* While a tree is built: where each node of the capture went, and a hash of places. */
 struct projection {
 	const struct capture *capture;
 	const struct trace_session *session;
 	struct call_tree *tree;
 	uint32_t *place;		/* by node: index in the tree, or NOWHERE */
-	uint32_t *function;		/* by function: index in the tree + 1, 0 not yet used */
-	uint8_t *hidden;		/* by function, with a filter: 1 shown, 2 not, 0 not yet asked */
-	uint32_t *slots;		/* (parent, function) to index + 1 */
-	uint32_t slot_count;
+	struct seen_function *functions;	/* by number */
+	uint32_t *slots;		/* (parent, function) to index + 1; at most half full */
+	uint32_t slot_count, slots_used;
 	bool direct;			/* each node has a place of its own, but for those below an ambiguous function */
 	uint8_t *merged;		/* by place: several nodes may share it, so that its children are in the hash */
-	bool in_ticks;			/* wall and CPU time, until all are there */
+	bool failed;			/* there was no memory for the hash */
 	uint64_t now;			/* in ticks: when calls end that still run */
 	bool *shown;			/* by node, with a chart: its calls are those of its place */
 };
@@ -44,69 +54,129 @@ static bool is_left_out(const struct trace_session *s, const struct call_functio
 	}
 }
 
-static bool is_filtered(struct projection *p, const struct function *f)
+static bool is_hidden(const struct trace_session *s, const struct call_function *f)
 {
-	const struct name_filter *filter = p->session->options.filter;
+	const struct name_filter *filter = s->options.filter;
 
-	if (!filter || f->id.kind == CALL_ROOT || f->id.kind == CALL_FOLDED)
+	if (f->kind == CALL_ROOT || f->kind == CALL_FOLDED)
 		return false;
-	if (!p->hidden[f->number])
-		p->hidden[f->number] = name_filter_shows(filter, &f->id) ? 1 : 2;
-	return p->hidden[f->number] == 2;
+	return is_left_out(s, f) || (filter && !name_filter_shows(filter, f));
+}
+
+static const struct seen_function *look_at(struct projection *p, const struct node *n)
+{
+	struct seen_function *f = &p->functions[n->function_number];
+
+	if (UNEXPECTED(!f->asked)) {
+		f->asked = true;
+		f->kind = (uint8_t)n->function->id.kind;
+		f->hidden = is_hidden(p->session, &n->function->id);
+		f->ambiguous = n->function->ambiguous;
+	}
+	return f;
+}
+
+static void hold(zend_string *s)
+{
+	if (s)
+		zend_string_addref(s);
 }
 
 /* Functions with one identity (a file that was included twice, a method of PHP's own that subclasses have copies of) are one
  * function of the tree. */
 static uint32_t number_function(struct projection *p, const struct function *f)
 {
-	const struct function *first = f->first;
+	uint32_t *index = &p->functions[f->first->number].index;
+	const struct call_function *id = &f->first->id;
 	struct call_tree *t = p->tree;
-	struct call_function *copy;
 
-	if (p->function[first->number])
-		return p->function[first->number] - 1;
-	STROBE_ASSERT(t->function_count < p->capture->nodes.functions.count && first->first == first);
-	copy = &t->functions[t->function_count++];
-	*copy = first->id;
-	if (copy->name)
-		zend_string_addref(copy->name);
-	if (copy->class_name)
-		zend_string_addref(copy->class_name);
-	if (copy->written_in)
-		zend_string_addref(copy->written_in);
-	if (copy->file)
-		zend_string_addref(copy->file);
-	p->function[first->number] = t->function_count;
+	if (*index)
+		return *index - 1;
+	STROBE_ASSERT(t->function_count < p->capture->nodes.functions.count);
+	hold(id->name);
+	hold(id->class_name);
+	hold(id->written_in);
+	hold(id->file);
+	t->functions[t->function_count++] = *id;
+	*index = t->function_count;
 	return t->function_count - 1;
 }
 
 static uint32_t new_place(struct projection *p, uint32_t parent, uint32_t function, bool merged)
 {
 	struct call_tree *t = p->tree;
+	uint32_t place = t->node_count++;
 
-	STROBE_ASSERT(t->node_count < p->capture->nodes.count && (parent < t->node_count || !t->node_count));
-	t->nodes[t->node_count] = (struct call_node){ .parent = parent, .function = function };
-	p->merged[t->node_count] = merged;
-	return t->node_count++;
+	STROBE_ASSERT(place < p->capture->nodes.count && (parent < place || !place));
+	t->nodes[place] = (struct call_node){ .parent = parent, .function = function };
+	memset(call_tree_row(t, place), 0, t->width * sizeof(*t->values));
+	if (t->resumptions)
+		t->resumptions[place] = 0;
+	p->merged[place] = merged;
+	return place;
 }
 
-static uint32_t find_or_add(struct projection *p, uint32_t parent, const struct function *f)
+/* The slot of a place, or the free one where it belongs. */
+static uint32_t *slot_of(const struct projection *p, uint32_t parent, uint32_t function)
 {
-	const struct call_tree *t = p->tree;
-	uint32_t function = number_function(p, f), i;
-	uint64_t h;
+	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
+	const struct call_node *n;
+	uint32_t i;
 
-	if (p->direct && !f->ambiguous && !p->merged[parent])
-		return new_place(p, parent, function, false);
-	h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
 	for (i = (uint32_t)(h >> 32) & (p->slot_count - 1); p->slots[i]; i = (i + 1) & (p->slot_count - 1)) {
-		const struct call_node *n = &t->nodes[p->slots[i] - 1];
-
+		n = &p->tree->nodes[p->slots[i] - 1];
 		if (n->parent == parent && n->function == function)
-			return p->slots[i] - 1;
+			break;
 	}
-	p->slots[i] = t->node_count + 1;
-	return new_place(p, parent, function, true);
+	return &p->slots[i];
+}
+
+static bool grow_slots(struct projection *p)
+{
+	uint32_t old_count = p->slot_count, *old = p->slots;
+	uint32_t count = old_count ? old_count * 4 : FIRST_SLOTS;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	p->slots = slots;
+	p->slot_count = count;
+	for (uint32_t i = 0; i < old_count; i++)
+		if (old[i])
+			*slot_of(p, p->tree->nodes[old[i] - 1].parent, p->tree->nodes[old[i] - 1].function) = old[i];
+	free(old);
+	return true;
+}
+
+/* The place that nodes with this function share below a parent. Without memory the parent, and there will be no tree. */
+static uint32_t shared_place(struct projection *p, uint32_t parent, uint32_t function)
+{
+	uint32_t *slot;
+
+	if ((p->slots_used + 1) * 2 > p->slot_count && !grow_slots(p)) {
+		p->failed = true;
+		return parent;
+	}
+	slot = slot_of(p, parent, function);
+	if (!*slot) {
+		p->slots_used++;
+		*slot = new_place(p, parent, function, true) + 1;
+	}
+	return *slot - 1;
+}
+
+static uint32_t find_or_add(struct projection *p, uint32_t parent, const struct node *n)
+{
+	const struct seen_function *seen = look_at(p, n);
+	uint32_t function;
+
+	if (!seen->ambiguous && seen->index)
+		function = seen->index - 1;
+	else
+		function = number_function(p, n->function);
+	if (p->direct && !seen->ambiguous && !p->merged[parent])
+		return new_place(p, parent, function, false);
+	return shared_place(p, parent, function);
 }
 
 static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
@@ -116,32 +186,50 @@ static int64_t nanoseconds(const struct capture *c, uint64_t ticks)
 	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
 }
 
-static void add(struct projection *p, uint32_t place, const struct node *n)
+/* Adds what a node took, in ticks and with what its children took, to its place, and takes it from the place above: in the end
+ * each place has what it took itself. Calls, and periods of sampled time, are each node's own already. */
+static zend_always_inline void add(struct projection *p, uint32_t place, const struct node *n)
 {
-	int64_t *v = p->tree->nodes[place].value;
-	const struct capture *c = p->capture;
+	const uint64_t period_ns = p->capture->timer.period_ns;
+	struct call_tree *t = p->tree;
+	int64_t none[TREE_COLUMNS] = { 0 }, *v = call_tree_row(t, place);
+	int64_t *from = place ? call_tree_row(t, t->nodes[place].parent) : none;
 
-	STROBE_ASSERT(place < p->tree->node_count);
-	p->tree->nodes[place].resumptions += n->resumptions;
-	v[TREE_CALLS] += (int64_t)n->calls;
-	v[TREE_WALL_NS] += c->timer.period_ns ? (int64_t)n->wall * c->timer.period_ns :
-			   p->in_ticks ? (int64_t)n->wall : nanoseconds(c, n->wall);
-	v[TREE_CPU_NS] += p->in_ticks ? (int64_t)n->cpu : nanoseconds(c, n->cpu);
-	v[TREE_MEMORY_BYTES] += n->memory;
-	v[TREE_PEAK_BYTES] += n->peak;
-	if (n->allocations) {
-		v[TREE_ALLOCATIONS] += (int64_t)n->allocations->allocations;
-		v[TREE_FREES] += (int64_t)n->allocations->frees;
-		v[TREE_ALLOCATED_BYTES] += (int64_t)n->allocations->bytes;
+	STROBE_ASSERT(place < t->node_count);
+	*v++ += (int64_t)n->calls;
+	from++;
+#define MOVE(value)	(*v++ += (int64_t)(value), *from++ -= (int64_t)(value))
+	if (UNEXPECTED(period_ns) && (t->columns & TREE_HAS(TREE_WALL_NS)))
+		*v++ += (int64_t)(n->wall * period_ns), from++;
+	else if (t->columns & TREE_HAS(TREE_WALL_NS))
+		MOVE(n->wall);
+	if (t->columns & TREE_HAS(TREE_CPU_NS))
+		MOVE(n->cpu);
+	if (t->columns & TREE_HAS(TREE_MEMORY_BYTES))
+		MOVE(n->memory);
+	if (t->columns & TREE_HAS(TREE_PEAK_BYTES))
+		MOVE(n->peak);
+	if ((t->columns & TREE_HAS(TREE_ALLOCATIONS)) && n->allocations) {
+		MOVE(n->allocations->allocations);
+		MOVE(n->allocations->frees);
+		MOVE(n->allocations->bytes);
 	}
+#undef MOVE
+	if (UNEXPECTED(t->resumptions))
+		t->resumptions[place] += n->resumptions;
+}
+
+static int64_t *value_at(const struct call_tree *t, uint32_t place, enum tree_column column)
+{
+	return &call_tree_row(t, place)[t->at[column]];
 }
 
 /* Time that is sampled is only where it was spent. */
 static void add_sampled_time(struct projection *p, uint32_t place, const struct node *n)
 {
 	STROBE_ASSERT(place == NOWHERE || place < p->tree->node_count);
-	if (p->capture->timer.period_ns && place != NOWHERE)
-		p->tree->nodes[place].value[TREE_WALL_NS] += (int64_t)n->wall * (int64_t)p->capture->timer.period_ns;
+	if (p->capture->timer.period_ns && place != NOWHERE && (p->tree->columns & TREE_HAS(TREE_WALL_NS)))
+		*value_at(p->tree, place, TREE_WALL_NS) += (int64_t)n->wall * (int64_t)p->capture->timer.period_ns;
 }
 
 static void show(struct projection *p, uint32_t i)
@@ -159,15 +247,15 @@ static void add_folded(struct projection *p, uint32_t i, uint32_t parent, const 
 	STROBE_ASSERT(parent < t->node_count);
 	if (t->functions[t->nodes[parent].function].kind == CALL_FOLDED) {
 		p->place[i] = parent;
-		t->nodes[parent].value[TREE_CALLS] += (int64_t)n->calls;
+		*value_at(t, parent, TREE_CALLS) += (int64_t)n->calls;
 		add_sampled_time(p, parent, n);
 	} else {
-		p->place[i] = find_or_add(p, parent, n->function);
+		p->place[i] = find_or_add(p, parent, n);
 		add(p, p->place[i], n);
 		show(p, i);
 	}
 	if (n->below) {
-		t->nodes[p->place[i]].value[TREE_CALLS] += (int64_t)n->below->calls;
+		*value_at(t, p->place[i], TREE_CALLS) += (int64_t)n->below->calls;
 		add_sampled_time(p, p->place[i], n->below);
 	}
 	t->folded_calls += calls;
@@ -182,11 +270,15 @@ static bool has_values(const struct node *n)
 static void place_node(struct projection *p, uint32_t i)
 {
 	const struct node *n = nodes_at(&p->capture->nodes, i);
-	const struct call_function *f = &n->function->id;
+	const struct seen_function *f;
 	uint32_t parent = n->parent ? p->place[n->parent->number] : NOWHERE;
 
 	STROBE_ASSERT(n->number == i && (!n->parent || n->parent->number < i));
-	if (f->kind == CALL_ROOT) {
+	/* Those of a chunk lie in a row, but the processor does not see it from here. */
+	__builtin_prefetch(n + 4);
+	__builtin_prefetch((const char *)(n + 4) + 64);
+	f = look_at(p, n);
+	if (UNEXPECTED(f->kind == CALL_ROOT)) {
 		if (n->key == p->session->key) {
 			p->place[i] = 0;
 			add(p, 0, n);
@@ -195,14 +287,13 @@ static void place_node(struct projection *p, uint32_t i)
 			p->place[i] = parent;
 			add_sampled_time(p, parent, n);
 		}
-	} else if (parent == NOWHERE || is_left_out(p->session, f) ||
-		   is_filtered(p, n->function) || (!has_values(n) && !n->children && !n->below)) {
+	} else if (parent == NOWHERE || f->hidden || (!has_values(n) && !n->children && !n->below)) {
 		p->place[i] = parent;
 		add_sampled_time(p, parent, n);
-	} else if (f->kind == CALL_FOLDED) {
+	} else if (UNEXPECTED(f->kind == CALL_FOLDED)) {
 		add_folded(p, i, parent, n);
 	} else {
-		p->place[i] = find_or_add(p, parent, n->function);
+		p->place[i] = find_or_add(p, parent, n);
 		add(p, p->place[i], n);
 		show(p, i);
 	}
@@ -225,48 +316,41 @@ static unsigned columns_of(unsigned metrics)
 	return columns;
 }
 
-/* Sampled time was given to the node that ran. */
-static void make_inclusive(struct call_tree *t, enum tree_column column)
-{
-	for (uint32_t i = t->node_count - 1; i > 0; i--) {
-		STROBE_ASSERT(t->nodes[i].parent < i);
-		t->nodes[t->nodes[i].parent].value[column] += t->nodes[i].value[column];
-	}
-}
-
-/* Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the
- * difference. Rounded with what is below them, both could be off by a nanosecond per child. */
+/* Of ticks. Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the difference.
+ * Rounded with what is below them, both could be off by a nanosecond per child. */
 static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
 {
-	for (uint32_t i = 1; i < t->node_count; i++)
-		t->nodes[t->nodes[i].parent].value[column] -= t->nodes[i].value[column];
-	for (uint32_t i = 0; i < t->node_count; i++)
-		t->nodes[i].value[column] = nanoseconds(c, (uint64_t)t->nodes[i].value[column]);
-	make_inclusive(t, column);
+	int64_t *v = t->values + t->at[column];
+
+	if (!(t->columns & TREE_HAS(column)))
+		return;
+	for (uint32_t i = 0; i < t->node_count; i++, v += t->width)
+		*v = nanoseconds(c, (uint64_t)*v);
 }
 
 static bool allocate(struct projection *p)
 {
 	const struct nodes *from = &p->capture->nodes;
+	struct call_tree *t = p->tree = calloc(1, sizeof(*t));
 
-	for (p->slot_count = 64; p->slot_count < from->count * 2; p->slot_count *= 2)
-		;
-	p->tree = calloc(1, sizeof(*p->tree));
+	if (!t)
+		return false;
 	p->place = malloc(from->count * sizeof(*p->place));
-	p->function = calloc(from->functions.count, sizeof(*p->function));
-	p->slots = calloc(p->slot_count, sizeof(*p->slots));
-	p->hidden = calloc(from->functions.count, sizeof(*p->hidden));
+	p->functions = calloc(from->functions.count, sizeof(*p->functions));
 	p->merged = malloc(from->count);
 	if (p->session->options.metrics & TRACE_CHART) {
 		p->shown = calloc(from->count, sizeof(*p->shown));
 		if (!p->shown)
 			return false;
 	}
-	if (!p->tree || !p->place || !p->function || !p->slots || !p->hidden || !p->merged)
-		return false;
-	p->tree->nodes = malloc((size_t)from->count * sizeof(*p->tree->nodes));
-	p->tree->functions = calloc(from->functions.count, sizeof(*p->tree->functions));
-	return p->tree->nodes && p->tree->functions;
+	if (from->resumptions) {
+		t->resumptions = malloc(from->count * sizeof(*t->resumptions));
+		if (!t->resumptions)
+			return false;
+	}
+	t->functions = calloc(from->functions.count, sizeof(*t->functions));
+	return p->place && p->functions && p->merged && t->functions &&
+	       call_tree_reserve(t, columns_of(p->session->options.metrics), from->count);
 }
 
 /* Whether the record is of a call that the session shows: neither those of others, nor those within folded calls, whose nodes
@@ -291,7 +375,7 @@ static uint64_t calls_in(const struct call_tree *t)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 1; i < t->node_count; i++)
-		sum += (uint64_t)t->nodes[i].value[TREE_CALLS];
+		sum += (uint64_t)*value_at(t, i, TREE_CALLS);
 	return sum;
 }
 
@@ -345,20 +429,7 @@ static bool is_direct(const struct capture *c, const struct trace_session *s)
 	return c->nodes.markers == 1 && s->options.files && s->options.loads && !s->options.no_internals && !s->options.filter;
 }
 
-/* Most of what was reserved is often not needed: another session's nodes, copies of functions. */
-static void shrink(struct call_tree *t)
-{
-	void *smaller = realloc(t->nodes, (size_t)t->node_count * sizeof(*t->nodes));
-
-	if (smaller)
-		t->nodes = smaller;
-	STROBE_ASSERT(t->node_count > 0 && t->function_count > 0);
-	smaller = realloc(t->functions, (size_t)t->function_count * sizeof(*t->functions));
-	if (smaller)
-		t->functions = smaller;
-}
-
-struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
+struct call_tree *capture_project_own(struct capture *c, const struct trace_session *s)
 {
 	/* When the values of running calls were read, just now: what the projection takes is no part of the trace. */
 	struct projection p = { .capture = c, .session = s, .now = clock_ticks() };
@@ -368,37 +439,42 @@ struct call_tree *capture_project(struct capture *c, const struct trace_session 
 	if (allocate(&p)) {
 		t = p.tree;
 		p.direct = is_direct(c, s);
-		p.in_ticks = (s->options.metrics & TRACE_CPU) && !c->timer.period_ns;
 		new_place(&p, 0, number_function(&p, c->nodes.root->function), false);
 		for (uint32_t i = 0; i < c->nodes.count; i++)
 			place_node(&p, i);
 		t->folded_calls += c->nodes.sink->calls;
-		t->nodes[0].value[TREE_CALLS] = 1;
-		t->columns = columns_of(s->options.metrics);
+		*value_at(t, 0, TREE_CALLS) = 1;
 		t->start_ns = s->start_ns;
 		t->end_ns = end_ns;
 		if (t->end_ns < t->start_ns)
 			t->end_ns = t->start_ns;
-		if (c->timer.period_ns)
-			make_inclusive(t, TREE_WALL_NS);
-		if (p.in_ticks) {
+		t->own_values = true;
+		if (!c->timer.period_ns) {
 			make_nanoseconds(c, t, TREE_WALL_NS);
 			make_nanoseconds(c, t, TREE_CPU_NS);
 		}
-		if (p.shown && !add_chart(&p)) {
+		if (p.failed || (p.shown && !add_chart(&p))) {
 			call_tree_free(t);
 			t = NULL;
-		} else {
-			shrink(t);
 		}
 	} else if (p.tree) {
 		call_tree_free(p.tree);
 	}
 	free(p.place);
-	free(p.function);
-	free(p.hidden);
+	free(p.functions);
 	free(p.slots);
 	free(p.merged);
 	free(p.shown);
+	return t;
+}
+
+struct call_tree *capture_project(struct capture *c, const struct trace_session *s)
+{
+	struct call_tree *t = capture_project_own(c, s);
+
+	if (t) {
+		call_tree_include(t);
+		call_tree_shrink(t);
+	}
 	return t;
 }

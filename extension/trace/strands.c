@@ -152,6 +152,7 @@ static void enter(struct capture *c, zend_fiber_context *context)
 			break;
 		capture_chart_resumed(c);
 		n->resumptions += !resumed;
+		c->nodes.resumptions += !resumed;
 		resumed = true;
 	}
 	forget(s);

@@ -192,6 +192,7 @@ static bool copy_nodes(struct trace_copy *c)
 			return false;
 		if (!n->function || n->number != i || (n->below && !copy_below(c, n->below)))
 			return false;
+		n->function_number = n->function->number;
 		n->allocations = NULL;
 	}
 	for (uint32_t i = 0; i < c->before.capture.nodes.count; i++)

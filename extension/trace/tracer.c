@@ -391,7 +391,7 @@ struct call_tree *tracer_look(struct trace_session *s)
 	return t;
 }
 
-struct call_tree *tracer_stop(struct trace_session *s)
+struct call_tree *tracer_stop_own(struct trace_session *s)
 {
 	struct capture *c = CAPTURE;
 	struct call_tree *t;
@@ -404,9 +404,20 @@ struct call_tree *tracer_stop(struct trace_session *s)
 		capture_become_child(c);
 	timer_tell_rest(&c->timer);
 	capture_flush(c);
-	t = capture_project(c, s);
+	t = capture_project_own(c, s);
 	close_session(c, s);
 	capture_changed(c, first);
+	return t;
+}
+
+struct call_tree *tracer_stop(struct trace_session *s)
+{
+	struct call_tree *t = tracer_stop_own(s);
+
+	if (t) {
+		call_tree_include(t);
+		call_tree_shrink(t);
+	}
 	return t;
 }
 

@@ -80,6 +80,9 @@ struct call_tree *tracer_look(struct trace_session *s);
  * NULL, with the session gone all the same, if there is no memory for it. */
 struct call_tree *tracer_stop(struct trace_session *s);
 
+/* The same with values that are each node's own (call_tree.h): for who sends the tree and does nothing else with it. */
+struct call_tree *tracer_stop_own(struct trace_session *s);
+
 /* Says in the error log, once per request, how many calls a tree had no room for, if there are any. For whoever has no
  * other way to say so. */
 void tracer_tell_folded(uint64_t calls);

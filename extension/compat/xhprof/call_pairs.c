@@ -342,10 +342,11 @@ static bool leave(struct walk *w, uint32_t node)
 	e = find_edge(w->edges, &like);
 	if (!e)
 		return false;
-	e->resumptions += n->resumptions;
+	if (w->tree->resumptions)
+		e->resumptions += w->tree->resumptions[node];
 	for (unsigned i = 0; i < format->column_count; i++)
 		if (node || w->last || format->columns[i].column != TREE_CALLS)
-			e->values[i] += n->value[format->columns[i].column];
+			e->values[i] += call_tree_value(w->tree, node, format->columns[i].column);
 	return true;
 }
 
