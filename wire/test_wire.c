@@ -717,7 +717,7 @@ TEST(varints_have_one_to_ten_bytes_and_64_bits)
 /* The quick way of writing a number gives the bytes of the plain one. */
 TEST(numbers_are_written_alike_with_and_without_room)
 {
-	struct strobe_wire_info info = { .kind = STROBE_WIRE_RUN };
+	struct strobe_wire_info run = { .kind = STROBE_WIRE_RUN };
 
 	for (unsigned bit = 0; bit < 64; bit++) {
 		for (int64_t by = -1; by <= 1; by++) {
@@ -726,7 +726,7 @@ TEST(numbers_are_written_alike_with_and_without_room)
 			struct strobe_wire_writer w;
 			size_t n = (size_t)(strobe_wire_encode_varint(quick, v) - quick);
 
-			strobe_wire_begin(&w, plain, sizeof(plain), &info);
+			strobe_wire_begin(&w, plain, sizeof(plain), &run);
 			strobe_wire_put_varint(&w, v);
 			CHECK_INT(n, w.size - STROBE_WIRE_HEADER);
 			CHECK(memcmp(quick, plain + STROBE_WIRE_HEADER, n) == 0);

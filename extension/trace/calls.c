@@ -500,7 +500,7 @@ static zend_never_inline void end_elsewhere(struct capture *c, zend_execute_data
 	struct entry *bottom, *e;
 	bool first;
 
-	if (!c->active)
+	if (!c->active || !c->strand_count)		/* without memory there may be no strand */
 		return;
 	if (UNEXPECTED(c->forked))
 		capture_become_child(c);

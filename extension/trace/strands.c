@@ -88,7 +88,8 @@ static bool stays_with(struct capture *c, const struct entry *e, const zend_fibe
 /* Remembers the running calls from `bottom` up, without the markers of sessions that mark the strand that goes on. */
 static void save(struct capture *c, zend_fiber_context *context, size_t bottom)
 {
-	size_t depth = (size_t)(c->top - c->stack) + 1 - bottom;
+	/* Below it are calls that ended with a session of its own. */
+	size_t running = (size_t)(c->top - c->stack) + 1, depth = running > bottom ? running - bottom : 0;
 	struct suspended *s = calloc(1, sizeof(*s));
 	size_t i;
 

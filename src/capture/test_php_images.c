@@ -313,7 +313,7 @@ TEST(classes_are_compared_while_code_runs)
 	struct recorded r = load_image("php-8.2", "");
 	const struct php_layout *l = &r.php.binary.layout;
 	char why[128] = "";
-	u64 class, name;
+	u64 class = 0, name = 0;
 
 	CHECK(r.php.exception_class && read_user(&class, 8, r.php.exception_class) && read_user(&name, 8, class + l->class_name));
 	memset(memory_at(name + l->string_text), 0x11, 4);

@@ -171,17 +171,19 @@ static void put_edges(struct strobe_wire_writer *w, const struct part *t)
 static void put_calls(struct strobe_wire_writer *w, const struct part *t)
 {
 	const struct chart *c = t->profile->chart;
+	int64_t before = c->start_ns - (t->profile->start_ns > 0 ? t->profile->start_ns : 0), end;
 	uint64_t last = 0;
 
+	/* Calls are in the order of their start, so the last one tells of all. */
+	if (before < 0 || (c->count && __builtin_add_overflow(c->calls[c->count - 1].start_ns, before, &end)))
+		before = 0;
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct chart_call *call = &c->calls[i];
-		int64_t start = call->start_ns, before = c->start_ns - (t->profile->start_ns > 0 ? t->profile->start_ns : 0);
+		uint64_t start = (uint64_t)(call->start_ns + before);
 
-		if (before < 0 || __builtin_add_overflow(start, before, &start))
-			start = call->start_ns;
 		assert(call->end_ns >= call->start_ns && t->nodes[call->node]);
-		strobe_wire_call(w, t->nodes[call->node], (uint64_t)start - last, (uint64_t)(call->end_ns - call->start_ns));
-		last = (uint64_t)start;
+		strobe_wire_call(w, t->nodes[call->node], start - last, (uint64_t)(call->end_ns - call->start_ns));
+		last = start;
 	}
 }
 
