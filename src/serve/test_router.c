@@ -727,7 +727,7 @@ TEST(filters_are_named_listed_and_deleted)
 	rmdir(dir);
 }
 
-#define FORM_TOKEN "form_token=0123456789abcdef0123456789abcdef"
+#define FILTERS_TOKEN "form_token=0123456789abcdef0123456789abcdef"
 
 TEST(a_named_filter_is_deleted_once_that_was_confirmed)
 {
@@ -739,16 +739,16 @@ TEST(a_named_filter_is_deleted_once_that_was_confirmed)
 	snprintf(path, sizeof(path), "%s/named-filters", dir);
 	s.options.filters_path = path;
 	snprintf(s.form_token, sizeof(s.form_token), "0123456789abcdef0123456789abcdef");
-	CHECK_INT(post_filters(&s, "name=%3Cb%3E&query=from%3D-1h&" FORM_TOKEN, &added), 303);
-	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&" FORM_TOKEN, &asked), 200);
+	CHECK_INT(post_filters(&s, "name=%3Cb%3E&query=from%3D-1h&" FILTERS_TOKEN, &added), 303);
+	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&" FILTERS_TOKEN, &asked), 200);
 	CHECK(strstr(asked.body.data, "Delete the filter \"&lt;b&gt;\"?") && strstr(asked.body.data, "name=\"confirmed\" value=\"1\""));
 	CHECK_INT(send_filters(&s, "GET", NULL, &still), 200);
 	CHECK(strstr(still.body.data, "from=-1h") != NULL);
 	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&confirmed=1", &foreign), 403);
-	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&confirmed=1&" FORM_TOKEN, &done), 303);
+	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&confirmed=1&" FILTERS_TOKEN, &done), 303);
 	CHECK_INT(send_filters(&s, "GET", NULL, &gone), 200);
 	CHECK_STR(gone.body.data, "{\"filters\":[]}\n");
-	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&" FORM_TOKEN, &none), 404);
+	CHECK_INT(post_filters(&s, "delete=%3Cb%3E&" FILTERS_TOKEN, &none), 404);
 	unlink(path);
 	rmdir(dir);
 }
