@@ -24,13 +24,13 @@ $run = profile('<?php ' . BUSY . '
 function work_a($x) { busy(0.0005); }
 function work_b($x) { busy(0.0005); }
 while (!file_exists($argv[1])) usleep(1000);
-for ($end = hrtime(true) + 4e9; hrtime(true) < $end;)
+for ($end = hrtime(true) + 4e9; hrtime(true) < $end || (!file_exists($argv[2]) && hrtime(true) < $end + 1e11);)
 	foreach (["a", "b"] as $job)
 		Strobe\with_labels(["job" => $job], function () use ($job) {
 			for ($i = 0; $i < 10; $i++)
 				array_map("work_$job", [1]);
 		});
-', ['strobe.flush' => '1'], ["$receiver->directory/held"], $receiver, function (Receiver $r, Run $run, int $pid) use ($ticker, &$held) {
+', ['strobe.flush' => '1'], ["$receiver->directory/held", "$receiver->directory/enough"], $receiver, function (Receiver $r, Run $run, int $pid) use ($ticker, &$held) {
 	if ($ticker->thread === null) {
 		if (!$ticker->hold($pid))
 			return;
@@ -39,8 +39,10 @@ for ($end = hrtime(true) + 4e9; hrtime(true) < $end;)
 	/* Five milliseconds are a job. */
 	while ($held < 150 && $ticker->hold_at_read(5000))
 		$held++;
-	if ($held >= 150)
+	if ($held >= 150) {
 		$ticker->release();
+		touch("$r->directory/enough");
+	}
 });
 check($run->status === 0 && $run->stderr === '' && $held === 150, "held $held times: $run->stdout $run->stderr");
 $right = $wrong = 0;
