@@ -94,10 +94,10 @@ static const zend_execute_data *find_innermost(const struct tick_notes *n, struc
 {
 	const void *before = n->notes[n->last].calls[0].frame;
 
+	note->read_ns = ticker_now(0);		/* first: what it takes would let the calls go on meanwhile */
 	/* The page, not the line: that one is the program's. */
 	if (is_mapped(n->mapped, before, sizeof(zend_execute_data)))
 		__atomic_load_n((const char *)((uintptr_t)before & ~(uintptr_t)(ZEND_MM_PAGE_SIZE - 1)), __ATOMIC_ACQUIRE);
-	note->read_ns = ticker_now(0);
 	return running(leaf);
 }
 

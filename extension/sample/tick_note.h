@@ -33,7 +33,7 @@ struct noted_call {
 
 struct tick_note {
 	int64_t last_ns;			/* CLOCK_MONOTONIC: when it found them last */
-	int64_t read_ns;			/* the same, right before they were read */
+	int64_t read_ns;			/* the same, before they were read */
 	int64_t ns;				/* from the ticks before to those that found these calls: what it stands for */
 	uint32_t hash;				/* of the calls */
 	bool sure;				/* these calls were running at one moment; else a caller may be another one's */

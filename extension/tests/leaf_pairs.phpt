@@ -36,6 +36,8 @@ $c = new C;
 for ($end = cpu_ms() + 2000; cpu_ms() < $end;) for ($i = 0; $i < 2000; $i++) { a($i); b($i); s("hello"); $c->run($i); }
 ', ['strobe.clock' => 'cpu']);
 check($run->status === 0 && $run->stdout . $run->stderr === '', "the program runs: $run->stdout$run->stderr");
+/* It takes most of the time, and has ended when the sample is taken: only the note of the ticking thread knows that it ran. */
+check($run->share('C::z') > (getenv('ASAN_OPTIONS') ? 0.05 : 0.15), "C::z is seen: {$run->share('C::z')}");
 
 // Methods of one name that call each other in classes that have nothing to do with each other: the wrong pair has the right names.
 $run = profile('<?php
@@ -55,8 +57,8 @@ $pairs = [];
 foreach ($run->stacks() as $stack => $n)
 	if (preg_match('~;each_of;(\w+::run;\w+::z)$~', $stack, $m))
 		$pairs[$m[1]] = ($pairs[$m[1]] ?? 0) + $n;
-ksort($pairs);
-check(array_keys($pairs) === ['A::run;A::z', 'B::run;B::z', 'C::run;C::z', 'D::run;D::z', 'E::run;E0::z', 'E::run;F::z'], json_encode($pairs));
+$called = array_flip(['A::run;A::z', 'B::run;B::z', 'C::run;C::z', 'D::run;D::z', 'E::run;E0::z', 'E::run;F::z']);
+check(!array_diff_key($called, $pairs) && array_sum(array_diff_key($pairs, $called)) <= 0.01 * array_sum($pairs), json_encode($pairs));
 
 // Scripts that include each other, and have ended both.
 $dir = sys_get_temp_dir() . '/strobe-leaf-pairs-' . getmypid();
