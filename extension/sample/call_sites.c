@@ -67,7 +67,7 @@ static bool calls(const zend_op *op, const zend_function *caller, const zend_fun
 		return is_name_of(RT_CONSTANT(op, op->op2), f);
 	case ZEND_INIT_METHOD_CALL:
 	case ZEND_INIT_STATIC_METHOD_CALL:
-		/* Of $this, self, static and parent. */
+		/* Calls by $this, self, static and parent. */
 		if (op->op1_type == IS_UNUSED && !may_share_this(caller, f))
 			return false;
 		return op->op2_type != IS_CONST || is_name_of(RT_CONSTANT(op, op->op2), f);

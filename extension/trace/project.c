@@ -316,7 +316,7 @@ static unsigned columns_of(unsigned metrics)
 	return columns;
 }
 
-/* Of ticks. Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the difference.
+/* From ticks. Self times are rounded, so that the CPU time of none is above its wall time: time off the CPU is the difference.
  * Rounded with what is below them, both could be off by a nanosecond per child. */
 static void make_nanoseconds(const struct capture *c, struct call_tree *t, enum tree_column column)
 {

@@ -49,7 +49,7 @@ __attribute__((destructor)) static void tear_down(void)
 		abort();
 }
 
-/* What is shown of a file: its text, or why there is none. */
+/* The text that is shown of a file, or why there is none. */
 static const char *shown_of(const char *path, const char *const *dirs, size_t count)
 {
 	static char text[512];

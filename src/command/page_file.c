@@ -374,7 +374,7 @@ static struct grouped group(const struct profile *p, size_t i)
 	return g;
 }
 
-/* Of pairs of caller and callee, whose tree is an estimate. */
+/* For pairs of caller and callee, whose tree is an estimate. */
 static void put_pairs_tables(struct json *j, const struct facts *f)
 {
 	json_key(j, "tables");

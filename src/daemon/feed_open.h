@@ -5,7 +5,7 @@
 
 #include "feeds.h"
 
-/* What sources are opened with. The receiver's lists of other sources are filled in. */
+/* The context that sources are opened in. The receiver's lists of other sources are filled in. */
 struct feed_opener {
 	struct loop *loop;
 	struct source_receiver receiver;

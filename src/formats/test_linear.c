@@ -28,7 +28,7 @@ static const struct format_options all_options = {
 
 /* --- Measuring --- */
 
-/* Of reading as `f`, or with NULL of finding out what it is and reading it. */
+/* Steps of reading as `f`, or with NULL of detecting the format and reading it. */
 static uint64_t steps_of_reading(const struct format *f, const struct format_options *options, const struct buf *text)
 {
 	struct format_options o = *options;

@@ -1,6 +1,6 @@
 /* edges_of.c: the edges of any profile, with functions as the caller wants them told apart.
  *
- * Of a tree, one walk finds function and level of each node, then each column is added up. */
+ * In a tree, one walk finds function and level of each node, then each column is added up. */
 #include "edges.h"
 #include "mem.h"
 #include "saturate.h"

@@ -145,7 +145,7 @@ TEST(a_walk_opens_and_closes_in_order)
 	struct buf out;
 
 	buf_init(&out);
-	/* Of no length at all, so that only the nodes tell what lies in what. */
+	/* Calls without any length, so that only the nodes tell what lies in what. */
 	chart_add(chart, p, a, 5, 0);
 	chart_add(chart, p, b, 5, 0);
 	chart_add(chart, p, c, 5, 0);

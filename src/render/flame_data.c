@@ -410,7 +410,7 @@ void flame_data_put(const struct profile *p, uint32_t column, uint32_t before_co
 
 /* --- The tree with all values --- */
 
-/* What decides whether a node stays: its total in one column, and whether there is anything at all. */
+/* Decides whether a node stays: its total in one column, and whether there is anything at all. */
 static int64_t *totals_of_any(const struct profile *p, const uint32_t *columns, uint32_t column_count, uint32_t shown)
 {
 	int64_t *totals = xcalloc(p->node_count, sizeof(*totals));

@@ -1,7 +1,7 @@
 /* graph_edges.c: the graph of a profile whose exact form is pairs of caller and callee: boxes are the sums of report's
  * tables, arrows the pairs, with the levels of recursion taken together.
  *
- * What the calls of an arrow took counts once per stack. Where a function calls itself, the calls below others of the
+ * The time of the calls of an arrow counts once per stack. Where a function calls itself, the calls below others of the
  * same arrow are left out. Where two functions call each other, pairs do not tell which calls are below which: the arrow
  * is at most all of them, and at most what either function took. */
 

@@ -26,7 +26,7 @@
  * "fills" has four digits for each name, 6 bits each, the highest first: rrggbb. Of those in which the document is drawn
  * the names that are left out below are left out too, unless it is a difference, whose colours are of boxes.
  *
- * Of "names" those are left out that are all in the document already: what stands before the last " (" in the title of
+ * "names" leaves out those that are in the document already as a whole: the text before the last " (" in the title of
  * its first box. "more" has the names behind these.
  */
 

@@ -12,7 +12,7 @@
 
 struct query_starter;
 
-/* What the process of each query has, as it is when the starter is made. */
+/* The state that the process of each query starts with, as it is when the starter is made. */
 struct query_start {
 	int (*open)(void *data, struct store **ret, struct err *err);	/* a store to be read */
 	void *data;

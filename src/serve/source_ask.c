@@ -100,7 +100,7 @@ static void choose_by_definition(struct side *d, const bool *of)
 			d->file = profile_file(d->subject, f);
 }
 
-/* Of a name that several places of one file have, the first. */
+/* The first place of a name that several places of one file have. */
 static uint32_t start_in(const struct profile *p, const bool *of, struct str file)
 {
 	uint32_t start = 0;

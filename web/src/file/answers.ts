@@ -1,4 +1,4 @@
-// What the server answers a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
+// The server's answers to a page (src/api.ts), from the data in a file. Graphs, tables and neighbours are computed from the tree;
 // where the tree is an estimate, or a difference of which some may be chance, the tables are those that the file brings.
 
 import type { Edge, FunctionAnswer, Label, SourceAnswer, Status, TableAnswer, Timeline } from '../api';

@@ -152,10 +152,10 @@ export function regrouped(t: Tree, of: ArrayLike<number>, words: Words): Tree {
 
 // --- Boxes ---
 
-// What is given back is no width.
+// Negative values, as of memory that was given back, have no width.
 const positive = (values: Own1): Float64Array => Float64Array.from(values, (v) => Math.max(0, v));
 
-// Of one column, or of two sides.
+// The values of one column, or of two sides.
 export function boxesOf(t: Tree, columns: number[], meaning: Meaning, about: About, least: number): FlameData {
 	const words = { ...t.words, about };
 	let own: Own = { width: positive(t.own[columns[0]]) };
@@ -225,7 +225,7 @@ export interface Arrow {
 	values: number[];		// by column
 }
 
-// Who calls whom among some frames, with what that took; an arrow counts once per stack.
+// Callers and callees among some frames, with the time between them; an arrow counts once per stack.
 export function arrowsOf(t: Tree, columns: number[], wanted: Uint8Array): Arrow[] {
 	const totals = columns.map((c) => totalsOf(t, Float64Array.from(t.own[c]))), frames = t.words.frameName.length;
 	const arrows = new Map<number, Arrow & { open: number }>(), between = (node: number) => {
