@@ -401,7 +401,7 @@ static void put_pairs_tables(struct json *j, const struct facts *f)
 	json_end(j);
 }
 
-/* Which changes are more than chance explains. One table per metric. */
+/* Marks changes that are larger than chance explains, in one table per metric. */
 static void put_diff_tables(struct json *j, const struct facts *f)
 {
 	json_key(j, "tables");
