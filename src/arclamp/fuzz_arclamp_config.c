@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check_group(&c.logs.groups[i]);
 		if (!c.source_url == !c.source_problem)
 			abort();
-		if (c.source_url && strlen(c.source_url) <= REDIS_URL_MAX &&
+		if (c.source_url && strlen(c.source_url) <= URL_MAX &&
 		    redis_url_parse(c.source_url, &u, NULL) < 0)
 			abort();
 	}

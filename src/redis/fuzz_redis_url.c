@@ -16,10 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err;
 
 	if (redis_url_parse(text, &u, &err) == 0) {
-		if (!u.host[0] || u.port < 1 || u.port > 65535 || u.parameter_count > REDIS_URL_PARAMETERS)
+		if (!u.host[0] || u.port < 1 || u.port > 65535 || u.parameter_count > URL_PARAMETERS)
 			abort();
 		/* Without its password it may be longer by three bytes. */
-		if (strlen(u.shown) <= REDIS_URL_MAX) {
+		if (strlen(u.shown) <= URL_MAX) {
 			if (redis_url_parse(u.shown, &shown, &err) < 0 || strcmp(shown.host, u.host) ||
 			    shown.port != u.port ||
 			    shown.database != u.database || shown.parameter_count != u.parameter_count)

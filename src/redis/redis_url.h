@@ -7,11 +7,7 @@
 #ifndef REDIS_REDIS_URL_H
 #define REDIS_REDIS_URL_H
 
-#include "err.h"
-#include <stddef.h>
-
-#define REDIS_URL_MAX		4096u
-#define REDIS_URL_PARAMETERS	64u
+#include "url.h"
 
 struct redis_url {
 	char *host;
@@ -19,7 +15,7 @@ struct redis_url {
 	char *user, *password;		/* NULL: none */
 	unsigned database;
 	char *shown;			/* the URL without its password, for people */
-	struct redis_url_parameter { char *name, *value; } *parameters;
+	struct url_parameter *parameters;
 	size_t parameter_count;
 };
 

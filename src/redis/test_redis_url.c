@@ -88,7 +88,7 @@ TEST(a_password_is_never_shown)
 TEST(what_is_no_address_is_refused_with_an_example)
 {
 	static const char *const urls[][2] = {
-		{ "rediss://host", "no address of a Redis" }, { "redis:", "no address" },
+		{ "rediss://host", "does not begin with redis://" }, { "redis:", "does not begin" },
 		{ "redis://", "the host is missing" },
 		{ "redis://:password@", "the host is missing" }, { "redis://host:0", "the port" },
 		{ "redis://host:65536", "the port" }, { "redis://host:", "the port" },
@@ -113,18 +113,18 @@ TEST(what_is_no_address_is_refused_with_an_example)
 
 TEST(an_address_has_bounds)
 {
-	char url[REDIS_URL_MAX + 2] = "redis://h?";
+	char url[URL_MAX + 2] = "redis://h?";
 	struct redis_url u;
 
-	for (unsigned i = 0; i < REDIS_URL_PARAMETERS; i++)
+	for (unsigned i = 0; i < URL_PARAMETERS; i++)
 		strcat(url, "a=b&");
 	CHECK_INT(redis_url_parse(url, &u, NULL), 0);
-	CHECK_INT(u.parameter_count, REDIS_URL_PARAMETERS);
+	CHECK_INT(u.parameter_count, URL_PARAMETERS);
 	redis_url_done(&u);
 	strcat(url, "a=b");
 	CHECK_INT(redis_url_parse(url, &u, NULL), -EINVAL);
 	redis_url_done(&u);
-	memset(url + strlen("redis://"), 'h', REDIS_URL_MAX + 1 - strlen("redis://"));
+	memset(url + strlen("redis://"), 'h', URL_MAX + 1 - strlen("redis://"));
 	CHECK_INT(redis_url_parse(url, &u, NULL), -EINVAL);
 	redis_url_done(&u);
 }

@@ -1,0 +1,42 @@
+/* url.h: addresses of servers, taken apart.
+ *
+ *	SCHEME://[user:password@]host[:port][/path][?name=value&…]
+ *
+ * Parts may be percent-encoded. Nothing else of the program sees the password. */
+#ifndef BASE_URL_H
+#define BASE_URL_H
+
+#include "err.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#define URL_MAX			4096u
+#define URL_PARAMETERS		64u
+
+struct url_kind {
+	const char *scheme;		/* "redis" */
+	unsigned port;			/* unless one is given */
+	bool name_is_user;		/* "name@host" is a user; otherwise a password, as with Redis */
+	const char *form;		/* ends each error: "a Redis is named as in redis://host:6379/0" */
+};
+
+struct url {
+	char *host;			/* decoded; an IPv6 address without its brackets */
+	unsigned port;
+	char *user, *password;		/* decoded; NULL: none */
+	char *path;			/* as written, from its '/' on, or "" */
+	char *shown;			/* the URL without its password, for people */
+	struct url_parameter { char *name, *value; } *parameters;
+	size_t parameter_count;
+};
+
+/* -EINVAL with a sentence for what is no such URL. The caller frees with url_done, also after an error. */
+int url_parse(const char *text, const struct url_kind *kind, struct url *ret, struct err *err);
+void url_done(struct url *u);
+
+/* The same sentence for what only the caller knows to be wrong: "the database is no number; a Redis is named as …" */
+int url_invalid(const struct url_kind *kind, const char *problem, struct err *err);
+
+const char *url_get(const struct url *u, const char *name);	/* NULL if there is no such parameter */
+
+#endif
