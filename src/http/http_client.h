@@ -1,0 +1,83 @@
+/* http_client.h: requests to one HTTP/1.1 server over a connection that is kept.
+ *
+ * A client belongs to one thread; it blocks, within deadlines, and raises no signal. Nothing is taken from the
+ * environment (no proxy, no netrc), redirects are not followed, and only http and https are spoken. libcurl does the
+ * work. It is loaded when the first client is opened, since most commands need none; see
+ * docs/decisions/libcurl-on-demand.md. */
+#ifndef HTTP_CLIENT_H
+#define HTTP_CLIENT_H
+
+#include "buf.h"
+#include "err.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct http_client;
+struct url;
+
+struct http_options {
+	const char *host;		/* a name or an address; an IPv6 one without brackets */
+	unsigned port;
+	const char *prefix;		/* of every path: "/otlp" or "", as it stands in a URL */
+	bool tls;
+	const char *ca_file;		/* PEM; NULL: the system's. Certificates are always checked */
+	const char *user, *password;	/* NULL: none */
+	const char *password_file;	/* instead of the password; files are read for each request, so they may change */
+	const char *token_file;		/* sent as "Authorization: Bearer …" */
+	int64_t connect_ns;		/* to look up the name, connect and agree on TLS; 5 s */
+	int64_t total_ns;		/* from the call to the last byte of the answer; 30 s */
+	bool (*cancelled)(void *data);	/* asked about once a second, from the calling thread; NULL: never */
+	void *data;
+};
+
+/* The parameters of a URL that http_options_from_url knows: tls=yes, ca-file=, password-file=, token-file= */
+bool http_is_parameter(const char *name);
+
+/* Sets the defaults and what the URL says; the options point into `u`. Its path is the prefix, without a '/' at its end.
+ * -EINVAL with a sentence; names of other parameters are the caller's to check. */
+int http_options_from_url(struct http_options *o, const struct url *u, struct err *err);
+
+/* Loads libcurl: for programs that are about to limit themselves. http_client_new does it otherwise. -ENOSYS with a
+ * sentence that names the package where there is none. */
+int http_client_load(struct err *err);
+
+/* Copies the options and connects to nothing yet. */
+int http_client_new(const struct http_options *o, struct http_client **ret, struct err *err);
+struct http_client *http_client_free(struct http_client *c);	/* NULL is fine; returns NULL */
+
+const char *http_client_where(const struct http_client *c);	/* "https://host:8443/prefix" */
+
+struct http_request {
+	const char *method;		/* GET, HEAD, POST, PUT or DELETE */
+	const char *path;		/* below the prefix, with its query: "/?query=…"; escaped by the caller */
+	const char *const *headers;	/* "Name: value", NULL at the end; NULL: none. One without a line break */
+	const void *body;		/* POST and PUT; the bytes live until the call returns */
+	size_t size;
+	int64_t total_ns;		/* 0: the client's */
+	size_t body_max;		/* of an answer that is not streamed; 0: 16 MB */
+
+	/* Takes the body of an answer with a status of 2xx as it comes; other bodies go to the answer. A negative return
+	 * ends the request with that errno. NULL: everything goes to the answer. */
+	int (*take)(void *data, const char *bytes, size_t n);
+	void *data;
+
+	/* A kept connection may have been closed by the server meanwhile. Then the request is sent again over a new one,
+	 * so in rare cases the server sees it twice. With `once` a new connection is made first, which rules that out. */
+	bool once;
+};
+
+struct http_answer {
+	struct buf head;		/* for http_header() of http_get.h */
+	struct buf body;
+	bool was_sent;			/* after an error: the server may have received the request, in part or whole */
+};
+
+void http_answer_init(struct http_answer *a);
+void http_answer_done(struct http_answer *a);
+
+/* Empties `a`, sends and waits. Returns the status (200 to 599), or a negative errno with a sentence that names the
+ * server and has no password: -ETIMEDOUT, -ECANCELED, -EFBIG above a cap, -ECONNRESET when the connection was lost,
+ * -EHOSTUNREACH when it was not made, -EPROTO for what is no HTTP, -EKEYREJECTED for a certificate. */
+int http_request(struct http_client *c, const struct http_request *r, struct http_answer *a, struct err *err);
+
+#endif

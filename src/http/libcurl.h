@@ -1,0 +1,27 @@
+/* libcurl.h: the functions of libcurl, found when they are first needed. For this room only. */
+#ifndef HTTP_LIBCURL_H
+#define HTTP_LIBCURL_H
+
+#include "err.h"
+
+/* Its macros that check types would look for the functions themselves. */
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+struct libcurl {
+	__typeof__(curl_global_init) *global_init;
+	__typeof__(curl_easy_init) *easy_init;
+	__typeof__(curl_easy_cleanup) *easy_cleanup;
+	__typeof__(curl_easy_reset) *easy_reset;
+	__typeof__(curl_easy_setopt) *easy_setopt;
+	__typeof__(curl_easy_perform) *easy_perform;
+	__typeof__(curl_easy_getinfo) *easy_getinfo;
+	__typeof__(curl_easy_strerror) *easy_strerror;
+	__typeof__(curl_slist_append) *slist_append;
+	__typeof__(curl_slist_free_all) *slist_free_all;
+};
+
+/* The same for all threads; `*ret` lives as long as the program. -ENOSYS with a sentence if there is no libcurl. */
+int libcurl_get(const struct libcurl **ret, struct err *err);
+
+#endif
