@@ -140,12 +140,15 @@ __noinline int unwind_round(u32 context, u32 layout)
 	return !u || !l || !unwind_step(u, l);
 }
 
-/* The two kinds of loops as in record.h. */
+/* The two kinds of loops as in record.h. The compiler may conclude from unwind_round that a comparison with 0 changes nothing
+ * and leave it out, but to the verifier a global function returns any number, and a callback has to return 0 or 1. */
 static long unwind_loop_step(u32 i, void *data)
 {
 	struct unwinding *x = data;
+	int done = unwind_round(x->context, x->layout);
 
-	return unwind_round(x->context, x->layout) != 0;
+	asm volatile("" : "+r"(done));
+	return done != 0;
 }
 
 static __always_inline void unwind_all(u32 context, u32 layout)
