@@ -88,8 +88,8 @@ static const struct command_spec spec = {
 		"It needs root, or CAP_BPF and CAP_PERFMON, plus CAP_SYS_PTRACE for containers. Without them it "
 		"reads the memory of your own PHP processes instead, which gives PHP frames only, and first says "
 		"what is missing and how to get it. Supported: PHP 7.4 and 8.0 to 8.5, as a program or a library "
-		"(mod_php), thread-safe or not; Perl 5.36, as a program or a library, with or without threads "
-		"(subs, evals and formats, as caller() reports them). Ctrl-C stops the recording and keeps it. The "
+		"(mod_php), thread-safe or not; Perl 5.36, 5.40 and 5.42, as a program or a library, with or without "
+		"threads (subs, evals and formats, as caller() reports them). Ctrl-C stops the recording and keeps it. The "
 		"summary counts the ticks, those that found PHP or Perl, and the losses. The exit code is 4 when "
 		"nothing was sampled.",
 	.examples =
