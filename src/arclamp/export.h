@@ -36,7 +36,7 @@ struct export_options {
 	bool quiet;
 };
 
-/* Both return an exit code after they have reported their result. EXIT_FINE also if another process is at it. */
+/* Both return an exit code after they have reported their result. EXIT_OK also if another process is at it. */
 int export_svgs(const struct export_options *o);
 int export_compress(const struct export_options *o);
 

@@ -350,5 +350,5 @@ int export_compress(const struct export_options *o)
 	free(k.todo);
 	if (r < 0 && r != -EBUSY)
 		export_say(o, "%s", err.text);
-	return (r < 0 && r != -EBUSY) || k.failed ? EXIT_CANNOT : EXIT_FINE;
+	return (r < 0 && r != -EBUSY) || k.failed ? EXIT_ERROR : EXIT_OK;
 }

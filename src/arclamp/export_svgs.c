@@ -331,5 +331,5 @@ int export_svgs(const struct export_options *o)
 		close(s.dir);
 	if (r < 0 && r != -EBUSY)
 		export_say(o, "%s", err.text);
-	return (r < 0 && r != -EBUSY) || s.failed ? EXIT_CANNOT : EXIT_FINE;
+	return (r < 0 && r != -EBUSY) || s.failed ? EXIT_ERROR : EXIT_OK;
 }

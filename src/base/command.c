@@ -23,13 +23,13 @@ int command_options(const struct command_spec *spec, int argc, char **argv, bool
 	options_help(spec, &help);
 	fwrite(help.data, 1, help.size, stdout);
 	buf_done(&help);
-	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+	return fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 }
 
-int command_cannot(const struct command_spec *spec, const struct err *err)
+int command_fail(const struct command_spec *spec, const struct err *err)
 {
 	fprintf(stderr, "strobe %s: %s\n", spec->name, err->text);
-	return EXIT_CANNOT;
+	return EXIT_ERROR;
 }
 
 int command_usage(const struct command_spec *spec, const char *format, ...)

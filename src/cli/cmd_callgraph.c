@@ -179,18 +179,18 @@ static int draw(struct graphviz *graphviz, struct inputs *in, const struct targe
 	inputs_difference(in, column, &o.column, &o.before_column);
 	o.value_name = o.before_column == UINT32_MAX ? NULL : "difference";
 	if (!inputs_have_values(in, &spec, o.column, o.before_column != UINT32_MAX))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	through = report_no_frames(in->profile);
 	if (function && report_find(in->profile, function, through, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	o.focus = function ? through : NULL;
 
 	buf_init(&out);
 	if (make(graphviz, in->profile, &o, t, &out, &err) < 0 || io_write_file(t->path, out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (strcmp(t->path, "-") && !quiet)
 		fprintf(stderr, "strobe callgraph: wrote %s\n", t->path);
-	return EXIT_FINE;
+	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
@@ -225,7 +225,7 @@ static int run(int argc, char **argv)
 		return code;
 	limits.cpu_seconds = (int)seconds + 1;
 	if (strcmp(target.format, "dot") && graphviz_start(target.format, &limits, &graphviz, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	code = inputs_load_as(&in, &spec, &reading, argv + 1, (size_t)operands);
 	if (!code)
 		code = draw(graphviz, &in, &target, groups);

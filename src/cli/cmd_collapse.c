@@ -118,7 +118,7 @@ static int collapse(struct inputs *in)
 	if ((code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if (!inputs_have_values(in, &spec, number, false))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	left_out = is_in_order(in) ? folded_write_order(in->profile, &order, &folded, &err) :
 		   format_folded.write(in->profile, number, &folded, &err);
 	if (left_out > 0)
@@ -126,8 +126,8 @@ static int collapse(struct inputs *in)
 	if (left_out >= 0 && in->profile->estimated)
 		fprintf(stderr, "strobe %s: " RENDER_ESTIMATE "\n", spec.name);
 	if (left_out < 0 || io_write_file(output, folded.data, folded.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 /* A number of seconds, or `otherwise` if there is nothing up to `end`. */

@@ -185,11 +185,11 @@ static int convert(struct inputs *in, const struct format *f)
 	if ((column || f == &format_folded || f == &format_chrome) && (code = inputs_column(in, &spec, column, &number)))
 		return code;
 	if ((column || !has_values) && !inputs_have_values(in, &spec, number, true))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	if (write_format(f, in->profile, column ? number : UINT32_MAX, &out, &err) < 0 ||
 	    write_output(f, &out, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)

@@ -249,7 +249,7 @@ static int load_two(struct sides *s, char **files, enum form form)
 		return 0;
 	if (!inputs_have_values(&s->a, &spec, s->column_before, true) ||
 	    !inputs_have_values(&s->b, &spec, s->column_after, true))
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	return 0;
 }
 
@@ -266,7 +266,7 @@ static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form f
 			err_set(&err, -EINVAL,
 			  "the profiles cannot be compared: %s; --force compares them anyway",
 				doubts.items[i].text);
-			return command_cannot(&spec, &err);
+			return command_fail(&spec, &err);
 		}
 		if (form != FORM_FOLDED || doubts.items[i].fatal)
 			fprintf(stderr, "strobe diff: %s\n", doubts.items[i].text);
@@ -291,7 +291,7 @@ static int put_folded(const struct diff *d, struct buf *out)
 	if (left_out > 0)
 		fprintf(stderr, "strobe diff: %s\n", err.text);
 	if (left_out < 0 || io_write_file(output, out->data, out->size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static int put_report(const struct diff_report *r, enum form form, struct buf *o
 	else
 		diff_report_put_csv(r, out);
 	if (io_write_file(output, out->data, out->size, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return 0;
 }
 
@@ -355,7 +355,7 @@ static int tell_growth(const struct diff_report *r)
 	double change;
 
 	if (!diff_report_grew(r, fail_over, &frame, &change))
-		return EXIT_FINE;
+		return EXIT_OK;
 	buf_init(&name);
 	if (frame == UINT32_MAX) {
 		buf_puts(&name, "the total");
@@ -407,7 +407,7 @@ static int compare(struct sides *s, enum form form)
 	if ((code = choose_scale(s, form, &o.scale)) || (code = tell_doubts(s, o.scale, form)))
 		return code;
 	if (profile_diff(s->before, s->column_before, s->after, s->column_after, &o, &d, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return show(s, &d, o.scale, form);
 }
 

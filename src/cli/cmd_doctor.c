@@ -101,10 +101,10 @@ static int exit_code(const struct findings *f)
 		if (f->items[i].level != LEVEL_PROBLEM)
 			continue;
 		if (strcmp(f->items[i].check, "nothing-arrived"))
-			return EXIT_CANNOT;
+			return EXIT_ERROR;
 		nothing_arrived = true;
 	}
-	return nothing_arrived ? EXIT_NOTHING : EXIT_FINE;
+	return nothing_arrived ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
 static int print(const struct findings *f, struct err *err)
@@ -144,7 +144,7 @@ static int run(int argc, char **argv)
 	r = check_all(&f, &err);
 	if (r >= 0)
 		r = print(&f, &err);
-	code = r < 0 ? command_cannot(&spec, &err) : exit_code(&f);
+	code = r < 0 ? command_fail(&spec, &err) : exit_code(&f);
 	findings_done(&f);
 	return code;
 }

@@ -203,10 +203,10 @@ static int show(const struct php_now_list *d)
 	fwrite(out.data, 1, out.size, stdout);
 	put_closed(d);
 	if (d->count)
-		return EXIT_FINE;
+		return EXIT_OK;
 	if (!d->targets.closed.count)
 		fprintf(stderr, "strobe: no %s process runs here\n", fpm ? "php-fpm worker" : "PHP");
-	return d->targets.closed.count ? EXIT_CANNOT : EXIT_NOTHING;
+	return d->targets.closed.count ? EXIT_ERROR : EXIT_NO_SAMPLES;
 }
 
 static bool all_processes(void *data, pid_t pid)
@@ -242,7 +242,7 @@ static int run(int argc, char **argv)
 		php_now_list_read(&d);
 		code = show(&d);
 	} else {
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	}
 	php_now_list_done(&d);
 	return code;

@@ -285,7 +285,7 @@ static int take_places(struct export_options *o, const char *word, char **ret_lo
 	int r = arclamp_place(logs, arclamp, ret_logs, &err);
 
 	if (r < 0)
-		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_cannot(&spec, &err);
+		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_fail(&spec, &err);
 	o->logs = *ret_logs;
 	if (svgs && !*svgs)
 		return command_usage(&spec, "--svgs is empty");
@@ -348,8 +348,8 @@ static int export_index(const struct export_options *o)
 
 	buf_init(&out);
 	if (put_index(o, &out, &err) < 0 || io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 static int export_metrics(const struct export_options *o)
@@ -360,8 +360,8 @@ static int export_metrics(const struct export_options *o)
 	buf_init(&out);
 	if (arclamp_metrics_put(o->logs, o->svgs, clock_wall_ns(), &out, &err) < 0 ||
 	    io_write_file(output ? output : "-", out.data, out.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return EXIT_FINE;
+		return command_fail(&spec, &err);
+	return EXIT_OK;
 }
 
 /* --- All of it --- */
@@ -418,7 +418,7 @@ static int run_and_watch(const struct word *w, const struct export_options *o)
 		if (nanosleep(&left, NULL) == 0)
 			w->run(o);
 	}
-	return EXIT_FINE;
+	return EXIT_OK;
 }
 
 static int run_word(const struct word *w, struct export_options *o)

@@ -233,7 +233,7 @@ static int show(struct recorder *r)
 	fwrite(out.data, 1, out.size, stdout);
 	shown = rows.count;
 	file_rows_done(&rows);
-	return shown ? EXIT_FINE : EXIT_NOTHING;
+	return shown ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 static int run(int argc, char **argv)
@@ -255,7 +255,7 @@ static int run(int argc, char **argv)
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
 		code = recording_run(r, &(struct recording_run){ .duration_ns = duration_ns }, &err);
-	code = code < 0 ? command_cannot(&spec, &err) : show(r);
+	code = code < 0 ? command_fail(&spec, &err) : show(r);
 	recorder_free(r);
 	return code;
 }

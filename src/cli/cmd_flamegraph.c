@@ -141,7 +141,7 @@ static int write_bytes(const struct picture_order *order, struct buf *drawn)
 		e = io_write_file(order->path, pack ? packed.data : drawn->data, pack ? packed.size : drawn->size,
 				  &err);
 	if (e < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (strcmp(order->path, "-") && !quiet)
 		fprintf(stderr, "strobe flamegraph: wrote %s\n", order->path);
 	return 0;
@@ -155,13 +155,13 @@ static int finish_picture(const struct picture_order *order, struct buf *drawn, 
 	if (r == -EINVAL)
 		return command_usage(&spec, "%s", err->text);
 	if (r < 0 && r != -ENODATA)
-		return command_cannot(&spec, err);
+		return command_fail(&spec, err);
 	code = write_bytes(order, drawn);
 	if (code)
 		return code;
 	if (r)
 		fprintf(stderr, "strobe flamegraph: %s\n", err->text);
-	return r == -ENODATA ? EXIT_NOTHING : EXIT_FINE;
+	return r == -ENODATA ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
 /* A --total that is less than what there is would make frames wider than the picture. */
@@ -231,7 +231,7 @@ static int draw_profile(struct picture_order *order, struct inputs *in)
 	has_values = has_stacks(order, seen.profile) && inputs_have_values(&seen, &spec, order->o.column, false);
 	r = (order->form == PICTURE_HTML ? page_file_put : flamegraph_svg)(seen.profile, &drawing, &drawn, &err);
 	code = finish_picture(order, &drawn, r, &err);
-	return code ? code : has_values ? EXIT_FINE : EXIT_NOTHING;
+	return code ? code : has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 /* Files and numbers that pictures need beside the inputs: --nameattr, --cp, --random. */
@@ -251,10 +251,10 @@ static int load_nameattr(struct extras *x)
 	buf_init(&text);
 	e = io_read_file(nameattr, &text, NAMEATTR_MAX, &err);
 	if (e < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (nameattr_read(text.data, text.size, &x->nameattr, &err) < 0) {
 		err_prefix(&err, "cannot read '%s'", nameattr);
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	}
 	base.o.nameattr = x->nameattr;
 	return 0;
@@ -273,7 +273,7 @@ static int load_colors(struct extras *x)
 		return 0;
 	buf_init(&text);
 	if (io_read_file(palette_file, &text, NAMEATTR_MAX, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	left_out = palette_map_read(x->colors, text.data, text.size, base.o.compat);
 	if (left_out)
 		fprintf(stderr,
@@ -291,7 +291,7 @@ static int save_colors(const struct extras *x)
 		return 0;
 	buf_init(&text);
 	palette_map_write(x->colors, &text);
-	return io_write_file(palette_file, text.data, text.size, &err) < 0 ? command_cannot(&spec, &err) : 0;
+	return io_write_file(palette_file, text.data, text.size, &err) < 0 ? command_fail(&spec, &err) : 0;
 }
 
 static int load_extras(struct extras *x)
@@ -318,7 +318,7 @@ static int draw_all(struct picture_order *orders, size_t count, struct inputs *i
 	for (size_t i = 0; i < count; i++) {
 		int code = wants_lines() ? draw_lines(&orders[i], lines) : draw_profile(&orders[i], in);
 
-		if (code && code != EXIT_NOTHING)
+		if (code && code != EXIT_NO_SAMPLES)
 			return code;
 		if (i == 0)
 			first = code;
@@ -349,7 +349,7 @@ static int add_profile_lines(struct inputs *in, struct line_set *lines)
 		r = line_set_take_profile(lines, in->profile, base.o.column, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe flamegraph: %s\n", err.text);
-	return r < 0 ? command_cannot(&spec, &err) : 0;
+	return r < 0 ? command_fail(&spec, &err) : 0;
 }
 
 static int draw_inputs(struct picture_order *orders, size_t count, char **files, size_t file_count)
@@ -453,7 +453,7 @@ static int run(int argc, char **argv)
 		code = take_orders(orders);
 	if (!code)
 		code = draw_inputs(orders, also.count + 1, argv + 1, (size_t)operands);
-	if (code == EXIT_FINE)
+	if (code == EXIT_OK)
 		code = save_colors(&extras);
 	for (size_t i = 0; i < also.count + 1; i++)
 		picture_order_done(&orders[i]);

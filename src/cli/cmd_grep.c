@@ -285,20 +285,20 @@ static int show(const struct grep_inputs *in, bool of_files)
 	_cleanup_(buf_done) struct buf out = { 0 };
 	struct leaderboard l;
 	struct err err = { 0 };
-	int code = EXIT_FINE;
+	int code = EXIT_OK;
 
 	buf_init(&out);
 	leaderboard_make(in->profile, profile_pick_column(in->profile, NULL), &o, &l);
 	if (!l.count) {
 		say_why(&l, in);
-		code = EXIT_NOTHING;
+		code = EXIT_NO_SAMPLES;
 	}
 	if (json)
 		put_json(&l, in, &out);
 	else if (l.count)
 		put_table(&l, in, of_files, &out);
 	leaderboard_done(&l);
-	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_cannot(&spec, &err) : code;
+	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_fail(&spec, &err) : code;
 }
 
 static int load_logs(struct grep_inputs *in, struct err *err)
@@ -329,7 +329,7 @@ static int run(int argc, char **argv)
 		return code;
 	grep_inputs_init(&in);
 	if (load(&in, argv + 1, operands, &err) < 0) {
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	} else {
 		fputs(in.warnings.data, stderr);
 		code = show(&in, operands > 0);

@@ -130,7 +130,7 @@ static int nothing_in(const char *file, const char *why)
 {
 	fprintf(stderr, "strobe import: nothing was sampled: '%s'%s%s, so there is nothing to store\n", file,
 		why ? ": " : " holds no values", why ? why : "");
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }
 
 /* Returns 0 or an exit code, after it has said why. */
@@ -151,7 +151,7 @@ static int import(struct store *s, const char *file, size_t *added)
 	if (r == -ENODATA)
 		return nothing_in(file, is_url ? err.text : NULL);
 	if (r < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (r > 0)
 		fprintf(stderr, "strobe import: %s\n", err.text);
 	if (!profile_has_samples(p))
@@ -163,10 +163,10 @@ static int import(struct store *s, const char *file, size_t *added)
 	take_time_of_file(p, file);
 	r = store_add_runs(s, &run, 1, clock_wall_ns(), &err);
 	if (r < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	if (run.result < 0) {
 		fprintf(stderr, "strobe import: '%s' was not stored: %s\n", file, run.err.text);
-		return EXIT_CANNOT;
+		return EXIT_ERROR;
 	}
 	if (run.result == 0 && !quiet)
 		fprintf(stderr, "strobe import: '%s' is already stored\n", file);
@@ -185,17 +185,17 @@ static int import_all(char **files, size_t count)
 
 	if ((!store_url && places_store(&default_store, &err) < 0) ||
 	    store_open_runs(store_url ? store_url : default_store, &s, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	for (size_t i = 0; i < count; i++) {
 		int one = import(s, files[i], &added);
 
-		code = one == EXIT_CANNOT || !code ? one : code;
+		code = one == EXIT_ERROR || !code ? one : code;
 	}
 	store_close(s);
 	if (added && !quiet)
 		fprintf(stderr, "strobe import: stored %zu run%s in %s; `strobe serve` shows %s at /runs\n", added,
 			added == 1 ? "" : "s", store_url ? store_url : default_store, added == 1 ? "it" : "them");
-	return fflush(stdout) ? EXIT_CANNOT : code;
+	return fflush(stdout) ? EXIT_ERROR : code;
 }
 
 static int run(int argc, char **argv)

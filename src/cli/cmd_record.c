@@ -170,7 +170,7 @@ static int check_options(struct recorder_options *o, int64_t *ret_duration_ns, i
 	if (!output)
 		output = "profile.strobe";
 	if (!to && profile_file_check(output, &err) < 0)
-		return command_cannot(&spec, &err);
+		return command_fail(&spec, &err);
 	return check_frames();
 }
 
@@ -316,7 +316,7 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 		put_distribution(r, &text);
 	if (record_summary_is_empty(&s)) {
 		fwrite(text.data, 1, text.size, stderr);
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	}
 	e = profile_file_put(output, p, &file, err);
 	if (e > 0)
@@ -331,7 +331,7 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 		put_next_step(&text);
 	if (!quiet || e < 0)
 		fwrite(text.data, 1, text.size, stderr);
-	return e < 0 ? e : EXIT_FINE;
+	return e < 0 ? e : EXIT_OK;
 }
 
 static int show_sent(struct recorder *r, const struct sending *s)
@@ -349,8 +349,8 @@ static int show_sent(struct recorder *r, const struct sending *s)
 	if (!quiet || *s->problem.text)
 		fwrite(text.data, 1, text.size, stderr);
 	if (*s->problem.text)
-		return EXIT_CANNOT;
-	return record_summary_is_empty(&summary) ? EXIT_NOTHING : EXIT_FINE;
+		return EXIT_ERROR;
+	return record_summary_is_empty(&summary) ? EXIT_NO_SAMPLES : EXIT_OK;
 }
 
 static int record_to_daemon(struct recorder *r, const struct recorder_options *o, int64_t duration_ns, struct err *err)
@@ -408,7 +408,7 @@ static int run(int argc, char **argv)
 	if (code >= 0)
 		code = (to ? record_to_daemon : record_to_file)(r, &o, duration_ns, &err);
 	if (code < 0)
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	recorder_free(r);
 	return code;
 }

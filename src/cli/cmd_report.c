@@ -243,12 +243,12 @@ static int report(struct inputs *in, struct report_options *o)
 		return code;
 	has_values = inputs_have_values(in, &spec, o->column, true);
 	if (!has_values && !json && !csv)
-		return EXIT_NOTHING;
+		return EXIT_NO_SAMPLES;
 	buf_init(&table);
 	if (put_table(in->profile, o, &table, &err) < 0 ||
 	    io_write_all(STDOUT_FILENO, table.data, table.size, &err) < 0)
-		return command_cannot(&spec, &err);
-	return has_values ? EXIT_FINE : EXIT_NOTHING;
+		return command_fail(&spec, &err);
+	return has_values ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
 static int run(int argc, char **argv)

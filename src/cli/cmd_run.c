@@ -151,7 +151,7 @@ static int run_command(struct run *r, const char *program, char **argv, struct e
 	r->started_ns = clock_monotonic_ns();
 	if (child_start(&r->child, program, argv, r->workspace.scan_dir, &code, err) < 0 ||
 	    (code = EXIT_SETUP, loop_run(r->loop, err)) < 0) {
-		command_cannot(&spec, err);
+		command_fail(&spec, err);
 		return code;
 	}
 	source_stop(r->source);		/* reads what has been sent before */
@@ -241,11 +241,11 @@ static int run(int argc, char **argv)
 
 	code = prepare(&r, argv[1], &program, &php, &err);
 	if (code)
-		command_cannot(&spec, &err);
+		command_fail(&spec, &err);
 	else
 		code = run_command(&r, program, argv + 1, &err);
 	if (r.child.over && show_result(&r, &php, operands, argv + 1, &err) < 0) {
-		command_cannot(&spec, &err);
+		command_fail(&spec, &err);
 		code = code ? code : EXIT_SETUP;
 	}
 	run_done(&r);

@@ -89,7 +89,7 @@ static int run(int argc, char **argv)
 	r = show(&out, &err);
 	if (r >= 0)
 		r = io_write_all(STDOUT_FILENO, out.data, out.size, &err);
-	return r < 0 ? command_cannot(&spec, &err) : EXIT_FINE;
+	return r < 0 ? command_fail(&spec, &err) : EXIT_OK;
 }
 
 const struct command command_status = { &spec, run };

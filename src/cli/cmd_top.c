@@ -235,12 +235,12 @@ static int tell_end(const struct recorder *r, bool screen)
 
 	recorder_summary(r, &s);
 	if (!record_summary_is_empty(&s))
-		return EXIT_FINE;
+		return EXIT_OK;
 	buf_init(&why);
 	record_summary_put(&s, &why);
 	if (screen)
 		fwrite(why.data, 1, why.size, stderr);
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }
 
 static int show(struct recorder *r, struct top_view *v, struct plan *p, struct err *err)
@@ -288,7 +288,7 @@ static int run(int argc, char **argv)
 	if (code >= 0)
 		code = show(r, &view, &plan, &err);
 	if (code < 0)
-		code = command_cannot(&spec, &err);
+		code = command_fail(&spec, &err);
 	recorder_free(r);
 	top_view_done(&view);
 	return code;

@@ -43,7 +43,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 		return 0;
 	}
 	if (r < 0)
-		return command_cannot(spec, &err);
+		return command_fail(spec, &err);
 	note_columns(in, file);
 	if (r > 0)
 		fprintf(stderr, "strobe %s: %s\n", spec->name, err.text);
@@ -82,7 +82,7 @@ static int load_default(struct inputs *in, const struct command_spec *spec)
 		return load(in, spec, recorded);
 	err_set(&err, -ENOENT, "no input: there is no %s here; record one with `strobe run -- php script.php`, or name a file",
 		recorded);
-	return command_cannot(spec, &err);
+	return command_fail(spec, &err);
 }
 
 int inputs_load(struct inputs *in, const struct command_spec *spec, char **files, size_t count)
@@ -246,7 +246,7 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 		buf_puts(&sentence, p->columns[i].name);
 	}
 	err_set(&err, -ENOENT, "%s", sentence.data);
-	return command_cannot(spec, &err);
+	return command_fail(spec, &err);
 }
 
 void inputs_difference(const struct inputs *in, const char *wanted, uint32_t *column, uint32_t *ret_before)
@@ -323,5 +323,5 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 	if (!stacks || profile_stacks(in->profile))
 		return 0;
 	tell_nothing_left(spec, stacks, focus, ignore);
-	return EXIT_NOTHING;
+	return EXIT_NO_SAMPLES;
 }

@@ -41,7 +41,7 @@ int inputs_from(const struct command_spec *spec, const char *name, const struct 
 void inputs_done(struct inputs *in);
 
 /* Keeps stacks with a function that matches `focus` and none that matches `ignore`, extended regular expressions of
- * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NOTHING if none is left. */
+ * which either may be NULL. Returns 0 or an exit code, after it has said why: EXIT_NO_SAMPLES if none is left. */
 int inputs_select(struct inputs *in, const struct command_spec *spec, const char *focus, const char *ignore);
 
 /* `by_this` instead of the profile that is there, which is freed. */

@@ -418,7 +418,7 @@ static void __attribute__((noreturn)) leave_answers(int r, const struct err *err
 		log_error("%s", err->text);
 	log_warning("ending without the answers to HTTP requests that take longer than %d seconds",
 		 (int)(ANSWERS_TIMEOUT_NS / NS_PER_SECOND));
-	_exit(r < 0 ? EXIT_CANNOT : EXIT_FINE);
+	_exit(r < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
 int daemon_run(const struct daemon_options *o, struct err *err)

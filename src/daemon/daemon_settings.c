@@ -364,7 +364,7 @@ static int print_help(const struct command_spec *spec)
 	buf_init(&help);
 	options_help(spec, &help);
 	fwrite(help.data, 1, help.size, stdout);
-	return fflush(stdout) ? EXIT_CANNOT : EXIT_FINE;
+	return fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 }
 
 /* ps no longer shows the token, but shell histories and unit files do, and it was visible for a moment. */
@@ -397,7 +397,7 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	if (r == 1)
 		return print_help(spec);
 	if (r < 0 || (r = prepare(&o, &err)) < 0)
-		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_cannot(spec, &err);
+		return r == -EINVAL ? command_usage(spec, "%s", err.text) : command_fail(spec, &err);
 	heed_quiet();
 	warn_of_secrets(argc, argv);
 	config_warn_of_variables(spec, other);
@@ -407,9 +407,9 @@ int settings_run(const struct command_spec *spec, const struct command_spec *oth
 	}
 	r = daemon_run(&o, &err);
 	if (r < 0)
-		command_cannot(spec, &err);
+		command_fail(spec, &err);
 	done(&settings);
 	if (has_first)
 		done(&first);
-	return r == -ENODATA ? EXIT_NOTHING : r < 0 ? EXIT_CANNOT : EXIT_FINE;
+	return r == -ENODATA ? EXIT_NO_SAMPLES : r < 0 ? EXIT_ERROR : EXIT_OK;
 }
