@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "places.h"
+#include "paths.h"
 #include "daemon_settings.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static int prepare(struct daemon_options *o, struct err *err)
 		return err_set(err, -EINVAL, "no sink for the samples; give --to, such as --to sqlite:/var/lib/strobe");
 	if ((r = settings_default_source(o, err)) < 0)
 		return r;
-	if (!o->state && needs_state(o) && (r = places_state(NULL, &settings.default_state, err)) < 0)
+	if (!o->state && needs_state(o) && (r = paths_state(NULL, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
 		o->state = settings.default_state;

@@ -9,7 +9,7 @@
 #include "io.h"
 #include "kernel_features.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "status_text.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ static int check_all(struct findings *f, struct err *err)
 	answers = r >= 0;
 	if (answers)
 		socket_path = status_text_socket(&body);
-	if (!socket_path && (r = places_socket_expected(&socket_path, err)) < 0)
+	if (!socket_path && (r = paths_expected_socket(&socket_path, err)) < 0)
 		return r;
 	d.socket = socket_path;
 	d.daemon = doctor_socket(f, socket_path, answers);

@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "format.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "profile_url.h"
 #include "run_name.h"
 #include "store.h"
@@ -183,7 +183,7 @@ static int import_all(char **files, size_t count)
 	size_t added = 0;
 	int code = 0;
 
-	if ((!store_url && places_store(&default_store, &err) < 0) ||
+	if ((!store_url && paths_store(&default_store, &err) < 0) ||
 	    store_open_runs(store_url ? store_url : default_store, &s, &err) < 0)
 		return command_fail(&spec, &err);
 	for (size_t i = 0; i < count; i++) {

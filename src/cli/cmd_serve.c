@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "places.h"
+#include "paths.h"
 #include "daemon_settings.h"
 
 static const struct option_spec options[] = {
@@ -71,11 +71,11 @@ static int prepare(struct daemon_options *o, struct err *err)
 	    (r = settings_arclamp(o, err)) < 0 || (r = settings_default_source(o, err)) < 0)
 		return r;
 	o->store_url = settings.store;
-	if (!o->store_url && (r = places_store(&settings.default_store, err)) < 0)
+	if (!o->store_url && (r = paths_store(&settings.default_store, err)) < 0)
 		return r;
 	if (!o->store_url)
 		o->store_url = settings.default_store;
-	if (!o->state && (r = places_state(o->store_url, &settings.default_state, err)) < 0)
+	if (!o->state && (r = paths_state(o->store_url, &settings.default_state, err)) < 0)
 		return r;
 	if (!o->state)
 		o->state = settings.default_state;

@@ -7,7 +7,7 @@
 #include "io.h"
 #include "log.h"
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 #include "queries.h"
 #include "secrets.h"
 #include "size.h"
@@ -303,7 +303,7 @@ int settings_default_source(struct daemon_options *o, struct err *err)
 
 	if (o->source_count)
 		return 0;
-	r = places_socket(&settings.default_socket, err);
+	r = paths_socket(&settings.default_socket, err);
 	if (r < 0)
 		return r;
 	settings.default_source = settings.default_socket;

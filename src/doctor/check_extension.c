@@ -2,7 +2,7 @@
 #include "doctor.h"
 
 #include "mem.h"
-#include "places.h"
+#include "paths.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static char *minor_of(const struct php_binary *php)
 /* "strobe" where PHP looks by itself, else the path of one that was built beside this program; NULL if there is none. */
 static char *loadable(const struct rooted *root, const struct php_binary *php)
 {
-	_cleanup_(freep) char *program = places_program(), *minor = minor_of(php);
+	_cleanup_(freep) char *program = paths_program(), *minor = minor_of(php);
 	_cleanup_(freep) char *usual = xasprintf("%s/strobe.so", php->extension_directory ? php->extension_directory : "");
 
 	if (php->extension_directory && fits(root, usual, php))

@@ -1,6 +1,6 @@
-/* places.c: default paths. */
+/* paths.c: default paths. */
 
-#include "places.h"
+#include "paths.h"
 
 #include "io.h"
 #include "mem.h"
@@ -56,7 +56,7 @@ static int find_socket(char **ret_url, char **ret_directory, struct err *err)
 	return 0;
 }
 
-int places_socket(char **ret_url, struct err *err)
+int paths_socket(char **ret_url, struct err *err)
 {
 	_cleanup_(freep) char *directory = NULL, *found = NULL;
 	int r = find_socket(&found, &directory, err);
@@ -69,7 +69,7 @@ int places_socket(char **ret_url, struct err *err)
 	return 0;
 }
 
-int places_socket_expected(char **ret_path, struct err *err)
+int paths_expected_socket(char **ret_path, struct err *err)
 {
 	_cleanup_(freep) char *directory = NULL, *found = NULL;
 	int r = find_socket(&found, &directory, err);
@@ -83,7 +83,7 @@ int places_socket_expected(char **ret_path, struct err *err)
 	return 0;
 }
 
-int places_store(char **ret_url, struct err *err)
+int paths_store(char **ret_url, struct err *err)
 {
 	const char *set = env("STATE_DIRECTORY");
 	_cleanup_(freep) char *own = state_directory();
@@ -100,13 +100,13 @@ int places_store(char **ret_url, struct err *err)
 	return 0;
 }
 
-int places_state(const char *store_url, char **ret_directory, struct err *err)
+int paths_state(const char *store_url, char **ret_directory, struct err *err)
 {
 	_cleanup_(freep) char *url = NULL;
 	int r;
 
 	if (!store_url || strncmp(store_url, "sqlite:", 7)) {
-		if ((r = places_store(&url, err)) < 0)
+		if ((r = paths_store(&url, err)) < 0)
 			return r;
 		store_url = url;
 	}
@@ -117,7 +117,7 @@ int places_state(const char *store_url, char **ret_directory, struct err *err)
 	return 0;
 }
 
-char *places_program(void)
+char *paths_program(void)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
