@@ -40,7 +40,7 @@ int command_usage(const struct command_spec *spec, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	secrets_hide(text, sizeof(text));
+	secrets_redact(text, sizeof(text));
 	fprintf(stderr, "strobe %s: %s", spec->name, text);
 	fprintf(stderr, "\nSee `strobe %s --help`.\n", spec->name);
 	return EXIT_USAGE;

@@ -156,7 +156,7 @@ static char **private_words(struct arena *words, int argc, char **argv)
 	copy[argc] = NULL;
 	for (int i = 0; i < argc; i++) {
 		copy[i] = arena_copy(words, argv[i], strlen(argv[i]));
-		secrets_hide(argv[i], strlen(argv[i]) + 1);
+		secrets_redact(argv[i], strlen(argv[i]) + 1);
 	}
 	return copy;
 }

@@ -375,7 +375,7 @@ static void warn_of_secrets(int argc, char **argv)
 	for (int i = 1; i < argc && !found; i++) {
 		_cleanup_(freep) char *word = xstrdup(argv[i]);
 
-		found = secrets_hide(word, strlen(word) + 1);
+		found = secrets_redact(word, strlen(word) + 1);
 	}
 	if (found)
 		log_warning("a password on the command line can be read by other users while a program starts; use "
