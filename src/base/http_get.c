@@ -159,10 +159,10 @@ bool http_header(const struct buf *head, const char *name, struct buf *ret)
 int http_get(const char *base, const char *path, const char *token, int timeout_ms, struct buf *body,
 	     struct err *err)
 {
-	return http_get_with_head(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
+	return http_get_with_headers(base, path, token, timeout_ms, RESPONSE_MAX, NULL, body, err);
 }
 
-int http_get_with_head(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
+int http_get_with_headers(const char *base, const char *path, const char *token, int timeout_ms, size_t limit,
 		       struct buf *head, struct buf *body, struct err *err)
 {
 	_cleanup_(address_done) struct address a = { 0 };

@@ -200,7 +200,7 @@ static int refused(const struct profile_url *u, int status, const struct buf *bo
 static int get(const struct profile_url *u, const char *path, const char *token, struct buf *head, struct buf *body,
 	       struct err *err)
 {
-	int r = http_get_with_head(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
+	int r = http_get_with_headers(u->base.data, path, token, TIMEOUT_MS, ANSWER_MAX, head, body, err);
 
 	if (r == -ECONNREFUSED)
 		return err_set(err, r, "no daemon answers at %s", u->base.data);
