@@ -19,7 +19,7 @@ struct check {
 
 /* --- pools of the configuration */
 
-static const char *config_of(const struct check *c, const struct php_found *php, const struct rooted *root, char *out, size_t size)
+static const char *config_of(const struct check *c, const struct php_installation *php, const struct rooted *root, char *out, size_t size)
 {
 	static const char *const usual[] = { "/etc/php-fpm.conf", "/usr/local/etc/php-fpm.conf" };
 	struct stat st;
@@ -98,7 +98,7 @@ static bool touches_strobe(const struct php_settings *s)
 	return false;
 }
 
-static void check_pools(struct check *c, const struct php_found *php, const struct rooted *root, const char *name)
+static void check_pools(struct check *c, const struct php_installation *php, const struct rooted *root, const char *name)
 {
 	char path[512];
 	const char *config = config_of(c, php, root, path, sizeof(path));
@@ -139,7 +139,7 @@ static void put_ini(const struct php_binary *php, const struct php_settings *s, 
 		buf_printf(out, ", %s", php->scan_directory);
 }
 
-static void add_loaded(struct check *c, const struct php_found *php, const char *name, const struct php_settings *s)
+static void add_loaded(struct check *c, const struct php_installation *php, const char *name, const struct php_settings *s)
 {
 	const struct php_setting *line;
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -157,7 +157,7 @@ static bool too_old(const struct php_binary *php)
 	return sscanf(php->version, "%u.%u", &major, &minor) == 2 && major * 100 + minor < 802;
 }
 
-static void add_not_loaded(struct check *c, const struct php_found *php, const char *name, const struct rooted *root,
+static void add_not_loaded(struct check *c, const struct php_installation *php, const char *name, const struct rooted *root,
 			   const struct php_settings *s)
 {
 	_cleanup_(buf_done) struct buf ini = { 0 }, fix = { 0 };
@@ -173,7 +173,7 @@ static void add_not_loaded(struct check *c, const struct php_found *php, const c
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "php", name, fix.data, "does not load the extension (%s)", ini.data);
 }
 
-static void check_settings(struct check *c, const struct php_found *php, const char *name, const struct rooted *root,
+static void check_settings(struct check *c, const struct php_installation *php, const char *name, const struct rooted *root,
 			   const struct php_settings *s)
 {
 	bool is_fpm = !strcmp(php->binary.sapi, "fpm-fcgi");
@@ -197,7 +197,7 @@ static void check_settings(struct check *c, const struct php_found *php, const c
 		check_pools(c, php, root, name);
 }
 
-static void check_one(struct check *c, const struct php_found *php)
+static void check_one(struct check *c, const struct php_installation *php)
 {
 	struct php_settings s;
 	struct rooted root;
@@ -229,10 +229,10 @@ void doctor_php(struct findings *f, const void *data)
 {
 	struct machine_tasks tasks;
 	struct check c = { .f = f, .d = data, .tasks = &tasks };
-	struct php_found_list found;
+	struct php_installation_list found;
 
 	tasks.count = php_tasks_find(c.d->proc, &tasks.items, &tasks.looked);
-	php_found_all(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
+	php_installations_find(c.d->root, c.d->proc, tasks.items, tasks.count, &found);
 	for (size_t i = 0; i < found.count; i++)
 		check_one(&c, &found.items[i]);
 	if (!found.count)
@@ -241,6 +241,6 @@ void doctor_php(struct findings *f, const void *data)
 	else if (!c.loading && !any_mapped(&tasks))
 		findings_add(f, LEVEL_PROBLEM, AREA_PHP, "no-extension", "", "one of the commands above, for the PHP that serves your site",
 			     "no PHP of this machine loads the extension, so that nothing is sampled from inside");
-	php_found_done(&found);
+	php_installations_done(&found);
 	php_tasks_free(tasks.items, tasks.count);
 }

@@ -141,7 +141,7 @@ static void add_kind(const struct one *o)
 
 static void check_task(struct findings *f, const struct doctor *d, const struct machine_tasks *all, const struct php_task *t)
 {
-	struct php_found_list found = { 0 };
+	struct php_installation_list found = { 0 };
 	struct php_view v;
 	struct one o = { f, d, &v, v.about };
 
@@ -163,7 +163,7 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 	check_program(&o);
 	check_memory(&o);
 	php_view_close(&v);
-	php_found_done(&found);
+	php_installations_done(&found);
 }
 
 void doctor_process(struct findings *f, const void *data)

@@ -28,7 +28,7 @@ static bool alike(const struct php_task *a, const struct php_task *b)
 }
 
 static void check_group(struct findings *f, const struct doctor *d, const struct machine_tasks *all, const struct php_task *t,
-			unsigned processes, struct php_found_list *found)
+			unsigned processes, struct php_installation_list *found)
 {
 	_cleanup_(freep) char *about = NULL;
 	struct php_view v;
@@ -44,7 +44,7 @@ static void check_group(struct findings *f, const struct doctor *d, const struct
 void doctor_processes(struct findings *f, const void *data)
 {
 	const struct doctor *d = data;
-	struct php_found_list found = { 0 };
+	struct php_installation_list found = { 0 };
 	struct machine_tasks all;
 	struct obstacle hides;
 	unsigned shown = 0, left_out = 0;
@@ -72,6 +72,6 @@ void doctor_processes(struct findings *f, const void *data)
 	if (!shown)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "no-process", "", "start it, or try: strobe run -- php script.php",
 			     "none of the %zu processes runs PHP (looked for php, php-fpm, frankenphp, and Apache with libphp)", all.looked);
-	php_found_done(&found);
+	php_installations_done(&found);
 	php_tasks_free(all.items, all.count);
 }

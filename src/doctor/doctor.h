@@ -7,7 +7,7 @@
 #define DOCTOR_DOCTOR_H
 
 #include "findings.h"
-#include "php_found.h"
+#include "php_installation.h"
 #include "php_settings.h"
 #include "reach.h"
 

@@ -64,7 +64,7 @@ static void put_about(struct php_view *v)
 }
 
 void php_view_open(struct php_view *v, const struct doctor *d, const struct machine_tasks *all, const struct php_task *task,
-		   struct php_found_list *list)
+		   struct php_installation_list *list)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d/root", d->proc, (int)task->pid);
 	const struct php_task *master = *task->pool || task->master ? master_of(all, task) : NULL;
@@ -76,7 +76,7 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 	if (task->other_root == KNOWN_YES)
 		v->root_name = task->root ? task->root : "its container";
 	put_about(v);
-	v->php = php_found_add_task(list, d->proc, task, &v->err);
+	v->php = php_installation_add_task(list, d->proc, task, &v->err);
 	if (master)
 		read_pool(v, d, master);
 	read_settings(v, d, master);
@@ -97,7 +97,7 @@ void php_view_close(struct php_view *v)
 	*v = (struct php_view){ 0 };
 }
 
-void php_view_name(const struct php_found *php, char *out, size_t size)
+void php_view_name(const struct php_installation *php, char *out, size_t size)
 {
 	bool other = strcmp(php->root, "/");
 

@@ -1,5 +1,5 @@
-/* php_found.c: looks where packages put PHP, and at /proc. */
-#include "php_found.h"
+/* php_installation.c: looks where packages put PHP, and at /proc. */
+#include "php_installation.h"
 
 #include "mem.h"
 
@@ -19,12 +19,12 @@ static const char *const patterns[] = {
 };
 
 struct search {
-	struct php_found_list *list;
+	struct php_installation_list *list;
 	const struct rooted *root;
 	const char *directory;
 };
 
-static struct php_found *known(struct php_found_list *l, const struct stat *st)
+static struct php_installation *known(struct php_installation_list *l, const struct stat *st)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->items[i].device == st->st_dev && l->items[i].inode == st->st_ino)
@@ -33,9 +33,9 @@ static struct php_found *known(struct php_found_list *l, const struct stat *st)
 }
 
 /* Takes the file open as `fd`, which stays the caller's. */
-static struct php_found *add(struct php_found_list *l, int fd, const char *path, const char *root, struct err *err)
+static struct php_installation *add(struct php_installation_list *l, int fd, const char *path, const char *root, struct err *err)
 {
-	struct php_found f = { 0 }, *same;
+	struct php_installation f = { 0 }, *same;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
@@ -109,11 +109,11 @@ static int open_of_task(const char *proc, const struct php_task *t, char **ret_p
 	return fd;
 }
 
-struct php_found *php_found_add_task(struct php_found_list *l, const char *proc, const struct php_task *t, struct err *err)
+struct php_installation *php_installation_add_task(struct php_installation_list *l, const char *proc, const struct php_task *t, struct err *err)
 {
 	_cleanup_(freep) char *path = NULL, *root = NULL;
 	_cleanup_(fd_closep) int fd = open_of_task(proc, t, &path, &root);
-	struct php_found *f;
+	struct php_installation *f;
 
 	if (fd < 0) {
 		err_set(err, fd, "cannot open '%s' of process %d: %s", path, (int)t->pid, strerror(-fd));
@@ -129,13 +129,13 @@ struct php_found *php_found_add_task(struct php_found_list *l, const char *proc,
 	return f;
 }
 
-void php_found_all(const char *root, const char *proc, const struct php_task *tasks, size_t task_count,
-		   struct php_found_list *ret)
+void php_installations_find(const char *root, const char *proc, const struct php_task *tasks, size_t task_count,
+		   struct php_installation_list *ret)
 {
 	struct rooted r;
 	struct search s = { .list = ret, .root = &r, .directory = root };
 
-	*ret = (struct php_found_list){ 0 };
+	*ret = (struct php_installation_list){ 0 };
 	if (rooted_open(root, &r) == 0) {
 		search_path(&s);
 		for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
@@ -143,15 +143,15 @@ void php_found_all(const char *root, const char *proc, const struct php_task *ta
 		rooted_close(&r);
 	}
 	for (size_t i = 0; i < task_count; i++)
-		php_found_add_task(ret, proc, &tasks[i], NULL);
+		php_installation_add_task(ret, proc, &tasks[i], NULL);
 }
 
-void php_found_done(struct php_found_list *l)
+void php_installations_done(struct php_installation_list *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		php_binary_done(&l->items[i].binary);
 		free(l->items[i].root);
 	}
 	free(l->items);
-	*l = (struct php_found_list){ 0 };
+	*l = (struct php_installation_list){ 0 };
 }
