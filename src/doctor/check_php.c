@@ -19,7 +19,7 @@ struct check {
 
 /* --- pools of the configuration */
 
-static const char *config_of(const struct check *c, const struct php_installation *php, const struct rooted *root, char *out, size_t size)
+static const char *config_of(const struct check *c, const struct php_installation *php, const struct root_dir *root, char *out, size_t size)
 {
 	static const char *const usual[] = { "/etc/php-fpm.conf", "/usr/local/etc/php-fpm.conf" };
 	struct stat st;
@@ -31,10 +31,10 @@ static const char *config_of(const struct check *c, const struct php_installatio
 			return t->config;
 	}
 	snprintf(out, size, "%s/php-fpm.conf", php->binary.ini_directory ? php->binary.ini_directory : "/etc");
-	if (rooted_stat(root, out, &st) == 0)
+	if (root_dir_stat(root, out, &st) == 0)
 		return out;
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
-		if (rooted_stat(root, usual[i], &st) == 0)
+		if (root_dir_stat(root, usual[i], &st) == 0)
 			return usual[i];
 	return NULL;
 }
@@ -66,19 +66,19 @@ static bool identity_of(const struct fpm_pool *p, struct task_status *ret)
 
 /* Workers that run are looked at themselves, among the processes. */
 static void check_resting_pool(struct check *c, const struct fpm_pool *p, const char *about, const struct php_settings *s,
-			       const struct rooted *root)
+			       const struct root_dir *root)
 {
 	_cleanup_(freep) char *directory = p->chroot ? xasprintf("%s%s", root->path, p->chroot) : NULL, *path = NULL;
 	struct socket_variables variables;
 	struct task_status who;
-	struct rooted own;
+	struct root_dir own;
 
 	if (!identity_of(p, &who)) {
 		if (p->user)
 			findings_add(c->f, LEVEL_WARNING, AREA_PHP, "pool-user", about, NULL, "there is no user %s (%s)", p->user, p->file);
 		return;
 	}
-	if (rooted_open(directory ? directory : *root->path ? root->path : "/", &own) < 0) {
+	if (root_dir_open(directory ? directory : *root->path ? root->path : "/", &own) < 0) {
 		findings_add(c->f, LEVEL_WARNING, AREA_PHP, "pool-chroot", about, NULL, "its chroot %s cannot be entered (%s)", p->chroot,
 			     p->file);
 		return;
@@ -87,7 +87,7 @@ static void check_resting_pool(struct check *c, const struct fpm_pool *p, const 
 	path = socket_wanted(s, &variables, who.uid, &own);
 	socket_variables_done(&variables);
 	doctor_reach(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
-	rooted_close(&own);
+	root_dir_close(&own);
 }
 
 static bool touches_strobe(const struct php_settings *s)
@@ -98,7 +98,7 @@ static bool touches_strobe(const struct php_settings *s)
 	return false;
 }
 
-static void check_pools(struct check *c, const struct php_installation *php, const struct rooted *root, const char *name)
+static void check_pools(struct check *c, const struct php_installation *php, const struct root_dir *root, const char *name)
 {
 	char path[512];
 	const char *config = config_of(c, php, root, path, sizeof(path));
@@ -157,7 +157,7 @@ static bool too_old(const struct php_binary *php)
 	return sscanf(php->version, "%u.%u", &major, &minor) == 2 && major * 100 + minor < 802;
 }
 
-static void add_not_loaded(struct check *c, const struct php_installation *php, const char *name, const struct rooted *root,
+static void add_not_loaded(struct check *c, const struct php_installation *php, const char *name, const struct root_dir *root,
 			   const struct php_settings *s)
 {
 	_cleanup_(buf_done) struct buf ini = { 0 }, fix = { 0 };
@@ -173,7 +173,7 @@ static void add_not_loaded(struct check *c, const struct php_installation *php, 
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "php", name, fix.data, "does not load the extension (%s)", ini.data);
 }
 
-static void check_settings(struct check *c, const struct php_installation *php, const char *name, const struct rooted *root,
+static void check_settings(struct check *c, const struct php_installation *php, const char *name, const struct root_dir *root,
 			   const struct php_settings *s)
 {
 	bool is_fpm = !strcmp(php->binary.sapi, "fpm-fcgi");
@@ -200,13 +200,13 @@ static void check_settings(struct check *c, const struct php_installation *php, 
 static void check_one(struct check *c, const struct php_installation *php)
 {
 	struct php_settings s;
-	struct rooted root;
+	struct root_dir root;
 	char name[256];
 	int r;
 
 	php_view_name(php, name, sizeof(name));
 	findings_look(c->f, "%s", name);
-	r = rooted_open(php->root, &root);
+	r = root_dir_open(php->root, &root);
 	if (r < 0) {
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be looked at: %s", strerror(-r));
 		return;
@@ -214,7 +214,7 @@ static void check_one(struct check *c, const struct php_installation *php)
 	php_settings_load(&root, &php->binary, NULL, &s);
 	check_settings(c, php, name, &root, &s);
 	php_settings_done(&s);
-	rooted_close(&root);
+	root_dir_close(&root);
 }
 
 static bool any_mapped(const struct machine_tasks *t)

@@ -18,12 +18,12 @@ struct one {
 /* --- its program, for the system sampler */
 
 /* Debian and Fedora install separate symbols by build id. */
-static bool has_separate_symbols(const struct rooted *root, const char *build_id)
+static bool has_separate_symbols(const struct root_dir *root, const char *build_id)
 {
 	_cleanup_(freep) char *path = xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + (*build_id ? 2 : 0));
 	struct stat st;
 
-	return *build_id && rooted_stat(root, path, &st) == 0;
+	return *build_id && root_dir_stat(root, path, &st) == 0;
 }
 
 static void add_symbols(const struct one *o, const char *path, const struct elf_summary *s)
@@ -54,7 +54,7 @@ static int open_program(const struct one *o)
 {
 	const struct php_task *t = o->view->task;
 	_cleanup_(freep) char *exe = xasprintf("%s/%d/exe", o->d->proc, (int)t->pid);
-	int fd = t->library ? rooted_open_at(&o->view->root, t->library, O_RDONLY | O_NONBLOCK) : open(exe, O_RDONLY | O_CLOEXEC);
+	int fd = t->library ? root_dir_open_at(&o->view->root, t->library, O_RDONLY | O_NONBLOCK) : open(exe, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 && !t->library ? -errno : fd;
 }

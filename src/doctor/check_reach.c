@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* Whether both paths lead to one socket: a directory may be mounted elsewhere in a chroot. */
-static bool is_same(const struct rooted *root, const char *path, const char *ours)
+static bool is_same(const struct root_dir *root, const char *path, const char *ours)
 {
 	struct stat a, b;
 
-	return rooted_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return root_dir_stat(root, path, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* A process keeps the groups that it was started with. */
@@ -80,7 +80,7 @@ static void add_denied(struct findings *f, enum level level, const char *area, c
 }
 
 bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
-		  const struct rooted *root, const char *root_name, const char *path, const struct php_settings *settings,
+		  const struct root_dir *root, const char *root_name, const char *path, const struct php_settings *settings,
 		  const struct task_status *who, const char *service)
 {
 	_cleanup_(freep) char *fix = NULL;

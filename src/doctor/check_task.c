@@ -14,7 +14,7 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 {
 	enum level level = d->pid ? LEVEL_PROBLEM : serves(v->task) ? LEVEL_WARNING : LEVEL_NOTE;
 	_cleanup_(buf_done) struct buf fix = { 0 };
-	struct rooted outside;
+	struct root_dir outside;
 
 	buf_init(&fix);
 	if (v->has_line) {
@@ -24,9 +24,9 @@ static void add_without(struct findings *f, const struct doctor *d, const char *
 		return;
 	}
 	/* A worker in a chroot has read its files before it went there. */
-	if (v->php && v->task->root && rooted_open("/", &outside) >= 0) {
+	if (v->php && v->task->root && root_dir_open("/", &outside) >= 0) {
 		doctor_put_enable(&outside, &v->php->binary, v->task->service, &fix);
-		rooted_close(&outside);
+		root_dir_close(&outside);
 	} else if (v->php) {
 		doctor_put_enable(&v->root, &v->php->binary, v->task->service, &fix);
 	}

@@ -18,13 +18,13 @@ static const struct php_task *master_of(const struct machine_tasks *all, const s
 static void read_pool(struct php_view *v, const struct doctor *d, const struct php_task *master)
 {
 	_cleanup_(freep) char *directory = xasprintf("%s/%d/root", d->proc, (int)master->pid);
-	struct rooted root;
+	struct root_dir root;
 
-	if (!*master->config || rooted_open(directory, &root) < 0)
+	if (!*master->config || root_dir_open(directory, &root) < 0)
 		return;
 	fpm_pools_read(&root, master->config, &v->pools);
 	v->pool = fpm_pools_find(&v->pools, v->task->pool);
-	rooted_close(&root);
+	root_dir_close(&root);
 }
 
 /* php-fpm's command line is a title, and its workers forget the environment. A worker in a chroot has read its files before
@@ -40,12 +40,12 @@ static void read_settings(struct php_view *v, const struct doctor *d, const stru
 		.command = is_fpm ? NULL : v->task->command, .command_size = v->task->command_size, .phprc = phprc, .scan = scan,
 	};
 	const struct php_setting *line;
-	struct rooted root;
+	struct root_dir root;
 
-	if (!v->php || (rooted_open(directory, &root) < 0 && rooted_open("/", &root) < 0))
+	if (!v->php || (root_dir_open(directory, &root) < 0 && root_dir_open("/", &root) < 0))
 		return;
 	php_settings_load(&root, &v->php->binary, &from, &v->settings);
-	rooted_close(&root);
+	root_dir_close(&root);
 	v->has_line = php_settings_extensions(&v->settings, "strobe", &line);
 	if (v->pool) {
 		php_settings_add_pool(&v->settings, &v->pool->settings);
@@ -71,8 +71,8 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 	struct socket_variables variables = { 0 };
 
 	*v = (struct php_view){ .task = task };
-	if (rooted_open(directory, &v->root) < 0)
-		rooted_open("/", &v->root);
+	if (root_dir_open(directory, &v->root) < 0)
+		root_dir_open("/", &v->root);
 	if (task->other_root == KNOWN_YES)
 		v->root_name = task->root ? task->root : "its container";
 	put_about(v);
@@ -90,7 +90,7 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 
 void php_view_close(struct php_view *v)
 {
-	rooted_close(&v->root);
+	root_dir_close(&v->root);
 	php_settings_done(&v->settings);
 	fpm_pools_done(&v->pools);
 	free(v->socket);

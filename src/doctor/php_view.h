@@ -9,7 +9,7 @@ struct php_view {
 	const struct php_task *task;
 	const struct php_installation *php;	/* NULL: its program cannot be read, because of `err` */
 	struct err err;
-	struct rooted root;
+	struct root_dir root;
 	const char *root_name;		/* path of its chroot, "its container", NULL: it sees our files */
 	struct php_settings settings;
 	bool has_line;			/* these settings load the extension */

@@ -74,11 +74,11 @@ static bool is_set(const char *value)
 	return value && *value;
 }
 
-static bool is_there(const struct rooted *root, const char *path)
+static bool is_there(const struct root_dir *root, const char *path)
 {
 	struct stat st;
 
-	return rooted_stat(root, path, &st) == 0;
+	return root_dir_stat(root, path, &st) == 0;
 }
 
 /* One of the three places of a user's own daemon; the caller frees, NULL: there is no such place. */
@@ -96,7 +96,7 @@ static char *own_place(const struct socket_variables *v, uid_t uid, int place)
 	}
 }
 
-char *socket_wanted(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct rooted *root)
+char *socket_wanted(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct root_dir *root)
 {
 	const char *wanted = php_settings_get(s, "strobe.socket", "");
 

@@ -105,10 +105,10 @@ static bool sees_our_files(const struct php_task *t)
 size_t idle_pools_find(const struct php_task *tasks, size_t count, struct php_task **ret)
 {
 	struct idle idle = { .tasks = tasks, .count = count, .list = ret };
-	struct rooted root;
+	struct root_dir root;
 
 	*ret = NULL;
-	if (rooted_open("/", &root) < 0)
+	if (root_dir_open("/", &root) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		struct fpm_pools pools = { 0 };
@@ -121,6 +121,6 @@ size_t idle_pools_find(const struct php_task *tasks, size_t count, struct php_ta
 				add(&idle, &tasks[i], &pools.items[k]);
 		fpm_pools_done(&pools);
 	}
-	rooted_close(&root);
+	root_dir_close(&root);
 	return idle.found;
 }

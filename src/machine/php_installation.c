@@ -20,7 +20,7 @@ static const char *const patterns[] = {
 
 struct search {
 	struct php_installation_list *list;
-	const struct rooted *root;
+	const struct root_dir *root;
 	const char *directory;
 };
 
@@ -69,7 +69,7 @@ static bool is_program_name(const char *path)
 static void take(const char *path, void *data)
 {
 	const struct search *s = data;
-	_cleanup_(fd_closep) int fd = is_program_name(path) ? rooted_open_at(s->root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY) : -1;
+	_cleanup_(fd_closep) int fd = is_program_name(path) ? root_dir_open_at(s->root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY) : -1;
 
 	if (fd >= 0)
 		add(s->list, fd, path, s->directory, NULL);
@@ -83,7 +83,7 @@ static void search_path(struct search *s)
 		_cleanup_(freep) char *pattern = xasprintf("%.*s/php*", (int)strcspn(p, ":"), p);
 
 		if (*pattern == '/' && pattern[1] != 'p')
-			rooted_glob(s->root, pattern, take, s);
+			root_dir_glob(s->root, pattern, take, s);
 	}
 }
 
@@ -91,7 +91,7 @@ static void search_path(struct search *s)
 static int open_of_task(const char *proc, const struct php_task *t, char **ret_path, char **ret_root)
 {
 	_cleanup_(freep) char *exe = xasprintf("%s/%d/exe", proc, (int)t->pid);
-	struct rooted root;
+	struct root_dir root;
 	int fd;
 
 	*ret_root = t->other_root == KNOWN_YES ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup("/");
@@ -101,11 +101,11 @@ static int open_of_task(const char *proc, const struct php_task *t, char **ret_p
 		return fd < 0 ? -errno : fd;
 	}
 	*ret_path = xstrdup(t->library);
-	fd = rooted_open(*ret_root, &root);
+	fd = root_dir_open(*ret_root, &root);
 	if (fd < 0)
 		return fd;
-	fd = rooted_open_at(&root, t->library, O_RDONLY | O_NONBLOCK);
-	rooted_close(&root);
+	fd = root_dir_open_at(&root, t->library, O_RDONLY | O_NONBLOCK);
+	root_dir_close(&root);
 	return fd;
 }
 
@@ -132,15 +132,15 @@ struct php_installation *php_installation_add_task(struct php_installation_list 
 void php_installations_find(const char *root, const char *proc, const struct php_task *tasks, size_t task_count,
 		   struct php_installation_list *ret)
 {
-	struct rooted r;
+	struct root_dir r;
 	struct search s = { .list = ret, .root = &r, .directory = root };
 
 	*ret = (struct php_installation_list){ 0 };
-	if (rooted_open(root, &r) == 0) {
+	if (root_dir_open(root, &r) == 0) {
 		search_path(&s);
 		for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
-			rooted_glob(&r, patterns[i], take, &s);
-		rooted_close(&r);
+			root_dir_glob(&r, patterns[i], take, &s);
+		root_dir_close(&r);
 	}
 	for (size_t i = 0; i < task_count; i++)
 		php_installation_add_task(ret, proc, &tasks[i], NULL);

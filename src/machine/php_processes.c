@@ -12,13 +12,13 @@
 static void look_at_socket(struct php_group *g, const char *proc, const struct php_task *t, const char *path)
 {
 	_cleanup_(freep) char *own = t->pid ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup(t->root ? t->root : "/");
-	struct rooted root;
+	struct root_dir root;
 	struct reach reach;
 
-	if (rooted_open(own, &root) < 0 && rooted_open("/", &root) < 0)
+	if (root_dir_open(own, &root) < 0 && root_dir_open("/", &root) < 0)
 		return;
 	reach_socket(&root, path, &t->status, &reach);
-	rooted_close(&root);
+	root_dir_close(&root);
 	g->may_send = reach.how == REACH_OPEN;
 	g->absent = reach.how == REACH_ABSENT;
 	snprintf(g->blocked_at, sizeof(g->blocked_at), "%.107s", reach.at);

@@ -21,9 +21,9 @@ static bool allows(const struct stat *st, const struct task_status *who, mode_t 
 	return st->st_mode & right;
 }
 
-static void note(struct reach *ret, const struct rooted *root, const struct stat *st, mode_t right)
+static void note(struct reach *ret, const struct root_dir *root, const struct stat *st, mode_t right)
 {
-	_cleanup_(fd_closep) int fd = rooted_open_at(root, ret->at, O_PATH);
+	_cleanup_(fd_closep) int fd = root_dir_open_at(root, ret->at, O_PATH);
 	_cleanup_(freep) char *same = xasprintf("/proc/self/fd/%d", fd);
 	struct group group, *owner = NULL;
 	char text[GROUP_BYTES];
@@ -36,7 +36,7 @@ static void note(struct reach *ret, const struct rooted *root, const struct stat
 }
 
 /* Each directory on the way must let it through, and the socket must let it write. */
-void reach_socket(const struct rooted *root, const char *path, const struct task_status *who, struct reach *ret)
+void reach_socket(const struct root_dir *root, const char *path, const struct task_status *who, struct reach *ret)
 {
 	struct stat st;
 
@@ -47,7 +47,7 @@ void reach_socket(const struct rooted *root, const char *path, const struct task
 		int r;
 
 		snprintf(ret->at, sizeof(ret->at), "%.*s", (int)n, path);
-		r = rooted_stat(root, ret->at, &st);
+		r = root_dir_stat(root, ret->at, &st);
 		if (r < 0) {
 			ret->how = r == -ENOENT || r == -ENOTDIR ? REACH_ABSENT : REACH_UNKNOWN;
 			return;

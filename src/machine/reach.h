@@ -5,7 +5,7 @@
 #ifndef MACHINE_REACH_H
 #define MACHINE_REACH_H
 
-#include "rooted.h"
+#include "root_dir.h"
 #include "task_status.h"
 
 struct reach {
@@ -17,6 +17,6 @@ struct reach {
 };
 
 /* `path` is absolute within `root`. */
-void reach_socket(const struct rooted *root, const char *path, const struct task_status *who, struct reach *ret);
+void reach_socket(const struct root_dir *root, const char *path, const struct task_status *who, struct reach *ret);
 
 #endif

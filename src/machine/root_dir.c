@@ -1,5 +1,5 @@
-/* rooted.c: files, names and patterns by io_open_in_root. */
-#include "rooted.h"
+/* root_dir.c: files, names and patterns by io_open_in_root. */
+#include "root_dir.h"
 
 #include "io.h"
 #include "mem.h"
@@ -11,11 +11,11 @@
 
 #define GLOB_DEPTH	16	/* directories of a pattern */
 
-int rooted_open(const char *directory, struct rooted *ret)
+int root_dir_open(const char *directory, struct root_dir *ret)
 {
 	size_t n = strlen(directory);
 
-	*ret = (struct rooted){ .fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	*ret = (struct root_dir){ .fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 	if (ret->fd < 0)
 		return -errno;
 	while (n && directory[n - 1] == '/')
@@ -24,15 +24,15 @@ int rooted_open(const char *directory, struct rooted *ret)
 	return 0;
 }
 
-void rooted_close(struct rooted *r)
+void root_dir_close(struct root_dir *r)
 {
 	if (r->path)
 		close(r->fd);
 	free(r->path);
-	*r = (struct rooted){ .fd = -1 };
+	*r = (struct root_dir){ .fd = -1 };
 }
 
-int rooted_open_at(const struct rooted *r, const char *path, int flags)
+int root_dir_open_at(const struct root_dir *r, const char *path, int flags)
 {
 	_cleanup_(freep) char *whole = NULL;
 	int fd = io_open_in_root(r->fd, path, flags);
@@ -45,18 +45,18 @@ int rooted_open_at(const struct rooted *r, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-int rooted_stat(const struct rooted *r, const char *path, struct stat *ret)
+int root_dir_stat(const struct root_dir *r, const char *path, struct stat *ret)
 {
-	_cleanup_(fd_closep) int fd = rooted_open_at(r, path, O_PATH);
+	_cleanup_(fd_closep) int fd = root_dir_open_at(r, path, O_PATH);
 
 	if (fd < 0)
 		return fd;
 	return fstat(fd, ret) < 0 ? -errno : 0;
 }
 
-int rooted_read(const struct rooted *r, const char *path, size_t limit, struct buf *out)
+int root_dir_read(const struct root_dir *r, const char *path, size_t limit, struct buf *out)
 {
-	_cleanup_(fd_closep) int fd = rooted_open_at(r, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	_cleanup_(fd_closep) int fd = root_dir_open_at(r, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0)
@@ -73,14 +73,14 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int rooted_list(const struct rooted *r, const char *directory, const char *pattern, struct rooted_names *ret)
+int root_dir_list(const struct root_dir *r, const char *directory, const char *pattern, struct root_dir_names *ret)
 {
-	int fd = rooted_open_at(r, directory, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	int fd = root_dir_open_at(r, directory, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 	size_t capacity = 0;
 	struct dirent *e;
 	DIR *d;
 
-	*ret = (struct rooted_names){ 0 };
+	*ret = (struct root_dir_names){ 0 };
 	if (fd < 0)
 		return fd;
 	d = fdopendir(fd);
@@ -100,20 +100,20 @@ int rooted_list(const struct rooted *r, const char *directory, const char *patte
 	return 0;
 }
 
-void rooted_names_done(struct rooted_names *n)
+void root_dir_names_done(struct root_dir_names *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		free(n->items[i]);
 	free(n->items);
-	*n = (struct rooted_names){ 0 };
+	*n = (struct root_dir_names){ 0 };
 }
 
 /* `done` is the part of the path that is settled, `rest` begins with the next name of the pattern. */
-static void glob_from(const struct rooted *r, const char *done, const char *rest, unsigned depth,
+static void glob_from(const struct root_dir *r, const char *done, const char *rest, unsigned depth,
 		      void (*found)(const char *path, void *data), void *data)
 {
 	_cleanup_(freep) char *name = NULL;
-	struct rooted_names names;
+	struct root_dir_names names;
 	size_t n;
 
 	rest += strspn(rest, "/");
@@ -121,7 +121,7 @@ static void glob_from(const struct rooted *r, const char *done, const char *rest
 	if (depth > GLOB_DEPTH || !n)
 		return;
 	name = xstrndup(rest, n);
-	if (rooted_list(r, *done ? done : "/", name, &names) < 0)
+	if (root_dir_list(r, *done ? done : "/", name, &names) < 0)
 		return;
 	for (size_t i = 0; i < names.count; i++) {
 		_cleanup_(freep) char *path = xasprintf("%s/%s", done, names.items[i]);
@@ -131,10 +131,10 @@ static void glob_from(const struct rooted *r, const char *done, const char *rest
 		else
 			found(path, data);
 	}
-	rooted_names_done(&names);
+	root_dir_names_done(&names);
 }
 
-void rooted_glob(const struct rooted *r, const char *pattern, void (*found)(const char *path, void *data), void *data)
+void root_dir_glob(const struct root_dir *r, const char *pattern, void (*found)(const char *path, void *data), void *data)
 {
 	/* Leading directories without wildcards may be closed to listing, and need none. */
 	const char *wild = strpbrk(pattern, "*?["), *slash = NULL;
@@ -142,7 +142,7 @@ void rooted_glob(const struct rooted *r, const char *pattern, void (*found)(cons
 	struct stat st;
 
 	if (!wild) {
-		if (rooted_stat(r, pattern, &st) == 0)
+		if (root_dir_stat(r, pattern, &st) == 0)
 			found(pattern, data);
 		return;
 	}
