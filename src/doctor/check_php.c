@@ -86,7 +86,7 @@ static void check_resting_pool(struct check *c, const struct fpm_pool *p, const 
 	socket_variables_of_pool(p, who.uid, c->d->proc, 0, &variables);
 	path = socket_wanted(s, &variables, who.uid, &own);
 	socket_variables_done(&variables);
-	doctor_reach(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
+	doctor_socket_access(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
 	root_dir_close(&own);
 }
 

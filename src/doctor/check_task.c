@@ -49,7 +49,7 @@ static void check_with(struct findings *f, const struct doctor *d, const char *a
 	}
 	if (v->php && (v->has_line || v->pool))
 		doctor_settings(f, LEVEL_PROBLEM, area, about, &v->php->binary, &v->settings);
-	doctor_reach(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->settings, &v->task->status, v->task->service);
+	doctor_socket_access(f, d, LEVEL_PROBLEM, area, about, &v->root, v->root_name, v->socket, &v->settings, &v->task->status, v->task->service);
 	if (f->counts[LEVEL_PROBLEM] + f->counts[LEVEL_WARNING] + f->counts[LEVEL_NOTE] != before)
 		return;
 	buf_init(&mode);
@@ -74,5 +74,5 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 	}
 	findings_add(f, LEVEL_NOTE, area, "process-unknown", about, "run it as root: sudo strobe doctor",
 		     "whether it has the extension cannot be read: %s", strerror(t->maps_error));
-	doctor_reach(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
+	doctor_socket_access(f, d, LEVEL_WARNING, area, about, &v->root, v->root_name, v->socket, &v->settings, &t->status, t->service);
 }

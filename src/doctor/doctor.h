@@ -9,7 +9,7 @@
 #include "findings.h"
 #include "php_installation.h"
 #include "php_settings.h"
-#include "reach.h"
+#include "socket_access.h"
 
 #include <sys/types.h>
 
@@ -62,7 +62,7 @@ void doctor_put_enable(const struct root_dir *root, const struct php_binary *php
 
 /* Whether the process may write to the socket that it sends to, and whether that is the daemon's. `root_name` is NULL, the
  * path of a chroot, or "its container"; `settings` are those in which the path may stand. True without a finding if all is well. */
-bool doctor_reach(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
+bool doctor_socket_access(struct findings *f, const struct doctor *d, enum level level, const char *area, const char *about,
 		  const struct root_dir *root, const char *root_name, const char *path, const struct php_settings *settings,
 		  const struct task_status *who, const char *service);
 

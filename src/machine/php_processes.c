@@ -4,7 +4,7 @@
 #include "idle_pools.h"
 #include "mem.h"
 #include "php_tasks.h"
-#include "reach.h"
+#include "socket_access.h"
 
 #include <string.h>
 
@@ -13,14 +13,14 @@ static void look_at_socket(struct php_group *g, const char *proc, const struct p
 {
 	_cleanup_(freep) char *own = t->pid ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup(t->root ? t->root : "/");
 	struct root_dir root;
-	struct reach reach;
+	struct socket_access reach;
 
 	if (root_dir_open(own, &root) < 0 && root_dir_open("/", &root) < 0)
 		return;
-	reach_socket(&root, path, &t->status, &reach);
+	socket_access_check(&root, path, &t->status, &reach);
 	root_dir_close(&root);
-	g->may_send = reach.how == REACH_OPEN;
-	g->absent = reach.how == REACH_ABSENT;
+	g->may_send = reach.how == SOCKET_ACCESS_OPEN;
+	g->absent = reach.how == SOCKET_ACCESS_ABSENT;
 	snprintf(g->blocked_at, sizeof(g->blocked_at), "%.107s", reach.at);
 	snprintf(g->owner_group, sizeof(g->owner_group), "%s", reach.group);
 	if (t->other_root == KNOWN_YES)

@@ -1,5 +1,5 @@
-/* reach.c: the rights of directories and of the socket at their end. */
-#include "reach.h"
+/* socket_access.c: the rights of directories and of the socket at their end. */
+#include "socket_access.h"
 
 #include "mem.h"
 
@@ -21,7 +21,7 @@ static bool allows(const struct stat *st, const struct task_status *who, mode_t 
 	return st->st_mode & right;
 }
 
-static void note(struct reach *ret, const struct root_dir *root, const struct stat *st, mode_t right)
+static void note(struct socket_access *ret, const struct root_dir *root, const struct stat *st, mode_t right)
 {
 	_cleanup_(fd_closep) int fd = root_dir_open_at(root, ret->at, O_PATH);
 	_cleanup_(freep) char *same = xasprintf("/proc/self/fd/%d", fd);
@@ -36,11 +36,11 @@ static void note(struct reach *ret, const struct root_dir *root, const struct st
 }
 
 /* Each directory on the way must let it through, and the socket must let it write. */
-void reach_socket(const struct root_dir *root, const char *path, const struct task_status *who, struct reach *ret)
+void socket_access_check(const struct root_dir *root, const char *path, const struct task_status *who, struct socket_access *ret)
 {
 	struct stat st;
 
-	*ret = (struct reach){ .how = REACH_OPEN };
+	*ret = (struct socket_access){ .how = SOCKET_ACCESS_OPEN };
 	for (const char *slash = strchr(path, '/'); ; slash = strchr(slash + 1, '/')) {
 		size_t n = !slash ? strlen(path) : slash == path ? 1 : (size_t)(slash - path);
 		mode_t right = slash ? 1 : 2;
@@ -49,11 +49,11 @@ void reach_socket(const struct root_dir *root, const char *path, const struct ta
 		snprintf(ret->at, sizeof(ret->at), "%.*s", (int)n, path);
 		r = root_dir_stat(root, ret->at, &st);
 		if (r < 0) {
-			ret->how = r == -ENOENT || r == -ENOTDIR ? REACH_ABSENT : REACH_UNKNOWN;
+			ret->how = r == -ENOENT || r == -ENOTDIR ? SOCKET_ACCESS_ABSENT : SOCKET_ACCESS_UNKNOWN;
 			return;
 		}
 		if (!allows(&st, who, right)) {
-			ret->how = REACH_DENIED;
+			ret->how = SOCKET_ACCESS_DENIED;
 			note(ret, root, &st, right);
 			return;
 		}
@@ -63,5 +63,5 @@ void reach_socket(const struct root_dir *root, const char *path, const struct ta
 	if (S_ISSOCK(st.st_mode))
 		ret->at[0] = '\0';
 	else
-		ret->how = REACH_NO_SOCKET;
+		ret->how = SOCKET_ACCESS_NO_SOCKET;
 }
