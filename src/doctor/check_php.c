@@ -220,7 +220,7 @@ static void check_one(struct check *c, const struct php_installation *php)
 static bool any_mapped(const struct machine_tasks *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		if (t->items[i].loaded == KNOWN_YES)
+		if (t->items[i].loaded == TRISTATE_YES)
 			return true;
 	return false;
 }

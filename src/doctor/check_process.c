@@ -155,7 +155,7 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 			doctor_task(f, d, AREA_PROCESS, o.about, &v);
 	} else {
 		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "no-php", o.about, "pgrep -a php",
-			     t->loaded == KNOWN_NOT ? "its name is not PHP's, and what it has mapped cannot be read" :
+			     t->loaded == TRISTATE_UNKNOWN ? "its name is not PHP's, and what it has mapped cannot be read" :
 						      "runs no PHP: it is not called php…, and has no libphp mapped");
 	}
 	findings_look(f, "the program of process %d", (int)t->pid);

@@ -64,11 +64,11 @@ void doctor_task(struct findings *f, const struct doctor *d, const char *area, c
 {
 	const struct php_task *t = v->task;
 
-	if (t->loaded == KNOWN_NO) {
+	if (t->loaded == TRISTATE_NO) {
 		add_without(f, d, area, about, v);
 		return;
 	}
-	if (t->loaded == KNOWN_YES) {
+	if (t->loaded == TRISTATE_YES) {
 		check_with(f, d, area, about, v);
 		return;
 	}

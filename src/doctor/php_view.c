@@ -73,7 +73,7 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 	*v = (struct php_view){ .task = task };
 	if (root_dir_open(directory, &v->root) < 0)
 		root_dir_open("/", &v->root);
-	if (task->other_root == KNOWN_YES)
+	if (task->other_root == TRISTATE_YES)
 		v->root_name = task->root ? task->root : "its container";
 	put_about(v);
 	v->php = php_installation_add_task(list, d->proc, task, &v->err);

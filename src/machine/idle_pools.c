@@ -85,7 +85,7 @@ static bool has_process(const struct idle *idle, const struct php_task *master, 
 
 static void add(struct idle *idle, const struct php_task *master, const struct fpm_pool *p)
 {
-	struct php_task t = { .loaded = master->loaded, .other_root = p->chroot ? KNOWN_YES : KNOWN_NO };
+	struct php_task t = { .loaded = master->loaded, .other_root = p->chroot ? TRISTATE_YES : TRISTATE_NO };
 
 	if (!find_status(p, master, &t.status))
 		return;
@@ -99,7 +99,7 @@ static void add(struct idle *idle, const struct php_task *master, const struct f
 /* Only root can see the root directory of another process; a service of this machine's systemd has ours. */
 static bool sees_our_files(const struct php_task *t)
 {
-	return t->other_root == KNOWN_NO || (t->other_root == KNOWN_NOT && *t->service);
+	return t->other_root == TRISTATE_NO || (t->other_root == TRISTATE_UNKNOWN && *t->service);
 }
 
 size_t idle_pools_find(const struct php_task *tasks, size_t count, struct php_task **ret)

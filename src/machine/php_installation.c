@@ -94,7 +94,7 @@ static int open_of_task(const char *proc, const struct php_task *t, char **ret_p
 	struct root_dir root;
 	int fd;
 
-	*ret_root = t->other_root == KNOWN_YES ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup("/");
+	*ret_root = t->other_root == TRISTATE_YES ? xasprintf("%s/%d/root", proc, (int)t->pid) : xstrdup("/");
 	if (!t->library) {
 		*ret_path = xstrdup(t->exe ? t->exe : exe);
 		fd = open(exe, O_RDONLY | O_CLOEXEC);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum known { KNOWN_NOT, KNOWN_NO, KNOWN_YES };
+enum tristate { TRISTATE_UNKNOWN, TRISTATE_NO, TRISTATE_YES };
 
 struct php_task {
 	pid_t pid;
@@ -25,13 +25,13 @@ struct php_task {
 	char *exe;			/* its path as the process's own root has it; NULL: unknown */
 	int exe_error;			/* then, as an errno */
 	bool exe_deleted;
-	enum known loaded;		/* whether strobe.so is mapped */
+	enum tristate loaded;		/* whether strobe.so is mapped */
 	int maps_error;			/* errno where that is not known */
 	char *extension;		/* path of the mapped strobe.so, NULL if none is known */
 	bool extension_deleted;
 	char *library;			/* libphp*.so that is mapped, NULL if none is known */
 
-	enum known other_root;		/* it does not see our files */
+	enum tristate other_root;		/* it does not see our files */
 	bool container;			/* then: because of another mount namespace; else a chroot */
 	char *root;			/* of a chroot, as we name it; NULL */
 	char service[96];		/* "php8.2-fpm": systemd's unit, "" if none */
