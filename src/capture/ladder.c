@@ -9,7 +9,7 @@ static bool lacks(enum kernel_feature f, struct obstacle *ret)
 	int r = kernel_feature_try(f);
 
 	if (r < 0)
-		obstacle_of_feature("/proc", f, r, ret);
+		obstacle_for_feature("/proc", f, r, ret);
 	return r < 0;
 }
 

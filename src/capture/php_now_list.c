@@ -25,7 +25,7 @@ int php_now_list_init(struct php_now_list *l, const char *offsets_file, bool (*w
 	int e = 0;
 
 	*l = (struct php_now_list){ 0 };
-	if (obstacle_of_numbers("/proc", &closed))
+	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if (ladder_memory_obstacle(&closed))
 		return err_set(err, -EPERM, "memory of processes may not be read: %s%s%s; " LADDER_EXTENSION, closed.cause,

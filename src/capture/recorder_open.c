@@ -111,7 +111,7 @@ static int open_all(struct recorder *r, struct err *err)
 	if ((e = read_offsets(&r->options, &php_offsets, &perl_offsets, err)) < 0)
 		return e;
 	choose(r);
-	if (obstacle_of_numbers("/proc", &closed))
+	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if ((e = open_sampler(r, err)) < 0)
 		return e;

@@ -107,7 +107,7 @@ static int check_memory(struct remote_targets *t, pid_t pid, bool is_php, struct
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	if (php_task_read("/proc", number, &task) < 0)
 		return process_absent(pid, err);
-	e = obstacle_of_memory("/proc", &task, &o);
+	e = obstacle_for_memory("/proc", &task, &o);
 	if (e == -ESRCH)
 		process_absent(pid, err);
 	else if (e < 0 && (is_php || php_task_is_php(&task))) {

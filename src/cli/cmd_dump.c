@@ -182,7 +182,7 @@ static void put_closed(const struct php_now_list *d)
 {
 	struct obstacle hides;
 
-	if (!pids.count && obstacle_of_hiding("/proc", &hides))
+	if (!pids.count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (d->targets.closed.count)
 		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " LADDER_EXTENSION "\n", d->targets.closed.count,

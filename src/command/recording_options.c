@@ -80,7 +80,7 @@ int recording_tell_fallback(const struct recorder_options *o, const struct recor
 
 	if (*why && !layers->php)
 		return err_set(err, -ENOTSUP, "native and kernel frames take BPF: %s", why);
-	if (*why && !o->pid_count && obstacle_of_hiding("/proc", &hides))
+	if (*why && !o->pid_count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (*why)
 		fprintf(stderr, "strobe: no BPF: %s; reading the memory of processes instead, without native and kernel frames\n", why);

@@ -101,7 +101,7 @@ static void check_memory(const struct one *o)
 	const struct php_task *t = o->view->task;
 	struct obstacle obstacle;
 
-	if (obstacle_of_memory(o->d->proc, t, &obstacle) < 0)
+	if (obstacle_for_memory(o->d->proc, t, &obstacle) < 0)
 		findings_add(o->f, LEVEL_WARNING, AREA_PROCESS, "memory", o->about, obstacle.remedy,
 			     "its memory may not be read, so it cannot be seen from outside: %s", obstacle.cause);
 	else
@@ -177,7 +177,7 @@ void doctor_process(struct findings *f, const void *data)
 	findings_look(f, "process %s", d->pid);
 	r = php_task_read(d->proc, d->pid, &task);
 	if (r < 0) {
-		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_of_hiding(d->proc, &hides);
+		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_for_hidepid(d->proc, &hides);
 
 		findings_add(f, LEVEL_PROBLEM, AREA_PROCESS, "process", d->pid, hidden ? hides.remedy : "pgrep -a php", "%s%s%s",
 			     absent ? "there is no such process" : strerror(-r), hidden ? ", or " : "", hidden ? hides.cause : "");

@@ -67,7 +67,7 @@ void doctor_processes(struct findings *f, const void *data)
 	}
 	if (left_out)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "more", "", "strobe doctor -p PID", "%u more kinds of processes are left out", left_out);
-	if (obstacle_of_hiding(d->proc, &hides))
+	if (obstacle_for_hidepid(d->proc, &hides))
 		findings_add(f, LEVEL_WARNING, AREA_PROCESSES, "hidden", "", hides.remedy, "%s", hides.cause);
 	if (!shown)
 		findings_add(f, LEVEL_NOTE, AREA_PROCESSES, "no-process", "", "start it, or try: strobe run -- php script.php",

@@ -24,7 +24,7 @@ static void add_refused(struct state *s, enum kernel_feature f)
 {
 	struct obstacle o;
 
-	obstacle_of_feature(s->proc, f, s->result[f], &o);
+	obstacle_for_feature(s->proc, f, s->result[f], &o);
 	findings_add(s->f, o.chosen ? LEVEL_NOTE : LEVEL_WARNING, AREA_SAMPLER, kernel_feature_name(f), kernel_feature_use(f),
 		     *o.remedy ? o.remedy : NULL, "%s", o.cause);
 }
@@ -101,7 +101,7 @@ void doctor_sampler(struct findings *f, const void *data)
 		s.result[i] = kernel_feature_try((enum kernel_feature)i);
 	}
 	add_ladder(&s);
-	if (obstacle_of_numbers(d->proc, &closed))
+	if (obstacle_for_pid_namespace(d->proc, &closed))
 		findings_add(f, LEVEL_PROBLEM, AREA_SAMPLER, "proc", "/proc", closed.remedy, "%s", closed.cause);
 	if (!works(&s, KERNEL_BPF))
 		add_refused(&s, KERNEL_BPF);
