@@ -6,7 +6,7 @@
 
 static bool lacks(enum kernel_feature f, struct obstacle *ret)
 {
-	int r = kernel_feature_try(f);
+	int r = kernel_feature_probe(f);
 
 	if (r < 0)
 		obstacle_for_feature("/proc", f, r, ret);

@@ -98,7 +98,7 @@ void doctor_sampler(struct findings *f, const void *data)
 			     "no kernel feature is called '%s'", word);
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++) {
 		findings_look(f, "%s", kernel_feature_use((enum kernel_feature)i));
-		s.result[i] = kernel_feature_try((enum kernel_feature)i);
+		s.result[i] = kernel_feature_probe((enum kernel_feature)i);
 	}
 	add_ladder(&s);
 	if (obstacle_for_pid_namespace(d->proc, &closed))

@@ -14,7 +14,7 @@ struct obstacle {
 	bool chosen;			/* somebody asked for it, by STROBE_WITHOUT */
 };
 
-/* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_try returned, below 0. */
+/* Why a feature does not work: the first obstacle that holds. `result` is what kernel_feature_probe returned, below 0. */
 void obstacle_for_feature(const char *proc, enum kernel_feature f, int result, struct obstacle *ret);
 
 /* Whether the memory of a process may be read. Returns 0 if so; otherwise -errno and the obstacle. -ESRCH: it has ended. */
