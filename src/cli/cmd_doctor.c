@@ -77,12 +77,12 @@ static int check_all(struct findings *f, struct err *err)
 	d.socket = socket_path;
 	d.daemon = doctor_socket(f, socket_path, answers);
 	if (pid) {
-		bounded_look(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
+		bounded_check(f, AREA_PROCESS, LOOK_NS, doctor_process, &d);
 	} else {
-		bounded_look(f, AREA_PHP, LOOK_NS, doctor_php, &d);
-		bounded_look(f, AREA_PROCESSES, LOOK_NS, doctor_processes, &d);
+		bounded_check(f, AREA_PHP, LOOK_NS, doctor_php, &d);
+		bounded_check(f, AREA_PROCESSES, LOOK_NS, doctor_processes, &d);
 	}
-	bounded_look(f, AREA_SAMPLER, LOOK_NS, doctor_sampler, &d);
+	bounded_check(f, AREA_SAMPLER, LOOK_NS, doctor_sampler, &d);
 	return 0;
 }
 

@@ -205,7 +205,7 @@ static void check_one(struct check *c, const struct php_installation *php)
 	int r;
 
 	php_view_name(php, name, sizeof(name));
-	findings_look(c->f, "%s", name);
+	findings_set_subject(c->f, "%s", name);
 	r = root_dir_open(php->root, &root);
 	if (r < 0) {
 		findings_add(c->f, LEVEL_NOTE, AREA_PHP, "root", name, "sudo strobe doctor", "its files cannot be looked at: %s", strerror(-r));

@@ -158,7 +158,7 @@ static void check_task(struct findings *f, const struct doctor *d, const struct 
 			     t->loaded == TRISTATE_UNKNOWN ? "its name is not PHP's, and what it has mapped cannot be read" :
 						      "runs no PHP: it is not called php…, and has no libphp mapped");
 	}
-	findings_look(f, "the program of process %d", (int)t->pid);
+	findings_set_subject(f, "the program of process %d", (int)t->pid);
 	check_deleted(&o);
 	check_program(&o);
 	check_memory(&o);
@@ -174,7 +174,7 @@ void doctor_process(struct findings *f, const void *data)
 	struct php_task task;
 	int r;
 
-	findings_look(f, "process %s", d->pid);
+	findings_set_subject(f, "process %s", d->pid);
 	r = php_task_read(d->proc, d->pid, &task);
 	if (r < 0) {
 		bool absent = r == -ENOENT || r == -ESRCH, hidden = absent && obstacle_for_hidepid(d->proc, &hides);

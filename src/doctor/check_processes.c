@@ -33,7 +33,7 @@ static void check_group(struct findings *f, const struct doctor *d, const struct
 	_cleanup_(freep) char *about = NULL;
 	struct php_view v;
 
-	findings_look(f, "process %d (%s)", (int)t->pid, t->name);
+	findings_set_subject(f, "process %d (%s)", (int)t->pid, t->name);
 	php_view_open(&v, d, all, t, found);
 	about = processes > 1 ? xasprintf("%u × %s, such as process %d", processes, v.about, (int)t->pid) :
 		xasprintf("%s, process %d", v.about, (int)t->pid);

@@ -97,7 +97,7 @@ void doctor_sampler(struct findings *f, const void *data)
 		findings_add(f, LEVEL_WARNING, AREA_SAMPLER, "without", "STROBE_WITHOUT", "strobe doctor --help lists the names",
 			     "no kernel feature is called '%s'", word);
 	for (unsigned i = 0; i < KERNEL_FEATURES; i++) {
-		findings_look(f, "%s", kernel_feature_use((enum kernel_feature)i));
+		findings_set_subject(f, "%s", kernel_feature_use((enum kernel_feature)i));
 		s.result[i] = kernel_feature_probe((enum kernel_feature)i);
 	}
 	add_ladder(&s);

@@ -33,7 +33,7 @@ void doctor_daemon(struct findings *f, const char *url, const struct buf *json, 
 /* The socket itself. Returns whether somebody listens. */
 bool doctor_socket(struct findings *f, const char *path, bool daemon_answers);
 
-/* Looks of bounded_look: `data` is a struct doctor. */
+/* Looks of bounded_check: `data` is a struct doctor. */
 void doctor_php(struct findings *f, const void *data);
 void doctor_processes(struct findings *f, const void *data);
 void doctor_process(struct findings *f, const void *data);
