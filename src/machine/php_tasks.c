@@ -256,7 +256,7 @@ static bool may_be_php(const struct php_task *t)
 	return t->command_size && (php_task_is_php(t) || needs_proof(t->name));
 }
 
-size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looked)
+size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_examined)
 {
 	size_t count = 0, capacity = 0, looked = 0;
 	DIR *dir = opendir(proc);
@@ -280,8 +280,8 @@ size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looke
 	}
 	if (dir)
 		closedir(dir);
-	if (ret_looked)
-		*ret_looked = looked;
+	if (ret_examined)
+		*ret_examined = looked;
 	return count;
 }
 

@@ -45,8 +45,8 @@ void php_task_done(struct php_task *t);
 bool php_task_is_php(const struct php_task *t);
 
 /* The processes that run PHP, in the order of /proc; the caller calls php_tasks_free. NULL and 0 if there are none.
- * `*ret_looked` (NULL is fine): how many processes there are. */
-size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_looked);
+ * `*ret_examined` (NULL is fine): how many processes there are. */
+size_t php_tasks_find(const char *proc, struct php_task **ret, size_t *ret_examined);
 void php_tasks_free(struct php_task *tasks, size_t count);
 
 /* The name of a user, or its number. */
