@@ -4,7 +4,7 @@
 #include "fpm_pools.h"
 #include "mem.h"
 #include "php_view.h"
-#include "socket_wanted.h"
+#include "expected_socket.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -84,7 +84,7 @@ static void check_resting_pool(struct check *c, const struct fpm_pool *p, const 
 		return;
 	}
 	socket_variables_of_pool(p, who.uid, c->d->proc, 0, &variables);
-	path = socket_wanted(s, &variables, who.uid, &own);
+	path = expected_socket(s, &variables, who.uid, &own);
 	socket_variables_done(&variables);
 	doctor_socket_access(c->f, c->d, LEVEL_WARNING, AREA_PHP, about, &own, p->chroot, path, s, &who, "");
 	root_dir_close(&own);

@@ -2,7 +2,7 @@
 #include "php_view.h"
 
 #include "mem.h"
-#include "socket_wanted.h"
+#include "expected_socket.h"
 
 #include <string.h>
 
@@ -84,7 +84,7 @@ void php_view_open(struct php_view *v, const struct doctor *d, const struct mach
 		socket_variables_of_pool(v->pool, task->status.uid, d->proc, master ? master->pid : 0, &variables);
 	else if (!*task->pool)
 		socket_variables_of(d->proc, task->pid, &variables);
-	v->socket = socket_wanted(&v->settings, &variables, task->status.uid, &v->root);
+	v->socket = expected_socket(&v->settings, &variables, task->status.uid, &v->root);
 	socket_variables_done(&variables);
 }
 

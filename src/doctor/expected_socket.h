@@ -1,6 +1,6 @@
-/* socket_wanted.h: where a PHP looks for the daemon's socket. */
-#ifndef DOCTOR_SOCKET_WANTED_H
-#define DOCTOR_SOCKET_WANTED_H
+/* expected_socket.h: where a PHP looks for the daemon's socket. */
+#ifndef DOCTOR_EXPECTED_SOCKET_H
+#define DOCTOR_EXPECTED_SOCKET_H
 
 #include "fpm_pools.h"
 
@@ -21,7 +21,7 @@ void socket_variables_done(struct socket_variables *v);
 
 /* The path that a process of the user `uid` with these settings sends to, as extension/send/socket_path.c chooses it. The
  * caller frees. */
-char *socket_wanted(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct root_dir *root);
+char *expected_socket(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct root_dir *root);
 
 /* A variable of the environment that a process was started with; the caller frees. NULL: not set, or not to be read. */
 char *process_variable(const char *proc, pid_t pid, const char *name);

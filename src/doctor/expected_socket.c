@@ -1,5 +1,5 @@
-/* socket_wanted.c: strobe.socket, variables, and the places of a user's own daemon. */
-#include "socket_wanted.h"
+/* expected_socket.c: strobe.socket, variables, and the places of a user's own daemon. */
+#include "expected_socket.h"
 
 #include "io.h"
 #include "mem.h"
@@ -96,7 +96,7 @@ static char *own_place(const struct socket_variables *v, uid_t uid, int place)
 	}
 }
 
-char *socket_wanted(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct root_dir *root)
+char *expected_socket(const struct php_settings *s, const struct socket_variables *v, uid_t uid, const struct root_dir *root)
 {
 	const char *wanted = php_settings_get(s, "strobe.socket", "");
 
