@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "ask_daemon.h"
+#include "status_fetch.h"
 #include "bounded.h"
 #include "clock.h"
 #include "doctor.h"
@@ -67,7 +67,7 @@ static int check_all(struct findings *f, struct err *err)
 	int r;
 
 	buf_init(&body);
-	r = ask_daemon(url, token_file, &address, &body, err);
+	r = status_fetch(url, token_file, &address, &body, err);
 	doctor_daemon(f, address, r < 0 ? NULL : &body, r, err->text);
 	answers = r >= 0;
 	if (answers)

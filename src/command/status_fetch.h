@@ -1,6 +1,6 @@
-/* ask_daemon.h: the running daemon's answer to /api/v1/status. */
-#ifndef COMMAND_ASK_DAEMON_H
-#define COMMAND_ASK_DAEMON_H
+/* status_fetch.h: the running daemon's answer to /api/v1/status. */
+#ifndef COMMAND_STATUS_FETCH_H
+#define COMMAND_STATUS_FETCH_H
 
 #include "buf.h"
 #include "err.h"
@@ -12,6 +12,6 @@
 /* Appends the answer of the daemon at `url`; if that is NULL, at the first of these two where one listens. `token_file` may be
  * NULL. `*ret_address` is the address that answered, well or not, or the first one tried. Returns 0, -ECONNREFUSED if nobody
  * listens, or another -errno. */
-int ask_daemon(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err);
+int status_fetch(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err);
 
 #endif

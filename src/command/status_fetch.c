@@ -1,5 +1,5 @@
-/* ask_daemon.c: one request over HTTP, to one of two addresses. */
-#include "ask_daemon.h"
+/* status_fetch.c: one request over HTTP, to one of two addresses. */
+#include "status_fetch.h"
 
 #include "http_get.h"
 #include "token.h"
@@ -26,7 +26,7 @@ static int ask(const char *address, const char *token_file, struct buf *body, st
 	return r < 0 ? r : 0;
 }
 
-int ask_daemon(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err)
+int status_fetch(const char *url, const char *token_file, const char **ret_address, struct buf *body, struct err *err)
 {
 	struct err second = { 0 };
 	int r;
