@@ -386,7 +386,7 @@ static int tell_way(const struct recorder_options *o, struct recorder *r, struct
 	layers.lines = !no_lines;
 	layers.file_io = o->file_io;
 	layers.weight = by_bytes ? FILE_BY_BYTES : by_count ? FILE_BY_COUNT : FILE_BY_LATENCY;
-	return recording_tell_fallback(o, r, &layers, err);
+	return recording_warn_fallback(o, r, &layers, err);
 }
 
 static int run(int argc, char **argv)

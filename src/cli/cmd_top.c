@@ -283,7 +283,7 @@ static int run(int argc, char **argv)
 	code = recorder_open(&r, &plan.o, &err);
 	if (code >= 0) {
 		recording_layers(&plan.o, r, &layers);
-		code = recording_tell_fallback(&plan.o, r, &layers, &err);
+		code = recording_warn_fallback(&plan.o, r, &layers, &err);
 	}
 	if (code >= 0)
 		code = show(r, &view, &plan, &err);

@@ -72,7 +72,7 @@ void recording_layers(const struct recorder_options *o, struct recorder *r, stru
 			  STACK_BOOK_OUTSIDE_BOTH;
 }
 
-int recording_tell_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
 			    struct err *err)
 {
 	const char *why = recorder_fallback(r);

@@ -59,7 +59,7 @@ u8 recording_languages(const struct frame_options *f, const struct target_option
 void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_book_layers *layers);
 
 /* Each step down the ladder is told. -ENOTSUP if none of the frames that were asked for are to be had there. */
-int recording_tell_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
 			    struct err *err);
 
 #endif
