@@ -340,7 +340,7 @@ static int run(int argc, char **argv)
 		  "unexpected argument '%s'; give one profile, and one file or function", argv[3]);
 	if (context < 0)
 		return command_usage(&spec, "--context must not be negative");
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = true;
 	has_profile = operands == 2 || (operands == 1 && is_profile(argv[1]));

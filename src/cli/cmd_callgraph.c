@@ -221,7 +221,7 @@ static int run(int argc, char **argv)
 	if (!(threshold >= 0 && threshold <= 100))
 		return command_usage(&spec, "invalid --threshold %g; use 0 to 100 percent", threshold);
 
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	limits.cpu_seconds = (int)seconds + 1;
 	if (strcmp(target.format, "dot") && graphviz_start(target.format, &limits, &graphviz, &err) < 0)

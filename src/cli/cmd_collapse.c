@@ -169,7 +169,7 @@ static int run(int argc, char **argv)
 	buf_init(&order);
 	reading.script_values = true;
 	reading.order = &order;
-	if ((code = inputs_from(&spec, from, &reading.format)) || (code = parse_times()))
+	if ((code = inputs_format(&spec, from, &reading.format)) || (code = parse_times()))
 		return code;
 	reading.kernel |= all;
 	reading.jit |= all;

@@ -200,7 +200,7 @@ static int run(int argc, char **argv)
 
 	if ((code = command_options(&spec, argc, argv, false, &operands)) >= 0)
 		return code;
-	if ((code = choose_format(&f)) || (code = inputs_from(&spec, from, &reading.format)))
+	if ((code = choose_format(&f)) || (code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = f->has_lines && !no_lines;
 	reading.keep_chart = true;

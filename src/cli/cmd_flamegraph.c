@@ -363,7 +363,7 @@ static int draw_inputs(struct picture_order *orders, size_t count, char **files,
 	reading.keep_chart = base.o.flamechart;
 	for (size_t i = 0; i < count; i++)
 		reading.keep_chart |= orders[i].form == PICTURE_HTML;
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	code = inputs_load_as(&in, &spec, &reading, files, file_count);
 	if (!code && wants_lines())

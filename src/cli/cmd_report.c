@@ -262,7 +262,7 @@ static int run(int argc, char **argv)
 	if ((code = parse(&o)))
 		return code;
 
-	if ((code = inputs_from(&spec, from, &reading.format)))
+	if ((code = inputs_format(&spec, from, &reading.format)))
 		return code;
 	reading.keep_lines = o.by == REPORT_BY_LINE;
 	code = weights ? load_average(&in, argv + 1, (size_t)operands) :

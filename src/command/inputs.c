@@ -125,7 +125,7 @@ static int no_such_format(const struct command_spec *spec, const char *name)
 	return command_usage(spec, "unknown input format '%s'; known formats: %s", name, known.data);
 }
 
-int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format)
+int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format)
 {
 	*ret_format = name ? format_by_name(name) : NULL;
 	if (name && (!*ret_format || !(*ret_format)->read))

@@ -37,7 +37,7 @@ int inputs_load_as(struct inputs *in, const struct command_spec *spec, const str
 
 /* The format called `name` for `--from`, NULL if that is NULL. Returns 0, or EXIT_USAGE after it has said which formats
  * there are. */
-int inputs_from(const struct command_spec *spec, const char *name, const struct format **ret_format);
+int inputs_format(const struct command_spec *spec, const char *name, const struct format **ret_format);
 void inputs_done(struct inputs *in);
 
 /* Keeps stacks with a function that matches `focus` and none that matches `ignore`, extended regular expressions of
