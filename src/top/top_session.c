@@ -36,7 +36,7 @@ struct session {
 	struct err no_now;		/* why that cannot be */
 	bool has_now;
 	struct request_rows requests;
-	struct top_facts facts;
+	struct top_status facts;
 	int64_t taken_ns;		/* since the start */
 };
 
@@ -110,7 +110,7 @@ static void begin(struct session *t, int64_t window_ns)
 	t->live = live_new(window_ns);
 	top_rows_init(&t->rows);
 	request_rows_init(&t->requests);
-	t->facts = (struct top_facts){
+	t->facts = (struct top_status){
 		.target = t->options->target, .frames = t->options->frames, .fallback = recorder_fallback(t->recorder),
 	};
 	signal(SIGINT, interrupt);

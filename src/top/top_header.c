@@ -1,6 +1,6 @@
-/* top_head.c: lines of numbers. */
+/* top_header.c: lines of numbers. */
 
-#include "top_head.h"
+#include "top_header.h"
 
 #include "request_table.h"
 
@@ -16,7 +16,7 @@ static void put_length(struct buf *out, int64_t ns)
 		buf_printf(out, "%lld:%02lld", (long long)(s / 60), (long long)(s % 60));
 }
 
-void top_put_period(struct buf *out, const struct top_view *v, const struct top_facts *f)
+void top_put_period(struct buf *out, const struct top_view *v, const struct top_status *f)
 {
 	if (v->period == LIVE_ALL) {
 		buf_puts(out, "all ");
@@ -29,7 +29,7 @@ void top_put_period(struct buf *out, const struct top_view *v, const struct top_
 	put_length(out, f->all_ns);
 }
 
-void top_put_title(struct buf *out, const struct top_view *v, const struct top_facts *f)
+void top_put_title(struct buf *out, const struct top_view *v, const struct top_status *f)
 {
 	buf_printf(out, "strobe top: %s | ", f->target);
 	top_put_period(out, v, f);
@@ -48,7 +48,7 @@ static void put_load(struct buf *out, const char *name, int64_t ns, int64_t leng
 	buf_put_fixed(out, length_ns ? (double)ns / (double)length_ns : 0, 2);
 }
 
-void top_put_load(struct buf *out, const struct top_view *v, const struct top_facts *f)
+void top_put_load(struct buf *out, const struct top_view *v, const struct top_status *f)
 {
 	const struct count *kinds = f->summary.kinds;
 
@@ -69,7 +69,7 @@ static void put_number(struct buf *out, u64 n, const char *what)
 	buf_printf(out, " %s", what);
 }
 
-void top_put_counts(struct buf *out, const struct top_view *v, const struct top_facts *f)
+void top_put_counts(struct buf *out, const struct top_view *v, const struct top_status *f)
 {
 	const struct record_summary *s = &f->summary;
 	const u64 *c = s->counters;
@@ -101,7 +101,7 @@ void top_put_counts(struct buf *out, const struct top_view *v, const struct top_
 	}
 }
 
-void top_put_choice(struct buf *out, const struct top_view *v, const struct top_facts *f)
+void top_put_choice(struct buf *out, const struct top_view *v, const struct top_status *f)
 {
 	if (v->requests && v->request_rows) {
 		request_table_put_choice(v->request_rows, out);
@@ -114,7 +114,7 @@ void top_put_choice(struct buf *out, const struct top_view *v, const struct top_
 		buf_printf(out, ", filter /%s/ hides %zu", v->filter, v->rows ? v->rows->left_out : 0);
 }
 
-bool top_put_warning(struct buf *out, const struct top_facts *f)
+bool top_put_warning(struct buf *out, const struct top_status *f)
 {
 	const struct record_summary *s = &f->summary;
 
@@ -133,7 +133,7 @@ bool top_put_warning(struct buf *out, const struct top_facts *f)
 	return true;
 }
 
-void top_put_notes(struct buf *out, const struct top_facts *f)
+void top_put_notes(struct buf *out, const struct top_status *f)
 {
 	static const char mark[] = "strobe: ";
 	_cleanup_(buf_done) struct buf text = { 0 };
