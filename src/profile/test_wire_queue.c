@@ -1,11 +1,11 @@
-/* test_wire_waiting.c: messages that wait, and the order in which they come out. */
-#include "wire_waiting.h"
+/* test_wire_queue.c: messages that wait, and the order in which they come out. */
+#include "wire_queue.h"
 
 #include "test.h"
 
 #include <string.h>
 
-static struct wire_waiting w;
+static struct wire_queue w;
 
 /* A message of one function, with this name; its bytes are gone when the function returns. */
 static void add(uint32_t series, const char *name)
@@ -23,7 +23,7 @@ static void add(uint32_t series, const char *name)
 	strobe_wire_frame(&out, 3, 0, 0);
 	strobe_wire_node(&out, 0, 0, &(int64_t){ 1 });
 	CHECK_INT(strobe_wire_parse(bytes, strobe_wire_end(&out), &m), STROBE_WIRE_OK);
-	wire_waiting_add(&w, series, &m);
+	wire_queue_add(&w, series, &m);
 	memset(bytes, 0xee, sizeof(bytes));
 }
 
@@ -35,7 +35,7 @@ static const char *take(unsigned n)
 
 	text[0] = 0;
 	while (n--) {
-		const struct wire_waiting_message *next = wire_waiting_take(&w);
+		const struct wire_queue_entry *next = wire_queue_take(&w);
 		const char *name;
 		size_t length;
 
@@ -51,26 +51,26 @@ static const char *take(unsigned n)
 
 TEST(they_come_by_series_and_then_as_they_came)
 {
-	wire_waiting_init(&w);
-	CHECK(wire_waiting_is_empty(&w));
+	wire_queue_init(&w);
+	CHECK(wire_queue_is_empty(&w));
 	CHECK_STR(take(1), "none");
 	add(7, "a");
 	add(2, "b");
 	add(7, "c");
 	add(2, "d");
-	CHECK(!wire_waiting_is_empty(&w));
+	CHECK(!wire_queue_is_empty(&w));
 	CHECK_STR(take(3), "2:b 2:d 7:a ");
-	CHECK(!wire_waiting_is_empty(&w));
+	CHECK(!wire_queue_is_empty(&w));
 	CHECK_STR(take(1), "7:c ");
-	CHECK(wire_waiting_is_empty(&w));
+	CHECK(wire_queue_is_empty(&w));
 	CHECK_STR(take(1), "none");
 	CHECK_INT(w.bytes.bytes, 0);
-	wire_waiting_done(&w);
+	wire_queue_done(&w);
 }
 
 TEST(after_the_last_one_it_can_be_filled_again)
 {
-	wire_waiting_init(&w);
+	wire_queue_init(&w);
 	add(1, "a");
 	CHECK_STR(take(2), "1:a none");
 	add(9, "b");
@@ -79,12 +79,12 @@ TEST(after_the_last_one_it_can_be_filled_again)
 	add(1, "d");
 	add(0, "e");
 	CHECK_STR(take(1), "0:e ");
-	wire_waiting_clear(&w);
-	CHECK(wire_waiting_is_empty(&w));
+	wire_queue_clear(&w);
+	CHECK(wire_queue_is_empty(&w));
 	CHECK_STR(take(1), "none");
 	add(4, "f");
-	wire_waiting_done(&w);
-	CHECK(wire_waiting_is_empty(&w));
+	wire_queue_done(&w);
+	CHECK(wire_queue_is_empty(&w));
 }
 
 TEST_MAIN()

@@ -1,5 +1,5 @@
-/* wire_waiting.c: a list of messages, sorted when the first is taken. */
-#include "wire_waiting.h"
+/* wire_queue.c: a list of messages, sorted when the first is taken. */
+#include "wire_queue.h"
 
 #include "mem.h"
 #include "wire_profile.h"
@@ -10,31 +10,31 @@
 #define CACHE_LINE	64u
 #define PREFETCHED	((size_t)16 << 10)	/* bytes of one message */
 
-void wire_waiting_init(struct wire_waiting *w)
+void wire_queue_init(struct wire_queue *w)
 {
-	*w = (struct wire_waiting){ 0 };
+	*w = (struct wire_queue){ 0 };
 	arena_init(&w->bytes);
 }
 
-void wire_waiting_done(struct wire_waiting *w)
+void wire_queue_done(struct wire_queue *w)
 {
 	free(w->list);
 	arena_done(&w->bytes);
-	wire_waiting_init(w);
+	wire_queue_init(w);
 }
 
-void wire_waiting_clear(struct wire_waiting *w)
+void wire_queue_clear(struct wire_queue *w)
 {
 	arena_done(&w->bytes);
 	w->count = w->taken = 0;
 	w->sorted = false;
 }
 
-void wire_waiting_add(struct wire_waiting *w, uint32_t series, const struct strobe_wire_message *m)
+void wire_queue_add(struct wire_queue *w, uint32_t series, const struct strobe_wire_message *m)
 {
 	assert(!w->sorted && !w->taken);
 	GROW(&w->list, &w->capacity, w->count + 1);
-	w->list[w->count] = (struct wire_waiting_message){
+	w->list[w->count] = (struct wire_queue_entry){
 		series, (uint32_t)w->count, wire_message_at(m, arena_copy(&w->bytes, wire_message_bytes(m), m->size)),
 	};
 	w->count++;
@@ -42,7 +42,7 @@ void wire_waiting_add(struct wire_waiting *w, uint32_t series, const struct stro
 
 static int compare(const void *a, const void *b)
 {
-	const struct wire_waiting_message *x = a, *y = b;
+	const struct wire_queue_entry *x = a, *y = b;
 
 	if (x->series != y->series)
 		return x->series < y->series ? -1 : 1;
@@ -59,7 +59,7 @@ static void prefetch(const struct strobe_wire_message *m)
 		__builtin_prefetch(bytes + i);
 }
 
-const struct wire_waiting_message *wire_waiting_take(struct wire_waiting *w)
+const struct wire_queue_entry *wire_queue_take(struct wire_queue *w)
 {
 	if (!w->sorted && w->count)
 		qsort(w->list, w->count, sizeof(*w->list), compare);
@@ -69,11 +69,11 @@ const struct wire_waiting_message *wire_waiting_take(struct wire_waiting *w)
 		prefetch(&w->list[w->taken + 1].message);
 	if (w->taken < w->count)
 		return &w->list[w->taken++];
-	wire_waiting_clear(w);
+	wire_queue_clear(w);
 	return NULL;
 }
 
-bool wire_waiting_is_empty(const struct wire_waiting *w)
+bool wire_queue_is_empty(const struct wire_queue *w)
 {
 	return w->taken == w->count;
 }
