@@ -278,7 +278,7 @@ static int take(const struct profile_url *u, const char *url, const char *token,
 		return r;
 	if (!r && profile_stacks(one) == 0)
 		return tell_empty(u, token, err);
-	if (!profile_has_room_for(p, one))
+	if (!profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "'%s' brings more than %u value columns together", url, PROFILE_COLUMNS);
 	profile_merge(p, one);
 	if (!r && http_header(&head, "Strobe-Warning", &warning)) {

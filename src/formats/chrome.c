@@ -281,7 +281,7 @@ static int read_all(struct reader *r, json_t *all)
 
 static int add_to(struct profile *p, const struct profile *one, struct err *err)
 {
-	if (!profile_has_room_for(p, one))
+	if (!profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	profile_merge(p, one);
 	return 0;

@@ -137,7 +137,7 @@ static int read_beside(const struct format *f, struct input *in, struct profile 
 	_cleanup_(profile_freep) struct profile *one = profile_new();
 	int r = f->read(one, in, o, err);
 
-	if (r >= 0 && !profile_has_room_for(p, one))
+	if (r >= 0 && !profile_columns_fit(p, one))
 		return err_set(err, -E2BIG, "it brings more than %u value columns together", PROFILE_COLUMNS);
 	if (r >= 0)
 		profile_merge(p, one);

@@ -109,7 +109,7 @@ static inline uint32_t profile_line(const struct profile *p, uint32_t node)
 /* The same stacks by function alone. The caller frees. */
 struct profile *profile_without_lines(const struct profile *p);
 
-bool profile_has_room_for(const struct profile *p, const struct profile *more);	/* for the columns of both */
+bool profile_columns_fit(const struct profile *p, const struct profile *more);	/* for the columns of both */
 
 /* A string of the frames of `from` as one of `into`, looked up once: `ids` has one entry per string of `from`, all of
  * bits 1 at first. Many functions have one file, whose name may be long. */
