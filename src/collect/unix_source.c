@@ -3,7 +3,7 @@
 #include "unix_source.h"
 
 #include "clock.h"
-#include "fd_room.h"
+#include "fd_budget.h"
 #include "gather.h"
 #include "log.h"
 #include "mem.h"
@@ -265,7 +265,7 @@ static void listener_ready(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		if (s->count >= CONNECTIONS_MAX || !fd_room_left(fd))
+		if (s->count >= CONNECTIONS_MAX || !fd_budget_left(fd))
 			refuse(s, fd);
 		else
 			connection_open(s, fd);
@@ -349,7 +349,7 @@ static int unix_source_open(const char *url, struct loop *loop, const struct sou
 		gather_free(gather);
 		return r;
 	}
-	fd_room_raise(CONNECTIONS_MAX);		/* every PHP worker keeps a connection */
+	fd_budget_raise(CONNECTIONS_MAX);		/* every PHP worker keeps a connection */
 
 	s = xcalloc(1, sizeof(*s));
 	s->base = (struct source){ .ops = &unix_source_ops, .receiver = *receiver, .loop = loop };

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "collector.h"
 #include "command.h"
-#include "fd_room.h"
+#include "fd_budget.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -244,7 +244,7 @@ static int open_server(struct daemon *d, struct err *err)
 	s.allow_host_count = o->allow_host_count;
 	s.source_dirs = o->source_dirs;
 	s.source_dir_count = o->source_dir_count;
-	s.connections = fd_room_for_http();
+	s.connections = fd_budget_for_http();
 	s.only_counters = !o->store_url;
 	if (o->store_url) {
 		const char *colon = strchr(o->store_url, ':');
@@ -306,7 +306,7 @@ static int open_all(struct daemon *d, struct err *err)
 	    (r = open_server(d, err)) < 0 ||
 	    (r = loop_add_timer(d->loop, &d->drop_timer, NS_PER_SECOND, err)) < 0)
 		return r;
-	fd_room_share();
+	fd_budget_share();
 	return watchdog_ns ? loop_add_timer(d->loop, &d->watchdog, watchdog_ns / 2, err) : 0;
 }
 

@@ -1,5 +1,5 @@
-/* test_fd_room.c: room for descriptors under a small limit, and its shares. */
-#include "fd_room.h"
+/* test_fd_budget.c: room for descriptors under a small limit, and its shares. */
+#include "fd_budget.h"
 
 #include "test.h"
 
@@ -34,12 +34,12 @@ TEST(of_a_small_limit_half_of_what_is_free_is_for_sinks_and_a_quarter_for_http)
 	int used = lowest_free(), http, inputs = 0;
 
 	limit((rlim_t)used + 60);
-	http = (int)fd_room_for_http();
+	http = (int)fd_budget_for_http();
 	CHECK_INT(http, (60 - 12) / 4);		/* 12 are its own */
-	fd_room_share();
+	fd_budget_share();
 	for (int i = 0; i < http; i++)
-		CHECK(fd_room_left(open_one()));
-	while (fd_room_left(open_one()))
+		CHECK(fd_budget_left(open_one()));
+	while (fd_budget_left(open_one()))
 		inputs++;
 	CHECK(inputs >= 60 / 4);
 	CHECK_INT(http + inputs, 60 / 2);
@@ -55,9 +55,9 @@ TEST(http_has_some_even_where_nothing_is_free)
 	int used = lowest_free();
 
 	limit((rlim_t)used + 2);
-	CHECK(fd_room_for_http() >= 4);
+	CHECK(fd_budget_for_http() >= 4);
 	limit((rlim_t)used + 1000);
-	CHECK(fd_room_for_http() > 200);
+	CHECK(fd_budget_for_http() > 200);
 }
 
 TEST_MAIN()

@@ -1,6 +1,6 @@
-/* fd_room.c: getrlimit and setrlimit. */
+/* fd_budget.c: getrlimit and setrlimit. */
 
-#include "fd_room.h"
+#include "fd_budget.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ static rlim_t in_use(void)
 	return fd >= 0 ? (rlim_t)fd : 0;
 }
 
-void fd_room_raise(unsigned more)
+void fd_budget_raise(unsigned more)
 {
 	struct rlimit l;
 
@@ -32,12 +32,12 @@ void fd_room_raise(unsigned more)
 	}
 }
 
-void fd_room_share(void)
+void fd_budget_share(void)
 {
 	used = in_use();
 }
 
-unsigned fd_room_for_http(void)
+unsigned fd_budget_for_http(void)
 {
 	rlim_t taken = in_use() + HTTP_OWN, n;
 	struct rlimit l;
@@ -48,7 +48,7 @@ unsigned fd_room_for_http(void)
 	return n < HTTP_LEAST ? HTTP_LEAST : n < 1u << 20 ? (unsigned)n : 1u << 20;
 }
 
-bool fd_room_left(int fd)
+bool fd_budget_left(int fd)
 {
 	struct rlimit l;
 	rlim_t room;
@@ -56,6 +56,6 @@ bool fd_room_left(int fd)
 	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
 		return true;
 	room = l.rlim_cur > used ? (l.rlim_cur - used) / 2 : 0;
-	room = room < FD_ROOM ? room : FD_ROOM;
+	room = room < FD_BUDGET ? room : FD_BUDGET;
 	return (rlim_t)fd < l.rlim_cur - room;
 }
