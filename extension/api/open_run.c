@@ -46,22 +46,22 @@ struct open_told {
 /* The ticker's thread may be reading it. */
 static uint32_t begin_telling(struct work *w)
 {
-	return atomic_exchange(&w->open.told_turn, 0);
+	return atomic_exchange(&w->open.sequence, 0);
 }
 
-static void end_telling(struct work *w, uint32_t turn)
+static void end_telling(struct work *w, uint32_t sequence)
 {
-	atomic_store(&w->open.told_turn, turn + 1 ? turn + 1 : 1);
+	atomic_store(&w->open.sequence, sequence + 1 ? sequence + 1 : 1);
 }
 
 static void note_told(const struct api_thread *a, struct work *w, const struct request_labels *labels)
 {
 	struct open_told *told = w->open.told;
-	uint32_t turn;
+	uint32_t sequence;
 
 	if (!told)
 		return;
-	turn = begin_telling(w);
+	sequence = begin_telling(w);
 	memset(told, 0, sizeof(*told));
 	socket_path(told->path, sizeof(told->path));
 	snprintf(told->source, sizeof(told->source), "%s", runs_source(w, labels));
@@ -71,21 +71,21 @@ static void note_told(const struct api_thread *a, struct work *w, const struct r
 	told->labels = *labels;
 	if (w->attributes)
 		told->attributes = *w->attributes;
-	end_telling(w, turn);
+	end_telling(w, sequence);
 }
 
 /* In a forked child, which may come to no safe point for long. */
 static void note_id(struct work *w)
 {
 	struct open_told *told = w->open.told;
-	uint32_t turn;
+	uint32_t sequence;
 
 	if (!told)
 		return;
-	turn = begin_telling(w);
+	sequence = begin_telling(w);
 	snprintf(told->id, sizeof(told->id), "%s", w->id);
 	told->pid = w->open.pid;
-	end_telling(w, turn);
+	end_telling(w, sequence);
 }
 
 static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
@@ -114,13 +114,13 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 /* Reads what the PHP thread has noted of a trace. That the work is one still, trace_copy_holds says later. */
 static bool read_told(struct open_told *ret, const void *work)
 {
-	uint32_t turn, turn_after;
+	uint32_t sequence, sequence_after;
 	struct open_told *told;
 
-	return GUARDED_READ_MEMBER(&turn, struct work, work, open.told_turn) && turn &&
+	return GUARDED_READ_MEMBER(&sequence, struct work, work, open.sequence) && sequence &&
 	       GUARDED_READ_MEMBER(&told, struct work, work, open.told) && told &&
 	       guarded_read(ret, told, sizeof(*ret)) &&
-	       GUARDED_READ_MEMBER(&turn_after, struct work, work, open.told_turn) && turn_after == turn;
+	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
 static void send_session(struct trace_copy *c, unsigned i, const struct open_told *told, const struct watch_look *look)
@@ -204,7 +204,7 @@ void open_run_began_anew(void *owner)
 void open_run_end(struct work *w)
 {
 	timer_stop(&w->open.timer);
-	atomic_store(&w->open.told_turn, 0);
+	atomic_store(&w->open.sequence, 0);
 	free(w->open.told);
 	w->open.told = NULL;
 }

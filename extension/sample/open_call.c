@@ -15,7 +15,7 @@
 
 /* Tells whether anything has changed of what is told: everything that does so changes one of these when it is done. */
 struct state {
-	uint32_t turn, labels_version;
+	uint32_t sequence, labels_version;
 	uint64_t periods_done;
 	bool running;
 };
@@ -25,7 +25,7 @@ static struct state state_of(const struct sampler *s)
 	struct state now;
 
 	memset(&now, 0, sizeof(now));		/* it is compared as bytes */
-	now.turn = atomic_load(&s->turn);
+	now.sequence = atomic_load(&s->sequence);
 	now.labels_version = __atomic_load_n(&s->globals->labels_version, __ATOMIC_ACQUIRE);
 	now.periods_done = __atomic_load_n(&s->timer.done, __ATOMIC_ACQUIRE);
 	now.running = __atomic_load_n(&s->timer.running, __ATOMIC_ACQUIRE);
@@ -78,7 +78,7 @@ static void tell_open(void *owner, const struct watch_look *look)
 	};
 
 	/* A thread that goes on tells of itself. */
-	if (!seen || (l.state.turn & 1)) {
+	if (!seen || (l.state.sequence & 1)) {
 		memcpy(look->seen, &l.state, sizeof(l.state));
 		return;
 	}

@@ -58,7 +58,7 @@ struct sampler {
 	char path[108];			/* of the socket, for the ticker's thread, which sends samples while this one cannot */
 	const zend_strobe_globals *globals;	/* of the thread, for the same */
 	const struct closure_homes *homes;
-	_Atomic uint32_t turn;		/* another number whenever samples or what they stand for have changed; odd meanwhile */
+	_Atomic uint32_t sequence;		/* another number whenever samples or what they stand for have changed; odd meanwhile */
 	struct sender sender;
 	struct counters counters;
 };
@@ -77,15 +77,15 @@ static inline void sampler_count(_Atomic uint64_t *counter, uint64_t n)
 	atomic_store_explicit(counter, before + n, memory_order_relaxed);
 }
 
-/* Around each change of what open_call.c reads: `turn` is odd meanwhile. Returns whether it was not so already, and
+/* Around each change of what open_call.c reads: `sequence` is odd meanwhile. Returns whether it was not so already, and
  * sampler_changed is to be called. */
 static inline bool sampler_changing(struct sampler *s)
 {
-	uint32_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
 
-	if (turn & 1)
+	if (sequence & 1)
 		return false;
-	atomic_store_explicit(&s->turn, turn + 1, memory_order_relaxed);
+	atomic_store_explicit(&s->sequence, sequence + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	return true;
 }
@@ -93,7 +93,7 @@ static inline bool sampler_changing(struct sampler *s)
 static inline void sampler_changed(struct sampler *s, bool began)
 {
 	if (began)
-		atomic_store_explicit(&s->turn, atomic_load_explicit(&s->turn, memory_order_relaxed) + 1, memory_order_release);
+		atomic_store_explicit(&s->sequence, atomic_load_explicit(&s->sequence, memory_order_relaxed) + 1, memory_order_release);
 }
 
 static inline enum timer_clock sampler_clock(const struct sampler *s)

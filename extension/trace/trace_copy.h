@@ -9,7 +9,7 @@
  *	innermost call and the same last one, that one has to be called again, and is counted.
  *	Both touch nothing else, but for what makes nodes.
  *
- * All that takes longer or changes more (new nodes, fibers, sessions, hand-overs, a stack that grows) leaves the capture's `turn`
+ * All that takes longer or changes more (new nodes, fibers, sessions, hand-overs, a stack that grows) leaves the capture's `sequence`
  * odd meanwhile, and another number afterwards. A call pays nothing for any of this. The allocator's counts, which change in
  * the middle of calls, are no part of it: traces that have them are not copied.
  */

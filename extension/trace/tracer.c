@@ -533,7 +533,7 @@ void tracer_thread_end(void)
 static void end_change(struct capture *c)
 {
 	if (c)
-		capture_changed(c, atomic_load(&c->turn) & 1);
+		capture_changed(c, atomic_load(&c->sequence) & 1);
 }
 
 void tracer_request_start(void)
