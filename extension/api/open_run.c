@@ -34,7 +34,7 @@ static void announce(struct api_thread *a, const struct work *w, bool discarded)
 }
 
 /* The part of a run's message beside its tree, as the PHP thread said it last. */
-struct open_told {
+struct open_run_info {
 	char path[108];			/* of the socket */
 	char source[STROBE_WIRE_RUN_KEY + 1];
 	char id[33];
@@ -44,24 +44,24 @@ struct open_told {
 };
 
 /* The ticker's thread may be reading it. */
-static uint32_t begin_telling(struct work *w)
+static uint32_t begin_change(struct work *w)
 {
 	return atomic_exchange(&w->open.sequence, 0);
 }
 
-static void end_telling(struct work *w, uint32_t sequence)
+static void end_change(struct work *w, uint32_t sequence)
 {
 	atomic_store(&w->open.sequence, sequence + 1 ? sequence + 1 : 1);
 }
 
-static void note_told(const struct api_thread *a, struct work *w, const struct request_labels *labels)
+static void publish_run(const struct api_thread *a, struct work *w, const struct request_labels *labels)
 {
-	struct open_told *told = w->open.told;
+	struct open_run_info *told = w->open.told;
 	uint32_t sequence;
 
 	if (!told)
 		return;
-	sequence = begin_telling(w);
+	sequence = begin_change(w);
 	memset(told, 0, sizeof(*told));
 	socket_path(told->path, sizeof(told->path));
 	snprintf(told->source, sizeof(told->source), "%s", runs_source(w, labels));
@@ -71,21 +71,21 @@ static void note_told(const struct api_thread *a, struct work *w, const struct r
 	told->labels = *labels;
 	if (w->attributes)
 		told->attributes = *w->attributes;
-	end_telling(w, sequence);
+	end_change(w, sequence);
 }
 
 /* In a forked child, which may come to no safe point for long. */
 static void note_id(struct work *w)
 {
-	struct open_told *told = w->open.told;
+	struct open_run_info *told = w->open.told;
 	uint32_t sequence;
 
 	if (!told)
 		return;
-	sequence = begin_telling(w);
+	sequence = begin_change(w);
 	snprintf(told->id, sizeof(told->id), "%s", w->id);
 	told->pid = w->open.pid;
-	end_telling(w, sequence);
+	end_change(w, sequence);
 }
 
 static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
@@ -99,7 +99,7 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 	if (!a || began < w->open.next_ns || !(labels = malloc(sizeof(*labels))))
 		return;
 	runs_labels(labels);
-	note_told(a, w, labels);
+	publish_run(a, w, labels);
 	t = tracer_look(w->session);
 	if (t)
 		runs_send_open(a, t, w, labels);
@@ -112,10 +112,10 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 /* --- in the ticker's thread */
 
 /* Reads what the PHP thread has noted of a trace. That the work is one still, trace_copy_holds says later. */
-static bool read_told(struct open_told *ret, const void *work)
+static bool read_run(struct open_run_info *ret, const void *work)
 {
 	uint32_t sequence, sequence_after;
-	struct open_told *told;
+	struct open_run_info *told;
 
 	return GUARDED_READ_MEMBER(&sequence, struct work, work, open.sequence) && sequence &&
 	       GUARDED_READ_MEMBER(&told, struct work, work, open.told) && told &&
@@ -123,7 +123,7 @@ static bool read_told(struct open_told *ret, const void *work)
 	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
-static void send_session(struct trace_copy *c, unsigned i, const struct open_told *told, const struct watch_look *look)
+static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *told, const struct watch_look *look)
 {
 	const struct run_info info = {
 		.open = true,
@@ -147,11 +147,11 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_tol
 static void tell(void *capture, const struct watch_look *look)
 {
 	struct trace_copy *c = trace_copy_make(capture, look);
-	struct open_told *told = c ? malloc(sizeof(*told)) : NULL;
+	struct open_run_info *told = c ? malloc(sizeof(*told)) : NULL;
 	const struct trace_options *o;
 
 	for (unsigned i = 0; told && (o = trace_copy_session(c, i)); i++)
-		if (o->began_anew == open_run_began_anew && read_told(told, o->owner))
+		if (o->began_anew == open_run_began_anew && read_run(told, o->owner))
 			send_session(c, i, told, look);
 	free(told);
 	trace_copy_free(c);
@@ -166,7 +166,7 @@ static void watch(struct api_thread *a, struct work *w)
 	w->open.told = labels ? malloc(sizeof(*w->open.told)) : NULL;
 	if (w->open.told) {
 		runs_labels(labels);
-		note_told(a, w, labels);
+		publish_run(a, w, labels);
 		watch_begin(WATCH_TRACES, tell, (void *)trace_copy_source());
 	}
 	free(labels);
