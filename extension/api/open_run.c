@@ -56,35 +56,35 @@ static void end_change(struct work *w, uint32_t sequence)
 
 static void publish_run(const struct api_thread *a, struct work *w, const struct request_labels *labels)
 {
-	struct open_run_info *told = w->open.told;
+	struct open_run_info *published = w->open.published;
 	uint32_t sequence;
 
-	if (!told)
+	if (!published)
 		return;
 	sequence = begin_change(w);
-	memset(told, 0, sizeof(*told));
-	socket_path(told->path, sizeof(told->path));
-	snprintf(told->source, sizeof(told->source), "%s", runs_source(w, labels));
-	snprintf(told->id, sizeof(told->id), "%s", w->id);
-	snprintf(told->url, sizeof(told->url), "%s", a->url);
-	told->pid = w->open.pid;
-	told->labels = *labels;
+	memset(published, 0, sizeof(*published));
+	socket_path(published->path, sizeof(published->path));
+	snprintf(published->source, sizeof(published->source), "%s", runs_source(w, labels));
+	snprintf(published->id, sizeof(published->id), "%s", w->id);
+	snprintf(published->url, sizeof(published->url), "%s", a->url);
+	published->pid = w->open.pid;
+	published->labels = *labels;
 	if (w->attributes)
-		told->attributes = *w->attributes;
+		published->attributes = *w->attributes;
 	end_change(w, sequence);
 }
 
 /* In a forked child, which may come to no safe point for long. */
 static void note_id(struct work *w)
 {
-	struct open_run_info *told = w->open.told;
+	struct open_run_info *published = w->open.published;
 	uint32_t sequence;
 
-	if (!told)
+	if (!published)
 		return;
 	sequence = begin_change(w);
-	snprintf(told->id, sizeof(told->id), "%s", w->id);
-	told->pid = w->open.pid;
+	snprintf(published->id, sizeof(published->id), "%s", w->id);
+	published->pid = w->open.pid;
 	end_change(w, sequence);
 }
 
@@ -115,30 +115,30 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 static bool read_run(struct open_run_info *ret, const void *work)
 {
 	uint32_t sequence, sequence_after;
-	struct open_run_info *told;
+	struct open_run_info *published;
 
 	return GUARDED_READ_MEMBER(&sequence, struct work, work, open.sequence) && sequence &&
-	       GUARDED_READ_MEMBER(&told, struct work, work, open.told) && told &&
-	       guarded_read(ret, told, sizeof(*ret)) &&
+	       GUARDED_READ_MEMBER(&published, struct work, work, open.published) && published &&
+	       guarded_read(ret, published, sizeof(*ret)) &&
 	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
-static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *told, const struct watch_look *look)
+static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_look *look)
 {
 	const struct run_info info = {
 		.open = true,
-		.source = told->source,
-		.id = told->id,
-		.url = *told->url ? told->url : NULL,
-		.attributes = told->attributes.count ? &told->attributes : NULL,
-		.pid = (uint32_t)told->pid,
+		.source = published->source,
+		.id = published->id,
+		.url = *published->url ? published->url : NULL,
+		.attributes = published->attributes.count ? &published->attributes : NULL,
+		.pid = (uint32_t)published->pid,
 	};
 	struct call_tree *tree = trace_copy_tree(c, i);
 	struct sender sender;
 
 	sender_init(&sender);
-	if (tree && trace_copy_holds(c, look) && *told->path && told->pid == getpid())
-		run_message_send(&sender, told->path, tree, &info, &told->labels);
+	if (tree && trace_copy_holds(c, look) && *published->path && published->pid == getpid())
+		run_message_send(&sender, published->path, tree, &info, &published->labels);
 	sender_close(&sender);
 	call_tree_free(tree);
 }
@@ -147,13 +147,13 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_run
 static void tell(void *capture, const struct watch_look *look)
 {
 	struct trace_copy *c = trace_copy_make(capture, look);
-	struct open_run_info *told = c ? malloc(sizeof(*told)) : NULL;
+	struct open_run_info *published = c ? malloc(sizeof(*published)) : NULL;
 	const struct trace_options *o;
 
-	for (unsigned i = 0; told && (o = trace_copy_session(c, i)); i++)
-		if (o->began_anew == open_run_began_anew && read_run(told, o->owner))
-			send_session(c, i, told, look);
-	free(told);
+	for (unsigned i = 0; published && (o = trace_copy_session(c, i)); i++)
+		if (o->began_anew == open_run_began_anew && read_run(published, o->owner))
+			send_session(c, i, published, look);
+	free(published);
 	trace_copy_free(c);
 }
 
@@ -163,8 +163,8 @@ static void watch(struct api_thread *a, struct work *w)
 {
 	struct request_labels *labels = malloc(sizeof(*labels));
 
-	w->open.told = labels ? malloc(sizeof(*w->open.told)) : NULL;
-	if (w->open.told) {
+	w->open.published = labels ? malloc(sizeof(*w->open.published)) : NULL;
+	if (w->open.published) {
 		runs_labels(labels);
 		publish_run(a, w, labels);
 		watch_begin(WATCH_TRACES, tell, (void *)trace_copy_source());
@@ -205,8 +205,8 @@ void open_run_end(struct work *w)
 {
 	timer_stop(&w->open.timer);
 	atomic_store(&w->open.sequence, 0);
-	free(w->open.told);
-	w->open.told = NULL;
+	free(w->open.published);
+	w->open.published = NULL;
 }
 
 /* A child that has not begun anew has nothing to take back: the run is its parent's. */
