@@ -88,7 +88,7 @@ struct capture {
 	bool counting;
 	struct entry *forked;		/* this is a child that has not noticed it: the call that ran, or NULL. The stack looks full … */
 	zend_execute_data *forked_in;	/* … and the call has no frame, so that its end is not found: it has this one */
-	bool told;			/* the error log has been told in this request that calls were folded */
+	bool warned;			/* the error log has been told in this request that calls were folded */
 	bool muted;			/* calls are not seen for a moment: the stack looks full */
 	const struct trace_annotation *annotation;
 	_Atomic uint32_t sequence;		/* odd while something changes that is not done at once (trace_copy.h) */

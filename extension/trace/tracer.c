@@ -430,9 +430,9 @@ void tracer_tell_folded(uint64_t calls)
 	if (!c)
 		return;
 #endif
-	if (!calls || c->told || !PG(log_errors))
+	if (!calls || c->warned || !PG(log_errors))
 		return;
-	c->told = true;
+	c->warned = true;
 	snprintf(text, sizeof(text), "strobe: %llu calls found no room in the trace and are summed up as [folded]: "
 		 "strobe.trace_max_nodes is " ZEND_LONG_FMT, (unsigned long long)calls, STROBE_G(trace_max_nodes));
 	php_log_err(text);
@@ -558,6 +558,6 @@ void tracer_request_end(void)
 	while (c->sessions)
 		close_session(c, c->sessions);
 	observe_request_end(c);
-	c->told = false;
+	c->warned = false;
 	blocks_request_end();
 }
