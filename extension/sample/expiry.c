@@ -74,7 +74,7 @@ int64_t timer_overdue(const struct strobe_timer *t, int64_t at)
 /* The periods are shared out by the time that each note stands for. */
 static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 {
-	uint64_t total = timer_periods_due(t, x->now[t->clock]), told = 0;
+	uint64_t total = timer_periods_due(t, x->now[t->clock]), delivered = 0;
 	int64_t ns = 0;
 	struct moment m;
 
@@ -85,13 +85,13 @@ static void expire_passive(struct strobe_timer *t, const struct expiry *x)
 			ns += x->notes[i].ns;
 			until = (uint64_t)((double)total * (double)ns / (double)x->ns + 0.5);
 		}
-		if (until <= told)
+		if (until <= delivered)
 			continue;
 		find_moment(&m, x, i);
 		m.more = until < total;
-		t->done += until - told;
-		t->expired(t, until - told, &m);
-		told = until;
+		t->done += until - delivered;
+		t->expired(t, until - delivered, &m);
+		delivered = until;
 	}
 }
 
