@@ -123,7 +123,7 @@ static bool read_run(struct open_run_info *ret, const void *work)
 	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
-static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_look *look)
+static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_context *look)
 {
 	const struct run_info info = {
 		.open = true,
@@ -144,7 +144,7 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_run
 }
 
 /* As watch.h says. The capture lives as long as its thread is watched. */
-static void tell(void *capture, const struct watch_look *look)
+static void tell(void *capture, const struct watch_context *look)
 {
 	struct trace_copy *c = trace_copy_make(capture, look);
 	struct open_run_info *published = c ? malloc(sizeof(*published)) : NULL;

@@ -50,7 +50,7 @@ static bool holds(const void *owner)
 
 /* Runs in the ticker's thread, and reads as watch.h says. What lies in the sampler itself, and the globals of its thread, live
  * as long as the thread is watched. */
-static void tell_open(void *owner, const struct watch_look *look)
+static void tell_open(void *owner, const struct watch_context *look)
 {
 	struct sampler *s = owner;
 	struct look l = { s, state_of(s) };

@@ -288,12 +288,12 @@ static void send_all(struct telling *t, const struct open_samples *o)
 }
 
 /* The stack is looked at by itself: its calls may end before the PHP thread comes to a safe point. */
-static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_look *look)
+static bool still_holds(const struct telling *t, const struct open_samples *o, const struct watch_context *look)
 {
 	return watch_settles(look) && o->holds(o->owner) && (!t->depth || are_still(t, look->frames));
 }
 
-void open_samples_send(const struct open_samples *o, const struct watch_look *look)
+void open_samples_send(const struct open_samples *o, const struct watch_context *look)
 {
 	struct telling *t;
 

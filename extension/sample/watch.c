@@ -21,7 +21,7 @@ static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns
 
 	for (enum watcher which = 0; which < WATCHERS; which++) {
 		struct watch *w = &a->watches[which];
-		const struct watch_look l = { a->of[LANE_INTERRUPTS].leaf, cpu_ns, slot, w->seen };
+		const struct watch_context l = { a->of[LANE_INTERRUPTS].leaf, cpu_ns, slot, w->seen };
 		watch_function *watch = atomic_load(&w->watch);
 
 		if (watch)
@@ -30,7 +30,7 @@ static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns
 	return MIN((timer_now(TIMER_WALL) - began) * WATCH_SHARE, WATCH_MAX_NS);
 }
 
-bool watch_settles(const struct watch_look *l)
+bool watch_settles(const struct watch_context *l)
 {
 	return ticker_settles(l->slot);
 }

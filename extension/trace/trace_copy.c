@@ -335,7 +335,7 @@ static bool may_be_waiting(char *seen, const struct state *now)
 	return same || s.looks >= LOOKS;
 }
 
-struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_look *look)
+struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *look)
 {
 	struct trace_copy *c = aligned_alloc(64, sizeof(*c));
 
@@ -350,7 +350,7 @@ struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_
 	return NULL;
 }
 
-bool trace_copy_holds(const struct trace_copy *c, const struct watch_look *look)
+bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *look)
 {
 	struct state *now = watch_settles(look) ? aligned_alloc(64, sizeof(*now)) : NULL;
 	bool holds = now && read_state(now, c->of) && memcmp(now, &c->before, sizeof(*now)) == 0;
