@@ -123,7 +123,7 @@ static bool read_run(struct open_run_info *ret, const void *work)
 	       GUARDED_READ_MEMBER(&sequence_after, struct work, work, open.sequence) && sequence_after == sequence;
 }
 
-static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_context *look)
+static void send_session(struct trace_copy *c, unsigned i, const struct open_run_info *published, const struct watch_context *context)
 {
 	const struct run_info info = {
 		.open = true,
@@ -137,22 +137,22 @@ static void send_session(struct trace_copy *c, unsigned i, const struct open_run
 	struct sender sender;
 
 	sender_init(&sender);
-	if (tree && trace_copy_holds(c, look) && *published->path && published->pid == getpid())
+	if (tree && trace_copy_holds(c, context) && *published->path && published->pid == getpid())
 		run_message_send(&sender, published->path, tree, &info, &published->labels);
 	sender_close(&sender);
 	call_tree_free(tree);
 }
 
 /* As watch.h says. The capture lives as long as its thread is watched. */
-static void tell(void *capture, const struct watch_context *look)
+static void tell(void *capture, const struct watch_context *context)
 {
-	struct trace_copy *c = trace_copy_make(capture, look);
+	struct trace_copy *c = trace_copy_make(capture, context);
 	struct open_run_info *published = c ? malloc(sizeof(*published)) : NULL;
 	const struct trace_options *o;
 
 	for (unsigned i = 0; published && (o = trace_copy_session(c, i)); i++)
 		if (o->began_anew == open_run_began_anew && read_run(published, o->owner))
-			send_session(c, i, published, look);
+			send_session(c, i, published, context);
 	free(published);
 	trace_copy_free(c);
 }

@@ -33,14 +33,14 @@ static struct state state_of(const struct sampler *s)
 }
 
 /* Between the beginning and the end of a look. */
-struct look {
+struct context {
 	const struct sampler *sampler;
 	struct state state;
 };
 
 static bool holds(const void *owner)
 {
-	const struct look *l = owner;
+	const struct context *l = owner;
 	struct state now;
 
 	atomic_thread_fence(memory_order_acquire);
@@ -50,12 +50,12 @@ static bool holds(const void *owner)
 
 /* Runs in the ticker's thread, and reads as watch.h says. What lies in the sampler itself, and the globals of its thread, live
  * as long as the thread is watched. */
-static void tell_open(void *owner, const struct watch_context *look)
+static void tell_open(void *owner, const struct watch_context *context)
 {
 	struct sampler *s = owner;
-	struct look l = { s, state_of(s) };
-	bool seen = memcmp(look->seen, &l.state, sizeof(l.state)) == 0;
-	int64_t now = s->cpu ? look->cpu_ns : timer_now(TIMER_WALL);
+	struct context l = { s, state_of(s) };
+	bool seen = memcmp(context->seen, &l.state, sizeof(l.state)) == 0;
+	int64_t now = s->cpu ? context->cpu_ns : timer_now(TIMER_WALL);
 	struct open_samples o = {
 		.path = s->path,
 		.trie = &s->trie,
@@ -79,13 +79,13 @@ static void tell_open(void *owner, const struct watch_context *look)
 
 	/* A thread that goes on tells of itself. */
 	if (!seen || (l.state.sequence & 1)) {
-		memcpy(look->seen, &l.state, sizeof(l.state));
+		memcpy(context->seen, &l.state, sizeof(l.state));
 		return;
 	}
 	if (s->timer.running && !s->globals->unsampled && timer_overdue(&s->timer, now) > LONG_CALL_NS)
 		o.periods = timer_periods_due(&s->timer, now);
 	if (o.info.start_ns <= o.info.end_ns)
-		open_samples_send(&o, look);
+		open_samples_send(&o, context);
 }
 
 void sampler_watch(struct sampler *s)

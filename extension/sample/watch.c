@@ -14,7 +14,7 @@
 #define WATCH_MAX_NS	600000000
 
 /* Runs in the ticker's thread. */
-static int64_t look(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
+static int64_t context(void *target, const struct ticker_slot *slot, int64_t cpu_ns)
 {
 	struct alarms *a = target;
 	int64_t began = timer_now(TIMER_WALL);
@@ -44,7 +44,7 @@ void watch_begin(enum watcher which, watch_function *watch, void *owner)
 		return;
 	atomic_store(&a->watches[which].owner, owner);
 	atomic_store(&a->watches[which].watch, watch);
-	ticker_watch(a->of[LANE_INTERRUPTS].slot, every_ns, look);
+	ticker_watch(a->of[LANE_INTERRUPTS].slot, every_ns, context);
 }
 
 void watch_end(enum watcher which)

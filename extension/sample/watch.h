@@ -38,7 +38,7 @@ struct watch_context {
 bool watch_settles(const struct watch_context *l);
 
 /* Runs in the ticker's thread, which has file descriptors of its own (ticker.h). */
-typedef void watch_function(void *owner, const struct watch_context *look);
+typedef void watch_function(void *owner, const struct watch_context *context);
 
 /* Begins to watch the calling PHP thread, which has a running timer, each strobe.flush_waiting seconds; nothing if that is 0, or if memory
  * cannot be read that way. */

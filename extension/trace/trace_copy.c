@@ -335,7 +335,7 @@ static bool may_be_waiting(char *seen, const struct state *now)
 	return same || s.looks >= LOOKS;
 }
 
-struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *look)
+struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_context *context)
 {
 	struct trace_copy *c = aligned_alloc(64, sizeof(*c));
 
@@ -343,16 +343,16 @@ struct trace_copy *trace_copy_make(const struct capture *of, const struct watch_
 		return NULL;
 	memset(c, 0, sizeof(*c));
 	c->of = of;
-	if (read_state(&c->before, of) && may_be_waiting(look->seen, &c->before) && can_be_copied(&c->before.capture) &&
-	    copy_all(c, look->cpu_ns))
+	if (read_state(&c->before, of) && may_be_waiting(context->seen, &c->before) && can_be_copied(&c->before.capture) &&
+	    copy_all(c, context->cpu_ns))
 		return c;
 	trace_copy_free(c);
 	return NULL;
 }
 
-bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *look)
+bool trace_copy_holds(const struct trace_copy *c, const struct watch_context *context)
 {
-	struct state *now = watch_settles(look) ? aligned_alloc(64, sizeof(*now)) : NULL;
+	struct state *now = watch_settles(context) ? aligned_alloc(64, sizeof(*now)) : NULL;
 	bool holds = now && read_state(now, c->of) && memcmp(now, &c->before, sizeof(*now)) == 0;
 
 	free(now);
