@@ -100,7 +100,7 @@ static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct
 		return;
 	runs_labels(labels);
 	publish_run(a, w, labels);
-	t = tracer_look(w->session);
+	t = tracer_snapshot(w->session);
 	if (t)
 		runs_send_open(a, t, w, labels);
 	call_tree_free(t);

@@ -375,7 +375,7 @@ void capture_become_child(struct capture *c)
 	capture_changed(c, first);
 }
 
-struct call_tree *tracer_look(struct trace_session *s)
+struct call_tree *tracer_snapshot(struct trace_session *s)
 {
 	struct capture *c = CAPTURE;
 	bool first = capture_changing(c);
