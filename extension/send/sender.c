@@ -51,7 +51,7 @@ bool sender_is_connected(const struct sender *s)
 	return is_ours(s) && poll(&p, 1, 0) == 0;
 }
 
-int sender_look(const char *path)
+int sender_probe(const char *path)
 {
 	struct stat st;
 

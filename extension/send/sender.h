@@ -35,7 +35,7 @@ bool sender_is_connected(const struct sender *s);
 
 /* The error that a connection to `path` would fail with, as far as the file system tells: 0 or an errno, ENOTSOCK among them. Nothing
  * is connected. */
-int sender_look(const char *path);
+int sender_probe(const char *path);
 
 /* Sends a message of at most STROBE_WIRE_INLINE bytes, or lets it wait. Returns 0, or why not (STROBE_DROP_TOO_LARGE: the
  * socket's buffer is smaller than the message, which may still go by memfd). */
