@@ -7,7 +7,7 @@
 #include "ticker.h"
 #include "futex.h"
 #include "guarded_read.h"
-#include "own_files.h"
+#include "unshare_files.h"
 #include "short_slice.h"
 #include "thread_state.h"
 
@@ -222,7 +222,7 @@ enum files { NOT_TAKEN, TAKEN, NOT_TO_BE_HAD };
 static bool have_files(enum files *files)
 {
 	if (*files == NOT_TAKEN)
-		*files = take_own_files() ? TAKEN : NOT_TO_BE_HAD;
+		*files = unshare_files() ? TAKEN : NOT_TO_BE_HAD;
 	return *files == TAKEN;
 }
 
