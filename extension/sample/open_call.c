@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 
-#include "own_sampler.h"
+#include "sampler_private.h"
 
 #include "open_samples.h"
 #include "socket_path.h"

@@ -1,6 +1,6 @@
-/* own_sampler.h: the sampler of a PHP thread, as the files behind sampler.h share it. */
-#ifndef STROBE_OWN_SAMPLER_H
-#define STROBE_OWN_SAMPLER_H
+/* sampler_private.h: the sampler of a PHP thread, as the files behind sampler.h share it. */
+#ifndef STROBE_SAMPLER_PRIVATE_H
+#define STROBE_SAMPLER_PRIVATE_H
 
 #include "closure_home.h"
 #include "label_sets.h"
@@ -64,11 +64,11 @@ struct sampler {
 };
 
 #ifdef ZTS
-extern TSRM_TLS struct sampler *strobe_own_sampler;
+extern TSRM_TLS struct sampler *strobe_thread_sampler;
 #else
-extern struct sampler *strobe_own_sampler;
+extern struct sampler *strobe_thread_sampler;
 #endif
-#define OWN_SAMPLER strobe_own_sampler	/* of the calling thread; NULL before its first sampled request */
+#define THREAD_SAMPLER strobe_thread_sampler	/* of the calling thread; NULL before its first sampled request */
 
 static inline void sampler_count(_Atomic uint64_t *counter, uint64_t n)
 {
