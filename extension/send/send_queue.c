@@ -1,24 +1,24 @@
-/* waiting.c: a list of copies. */
+/* send_queue.c: a list of copies. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "waiting.h"
+#include "send_queue.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* Small messages cost more than their bytes. */
-#define KEEPING (sizeof(struct waiting_message) + 16)
+#define KEEPING (sizeof(struct send_queue_message) + 16)
 
 static _Atomic size_t total;		/* of all queues of the process, with what keeping them takes */
 
-void *waiting_add(struct waiting *q, size_t size)
+void *send_queue_add(struct send_queue *q, size_t size)
 {
 	size_t cost = size + KEEPING;
-	struct waiting_message *m;
+	struct send_queue_message *m;
 
 	if (size > WAITING_MAX)
 		return NULL;
@@ -39,9 +39,9 @@ void *waiting_add(struct waiting *q, size_t size)
 	return m->bytes;
 }
 
-void waiting_remove(struct waiting *q)
+void send_queue_remove(struct send_queue *q)
 {
-	struct waiting_message *m = q->first;
+	struct send_queue_message *m = q->first;
 
 	q->first = m->next;
 	q->bytes -= m->size;
@@ -49,19 +49,19 @@ void waiting_remove(struct waiting *q)
 	free(m);
 }
 
-void waiting_clear(struct waiting *q)
+void send_queue_clear(struct send_queue *q)
 {
 	while (q->first)
-		waiting_remove(q);
+		send_queue_remove(q);
 }
 
-void waiting_forget_parents(struct waiting *q)
+void send_queue_forget_parents(struct send_queue *q)
 {
 	if (q->first && q->owner != getpid())
-		waiting_clear(q);
+		send_queue_clear(q);
 }
 
-void waiting_count(const void *message, size_t size, uint64_t *lost, uint64_t *drops)
+void send_queue_count(const void *message, size_t size, uint64_t *lost, uint64_t *drops)
 {
 	struct strobe_wire_message m;
 	const uint8_t *p;
