@@ -277,7 +277,7 @@ static void *run(void *unused)
 	(void)unused;
 	/* A filter that forbids that system call may end the process. */
 	if (guarded_read_works(&reason))
-		ask_for_short_slice();
+		request_short_slice();
 	atomic_store(&ticker.started, 1);
 	futex_wake(&ticker.started, INT_MAX);
 	for (;;) {
