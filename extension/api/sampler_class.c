@@ -242,7 +242,7 @@ ZEND_METHOD(Strobe_Sampler, stop)
 	}
 	if (!s->timer.running && delivery_reason())
 		php_error_docref(NULL, E_WARNING, "The samples end when the JIT was switched on: %s", delivery_reason());
-	timer_tell_rest(&s->timer);
+	timer_deliver_rest(&s->timer);
 	halt(s);
 	t = sampled_tree(s->tries, s->trie_count, s->lost, (uint64_t)s->period_ns, s->clock == TIMER_CPU);
 	release_tries(api_thread_if_any(), s);

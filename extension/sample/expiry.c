@@ -189,7 +189,7 @@ static void run_at_call(zend_execute_data *frame, bool passive)
 {
 	zend_atomic_bool_store_ex(&STROBE_CALL_DUE, false);
 	if (UNEXPECTED(TIMER_THREAD.forked))
-		timers_go_on();
+		timers_resume();
 	if (!TIMER_THREAD.alarms)
 		return;
 	if (!ticker_take(TIMER_THREAD.alarms->of[LANE_CALLS].slot) && !TIMER_THREAD.lanes[LANE_CALLS].again) {
@@ -249,7 +249,7 @@ void timer_catch_up(struct strobe_timer *t)
 	catch_up(t, OVERDUE_NS);
 }
 
-void timer_tell_rest(struct strobe_timer *t)
+void timer_deliver_rest(struct strobe_timer *t)
 {
 	catch_up(t, 0);
 }

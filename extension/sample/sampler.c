@@ -100,7 +100,7 @@ void sampler_catch_up(void)
 void sampler_request_ending(void)
 {
 	if (THREAD_SAMPLER && THREAD_SAMPLER->active)
-		timer_tell_rest(&THREAD_SAMPLER->timer);
+		timer_deliver_rest(&THREAD_SAMPLER->timer);
 }
 
 /* Beside others one that is slightly late is left to them: in turns they lose as much as they gain. */

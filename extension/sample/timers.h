@@ -68,7 +68,7 @@ void timer_stop(struct strobe_timer *t);
 void timer_catch_up(struct strobe_timer *t);
 
 /* Before a timer is stopped: tells all periods that are over, since no tick comes any more for the last of them. */
-void timer_tell_rest(struct strobe_timer *t);
+void timer_deliver_rest(struct strobe_timer *t);
 
 /* Periods that are over at a time of its clock and have not been told, and how long ago the first of them was over. The timer has
  * a period. */

@@ -66,7 +66,7 @@ static void stop_timer(struct capture *c)
 	if (!c->timer.period_ns)
 		return;
 	STROBE_ASSERT(c->ns_per_tick > 0);
-	timer_tell_rest(&c->timer);
+	timer_deliver_rest(&c->timer);
 	timer_stop(&c->timer);
 	c->timer.period_ns = 0;
 	for (uint32_t i = c->nodes.count; i-- > 0;) {
@@ -201,7 +201,7 @@ static struct trace_session *start(struct capture *c, const struct trace_options
 	STROBE_ASSERT(c->active);
 	s->key = new_key();
 	s->function = function_table_identity(&c->nodes.functions, &root);
-	timer_tell_rest(&c->timer);	/* sampled time from before is none of it */
+	timer_deliver_rest(&c->timer);	/* sampled time from before is none of it */
 	s->start_ns = realtime_ns();
 	s->start_ticks = clock_ticks();
 	s->context = options->own_fiber ? EG(current_fiber_context) : NULL;
@@ -402,7 +402,7 @@ struct call_tree *tracer_stop_own(struct trace_session *s)
 	first = capture_changing(c);
 	if (c->forked)
 		capture_become_child(c);
-	timer_tell_rest(&c->timer);
+	timer_deliver_rest(&c->timer);
 	capture_flush(c);
 	t = capture_project_own(c, s);
 	close_session(c, s);

@@ -282,7 +282,7 @@ static ZEND_METHOD(ExcimerProfiler, stop)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (THIS_PROFILER->event.timer.passive)
-		timer_tell_rest(&THIS_PROFILER->event.timer);
+		timer_deliver_rest(&THIS_PROFILER->event.timer);
 	timer_stop(&THIS_PROFILER->event.timer);
 }
 
