@@ -93,7 +93,7 @@ static void take_sample(struct strobe_timer *timer, uint64_t periods, const stru
 	uint32_t samples = periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX;
 
 	stack_collect(&a->stack, m, s->max_depth, trie_knows_root_half(t, 0));
-	if (!trie_has_room(t, a->stack.depth)) {
+	if (!trie_has_space(t, a->stack.depth)) {
 		if (!add_trie(a, s)) {
 			s->lost += periods;
 			return;

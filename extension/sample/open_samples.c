@@ -274,7 +274,7 @@ static void send_all(struct telling *t, const struct open_samples *o)
 	struct sender sender;
 
 	sender_init(&sender);
-	if (t->depth && (root == LABEL_SETS || !trie_has_room(&t->trie, t->depth))) {
+	if (t->depth && (root == LABEL_SETS || !trie_has_space(&t->trie, t->depth))) {
 		message_send(t->scratch, &sender, o->path, &t->trie, &t->base, t->sets, &o->info);
 		t->trie.count = TRIE_ROOTS;
 		memset(t->trie.nodes, 0, TRIE_ROOTS * sizeof(*t->trie.nodes));
