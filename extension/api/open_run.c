@@ -88,7 +88,7 @@ static void note_id(struct work *w)
 	end_change(w, sequence);
 }
 
-static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void hand_over(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct work *w = timer->owner;
 	int64_t began = timer_now(TIMER_WALL), gap;

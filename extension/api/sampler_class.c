@@ -85,7 +85,7 @@ static void release_tries(struct api_thread *a, struct sampler_object *s)
 	s->tries = NULL;
 }
 
-static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void take_sample(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampler_object *s = timer->owner;
 	struct api_thread *a = api_thread_if_any();

@@ -109,7 +109,7 @@ void sampler_begin(struct sampler *s);
 /* --- samples.c: samples until they are sent */
 
 /* Called by the timer. */
-void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct moment *m);
+void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m);
 
 /* Sends what the trie has, and begins it anew; or only forgets it. */
 void sampler_send(struct sampler *s);

@@ -118,7 +118,7 @@ static inline unsigned current_root(struct sampler *s)
 	return s->root;
 }
 
-void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+void sampler_take(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct sampler *s = timer->owner;
 	int64_t started, ended;

@@ -36,7 +36,7 @@ static unsigned measured_for(unsigned metrics)
 
 /* A tick of sampled time. The observer tells of it before the next call begins or ends, so that what runs by the stack of calls
  * is what ran at the tick. */
-static void tick(struct strobe_timer *timer, uint64_t periods, const struct moment *m)
+static void tick(struct strobe_timer *timer, uint64_t periods, const struct tick_snapshot *m)
 {
 	struct capture *c = timer->owner;
 

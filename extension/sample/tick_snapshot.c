@@ -1,4 +1,4 @@
-/* moment.c: finds in PHP's tables what a note names by addresses.
+/* tick_snapshot.c: finds in PHP's tables what a note names by addresses.
  *
  * Functions that are written down in a table stay until the request ends. Closures and the file scope of scripts go away, and
  * others take their memory: they are known by what the note has read of them.
@@ -8,7 +8,7 @@
 #include "config.h"
 #endif
 
-#include "moment.h"
+#include "tick_snapshot.h"
 
 #include "function_id.h"
 #include "guarded_read.h"
@@ -131,7 +131,7 @@ static const zend_function *find_definition(const zend_function *in, const void 
 }
 
 /* Most closures are written in a function that still runs, or that ran at the tick. */
-static const zend_function *find_definition_near(const struct moment *m, const void *code)
+static const zend_function *find_definition_near(const struct tick_snapshot *m, const void *code)
 {
 	const zend_execute_data *frame = m->frame;
 	const zend_function *f = NULL;
@@ -212,7 +212,7 @@ static const zend_function *search_tables(struct found_functions *found, const s
 }
 
 /* A function that stands for the file scope of a script. */
-static const zend_function *stand_for_file(struct moment *m, zend_string *name)
+static const zend_function *stand_for_file(struct tick_snapshot *m, zend_string *name)
 {
 	zend_op_array *file = &m->stand_ins[m->returned_count];
 
@@ -223,7 +223,7 @@ static const zend_function *stand_for_file(struct moment *m, zend_string *name)
 }
 
 /* Closures of one definition may have different scopes, as in classes that use a trait; the definition has none of them. */
-static const zend_function *stand_for_closure(struct moment *m, const zend_function *definition, const zend_class_entry *noted)
+static const zend_function *stand_for_closure(struct tick_snapshot *m, const zend_function *definition, const zend_class_entry *noted)
 {
 	zend_op_array *closure = &m->stand_ins[m->returned_count];
 	zend_class_entry *scope = noted ? find_class(noted) : NULL;
@@ -236,7 +236,7 @@ static const zend_function *stand_for_closure(struct moment *m, const zend_funct
 }
 
 /* The file scope of a script that has ended: the name must be that of a file that was included. */
-static const zend_function *find_file(struct moment *m, const zend_string *noted)
+static const zend_function *find_file(struct tick_snapshot *m, const zend_string *noted)
 {
 	struct name name;
 	zval *entry;
@@ -257,7 +257,7 @@ static zend_string *first_key(HashTable *table)
 }
 
 /* The main script is the first file that was included, unless another one is prepended. Code of a command line has no file. */
-void moment_take_script(struct moment *m)
+void tick_snapshot_take_script(struct tick_snapshot *m)
 {
 	const char *path = SG(request_info).path_translated;
 	HashTable *files = &EG(included_files);
@@ -272,7 +272,7 @@ void moment_take_script(struct moment *m)
 
 /* Finds a function that ran at the tick and has returned since; NULL if PHP's tables do not have it. A noted address is never
  * followed: it may have become something else. */
-static const zend_function *find_returned(struct found_functions *found, struct moment *m, const struct noted_call *call)
+static const zend_function *find_returned(struct found_functions *found, struct tick_snapshot *m, const struct noted_call *call)
 {
 	const zend_function *f;
 
@@ -325,7 +325,7 @@ static zend_execute_data *find_frame(zend_execute_data *current, const struct ti
 	return NULL;
 }
 
-void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found)
+void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found)
 {
 	const zend_function *caller;
 	zend_execute_data *frame = NULL;

@@ -1,17 +1,17 @@
-/* moment.h: which calls were running when a tick came, as far as it can be told at the safe point behind it.
+/* tick_snapshot.h: which calls were running when a tick came, as far as it can be told at the safe point behind it.
  *
  * Frames of the note (tick_note.h) that are still there were running, and functions that are gone had their share of time, too.
  * An internal function is the leaf of a sample only if it was running at the tick. A noted pointer is never followed before the
  * same function has been found in PHP's own tables.
  */
-#ifndef STROBE_MOMENT_H
-#define STROBE_MOMENT_H
+#ifndef STROBE_TICK_SNAPSHOT_H
+#define STROBE_TICK_SNAPSHOT_H
 
 #include "call_sites.h"
 #include "tick_note.h"
 
 /* The calls that were running when the tick came; passed to the callbacks of timers. */
-struct moment {
+struct tick_snapshot {
 	zend_execute_data *frame;		/* the innermost one of them that is still running; may be NULL */
 	const zend_function *returned[TICK_NOTE_DEPTH];	/* called by it, and by each other, outermost first; they have returned since */
 	const zend_op *returned_ops[TICK_NOTE_DEPTH];	/* what each of them ran then; may be anything */
@@ -41,9 +41,9 @@ struct found_functions {
 void found_functions_clear(struct found_functions *found);
 
 /* Compares a note with the stack below `current`, the frame that PHP runs at a safe point. */
-void moment_find(struct moment *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
+void tick_snapshot_find(struct tick_snapshot *m, const struct tick_note *note, zend_execute_data *current, struct found_functions *found);
 
 /* For a tick after the last call of a request: what remains is the file scope of its script. */
-void moment_take_script(struct moment *m);
+void tick_snapshot_take_script(struct tick_snapshot *m);
 
 #endif
