@@ -6,7 +6,7 @@
 #ifndef CAPTURE_OPEN_WAITS_H
 #define CAPTURE_OPEN_WAITS_H
 
-#include "stack_book.h"
+#include "stack_registry.h"
 
 struct open_waits;
 
@@ -17,9 +17,9 @@ struct open_waits *open_waits_free(struct open_waits *w);	/* NULL is fine; retur
  * thread), end. */
 void open_waits_begin(struct open_waits *w, u64 now_ns);
 void open_waits_see(struct open_waits *w, u32 tid, const struct waiting *wait);
-void open_waits_end(struct open_waits *w, struct stack_book *b);
+void open_waits_end(struct open_waits *w, struct stack_registry *b);
 
 /* The last look: each wait was counted as one that has ended. */
-void open_waits_finish(struct open_waits *w, struct stack_book *b);
+void open_waits_finish(struct open_waits *w, struct stack_registry *b);
 
 #endif

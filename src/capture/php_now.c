@@ -8,7 +8,7 @@
 #include "php_tasks.h"
 #include "process.h"
 #include "remote_memory.h"
-#include "stack_book.h"
+#include "stack_registry.h"
 #include "standstill.h"
 #include "text.h"
 #include "time_namespace.h"
@@ -148,11 +148,11 @@ void php_now_put_name(const struct php_now *n, u32 frame, struct buf *out)
 	const struct function_event *f = remote_reading_function(&n->reading, id);
 
 	if (id == FUNCTION_TRUNCATED)
-		buf_puts(out, STACK_BOOK_TRUNCATED);
+		buf_puts(out, STACK_REGISTRY_TRUNCATED);
 	else if (!f)
-		buf_puts(out, STACK_BOOK_UNKNOWN);
+		buf_puts(out, STACK_REGISTRY_UNKNOWN);
 	else
-		stack_book_put_name(f, out);
+		stack_registry_put_name(f, out);
 }
 
 void php_now_put_stack(const struct php_now *n, struct buf *out)

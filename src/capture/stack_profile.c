@@ -1,6 +1,6 @@
-/* stack_profile.c: profiles of what a stack book counted. */
+/* stack_profile.c: profiles of what a stack registry counted. */
 
-#include "stack_book_private.h"
+#include "stack_registry_private.h"
 
 #include "file_profile.h"
 #include "label_groups.h"
@@ -15,9 +15,9 @@ struct native_name {
 };
 
 struct writer {
-	const struct stack_book *book;
+	const struct stack_registry *book;
 	struct profile *p;
-	const struct stack_book_layers *layers;
+	const struct stack_registry_layers *layers;
 	struct map native;		/* native frame -> its place in `native_names` */
 	struct native_name *native_names;
 	size_t name_count, name_capacity;
@@ -35,11 +35,11 @@ static u32 frame_of_function(const struct writer *w, u64 id)
 	u32 at = map_get(&w->book->functions, id);
 
 	if (id == FUNCTION_TRUNCATED)
-		return named_frame(w->p, STACK_BOOK_TRUNCATED);
+		return named_frame(w->p, STACK_REGISTRY_TRUNCATED);
 	if (id == FUNCTION_UNKNOWN_PERL)
-		return named_frame(w->p, STACK_BOOK_UNKNOWN_PERL);
+		return named_frame(w->p, STACK_REGISTRY_UNKNOWN_PERL);
 	if (id < FUNCTION_SPECIAL || at == MAP_NONE)
-		return named_frame(w->p, STACK_BOOK_UNKNOWN);
+		return named_frame(w->p, STACK_REGISTRY_UNKNOWN);
 	if (!w->frames[at])
 		w->frames[at] = 1 + profile_frame(w->p, profile_name(names, at), profile_file(names, at), names->frames[at].line);
 	return w->frames[at] - 1;
@@ -60,11 +60,11 @@ static u32 add_known(const struct writer *w, u32 node, const struct known_stack 
 
 static u32 add_php(const struct writer *w, u32 node, u64 id)
 {
-	const char *outside = w->layers && w->layers->outside ? w->layers->outside : STACK_BOOK_OUTSIDE;
+	const char *outside = w->layers && w->layers->outside ? w->layers->outside : STACK_REGISTRY_OUTSIDE;
 	u32 at = map_get(&w->book->php_stacks, id);
 
 	if (at == MAP_NONE)
-		return profile_child(w->p, node, named_frame(w->p, id ? STACK_BOOK_UNKNOWN : outside));
+		return profile_child(w->p, node, named_frame(w->p, id ? STACK_REGISTRY_UNKNOWN : outside));
 	return add_known(w, node, &w->book->stacks[at]);
 }
 
@@ -72,7 +72,7 @@ static u32 add_php(const struct writer *w, u32 node, u64 id)
 static u32 add_gap(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	if (s->end == NATIVE_TOO_DEEP)
-		return profile_child(w->p, node, named_frame(w->p, STACK_BOOK_TRUNCATED));
+		return profile_child(w->p, node, named_frame(w->p, STACK_REGISTRY_TRUNCATED));
 	if (s->end == NATIVE_NO_RANGE)
 		return node;
 	return profile_child(w->p, node, named_frame(w->p, MODULES_UNKNOWN));
@@ -162,7 +162,7 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 /* Without PHP functions C code runs, which is more than that. Descriptions that were lost are a frame, too. */
 static u32 add_user(struct writer *w, u32 node, const struct count_key *key)
 {
-	const struct stack_book *b = w->book;
+	const struct stack_registry *b = w->book;
 	u32 php = map_get(&b->php_stacks, key->php), native = w->layers->native ? map_get(&b->native_stacks, key->native) : MAP_NONE;
 
 	if (native == MAP_NONE)
@@ -219,7 +219,7 @@ struct columns {
 	u32 wall, samples, cpu, off, blocked, runnable;
 };
 
-static struct columns make_columns(struct profile *p, const struct stack_book_layers *layers)
+static struct columns make_columns(struct profile *p, const struct stack_registry_layers *layers)
 {
 	struct columns c;
 
@@ -233,14 +233,14 @@ static struct columns make_columns(struct profile *p, const struct stack_book_la
 }
 
 /* Whether the stack of this count has any frame of the layers. */
-static bool is_shown(const struct stack_book_layers *layers, const struct count_key *key)
+static bool is_shown(const struct stack_registry_layers *layers, const struct count_key *key)
 {
 	return layers->php || layers->native || key->kernel;
 }
 
 static void add_counted(struct writer *w, const struct columns *to, const struct counted *c)
 {
-	const struct stack_book_layers *layers = w->layers;
+	const struct stack_registry_layers *layers = w->layers;
 	u32 node = PROFILE_ROOT;
 
 	if (layers->php || layers->native)
@@ -258,7 +258,7 @@ static void add_counted(struct writer *w, const struct columns *to, const struct
 }
 
 /* The counts whose group is `group`, or all of them if there are no groups. */
-static struct profile *make_profile(const struct stack_book *b, const struct stack_book_layers *layers, const u32 *groups, u32 group)
+static struct profile *make_profile(const struct stack_registry *b, const struct stack_registry_layers *layers, const u32 *groups, u32 group)
 {
 	struct profile *p = profile_new();
 	struct writer w = {
@@ -277,14 +277,14 @@ static struct profile *make_profile(const struct stack_book *b, const struct sta
 	return p;
 }
 
-static void need_symbols(struct stack_book *b, const struct stack_book_layers *layers)
+static void need_symbols(struct stack_registry *b, const struct stack_registry_layers *layers)
 {
 	if (layers->kernel && !b->has_symbols)
 		kernel_symbols_load(&b->symbols);
 	b->has_symbols |= layers->kernel;
 }
 
-struct profile *stack_book_profile(struct stack_book *b, const struct stack_book_layers *layers, u64 *ret_left_out)
+struct profile *stack_registry_profile(struct stack_registry *b, const struct stack_registry_layers *layers, u64 *ret_left_out)
 {
 	*ret_left_out = 0;
 	if (layers->file_io)
@@ -298,7 +298,7 @@ struct profile *stack_book_profile(struct stack_book *b, const struct stack_book
 
 /* --- one profile per set of labels */
 
-void stack_book_each(struct stack_book *b, const struct stack_book_layers *layers, void *data,
+void stack_registry_each(struct stack_registry *b, const struct stack_registry_layers *layers, void *data,
 		     void (*label)(void *data, const struct count_key *key, struct labels *ret),
 		     void (*take)(void *data, struct profile *p))
 {
@@ -336,7 +336,7 @@ struct stack_writer {
 	struct writer w;
 };
 
-struct stack_writer *stack_writer_new(const struct stack_book *b, struct profile *p)
+struct stack_writer *stack_writer_new(const struct stack_registry *b, struct profile *p)
 {
 	struct stack_writer *w = xcalloc(1, sizeof(*w));
 

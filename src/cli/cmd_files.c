@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "clock.h"
-#include "file_book.h"
+#include "file_registry.h"
 #include "file_rows.h"
 #include "grid.h"
 #include "json.h"

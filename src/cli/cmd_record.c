@@ -27,7 +27,7 @@ static long rows = 10;
 static struct target_options targets;
 static struct frame_options frames;
 static bool quiet, off_cpu, wall, idle;
-static struct stack_book_layers layers;
+static struct stack_registry_layers layers;
 static bool no_lines, file_io, by_bytes, by_latency, by_count, all_files, distribution;
 
 static const struct option_spec options[] = {
@@ -197,7 +197,7 @@ static void fill_options(struct recorder_options *o)
 
 struct sending {
 	struct record_sender *sender;
-	struct stack_book_layers layers;
+	struct stack_registry_layers layers;
 	int64_t since_ns;		/* wall clock */
 	unsigned hz;
 	uint64_t lost;			/* samples, told so far */
@@ -288,11 +288,11 @@ static void put_distribution(struct recorder *r, struct buf *b)
 /* Every wait ends in the kernel's scheduler, so the table has waits where they left user mode. */
 static struct profile *make_table_profile(struct recorder *r)
 {
-	struct stack_book_layers chosen = layers;
+	struct stack_registry_layers chosen = layers;
 	u64 left_out;
 
 	chosen.waits_end_in_user = true;
-	return stack_book_profile(recorder_book(r), &chosen, &left_out);
+	return stack_registry_profile(recorder_book(r), &chosen, &left_out);
 }
 
 /* An empty recording leaves an earlier file as it is. */
@@ -303,7 +303,7 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 	struct record_summary s = { 0 };
 	int e = 0;
 
-	p = stack_book_profile(recorder_book(r), &layers, &s.left_out);
+	p = stack_registry_profile(recorder_book(r), &layers, &s.left_out);
 	p->end_ns = clock_wall_ns();
 	p->start_ns = p->end_ns - recorder_elapsed_ns(r);
 	p->period_ns = o->hz ? NS_PER_SECOND / o->hz : 0;

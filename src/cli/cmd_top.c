@@ -21,7 +21,7 @@ static const char *php_offsets, *perl_offsets;
 static long rows_wanted = 10;
 static struct target_options targets;
 static struct frame_options frames;
-static struct stack_book_layers layers;
+static struct stack_registry_layers layers;
 static bool on_cpu, off_cpu, idle, plain, json;
 
 static const struct option_spec options[] = {

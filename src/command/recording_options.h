@@ -50,16 +50,16 @@ bool frame_options_any(const struct frame_options *f);
 int frame_options_check(struct frame_options *f, const struct target_options *t, const struct command_spec *spec);
 
 /* Sets which layers there are, as they were given. */
-void frame_options_fill(const struct frame_options *f, struct stack_book_layers *ret);
+void frame_options_fill(const struct frame_options *f, struct stack_registry_layers *ret);
 
 /* Without a target it is every PHP; whoever names processes sees what they run. */
 u8 recording_languages(const struct frame_options *f, const struct target_options *t);
 
 /* Fills in what is known of the layers once the recorder is open. */
-void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_book_layers *layers);
+void recording_layers(const struct recorder_options *o, struct recorder *r, struct stack_registry_layers *layers);
 
 /* Each step down the ladder is told. -ENOTSUP if none of the frames that were asked for are to be had there. */
-int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_book_layers *layers,
+int recording_warn_fallback(const struct recorder_options *o, const struct recorder *r, const struct stack_registry_layers *layers,
 			    struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* file_book.c: paths by id, counts by key. */
+/* file_registry.c: paths by id, counts by key. */
 
-#include "file_book.h"
+#include "file_registry.h"
 
 #include "file_path.h"
 #include "mem.h"
@@ -10,14 +10,14 @@
 
 const char *const file_operation_names[FILE_OPERATIONS] = { "read", "write", "open", "stat", "fsync" };
 
-void file_book_init(struct file_book *b)
+void file_registry_init(struct file_registry *b)
 {
 	intern_init(&b->paths);
 	map_init(&b->ids);
 	map_init(&b->keys);
 }
 
-void file_book_done(struct file_book *b)
+void file_registry_done(struct file_registry *b)
 {
 	intern_done(&b->paths);
 	map_done(&b->ids);
@@ -25,7 +25,7 @@ void file_book_done(struct file_book *b)
 	free(b->counts);
 }
 
-void file_book_note(struct file_book *b, const struct file_event *e, size_t size)
+void file_registry_note(struct file_registry *b, const struct file_event *e, size_t size)
 {
 	_cleanup_(buf_done) struct buf path = { 0 };
 
@@ -42,7 +42,7 @@ void file_count_add(struct file_count *to, const struct file_count *more)
 	to->ns += more->ns;
 }
 
-void file_book_count(struct file_book *b, const struct file_key *key, const struct file_count *count)
+void file_registry_count(struct file_registry *b, const struct file_key *key, const struct file_count *count)
 {
 	u32 *slot = map_slot(&b->keys, XXH3_64bits(key, sizeof(*key)));
 
@@ -54,20 +54,20 @@ void file_book_count(struct file_book *b, const struct file_key *key, const stru
 	file_count_add(&b->counts[*slot].count, count);
 }
 
-void file_book_forget_counts(struct file_book *b)
+void file_registry_forget_counts(struct file_registry *b)
 {
 	map_clear(&b->keys);
 	b->count_count = 0;
 }
 
-u32 file_book_path(struct file_book *b, u64 file)
+u32 file_registry_path(struct file_registry *b, u64 file)
 {
 	u32 path = map_get(&b->ids, file);
 
-	return path != MAP_NONE ? path : intern_add(&b->paths, FILE_BOOK_UNKNOWN, strlen(FILE_BOOK_UNKNOWN));
+	return path != MAP_NONE ? path : intern_add(&b->paths, FILE_REGISTRY_UNKNOWN, strlen(FILE_REGISTRY_UNKNOWN));
 }
 
-struct file_count file_book_sum(const struct file_book *b, enum file_operation operation)
+struct file_count file_registry_sum(const struct file_registry *b, enum file_operation operation)
 {
 	struct file_count sum = { 0 };
 

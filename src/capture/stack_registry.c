@@ -1,6 +1,6 @@
-/* stack_book.c: tables of functions, stacks, requests and counts. */
+/* stack_registry.c: tables of functions, stacks, requests and counts. */
 
-#include "stack_book_private.h"
+#include "stack_registry_private.h"
 
 #include "mem.h"
 #include "perl_name.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-struct stack_book *stack_book_new(void)
+struct stack_registry *stack_registry_new(void)
 {
-	struct stack_book *b = xcalloc(1, sizeof(*b));
+	struct stack_registry *b = xcalloc(1, sizeof(*b));
 
 	b->names = profile_new();
 	map_init(&b->functions);
@@ -19,12 +19,12 @@ struct stack_book *stack_book_new(void)
 	map_init(&b->native_stacks);
 	map_init(&b->kernel_stacks);
 	map_init(&b->requests);
-	file_book_init(&b->files);
+	file_registry_init(&b->files);
 	map_init(&b->keys);
 	return b;
 }
 
-struct stack_book *stack_book_free(struct stack_book *b)
+struct stack_registry *stack_registry_free(struct stack_registry *b)
 {
 	if (!b)
 		return NULL;
@@ -34,7 +34,7 @@ struct stack_book *stack_book_free(struct stack_book *b)
 	map_done(&b->native_stacks);
 	map_done(&b->kernel_stacks);
 	map_done(&b->requests);
-	file_book_done(&b->files);
+	file_registry_done(&b->files);
 	map_done(&b->keys);
 	free(b->stacks);
 	free(b->php_frames);
@@ -66,7 +66,7 @@ static void put_text(struct buf *out, struct str text, u32 size, u32 capacity)
 		buf_puts(out, "…");
 }
 
-void stack_book_put_name(const struct function_event *e, struct buf *out)
+void stack_registry_put_name(const struct function_event *e, struct buf *out)
 {
 	struct str name = text_of(e->name, NAME_SIZE), scope = text_of(e->scope, NAME_SIZE), file = text_of(e->file, FILE_SIZE);
 
@@ -75,7 +75,7 @@ void stack_book_put_name(const struct function_event *e, struct buf *out)
 		return;
 	}
 	if (!name.n && e->unreadable) {
-		buf_puts(out, STACK_BOOK_UNKNOWN);
+		buf_puts(out, STACK_REGISTRY_UNKNOWN);
 		return;
 	}
 	if (!name.n) {
@@ -92,17 +92,17 @@ void stack_book_put_name(const struct function_event *e, struct buf *out)
 		put_text(out, name, e->name_size, NAME_SIZE);
 }
 
-static void note_function(struct stack_book *b, const struct function_event *e)
+static void note_function(struct stack_registry *b, const struct function_event *e)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
 	struct str file = e->kind >= PERL_SUB ? perl_file_name(e) : text_of(e->file, FILE_SIZE);
 
 	buf_init(&name);
-	stack_book_put_name(e, &name);
+	stack_registry_put_name(e, &name);
 	map_set(&b->functions, e->id, profile_frame(b->names, (struct str){ name.data, name.size }, file, e->line_start));
 }
 
-static struct known_stack *new_stack(struct stack_book *b, struct map *ids, u64 id, u32 first, u32 count)
+static struct known_stack *new_stack(struct stack_registry *b, struct map *ids, u64 id, u32 first, u32 count)
 {
 	if (map_get(ids, id) != MAP_NONE)
 		return NULL;
@@ -129,7 +129,7 @@ static void turn_delegates(struct php_frame *frames, u32 count)
 	}
 }
 
-static void note_php_stack(struct stack_book *b, const struct php_stack_event *e)
+static void note_php_stack(struct stack_registry *b, const struct php_stack_event *e)
 {
 	struct known_stack *s = new_stack(b, &b->php_stacks, e->id, (u32)b->php_count, e->count);
 
@@ -142,7 +142,7 @@ static void note_php_stack(struct stack_book *b, const struct php_stack_event *e
 	b->php_count += e->count;
 }
 
-static void add_native_stack(struct stack_book *b, u64 id, const u64 *frames, u32 count, enum native_end end)
+static void add_native_stack(struct stack_registry *b, u64 id, const u64 *frames, u32 count, enum native_end end)
 {
 	struct known_stack *s = new_stack(b, &b->native_stacks, id, (u32)b->native_count, count);
 
@@ -154,7 +154,7 @@ static void add_native_stack(struct stack_book *b, u64 id, const u64 *frames, u3
 	b->native_count += count;
 }
 
-static void note_kernel_stack(struct stack_book *b, const struct kernel_stack_event *e)
+static void note_kernel_stack(struct stack_registry *b, const struct kernel_stack_event *e)
 {
 	if (!new_stack(b, &b->kernel_stacks, e->id, (u32)b->kernel_count, e->count))
 		return;
@@ -163,7 +163,7 @@ static void note_kernel_stack(struct stack_book *b, const struct kernel_stack_ev
 	b->kernel_count += e->count;
 }
 
-static void note_request(struct stack_book *b, const struct request_event *e)
+static void note_request(struct stack_registry *b, const struct request_event *e)
 {
 	u32 *place = map_slot(&b->requests, e->id);
 
@@ -174,7 +174,7 @@ static void note_request(struct stack_book *b, const struct request_event *e)
 	b->request_events[b->request_count++] = *e;
 }
 
-void stack_book_note(struct stack_book *b, const void *event, size_t size)
+void stack_registry_note(struct stack_registry *b, const void *event, size_t size)
 {
 	const struct php_stack_event *php = event;
 	const struct native_stack_event *native = event;
@@ -206,12 +206,12 @@ void stack_book_note(struct stack_book *b, const void *event, size_t size)
 			note_request(b, event);
 		break;
 	case EVENT_FILE:
-		file_book_note(&b->files, event, size);
+		file_registry_note(&b->files, event, size);
 		break;
 	}
 }
 
-void stack_book_count(struct stack_book *b, const struct count_key *key, const struct count *count)
+void stack_registry_count(struct stack_registry *b, const struct count_key *key, const struct count *count)
 {
 	u32 *slot = map_slot(&b->keys, XXH3_64bits(key, sizeof(*key)));
 
@@ -232,7 +232,7 @@ static void take_off(u64 *from, u64 *n)
 	*n -= most;
 }
 
-void stack_book_take_off(struct stack_book *b, const struct count_key *key, struct count *count)
+void stack_registry_take_off(struct stack_registry *b, const struct count_key *key, struct count *count)
 {
 	u32 place = map_get(&b->keys, XXH3_64bits(key, sizeof(*key)));
 
@@ -242,17 +242,17 @@ void stack_book_take_off(struct stack_book *b, const struct count_key *key, stru
 	take_off(&b->counts[place].count.ns, &count->ns);
 }
 
-void stack_book_count_file(struct stack_book *b, const struct file_key *key, const struct file_count *count)
+void stack_registry_count_file(struct stack_registry *b, const struct file_key *key, const struct file_count *count)
 {
-	file_book_count(&b->files, key, count);
+	file_registry_count(&b->files, key, count);
 }
 
-struct file_count stack_book_file_sum(const struct stack_book *b, enum file_operation operation)
+struct file_count stack_registry_file_sum(const struct stack_registry *b, enum file_operation operation)
 {
-	return file_book_sum(&b->files, operation);
+	return file_registry_sum(&b->files, operation);
 }
 
-struct count stack_book_sum(const struct stack_book *b, enum sample_kind kind)
+struct count stack_registry_sum(const struct stack_registry *b, enum sample_kind kind)
 {
 	struct count sum = { 0, 0 };
 
@@ -265,7 +265,7 @@ struct count stack_book_sum(const struct stack_book *b, enum sample_kind kind)
 	return sum;
 }
 
-bool stack_book_request(const struct stack_book *b, u64 id, const char **ret_script, const char **ret_method)
+bool stack_registry_request(const struct stack_registry *b, u64 id, const char **ret_script, const char **ret_method)
 {
 	u32 place = id ? map_get(&b->requests, id) : MAP_NONE;
 
@@ -278,19 +278,19 @@ bool stack_book_request(const struct stack_book *b, u64 id, const char **ret_scr
 
 /* --- recordings without end */
 
-void stack_book_forget_counts(struct stack_book *b)
+void stack_registry_forget_counts(struct stack_registry *b)
 {
 	map_clear(&b->keys);
 	b->count_count = 0;
-	file_book_forget_counts(&b->files);
+	file_registry_forget_counts(&b->files);
 }
 
-size_t stack_book_size(const struct stack_book *b)
+size_t stack_registry_size(const struct stack_registry *b)
 {
 	return b->functions.count + b->stack_count + b->request_count + b->files.ids.count;
 }
 
-static void adopt_function(struct stack_book *b, const struct stack_book *from, u64 id)
+static void adopt_function(struct stack_registry *b, const struct stack_registry *from, u64 id)
 {
 	u32 at = map_get(&from->functions, id);
 	const struct profile *names = from->names;
@@ -300,7 +300,7 @@ static void adopt_function(struct stack_book *b, const struct stack_book *from, 
 							 names->frames[at].line));
 }
 
-static void adopt_php_stack(struct stack_book *b, const struct stack_book *from, u64 id)
+static void adopt_php_stack(struct stack_registry *b, const struct stack_registry *from, u64 id)
 {
 	u32 at = map_get(&from->php_stacks, id);
 	const struct known_stack *s;
@@ -319,7 +319,7 @@ static void adopt_php_stack(struct stack_book *b, const struct stack_book *from,
 		adopt_function(b, from, from->php_frames[s->first + i].function);
 }
 
-static void adopt_native_stack(struct stack_book *b, const struct stack_book *from, u64 id)
+static void adopt_native_stack(struct stack_registry *b, const struct stack_registry *from, u64 id)
 {
 	u32 at = map_get(&from->native_stacks, id);
 	const struct known_stack *s = at == MAP_NONE ? NULL : &from->stacks[at];
@@ -328,7 +328,7 @@ static void adopt_native_stack(struct stack_book *b, const struct stack_book *fr
 		add_native_stack(b, id, from->native_frames + s->first, s->count, s->end);
 }
 
-static void adopt_kernel_stack(struct stack_book *b, const struct stack_book *from, u64 id)
+static void adopt_kernel_stack(struct stack_registry *b, const struct stack_registry *from, u64 id)
 {
 	u32 at = map_get(&from->kernel_stacks, id);
 	const struct known_stack *s;
@@ -343,7 +343,7 @@ static void adopt_kernel_stack(struct stack_book *b, const struct stack_book *fr
 	b->kernel_count += s->count;
 }
 
-void stack_book_adopt(struct stack_book *b, const struct stack_book *from, const struct count_key *key)
+void stack_registry_adopt(struct stack_registry *b, const struct stack_registry *from, const struct count_key *key)
 {
 	u32 request = key->request ? map_get(&from->requests, key->request) : MAP_NONE;
 

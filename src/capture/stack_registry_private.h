@@ -1,11 +1,11 @@
-/* stack_book_private.h: the tables of a stack book, for those files that fill and read them. */
-#ifndef CAPTURE_STACK_BOOK_PRIVATE_H
-#define CAPTURE_STACK_BOOK_PRIVATE_H
+/* stack_registry_private.h: the tables of a stack registry, for those files that fill and read them. */
+#ifndef CAPTURE_STACK_REGISTRY_PRIVATE_H
+#define CAPTURE_STACK_REGISTRY_PRIVATE_H
 
-#include "file_book.h"
+#include "file_registry.h"
 #include "kernel_symbols.h"
 #include "map.h"
-#include "stack_book.h"
+#include "stack_registry.h"
 
 struct known_stack {
 	u32 first, count;		/* in php_frames, native_frames or kernel_frames */
@@ -18,7 +18,7 @@ struct counted {
 	struct count count;
 };
 
-struct stack_book {
+struct stack_registry {
 	struct profile *names;		/* only its frames, by function */
 	struct map functions;		/* id -> frame of `names` */
 	struct map php_stacks, native_stacks, kernel_stacks;
@@ -31,7 +31,7 @@ struct stack_book {
 	struct map requests;		/* id -> its number in `request_events` */
 	struct request_event *request_events;
 	size_t request_count, request_capacity;
-	struct file_book files;
+	struct file_registry files;
 	struct kernel_symbols symbols;	/* read when they are first needed */
 	bool has_symbols;
 	struct map keys;		/* hash of a key -> its number in `counts` */
