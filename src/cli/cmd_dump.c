@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "json.h"
 #include "ladder.h"
-#include "php_now_list.h"
+#include "php_activity_list.h"
 #include "text.h"
 
 
@@ -62,14 +62,14 @@ static void put_text(struct buf *out, const char *text)
 	text_put_plain(out, (struct str){ text, strlen(text) });
 }
 
-static void put_request(struct buf *out, const struct php_now *n)
+static void put_request(struct buf *out, const struct php_activity *n)
 {
 	put_text(out, n->method);
 	buf_putc(out, ' ');
 	put_text(out, *n->uri ? n->uri : *n->script ? n->script : "?");
 }
 
-static void put_item(const struct php_now *n, struct buf *out)
+static void put_item(const struct php_activity *n, struct buf *out)
 {
 	buf_printf(out, "%d", (int)n->pid);
 	if (n->tid != n->pid)
@@ -89,12 +89,12 @@ static void put_item(const struct php_now *n, struct buf *out)
 		put_age(out, n->age_ns);
 	if (n->doing != PHP_IDLE && (*n->method || *n->script || n->age_ns >= 0))
 		buf_puts(out, ", ");
-	buf_puts(out, php_doing_name(n->doing));
+	buf_puts(out, php_state_name(n->doing));
 	if (n->doing == PHP_IDLE && n->requests >= 0)
 		buf_printf(out, ", %lld request%s so far", (long long)n->requests, n->requests == 1 ? "" : "s");
 	buf_putc(out, '\n');
 	if (n->doing != PHP_IDLE)
-		php_now_put_stack(n, out);
+		php_activity_put_stack(n, out);
 }
 
 /* --- JSON */
@@ -114,7 +114,7 @@ static void put_json_number(struct json *j, const char *key, bool known, double 
 		json_str(j, NULL);
 }
 
-static void put_json_stack(struct json *j, const struct php_now *n)
+static void put_json_stack(struct json *j, const struct php_activity *n)
 {
 	const struct php_walk *w = &n->reading.walk;
 
@@ -125,7 +125,7 @@ static void put_json_stack(struct json *j, const struct php_now *n)
 		_cleanup_(buf_done) struct buf name = { 0 };
 
 		buf_init(&name);
-		php_now_put_name(n, i, &name);
+		php_activity_put_name(n, i, &name);
 		json_open_object(j);
 		json_key(j, "function");
 		json_bytes(j, (struct str){ name.data, name.size });
@@ -136,7 +136,7 @@ static void put_json_stack(struct json *j, const struct php_now *n)
 	json_end(j);
 }
 
-static void put_json_item(struct json *j, const struct php_now *n)
+static void put_json_item(struct json *j, const struct php_activity *n)
 {
 	bool busy = n->doing < PHP_IDLE;
 
@@ -147,7 +147,7 @@ static void put_json_item(struct json *j, const struct php_now *n)
 	json_i64(j, n->tid);
 	put_json_text(j, "name", n->name);
 	put_json_text(j, "pool", n->pool);
-	put_json_text(j, "state", php_doing_name(n->doing));
+	put_json_text(j, "state", php_state_name(n->doing));
 	put_json_text(j, "method", busy ? n->method : "");
 	put_json_text(j, "uri", busy ? n->uri : "");
 	put_json_text(j, "script", busy ? n->script : "");
@@ -158,7 +158,7 @@ static void put_json_item(struct json *j, const struct php_now *n)
 	json_end(j);
 }
 
-static void put_json(const struct php_now_list *d, struct buf *out)
+static void put_json(const struct php_activity_list *d, struct buf *out)
 {
 	struct json j;
 
@@ -178,7 +178,7 @@ static void put_json(const struct php_now_list *d, struct buf *out)
 
 /* --- */
 
-static void put_closed(const struct php_now_list *d)
+static void put_closed(const struct php_activity_list *d)
 {
 	struct obstacle hides;
 
@@ -187,11 +187,11 @@ static void put_closed(const struct php_now_list *d)
 	if (d->targets.closed.count)
 		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " LADDER_EXTENSION "\n", d->targets.closed.count,
 			d->targets.closed.count == 1 ? "" : "es", d->targets.closed_why);
-	if (*php_now_list_refused(d))
-		fprintf(stderr, "strobe: %s\n", php_now_list_refused(d));
+	if (*php_activity_list_refused(d))
+		fprintf(stderr, "strobe: %s\n", php_activity_list_refused(d));
 }
 
-static int show(const struct php_now_list *d)
+static int show(const struct php_activity_list *d)
 {
 	_cleanup_(buf_done) struct buf out = { 0 };
 
@@ -214,20 +214,20 @@ static bool all_processes(void *data, pid_t pid)
 	return true;
 }
 
-static int find_targets(struct php_now_list *d, struct err *err)
+static int find_targets(struct php_activity_list *d, struct err *err)
 {
-	int e = php_now_list_init(d, offsets_file, pids.count ? NULL : all_processes, NULL, err);
+	int e = php_activity_list_init(d, offsets_file, pids.count ? NULL : all_processes, NULL, err);
 
 	d->fpm = fpm;
 	d->masters = pids.count > 0;
 	for (size_t i = 0; i < pids.count && e >= 0; i++)
-		e = php_now_list_add(d, pids.items[i], err);
+		e = php_activity_list_add(d, pids.items[i], err);
 	return e;
 }
 
 static int run(int argc, char **argv)
 {
-	struct php_now_list d;
+	struct php_activity_list d;
 	struct err err = { 0 };
 	int operands, code = command_options(&spec, argc, argv, false, &operands);
 
@@ -239,12 +239,12 @@ static int run(int argc, char **argv)
 		return command_usage(&spec, "-p and --fpm exclude each other");
 	code = find_targets(&d, &err);
 	if (code >= 0) {
-		php_now_list_read(&d);
+		php_activity_list_read(&d);
 		code = show(&d);
 	} else {
 		code = command_fail(&spec, &err);
 	}
-	php_now_list_done(&d);
+	php_activity_list_done(&d);
 	return code;
 }
 

@@ -32,7 +32,7 @@ struct session {
 	struct live *frozen;		/* while the table is stopped */
 	struct top_view *view;
 	struct top_rows rows;
-	struct php_now_list now;	/* since its first use */
+	struct php_activity_list now;	/* since its first use */
 	struct err no_now;		/* why that cannot be */
 	bool has_now;
 	struct request_rows requests;
@@ -78,10 +78,10 @@ static void fill_requests(struct session *t)
 	bool first = !t->has_now;
 
 	if (first)
-		php_now_list_init(&t->now, t->options->php_offsets, is_target, t->recorder, &t->no_now);
+		php_activity_list_init(&t->now, t->options->php_offsets, is_target, t->recorder, &t->no_now);
 	t->has_now = true;
 	if (!t->no_now.code && (first || !t->frozen))
-		php_now_list_read(&t->now);
+		php_activity_list_read(&t->now);
 	request_rows_init(&t->requests);
 	request_rows_fill(&t->requests, &t->now, t->view->has_filter ? &t->view->regex : NULL);
 	if (t->no_now.code)
@@ -126,7 +126,7 @@ static void end(struct session *t)
 	top_rows_done(&t->rows);
 	request_rows_done(&t->requests);
 	if (t->has_now)
-		php_now_list_done(&t->now);
+		php_activity_list_done(&t->now);
 }
 
 /* --- a picture of it */

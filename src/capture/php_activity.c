@@ -1,6 +1,6 @@
-/* php_now.c: stack, request and state, read together. */
+/* php_activity.c: stack, request and state, read together. */
 
-#include "php_now.h"
+#include "php_activity.h"
 
 #include "clock.h"
 #include "fastcgi.h"
@@ -19,7 +19,7 @@
 
 #define NS_PER_TICK	10000000	/* of a process' start */
 
-const char *php_doing_name(enum php_doing d)
+const char *php_state_name(enum php_state d)
 {
 	static const char *const names[] = {
 		[PHP_RUNNING] = "running", [PHP_WAITING] = "waiting", [PHP_STOPPED] = "stopped", [PHP_IDLE] = "idle",
@@ -30,7 +30,7 @@ const char *php_doing_name(enum php_doing d)
 }
 
 /* php-fpm's SAPI has the script where others have the address. */
-static void read_uri(struct php_now *n)
+static void read_uri(struct php_activity *n)
 {
 	const struct remote_php *php = &n->reading.php;
 	const struct php_layout *l = &php->binary->layout;
@@ -50,7 +50,7 @@ static void read_uri(struct php_now *n)
 
 static uint64_t read_all(void *data)
 {
-	struct php_now *n = data;
+	struct php_activity *n = data;
 	uint64_t fingerprint = remote_reading_take(&n->reading);
 
 	if (n->reading.request.id && n->reading.request.method[0])
@@ -77,7 +77,7 @@ static int64_t request_age_ns(pid_t pid, int64_t accepted_ns)
 	return (int64_t)time_namespace_kernel_ns(clock_monotonic_ns()) - (accepted_ns - its.monotonic_ns);
 }
 
-static void take_request(struct php_now *n, bool fpm)
+static void take_request(struct php_activity *n, bool fpm)
 {
 	struct fpm_worker worker;
 
@@ -94,7 +94,7 @@ static void take_request(struct php_now *n, bool fpm)
 	}
 }
 
-static void take_state(struct php_now *n, const struct thread_look *l)
+static void take_state(struct php_activity *n, const struct thread_look *l)
 {
 	if (!n->reading.readable) {
 		n->doing = PHP_UNREADABLE;
@@ -108,7 +108,7 @@ static void take_state(struct php_now *n, const struct thread_look *l)
 	}
 }
 
-static void take_name(struct php_now *n)
+static void take_name(struct php_activity *n)
 {
 	struct php_task task;
 	char number[16];
@@ -121,13 +121,13 @@ static void take_name(struct php_now *n)
 	php_task_done(&task);
 }
 
-void php_now_read(const struct remote_thread *t, struct php_now *ret)
+void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 {
 	struct thread_look look = { 0 };
 	enum standstill r = STANDSTILL_ENDED;
 	uint64_t torn = 0;
 
-	*ret = (struct php_now){ .pid = t->process->pid, .tid = t->watch.tid, .age_ns = -1, .requests = -1, .doing = PHP_ENDED };
+	*ret = (struct php_activity){ .pid = t->process->pid, .tid = t->watch.tid, .age_ns = -1, .requests = -1, .doing = PHP_ENDED };
 	ret->reading.php = remote_thread_php(t);
 	ret->reading.with_request = true;
 	take_name(ret);
@@ -142,7 +142,7 @@ void php_now_read(const struct remote_thread *t, struct php_now *ret)
 	}
 }
 
-void php_now_put_name(const struct php_now *n, u32 frame, struct buf *out)
+void php_activity_put_name(const struct php_activity *n, u32 frame, struct buf *out)
 {
 	u64 id = n->reading.walk.frames[frame].function;
 	const struct function_event *f = remote_reading_function(&n->reading, id);
@@ -155,7 +155,7 @@ void php_now_put_name(const struct php_now *n, u32 frame, struct buf *out)
 		stack_registry_put_name(f, out);
 }
 
-void php_now_put_stack(const struct php_now *n, struct buf *out)
+void php_activity_put_stack(const struct php_activity *n, struct buf *out)
 {
 	const struct php_walk *w = &n->reading.walk;
 	_cleanup_(buf_done) struct buf name = { 0 };
@@ -165,7 +165,7 @@ void php_now_put_stack(const struct php_now *n, struct buf *out)
 		const struct function_event *f = remote_reading_function(&n->reading, w->frames[i].function);
 
 		buf_reset(&name);
-		php_now_put_name(n, i, &name);
+		php_activity_put_name(n, i, &name);
 		buf_puts(out, "    ");
 		text_put_plain(out, (struct str){ name.data, name.size });
 		if (f && f->file_size && f->name_size) {
@@ -178,7 +178,7 @@ void php_now_put_stack(const struct php_now *n, struct buf *out)
 	}
 }
 
-void php_now_done(struct php_now *n)
+void php_activity_done(struct php_activity *n)
 {
 	remote_reading_done(&n->reading);
 }

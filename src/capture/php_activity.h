@@ -1,12 +1,12 @@
-/* php_now.h: what a thread that runs PHP does at this moment: its request and its stack. */
-#ifndef CAPTURE_PHP_NOW_H
-#define CAPTURE_PHP_NOW_H
+/* php_activity.h: what a thread that runs PHP does at this moment: its request and its stack. */
+#ifndef CAPTURE_PHP_ACTIVITY_H
+#define CAPTURE_PHP_ACTIVITY_H
 
 #include "buf.h"
 #include "remote_reading.h"
 #include "remote_targets.h"
 
-enum php_doing {
+enum php_state {
 	PHP_RUNNING,			/* on CPU, or waiting for one */
 	PHP_WAITING,			/* asleep in a PHP function */
 	PHP_STOPPED,			/* by a signal or a debugger */
@@ -15,8 +15,8 @@ enum php_doing {
 	PHP_ENDED,			/* meanwhile */
 };
 
-struct php_now {
-	enum php_doing doing;
+struct php_activity {
+	enum php_state doing;
 	pid_t pid, tid;
 	char name[96];			/* "php", "php-fpm, pool www", "apache2" */
 	char pool[64];			/* of php-fpm, else "" */
@@ -29,17 +29,17 @@ struct php_now {
 	struct remote_reading reading;	/* its walk is the stack, if it is running, waiting or stopped */
 };
 
-/* Looks at a thread. The caller calls php_now_done. */
-void php_now_read(const struct remote_thread *t, struct php_now *ret);
-void php_now_done(struct php_now *n);
+/* Looks at a thread. The caller calls php_activity_done. */
+void php_activity_read(const struct remote_thread *t, struct php_activity *ret);
+void php_activity_done(struct php_activity *n);
 
 /* Appends the name of a frame of its stack, 0 being the one that runs. */
-void php_now_put_name(const struct php_now *n, u32 frame, struct buf *out);
+void php_activity_put_name(const struct php_activity *n, u32 frame, struct buf *out);
 
 /* Appends the stack, the running function first: indented lines of name, file and line, fit for a terminal. */
-void php_now_put_stack(const struct php_now *n, struct buf *out);
+void php_activity_put_stack(const struct php_activity *n, struct buf *out);
 
 /* "running", "waiting", … */
-const char *php_doing_name(enum php_doing d);
+const char *php_state_name(enum php_state d);
 
 #endif

@@ -1,6 +1,6 @@
-/* php_now_list.c: targets, and their threads in order. */
+/* php_activity_list.c: targets, and their threads in order. */
 
-#include "php_now_list.h"
+#include "php_activity_list.h"
 
 #include "clock.h"
 #include "io.h"
@@ -15,7 +15,7 @@
 
 #define TABLE_MAX	((size_t)1 << 20)
 
-int php_now_list_init(struct php_now_list *l, const char *offsets_file, bool (*wanted)(void *data, pid_t pid), void *data,
+int php_activity_list_init(struct php_activity_list *l, const char *offsets_file, bool (*wanted)(void *data, pid_t pid), void *data,
 		      struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = { 0 };
@@ -24,7 +24,7 @@ int php_now_list_init(struct php_now_list *l, const char *offsets_file, bool (*w
 	struct obstacle closed;
 	int e = 0;
 
-	*l = (struct php_now_list){ 0 };
+	*l = (struct php_activity_list){ 0 };
 	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if (ladder_memory_obstacle(&closed))
@@ -44,16 +44,16 @@ int php_now_list_init(struct php_now_list *l, const char *offsets_file, bool (*w
 	return 0;
 }
 
-static void forget(struct php_now_list *l)
+static void forget(struct php_activity_list *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		php_now_done(&l->items[i]);
+		php_activity_done(&l->items[i]);
 	free(l->items);
 	l->items = NULL;
 	l->count = 0;
 }
 
-void php_now_list_done(struct php_now_list *l)
+void php_activity_list_done(struct php_activity_list *l)
 {
 	forget(l);
 	if (!l->registry)
@@ -62,7 +62,7 @@ void php_now_list_done(struct php_now_list *l)
 	php_registry_free(l->registry);
 }
 
-int php_now_list_add(struct php_now_list *l, const char *text, struct err *err)
+int php_activity_list_add(struct php_activity_list *l, const char *text, struct err *err)
 {
 	struct err why;
 	char *end;
@@ -80,7 +80,7 @@ int php_now_list_add(struct php_now_list *l, const char *text, struct err *err)
 }
 
 /* A thread of a thread-safe PHP may be one of its server, without PHP. */
-static bool is_worker(const struct php_now_list *l, const struct remote_thread *t)
+static bool is_worker(const struct php_activity_list *l, const struct remote_thread *t)
 {
 	const struct binary *b = &t->process->php.binary;
 
@@ -89,7 +89,7 @@ static bool is_worker(const struct php_now_list *l, const struct remote_thread *
 
 static int compare(const void *a, const void *b)
 {
-	const struct php_now *x = a, *y = b;
+	const struct php_activity *x = a, *y = b;
 	int pool = strcmp(x->pool, y->pool);
 
 	if ((x->doing >= PHP_IDLE) != (y->doing >= PHP_IDLE))
@@ -99,20 +99,20 @@ static int compare(const void *a, const void *b)
 	return pool ? pool : x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-void php_now_list_read(struct php_now_list *l)
+void php_activity_list_read(struct php_activity_list *l)
 {
 	forget(l);
 	remote_targets_poll(&l->targets, clock_monotonic_ns());
 	l->items = xcalloc(l->targets.thread_count + 1, sizeof(*l->items));
 	for (size_t i = 0; i < l->targets.thread_count; i++) {
 		const struct remote_thread *t = l->targets.threads[i];
-		struct php_now *n = &l->items[l->count];
+		struct php_activity *n = &l->items[l->count];
 
 		if (!is_worker(l, t))
 			continue;
-		php_now_read(t, n);
+		php_activity_read(t, n);
 		if (n->doing == PHP_ENDED || (n->doing == PHP_UNREADABLE && t->process->php.binary.zts))
-			php_now_done(n);
+			php_activity_done(n);
 		else
 			l->count++;
 	}
@@ -120,7 +120,7 @@ void php_now_list_read(struct php_now_list *l)
 	qsort(l->items, l->count, sizeof(*l->items), compare);
 }
 
-const char *php_now_list_refused(const struct php_now_list *l)
+const char *php_activity_list_refused(const struct php_activity_list *l)
 {
 	return l->registry ? php_registry_refused(l->registry) : "";
 }
