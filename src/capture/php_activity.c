@@ -9,7 +9,7 @@
 #include "process.h"
 #include "remote_memory.h"
 #include "stack_registry.h"
-#include "standstill.h"
+#include "consistent_read.h"
 #include "text.h"
 #include "time_namespace.h"
 
@@ -124,7 +124,7 @@ static void take_name(struct php_activity *n)
 void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 {
 	struct thread_look look = { 0 };
-	enum standstill r = STANDSTILL_ENDED;
+	enum consistent_read r = CONSISTENT_READ_ENDED;
 	uint64_t torn = 0;
 
 	*ret = (struct php_activity){ .pid = t->process->pid, .tid = t->watch.tid, .age_ns = -1, .requests = -1, .doing = PHP_ENDED };
@@ -132,13 +132,13 @@ void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 	ret->reading.with_request = true;
 	take_name(ret);
 	if (thread_watch_look(&t->watch, &look))
-		r = standstill_read(&t->watch, false, read_all, ret, &look, &torn);
-	if (r == STANDSTILL_READ) {
+		r = consistent_read(&t->watch, false, read_all, ret, &look, &torn);
+	if (r == CONSISTENT_READ_OK) {
 		take_state(ret, &look);
 		take_request(ret, t->process->php.binary.fpm);
-	} else if (r == STANDSTILL_TORN) {
+	} else if (r == CONSISTENT_READ_TORN) {
 		ret->doing = PHP_UNREADABLE;
-		snprintf(ret->why, sizeof(ret->why), "it ran at each of %u attempts to read it; try again", STANDSTILL_ATTEMPTS);
+		snprintf(ret->why, sizeof(ret->why), "it ran at each of %u attempts to read it; try again", CONSISTENT_READ_ATTEMPTS);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include "languages.h"
 #include "mem.h"
 #include "process.h"
-#include "standstill.h"
+#include "consistent_read.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -116,7 +116,7 @@ void php_activity_list_read(struct php_activity_list *l)
 		else
 			l->count++;
 	}
-	standstill_end();
+	consistent_read_end();
 	qsort(l->items, l->count, sizeof(*l->items), compare);
 }
 

@@ -9,7 +9,7 @@
 #include "process.h"
 #include "process_maps.h"
 #include "remote_memory.h"
-#include "standstill.h"
+#include "consistent_read.h"
 #include "thread_pointer.h"
 
 #include "clock.h"
@@ -164,7 +164,7 @@ static void compare_thread(pid_t tid, void *data)
 	if (c->php->binary.zts)
 		thread_pointer_find(c->pid, tid, &c->thread);
 	if (thread_watch_look(&watch, &look) &&
-	    standstill_read(&watch, false, read_thread, c, &look, &torn) != STANDSTILL_READ)
+	    consistent_read(&watch, false, read_thread, c, &look, &torn) != CONSISTENT_READ_OK)
 		c->result = PHP_CHECK_UNKNOWN;
 	thread_watch_close(&watch);
 }
@@ -188,7 +188,7 @@ static enum php_check compare(const struct known *k, pid_t pid, u64 bias, char *
 			break;
 		nanosleep(&pause, NULL);
 	}
-	standstill_end();
+	consistent_read_end();
 	return c.result;
 }
 

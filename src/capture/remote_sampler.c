@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "remote_notes.h"
-#include "standstill.h"
+#include "consistent_read.h"
 
 #include <string.h>
 #include <time.h>
@@ -158,19 +158,19 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 {
 	struct thread_look l = t->last;		/* of just now */
 	uint64_t torn = 0;
-	enum standstill r;
+	enum consistent_read r;
 
 	s->reading.php = remote_thread_php(t);
-	r = standstill_read(&t->watch, !s->options.off_cpu, remote_reading_take, &s->reading, &l, &torn);
+	r = consistent_read(&t->watch, !s->options.off_cpu, remote_reading_take, &s->reading, &l, &torn);
 	s->counts.torn_attempts += torn;
-	if (r == STANDSTILL_ENDED) {
+	if (r == CONSISTENT_READ_ENDED) {
 		end_thread(s, t);
 		return;
 	}
 	book(s, t, &l);
-	if (r == STANDSTILL_TORN) {
+	if (r == CONSISTENT_READ_TORN) {
 		s->counts.torn++;
-	} else if (r == STANDSTILL_ASLEEP) {
+	} else if (r == CONSISTENT_READ_ASLEEP) {
 		t->asleep = true;
 		s->counts.slept++;
 	} else if (!s->reading.readable) {
@@ -292,8 +292,8 @@ void remote_sampler_stop(struct remote_sampler *s)
 		if (!s->targets->threads[i]->ended)
 			sleeps_still(s, s->targets->threads[i]);
 	remote_sampler_drain(s);
-	s->counts.proved = standstill_is_proved();
-	standstill_end();
+	s->counts.proved = consistent_read_is_proven();
+	consistent_read_end();
 }
 
 void remote_sampler_counts(const struct remote_sampler *s, struct remote_counts *ret)

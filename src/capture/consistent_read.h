@@ -1,4 +1,4 @@
-/* standstill.h: reads memory of a thread while it does not run, without stopping it.
+/* consistent_read.h: reads memory of a thread while it does not run, without stopping it.
  *
  * A stack that is read from another CPU while its thread runs may be torn: half of it is of one moment, half of a later
  * one. A debugger stops the thread; that takes signals and rights, and leaves it stopped if the debugger dies. Instead the
@@ -10,30 +10,30 @@
  * A reader that may not choose its CPU reads several times, and all readings must be the same. That finds almost all
  * torn stacks, not all of them.
  */
-#ifndef CAPTURE_STANDSTILL_H
-#define CAPTURE_STANDSTILL_H
+#ifndef CAPTURE_CONSISTENT_READ_H
+#define CAPTURE_CONSISTENT_READ_H
 
 #include "thread_watch.h"
 
-enum standstill {
-	STANDSTILL_READ,		/* what was read is of one moment */
-	STANDSTILL_ASLEEP,		/* not read: it sleeps by now, and only running threads are wanted */
-	STANDSTILL_TORN,		/* it ran meanwhile, at each attempt */
-	STANDSTILL_ENDED,
+enum consistent_read {
+	CONSISTENT_READ_OK,		/* what was read is of one moment */
+	CONSISTENT_READ_ASLEEP,		/* not read: it sleeps by now, and only running threads are wanted */
+	CONSISTENT_READ_TORN,		/* it ran meanwhile, at each attempt */
+	CONSISTENT_READ_ENDED,
 };
 
-#define STANDSTILL_ATTEMPTS	8u
+#define CONSISTENT_READ_ATTEMPTS	8u
 
 /* Calls `read`, again if the thread ran meanwhile. `read` returns a number made of what it read, which is compared where the
  * CPU cannot be chosen. `look` is how the thread was found just now, and becomes how it was found when it was read; `ret_torn`
- * grows by the attempts that failed. Afterwards the caller is bound to a CPU; see standstill_end. */
-enum standstill standstill_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
+ * grows by the attempts that failed. Afterwards the caller is bound to a CPU; see consistent_read_end. */
+enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
 				struct thread_look *look, uint64_t *ret_torn);
 
 /* Whether this thread could move to each CPU so far. */
-bool standstill_is_proved(void);
+bool consistent_read_is_proven(void);
 
 /* Binds this thread to no CPU, as before the first reading. */
-void standstill_end(void);
+void consistent_read_end(void);
 
 #endif

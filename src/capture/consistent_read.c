@@ -1,6 +1,6 @@
-/* standstill.c: sched_setaffinity, and the proof. */
+/* consistent_read.c: sched_setaffinity, and the proof. */
 
-#include "standstill.h"
+#include "consistent_read.h"
 
 #include <sched.h>
 #include <string.h>
@@ -56,12 +56,12 @@ static bool go_to(int cpu)
 	return true;
 }
 
-bool standstill_is_proved(void)
+bool consistent_read_is_proven(void)
 {
 	return !self.refused;
 }
 
-void standstill_end(void)
+void consistent_read_end(void)
 {
 	if (self.cpu >= 0)
 		sched_setaffinity(0, sizeof(self.before), &self.before);
@@ -88,7 +88,7 @@ static bool reads_the_same(uint64_t (*read)(void *data), void *data)
 }
 
 /* One reading, if the thread may be read. */
-static enum standstill attempt(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
+static enum consistent_read attempt(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
 			       struct thread_look *look)
 {
 	struct thread_look after;
@@ -97,30 +97,30 @@ static enum standstill attempt(const struct thread_watch *w, bool only_running, 
 	if (!thread_state_is_asleep(look->state) && look->cpu != self.cpu) {
 		here = go_to(look->cpu);
 		if (here && !thread_watch_look(w, look))
-			return STANDSTILL_ENDED;
+			return CONSISTENT_READ_ENDED;
 	}
 	if (thread_state_is_asleep(look->state) && only_running)
-		return STANDSTILL_ASLEEP;
+		return CONSISTENT_READ_ASLEEP;
 	if (!here)
-		return reads_the_same(read, data) ? STANDSTILL_READ : STANDSTILL_TORN;
+		return reads_the_same(read, data) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 	read(data);
 	after = *look;
 	if (!thread_watch_look(w, &after))
-		return STANDSTILL_ENDED;
-	return stood_still(look, &after) ? STANDSTILL_READ : STANDSTILL_TORN;
+		return CONSISTENT_READ_ENDED;
+	return stood_still(look, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 }
 
-enum standstill standstill_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
+enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
 				struct thread_look *look, uint64_t *ret_torn)
 {
-	enum standstill result = attempt(w, only_running, read, data, look);
+	enum consistent_read result = attempt(w, only_running, read, data, look);
 
-	for (unsigned i = 1; i < STANDSTILL_ATTEMPTS && result == STANDSTILL_TORN; i++) {
+	for (unsigned i = 1; i < CONSISTENT_READ_ATTEMPTS && result == CONSISTENT_READ_TORN; i++) {
 		++*ret_torn;
 		if (!thread_watch_look(w, look))
-			return STANDSTILL_ENDED;
+			return CONSISTENT_READ_ENDED;
 		result = attempt(w, only_running, read, data, look);
 	}
-	*ret_torn += result == STANDSTILL_TORN;
+	*ret_torn += result == CONSISTENT_READ_TORN;
 	return result;
 }

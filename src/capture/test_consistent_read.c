@@ -1,6 +1,6 @@
-/* test_standstill.c: what is read of a thread that runs all the time is of one moment. */
+/* test_consistent_read.c: what is read of a thread that runs all the time is of one moment. */
 
-#include "standstill.h"
+#include "consistent_read.h"
 #include "remote_memory.h"
 #include "test.h"
 
@@ -90,14 +90,14 @@ TEST(a_running_thread_stands_still_while_it_is_read)
 		uint64_t torn = 0;
 
 		CHECK(thread_watch_look(&w, &look));
-		if (standstill_read(&w, true, read_both, &r, &look, &torn) != STANDSTILL_READ)
+		if (consistent_read(&w, true, read_both, &r, &look, &torn) != CONSISTENT_READ_OK)
 			continue;
 		n++;
 		CHECK(r.first - r.second <= 1);
 	}
 	CHECK(n > READINGS / 2);
-	CHECK(standstill_is_proved());
-	standstill_end();
+	CHECK(consistent_read_is_proven());
+	consistent_read_end();
 	thread_watch_close(&w);
 	end(pid);
 }
@@ -138,12 +138,12 @@ static int compare_readings(pid_t pid)
 
 	if (thread_watch_open(&w, pid, pid) < 0 || !thread_watch_look(&w, &look))
 		return 1;
-	if (standstill_read(&w, true, read_changing, NULL, &look, &torn) != STANDSTILL_TORN || torn != STANDSTILL_ATTEMPTS)
+	if (consistent_read(&w, true, read_changing, NULL, &look, &torn) != CONSISTENT_READ_TORN || torn != CONSISTENT_READ_ATTEMPTS)
 		return 2;
 	readings = 0;
-	if (standstill_read(&w, true, read_constant, NULL, &look, &torn) != STANDSTILL_READ || readings != 4)
+	if (consistent_read(&w, true, read_constant, NULL, &look, &torn) != CONSISTENT_READ_OK || readings != 4)
 		return 3;
-	return standstill_is_proved() ? 4 : 0;
+	return consistent_read_is_proven() ? 4 : 0;
 }
 
 TEST(where_no_cpu_can_be_chosen_readings_are_compared)
@@ -172,8 +172,8 @@ TEST(a_sleeping_thread_is_read_only_if_wanted)
 	do {
 		CHECK(thread_watch_look(&w, &look));
 	} while (look.state != 'S');
-	CHECK_INT(standstill_read(&w, true, read_both, &r, &look, &torn), STANDSTILL_ASLEEP);
-	CHECK_INT(standstill_read(&w, false, read_both, &r, &look, &torn), STANDSTILL_READ);
+	CHECK_INT(consistent_read(&w, true, read_both, &r, &look, &torn), CONSISTENT_READ_ASLEEP);
+	CHECK_INT(consistent_read(&w, false, read_both, &r, &look, &torn), CONSISTENT_READ_OK);
 	CHECK_INT(torn, 0);
 	end(pid);
 	CHECK(!thread_watch_look(&w, &look));
@@ -192,10 +192,10 @@ TEST(the_reader_is_free_again_afterwards)
 	sched_getaffinity(0, sizeof(before), &before);
 	CHECK_INT(thread_watch_open(&w, pid, pid), 0);
 	CHECK(thread_watch_look(&w, &look));
-	standstill_read(&w, true, read_both, &r, &look, &torn);
+	consistent_read(&w, true, read_both, &r, &look, &torn);
 	sched_getaffinity(0, sizeof(after), &after);
 	CHECK_INT(CPU_COUNT(&after), 1);
-	standstill_end();
+	consistent_read_end();
 	sched_getaffinity(0, sizeof(after), &after);
 	CHECK(CPU_EQUAL(&before, &after));
 	thread_watch_close(&w);
