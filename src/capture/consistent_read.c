@@ -70,7 +70,7 @@ void consistent_read_end(void)
 }
 
 /* It has not run between the two looks. */
-static bool stood_still(const struct thread_look *before, const struct thread_look *after)
+static bool stood_still(const struct thread_snapshot *before, const struct thread_snapshot *after)
 {
 	if (after->runs != before->runs)
 		return false;
@@ -89,14 +89,14 @@ static bool reads_the_same(uint64_t (*read)(void *data), void *data)
 
 /* One reading, if the thread may be read. */
 static enum consistent_read attempt(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-			       struct thread_look *look)
+			       struct thread_snapshot *look)
 {
-	struct thread_look after;
+	struct thread_snapshot after;
 	bool here = true;
 
 	if (!thread_state_is_asleep(look->state) && look->cpu != self.cpu) {
 		here = go_to(look->cpu);
-		if (here && !thread_watch_look(w, look))
+		if (here && !thread_watch_read(w, look))
 			return CONSISTENT_READ_ENDED;
 	}
 	if (thread_state_is_asleep(look->state) && only_running)
@@ -105,19 +105,19 @@ static enum consistent_read attempt(const struct thread_watch *w, bool only_runn
 		return reads_the_same(read, data) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 	read(data);
 	after = *look;
-	if (!thread_watch_look(w, &after))
+	if (!thread_watch_read(w, &after))
 		return CONSISTENT_READ_ENDED;
 	return stood_still(look, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 }
 
 enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-				struct thread_look *look, uint64_t *ret_torn)
+				struct thread_snapshot *look, uint64_t *ret_torn)
 {
 	enum consistent_read result = attempt(w, only_running, read, data, look);
 
 	for (unsigned i = 1; i < CONSISTENT_READ_ATTEMPTS && result == CONSISTENT_READ_TORN; i++) {
 		++*ret_torn;
-		if (!thread_watch_look(w, look))
+		if (!thread_watch_read(w, look))
 			return CONSISTENT_READ_ENDED;
 		result = attempt(w, only_running, read, data, look);
 	}

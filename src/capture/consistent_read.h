@@ -28,7 +28,7 @@ enum consistent_read {
  * CPU cannot be chosen. `look` is how the thread was found just now, and becomes how it was found when it was read; `ret_torn`
  * grows by the attempts that failed. Afterwards the caller is bound to a CPU; see consistent_read_end. */
 enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-				struct thread_look *look, uint64_t *ret_torn);
+				struct thread_snapshot *look, uint64_t *ret_torn);
 
 /* Whether this thread could move to each CPU so far. */
 bool consistent_read_is_proven(void);

@@ -94,7 +94,7 @@ static void take_request(struct php_activity *n, bool fpm)
 	}
 }
 
-static void take_state(struct php_activity *n, const struct thread_look *l)
+static void take_state(struct php_activity *n, const struct thread_snapshot *l)
 {
 	if (!n->reading.readable) {
 		n->doing = PHP_UNREADABLE;
@@ -123,7 +123,7 @@ static void take_name(struct php_activity *n)
 
 void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 {
-	struct thread_look look = { 0 };
+	struct thread_snapshot look = { 0 };
 	enum consistent_read r = CONSISTENT_READ_ENDED;
 	uint64_t torn = 0;
 
@@ -131,7 +131,7 @@ void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 	ret->reading.php = remote_thread_php(t);
 	ret->reading.with_request = true;
 	take_name(ret);
-	if (thread_watch_look(&t->watch, &look))
+	if (thread_watch_read(&t->watch, &look))
 		r = consistent_read(&t->watch, false, read_all, ret, &look, &torn);
 	if (r == CONSISTENT_READ_OK) {
 		take_state(ret, &look);

@@ -154,7 +154,7 @@ static void compare_thread(pid_t tid, void *data)
 {
 	struct comparison *c = data;
 	struct thread_watch watch;
-	struct thread_look look;
+	struct thread_snapshot look;
 	uint64_t torn = 0;
 
 	if (c->result != PHP_CHECK_UNKNOWN || !c->left || thread_watch_open(&watch, c->pid, tid) < 0)
@@ -163,7 +163,7 @@ static void compare_thread(pid_t tid, void *data)
 	c->thread = 0;
 	if (c->php->binary.zts)
 		thread_pointer_find(c->pid, tid, &c->thread);
-	if (thread_watch_look(&watch, &look) &&
+	if (thread_watch_read(&watch, &look) &&
 	    consistent_read(&watch, false, read_thread, c, &look, &torn) != CONSISTENT_READ_OK)
 		c->result = PHP_CHECK_UNKNOWN;
 	thread_watch_close(&watch);

@@ -45,7 +45,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s)
 /* --- time */
 
 /* Adds what the account says has passed since the last look. */
-static void book(struct remote_sampler *s, struct remote_thread *t, const struct thread_look *l)
+static void book(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
 {
 	int64_t now = clock_monotonic_ns();
 	u64 cpu, delay, all;
@@ -156,7 +156,7 @@ static void keep_asleep(struct remote_sampler *s, struct remote_thread *t)
 
 static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;		/* of just now */
+	struct thread_snapshot l = t->last;		/* of just now */
 	uint64_t torn = 0;
 	enum consistent_read r;
 
@@ -186,7 +186,7 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 /* A thread that slept at the last look and has not run since has the same stack still. */
 static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;
+	struct thread_snapshot l = t->last;
 
 	if (!t->asleep || !thread_watch_account(&t->watch, &l) || l.runs != t->last.runs)
 		return false;
@@ -200,14 +200,14 @@ static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 
 static void look(struct remote_sampler *s, struct remote_thread *t)
 {
-	struct thread_look l = t->last;
+	struct thread_snapshot l = t->last;
 
 	s->counts.looks++;
 	if (sleeps_still(s, t))
 		return;
 	end_wait(s, t);
 	t->asleep = false;
-	if (!thread_watch_look(&t->watch, &l)) {
+	if (!thread_watch_read(&t->watch, &l)) {
 		end_thread(s, t);
 		return;
 	}

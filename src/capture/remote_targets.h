@@ -24,7 +24,7 @@ struct remote_thread {
 	bool ended;			/* set by whoever sees it; the next poll removes it */
 
 	/* For the sampler; zeroed at first. */
-	struct thread_look last;
+	struct thread_snapshot last;
 	int64_t last_ns;		/* 0: never looked at */
 	bool asleep;			/* and has not run since `last` */
 	bool waits;			/* its wait is counted under `wait` once it is over */
