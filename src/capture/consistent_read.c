@@ -89,37 +89,37 @@ static bool reads_the_same(uint64_t (*read)(void *data), void *data)
 
 /* One reading, if the thread may be read. */
 static enum consistent_read attempt(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-			       struct thread_snapshot *look)
+			       struct thread_snapshot *snapshot)
 {
 	struct thread_snapshot after;
 	bool here = true;
 
-	if (!thread_state_is_asleep(look->state) && look->cpu != self.cpu) {
-		here = go_to(look->cpu);
-		if (here && !thread_watch_read(w, look))
+	if (!thread_state_is_asleep(snapshot->state) && snapshot->cpu != self.cpu) {
+		here = go_to(snapshot->cpu);
+		if (here && !thread_watch_read(w, snapshot))
 			return CONSISTENT_READ_ENDED;
 	}
-	if (thread_state_is_asleep(look->state) && only_running)
+	if (thread_state_is_asleep(snapshot->state) && only_running)
 		return CONSISTENT_READ_ASLEEP;
 	if (!here)
 		return reads_the_same(read, data) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 	read(data);
-	after = *look;
+	after = *snapshot;
 	if (!thread_watch_read(w, &after))
 		return CONSISTENT_READ_ENDED;
-	return stood_still(look, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
+	return stood_still(snapshot, &after) ? CONSISTENT_READ_OK : CONSISTENT_READ_TORN;
 }
 
 enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-				struct thread_snapshot *look, uint64_t *ret_torn)
+				struct thread_snapshot *snapshot, uint64_t *ret_torn)
 {
-	enum consistent_read result = attempt(w, only_running, read, data, look);
+	enum consistent_read result = attempt(w, only_running, read, data, snapshot);
 
 	for (unsigned i = 1; i < CONSISTENT_READ_ATTEMPTS && result == CONSISTENT_READ_TORN; i++) {
 		++*ret_torn;
-		if (!thread_watch_read(w, look))
+		if (!thread_watch_read(w, snapshot))
 			return CONSISTENT_READ_ENDED;
-		result = attempt(w, only_running, read, data, look);
+		result = attempt(w, only_running, read, data, snapshot);
 	}
 	*ret_torn += result == CONSISTENT_READ_TORN;
 	return result;

@@ -25,10 +25,10 @@ enum consistent_read {
 #define CONSISTENT_READ_ATTEMPTS	8u
 
 /* Calls `read`, again if the thread ran meanwhile. `read` returns a number made of what it read, which is compared where the
- * CPU cannot be chosen. `look` is how the thread was found just now, and becomes how it was found when it was read; `ret_torn`
+ * CPU cannot be chosen. `snapshot` is how the thread was found just now, and becomes how it was found when it was read; `ret_torn`
  * grows by the attempts that failed. Afterwards the caller is bound to a CPU; see consistent_read_end. */
 enum consistent_read consistent_read(const struct thread_watch *w, bool only_running, uint64_t (*read)(void *data), void *data,
-				struct thread_snapshot *look, uint64_t *ret_torn);
+				struct thread_snapshot *snapshot, uint64_t *ret_torn);
 
 /* Whether this thread could move to each CPU so far. */
 bool consistent_read_is_proven(void);

@@ -123,7 +123,7 @@ static void take_name(struct php_activity *n)
 
 void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 {
-	struct thread_snapshot look = { 0 };
+	struct thread_snapshot snapshot = { 0 };
 	enum consistent_read r = CONSISTENT_READ_ENDED;
 	uint64_t torn = 0;
 
@@ -131,10 +131,10 @@ void php_activity_read(const struct remote_thread *t, struct php_activity *ret)
 	ret->reading.php = remote_thread_php(t);
 	ret->reading.with_request = true;
 	take_name(ret);
-	if (thread_watch_read(&t->watch, &look))
-		r = consistent_read(&t->watch, false, read_all, ret, &look, &torn);
+	if (thread_watch_read(&t->watch, &snapshot))
+		r = consistent_read(&t->watch, false, read_all, ret, &snapshot, &torn);
 	if (r == CONSISTENT_READ_OK) {
-		take_state(ret, &look);
+		take_state(ret, &snapshot);
 		take_request(ret, t->process->php.binary.fpm);
 	} else if (r == CONSISTENT_READ_TORN) {
 		ret->doing = PHP_UNREADABLE;

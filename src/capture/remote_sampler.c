@@ -198,7 +198,7 @@ static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 	return true;
 }
 
-static void look(struct remote_sampler *s, struct remote_thread *t)
+static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 {
 	struct thread_snapshot l = t->last;
 
@@ -257,7 +257,7 @@ int remote_sampler_run(struct remote_sampler *s, int64_t until_ns)
 		remote_targets_poll(s->targets, s->next_ns);
 		for (size_t i = 0; i < s->targets->thread_count; i++)
 			if (!s->targets->threads[i]->ended)
-				look(s, s->targets->threads[i]);
+				snapshot(s, s->targets->threads[i]);
 		s->counts.ticks++;
 		s->notes.counters[COUNTER_TICKS]++;
 		set_next_tick(s);

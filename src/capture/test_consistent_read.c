@@ -85,12 +85,12 @@ TEST(a_running_thread_stands_still_while_it_is_read)
 
 	CHECK_INT(thread_watch_open(&w, pid, pid), 0);
 	for (unsigned i = 0; i < READINGS; i++) {
-		struct thread_snapshot look;
+		struct thread_snapshot snapshot;
 		struct reading r;
 		uint64_t torn = 0;
 
-		CHECK(thread_watch_read(&w, &look));
-		if (consistent_read(&w, true, read_both, &r, &look, &torn) != CONSISTENT_READ_OK)
+		CHECK(thread_watch_read(&w, &snapshot));
+		if (consistent_read(&w, true, read_both, &r, &snapshot, &torn) != CONSISTENT_READ_OK)
 			continue;
 		n++;
 		CHECK(r.first - r.second <= 1);
@@ -133,15 +133,15 @@ static uint64_t read_constant(void *data)
 static int compare_readings(pid_t pid)
 {
 	struct thread_watch w;
-	struct thread_snapshot look;
+	struct thread_snapshot snapshot;
 	uint64_t torn = 0;
 
-	if (thread_watch_open(&w, pid, pid) < 0 || !thread_watch_read(&w, &look))
+	if (thread_watch_open(&w, pid, pid) < 0 || !thread_watch_read(&w, &snapshot))
 		return 1;
-	if (consistent_read(&w, true, read_changing, NULL, &look, &torn) != CONSISTENT_READ_TORN || torn != CONSISTENT_READ_ATTEMPTS)
+	if (consistent_read(&w, true, read_changing, NULL, &snapshot, &torn) != CONSISTENT_READ_TORN || torn != CONSISTENT_READ_ATTEMPTS)
 		return 2;
 	readings = 0;
-	if (consistent_read(&w, true, read_constant, NULL, &look, &torn) != CONSISTENT_READ_OK || readings != 4)
+	if (consistent_read(&w, true, read_constant, NULL, &snapshot, &torn) != CONSISTENT_READ_OK || readings != 4)
 		return 3;
 	return consistent_read_is_proven() ? 4 : 0;
 }
@@ -164,19 +164,19 @@ TEST(a_sleeping_thread_is_read_only_if_wanted)
 {
 	pid_t pid = start(sleep_long);
 	struct thread_watch w;
-	struct thread_snapshot look;
+	struct thread_snapshot snapshot;
 	struct reading r;
 	uint64_t torn = 0;
 
 	CHECK_INT(thread_watch_open(&w, pid, pid), 0);
 	do {
-		CHECK(thread_watch_read(&w, &look));
-	} while (look.state != 'S');
-	CHECK_INT(consistent_read(&w, true, read_both, &r, &look, &torn), CONSISTENT_READ_ASLEEP);
-	CHECK_INT(consistent_read(&w, false, read_both, &r, &look, &torn), CONSISTENT_READ_OK);
+		CHECK(thread_watch_read(&w, &snapshot));
+	} while (snapshot.state != 'S');
+	CHECK_INT(consistent_read(&w, true, read_both, &r, &snapshot, &torn), CONSISTENT_READ_ASLEEP);
+	CHECK_INT(consistent_read(&w, false, read_both, &r, &snapshot, &torn), CONSISTENT_READ_OK);
 	CHECK_INT(torn, 0);
 	end(pid);
-	CHECK(!thread_watch_read(&w, &look));
+	CHECK(!thread_watch_read(&w, &snapshot));
 	thread_watch_close(&w);
 }
 
@@ -185,14 +185,14 @@ TEST(the_reader_is_free_again_afterwards)
 	pid_t pid = start(change);
 	cpu_set_t before, after;
 	struct thread_watch w;
-	struct thread_snapshot look;
+	struct thread_snapshot snapshot;
 	struct reading r;
 	uint64_t torn = 0;
 
 	sched_getaffinity(0, sizeof(before), &before);
 	CHECK_INT(thread_watch_open(&w, pid, pid), 0);
-	CHECK(thread_watch_read(&w, &look));
-	consistent_read(&w, true, read_both, &r, &look, &torn);
+	CHECK(thread_watch_read(&w, &snapshot));
+	consistent_read(&w, true, read_both, &r, &snapshot, &torn);
 	sched_getaffinity(0, sizeof(after), &after);
 	CHECK_INT(CPU_COUNT(&after), 1);
 	consistent_read_end();
@@ -206,15 +206,15 @@ TEST(a_name_with_blanks_and_parentheses_hides_no_field)
 {
 	pid_t pid = start(sleep_long);
 	struct thread_watch w;
-	struct thread_snapshot look;
+	struct thread_snapshot snapshot;
 
 	end(pid);
 	prctl(PR_SET_NAME, "a) Z 1 (b");
 	CHECK_INT(thread_watch_open(&w, getpid(), getpid()), 0);
-	CHECK(thread_watch_read(&w, &look));
-	CHECK_INT(look.state, 'R');
-	CHECK(look.cpu >= 0 && look.cpu < CPU_SETSIZE);
-	CHECK(look.runs > 0);
+	CHECK(thread_watch_read(&w, &snapshot));
+	CHECK_INT(snapshot.state, 'R');
+	CHECK(snapshot.cpu >= 0 && snapshot.cpu < CPU_SETSIZE);
+	CHECK(snapshot.runs > 0);
 	thread_watch_close(&w);
 	CHECK_INT(thread_watch_open(&w, getpid(), 1 << 30), -ESRCH);
 }

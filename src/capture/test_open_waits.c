@@ -28,7 +28,7 @@ static u64 take(struct stack_registry *b, enum sample_kind kind)
 	return ns;
 }
 
-static void look(struct open_waits *w, struct stack_registry *b, u64 now_ns, const struct waiting *a, const struct waiting *other)
+static void snapshot(struct open_waits *w, struct stack_registry *b, u64 now_ns, const struct waiting *a, const struct waiting *other)
 {
 	open_waits_begin(w, now_ns);
 	if (a)
@@ -44,14 +44,14 @@ TEST(a_wait_counts_second_by_second_and_not_again_at_its_end)
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND);
 
-	look(w, b, 101 * SECOND, &a, NULL);
+	snapshot(w, b, 101 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), SECOND);
-	look(w, b, 103 * SECOND, &a, NULL);
+	snapshot(w, b, 103 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 2 * SECOND);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 104 * SECOND);
-	look(w, b, 105 * SECOND, NULL, NULL);
+	snapshot(w, b, 105 * SECOND, NULL, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), SECOND);
-	look(w, b, 106 * SECOND, NULL, NULL);
+	snapshot(w, b, 106 * SECOND, NULL, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 0);
 	open_waits_free(w);
 	stack_registry_free(b);
@@ -65,16 +65,16 @@ TEST(a_wait_that_was_woken_is_runnable_since_then)
 
 	preempted.preempted = 1;
 	preempted.weight = 4;
-	look(w, b, 101 * SECOND, &a, NULL);
+	snapshot(w, b, 101 * SECOND, &a, NULL);
 	stack_registry_forget_counts(b);
 	a.woken_ns = 102 * SECOND;
-	look(w, b, 104 * SECOND, &a, &preempted);
+	snapshot(w, b, 104 * SECOND, &a, &preempted);
 	CHECK_INT(stack_registry_sum(b, SAMPLE_BLOCKED).ns, SECOND);
 	CHECK_INT(stack_registry_sum(b, SAMPLE_RUNNABLE).ns, 2 * SECOND + 4 * 3 * SECOND);
 	stack_registry_forget_counts(b);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 102 * SECOND);
 	end(b, &a, SAMPLE_RUNNABLE, 102 * SECOND, 105 * SECOND);
-	look(w, b, 105 * SECOND, NULL, &preempted);
+	snapshot(w, b, 105 * SECOND, NULL, &preempted);
 	CHECK_INT(stack_registry_sum(b, SAMPLE_BLOCKED).ns, 0);
 	CHECK_INT(stack_registry_sum(b, SAMPLE_RUNNABLE).ns, SECOND + 4 * SECOND);
 	open_waits_free(w);
@@ -88,12 +88,12 @@ TEST(an_end_that_is_counted_after_the_look_is_made_good_later)
 	struct waiting a = wait_of(7, 100 * SECOND);
 	u64 sum = 0;
 
-	look(w, b, 110 * SECOND, &a, NULL);
+	snapshot(w, b, 110 * SECOND, &a, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
-	look(w, b, 111 * SECOND, NULL, NULL);
+	snapshot(w, b, 111 * SECOND, NULL, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 111 * SECOND);
-	look(w, b, 112 * SECOND, NULL, NULL);
+	snapshot(w, b, 112 * SECOND, NULL, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	CHECK_INT(sum, 11 * SECOND);
 	open_waits_free(w);
@@ -107,10 +107,10 @@ TEST(the_same_thread_in_another_wait_is_another_one)
 	struct waiting a = wait_of(7, 100 * SECOND), next = wait_of(7, 103 * SECOND);
 	u64 sum = 0;
 
-	look(w, b, 102 * SECOND, &a, NULL);
+	snapshot(w, b, 102 * SECOND, &a, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 102 * SECOND + 1);
-	look(w, b, 105 * SECOND, &next, NULL);
+	snapshot(w, b, 105 * SECOND, &next, NULL);
 	sum += take(b, SAMPLE_BLOCKED);
 	CHECK_INT(sum, 2 * SECOND + 1 + 2 * SECOND);
 	open_waits_free(w);
@@ -123,9 +123,9 @@ TEST(short_waits_are_left_out_until_they_are_long_enough)
 	struct open_waits *w = open_waits_new(3 * SECOND);
 	struct waiting a = wait_of(7, 100 * SECOND);
 
-	look(w, b, 102 * SECOND, &a, NULL);
+	snapshot(w, b, 102 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 0);
-	look(w, b, 104 * SECOND, &a, NULL);
+	snapshot(w, b, 104 * SECOND, &a, NULL);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 4 * SECOND);
 	open_waits_free(w);
 	stack_registry_free(b);
@@ -137,7 +137,7 @@ TEST(at_the_end_of_a_recording_each_wait_was_counted_whole)
 	struct open_waits *w = open_waits_new(0);
 	struct waiting a = wait_of(7, 100 * SECOND), other = wait_of(8, 100 * SECOND);
 
-	look(w, b, 105 * SECOND, &a, &other);
+	snapshot(w, b, 105 * SECOND, &a, &other);
 	CHECK_INT(take(b, SAMPLE_BLOCKED), 10 * SECOND);
 	end(b, &a, SAMPLE_BLOCKED, 100 * SECOND, 106 * SECOND);
 	end(b, &other, SAMPLE_BLOCKED, 100 * SECOND, 106 * SECOND);
