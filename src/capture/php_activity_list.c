@@ -4,7 +4,7 @@
 
 #include "clock.h"
 #include "io.h"
-#include "ladder.h"
+#include "fallback.h"
 #include "languages.h"
 #include "mem.h"
 #include "process.h"
@@ -27,8 +27,8 @@ int php_activity_list_init(struct php_activity_list *l, const char *offsets_file
 	*l = (struct php_activity_list){ 0 };
 	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
-	if (ladder_memory_obstacle(&closed))
-		return err_set(err, -EPERM, "memory of processes may not be read: %s%s%s; " LADDER_EXTENSION, closed.cause,
+	if (fallback_memory_obstacle(&closed))
+		return err_set(err, -EPERM, "memory of processes may not be read: %s%s%s; " FALLBACK_EXTENSION, closed.cause,
 			       *closed.remedy ? ": " : "", closed.remedy);
 	php_offsets_init(&offsets);
 	perl_offsets_init(&perl_offsets);
@@ -76,7 +76,7 @@ int php_activity_list_add(struct php_activity_list *l, const char *text, struct 
 		return err_set(err, -ENOTSUP, "process %ld runs no PHP that can be looked into: neither its program nor a library of it "
 			       "exports executor_globals", pid);
 	why = *err;
-	return e == -EACCES || e == -EPERM ? err_set(err, e, "%s; " LADDER_EXTENSION, why.text) : e;
+	return e == -EACCES || e == -EPERM ? err_set(err, e, "%s; " FALLBACK_EXTENSION, why.text) : e;
 }
 
 /* A thread of a thread-safe PHP may be one of its server, without PHP. */

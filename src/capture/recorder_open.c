@@ -3,7 +3,7 @@
 #include "recorder_private.h"
 
 #include "io.h"
-#include "ladder.h"
+#include "fallback.h"
 #include "languages.h"
 #include "mem.h"
 
@@ -71,8 +71,8 @@ static int open_remote(struct recorder *r, const struct obstacle *why, struct er
 	if (r->options.file_io || r->options.distribution)
 		return err_set(err, -EPERM, "%s take BPF: %s%s%s", r->options.file_io ? "calls and files" : "distributions (--distr)",
 			       why->cause, *why->remedy ? ": " : "", why->remedy);
-	if (ladder_memory_obstacle(&closed))
-		return err_set(err, -EPERM, "no BPF: %s%s%s; and no reading of memory: %s%s%s; " LADDER_EXTENSION, why->cause,
+	if (fallback_memory_obstacle(&closed))
+		return err_set(err, -EPERM, "no BPF: %s%s%s; and no reading of memory: %s%s%s; " FALLBACK_EXTENSION, why->cause,
 			       *why->remedy ? ": " : "", why->remedy, closed.cause, *closed.remedy ? ": " : "", closed.remedy);
 	if (r->options.languages == LANGUAGE_PERL)
 		return err_set(err, -EPERM, "Perl is sampled by BPF alone, and there is no BPF: %s%s%s", why->cause,
@@ -90,7 +90,7 @@ static int open_sampler(struct recorder *r, struct err *err)
 	struct obstacle why;
 	struct err refused = { 0 };
 
-	if (ladder_bpf_obstacle(&r->sampling, &why))
+	if (fallback_bpf_obstacle(&r->sampling, &why))
 		return open_remote(r, &why, err);
 	if (sampler_open(&r->sampler, &r->sampling, &receiver, &refused) >= 0)
 		return 0;

@@ -2,7 +2,7 @@
 
 #include "recorder_private.h"
 
-#include "ladder.h"
+#include "fallback.h"
 #include "languages.h"
 #include "mem.h"
 #include "process.h"
@@ -58,7 +58,7 @@ static int add_other_ways(const struct recorder *r, int e, struct err *err)
 {
 	struct err why = *err;
 
-	return e == -EPERM || e == -EACCES ? err_set(err, e, "no BPF: %s; and %s; " LADDER_EXTENSION, r->fallback.text, why.text) : e;
+	return e == -EPERM || e == -EACCES ? err_set(err, e, "no BPF: %s; and %s; " FALLBACK_EXTENSION, r->fallback.text, why.text) : e;
 }
 
 struct search {

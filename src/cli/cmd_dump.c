@@ -4,7 +4,7 @@
 
 #include "clock.h"
 #include "json.h"
-#include "ladder.h"
+#include "fallback.h"
 #include "php_activity_list.h"
 #include "text.h"
 
@@ -185,7 +185,7 @@ static void put_closed(const struct php_activity_list *d)
 	if (!pids.count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (d->targets.closed.count)
-		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " LADDER_EXTENSION "\n", d->targets.closed.count,
+		fprintf(stderr, "strobe: %zu PHP process%s may not be read: %s; " FALLBACK_EXTENSION "\n", d->targets.closed.count,
 			d->targets.closed.count == 1 ? "" : "es", d->targets.closed_why);
 	if (*php_activity_list_refused(d))
 		fprintf(stderr, "strobe: %s\n", php_activity_list_refused(d));

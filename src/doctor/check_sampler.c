@@ -35,7 +35,7 @@ static bool works(const struct state *s, enum kernel_feature f)
 	return s->result[f] == 0;
 }
 
-static void add_ladder(struct state *s)
+static void add_fallback(struct state *s)
 {
 	bool programs = works(s, KERNEL_BPF) && works(s, KERNEL_RINGBUF) && works(s, KERNEL_BTF) && works(s, KERNEL_TP_BTF);
 
@@ -100,7 +100,7 @@ void doctor_sampler(struct findings *f, const void *data)
 		findings_set_subject(f, "%s", kernel_feature_use((enum kernel_feature)i));
 		s.result[i] = kernel_feature_probe((enum kernel_feature)i);
 	}
-	add_ladder(&s);
+	add_fallback(&s);
 	if (obstacle_for_pid_namespace(d->proc, &closed))
 		findings_add(f, LEVEL_PROBLEM, AREA_SAMPLER, "proc", "/proc", closed.remedy, "%s", closed.cause);
 	if (!works(&s, KERNEL_BPF))

@@ -2,7 +2,7 @@
 
 #include "requests.h"
 
-#include "ladder.h"
+#include "fallback.h"
 #include "mem.h"
 #include "top_rows.h"
 

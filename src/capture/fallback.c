@@ -1,6 +1,6 @@
-/* ladder.c: features of the kernel, in the order in which one looks for the reason. */
+/* fallback.c: features of the kernel, in the order in which one looks for the reason. */
 
-#include "ladder.h"
+#include "fallback.h"
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static bool lacks(enum kernel_feature f, struct obstacle *ret)
 	return r < 0;
 }
 
-bool ladder_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret)
+bool fallback_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret)
 {
 	*ret = (struct obstacle){ 0 };
 	if (!sampler_is_built) {
@@ -25,7 +25,7 @@ bool ladder_bpf_obstacle(const struct sampler_options *o, struct obstacle *ret)
 	       (o->hz && lacks(KERNEL_PERF, ret));
 }
 
-bool ladder_memory_obstacle(struct obstacle *ret)
+bool fallback_memory_obstacle(struct obstacle *ret)
 {
 	*ret = (struct obstacle){ 0 };
 	return lacks(KERNEL_READV, ret);
