@@ -5,7 +5,7 @@
 #include "stack_registry.h"
 
 struct file_row {
-	struct str path;				/* lives as long as the book */
+	struct str path;				/* lives as long as the registry */
 	struct file_count operations[FILE_OPERATIONS], all;
 	u32 stack;					/* a node of `stacks`: the stack that caused most … */
 	struct file_count by_stack;			/* … and what it caused */

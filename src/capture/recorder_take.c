@@ -76,7 +76,7 @@ static void adopt_wait(void *data, u32 tid, const struct waiting *w)
 	adopt(data, &w->key);
 }
 
-/* Everything that the programs tell from now on goes into the next book, and what they have counted before into this one.
+/* Everything that the programs tell from now on goes into the next registry, and what they have counted before into this one.
  * In between both get it. */
 static void begin_next_registry(struct recorder *r)
 {

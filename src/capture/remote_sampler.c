@@ -45,7 +45,7 @@ struct remote_sampler *remote_sampler_free(struct remote_sampler *s)
 /* --- time */
 
 /* Adds what the account says has passed since the last look. */
-static void book(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
+static void account(struct remote_sampler *s, struct remote_thread *t, const struct thread_snapshot *l)
 {
 	int64_t now = clock_monotonic_ns();
 	u64 cpu, delay, all;
@@ -167,7 +167,7 @@ static void read_thread(struct remote_sampler *s, struct remote_thread *t)
 		end_thread(s, t);
 		return;
 	}
-	book(s, t, &l);
+	account(s, t, &l);
 	if (r == CONSISTENT_READ_TORN) {
 		s->counts.torn++;
 	} else if (r == CONSISTENT_READ_ASLEEP) {
@@ -190,7 +190,7 @@ static bool sleeps_still(struct remote_sampler *s, struct remote_thread *t)
 
 	if (!t->asleep || !thread_watch_account(&t->watch, &l) || l.runs != t->last.runs)
 		return false;
-	book(s, t, &l);
+	account(s, t, &l);
 	if (t->waits)
 		t->wait_ns += t->owed_blocked_ns;
 	t->owed_blocked_ns = 0;
@@ -211,7 +211,7 @@ static void snapshot(struct remote_sampler *s, struct remote_thread *t)
 		end_thread(s, t);
 		return;
 	}
-	book(s, t, &l);
+	account(s, t, &l);
 	if (s->options.off_cpu || !thread_state_is_asleep(l.state)) {
 		read_thread(s, t);
 		return;
