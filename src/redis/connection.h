@@ -1,5 +1,5 @@
 /* connection.h: a lasting connection to a Redis: connects, logs in, watches, and reconnects. For the loop's thread;
- * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_ask.h instead.
+ * nothing in it blocks, and host names are looked up beside the loop. A thread of its own uses redis_client.h instead.
  *
  * It connects, sends AUTH, SELECT and CLIENT SETNAME as the URL wants, asks PING, and then calls `ready`: now commands
  * can be sent and a subscription be made. When the connection is lost (closed, or no answer in time) every command

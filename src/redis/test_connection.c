@@ -1,4 +1,4 @@
-#include "redis_ask.h"
+#include "redis_client.h"
 #include "clock.h"
 #include "connection.h"
 #include "mem.h"
@@ -460,11 +460,11 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 
 /* --- The one that waits --- */
 
-static struct redis_asker *asker(const struct test_server *s, const char *before)
+static struct redis_client *asker(const struct test_server *s, const char *before)
 {
 	_cleanup_(freep) char *url = xasprintf("redis://%s127.0.0.1:%u/3", before, s->port);
 	struct redis_url u = parse(url);
-	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+	struct redis_client *a = redis_client_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
 
 	redis_url_done(&u);
 	return a;
@@ -473,16 +473,16 @@ static struct redis_asker *asker(const struct test_server *s, const char *before
 TEST(a_question_is_answered)
 {
 	struct test_server s = test_server_start(test_answer_ordinary);
-	struct redis_asker *a = asker(&s, "");
+	struct redis_client *a = asker(&s, "");
 	struct redisReply *reply = NULL;
 	struct err err;
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	CHECK(reply && reply->str && !strcmp(reply->str, "hi"));
 	freeReplyObject(reply);
-	CHECK(redis_asker_is_connected(a));
-	redis_asker_cancel(a);
-	redis_asker_free(a);
+	CHECK(redis_client_is_connected(a));
+	redis_client_cancel(a);
+	redis_client_free(a);
 	test_server_stop(&s);
 }
 
@@ -490,55 +490,55 @@ TEST(a_question_goes_to_a_unix_socket)
 {
 	struct test_server s = test_server_start_at("test_connection.sock", test_answer_ordinary);
 	struct redis_url u = parse("redis://%2Fproc%2Fself%2Fcwd%2Ftest_connection.sock");
-	struct redis_asker *a = redis_asker_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
+	struct redis_client *a = redis_client_new(&u, "test", NS_PER_SECOND, NS_PER_SECOND / 2);
 	struct redisReply *reply = NULL;
 	struct err err;
 
 	redis_url_done(&u);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	freeReplyObject(reply);
 	test_server_stop(&s);
 	unlink("test_connection.sock");
-	CHECK(redis_askf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
+	CHECK(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi") < 0);		/* reset, or a broken pipe */
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ENOENT);
 	CHECK_STR(err.text, "cannot connect to Redis at /proc/self/cwd/test_connection.sock: No such file or "
 		  "directory; is it running there?");
-	redis_asker_free(a);
+	redis_client_free(a);
 }
 
 TEST(a_question_that_hangs_ends_in_time_and_the_next_one_connects_anew)
 {
 	struct test_server s = test_server_start(answer_hang);
-	struct redis_asker *a = asker(&s, "");
+	struct redis_client *a = asker(&s, "");
 	struct redisReply *reply = NULL;
 	struct err err;
 	int64_t start = clock_monotonic_ns();
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ETIMEDOUT);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ETIMEDOUT);
 	CHECK(strstr(err.text, "does not answer within"));
 	CHECK(clock_monotonic_ns() - start < 5 * NS_PER_SECOND);
-	CHECK(!redis_asker_is_connected(a));
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), 0);
+	CHECK(!redis_client_is_connected(a));
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), 0);
 	freeReplyObject(reply);
-	redis_asker_cancel(a);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO hi"), -ECANCELED);
-	redis_asker_free(a);
+	redis_client_cancel(a);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO hi"), -ECANCELED);
+	redis_client_free(a);
 	test_server_stop(&s);
 }
 
 TEST(nobody_there_and_a_wrong_password_are_sentences)
 {
 	struct test_server s = test_server_start(answer_password);
-	struct redis_asker *a = asker(&s, "user:secret@");
+	struct redis_client *a = asker(&s, "user:secret@");
 	struct redisReply *reply = NULL;
 	struct err err;
 
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -EACCES);
 	CHECK(strstr(err.text, "does not accept") && !strstr(err.text, "secret"));
 	test_server_stop(&s);
-	CHECK_INT(redis_askf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
+	CHECK_INT(redis_client_commandf(a, &reply, &err, "ECHO %s", "hi"), -ECONNREFUSED);
 	CHECK(strstr(err.text, "is it running there?"));
-	redis_asker_free(a);
+	redis_client_free(a);
 }
 
 TEST_MAIN()

@@ -1,5 +1,5 @@
-/* redis_ask.c: a blocking socket with a deadline; hiredis' reader and writer. */
-#include "redis_ask.h"
+/* redis_client.c: a blocking socket with a deadline; hiredis' reader and writer. */
+#include "redis_client.h"
 
 #include "redis_address.h"
 #include "clock.h"
@@ -22,7 +22,7 @@
 #define READ_SIZE	(64u * 1024)
 #define REPLY_MAX	((size_t)256 << 20)
 
-struct redis_asker {
+struct redis_client {
 	struct redis_login login;
 	int64_t connect_timeout_ns, answer_timeout_ns;
 	int fd;				/* -1: not connected */
@@ -34,10 +34,10 @@ struct redis_asker {
 	size_t unread_size;
 };
 
-struct redis_asker *redis_asker_new(const struct redis_url *url, const char *name, int64_t connect_timeout_ns,
+struct redis_client *redis_client_new(const struct redis_url *url, const char *name, int64_t connect_timeout_ns,
 				    int64_t answer_timeout_ns)
 {
-	struct redis_asker *a = xcalloc(1, sizeof(*a));
+	struct redis_client *a = xcalloc(1, sizeof(*a));
 
 	redis_login_init(&a->login, url, NULL, 0, name);
 	a->connect_timeout_ns = connect_timeout_ns;
@@ -48,7 +48,7 @@ struct redis_asker *redis_asker_new(const struct redis_url *url, const char *nam
 	return a;
 }
 
-static void disconnect(struct redis_asker *a)
+static void disconnect(struct redis_client *a)
 {
 	if (a->fd >= 0)
 		close(a->fd);
@@ -57,7 +57,7 @@ static void disconnect(struct redis_asker *a)
 	a->unread_size = 0;
 }
 
-struct redis_asker *redis_asker_free(struct redis_asker *a)
+struct redis_client *redis_client_free(struct redis_client *a)
 {
 	if (!a)
 		return NULL;
@@ -70,7 +70,7 @@ struct redis_asker *redis_asker_free(struct redis_asker *a)
 	return NULL;
 }
 
-void redis_asker_move(struct redis_asker *a, const char *host, unsigned port)
+void redis_client_move(struct redis_client *a, const char *host, unsigned port)
 {
 	if (!*host)
 		host = address_machine(a->login.host);
@@ -80,17 +80,17 @@ void redis_asker_move(struct redis_asker *a, const char *host, unsigned port)
 	redis_login_move(&a->login, host, port);
 }
 
-const char *redis_asker_where(const struct redis_asker *a)
+const char *redis_client_address(const struct redis_client *a)
 {
 	return a->login.where;
 }
 
-bool redis_asker_is_connected(const struct redis_asker *a)
+bool redis_client_is_connected(const struct redis_client *a)
 {
 	return a->fd >= 0;
 }
 
-void redis_asker_cancel(struct redis_asker *a)
+void redis_client_cancel(struct redis_client *a)
 {
 	const uint64_t one = 1;
 
@@ -100,7 +100,7 @@ void redis_asker_cancel(struct redis_asker *a)
 }
 
 /* Waits for POLLIN or POLLOUT. -ETIMEDOUT, -ECANCELED, or 0. */
-static int wait_for(struct redis_asker *a, short events, int64_t deadline_ns)
+static int wait_for(struct redis_client *a, short events, int64_t deadline_ns)
 {
 	struct pollfd p[2] = { { .fd = a->fd, .events = events }, { .fd = a->cancelled, .events = POLLIN } };
 
@@ -119,7 +119,7 @@ static int wait_for(struct redis_asker *a, short events, int64_t deadline_ns)
 }
 
 /* As long as bytes go out there are `more_ns` from then on: a large value may take its time. */
-static int send_all(struct redis_asker *a, const char *bytes, size_t size, int64_t deadline_ns, int64_t more_ns)
+static int send_all(struct redis_client *a, const char *bytes, size_t size, int64_t deadline_ns, int64_t more_ns)
 {
 	while (size) {
 		ssize_t n = send(a->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -140,7 +140,7 @@ static int send_all(struct redis_asker *a, const char *bytes, size_t size, int64
 }
 
 /* Until a whole reply has come. */
-static int read_reply(struct redis_asker *a, int64_t deadline_ns, struct redisReply **ret, struct err *err)
+static int read_reply(struct redis_client *a, int64_t deadline_ns, struct redisReply **ret, struct err *err)
 {
 	for (;;) {
 		int r = reply_reader_next(a->reader, &a->unread, &a->unread_size, ret, err);
@@ -168,7 +168,7 @@ static int read_reply(struct redis_asker *a, int64_t deadline_ns, struct redisRe
 
 /* --- Connecting --- */
 
-static int connect_one(struct redis_asker *a, const struct addrinfo *address, int64_t deadline_ns)
+static int connect_one(struct redis_client *a, const struct addrinfo *address, int64_t deadline_ns)
 {
 	socklen_t size = sizeof(int);
 	const int on = 1;
@@ -186,7 +186,7 @@ static int connect_one(struct redis_asker *a, const struct addrinfo *address, in
 	return r ? r : -e;
 }
 
-static int connect_any(struct redis_asker *a, int64_t deadline_ns, struct err *err)
+static int connect_any(struct redis_client *a, int64_t deadline_ns, struct err *err)
 {
 	struct addrinfo *all = NULL;
 	int r = address_look_up(a->login.host, a->login.port, 0, &all);
@@ -207,7 +207,7 @@ static int connect_any(struct redis_asker *a, int64_t deadline_ns, struct err *e
 			       strerror(-r)) : 0;
 }
 
-static int login_step(struct redis_asker *a, enum redis_login_step step, int64_t deadline_ns, struct err *err)
+static int login_step(struct redis_client *a, enum redis_login_step step, int64_t deadline_ns, struct err *err)
 {
 	struct redis_login_command command;
 	struct redisReply *reply = NULL;
@@ -228,7 +228,7 @@ static int login_step(struct redis_asker *a, enum redis_login_step step, int64_t
 	return r;
 }
 
-static int make_connection(struct redis_asker *a, struct err *err)
+static int make_connection(struct redis_client *a, struct err *err)
 {
 	int64_t deadline_ns = clock_monotonic_ns() + a->connect_timeout_ns;
 	int r = connect_any(a, deadline_ns, err);
@@ -243,7 +243,7 @@ static int make_connection(struct redis_asker *a, struct err *err)
 
 /* --- Asking --- */
 
-static int ask(struct redis_asker *a, const char *bytes, size_t size, struct redisReply **ret_reply, struct err *err)
+static int ask(struct redis_client *a, const char *bytes, size_t size, struct redisReply **ret_reply, struct err *err)
 {
 	int64_t deadline_ns;
 	int r;
@@ -266,7 +266,7 @@ static int ask(struct redis_asker *a, const char *bytes, size_t size, struct red
 	return r;
 }
 
-int redis_ask(struct redis_asker *a, int argc, const char *const *argv, const size_t *sizes,
+int redis_client_command(struct redis_client *a, int argc, const char *const *argv, const size_t *sizes,
 	      struct redisReply **ret_reply, struct err *err)
 {
 	char *bytes = NULL;
@@ -280,7 +280,7 @@ int redis_ask(struct redis_asker *a, int argc, const char *const *argv, const si
 	return r;
 }
 
-int redis_askf(struct redis_asker *a, struct redisReply **ret_reply, struct err *err, const char *format, ...)
+int redis_client_commandf(struct redis_client *a, struct redisReply **ret_reply, struct err *err, const char *format, ...)
 {
 	char *bytes = NULL;
 	va_list arguments;
