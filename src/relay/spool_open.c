@@ -6,7 +6,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
-#include "set_aside.h"
+#include "quarantine.h"
 #include "strobe_wire.h"
 
 #include <assert.h>
@@ -85,7 +85,7 @@ static int is_segment(const struct dirent *d)
 static int open_found(struct spool *s, uint64_t first, struct err *err)
 {
 	_cleanup_(freep) char *path = segment_path(s, first);
-	int r = set_aside_foreign(path, s->counters, err);
+	int r = quarantine_foreign(path, s->counters, err);
 
 	return r == 0 ? segment_open(s, first, false, err) : r;
 }

@@ -4,7 +4,7 @@
 #include "log.h"
 #include "mem.h"
 #include "private_file.h"
-#include "set_aside.h"
+#include "quarantine.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -164,7 +164,7 @@ static void read_files(struct window *w)
 static int open_file(const char *directory, unsigned i, struct spool_counters *counters, int *ret, struct err *err)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/window-%u", directory, i);
-	int r = set_aside_foreign(path, counters, err);
+	int r = quarantine_foreign(path, counters, err);
 
 	return r < 0 ? r : private_file_open(path, O_RDWR | O_CREAT, ret, err);
 }

@@ -1,5 +1,5 @@
-/* set_aside.c: looking for records of other versions, and renaming. */
-#include "set_aside.h"
+/* quarantine.c: looking for records of other versions, and renaming. */
+#include "quarantine.h"
 
 #include "log.h"
 #include "mem.h"
@@ -78,7 +78,7 @@ static int rename_free(const char *path, unsigned version, char **ret)
 	return -EEXIST;
 }
 
-int set_aside_foreign(const char *path, struct spool_counters *counters, struct err *err)
+int quarantine_foreign(const char *path, struct spool_counters *counters, struct err *err)
 {
 	_cleanup_(fd_closep) int fd = -1;
 	_cleanup_(freep) char *to = NULL;
