@@ -343,7 +343,7 @@ static void tick(struct watch *w, uint32_t events)
 		if (k->phase == KEY_READING)
 			stream_key_read(k);
 		if (k->phase == KEY_READING)
-			stream_upkeep(k, now);
+			stream_maintenance(k, now);
 	}
 	ask_for_map(s, now);
 }

@@ -4,7 +4,7 @@
  *   stream_options.c   its URL
  *   stream_key.c       one stream: lease, group, what was pending, then new entries
  *   stream_acks.c      entries under way, and their acknowledgement
- *   stream_upkeep.c    lease, lag, entries of consumers that are gone, trimming
+ *   stream_maintenance.c    lease, lag, entries of consumers that are gone, trimming
  */
 #ifndef COLLECT_REDIS_STREAM_PRIVATE_H
 #define COLLECT_REDIS_STREAM_PRIVATE_H
@@ -153,9 +153,9 @@ void stream_acks_send(struct stream_key *k);			/* those that wait */
 void stream_acks_again(struct stream_key *k);			/* all of them are to be sent anew */
 void stream_acks_at_end(struct redis_stream *s);		/* waits a little for Redis */
 
-/* --- stream_upkeep.c --- */
+/* --- stream_maintenance.c --- */
 
-void stream_upkeep(struct stream_key *k, int64_t now_ns);	/* the key is being read */
+void stream_maintenance(struct stream_key *k, int64_t now_ns);	/* the key is being read */
 void stream_check_lag(struct stream_key *k, int64_t now_ns);		/* how far behind the group is, and what was trimmed
 								 * unread */
 bool stream_was_claimed(const struct stream_key *k, struct stream_id id);

@@ -1,4 +1,4 @@
-/* stream_upkeep.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are
+/* stream_maintenance.c: what is done beside reading: the lease, how far behind the group is, entries of consumers that are
  * gone, and trimming behind the slowest group.
  *
  * How many entries wait for the group is not asked of `lag`: Redis 7.0 counts entries in it that were trimmed before
@@ -368,7 +368,7 @@ void stream_check_lag(struct stream_key *k, int64_t now)
 	stream_askf(k, got_groups, "XINFO GROUPS %s", k->name);
 }
 
-void stream_upkeep(struct stream_key *k, int64_t now)
+void stream_maintenance(struct stream_key *k, int64_t now)
 {
 	const struct stream_options *o = &k->source->options;
 
