@@ -31,7 +31,7 @@ struct sink_worker {
 	pthread_t thread;
 	bool has_thread, is_used;
 	int64_t say_unfit_ns;			/* the thread only, as is what follows */
-	bool told_conflict;
+	bool logged_conflict;
 	int64_t maintained_ns;			/* when that was done, clock_monotonic_ns() */
 	bool is_short;				/* the sink said so after the last commit */
 

@@ -38,7 +38,7 @@ struct file_source {
 	struct tail *reading;		/* whose lines are being handed over */
 	struct tail *current;		/* NULL: there is no such file now */
 	uint32_t last_epoch;
-	bool caught_up, state_failed, told_unreadable;
+	bool caught_up, state_failed, logged_unreadable;
 	uint64_t acknowledged, saved;	/* ack tokens */
 	char piece[PIECE];
 };
@@ -196,13 +196,13 @@ static void check_files(struct file_source *s)
 		return;
 	r = open_regular(s->path, &fd, &st, &err);
 	if (r < 0) {
-		if (!s->told_unreadable && r != -ENOENT)
+		if (!s->logged_unreadable && r != -ENOENT)
 			log_warning("%s; it is tried again", err.text);
-		s->told_unreadable = r != -ENOENT;
+		s->logged_unreadable = r != -ENOENT;
 		source_set_state(&s->base, s->current != NULL, "waiting for the file: %s", strerror(-r));
 		return;
 	}
-	s->told_unreadable = false;
+	s->logged_unreadable = false;
 	if (count_tails(s) >= TAILS_MAX)
 		return;
 	if (s->current)

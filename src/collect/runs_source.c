@@ -42,7 +42,7 @@ struct runs_source {
 	struct source_hints hints;
 	char *path;
 	struct runs_seen seen;
-	struct map told;			/* of ids: what was said once, but is tried again */
+	struct map logged;			/* of ids: what was said once, but is tried again */
 	uint32_t epoch;				/* in ack tokens: those of before a restart are never met again */
 
 	struct watch timer, notify, child;
@@ -91,9 +91,9 @@ static void refuse(struct runs_source *s, uint64_t id, enum source_file_error e,
 /* For what may change without the file: it is said once, and tried again. */
 static void complain(struct runs_source *s, uint64_t id, const char *name, const char *why)
 {
-	if (map_get(&s->told, id) != MAP_NONE)
+	if (map_get(&s->logged, id) != MAP_NONE)
 		return;
-	map_set(&s->told, id, 0);
+	map_set(&s->logged, id, 0);
 	warn(s, SOURCE_FILE_UNREADABLE, name, why);
 }
 
@@ -546,7 +546,7 @@ static struct source *runs_close(struct source *base)
 
 	runs_stop(base);
 	runs_seen_done(&s->seen);
-	map_done(&s->told);
+	map_done(&s->logged);
 	source_hints_done(&s->hints);
 	free(s->queue);
 	free(s->path);
@@ -608,7 +608,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	s->epoch = (uint32_t)(clock_wall_ns() / NS_PER_SECOND);
 	s->queue = xcalloc(QUEUE_MAX, sizeof(*s->queue));
 	source_hints_init(&s->hints);
-	map_init(&s->told);
+	map_init(&s->logged);
 	r = set_path(s, url, err);
 	if (r >= 0 && receiver->state)
 		state = xasprintf("%s/runs-%016" PRIx64 ".seen", receiver->state,

@@ -211,10 +211,10 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 		n->last_commit_ns = clock_wall_ns();
 		o->collector->counters.last_commit_ns = n->last_commit_ns;
 	}
-	if (result == -EEXIST && !o->told_conflict)
+	if (result == -EEXIST && !o->logged_conflict)
 		log_warning("a run was dropped because another one has its source and id; such runs are counted "
 			    "from now on");
-	o->told_conflict |= result == -EEXIST;
+	o->logged_conflict |= result == -EEXIST;
 }
 
 static void note_runs_result(struct sink_worker *o, int r, const struct err *err)

@@ -45,7 +45,7 @@ struct unix_source {
 	ino_t inode;
 	int spare;				/* given up to accept and refuse when descriptors have run out */
 	unsigned count;
-	bool told_full;
+	bool logged_full;
 	struct connection *connections;
 	uint8_t datagram[DATAGRAM_MAX];
 };
@@ -233,10 +233,10 @@ static void refuse(struct unix_source *s, int fd)
 {
 	close(fd);
 	s->base.counters.connections_refused++;
-	if (!s->told_full)
+	if (!s->logged_full)
 		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused "
 			    "and counted", s->path, s->count);
-	s->told_full = true;
+	s->logged_full = true;
 }
 
 /* Without descriptors a connection cannot even be refused, and the loop would spin on it: the spare one makes room. */

@@ -37,7 +37,7 @@ struct pubsub {
 	size_t confirmed;			/* subscriptions of this connection */
 	char channel[CHANNEL_SIZE_MAX + 1];	/* of the message at hand */
 	char *names;				/* of all, for people */
-	bool told_bad;				/* an invalid line was logged */
+	bool logged_bad;				/* an invalid line was logged */
 	/* State of the server at the last subscription, to count on reconnect how many messages were missed. */
 	char run_id[RUN_ID_MAX + 1];
 	uint64_t published;			/* messages, on all channels, since it started */
@@ -46,7 +46,7 @@ struct pubsub {
 	uint64_t hung;				/* how often it did not answer, then */
 	bool same_run;				/* it has not been started again since */
 	uint64_t missed;
-	char *told;				/* the last trouble that was logged; NULL once it has subscribed */
+	char *logged;				/* the last trouble that was logged; NULL once it has subscribed */
 };
 
 static const struct source_ops redis_pubsub_ops;
@@ -55,9 +55,9 @@ static const struct source_ops redis_pubsub_ops;
 
 static void log_bad_line(struct pubsub *p, const struct err *err)
 {
-	if (!p->told_bad)
+	if (!p->logged_bad)
 		log_warning("%s: %s. This is said once; /metrics counts them", p->base.url, err->text);
-	p->told_bad = true;
+	p->logged_bad = true;
 }
 
 static void got_message(struct redis_connection *c, struct str channel, struct str text, void *data)
@@ -97,8 +97,8 @@ static void got_subscription(struct pubsub *p)
 {
 	if (++p->confirmed < p->channels.count + p->patterns.count)
 		return;
-	free(p->told);
-	p->told = NULL;
+	free(p->logged);
+	p->logged = NULL;
 	source_set_state(&p->base, true, "subscribed to %s at %s", p->names, redis_connection_where(p->connection));
 	log_info("%s: subscribed to %s", p->base.url, p->names);
 	if (p->lost_ns)
@@ -194,10 +194,10 @@ static void got_state(void *data, bool is_up, const char *text)
 	if (is_up)
 		return;
 	source_set_state(&p->base, false, "%s", text);
-	if (p->told && !strcmp(p->told, text))
+	if (p->logged && !strcmp(p->logged, text))
 		return;
-	free(p->told);
-	p->told = xstrdup(text);
+	free(p->logged);
+	p->logged = xstrdup(text);
 	log_warning("%s: %s", p->base.url, text);
 }
 
@@ -363,7 +363,7 @@ static struct source *redis_pubsub_close(struct source *base)
 	source_hints_done(&p->hints);
 	free(p->host);
 	free(p->names);
-	free(p->told);
+	free(p->logged);
 	source_done(base);
 	free(p);
 	return NULL;

@@ -75,7 +75,7 @@ struct stream_key {
 
 	/* upkeep */
 	int64_t lease_ns, look_ns, claim_ns, trim_ns, alive_ns;	/* when each is next */
-	uint64_t lag, lost, lost_unsaid;
+	uint64_t lag, lost, lost_unlogged;
 	int64_t say_lost_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
@@ -113,7 +113,7 @@ struct redis_stream {
 
 	struct str *fields;			/* of the entry at hand */
 	size_t field_capacity;
-	bool told_bad, told_lease, told_trim, told_up;
+	bool logged_bad, logged_lease, logged_trim, logged_up;
 	int64_t map_ns;				/* when the map of the cluster may be asked for again */
 	char *trouble;				/* of a key, for people; NULL: none */
 };

@@ -75,10 +75,10 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 	if (source_entry(&s->base, about, s->fields, count, &err))
 		return;
 	stream_ack_one(k, id);
-	if (!s->told_bad)
+	if (!s->logged_bad)
 		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s",
 			    s->base.url, err.text);
-	s->told_bad = true;
+	s->logged_bad = true;
 }
 
 /* How many to ask for next, so that an answer has about ANSWER_BYTES. */
@@ -345,10 +345,10 @@ void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
 		stream_key_backoff(k, clock_monotonic_ns() + LEASE_RETRY_NS);
 		return;
 	}
-	if (is_refused(reply) && !s->told_lease) {
+	if (is_refused(reply) && !s->logged_lease) {
 		log_warning("nothing keeps another collector from reading '%s' as the consumer '%s', too, since Redis "
 			    "refuses the script for that: %s", s->base.url, s->options.consumer, reply->str);
-		s->told_lease = true;
+		s->logged_lease = true;
 	}
 	if (k->phase == KEY_ASKING)
 		ask_stream(k);

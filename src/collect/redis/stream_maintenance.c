@@ -63,10 +63,10 @@ static void trimmed(struct stream_key *k, const redisReply *reply)
 	if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= TRIM_AT_ONCE / 2) {
 		trim(k);
 	} else if (redis_problem(reply) == REDIS_OTHER || redis_problem(reply) == REDIS_NOPERM) {
-		if (!s->told_trim)
+		if (!s->logged_trim)
 			log_warning("the stream '%s' is not trimmed by us, since Redis refuses XTRIM with MINID (it "
 				    "needs version 6.2): %s", k->name, reply->str);
-		s->told_trim = true;
+		s->logged_trim = true;
 	}
 }
 
@@ -123,7 +123,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 {
 	int64_t now = clock_monotonic_ns();
 
-	if (!k->source->options.trim || k->source->told_trim || k->trim_left || now < k->trim_ns || !groups->elements ||
+	if (!k->source->options.trim || k->source->logged_trim || k->trim_left || now < k->trim_ns || !groups->elements ||
 	    groups->elements > GROUPS_MAX)
 		return;
 	k->trim_ns = now + LOOK_NS;
@@ -169,13 +169,13 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 {
 	if (lost > k->lost) {
 		k->source->base.counters.lost_to_trimming += lost - k->lost;
-		k->lost_unsaid += lost - k->lost;
+		k->lost_unlogged += lost - k->lost;
 	}
-	if (k->lost_unsaid && log_is_due(&k->say_lost_ns)) {
+	if (k->lost_unlogged && log_is_due(&k->say_lost_ns)) {
 		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; "
-			    "a larger MAXLEN, or none, keeps them", (unsigned long long)k->lost_unsaid, k->name,
+			    "a larger MAXLEN, or none, keeps them", (unsigned long long)k->lost_unlogged, k->name,
 			    k->source->options.group);
-		k->lost_unsaid = 0;
+		k->lost_unlogged = 0;
 	}
 	k->lost = lost;
 }

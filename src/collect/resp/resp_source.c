@@ -34,10 +34,10 @@ static void refuse(struct resp_source *s, int fd)
 	if (send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("a refused client was gone already");
 	close(fd);
-	if (!s->told_full)
+	if (!s->logged_full)
 		log_warning("%s: %u clients are connected and no more can be; further ones are refused and counted",
 			    s->base.url, s->client_count);
-	s->told_full = true;
+	s->logged_full = true;
 }
 
 /* Without descriptors a connection cannot even be refused, and the loop would spin on it: the spare one makes room. */
