@@ -68,7 +68,7 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 		log_warning("samples cannot be stored and wait in memory: %s", err->text);
 	if (!failing && was_failing)
 		log_info("samples are stored again in %s", o->url);
-	if (is_hopeless(r) && log_is_due(&o->say_unfit_ns))
+	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
 		log_error("samples were dropped, and are counted from now on: %s", err->text);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		any |= o->collector->sink_workers[i].counters.failing;

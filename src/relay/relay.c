@@ -52,7 +52,7 @@ struct relay {
 	int said[SAID_MAX];		/* codes of failures */
 	size_t said_count;
 	uint64_t renumbered_said;
-	int64_t say_renumbered_ns, say_refused_ns;
+	int64_t next_renumbered_log_ns, next_refused_log_ns;
 	unsigned one_by_one;		/* so many questions with one entry only */
 	uint64_t random;
 };
@@ -92,7 +92,7 @@ static void log_renumbered(struct relay *r)
 	uint64_t n = r->counters.entries_renumbered - r->renumbered_said;
 
 	assert(r->counters.entries_renumbered >= r->renumbered_said);
-	if (!n || !log_is_due(&r->say_renumbered_ns))
+	if (!n || !log_is_due(&r->next_renumbered_log_ns))
 		return;
 	r->renumbered_said += n;
 	log_warning("this relay went on from an earlier state, such as the snapshot of a virtual machine: %llu of its entries had "
@@ -247,7 +247,7 @@ static void fail(struct relay *r, int e, const struct err *err)
 {
 	r->counters.failures++;
 	if (e == -EMSGSIZE) {
-		if (log_is_due(&r->say_refused_ns))
+		if (log_is_due(&r->next_refused_log_ns))
 			log_warning("entries that Redis refuses are dropped: %s", err->text);
 		spool_refused(r->spool);
 		r->retry_ns = RETRY_MIN_NS;

@@ -74,7 +74,7 @@ static void settle(struct spool *s, struct mark m)
 
 static void log_damage(struct spool *s)
 {
-	if (log_is_due(&s->say_damage_ns))
+	if (log_is_due(&s->next_damage_log_ns))
 		log_warning("the spool '%s' is damaged, and what cannot be read of it is dropped; look at the disk", s->directory);
 }
 

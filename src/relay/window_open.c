@@ -68,7 +68,7 @@ static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 	if (!damaged)
 		return;
 	spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, damaged, 0);
-	if (log_is_due(&w->say_damage_ns))
+	if (log_is_due(&w->next_damage_log_ns))
 		log_warning("batches that waited for the spool are damaged, and what cannot be read of them is dropped; look at "
 			    "the disk");
 }

@@ -76,7 +76,7 @@ struct stream_key {
 	/* upkeep */
 	int64_t lease_ns, look_ns, claim_ns, trim_ns, alive_ns;	/* when each is next */
 	uint64_t lag, lost, lost_unlogged;
-	int64_t say_lost_ns;
+	int64_t next_lost_log_ns;
 	bool is_claiming;
 	char *claim_from;			/* a consumer that is gone */
 	struct stream_id *claims;		/* asked for, until their answer has come */

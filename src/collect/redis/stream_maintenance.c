@@ -171,7 +171,7 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 		k->source->base.counters.lost_to_trimming += lost - k->lost;
 		k->lost_unlogged += lost - k->lost;
 	}
-	if (k->lost_unlogged && log_is_due(&k->say_lost_ns)) {
+	if (k->lost_unlogged && log_is_due(&k->next_lost_log_ns)) {
 		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; "
 			    "a larger MAXLEN, or none, keeps them", (unsigned long long)k->lost_unlogged, k->name,
 			    k->source->options.group);
