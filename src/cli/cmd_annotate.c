@@ -297,7 +297,7 @@ static int print(const struct inputs *in, uint32_t number, const struct choice *
 	return io_write_all(STDOUT_FILENO, out.data, out.size, &err) < 0 ? command_fail(&spec, &err) : EXIT_OK;
 }
 
-static int tell_no_lines(const struct inputs *in)
+static int explain_no_lines(const struct inputs *in)
 {
 	uint32_t stacks = profile_stacks(in->profile);
 
@@ -319,11 +319,11 @@ static int annotate(struct inputs *in, const char *target)
 	if (!inputs_have_values(in, &spec, number, true))
 		return EXIT_NO_SAMPLES;
 	if (!report_has_lines(in->profile))
-		return tell_no_lines(in);
+		return explain_no_lines(in);
 	if (choose(&c, in->profile, number, target, &err) < 0)
 		return command_fail(&spec, &err);
 	if (!c.file.n)
-		return tell_no_lines(in);
+		return explain_no_lines(in);
 	return print(in, number, &c, !target);
 }
 

@@ -102,7 +102,7 @@ static int choose_output(struct target *t)
 	return 0;
 }
 
-static void say_reduced(const struct callgraph_fit *fit)
+static void warn_reduced(const struct callgraph_fit *fit)
 {
 	const struct callgraph_counts *c = &fit->counts;
 
@@ -130,7 +130,7 @@ static int lay_out(struct graphviz *graphviz, const struct profile *p, const str
 	struct callgraph_fit fit = { 0 };
 	int r = graph ? callgraph_fit_draw(graphviz, graph, o->max_nodes, seconds, end_of_layout(), picture, &fit, err) : -EINVAL;
 
-	say_reduced(&fit);
+	warn_reduced(&fit);
 	if (r == -ETIMEDOUT)
 		return err_set(err, r, "Graphviz could not lay out even a few functions in %g seconds; is the machine "
 			       "busy? -o OUT.dot writes the graph for dot", seconds);

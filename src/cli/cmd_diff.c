@@ -254,7 +254,7 @@ static int load_two(struct sides *s, char **files, enum form form)
 }
 
 /* Says what speaks against the comparison. Returns 0 or an exit code. */
-static int tell_doubts(const struct sides *s, enum diff_scale scale, enum form form)
+static int warn_doubts(const struct sides *s, enum diff_scale scale, enum form form)
 {
 	struct diff_doubts doubts;
 	struct err err = { 0 };
@@ -348,7 +348,7 @@ static int draw(const struct sides *s, const struct diff *d, enum diff_scale sca
 	return code;
 }
 
-static int tell_growth(const struct diff_report *r)
+static int report_growth(const struct diff_report *r)
 {
 	_cleanup_(buf_done) struct buf name = { 0 };
 	uint32_t frame;
@@ -394,7 +394,7 @@ static int show(const struct sides *s, const struct diff *d, enum diff_scale sca
 		diff_report_init(&r, d, &o);
 	code = form == FORM_SVG ? draw(s, d, scale, o.column) : form == FORM_FOLDED ? put_folded(d, &out) :
 		put_report(&r, form, &out);
-	return code || fail_over < 0 ? code : tell_growth(&r);
+	return code || fail_over < 0 ? code : report_growth(&r);
 }
 
 static int compare(struct sides *s, enum form form)
@@ -404,7 +404,7 @@ static int compare(struct sides *s, enum form form)
 	struct err err = { 0 };
 	int code;
 
-	if ((code = choose_scale(s, form, &o.scale)) || (code = tell_doubts(s, o.scale, form)))
+	if ((code = choose_scale(s, form, &o.scale)) || (code = warn_doubts(s, o.scale, form)))
 		return code;
 	if (profile_diff(s->before, s->column_before, s->after, s->column_after, &o, &d, &err) < 0)
 		return command_fail(&spec, &err);

@@ -252,7 +252,7 @@ static void put_json(const struct leaderboard *l, const struct grep_inputs *in, 
 }
 
 /* Why nothing was counted, with what was looked at. */
-static void say_why(const struct leaderboard *l, const struct grep_inputs *in)
+static void explain_empty(const struct leaderboard *l, const struct grep_inputs *in)
 {
 	const char *what = in->sources.count == 1 ? in->sources.items[0] : NULL;
 	_cleanup_(buf_done) struct buf b = { 0 };
@@ -290,7 +290,7 @@ static int show(const struct grep_inputs *in, bool of_files)
 	buf_init(&out);
 	leaderboard_make(in->profile, profile_pick_column(in->profile, NULL), &o, &l);
 	if (!l.count) {
-		say_why(&l, in);
+		explain_empty(&l, in);
 		code = EXIT_NO_SAMPLES;
 	}
 	if (json)

@@ -380,7 +380,7 @@ static int record_to_file(struct recorder *r, const struct recorder_options *o, 
 	return code < 0 ? code : show(r, o, err);
 }
 
-static int tell_way(const struct recorder_options *o, struct recorder *r, struct err *err)
+static int report_method(const struct recorder_options *o, struct recorder *r, struct err *err)
 {
 	recording_layers(o, r, &layers);
 	layers.lines = !no_lines;
@@ -404,7 +404,7 @@ static int run(int argc, char **argv)
 	fill_options(&o);
 	code = recorder_open(&r, &o, &err);
 	if (code >= 0)
-		code = tell_way(&o, r, &err);
+		code = report_method(&o, r, &err);
 	if (code >= 0)
 		code = (to ? record_to_daemon : record_to_file)(r, &o, duration_ns, &err);
 	if (code < 0)

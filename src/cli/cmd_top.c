@@ -228,7 +228,7 @@ static struct terminal *open_screen(void)
 }
 
 /* Nothing is left of a screen, so the reason for an empty one is told once more. */
-static int tell_end(const struct recorder *r, bool screen)
+static int report_end(const struct recorder *r, bool screen)
 {
 	_cleanup_(buf_done) struct buf why = { 0 };
 	struct record_summary s = { 0 };
@@ -260,7 +260,7 @@ static int show(struct recorder *r, struct top_view *v, struct plan *p, struct e
 	screen = terminal;
 	e = top_session_run(r, v, terminal, &p->session, err);
 	terminal_close(terminal);
-	return e < 0 ? e : tell_end(r, screen);
+	return e < 0 ? e : report_end(r, screen);
 }
 
 static int run(int argc, char **argv)

@@ -37,7 +37,7 @@ static int load(struct inputs *in, const struct command_spec *spec, const char *
 	in->files++;
 	if (r == -ENODATA) {
 		in->empty_files++;
-		in->told_empty += is_url;
+		in->explained_empty += is_url;
 		if (is_url)
 			fprintf(stderr, "strobe %s: nothing was sampled: '%s': %s\n", spec->name, file, err.text);
 		return 0;
@@ -201,13 +201,13 @@ static uint32_t find_name(const struct inputs *in, const char *name)
 }
 
 /* Files whose lines are taken as they are have no columns. */
-static void tell_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
+static void warn_files_without(struct inputs *in, const struct command_spec *spec, const char *name)
 {
 	_cleanup_(buf_done) struct buf b = { 0 }, plain = { 0 };
 	uint32_t column = find_name(in, name);
 	size_t count;
 
-	if (column == PROFILE_COLUMNS || (in->told & 1u << column) || (in->options && in->options->take_line))
+	if (column == PROFILE_COLUMNS || (in->warned & 1u << column) || (in->options && in->options->take_line))
 		return;
 	count = count_without(in, column);
 	if (!count || count == in->list_count)
@@ -220,7 +220,7 @@ static void tell_files_without(struct inputs *in, const struct command_spec *spe
 	buf_init(&plain);
 	text_put_plain(&plain, (struct str){ b.data, b.size });
 	fprintf(stderr, "strobe %s: %s\n", spec->name, plain.data);
-	in->told |= 1u << column;
+	in->warned |= 1u << column;
 }
 
 int inputs_column(struct inputs *in, const struct command_spec *spec, const char *wanted, uint32_t *ret_column)
@@ -233,7 +233,7 @@ int inputs_column(struct inputs *in, const struct command_spec *spec, const char
 		wanted = in->column;
 	*ret_column = p->column_count ? profile_pick_column(p, wanted) : UINT32_MAX;
 	if (*ret_column != UINT32_MAX)
-		tell_files_without(in, spec, p->columns[*ret_column].name);
+		warn_files_without(in, spec, p->columns[*ret_column].name);
 	if (*ret_column != UINT32_MAX || p->column_count == 0)
 		return 0;
 
@@ -273,7 +273,7 @@ bool inputs_have_values(const struct inputs *in, const struct command_spec *spec
 
 	if (has_values(p, column, any_sign))
 		return true;
-	if (in->told_empty == in->files)
+	if (in->explained_empty == in->files)
 		return false;
 	buf_init(&b);
 	buf_puts(&b, "nothing was sampled: ");
@@ -296,7 +296,7 @@ void inputs_replace(struct inputs *in, struct profile *by_this)
 	in->profile = by_this;
 }
 
-static void tell_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
+static void explain_nothing_left(const struct command_spec *spec, uint32_t stacks, const char *focus, const char *ignore)
 {
 	fprintf(stderr, "strobe %s: nothing is left of %u stack%s: ", spec->name, stacks, stacks == 1 ? "" : "s");
 	if (focus && ignore)
@@ -322,6 +322,6 @@ int inputs_select(struct inputs *in, const struct command_spec *spec, const char
 	inputs_replace(in, report_filter(in->profile, focus ? wanted : NULL, ignore ? unwanted : NULL));
 	if (!stacks || profile_stacks(in->profile))
 		return 0;
-	tell_nothing_left(spec, stacks, focus, ignore);
+	explain_nothing_left(spec, stacks, focus, ignore);
 	return EXIT_NO_SAMPLES;
 }

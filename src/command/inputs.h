@@ -24,8 +24,8 @@ struct inputs {
 	size_t list_count, list_capacity;
 	char names[PROFILE_COLUMNS][64];
 	char column[64];		/* that an address names; "" if none does */
-	size_t told_empty;		/* addresses whose daemon has said why there is nothing */
-	uint32_t told;			/* a bit for each column that was said to be missing from files */
+	size_t explained_empty;		/* addresses whose daemon has said why there is nothing */
+	uint32_t warned;			/* a bit for each column that was said to be missing from files */
 };
 
 /* Reads `files`, or the default. Returns 0 or an exit code, after it has said why. */
