@@ -105,7 +105,7 @@ static const struct format *format_by_content(const char *bytes, size_t n)
 	return best;
 }
 
-static int tell_unknown(const struct input *in, struct str start, struct err *err)
+static int report_unknown(const struct input *in, struct str start, struct err *err)
 {
 	_cleanup_(buf_done) struct buf guess = { 0 };
 
@@ -182,7 +182,7 @@ int format_load_input(struct input *in, struct profile *p, const struct format_o
 	    ((!f && !memchr(start.p, 0, start.n)) || format_folded.sniff(start.p, start.n) >= 70))
 		f = &format_folded;
 	if (!f)
-		return tell_unknown(in, start, err);
+		return report_unknown(in, start, err);
 	if (o && o->time_range && !f->has_times)
 		return err_set(err, -ENOTSUP, "'%s' (%s) does not say when its samples were taken, so that no range of "
 			       "time can be selected", in->name, f->name);

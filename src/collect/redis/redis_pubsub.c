@@ -77,7 +77,7 @@ static void got_message(struct redis_connection *c, struct str channel, struct s
 }
 
 /* Counts and logs the messages missed while disconnected. */
-static void tell_missed(struct pubsub *p)
+static void log_missed(struct pubsub *p)
 {
 	const double seconds = (double)(clock_monotonic_ns() - p->lost_ns) / NS_PER_SECOND;
 	const char *why = "";
@@ -102,7 +102,7 @@ static void got_subscription(struct pubsub *p)
 	source_set_state(&p->base, true, "subscribed to %s at %s", p->names, redis_connection_where(p->connection));
 	log_info("%s: subscribed to %s", p->base.url, p->names);
 	if (p->lost_ns)
-		tell_missed(p);
+		log_missed(p);
 	p->lost_ns = 0;
 }
 

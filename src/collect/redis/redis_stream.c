@@ -51,7 +51,7 @@ static void tell(struct redis_stream *s, bool is_up, const char *text)
 		log_info("%s", text);
 }
 
-static void tell_if_read(struct redis_stream *s)
+static void log_if_read(struct redis_stream *s)
 {
 	_cleanup_(freep) char *text = NULL;
 
@@ -78,7 +78,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...)
 	if (s->trouble)
 		tell(s, false, s->trouble);
 	else
-		tell_if_read(s);
+		log_if_read(s);
 }
 
 /* --- Asking --- */
@@ -246,7 +246,7 @@ static void node_state(void *data, bool is_up, const char *text)
 	if (!is_up && is_used(n->source, n->number))
 		tell(n->source, false, text);
 	else if (is_up)
-		tell_if_read(n->source);
+		log_if_read(n->source);
 }
 
 static void connect_node(struct redis_stream *s, struct stream_node *n)

@@ -194,7 +194,7 @@ void stream_key_read(struct stream_key *k)
 
 /* --- What we had been given before --- */
 
-static void tell_caught_up(struct redis_stream *s)
+static void log_caught_up(struct redis_stream *s)
 {
 	for (unsigned i = 0; i < s->key_count; i++)
 		if (!s->keys[i].caught_up)
@@ -246,7 +246,7 @@ static void got_pending(struct stream_key *k, const redisReply *reply)
 	k->caught_up = true;
 	k->phase = KEY_READING;
 	k->may_be_behind = true;
-	tell_caught_up(s);
+	log_caught_up(s);
 	stream_set_trouble(s, NULL);
 	stream_key_read(k);
 }
