@@ -136,7 +136,7 @@ void export_progress_end(const struct export_options *o)
 		fputs("\r\033[K", stderr);
 }
 
-void export_say(const struct export_options *o, const char *format, ...)
+void export_warn(const struct export_options *o, const char *format, ...)
 {
 	_cleanup_(buf_done) struct buf plain = { 0 };
 	char text[2048];
@@ -151,9 +151,9 @@ void export_say(const struct export_options *o, const char *format, ...)
 	fprintf(stderr, "strobe export: %s\n", plain.data);
 }
 
-void export_say_no_log(const struct export_options *o, const struct tree *t, const char *more)
+void export_warn_no_log(const struct export_options *o, const struct tree *t, const char *more)
 {
-	export_say(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
+	export_warn(o, "there is no log in '%s': %u director%s looked at, %llu other files%s", t->base, t->period_count,
 		   t->period_count == 1 ? "y" : "ies", (unsigned long long)(t->others + t->count), more);
 }
 
@@ -331,9 +331,9 @@ static int put_index(const struct export_options *o, struct buf *out, struct err
 	if (r >= 0)
 		r = tree_index_put(&of_logs, &of_svgs, listed.objects, listed.count, out, err);
 	if (r >= 0 && !of_logs.count && !of_svgs.count && !listed.count)
-		export_say_no_log(o, &of_logs, "");
+		export_warn_no_log(o, &of_logs, "");
 	if (r >= 0 && listed.others)
-		export_say(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
+		export_warn(o, "%llu listed objects are no logs or pictures of a period (DIRECTORY/NAME, or PERIOD=FILE)",
 			   (unsigned long long)listed.others);
 	export_listing_done(&listed);
 	tree_done(&of_logs);
