@@ -4,7 +4,7 @@
 #include "export.h"
 
 #include "arclamp_metrics.h"
-#include "arclamp_place.h"
+#include "arclamp_directory.h"
 #include "clock.h"
 #include "export_listing.h"
 #include "io.h"
@@ -282,7 +282,7 @@ static int check_word(const char *word)
 static int take_places(struct export_options *o, const char *word, char **ret_logs, char **ret_svgs)
 {
 	struct err err = { 0 };
-	int r = arclamp_place(logs, arclamp, ret_logs, &err);
+	int r = arclamp_directory(logs, arclamp, ret_logs, &err);
 
 	if (r < 0)
 		return r == -EINVAL ? command_usage(&spec, "%s", err.text) : command_fail(&spec, &err);

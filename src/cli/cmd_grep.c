@@ -2,7 +2,7 @@
 
 #include "commands.h"
 
-#include "arclamp_place.h"
+#include "arclamp_directory.h"
 #include "grep_inputs.h"
 #include "io.h"
 #include "json.h"
@@ -304,7 +304,7 @@ static int show(const struct grep_inputs *in, bool of_files)
 static int load_logs(struct grep_inputs *in, struct err *err)
 {
 	_cleanup_(freep) char *place = NULL;
-	int r = arclamp_place(logs, arclamp, &place, err);
+	int r = arclamp_directory(logs, arclamp, &place, err);
 
 	asked.logs = place;
 	return r < 0 ? r : grep_inputs_logs(in, &asked, err);

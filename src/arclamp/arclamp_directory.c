@@ -1,6 +1,6 @@
-/* arclamp_place.c: one key of arclamp-log.yaml. */
+/* arclamp_directory.c: one key of arclamp-log.yaml. */
 
-#include "arclamp_place.h"
+#include "arclamp_directory.h"
 
 #include "arclamp_config.h"
 #include "mem.h"
@@ -16,7 +16,7 @@ static int read_config(const char *config, char **ret, struct err *err)
 	return r < 0 ? r : 0;
 }
 
-int arclamp_place(const char *logs, const char *config, char **ret, struct err *err)
+int arclamp_directory(const char *logs, const char *config, char **ret, struct err *err)
 {
 	if (logs && config)
 		return err_set(err, -EINVAL, "--logs and --arclamp: only one of them");
