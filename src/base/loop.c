@@ -20,7 +20,7 @@ struct loop {
 	int event_count, event_at;
 
 	struct watch signals;
-	void (*got_signal)(int signo, void *data);
+	void (*on_signal)(int signo, void *data);
 	void *signal_data;
 };
 
@@ -116,7 +116,7 @@ static void signal_ready(struct watch *w, uint32_t events)
 
 	(void)events;
 	while (l->signals.fd >= 0 && read(l->signals.fd, &info, sizeof(info)) == sizeof(info))
-		l->got_signal((int)info.ssi_signo, l->signal_data);
+		l->on_signal((int)info.ssi_signo, l->signal_data);
 }
 
 int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *data, int also, struct err *err)
@@ -130,7 +130,7 @@ int loop_on_signals(struct loop *l, void (*got)(int signo, void *data), void *da
 	sigaddset(&set, SIGTERM);
 	if (also)
 		sigaddset(&set, also);
-	l->got_signal = got;
+	l->on_signal = got;
 	l->signal_data = data;
 	l->signals.ready = signal_ready;
 	l->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -45,7 +45,7 @@ struct file_source {
 
 /* --- Lines --- */
 
-static void got_line(void *data, uint64_t at, const char *line, size_t n)
+static void on_line(void *data, uint64_t at, const char *line, size_t n)
 {
 	struct file_source *s = data;
 	struct ack_token token = { .stream = s->reading->epoch, .high = s->reading->inode, .low = at };
@@ -104,7 +104,7 @@ static void add_tail(struct file_source *s, struct tail *t)
 		p = &(*p)->next;
 	*p = t;
 	t->feed.max = SOURCE_LINE_MAX;
-	t->feed.got = got_line;
+	t->feed.got = on_line;
 	t->feed.data = s;
 }
 

@@ -461,7 +461,7 @@ static void continue_scan(struct runs_source *s)
 }
 
 /* A file that was made is ready at once only if it is a link to one that was there. */
-static void got_event(struct runs_source *s, const struct inotify_event *e)
+static void on_event(struct runs_source *s, const struct inotify_event *e)
 {
 	s->has_fresh = false;
 	if (e->mask & (IN_Q_OVERFLOW | IN_IGNORED) || !e->len || s->queue_count == QUEUE_MAX)
@@ -481,7 +481,7 @@ static void notified(struct watch *w, uint32_t events)
 	for (char *p = bytes; n > 0 && p < bytes + n;) {
 		const struct inotify_event *e = (const struct inotify_event *)p;
 
-		got_event(s, e);
+		on_event(s, e);
 		p += sizeof(*e) + e->len;
 	}
 	read_next(s);

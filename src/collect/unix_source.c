@@ -58,7 +58,7 @@ static void reject(struct connection *c, _Atomic uint64_t *counter)
 	c->rejected++;
 }
 
-static void got_message(struct connection *c, const void *bytes, size_t size)
+static void on_message(struct connection *c, const void *bytes, size_t size)
 {
 	struct source *s = &c->source->base;
 	struct strobe_wire_message m;
@@ -71,7 +71,7 @@ static void got_message(struct connection *c, const void *bytes, size_t size)
 	source_take(s, (struct source_about){ 0 }, &m);
 }
 
-static void got_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
+static void on_envelope(struct connection *c, uint64_t size, const int *fds, size_t fd_count)
 {
 	_cleanup_(freep) char *bytes = fd_count == 1 ? memfd_read(fds[0], size) : NULL;
 
@@ -80,22 +80,22 @@ static void got_envelope(struct connection *c, uint64_t size, const int *fds, si
 	for (size_t at = 0, n; bytes && at < size && c->rejected < REJECTED_MAX; at += n) {
 		n = strobe_wire_first(bytes + at, (size_t)size - at);
 		assert(n > 0 && n <= size - at);
-		got_message(c, bytes + at, n);
+		on_message(c, bytes + at, n);
 	}
 }
 
-static void got_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
+static void on_datagram(struct connection *c, size_t size, const int *fds, size_t fd_count)
 {
 	uint64_t memfd_size;
 	enum strobe_wire_error e = strobe_wire_open_envelope(c->source->datagram, size, &memfd_size);
 
 	assert(size <= sizeof(c->source->datagram));
 	if (e == STROBE_WIRE_BAD_MAGIC)
-		got_message(c, c->source->datagram, size);
+		on_message(c, c->source->datagram, size);
 	else if (e)
 		reject(c, &c->source->base.counters.rejected[e]);
 	else
-		got_envelope(c, memfd_size, fds, fd_count);
+		on_envelope(c, memfd_size, fds, fd_count);
 }
 
 /* Takes the descriptors out of a received message; at most PASSED_FDS of them fit into it. */
@@ -143,7 +143,7 @@ static int receive(struct connection *c)
 	else if (h.msg_flags & MSG_CTRUNC)
 		reject(c, &s->base.counters.rejected_memfd);
 	else if (n > 0)
-		got_datagram(c, (size_t)n, fds, fd_count);
+		on_datagram(c, (size_t)n, fds, fd_count);
 	for (size_t i = 0; i < fd_count; i++)
 		close(fds[i]);
 	return n > 0 ? 1 : -1;

@@ -267,7 +267,7 @@ static int open_server(struct daemon *d, struct err *err)
 	return r;
 }
 
-static void got_signal(int signo, void *data)
+static void on_signal(int signo, void *data)
 {
 	struct daemon *d = data;
 
@@ -299,7 +299,7 @@ static int open_all(struct daemon *d, struct err *err)
 		return err->code;
 	/* Signals before threads, which inherit the mask. The sinks before the sources: a second instance that shares
 	 * only a store must not take the samples. */
-	if ((r = loop_on_signals(d->loop, got_signal, d, SIGHUP, err)) < 0 ||
+	if ((r = loop_on_signals(d->loop, on_signal, d, SIGHUP, err)) < 0 ||
 	    (r = open_sinks(d, err)) < 0 ||
 	    (r = open_collector(d, err)) < 0 ||
 	    (r = open_sources(d, err)) < 0 ||

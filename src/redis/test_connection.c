@@ -30,7 +30,7 @@ static void maybe_end(struct heard *h)
 		loop_stop(h->loop, 0);
 }
 
-static void got_state(void *data, bool is_up, const char *text)
+static void on_state(void *data, bool is_up, const char *text)
 {
 	struct heard *h = data;
 
@@ -42,7 +42,7 @@ static void got_state(void *data, bool is_up, const char *text)
 	maybe_end(h);
 }
 
-static void got_ready(struct redis_connection *c, void *data)
+static void on_ready(struct redis_connection *c, void *data)
 {
 	struct heard *h = data;
 
@@ -52,13 +52,13 @@ static void got_ready(struct redis_connection *c, void *data)
 		h->on_ready(h);
 }
 
-static void got_lost(struct redis_connection *c, void *data)
+static void on_lost(struct redis_connection *c, void *data)
 {
 	(void)c;
 	((struct heard *)data)->losses++;
 }
 
-static void got_reply(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_reply(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	struct heard *h = data;
 
@@ -74,7 +74,7 @@ static void got_reply(struct redis_connection *c, const struct redisReply *reply
 	maybe_end(h);
 }
 
-static void got_push(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_push(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	struct heard *h = data;
 
@@ -113,9 +113,9 @@ static struct redis_connection_options quick(struct heard *h)
 	o.ping_after_ns = NS_PER_SECOND / 4;
 	o.retry_min_ns = NS_PER_SECOND / 10;
 	o.retry_max_ns = NS_PER_SECOND / 2;
-	o.ready = got_ready;
-	o.lost = got_lost;
-	o.state = got_state;
+	o.ready = on_ready;
+	o.lost = on_lost;
+	o.state = on_state;
 	o.data = h;
 	return o;
 }
@@ -151,7 +151,7 @@ static void run_server(struct heard *h, test_answer_fn *answer, const char *befo
 static void ask_three(struct heard *h)
 {
 	for (int i = 0; i < 3; i++)
-		CHECK_INT(redis_connection_sendf(h->c, 0, got_reply, h, "ECHO %s", "hi"), 0);
+		CHECK_INT(redis_connection_sendf(h->c, 0, on_reply, h, "ECHO %s", "hi"), 0);
 }
 
 TEST(a_connection_becomes_ready_and_answers)
@@ -331,7 +331,7 @@ TEST(what_is_pushed_arrives)
 	struct heard h = { .until_pushes = 2, .on_ready = subscribe };
 	struct redis_connection_options o = quick(&h);
 
-	o.pushed = got_push;
+	o.pushed = on_push;
 	run_server(&h, answer_subscribers_plain_ping, "", o);
 	CHECK_STR(h.last, "f;g 1");
 }
@@ -419,13 +419,13 @@ static void rest_at_1000(struct heard *h)
 	CHECK_INT(loop_add_timer(h->loop, &h->resume, NS_PER_SECOND / 2, NULL), 0);
 }
 
-static void got_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_flood(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
-	got_push(c, reply, data);
+	on_push(c, reply, data);
 	rest_at_1000(data);
 }
 
-static void got_published(struct redis_connection *c, struct str channel, struct str text, void *data)
+static void on_published(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
 	struct heard *h = data;
 
@@ -447,8 +447,8 @@ TEST(a_paused_connection_keeps_what_it_has_read_and_goes_on_to_the_end)
 		struct heard h = { .until_states = 2, .on_ready = subscribe_once };
 		struct redis_connection_options o = quick(&h);
 
-		o.pushed = got_flood;
-		o.message = ahead ? got_published : NULL;
+		o.pushed = on_flood;
+		o.message = ahead ? on_published : NULL;
 		o.read_ahead = ahead ? (size_t)64 << 20 : 0;
 		run_server(&h, answer_flood, "", o);
 		/* The rest of its chunk is still handed over. */

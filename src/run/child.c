@@ -36,7 +36,7 @@ static void forward(const struct child *c, const struct signalfd_siginfo *i)
 		kill(c->pid, (int)i->ssi_signo);
 }
 
-static void got_signals(struct watch *w, uint32_t events)
+static void on_signals(struct watch *w, uint32_t events)
 {
 	struct child *c = (struct child *)((char *)w - offsetof(struct child, signals));
 	struct signalfd_siginfo i;
@@ -57,7 +57,7 @@ int child_init(struct child *c, struct loop *loop, struct err *err)
 
 	c->loop = loop;
 	c->signals.fd = -1;
-	c->signals.ready = got_signals;
+	c->signals.ready = on_signals;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)

@@ -60,7 +60,7 @@ static void log_bad_line(struct pubsub *p, const struct err *err)
 	p->logged_bad = true;
 }
 
-static void got_message(struct redis_connection *c, struct str channel, struct str text, void *data)
+static void on_message(struct redis_connection *c, struct str channel, struct str text, void *data)
 {
 	struct pubsub *p = data;
 	struct source_about about = source_hints_about(&p->hints);
@@ -93,7 +93,7 @@ static void log_missed(struct pubsub *p)
 		    p->base.url, seconds, (unsigned long long)p->missed, why);
 }
 
-static void got_subscription(struct pubsub *p)
+static void on_subscription(struct pubsub *p)
 {
 	if (++p->confirmed < p->channels.count + p->patterns.count)
 		return;
@@ -106,14 +106,14 @@ static void got_subscription(struct pubsub *p)
 	p->lost_ns = 0;
 }
 
-static void got_push(struct redis_connection *c, const struct redisReply *r, void *data)
+static void on_push(struct redis_connection *c, const struct redisReply *r, void *data)
 {
 	struct pubsub *p = data;
 	const char *word = r->type == REDIS_REPLY_ARRAY && r->elements ? r->element[0]->str : NULL;
 	struct err err;
 
 	if (word && (!strcmp(word, "subscribe") || !strcmp(word, "psubscribe")))
-		got_subscription(p);
+		on_subscription(p);
 	else if (r->type == REDIS_REPLY_ERROR && redis_problem_explain(r, redis_connection_where(c), "SUBSCRIBE", &err))
 		redis_connection_drop(c, "%s", err.text);
 }
@@ -135,7 +135,7 @@ static const char *info_value(const redisReply *reply, const char *name)
 	return p && (p == reply->str || p[-1] == '\n') ? p + strlen(name) : NULL;
 }
 
-static void got_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_server_info(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	const char *id = info_value(reply, "run_id:");
 	struct pubsub *p = data;
@@ -150,7 +150,7 @@ static void got_server_info(struct redis_connection *c, const struct redisReply 
 }
 
 /* Its PUBLISH commands on any channel: what is missing among them is no more than that. */
-static void got_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
+static void on_command_info(struct redis_connection *c, const struct redisReply *reply, void *data)
 {
 	const char *calls = info_value(reply, "cmdstat_publish:calls=");
 	uint64_t published = calls ? strtoull(calls, NULL, 10) : 0;
@@ -162,20 +162,20 @@ static void got_command_info(struct redis_connection *c, const struct redisReply
 	p->arrived = 0;
 }
 
-static void got_ready(struct redis_connection *c, void *data)
+static void on_ready(struct redis_connection *c, void *data)
 {
 	struct pubsub *p = data;
 
 	p->base.counters.connections++;
 	p->base.counters.connections_now = 1;
 	p->confirmed = 0;
-	redis_connection_sendf(c, 0, got_server_info, p, "INFO server");
-	redis_connection_sendf(c, 0, got_command_info, p, "INFO commandstats");
+	redis_connection_sendf(c, 0, on_server_info, p, "INFO server");
+	redis_connection_sendf(c, 0, on_command_info, p, "INFO commandstats");
 	subscribe_to(p, &p->channels);
 	subscribe_to(p, &p->patterns);
 }
 
-static void got_lost(struct redis_connection *c, void *data)
+static void on_lost(struct redis_connection *c, void *data)
 {
 	struct pubsub *p = data;
 
@@ -187,7 +187,7 @@ static void got_lost(struct redis_connection *c, void *data)
 
 /* The connection is reported once subscribed: a user who may connect and not subscribe would cause a report each
  * time. */
-static void got_state(void *data, bool is_up, const char *text)
+static void on_state(void *data, bool is_up, const char *text)
 {
 	struct pubsub *p = data;
 
@@ -406,11 +406,11 @@ int redis_pubsub_open(const char *url, struct loop *loop, const struct source_re
 		o.read_ahead = READ_AHEAD;
 		o.read_together = READ_TOGETHER;
 		o.reply_max = MESSAGE_MAX;
-		o.ready = got_ready;
-		o.lost = got_lost;
-		o.pushed = got_push;
-		o.message = got_message;
-		o.state = got_state;
+		o.ready = on_ready;
+		o.lost = on_lost;
+		o.pushed = on_push;
+		o.message = on_message;
+		o.state = on_state;
 		o.data = p;
 		source_set_state(&p->base, false, "connecting");
 		r = redis_connection_new(&o, loop, &p->connection, err);

@@ -136,7 +136,7 @@ static bool begins_anew(struct stream_key *k, const redisReply *reply, stream_an
 {
 	enum redis_problem p = redis_problem(reply);
 
-	if (p == REDIS_ASK && fn == stream_key_got_lease)
+	if (p == REDIS_ASK && fn == stream_key_on_lease)
 		return false;
 	if (p == REDIS_MOVED || p == REDIS_ASK)
 		redirect(k, reply);
@@ -285,7 +285,7 @@ static struct stream_node *node_of(struct redis_stream *s, unsigned number)
 
 /* --- A node that is down: another one may know the new owner of its slots --- */
 
-static void got_map(struct redis_connection *c, const redisReply *reply, void *data)
+static void on_map(struct redis_connection *c, const redisReply *reply, void *data)
 {
 	struct stream_node *n = data;
 	struct redis_stream *s = n->source;
@@ -321,7 +321,7 @@ static void ask_for_map(struct redis_stream *s, int64_t now)
 		if (!n->is_up || n->asking_map)
 			continue;
 		n->asking_map = true;
-		if (redis_connection_sendf(n->connection, 0, got_map, n, "CLUSTER SLOTS") < 0)
+		if (redis_connection_sendf(n->connection, 0, on_map, n, "CLUSTER SLOTS") < 0)
 			n->asking_map = false;
 		break;
 	}

@@ -134,7 +134,7 @@ void stream_set_trouble(struct redis_stream *s, const char *format, ...) _printf
 
 void stream_key_start(struct stream_key *k);			/* its node is ready */
 void stream_key_ask_lease(struct stream_key *k);
-void stream_key_got_lease(struct stream_key *k, const redisReply *reply);
+void stream_key_on_lease(struct stream_key *k, const redisReply *reply);
 void stream_key_backoff(struct stream_key *k, int64_t retry_ns);	/* begins anew when that is over, monotonic */
 void stream_key_read(struct stream_key *k);			/* if there is room */
 

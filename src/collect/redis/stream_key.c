@@ -119,7 +119,7 @@ static void begin_anew_later(struct stream_key *k, const redisReply *reply, cons
 
 /* --- New entries --- */
 
-static void got_new(struct stream_key *k, const redisReply *reply)
+static void on_new(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
@@ -188,7 +188,7 @@ void stream_key_read(struct stream_key *k)
 	}
 	check_before_reading(k);
 	k->is_reading = true;
-	stream_askf(k, got_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
+	stream_askf(k, on_new, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s >", s->options.group, s->options.consumer,
 		    k->count, k->name);
 }
 
@@ -217,7 +217,7 @@ static void hand_pending(struct stream_key *k, struct stream_id id, const redisR
 		stream_ack_one(k, id);
 }
 
-static void got_pending(struct stream_key *k, const redisReply *reply)
+static void on_pending(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	const redisReply *entries = entries_of(reply);
@@ -257,13 +257,13 @@ static void ask_pending(struct stream_key *k)
 	char cursor[STREAM_ID_TEXT];
 
 	stream_id_format(k->cursor, cursor);
-	stream_askf(k, got_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
+	stream_askf(k, on_pending, "XREADGROUP GROUP %s %s COUNT %u STREAMS %s %s", k->source->options.group,
 		    k->source->options.consumer, k->count, k->name, cursor);
 }
 
 /* --- Lease, stream, group --- */
 
-static void got_group(struct stream_key *k, const redisReply *reply)
+static void on_group(struct stream_key *k, const redisReply *reply)
 {
 	const struct stream_options *o = &k->source->options;
 	enum redis_problem problem = redis_problem(reply);
@@ -293,7 +293,7 @@ static void ask_group(struct stream_key *k)
 	char last[STREAM_ID_TEXT];
 
 	stream_id_format(k->last, last);
-	stream_askf(k, got_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
+	stream_askf(k, on_group, "XGROUP CREATE %s %s %s MKSTREAM", k->name, k->source->options.group, last);
 }
 
 static const redisReply *value_of(const redisReply *list, const char *name)
@@ -305,7 +305,7 @@ static const redisReply *value_of(const redisReply *list, const char *name)
 }
 
 /* A stream that is not there, or has gone back, has not had all the ids that we know. */
-static void got_stream(struct stream_key *k, const redisReply *reply)
+static void on_stream(struct stream_key *k, const redisReply *reply)
 {
 	const redisReply *text = value_of(reply, "last-generated-id");
 	struct stream_id last = { 0 };
@@ -323,7 +323,7 @@ static void got_stream(struct stream_key *k, const redisReply *reply)
 
 static void ask_stream(struct stream_key *k)
 {
-	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
+	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
 }
 
 /* Only lasting problems: not while Redis is full or a replica, which is reported anyway, nor while the slot moves. */
@@ -334,7 +334,7 @@ static bool is_refused(const redisReply *reply)
 	return p != REDIS_FINE && p != REDIS_ASK && (p == REDIS_NOPERM || !redis_problem_is_state(p));
 }
 
-void stream_key_got_lease(struct stream_key *k, const redisReply *reply)
+void stream_key_on_lease(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 
@@ -365,7 +365,7 @@ void stream_key_ask_lease(struct stream_key *k)
 		"return redis.call('PTTL', KEYS[1])";
 
 	k->lease_ns = clock_monotonic_ns() + 5 * NS_PER_SECOND;
-	stream_askf(k, stream_key_got_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
+	stream_askf(k, stream_key_on_lease, "EVAL %s 1 %s %s " LEASE_MS, script, k->lease, k->source->token);
 }
 
 void stream_key_start(struct stream_key *k)

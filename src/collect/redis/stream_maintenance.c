@@ -95,7 +95,7 @@ static void answered(struct stream_key *k)
 
 /* [how many, the smallest id, the largest, consumers]; the ids are nil if nothing is pending any more, and then what
  * the group had been given when it was looked at, which is the floor already, is acknowledged. */
-static void got_pending_of_group(struct stream_key *k, const redisReply *reply)
+static void on_pending_of_group(struct stream_key *k, const redisReply *reply)
 {
 	struct stream_id id;
 
@@ -144,7 +144,7 @@ static void find_trimmed(struct stream_key *k, const redisReply *groups)
 			const redisReply *name = value_of(g, "name");
 
 			k->trim_left++;
-			stream_askf(k, got_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
+			stream_askf(k, on_pending_of_group, "XPENDING %s %b", k->name, name->str, name->len);
 			if (k->phase == KEY_AWAY)	/* it cannot be asked: what a group still needs is unknown */
 				return;
 		}
@@ -212,7 +212,7 @@ static void read_group(struct stream_key *k, const redisReply *group)
 		note_lost(k, less(less(seen->added, seen->length), read));
 }
 
-static void got_groups(struct stream_key *k, const redisReply *reply)
+static void on_groups(struct stream_key *k, const redisReply *reply)
 {
 	if (reply->type != REDIS_REPLY_ARRAY || !k->seen.known)
 		return;
@@ -223,7 +223,7 @@ static void got_groups(struct stream_key *k, const redisReply *reply)
 	find_trimmed(k, reply);
 }
 
-static void got_stream(struct stream_key *k, const redisReply *reply)
+static void on_stream(struct stream_key *k, const redisReply *reply)
 {
 	const redisReply *first = value_of(reply, "first-entry"), *fields;
 	struct stream_seen seen = { 0 };
@@ -247,7 +247,7 @@ bool stream_was_claimed(const struct stream_key *k, struct stream_id id)
 
 static void ask_claimable(struct stream_key *k);
 
-static void got_claimed(struct stream_key *k, const redisReply *reply)
+static void on_claimed(struct stream_key *k, const redisReply *reply)
 {
 	struct redis_stream *s = k->source;
 	size_t claimed = 0;
@@ -297,11 +297,11 @@ static void claim(struct stream_key *k)
 		argv[argc] = texts[i];
 		sizes[argc] = stream_id_format(k->claims[i], texts[i]);
 	}
-	stream_ask(k, got_claimed, argc, argv, sizes);
+	stream_ask(k, on_claimed, argc, argv, sizes);
 }
 
 /* Rows of id, consumer, milliseconds since it was given, how often. */
-static void got_claimable(struct stream_key *k, const redisReply *reply)
+static void on_claimable(struct stream_key *k, const redisReply *reply)
 {
 	k->claim_count = 0;
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && k->claim_count < CLAIM_AT_ONCE;
@@ -330,13 +330,13 @@ static void ask_claimable(struct stream_key *k)
 	if (s->stopped || (s->base.receiver.full && s->base.receiver.full(s->base.receiver.data)))
 		return;
 	k->is_claiming = true;
-	stream_askf(k, got_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE,
+	stream_askf(k, on_claimable, "XPENDING %s %s - + %u %s", k->name, s->options.group, CLAIM_AT_ONCE,
 		    k->claim_from);
 }
 
 /* One at a time: of several that are gone the next one has its turn at the next look. Not XAUTOCLAIM, which takes
  * entries from consumers that are there and only slow, too. */
-static void got_consumers(struct stream_key *k, const redisReply *reply)
+static void on_consumers(struct stream_key *k, const redisReply *reply)
 {
 	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements && !k->is_claiming; i++) {
 		const redisReply *c = reply->element[i], *name = value_of(c, "name");
@@ -364,8 +364,8 @@ static int64_t claim_period(const struct stream_key *k)
 void stream_check_lag(struct stream_key *k, int64_t now)
 {
 	k->look_ns = now + LOOK_NS;
-	stream_askf(k, got_stream, "XINFO STREAM %s", k->name);
-	stream_askf(k, got_groups, "XINFO GROUPS %s", k->name);
+	stream_askf(k, on_stream, "XINFO STREAM %s", k->name);
+	stream_askf(k, on_groups, "XINFO GROUPS %s", k->name);
 }
 
 void stream_maintenance(struct stream_key *k, int64_t now)
@@ -378,6 +378,6 @@ void stream_maintenance(struct stream_key *k, int64_t now)
 		stream_check_lag(k, now);
 	if (now >= k->claim_ns && !k->is_claiming) {
 		k->claim_ns = now + claim_period(k);
-		stream_askf(k, got_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
+		stream_askf(k, on_consumers, "XINFO CONSUMERS %s %s", k->name, o->group);
 	}
 }
