@@ -81,7 +81,7 @@ void recorder_labels(const struct recorder *r, struct labels *ret);
 /* How long waits, or calls, took; with `distribution`, after recorder_stop. */
 void recorder_distribution(const struct recorder *r, struct distribution *ret);
 
-struct stack_registry *recorder_book(struct recorder *r);
+struct stack_registry *recorder_stacks(struct recorder *r);
 void recorder_summary(const struct recorder *r, struct record_summary *ret);
 
 #endif

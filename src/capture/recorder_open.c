@@ -131,7 +131,7 @@ int recorder_open(struct recorder **ret, const struct recorder_options *o, struc
 	int e;
 
 	r->options = *o;
-	r->book = stack_registry_new();
+	r->stacks = stack_registry_new();
 	r->processes_seen = process_labels_new(o->pid_label);
 	gethostname(r->host, sizeof(r->host) - 1);
 	e = open_all(r, err);
@@ -157,7 +157,7 @@ struct recorder *recorder_free(struct recorder *r)
 	sleepers_free(r->sleepers);
 	php_registry_free(r->registry);
 	sampler_free(r->sampler);
-	stack_registry_free(r->book);
+	stack_registry_free(r->stacks);
 	open_waits_free(r->open_waits);
 	process_labels_free(r->processes_seen);
 	free(r->targets);

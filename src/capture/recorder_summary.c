@@ -7,7 +7,7 @@
 
 struct count recorder_sum(const struct recorder *r, enum sample_kind kind)
 {
-	struct count sum = stack_registry_sum(r->book, kind);
+	struct count sum = stack_registry_sum(r->stacks, kind);
 
 	sum.samples += r->taken[kind].samples;
 	sum.ns += r->taken[kind].ns;
@@ -16,7 +16,7 @@ struct count recorder_sum(const struct recorder *r, enum sample_kind kind)
 
 struct file_count recorder_file_sum(const struct recorder *r, enum file_operation operation)
 {
-	struct file_count sum = stack_registry_file_sum(r->book, operation);
+	struct file_count sum = stack_registry_file_sum(r->stacks, operation);
 
 	file_count_add(&sum, &r->files_taken[operation]);
 	return sum;

@@ -54,7 +54,7 @@ static void label(void *data, const struct count_key *key, struct labels *ret)
 	const char *script, *method;
 
 	process_labels_set(r->processes_seen, key->process, ret);
-	if (stack_registry_request(r->book, key->request, &script, &method)) {
+	if (stack_registry_request(r->stacks, key->request, &script, &method)) {
 		const char *name = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
 
 		set(ret, "entry", name, entry_size(name));
@@ -67,7 +67,7 @@ static void adopt(void *data, const struct count_key *key)
 {
 	struct recorder *r = data;
 
-	stack_registry_adopt(r->next_registry, r->book, key);
+	stack_registry_adopt(r->next_registry, r->stacks, key);
 	process_labels_adopt(r->next_processes, r->processes_seen, key->process);
 }
 
@@ -93,11 +93,11 @@ static void begin_next_registry(struct recorder *r)
 
 static void switch_to_next_registry(struct recorder *r)
 {
-	stack_registry_free(r->book);
+	stack_registry_free(r->stacks);
 	if (r->native)
 		modules_forget_gone(native_registry_modules(r->native));
 	process_labels_free(r->processes_seen);
-	r->book = r->next_registry;
+	r->stacks = r->next_registry;
 	r->processes_seen = r->next_processes;
 	r->next_registry = NULL;
 	r->next_processes = NULL;
@@ -112,7 +112,7 @@ static void count_open_waits(struct recorder *r)
 {
 	open_waits_begin(r->open_waits, time_namespace_kernel_ns(clock_monotonic_ns()));
 	sampler_each_wait(r->sampler, see_wait, r->open_waits);
-	open_waits_end(r->open_waits, r->book);
+	open_waits_end(r->open_waits, r->stacks);
 }
 
 int recorder_take(struct recorder *r, const struct stack_registry_layers *layers, void *data,
@@ -120,7 +120,7 @@ int recorder_take(struct recorder *r, const struct stack_registry_layers *layers
 {
 	int e;
 
-	if (stack_registry_size(r->book) > REGISTRY_MAX)
+	if (stack_registry_size(r->stacks) > REGISTRY_MAX)
 		begin_next_registry(r);
 	e = r->ended_ns ? 0 : recorder_drain_both(r, err);
 	if (e >= 0 && r->open_waits && !r->ended_ns)
@@ -130,10 +130,10 @@ int recorder_take(struct recorder *r, const struct stack_registry_layers *layers
 	for (unsigned i = 0; i < FILE_OPERATIONS; i++)
 		r->files_taken[i] = recorder_file_sum(r, i);
 	if (e >= 0)
-		stack_registry_each(r->book, layers, &(struct taking){ r, data, take }, label, hand_over);
+		stack_registry_each(r->stacks, layers, &(struct taking){ r, data, take }, label, hand_over);
 	if (r->next_registry)
 		switch_to_next_registry(r);
 	else if (e >= 0)
-		stack_registry_forget_counts(r->book);
+		stack_registry_forget_counts(r->stacks);
 	return e;
 }

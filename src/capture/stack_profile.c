@@ -15,7 +15,7 @@ struct native_name {
 };
 
 struct writer {
-	const struct stack_registry *book;
+	const struct stack_registry *stacks;
 	struct profile *p;
 	const struct stack_registry_layers *layers;
 	struct map native;		/* native frame -> its place in `native_names` */
@@ -31,8 +31,8 @@ static u32 named_frame(struct profile *p, const char *name)
 
 static u32 frame_of_function(const struct writer *w, u64 id)
 {
-	const struct profile *names = w->book->names;
-	u32 at = map_get(&w->book->functions, id);
+	const struct profile *names = w->stacks->names;
+	u32 at = map_get(&w->stacks->functions, id);
 
 	if (id == FUNCTION_TRUNCATED)
 		return named_frame(w->p, STACK_REGISTRY_TRUNCATED);
@@ -54,18 +54,18 @@ static u32 add_frame(const struct writer *w, u32 node, const struct php_frame *f
 static u32 add_known(const struct writer *w, u32 node, const struct known_stack *s)
 {
 	for (u32 i = s->count; i-- > 0; )
-		node = add_frame(w, node, &w->book->php_frames[s->first + i]);
+		node = add_frame(w, node, &w->stacks->php_frames[s->first + i]);
 	return node;
 }
 
 static u32 add_php(const struct writer *w, u32 node, u64 id)
 {
 	const char *outside = w->layers && w->layers->outside ? w->layers->outside : STACK_REGISTRY_OUTSIDE;
-	u32 at = map_get(&w->book->php_stacks, id);
+	u32 at = map_get(&w->stacks->php_stacks, id);
 
 	if (at == MAP_NONE)
 		return profile_child(w->p, node, named_frame(w->p, id ? STACK_REGISTRY_UNKNOWN : outside));
-	return add_known(w, node, &w->book->stacks[at]);
+	return add_known(w, node, &w->stacks->stacks[at]);
 }
 
 /* In place of the callers of a native frame that are not known. An address outside of everything has that name already. */
@@ -102,7 +102,7 @@ static u32 add_native(struct writer *w, u32 node, const struct known_stack *s)
 	if (s->end != NATIVE_OUTERMOST)
 		node = add_gap(w, node, s);
 	for (u32 i = s->count; i-- > 0;)
-		node = profile_child(w->p, node, native_name(w, w->book->native_frames[s->first + i]).frame);
+		node = profile_child(w->p, node, native_name(w, w->stacks->native_frames[s->first + i]).frame);
 	return node;
 }
 
@@ -110,7 +110,7 @@ static u32 add_native(struct writer *w, u32 node, const struct known_stack *s)
  * in between, which call back (sort, ties, XS), are left out, as are all if runops is not among them. */
 static u32 add_perl(struct writer *w, u32 node, const struct known_stack *perl, const struct known_stack *native)
 {
-	const u64 *frames = w->book->native_frames + native->first;
+	const u64 *frames = w->stacks->native_frames + native->first;
 	u32 innermost = native->count, outermost = 0;
 
 	for (u32 i = native->count; i-- > 0;) {
@@ -138,8 +138,8 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 {
 	enum module_mark marks[NATIVE_DEPTH];
 	struct layer_frame frames[LAYERS_MAX];
-	const struct php_frame *php_frames = php ? w->book->php_frames + php->first : NULL;
-	const u64 *native_frames = w->book->native_frames + native->first;
+	const struct php_frame *php_frames = php ? w->stacks->php_frames + php->first : NULL;
+	const u64 *native_frames = w->stacks->native_frames + native->first;
 	struct layers l = { php_frames, php ? php->count : 0, marks, native->count, native->end };
 	size_t n;
 
@@ -162,7 +162,7 @@ static u32 add_both(struct writer *w, u32 node, const struct known_stack *php, c
 /* Without PHP functions C code runs, which is more than that. Descriptions that were lost are a frame, too. */
 static u32 add_user(struct writer *w, u32 node, const struct count_key *key)
 {
-	const struct stack_registry *b = w->book;
+	const struct stack_registry *b = w->stacks;
 	u32 php = map_get(&b->php_stacks, key->php), native = w->layers->native ? map_get(&b->native_stacks, key->native) : MAP_NONE;
 
 	if (native == MAP_NONE)
@@ -185,15 +185,15 @@ static bool is_ours(const char *name)
 
 static u32 add_kernel(const struct writer *w, u32 node, u64 id, bool at_switch)
 {
-	u32 at = map_get(&w->book->kernel_stacks, id);
+	u32 at = map_get(&w->stacks->kernel_stacks, id);
 	const struct known_stack *s;
 
 	if (at == MAP_NONE)
 		return profile_child(w->p, node, named_frame(w->p, "[kernel]_[k]"));
-	s = &w->book->stacks[at];
+	s = &w->stacks->stacks[at];
 	for (u32 i = s->count; i-- > 0; ) {
 		/* But for the leaf, an address is behind the call. */
-		const char *name = kernel_symbols_find(&w->book->symbols, w->book->kernel_frames[s->first + i] - (i > 0));
+		const char *name = kernel_symbols_find(&w->stacks->symbols, w->stacks->kernel_frames[s->first + i] - (i > 0));
 		char text[512];
 
 		if (at_switch && is_ours(name))
@@ -262,7 +262,7 @@ static struct profile *make_profile(const struct stack_registry *b, const struct
 {
 	struct profile *p = profile_new();
 	struct writer w = {
-		.book = b, .p = p, .layers = layers, .frames = xcalloc(b->names->frame_count + 1, sizeof(u32)),
+		.stacks = b, .p = p, .layers = layers, .frames = xcalloc(b->names->frame_count + 1, sizeof(u32)),
 	};
 	struct columns columns = make_columns(p, layers);
 
@@ -340,7 +340,7 @@ struct stack_writer *stack_writer_new(const struct stack_registry *b, struct pro
 {
 	struct stack_writer *w = xcalloc(1, sizeof(*w));
 
-	w->w.book = b;
+	w->w.stacks = b;
 	w->w.p = p;
 	w->w.frames = xcalloc(b->names->frame_count + 1, sizeof(u32));
 	return w;

@@ -221,7 +221,7 @@ static int show(struct recorder *r)
 
 	buf_init(&out);
 	buf_init(&said);
-	file_rows_init(&rows, recorder_book(r), weight(), operations());
+	file_rows_init(&rows, recorder_stacks(r), weight(), operations());
 	shown = rows_wanted && (size_t)rows_wanted < rows.count ? (size_t)rows_wanted : rows.count;
 	recorder_summary(r, &s);
 	record_summary_put(&s, &said);

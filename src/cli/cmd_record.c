@@ -292,7 +292,7 @@ static struct profile *make_table_profile(struct recorder *r)
 	u64 left_out;
 
 	chosen.waits_end_in_user = true;
-	return stack_registry_profile(recorder_book(r), &chosen, &left_out);
+	return stack_registry_profile(recorder_stacks(r), &chosen, &left_out);
 }
 
 /* An empty recording leaves an earlier file as it is. */
@@ -303,7 +303,7 @@ static int show(struct recorder *r, const struct recorder_options *o, struct err
 	struct record_summary s = { 0 };
 	int e = 0;
 
-	p = stack_registry_profile(recorder_book(r), &layers, &s.left_out);
+	p = stack_registry_profile(recorder_stacks(r), &layers, &s.left_out);
 	p->end_ns = clock_wall_ns();
 	p->start_ns = p->end_ns - recorder_elapsed_ns(r);
 	p->period_ns = o->hz ? NS_PER_SECOND / o->hz : 0;
