@@ -92,14 +92,14 @@ static void check_limit(struct input *in)
 /* Adds bytes behind in->end, for which there is room. */
 static void fill(struct input *in)
 {
-	size_t room = in->capacity - (size_t)(in->end - in->data);
+	size_t capacity = in->capacity - (size_t)(in->end - in->data);
 	char *to = in->data + (in->end - in->data);
 	ssize_t r;
 
 	/* One byte more than may be there, so that too many are seen. */
-	if (in->given <= in->limit && in->limit - in->given < room)
-		room = (size_t)(in->limit - in->given) + 1;
-	r = in->packed ? unpack_some(in, to, room) : read_some(in, to, room);
+	if (in->given <= in->limit && in->limit - in->given < capacity)
+		capacity = (size_t)(in->limit - in->given) + 1;
+	r = in->packed ? unpack_some(in, to, capacity) : read_some(in, to, capacity);
 	if (r <= 0) {
 		in->finished = true;
 		return;
