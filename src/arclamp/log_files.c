@@ -18,9 +18,9 @@ void log_files_init(struct log_files *l)
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < LOG_FILES_OPEN; i++)
 		l->files[i].fd = -1;
-	l->most = LOG_FILES_OPEN;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->most)
-		l->most = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
+	l->max = LOG_FILES_OPEN;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < l->max)
+		l->max = limit.rlim_cur / 4 ? limit.rlim_cur / 4 : 1;
 }
 
 static void forget(struct log_files *l, struct log_file *f)
@@ -64,7 +64,7 @@ static struct log_file *make_room(struct log_files *l)
 {
 	struct log_file *oldest = &l->files[0];
 
-	for (size_t i = 0; i < l->most; i++) {
+	for (size_t i = 0; i < l->max; i++) {
 		if (l->files[i].fd < 0)
 			return &l->files[i];
 		if (l->files[i].used < oldest->used)

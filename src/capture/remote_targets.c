@@ -198,8 +198,8 @@ static int add_process(struct remote_targets *t, pid_t pid, bool fresh, struct e
 	GROW(&t->processes, &t->capacity, t->count + 1);
 	t->processes[t->count] = xcalloc(1, sizeof(p));
 	*t->processes[t->count++] = p;
-	if (t->count > t->most)
-		t->most = t->count;
+	if (t->count > t->max)
+		t->max = t->count;
 	add_threads(t, t->processes[t->count - 1]);
 	return language;
 }

@@ -48,7 +48,7 @@ struct remote_targets {
 	struct remote_thread **threads;
 	struct young_process *young;
 	size_t count, capacity, thread_count, thread_capacity, young_count, young_capacity;
-	size_t most;			/* processes that there were at a time */
+	size_t max;			/* processes that there were at a time */
 	struct map others;		/* processes without PHP -> when to look at them again */
 	struct map closed;		/* PHP processes that may not be looked into */
 	char closed_why[640];		/* of the first one, with the remedy; "" if there are none */

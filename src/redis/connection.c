@@ -334,9 +334,9 @@ static void read_and_flush(struct redis_connection *c, bool readable)
 		connection_flush(c);
 }
 
-void redis_connection_drain(struct redis_connection *c, int64_t most_ns)
+void redis_connection_drain(struct redis_connection *c, int64_t max_ns)
 {
-	int64_t until = clock_monotonic_ns() + most_ns;
+	int64_t until = clock_monotonic_ns() + max_ns;
 	unsigned generation = c->generation;
 	uint64_t before;
 

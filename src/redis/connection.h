@@ -96,8 +96,8 @@ int redis_connection_subscribe(struct redis_connection *c, int argc, const char 
 /* Ends the connection with a sentence for `state`, and reconnects after a wait. */
 void redis_connection_drop(struct redis_connection *c, const char *format, ...) _printf_(2, 3);
 
-/* Handles all input received so far, for at most `most_ns`; for shutdown. */
-void redis_connection_drain(struct redis_connection *c, int64_t most_ns);
+/* Handles all input received so far, for at most `max_ns`; for shutdown. */
+void redis_connection_drain(struct redis_connection *c, int64_t max_ns);
 
 /* Pauses and resumes reading, for a receiver that is full. A paused connection is not watched. */
 void redis_connection_pause(struct redis_connection *c, bool paused);
