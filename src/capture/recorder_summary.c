@@ -54,7 +54,7 @@ void recorder_summary(const struct recorder *r, struct record_summary *ret)
 	ret->hz = r->options.hz;
 	ret->off_cpu = r->options.off_cpu;
 	ret->seconds = (double)recorder_elapsed_ns(r) / 1e9;
-	ret->processes = r->remote ? (unsigned)r->remote_targets.most : r->processes;
+	ret->processes = r->remote ? (unsigned)r->remote_targets.max : r->processes;
 	ret->switch_share = r->remote ? 1 : sampler_switch_share(r->sampler);
 	ret->is_remote = r->remote;
 	if (r->remote)
