@@ -19,7 +19,7 @@ static int read_config(const char *config, char **ret, struct err *err)
 int arclamp_directory(const char *logs, const char *config, char **ret, struct err *err)
 {
 	if (logs && config)
-		return err_set(err, -EINVAL, "--logs and --arclamp: only one of them");
+		return err_set(err, -EINVAL, "--logs and --arclamp exclude each other");
 	if (logs && !*logs)
 		return err_set(err, -EINVAL, "--logs is empty");
 	if (config)

@@ -31,7 +31,7 @@ struct loop *loop_new(struct err *err)
 	l->signals.fd = -1;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll_fd < 0) {
-		err_set(err, -errno, "cannot make an event loop: epoll_create1: %s", strerror(errno));
+		err_set(err, -errno, "cannot create an event loop: epoll_create1: %s", strerror(errno));
 		return loop_free(l);
 	}
 	return l;
@@ -79,7 +79,7 @@ int loop_add_timer(struct loop *l, struct watch *w, int64_t period_ns, struct er
 	assert(period_ns > 0);
 	w->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (w->fd < 0 || timerfd_settime(w->fd, 0, &t, NULL) < 0) {
-		r = err_set(err, -errno, "cannot make a timer: %s", strerror(errno));
+		r = err_set(err, -errno, "cannot create a timer: %s", strerror(errno));
 		fd_closep(&w->fd);
 		w->fd = -1;
 		return r;

@@ -340,7 +340,7 @@ static int walk_sleepers(struct sampler *s, struct err *err)
 
 	if (fd < 0) {
 		bpf_link__destroy(link);
-		return err_set(err, -ENOTSUP, "cannot look for threads that sleep: %s", strerror(errno));
+		return err_set(err, -ENOTSUP, "cannot find sleeping threads: %s", strerror(errno));
 	}
 	while (read(fd, nothing, sizeof(nothing)) > 0 || errno == EAGAIN)
 		errno = 0;
@@ -357,7 +357,7 @@ int sampler_find_sleepers(struct sampler *s, struct err *err)
 	int r = 0;
 
 	if (!s->has_iterator)
-		return err_set(err, -ENOTSUP, "this kernel does not tell which threads slept when the recording began");
+		return err_set(err, -ENOTSUP, "this kernel does not report threads that were asleep when the recording began");
 	if (!sampler_sees_all_pids(s)) {
 		s->bpf->bss->only_ask = true;
 		r = walk_sleepers(s, err);

@@ -28,7 +28,7 @@ int php_activity_list_init(struct php_activity_list *l, const char *offsets_file
 	if (obstacle_for_pid_namespace("/proc", &closed))
 		return err_set(err, -ENOTSUP, "%s: %s", closed.cause, closed.remedy);
 	if (fallback_memory_obstacle(&closed))
-		return err_set(err, -EPERM, "memory of processes may not be read: %s%s%s; " FALLBACK_EXTENSION, closed.cause,
+		return err_set(err, -EPERM, "no permission to read the memory of processes: %s%s%s; " FALLBACK_EXTENSION, closed.cause,
 			       *closed.remedy ? ": " : "", closed.remedy);
 	php_offsets_init(&offsets);
 	perl_offsets_init(&perl_offsets);
@@ -73,7 +73,7 @@ int php_activity_list_add(struct php_activity_list *l, const char *text, struct 
 		return err_set(err, -EINVAL, "'%s' is no process id", text);
 	e = remote_targets_add(&l->targets, (pid_t)pid, err);
 	if (e == 0)
-		return err_set(err, -ENOTSUP, "process %ld runs no PHP that can be looked into: neither its program nor a library of it "
+		return err_set(err, -ENOTSUP, "process %ld runs no PHP that can be inspected: neither its program nor a library of it "
 			       "exports executor_globals", pid);
 	why = *err;
 	return e == -EACCES || e == -EPERM ? err_set(err, e, "%s; " FALLBACK_EXTENSION, why.text) : e;

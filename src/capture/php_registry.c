@@ -218,7 +218,7 @@ static int check(struct php_registry *r, struct known *k, pid_t pid, u64 bias, c
 		return language_of(k);
 	switch (compare(k, pid, bias, why, sizeof(why))) {
 	case PHP_CHECK_WRONG:
-		err_set(err, -ENOTSUP, "the table of offsets does not fit %s (%s %s) in process %d: %s; it is not sampled. "
+		err_set(err, -ENOTSUP, "the offset table does not match %s (%s %s) in process %d: %s; it is not sampled. "
 			"--%s-offsets FILE gives another table", name, perl ? "Perl" : "PHP",
 			perl ? k->perl.version : k->php.version, (int)pid, why, perl ? "perl" : "php");
 		return refuse(r, k, err);
@@ -335,7 +335,7 @@ static int no_program(pid_t pid, struct err *err)
 	if (!process_lives(pid, start_ticks))
 		return err_set(err, -ESRCH, "process %d has ended; only its parent has not waited for it yet", (int)pid);
 	if (process_is_of_kernel(pid))
-		return err_set(err, -ENOTSUP, "process %d is a thread of the kernel", (int)pid);
+		return err_set(err, -ENOTSUP, "process %d is a kernel thread", (int)pid);
 	/* Its first thread has, and other threads may go on. */
 	return err_set(err, -ENOTSUP, "process %d is ending, and its program is no longer known", (int)pid);
 }
@@ -372,7 +372,7 @@ static int open_program(pid_t pid, char *ret_name, size_t size, struct err *err)
 	if (fd < 0)
 		fd = open_mapped_program(pid, ret_name, size);
 	if (fd < 0)
-		return err_set(err, -EACCES, "cannot look at process %d: it takes root or CAP_SYS_PTRACE", (int)pid);
+		return err_set(err, -EACCES, "cannot inspect process %d without root or CAP_SYS_PTRACE", (int)pid);
 	return fd;
 }
 
@@ -401,7 +401,7 @@ static int find_slot(struct binary *b, pid_t pid, u64 bias, struct err *err)
 
 	remote_memory_select(pid);
 	if (!read_user(&offset, sizeof(offset), b->tls_slot + bias) || !offset)
-		return err_set(err, -ENOTSUP, "process %d has a thread-safe libphp, and where its threads keep their data is not in the "
+		return err_set(err, -ENOTSUP, "process %d has a thread-safe libphp, but the location of its thread data is not in the "
 			       "slot that the dynamic linker fills in", (int)pid);
 	b->tls_offset = (s64)offset;
 	return 0;
@@ -490,7 +490,7 @@ int php_registry_find(struct php_registry *r, pid_t pid, struct hosted_php *ret,
 		return code;
 	*ret = (struct hosted_php){ .start_ticks = process_start_ticks(pid), .binary = k->php.binary };
 	if (!php_check_bias(&k->php, pid, &ret->bias))
-		return err_set(err, -EACCES, "cannot see where process %d has its program", (int)pid);
+		return err_set(err, -EACCES, "cannot find the program of process %d", (int)pid);
 	return code;
 }
 

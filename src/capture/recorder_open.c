@@ -69,10 +69,10 @@ static int open_remote(struct recorder *r, const struct obstacle *why, struct er
 	struct obstacle closed;
 
 	if (r->options.file_io || r->options.distribution)
-		return err_set(err, -EPERM, "%s take BPF: %s%s%s", r->options.file_io ? "calls and files" : "distributions (--distr)",
+		return err_set(err, -EPERM, "%s require BPF: %s%s%s", r->options.file_io ? "calls and files" : "distributions (--distr)",
 			       why->cause, *why->remedy ? ": " : "", why->remedy);
 	if (fallback_memory_obstacle(&closed))
-		return err_set(err, -EPERM, "no BPF: %s%s%s; and no reading of memory: %s%s%s; " FALLBACK_EXTENSION, why->cause,
+		return err_set(err, -EPERM, "no BPF: %s%s%s; and no access to memory: %s%s%s; " FALLBACK_EXTENSION, why->cause,
 			       *why->remedy ? ": " : "", why->remedy, closed.cause, *closed.remedy ? ": " : "", closed.remedy);
 	if (r->options.languages == LANGUAGE_PERL)
 		return err_set(err, -EPERM, "Perl is sampled by BPF alone, and there is no BPF: %s%s%s", why->cause,
@@ -106,7 +106,7 @@ static int open_all(struct recorder *r, struct err *err)
 	int e;
 
 	if (r->options.pattern && regcomp(&r->pattern, r->options.pattern, REG_EXTENDED | REG_NOSUB))
-		return err_set(err, -EINVAL, "'%s' is no extended regular expression", r->options.pattern);
+		return err_set(err, -EINVAL, "invalid extended regular expression '%s'", r->options.pattern);
 	r->has_pattern = r->options.pattern != NULL;
 	if ((e = read_offsets(&r->options, &php_offsets, &perl_offsets, err)) < 0)
 		return e;

@@ -27,14 +27,14 @@ static int64_t began_ns;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot (Graphviz's language), or - for standard output "
+	  "Write the graph to OUT: .svg, .svgz, .png, .pdf or .dot, or - for standard output "
 	  "(SVG)." },
 	{ OPTION_STRING, 0, "from", "FORMAT", &from,
 	  "Input format: folded, strobe, xhprof, ... (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to show: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: time for traces, samples for "
-	  "sampling profiles). Alias: --metric." },
+	  "Value to show, such as samples or cpu_ns (default: time for traces, else samples). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_STRING, 0, "title", "TEXT", &title, "Title of the graph." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },
@@ -44,10 +44,10 @@ static const struct option_spec options[] = {
 	{ OPTION_DOUBLE, 0, "threshold", "PERCENT", &threshold,
 	  "Leave out functions and arrows below this percentage of the total (default: 0.5)." },
 	{ OPTION_STRING, 0, "function", "NAME", &function,
-	  "Only stacks through this function: its callers and callees. NAME is a whole name, or a part or regular "
-	  "expression that matches only one." },
+	  "Only stacks through this function: its whole name, or a part or regular expression of one "
+	  "match." },
 	{ OPTION_STRING, 0, "by", "WHAT", &by,
-	  "Draw a box per function (default), line, file, class, namespace, package or own (see `strobe report --help`)." },
+	  "Draw a box per function (default), line, file, class, namespace, package or own (see report)." },
 	{ OPTION_DOUBLE, 0, "seconds", "S", &seconds,
 	  "Time limit of the command; fewer functions are drawn to keep it (default: 2)." },
 	{ OPTION_STRING, 0, "focus", "REGEX", &focus, "Only stacks with a function that matches." },

@@ -14,8 +14,8 @@ static const struct option_spec options[] = {
 	  "Source of samples; may be given several times (default: PHP's socket on this machine)." },
 	{ OPTION_LIST, 0, "to", "URL", &settings.to, "Sink for samples; may be given several times, 8 at most." },
 	{ OPTION_STRING, 0, "state", "DIR", &settings.state,
-	  "State directory of sources and sinks: journal, spool, file offsets (default: /var/lib/strobe for root, "
-	  "$XDG_STATE_HOME/strobe for others). Only one collector may use it." },
+	  "Directory for journal, spool and file offsets, of one collector only (default: the store's "
+	  "default)." },
 	{ OPTION_STRING, 0, "listen", "ADDRESS", &settings.listen,
 	  "Address to serve counters on (default: " LISTEN "; `none`: nowhere)." },
 	SETTINGS_CONFIG,

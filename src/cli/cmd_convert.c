@@ -26,8 +26,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "from", "FORMAT", &from, "Input format (default: auto-detect)." },
 	PROFILE_URL_OPTION,
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Write only this column: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: all that the format "
-	  "can hold; for formats with one, time of traces and samples of sampling profiles). Alias: --metric." },
+	  "Write only this column, such as samples or cpu_ns (default: all that fit). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "no-lines", NULL, &no_lines,
 	  "Leave out executed lines, which strobe, pprof, speedscope and callgrind files can hold." },

@@ -21,8 +21,8 @@ static bool by_total_scale, strip_hex, all, force, compat, folded, json, csv;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the result to OUT (default: -, standard output). The suffixes .svg, .svgz and .html select a "
-	  "picture, and .json, .csv and .folded that format." },
+	  "Write to OUT (default: -, standard output): .svg, .svgz, .html (a picture), .json, .csv, "
+	  ".folded." },
 	{ OPTION_STRING, 'f', "format", "FORM", &format,
 	  "Output format: table (default), json, csv, folded or svg." },
 	{ OPTION_FLAG, 0, "folded", NULL, &folded,
@@ -30,18 +30,18 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "json", NULL, &json, "Same as -f json." },
 	{ OPTION_FLAG, 0, "csv", NULL, &csv, "Same as -f csv." },
 	{ OPTION_DOUBLE, 0, "fail-over", "PERCENT", &fail_over,
-	  "Exit with 3 if the total, or the total of any function, grew by more than PERCENT of the total before, "
-	  "and by more than the noise." },
+	  "Exit with 3 if any total grew by more than PERCENT of the whole before, and more than the "
+	  "noise." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Comparison" },
 	{ OPTION_STRING, 0, "normalize", "HOW", &normalize,
-	  "Scale A to B by total (compares shares), rate (per second), requests (per request) or none (default: "
-	  "total for sampling profiles, none for traces and with --folded)." },
+	  "Scale A to B by total (default for samples), rate (per second), requests or none "
+	  "(else)." },
 	{ OPTION_FLAG, 'n', NULL, NULL, &by_total_scale,
 	  "Same as --normalize total, as in difffolded.pl." },
 	{ OPTION_FLAG, 's', "strip-hex", NULL, &strip_hex, "Strip addresses from names: 0x7f01 becomes 0x..." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
-	  "Value to compare: samples, wall_ns, cpu_ns, calls, memory_bytes, ... (default: one that both have). "
-	  "Alias: --metric." },
+	  "Value to compare, such as samples or cpu_ns (default: one that both have). Alias: "
+	  "--metric." },
 	{ OPTION_STRING, 0, "metric", "NAME", &column, NULL },
 	{ OPTION_FLAG, 0, "force", NULL, &force,
 	  "Compare even mismatched profiles, such as wall time with CPU time." },
@@ -55,14 +55,14 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 'a', "all", NULL, &all,
 	  "Also show functions whose change is within the noise, marked with ~." },
 	{ OPTION_DOUBLE, 0, "sigma", "N", &sigma,
-	  "Noise threshold in standard errors (default: such that one table in twenty shows a change by chance)." },
+	  "Noise threshold in standard errors (default: one table in twenty shows a change by chance)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The picture" },
 	{ OPTION_STRING, 0, "width-of", "WHAT", &picture.width_of,
-	  "Value that widths show: maximum (of before and after, so that vanished frames are visible; default), "
-	  "after, before or difference." },
+	  "Value that widths show: maximum (of before and after; default), after, before or "
+	  "difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &picture.delta,
-	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
-	  "(self). Orange is more, blue is less." },
+	  "Value that colours show: the change with callees (inclusive; default) or of the frame "
+	  "(self)." },
 	{ OPTION_STRING, 0, "title", "TEXT", &picture.o.title, "Title (default: \"Difference\")." },
 	{ OPTION_STRING, 0, "subtitle", "TEXT", &picture.o.subtitle, "Second, smaller line below the title." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &picture.o.width, "Width of the picture (default: 1200)." },

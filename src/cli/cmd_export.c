@@ -37,11 +37,11 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "svgs", "DIR", &svgs,
 	  "Tree of pictures (default: the path of the logs, with its last \"logs\" replaced by \"svgs\")." },
 	{ OPTION_INT, 'j', "jobs", "N", &jobs,
-	  "Number of logs processed at once, each in its own process (default: the number of processors, at most 4; "
-	  "1 for compress)." },
+	  "Number of processes, one per log (default: the number of processors, at most 4; 1 for "
+	  "compress)." },
 	{ OPTION_INT, 0, "memory", "MB", &memory,
-	  "Memory per log: to draw it (default: 4096), or to sort its lines before they spill to a temporary file "
-	  "(default: 256)." },
+	  "Memory to draw a log (default: 4096), or to sort it before it spills to a file (default: "
+	  "256)." },
 	{ OPTION_STRING, 0, "upload", "COMMAND", &upload_command,
 	  "Run COMMAND for each finished file, with {} replaced by its path, {period} by its directory and {name} "
 	  "by its name. Words are separated by blanks, quotes keep them together; no shell is involved. If it "
@@ -55,8 +55,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "name", "TEXT", &name,
 	  "Prefix of titles, before the period and the time (default: MediaWiki)." },
 	{ OPTION_LIST, 0, "fn", "LABEL=FUNCTION", &functions,
-	  "For logs of all entry points, also draw the stacks with this function, as .fn-LABEL; may be given "
-	  "several times (default: Arc Lamp's functions of MediaWiki)." },
+	  "Of `all` logs, also draw stacks with FUNCTION as .fn-LABEL; may be given several "
+	  "times." },
 	{ OPTION_FLAG, 0, "no-fn", NULL, &no_functions, "Draw no pictures of functions." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &picture.font_type, "Font (default: ui-monospace,monospace)." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &picture.font_size, "Font size (default: 11)." },
@@ -65,16 +65,16 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "redraw", NULL, &redraw, "Redraw up-to-date pictures too." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "compress" },
 	{ OPTION_DOUBLE, 0, "older-than", "DAYS", &older_than,
-	  "Compress logs unmodified for more than DAYS whole days, as find -mtime +DAYS does (default: 7; 0: all). "
-	  "Fractions such as 0.5 are exact." },
+	  "Compress logs unmodified for more than DAYS, as find -mtime +DAYS does (default: 7; 0: "
+	  "all)." },
 	{ OPTION_FLAG, 0, "zstd", NULL, &zstd,
 	  "Compress with zstd instead of gzip: smaller and many times faster." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "index, metrics" },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
 	  "Output file, replaced atomically (default: standard output)." },
 	{ OPTION_LIST, 0, "listing", "[PERIOD=]FILE", &listings,
-	  "index: include files that only an object store has, from its listing as JSON (Swift, S3). PERIOD is for "
-	  "names without a directory. May be given several times." },
+	  "index: include the files of this JSON listing of an object store; may be given several "
+	  "times." },
 	{ 0 }
 };
 
@@ -162,7 +162,7 @@ int export_lock(int dir, const char *file, int *ret_fd, struct err *err)
 	_cleanup_(fd_closep) int fd = openat(dir, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return err_set(err, -errno, "cannot make the lock '%s': %s", file, strerror(errno));
+		return err_set(err, -errno, "cannot create the lock '%s': %s", file, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, errno == EWOULDBLOCK ? -EBUSY : -errno, "cannot lock '%s': %s", file,
 			       strerror(errno));

@@ -31,12 +31,10 @@ static bool quiet, random_colors, keep_colors;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 'o', "output", "OUT", &output,
-	  "Write the picture to OUT: .svg, .svgz (compressed) or .html (a page with tables and call graph), or - for "
-	  "standard output (SVG)." },
+	  "Write to OUT: .svg, .svgz or .html (with tables and call graph), or - for standard output "
+	  "(SVG)." },
 	{ OPTION_LIST, 0, "also", "CHANGES:OUT", &also,
-	  "Draw another picture of the same input, with these changes, separated by commas: forward, reverse, "
-	  "inverted, hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one. May "
-	  "be given several times." },
+	  "Draw another picture of the same input, with these changes; may be given several times." },
 	{ OPTION_STRING, 0, "function", "REGEX", &function,
 	  "Only stacks with a function whose name matches (extended regular expression)." },
 	{ OPTION_STRING, 0, "column", "NAME", &column,
@@ -53,8 +51,8 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 0, "reverse", NULL, &base.o.reverse,
 	  "Merge stacks from the leaves, to see their callers." },
 	{ OPTION_FLAG, 0, "flamechart", NULL, &base.o.flamechart,
-	  "Flame chart: time passes from left to right. A trace of strobe run --flame-chart has its calls in order; of others "
-	  "the order of the input lines is kept. Only neighbours merge." },
+	  "Flame chart: time from left to right, by the calls of a trace or in the order of the input "
+	  "lines." },
 	{ OPTION_STRING, 0, "minwidth", "N[%]", &min_width,
 	  "Leave out frames narrower than N px, or than N% of the width (default: 0.1)." },
 	{ OPTION_DOUBLE, 0, "width", "PX", &base.o.width, "Width of the picture (default: 1200; in a browser that of the window)." },
@@ -72,8 +70,8 @@ static const struct option_spec options[] = {
 	  "Description of a name (default: \"Function:\")." },
 	{ OPTION_STRING, 0, "notes", "TEXT", &base.o.notes, "Description stored in the file, not shown." },
 	{ OPTION_STRING, 0, "nameattr", "FILE", &nameattr,
-	  "Attributes of functions, one line each: the name, a tab, then id=, class=, title=, href=, target=, "
-	  "g_extra= or a_extra=, separated by tabs." },
+	  "Attributes: lines of a name, then id=, class=, title=, href=, target=, g_extra= or a_extra= by "
+	  "tabs." },
 	{ OPTION_STRING, 0, "fonttype", "FONT", &base.o.font_type, "Font (default: Verdana)." },
 	{ OPTION_DOUBLE, 0, "fontsize", "PX", &base.o.font_size, "Font size (default: 12)." },
 	{ OPTION_DOUBLE, 0, "fontwidth", "N", &base.o.font_width,
@@ -82,13 +80,13 @@ static const struct option_spec options[] = {
 	  "Encoding of the document, such as ISO-8859-1 (default: UTF-8)." },
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "Colours" },
 	{ OPTION_STRING, 0, "colors", "PALETTE", &base.o.colors,
-	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple or orange." },
+	  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, yellow, purple, orange." },
 	{ OPTION_STRING, 0, "color", "PALETTE", &base.o.colors, NULL },
 	{ OPTION_STRING, 0, "bgcolors", "COLOR", &base.o.bg_colors,
 	  "Background: yellow, blue, green, grey or #rrggbb (default: by the palette)." },
 	{ OPTION_STRING, 0, "color-by", "WHAT", &color_by,
-	  "function (default), layer (PHP, Perl, native code, JIT, kernel; default for what strobe record wrote) or package (of "
-	  "Composer, namespace, library). The picture can switch between them." },
+	  "function (default), layer (PHP, native, kernel …; default after `strobe record`) or "
+	  "package." },
 	{ OPTION_FLAG, 0, "hash", NULL, &base.o.hash,
 	  "Colours by a hash of the name, in which the first characters weigh most." },
 	{ OPTION_FLAG, 0, "random", NULL, &random_colors, "Random colours, different on every run." },
@@ -98,7 +96,7 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "width-of", "WHAT", &width_of,
 	  "Value that widths show: maximum (of before and after; default), after, before or difference." },
 	{ OPTION_STRING, 0, "delta", "WHICH", &delta,
-	  "Value that colours show: the change of a frame with its callees (inclusive; default) or of itself "
+	  "Value that colours show: the change with callees (inclusive; default) or of the frame "
 	  "(self)." },
 	{ OPTION_FLAG, 0, "negate", NULL, &base.o.negate, "Swap the colours of more and less." },
 	{ 0 }
@@ -116,7 +114,8 @@ static const struct command_spec spec = {
 		"flamegraph.svg when that is a terminal.\n\n"
 		"The picture is self-contained: open it in any browser, click a frame to zoom, search with Ctrl-F. "
 		"Options have the same names and effects as in flamegraph.pl, and lines with two counts are drawn "
-		"as a difference, as there.\n\n"
+		"as a difference, as there. The changes of --also are separated by commas: forward, reverse, inverted, "
+		"hash, colors=, title=, subtitle=, minwidth=, column=, and function=REGEX as the last one.\n\n"
 		"The exit code is 4 when nothing was sampled; the picture then says so.",
 	.examples =
 		"strobe flamegraph -o profile.svg\n"

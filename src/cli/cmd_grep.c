@@ -29,8 +29,8 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "channel", "NAME", &asked.channel,
 	  "Only this profiler, such as excimer-wall (default for logs: excimer, and logs whose name has none)." },
 	{ OPTION_LIST, 0, "skip", "PATTERN", &skip,
-	  "Skip functions whose names match, with * ? and []; may be given several times. Replaces arclamp-grep's "
-	  "list: caches, databases, HTTP clients, autoloading and hooks of MediaWiki." },
+	  "Skip functions that match (* ? []), instead of arclamp-grep's list; may be given several "
+	  "times." },
 	{ OPTION_FLAG, 0, "no-skip", NULL, &no_skip, "Skip no pattern." },
 	{ OPTION_FLAG, 0, "lowercase", NULL, &keep_lowercase,
 	  "Also count names without a capital letter (functions of PHP, files), which are skipped by default." },
@@ -43,13 +43,13 @@ static const struct option_spec options[] = {
 	{ OPTION_STRING, 0, "resolution", "PERIOD", &asked.resolution,
 	  "Directory of the tree: hourly, daily (default), weekly, ..." },
 	{ OPTION_STRING, 0, "slice", "A:B", &slice,
-	  "Slice of the matching logs, oldest first, as in Python: -2: (the default) is the two newest, : is all." },
+	  "Slice of the matching logs, oldest first, as in Python (default: -2:, the two newest; : is all)." },
 	{ OPTION_STRING, 0, "store", "URL", &asked.store, "Read a store, such as sqlite:/var/lib/strobe." },
 	{ OPTION_STRING, 'u', "url", "URL", &asked.url, "Ask a daemon, such as http://127.0.0.1:8787." },
 	{ OPTION_STRING, 0, "token-file", "FILE", &asked.token_file,
 	  "File with the daemon's access token (default: the variable STROBE_TOKEN)." },
 	{ OPTION_STRING, 0, "from", "TIME", &asked.from,
-	  "With --store or --url: start time, such as -2h, 2026-11-20 or 2026-11-20T07:30 (default: two days ago)." },
+	  "With --store or --url: start, such as -2h, 2026-11-20 or 2026-11-20T07:30 (default: 2 days ago)." },
 	{ OPTION_STRING, 0, "to", "TIME", &asked.to, "End time (default: now)." },
 	{ 0 }
 };

@@ -21,11 +21,11 @@ static bool quiet;
 
 static const struct option_spec options[] = {
 	{ OPTION_STRING, 's', "source", "NAME", &source,
-	  "Namespace of the runs, 1 to 64 letters, digits, '.', '_' or '-' (default: from the profile, from a file "
-	  "name such as ID.NAME.xhprof or ID.NAME.uprofiler, or \"default\")." },
+	  "Namespace, 1 to 64 of letters, digits, '.', '_', '-' (default: from profile or file "
+	  "name)." },
 	{ OPTION_STRING, 0, "id", "ID", &id,
-	  "Id of the run, with the same characters (default: from the profile, from such a file name, or a hash of "
-	  "the content). Only with a single file." },
+	  "Id of the run of a single file (default: from profile or file name, or a hash of the "
+	  "content)." },
 	{ OPTION_STRING, 0, "name", "TEXT", &name, "Display name of the run." },
 	{ OPTION_STRING, 0, "url", "URL", &url, "URL of the profiled request." },
 	{ OPTION_LIST, 0, "label", "KEY=VALUE", &labels, "Label to filter by; may be given several times." },
@@ -46,7 +46,9 @@ static const struct command_spec spec = {
 		"SOURCE/ID, one per line.\n\n"
 		"It writes to the store directly, with or without a running daemon. The daemon shows runs at /runs "
 		"and /api/v1/runs, and expires them by age, number and size; see `strobe serve --help`. If a file "
-		"has no timestamp, its modification time is the end of the run.\n\n"
+		"has no timestamp, its modification time is the end of the run. Namespace and id come from the "
+		"profile if it has them, or from a file name such as ID.NAME.xhprof or ID.NAME.uprofiler; otherwise "
+		"the namespace is \"default\", and the id a hash of the content.\n\n"
 		"Importing the same run again changes nothing, with or without an id; a different run under an "
 		"existing name is refused.\n\n"
 		"The exit code is 2 when a file could not be stored (the others are), and 4 when one is empty.",

@@ -38,10 +38,10 @@ static const struct option_spec options[] = {
 	{ OPTION_FLAG, 't', "trace", NULL, &trace,
 	  "Measure every call exactly instead of sampling: calls, wall, CPU and off-CPU time, memory." },
 	{ OPTION_FLAG, 0, "flame-chart", NULL, &flame_chart,
-	  "With --trace: keep the order and the times of calls, too, of 1,000,000 at most (strobe.trace_chart_calls)." },
+	  "With --trace: also record each call in order, up to 1,000,000 (strobe.trace_chart_calls)." },
 	{ OPTION_STRING, 'o', "output", "FILE", &output,
-	  "Output file (default: profile.strobe). Its suffix selects the format: .strobe, .folded, a picture (.svg, "
-	  ".svgz, .html), or another format that strobe convert writes." },
+	  "Output file: .strobe, a picture (.svg, .html) or a format of convert (default: "
+	  "profile.strobe)." },
 	{ OPTION_INT, 'n', "rows", "ROWS", &rows, "Rows of the table of functions (default: 10; 0: no table)." },
 	{ OPTION_STRING, 0, "extension", "FILE", &extension, "Use this strobe.so instead of looking for one." },
 	{ OPTION_FLAG, 'q', "quiet", NULL, &quiet, "Print errors only." },

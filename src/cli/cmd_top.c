@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 	FRAME_OPTIONS(frames),
 	{ OPTION_HEADING, 0, NULL, NULL, NULL, "The table" },
 	{ OPTION_STRING, 0, "by", "NAME", &by_text,
-	  "Group rows by function (default), class, file, namespace, package, entry (script), pool, container or "
+	  "Group by function (default), class, file, namespace, package, entry (script), pool, container, "
 	  "pid." },
 	{ OPTION_STRING, 0, "sort", "COLUMN", &sort_text, "Sort by self, total, off, off-total or name." },
 	{ OPTION_STRING, 0, "filter", "REGEX", &filter_text,

@@ -144,7 +144,7 @@ static void note(struct runs_seen *s, int result, const struct err *err)
 		s->fd = -1;
 	}
 	if (result < 0 && !s->logged)
-		log_warning("the files that were imported cannot be remembered: %s", err->text);
+		log_warning("cannot save the list of imported files: %s", err->text);
 	s->logged = result < 0;
 }
 

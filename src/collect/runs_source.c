@@ -205,7 +205,7 @@ static int write_run(void *data, struct profile *p, struct buf *out, struct err 
 	struct run_name name;
 
 	if (!run_name_of_file(d->file->name, &name))
-		return err_set(err, -EINVAL, "its name is that of no run");
+		return err_set(err, -EINVAL, "its name is not that of a run");
 	for (size_t i = 0; i < more->count; i++)
 		labels_set(&p->labels, more->items[i].key, strlen(more->items[i].key), more->items[i].value,
 			   strlen(more->items[i].value));
@@ -379,7 +379,7 @@ static void watch_directory(struct runs_source *s)
 			return;
 		s->notify.fd = -1;
 	}
-	log_info("inotify does not tell of new files in '%s' (%s); it is looked through every %lld seconds", s->path,
+	log_info("inotify does not report new files in '%s' (%s); it is scanned every %lld seconds", s->path,
 		 strerror(errno), LOOK_SOON_NS / NS_PER_SECOND);
 	if (fd >= 0)
 		close(fd);
@@ -572,7 +572,7 @@ static int take_parameters(struct runs_source *s, const char *query, struct err 
 		if (r < 0)
 			return r;
 		if (r == 0)
-			return err_set(err, -EINVAL, "'%.60s' is no parameter of runs:; it takes label.NAME=VALUE", one);
+			return err_set(err, -EINVAL, "unknown parameter '%.60s'; runs: takes label.NAME=VALUE", one);
 	}
 	return 0;
 }
@@ -619,7 +619,7 @@ static int runs_open(const char *url, struct loop *loop, const struct source_rec
 	if (r >= 0 && query)
 		r = take_parameters(s, query + 1, err);
 	if (r >= 0 && stat(s->path, &st) == 0 && !S_ISDIR(st.st_mode))
-		r = err_set(err, -ENOTDIR, "'%s' is no directory; `strobe import` takes single files", s->path);
+		r = err_set(err, -ENOTDIR, "'%s' is not a directory; `strobe import` takes single files", s->path);
 	if (r >= 0)
 		r = loop_add_timer(loop, &s->timer, TICK_NS, err);
 	if (r < 0) {

@@ -69,7 +69,7 @@ static void note_result(struct sink_worker *o, int r, const struct err *err)
 	if (!failing && was_failing)
 		log_info("samples are stored again in %s", o->url);
 	if (is_hopeless(r) && log_is_due(&o->next_unfit_log_ns))
-		log_error("samples were dropped, and are counted from now on: %s", err->text);
+		log_error("samples were dropped: %s. Further ones are counted, not logged", err->text);
 	for (size_t i = 0; i < COLLECTOR_SINKS; i++)
 		any |= o->collector->sink_workers[i].counters.failing;
 	n->failing = any;
@@ -212,8 +212,8 @@ static void count_run(struct sink_worker *o, struct open_run *r, int result)
 		o->collector->counters.last_commit_ns = n->last_commit_ns;
 	}
 	if (result == -EEXIST && !o->logged_conflict)
-		log_warning("a run was dropped because another one has its source and id; such runs are counted "
-			    "from now on");
+		log_warning("a run was dropped because another one has its source and id; further ones are counted, "
+			    "not logged");
 	o->logged_conflict |= result == -EEXIST;
 }
 

@@ -191,7 +191,7 @@ static int start(struct stdin_source *s, struct err *err)
 
 	if (r == -EPERM) {
 		s->always = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-		r = s->always < 0 ? err_set(err, -errno, "cannot make an eventfd: %s", strerror(errno)) : watch(s, err);
+		r = s->always < 0 ? err_set(err, -errno, "cannot create an eventfd: %s", strerror(errno)) : watch(s, err);
 	}
 	if (r < 0)
 		return r;

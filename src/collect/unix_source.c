@@ -191,7 +191,7 @@ static void connection_ready(struct watch *w, uint32_t events)
 			return;
 		if (c->rejected >= REJECTED_MAX) {
 			c->source->base.counters.connections_closed_for_garbage++;
-			log_warning("closed a connection of process %d: it sent %u messages that were none",
+			log_warning("closed a connection of process %d: %u malformed messages",
 				    (int)c->peer.pid, c->rejected);
 			r = -1;
 		}
@@ -234,8 +234,8 @@ static void refuse(struct unix_source *s, int fd)
 	close(fd);
 	s->base.counters.connections_refused++;
 	if (!s->logged_full)
-		log_warning("unix:%s: %u processes are connected and no more can be; further ones are refused "
-			    "and counted", s->path, s->count);
+		log_warning("unix:%s: the limit of %u connections is reached; further ones are refused and "
+			    "counted", s->path, s->count);
 	s->logged_full = true;
 }
 

@@ -79,7 +79,7 @@ int recording_warn_fallback(const struct recorder_options *o, const struct recor
 	struct obstacle hides;
 
 	if (*why && !layers->php)
-		return err_set(err, -ENOTSUP, "native and kernel frames take BPF: %s", why);
+		return err_set(err, -ENOTSUP, "native and kernel frames require BPF: %s", why);
 	if (*why && !o->pid_count && obstacle_for_hidepid("/proc", &hides))
 		fprintf(stderr, "strobe: %s; %s\n", hides.cause, hides.remedy);
 	if (*why)

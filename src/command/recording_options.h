@@ -21,8 +21,7 @@ struct target_options {
 	  "Processes whose command line matches this extended regular expression, new ones too." },				\
 	{ OPTION_FLAG, 0, "fpm", NULL, &(t).fpm, "Every php-fpm, all pools." },							\
 	{ OPTION_LIST, 0, "cgroup", "GROUP", &(t).cgroups,									\
-	  "Processes in this control group (version 2) and below, such as /system.slice/php8.2-fpm.service; may be given "	\
-	  "several times." },													\
+	  "Processes in this control group (version 2) and below; may be given several times." },													\
 	{ OPTION_LIST, 0, "container", "ID", &(t).containers,									\
 	  "Processes in this container, by its id or the first digits of it; may be given several times." }
 
@@ -42,7 +41,7 @@ struct frame_options {
 	{ OPTION_FLAG, 'n', "native", NULL, &(f).native, "Native frames without PHP's and Perl's." },				\
 	{ OPTION_FLAG, 'k', "kernel", NULL, &(f).kernel, "Kernel frames; given alone, only samples in the kernel." },			\
 	{ OPTION_STRING, 0, "lang", "LANGUAGE", &(f).language,									\
-	  "User frames of one language: php or perl, of processes that run it, or native; kernel frames only with -k." }
+	  "User frames of one language: php, perl or native; kernel frames only with -k." }
 
 bool frame_options_any(const struct frame_options *f);
 

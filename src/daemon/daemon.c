@@ -221,7 +221,7 @@ static void put_arclamp_metrics(void *data, struct buf *out)
 	if (!failed)
 		buf_put(out, series.data, series.size);
 	else if (!d->metrics_failed)
-		log_warning("there are no series of Arc Lamp: %s", err.text);
+		log_warning("the arclamp_* series are not available: %s", err.text);
 	d->metrics_failed = failed;
 }
 
@@ -261,7 +261,7 @@ static int open_server(struct daemon *d, struct err *err)
 	}
 	r = server_new(&s, &d->server, err);
 	if (r < 0 && o->listen_may_fail && r != -EINVAL && r != -EACCES) {
-		log_warning("there will be no counters to ask for: %s", err->text);
+		log_warning("counters are not served: %s", err->text);
 		return 0;
 	}
 	return r;

@@ -71,7 +71,7 @@ static void done(struct settings *s)
 
 static int no_operands(const struct command_spec *spec, int operands, char **argv, struct err *err)
 {
-	return operands ? err_set(err, -EINVAL, "'%s' is too much; %s takes options only", argv[1], spec->name) : 0;
+	return operands ? err_set(err, -EINVAL, "unexpected argument '%s'; %s takes options only", argv[1], spec->name) : 0;
 }
 
 /* Options may move operands to the front, so each reading has a copy of its own. */

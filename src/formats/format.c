@@ -111,7 +111,7 @@ static int report_unknown(const struct input *in, struct str start, struct err *
 
 	buf_init(&guess);
 	guess_content(start.p, start.n, &guess);
-	return err_set(err, -ENOTSUP, "'%s' is not a profile that I know: %s", in->name, guess.data);
+	return err_set(err, -ENOTSUP, "'%s' is not in a known profile format: %s", in->name, guess.data);
 }
 
 static int give_lines(struct input *in, const struct format_options *o, struct err *err)

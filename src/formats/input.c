@@ -83,7 +83,7 @@ static void check_limit(struct input *in)
 
 	if (in->given <= in->limit)
 		return;
-	err_set(&why, -EFBIG, in->packed ? "it holds more than %llu bytes once decompressed, which is the limit" :
+	err_set(&why, -EFBIG, in->packed ? "it has more than %llu bytes once decompressed, which is the limit" :
 					  "it has more than %llu bytes, which is the limit",
 		(unsigned long long)in->limit);
 	fail(in, &why);

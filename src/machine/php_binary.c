@@ -208,7 +208,7 @@ int php_binary_read_fd(int fd, const char *path, struct php_binary *ret, struct 
 	if (!s || s->sh_size > CONSTANTS_MAX || elf_read_section(&elf, s, &constants, NULL) < 0)
 		return err_set(err, -ENOEXEC, "cannot read the constants of '%s'", path);
 	if (!php_binary_parse(path, (const char *)constants.data, constants.size, ret))
-		return err_set(err, -ENOEXEC, "'%s' is no PHP", path);
+		return err_set(err, -ENOEXEC, "'%s' is not a PHP binary", path);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static struct php_installation *add(struct php_installation_list *l, int fd, con
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		err_set(err, -EINVAL, "'%s' is no file", path);
+		err_set(err, -EINVAL, "'%s' is not a file", path);
 		return NULL;
 	}
 	if ((same = known(l, &st)))

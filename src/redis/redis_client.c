@@ -192,8 +192,8 @@ static int connect_any(struct redis_client *a, int64_t deadline_ns, struct err *
 	int r = address_look_up(a->login.host, a->login.port, 0, &all);
 
 	if (r)
-		return err_set(err, -EHOSTUNREACH, "cannot find the host '%s': %s; look at the URL and at the "
-			       "name server", a->login.host, gai_strerror(r));
+		return err_set(err, -EHOSTUNREACH, "cannot find the host '%s': %s; check the URL and the name "
+			       "server", a->login.host, gai_strerror(r));
 	r = -EHOSTUNREACH;
 	for (const struct addrinfo *i = all; i && r < 0 && r != -ECANCELED; i = i->ai_next) {
 		disconnect(a);
@@ -249,7 +249,7 @@ static int ask(struct redis_client *a, const char *bytes, size_t size, struct re
 	int r;
 
 	if (a->is_cancelled)
-		return err_set(err, -ECANCELED, "Redis at %s is not asked any more", a->login.where);
+		return err_set(err, -ECANCELED, "Redis at %s: cancelled by shutdown", a->login.where);
 	r = a->fd < 0 ? make_connection(a, err) : 0;
 	if (r < 0) {
 		disconnect(a);

@@ -182,7 +182,7 @@ static int ask(struct forward *f, const struct question *q, struct redisReply **
 		freeReplyObject(*ret);
 		*ret = NULL;
 	}
-	return err_set(err, -ELOOP, "the nodes of the cluster name each other for '%s'; look at CLUSTER NODES", f->key);
+	return err_set(err, -ELOOP, "cluster nodes redirect to each other for '%s'; check CLUSTER NODES", f->key);
 }
 
 static bool says_too_large(const struct redisReply *reply)
@@ -203,7 +203,7 @@ static bool answers(struct forward *f)
 
 static int too_large(const struct forward *f, size_t count, const struct spool_entry *e, struct err *err)
 {
-	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s takes no value of %zu bytes; raise its "
+	return err_set(err, count == 1 ? -EMSGSIZE : -EAGAIN, "Redis at %s rejects a value of %zu bytes; raise its "
 		       "proto-max-bulk-len", redis_client_address(f->asker), e->body.size);
 }
 

@@ -76,13 +76,13 @@ static void log_failure(struct relay *r, const struct err *err)
 	if (r->said_count == SAID_MAX)
 		return;
 	r->said[r->said_count++] = err->code;
-	log_warning("what is collected waits in '%s': %s", r->directory, err->text);
+	log_warning("collected data waits in '%s': %s", r->directory, err->text);
 }
 
 static void log_success(struct relay *r)
 {
 	if (r->said_count)
-		log_info("entries are forwarded to %s again; %llu wait", r->url.redis.shown,
+		log_info("forwarding to %s again; %llu entries are waiting", r->url.redis.shown,
 			 (unsigned long long)r->counters.spool.records_waiting);
 	r->said_count = 0;
 }
@@ -118,7 +118,7 @@ static void close_window(struct relay *r)
 	assert(lock_is_held(&r->lock));
 	if (window_close(r->window, &err) < 0) {
 		if (!r->close_failed)
-			log_warning("what is collected cannot be made ready for %s: %s", r->url.redis.shown, err.text);
+			log_warning("collected data cannot be prepared for %s: %s", r->url.redis.shown, err.text);
 		r->close_failed = true;
 		r->close_after_ns = clock_monotonic_ns() + CLOSE_RETRY_NS;
 		return;

@@ -144,7 +144,7 @@ static int cut_tail(struct spool *s, struct segment *g, struct err *err)
 	assert(end >= 0 && end <= g->size);
 	if (end == g->size)
 		return 0;
-	log_info("the spool '%s' ended with %lld bytes that are no whole entry", s->directory,
+	log_info("the spool '%s' ended with an incomplete entry of %lld bytes", s->directory,
 		 (long long)(g->size - end));
 	if (ftruncate(g->fd, end) || fdatasync(g->fd))
 		return err_set(err, -errno, "cannot shorten a file of the spool '%s': %s", s->directory, strerror(errno));

@@ -388,7 +388,7 @@ int window_close(struct window *w, struct err *err)
 		for (size_t i = 0; i < w->series.count; i++)
 			spool_count_drop(w->counters, SPOOL_DROP_FULL, w->series.list[i].samples, 0);
 		if (log_is_due(&w->next_dropped_log_ns))
-			log_error("what was collected is dropped: %s", err->text);
+			log_error("collected data was dropped: %s", err->text);
 	} else if (r < 0) {
 		return r;
 	} else {

@@ -69,8 +69,8 @@ static void count_found(struct window *w, uint64_t samples, uint64_t damaged)
 		return;
 	spool_count_drop(w->counters, SPOOL_DROP_DAMAGED, damaged, 0);
 	if (log_is_due(&w->next_damage_log_ns))
-		log_warning("batches that waited for the spool are damaged, and what cannot be read of them is dropped; look at "
-			    "the disk");
+		log_warning("batches that waited for the spool are damaged, and their unreadable part was dropped; check the "
+			    "disk");
 }
 
 /* A part of a window that is not in the spool. */
@@ -184,7 +184,7 @@ int window_open(const char *directory, const char *host, struct spool *spool, st
 	buf_init(&w->part);
 	w->part.limit = PART_BYTES_MAX;
 	if (!w->zstd)
-		r = err_set(err, -ENOMEM, "cannot make a compressor");
+		r = err_set(err, -ENOMEM, "cannot create a compressor");
 	for (unsigned i = 0; i < 2 && r >= 0; i++)
 		r = open_file(directory, i, counters, &w->fds[i], err);
 	if (r < 0) {

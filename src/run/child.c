@@ -95,7 +95,7 @@ int child_start(struct child *c, const char *path, char **argv, const char *scan
 	assert(c->signals.fd >= 0 && c->ended);
 	*ret_code = 125;
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, -errno, "cannot create a pipe: %s", strerror(errno));
 	reader = fds[0];
 	writer = fds[1];
 	c->pid = fork();
@@ -112,7 +112,7 @@ int child_start(struct child *c, const char *path, char **argv, const char *scan
 	c->pid = 0;
 	*ret_code = error == ENOENT ? 127 : 126;
 	if (error == ENOEXEC)
-		return err_set(err, -error, "cannot execute '%s': it is no program, and has no #! line", path);
+		return err_set(err, -error, "cannot execute '%s': it is not a program and has no #! line", path);
 	return err_set(err, -error, "cannot execute '%s': %s", path, strerror(error));
 }
 

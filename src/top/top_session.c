@@ -171,7 +171,7 @@ static int write_profile(const char *path, const struct profile *p, struct err *
 	if (e >= 0 && !strcmp(path, "-"))
 		e = err_set(err, -EINVAL, "standard output is the screen; name a file");
 	if (e >= 0 && !profile_has_samples(p))
-		e = err_set(err, -ENODATA, "there is nothing to save yet");
+		e = err_set(err, -ENODATA, "nothing to save yet");
 	if (e >= 0)
 		e = profile_file_put(path, p, &file, err);
 	return e < 0 ? e : io_write_file(path, file.data, file.size, err);

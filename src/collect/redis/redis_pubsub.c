@@ -56,7 +56,7 @@ static const struct source_ops redis_pubsub_ops;
 static void log_bad_line(struct pubsub *p, const struct err *err)
 {
 	if (!p->logged_bad)
-		log_warning("%s: %s. This is said once; /metrics counts them", p->base.url, err->text);
+		log_warning("%s: %s. Further ones are counted in /metrics, not logged", p->base.url, err->text);
 	p->logged_bad = true;
 }
 
@@ -89,7 +89,7 @@ static void log_missed(struct pubsub *p)
 		      "pubsub) and at CLIENT KILL";
 	}
 	p->base.counters.messages_missed += p->missed;
-	log_warning("%s: back after %.1f s; meanwhile up to %llu messages were published that did not arrive%s",
+	log_warning("%s: reconnected after %.1f s; up to %llu messages were missed%s",
 		    p->base.url, seconds, (unsigned long long)p->missed, why);
 }
 
@@ -260,7 +260,7 @@ static int set_parameter(struct pubsub *p, const char *name, const char *value, 
 	if (!strcmp(name, "password-file"))
 		return 0;
 	r = source_hints_set(&p->hints, name, value, err);
-	return r ? r : err_set(err, -EINVAL, "there is no parameter '%.60s'; a subscription has channel, pattern, "
+	return r ? r : err_set(err, -EINVAL, "unknown parameter '%.60s'; a subscription takes channel, pattern, "
 			       "password-file, label.NAME, clock and period", name);
 }
 

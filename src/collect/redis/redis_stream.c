@@ -366,12 +366,12 @@ static void find_token(struct redis_stream *s, const char *state)
 		return;
 	}
 	if (r < 0 && r != -ENOENT)
-		log_warning("a new consumer token takes the place of the old one: %s", err.text);
+		log_warning("created a new consumer token instead of the old one: %s", err.text);
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)clock_wall_ns() * 0x9e3779b97f4a7c15;
 	snprintf(s->token, sizeof(s->token), "%016llx", (unsigned long long)random);
 	if (path && private_file_write(path, s->token, 16, true, &err) < 0)
-		log_warning("after a restart the leases of consumers take half a minute: %s", err.text);
+		log_warning("after a restart, waiting half a minute for consumer leases: %s", err.text);
 }
 
 /* In the slot of the stream. */

@@ -76,7 +76,7 @@ void stream_key_hand(struct stream_key *k, struct stream_id id, const redisReply
 		return;
 	stream_ack_one(k, id);
 	if (!s->logged_bad)
-		log_warning("an entry of '%s' has nothing for us, and such entries are counted from now on: %s",
+		log_warning("an entry of '%s' is invalid: %s. Further ones are counted, not logged",
 			    s->base.url, err.text);
 	s->logged_bad = true;
 }

@@ -64,8 +64,8 @@ static void trimmed(struct stream_key *k, const redisReply *reply)
 		trim(k);
 	} else if (redis_problem(reply) == REDIS_OTHER || redis_problem(reply) == REDIS_NOPERM) {
 		if (!s->logged_trim)
-			log_warning("the stream '%s' is not trimmed by us, since Redis refuses XTRIM with MINID (it "
-				    "needs version 6.2): %s", k->name, reply->str);
+			log_warning("the stream '%s' is not trimmed: Redis refuses XTRIM with MINID (it needs version "
+				    "6.2): %s", k->name, reply->str);
 		s->logged_trim = true;
 	}
 }
@@ -172,8 +172,8 @@ static void note_lost(struct stream_key *k, uint64_t lost)
 		k->lost_unlogged += lost - k->lost;
 	}
 	if (k->lost_unlogged && log_is_due(&k->next_lost_log_ns)) {
-		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' was given them; "
-			    "a larger MAXLEN, or none, keeps them", (unsigned long long)k->lost_unlogged, k->name,
+		log_warning("%llu entries of the stream '%s' were trimmed before the group '%s' read them; raise "
+			    "or remove MAXLEN", (unsigned long long)k->lost_unlogged, k->name,
 			    k->source->options.group);
 		k->lost_unlogged = 0;
 	}
@@ -265,7 +265,7 @@ static void on_claimed(struct stream_key *k, const redisReply *reply)
 	}
 	s->base.counters.claimed += claimed;
 	if (claimed)
-		log_info("took over %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
+		log_info("claimed %zu entries of '%s' from the consumer '%s', which is gone", claimed, k->name,
 			 k->claim_from);
 	if (claimed && s->base.receiver.caught_up)
 		s->base.receiver.caught_up(s->base.receiver.data, &s->base);	/* some may be of before a crash of

@@ -35,7 +35,7 @@ static void refuse(struct resp_source *s, int fd)
 		log_debug("a refused client was gone already");
 	close(fd);
 	if (!s->logged_full)
-		log_warning("%s: %u clients are connected and no more can be; further ones are refused and counted",
+		log_warning("%s: the limit of %u connections is reached; further ones are refused and counted",
 			    s->base.url, s->client_count);
 	s->logged_full = true;
 }
