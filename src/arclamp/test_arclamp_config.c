@@ -147,7 +147,7 @@ TEST(what_redis_cannot_be_asked_by_matters_only_without_another_source)
 		  "a.yaml:3: 'redis: port' must be a whole number from 1 to 65535, not '70000'");
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: 'a,'\n"), "a.yaml:4: '' cannot be a channel here: 1 to "
 		  "200 bytes");
-	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' makes no address of a Redis: the host is "
+	CHECK_STR(source_of(LOGS "redis: {host: ''}\n"), "a.yaml:3: 'redis' is not a valid address: the host is "
 		  "missing; a Redis URL looks like redis://host:6379/0?channel=excimer");
 	CHECK(strstr(source_of(LOGS "redis: {host: 'a:b/c d'}\n"), "redis://a%3Ab%2Fc%20d:6379?"));
 	CHECK_STR(source_of(LOGS "redis: {}\nredis_channel: []\n"), "a.yaml:4: 'redis_channel' is an empty list; "
