@@ -199,7 +199,7 @@ TEST(a_function_is_found_by_name_then_by_part_then_by_expression)
 	CHECK(of[3]);
 	CHECK_INT(report_find(p, "Cart", of, &err), -ENOTUNIQ);
 	CHECK_STR(err.text, "'Cart' matches 2 functions: 'Cart::total', 'Cart::total_with_tax'; give the "
-		  "as a whole");
+		  "whole name of one");
 	CHECK_INT(report_find(p, "Cart::totla", of, &err), -ENOENT);
 	CHECK_STR(err.text, "there is no function 'Cart::totla' among 4; did you mean 'Cart::total'?");
 	CHECK_INT(report_find(p, "mtach", of, &err), -ENOENT);
